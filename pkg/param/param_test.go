@@ -1,0 +1,180 @@
+package param_test
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/agentkit-go/agentkit/pkg/param"
+)
+
+type outer struct {
+	Name  string
+	Size  int
+	Wait  *int
+	All   bool
+	Share float64
+	Tags  []string
+	Kinds []string
+	Env   map[string]string
+	List  []inner
+	Raw   json.RawMessage
+}
+
+func (o *outer) Params(p *param.Set) {
+	p.String(&o.Name, "name", "a name").Required().OneOf("alpha", "beta").Alias("the_name", "theName").Arg()
+	p.Int(&o.Size, "size", "a size").Between(0, 10)
+	p.OptionalMillis(&o.Wait, "wait_ms", "a time").Alias("wait")
+	p.Bool(&o.All, "all", "all of them")
+	p.Number(&o.Share, "share", "a share").Between(0, 1)
+	p.Strings(&o.Tags, "tags", "some tags").Arg()
+	p.Strings(&o.Kinds, "kinds", "some kinds").OneOf("x", "y")
+	p.Map(&o.Env, "env", "variables")
+	param.Objects(p, &o.List, "list", "a list")
+	p.Raw(&o.Raw, "raw", "anything")
+}
+
+type inner struct {
+	Key  string
+	Deep []inner
+}
+
+func (i *inner) Params(p *param.Set) { p.String(&i.Key, "key", "a key").Required() }
+
+func decode(t *testing.T, in string) (*outer, error) {
+	t.Helper()
+	o := &outer{Size: 5}
+	return o, param.Of(o).Decode([]byte(in))
+}
+
+func TestLenient(t *testing.T) {
+	for _, tt := range []struct {
+		in   string
+		want func(*outer) bool
+	}{
+		{`{"name":"alpha"}`, func(o *outer) bool { return o.Name == "alpha" && o.Size == 5 && o.Wait == nil }},
+		{`{"theName":"BETA","size":null}`, func(o *outer) bool { return o.Name == "beta" && o.Size == 5 }},
+		{`{"name":"alpha","size":"7"}`, func(o *outer) bool { return o.Size == 7 }},
+		{`{"name":"alpha","size":7.0}`, func(o *outer) bool { return o.Size == 7 }},
+		{`{"name":"alpha","size":" 1e1 "}`, func(o *outer) bool { return o.Size == 10 }},
+		{`{"name":"alpha","wait":"250"}`, func(o *outer) bool { return *o.Wait == 250 }},
+		{`{"name":"alpha","all":"true"}`, func(o *outer) bool { return o.All }},
+		{`{"name":"alpha","all":1}`, func(o *outer) bool { return o.All }},
+		{`{"name":"alpha","share":"0.5"}`, func(o *outer) bool { return o.Share == 0.5 }},
+		{`{"name":"alpha","tags":"one"}`, func(o *outer) bool { return slices.Equal(o.Tags, []string{"one"}) }},
+		{`{"name":"alpha","tags":["a",2]}`, func(o *outer) bool { return slices.Equal(o.Tags, []string{"a", "2"}) }},
+		{`{"name":"alpha","tags":"[\"a\",\"b\"]"}`, func(o *outer) bool { return slices.Equal(o.Tags, []string{"a", "b"}) }},
+		{`{"name":"alpha","kinds":"X"}`, func(o *outer) bool { return slices.Equal(o.Kinds, []string{"x"}) }},
+		{`{"name":"alpha","env":{"A":1}}`, func(o *outer) bool { return o.Env["A"] == "1" }},
+		{`{"name":"alpha","env":["A=b=c"]}`, func(o *outer) bool { return o.Env["A"] == "b=c" }},
+		{`{"name":"alpha","list":{"key":"k"}}`, func(o *outer) bool { return len(o.List) == 1 && o.List[0].Key == "k" }},
+		{`{"name":"alpha","list":"[{\"key\":\"k\"}]"}`, func(o *outer) bool { return len(o.List) == 1 }},
+		{`{"name":"alpha","raw":"{\"a\":1}"}`, func(o *outer) bool { return string(o.Raw) == `{"a":1}` }},
+	} {
+		if o, err := decode(t, tt.in); err != nil {
+			t.Errorf("%s: %v", tt.in, err)
+		} else if !tt.want(o) {
+			t.Errorf("%s gave %+v", tt.in, o)
+		}
+	}
+}
+
+// TestErrors checks that an error names the parameter, what was wanted, what
+// came, and the nearest known name.
+func TestErrors(t *testing.T) {
+	for _, tt := range []struct{ in, want string }{
+		{`{}`, `name: is required: a name`},
+		{`{"name":null}`, `name: is required: a name`},
+		{`{"nmae":"alpha"}`, `unknown parameter "nmae"; did you mean name?; known: name, size, wait_ms, all, share, tags, kinds, env, list, raw`},
+		{`{"the_nmae":"alpha"}`, `unknown parameter "the_nmae"; did you mean name?`},
+		{`{"name":"gamma"}`, `name: want one of the known words, got "gamma"; known: alpha, beta`},
+		{`{"name":"aplha"}`, `name: want one of the known words, got "aplha"; did you mean alpha?`},
+		{`{"name":"alpha","size":11}`, `size: want 0 to 10, got 11`},
+		{`{"name":"alpha","size":1.5}`, `size: want a whole number, got 1.5`},
+		{`{"name":"alpha","size":"ten"}`, `size: want a whole number, got "ten"`},
+		{`{"name":"alpha","size":1e99}`, `size: want a whole number, got 1e99`},
+		{`{"name":"alpha","wait_ms":-1}`, `wait_ms: want at least 0, got -1`},
+		{`{"name":"alpha","all":"maybe"}`, `all: want true or false, got "maybe"`},
+		{`{"name":"alpha","share":2}`, `share: want 0 to 1, got 2`},
+		{`{"name":["alpha"]}`, `name: want a string, got ["alpha"]`},
+		{`{"name":"alpha","kinds":["x","z"]}`, `kinds[1]: want one of the known words, got "z"`},
+		{`{"name":"alpha","list":[{"key":"a"},{"kee":"b"}]}`, `list[1]: unknown parameter "kee"; did you mean key?`},
+		{`{"name":"alpha","list":[{}]}`, `list[0].key: is required: a key`},
+		{`{"name":"alpha","env":["A"]}`, `env[0]: want KEY=VALUE, got "A"`},
+		{`{"name":"alpha","theName":"beta"}`, `name: given twice, as name and as theName`},
+		{`{"name":"alpha","name":"beta"}`, `name: stands twice in the object`},
+		{`{"name":"alpha"} {}`, `want one JSON object and nothing after it`},
+		{`["alpha"]`, `want a JSON object, got ["alpha"]`},
+		{`{"name":`, `want a JSON object`},
+		{``, `got nothing`},
+	} {
+		_, err := decode(t, tt.in)
+		var e *param.Error
+		if !errors.As(err, &e) {
+			t.Errorf("%s: error is %T %v", tt.in, err, err)
+		} else if !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v\nwant %s", tt.in, err, tt.want)
+		} else if e.Hint() == "" {
+			t.Errorf("%s: no hint", tt.in)
+		}
+	}
+}
+
+func TestFill(t *testing.T) {
+	o := new(outer)
+	if err := param.Of(o).Fill([]string{"alpha", "a", "b"}); err != nil || o.Name != "alpha" || !slices.Equal(o.Tags, []string{"a", "b"}) {
+		t.Errorf("Fill: %+v, %v", o, err)
+	}
+	if err := param.Of(new(inner)).Fill([]string{"x"}); err == nil || !strings.Contains(err.Error(), `unexpected argument "x"; known: --key`) {
+		t.Errorf("Fill: %v", err)
+	}
+}
+
+func TestDurationOnTheCommandLine(t *testing.T) {
+	o := new(outer)
+	p := param.Of(o).Lookup("wait_ms")
+	if err := p.Set("1m30s"); err != nil || *o.Wait != 90_000 {
+		t.Errorf("1m30s: %v, %v", o.Wait, err)
+	}
+	if err := p.Set("soon"); err == nil || !strings.Contains(err.Error(), "a duration such as 30s") {
+		t.Errorf("soon: %v", err)
+	}
+}
+
+// FuzzDecode checks that Decode accepts whatever the schema accepts, except
+// objects in which a name stands twice, on which JSON Schema is silent.
+func FuzzDecode(f *testing.F) {
+	raw, err := json.Marshal(param.Of(new(outer)).Schema())
+	if err != nil {
+		f.Fatal(err)
+	}
+	var s jsonschema.Schema
+	if err := json.Unmarshal(raw, &s); err != nil {
+		f.Fatal(err)
+	}
+	schema, err := s.Resolve(nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, seed := range []string{
+		`{"name":"alpha"}`, `{"name":"beta","size":7,"list":[{"key":"x"}]}`, `{"name":"alpha","tags":["t"],"all":true}`,
+		`[]`, `{"name":"alpha","size":1.0}`, `{"name":"alpha","size":1e0}`, `{"name":"alpha","env":{"A":"b"},"raw":{"x":[1]}}`,
+		`{"name":"alpha","kinds":["x"],"share":0.25,"wait_ms":0}`, `{"name":"alpha","env":{"":"b"}}`, `{"name":"alpha","size":-0}`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, in string) {
+		err := param.Of(new(outer)).Decode([]byte(in))
+		var v any
+		if json.Unmarshal([]byte(in), &v) != nil || schema.Validate(v) != nil {
+			return
+		}
+		if err != nil && !strings.Contains(err.Error(), "stands twice") {
+			t.Errorf("the schema accepts %s, Decode says: %v", in, err)
+		}
+	})
+}

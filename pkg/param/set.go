@@ -1,0 +1,238 @@
+package param
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/nearest"
+)
+
+// Lookup returns the parameter called name or by one of its aliases, or nil.
+func (s *Set) Lookup(name string) *Param {
+	for _, p := range s.Params {
+		if p.Name == name || slices.Contains(p.Aliases, name) {
+			return p
+		}
+	}
+	return nil
+}
+
+// Decode stores the members of a JSON object and checks the result. An error
+// is an *Error.
+func (s *Set) Decode(raw json.RawMessage) error {
+	list, err := members(raw)
+	if err != nil {
+		return err
+	}
+	from := map[*Param]string{}
+	for _, m := range list {
+		p := s.Lookup(m.name)
+		if p == nil {
+			return s.unknown(m.name)
+		}
+		if string(m.raw) == "null" {
+			continue // models send null for "not given"
+		}
+		if other, twice := from[p]; twice {
+			return &Error{Param: p.Name, Want: fmt.Sprintf("given twice, as %s and as %s", other, m.name)}
+		}
+		from[p] = m.name
+		if err := p.Decode(m.raw); err != nil {
+			return under(p.Name, err)
+		}
+	}
+	return s.Check()
+}
+
+func (s *Set) unknown(name string) error {
+	names, spellings := s.names(), s.names()
+	for _, p := range s.Params {
+		spellings = append(spellings, p.Aliases...)
+	}
+	e := &Error{Want: fmt.Sprintf("unknown parameter %q", name), Known: names}
+	for _, near := range nearest.Words(name, spellings, 3) {
+		if n := s.Lookup(near).Name; !slices.Contains(e.Near, n) {
+			e.Near = append(e.Near, n)
+		}
+	}
+	if len(names) == 0 {
+		e.Want += "; the call takes none"
+	}
+	return e
+}
+
+// Fill stores plain arguments in the positional parameters that no flag gave,
+// then checks the result.
+func (s *Set) Fill(args []string) error {
+	for _, p := range s.Params {
+		if !p.Pos || p.given || len(args) == 0 {
+			continue
+		}
+		n := 1
+		if p.list() {
+			n = len(args)
+		}
+		for _, arg := range args[:n] {
+			if err := p.Set(arg); err != nil {
+				return under(p.Name, err)
+			}
+		}
+		args = args[n:]
+	}
+	if len(args) > 0 {
+		return &Error{Want: fmt.Sprintf("unexpected argument %q", args[0]), Known: flagsOf(s)}
+	}
+	return s.Check()
+}
+
+func flagsOf(s *Set) []string {
+	var flags []string
+	for _, p := range s.Params {
+		flags = append(flags, "--"+p.Flag())
+	}
+	return flags
+}
+
+// Flag returns the name of p's flag.
+func (p *Param) Flag() string { return strings.ReplaceAll(p.Name, "_", "-") }
+
+// Canonical returns every parameter with its present value as one JSON object,
+// names sorted: the same for equal calls, however they were written.
+func (s *Set) Canonical() json.RawMessage {
+	values := map[string]any{}
+	for _, p := range s.Params {
+		values[p.Name] = p.plain()
+	}
+	raw, err := json.Marshal(values)
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// Check reports the first required parameter that is missing.
+func (s *Set) Check() error {
+	for _, p := range s.Params {
+		if p.Must && !p.given {
+			return &Error{Param: p.Name, Want: "is required: " + p.Usage}
+		}
+	}
+	return nil
+}
+
+// check reports a value out of bounds; it repairs a word's case.
+func (p *Param) check() error {
+	if p.Enum != nil {
+		return p.checkWords()
+	}
+	if !p.bounded || p.text() == "" {
+		return nil
+	}
+	if f, err := strconv.ParseFloat(p.text(), 64); err == nil && (f < p.Min || f > p.Max) {
+		return &Error{Want: "want " + p.bounds(), Got: p.text()}
+	}
+	return nil
+}
+
+func (p *Param) checkWords() error {
+	if list, ok := p.value.(*words); ok {
+		for i := range *list.v {
+			if err := p.oneOf(&(*list.v)[i]); err != nil {
+				return under(fmt.Sprintf("[%d]", i), err)
+			}
+		}
+		return nil
+	}
+	text := p.text()
+	if err := p.oneOf(&text); err != nil {
+		return err
+	}
+	return p.setText(text)
+}
+
+func (p *Param) oneOf(text *string) error {
+	for _, w := range p.Enum {
+		if strings.EqualFold(w, strings.TrimSpace(*text)) {
+			*text = w
+			return nil
+		}
+	}
+	return &Error{Want: "want one of the known words", Got: strconv.Quote(short(*text)), Near: nearest.Words(*text, p.Enum, 3), Known: p.Enum}
+}
+
+func (p *Param) bounds() string {
+	switch low, high := p.Min > -1<<53, p.Max < 1<<53; {
+	case low && high:
+		return fmt.Sprintf("%s to %s", plain(p.Min), plain(p.Max))
+	case low:
+		return "at least " + plain(p.Min)
+	case high:
+		return "at most " + plain(p.Max)
+	}
+	return "any"
+}
+
+func plain(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+func (s *Set) names() []string {
+	var names []string
+	for _, p := range s.Params {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+type member struct {
+	name string
+	raw  json.RawMessage
+}
+
+// members reads one JSON object, keeping the order of its members. A name
+// that comes twice is an error: which one counts would be a guess.
+func members(raw json.RawMessage) ([]member, error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	tok, err := dec.Token()
+	if d, ok := tok.(json.Delim); err != nil || !ok || d != '{' {
+		return nil, notObject(raw, err)
+	}
+	var list []member
+	seen := map[string]bool{}
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return nil, notObject(raw, err)
+		}
+		var m member
+		m.name, _ = name.(string)
+		if err := dec.Decode(&m.raw); err != nil {
+			return nil, notObject(raw, err)
+		}
+		if seen[m.name] {
+			return nil, &Error{Param: m.name, Want: "stands twice in the object"}
+		}
+		seen[m.name] = true
+		list = append(list, m)
+	}
+	if _, err := dec.Token(); err != nil {
+		return nil, notObject(raw, err)
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, &Error{Want: "want one JSON object and nothing after it"}
+	}
+	return list, nil
+}
+
+func notObject(raw json.RawMessage, err error) error {
+	e := &Error{Want: "want a JSON object", Got: short(string(raw))}
+	if len(bytes.TrimSpace(raw)) == 0 {
+		e.Got = "nothing"
+	} else if err != nil {
+		e.Want = fmt.Sprintf("want a JSON object: %v", err)
+	}
+	return e
+}
