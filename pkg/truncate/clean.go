@@ -1,0 +1,215 @@
+package truncate
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// A sink takes cleaned text. The text may hold newlines; eraseLine and backspace
+// act on the line that is not finished yet.
+type sink interface {
+	write(p []byte)
+	eraseLine()
+	backspace()
+}
+
+// The states of a cleaner: where in an escape sequence the last byte left it.
+type escState uint8
+
+const (
+	ground   escState  = iota
+	escape             // after ESC
+	interm             // after ESC and an intermediate byte: one final byte follows
+	csi                // ESC [ : parameters, then a final byte
+	str                // ESC ] and the other strings: until BEL or ESC \
+	strEsc             // ESC inside a string
+	maxStr   = 4 << 10 // a longer string is taken as ended, so that nothing is swallowed for good
+	maxParam = 9999
+)
+
+// A cleaner turns what a program wrote to a terminal into what is to be read: no
+// escape sequences, no control characters but newline and tab, lines that were
+// redrawn in their last state. Sequences may be split between writes. A newline
+// ends any sequence, so that the numbers of the lines stay those of the raw
+// output. Movements to other lines are dropped, not followed; the eight-bit
+// controls U+0080 to U+009F are left alone.
+type cleaner struct {
+	out     sink
+	state   escState
+	n       int  // bytes of the present sequence
+	param   int  // first parameter of a control sequence, -1 when absent
+	done    bool // the first parameter is complete
+	private bool // the sequence is a private one
+	atStart bool // a carriage return was the last thing: what follows redraws the line
+}
+
+// write cleans p.
+func (c *cleaner) write(p []byte) {
+	for len(p) > 0 {
+		if c.state == ground {
+			n := plainLen(p)
+			if n > 0 {
+				c.text(p[:n])
+				p = p[n:]
+				continue
+			}
+			c.control(p[0])
+			p = p[1:]
+			continue
+		}
+		if c.sequence(p[0]) {
+			p = p[1:]
+		}
+	}
+}
+
+// text passes on bytes that are no controls.
+func (c *cleaner) text(p []byte) {
+	if c.atStart {
+		c.atStart = false
+		if p[0] != '\n' {
+			c.out.eraseLine()
+		}
+	}
+	c.out.write(p)
+}
+
+// control handles a control byte outside of sequences.
+func (c *cleaner) control(b byte) {
+	switch b {
+	case '\r':
+		c.atStart = true
+	case '\b':
+		c.atStart = false
+		c.out.backspace()
+	case 0x1b:
+		c.state = escape
+	}
+}
+
+// sequence handles a byte inside a sequence; false when the byte is to be looked
+// at again outside of it.
+func (c *cleaner) sequence(b byte) bool {
+	if b == '\n' || b == 0x18 || b == 0x1a { // CAN and SUB abort
+		c.state = ground
+		return b != '\n'
+	}
+	c.n++
+	switch c.state {
+	case escape:
+		return c.afterEscape(b)
+	case interm:
+		if b < 0x20 || b > 0x2f {
+			c.state = ground
+			return b >= 0x30 && b < 0x7f
+		}
+	case csi:
+		return c.parameter(b)
+	case str:
+		switch {
+		case b == 0x1b:
+			c.state = strEsc
+		case b == 0x07 || c.n > maxStr:
+			c.state = ground
+		}
+	case strEsc: // ESC \ ends the string; any other sequence does, too
+		c.state = ground
+		if b != '\\' {
+			c.state = escape
+			return false
+		}
+	}
+	return true
+}
+
+// afterEscape handles the byte after ESC.
+func (c *cleaner) afterEscape(b byte) bool {
+	c.n = 0
+	switch {
+	case b == '[':
+		c.state, c.param, c.done, c.private = csi, -1, false, false
+	case b == ']' || b == 'P' || b == 'X' || b == '^' || b == '_':
+		c.state = str
+	case b >= 0x20 && b <= 0x2f:
+		c.state = interm
+	case b == 0x1b:
+	default:
+		c.state = ground
+		return b >= 0x30 && b < 0x7f
+	}
+	return true
+}
+
+// parameter handles a byte of a control sequence.
+func (c *cleaner) parameter(b byte) bool {
+	switch {
+	case b >= '0' && b <= '9':
+		if !c.done {
+			c.param = min(max(c.param, 0)*10+int(b-'0'), maxParam)
+		}
+	case b == ';' || b == ':':
+		c.done = true
+	case b >= '<' && b <= '?':
+		c.private = true
+	case b >= 0x20 && b <= 0x2f:
+		c.private = true // an intermediate byte: none of those means an erasure
+	case b >= 0x40 && b <= 0x7e:
+		c.state = ground
+		if !c.private {
+			c.act(b)
+		}
+	default:
+		c.state = ground
+		return false
+	}
+	return true
+}
+
+// act does what a control sequence means for the line: erasing it, or going back
+// to its start.
+func (c *cleaner) act(final byte) {
+	switch final {
+	case 'K': // erase in line
+		if c.param == 1 || c.param == 2 || c.atStart {
+			c.out.eraseLine()
+		}
+	case 'J': // erase in display
+		if c.param == 2 || c.param == 3 || c.atStart {
+			c.out.eraseLine()
+		}
+	case 'G': // to a column
+		if c.param <= 1 {
+			c.atStart = true
+		}
+	}
+}
+
+// plainLen returns how many bytes at the start of p are neither control bytes nor
+// DEL; newline and tab are plain. It looks at eight bytes at a time.
+func plainLen(p []byte) int {
+	const (
+		ones = 0x0101010101010101
+		high = 0x80 * ones
+	)
+	i := 0
+	for ; i+8 <= len(p); i += 8 {
+		x := binary.LittleEndian.Uint64(p[i:])
+		low := (x - 0x20*ones) &^ x // bytes below 0x20
+		d := x ^ 0x7f*ones
+		del := (d - ones) &^ d // bytes equal to DEL
+		if (low|del)&high != 0 {
+			if n := bytes.IndexFunc(p[i:i+8], isControl); n >= 0 {
+				return i + n
+			}
+		}
+	}
+	for ; i < len(p); i++ {
+		if isControl(rune(p[i])) {
+			return i
+		}
+	}
+	return len(p)
+}
+
+// isControl tells whether a byte is a control byte other than newline and tab.
+func isControl(r rune) bool { return r < 0x20 && r != '\n' && r != '\t' || r == 0x7f }
