@@ -1,0 +1,186 @@
+package journal
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// fake builds what looks like a token without being one in this file.
+func fake(prefix string, n int) string {
+	return prefix + strings.Repeat("a1B2c3D4e5", n/10+1)[:n]
+}
+
+func TestRedactShapes(t *testing.T) {
+	jwt := "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.abc-DEF_123"
+	pem := "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY-----"
+	for _, c := range []struct{ in, want string }{
+		{"x " + fake("ghp_", 36) + " y", "x [redacted:github-token] y"},
+		{fake("github_pat_", 60), "[redacted:github-token]"},
+		{"key=" + fake("sk-ant-api03-", 40), "key=[redacted:api-key]"},
+		{"'" + fake("xoxb-1-", 30) + "'", "'[redacted:slack-token]'"},
+		{"AKIAABCDEFGHIJKLMNOP", "[redacted:aws-key-id]"},
+		{fake("glpat-", 20), "[redacted:gitlab-token]"},
+		{fake("AIza", 35), "[redacted:google-key]"},
+		{"t=" + jwt + ";", "t=[redacted:jwt];"},
+		{"a " + pem + " b", "a [redacted:private-key] b"},
+		{"cut -----BEGIN PRIVATE KEY-----\nMIIE", "cut [redacted:private-key]"},
+		{strings.ReplaceAll(pem, "\n", `\n`), "[redacted:private-key]"},
+		{"git clone https://me:pa55@host/x.git", "git clone https://me:[redacted:url-password]@host/x.git"},
+		{"https://:p@ss@host", "https://:[redacted:url-password]@host"},
+		{"https://0123456789abcdef0123@host/", "https://[redacted:url-user]@host/"},
+		{`curl -H 'Authorization: Bearer abc' u`, `curl -H 'Authorization: Bearer [redacted:Authorization]' u`},
+		{`curl -H "authorization: abc" u`, `curl -H "authorization: [redacted:authorization]" u`},
+		{"Authorization: Basic dXNlcjpwYXNz https://x", "Authorization: Basic [redacted:Authorization] https://x"},
+		{"Authorization: Digest username=\"a\", response=\"b\"\nHost: x", "Authorization: Digest [redacted:Authorization]\nHost: x"},
+		{`{"Authorization":"Bearer abc","n":1}`, `{"Authorization":"Bearer [redacted:Authorization]","n":1}`},
+		{"Cookie: a=b; c=d\nHost: x", "Cookie: [redacted:Cookie]\nHost: x"},
+		{"bearer " + fake("", 20), "bearer [redacted:bearer]"},
+		{"mysql --password=x -h y", "mysql --password=[redacted:password] -h y"},
+		{"mysql --password x -h y", "mysql --password [redacted:password] -h y"},
+		{"mysql --password='a b' -h y", "mysql --password='[redacted:password]' -h y"},
+		{"mysql --password=ab'cd'ef -h y", "mysql --password=[redacted:password] -h y"},
+		{`bash -c "mysql --password=abc" && rm "x"`, `bash -c "mysql --password=[redacted:password]" && rm "x"`},
+		{"curl -u me:secret https://x", "curl -u me:[redacted:password] https://x"},
+		{"DB_PASSWORD=x make", "DB_PASSWORD=[redacted:DB_PASSWORD] make"},
+		{"export GITHUB_TOKEN=abcdefgh", "export GITHUB_TOKEN=[redacted:GITHUB_TOKEN]"},
+		{`{"apiKey": "abcdefgh", "x": 1}`, `{"apiKey": "[redacted:apiKey]", "x": 1}`},
+		{`{\"password\": \"abc\", \"x\": 1}`, `{\"password\": \"[redacted:password]\", \"x\": 1}`},
+		{`{"password":"a\"b"}`, `{"password":"[redacted:password]"}`},
+		{"password: hunter2", "password: [redacted:password]"},
+		{"https://x/?access_token=abcdefgh&n=1", "https://x/?access_token=[redacted:access_token]&n=1"},
+		{"AWS_SECRET_ACCESS_KEY=abcdefgh", "AWS_SECRET_ACCESS_KEY=[redacted:AWS_SECRET_ACCESS_KEY]"},
+		{"a --token=abcdefgh b --token abcdefgh", "a --token=[redacted:token] b --token [redacted:token]"},
+
+		// And what is none.
+		{"risk-assessment-of-the-year-2026", ""},
+		{"sk-learn-something-long-name-here", ""},
+		{"task-" + fake("", 30), ""},
+		{"AKIAABCDEFGHIJKLMNOPQR", ""},
+		{"-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----", ""},
+		{"https://host/a@b:c@d", ""},
+		{"https://me@host/x", ""},
+		{"sort --key=2 --field-separator=:", ""},
+		{"git log --author=me --format=%H", ""},
+		{`curl -H "Authorization: Bearer $TOKEN"`, ""},
+		{"mysql --password=$PW --password=${PW} --password=$(pw) x", ""},
+		{"--max-tokens 50000 --max-tokens=128000000", ""},
+		{"KEYBOARD=dvorak-layout PWD=/home/me/project XAUTHORITY=/home/me/x", ""},
+		{"SSH_AUTH_SOCK=/run/user/1000/agent", ""},
+		{"TOKENIZERS_PARALLELISM=disabled", ""},
+		{"token := parser.next() // token == other", ""},
+		{"std::password::check(a)", ""},
+		{"chmod -u x:y", "chmod -u x:[redacted:password]"}, // read as curl's: better too much
+		{"docker run -p 80:80 -v /a:/b image:tag", ""},
+		{"", ""},
+		{"=", ""},
+		{":", ""},
+		{"://", ""},
+		{"--", ""},
+		{"password=", ""},
+		{"password:", ""},
+		{`password="`, ""},
+		{"-u ", ""},
+	} {
+		want := c.want
+		if want == "" {
+			want = c.in
+		}
+		var r *Redactor
+		got := r.Redact(c.in)
+		if got != want {
+			t.Errorf("Redact(%q)\n got %q\nwant %q", c.in, got, want)
+		}
+		if again := r.Redact(got); again != got {
+			t.Errorf("twice: %q, then %q", got, again)
+		}
+	}
+}
+
+func TestRedactValues(t *testing.T) {
+	r := NewRedactor([]string{
+		"GITHUB_TOKEN=abc/def+ghi", "SHORT_TOKEN=abc", "HOME=/home/person", "PATH=/usr/bin:/bin",
+		"DB_KEY=longer-abc/def+ghi-longer", "MAX_TOKENS=1000000000", "X_TOKEN=disabled",
+		"DATABASE_URL=postgres://me:s3cretpass@host/db", "BROKEN", "QUOTED_SECRET=a\"b\\c\nd12345",
+	}).With("ask", "answer-of-person")
+	for _, c := range []struct{ in, want string }{
+		{"x abc/def+ghi y", "x [redacted:GITHUB_TOKEN] y"},
+		{"x longer-abc/def+ghi-longer y", "x [redacted:DB_KEY] y"},
+		{"?q=abc%2Fdef%2Bghi", "?q=[redacted:GITHUB_TOKEN]"},
+		{`{"a":"a\"b\\c\nd12345"}`, `{"a":"[redacted:QUOTED_SECRET]"}`},
+		{"YWJjL2RlZitnaGk=", "[redacted:GITHUB_TOKEN]"},
+		{"it is s3cretpass", "it is [redacted:DATABASE_URL]"},
+		{"answer-of-person", "[redacted:ask]"},
+		{"abc /home/person 1000000000 disabled", "abc /home/person 1000000000 disabled"},
+		{"curl --password=abc/def+ghi", "curl --password=[redacted:GITHUB_TOKEN]"},
+	} {
+		if got := r.Redact(c.in); got != c.want {
+			t.Errorf("Redact(%q)\n got %q\nwant %q", c.in, got, c.want)
+		}
+	}
+}
+
+func TestSecretName(t *testing.T) {
+	for name, want := range map[string]bool{
+		"GITHUB_TOKEN": true, "AWS_SECRET_ACCESS_KEY": true, "OPENAI_API_KEY": true, "apiKey": true, "DB_PASS": true, "npm_config__authToken": true,
+		"PGPASSWORD": true, "GOOGLE_APPLICATION_CREDENTIALS": true, "SSH_KEY": true, "MYSQL_PWD": true, "HTTP_COOKIE": true,
+		"PWD": false, "OLDPWD": false, "KEYBOARD": false, "SSH_AUTH_SOCK": false, "TOKEN_FILE": false, "MONKEY": false, "PATH": false,
+		"XDG_SESSION_ID": false, "COMPASS": false, "AUTHOR": false, "TOKENIZERS_PARALLELISM": false, "": false, "_": false,
+	} {
+		if SecretName(name) != want {
+			t.Errorf("SecretName(%q) = %v", name, !want)
+		}
+	}
+}
+
+// No text takes more than linear time, give or take.
+func TestRedactHostileText(t *testing.T) {
+	for _, unit := range []string{
+		"sk-", "sk-a-", "eyJ-", "eyJaaaaaaaaaa.", "password=$(", "token=\"", "://", "a:b://", "-----BEGIN ", "Authorization: x ", "password=", "--password ", "bearer ", "= ", ": ", "\\\"", "github_pat_", "-u ", "token: '",
+	} {
+		in := strings.Repeat(unit, (256<<10)/len(unit))
+		start := time.Now()
+		var r *Redactor
+		r.Redact(in)
+		if d := time.Since(start); d > 5*time.Second {
+			t.Errorf("%q repeated: %v", unit, d)
+		} else if d > 50*time.Millisecond {
+			t.Logf("%q repeated: %v", unit, d)
+		}
+	}
+}
+
+func FuzzRedact(f *testing.F) {
+	for _, s := range []string{"--password=x", `{"token":"abcdefgh"}`, "https://a:b@c", "Authorization: Digest a", "-----BEGIN PRIVATE KEY-----", "[redacted:x]", "password=[redacted:", "sk-abcdefghijklmnop123456"} {
+		f.Add(s)
+	}
+	r := NewRedactor([]string{"A_TOKEN=0123abcd4567"})
+	f.Fuzz(func(t *testing.T, s string) {
+		once := r.Redact(s)
+		if strings.Contains(once, "0123abcd4567") {
+			t.Errorf("Redact(%q) = %q", s, once)
+		}
+		if twice := r.Redact(once); twice != once {
+			t.Errorf("Redact(%q) = %q, then %q", s, once, twice)
+		}
+	})
+}
+
+func BenchmarkRedact(b *testing.B) {
+	r := NewRedactor([]string{"A_TOKEN=0123456789abcdef", "B_SECRET=fedcba9876543210"})
+	in := strings.Repeat("2026-01-02 compiling pkg/session: ok (3.2s), key=value see https://example.org/x?y=z\n", 1000)
+	b.SetBytes(int64(len(in)))
+	for b.Loop() {
+		r.Redact(in)
+	}
+}
+
+func BenchmarkNewRedactor(b *testing.B) {
+	env := []string{"HOME=/home/me", "PATH=/usr/bin:/bin", "LANG=C.UTF-8", "GITHUB_TOKEN=0123456789abcdef"}
+	for range 40 {
+		env = append(env, "SOME_VARIABLE=some value of it")
+	}
+	for b.Loop() {
+		NewRedactor(env)
+	}
+}

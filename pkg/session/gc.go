@@ -1,0 +1,280 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// CollectOptions says what Collect works on.
+type CollectOptions struct {
+	State  string // the state directory, absolute; a missing one is empty
+	Limits Limits
+	Now    time.Time // the time ages are measured from
+	DryRun bool      // report what would be removed, and remove nothing
+}
+
+// A Reason says why something was removed.
+type Reason string
+
+// The reasons.
+const (
+	Aged     Reason = "age"      // not used for longer than its limit
+	Oversize Reason = "size"     // the oldest while the state was over its limit
+	Leftover Reason = "leftover" // a temporary file or half-removed session of a killed process
+)
+
+// A Removal is one thing that Collect removed, or would remove.
+type Removal struct {
+	Path  string `json:"path"`
+	Bytes int64  `json:"bytes"`
+	Why   Reason `json:"why"`
+}
+
+// A Report says what Collect found and did.
+type Report struct {
+	Removed  []Removal `json:"removed"`  // by session in the order of paths; within one, age before size
+	Freed    int64     `json:"freed"`    // bytes of Removed
+	Kept     int64     `json:"kept"`     // bytes that stay
+	Sessions int       `json:"sessions"` // found
+	InUse    int       `json:"in_use"`   // of these not touched: a process uses them, or a job runs
+	DryRun   bool      `json:"dry_run"`
+}
+
+// gonePrefix starts the name of a session that is being removed; no ID can.
+const gonePrefix = "@gone-"
+
+// Collect keeps the whole state directory within limits. By age go spill and
+// cache files and whole idle sessions; then, while the rest is larger than
+// StateTotal, spill files, cache files and finished jobs of idle sessions, the
+// oldest first, and at last whole idle sessions, the longest unused first.
+// Nothing is touched in a session that a process uses or that has a job alive.
+// Symbolic links are not followed. What cannot be removed does not stop the
+// rest; the errors are joined, and the Report holds what was done.
+func Collect(ctx context.Context, o CollectOptions) (Report, error) {
+	report := Report{DryRun: o.DryRun}
+	o.Limits = o.Limits.withDefaults()
+	state, err := openState(realParent(filepath.Clean(o.State)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return report, nil
+	}
+	if err != nil {
+		return report, fmt.Errorf("collecting %s: %w", o.State, err)
+	}
+	defer state.Close()
+	found, err := scan(ctx, state)
+	if err != nil {
+		return report, fmt.Errorf("collecting %s: %w", o.State, err)
+	}
+	var errs []error
+	plan(found, o.Limits, o.Now)
+	for _, f := range found {
+		report.count(f)
+		if len(f.remove) == 0 {
+			continue
+		}
+		if ctx.Err() != nil {
+			errs = append(errs, ctx.Err())
+			break
+		}
+		removed, err := f.removeAll(state, o.DryRun)
+		errs = append(errs, err)
+		report.Removed = append(report.Removed, removed...)
+		for _, r := range removed {
+			report.Freed += r.Bytes
+			report.Kept -= r.Bytes
+		}
+	}
+	return report, errors.Join(errs...)
+}
+
+func (r *Report) count(f *found) {
+	r.Kept += f.bytes
+	if f.gone {
+		return
+	}
+	r.Sessions++
+	if f.busy {
+		r.InUse++
+	}
+}
+
+// stampFile is locked while gc runs opportunistically; its time says when it
+// last did.
+const stampFile = ".gc"
+
+// Opportunistic collects the state directory when that has not been done for
+// an hour, and the session's own spill and cache files that are too old. It is
+// cheap when there is nothing to do, and it never fails: gc is a service to
+// others, not part of the caller's work.
+func (s *Session) Opportunistic(ctx context.Context) Report {
+	state, err := openState(s.state)
+	if err != nil {
+		return Report{}
+	}
+	defer state.Close()
+	now := s.o.Now()
+	if info, err := state.Lstat(stampFile); err == nil && now.Sub(info.ModTime()).Abs() < time.Hour {
+		return Report{}
+	}
+	lock, err := state.tryLock(stampFile, true)
+	if err != nil {
+		return Report{}
+	}
+	defer lock.Close()
+	// First the stamp: should this crash, it is not tried again at once.
+	if state.root.Chtimes(stampFile, now, now) != nil {
+		return Report{}
+	}
+	s.tidy(now)
+	report, _ := Collect(ctx, CollectOptions{State: s.state, Limits: s.o.Limits, Now: now})
+	return report
+}
+
+// tidy removes what is too old from this session itself, which Collect leaves
+// alone while we use it.
+func (s *Session) tidy(now time.Time) {
+	dir, err := s.openDir()
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	expired := now.Add(-s.o.Limits.SpillAge)
+	if spills, err := dir.Sub(spillDir); err == nil {
+		defer spills.Close()
+		if lock, err := spills.tryLock(spillLock, true); err == nil {
+			defer lock.Close()
+			if files, err := scanSpills(spills, ""); err == nil {
+				makeRoom(spills, files, s.o.Limits.SpillTotal, spillStep(s.o.Limits), expired)
+			}
+		}
+	}
+	found := &found{}
+	if found.walk(dir) != nil {
+		return
+	}
+	for _, item := range found.items {
+		if item.kind == cacheItem && item.mod.Before(expired) {
+			_ = dir.root.Remove(item.name) // the next look tries again
+		}
+	}
+}
+
+// removeAll does what was planned for one session, unless it came into use.
+func (f *found) removeAll(state *Dir, dryRun bool) ([]Removal, error) {
+	if dryRun {
+		return f.remove, nil
+	}
+	hash, err := state.Sub(f.hash)
+	if err != nil {
+		return nil, err
+	}
+	defer hash.Close()
+	if f.gone {
+		return f.remove, hash.root.RemoveAll(f.id)
+	}
+	dir, err := hash.Sub(f.id)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	lock, err := dir.tryLock(useFile, true)
+	if errors.Is(err, ErrLocked) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Close()
+	if info, err := lock.Stat(); err != nil || f.signed && !info.ModTime().Equal(f.lastUse) || jobsAlive(dir) {
+		return nil, err
+	}
+	if f.whole {
+		return f.removeSession(hash, dir, lock)
+	}
+	return f.removeItems(dir)
+}
+
+// removeSession first renames the session, so that a process that wants it
+// finds none and makes a new one, and a crash leaves what the next gc knows.
+func (f *found) removeSession(hash, dir *Dir, lock *os.File) ([]Removal, error) {
+	gone := gonePrefix + NewID("")
+	if !modes { // Windows renames no directory that is open
+		lock.Close()
+		dir.Close()
+	}
+	if err := hash.root.Rename(f.id, gone); err != nil {
+		return nil, err
+	}
+	if err := hash.root.RemoveAll(gone); err != nil {
+		return nil, err
+	}
+	return f.remove, nil
+}
+
+func (f *found) removeItems(dir *Dir) ([]Removal, error) {
+	var removed []Removal
+	var errs []error
+	for _, r := range f.remove {
+		name, err := filepath.Rel(f.path, r.Path)
+		if err == nil && spillWritten(dir, name) {
+			continue
+		}
+		if err == nil {
+			err = dir.root.RemoveAll(name)
+		}
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		removed = append(removed, r)
+	}
+	return removed, errors.Join(errs...)
+}
+
+// spillWritten reports whether name is a spill file that is still written,
+// though its Session was closed before it.
+func spillWritten(dir *Dir, name string) bool {
+	if filepath.Dir(name) != spillDir {
+		return false
+	}
+	spills, err := dir.Sub(spillDir)
+	if err != nil {
+		return false
+	}
+	defer spills.Close()
+	return spills.locked(filepath.Base(name))
+}
+
+// jobsAlive reports whether a job of the session is held.
+func jobsAlive(dir *Dir) bool {
+	jobs, err := dir.Sub("jobs")
+	if err != nil {
+		return false
+	}
+	defer jobs.Close()
+	entries, err := jobs.ReadDir()
+	if err != nil {
+		return true // when in doubt, keep
+	}
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), ".") {
+			continue
+		}
+		job, err := jobs.Sub(entry.Name())
+		if err != nil {
+			continue
+		}
+		alive := job.locked(jobLock)
+		job.Close()
+		if alive {
+			return true
+		}
+	}
+	return false
+}

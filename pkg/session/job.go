@@ -1,0 +1,45 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"os"
+)
+
+// jobLock is held by a job's supervisor while the job lives.
+const jobLock = "lock"
+
+// HoldJob creates jobs/ID/ and marks the job as alive until release is called
+// or the process dies. While it is alive gc removes neither the job nor its
+// session. A job that someone else holds is ErrLocked.
+func (s *Session) HoldJob(ctx context.Context, id string) (release func(), err error) {
+	dir, base, err := s.makeParent(ctx, "jobs/"+id+"/"+jobLock)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	f, err := dir.tryLock(base, true)
+	if err != nil {
+		return nil, err
+	}
+	return func() { f.Close() }, nil
+}
+
+// JobAlive reports whether a process holds the job.
+func (s *Session) JobAlive(id string) (bool, error) {
+	dir, base, err := s.openParent("jobs/" + id + "/" + jobLock)
+	if err != nil {
+		return false, err
+	}
+	defer dir.Close()
+	f, err := dir.OpenFile(base, os.O_RDONLY)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	err = TryLock(f, false)
+	if errors.Is(err, ErrLocked) {
+		return true, nil
+	}
+	return false, err
+}

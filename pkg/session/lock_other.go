@@ -1,0 +1,9 @@
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd || windows)
+
+package session
+
+import "errors"
+
+func tryLock(uintptr, bool) error { return errors.ErrUnsupported }
+
+func unlock(uintptr) error { return errors.ErrUnsupported }

@@ -1,0 +1,30 @@
+//go:build unix
+
+package session
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// modes says that permission bits mean something here.
+const modes = true
+
+// nonblock keeps an open from waiting should the file turn out to be a FIFO.
+const nonblock = syscall.O_NONBLOCK
+
+func ours(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && st.Uid == uint32(os.Geteuid())
+}
+
+func links(info fs.FileInfo) uint64 {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 1
+	}
+	return uint64(st.Nlink)
+}
+
+func platformID(string) bool { return true }
