@@ -1,0 +1,184 @@
+// Package syntax finds out whether a change has broken a file.
+//
+// It parses Go, JSON, YAML and TOML; what it does not know it says nothing
+// about. Only mistakes that were not there before count, so a file that was
+// broken already, or is no plain text of its language, stays quiet.
+package syntax
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"io"
+	"path"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"go.yaml.in/yaml/v3"
+)
+
+// maxSize is the size in bytes beyond which a file is not looked at: 4 MiB.
+const maxSize = 4 << 20
+
+// A Problem is a mistake in a file. Line and Column count from 1, columns in
+// bytes; Column is 0 where the parser names none.
+type Problem struct {
+	Line    int    `json:"line"`
+	Column  int    `json:"column,omitempty"`
+	Message string `json:"message"`
+	Text    string `json:"text,omitempty"` // the line
+}
+
+// New returns the mistakes in after that before did not have. A nil before is
+// a file that did not exist.
+func New(name string, before, after []byte) []Problem {
+	found := Check(name, after)
+	if len(found) == 0 || before == nil {
+		return found
+	}
+	known := map[string]int{}
+	for _, p := range Check(name, before) {
+		known[p.Message]++
+	}
+	var fresh []Problem
+	for _, p := range found {
+		if known[p.Message] > 0 {
+			known[p.Message]--
+			continue
+		}
+		fresh = append(fresh, p)
+	}
+	return fresh
+}
+
+// Check returns the mistakes in a file, judged by the ending of its name; nil
+// for a language that it does not know, and for files of more than 4 MiB.
+func Check(name string, data []byte) []Problem {
+	if len(data) > maxSize {
+		return nil
+	}
+	var found []Problem
+	switch strings.ToLower(path.Ext(strings.ReplaceAll(name, `\`, "/"))) {
+	case ".go":
+		found = checkGo(data)
+	case ".json", ".ipynb":
+		found = checkJSON(data)
+	case ".yaml", ".yml":
+		found = checkYAML(data)
+	case ".toml":
+		found = checkTOML(data)
+	}
+	lines := bytes.Split(data, []byte("\n"))
+	for i := range found {
+		if n := found[i].Line; n >= 1 && n <= len(lines) {
+			found[i].Text = clip(strings.TrimRight(string(lines[n-1]), "\r"))
+		}
+	}
+	return found
+}
+
+func checkGo(data []byte) []Problem {
+	_, err := parser.ParseFile(token.NewFileSet(), "", data, parser.SkipObjectResolution)
+	list, ok := errors.AsType[scanner.ErrorList](err)
+	if !ok {
+		return nil
+	}
+	var found []Problem
+	for _, e := range list {
+		found = append(found, Problem{Line: e.Pos.Line, Column: e.Pos.Column, Message: e.Msg})
+	}
+	return found
+}
+
+// checkJSON leaves files with comments alone: many tools allow them.
+func checkJSON(data []byte) []Problem {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	if len(bytes.TrimSpace(data)) == 0 || bytes.Contains(data, []byte("//")) || bytes.Contains(data, []byte("/*")) {
+		return nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	for {
+		var v json.RawMessage
+		err := dec.Decode(&v)
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			continue // one document a line is common, too
+		}
+		offset := len(data)
+		if e, ok := errors.AsType[*json.SyntaxError](err); ok {
+			offset = int(e.Offset)
+		}
+		before := data[:min(max(offset-1, 0), len(data))]
+		return []Problem{{
+			Line:    1 + bytes.Count(before, []byte("\n")),
+			Column:  len(before) - bytes.LastIndexByte(before, '\n'),
+			Message: err.Error(),
+		}}
+	}
+}
+
+func checkYAML(data []byte) []Problem {
+	if bytes.Contains(data, []byte("{{")) || bytes.Contains(data, []byte("{%")) {
+		return nil // a template, which need not be YAML yet
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	for {
+		var node yaml.Node
+		err := dec.Decode(&node)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return []Problem{yamlProblem(err)}
+		}
+	}
+}
+
+// yamlProblem reads the line from a message such as
+// "yaml: line 3: mapping values are not allowed in this context".
+func yamlProblem(err error) Problem {
+	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	p := Problem{Line: 1, Message: text}
+	rest, ok := strings.CutPrefix(text, "line ")
+	if !ok {
+		return p
+	}
+	digits, message, ok := strings.Cut(rest, ": ")
+	n := 0
+	for _, d := range digits {
+		if d < '0' || d > '9' {
+			return p
+		}
+		n = n*10 + int(d-'0')
+	}
+	if ok && n > 0 {
+		p.Line, p.Message = n, message
+	}
+	return p
+}
+
+func checkTOML(data []byte) []Problem {
+	var v any
+	err := toml.Unmarshal(data, &v)
+	if e, ok := errors.AsType[*toml.DecodeError](err); ok {
+		line, column := e.Position()
+		return []Problem{{Line: line, Column: column, Message: strings.TrimPrefix(e.Error(), "toml: ")}}
+	}
+	return nil
+}
+
+func clip(line string) string {
+	if len(line) <= 200 {
+		return line
+	}
+	cut := 200
+	for cut > 0 && line[cut]&0xC0 == 0x80 {
+		cut--
+	}
+	return line[:cut] + "…"
+}
