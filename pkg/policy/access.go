@@ -1,0 +1,88 @@
+// Package policy decides whether a call may touch what it needs to touch:
+// allow, ask or deny, by which rule, in which file and line, and why.
+package policy
+
+// A Kind says what an Access does.
+type Kind string
+
+// The kinds of access.
+const (
+	Exec  Kind = "exec"  // run a program
+	Read  Kind = "read"  // read a file or list a directory
+	Write Kind = "write" // create, change or delete a file, or change its metadata
+	Net   Kind = "net"   // reach a host
+	Env   Kind = "env"   // set a variable that changes how later programs behave
+	Tool  Kind = "tool"  // use a tool as such, when it touches nothing else
+)
+
+// An Op refines what a write does to its file.
+type Op string
+
+// The operations of a write.
+const (
+	Create   Op = "create"
+	Change   Op = "change"
+	Delete   Op = "delete"
+	Metadata Op = "metadata" // mode, owner, times, attributes
+)
+
+// A FileType is what a path holds at the time the call is decided.
+type FileType string
+
+// The file types.
+const (
+	Missing FileType = "missing"
+	Regular FileType = "file"
+	Dir     FileType = "directory"
+	Device  FileType = "device" // character or block device
+	FIFO    FileType = "fifo"
+	Socket  FileType = "socket"
+)
+
+// A Class is what is known of a program with these very arguments.
+type Class string
+
+// The classes of a command.
+const (
+	Unknown  Class = ""         // nothing is known of it
+	ReadOnly Class = "readonly" // it changes nothing, whatever files it is given
+	Known    Class = "known"    // all it touches stands in accesses of its own
+)
+
+// An Access is one thing a call does to the world outside it. A call's needs
+// are a list of these; each is decided by itself and the strictest wins.
+type Access struct {
+	Kind Kind
+	Tool string // the tool whose call this is, such as "bash"
+
+	// A file, for read and write.
+	Path  string   // absolute; every symbolic link resolved, also where the file does not exist yet
+	Named string   // absolute and cleaned as the caller named it; "" when it is Path
+	Op    Op       // what a write does; "" for reads
+	File  FileType // what is there now; "" when not looked at
+	Links uint64   // number of hard links of a regular file; 0 when not looked at
+	Tree  bool     // the access reaches everything below Path too (rm -r, grep)
+
+	// A program, for exec.
+	Argv    []string // the words as the program gets them; Argv[0] as written
+	Dynamic []bool   // beside Argv: the word is not known before it runs, Argv has its source; nil when all are known
+	Program string   // absolute resolved path of the program; "" for a built-in, or when not found
+	Builtin bool     // a built-in or function of the shell itself
+	Class   Class    // what is known of the program with these arguments
+	Danger  string   // why it belongs to the dangerous class; "" when it does not
+
+	// A host, for net; an assignment, for env.
+	Scheme, Host string
+	Port         int
+	URL          string // the whole address where there is one
+	Name, Value  string // the variable; for tool accesses Name is what the tool acts on, such as a job id
+
+	// Opaque says why this cannot be known before it runs: a dynamic path, a
+	// flag that runs something else, text that no parser understands. No
+	// allow rule for a program or path covers an opaque access; deny and ask
+	// rules still match what is known of it.
+	Opaque string
+
+	Source string // the piece of the command it comes from, for explanations
+	Parent int    // 1 + the index, in the call's list, of the exec access that causes it; 0 for none
+}

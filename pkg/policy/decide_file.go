@@ -1,0 +1,389 @@
+package policy
+
+import (
+	"path"
+	"strings"
+)
+
+// decideFile answers for reading or writing a path.
+func (p *Policy) decideFile(a *Access) Decision {
+	if a.Path == "" {
+		return p.decideUnknownPath(a)
+	}
+	if why := unusable(a.Path); why != "" {
+		return Decision{Verdict: Deny, Rule: "path", Why: why}
+	}
+	if a.Named != "" {
+		if why := unusable(a.Named); why != "" {
+			return Decision{Verdict: Deny, Rule: "path", Why: why}
+		}
+	}
+	if a.Tool != commandTool && strings.IndexByte(a.Source, 0) >= 0 {
+		return Decision{Verdict: Deny, Rule: "path", Why: "the path holds a NUL byte"}
+	}
+	var f facts
+	p.fileFacts(a, &f)
+	soft, part := setting{verdict: Allow}, ""
+	if d, ok := p.protection(a, &f, &soft, &part); ok {
+		return d
+	}
+	got := p.scan(p.rules.file(a.Kind), a, &f, found{})
+	if soft.verdict == Allow {
+		return p.settle(a, &f, got, p.fileSetting(a, &f), a.Opaque)
+	}
+	// A protection that asks: only a rule that names the file goes beyond it.
+	if got.allow != nil && !got.allow.names(&f, part) {
+		got.allow = p.namingRule(a, &f, part)
+	}
+	if def := p.fileSetting(a, &f); def.verdict < soft.verdict {
+		return p.settle(a, &f, got, def, a.Opaque)
+	}
+	return p.settle(a, &f, got, &soft, "")
+}
+
+// namingRule finds an allow rule that means the file itself.
+func (p *Policy) namingRule(a *Access, f *facts, part string) *rule {
+	for _, r := range p.rules.file(a.Kind) {
+		if r.list == Allow && r.names(f, part) && r.allows(a, f) {
+			return r
+		}
+	}
+	return nil
+}
+
+func (ix *ruleIndex) file(k Kind) []*rule {
+	if k == Read {
+		return ix.read
+	}
+	return ix.write
+}
+
+// decideUnknownPath answers where not even the path is known.
+func (p *Policy) decideUnknownPath(a *Access) Decision {
+	f := facts{}
+	got := p.scan(p.rules.file(a.Kind), a, &f, found{})
+	got.doubt = nil // that some rule could match goes without saying here
+	return p.settle(a, &f, got, p.opaqueSetting(a), orElse(a.Opaque, "the path is not known"))
+}
+
+// opaqueSetting: inside the sandbox a command may try; a tool of ours, which
+// runs outside it, may not.
+func (p *Policy) opaqueSetting(a *Access) *setting {
+	c := readOpaque
+	if a.Kind == Write {
+		c = writeOpaque
+	}
+	if a.Tool != commandTool {
+		return p.atLeastAsk(&p.settings[c], "opaque")
+	}
+	return &p.settings[c]
+}
+
+func (p *Policy) fileFacts(a *Access, f *facts) {
+	f.path = path.Clean(slashed(a.Path))
+	f.folded = foldPath(f.path)
+	f.rel, f.frel = f.path, f.folded
+	if f.inside = within(p.root, f.path); f.inside {
+		f.rel = strings.TrimPrefix(f.path[len(p.root):], "/")
+		f.frel = foldPath(f.rel)
+	}
+	f.temp = !f.inside && p.inTemp(f.path)
+	if a.Named != "" {
+		if via := path.Clean(slashed(a.Named)); via != f.path {
+			f.via, f.fvia = via, foldPath(via)
+			f.viaOut = !within(p.root, via)
+		}
+	}
+	f.harmless = a.Tool == commandTool && (harmlessDevice(f.path, a.Kind) || f.via != "" && harmlessDevice(f.via, a.Kind))
+}
+
+// inTemp reports whether a path lies in a temporary directory. The part of it
+// that also holds the root or the home does not count: a directory beside the
+// root is beside the root, wherever it is.
+func (w *world) inTemp(p string) bool {
+	for _, dir := range w.temp {
+		if !within(dir, p) || len(p) == len(dir) {
+			continue
+		}
+		first := firstBelow(dir, p)
+		if first != firstBelow(dir, w.root) && first != firstBelow(dir, w.home) && trimSlash(path.Dir(w.root)) != dir {
+			return true
+		}
+	}
+	return false
+}
+
+// firstBelow returns the name right below dir on the way to p; "" when p is not below.
+func firstBelow(dir, p string) string {
+	if !within(dir, p) || len(p) == len(dir) {
+		return ""
+	}
+	name, _, _ := strings.Cut(strings.TrimPrefix(p[len(dir):], "/"), "/")
+	return name
+}
+
+// protection applies what is built in. It returns a decision that nothing
+// lifts; or a soft setting, that a rule may, and the name that it is about.
+func (p *Policy) protection(a *Access, f *facts, soft *setting, part *string) (d Decision, done bool) {
+	if f.harmless {
+		return d, false
+	}
+	builtIn := func(rule, why string) (Decision, bool) {
+		return Decision{Verdict: Deny, Rule: rule, Why: why}, true
+	}
+	if a.Tool != commandTool && special(a, f) {
+		return builtIn("devices", "a device, pipe or socket blocks or never ends")
+	}
+	if a.Kind == Write {
+		if dir := p.hardDir(a, f); dir != "" {
+			return builtIn("protected: "+dir, "policies and session state are never written by a call")
+		}
+		if why := p.rootItself(a, f); why != "" {
+			return builtIn("protected: the root itself", why)
+		}
+	}
+	if a.Tool != commandTool && f.inside {
+		if why, v := oddName(f.rel, a.Kind == Write); v == Deny {
+			return builtIn("odd name", why)
+		} else if v == Ask {
+			*soft = setting{verdict: Ask, rule: "odd name", why: why}
+		}
+	}
+	if d, done = p.guarded(a, f, soft, part); done {
+		return d, true
+	}
+	if a.Links > 1 && a.File == Regular && f.inside && soft.verdict == Allow && !linkFarm(f.frel, a.Kind) && p.settings[hardLink].verdict < Allow {
+		*soft, *part = p.settings[hardLink], f.frel[strings.LastIndexByte(f.frel, '/')+1:]
+		soft.why = "the file has another name, perhaps outside the root"
+	}
+	return d, false
+}
+
+// linkFarm names the places that are full of hard links by design: git's
+// object store, and packages that a package manager linked for reading.
+func linkFarm(rel string, k Kind) bool {
+	rel = "/" + rel
+	return strings.Contains(rel, "/.git/") || k == Read && strings.Contains(rel, "/node_modules/")
+}
+
+// special reports what is no file to read or write: devices and the like, and
+// everything in /dev, known or not.
+func special(a *Access, f *facts) bool {
+	switch a.File {
+	case Device, FIFO, Socket:
+		return true
+	}
+	return within("/dev", f.path) && !within("/dev/shm", f.path) || within("/dev", f.via) && !within("/dev/shm", f.via)
+}
+
+// harmlessDevice reports the devices that commands use as they use echo.
+func harmlessDevice(p string, k Kind) bool {
+	rest, ok := strings.CutPrefix(p, "/dev/")
+	if !ok {
+		rest, ok = strings.CutPrefix(p, "/proc/self/fd/")
+		return ok && isNumber(rest)
+	}
+	switch rest {
+	case "null", "stdin", "stdout", "stderr", "full", "zero":
+		return true
+	case "random", "urandom":
+		return k == Read
+	}
+	fd, ok := strings.CutPrefix(rest, "fd/")
+	return ok && isNumber(fd)
+}
+
+func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+// hardDir returns the directory of ours that a write touches.
+func (p *Policy) hardDir(a *Access, f *facts) string {
+	for _, dir := range p.hard {
+		if within(dir, f.folded) || within(dir, f.fvia) || a.Tree && within(f.folded, dir) {
+			return dir
+		}
+	}
+	return ""
+}
+
+// rootItself says why the root, or what holds it, is not replaced.
+func (p *Policy) rootItself(a *Access, f *facts) string {
+	switch {
+	case !within(f.path, p.root):
+		return ""
+	case a.Op == Delete:
+		return "the root would be gone"
+	case a.Tool != commandTool:
+		return "the root is a directory"
+	}
+	return ""
+}
+
+// guarded looks the path up in the tables of guards, resolved and as named.
+func (p *Policy) guarded(a *Access, f *facts, soft *setting, part *string) (d Decision, done bool) {
+	ways := [...][2]string{{f.folded, f.frel}, {f.fvia, f.fvia}}
+	if f.via != "" && !f.viaOut {
+		ways[1][1] = foldPath(f.via[len(p.root):])
+	}
+	for _, way := range ways {
+		if way[0] == "" {
+			continue
+		}
+		hit, ok := p.guard(a, f, way[0], way[1])
+		if !ok {
+			continue
+		}
+		s := p.settings[hit.cell]
+		if hit.below && a.Op != Delete && s.verdict == Deny {
+			s.verdict = Ask
+		}
+		if s.verdict == Deny {
+			return Decision{Verdict: Deny, Rule: guardName(hit.cell) + hit.pattern, Why: guardWhy(hit.cell)}, true
+		}
+		if s.verdict < soft.verdict {
+			*soft, *part = s, hit.part
+			soft.rule, soft.why = guardName(hit.cell)+hit.pattern, guardWhy(hit.cell)
+		}
+	}
+	return d, false
+}
+
+func (p *Policy) guard(a *Access, f *facts, abs, rel string) (hit guardHit, ok bool) {
+	if a.Kind == Read {
+		if hit, ok = p.reads.find(abs, rel, false); !ok {
+			hit, ok = procSecret(abs)
+		}
+		if !ok || isPublic(abs) {
+			return hit, false
+		}
+		hit.cell = readSecret
+		if !f.inside {
+			hit.cell = readSecretOutside
+		}
+		return hit, true
+	}
+	if hit, ok = gitCell(rel, a); ok {
+		return hit, true
+	}
+	if hit, ok = p.writes.find(abs, rel, a.Tree); ok {
+		return hit, true
+	}
+	if a.Tree && f.inside && f.path == p.root { // whatever the root holds
+		return guardHit{cell: writeSensitive, pattern: ".git/**", part: ".git", below: true}, true
+	}
+	return hit, false
+}
+
+// procSecret finds what /proc shows of other programs' memory and secrets.
+func procSecret(p string) (hit guardHit, ok bool) {
+	if !strings.HasPrefix(p, "/proc/") {
+		return hit, false
+	}
+	name := p[strings.LastIndexByte(p, '/')+1:]
+	switch name {
+	case "environ", "mem", "auxv", "maps", "smaps", "smaps_rollup", "numa_maps", "pagemap", "stack", "syscall", "clear_refs":
+		return guardHit{pattern: "/proc/*/" + name, part: name}, true
+	}
+	return hit, false
+}
+
+func isPublic(p string) bool {
+	for _, end := range notSecret {
+		if strings.HasSuffix(p, end) {
+			return true
+		}
+	}
+	return false
+}
+
+func guardName(c cell) string {
+	switch c {
+	case readSecret, readSecretOutside:
+		return "secrets: "
+	case writeSensitive:
+		return "sensitive: "
+	}
+	return "protected: "
+}
+
+func guardWhy(c cell) string {
+	switch c {
+	case readSecret, readSecretOutside:
+		return "the file may hold secrets"
+	case writeSensitive:
+		return "other programs run or trust what the file says"
+	}
+	return "programs run what the file says, unasked"
+}
+
+// fileSetting picks the row of the profile table for an ordinary file.
+func (p *Policy) fileSetting(a *Access, f *facts) *setting {
+	s := &p.settings[p.fileCell(a, f)]
+	if a.Opaque == "" {
+		return s
+	}
+	if o := p.opaqueSetting(a); o.verdict < s.verdict {
+		return o
+	}
+	return p.atLeastAsk(s, p.unconfined(a))
+}
+
+// unconfined is empty where the sandbox holds whatever a command tries.
+func (p *Policy) unconfined(a *Access) string {
+	if a.Tool == commandTool && p.level >= 3 {
+		return ""
+	}
+	return a.Opaque
+}
+
+func (p *Policy) fileCell(a *Access, f *facts) cell {
+	read := a.Kind == Read
+	switch {
+	case f.harmless, read && p.readable(f.folded):
+		return useTool
+	case f.inside && read:
+		return readInside
+	case f.inside:
+		return writeInside
+	case f.temp && read:
+		return readTemp
+	case f.temp:
+		return writeTemp
+	case read && a.Tool == commandTool && p.systemFile(f.path):
+		return readSystem
+	case read:
+		return readOutside
+	}
+	return writeOutside
+}
+
+// readable reports the caller's own directories, such as the session's spill.
+func (p *Policy) readable(folded string) bool {
+	for _, dir := range p.spill {
+		if within(dir, folded) {
+			return true
+		}
+	}
+	return false
+}
+
+// systemFile reports what programs need to start and to find their way, and
+// what is the same for everybody.
+func (p *Policy) systemFile(name string) bool {
+	for _, dir := range systemDirs {
+		if within(dir, name) {
+			return true
+		}
+	}
+	return p.trusts(name)
+}
+
+var systemDirs = [...]string{
+	"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec",
+	"/usr/share", "/usr/include", "/usr/local/bin", "/usr/local/sbin", "/usr/local/lib", "/usr/local/share", "/usr/local/include", "/usr/local/go",
+	"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload", "/etc/localtime", "/etc/timezone", "/etc/locale.alias",
+	"/etc/nsswitch.conf", "/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/services", "/etc/protocols", "/etc/mime.types", "/etc/magic",
+	"/etc/os-release", "/etc/lsb-release", "/etc/debian_version", "/etc/alternatives", "/etc/terminfo", "/etc/ssl/certs", "/etc/ssl/openssl.cnf",
+	"/etc/ca-certificates", "/etc/pki/tls/certs", "/etc/fonts",
+	"/proc/cpuinfo", "/proc/meminfo", "/proc/version", "/proc/loadavg", "/proc/uptime", "/proc/stat", "/proc/filesystems", "/proc/self/status", "/proc/self/stat",
+	"/sys/devices/system/cpu", "/System/Library", "/Library/Developer", "/nix/store",
+}

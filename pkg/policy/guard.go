@@ -1,0 +1,435 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+)
+
+// A guard is a row of the built-in protections: names that no command and no
+// file tool touches as if they were ordinary files. Patterns are whole names,
+// folded, at any depth; "~/" and "/" anchor them; * stands at the beginning or
+// end of the only name. What lies below a match is guarded too.
+type guard struct {
+	pattern string
+	cell    cell // writeProtected, writeSensitive or readSecret
+}
+
+// writeGuards says what must not be changed unasked. The first part decides
+// what editors, agents and repositories run by themselves (CVE-2025-59536,
+// CVE-2025-53773, CVE-2025-54135 and their kin); the second what build
+// services, package managers and shells trust. .git itself is in gitCell.
+var writeGuards = [...]guard{
+	{".gitmodules", writeProtected},
+	{".agentkit", writeProtected},
+	{".vscode", writeProtected},
+	{".idea", writeProtected},
+	{".envrc", writeProtected},
+	{".mcp.json", writeProtected},
+	{".cursor", writeProtected},
+	{".claude", writeProtected},
+	{".codex", writeProtected},
+	{".gemini", writeProtected},
+	{".opencode", writeProtected},
+	{"opencode.json", writeProtected},
+	{"opencode.jsonc", writeProtected},
+	{".windsurf", writeProtected},
+	{".roo", writeProtected},
+	{".kilocode", writeProtected},
+	{".continue", writeProtected},
+	{".aider.conf.yml", writeProtected},
+	{"~/.ssh", writeProtected},
+	{"~/.gnupg", writeProtected},
+	{"~/.aws", writeProtected},
+	{"~/.kube", writeProtected},
+	{"~/.docker", writeProtected},
+	{"~/.gitconfig", writeProtected},
+	{"~/.config/git", writeProtected},
+	{"~/.config/agentkit", writeProtected},
+	{"~/.config/fish", writeProtected},
+	{"~/.config/autostart", writeProtected},
+	{"~/.config/systemd", writeProtected},
+	{"~/.config/environment.d", writeProtected},
+	{"~/.local/share/systemd", writeProtected},
+	{"~/library/launchagents", writeProtected},
+	{"~/library/launchdaemons", writeProtected},
+	{"~/.bashrc", writeProtected},
+	{"~/.bash_profile", writeProtected},
+	{"~/.bash_login", writeProtected},
+	{"~/.bash_logout", writeProtected},
+	{"~/.bash_aliases", writeProtected},
+	{"~/.profile", writeProtected},
+	{"~/.zshrc", writeProtected},
+	{"~/.zshenv", writeProtected},
+	{"~/.zprofile", writeProtected},
+	{"~/.zlogin", writeProtected},
+	{"~/.zlogout", writeProtected},
+	{"~/.kshrc", writeProtected},
+	{"~/.cshrc", writeProtected},
+	{"~/.tcshrc", writeProtected},
+	{"~/.login", writeProtected},
+	{"~/.inputrc", writeProtected},
+	{"~/.pam_environment", writeProtected},
+	{"~/.xprofile", writeProtected},
+	{"~/.xinitrc", writeProtected},
+	{"~/.xsession", writeProtected},
+	{"~/.npmrc", writeProtected},
+	{"~/.pypirc", writeProtected},
+	{"~/.netrc", writeProtected},
+	{"~/.git-credentials", writeProtected},
+	{"~/.config/pip", writeProtected},
+	{"~/.cargo/config", writeProtected},
+	{"~/.cargo/config.toml", writeProtected},
+	{"/etc/agentkit", writeProtected},
+
+	{".github/workflows", writeSensitive},
+	{".github/actions", writeSensitive},
+	{".gitea/workflows", writeSensitive},
+	{".forgejo/workflows", writeSensitive},
+	{".gitlab-ci.yml", writeSensitive},
+	{".circleci", writeSensitive},
+	{".buildkite", writeSensitive},
+	{".woodpecker", writeSensitive},
+	{".woodpecker.yml", writeSensitive},
+	{".travis.yml", writeSensitive},
+	{".drone.yml", writeSensitive},
+	{"azure-pipelines.yml", writeSensitive},
+	{"bitbucket-pipelines.yml", writeSensitive},
+	{"appveyor.yml", writeSensitive},
+	{".appveyor.yml", writeSensitive},
+	{"cloudbuild.yaml", writeSensitive},
+	{"jenkinsfile", writeSensitive},
+	{".devcontainer", writeSensitive},
+	{".devcontainer.json", writeSensitive},
+	{".zed", writeSensitive},
+	{".fleet", writeSensitive},
+	{"*.code-workspace", writeSensitive},
+	{".husky", writeSensitive},
+	{".pre-commit-config.yaml", writeSensitive},
+	{"lefthook.yml", writeSensitive},
+	{".lefthook.yml", writeSensitive},
+	{".gitattributes", writeSensitive},
+	{".gitconfig", writeSensitive},
+	{".npmrc", writeSensitive},
+	{".yarnrc", writeSensitive},
+	{".yarnrc.yml", writeSensitive},
+	{".pnpmfile.cjs", writeSensitive},
+	{".pypirc", writeSensitive},
+	{"pip.conf", writeSensitive},
+	{".cargo/config", writeSensitive},
+	{".cargo/config.toml", writeSensitive},
+	{".bundle/config", writeSensitive},
+	{".bazelrc", writeSensitive},
+	{".mise.toml", writeSensitive},
+	{"mise.toml", writeSensitive},
+	{"sitecustomize.py", writeSensitive},
+	{"usercustomize.py", writeSensitive},
+	{"*.pth", writeSensitive},
+	{".bashrc", writeSensitive},
+	{".bash_profile", writeSensitive},
+	{".bash_login", writeSensitive},
+	{".bash_logout", writeSensitive},
+	{".bash_aliases", writeSensitive},
+	{".profile", writeSensitive},
+	{".zshrc", writeSensitive},
+	{".zshenv", writeSensitive},
+	{".zprofile", writeSensitive},
+	{".zlogin", writeSensitive},
+	{".zlogout", writeSensitive},
+	{".kshrc", writeSensitive},
+	{".cshrc", writeSensitive},
+	{".tcshrc", writeSensitive},
+	{".login", writeSensitive},
+	{".inputrc", writeSensitive},
+	{".xprofile", writeSensitive},
+	{".xinitrc", writeSensitive},
+	{".xsession", writeSensitive},
+	{".gdbinit", writeSensitive},
+	{".lldbinit", writeSensitive},
+	{".vimrc", writeSensitive},
+	{".exrc", writeSensitive},
+	{".nvimrc", writeSensitive},
+	{".emacs", writeSensitive},
+	{".screenrc", writeSensitive},
+	{".tmux.conf", writeSensitive},
+	{".curlrc", writeSensitive},
+	{".wgetrc", writeSensitive},
+	{".netrc", writeSensitive},
+	{".psqlrc", writeSensitive},
+	{".sqliterc", writeSensitive},
+	{".irbrc", writeSensitive},
+	{".pryrc", writeSensitive},
+	{".rprofile", writeSensitive},
+	{".ssh", writeSensitive},
+	{".gnupg", writeSensitive},
+	{".docker", writeSensitive},
+}
+
+// readGuards says what holds secrets.
+var readGuards = [...]guard{
+	{".env", readSecret},
+	{".env.*", readSecret},
+	{"*.env", readSecret},
+	{".envrc", readSecret},
+	{"id_rsa", readSecret},
+	{"id_dsa", readSecret},
+	{"id_ecdsa", readSecret},
+	{"id_ecdsa_sk", readSecret},
+	{"id_ed25519", readSecret},
+	{"id_ed25519_sk", readSecret},
+	{"*.pem", readSecret},
+	{"*.key", readSecret},
+	{"*.p12", readSecret},
+	{"*.pfx", readSecret},
+	{"*.jks", readSecret},
+	{"*.keystore", readSecret},
+	{"*.kdbx", readSecret},
+	{"*.ppk", readSecret},
+	{"*_history", readSecret},
+	{".zhistory", readSecret},
+	{".histfile", readSecret},
+	{".lesshst", readSecret},
+	{".viminfo", readSecret},
+	{".netrc", readSecret},
+	{"_netrc", readSecret},
+	{".npmrc", readSecret},
+	{".pypirc", readSecret},
+	{".git-credentials", readSecret},
+	{".pgpass", readSecret},
+	{".my.cnf", readSecret},
+	{".htpasswd", readSecret},
+	{".dockercfg", readSecret},
+	{".vault-token", readSecret},
+	{".s3cfg", readSecret},
+	{".boto", readSecret},
+	{".terraformrc", readSecret},
+	{"credentials.json", readSecret},
+	{".ssh", readSecret},
+	{".aws", readSecret},
+	{".azure", readSecret},
+	{".gnupg", readSecret},
+	{".kube", readSecret},
+	{".password-store", readSecret},
+	{".mozilla", readSecret},
+	{".docker/config.json", readSecret},
+	{".config/gh", readSecret},
+	{".config/glab-cli", readSecret},
+	{".config/hub", readSecret},
+	{".config/gcloud", readSecret},
+	{".config/rclone", readSecret},
+	{".config/op", readSecret},
+	{".config/git/credentials", readSecret},
+	{".config/composer/auth.json", readSecret},
+	{".config/github-copilot", readSecret},
+	{".config/google-chrome", readSecret},
+	{".config/chromium", readSecret},
+	{".config/bravesoftware", readSecret},
+	{".composer/auth.json", readSecret},
+	{".cargo/credentials", readSecret},
+	{".cargo/credentials.toml", readSecret},
+	{".gem/credentials", readSecret},
+	{".m2/settings.xml", readSecret},
+	{".m2/settings-security.xml", readSecret},
+	{".gradle/gradle.properties", readSecret},
+	{".terraform.d/credentials.tfrc.json", readSecret},
+	{".claude/.credentials.json", readSecret},
+	{".codex/auth.json", readSecret},
+	{".gemini/oauth_creds.json", readSecret},
+	{".local/share/opencode/auth.json", readSecret},
+	{".local/share/keyrings", readSecret},
+	{"library/keychains", readSecret},
+	{"/etc/shadow", readSecret},
+	{"/etc/shadow-", readSecret},
+	{"/etc/gshadow", readSecret},
+	{"/etc/gshadow-", readSecret},
+	{"/etc/sudoers", readSecret},
+	{"/etc/sudoers.d", readSecret},
+	{"/etc/ssl/private", readSecret},
+	{"/etc/ssh", readSecret},
+	{"/etc/krb5.keytab", readSecret},
+	{"/proc/kcore", readSecret},
+	{"/dev/mem", readSecret},
+	{"/dev/kmem", readSecret},
+	{"/dev/port", readSecret},
+	{"/run/secrets", readSecret},
+	{"/var/run/secrets", readSecret},
+	{"/run/docker.sock", readSecret},
+	{"/var/run/docker.sock", readSecret},
+}
+
+// notSecret are the endings of files that show what a secret file looks like,
+// and of the public halves.
+var notSecret = [...]string{".example", ".sample", ".template", ".dist", ".defaults", ".schema", ".pub", "cacert.pem"}
+
+// A guardIndex finds guards by their first name.
+type guardIndex struct {
+	byName   map[string][]guardEntry
+	ends     []guardEntry // *.pem, .env.*
+	absolute []guardEntry // anchored ones: names holds one folded absolute path
+}
+
+type guardEntry struct {
+	*guard
+	names []string
+}
+
+// newGuardIndex compiles a table.
+func newGuardIndex(table []guard, home string) guardIndex {
+	ix := guardIndex{byName: make(map[string][]guardEntry, len(table))}
+	home = trimSlash(foldPath(slashed(home)))
+	for i := range table {
+		g := &table[i]
+		switch {
+		case strings.HasPrefix(g.pattern, "~/"):
+			if home != "" {
+				ix.absolute = append(ix.absolute, guardEntry{g, []string{home + g.pattern[1:]}})
+			}
+		case g.pattern[0] == '/':
+			ix.absolute = append(ix.absolute, guardEntry{g, []string{g.pattern}})
+		case strings.Contains(g.pattern, "*"):
+			ix.ends = append(ix.ends, guardEntry{g, strings.Split(g.pattern, "*")})
+		default:
+			names := strings.Split(g.pattern, "/")
+			ix.byName[names[0]] = append(ix.byName[names[0]], guardEntry{g, names})
+		}
+	}
+	return ix
+}
+
+// A guardHit says that a path is guarded, and which part of it is the reason.
+type guardHit struct {
+	cell    cell
+	pattern string
+	part    string // the folded name in the path that a rule has to mean
+	below   bool   // not the path itself, but something below it may be
+}
+
+// find looks for a guard of a folded absolute path. rel is the part that is
+// searched by name: relative to the root inside it, the whole path outside.
+func (ix *guardIndex) find(abs, rel string, tree bool) (hit guardHit, ok bool) {
+	for i := range ix.absolute {
+		e := &ix.absolute[i]
+		if within(e.names[0], abs) {
+			return guardHit{cell: e.cell, pattern: e.pattern, part: e.names[0][strings.LastIndexByte(e.names[0], '/')+1:]}, true
+		}
+	}
+	for rest := strings.TrimPrefix(rel, "/"); rest != ""; {
+		name, tail, more := strings.Cut(rest, "/")
+		entries := ix.byName[name]
+		if entries == nil && strings.IndexByte(name, '~') > 0 {
+			entries = ix.short(name)
+		}
+		for i := range entries {
+			if full, partial := matchNames(entries[i].names[1:], tail); full || partial && tree {
+				part := name
+				if names := entries[i].names; full && len(names) > 1 {
+					part = names[len(names)-1]
+				}
+				return guardHit{entries[i].cell, entries[i].pattern, part, !full}, true
+			}
+		}
+		if !more {
+			return ix.findEnd(name)
+		}
+		rest = tail
+	}
+	return hit, false
+}
+
+func (ix *guardIndex) findEnd(name string) (hit guardHit, ok bool) {
+	for i := range ix.ends {
+		e := &ix.ends[i]
+		if matchOne(e.names, name) {
+			return guardHit{cell: e.cell, pattern: e.pattern, part: name}, true
+		}
+	}
+	return hit, false
+}
+
+// short finds the guards that an 8.3 name may stand for.
+func (ix *guardIndex) short(name string) (entries []guardEntry) {
+	stem, ok := isShort(name)
+	if !ok {
+		return nil
+	}
+	for long, es := range ix.byName {
+		if shortStem(long) == stem || long == ".gitmodules" && stem == "gi7eba" || long == ".gitattributes" && stem == "gi7d29" {
+			entries = append(entries, es...)
+		}
+	}
+	slices.SortFunc(entries, func(a, b guardEntry) int { return strings.Compare(a.pattern, b.pattern) })
+	return entries
+}
+
+// matchNames reports whether rest begins with names, or ends before they do.
+func matchNames(names []string, rest string) (full, partial bool) {
+	for _, want := range names {
+		if rest == "" {
+			return false, true
+		}
+		name, tail, _ := strings.Cut(rest, "/")
+		if name != want {
+			return false, false
+		}
+		rest = tail
+	}
+	return true, false
+}
+
+// gitCell guards the inside of a repository's .git: what git runs, and what
+// tells it where to look. Only commands may touch the rest of it.
+func gitCell(rel string, a *Access) (hit guardHit, ok bool) {
+	for rest := strings.TrimPrefix(rel, "/"); rest != ""; {
+		name, tail, more := strings.Cut(rest, "/")
+		if name == ".git" || name[0] == 'g' && isShortGit(name) {
+			return gitInside(tail, a)
+		}
+		if !more {
+			break
+		}
+		rest = tail
+	}
+	return hit, false
+}
+
+func isShortGit(name string) bool {
+	stem, ok := isShort(name)
+	return ok && stem == "git"
+}
+
+func gitInside(rest string, a *Access) (hit guardHit, ok bool) {
+	first, tail, _ := strings.Cut(rest, "/")
+	last := rest[strings.LastIndexByte(rest, '/')+1:]
+	switch first {
+	case "":
+		return gitItself(a)
+	case "hooks", "config", "config.worktree", "commondir", "gitdir":
+		return guardHit{cell: writeProtected, pattern: ".git/" + first, part: first}, true
+	case "info":
+		if tail == "attributes" || tail == "" && a.Tree {
+			return guardHit{cell: writeProtected, pattern: ".git/info/attributes", part: "info"}, true
+		}
+	case "modules", "worktrees":
+		if a.Tree || strings.Contains("/"+rest+"/", "/hooks/") || last == "config" || last == "config.worktree" || last == "commondir" || last == "gitdir" {
+			return guardHit{cell: writeProtected, pattern: ".git/" + first + "/**/{hooks,config}", part: first}, true
+		}
+	}
+	if a.Tool != commandTool {
+		return guardHit{cell: writeSensitive, pattern: ".git/**", part: ".git"}, true
+	}
+	return hit, false
+}
+
+// gitItself decides about the name .git: deleting it loses the history, and a
+// file of that name sends git elsewhere.
+func gitItself(a *Access) (guardHit, bool) {
+	hit := guardHit{cell: writeProtected, pattern: ".git", part: ".git"}
+	if a.Op != Delete && a.Tool == commandTool {
+		hit.cell, hit.below = writeSensitive, true
+	}
+	return hit, true
+}
+
+// within reports whether the path p is dir or lies below it.
+func within(dir, p string) bool {
+	return dir != "" && strings.HasPrefix(p, dir) && (len(p) == len(dir) || p[len(dir)] == '/' || dir[len(dir)-1] == '/')
+}

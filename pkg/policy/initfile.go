@@ -1,0 +1,121 @@
+package policy
+
+import "strings"
+
+// RepoFacts is what a starting policy is made from.
+type RepoFacts struct {
+	Go, Rust, Make bool
+	Node           string   // the package manager: npm, pnpm, yarn or bun; "" for none
+	Python         string   // what runs its tests: pytest, poetry, uv …; "" for none
+	Scripts        []string // names of the package's scripts, such as test and build
+	Targets        []string // names of make's targets
+}
+
+// InitFile returns a commented policy to start from, in YAML. It loads as it
+// is, with its tests where the caller's Analyze knows shell commands.
+func InitFile(f RepoFacts) string {
+	var b strings.Builder
+	b.WriteString(initHead)
+	section(&b, "Version control: looking is allowed anyway; these change the repository only.",
+		"git add *", "git commit *", "git switch *", "git fetch *")
+	if f.Go {
+		section(&b, "Go", "go build *", "go test *", "go vet *", "gofmt *", "go mod tidy")
+	}
+	if f.Rust {
+		section(&b, "Rust", "cargo build *", "cargo test *", "cargo check *", "cargo clippy *", "cargo fmt *")
+	}
+	if f.Node != "" {
+		section(&b, "Node", nodeRules(f)...)
+	}
+	if f.Python != "" {
+		section(&b, "Python", pythonRules(f.Python)...)
+	}
+	if f.Make {
+		section(&b, "Make", makeRules(f.Targets)...)
+	}
+	b.WriteString(initTail)
+	return b.String()
+}
+
+const initHead = `# What agents may do here. Deny beats ask beats allow, in whatever order the
+# rules stand; what no rule mentions, the profile decides.
+#
+#   TOOL(PATTERN)   bash words: * any further words, ? one word, a*b inside a word
+#                   read and edit: globs relative to the root, or absolute, or ~/
+#                   fetch: https://HOST/PATH globs, or domain:HOST
+#
+# Try it:  agentkit policy explain bash 'git push --force'
+version: 1
+
+# readonly: nothing changes.    workspace: changes stay in this directory.
+# open: asks where workspace denies.    argv: listed programs only, no shell.
+profile: workspace
+
+allow:
+`
+
+const initTail = `
+ask:
+  - bash(git push *)
+
+deny:
+  - rule: bash(git push * --force *)
+    reason: others work on the same branches; push without force
+  - rule: bash(git push * -f *)
+    reason: others work on the same branches; push without force
+  - read(**/*.pem)
+
+# Writes here are denied even where an edit rule allows them.
+# protect: [deploy/**]
+
+# network: {default: deny, allow: [proxy.golang.org]}
+# env: {pass: [GOPROXY], drop: ["*_TOKEN"]}
+# limits: {timeout_ms: 120000, output_bytes: 51200}
+
+# Checked whenever the policy is loaded; a wrong expectation refuses it.
+# tests:
+#   - {bash: "git push --force origin main", want: deny}
+`
+
+func section(b *strings.Builder, title string, commands ...string) {
+	b.WriteString("  # " + title + "\n")
+	for _, c := range commands {
+		b.WriteString("  - " + yamlText("bash("+c+")") + "\n")
+	}
+}
+
+func nodeRules(f RepoFacts) (rules []string) {
+	for _, script := range f.Scripts {
+		if !plainWord(script) {
+			continue
+		}
+		rules = append(rules, f.Node+" run "+script)
+	}
+	return append(rules, f.Node+" test")
+}
+
+func pythonRules(runner string) []string {
+	switch runner {
+	case "poetry", "uv":
+		return []string{runner + " run pytest *"}
+	}
+	return []string{"pytest *"}
+}
+
+func makeRules(targets []string) (rules []string) {
+	for _, t := range targets {
+		if plainWord(t) {
+			rules = append(rules, "make "+t)
+		}
+	}
+	if len(rules) == 0 {
+		rules = []string{"make", "make test"}
+	}
+	return rules
+}
+
+// plainWord reports whether a name of somebody else's file can stand in a
+// rule as it is.
+func plainWord(s string) bool {
+	return s != "" && s[0] != '-' && strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz0123456789_-.:/") == ""
+}

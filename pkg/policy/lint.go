@@ -1,0 +1,313 @@
+package policy
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// A Finding is something in a policy that does not do what its author
+// probably wanted.
+type Finding struct {
+	File    string
+	Line    int
+	Layer   Layer
+	Rule    string
+	Kind    string // shadowed, duplicate, broad, unreachable, except, asleep
+	Message string
+}
+
+// Lint looks at every rule of a policy. Findings are sorted by layer and
+// place.
+func Lint(p *Policy) []Finding {
+	if p == nil {
+		return nil
+	}
+	l := linter{p: p}
+	for i, r := range p.all {
+		l.shadowed(r)
+		l.duplicate(r, p.all[:i])
+		l.broad(r)
+		l.unreachable(r)
+		l.excepts(r)
+	}
+	for _, r := range p.asleep {
+		l.add(r, "asleep", "the project's file is not trusted: what it allows does not count")
+	}
+	slices.SortStableFunc(l.findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Layer, b.Layer), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
+	return l.findings
+}
+
+type linter struct {
+	p        *Policy
+	findings []Finding
+}
+
+func (l *linter) add(r *rule, kind, message string) {
+	l.findings = append(l.findings, Finding{File: r.file, Line: r.line, Layer: r.layer, Rule: r.text, Kind: kind, Message: message})
+}
+
+// shadowed finds allow and ask rules that a stricter rule always overrules.
+func (l *linter) shadowed(r *rule) {
+	if r.grant {
+		return
+	}
+	for _, s := range l.p.all {
+		if s.list < r.list && len(s.except) == 0 && s.matcher.includes(&r.matcher) {
+			d := s.decision("")
+			l.add(r, "shadowed", "never counts: "+s.list.String()+" rule "+s.text+" ("+d.Where()+") matches all of it")
+			return
+		}
+	}
+}
+
+func (l *linter) duplicate(r *rule, before []*rule) {
+	for _, s := range before {
+		if s.list == r.list && s.layer <= r.layer && len(s.except) == 0 && s.matcher.includes(&r.matcher) {
+			d := s.decision("")
+			l.add(r, "duplicate", "adds nothing to "+s.text+" ("+d.Where()+")")
+			return
+		}
+	}
+}
+
+// broad finds allow rules that allow about everything.
+func (l *linter) broad(r *rule) {
+	if r.list != Allow {
+		return
+	}
+	switch {
+	case r.tool == "*":
+		l.add(r, "broad", "allows every tool everything inside the root, and every command")
+	case r.bare && r.tool == commandTool:
+		l.add(r, "broad", "allows every command")
+	case r.path != nil && r.path.base == "" && r.path.kind != literalPath:
+		l.add(r, "broad", "covers the whole file system")
+	case r.path != nil && l.p.home != "" && r.path.kind == treePath && within(r.path.base, l.p.home) && r.tool == "edit":
+		l.add(r, "broad", "covers the home directory")
+	case r.url != nil && !r.url.exact && strings.Trim(r.url.host, "*") == "":
+		l.add(r, "broad", "covers every host")
+	case len(r.words) > 0 && !r.assignment():
+		l.broadCommand(r)
+	}
+}
+
+func (l *linter) broadCommand(r *rule) {
+	first, open := &r.words[0], len(r.words) > 1 && r.words[1].kind >= globWord
+	if first.kind != literalWord {
+		if len(r.words) == 1 || open {
+			l.add(r, "broad", "allows every command")
+		}
+		return
+	}
+	if !open && (len(r.words) < 3 || r.words[2].kind < globWord) {
+		return
+	}
+	switch roleOf(first.text) {
+	case shellRole, interpreterRole:
+		if r.words[len(r.words)-1].kind == anyWords {
+			l.add(r, "broad", "allows any program text: "+first.text+" runs what its arguments say")
+		}
+	case wrapperRole:
+		if open {
+			l.add(r, "broad", first.text+" runs the program that its arguments name, with whatever it changes about it")
+		}
+	default:
+		if len(r.words) > 2 && isRunner([]string{first.text, r.words[1].text}) {
+			l.add(r, "broad", "runs whatever program its arguments name")
+		}
+	}
+}
+
+// unreachable finds patterns that nothing can match.
+func (l *linter) unreachable(r *rule) {
+	switch {
+	case r.path != nil:
+		l.unreachablePath(r)
+	case r.list == Allow && len(r.words) > 0 && r.words[0].kind == literalWord && r.prog == "" && strings.ContainsAny(r.words[0].text, " \t"):
+		l.add(r, "unreachable", "no program has blanks in its name; quote single words only")
+	case r.list == Allow && r.prog != "" && r.alias == "" && l.p.trusts(r.prog):
+		l.add(r, "unreachable", "there is no program "+r.prog)
+	}
+}
+
+func (l *linter) unreachablePath(r *rule) {
+	_, pattern, _, _ := splitRule(r.text)
+	switch a := probe(r); {
+	case strings.Contains(strings.TrimPrefix(pattern, "/"), "//"):
+		l.add(r, "unreachable", "a path never has two slashes in a row")
+	case strings.Contains(pattern, `\`) && !strings.ContainsAny(pattern, "*?[{"):
+		l.add(r, "unreachable", `directories are separated by /; \ makes the next character literal`)
+	case r.list == Allow && a != nil:
+		f := facts{}
+		l.p.fileFacts(a, &f)
+		soft, part := setting{verdict: Allow}, ""
+		if d, done := l.p.protection(a, &f, &soft, &part); done {
+			l.add(r, "unreachable", "never counts: "+d.Rule+" is built in and "+d.Why)
+		}
+	}
+}
+
+// probe returns an access to the very path of a literal rule, or to the
+// directory of a tree; nil where the pattern means no single place.
+func probe(r *rule) *Access {
+	if r.path.kind > treePath || r.path.base == "" {
+		return nil
+	}
+	switch r.tool {
+	case "read":
+		return &Access{Kind: Read, Tool: "read", Path: r.path.base}
+	case "edit":
+		if r.path.kind == literalPath {
+			return &Access{Kind: Write, Tool: "edit", Op: Change, Path: r.path.base}
+		}
+		return &Access{Kind: Write, Tool: "edit", Op: Change, Path: r.path.base + "/x"}
+	}
+	return nil
+}
+
+// excepts finds exceptions that carve nothing out.
+func (l *linter) excepts(r *rule) {
+	for i := range r.except {
+		e := &r.except[i]
+		if !e.overlaps(&r.matcher) {
+			l.add(r, "except", "except "+r.ruleSpec.except[i]+" has nothing in common with the rule")
+		} else if e.includes(&r.matcher) {
+			l.add(r, "except", "except "+r.ruleSpec.except[i]+" takes everything out: the rule is dead")
+		}
+	}
+}
+
+// includes reports whether m certainly matches whatever o matches.
+func (m *matcher) includes(o *matcher) bool {
+	switch {
+	case m.tool == "*":
+		return true
+	case m.tool != o.tool || m.class != o.class:
+		return false
+	case m.bare || m.class != noClass:
+		return true
+	case o.bare:
+		return false
+	case m.words != nil:
+		return m.includesWords(o)
+	case m.url != nil:
+		return o.url != nil && m.url.includes(o.url)
+	case m.path != nil:
+		return o.path != nil && m.path.includes(o.path)
+	}
+	return m.name != nil && o.name != nil && m.name.text == o.name.text
+}
+
+func (m *matcher) includesWords(o *matcher) bool {
+	if m.prog != "" && m.prog != o.prog || m.assignment() != o.assignment() {
+		return false
+	}
+	return wordsRelate(m.words, o.words, (*word).includes, true)
+}
+
+// overlaps reports whether something may match both.
+func (m *matcher) overlaps(o *matcher) bool {
+	switch {
+	case m.tool == "*" || o.tool == "*":
+		return true
+	case m.tool != o.tool:
+		return false
+	case m.words != nil && o.words != nil:
+		return wordsRelate(m.words, o.words, (*word).overlaps, false)
+	case m.path != nil && o.path != nil:
+		return m.path.reaches(o.path.base) != no || o.path.reaches(m.path.base) != no || m.path.match(o.path.base) || o.path.match(m.path.base)
+	case m.url != nil && o.url != nil:
+		return m.url.includes(o.url) || o.url.includes(m.url) || !m.url.exact || !o.url.exact
+	}
+	return true
+}
+
+// wordsRelate walks two patterns at once. Every word of b must be related to
+// one of a; a lone * of a stands for any number of b's. With b's own * it is
+// the same the other way round, but for inclusion, where only * includes *.
+func wordsRelate(a, b []word, related func(a, b *word) bool, inclusion bool) bool {
+	reach := make([]bool, (len(a)+1)*(len(b)+1))
+	at := func(i, j int) int { return i*(len(b)+1) + j }
+	reach[0] = true
+	for i := 0; i <= len(a); i++ {
+		for j := 0; j <= len(b); j++ {
+			if !reach[at(i, j)] {
+				continue
+			}
+			anyA, anyB := i < len(a) && a[i].kind == anyWords, j < len(b) && b[j].kind == anyWords
+			if anyA {
+				reach[at(i+1, j)] = true
+				if j < len(b) {
+					reach[at(i, j+1)] = true
+				}
+			}
+			if anyB && !inclusion {
+				reach[at(i, j+1)] = true
+				if i < len(a) {
+					reach[at(i+1, j)] = true
+				}
+			}
+			if i < len(a) && j < len(b) && !anyA && !anyB && related(&a[i], &b[j]) {
+				reach[at(i+1, j+1)] = true
+			}
+		}
+	}
+	return reach[at(len(a), len(b))]
+}
+
+func (w *word) includes(o *word) bool {
+	switch {
+	case w.kind == oneWord:
+		return true
+	case o.kind == literalWord:
+		return w.match(o.text)
+	case w.kind == globWord && o.kind == globWord:
+		return matchParts(w.parts, strings.Join(o.parts, "\x00*\x00"))
+	}
+	return false
+}
+
+func (w *word) overlaps(o *word) bool {
+	switch {
+	case w.kind == oneWord || o.kind == oneWord:
+		return true
+	case w.kind == literalWord:
+		return o.match(w.text)
+	case o.kind == literalWord:
+		return w.match(o.text)
+	}
+	a, b := w.parts, o.parts
+	return (strings.HasPrefix(a[0], b[0]) || strings.HasPrefix(b[0], a[0])) && (strings.HasSuffix(a[len(a)-1], b[len(b)-1]) || strings.HasSuffix(b[len(b)-1], a[len(a)-1]))
+}
+
+// includes for paths tries samples of what the other pattern stands for.
+func (g *pathGlob) includes(o *pathGlob) bool {
+	if !g.cover && o.cover {
+		return false
+	}
+	for _, sample := range [...][3]string{{"zq", "zq/zr/zs", "q"}, {"a.b.zq", "zq", "x"}, {"", "", "y"}} {
+		text := o.base
+		if glob := strings.NewReplacer("**", sample[1], "*", sample[0], "?", sample[2]).Replace(o.glob); glob != "" {
+			text += "/" + glob
+		}
+		if strings.ContainsAny(text, "[{") {
+			return g.base == o.base && g.glob == o.glob
+		}
+		if g.fold && !o.fold {
+			text = foldPath(text)
+		}
+		if !g.match(trimSlash(strings.ReplaceAll(text, "//", "/"))) {
+			return false
+		}
+	}
+	return true
+}
+
+func (u *urlGlob) includes(o *urlGlob) bool {
+	hosts := u.matchHost(strings.ReplaceAll(o.host, "*", "zq")) && (u.domain || !o.domain)
+	ports := u.anyPort || u.port == o.port && !o.anyPort
+	return hosts && ports && (u.scheme == "" || u.scheme == o.scheme) && (u.path == "" || u.path == o.path || u.path == "/**" && o.path != "")
+}

@@ -1,0 +1,170 @@
+package policy
+
+import (
+	"cmp"
+	"slices"
+)
+
+// merge puts the layers together.
+func (p *Policy) merge(s *Sources, specs []*fileSpec) {
+	p.mergeSandbox(specs)
+	for c := range cells {
+		p.settings[c] = profileSetting(Workspace, c, p.level)
+	}
+	for _, spec := range specs {
+		p.mergeChoices(spec)
+		p.mergeLimits(spec.limits)
+		p.env.Drop = append(p.env.Drop, spec.drop...)
+		if spec.trusted {
+			p.env.Pass = append(p.env.Pass, spec.pass...)
+		}
+		if spec.name != "" {
+			p.files = append(p.files, File{spec.name, spec.layer, spec.hash, spec.trusted})
+		}
+		p.mergeRules(spec)
+	}
+	p.index()
+	p.writes, p.reads = newGuardIndex(writeGuards[:], p.home), newGuardIndex(readGuards[:], p.home)
+	p.hard = p.hardDirs(s)
+	p.hash = p.sum(s)
+}
+
+// mergeSandbox: require wins; off counts only from whoever is trusted, and
+// makes the level 0.
+func (p *Policy) mergeSandbox(specs []*fileSpec) {
+	for _, spec := range specs {
+		switch {
+		case spec.sandbox == "" || p.sandbox == "require":
+		case spec.trusted || spec.sandbox == "require":
+			p.sandbox = spec.sandbox
+		}
+	}
+	if p.sandbox == "off" {
+		p.level = 0
+	}
+}
+
+// mergeChoices applies a file's profile, then its own settings over it.
+func (p *Policy) mergeChoices(spec *fileSpec) {
+	var own [cells]setting
+	var set [cells]bool
+	for _, ch := range spec.chosen {
+		if !ch.whole {
+			continue
+		}
+		for c := range cells {
+			own[c] = profileSetting(ch.profile, c, p.level)
+			own[c].file, own[c].line, own[c].layer, set[c] = spec.name, ch.line, spec.layer, true
+		}
+		p.noShell = p.noShell || ch.profile == ArgvOnly
+	}
+	for _, ch := range spec.chosen {
+		if !ch.whole {
+			own[ch.cell] = setting{verdict: ch.verdict, rule: ch.rule, file: spec.name, line: ch.line, layer: spec.layer}
+			set[ch.cell] = true
+		}
+	}
+	for c := range cells {
+		if set[c] {
+			p.settings[c].put(own[c], !spec.trusted)
+		}
+	}
+}
+
+func (p *Policy) mergeLimits(l Limits) {
+	least := func(a, b int) int {
+		if a == 0 || b != 0 && b < a {
+			return b
+		}
+		return a
+	}
+	p.limits = Limits{least(p.limits.TimeoutMS, l.TimeoutMS), least(p.limits.OutputBytes, l.OutputBytes)}
+}
+
+// mergeRules compiles a file's rules. What an untrusted file allows sleeps.
+func (p *Policy) mergeRules(spec *fileSpec) {
+	for _, s := range spec.rules {
+		r, err := p.compile(s)
+		if err != nil {
+			continue // checked when the file was read
+		}
+		if s.list == Allow && !spec.trusted {
+			p.asleep = append(p.asleep, r)
+			continue
+		}
+		p.all = append(p.all, r)
+	}
+}
+
+// index sorts the rules, deny first and higher layers first, into the lists
+// that Decide walks.
+func (p *Policy) index() {
+	sorted := slices.Clone(p.all)
+	slices.SortStableFunc(sorted, func(a, b *rule) int {
+		return cmp.Or(cmp.Compare(a.list, b.list), cmp.Compare(a.layer, b.layer))
+	})
+	ix := &p.rules
+	ix.programs = make(map[string][]*rule, len(sorted))
+	for _, r := range sorted {
+		switch r.tool {
+		case commandTool:
+			ix.addCommand(r)
+		case "read":
+			ix.read = append(ix.read, r)
+		case "edit":
+			ix.write = append(ix.write, r)
+		case "fetch", "websearch", "network":
+			ix.net = append(ix.net, r)
+		default:
+			ix.addAny(r)
+		}
+	}
+}
+
+// addCommand files a bash rule. A bare one is about whatever commands do.
+func (ix *ruleIndex) addCommand(r *rule) {
+	switch name := r.indexName(); {
+	case r.bare:
+		ix.addAny(r)
+	case r.class == classSandboxed:
+		ix.anyProg = append(ix.anyProg, r)
+		ix.env = append(ix.env, r)
+	case r.assignment():
+		ix.env = append(ix.env, r)
+	case name == "":
+		ix.anyProg = append(ix.anyProg, r)
+	default:
+		ix.programs[name] = append(ix.programs[name], r)
+		if alias := programName(r.alias); alias != "" && alias != name {
+			ix.programs[alias] = append(ix.programs[alias], r)
+		}
+	}
+}
+
+func (ix *ruleIndex) addAny(r *rule) {
+	ix.anyProg = append(ix.anyProg, r)
+	ix.read = append(ix.read, r)
+	ix.write = append(ix.write, r)
+	ix.net = append(ix.net, r)
+	ix.env = append(ix.env, r)
+	ix.tool = append(ix.tool, r)
+}
+
+// hardDirs returns the directories that hold policies and state, folded.
+func (p *Policy) hardDirs(s *Sources) (dirs []string) {
+	add := func(dir string) {
+		if dir = trimSlash(foldPath(slashed(dir))); dir != "" && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	add(s.State)
+	add(s.Machine)
+	add(s.User)
+	for _, name := range s.Files {
+		add(name)
+	}
+	if s.Trust != nil {
+		add(s.Trust.Path)
+	}
+	return dirs
+}

@@ -1,0 +1,248 @@
+//go:build unix
+
+package policy
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestProfiles is the table of profiles: without a sandbox, and at level 3.
+func TestProfiles(t *testing.T) {
+	unknown := with(run("frob"), func(a *Access) { a.Class = Unknown })
+	for _, c := range []struct {
+		name         string
+		a            Access
+		want0, want3 string // readonly workspace open argv: a(llow) q(uestion) d(eny)
+	}{
+		{"read inside", read("a"), "aaaa", "aaaa"},
+		{"secret inside", read(".env"), "qqaq", "qqaq"},
+		{"read outside", read("/opt/x"), "qqad", "qqad"},
+		{"system file by a command", file(Read, "bash", "/usr/include/stdio.h"), "aaad", "aaad"},
+		{"system file by a tool", read("/usr/include/stdio.h"), "qqad", "qqad"},
+		{"passwd", file(Read, "bash", "/etc/passwd"), "qqad", "qqad"},
+		{"secret outside", read("/home/dev/.aws/credentials"), "ddqd", "ddqd"},
+		{"write inside", write("a"), "daaa", "daaa"},
+		{"protected", write(".vscode/x"), "ddqd", "ddqd"},
+		{"write outside", write("/opt/x"), "ddqd", "ddqd"},
+		{"temp", write("/tmp/x/y"), "daad", "daad"},
+		{"read-only command", with(run("ls"), func(a *Access) { a.Class = ReadOnly }), "aaad", "aaad"},
+		{"known command", run("mkdir x"), "dqad", "daad"},
+		{"unknown command", unknown, "dqqd", "daqd"},
+		{"opaque command", with(run("ls"), func(a *Access) { a.Opaque = "x" }), "dqqd", "daqd"},
+		{"dangerous", with(run("rm x"), func(a *Access) { a.Danger = "x" }), "dqqd", "dqqd"},
+		{"network", connect("x.org", 443), "ddad", "ddad"},
+		{"fetch", get("https://x.org/"), "qaaq", "qaaq"},
+		{"device", file(Write, "bash", "/dev/null"), "aaaa", "aaaa"},
+		{"policy", write("/home/dev/.config/agentkit/policy.yaml"), "dddd", "dddd"},
+		{"state", write("/home/dev/.local/state/agentkit/x"), "dddd", "dddd"},
+		{"unknown path read", Access{Kind: Read, Tool: "bash", Opaque: "x"}, "qqad", "qaad"},
+		{"unknown path written", Access{Kind: Write, Tool: "bash", Opaque: "x"}, "dqqd", "daqd"},
+		{"unknown path of a tool", Access{Kind: Write, Tool: "edit", Opaque: "x"}, "dqqd", "dqqd"},
+	} {
+		for i, name := range []string{"readonly", "workspace", "open", "argv"} {
+			for level, want := range map[int]string{0: c.want0, 3: c.want3} {
+				v := map[byte]Verdict{'a': Allow, 'q': Ask, 'd': Deny}[want[i]]
+				p := policyOf(t, "", profile(name), at(level))
+				if d := p.Decide(&c.a); d.Verdict != v {
+					t.Errorf("%s, profile %s, level %d: have %s, want %s (%s)", c.name, name, level, d.Verdict, v, d.Rule)
+				}
+			}
+		}
+	}
+	// Level 2 is enough for what is known, not for what is not.
+	wantVerdict(t, policyOf(t, "", at(2)), run("mkdir x"), Allow)
+	wantVerdict(t, policyOf(t, "", at(2)), unknown, Ask)
+	wantVerdict(t, policyOf(t, "sandbox: off", at(3)), run("mkdir x"), Ask)
+	wantVerdict(t, policyOf(t, "sandbox: require\nallow: ['bash(*)']", at(1)), run("mkdir x"), Deny)
+	wantVerdict(t, policyOf(t, "sandbox: require", at(2)), run("mkdir x"), Allow)
+}
+
+func TestArgvProfile(t *testing.T) {
+	p := policyOf(t, "profile: argv\nallow: ['bash(git *)', 'bash(bash *)', 'bash(python3 x.py)']")
+	if !p.NoShell() {
+		t.Error("argv must be started without a shell")
+	}
+	wantVerdict(t, p, run("git log"), Allow)
+	wantVerdict(t, p, run("bash -c ls"), Deny)
+	wantVerdict(t, p, run("/usr/bin/zsh"), Deny)
+	wantVerdict(t, p, run("python3 x.py"), Allow)
+	wantVerdict(t, p, run("make"), Deny)
+	wantVerdict(t, p, with(run("git log"), func(a *Access) { a.Opaque = "x" }), Deny)
+}
+
+// TestProtectedSpellings: one protected file, and the names that reach it on
+// one file system or another.
+func TestProtectedSpellings(t *testing.T) {
+	p := policyOf(t, "allow: [edit, 'edit(/**)', 'edit(.git/config)', '*']", at(3))
+	for _, name := range []string{
+		".git/config", ".GIT/CONFIG", ".git/hooks/x", ".git./config", ".git /config", ".git/config.", "GIT~1/config", "git~2/hooks/a", ".g\u200cit/config",
+		".git/config::$DATA", ".git::$INDEX_ALLOCATION/config", ".gıt/../.git/config", "sub/dir/.git/hooks/pre-commit", ".git/modules/a/b/hooks/x", ".git/worktrees/w/config",
+		".git/info/attributes", ".gitmodules", "GITMOD~1", "gi7eba~1", ".agentkit/policy.yaml", "AGENTK~1/x", ".vscode/settings.json", ".VSCODE/x", "sub/.idea/x",
+		".envrc", ".mcp.json", ".cursor/rules", ".claude/settings.json", ".codex/x", ".\u212aiLoCode/x", ".claude", ".git",
+	} {
+		if strings.Contains(name, "ı") {
+			continue // dotless i is another letter everywhere
+		}
+		wantVerdict(t, p, write(name), Deny)
+		wantVerdict(t, p, with(write("plain"), func(a *Access) { a.Named = write(name).Path }), Deny)
+	}
+	for _, name := range []string{"git/config", ".github/x", ".gitkeep", "src/.gitignore", "config", "hooks/x", ".git-blame-ignore-revs", "vscode/x", "my.agentkit/x", "~x", "a~1b"} {
+		wantVerdict(t, p, write(name), Allow)
+	}
+	for _, name := range []string{".github/workflows/ci.yml", ".npmrc", ".gitattributes", ".bashrc", ".GitLab-CI.yml", "Jenkinsfile", ".husky/pre-commit", "x.pth", ".git/index"} {
+		wantVerdict(t, p, write(name), Ask)
+	}
+	wantVerdict(t, p, file(Write, "bash", ".git/index"), Allow) // what git add does
+	for _, name := range []string{"/home/dev/.bashrc", "/home/dev/.ssh/authorized_keys", "/home/dev/.gitconfig", "/etc/agentkit/policy.yaml"} {
+		wantVerdict(t, p, write(name), Deny)
+	}
+	// The root may itself lie below a protected name.
+	p = policyOf(t, "", func(s *Sources) { s.Root = "/srv/.claude/worktrees/w" })
+	wantVerdict(t, p, write("/srv/.claude/worktrees/w/main.go"), Allow)
+	wantVerdict(t, p, write("/srv/.claude/worktrees/w/.claude/x"), Deny)
+}
+
+func TestSecrets(t *testing.T) {
+	p := policyOf(t, "")
+	for _, name := range []string{".env", ".ENV.local", "a/prod.env", "id_rsa", "tls/server.key", "x.pem", ".npmrc", ".aws/credentials"} {
+		wantVerdict(t, p, read(name), Ask)
+		wantVerdict(t, p, file(Read, "bash", name), Ask)
+		wantVerdict(t, p, read("/home/dev/"+name), Deny)
+	}
+	for _, name := range []string{".env.example", ".env.sample", ".env.template", ".env.dist", "id_rsa.pub", "docs/environment.md", "src/env.go", "certs/cacert.pem", "keys.go"} {
+		wantVerdict(t, p, read(name), Allow)
+	}
+	for _, name := range []string{
+		"/proc/self/environ", "/proc/1/mem", "/proc/12/task/13/environ", "/etc/shadow", "/home/dev/.bash_history", "/home/dev/.config/gh/hosts.yml",
+		"/home/dev/.local/share/keyrings/x", "/run/secrets/kubernetes.io/token", "/home/dev/Library/Keychains/login.keychain-db", "/dev/mem",
+	} {
+		wantVerdict(t, p, file(Read, "bash", name), Deny)
+	}
+	for _, name := range []string{"/dev/zero", "/dev/random", "/dev/tty", "/dev/sda", "/dev/stdin"} {
+		wantVerdict(t, p, read(name), Deny)
+	}
+	wantVerdict(t, p, with(read("pipe"), func(a *Access) { a.File = FIFO }), Deny)
+	for _, name := range []string{"/dev/null", "/dev/stdin", "/dev/fd/3", "/dev/urandom"} {
+		wantVerdict(t, p, file(Read, "bash", name), Allow)
+	}
+	wantVerdict(t, p, file(Write, "bash", "/dev/sda"), Deny)
+	wantVerdict(t, p, file(Write, "bash", "/dev/stderr"), Allow)
+}
+
+// TestNaming: what is built in and asks is lifted by a rule that means it,
+// never by a wildcard that happens to cover it.
+func TestNaming(t *testing.T) {
+	for rule, want := range map[string]Verdict{
+		"read(.env)": Allow, "read(**/.env)": Allow, "read(.env*)": Allow, "read(**)": Ask, "read(**/*)": Ask, "read": Ask, "read(*)": Ask, "*": Ask, "read(" + testRoot + "/.env)": Allow,
+	} {
+		wantVerdict(t, policyOf(t, "", grants(rule)), read(".env"), want)
+	}
+	for rule, want := range map[string]Verdict{"edit(.github/workflows/**)": Allow, "edit(.github/**)": Ask, "edit(**)": Ask, "edit(.github/workflows/ci.yml)": Allow} {
+		wantVerdict(t, policyOf(t, "", grants(rule)), write(".github/workflows/ci.yml"), want)
+	}
+	linked := with(write("hl"), func(a *Access) { a.File, a.Links = Regular, 2 })
+	wantVerdict(t, policyOf(t, ""), linked, Ask)
+	wantVerdict(t, policyOf(t, "", grants("edit(**)")), linked, Ask)
+	wantVerdict(t, policyOf(t, "", grants("edit(hl)")), linked, Allow)
+	wantVerdict(t, policyOf(t, "deny: [edit(hl)]", grants("edit(hl)")), linked, Deny)
+	farm := with(read("node_modules/x/index.js"), func(a *Access) { a.File, a.Links = Regular, 2 })
+	wantVerdict(t, policyOf(t, ""), farm, Allow)
+}
+
+// TestProtect: the file's own protected set is folded and beats every allow.
+func TestProtect(t *testing.T) {
+	p := policyOf(t, "protect: [deploy/**, Secrets.txt]\nallow: ['edit(**)', edit(deploy/x)]", grants("edit(deploy/x)"))
+	for _, name := range []string{"deploy/x", "DEPLOY/x", "deploy./x", "secrets.TXT", "de\u00adploy/x"} {
+		wantVerdict(t, p, write(name), Deny)
+		wantVerdict(t, p, file(Write, "bash", name), Deny)
+	}
+	wantVerdict(t, p, write("deployed/x"), Allow)
+	wantVerdict(t, p, read("deploy/x"), Allow)
+}
+
+func TestTemp(t *testing.T) {
+	for _, c := range []struct{ root, path string }{
+		{"/tmp/a/W", "/tmp/a/O/x"}, {"/tmp/W", "/tmp/O/x"}, {"/tmp/a/W", "/tmp/a/W-evil/x"}, {"/srv/w", "/tmp"}, {"/srv/w", "/tmpx/a"},
+	} {
+		wantVerdict(t, policyOf(t, "", func(s *Sources) { s.Root = c.root }), write(c.path), Deny)
+	}
+	wantVerdict(t, policyOf(t, "", func(s *Sources) { s.Root = "/tmp/a/W" }), write("/tmp/b/x"), Allow)
+	wantVerdict(t, policyOf(t, "", func(s *Sources) { s.Home = "/tmp/h" }), write("/tmp/h/x"), Deny)
+}
+
+func TestOddNames(t *testing.T) {
+	p := policyOf(t, "")
+	for _, name := range []string{"..\\x", "~/x", "~root/x", "file:/x", "https:/x/y"} {
+		wantVerdict(t, p, write(name), Deny)
+		wantVerdict(t, p, read(name), Ask)
+	}
+	for _, name := range []string{"%2e%2e/x", "a%2Fb", ".../x", ".. /x", "a\u200bb", "x\u2215y", "$HOME/x", "a\x1bb", "a\xffb"} {
+		wantVerdict(t, p, write(name), Ask)
+		wantVerdict(t, p, read(name), Ask)
+	}
+	for _, name := range []string{"...", "..hidden", "a..b/c", "routes/$id.tsx", "a b", "日本語", "100%", "50%off", "@scope/x", "[slug]/page.tsx", "a:b", "é", "🙂.txt", "x~", "-rf", "a+b"} {
+		wantVerdict(t, p, write(name), Allow)
+		wantVerdict(t, p, read(name), Allow)
+	}
+}
+
+func TestUnusablePaths(t *testing.T) {
+	p := policyOf(t, "", profile("open"))
+	for _, path := range []string{"relative", "/srv/work/a\x00b", "/srv/work/" + strings.Repeat("x", 300), "/srv/work/" + strings.Repeat("x/", 2100)} {
+		for _, k := range []Kind{Read, Write} {
+			wantVerdict(t, p, Access{Kind: k, Tool: "bash", Path: path}, Deny)
+			wantVerdict(t, p, Access{Kind: k, Tool: "bash", Path: testRoot + "/a", Named: path}, Deny)
+		}
+	}
+	wantVerdict(t, p, Access{Kind: "odd"}, Deny)
+	wantVerdict(t, nil, read("a"), Deny)
+	o := (*Policy)(nil).DecideAll([]Access{read("a")})
+	if o.Verdict != Deny {
+		t.Error("a nil policy must deny")
+	}
+}
+
+func TestOurDirectories(t *testing.T) {
+	p := policyOf(t, "", profile("open"), at(3))
+	for _, name := range []string{"/home/dev/.config", "/home/dev/.local", "/home"} {
+		wantVerdict(t, p, with(file(Write, "bash", name), func(a *Access) { a.Tree = true }), Deny)
+		wantVerdict(t, p, file(Write, "bash", name), Ask)
+	}
+	p = policyOf(t, "", func(s *Sources) { s.Readable = []string{s.State + "/s/spill"} })
+	wantVerdict(t, p, read("/home/dev/.local/state/agentkit/s/spill/1"), Allow)
+	wantVerdict(t, p, read("/home/dev/.local/state/agentkit/s/audit"), Ask)
+	wantVerdict(t, p, write("/home/dev/.local/state/agentkit/s/spill/1"), Deny)
+}
+
+func TestDecideExec(t *testing.T) {
+	p := policyOf(t, "deny: ['bash(rm *)', 'bash(*/evil *)']\nallow: ['bash(git *)']", at(0))
+	for _, c := range []struct {
+		path string
+		argv []string
+		want Verdict
+	}{
+		{"/usr/bin/rm", []string{"rm", "x"}, Deny},
+		{"/tmp/copy", []string{"rm", "x"}, Deny},
+		{"/bin/rm", []string{"harmless"}, Deny},
+		{"/usr/bin/git", []string{"git", "log"}, Allow},
+		{"/usr/bin/git", nil, Allow},
+		{"/tmp/git", []string{"git", "log"}, Ask},
+		{"/usr/bin/cc", []string{"cc"}, Ask},
+	} {
+		d := p.DecideExec(c.path, c.argv, testRoot, ExecFacts{})
+		if d.Verdict != c.want {
+			t.Errorf("%s %q: have %s, want %s (%s)", c.path, c.argv, d.Verdict, c.want, d.Rule)
+		}
+		if d.Default != (strings.HasSuffix(c.path, "cc") || c.path == "/tmp/git") {
+			t.Errorf("%s: default %v", c.path, d.Default)
+		}
+	}
+}
+
+func TestHostileNamesAreEscaped(t *testing.T) {
+	a := Access{Kind: Exec, Argv: []string{"echo", "a\x1b[2J", "b\u202ec", "d e", "it's", "\xff"}}
+	if got, want := Subject(&a), `echo 'a\x1b[2J' b\u202ec 'd e' 'it'\''s' \xff`; got != want {
+		t.Errorf("have %s, want %s", got, want)
+	}
+}

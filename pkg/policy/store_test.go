@@ -1,0 +1,380 @@
+//go:build unix
+
+package policy
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestAddRule(t *testing.T) {
+	const rule = "bash(git push *)"
+	for _, c := range []struct{ name, before, after string }{
+		{"a.yaml", "", "version: 1\nallow:\n  - bash(git push *)\n"},
+		{"a.yaml", "# mine\nallow:\n  - read(a) # why\n\n# more\ndeny: [read(b)]\n", "# mine\nallow:\n  - read(a) # why\n  - bash(git push *)\n\n# more\ndeny: [read(b)]\n"},
+		{"a.yaml", "allow:\n- read(a)\n- rule: read(b)\n  reason: |\n    long\n    text\nask: []\n", "allow:\n- read(a)\n- rule: read(b)\n  reason: |\n    long\n    text\n- bash(git push *)\nask: []\n"},
+		{"a.yaml", "allow: [read(a)]\n", "allow: [read(a), \"bash(git push *)\"]\n"},
+		{"a.yaml", "allow: []\nask: [x(y)", ""},
+		{"a.yaml", "allow: []\n", "allow: [\"bash(git push *)\"]\n"},
+		{"a.yaml", "allow: [ 'a]' ]\n", ""},
+		{"a.yaml", "allow: [\n  read(a), # one ]\n  read(b) # two\n]\n", "allow: [\n  read(a), # one ]\n  read(b),\n  \"bash(git push *)\" # two\n]\n"},
+		{"a.yaml", "allow:\ndeny: [read(b)]", "allow:\n  - bash(git push *)\ndeny: [read(b)]"},
+		{"a.yaml", "deny: [read(b)]", "deny: [read(b)]\nallow:\n  - bash(git push *)\n"},
+		{"a.yaml", "allow:\n  - read(a)", "allow:\n  - read(a)\n  - bash(git push *)"},
+		{"a.yaml", "allow:\r\n  - read(a)\r\n", "allow:\r\n  - read(a)\n  - bash(git push *)\r\n"},
+		{"a.yaml", "\ufeffallow: [read(a)]\n", "\ufeffallow: [read(a), \"bash(git push *)\"]\n"},
+		{"a.toml", "", "version = 1\nallow = [\n  \"bash(git push *)\",\n]\n"},
+		{"a.toml", "allow = [\"read(a)\"] # x\n[env]\n", "allow = [\"read(a)\", \"bash(git push *)\"] # x\n[env]\n"},
+		{"a.toml", "allow = [\n  \"read(a)\", # one\n]\n", "allow = [\n  \"read(a)\",\n  \"bash(git push *)\", # one\n]\n"},
+		{"a.toml", "# top\n[env]\npass = [\"A\"]\n", "# top\nallow = [\n  \"bash(git push *)\",\n]\n[env]\npass = [\"A\"]\n"},
+		{"a.toml", "[[allow]]\nrule = \"read(a)\"\n", "[[allow]]\nrule = \"read(a)\"\n\n[[allow]]\nrule = \"bash(git push *)\"\n"},
+		{"a.json", "", "{\n  \"version\": 1,\n  \"allow\": [\n    \"bash(git push *)\"\n  ]\n}\n"},
+		{"a.json", "{\"allow\": [\"read(a)\"]}", "{\"allow\": [\"read(a)\", \"bash(git push *)\"]}"},
+		{"a.json", "{\n  \"allow\": [\n    \"read(a]\\\")\"\n  ]\n}", "{\n  \"allow\": [\n    \"read(a]\\\")\",\n    \"bash(git push *)\"\n  ]\n}"},
+		{"a.json", "{}", "{\n  \"allow\": [\n    \"bash(git push *)\"\n  ]\n}"},
+		{"a.json", "{\"version\": 1}", "{\n  \"allow\": [\n    \"bash(git push *)\"\n  ],\"version\": 1}"},
+		{"a.yaml", "allow: [\"bash(git push *)\"]\n", "allow: [\"bash(git push *)\"]\n"},
+		{"a.yaml", "deny: [bash(x)]\ntests:\n  - {bash: git push x, want: ask}\n", ""}, // the file's own test forbids it
+	} {
+		file := filepath.Join(t.TempDir(), c.name)
+		if c.before != "" {
+			must(0, os.WriteFile(file, []byte(c.before), 0o644))
+		}
+		err := AddRule(sources(), file, Allow, rule)
+		got, _ := os.ReadFile(file)
+		if c.after == "" {
+			if err == nil || string(got) != c.before {
+				t.Errorf("%q: want a refusal and the file as it was, have %v, %q", c.before, err, got)
+			}
+			continue
+		}
+		if err != nil || string(got) != c.after {
+			t.Errorf("%q:\nhave %q\nwant %q (%v)", c.before, got, c.after, err)
+		}
+		if info := must(os.Stat(file)); c.before != c.after && info.Mode().Perm() != 0o600 {
+			t.Errorf("%q: mode %v", c.before, info.Mode())
+		}
+	}
+	for _, bad := range []string{"bsh(ls)", "bash(", "read([)"} {
+		file := filepath.Join(t.TempDir(), "a.yaml")
+		if err := AddRule(sources(), file, Allow, bad); err == nil {
+			t.Errorf("%s was added", bad)
+		}
+	}
+	odd := `bash(git commit -m 'fix: # "x"' *)`
+	for _, name := range []string{"a.yaml", "a.toml", "a.json"} {
+		file := filepath.Join(t.TempDir(), name)
+		must(0, AddRule(sources(), file, Deny, odd))
+		must(0, AddRule(sources(), file, Deny, "read(*)"))
+		must(0, AddRule(sources(), file, Deny, "*"))
+		s := sources()
+		s.Files = []string{file}
+		if p := must(Load(s)); len(p.all) != 3 || p.all[0].text != odd {
+			t.Errorf("%s: %v", name, p.all)
+		}
+	}
+}
+
+// TestAddRuleTogether: writers at the same time lose nothing.
+func TestAddRuleTogether(t *testing.T) {
+	file, done := filepath.Join(t.TempDir(), "a.yaml"), make(chan error)
+	for i := range 16 {
+		go func() { done <- AddRule(sources(), file, Allow, "bash(tool"+string(rune('a'+i))+" *)") }()
+	}
+	for range 16 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	s := sources()
+	s.Files = []string{file}
+	if p := must(Load(s)); len(p.all) != 16 {
+		t.Errorf("%d rules are left", len(p.all))
+	}
+}
+
+func TestApprovals(t *testing.T) {
+	now := time.Unix(1000, 0)
+	s := &Approvals{Dir: t.TempDir() + "/a", Now: func() time.Time { return now }}
+	p := policyOf(t, "")
+	args := json.RawMessage(`{"command":"git push","timeout_ms":10}`)
+	o := p.DecideAll([]Access{run("git push")})
+	consume := func(want Answer, args string) {
+		t.Helper()
+		if got, _, err := s.Consume(p, "bash", json.RawMessage(args)); err != nil || got != want {
+			t.Errorf("have %s, %v; want %s", got, err, want)
+		}
+	}
+	a := must(s.Request(p, "bash", args, &o))
+	if again := must(s.Request(p, "bash", json.RawMessage(`{"timeout_ms": 10, "command": "git push"}`), &o)); again.ID != a.ID {
+		t.Error("the same call has two requests")
+	}
+	consume(Pending, string(args))
+	must(s.Approve(a.ID))
+	consume(Pending, `{"command":"git push --force","timeout_ms":10}`)
+	if got, _, _ := s.Consume(policyOf(t, "", grants("read(x)")), "bash", args); got != Pending {
+		t.Error("approved under another policy")
+	}
+	if got, _, _ := s.Consume(p, "script", args); got != Pending {
+		t.Error("approved for another tool")
+	}
+	consume(Approved, `{"timeout_ms":10,"command":"git push"}`)
+	consume(Pending, string(args)) // once
+
+	a = must(s.Request(p, "bash", args, &o))
+	must(s.Refuse(a.ID, "not today"))
+	if _, err := s.Approve(a.ID); err == nil {
+		t.Error("approved after a refusal")
+	}
+	if got, reason, err := s.Consume(p, "bash", args); got != Refused || reason != "not today" || err != nil {
+		t.Errorf("have %s %q %v", got, reason, err)
+	}
+
+	a = must(s.Request(p, "bash", args, &o))
+	now = now.Add(DefaultApprovalTTL)
+	if _, err := s.Approve(a.ID); !errors.Is(err, ErrNoApproval) {
+		t.Errorf("approved after its time: %v", err)
+	}
+	a = must(s.Request(p, "bash", args, &o))
+	must(s.Approve(a.ID))
+	now = now.Add(DefaultApprovalTTL)
+	consume(Pending, string(args))
+	if all := must(s.List()); len(all) != 0 {
+		t.Errorf("left: %v", all)
+	}
+	if _, err := s.Request(p, "bash", json.RawMessage(`{"command":"a","command":"b"}`), &o); err == nil {
+		t.Error("a key that stands twice means two things")
+	}
+	must(0, os.WriteFile(s.file("junk"), []byte("{"), 0o600))
+	if _, err := s.List(); err != nil {
+		t.Errorf("a broken file: %v", err)
+	}
+}
+
+// TestApprovalsOnce: of many processes that make the approved call, one runs.
+func TestApprovalsOnce(t *testing.T) {
+	if dir := os.Getenv("AGENTKIT_TEST_CONSUME"); dir != "" {
+		p := must(Load(sources()))
+		answer, _, err := (&Approvals{Dir: dir}).Consume(p, "bash", json.RawMessage(`{"command":"x"}`))
+		os.Stdout.WriteString("answer=" + string(answer) + "\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	s := &Approvals{Dir: t.TempDir()}
+	p := must(Load(sources()))
+	o := p.DecideAll([]Access{run("x")})
+	a := must(s.Request(p, "bash", json.RawMessage(`{"command":"x"}`), &o))
+	must(s.Approve(a.ID))
+	var procs []*exec.Cmd
+	var outs []*strings.Builder
+	for range 8 {
+		out := &strings.Builder{}
+		cmd := exec.CommandContext(t.Context(), must(os.Executable()), "-test.run=^TestApprovalsOnce$")
+		cmd.Env, cmd.Stdout = append(os.Environ(), "AGENTKIT_TEST_CONSUME="+s.Dir), out
+		must(0, cmd.Start())
+		procs, outs = append(procs, cmd), append(outs, out)
+	}
+	passed := 0
+	for i, cmd := range procs {
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%v: %s", err, outs[i])
+		}
+		passed += strings.Count(outs[i].String(), "answer=approved")
+	}
+	if passed != 1 {
+		t.Errorf("%d processes passed", passed)
+	}
+}
+
+func TestSuggest(t *testing.T) {
+	p := policyOf(t, "")
+	suggest := func(want string, accesses ...Access) {
+		t.Helper()
+		got := strings.Join(p.Suggest(accesses), " | ")
+		if got != want {
+			t.Errorf("%s: have %s, want %s", Subject(&accesses[0]), got, want)
+		}
+	}
+	suggest("bash(git push origin main) | bash(git push *)", run("git push origin main"))
+	suggest("bash(npm run build) | bash(npm run build *)", run("npm run build"))
+	suggest("bash(docker compose up -d) | bash(docker compose up *)", run("docker compose up -d"))
+	suggest("bash(git -C x push)", run("git -C x push"))
+	suggest("bash(frob a)", run("frob a"))
+	quoted := run("git commit -m")
+	quoted.Argv = append(quoted.Argv, "it's * a")
+	suggest(`bash(git commit -m 'it'\''s * a') | bash(git commit *)`, quoted)
+	for _, c := range []string{"bash -c ls", "python3.12 x.py", "sudo ls", "env A=1 ls", "npx x", "go run .", "git $x", "/tmp/x", "./run.sh", "eval x", "xargs rm", "docker run x"} {
+		suggest("", run(c))
+	}
+	suggest("", with(run("git push"), func(a *Access) { a.Danger = "x" }))
+	suggest("", with(run("git push"), func(a *Access) { a.Opaque = "x" }))
+	suggest("", run("git push"), run("bash -c x")) // a part would not do
+	suggest("bash(git push) | bash(make) | bash(git push *)", run("git push"), run("make"))
+	suggest("read(/opt/a)", read("/opt/a"))
+	suggest("read(~/notes)", read("/home/dev/notes"))
+	suggest("read(.env)", read(".env"))
+	suggest(`read(/opt/\[x\]/\*)`, read("/opt/[x]/*"))
+	suggest("edit(/opt/a)", write("/opt/a"))
+	suggest("read(/opt/d/**)", with(read("/opt/d"), func(a *Access) { a.Tree = true }))
+	suggest("", read("a")) // allowed already
+	p = policyOf(t, "profile: readonly")
+	suggest("fetch(https://x.org/a/b) | fetch(domain:x.org)", get("https://x.org/a/b"))
+	suggest("fetch(http://x.org:8080/) | fetch(domain:x.org:8080)", get("http://x.org:8080/"))
+	suggest("network(x.org:22)", connect("x.org", 22))
+
+	p = policyOf(t, "ask: ['bash(git push *)']")
+	o := p.DecideAll([]Access{run("git push a"), read("/opt/a"), read("b")})
+	r := p.Request("id1", "s1", &o)
+	if r.ID != "id1" || r.SessionID != "s1" || r.Permission != "bash" || strings.Join(r.Patterns, " ") != "git push a /opt/a" || r.Rule != "bash(git push *)" || len(r.Always) != 0 {
+		t.Errorf("request: %+v", r)
+	}
+	o = p.DecideAll([]Access{run("make x"), read("/opt/a")})
+	if r := p.Request("id2", "", &o); strings.Join(r.Always, " | ") != "bash(make x) | read(/opt/a) | bash(make x *)" {
+		t.Errorf("always: %v", r.Always)
+	}
+	if data := must(json.Marshal(r)); !strings.Contains(string(data), `"always":[`) || !strings.Contains(string(data), `"metadata":{`) {
+		t.Errorf("json: %s", data)
+	}
+}
+
+// TestSuggestionsWork: every suggestion, granted, lets its call pass.
+func TestSuggestionsWork(t *testing.T) {
+	p, tried := policyOf(t, ""), 0
+	for _, a := range accessPool() {
+		for _, rule := range p.Suggest([]Access{a}) {
+			tried++
+			if d := p.Decide(&a); d.Verdict == Deny {
+				continue // a rule does not lift every deny, and nobody asks about one
+			}
+			wantVerdict(t, policyOf(t, "", grants(rule)), a, Allow)
+		}
+	}
+	if tried < 10 {
+		t.Errorf("only %d suggestions", tried)
+	}
+}
+
+func TestExplain(t *testing.T) {
+	p := policyOf(t, "deny:\n  - rule: bash(rm *)\n    reason: use the undo tool\nallow: ['bash(timeout *)']")
+	o := p.DecideAll([]Access{run("timeout 5 rm x"), with(run("rm x"), func(a *Access) { a.Parent = 1 }), with(file(Write, "bash", "x"), func(a *Access) { a.Parent = 2 }), with(read("y"), func(a *Access) { a.Parent = 99 })})
+	e := p.Explain("bash", "timeout 5 rm x\x1b[2J", &o)
+	if len(e.Steps) != 2 || len(e.Steps[0].Steps) != 1 || len(e.Steps[0].Steps[0].Steps) != 1 || !e.Steps[0].Steps[0].Decides {
+		t.Errorf("tree: %+v", e.Steps)
+	}
+	text := strings.ReplaceAll(e.String(), p.Files()[0].Path, "FILE")
+	want := `deny  bash: timeout 5 rm x\x1b[2J (sandbox level 0)
+  allow exec timeout 5 rm x
+        bash(timeout *) at FILE:4 (command line): matches allow rule bash(timeout *)
+    deny  exec rm x  <- decides
+          bash(rm *) at FILE:2 (command line): matches deny rule bash(rm *)
+          reason: use the undo tool
+      allow write /srv/work/x
+            profile workspace: writing inside the root (built-in): no rule matches
+  allow read /srv/work/y
+        profile workspace: reading inside the root (built-in): no rule matches
+`
+	if text != want {
+		t.Errorf("have:\n%s\nwant:\n%s", text, want)
+	}
+	data := string(must(json.Marshal(p.Report(&o))))
+	if !strings.Contains(data, `{"kind":"exec","subject":"rm x","decision":"deny","rule":"bash(rm *)"`) || !strings.HasPrefix(data, `{"decision":"deny","accesses":[`) || !strings.HasSuffix(data, `"level":0}`) {
+		t.Errorf("json: %s", data)
+	}
+}
+
+func TestLint(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"allow: ['bash(git push x)']\ndeny: ['bash(git push *)']", "1 shadowed"},
+		{"allow: ['bash(git push x)']\ndeny: ['bash(git push y *)']", ""},
+		{"ask: [read(src/a)]\ndeny: ['read(src/**)']", "1 shadowed"},
+		{"allow: ['edit(src/**)']\ndeny: ['edit(**/*.go)']", ""},
+		{"allow: ['edit(src/x/*.go)']\ndeny: ['edit(**/*.go)']", "1 shadowed"},
+		{"allow: ['fetch(https://a.x.org/b)']\ndeny: ['fetch(domain:x.org)']", "1 shadowed"},
+		{"allow: ['fetch(domain:x.org)']\ndeny: ['fetch(https://a.x.org/**)']", ""},
+		{"allow: [read(a), read(a)]", "1 duplicate"},
+		{"allow: ['bash(git *)', 'bash(git log *)']", "1 duplicate"},
+		{"allow: ['bash(git log *)', 'bash(git *)']", ""},
+		{"allow: [bash]", "1 broad"},
+		{"allow: ['bash(*)']", "1 broad"},
+		{"allow: ['bash(sudo *)']", "1 broad"},
+		{"allow: ['bash(sudo apt update)']", ""},
+		{"allow: ['bash(python3 *)']", "1 broad"},
+		{"allow: ['bash(bash -c *)']", "1 broad"},
+		{"allow: ['bash(python3 x.py)']", ""},
+		{"allow: ['bash(go run *)']", "1 broad"},
+		{"allow: ['edit(/**)']", "1 broad"},
+		{"allow: ['edit(~/**)']", "1 broad"},
+		{"allow: ['fetch(https://*/**)']", "1 broad"},
+		{"allow: ['*']", "1 broad"},
+		{"allow: [edit(.git/config)]", "1 unreachable"},
+		{"allow: [edit(.git/hooks/**)]", "1 unreachable"},
+		{"allow: ['edit(src//a)']", "1 unreachable"},
+		{`allow: ['edit(src\a)']`, "1 unreachable"},
+		{"allow: ['bash(\"git push\")']", "1 unreachable"},
+		{"allow: ['bash(/usr/bin/no-such-program *)']", "1 unreachable"},
+		{"deny: [{rule: bash(git push *), except: [bash(git pull *)]}]", "1 except"},
+		{"deny: [{rule: bash(git push *), except: [bash(git push * x)]}]", ""},
+		{"deny: [{rule: bash(git push *), except: [bash(git *)]}]", "1 except"},
+		{"deny: [{rule: 'read(a/**)', except: [read(b/c)]}]", "1 except"},
+		{"deny: [{rule: 'read(a/**)', except: [read(a/c)]}]", ""},
+	} {
+		p := policyOf(t, c.text)
+		var got []string
+		for _, f := range Lint(p) {
+			got = append(got, "1 "+f.Kind)
+			if f.File == "" || f.Line != strings.Count(c.text[:strings.Index(c.text, f.Rule[:min(4, len(f.Rule))])], "\n")+1 && c.want != "1 duplicate" {
+				t.Errorf("%s: place %s:%d", c.text, f.File, f.Line)
+			}
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: have %v, want %q", c.text, Lint(p), c.want)
+		}
+	}
+	p := layers(t, "", "", "allow: ['bash(make *)']", false)
+	if f := Lint(p); len(f) != 1 || f[0].Kind != "asleep" || f[0].Layer != Project {
+		t.Errorf("asleep: %+v", f)
+	}
+}
+
+func TestInitFile(t *testing.T) {
+	for _, f := range []RepoFacts{{}, {Go: true, Rust: true, Make: true}, {Node: "npm", Scripts: []string{"build", "lint:fix", "x; rm"}, Python: "uv", Make: true, Targets: []string{"all", "$(evil)"}}, {Python: "pytest"}} {
+		text := InitFile(f)
+		p := policyOf(t, text)
+		wantVerdict(t, p, run("git commit -m x"), Allow)
+		wantVerdict(t, p, run("git push --force origin main"), Deny)
+		wantVerdict(t, p, run("git push origin"), Ask)
+		if f.Go {
+			wantVerdict(t, p, run("go test ./..."), Allow)
+		}
+		if strings.Contains(text, "evil") || strings.Contains(text, "rm)") {
+			t.Error("somebody else's name stands in a rule as it is")
+		}
+		for _, finding := range Lint(p) {
+			if finding.Kind != "broad" {
+				t.Errorf("%+v", finding)
+			}
+		}
+	}
+}
+
+func TestCheckFile(t *testing.T) {
+	if err := CheckFile(put(t, "a.yaml", "tests: [{read: a, want: deny}]"), User, sources()); err == nil {
+		t.Error("an untrue test passes")
+	}
+	if err := CheckFile(put(t, "a.yaml", "tests: [{read: a, want: allow}, {edit: ~/.ssh/x, want: deny}]"), User, sources()); err != nil {
+		t.Error(err)
+	}
+	s := sources()
+	s.Analyze = nil
+	if err := CheckFile(put(t, "a.yaml", "tests: [{bash: ls, want: ask}]"), User, s); err == nil {
+		t.Error("a test that cannot be checked passes")
+	}
+}

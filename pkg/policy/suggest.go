@@ -1,0 +1,216 @@
+package policy
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Suggest returns the rules that let the same call pass when they are granted
+// with --allow, narrowest first; the accesses are those of one call. It
+// returns nothing when no rule that one should keep can do that: the call
+// runs a shell, an interpreter or a wrapper, has words that are not known
+// before it runs, is dangerous or opaque, or starts a program from the root.
+func (p *Policy) Suggest(accesses []Access) []string {
+	return p.suggest(accesses, ruleSpec{list: Allow, layer: CommandLine, grant: true})
+}
+
+// Always returns those of the suggestions that also do it when they stand in
+// the user's file: no rule there lifts an ask rule.
+func (p *Policy) Always(accesses []Access) []string {
+	return p.suggest(accesses, ruleSpec{list: Allow, layer: User})
+}
+
+func (p *Policy) suggest(accesses []Access, as ruleSpec) []string {
+	var exact, wide []string
+	for i := range accesses {
+		a := &accesses[i]
+		if p.Decide(a).Verdict == Allow {
+			continue
+		}
+		rules := p.suggestOne(a, as)
+		if len(rules) == 0 {
+			return nil
+		}
+		exact = append(exact, rules[0])
+		wide = append(wide, rules[1:]...)
+	}
+	return unique(append(exact, wide...))
+}
+
+func unique(list []string) (out []string) {
+	for _, s := range list {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// suggestOne returns rules for one access, narrowest first, each checked to
+// make it allowed.
+func (p *Policy) suggestOne(a *Access, as ruleSpec) (rules []string) {
+	if a.Opaque != "" {
+		return nil
+	}
+	var candidates []string
+	switch a.Kind {
+	case Exec:
+		candidates = p.suggestProgram(a)
+	case Read:
+		candidates = []string{"read(" + p.shortPath(a) + ")"}
+	case Write:
+		candidates = []string{"edit(" + p.shortPath(a) + ")"}
+	case Net:
+		candidates = suggestHost(a)
+	case Tool:
+		candidates = []string{a.Tool}
+	}
+	for _, text := range candidates {
+		if as.text = text; p.wouldAllow(a, as) {
+			rules = append(rules, text)
+		}
+	}
+	return rules
+}
+
+// wouldAllow reports whether the access passes with one rule more.
+func (p *Policy) wouldAllow(a *Access, s ruleSpec) bool {
+	r, err := p.compile(s)
+	if err != nil {
+		return false
+	}
+	q := *p
+	q.all, q.rules = append(slices.Clip(p.all), r), ruleIndex{}
+	q.index()
+	return q.Decide(a).Verdict == Allow
+}
+
+func (p *Policy) suggestProgram(a *Access) []string {
+	if a.Danger != "" || len(a.Argv) == 0 || slices.Contains(a.Dynamic, true) {
+		return nil
+	}
+	for _, name := range [...]string{a.Argv[0], a.Program} {
+		if name != "" && roleOf(name) != plainRole {
+			return nil
+		}
+	}
+	var f facts
+	if p.programFacts(a, &f); !f.trusted || isRunner(a.Argv) {
+		return nil
+	}
+	rules := []string{"bash(" + quoteWords(a.Argv) + ")"}
+	if n, known := commandWords(a.Argv); known && n <= len(a.Argv) && !slices.ContainsFunc(a.Argv[1:n], isOption) {
+		rules = append(rules, "bash("+quoteWords(a.Argv[:n])+" *)")
+	}
+	return rules
+}
+
+// shortPath writes a path as a pattern: below the root, below the home, or whole.
+func (p *Policy) shortPath(a *Access) string {
+	name := slashed(a.Path)
+	switch {
+	case name == p.root:
+		name = "."
+	case within(p.root, name):
+		name = escapeGlob(strings.TrimPrefix(name[len(p.root):], "/"))
+	case p.home != "" && within(p.home, name) && name != p.home:
+		name = "~/" + escapeGlob(strings.TrimPrefix(name[len(p.home):], "/"))
+	default:
+		name = escapeGlob(name)
+	}
+	if a.Tree || a.File == Dir && a.Kind == Read {
+		return strings.TrimSuffix(name, "/") + "/**"
+	}
+	return name
+}
+
+func suggestHost(a *Access) []string {
+	t := parseTarget(a)
+	if t.bad != "" || t.host.name == "" {
+		return nil
+	}
+	host := t.host.name
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	port := ""
+	if t.explicit {
+		port = ":" + strconv.Itoa(t.port)
+	}
+	switch {
+	case a.Tool == commandTool:
+		return []string{"network(" + host + port + ")"}
+	case a.Tool == "websearch":
+		return []string{"websearch"}
+	case t.url && !t.strange:
+		return []string{"fetch(" + t.scheme + "://" + host + port + "/" + escapeGlob(t.path) + ")", "fetch(domain:" + host + port + ")"}
+	}
+	return []string{"fetch(domain:" + host + port + ")"}
+}
+
+// A Request is what a caller shows when it asks a person: what is wanted, and
+// the rules that would end the asking.
+type Request struct {
+	ID         string         `json:"id"`
+	SessionID  string         `json:"session_id,omitempty"`
+	Permission string         `json:"permission"` // the tool whose rules are asked: bash, read, edit, fetch …
+	Patterns   []string       `json:"patterns"`   // what exactly is wanted, as rule patterns
+	Always     []string       `json:"always"`     // rules to keep, narrowest first
+	Metadata   map[string]any `json:"metadata"`
+	Rule       string         `json:"rule"` // what asks
+}
+
+// Request makes the request for an outcome that asks. Its metadata names the
+// accesses asked about and the places that ask.
+func (p *Policy) Request(id, session string, o *Outcome) Request {
+	by := o.Deciding()
+	r := Request{ID: id, SessionID: session, Rule: by.Rule, Patterns: []string{}, Always: []string{}, Metadata: map[string]any{}}
+	var asked []AccessReport
+	report := p.Report(o)
+	for i := range o.Accesses {
+		if o.Decisions[i].Verdict == Allow {
+			continue
+		}
+		asked = append(asked, report.Accesses[i])
+		r.Patterns = append(r.Patterns, p.pattern(&o.Accesses[i]))
+	}
+	if o.By >= 0 {
+		r.Permission = permission(&o.Accesses[o.By])
+	}
+	r.Always = append(r.Always, p.Always(o.Accesses)...)
+	r.Metadata["accesses"], r.Metadata["level"] = asked, report.Level
+	r.Metadata["where"], r.Metadata["why"] = by.Where(), by.Why
+	return r
+}
+
+// permission is the tool that a rule about the access names.
+func permission(a *Access) string {
+	switch a.Kind {
+	case Exec, Env:
+		return commandTool
+	case Read:
+		return "read"
+	case Write:
+		return "edit"
+	case Net:
+		if a.Tool == commandTool {
+			return "network"
+		}
+	}
+	return a.Tool
+}
+
+// pattern is the access itself, as the pattern of a rule about it alone.
+func (p *Policy) pattern(a *Access) string {
+	switch {
+	case (a.Kind == Read || a.Kind == Write) && a.Path != "":
+		return p.shortPath(a)
+	case a.Kind == Net:
+		if rules := suggestHost(a); len(rules) > 0 {
+			_, pattern, _, _ := splitRule(rules[0])
+			return orElse(pattern, a.Host)
+		}
+	}
+	return Subject(a)
+}
