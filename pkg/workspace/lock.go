@@ -1,0 +1,179 @@
+package workspace
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A Lock holds one or several files against others that lock them. It is
+// advisory: it binds only those who ask for it.
+type Lock struct {
+	w    *Workspace
+	keys []string
+	free []func()
+	once sync.Once
+}
+
+// Lock locks the real files of the paths, existing or not, for this and all
+// processes that use the same LockDir. It waits until it has all or ctx ends.
+// Files are taken in one order whatever order they are given in, so that two
+// who lock several cannot wait for each other; the same file twice is one.
+//
+// The lock is the kernel's (flock, LockFileEx): when its holder dies it is
+// free. Nothing is put beside the user's files.
+func (w *Workspace) Lock(ctx context.Context, paths ...Path) (*Lock, error) {
+	l := &Lock{w: w}
+	for _, p := range paths {
+		if err := p.usable("locking"); err != nil {
+			return nil, err
+		}
+		l.keys = append(l.keys, lockKey(p.Real))
+	}
+	slices.Sort(l.keys)
+	l.keys = slices.Compact(l.keys)
+	for _, key := range l.keys {
+		free, err := w.lock(ctx, key)
+		if err != nil {
+			l.Unlock()
+			return nil, fmt.Errorf("locking %s: %w", quote(paths[0].Given), err)
+		}
+		l.free = append(l.free, free)
+	}
+	return l, nil
+}
+
+// Unlock frees the files. It may be called again, and on nil, without effect.
+func (l *Lock) Unlock() {
+	if l == nil {
+		return
+	}
+	l.once.Do(func() {
+		for _, free := range slices.Backward(l.free) {
+			free()
+		}
+		l.keys = nil
+	})
+}
+
+func (l *Lock) covers(w *Workspace, p Path) bool {
+	return l != nil && l.w == w && slices.Contains(l.keys, lockKey(p.Real))
+}
+
+// lockKey names the lock of a file. Where file systems ignore case, names that
+// differ only in case share one.
+func lockKey(abs string) string {
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		abs = strings.ToLower(abs)
+	}
+	sum := sha256.Sum256([]byte(abs))
+	return hex.EncodeToString(sum[:16])
+}
+
+// lock takes a key within the process, where waiting is cheap and the memory
+// model knows of it, and then between processes.
+func (w *Workspace) lock(ctx context.Context, key string) (free func(), err error) {
+	local, err := w.lockLocal(ctx, key)
+	if err != nil || w.lockDir == "" {
+		return local, err
+	}
+	name := filepath.Join(w.lockDir, key+".lock")
+	f, err := waitLock(ctx, name)
+	if err != nil {
+		local()
+		return nil, err
+	}
+	return func() { unlock(f, name); local() }, nil
+}
+
+// waitLock locks the file name. The kernel has no lock that ends its waiting
+// with a context, so it asks again and again, ever less often.
+func waitLock(ctx context.Context, name string) (*os.File, error) {
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return nil, err
+	}
+	for wait := 200 * time.Microsecond; ; wait = min(2*wait, 10*time.Millisecond) {
+		f, err := tryLock(name)
+		if !errors.Is(err, errBusy) {
+			return f, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(wait):
+		}
+	}
+}
+
+var errBusy = errors.New("locked by another process")
+
+// tryLock locks the file name, which it creates. A holder removes the file
+// when it is done, so one that is locked may be nobody's any more: then it is
+// not the one that the name stands for.
+func tryLock(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|noFollow, 0o600)
+	if errors.Is(err, fs.ErrPermission) && runtime.GOOS == "windows" {
+		return nil, errBusy // it is being removed
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := claim(f, name); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// claim locks f if it is still the file called name.
+func claim(f *os.File, name string) error {
+	if err := lockFile(f); err != nil {
+		return err
+	}
+	mine, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if now, err := os.Lstat(name); err != nil || !os.SameFile(mine, now) {
+		return errBusy
+	}
+	return nil
+}
+
+// lockLocal takes a key within this Workspace.
+func (w *Workspace) lockLocal(ctx context.Context, key string) (free func(), err error) {
+	for {
+		w.mu.Lock()
+		held, busy := w.local[key]
+		if !busy {
+			mine := make(chan struct{})
+			if w.local == nil {
+				w.local = map[string]chan struct{}{}
+			}
+			w.local[key] = mine
+			w.mu.Unlock()
+			return func() {
+				w.mu.Lock()
+				delete(w.local, key)
+				w.mu.Unlock()
+				close(mine)
+			}, nil
+		}
+		w.mu.Unlock()
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-held:
+		}
+	}
+}

@@ -1,0 +1,441 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"golang.org/x/sys/unix"
+)
+
+// TestRace swaps a directory for a link to the outside as fast as it can while
+// others read, write, list, make and remove through it.
+func TestRace(t *testing.T) {
+	for _, r := range []struct {
+		kernel        string
+		reads, writes int
+	}{{"openat2", 20_000, 1_000}, {"steps", 10_000, 500}} {
+		t.Run(r.kernel, func(t *testing.T) {
+			s := newSite(t)
+			if r.kernel == "steps" {
+				s.base.openat2Off()
+			}
+			s.put("W/race/secret", "inside")
+			s.link(s.o, "W/lnk")
+			before := s.resolve("race/secret")
+			stop := s.swap("W/race", "W/lnk")
+			escapes, refused := 0, 0
+			for i := range r.reads {
+				p := before // checked long ago, or just now
+				if i%2 == 0 {
+					var err error
+					if p, err = s.Resolve("race/secret"); err != nil || !p.Inside {
+						continue // the policy would refuse it
+					}
+				}
+				data, err := s.ReadFile(p, 0)
+				if errors.Is(err, ErrMoved) {
+					refused++
+				}
+				if string(data) == "SECRET" {
+					escapes++
+				}
+			}
+			escapes += s.raceWrites(before, r.writes)
+			swaps := stop()
+			t.Logf("%d reads (%d refused), %d writes, %d swaps, %d escapes", r.reads, refused, r.writes, swaps, escapes)
+			if escapes > 0 {
+				t.Errorf("%d escapes", escapes)
+			}
+			s.content("O/secret", "SECRET")
+			s.names("O", "secret")
+		})
+	}
+}
+
+func (s *site) raceWrites(before Path, writes int) (escapes int) {
+	ctx := context.Background()
+	for i := range writes {
+		p, err := s.Resolve("race/f" + strconv.Itoa(i%3))
+		if i%2 == 0 {
+			p, err = before, nil
+		}
+		if err != nil || !p.Inside {
+			continue
+		}
+		_, _ = s.WriteFile(ctx, p, []byte("inside"), WriteOptions{MakeParents: i%5 == 0})
+		if d, err := s.Resolve("race/d/e"); err == nil && d.Inside {
+			_, _ = s.Mkdir(d)
+			_ = s.Remove(d)
+		}
+		if i%7 == 0 && p.Given != "race/secret" {
+			_ = s.Remove(p)
+		}
+		if data, err := os.ReadFile(filepath.Join(s.o, "secret")); err != nil || string(data) != "SECRET" {
+			escapes++
+		}
+		if list, err := os.ReadDir(s.o); err != nil || len(list) != 1 {
+			escapes++
+		}
+	}
+	return escapes
+}
+
+// swap exchanges two names until the returned function is called, which
+// returns how often it did.
+func (s *site) swap(a, b string) (stop func() int) {
+	var over atomic.Bool
+	done := make(chan int)
+	a, b = filepath.Join(s.top, a), filepath.Join(s.top, b)
+	go func() {
+		n := 0
+		for !over.Load() {
+			if err := unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE); err != nil {
+				s.t.Error("swapping: ", err)
+				break
+			}
+			n++
+		}
+		done <- n
+	}()
+	return func() int { over.Store(true); return <-done }
+}
+
+func TestSpecialFiles(t *testing.T) {
+	s := newSite(t)
+	fifo := filepath.Join(s.w, "fifo")
+	if err := unix.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sock, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(sock)
+	t.Chdir(s.w)
+	if err := unix.Bind(sock, &unix.SockaddrUnix{Name: "sock"}); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]policy.FileType{"fifo": policy.FIFO, "sock": policy.Socket, "/dev/zero": policy.Device, "/dev/tty": policy.Device} {
+		p := s.resolve(name)
+		if p.Type != want {
+			t.Errorf("%s is a %s", name, p.Type)
+		}
+		if _, err := s.ReadFile(p, 10); !errors.Is(err, ErrNotRegular) {
+			t.Errorf("reading %s: %v", name, err)
+		}
+		if name[0] != '/' {
+			if _, err := s.write(name, "x", WriteOptions{}); !errors.Is(err, ErrNotRegular) {
+				t.Errorf("writing %s: %v", name, err)
+			}
+		}
+	}
+	// Swapped after the check: opening does not wait for a writer.
+	p := s.resolve("src/a.ts")
+	if err := os.Rename(fifo, filepath.Join(s.w, "src", "a.ts")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.ReadFile(p, 10); !errors.Is(err, ErrNotRegular) {
+		t.Errorf("a fifo in a file's place: %v", err)
+	}
+	f, err := s.OpenSpecial(s.resolve("/dev/zero"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if n, err := f.Read(make([]byte, 16)); n != 16 {
+		t.Errorf("asked for, /dev/zero gives %d, %v", n, err)
+	}
+}
+
+func TestExtendedAttributes(t *testing.T) {
+	s := newSite(t)
+	name := filepath.Join(s.w, "src", "a.ts")
+	if err := unix.Setxattr(name, "user.note", []byte("kept"), 0); err != nil {
+		t.Skip("no user attributes on this file system: ", err)
+	}
+	// An ACL of two: the owner, and user 12345 may read and write.
+	acl := []byte{
+		2, 0, 0, 0, 1, 0, 6, 0, 255, 255, 255, 255, 2, 0, 6, 0, 0x39, 0x30, 0, 0, 4, 0, 4, 0, 255, 255, 255, 255,
+		16, 0, 6, 0, 255, 255, 255, 255, 32, 0, 4, 0, 255, 255, 255, 255,
+	}
+	aclErr := unix.Setxattr(name, "system.posix_acl_access", acl, 0)
+	before, _ := os.Stat(name)
+	w, err := s.write("src/a.ts", "other", WriteOptions{})
+	if err != nil || len(w.Lost) > 0 {
+		t.Fatalf("%+v, %v", w, err)
+	}
+	buf := make([]byte, 100)
+	if n, err := unix.Getxattr(name, "user.note", buf); err != nil || string(buf[:n]) != "kept" {
+		t.Errorf("user.note: %q, %v", buf[:max(n, 0)], err)
+	}
+	if aclErr != nil {
+		t.Skip("no ACLs on this file system: ", aclErr)
+	}
+	if n, err := unix.Getxattr(name, "system.posix_acl_access", buf); err != nil || string(buf[:n]) != string(acl) {
+		t.Errorf("ACL: % x, %v", buf[:max(n, 0)], err)
+	}
+	if after, _ := os.Stat(name); after.Mode() != before.Mode() {
+		t.Errorf("mode %v became %v", before.Mode(), after.Mode())
+	}
+}
+
+func TestOwnerIsKept(t *testing.T) {
+	s := newSite(t)
+	name := filepath.Join(s.w, "src", "a.ts")
+	if err := os.Chown(name, 12345, 23456); err != nil {
+		t.Skip("only root may give files away: ", err)
+	}
+	if err := os.Chmod(name, 0o6755|fs.ModeSetuid|fs.ModeSetgid); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.write("src/a.ts", "x", WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	info, _ := os.Stat(name)
+	if st, _ := info.Sys().(*syscall.Stat_t); st.Uid != 12345 || st.Gid != 23456 || info.Mode() != 0o755|fs.ModeSetuid|fs.ModeSetgid {
+		t.Errorf("%d:%d %v", st.Uid, st.Gid, info.Mode())
+	}
+}
+
+// TestUmask runs in another process, for the umask is the process's.
+func TestUmask(t *testing.T) {
+	s := newSite(t)
+	for mask, want := range map[string][2]fs.FileMode{"077": {0o600, 0o700}, "002": {0o664, 0o775}, "000": {0o666, 0o777}} {
+		if err := s.command("umask", mask).Run(); err != nil {
+			t.Fatal(err)
+		}
+		file, err1 := os.Stat(filepath.Join(s.w, mask, "f"))
+		dir, err2 := os.Stat(filepath.Join(s.w, mask))
+		if err := errors.Join(err1, err2); err != nil {
+			t.Fatal(err)
+		}
+		if file.Mode().Perm() != want[0] || dir.Mode().Perm() != want[1] {
+			t.Errorf("umask %s: %v %v", mask, file.Mode(), dir.Mode())
+		}
+	}
+}
+
+// TestMounts runs as root in a mount namespace of its own: full disks, a
+// mounted file, the root mounted at a second place.
+func TestMounts(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("mounting needs root: full disk, mounted file and second mount are NOT tested")
+	}
+	s := newSite(t)
+	s.put("mnt/x", "")
+	s.put("M/x", "")
+	c := s.command("mounts", s.top)
+	c.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
+	if err := c.Start(); errors.Is(err, syscall.EPERM) {
+		t.Skip("no mount namespaces here: full disk, mounted file and second mount are NOT tested: ", err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAsUser runs as a user whom modes bind, where this one is root.
+func TestAsUser(t *testing.T) {
+	s := newSite(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := filepath.Join(s.top, "self")
+	if err := os.WriteFile(copied, bin, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for dir := s.top; dir != os.TempDir() && len(dir) > 1; dir = filepath.Dir(dir) {
+		if err := os.Chmod(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.put("W/fixed/f", "old") // the directory may not be written, the file may
+	s.put("W/mine/f", "old")
+	s.put("W/theirs/f", "old")
+	s.put("W/shut/f", "old")
+	if err := errors.Join(os.Mkdir(filepath.Join(s.top, "locks"), 0o777), os.Chmod(filepath.Join(s.top, "locks"), 0o777),
+		os.Chmod(filepath.Join(s.w, "fixed", "f"), 0o666), os.Chmod(filepath.Join(s.w, "shut"), 0),
+		os.Chmod(filepath.Join(s.w, "mine"), 0o777), os.Chmod(filepath.Join(s.w, "mine", "f"), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	c := s.command("user")
+	c.Path = copied
+	if os.Getuid() == 0 {
+		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	} else {
+		t.Skip("needs root to become another user: modes of other users' files are NOT tested")
+	}
+	if err := c.Run(); err != nil {
+		t.Error(err)
+	}
+	s.content("W/fixed/f", "new")
+	s.content("W/mine/f", "new")
+	s.content("W/theirs/f", "old")
+}
+
+func playPlatform(w *Workspace, role string, args []string) error {
+	switch role {
+	case "umask":
+		mask, err := strconv.ParseUint(args[2], 8, 32)
+		if err != nil {
+			return err
+		}
+		unix.Umask(int(mask))
+		p, err := w.Resolve(args[2] + "/f")
+		if err != nil {
+			return err
+		}
+		_, err = w.WriteFile(context.Background(), p, []byte("x"), WriteOptions{MakeParents: true})
+		return err
+	case "mounts":
+		return playMounts(w, args[2])
+	case "user":
+		return playUser(w)
+	}
+	return errors.ErrUnsupported
+}
+
+func playUser(w *Workspace) error {
+	var all error
+	write := func(name string) Written {
+		p, err := w.Resolve(name)
+		if err != nil {
+			all = errors.Join(all, err)
+			return Written{}
+		}
+		got, err := w.WriteFile(context.Background(), p, []byte("new"), WriteOptions{})
+		if name == "theirs/f" {
+			if !errors.Is(err, ErrReadOnly) {
+				all = errors.Join(all, fmt.Errorf("another's file: %w", err))
+			}
+			return got
+		}
+		all = errors.Join(all, err)
+		return got
+	}
+	if got := write("fixed/f"); !got.InPlace {
+		all = errors.Join(all, fmt.Errorf("in a fixed directory: %+v", got))
+	}
+	if got := write("mine/f"); got.InPlace || len(got.Lost) != 1 || got.Lost[0] != "owner" {
+		all = errors.Join(all, fmt.Errorf("another's file in our directory: %+v", got))
+	}
+	write("theirs/f")
+	if p, err := w.Resolve("shut/f"); !errors.Is(err, fs.ErrPermission) || p.Inside || !strings.HasSuffix(p.Named, "shut/f") {
+		all = errors.Join(all, fmt.Errorf("a shut directory: %+v, %w", p, err))
+	}
+	return all
+}
+
+func playMounts(w *Workspace, top string) error {
+	ctx := context.Background()
+	mnt := filepath.Join(top, "mnt")
+	if err := unix.Mount("tmpfs", mnt, "tmpfs", 0, "size=64k"); err != nil {
+		return fmt.Errorf("mounting: %w", err)
+	}
+	for _, links := range []string{"", "other"} {
+		name := filepath.Join(mnt, "f"+links)
+		if err := os.WriteFile(name, []byte("old"), 0o644); err != nil {
+			return err
+		}
+		if links != "" {
+			if err := os.Link(name, filepath.Join(mnt, links)); err != nil {
+				return err
+			}
+		}
+		p, err := w.Resolve(name)
+		if err != nil {
+			return err
+		}
+		_, err = w.WriteFile(ctx, p, make([]byte, 200_000), WriteOptions{})
+		if !errors.Is(err, unix.ENOSPC) {
+			return fmt.Errorf("a full disk: %w", err)
+		}
+		if data, err := os.ReadFile(name); err != nil || string(data) != "old" {
+			return fmt.Errorf("on a full disk the file became %d bytes, %w", len(data), err)
+		}
+	}
+	if list, err := os.ReadDir(mnt); err != nil || len(list) != 3 {
+		return fmt.Errorf("a full disk left %v, %w", list, err)
+	}
+	// A mounted file cannot be replaced, a mounted directory is inside.
+	file, dir := filepath.Join(w.root, "src", "a.ts"), filepath.Join(w.root, "src")
+	if err := errors.Join(unix.Mount(file, file, "", unix.MS_BIND, ""), unix.Mount(w.root, filepath.Join(top, "M"), "", unix.MS_BIND|unix.MS_REC, "")); err != nil {
+		return err
+	}
+	p, err := w.Resolve("src/a.ts")
+	if err != nil {
+		return err
+	}
+	got, err := w.WriteFile(ctx, p, []byte("over the mount"), WriteOptions{})
+	if err != nil || !got.InPlace || got.Version != Version([]byte("over the mount")) || got.Bytes != 14 {
+		return fmt.Errorf("a mounted file: %+v, %w", got, err)
+	}
+	if data, err := os.ReadFile(file); err != nil || string(data) != "over the mount" {
+		return fmt.Errorf("a mounted file holds %q, %w", data, err)
+	}
+	if list, err := os.ReadDir(dir); err != nil || len(list) != 1 {
+		return fmt.Errorf("left beside a mounted file: %v, %w", list, err)
+	}
+	p, err = w.Resolve(filepath.Join(top, "M", "src", "a.ts"))
+	if err != nil || !p.Inside || p.Real != file || p.Named == p.Real {
+		return fmt.Errorf("the root under another name: %+v, %w", p, err)
+	}
+	if p, err = w.Resolve(filepath.Join(top, "M", "..", "O", "secret")); err != nil || p.Inside {
+		return fmt.Errorf("out of it again: %+v, %w", p, err)
+	}
+	return nil
+}
+
+func BenchmarkPlainOpen(b *testing.B) { benchOpen(b, "plain") }
+
+func BenchmarkResolveOpen(b *testing.B) { benchOpen(b, "fast") }
+
+func BenchmarkResolveOpenWithoutOpenat2(b *testing.B) { benchOpen(b, "steps") }
+
+func BenchmarkResolveMissing(b *testing.B) { benchOpen(b, "missing") }
+
+func benchOpen(b *testing.B, how string) {
+	s := newSite(b)
+	name := s.put("W/pkg/some/deep/file.go", "x")
+	if how == "steps" {
+		s.base.openat2Off()
+	}
+	for b.Loop() {
+		var f *os.File
+		var err error
+		switch how {
+		case "plain":
+			f, err = os.Open(name)
+		case "missing":
+			_, err = s.Resolve("pkg/some/deep/new.go")
+		default:
+			var p Path
+			if p, err = s.Resolve("pkg/some/deep/file.go"); err == nil {
+				f, err = s.OpenFile(p)
+			}
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		f.Close()
+	}
+	runtime.KeepAlive(s)
+}

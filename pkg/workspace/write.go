@@ -1,0 +1,340 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// WriteOptions refine a write. The zero value creates or replaces the file.
+type WriteOptions struct {
+	Mode        *fs.FileMode // permission bits (with setuid, setgid, sticky); nil keeps them, or 0666 minus umask for a new file
+	IfVersion   string       // refuse with a *ConflictError unless the file has this Version; "" does not look
+	CreateOnly  bool         // refuse with fs.ErrExist when the file exists
+	MakeParents bool         // create missing directories above it, 0777 minus umask
+	Lock        *Lock        // a lock on the file that the caller holds; nil takes one for the time of the write
+}
+
+// Written says what a write did.
+type Written struct {
+	Created bool        // the file did not exist
+	Bytes   int64       // its size now
+	Version string      // its Version now
+	Mode    fs.FileMode // its permission bits now
+	InPlace bool        // it was overwritten, not replaced, see WriteFile
+	Made    []string    // directories that were created, outermost first
+	Lost    []string    // what could not be kept: "owner", names of extended attributes
+}
+
+// WriteFile makes data the content of the file. A file that is linked to is
+// replaced where it is; the link stays a link.
+//
+// The data is written to a new file in the same directory, synced and renamed
+// over the old one, so that at any instant the old or the new content is
+// there, also after a crash or on a full disk. Mode, owner, extended
+// attributes and ACLs are kept where the system lets us. A file that cannot
+// be replaced is overwritten instead: one with several hard links, a mount
+// point, one in a directory that we may not write. That is not atomic (a
+// failure puts the old bytes back, a crash cannot); Written.InPlace tells.
+//
+// Errors: ErrReadOnly (no write bit, also for root), ErrIsDir,
+// ErrNotRegular, ErrMoved, fs.ErrExist, fs.ErrNotExist (a missing parent), a
+// *ConflictError, and what the system says.
+func (w *Workspace) WriteFile(ctx context.Context, p Path, data []byte, o WriteOptions) (Written, error) {
+	return w.WriteFrom(ctx, p, bytes.NewReader(data), o)
+}
+
+// WriteFrom is WriteFile of all that r gives. An error of r leaves the old
+// file. A file that must be overwritten in place is held in memory.
+func (w *Workspace) WriteFrom(ctx context.Context, p Path, r io.Reader, o WriteOptions) (Written, error) {
+	if err := p.usable("writing"); err != nil {
+		return Written{}, err
+	}
+	if endsAsDir(p.Given) || p.Real == w.root {
+		return Written{}, fmt.Errorf("writing %s: %w", quote(p.Given), ErrIsDir)
+	}
+	if !o.Lock.covers(w, p) {
+		l, err := w.Lock(ctx, p)
+		if err != nil {
+			return Written{}, err
+		}
+		defer l.Unlock()
+	}
+	c := change{opt: o, src: r, hash: sha256.New()}
+	err := c.run(w, p)
+	if errors.As(err, new(*ConflictError)) {
+		return c.out, err
+	}
+	if err != nil {
+		return c.out, fmt.Errorf("writing %s: %w", quote(p.Given), err)
+	}
+	return c.out, nil
+}
+
+// A change is one write on its way.
+type change struct {
+	opt  WriteOptions
+	out  Written
+	src  io.Reader
+	hash hash.Hash
+
+	dir  dir
+	name string
+	path string      // real
+	info fs.FileInfo // of the old file; nil when there is none
+	old  *os.File    // the old file open for reading; nil when missing or not readable
+}
+
+func (c *change) run(w *Workspace, p Path) (err error) {
+	c.path = p.Real
+	parent, name := dirOf(p.Real)
+	c.name = name
+	if c.opt.MakeParents {
+		c.out.Made, err = w.makeDirs(parent)
+	}
+	if err == nil {
+		c.dir, err = w.openDir(parent)
+	}
+	if err != nil {
+		return err
+	}
+	defer c.dir.close()
+	if err := c.look(); err != nil {
+		return err
+	}
+	if c.old != nil {
+		defer c.old.Close()
+	}
+	if err := c.check(); err != nil {
+		return err
+	}
+	if c.info != nil && fileLinks(c.old, c.info) > 1 {
+		return c.overwrite(c.src)
+	}
+	return c.replace()
+}
+
+// look finds out what is there now.
+func (c *change) look() (err error) {
+	c.info, err = c.dir.stat(c.name)
+	if errors.Is(err, fs.ErrNotExist) {
+		c.info = nil
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.opt.CreateOnly:
+		return fs.ErrExist
+	case isLink(c.info):
+		return fmt.Errorf("%w: it is a link now", ErrMoved)
+	case c.info.IsDir():
+		return ErrIsDir
+	case !c.info.Mode().IsRegular():
+		return fmt.Errorf("%w: it is a %s", ErrNotRegular, typeOf(c.info))
+	}
+	if err := c.dir.writable(c.name, c.info); err != nil {
+		return err
+	}
+	f, err := c.dir.open(c.name, openFlags, 0)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil // we may write but not read it
+	}
+	if err != nil {
+		return err
+	}
+	if c.info, err = f.Stat(); err == nil && !c.info.Mode().IsRegular() {
+		err = ErrNotRegular
+	}
+	if err != nil {
+		f.Close()
+		return err
+	}
+	c.old = f
+	return nil
+}
+
+// check compares the version.
+func (c *change) check() error {
+	if c.opt.IfVersion == "" {
+		return nil
+	}
+	if c.info == nil {
+		return &ConflictError{Path: c.path, Want: c.opt.IfVersion}
+	}
+	if c.old == nil {
+		return fmt.Errorf("comparing its version: %w", fs.ErrPermission)
+	}
+	have, err := VersionOf(c.old)
+	if err != nil {
+		return err
+	}
+	if have != c.opt.IfVersion {
+		return &ConflictError{Path: c.path, Have: have, Want: c.opt.IfVersion}
+	}
+	return nil
+}
+
+// replace writes a new file and renames it over the old one.
+func (c *change) replace() error {
+	tmp, mode, err := c.create()
+	if c.info != nil && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)) {
+		return c.overwrite(c.src) // the file may be written, its directory may not
+	}
+	if err != nil {
+		return err
+	}
+	defer tmp.remove()
+	if c.out.Bytes, err = io.Copy(tmp.f, io.TeeReader(c.src, c.hash)); err != nil {
+		return err
+	}
+	if c.info != nil {
+		if keepOwner(tmp.f, c.info) != nil {
+			c.out.Lost = append(c.out.Lost, "owner")
+		}
+		if c.old != nil {
+			c.out.Lost = append(c.out.Lost, keepAttrs(tmp.f, c.old)...)
+		}
+	}
+	if err := setMode(tmp.f, mode); err != nil {
+		return err
+	}
+	if err := tmp.f.Sync(); err != nil {
+		return err
+	}
+	if err := c.unchanged(); err != nil {
+		return err
+	}
+	err = tmp.rename(c.name, c.info == nil)
+	switch {
+	case err == nil:
+		c.out.Created = c.info == nil
+		c.out.Mode, c.out.Version = mode, versionOf(c.hash)
+		return c.dir.sync()
+	case errors.Is(err, fs.ErrExist) && c.info == nil && !c.opt.CreateOnly:
+		return &ConflictError{Path: c.path, Have: c.present()}
+	case errors.Is(err, syscall.EBUSY) && c.info != nil: // a mount point
+		c.hash.Reset()
+		return c.overwrite(io.NewSectionReader(tmp.f, 0, c.out.Bytes))
+	}
+	return err
+}
+
+// modeBits are the bits of a mode that a write keeps or sets.
+const modeBits = fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
+
+// create makes the temporary file and says which mode it is to have at last.
+// The kernel alone knows what a new file gets (umask, the directory's default
+// ACL), so the empty file is made with 0666 to learn it, and closed to others
+// before the first byte.
+func (c *change) create() (*temp, fs.FileMode, error) {
+	perm := fs.FileMode(0o600)
+	if c.info == nil && c.opt.Mode == nil {
+		perm = 0o666
+	}
+	tmp, err := newTemp(c.dir, perm)
+	if err != nil {
+		return nil, 0, err
+	}
+	info := c.info
+	if info == nil {
+		info, err = tmp.f.Stat()
+	}
+	if err == nil && perm != 0o600 {
+		err = setMode(tmp.f, 0o600)
+	}
+	if err != nil {
+		tmp.remove()
+		return nil, 0, err
+	}
+	if c.opt.Mode != nil {
+		return tmp, *c.opt.Mode & modeBits, nil
+	}
+	return tmp, info.Mode() & modeBits, nil
+}
+
+// unchanged looks once more, just before the rename, whether the file is the
+// one whose version was compared.
+func (c *change) unchanged() error {
+	if c.opt.IfVersion == "" {
+		return nil
+	}
+	now, err := c.dir.stat(c.name)
+	if err == nil && os.SameFile(now, c.info) && now.Size() == c.info.Size() && now.ModTime().Equal(c.info.ModTime()) {
+		return nil
+	}
+	return &ConflictError{Path: c.path, Have: c.present(), Want: c.opt.IfVersion}
+}
+
+// present is the version of what is there now; "" when it cannot be read.
+func (c *change) present() string {
+	f, err := c.dir.open(c.name, openFlags, 0)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	v, err := VersionOf(f)
+	if err != nil {
+		return ""
+	}
+	return v
+}
+
+// overwrite changes the file where it is. The old bytes are put back when it
+// fails half way.
+func (c *change) overwrite(src io.Reader) error {
+	data, err := io.ReadAll(src)
+	if err != nil {
+		return err
+	}
+	f, err := c.dir.open(c.name, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrPermission) {
+		f, err = c.dir.open(c.name, os.O_WRONLY, 0)
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(info, c.info) {
+		return fmt.Errorf("%w: it is another file now", ErrMoved)
+	}
+	old, readErr := io.ReadAll(f) // impossible where the file may only be written
+	if err := reserve(f, int64(len(data))); err != nil {
+		return errors.Join(err, f.Truncate(info.Size()))
+	}
+	if err := fill(f, data); err != nil {
+		if readErr == nil {
+			return errors.Join(err, fill(f, old))
+		}
+		return err
+	}
+	c.hash.Write(data)
+	c.out.Bytes, c.out.Version, c.out.InPlace, c.out.Mode = int64(len(data)), versionOf(c.hash), true, info.Mode()&modeBits
+	if c.opt.Mode != nil {
+		c.out.Mode = *c.opt.Mode & modeBits
+		return setMode(f, c.out.Mode)
+	}
+	return nil
+}
+
+func fill(f *os.File, data []byte) error {
+	if _, err := f.WriteAt(data, 0); err != nil {
+		return err
+	}
+	if err := f.Truncate(int64(len(data))); err != nil {
+		return err
+	}
+	return f.Sync()
+}
