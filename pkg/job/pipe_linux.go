@@ -1,0 +1,15 @@
+package job
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// enlarge makes a pipe hold 1 MiB where the system allows it, so that a
+// command that prints a lot waits less for us.
+func enlarge(f *os.File) {
+	if c, err := f.SyscallConn(); err == nil {
+		_ = c.Control(func(fd uintptr) { _, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, 1<<20) })
+	}
+}
