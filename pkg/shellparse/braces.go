@@ -1,0 +1,101 @@
+package shellparse
+
+import (
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// braces gives every word that brace expansion makes of x; ok is false for
+// what this package does not expand as bash surely does.
+func (w *walker) braces(x *syntax.Word, yield func(y *syntax.Word, ok bool) bool) {
+	if !hasBrace(x.Parts) || w.shell == "sh" {
+		yield(x, !hasBrace(x.Parts))
+		return
+	}
+	y := &syntax.Word{Parts: append([]syntax.WordPart(nil), x.Parts...)}
+	syntax.SplitBraces(y)
+	left := maxFields
+	if !expandBraces(nil, y.Parts, &left, func(parts []syntax.WordPart) bool {
+		return yield(&syntax.Word{Parts: parts}, !hasBrace(parts))
+	}) {
+		yield(x, false)
+	}
+}
+
+// hasBrace reports whether literals hold a brace that may mean an expansion:
+// one with a comma or two dots before it is closed.
+func hasBrace(parts []syntax.WordPart) bool {
+	open, listed := false, false
+	for _, p := range parts {
+		l, ok := p.(*syntax.Lit)
+		if !ok {
+			continue
+		}
+		for i := 0; i < len(l.Value); i++ {
+			switch l.Value[i] {
+			case '\\':
+				i++
+			case '{':
+				open = true
+			case ',':
+				listed = listed || open
+			case '.':
+				listed = listed || open && i+1 < len(l.Value) && l.Value[i+1] == '.'
+			case '}':
+				if open && listed {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// expandBraces yields every combination; false when there are too many or one
+// is of a form that shells read differently.
+func expandBraces(done, parts []syntax.WordPart, left *int, yield func([]syntax.WordPart) bool) bool {
+	for i, p := range parts {
+		br, ok := p.(*syntax.BraceExp)
+		if !ok {
+			continue
+		}
+		done = append(done[:len(done):len(done)], parts[:i]...)
+		elems := br.Elems
+		if br.Sequence {
+			if elems = sequence(br); elems == nil {
+				return false
+			}
+		}
+		for _, e := range elems {
+			rest := append(append([]syntax.WordPart(nil), e.Parts...), parts[i+1:]...)
+			if *left--; *left < 0 || !expandBraces(done, rest, left, yield) {
+				return false
+			}
+		}
+		return true
+	}
+	return yield(append(done[:len(done):len(done)], parts...))
+}
+
+// sequence gives the words of {1..5}; nil for other forms.
+func sequence(br *syntax.BraceExp) []*syntax.Word {
+	if len(br.Elems) != 2 {
+		return nil
+	}
+	from, ok1 := smallInt(br.Elems[0].Lit())
+	to, ok2 := smallInt(br.Elems[1].Lit())
+	if !ok1 || !ok2 || max(from-to, to-from) >= maxFields {
+		return nil
+	}
+	var out []*syntax.Word
+	for n := from; ; {
+		out = append(out, &syntax.Word{Parts: []syntax.WordPart{&syntax.Lit{Value: itoa(n)}}})
+		if n == to {
+			return out
+		}
+		if from < to {
+			n++
+		} else {
+			n--
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package shellparse
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/policy"
+)
+
+// A builtin is a command of the shell itself.
+type builtin struct {
+	name  string
+	class policy.Class
+	does  action
+}
+
+// An action names what a built-in does beyond printing.
+type action uint8
+
+const (
+	doNothing action = iota
+	doProgram        // as the program of the same name
+	doCd
+	doPushd
+	doPopd
+	doEnd // the shell or function ends
+	doEval
+	doSource
+	doExec
+	doCommand
+	doTrap
+	doSet
+	doShopt
+	doRead
+	doPrintf
+	doUnset
+	doAlias
+	doOpaque // may run or change anything
+	doDeclare
+	doLet
+	doTest
+	doHash
+	doQuery // read-only without arguments
+	doGetopts
+	doTime
+)
+
+// builtins of bash; those of zsh and dash that differ are opaque. Sorted by name.
+var builtins = [...]builtin{
+	{".", policy.Unknown, doSource},
+	{":", policy.ReadOnly, doNothing},
+	{"[", policy.ReadOnly, doTest},
+	{"alias", policy.Unknown, doAlias},
+	{"autoload", policy.Unknown, doOpaque},
+	{"bg", policy.ReadOnly, doNothing},
+	{"bind", policy.Unknown, doOpaque},
+	{"bindkey", policy.Unknown, doOpaque},
+	{"break", policy.ReadOnly, doNothing},
+	{"builtin", policy.ReadOnly, doCommand},
+	{"caller", policy.ReadOnly, doNothing},
+	{"cd", policy.ReadOnly, doCd},
+	{"chdir", policy.ReadOnly, doCd},
+	{"command", policy.ReadOnly, doCommand},
+	{"compgen", policy.Unknown, doOpaque},
+	{"complete", policy.Unknown, doOpaque},
+	{"compopt", policy.Unknown, doOpaque},
+	{"continue", policy.ReadOnly, doNothing},
+	{"declare", policy.ReadOnly, doDeclare},
+	{"dirs", policy.ReadOnly, doNothing},
+	{"disown", policy.ReadOnly, doNothing},
+	{"echo", policy.ReadOnly, doNothing},
+	{"emulate", policy.Unknown, doOpaque},
+	{"enable", policy.Unknown, doOpaque},
+	{"eval", policy.Unknown, doEval},
+	{"exec", policy.Unknown, doExec},
+	{"exit", policy.ReadOnly, doEnd},
+	{"export", policy.ReadOnly, doDeclare},
+	{"false", policy.ReadOnly, doNothing},
+	{"fc", policy.Unknown, doOpaque},
+	{"fg", policy.ReadOnly, doNothing},
+	{"getopts", policy.ReadOnly, doGetopts},
+	{"hash", policy.ReadOnly, doHash},
+	{"help", policy.ReadOnly, doNothing},
+	{"history", policy.Unknown, doOpaque},
+	{"jobs", policy.ReadOnly, doCommand},
+	{"kill", policy.Unknown, doNothing},
+	{"let", policy.ReadOnly, doLet},
+	{"local", policy.ReadOnly, doDeclare},
+	{"logout", policy.ReadOnly, doEnd},
+	{"mapfile", policy.ReadOnly, doRead},
+	{"noglob", policy.Unknown, doCommand},
+	{"popd", policy.ReadOnly, doPopd},
+	{"print", policy.Unknown, doOpaque},
+	{"printf", policy.ReadOnly, doPrintf},
+	{"pushd", policy.ReadOnly, doPushd},
+	{"pwd", policy.ReadOnly, doNothing},
+	{"read", policy.ReadOnly, doRead},
+	{"readarray", policy.ReadOnly, doRead},
+	{"readonly", policy.ReadOnly, doDeclare},
+	{"return", policy.ReadOnly, doEnd},
+	{"set", policy.ReadOnly, doSet},
+	{"setopt", policy.Unknown, doOpaque},
+	{"shift", policy.ReadOnly, doNothing},
+	{"shopt", policy.ReadOnly, doShopt},
+	{"source", policy.Unknown, doSource},
+	{"suspend", policy.Unknown, doNothing},
+	{"test", policy.ReadOnly, doTest},
+	{"times", policy.ReadOnly, doNothing},
+	{"trap", policy.ReadOnly, doTrap},
+	{"true", policy.ReadOnly, doNothing},
+	{"type", policy.ReadOnly, doNothing},
+	{"typeset", policy.ReadOnly, doDeclare},
+	{"ulimit", policy.ReadOnly, doQuery},
+	{"umask", policy.ReadOnly, doQuery},
+	{"unalias", policy.Unknown, doNothing},
+	{"unset", policy.ReadOnly, doUnset},
+	{"unsetopt", policy.Unknown, doOpaque},
+	{"vared", policy.Unknown, doOpaque},
+	{"wait", policy.ReadOnly, doUnset},
+	{"whence", policy.ReadOnly, doNothing},
+	{"zle", policy.Unknown, doOpaque},
+	{"zmodload", policy.Unknown, doOpaque},
+}
+
+func findBuiltin(name string) *builtin {
+	i, ok := slices.BinarySearchFunc(builtins[:], name, func(b builtin, n string) int { return cmp.Compare(b.name, n) })
+	if !ok {
+		return nil
+	}
+	return &builtins[i]
+}
+
+// builtin judges a command of the shell itself.
+func (w *walker) builtin(c *call, b *builtin) {
+	w.exec(c, policy.Access{Builtin: true, Class: b.class})
+	c.args = c.words[1:]
+	if w.st.env != "" && b.does == doEval {
+		c.opaque(w, w.st.env)
+	}
+	switch b.does {
+	case doNothing:
+		if c.name == "kill" || c.name == "shift" {
+			w.shifted(c)
+		}
+	case doCd:
+		w.cd(c)
+	case doPushd:
+		w.pushd(c)
+	case doPopd:
+		w.popd(c)
+	case doEnd:
+		w.st.dead = true
+	case doEval:
+		w.eval(c)
+	case doSource:
+		w.sourceCommand(c)
+	case doExec:
+		w.execCommand(c)
+	case doCommand:
+		w.commandBuiltin(c)
+	case doTrap:
+		w.trap(c)
+	case doSet:
+		w.setCommand(c)
+	case doShopt:
+		if len(c.args) > 0 && slices.ContainsFunc(c.args, func(x word) bool { return x.dyn || strings.HasPrefix(x.text, "-s") || strings.HasPrefix(x.text, "-u") }) {
+			c.lower(w, policy.Unknown)
+		}
+	case doRead:
+		w.read(c)
+	case doPrintf:
+		w.printf(c)
+	case doUnset:
+		w.unset(c)
+	case doAlias:
+		w.alias(c)
+	case doOpaque:
+		c.opaque(w, "a built-in that changes what later commands mean")
+		w.st.env = cmpOr(w.st.env, c.name+" may change what commands mean")
+		for _, x := range c.args {
+			if !x.dyn && !strings.HasPrefix(x.text, "-") && c.name == "compgen" {
+				w.unsure([]word{x}, c.src, "an argument that may be run")
+			}
+		}
+	case doDeclare:
+		w.declareWords(c)
+	case doLet:
+		for _, x := range c.args {
+			w.evaluateText(c, x)
+		}
+	case doTest:
+		w.testCommand(c)
+	case doHash:
+		for _, x := range c.args {
+			if x.dyn || strings.HasPrefix(x.text, "-p") || strings.HasPrefix(x.text, "-") && strings.Contains(x.text, "p") {
+				c.opaque(w, "a name that is made to mean another program")
+				w.st.path = cmpOr(w.st.path, "hash -p is used")
+			}
+		}
+	case doQuery:
+		if len(c.args) > 0 {
+			c.lower(w, policy.Unknown)
+		}
+	case doGetopts:
+		if len(c.args) > 1 {
+			w.assignName(c, c.args[1])
+		}
+	}
+	w.hazards(c)
+	if c.opaqueEnv != "" && (b.does == doEval || b.does == doSource || b.does == doExec) {
+		c.opaque(w, c.opaqueEnv)
+	}
+}

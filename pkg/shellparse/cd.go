@@ -1,0 +1,88 @@
+package shellparse
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/policy"
+)
+
+// cd moves the shell; where that may fail it may also stay.
+func (w *walker) cd(c *call) {
+	args := slices.Clone(c.args)
+	for len(args) > 0 && !args[0].dyn && len(args[0].text) > 1 && args[0].text[0] == '-' {
+		if args[0].text == "--" {
+			args = args[1:]
+			break
+		}
+		args = args[1:]
+	}
+	before := slices.Clone(w.st.dirs)
+	switch {
+	case len(args) == 0:
+		if h := w.home(); h != "" {
+			w.move(word{text: h})
+		} else {
+			w.st.lost = "the directory is not known"
+		}
+	case args[0].text == "-" && !args[0].dyn:
+		if len(w.st.old) == 0 {
+			w.st.lost = "the previous directory is not known"
+		} else {
+			w.st.dirs = w.st.old
+		}
+	default:
+		w.cdTo(c, args[0])
+	}
+	w.st.old = before
+	w.st.fail = before
+	w.crowd()
+}
+
+func (w *walker) cdTo(c *call, x word) {
+	if v, set := w.st.find("CDPATH"); set || w.inherited("CDPATH") {
+		if !(v.known && v.first() == "") && !strings.HasPrefix(x.text, "/") && !strings.HasPrefix(x.text, ".") {
+			w.st.lost = "CDPATH is set"
+			return
+		}
+	}
+	if x.dyn {
+		w.file(fileAccess{kind: policy.Read, parent: c.index + 1, src: x.text}, x)
+	}
+	w.move(x)
+}
+
+// inherited reports whether the environment has a variable that is not empty.
+func (w *walker) inherited(name string) bool {
+	if w.world.Getenv == nil {
+		return false
+	}
+	s, ok := w.world.Getenv(name)
+	return ok && s != ""
+}
+
+func (w *walker) pushd(c *call) {
+	if len(c.args) != 1 || strings.HasPrefix(c.args[0].text, "-") || strings.HasPrefix(c.args[0].text, "+") {
+		w.st.lost = "the directory is not known"
+		return
+	}
+	before := slices.Clone(w.st.dirs)
+	if len(before) == 1 {
+		w.st.pushed = append(slices.Clone(w.st.pushed), before[0])
+	} else {
+		w.st.pushed = nil
+	}
+	w.cdTo(c, c.args[0])
+	w.st.old, w.st.fail = before, before
+}
+
+func (w *walker) popd(c *call) {
+	n := len(w.st.pushed)
+	if n == 0 || len(c.args) > 0 {
+		w.st.lost = cmpOr(w.st.lost, "the directory is not known")
+		return
+	}
+	before := slices.Clone(w.st.dirs)
+	w.st.dirs, w.st.pushed = []string{w.st.pushed[n-1]}, w.st.pushed[:n-1]
+	w.st.old, w.st.fail = before, before
+}

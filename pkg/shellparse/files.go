@@ -1,0 +1,333 @@
+package shellparse
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/policy"
+)
+
+// A resolved is a path as the machine has it.
+type resolved struct {
+	dir, name string
+	access    policy.Access
+}
+
+// A link is one that the text itself makes: what lies at and below name is
+// really at target.
+type link struct{ name, target string }
+
+// A fileAccess is what to list for a word that names a file.
+type fileAccess struct {
+	kind   policy.Kind
+	op     policy.Op
+	tree   bool
+	parent int
+	src    string
+	why    string // why it cannot be known
+}
+
+// file lists the accesses of a word that names a file and gives their indexes.
+func (w *walker) file(f fileAccess, x word) []int {
+	if !w.spend(2) {
+		return nil
+	}
+	if x.proc || !x.dyn && sink(x.text) {
+		return nil
+	}
+	name := x.text
+	switch {
+	case x.dyn && x.under != "":
+		name, f.tree = x.under, true
+	case x.dyn && x.number && x.lead == "":
+		return nil
+	case x.dyn:
+		name, f.tree = x.lead[:strings.LastIndexByte(x.lead, '/')+1], f.kind == policy.Read
+		if x.glob == "" || f.kind == policy.Write || strings.Contains(strings.TrimPrefix(x.glob, x.lead), "..") {
+			f.why = cmpOr(f.why, "the path is not known before it runs")
+		}
+		if name == "" {
+			name = "."
+		}
+	case name == "":
+		return nil
+	}
+	var out []int
+	paths := w.resolve(name)
+	if len(paths) == 0 {
+		a := policy.Access{Kind: f.kind, Tree: f.tree, Parent: f.parent, Source: f.src, Opaque: w.st.lost, Named: name}
+		if f.kind == policy.Write {
+			a.Op = f.op
+		}
+		return append(out, w.emit(a)-1)
+	}
+	for _, p := range paths {
+		a := p.access
+		a.Kind, a.Tree, a.Parent, a.Source = f.kind, f.tree, f.parent, f.src
+		a.Opaque = cmpOr(a.Opaque, f.why)
+		if f.kind == policy.Write {
+			a.Op = f.op
+			if a.Op == policy.Change && a.File == policy.Missing {
+				a.Op = policy.Create
+			}
+			a.Danger = w.plants(a)
+			if a.Path != "/dev/null" {
+				w.dirty = true
+			}
+		}
+		if i := w.listed(&a); i >= 0 {
+			out = append(out, i)
+			continue
+		}
+		out = append(out, w.emit(a)-1)
+	}
+	return out
+}
+
+// listed finds an equal access among the last few.
+func (w *walker) listed(a *policy.Access) int {
+	for i := len(w.out.Accesses) - 1; i >= max(0, len(w.out.Accesses)-16); i-- {
+		if o := &w.out.Accesses[i]; o.Kind == a.Kind && o.Path == a.Path && o.Named == a.Named && o.Op == a.Op && o.Tree == a.Tree && o.Opaque == a.Opaque && o.Parent == a.Parent {
+			return i
+		}
+	}
+	return -1
+}
+
+// sink reports whether a name stands for nothing, or for what is already open.
+func sink(name string) bool {
+	switch name {
+	case "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr":
+		return true
+	}
+	n, ok := strings.CutPrefix(name, "/dev/fd/")
+	return ok && integer(n)
+}
+
+// resolve finds a name in every directory the shell may be in; nil when it is
+// not known where that is.
+func (w *walker) resolve(name string) []resolved {
+	if strings.HasPrefix(name, "/") {
+		return []resolved{w.resolveIn("/", name)}
+	}
+	if w.st.lost != "" {
+		return nil
+	}
+	out := make([]resolved, 0, len(w.st.dirs))
+	for _, d := range w.st.dirs {
+		out = append(out, w.resolveIn(d, name))
+	}
+	return out
+}
+
+func (w *walker) resolveIn(dir, name string) resolved {
+	for _, f := range w.files {
+		if f.dir == dir && f.name == name {
+			return f
+		}
+	}
+	why := ""
+	full := name
+	if !strings.HasPrefix(full, "/") {
+		full = strings.TrimSuffix(dir, "/") + "/" + name
+	}
+	full, why = w.process(full, dir)
+	for _, l := range w.links {
+		if rest, ok := strings.CutPrefix(path.Clean(full), l.name); ok && (rest == "" || rest[0] == '/') {
+			full, why = l.target+rest, cmpOr(why, "")
+		}
+	}
+	r := resolved{dir: dir, name: name}
+	if w.world.Resolve == nil {
+		r.access = policy.Access{Path: path.Clean(full), Opaque: "paths cannot be resolved"}
+	} else if a, err := w.world.Resolve(dir, full); err != nil {
+		r.access = policy.Access{Path: path.Clean(full), Opaque: "the path cannot be resolved: " + err.Error()}
+	} else {
+		r.access = a
+	}
+	r.access.Opaque = cmpOr(r.access.Opaque, why)
+	if len(w.links) == 0 && len(w.files) < 4096 {
+		w.files = append(w.files, r)
+	}
+	return r
+}
+
+// process turns the names of /proc that mean the reading process itself into
+// what they mean for the command.
+func (w *walker) process(full, dir string) (name, why string) {
+	if !strings.HasPrefix(full, "/proc/") && !strings.HasPrefix(full, "/dev/fd/") {
+		return full, ""
+	}
+	for _, self := range []string{"/proc/self/", "/proc/thread-self/"} {
+		rest, ok := strings.CutPrefix(full, self)
+		if !ok {
+			continue
+		}
+		if below, ok := strings.CutPrefix(rest, "cwd"); ok && (below == "" || below[0] == '/') {
+			return dir + below, ""
+		}
+		if below, ok := strings.CutPrefix(rest, "root"); ok && (below == "" || below[0] == '/') {
+			return "/" + below, ""
+		}
+		if strings.HasPrefix(rest, "fd/") || strings.HasPrefix(rest, "task/") || strings.HasPrefix(rest, "map_files/") {
+			return full, "a path through an open descriptor"
+		}
+		return full, ""
+	}
+	if strings.HasPrefix(full, "/dev/fd/") || strings.Contains(full, "/fd/") || strings.Contains(full, "/cwd") || strings.Contains(full, "/root") {
+		return full, "a path through another process"
+	}
+	return full, ""
+}
+
+// paths lists what a word may name, resolved.
+func (w *walker) paths(x word) []string {
+	if x.dyn {
+		return nil
+	}
+	var out []string
+	for _, r := range w.resolve(x.text) {
+		out = append(out, r.access.Path)
+	}
+	return out
+}
+
+// move changes the directory to what x names.
+func (w *walker) move(x word) {
+	if x.dyn || x.text == "" && x.glob == "" {
+		w.st.lost = "the directory is not known before it runs"
+		return
+	}
+	r := w.resolve(x.text)
+	if len(r) == 0 {
+		return // still lost
+	}
+	var dirs []string
+	for _, p := range r {
+		dirs = union(dirs, []string{p.access.Path})
+		if p.access.Opaque != "" {
+			w.st.lost = p.access.Opaque
+		}
+	}
+	w.st.dirs = dirs
+	if strings.HasPrefix(x.text, "/") && r[0].access.Opaque == "" {
+		w.st.lost = ""
+	}
+}
+
+// plants says which writes grant access, plant code, or destroy a device.
+func (w *walker) plants(a policy.Access) string {
+	if a.Path == "/dev/null" {
+		return ""
+	}
+	for _, p := range []string{a.Path, a.Named} {
+		if p == "" {
+			continue
+		}
+		low := strings.ToLower(p)
+		switch {
+		case device(low):
+			return "writes to a device"
+		case strings.Contains(low, "/.git/hooks/"), strings.HasSuffix(low, "/.git/config"):
+			return "plants what git runs"
+		case strings.Contains(low, "/.ssh/"):
+			return "changes who has access"
+		case slices.Contains([]string{"/etc/passwd", "/etc/shadow", "/etc/sudoers", "/etc/crontab", "/etc/ld.so.preload"}, low), strings.HasPrefix(low, "/etc/sudoers.d/"), strings.HasPrefix(low, "/var/spool/cron/"):
+			return "changes who has access"
+		}
+	}
+	return ""
+}
+
+// device reports whether a path is a disk, or memory.
+func device(p string) bool {
+	rest, ok := strings.CutPrefix(p, "/dev/")
+	if !ok {
+		return p == "/proc/sysrq-trigger" || p == "/proc/kcore"
+	}
+	for _, d := range []string{"sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "mapper/", "md", "dm-", "loop", "mem", "kmem", "port", "sr", "fd0", "block/", "nbd", "zd"} {
+		if strings.HasPrefix(rest, d) {
+			return true
+		}
+	}
+	return false
+}
+
+// pathLike reports whether a word looks like the name of a file.
+func pathLike(s string) bool {
+	return strings.Contains(s, "/") && !strings.Contains(s, "://") || s == "." || s == ".."
+}
+
+// exists reports whether a name exists in the present directory.
+func (w *walker) exists(name string) bool {
+	if len(name) > 255 || strings.ContainsAny(name, "\n") {
+		return false
+	}
+	for _, r := range w.resolve(name) {
+		if f := r.access.File; f != "" && f != policy.Missing {
+			return true
+		}
+	}
+	return false
+}
+
+// unknownFiles lists the files that the words of a program, of which nothing
+// is known, may name: inside the root it reads them, and may change those
+// whose names start with a dot; outside it may change them too.
+func (w *walker) unknownFiles(c *call) {
+	for _, x := range c.words[1:] {
+		if x.dyn {
+			if x.under != "" || strings.Contains(x.lead, "/") {
+				w.file(fileAccess{kind: policy.Read, parent: c.index + 1, src: x.text}, x)
+			}
+			continue
+		}
+		s := x.text
+		if strings.HasPrefix(s, "-") {
+			if i := strings.IndexAny(s, "=/"); i > 1 {
+				s = strings.TrimPrefix(s[i:], "=")
+			} else {
+				continue
+			}
+		} else if name, val, ok := strings.Cut(s, "="); ok && !strings.Contains(name, "/") {
+			s = val
+		}
+		s = strings.TrimPrefix(s, "file://")
+		if len(s) > 1024 || s == "" || !pathLike(s) && !w.exists(s) {
+			continue
+		}
+		w.maybeWritten(c, s)
+	}
+}
+
+// maybeWritten lists a file that a program of which nothing is known is given.
+func (w *walker) maybeWritten(c *call, name string) {
+	f := fileAccess{kind: policy.Read, parent: c.index + 1, src: name}
+	for _, i := range w.file(f, word{text: name}) {
+		a := w.out.Accesses[i]
+		inside := w.writable(a.Path) || w.world.Root == ""
+		if inside && !strings.Contains(a.Path, "/.") || a.File == policy.Dir && inside {
+			continue
+		}
+		f.kind, f.op = policy.Write, policy.Change
+		if !inside {
+			f.why = "the program may change it"
+			if readOnlyPlace(a.Path) {
+				continue
+			}
+		}
+		w.file(f, word{text: name})
+		return
+	}
+}
+
+// readOnlyPlace names what no program run by a user changes.
+func readOnlyPlace(p string) bool {
+	for _, d := range []string{"/usr", "/bin", "/sbin", "/lib", "/lib64", "/proc", "/sys", "/dev/null"} {
+		if within(p, d) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,135 @@
+package shellparse
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/agentkit-go/agentkit/pkg/policy"
+)
+
+// A gitCommand is what is known of a subcommand of git.
+type gitCommand struct {
+	name  string
+	class policy.Class
+	opts  string
+	ops   string // roles of the operands, "" for revisions and paths
+	does  gitTrait
+}
+
+// A gitTrait is something to heed about a subcommand.
+type gitTrait uint8
+
+// gitCommands, sorted by name. A subcommand that is not here may be an alias
+// or a program called git-NAME.
+var gitCommands = [...]gitCommand{
+	{"add", policy.Known, "n,dry-run v,verbose f,force i,interactive! p,patch! e,edit! all,no-ignore-removal A,all u,update sparse N,intent-to-add refresh ignore-errors ignore-missing renormalize chmod: pathspec-from-file:< pathspec-file-nul no-all", "", gitIndex},
+	{"am", policy.Unknown, "exec:!", "", gitHooks | gitIndex},
+	{"annotate", policy.ReadOnly, "contents:<", "", 0},
+	{"apply", policy.Unknown, "stat numstat summary check index cached 3,3way build-fake-ancestor:> R,reverse reject z p: C: unidiff-zero apply no-add allow-binary-replacement,binary exclude: include: ignore-space-change,ignore-whitespace whitespace: inaccurate-eof v,verbose q,quiet recount directory:! unsafe-paths! allow-empty", "r*", 0},
+	{"archive", policy.ReadOnly, "format: l,list v,verbose prefix: o,output:> add-file:< add-virtual-file: worktree-attributes remote:!@ exec:!% 0 1 2 3 4 5 6 7 8 9 mtime:", "", 0},
+	{"bisect", policy.Unknown, "", "", gitOpaque},
+	{"blame", policy.ReadOnly, "b root show-stats L: l t S:< reverse p,porcelain line-porcelain incremental encoding: contents:!< date: M? C? h c score-debug f,show-name n,show-number s e,show-email w abbrev: ignore-rev: ignore-revs-file:< color-lines color-by-age progress no-progress minimal", "", 0},
+	{"branch", policy.Known, "d,delete D m,move M c,copy C color? no-color i,ignore-case omit-empty column? no-column r,remotes a,all l,list show-current v,verbose vv q,quiet abbrev: no-abbrev t,track? no-track recurse-submodules set-upstream u,set-upstream-to: unset-upstream edit-description! contains? no-contains? merged? no-merged? sort: points-at: format: f,force create-reflog", "", gitListing},
+	{"bundle", policy.Unknown, "", "", 0},
+	{"cat-file", policy.ReadOnly, "t s e p batch? batch-check? batch-command? batch-all-objects buffer unordered allow-unknown-type follow-symlinks textconv! filters! path: use-mailmap Z z", "", 0},
+	{"check-attr", policy.ReadOnly, "a,all cached stdin z source:", "", 0},
+	{"check-ignore", policy.ReadOnly, "q,quiet v,verbose stdin z n,non-matching no-index", "", 0},
+	{"check-mailmap", policy.ReadOnly, "stdin", "", 0},
+	{"check-ref-format", policy.ReadOnly, "branch normalize allow-onelevel no-allow-onelevel refspec-pattern", "", 0},
+	{"checkout", policy.Unknown, "b: B: q,quiet progress no-progress f,force ours theirs t,track? no-track guess no-guess l detach d orphan: ignore-skip-worktree-bits m,merge conflict: p,patch! ignore-other-worktrees overwrite-ignore recurse-submodules? overlay no-overlay pathspec-from-file:< pathspec-file-nul", "", gitHooks | gitIndex},
+	{"checkout-index", policy.Unknown, "prefix:>", "", gitIndex},
+	{"cherry", policy.ReadOnly, "v abbrev:", "", 0},
+	{"cherry-pick", policy.Unknown, "e,edit! x n,no-commit m: s,signoff S,gpg-sign?! ff allow-empty strategy:! X: continue abort quit skip", "", gitHooks | gitIndex},
+	{"clean", policy.Unknown, "d f,force i,interactive! n,dry-run q,quiet e,exclude: x X", "", 0},
+	{"clone", policy.Unknown, "l,local s,shared no-hardlinks q,quiet v,verbose progress n,no-checkout reject-shallow bare mirror o,origin: b,branch: u,upload-pack:!% template:! reference:< reference-if-able:< dissociate separate-git-dir:>> depth: shallow-since: shallow-exclude: single-branch no-single-branch no-tags recurse-submodules?! recursive! shallow-submodules remote-submodules j,jobs: sparse filter: c,config:! server-option: bundle-uri:!", "", gitNet | gitHooks},
+	{"commit", policy.Known, "a,all p,patch! C,reuse-message: c,reedit-message:! fixup: squash: reset-author short branch porcelain long z,null F,file:< author: date: m,message: t,template:< s,signoff no-signoff trailer:~ n,no-verify verify allow-empty allow-empty-message cleanup: e,edit! no-edit amend no-post-rewrite i,include o,only pathspec-from-file:< pathspec-file-nul u,untracked-files? v,verbose q,quiet dry-run status no-status S,gpg-sign?! no-gpg-sign", "", gitHooks | gitIndex},
+	{"config", policy.Unknown, "", "", 0},
+	{"count-objects", policy.ReadOnly, "v,verbose H,human-readable", "", 0},
+	{"credential", policy.Unknown, "", "", gitOpaque},
+	{"describe", policy.ReadOnly, "dirty? broken? all tags contains abbrev: candidates: exact-match debug long match: exclude: always first-parent", "", 0},
+	{"diff", policy.ReadOnly, "", "", gitDiff},
+	{"diff-files", policy.ReadOnly, "", "", gitDiff},
+	{"diff-index", policy.ReadOnly, "cached merge-base", "", gitDiff},
+	{"diff-tree", policy.ReadOnly, "r t root stdin s no-commit-id always merge-base", "", gitDiff | gitLog},
+	{"difftool", policy.Unknown, "", "", gitOpaque},
+	{"fetch", policy.Unknown, "all append atomic depth: deepen: unshallow f,force keep multiple p,prune P,prune-tags n,no-tags t,tags q,quiet v,verbose j,jobs: upload-pack:!% u,update-head-ok progress recurse-submodules? set-upstream dry-run refmap: o,server-option: 4 6 filter: write-fetch-head no-write-fetch-head shallow-since: shallow-exclude: auto-gc no-auto-gc", "", gitNet},
+	{"filter-branch", policy.Unknown, "", "", gitOpaque},
+	{"for-each-ref", policy.ReadOnly, "count: s,shell p,perl python tcl sort: format: color? points-at: merged? no-merged? contains? no-contains? ignore-case omit-empty exclude: include-root-refs stdin", "", 0},
+	{"format-patch", policy.Known, "o,output-directory:>> stdout n,numbered N,no-numbered start-number: s,signoff v,reroll-count: subject-prefix: rfc? suffix: cover-letter thread? attach? inline? numbered-files k,keep-subject q,quiet to: cc: from? add-header: base: signature: signature-file:< zero-commit root", "", gitDiff | gitLog},
+	{"fsck", policy.Unknown, "", "", 0},
+	{"gc", policy.Unknown, "", "", gitHooks},
+	{"grep", policy.ReadOnly, "cached no-index! untracked no-exclude-standard exclude-standard recurse-submodules a,text textconv! no-textconv i,ignore-case I max-depth: r,recursive no-recursive w,word-regexp v,invert-match h H full-name E,extended-regexp G,basic-regexp P,perl-regexp F,fixed-strings n,line-number column l,files-with-matches name-only L,files-without-match O,open-files-in-pager?! z,null o,only-matching c,count color? no-color break heading p,show-function C,context: A,after-context: B,before-context: W,function-context threads: f:< e: and or not all-match q,quiet m,max-count: ext-grep!", "", 0},
+	{"hash-object", policy.ReadOnly, "t: w+ stdin stdin-paths! path: no-filters literally", "r*", 0},
+	{"help", policy.Unknown, "", "", 0},
+	{"init", policy.Known, "q,quiet bare template:! separate-git-dir:>> object-format: ref-format: b,initial-branch: shared?", "", 0},
+	{"log", policy.ReadOnly, "", "", gitDiff | gitLog},
+	{"ls-files", policy.ReadOnly, "c,cached d,deleted m,modified o,others i,ignored s,stage directory no-empty-directory u,unmerged k,killed resolve-undo z deduplicate x,exclude: X,exclude-from:< exclude-per-directory: exclude-standard error-unmatch with-tree: t v f full-name recurse-submodules abbrev? eol sparse debug format:", "", 0},
+	{"ls-remote", policy.Unknown, "h,heads,branches t,tags refs upload-pack:!% exec:!% q,quiet exit-code get-url symref sort: o,server-option:", "", gitNet},
+	{"ls-tree", policy.ReadOnly, "d r t l,long z name-only name-status object-only abbrev? full-name full-tree format:", "", 0},
+	{"maintenance", policy.Unknown, "", "", gitOpaque},
+	{"merge", policy.Unknown, "commit no-commit e,edit! no-edit cleanup: ff no-ff ff-only S,gpg-sign?! log? no-log signoff stat n,no-stat squash no-squash verify no-verify s,strategy:! X,strategy-option: verify-signatures! summary q,quiet v,verbose progress autostash no-autostash allow-unrelated-histories m: into-name: F,file:< abort quit continue", "", gitHooks | gitIndex},
+	{"merge-base", policy.ReadOnly, "a,all octopus independent is-ancestor fork-point", "", 0},
+	{"mergetool", policy.Unknown, "", "", gitOpaque},
+	{"mv", policy.Known, "f,force k n,dry-run v,verbose sparse", "d*w", gitIndex},
+	{"name-rev", policy.ReadOnly, "tags refs: exclude: all annotate-stdin name-only no-undefined always stdin", "", 0},
+	{"notes", policy.Unknown, "", "", 0},
+	{"prune", policy.Unknown, "", "", 0},
+	{"pull", policy.Unknown, "upload-pack:!% r,rebase? no-rebase ff-only ff no-ff q,quiet v,verbose s,strategy:! X,strategy-option: p,prune t,tags autostash depth: all f,force S,gpg-sign?! a,append recurse-submodules? j,jobs: no-edit edit! stat no-stat squash no-verify allow-unrelated-histories k,keep unshallow", "", gitNet | gitHooks | gitIndex},
+	{"push", policy.Unknown, "all,branches prune mirror n,dry-run porcelain d,delete tags follow-tags signed?! atomic o,push-option: receive-pack:!% exec:!% force-with-lease? no-force-with-lease force-if-includes f,force repo: u,set-upstream thin no-thin q,quiet v,verbose progress recurse-submodules: verify no-verify 4 6", "", gitNet | gitHooks},
+	{"range-diff", policy.ReadOnly, "creation-factor: no-dual-color left-only right-only", "", gitDiff | gitLog},
+	{"rebase", policy.Unknown, "onto: keep-base continue abort quit skip edit-todo! show-current-patch apply m,merge s,strategy:! X,strategy-option: rerere-autoupdate S,gpg-sign?! q,quiet v,verbose stat n,no-stat no-verify verify C: no-ff,force-rebase,f fork-point no-fork-point ignore-whitespace whitespace: committer-date-is-author-date ignore-date,reset-author-date signoff i,interactive! r,rebase-merges? x,exec:!$ root autosquash no-autosquash autostash no-autostash reschedule-failed-exec update-refs empty: keep-empty no-keep-empty", "", gitHooks | gitIndex},
+	{"reflog", policy.Unknown, "", "", gitListing},
+	{"remote", policy.Unknown, "v,verbose", "", gitListing},
+	{"replace", policy.Unknown, "", "", 0},
+	{"reset", policy.Unknown, "q,quiet refresh no-refresh mixed N,intent-to-add soft hard merge keep recurse-submodules? p,patch! pathspec-from-file:< pathspec-file-nul", "", gitIndex},
+	{"restore", policy.Unknown, "s,source: p,patch! W,worktree S,staged q,quiet progress ours theirs m,merge conflict: ignore-unmerged ignore-skip-worktree-bits recurse-submodules? overlay no-overlay pathspec-from-file:< pathspec-file-nul", "", gitIndex},
+	{"rev-list", policy.ReadOnly, "objects count bisect header timestamp all quiet use-bitmap-index objects-edge disk-usage? missing: filter: stdin", "", gitDiff | gitLog},
+	{"rev-parse", policy.ReadOnly, "*", "", 0},
+	{"revert", policy.Unknown, "e,edit! no-edit m,mainline: n,no-commit S,gpg-sign?! s,signoff strategy:! X: continue abort quit skip reference cleanup:", "", gitHooks | gitIndex},
+	{"rm", policy.Known, "f,force n,dry-run r cached ignore-unmatch sparse q,quiet pathspec-from-file:< pathspec-file-nul", "D*", gitIndex},
+	{"send-email", policy.Unknown, "", "", gitOpaque},
+	{"shortlog", policy.ReadOnly, "n,numbered s,summary e,email w? c,committer group:", "", gitDiff | gitLog},
+	{"show", policy.ReadOnly, "", "", gitDiff | gitLog},
+	{"show-branch", policy.ReadOnly, "a,all r,remotes current topo-order date-order sparse more? list merge-base independent no-name sha1-name topics g,reflog? color? no-color", "", 0},
+	{"show-ref", policy.ReadOnly, "head branches,heads tags d,dereference s,hash? verify exists abbrev? q,quiet exclude-existing?", "", 0},
+	{"sparse-checkout", policy.Unknown, "", "", 0},
+	{"stash", policy.Unknown, "", "", gitListing},
+	{"status", policy.ReadOnly, "s,short b,branch show-stash porcelain? long v,verbose vv u,untracked-files? ignore-submodules? ignored? z column? no-column ahead-behind no-ahead-behind renames no-renames find-renames?", "", 0},
+	{"submodule", policy.Unknown, "q,quiet cached", "", gitListing},
+	{"switch", policy.Unknown, "c,create: C,force-create: d,detach guess no-guess f,force,discard-changes m,merge conflict: q,quiet progress t,track? no-track orphan: ignore-other-worktrees recurse-submodules?", "", gitHooks | gitIndex},
+	{"symbolic-ref", policy.Unknown, "short q,quiet", "", gitListing},
+	{"tag", policy.Known, "a,annotate! s,sign! u,local-user:! f,force d,delete v,verify! n? l,list sort: color? i,ignore-case omit-empty column? no-column contains? no-contains? merged? no-merged? points-at: m,message: F,file:< e,edit! cleanup: create-reflog format: no-sign", "", gitListing},
+	{"update-index", policy.Unknown, "", "", gitIndex},
+	{"update-ref", policy.Unknown, "d m: no-deref stdin z create-reflog", "", gitHooks},
+	{"var", policy.ReadOnly, "l", "", 0},
+	{"verify-commit", policy.Unknown, "", "", gitOpaque},
+	{"verify-tag", policy.Unknown, "", "", gitOpaque},
+	{"version", policy.ReadOnly, "build-options", "", 0},
+	{"whatchanged", policy.ReadOnly, "", "", gitDiff | gitLog},
+	{"worktree", policy.Unknown, "f,force b: B: d,detach no-checkout checkout lock reason: q,quiet porcelain v,verbose z expire: n,dry-run orphan", "", gitListing},
+	{"write-tree", policy.Known, "missing-ok prefix:", "", 0},
+}
+
+func findGit(name string) *gitCommand {
+	i, ok := slices.BinarySearchFunc(gitCommands[:], name, func(g gitCommand, n string) int { return cmp.Compare(g.name, n) })
+	if !ok {
+		return nil
+	}
+	return &gitCommands[i]
+}
+
+const (
+	gitHooks   gitTrait = 1 << iota // runs the repository's hooks
+	gitNet                          // reaches a remote
+	gitIndex                        // writes the index
+	gitDiff                         // takes the options of diff
+	gitLog                          // takes the options of log
+	gitListing                      // read-only as long as it has no operand
+	gitOpaque                       // runs what it is told, or cannot be followed
+)
+
+const (
+	gitDiffOptions = "p,u,patch s,no-patch U,unified: output:> output-indicator-new: output-indicator-old: output-indicator-context: raw patch-with-raw indent-heuristic no-indent-heuristic minimal patience histogram anchored: diff-algorithm: stat? compact-summary numstat shortstat X,dirstat? cumulative dirstat-by-file? summary patch-with-stat z name-only name-status submodule? color? no-color color-moved? no-color-moved color-moved-ws: no-color-moved-ws word-diff? word-diff-regex: color-words? no-renames rename-empty no-rename-empty check ws-error-highlight: full-index binary abbrev? B,break-rewrites? M,find-renames? C,find-copies? find-copies-harder D,irreversible-delete l: diff-filter: S: G: find-object: pickaxe-all pickaxe-regex O:< skip-to: rotate-to: R relative? no-relative a,text ignore-cr-at-eol ignore-space-at-eol b,ignore-space-change w,ignore-all-space ignore-blank-lines I,ignore-matching-lines: inter-hunk-context: W,function-context exit-code quiet ext-diff! no-ext-diff textconv! no-textconv ignore-submodules? src-prefix: dst-prefix: no-prefix default-prefix line-prefix: ita-invisible-in-index ita-visible-in-index cached staged merge-base no-index! 0 1 2 3 c cc base ours theirs m diff-merges: no-diff-merges combined-all-paths remerge-diff dd"
+	gitLogOptions  = "follow no-decorate decorate? decorate-refs: decorate-refs-exclude: clear-decorations source mailmap,use-mailmap no-mailmap,no-use-mailmap full-diff log-size L: n,max-count: skip: since,after: since-as-filter: until,before: author: committer: grep-reflog: grep: all-match invert-grep i,regexp-ignore-case basic-regexp E,extended-regexp F,fixed-strings P,perl-regexp remove-empty merges no-merges min-parents: max-parents: no-min-parents no-max-parents first-parent exclude-first-parent-only not all branches? tags? remotes? glob: exclude: exclude-hidden: reflog alternate-refs single-worktree ignore-missing bisect stdin cherry-mark cherry-pick left-only right-only cherry g,walk-reflogs merge boundary simplify-by-decoration show-pulls full-history dense sparse simplify-merges ancestry-path? date-order author-date-order topo-order reverse no-walk? do-walk format,pretty: abbrev-commit no-abbrev-commit oneline encoding: expand-tabs? no-expand-tabs notes? no-notes show-notes? show-signature! relative-date date: parents children left-right graph no-graph show-linear-break? t r root h p v header timestamp count"
+	gitGlobals     = "C:= c:! exec-path?! html-path man-path info-path p,paginate! P,no-pager no-replace-objects no-lazy-fetch no-optional-locks no-advice bare! git-dir:! work-tree:! namespace:! super-prefix:! config-env:! literal-pathspecs glob-pathspecs noglob-pathspecs icase-pathspecs list-cmds: attr-source:! v,version h,help"
+)

@@ -1,0 +1,171 @@
+package shellparse
+
+import (
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/policy"
+)
+
+// A repoConfig is what a repository's own configuration makes git run.
+type repoConfig struct {
+	dir     string // the directory git is started in
+	risk    string // a setting that makes most commands run something; "" for none
+	hooks   bool   // hooks may run
+	aliases []gitAlias
+	remotes []gitRemote
+	top     string // the directory that holds .git; "" when none was found
+}
+
+type (
+	gitAlias  struct{ name, value string }
+	gitRemote struct{ name, url string }
+)
+
+// repository reads the configuration that git would in dir. unknown says why
+// it cannot be told.
+func (w *walker) repository(dir string) (cfg repoConfig, unknown string) {
+	for _, c := range w.configs {
+		if c.dir == dir {
+			return c, ""
+		}
+	}
+	if w.world.Root == "" || w.world.Resolve == nil || w.world.ReadFile == nil {
+		return cfg, "the repository cannot be looked at"
+	}
+	if !within(dir, w.world.Root) {
+		return cfg, "a repository outside the root, whose settings may run programs"
+	}
+	cfg.dir = dir
+	for at := dir; ; at = at[:max(strings.LastIndexByte(at, '/'), 0)] {
+		git := w.resolveIn(at, ".git").access
+		switch {
+		case git.File == policy.Dir:
+			cfg.top = at
+			unknown = w.readConfig(&cfg, git.Path)
+		case git.File == policy.Regular:
+			cfg.top = at
+			unknown = w.linkedRepository(&cfg, git.Path)
+		case w.resolveIn(at, "HEAD").access.File == policy.Regular && w.resolveIn(at, "objects").access.File == policy.Dir:
+			cfg.top = at
+			unknown = "a directory that git takes for a repository"
+		}
+		if cfg.top != "" || at == w.world.Root || at == "" {
+			break
+		}
+	}
+	if unknown == "" {
+		w.configs = append(w.configs, cfg)
+	}
+	return cfg, unknown
+}
+
+// linkedRepository follows the .git file of a worktree or submodule.
+func (w *walker) linkedRepository(cfg *repoConfig, file string) string {
+	b, err := w.world.ReadFile(file)
+	if err != nil {
+		return "the repository cannot be looked at"
+	}
+	dir, ok := strings.CutPrefix(strings.TrimSpace(string(b)), "gitdir: ")
+	if !ok {
+		return "the repository cannot be looked at"
+	}
+	at := w.resolveIn(file[:strings.LastIndexByte(file, '/')], dir).access.Path
+	if common, err := w.world.ReadFile(at + "/commondir"); err == nil {
+		at = w.resolveIn(at, strings.TrimSpace(string(common))).access.Path
+	}
+	return w.readConfig(cfg, at)
+}
+
+// readConfig reads the settings of the repository in the directory git.
+func (w *walker) readConfig(cfg *repoConfig, git string) string {
+	for _, h := range []string{"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "post-checkout", "post-merge", "pre-push", "pre-rebase", "post-rewrite", "post-index-change", "reference-transaction"} {
+		if f := w.resolveIn(git, "hooks/"+h).access.File; f != policy.Missing {
+			cfg.hooks = true
+			break
+		}
+	}
+	b, err := w.world.ReadFile(git + "/config")
+	if err != nil {
+		if w.resolveIn(git, "config").access.File == policy.Missing {
+			return ""
+		}
+		return "the repository cannot be looked at"
+	}
+	section := ""
+	for line := range strings.Lines(strings.ReplaceAll(string(b), "\\\n", "")) {
+		line = strings.TrimSpace(line)
+		if rest, ok := strings.CutPrefix(line, "["); ok {
+			name, after, _ := strings.Cut(rest, "]")
+			section = sectionName(name)
+			line = strings.TrimSpace(after)
+		}
+		if line == "" || line[0] == '#' || line[0] == ';' {
+			continue
+		}
+		key, val, _ := strings.Cut(line, "=")
+		cfg.setting(section, strings.ToLower(strings.TrimSpace(key)), strings.Trim(strings.TrimSpace(val), `"`))
+	}
+	return ""
+}
+
+// sectionName gives a section as it stands in a key: remote "a" is remote.a.
+func sectionName(s string) string {
+	name, sub, ok := strings.Cut(s, `"`)
+	name = strings.ToLower(strings.TrimSpace(name))
+	if !ok {
+		return name
+	}
+	return name + "." + strings.TrimSuffix(strings.TrimSpace(sub), `"`)
+}
+
+func (cfg *repoConfig) setting(section, key, val string) {
+	if section == "alias" {
+		cfg.aliases = append(cfg.aliases, gitAlias{key, val})
+		return
+	}
+	if name, ok := strings.CutPrefix(section, "remote."); ok && (key == "url" || key == "pushurl") {
+		cfg.remotes = append(cfg.remotes, gitRemote{name, val})
+		if strings.Contains(val, "::") || strings.HasPrefix(val, "-") {
+			cfg.risk = cmpOr(cfg.risk, "remote."+name+"."+key)
+		}
+		return
+	}
+	if capableSetting(section+"."+key, val) {
+		cfg.risk = cmpOr(cfg.risk, section+"."+key)
+	}
+}
+
+// capableSetting reports whether a setting makes git run or load something.
+func capableSetting(name, val string) bool {
+	name = strings.ToLower(name)
+	section, key := name, ""
+	if i := strings.LastIndexByte(name, '.'); i >= 0 {
+		section, key = name[:i], name[i+1:]
+	}
+	section, _, _ = strings.Cut(section, ".")
+	switch key {
+	case "fsmonitor":
+		return val != "true" && val != "false" && val != ""
+	case "hookspath", "sshcommand", "gitproxy", "askpass", "worktree", "textconv", "driver", "helper", "insteadof", "pushinsteadof", "program", "process", "clean", "smudge", "cmd", "uploadpack", "receivepack",
+		"packobjectshook", "difffilter", "templatedir", "vcs", "proxy", "external", "command", "path", "attributesfile", "alternaterefscommand", "defaultrefformat", "worktreeconfig", "sequence", "backend", "sendmailcmd", "smtpserver", "showsignature":
+		return !(section == "worktree") && !(key == "path" && section == "submodule") && !(key == "showsignature" && val == "false") && !(key == "helper" && val == "")
+	case "pager", "editor":
+		return section == "core" && key == "editor" || val != "cat" && val != "" && section == "core" || section == "sequence"
+	}
+	switch section {
+	case "include", "includeif", "filter", "pager", "alias", "difftool", "mergetool", "man", "browser", "web", "instaweb", "sendemail", "trailer", "guitool", "interactive", "credential", "url", "protocol":
+		return !(section == "difftool" && key == "prompt") && !(section == "mergetool" && (key == "prompt" || key == "keepbackup"))
+	}
+	return section == "submodule" && key == "update" && strings.HasPrefix(val, "!")
+}
+
+// harmlessSetting reports whether git -c may set this without a thought.
+func harmlessSetting(name string) bool {
+	name = strings.ToLower(name)
+	section, _, _ := strings.Cut(name, ".")
+	switch section {
+	case "color", "advice", "user", "author", "committer", "column", "i18n", "versionsort", "branch", "tag", "status", "rerere", "fetch", "gc", "pack", "index", "feature", "push", "pull", "rebase", "merge", "diff", "log", "init", "core", "commit", "safe", "http", "checkout", "clone":
+		return !capableSetting(name, "x") && section != "http" && section != "safe" && !strings.HasSuffix(name, "templatedir")
+	}
+	return false
+}

@@ -1,0 +1,213 @@
+package shellparse
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/policy"
+)
+
+// interpreters lists, for each interpreter, the options that hold code and
+// those that take a value.
+var interpreters = [...]struct{ name, code, value string }{
+	{"bun", " -e --eval -p --print ", " -r --preload --cwd "},
+	{"deno", " eval ", " -c --config --import-map "},
+	{"java", " ", " -cp -classpath --class-path -jar -m --module -p --module-path --add-opens --add-modules "},
+	{"lua", " -e ", " -l "},
+	{"luajit", " -e ", " -l "},
+	{"node", " -e --eval -p --print -pe ", " -r --require --import --loader --experimental-loader -C --conditions --env-file "},
+	{"nodejs", " -e --eval -p --print -pe ", " -r --require --import --loader "},
+	{"perl", " -e -E ", " -I -M -m "},
+	{"php", " -r -B -R -E ", " -c -d -f -F -t -S -z "},
+	{"python", " -c ", " -W -X --check-hash-based-pycs "},
+	{"python2", " -c ", " -W -X -Q "},
+	{"python3", " -c ", " -W -X --check-hash-based-pycs "},
+	{"ruby", " -e ", " -I -r -C -E -F -K "},
+	{"tclsh", " ", " -encoding "},
+	{"ts-node", " -e --eval -p --print ", " -r --require -P --project "},
+	{"tsx", " -e --eval -p --print ", " -r --require --import --tsconfig "},
+}
+
+// interpreter reads an interpreter: its code is not understood, but for what
+// plainly deletes.
+func (w *walker) interpreter(c *call) {
+	c.args = c.words[1:]
+	code, value := " -e -c ", " "
+	for _, in := range &interpreters {
+		if in.name == c.prog.name {
+			code, value = in.code, in.value
+		}
+	}
+	words := c.words[1:]
+	inPlace := false
+	for i := 0; i < len(words); i++ {
+		x := words[i]
+		t := x.text
+		switch {
+		case x.dyn && !strings.HasPrefix(x.lead, "-"):
+			w.scriptOperand(c, words[i:])
+			return
+		case t == "--" || t == "-":
+			if t == "-" {
+				w.codeInput(c)
+				return
+			}
+			if i+1 < len(words) {
+				w.scriptOperand(c, words[i+1:])
+			}
+			return
+		case !strings.HasPrefix(t, "-"):
+			if c.prog.name == "deno" && t == "eval" && i+1 < len(words) {
+				w.code(c, words[i+1])
+				return
+			}
+			if c.prog.name == "deno" || c.prog.name == "bun" {
+				w.unknownFiles(c)
+				return
+			}
+			w.scriptOperand(c, words[i:])
+			return
+		case strings.Contains(code, " "+t+" "):
+			if i+1 < len(words) {
+				w.code(c, words[i+1])
+				w.interpreted(c, words[i+2:], inPlace)
+			}
+			return
+		case strings.HasPrefix(t, "--eval=") || strings.HasPrefix(t, "--print="):
+			w.code(c, after(x, t[:strings.IndexByte(t, '=')+1]))
+			return
+		case c.prog.name != "java" && len(t) > 2 && t[1] != '-' && codeCluster(code, t):
+			if j := strings.IndexAny(t, codeLetters(code)); j+1 < len(t) && c.prog.name != "perl" && c.prog.name != "ruby" {
+				w.code(c, word{text: t[j+1:], dyn: x.dyn})
+				w.interpreted(c, words[i+1:], strings.Contains(t[:j], "i"))
+			} else if i+1 < len(words) {
+				w.code(c, words[i+1])
+				w.interpreted(c, words[i+2:], inPlace || strings.Contains(t, "i"))
+			}
+			return
+		case t == "-m" && strings.HasPrefix(c.prog.name, "python"):
+			w.module(c, words[i+1:])
+			return
+		case strings.HasPrefix(t, "-i") && (c.prog.name == "perl" || c.prog.name == "ruby"):
+			inPlace = true
+		case strings.Contains(value, " "+t+" "):
+			i++
+		}
+	}
+	if versionLike(words) {
+		w.lowerTo(c, policy.ReadOnly)
+		return
+	}
+	w.codeInput(c)
+}
+
+// versionLike reports whether an interpreter is asked for its version only.
+func versionLike(words []word) bool {
+	return len(words) == 1 && slices.Contains([]string{"-v", "-V", "--version", "-version", "--help", "-h"}, words[0].text)
+}
+
+// codeLetters are the short options that hold code.
+func codeLetters(code string) string {
+	s := ""
+	for f := range strings.FieldsSeq(code) {
+		if len(f) == 2 {
+			s += f[1:]
+		}
+	}
+	return s
+}
+
+func codeCluster(code, t string) bool {
+	letters := codeLetters(code)
+	if letters == "" {
+		return false
+	}
+	j := strings.IndexAny(t, letters)
+	return j > 0 && strings.Trim(t[1:j], "0123456789abcdfghijklnpqstuvwxyzABCDEGHLNOPQRSTUVW") == "" && !strings.HasPrefix(t, "-I") && !strings.HasPrefix(t, "-M")
+}
+
+// code judges a program given as a word.
+func (w *walker) code(c *call, x word) {
+	if x.net {
+		c.danger(w, "runs what it fetches")
+	}
+	if x.dyn {
+		c.opaque(w, "the code is not known before it runs")
+		return
+	}
+	if why := destructive(x.text); why != "" {
+		c.danger(w, why)
+	}
+}
+
+// interpreted lists the operands of code: files it may read, or change in
+// place.
+func (w *walker) interpreted(c *call, words []word, inPlace bool) {
+	for _, x := range words {
+		if inPlace && !x.dyn && !strings.HasPrefix(x.text, "-") {
+			w.role(c, 'w', x)
+			w.lowerTo(c, policy.Unknown)
+		}
+	}
+	d := *c
+	d.words = append([]word{c.words[0]}, words...)
+	w.unknownFiles(&d)
+}
+
+// scriptOperand lists the script an interpreter runs and its arguments.
+func (w *walker) scriptOperand(c *call, words []word) {
+	x := words[0]
+	if x.net {
+		c.danger(w, "runs what it fetches")
+	}
+	if x.dyn {
+		c.opaque(w, "the script is not known before it runs")
+	}
+	for _, i := range w.file(fileAccess{kind: policy.Read, parent: c.index + 1, src: x.text}, x) {
+		if slices.Contains(w.fetched, w.out.Accesses[i].Path) {
+			c.danger(w, "runs what it fetches")
+		}
+	}
+	d := *c
+	d.words = words
+	w.unknownFiles(&d)
+}
+
+// codeInput judges an interpreter that reads its program from its input.
+func (w *walker) codeInput(c *call) {
+	if w.stdin.net {
+		c.danger(w, "runs what it fetches")
+	}
+	switch {
+	case w.stdin.known:
+		w.code(c, word{text: w.stdin.text})
+	case w.stdin.set:
+		c.opaque(w, "the code comes from its input")
+	}
+}
+
+// module reads python -m.
+func (w *walker) module(c *call, words []word) {
+	if len(words) == 0 {
+		return
+	}
+	d := *c
+	d.words = words
+	switch words[0].text {
+	case "venv", "virtualenv":
+		for _, x := range words[1:] {
+			if !strings.HasPrefix(x.text, "-") {
+				w.role(c, 'c', x)
+			}
+		}
+		w.lowerTo(c, policy.Unknown)
+		return
+	case "http.server", "pip", "ensurepip":
+	case "zipfile", "tarfile":
+		if len(words) > 3 && (words[1].text == "-e" || words[1].text == "--extract") {
+			w.role(c, 'w', words[3])
+			w.lowerTo(c, policy.Unknown)
+		}
+	}
+	w.unknownFiles(&d)
+}

@@ -1,0 +1,90 @@
+package shellparse
+
+import (
+	"path"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/policy"
+)
+
+// locate finds the program of a word: its path, whether it lies where only the
+// system's owner puts programs, and why that is not certain.
+func (w *walker) locate(name string) (where string, trusted bool, why string) {
+	if name == "" {
+		return "", false, "a program without a name"
+	}
+	for i := 0; i < len(name); i++ {
+		if name[i] >= 0x80 {
+			why = "a program whose name may look like another's"
+		}
+	}
+	if strings.Contains(name, "/") {
+		r := w.resolve(name)
+		if len(r) == 0 {
+			return "", false, cmpOr(why, "the directory is not known")
+		}
+		for _, x := range r {
+			why = cmpOr(why, x.access.Opaque)
+		}
+		return r[0].access.Path, len(r) == 1 && systemPath(r[0].access) && !w.writable(r[0].access.Path), why
+	}
+	if w.st.path != "" {
+		return "", false, w.st.path + ", so a bare name may be any program"
+	}
+	if w.world.LookPath == nil {
+		return "", false, "programs cannot be looked up"
+	}
+	p := w.lookPath(name)
+	if p == "" {
+		return "", true, why
+	}
+	return p, !w.writable(p), why
+}
+
+// lookPath finds a program by its bare name; "" when there is none.
+func (w *walker) lookPath(name string) string {
+	for _, f := range w.found {
+		if f.name == name {
+			return f.dir
+		}
+	}
+	p, ok := w.world.LookPath(name)
+	if !ok {
+		p = ""
+	}
+	if w.world.Resolve != nil && strings.HasPrefix(p, "/") {
+		if a, err := w.world.Resolve("/", p); err == nil {
+			p = a.Path
+		}
+	}
+	w.found = append(w.found, resolved{dir: p, name: name})
+	return p
+}
+
+// systemPath reports whether a path as written leads to a directory of the
+// system's programs.
+func systemPath(a policy.Access) bool {
+	for _, p := range []string{cmpOr(a.Named, a.Path), a.Path} {
+		switch path.Dir(p) {
+		case "/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin", "/usr/local/go/bin":
+			return true
+		}
+	}
+	return false
+}
+
+// writable reports whether a path lies in the root or a temporary directory,
+// where anything may have put a program and commands may write.
+func (w *walker) writable(p string) bool {
+	for _, dir := range append([]string{w.world.Root}, w.world.Temp...) {
+		if dir != "" && dir != "/" && within(p, dir) {
+			return true
+		}
+	}
+	return false
+}
+
+// within reports whether p is dir or lies below it.
+func within(p, dir string) bool {
+	return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/")
+}

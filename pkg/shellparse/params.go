@@ -1,0 +1,201 @@
+package shellparse
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// param adds what an expansion of a parameter gives.
+func (b *builder) param(x *syntax.ParamExp, quoted bool) {
+	w := b.w
+	w.paramEffects(x)
+	name := ""
+	if x.Param != nil {
+		name = x.Param.Value
+	}
+	if x.Excl || x.Names != 0 || x.Flags != nil || x.NestedParam != nil || x.Width || x.IsSet || len(x.Modifiers) > 0 || name == "" {
+		if !x.Length {
+			b.indirect(x)
+		}
+		b.hole(quoted, false)
+		return
+	}
+	items, v, list := w.parameter(name, x.Index)
+	b.net = b.net || v.net
+	if x.Length {
+		b.hole(quoted, true)
+		return
+	}
+	if list && x.Slice == nil && x.Repl == nil && x.Exp == nil {
+		if items == nil && !v.known {
+			b.hole(quoted, false)
+			b.multi = b.split
+			return
+		}
+		b.list(items, quoted)
+		b.active = b.active || quoted && name == "*"
+		return
+	}
+	switch {
+	case x.Slice != nil || x.Repl != nil || list:
+		b.hole(quoted, false)
+		b.multi = b.multi || list && b.split
+	case x.Exp != nil:
+		b.expansion(x, v, quoted)
+	case numeric(name):
+		b.hole(quoted, true)
+	case v.numeric() && !v.known:
+		b.hole(quoted, true)
+	case !v.known || w.st.lookupFunc(name) != nil && w.shell == "zsh":
+		b.hole(quoted, false)
+	default:
+		b.value(v.first(), quoted)
+	}
+}
+
+// indirect notes an expansion whose name or code is itself data.
+func (b *builder) indirect(x *syntax.ParamExp) {
+	if x.Names != 0 {
+		return
+	}
+	b.w.whole("an expansion that reads another variable by name")
+}
+
+// numeric names the parameters that hold numbers only.
+func numeric(name string) bool { return name == "?" || name == "$" || name == "#" || name == "!" }
+
+// expansion adds ${x:-y} and its kin.
+func (b *builder) expansion(x *syntax.ParamExp, v value, quoted bool) {
+	w := b.w
+	e := x.Exp
+	name := x.Param.Value
+	_, was := w.st.find(name)
+	unset := v.known && len(v.list) == 0 && !was
+	empty := v.known && v.first() == ""
+	alternative := func() {
+		if e.Word == nil {
+			return
+		}
+		if quoted {
+			for _, p := range e.Word.Parts {
+				b.part(p, true)
+			}
+		} else {
+			b.parts(e.Word.Parts)
+		}
+	}
+	var take, known bool
+	switch e.Op {
+	case syntax.DefaultUnset, syntax.AssignUnset, syntax.ErrorUnset:
+		take, known = unset, v.known
+	case syntax.DefaultUnsetOrNull, syntax.AssignUnsetOrNull, syntax.ErrorUnsetOrNull:
+		take, known = empty, v.known
+	case syntax.AlternateUnset:
+		take, known = !unset, v.known
+	case syntax.AlternateUnsetOrNull:
+		take, known = !empty, v.known
+	default: // removal of a prefix and the like
+		w.inside(e.Word)
+		if e.Op == syntax.OtherParamOps {
+			w.operator(e.Word)
+		}
+		b.hole(quoted, false)
+		return
+	}
+	isAlt := e.Op == syntax.AlternateUnset || e.Op == syntax.AlternateUnsetOrNull
+	assign := e.Op == syntax.AssignUnset || e.Op == syntax.AssignUnsetOrNull
+	switch {
+	case e.Op == syntax.ErrorUnset || e.Op == syntax.ErrorUnsetOrNull:
+		w.inside(e.Word)
+		if known && !take {
+			b.value(v.first(), quoted)
+		} else {
+			b.hole(quoted, false)
+		}
+	case !known:
+		w.inside(e.Word)
+		if assign {
+			w.set(name, value{})
+		}
+		b.hole(quoted, false)
+	case take && assign:
+		x := w.single(e.Word, true)
+		if x.dyn {
+			w.set(name, value{net: x.net})
+			b.hole(quoted, false)
+			return
+		}
+		w.set(name, text(x.text))
+		b.value(x.text, quoted)
+	case take:
+		alternative()
+	case isAlt:
+		w.inside(e.Word)
+		b.active = b.active || quoted
+	default:
+		w.inside(e.Word)
+		b.value(v.first(), quoted)
+	}
+}
+
+// operator judges ${x@P} and its kin: P runs what the value holds.
+func (w *walker) operator(x *syntax.Word) {
+	if x == nil || strings.IndexByte("QUuLEaKk", (x.Lit() + "?")[0]) < 0 {
+		w.whole("an expansion that runs what the variable holds")
+	}
+}
+
+// inside walks a word for its effects only.
+func (w *walker) inside(x *syntax.Word) {
+	if x == nil {
+		return
+	}
+	b := builder{w: w}
+	b.parts(x.Parts)
+}
+
+// parameter finds a parameter's value: the items of a list, or one value.
+func (w *walker) parameter(name string, index syntax.ArithmExpr) (items []word, v value, list bool) {
+	switch name {
+	case "@", "*":
+		items = w.st.positional()
+		if w.later {
+			return nil, value{}, true
+		}
+		return items, value{known: true}, true
+	}
+	if n, ok := smallInt(name); ok {
+		args := w.st.positional()
+		switch {
+		case n == 0 || w.later:
+			return nil, value{}, false
+		case n > len(args):
+			return nil, value{known: true}, false
+		case args[n-1].dyn:
+			return nil, value{net: args[n-1].net}, false
+		}
+		return nil, text(args[n-1].text), false
+	}
+	v = w.lookup(name)
+	if index == nil {
+		return nil, v, false
+	}
+	if x, ok := index.(*syntax.Word); ok {
+		switch l := x.Lit(); {
+		case l == "@" || l == "*":
+			if !v.known {
+				return nil, v, true
+			}
+			for _, s := range v.list {
+				items = append(items, word{text: s})
+			}
+			return items, v, true
+		default:
+			if n, ok := smallInt(l); ok && v.known && n < len(v.list) && v.array {
+				return nil, text(v.list[n]), false
+			}
+		}
+	}
+	return nil, value{net: v.net}, false
+}

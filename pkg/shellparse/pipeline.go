@@ -1,0 +1,131 @@
+package shellparse
+
+import (
+	"slices"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// chain walks a && b || c, following where each part leaves the shell.
+func (w *walker) chain(x *syntax.BinaryCmd) {
+	type link struct {
+		op syntax.BinCmdOperator
+		y  *syntax.Stmt
+	}
+	var links []link
+	first := x.X
+	links = append(links, link{x.Op, x.Y})
+	for {
+		b, ok := first.Cmd.(*syntax.BinaryCmd)
+		if !ok || b.Op == syntax.Pipe || b.Op == syntax.PipeAll || len(first.Redirs) > 0 || first.Negated || first.Background {
+			break
+		}
+		links = append(links, link{b.Op, b.Y})
+		first = b.X
+	}
+	w.stmt(first)
+	for _, l := range slices.Backward(links) {
+		left := w.st.flow
+		and := l.op == syntax.AndStmt
+		s := w.push()
+		s.fail, s.dead = nil, false
+		if !and {
+			s.dirs = slices.Clone(left.failed())
+		}
+		w.stmt(l.y)
+		right := s.flow
+		w.join(s)
+		st := w.st
+		switch {
+		case and && left.dead:
+			// never reached
+		case and && right.dead:
+			st.dirs, st.fail, st.dead = left.failed(), nil, false
+		case and:
+			st.fail = union(slices.Clone(left.failed()), right.failed())
+			st.dirs, st.dead = right.dirs, false
+		case right.dead:
+			st.fail, st.dead = nil, false
+			st.dirs = left.dirs
+		case left.dead:
+			st.dirs, st.fail, st.dead = right.dirs, right.fail, false
+		default:
+			st.dirs, st.fail = union(slices.Clone(left.dirs), right.dirs), slices.Clone(right.failed())
+		}
+		w.crowd()
+	}
+}
+
+// crowd gives up on the directory when there are too many it may be.
+func (w *walker) crowd() {
+	if len(w.st.dirs) > maxDirs || len(w.st.fail) > maxDirs {
+		w.st.dirs, w.st.fail = w.st.dirs[:1], nil
+		w.st.lost = cmpOr(w.st.lost, "the directory is not known")
+	}
+}
+
+// pipeline walks a | b | c; each part runs in a shell of its own.
+func (w *walker) pipeline(x *syntax.BinaryCmd) {
+	var stages []*syntax.Stmt
+	var flat func(s *syntax.Stmt)
+	flat = func(s *syntax.Stmt) {
+		if b, ok := s.Cmd.(*syntax.BinaryCmd); ok && (b.Op == syntax.Pipe || b.Op == syntax.PipeAll) && len(s.Redirs) == 0 && !s.Negated {
+			flat(b.X)
+			flat(b.Y)
+			return
+		}
+		stages = append(stages, s)
+	}
+	flat(x.X)
+	flat(x.Y)
+	saved := w.stdin
+	for i, s := range stages {
+		sub := w.push()
+		from := len(w.out.Accesses)
+		w.stmt(s)
+		if i == len(stages)-1 && w.shell == "zsh" {
+			w.join(sub)
+		} else {
+			w.drop(sub)
+		}
+		if w.recursion(from) {
+			w.mark(from, "starts itself again without end")
+		}
+		w.stdin = w.printed(s, from)
+	}
+	w.stdin = saved
+}
+
+// printed says what is known of the output of a pipeline's stage, whose
+// accesses start at from.
+func (w *walker) printed(s *syntax.Stmt, from int) stream {
+	out := stream{set: true, net: w.stdin.net || w.fetches(from)}
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Args) == 0 || len(s.Redirs) > 0 && s.Redirs[0].Op != syntax.RdrOut {
+		return out
+	}
+	switch name := c.Args[0].Lit(); name {
+	case "echo", "printf":
+		if t, ok := w.output([]*syntax.Stmt{s}); ok {
+			out.known, out.text = true, t
+		}
+	case "find":
+		out.under, out.safe = w.findRoots(c.Args[1:])
+	case "sort", "head", "tail", "uniq", "grep", "cat":
+		if len(w.operandsOf(c)) == 0 || name == "grep" {
+			out.under, out.safe = w.stdin.under, w.stdin.safe
+		}
+	}
+	return out
+}
+
+// operandsOf gives the words of a command that are no options.
+func (w *walker) operandsOf(c *syntax.CallExpr) []string {
+	var out []string
+	for _, a := range c.Args[1:] {
+		if l := a.Lit(); l == "" || l[0] != '-' {
+			out = append(out, l)
+		}
+	}
+	return out
+}

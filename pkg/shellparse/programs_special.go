@@ -1,0 +1,156 @@
+package shellparse
+
+import (
+	"path"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/policy"
+)
+
+// dd reads if= and of=.
+func (w *walker) dd(c *call) {
+	c.args = c.words[1:]
+	for _, x := range c.args {
+		s := x.text
+		if x.dyn {
+			s = x.lead
+		}
+		key, _, ok := strings.Cut(s, "=")
+		switch {
+		case !ok && x.dyn:
+			c.opaque(w, "a word that is not known may be an option")
+		case key == "if":
+			w.file(fileAccess{kind: policy.Read, parent: c.index + 1, src: s}, after(x, "if="))
+		case key == "of":
+			c.lower(w, policy.Known)
+			w.file(fileAccess{kind: policy.Write, op: policy.Change, parent: c.index + 1, src: s}, after(x, "of="))
+		}
+	}
+}
+
+// after is a word without the prefix it certainly has.
+func after(x word, prefix string) word {
+	if x.dyn {
+		x.lead = strings.TrimPrefix(x.lead, prefix)
+		return x
+	}
+	x.text = strings.TrimPrefix(x.text, prefix)
+	return x
+}
+
+// date reads date: an operand that is no format sets the clock.
+func (w *walker) date(c *call) {
+	w.options(c, c.prog.opts, c.prog.style)
+	for _, x := range c.args {
+		if x.dyn && x.lead == "" || !x.dyn && !strings.HasPrefix(x.text, "+") {
+			c.lower(w, policy.Unknown)
+		}
+	}
+}
+
+// testCommand reads test and [: -v evaluates a subscript.
+func (w *walker) testCommand(c *call) {
+	c.args = c.words[1:]
+	for i, x := range c.args {
+		if x.text == "-v" || x.text == "-R" || x.dyn && x.lead == "" && i == 0 {
+			if i+1 < len(c.args) {
+				if y := c.args[i+1]; y.dyn || strings.ContainsAny(y.text, "[$`") {
+					c.opaque(w, "a name whose subscript is evaluated")
+				}
+			}
+		}
+	}
+}
+
+// jq reads jq: the program is the first operand unless it is in a file.
+func (w *walker) jq(c *call) {
+	w.options(c, c.prog.opts, c.prog.style)
+	for i, o := range c.opts { // these take two values
+		if hasName(o.names, "arg") || hasName(o.names, "argjson") || hasName(o.names, "slurpfile") || hasName(o.names, "rawfile") {
+			if len(c.args) > 0 && i < len(c.opts) {
+				if hasName(o.names, "slurpfile") || hasName(o.names, "rawfile") {
+					w.role(c, 'r', c.args[0])
+				}
+				c.args = c.args[1:]
+			}
+		}
+	}
+	if c.given("from-file") {
+		w.operands(c, "r*")
+		return
+	}
+	if c.given("args", "jsonargs") {
+		return
+	}
+	w.operands(c, "pr*")
+}
+
+// editor reads ed, ex and vi: their commands may run anything, so they are
+// known only when a person types them.
+func (w *walker) editor(c *call) {
+	w.options(c, c.prog.opts, c.prog.style)
+	if c.prog.name == "ed" || c.prog.name == "ex" || w.stdin.set || c.given("e", "E", "s") {
+		c.opaque(w, "the commands come from its input")
+	}
+	for line := range strings.Lines(w.stdin.text) {
+		if cmd, ok := strings.CutPrefix(strings.TrimSpace(line), "!"); ok {
+			w.shellText(c, word{text: cmd})
+		}
+	}
+	for _, x := range c.words[1:] { // -c ':!command'
+		cmd := strings.TrimLeft(x.text, "-+c :")
+		if cmd, ok := strings.CutPrefix(cmd, "!"); ok && !x.dyn {
+			w.shellText(c, word{text: cmd})
+		}
+	}
+	w.operands(c, c.prog.operands)
+}
+
+// patch reads patch: without an operand the patch itself names the files.
+func (w *walker) patch(c *call) {
+	w.options(c, c.prog.opts, c.prog.style)
+	w.operands(c, c.prog.operands)
+	if len(c.args) == 0 && !c.given("dry-run") {
+		w.file(fileAccess{kind: policy.Write, op: policy.Change, parent: c.index + 1, src: c.src, why: "the patch decides what is written"}, word{text: "."})
+	}
+	w.lowerTo(c, policy.Unknown)
+}
+
+// npx reads npx: its operands are a program of a package, which is judged by
+// its name alone.
+func (w *walker) npx(c *call) {
+	words := w.options(c, c.prog.opts, c.prog.style)
+	if len(words) == 0 || words[0].dyn {
+		return
+	}
+	d := *c
+	d.words, d.name = words, path.Base(words[0].text)
+	w.hazards(&d)
+	w.unknownFiles(&d)
+}
+
+// split reads split and csplit: the names start with a prefix.
+func (w *walker) split(c *call) {
+	w.options(c, c.prog.opts, c.prog.style)
+	prefix := word{text: "x"}
+	if c.name == "csplit" {
+		prefix = word{text: "xx"}
+		if v, ok := c.optionValue("prefix"); ok {
+			prefix = v
+		}
+		if len(c.args) > 0 {
+			w.role(c, 'r', c.args[0])
+		}
+	} else {
+		if len(c.args) > 1 {
+			prefix = c.args[1]
+		}
+		if len(c.args) > 0 {
+			w.role(c, 'r', c.args[0])
+		}
+	}
+	if !prefix.dyn {
+		prefix.text += "aa"
+	}
+	w.role(c, 'c', prefix)
+}

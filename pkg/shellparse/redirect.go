@@ -1,0 +1,147 @@
+package shellparse
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// redirects walks the redirections of a command and gives the indexes of the
+// files they write.
+func (w *walker) redirects(list []*syntax.Redirect) []int {
+	var written []int
+	for _, r := range list {
+		if !w.spend(1) {
+			break
+		}
+		src := cut(w.source(r))
+		switch r.Op {
+		case syntax.Hdoc, syntax.DashHdoc:
+			w.heredoc(r)
+		case syntax.WordHdoc:
+			x := w.single(r.Word, false)
+			w.stdin = stream{set: true, known: !x.dyn, text: x.text, net: x.net}
+		case syntax.DplIn, syntax.DplOut:
+			x := w.target(r.Word)
+			if l := r.Word.Lit(); descriptor(l) {
+				break
+			}
+			// bash expands the word after >& once more.
+			w.whole("a word after >& or <& that is not a number")
+			if !x.dyn && !descriptor(x.text) {
+				written = append(written, w.redirect(policy.Write, x, src)...)
+			}
+		case syntax.RdrIn:
+			x := w.target(r.Word)
+			w.stdin = stream{set: true, net: x.net, known: x.script != "", text: x.script}
+			w.redirect(policy.Read, x, src)
+		case syntax.RdrInOut:
+			x := w.target(r.Word)
+			w.redirect(policy.Read, x, src)
+			written = append(written, w.redirect(policy.Write, x, ">>"+src)...)
+		default:
+			x := w.target(r.Word)
+			if r.Op == syntax.AppOut || r.Op == syntax.AppAll || r.Op == syntax.AppClob || r.Op == syntax.AppAllClob {
+				src = ">>" + src
+			}
+			written = append(written, w.redirect(policy.Write, x, src)...)
+		}
+		if r.N != nil && strings.HasPrefix(r.N.Value, "{") {
+			name := strings.Trim(r.N.Value, "{}")
+			if !syntax.ValidName(name) {
+				w.whole("a subscript that is evaluated")
+			}
+			w.variable(name, value{}, true)
+		}
+	}
+	return written
+}
+
+// descriptor reports whether the word after >& is a plain descriptor.
+func descriptor(s string) bool {
+	return s != "" && strings.Trim(strings.TrimSuffix(s, "-"), "0123456789") == ""
+}
+
+// heredoc walks the text that a command is given; it is live unless a part of
+// its end marker is quoted.
+func (w *walker) heredoc(r *syntax.Redirect) {
+	w.inside(r.Word)
+	if r.Hdoc == nil {
+		w.stdin = stream{set: true, known: true}
+		return
+	}
+	quoted := strings.ContainsAny(w.source(r.Word), `'"\`)
+	b := builder{w: w, src: "here-document"}
+	for _, p := range r.Hdoc.Parts {
+		if l, ok := p.(*syntax.Lit); ok && quoted {
+			b.add(l.Value, true)
+			continue
+		} else if ok {
+			b.add(hereText(l.Value), true)
+			continue
+		}
+		b.part(p, true)
+	}
+	t := string(b.b)
+	if r.Op == syntax.DashHdoc {
+		lines := strings.Split(t, "\n")
+		for i := range lines {
+			lines[i] = strings.TrimLeft(lines[i], "\t")
+		}
+		t = strings.Join(lines, "\n")
+	}
+	w.stdin = stream{set: true, known: !b.dyn, text: t, net: b.net}
+}
+
+// hereText takes the backslashes out of a live here-document.
+func hereText(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("$`\\\n", s[i+1]) >= 0 {
+			i++
+			if s[i] == '\n' {
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// redirect lists the access of one redirection. bash opens connections for
+// names below /dev/tcp and /dev/udp.
+func (w *walker) redirect(kind policy.Kind, x word, src string) []int {
+	if w.socket(x, src) {
+		return nil
+	}
+	return w.file(fileAccess{kind: kind, op: policy.Change, parent: w.parent, src: src}, x)
+}
+
+// socket lists the host of /dev/tcp/host/port.
+func (w *walker) socket(x word, src string) bool {
+	s := x.text
+	if x.dyn {
+		s = x.lead
+	}
+	rest, tcp := strings.CutPrefix(s, "/dev/tcp/")
+	if !tcp {
+		var udp bool
+		if rest, udp = strings.CutPrefix(s, "/dev/udp/"); !udp {
+			return false
+		}
+	}
+	a := policy.Access{Kind: policy.Net, Scheme: "tcp", Source: src, Parent: w.parent}
+	if !tcp {
+		a.Scheme = "udp"
+	}
+	host, port, _ := strings.Cut(rest, "/")
+	a.Host = host
+	a.Port, _ = strconv.Atoi(port)
+	if x.dyn {
+		a.Opaque = "the host is not known before it runs"
+	}
+	w.emit(a)
+	return true
+}

@@ -1,0 +1,340 @@
+package shellparse
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/policy"
+)
+
+// login reads su, runuser and sg: a shell's text in -c, or a program.
+func (w *walker) login(c *call) {
+	args := w.options(c, c.prog.opts, c.prog.style|stylePosix)
+	for i, x := range args { // su takes options after the user too
+		if x.text == "-c" && i+1 < len(args) {
+			w.shellText(c, args[i+1])
+			return
+		}
+	}
+	if v, ok := c.optionValue("c"); ok {
+		w.shellText(c, v)
+		return
+	}
+	if v, ok := c.optionValue("session-command"); ok {
+		w.shellText(c, v)
+		return
+	}
+	if c.name == "runuser" && c.given("u") {
+		w.inner(c, args)
+		return
+	}
+	if c.name == "sg" && len(args) > 1 {
+		w.shellText(c, args[1])
+		return
+	}
+	c.opaque(w, "a shell that reads its commands from elsewhere")
+}
+
+// stringWrapper reads a program whose operands are a shell's text.
+func (w *walker) stringWrapper(c *call) {
+	st := c.prog.style
+	if c.name == "watch" {
+		st |= stylePosix
+	}
+	args := w.options(c, c.prog.opts, st)
+	switch {
+	case len(args) == 0:
+	case c.name == "watch" && c.given("x"):
+		w.inner(c, args)
+	case c.name == "watch":
+		w.joined(c, args)
+	default:
+		for _, x := range args {
+			w.shellText(c, x)
+		}
+	}
+}
+
+// joined judges words that are joined by blanks and given to a shell.
+func (w *walker) joined(c *call, args []word) {
+	var parts []string
+	all := word{}
+	for _, x := range args {
+		parts = append(parts, x.text)
+		all.dyn = all.dyn || x.dyn
+		all.net = all.net || x.net
+	}
+	all.text = strings.Join(parts, " ")
+	w.shellText(c, all)
+}
+
+// shellText judges text that c gives to a shell.
+func (w *walker) shellText(c *call, x word) {
+	if x.net {
+		c.danger(w, "runs what it fetches")
+	}
+	if x.dyn {
+		c.opaque(w, "the commands are not known before it runs")
+		return
+	}
+	s := w.push()
+	shell := w.shell
+	w.shell = "sh"
+	s.fence, s.hasArgs = true, true
+	w.text(x.text, c.index+1)
+	w.shell = shell
+	w.drop(s)
+}
+
+// commandText judges a program named in one word that is split at blanks.
+func (w *walker) commandText(c *call, x word) {
+	if x.dyn {
+		c.opaque(w, "the program is not known before it runs")
+		return
+	}
+	words, _ := splitWords(x.text)
+	if len(words) > 0 {
+		w.inner(c, words)
+	}
+}
+
+// flock reads flock: a file or a descriptor, then a program or -c text.
+func (w *walker) flock(c *call) {
+	args := w.options(c, "s,shared x,e,exclusive u,unlock n,nb,nonblock w,wait,timeout: o,close E,conflict-exit-code: F,no-fork verbose c,command: fcntl", stylePosix)
+	if len(args) == 0 {
+		return
+	}
+	if !integer(args[0].text) || len(args) > 1 {
+		w.role(c, 'w', args[0])
+	}
+	if v, ok := c.optionValue("command"); ok {
+		w.shellText(c, v)
+		return
+	}
+	rest := args[1:]
+	if len(rest) > 1 && (rest[0].text == "-c" || rest[0].text == "--command") {
+		w.shellText(c, rest[1])
+		return
+	}
+	w.inner(c, rest)
+}
+
+// scriptCommand reads script: it records a session, of a shell or of -c.
+func (w *walker) scriptCommand(c *call) {
+	args := w.options(c, "a,append B,log-io:> c,command: E,echo: e,return f,flush force I,log-in:> O,log-out:> T,log-timing:> t? m,logging-format: o,output-limit: q,quiet F k r d p", 0)
+	if len(args) == 0 {
+		args = []word{{text: "typescript"}}
+	}
+	w.role(c, 'w', args[0])
+	switch v, ok := c.optionValue("command"); {
+	case ok:
+		w.shellText(c, v)
+	case len(args) > 1: // BSD: the rest is a program
+		w.inner(c, args[1:])
+	default:
+		c.opaque(w, "a shell that reads its commands from elsewhere")
+	}
+}
+
+// parallel reads parallel: a shell's text, filled in from words or input.
+func (w *walker) parallel(c *call) {
+	args := w.options(c, c.prog.opts, c.prog.style)
+	i := slices.IndexFunc(args, func(x word) bool { return x.text == ":::" || x.text == "::::" || x.text == ":::+" })
+	cmd := args
+	if i >= 0 {
+		cmd = args[:i]
+	}
+	c.opaque(w, "the commands come from its input")
+	if len(cmd) == 0 {
+		for _, x := range args[max(i, 0):] {
+			if !strings.HasPrefix(x.text, ":::") {
+				w.shellText(c, x)
+			}
+		}
+		return
+	}
+	w.joined(c, cmd)
+}
+
+// debugger reads gdb: the program to debug is only run when told to.
+func (w *walker) debugger(c *call) {
+	for i, x := range c.words {
+		if x.text == "--args" || x.text == "-args" {
+			w.options(&call{words: c.words[:i], index: c.index, prog: c.prog, name: c.name, src: c.src}, c.prog.opts, c.prog.style)
+			w.inner(c, c.words[i+1:])
+			return
+		}
+	}
+	for i, x := range c.words {
+		if (x.text == "-ex" || x.text == "--eval-command" || x.text == "-iex") && i+1 < len(c.words) {
+			if cmd, ok := strings.CutPrefix(strings.TrimSpace(c.words[i+1].text), "!"); ok {
+				w.shellText(c, word{text: cmd, dyn: c.words[i+1].dyn})
+			} else if cmd, ok := strings.CutPrefix(c.words[i+1].text, "shell "); ok {
+				w.shellText(c, word{text: cmd, dyn: c.words[i+1].dyn})
+			}
+		}
+	}
+	w.options(c, c.prog.opts, c.prog.style)
+	for _, x := range c.args {
+		if !x.dyn && !integer(x.text) {
+			w.role(c, 'r', x)
+		}
+	}
+}
+
+// shellCommand reads bash, sh and zsh.
+func (w *walker) shellCommand(c *call) {
+	words := c.words[1:]
+	script, interactive := false, false
+	i := 0
+	for ; i < len(words); i++ {
+		t := words[i].text
+		if words[i].dyn {
+			c.opaque(w, "a word that is not known may be an option")
+			break
+		}
+		if t == "--" || t == "-" {
+			i++
+			break
+		}
+		if !strings.HasPrefix(t, "-") && !strings.HasPrefix(t, "+") || len(t) < 2 {
+			break
+		}
+		if strings.HasPrefix(t, "--") {
+			if t == "--rcfile" || t == "--init-file" {
+				i++
+				interactive = true
+			}
+			continue
+		}
+		if t[0] == '-' && strings.Contains(t, "c") {
+			script = true
+		}
+		interactive = interactive || strings.Contains(t, "i")
+		if t[0] == '-' && strings.Contains(t, "s") {
+			w.shellInput(c)
+			return
+		}
+		if strings.ContainsAny(t, "oO") {
+			i++
+		}
+	}
+	if interactive {
+		c.lower(w, policy.Unknown)
+	}
+	rest := words[min(i, len(words)):]
+	switch {
+	case script && len(rest) == 0:
+		return
+	case script:
+		if len(rest) > 1 {
+			c.lower(w, policy.Unknown) // words that the script does not see as its own
+		}
+		w.nested(c, rest[0], rest[1:])
+	case len(rest) > 0:
+		w.scriptFile(c, rest[0], rest[1:])
+	default:
+		w.shellInput(c)
+	}
+}
+
+// nested judges the text of a shell's -c, with its parameters.
+func (w *walker) nested(c *call, x word, args []word) {
+	if x.net {
+		c.danger(w, "runs what it fetches")
+	}
+	if x.dyn || strings.TrimSpace(x.text) == "" {
+		c.opaque(w, "the commands are not known before it runs")
+		return
+	}
+	s := w.push()
+	defer w.drop(s)
+	shell, calls := w.shell, w.calls
+	w.shell, w.calls = shellKind(c.name), nil
+	s.hasArgs, s.args = true, nil
+	if len(args) > 0 {
+		s.args = args[1:]
+	}
+	s.fence = true
+	if c.opaqueEnv != "" {
+		s.env = c.opaqueEnv
+	}
+	w.text(x.text, c.index+1)
+	w.shell, w.calls = shell, calls
+}
+
+// shellKind is the language of a shell by its name.
+func shellKind(name string) string {
+	switch name {
+	case "bash", "rbash":
+		return "bash"
+	case "zsh":
+		return "zsh"
+	}
+	return "sh"
+}
+
+// scriptFile judges a shell that is given a file: it is read where it lies in
+// the root, for what can be seen; it may change before it runs.
+func (w *walker) scriptFile(c *call, x word, args []word) {
+	c.lower(w, policy.Unknown)
+	if x.net {
+		c.danger(w, "runs what it fetches")
+	}
+	if x.proc {
+		if x.script != "" {
+			w.nested(c, word{text: x.script}, nil)
+		}
+		c.opaque(w, "the commands are not known before it runs")
+		return
+	}
+	for _, i := range w.file(fileAccess{kind: policy.Read, parent: c.index + 1, src: x.text}, x) {
+		if slices.Contains(w.fetched, w.out.Accesses[i].Path) {
+			c.danger(w, "runs what it fetches")
+		}
+	}
+	if x.dyn {
+		c.opaque(w, "the script is not known before it runs")
+		return
+	}
+	if !strings.Contains(x.text, "/") && !w.exists(x.text) {
+		c.opaque(w, "a script that is found by PATH")
+		w.inner(c, append([]word{x}, args...))
+		return
+	}
+	if src, ok := w.scriptText(x.text); ok {
+		w.nested(c, word{text: src}, append([]word{x}, args...))
+	}
+}
+
+// scriptText reads a script that lies inside the root.
+func (w *walker) scriptText(name string) (string, bool) {
+	if w.world.ReadFile == nil || w.dirty || w.depth > 4 {
+		return "", false
+	}
+	r := w.resolve(name)
+	if len(r) != 1 || r[0].access.File != policy.Regular || w.world.Root == "" || !within(r[0].access.Path, w.world.Root) {
+		return "", false
+	}
+	b, err := w.world.ReadFile(r[0].access.Path)
+	if err != nil || len(b) > 16<<10 {
+		return "", false
+	}
+	return string(b), true
+}
+
+// shellInput judges a shell that reads its commands from its input.
+func (w *walker) shellInput(c *call) {
+	in := w.stdin
+	if in.net {
+		c.danger(w, "runs what it fetches")
+	}
+	if !in.known {
+		c.opaque(w, "the commands come from its input")
+		return
+	}
+	c.lower(w, policy.Unknown)
+	w.stdin = stream{}
+	w.nested(c, word{text: in.text}, nil)
+	w.stdin = in
+}

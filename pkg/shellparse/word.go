@@ -1,0 +1,353 @@
+package shellparse
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// A word is one argument as the program gets it, or what is known of it.
+type word struct {
+	text   string // decoded; the source when dynamic
+	dyn    bool   // not known before it runs
+	lead   string // of a dynamic word: the bytes it certainly starts with
+	multi  bool   // it may become several words, or none
+	glob   string // the pattern it comes from, or may expand by
+	under  string // a path below which it certainly lies, such as what find prints
+	number bool   // it is a number or a status: no option, no path
+	net    bool   // it holds what a command fetched
+	proc   bool   // it is the path of a process substitution
+	script string // what the process substitution prints, where known
+}
+
+// option reports whether the word may be taken as an option.
+func (x word) option() bool {
+	if !x.dyn {
+		return strings.HasPrefix(x.text, "-") && x.text != "-" || x.glob != "" && loose(x.glob)
+	}
+	if x.under != "" || x.number || x.proc {
+		return false
+	}
+	return x.lead == "" || x.lead[0] == '-'
+}
+
+// loose reports whether a pattern says nothing at all of the names it matches:
+// the spelling in which a planted name becomes an option unseen.
+func loose(pattern string) bool { return strings.Trim(pattern, "*?") == "" }
+
+// maxFields is how many words one word may become before it is dynamic.
+const maxFields = 512
+
+// A builder puts the words together that one word of the source becomes.
+type builder struct {
+	w       *walker
+	split   bool // as an argument: split and expand names
+	out     []word
+	b       []byte // the word so far
+	pat     []byte // the same as a pattern
+	active  bool   // there is a word, be it empty
+	dyn     bool
+	lead    int // how much of b is certain, when dynamic
+	meta    bool
+	net     bool
+	multi   bool
+	number  bool // every unknown part is a number
+	proc    bool
+	script  string
+	src     string
+	unknown int // parts that are not known
+}
+
+func (b *builder) add(s string, quoted bool) {
+	if s == "" {
+		b.active = b.active || quoted
+		return
+	}
+	b.active = true
+	b.b = append(b.b, s...)
+	if !b.split {
+		return
+	}
+	for i := 0; i < len(s); i++ {
+		if strings.IndexByte(`*?[\`, s[i]) >= 0 {
+			if quoted || s[i] == '\\' {
+				b.pat = append(b.pat, '\\')
+			} else {
+				b.meta = true
+			}
+		}
+		b.pat = append(b.pat, s[i])
+	}
+}
+
+// hole adds a part that is not known; one may become no word or several.
+func (b *builder) hole(quoted, number bool) {
+	if !b.dyn {
+		b.dyn, b.lead, b.number = true, len(b.b), true
+	}
+	b.unknown++
+	b.number = b.number && number && b.lead == 0
+	b.active = true
+	b.multi = b.multi || b.split && !quoted && !number
+}
+
+// value adds what a variable is known to hold.
+func (b *builder) value(s string, quoted bool) {
+	if quoted || !b.split || b.w.shell == "zsh" {
+		if quoted || s != "" {
+			b.add(s, true)
+		}
+		return
+	}
+	if b.w.st.ifs {
+		b.hole(false, false)
+		return
+	}
+	for i, f := range strings.FieldsFunc(s, blank) {
+		if i > 0 || s != "" && blank(rune(s[0])) {
+			b.flush()
+		}
+		b.add(f, false)
+	}
+	if s != "" && blank(rune(s[len(s)-1])) {
+		b.flush()
+	}
+}
+
+func blank(r rune) bool { return r == ' ' || r == '\t' || r == '\n' }
+
+// list adds the elements of "$@" or "${a[@]}".
+func (b *builder) list(items []word, quoted bool) {
+	if len(items) == 0 {
+		return
+	}
+	for i, x := range items {
+		if i > 0 {
+			if b.split {
+				b.flush()
+			} else {
+				b.add(" ", true)
+			}
+		}
+		if x.dyn {
+			b.add(x.lead, true)
+			b.hole(quoted && !x.multi, x.number)
+			continue
+		}
+		b.value(x.text, quoted)
+	}
+}
+
+// flush ends the present word.
+func (b *builder) flush() {
+	if !b.active {
+		return
+	}
+	x := word{text: string(b.b), dyn: b.dyn, net: b.net, proc: b.proc, script: b.script, multi: b.multi && b.dyn, number: b.dyn && b.number && len(b.b) == 0}
+	if b.dyn {
+		x.lead = x.text[:b.lead]
+		x.text = b.src
+	}
+	meta := b.meta && metaText(b.pat)
+	pat := string(b.pat)
+	b.b, b.pat = b.b[:0], b.pat[:0]
+	b.active, b.dyn, b.lead, b.meta, b.multi, b.number, b.proc, b.script = false, false, 0, false, false, false, false, ""
+	switch {
+	case !meta:
+		b.out = append(b.out, x)
+	case x.dyn:
+		x.multi = true
+		x.lead = leadOf(x.lead)
+		b.out = append(b.out, x)
+	default:
+		b.out = b.w.expand(b.out, x, pat)
+	}
+}
+
+// metaText reports whether a pattern holds more than a bracket that is never
+// closed, which means itself.
+func metaText(pat []byte) bool {
+	for i := 0; i < len(pat); i++ {
+		switch pat[i] {
+		case '\\':
+			i++
+		case '*', '?':
+			return true
+		case '[':
+			for j := i + 1; j < len(pat); j++ {
+				if pat[j] == ']' {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// leadOf is the part of a word before its first pattern character.
+func leadOf(s string) string {
+	if i := strings.IndexAny(s, "*?["); i >= 0 {
+		return s[:i]
+	}
+	return s
+}
+
+// unescape takes the backslashes out of a pattern's literal part.
+func unescape(s string) string {
+	if strings.IndexByte(s, '\\') < 0 {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) {
+			i++
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// expand adds the names that a pattern stands for, where that is certain: the
+// directory is known, nothing before may have changed it, and the names are
+// few. A name that starts with a dash stays what it is, an option.
+func (w *walker) expand(out []word, x word, pat string) []word {
+	x.glob = pat
+	i := 0
+	for i < len(pat) && strings.IndexByte("*?[", pat[i]) < 0 {
+		if pat[i] == '\\' {
+			i++
+		}
+		i++
+	}
+	x.lead = unescape(pat[:min(i, len(pat))])
+	if w.world.Glob != nil && !w.dirty && w.st.lost == "" && len(w.st.dirs) == 1 && w.spend(64) {
+		if names, ok := w.world.Glob(w.st.dirs[0], pat); ok && len(names) <= 64 {
+			for _, n := range names {
+				out = append(out, word{text: n, glob: pat})
+			}
+			if len(names) == 0 { // bash leaves the pattern as it is
+				out = append(out, word{text: x.text, glob: pat})
+			}
+			return out
+		}
+	}
+	x.dyn, x.multi = true, true
+	return append(out, x)
+}
+
+// words expands arguments.
+func (w *walker) words(list []*syntax.Word) []word {
+	var out []word
+	for _, x := range list {
+		out = append(out, w.fields(x)...)
+	}
+	return out
+}
+
+// fields expands one word of the source to the words it becomes.
+func (w *walker) fields(x *syntax.Word) []word {
+	if x == nil || !w.spend(1) {
+		return nil
+	}
+	if len(x.Parts) == 1 {
+		if l, ok := x.Parts[0].(*syntax.Lit); ok && plain(l.Value) {
+			return []word{{text: l.Value}}
+		}
+	}
+	src := w.source(x)
+	if w.shell == "zsh" && zshOdd(src) {
+		w.whole("a word that zsh reads in its own way")
+	}
+	var out []word
+	seen := 0
+	w.braces(x, func(y *syntax.Word, ok bool) bool {
+		seen++
+		if !ok || seen > maxFields || !w.spend(1+len(y.Parts)) {
+			out = append(out[:0], word{text: src, dyn: true, multi: true})
+			return false
+		}
+		b := builder{w: w, split: true, src: src}
+		b.parts(y.Parts)
+		b.flush()
+		out = append(out, b.out...)
+		return true
+	})
+	return out
+}
+
+// plain reports whether a literal means itself in every shell.
+func plain(s string) bool {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.' || c == '/' || c == '+' || c == ',' || c == ':' || c == '%' || c == '@' {
+			continue
+		}
+		return false
+	}
+	return s != ""
+}
+
+// single expands a word that stays one: a redirection's target, the right side
+// of an assignment, a here-string.
+func (w *walker) single(x *syntax.Word, assign bool) word {
+	if x == nil || !w.spend(1+len(x.Parts)) {
+		return word{dyn: true}
+	}
+	b := builder{w: w, src: w.source(x)}
+	if assign {
+		b.assigned(x.Parts)
+	} else {
+		b.parts(x.Parts)
+	}
+	b.active = true
+	b.flush()
+	return b.out[0]
+}
+
+// target is single for the file of a redirection, which is not split but is
+// expanded by bash where it is a pattern.
+func (w *walker) target(x *syntax.Word) word {
+	out := w.fields(x)
+	if len(out) == 1 {
+		return out[0]
+	}
+	return word{text: w.source(x), dyn: true, multi: true}
+}
+
+// source is the text a node stands in.
+func (w *walker) source(n syntax.Node) string {
+	if n == nil {
+		return ""
+	}
+	from, to := n.Pos(), n.End()
+	if !from.IsValid() || !to.IsValid() || from.Offset() > to.Offset() || int(to.Offset()) > len(w.src) {
+		return ""
+	}
+	return w.src[from.Offset():to.Offset()]
+}
+
+// zshOdd reports whether a word holds something that zsh expands and bash
+// does not.
+func zshOdd(s string) bool {
+	if strings.HasPrefix(s, "=") || strings.Contains(s, "=(") {
+		return true
+	}
+	quote := byte(0)
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '\\':
+			i++
+		case c == '\'' || c == '"':
+			quote = c
+		case strings.IndexByte("^#(<", c) >= 0 && (i == 0 || s[i-1] != '$'):
+			return true
+		case c == '~' && i > 0:
+			return true
+		}
+	}
+	return strings.Contains(s, "${(") || strings.Contains(s, "${~") || strings.Contains(s, "${^") || strings.Contains(s, "${=")
+}
