@@ -1,0 +1,213 @@
+package edit
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// Diff is the unified diff from before to after with so many lines of context,
+// "" when they are equal. git apply and patch accept it; the names stand
+// behind --- and +++ as given ("/dev/null" for a file that is not there),
+// quoted as git does where they need it. Bytes are passed through, whatever
+// their encoding. Time is near linear: where large texts have little in
+// common, the diff may be longer than the shortest.
+func Diff(nameBefore, nameAfter string, before, after []byte, context int) string {
+	d := compareLines(before, after)
+	if len(d.ops) == 0 {
+		return ""
+	}
+	context = max(context, 0)
+	var b strings.Builder
+	b.WriteString("--- " + quoteName(nameBefore) + "\n+++ " + quoteName(nameAfter) + "\n")
+	for i := 0; i < len(d.ops); {
+		j := i + 1
+		for j < len(d.ops) && d.ops[j].i1-d.ops[j-1].i2 <= 2*context {
+			j++
+		}
+		d.hunk(&b, d.ops[i:j], context)
+		i = j
+	}
+	return b.String()
+}
+
+// Count is how many lines a diff from before to after adds and removes.
+func Count(before, after []byte) (added, removed int) {
+	for _, o := range compareLines(before, after).ops {
+		added += o.j2 - o.j1
+		removed += o.i2 - o.i1
+	}
+	return added, removed
+}
+
+// lineDiff is how one text becomes another, line by line. Lines keep their
+// endings.
+type lineDiff struct {
+	a, b []string // without the lines that are equal at both ends
+	skip int      // how many are equal at the start
+	head []byte   // these
+	tail []byte   // and those at the end
+	ops  []op     // only changes; line numbers count from the start of the text
+}
+
+func compareLines(before, after []byte) lineDiff {
+	if bytes.Equal(before, after) {
+		return lineDiff{}
+	}
+	n := commonPrefix(before, after)
+	n = bytes.LastIndexByte(before[:n], '\n') + 1
+	m := 0
+	for a, b := before[n:], after[n:]; m < len(a) && m < len(b) && a[len(a)-m-1] == b[len(b)-m-1]; {
+		m++
+	}
+	// The equal end begins after a line ending of the part that differs.
+	end := before[len(before)-m:]
+	if k := bytes.IndexByte(end, '\n'); k < 0 {
+		m = 0
+	} else if !startsLine(before, len(before)-m) || !startsLine(after, len(after)-m) {
+		m -= k + 1
+	}
+	d := lineDiff{head: before[:n], tail: before[len(before)-m:], skip: bytes.Count(before[:n], []byte{'\n'})}
+	d.a, d.b = linesOf(before[n:len(before)-m]), linesOf(after[n:len(after)-m])
+	for _, o := range compareStrings(d.a, d.b) {
+		if !o.equal {
+			d.ops = append(d.ops, op{false, o.i1 + d.skip, o.i2 + d.skip, o.j1 + d.skip, o.j2 + d.skip})
+		}
+	}
+	return d
+}
+
+func startsLine(b []byte, at int) bool { return at == 0 || b[at-1] == '\n' }
+
+func commonPrefix(a, b []byte) int {
+	n := 0
+	for step := 4096; step > 0; {
+		if n+step <= len(a) && n+step <= len(b) && bytes.Equal(a[n:n+step], b[n:n+step]) {
+			n += step
+		} else {
+			step /= 2
+		}
+	}
+	return n
+}
+
+// linesOf cuts a text behind its line endings.
+func linesOf(b []byte) []string {
+	lines := strings.SplitAfter(string(b), "\n")
+	if n := len(lines) - 1; lines[n] == "" {
+		lines = lines[:n]
+	}
+	return lines
+}
+
+// before is lines from to to of the old text.
+func (d *lineDiff) before(from, to int) []string {
+	var out []string
+	if from < d.skip {
+		lines := lastLines(d.head, d.skip-from)
+		out = append(out, lines[:min(len(lines), to-from)]...)
+		from = d.skip
+	}
+	for ; from < to && from-d.skip < len(d.a); from++ {
+		out = append(out, d.a[from-d.skip])
+	}
+	if from < to {
+		out = append(out, firstLines(d.tail, from-d.skip-len(d.a), to-d.skip-len(d.a))...)
+	}
+	return out
+}
+
+// lastLines are the last n lines of b, which ends in a line ending.
+func lastLines(b []byte, n int) []string {
+	at := len(b)
+	for ; n > 0 && at > 0; n-- {
+		at = bytes.LastIndexByte(b[:at-1], '\n') + 1
+	}
+	return linesOf(b[at:])
+}
+
+// firstLines are lines from to to of b.
+func firstLines(b []byte, from, to int) []string {
+	var out []string
+	for i := 0; i < to && len(b) > 0; i++ {
+		n := bytes.IndexByte(b, '\n') + 1
+		if n == 0 {
+			n = len(b)
+		}
+		if i >= from {
+			out = append(out, string(b[:n]))
+		}
+		b = b[n:]
+	}
+	return out
+}
+
+// hunk writes changes that are near each other.
+func (d *lineDiff) hunk(b *strings.Builder, ops []op, context int) {
+	first, last := ops[0], ops[len(ops)-1]
+	from := max(0, first.i1-context)
+	head := d.before(from, first.i1)
+	foot := d.before(last.i2, last.i2+context)
+	olds := last.i2 + len(foot) - from
+	news := last.j2 + len(foot) - (first.j1 - len(head))
+	fmt.Fprintf(b, "@@ -%s +%s @@\n", hunkRange(from, olds), hunkRange(first.j1-len(head), news))
+	at := from
+	for _, o := range ops {
+		writeLines(b, ' ', d.before(at, o.i1))
+		writeLines(b, '-', d.before(o.i1, o.i2))
+		writeLines(b, '+', d.b[o.j1-d.skip:o.j2-d.skip])
+		at = o.i2
+	}
+	writeLines(b, ' ', foot)
+}
+
+// hunkRange is a start and a count as unified diffs have them: an empty range
+// starts at the line before it.
+func hunkRange(from, n int) string {
+	switch n {
+	case 0:
+		return itoa(from) + ",0"
+	case 1:
+		return itoa(from + 1)
+	}
+	return itoa(from+1) + "," + itoa(n)
+}
+
+func writeLines(b *strings.Builder, mark byte, lines []string) {
+	for _, l := range lines {
+		b.WriteByte(mark)
+		b.WriteString(l)
+		if !strings.HasSuffix(l, "\n") {
+			b.WriteString("\n\\ No newline at end of file\n")
+		}
+	}
+}
+
+// quoteName spells a file name as git does in a diff: in quotes when it has
+// control characters, quotes or backslashes; with a tab behind it when it has
+// blanks.
+func quoteName(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r == 0x7f }) {
+		if strings.Contains(s, " ") {
+			return s + "\t"
+		}
+		return s
+	}
+	var b strings.Builder
+	b.WriteByte('"')
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			b.WriteString("\\" + string(c))
+		case c == '\n':
+			b.WriteString(`\n`)
+		case c == '\t':
+			b.WriteString(`\t`)
+		case c < ' ' || c == 0x7f:
+			fmt.Fprintf(&b, "\\%03o", c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String() + `"`
+}

@@ -1,0 +1,290 @@
+package edit
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// placer finds the places of hunks in one file.
+type placer struct {
+	planner *planner
+	text    *text
+	exact   []uint64 // hash of each line
+	index   *index
+	tight   []uint64           // of its tight form, 0 for a blank one
+	runs    map[uint64][]int32 // where each hash of exact and of tight is; nil for a few hunks
+	offset  int                // how far the last hunk with a line number lay from it
+	told    bool               // the hunks tell CRLF from LF
+	warns   []string
+}
+
+func newPlacer(file []byte, hunks int) *placer {
+	pl := &placer{planner: &planner{file: file}}
+	pl.text = pl.planner.text()
+	pl.index = newIndex(pl.text)
+	pl.tight = pl.index.hashes
+	pl.exact = make([]uint64, pl.text.lines())
+	for i := range pl.exact {
+		pl.exact[i] = hashBytes(pl.text.raw(i))
+	}
+	if hunks > manyHunks {
+		pl.runs = make(map[uint64][]int32, pl.text.lines())
+		for i, h := range pl.exact {
+			pl.runs[h] = append(pl.runs[h], int32(i))
+			if t := pl.tight[i]; t != h {
+				pl.runs[t] = append(pl.runs[t], int32(i))
+			}
+		}
+	}
+	return pl
+}
+
+func hashBytes(b []byte) uint64 {
+	h := uint64(hashStart)
+	for _, c := range b {
+		h = (h ^ uint64(c)) * hashPrime
+	}
+	return h
+}
+
+// place finds what a hunk changes.
+func (pl *placer) place(h *Hunk, n int) ([]change, *Refusal) {
+	old := h.side('+')
+	if len(old) == 0 {
+		return pl.insert(h)
+	}
+	if !slices.ContainsFunc(h.Lines, func(l HunkLine) bool { return l.Op != ' ' }) {
+		return nil, nil
+	}
+	for drop := range 2 {
+		if drop == 1 && (len(old) < 2 || !blank(old[len(old)-1])) {
+			break
+		}
+		for _, level := range [...]func([]string) []int{pl.findExact, pl.findTight} {
+			at := level(old[:len(old)-drop])
+			if len(at) == 0 {
+				continue
+			}
+			i, r := pl.choose(h, at, len(old)-drop)
+			if r != nil {
+				return nil, r
+			}
+			return pl.change(h, i, drop)
+		}
+	}
+	return pl.like(h)
+}
+
+// findExact is where the lines stand one after the other, as they are.
+func (pl *placer) findExact(lines []string) []int {
+	want := make([]uint64, len(lines))
+	for i, l := range lines {
+		want[i] = hashString(l)
+	}
+	at := pl.run(pl.exact, want)
+	return slices.DeleteFunc(at, func(i int) bool {
+		for k, l := range lines {
+			if string(pl.text.raw(i+k)) != l {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// findTight is where they stand but for white space and typography.
+func (pl *placer) findTight(lines []string) []int {
+	want := make([]uint64, len(lines))
+	solid := false
+	for i, l := range lines {
+		if !blank(l) {
+			want[i], solid = hashString(tight(l)), true
+		}
+	}
+	if !solid {
+		return nil
+	}
+	return pl.run(pl.tight, want)
+}
+
+// run is findRun, by the index where one of the lines is rare.
+func (pl *placer) run(all, want []uint64) []int {
+	if pl.runs == nil {
+		return findRun(all, want)
+	}
+	rare := 0
+	for k, h := range want {
+		if len(pl.runs[h]) < len(pl.runs[want[rare]]) {
+			rare = k
+		}
+	}
+	at := pl.runs[want[rare]]
+	if len(at) > 64 {
+		return findRun(all, want)
+	}
+	var out []int
+	for _, i := range at {
+		from := int(i) - rare
+		if from >= 0 && from+len(want) <= len(all) && slices.Equal(all[from:from+len(want)], want) {
+			out = append(out, from)
+		}
+	}
+	return out
+}
+
+// findRun is where want occurs in all (Knuth, Morris and Pratt).
+func findRun(all, want []uint64) []int {
+	back := make([]int, len(want)+1)
+	back[0] = -1
+	for i, k := 0, -1; i < len(want); i++ {
+		for k >= 0 && want[i] != want[k] {
+			k = back[k]
+		}
+		k++
+		back[i+1] = k
+	}
+	var out []int
+	k := 0
+	for i, h := range all {
+		for k >= 0 && (k == len(want) || h != want[k]) {
+			k = back[k]
+		}
+		k++
+		if k == len(want) && len(out) < mostRuns {
+			out = append(out, i-k+1)
+		}
+	}
+	return out
+}
+
+// choose takes the place that the hunk's own anchor decides on.
+func (pl *placer) choose(h *Hunk, at []int, size int) (int, *Refusal) {
+	if len(h.Anchors) > 0 {
+		if behind := pl.behind(pl.anchors(h.Anchors), at); len(behind) > 0 {
+			at = behind
+		} else {
+			pl.warns = append(pl.warns, fmt.Sprintf("the line behind @@, %q, is not before the change", clip(h.Anchors[len(h.Anchors)-1])))
+		}
+	}
+	if h.EndOfFile {
+		if last := slices.IndexFunc(at, func(i int) bool { return pl.atEnd(i + size) }); last >= 0 {
+			at = at[last : last+1]
+		}
+	}
+	if h.OldLine > 0 {
+		if i, ok := pl.nearest(at, h.OldLine-1+pl.offset); ok {
+			pl.offset = i - (h.OldLine - 1)
+			return i, nil
+		}
+	}
+	if len(at) > 1 && h.section != "" {
+		if behind := pl.behind(pl.anchors([]string{h.section}), at); len(behind) == 1 {
+			at = behind
+		}
+	}
+	if len(at) == 1 {
+		return at[0], nil
+	}
+	return 0, pl.ambiguous(at, size)
+}
+
+// nearest is the place at a line, or the one that is clearly nearer to it than
+// any other.
+func (pl *placer) nearest(at []int, line int) (int, bool) {
+	best, second := -1, -1
+	far := func(i int) int { return max(i-line, line-i) }
+	for _, i := range at {
+		switch {
+		case best < 0 || far(i) < far(best):
+			best, second = i, best
+		case second < 0 || far(i) < far(second):
+			second = i
+		}
+	}
+	if second < 0 || far(best) == 0 || 3*far(best) < far(second) {
+		return best, true
+	}
+	return 0, false
+}
+
+// atEnd reports whether nothing but blank lines follows line i.
+func (pl *placer) atEnd(i int) bool { return !pl.text.solidBetween(i, pl.text.lines()) }
+
+// anchors are the lines behind which a change may lie: those of the last
+// anchor that follow the ones before it.
+func (pl *placer) anchors(lines []string) []int {
+	var at []int
+	for k, l := range lines {
+		found := pl.linesLike(l)
+		if k == 0 {
+			at = found
+			continue
+		}
+		var next []int
+		for _, a := range at {
+			x, _ := slices.BinarySearch(found, a+1)
+			if x < len(found) && (len(next) == 0 || next[len(next)-1] != found[x]) {
+				next = append(next, found[x])
+			}
+		}
+		at = next
+	}
+	return at
+}
+
+// linesLike are the lines that say the same, or that begin so where none does.
+func (pl *placer) linesLike(l string) []int {
+	want := hashString(tight(l))
+	var same, begin []int
+	if pl.runs != nil {
+		for _, i := range pl.runs[want] {
+			if pl.tight[i] == want {
+				same = append(same, int(i))
+			}
+		}
+		if len(same) > 0 {
+			return same
+		}
+	}
+	t := []byte(strings.TrimSpace(l))
+	for i, h := range pl.tight {
+		if h == want {
+			same = append(same, i)
+		} else if bytes.HasPrefix(bytes.TrimSpace(pl.text.raw(i)), t) {
+			begin = append(begin, i)
+		}
+	}
+	if len(same) > 0 {
+		return same
+	}
+	return begin
+}
+
+// behind are the first places at or behind each anchor.
+func (pl *placer) behind(anchors, at []int) []int {
+	var out []int
+	for _, a := range anchors {
+		x, _ := slices.BinarySearch(at, a)
+		if x < len(at) && (len(out) == 0 || out[len(out)-1] != at[x]) {
+			out = append(out, at[x])
+		}
+	}
+	return out
+}
+
+func (pl *placer) ambiguous(at []int, size int) *Refusal {
+	r := &Refusal{Code: Ambiguous, Hint: "add lines of context to the hunk, or name the function or class before it behind @@"}
+	var lines []string
+	for _, i := range at[:min(len(at), mostEqual)] {
+		lines = append(lines, itoa(i+1))
+		r.Places = append(r.Places, Place{Lines: [2]int{i + 1, i + size}, Text: pl.text.excerpt(i, min(i+size, pl.text.lines())), Similarity: 1})
+	}
+	more := ""
+	if len(at) > mostEqual {
+		more = ", …"
+	}
+	r.Message = fmt.Sprintf("the old lines occur %d times, at lines %s%s", len(at), strings.Join(lines, ", "), more)
+	return r
+}

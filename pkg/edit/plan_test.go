@@ -1,0 +1,367 @@
+package edit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestPlanStrategies(t *testing.T) {
+	const goFile = "package a\n\nfunc f(x int) int {\n\tif x > 0 {\n\t\treturn g(x, 1)\n\t}\n\treturn h(x, \"a  b\")\n}\n\nfunc other() {\n\tcleanup(everything, now)\n}\n"
+	for _, c := range []struct {
+		strategy, file, old, new, after string
+		all                             bool
+	}{
+		{Exact, "a b c", "b", "$& \\1 $1", "a $& \\1 $1 c", false},
+		{LineTrimmed, "one   \ntwo\nthree\n", "one\ntwo", "one\nTWO", "one   \nTWO\nthree\n", false},
+		{BlockAnchor, goFile, "func f(x int) int {\n\tif x > 1 {\n\t\treturn g(x, 1)\n\t}\n\treturn h(x, \"a  b\")\n}", "func f(x int) int {\n\tif x > 1 {\n\t\treturn g(x, 2)\n\t}\n\treturn h(x, \"a  b\")\n}", strings.Replace(goFile, "g(x, 1)", "g(x, 2)", 1), false},
+		{WhitespaceNormalized, goFile, "\treturn h( x,  \"a b\" )", "\treturn k( x,  \"a b\" )", strings.Replace(goFile, "return h(", "return k(", 1), false},
+		{WhitespaceNormalized, "x = foo(a,  b) + bar( c )\ny = foo(b, a)\n", "foo( a, b )", "foo( a, c )", "x = foo(a,  c) + bar( c )\ny = foo(b, a)\n", false},
+		{IndentationFlexible, goFile, "if x > 0 {\n    return g(x, 1)\n}", "if x > 0 {\n    log()\n    return g(x, 1)\n}", strings.Replace(goFile, "\t\treturn g", "\t\tlog()\n\t\treturn g", 1), false},
+		{EscapeNormalized, goFile, "\\treturn h(x, \\\"a  b\\\")\\n}", "\\treturn k(x, \\\"a  b\\\")\\n}", strings.Replace(goFile, "return h(", "return k(", 1), false},
+		{TrimmedBoundary, goFile, "\n\n\tcleanup(everything, now)\n\n", "\n\n\tcleanup(everything)\n\n", strings.Replace(goFile, "(everything, now)", "(everything)", 1), false},
+		{TrimmedBoundary, goFile, "```go\n\tcleanup(everything, now)\n```", "```go\n\tcleanup(everything)\n```", strings.Replace(goFile, "(everything, now)", "(everything)", 1), false},
+		{TrimmedBoundary, goFile, "11\tfunc wrong\n", "", "", false},
+		{ContextAware, goFile, "func f(x int) int {\n\tif x > 0 {\n\t\treturn g(x, 1)\n\t}\n\treturn h(x, \"a  B\")\n// never", "func f(x int) int {\n\tif x > 0 {\n\t\treturn g(x, 9)\n\t}\n\treturn h(x, \"a  B\")\n// never", "", false},
+		{ContextAware, goFile, "func F(x int) int {\n\tif x > 0 {\n\t\treturn g(x, 1)\n\t}\n\treturn h(x, \"a  b\")", "func F(x int) int {\n\tif x > 0 {\n\t\treturn g(x, 9)\n\t}\n\treturn h(x, \"a  b\")", strings.Replace(goFile, "g(x, 1)", "g(x, 9)", 1), false},
+		{MultiOccurrence, "a.b a.b\n", "a.b", "c$1", "c$1 c$1\n", true},
+		{MultiOccurrence, "if a {\n\tfoo(1)\n\tbar(1)\n}\n\t\tfoo(1)\n\t\tbar(1)\n", "\tfoo(1)\n\tbar(1)", "\tfoo(2)\n\tbar(1)", "if a {\n\tfoo(2)\n\tbar(1)\n}\n\t\tfoo(2)\n\t\tbar(1)\n", true},
+		{MultiOccurrence, "\tfoo(1)\n\t\tfoo(1)\n", "    foo(1)", "    foo(2)", "\tfoo(2)\n\t\tfoo(2)\n", true},
+		{Merged, "alpha betta gamma\ndelta epsillon zeta\neta tetha iota\nkappa lamda mi\n", "alpha beta gamma\ndelta epsilon zeta\neta theta iota\nkappa lambda mi", "alpha beta gamma\ndelta epsilon zeta\nNEW\neta theta iota\nkappa lambda mi", "alpha betta gamma\ndelta epsillon zeta\nNEW\neta tetha iota\nkappa lamda mi\n", false},
+	} {
+		out, err := Plan([]byte(c.file), []Edit{{Old: c.old, New: c.new, All: c.all}}, Options{})
+		if c.after == "" {
+			if err == nil {
+				t.Errorf("%s: %q was made of %q", c.strategy, out.After, c.old)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %q: %v", c.strategy, c.old, err)
+			continue
+		}
+		if string(out.After) != c.after {
+			t.Errorf("%s: %q became\n%q, want\n%q", c.strategy, c.old, out.After, c.after)
+		}
+		if out.Hits[0].Strategy != c.strategy {
+			t.Errorf("%q: strategy %s, want %s", c.old, out.Hits[0].Strategy, c.strategy)
+		}
+	}
+}
+
+func TestPlanRefuses(t *testing.T) {
+	const file = "func a() {\n\tdoIt(1)\n}\n\nfunc b() {\n\tdoIt(1)\n}\n"
+	for _, c := range []struct {
+		name, file, old, new string
+		code                 string
+	}{
+		{"empty", file, "", "x", BadInput},
+		{"same", file, "doIt", "doIt", BadInput},
+		{"two places", file, "doIt(1)", "doIt(2)", Ambiguous},
+		{"two places, other blanks", file, "doIt( 1 )", "doIt(2)", Ambiguous},
+		{"nowhere", file, "nothing like it at all", "x", NoMatch},
+		{"blank nowhere", file, "\n\n\n\n", "x", NoMatch},
+		{"applied", "a := 1\nb := second(3)\n", "b := one(3)", "b := second(3)", AlreadyApplied},
+		{"applied around", "before\nx\n", "x", "before\nx", AlreadyApplied},
+		{"two fragments", "x = call(a,  b) + 1 + 2 + 3\ny = 7 * 8 * call( a, b)\n", "call( a , b )", "call(c)", Ambiguous},
+		{"part of a word", "recall(alpha, beta) + something_else\n", "call( alpha,beta )", "x", NoMatch},
+		{"removed line differs", "start of it()\nvalue := compute(1, 2)\nend of it()\nmore and more()\n", "start of it()\nvalue := compute(1, 9)\nend of it()\nmore and more()", "start of it()\nend of it()\nmore and more()", Conflict},
+		{"stale", "a()\nvalue := compute(1, 2)\nb()\n", "a()\nvalue := compute(1, 5)\nb()", "a()\nvalue := compute(1, 6)\nb()", Conflict},
+	} {
+		_, err := Plan([]byte(c.file), []Edit{{Old: c.old, New: c.new}}, Options{})
+		var r *Refusal
+		if !errors.As(err, &r) || r.Code != c.code {
+			t.Errorf("%s: %v %+v, want %s", c.name, err, r, c.code)
+			continue
+		}
+		if r.Hint == "" || r.Message == "" {
+			t.Errorf("%s: no message or hint: %+v", c.name, r)
+		}
+	}
+	_, err := Plan([]byte(file), []Edit{{Old: "doIt(1)", New: "x"}}, Options{})
+	var r *Refusal
+	errors.As(err, &r)
+	if len(r.Places) != 2 || r.Places[0].Lines != [2]int{2, 2} || r.Places[1].Lines != [2]int{6, 6} || !strings.Contains(r.Message, "lines 2, 6") {
+		t.Errorf("places of an ambiguous text: %+v", r)
+	}
+	_, err = Plan([]byte("a\n\tthe second line is here\nc\n"), []Edit{{Old: "    the second lion was there", New: "x"}}, Options{})
+	errors.As(err, &r)
+	if r.Code != NoMatch || len(r.Places) == 0 || r.Places[0].Lines[0] != 2 || !strings.Contains(r.Places[0].FirstDifference, "→") {
+		t.Errorf("nearest place: %+v", r)
+	}
+}
+
+func TestPlanOptions(t *testing.T) {
+	file := []byte("a()\n\tcall(one, two)\nb()\ncall(x)\ncall(x)\n")
+	if _, err := Plan(file, []Edit{{Old: "    call(one, two)", New: "    call(one)"}}, Options{Exact: true}); code(err) != NoMatch {
+		t.Errorf("exact only: %v", err)
+	}
+	misquoted := []Edit{{Old: "first(line)\nsecond(line)\n\tcall(one, tow, tree, for)\nthird(line)\nfourth(line)", New: "first(line)\nsecond(line)\n\tcall(one, tow, tree, for)\nthird(line)\nfifth(line)"}}
+	file = append([]byte("first(line)\nsecond(line)\n\tcall(one, two, three, four)\nthird(line)\nfourth(line)\n"), file...)
+	out, err := Plan(file, misquoted, Options{})
+	if err != nil || out.Hits[0].Similarity >= 0.98 || out.Hits[0].Similarity <= 0.5 || len(out.Hits[0].Kept) != 1 {
+		t.Fatalf("misquoted: %v %+v", err, out)
+	}
+	if _, err := Plan(file, misquoted, Options{MinConfidence: 0.98}); code(err) != NoMatch {
+		t.Errorf("strict: %v", err)
+	}
+	out, err = Plan(file, []Edit{{Old: "call(x)", New: "call(y)", Line: 10}}, Options{})
+	if err != nil || !strings.HasSuffix(string(out.After), "call(x)\ncall(y)\n") || out.Hits[0].Lines != [2]int{10, 10} {
+		t.Errorf("line hint: %v %+v", err, out)
+	}
+}
+
+func TestPlanSeveral(t *testing.T) {
+	file := []byte("one\ntwo\nthree\nfour\n")
+	for _, c := range []struct {
+		name  string
+		edits []Edit
+		after string
+		code  string
+	}{
+		{"any order", []Edit{{Old: "four", New: "4\n4"}, {Old: "one\n", New: ""}, {Old: "two", New: "2"}}, "2\nthree\n4\n4\n", ""},
+		{"shared context", []Edit{{Old: "one\ntwo\nthree", New: "1\ntwo\nthree"}, {Old: "two\nthree\nfour", New: "two\nthree\n4"}}, "1\ntwo\nthree\n4\n", ""},
+		{"overlap", []Edit{{Old: "two", New: "2"}, {Old: "two\nthree", New: "x"}}, "", Conflict},
+		{"same place", []Edit{{Old: "two", New: "2"}, {Old: "two", New: "zwei"}}, "", Conflict},
+		{"one fails", []Edit{{Old: "two", New: "2"}, {Old: "nothing of the kind", New: "x"}}, "", NoMatch},
+		{"later", []Edit{{Old: "two", New: "zwei"}, {Old: "zwei", New: "deux"}}, "one\ndeux\nthree\nfour\n", ""},
+		{"none", nil, "", BadInput},
+	} {
+		out, err := Plan(file, c.edits, Options{})
+		if code(err) != c.code {
+			t.Errorf("%s: %v, want %q", c.name, err, c.code)
+		} else if err == nil && string(out.After) != c.after {
+			t.Errorf("%s: %q, want %q", c.name, out.After, c.after)
+		}
+	}
+	out, err := Plan(file, []Edit{{Old: "four", New: "4\n4"}, {Old: "one\n", New: ""}}, Options{})
+	if err != nil || out.Hits[0].Lines != [2]int{4, 4} || out.Hits[0].NewLines != [2]int{3, 4} || out.Hits[1].NewLines != [2]int{1, 0} {
+		t.Errorf("lines: %v %+v", err, out.Hits)
+	}
+}
+
+func TestPlanBytes(t *testing.T) {
+	for _, c := range []struct{ name, file, old, new, after string }{
+		{"Latin-1 beside", "caf\xe9\nname = 1\n\xff\xfe\n", "name = 1", "name = 2", "caf\xe9\nname = 2\n\xff\xfe\n"},
+		{"Latin-1 in context", "# caf\xe9 au lait\nname = 1\nmore = 2\n", "# café au lait\nname = 1\nmore = 2", "# café au lait\nname = 3\nmore = 2", "# caf\xe9 au lait\nname = 3\nmore = 2\n"},
+		{"GBK", "\xc4\xe3\xba\xc3\n  a = 1\n", "\ta = 1", "\ta = 2", "\xc4\xe3\xba\xc3\n  a = 2\n"},
+		{"byte order mark", "\ufeffone\ntwo\n", "one\ntwo", "1\ntwo", "\ufeff1\ntwo\n"},
+		{"byte order mark in the call", "\ufeffone\ntwo\n", "\ufeffone", "1", "\ufeff1\ntwo\n"},
+		{"CRLF", "one\r\ntwo\r\n", "one\ntwo", "one\n1.5\ntwo", "one\r\n1.5\r\ntwo\r\n"},
+		{"CRLF in the call", "one\ntwo\n", "one\r\ntwo", "one\r\n1.5\r\ntwo", "one\n1.5\ntwo\n"},
+		{"mixed", "one\r\ntwo\nthree\r\nfour\n", "two\nthree\nfour", "TWO\nthree\nFOUR", "one\r\nTWO\nthree\r\nFOUR\n"},
+		{"mixed, like", "\tone\r\n\ttwo\n\tthree\r\n\tfour\n", "two\nthree\nfour", "TWO\nthree\nFOUR", "\tone\r\n\tTWO\n\tthree\r\n\tFOUR\n"},
+		{"only endings", "one\r\ntwo\r\n", "one\r\n", "one\n", "one\ntwo\r\n"},
+		{"no final newline", "one\ntwo", "two", "two\nthree", "one\ntwo\nthree"},
+		{"no final newline, like", "\tone of it\n\ttwo of it", "two of it", "two of it\nthree", "\tone of it\n\ttwo of it\nthree"},
+		{"NUL bytes", "a\x00b\nc\n", "c", "d", "a\x00b\nd\n"},
+		{"empty file", "", "", "new\n", "new\n"},
+		{"lone CR", "a\rb\rc\n", "b", "B", "a\rB\rc\n"},
+		{"removed line", "one\ntwo\nthree\n", "two", "", "one\nthree\n"},
+		{"removed word", "one two three\n", "two ", "", "one three\n"},
+	} {
+		out, err := Plan([]byte(c.file), []Edit{{Old: c.old, New: c.new}}, Options{})
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		} else if string(out.After) != c.after {
+			t.Errorf("%s: %q, want %q", c.name, out.After, c.after)
+		}
+	}
+}
+
+// outside checks that bytes outside the reported lines are what they were.
+func outside(t *testing.T, before []byte, out *Outcome) {
+	t.Helper()
+	hits := slices.Clone(out.Hits)
+	slices.SortStableFunc(hits, func(a, b Hit) int { return a.Lines[0] - b.Lines[0] })
+	a, b := newText(before), newText(out.After)
+	at := func(x *text, line int) int {
+		if line == 1 {
+			return 0
+		}
+		return x.starts[min(max(line-1, 0), x.lines())]
+	}
+	i, j := 1, 1
+	check := func(i2, j2 int) {
+		x, y := before[at(a, i):at(a, max(i, i2))], out.After[at(b, j):at(b, max(j, j2))]
+		if !bytes.Equal(x, y) {
+			t.Fatalf("lines %d to %d, outside of %+v, were %q and are %q\nbefore %q\nafter  %q", i, i2, out.Hits, x, y, before, out.After)
+		}
+	}
+	for _, h := range hits {
+		if h.Lines[0] > i {
+			check(h.Lines[0], h.NewLines[0])
+		}
+		if h.Lines[1]+1 > i {
+			i, j = h.Lines[1]+1, h.NewLines[1]+1
+		}
+	}
+	check(a.lines()+1, b.lines()+1)
+}
+
+// checkPlan checks what holds for every edit of every file.
+func checkPlan(t *testing.T, file, old, new string, all bool, line int) (applied bool) {
+	t.Helper()
+	before := []byte(file)
+	e := Edit{Old: old, New: new, All: all, Line: line}
+	out, err := Plan(before, []Edit{e}, Options{})
+	if string(before) != file {
+		t.Fatalf("Plan(%q, %q, %q) has changed its input", file, old, new)
+	}
+	var r *Refusal
+	if err != nil {
+		if !errors.As(err, &r) || r.Code == "" || r.Message == "" || r.Hint == "" {
+			t.Fatalf("Plan(%q, %q, %q): poor refusal %+v", file, old, new, err)
+		}
+	} else {
+		if !all || !blank(old) { // without its line endings a file has no lines to tell
+			outside(t, before, out)
+		}
+		if again, err := Plan(out.After, []Edit{e}, Options{}); err == nil && !all && telling(old, new) && (&planner{file: out.After}).count(old) == 0 {
+			t.Fatalf("twice is not once: file %q old %q new %q: %q, then %q", file, old, new, out.After, again.After)
+		}
+	}
+	plain := !strings.Contains(file, "\r") && !strings.Contains(old, "\r") && !strings.Contains(new, "\r")
+	if body := strings.TrimPrefix(file, bom); plain && !all && old != "" && old != new && !strings.HasPrefix(old, bom) && !strings.HasPrefix(new, bom) && strings.Count(body, old) == 1 && len((&planner{file: before}).find(old, 2)) == 1 && new != "" && !strings.Contains(new, old) {
+		if want := file[:len(file)-len(body)] + strings.Replace(body, old, new, 1); err != nil || string(out.After) != want {
+			t.Fatalf("an exact unique text was not replaced literally: file %q old %q new %q: %v %+v", file, old, new, err, out)
+		}
+	}
+	if plain {
+		crlf := func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }
+		twin, err2 := Plan([]byte(crlf(file)), []Edit{e}, Options{})
+		if code(err) != code(err2) || err == nil && string(twin.After) != crlf(string(out.After)) && strings.Contains(file, "\n") {
+			t.Fatalf("LF and CRLF differ: file %q old %q new %q: %v %v\n%+v\n%+v", file, old, new, err, err2, out, twin)
+		}
+	}
+	return err == nil
+}
+
+// telling reports whether most lines of a text, and all that are removed, are
+// of one place only; a file of braces has no second time.
+func telling(old, new string) bool {
+	n, all := 0, 0
+	left := strings.Split(new, "\n")
+	for l := range strings.SplitSeq(old, "\n") {
+		if blank(l) {
+			continue
+		}
+		all++
+		if x := slices.Index(left, l); x >= 0 {
+			left = slices.Delete(left, x, x+1)
+		} else if weight(l) <= 0.9 {
+			return false
+		}
+		if weight(l) > 0.9 {
+			n++
+		}
+	}
+	return n > 1 && 2*n > all
+}
+
+func FuzzPlan(f *testing.F) {
+	f.Add("a\n\tb\nc\n", "    b\nc", "    B\nc", false, 0)
+	f.Add("foo( a,b )  bar\n", "a,b ) bar", "X", false, 0)
+	f.Add("x\n\n\ny\n", "x\n\ny", "x\nz\n\ny", false, 2)
+	f.Add("1\tone\n2\ttwo\n", "1\tone", "1\tuno", true, 1)
+	f.Add("\ufeffa\xe9\nb", "b", "b\nc", false, 0)
+	f.Fuzz(func(t *testing.T, file, old, new string, all bool, line int) {
+		if len(file)+len(old)+len(new) > 4000 {
+			t.Skip()
+		}
+		checkPlan(t, file, old, new, all, line)
+	})
+}
+
+// distorted misquotes lines as models do.
+func distorted(r *rand.Rand, lines []string) []string {
+	var out []string
+	kind := r.IntN(6)
+	for _, l := range lines {
+		switch {
+		case kind == 0:
+			l = strings.ReplaceAll(l, "\t", "  ")
+		case kind == 1:
+			l = strings.TrimPrefix(l, "\t")
+		case kind == 2 && r.IntN(3) == 0:
+			l += "  "
+		case kind == 3 && r.IntN(4) == 0 && len(l) > 8:
+			l = l[:5] + l[6:]
+		case kind == 4 && r.IntN(5) == 0:
+			continue
+		case kind == 5 && r.IntN(4) == 0:
+			out = append(out, "")
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// Random edits of random files, quoted rightly and wrongly, keep the rules.
+func TestPlanProperties(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	pool := sourceLines(4000)
+	applied := 0
+	for range 3000 {
+		at := r.IntN(len(pool) - 60)
+		file := pool[at:][:1+r.IntN(50)]
+		from := r.IntN(len(file))
+		block := file[from:][:1+r.IntN(min(12, len(file)-from))]
+		old := distorted(r, block)
+		new := slices.Clone(old)
+		for range 1 + r.IntN(2) {
+			k := r.IntN(len(new) + 1)
+			switch {
+			case r.IntN(3) == 0 || k == len(new):
+				new = slices.Insert(new, k, fmt.Sprintf("\t\tinserted(%d)", r.IntN(9)))
+			case r.IntN(2) == 0:
+				new = slices.Delete(new, k, k+1)
+			default:
+				new[k] += " // changed"
+			}
+		}
+		end := strings.Repeat("\n", r.IntN(2))
+		if checkPlan(t, strings.Join(file, "\n")+end, strings.Join(old, "\n"), strings.Join(new, "\n"), r.IntN(8) == 0, 0) {
+			applied++
+		}
+	}
+	if applied < 1000 {
+		t.Errorf("only %d of 3000 were applied", applied)
+	}
+}
+
+// Files and calls made to be slow are answered in bounded time.
+func TestPlanBounded(t *testing.T) {
+	long := strings.Repeat("ab cd ", 20_000)
+	many := strings.Repeat("x := f(a, b, c)\n", 30_000)
+	for name, c := range map[string][3]string{
+		"one long line":      {long + "e\n", strings.Replace(long, "ab", "ba", 3000), "y"},
+		"two long lines":     {long + "\n" + long + "z\n", strings.Replace(long, "cd", "dc", 5000) + "\nq", "y"},
+		"equal lines":        {many, strings.Replace(many[:16*3000], "f(a", "g(a", 3), "y"},
+		"call over the file": {many[:16*100], many, "y"},
+		"blank lines":        {strings.Repeat("\n", 100_000), "\n \n \nx", "y"},
+		"all blank":          {strings.Repeat(" \n", 50_000), strings.Repeat("\n", 500) + "x", "y"},
+		"backslashes":        {many, strings.Repeat(`\"\n`, 10_000), "y"},
+		"many equal places":  {strings.Repeat("begin\n\tmiddle(1)\nend\n", 10_000), "begin\n\tmiddle(2)\nend", "y"},
+		"a long fragment":    {strings.Repeat("ab ", 100_000) + "\n", strings.Repeat("ab", 140) + " c", "y"},
+		"half a million":     {strings.Repeat("{\n}\n", 250_000), "{\n} \n{\n}\n a", "y"},
+	} {
+		for _, all := range [...]bool{false, true} {
+			start := time.Now()
+			out, err := Plan([]byte(c[0]), []Edit{{Old: c[1], New: c[2], All: all}}, Options{})
+			if out == nil && err == nil {
+				t.Errorf("%s: no answer", name)
+			}
+			if d := time.Since(start); d > 20*time.Second {
+				t.Errorf("%s, all %v: took %v", name, all, d)
+			} else {
+				t.Logf("%s, all %v: %v %v", name, all, d, code(err))
+			}
+		}
+	}
+}

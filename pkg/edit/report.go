@@ -1,0 +1,140 @@
+package edit
+
+import "slices"
+
+// mostKept is how many misquoted lines are reported.
+const mostKept = 20
+
+// cleanedStrategy is the strategy of a place that was found literally after
+// cleaning.
+func cleanedStrategy(cleaned []string) string {
+	if slices.ContainsFunc(cleaned, func(c string) bool {
+		return c == cleanJSON || c == cleanEscapes || c == cleanQuotes || c == cleanHTML
+	}) {
+		return EscapeNormalized
+	}
+	return TrimmedBoundary
+}
+
+// strategy names the rung on which a place was found.
+func (c *candidate) strategy(at place) string {
+	var equal, trailing, indent, inner, escaped int
+	first, last := false, false
+	lines := c.locator.call
+	for _, q := range at.pairs {
+		o, f := lines[q.k0], c.locator.text.line(q.i0)
+		if o.blank {
+			continue
+		}
+		switch {
+		case !q.single():
+			inner++
+		case o.text == f.text:
+		case o.lead == f.lead && o.ws() == f.ws():
+			trailing++
+		case o.ws() == f.ws():
+			indent++
+		case o.tight == f.tight:
+			inner++
+		case q.sim == simLoose:
+			escaped++
+		default:
+			continue
+		}
+		equal++
+		first = first || q.k0 == firstSolid(lines)
+		last = q.k1 > lastSolid(lines)
+	}
+	whole := equal == c.solid()
+	switch {
+	case !whole && first && last && c.solid() > 2:
+		return BlockAnchor
+	case !whole && equal*2 >= c.solid():
+		return ContextAware
+	case !whole:
+		return Merged
+	case escaped > 0:
+		return EscapeNormalized
+	case inner > 0:
+		return WhitespaceNormalized
+	case indent > 0:
+		return IndentationFlexible
+	case trailing > 0 || len(c.cleaned) == 0:
+		return LineTrimmed
+	}
+	return cleanedStrategy(c.cleaned)
+}
+
+func firstSolid(fs []*form) int {
+	return slices.IndexFunc(fs, func(f *form) bool { return !f.blank && !f.elided })
+}
+
+func lastSolid(fs []*form) int {
+	for k := len(fs) - 1; k >= 0; k-- {
+		if !fs[k].blank && !fs[k].elided {
+			return k
+		}
+	}
+	return 0
+}
+
+// similarity is 1 − d/max(len) of the call and a place, line by line and
+// without white space.
+func (l *locator) similarity(at place) float64 {
+	d, size := 0, 0
+	k, i := 0, at.start
+	skip := func(k1, i1 int) {
+		n, m := 0, 0
+		for ; k < k1; k++ {
+			if !l.call[k].elided {
+				n += len(l.call[k].tight)
+			}
+		}
+		for ; i < i1; i++ {
+			m += len(l.text.line(i).tight)
+		}
+		if slices.ContainsFunc(l.call, func(f *form) bool { return f.elided }) {
+			m = 0
+		}
+		d, size = d+max(n, m), size+max(n, m)
+	}
+	for _, q := range at.pairs {
+		if q.i0 < at.start || q.i1 > at.end {
+			continue
+		}
+		skip(q.k0, q.i0)
+		var a, b string
+		for ; k < q.k1; k++ {
+			a += l.call[k].tight
+		}
+		for ; i < q.i1; i++ {
+			b += l.text.line(i).tight
+		}
+		n := max(len(a), len(b))
+		size += n
+		switch {
+		case a == b:
+		case n > longLine:
+			d += int(float64(n) * (1 - tokenShare(a, b)))
+		default:
+			d += int(float64(n) * (1 - Similarity(a, b)))
+		}
+	}
+	skip(len(l.call), at.end)
+	if size == 0 {
+		return 1
+	}
+	return 1 - float64(d)/float64(size)
+}
+
+// kept are the lines where the file's text stays though the call misquotes it.
+func (c *candidate) kept(at place) []Kept {
+	var out []Kept
+	for _, q := range at.pairs {
+		o, f := c.locator.call[q.k0], c.locator.text.line(q.i0)
+		if q.single() && !o.blank && o.tight != f.tight && len(out) < mostKept {
+			out = append(out, Kept{q.i0 + 1, clip(f.text), clip(o.text)})
+		}
+	}
+	return out
+}

@@ -1,0 +1,242 @@
+package edit
+
+import (
+	"cmp"
+	"slices"
+)
+
+// block says that a[i:i+n] equals b[j:j+n].
+type block struct{ i, j, n int }
+
+// op says what becomes of a[i1:i2]: it is b[j1:j2]. equal says that nothing
+// changed there.
+type op struct {
+	equal          bool
+	i1, i2, j1, j2 int
+}
+
+// compareStrings is compare for strings.
+func compareStrings(a, b []string) []op {
+	ids := make(map[string]int32, len(a)+len(b))
+	code := func(s []string) []int32 {
+		out := make([]int32, len(s))
+		for i, x := range s {
+			id, ok := ids[x]
+			if !ok {
+				id = int32(len(ids))
+				ids[x] = id
+			}
+			out[i] = id
+		}
+		return out
+	}
+	return compare(code(a), code(b))
+}
+
+// compare is how a becomes b: longest common stretches first where the two
+// are small, lines that are unique in both first where they are not, so that
+// the time stays near linear.
+func compare(a, b []int32) []op {
+	c := comparer{a: a, b: b}
+	c.walk(0, len(a), 0, len(b))
+	slices.SortFunc(c.blocks, func(x, y block) int { return cmp.Compare(x.i, y.i) })
+	var ops []op
+	i, j := 0, 0
+	for _, m := range append(c.blocks, block{len(a), len(b), 0}) {
+		if i < m.i || j < m.j {
+			ops = append(ops, op{false, i, m.i, j, m.j})
+		}
+		if m.n > 0 {
+			if k := len(ops) - 1; k >= 0 && ops[k].equal {
+				ops[k].i2, ops[k].j2 = m.i+m.n, m.j+m.n
+			} else {
+				ops = append(ops, op{true, m.i, m.i + m.n, m.j, m.j + m.n})
+			}
+		}
+		i, j = m.i+m.n, m.j+m.n
+	}
+	return ops
+}
+
+type comparer struct {
+	a, b   []int32
+	blocks []block
+}
+
+const (
+	smallCompare = 1 << 16 // cells up to which the longest stretch is looked for
+	mostEdits    = 1000    // differences that are looked for where no line is unique
+)
+
+func (c *comparer) add(i, j, n int) {
+	if n > 0 {
+		c.blocks = append(c.blocks, block{i, j, n})
+	}
+}
+
+// walk finds the common stretches of a[i1:i2] and b[j1:j2].
+func (c *comparer) walk(i1, i2, j1, j2 int) {
+	for {
+		n := 0
+		for i1+n < i2 && j1+n < j2 && c.a[i1+n] == c.b[j1+n] {
+			n++
+		}
+		c.add(i1, j1, n)
+		i1, j1, n = i1+n, j1+n, 0
+		for i1 < i2-n && j1 < j2-n && c.a[i2-n-1] == c.b[j2-n-1] {
+			n++
+		}
+		i2, j2 = i2-n, j2-n
+		c.add(i2, j2, n)
+		if i1 == i2 || j1 == j2 {
+			return
+		}
+		if (i2-i1)*(j2-j1) > smallCompare {
+			if !c.anchors(i1, i2, j1, j2) {
+				c.shortest(i1, i2, j1, j2)
+			}
+			return
+		}
+		m := c.longest(i1, i2, j1, j2)
+		if m.n == 0 {
+			return
+		}
+		c.add(m.i, m.j, m.n)
+		c.walk(i1, m.i, j1, m.j)
+		i1, j1 = m.i+m.n, m.j+m.n
+	}
+}
+
+// longest is the longest common stretch, the first of several.
+func (c *comparer) longest(i1, i2, j1, j2 int) block {
+	best := block{i1, j1, 0}
+	row := make([]int, j2-j1+1)
+	for i := i1; i < i2; i++ {
+		diagonal := 0
+		for j := j1; j < j2; j++ {
+			up := row[j-j1+1]
+			n := 0
+			if c.a[i] == c.b[j] {
+				n = diagonal + 1
+			}
+			row[j-j1+1], diagonal = n, up
+			if n > best.n {
+				best = block{i - n + 1, j - n + 1, n}
+			}
+		}
+	}
+	return best
+}
+
+// anchors splits at what is unique on both sides, in the longest chain that
+// is in order (patience). It reports whether there was any.
+func (c *comparer) anchors(i1, i2, j1, j2 int) bool {
+	type seen struct{ na, nb, i, j int }
+	m := make(map[int32]*seen)
+	for i := i1; i < i2; i++ {
+		s := m[c.a[i]]
+		if s == nil {
+			s = &seen{}
+			m[c.a[i]] = s
+		}
+		s.na, s.i = s.na+1, i
+	}
+	for j := j1; j < j2; j++ {
+		if s := m[c.b[j]]; s != nil {
+			s.nb, s.j = s.nb+1, j
+		}
+	}
+	var pairs []block
+	for i := i1; i < i2; i++ {
+		if s := m[c.a[i]]; s.na == 1 && s.nb == 1 {
+			pairs = append(pairs, block{s.i, s.j, 1})
+		}
+	}
+	if len(pairs) == 0 {
+		return false
+	}
+	for _, p := range risingChain(pairs) {
+		c.add(p.i, p.j, 1)
+		c.walk(i1, p.i, j1, p.j)
+		i1, j1 = p.i+1, p.j+1
+	}
+	c.walk(i1, i2, j1, j2)
+	return true
+}
+
+// risingChain is the longest part of pairs, ordered by i, that rises in j too.
+func risingChain(pairs []block) []block {
+	var tops []int // tops[k]: the pair with the smallest j that ends a chain of k+1
+	prev := make([]int, len(pairs))
+	for x, p := range pairs {
+		k, _ := slices.BinarySearchFunc(tops, p.j, func(t, j int) int { return cmp.Compare(pairs[t].j, j) })
+		prev[x] = -1
+		if k > 0 {
+			prev[x] = tops[k-1]
+		}
+		if k == len(tops) {
+			tops = append(tops, x)
+		} else {
+			tops[k] = x
+		}
+	}
+	chain := make([]block, len(tops))
+	for x, k := tops[len(tops)-1], len(tops)-1; k >= 0; x, k = prev[x], k-1 {
+		chain[k] = pairs[x]
+	}
+	return chain
+}
+
+// shortest finds the fewest differences (Myers 1986) as long as they are few;
+// where they are many the two stretches have nothing in common.
+func (c *comparer) shortest(i1, i2, j1, j2 int) {
+	n, m := i2-i1, j2-j1
+	limit := min(mostEdits, n+m)
+	v := make([]int, 2*limit+3)
+	at := limit + 1
+	var trace [][]int
+	for d := 0; d <= limit; d++ {
+		for k := -d; k <= d; k += 2 {
+			x := v[at+k-1] + 1
+			if k == -d || k != d && v[at+k-1] < v[at+k+1] {
+				x = v[at+k+1]
+			}
+			for x < n && x-k < m && x >= k && c.a[i1+x] == c.b[j1+x-k] {
+				x++
+			}
+			v[at+k] = x
+			if x >= n && x-k >= m {
+				c.follow(trace, d, i1, j1, n, m)
+				return
+			}
+		}
+		trace = append(trace, slices.Clone(v[at-d:at+d+1]))
+	}
+}
+
+// follow walks the traces of shortest back and keeps the equal stretches.
+func (c *comparer) follow(trace [][]int, d, i1, j1, x, y int) {
+	for ; d > 0; d-- {
+		row := trace[d-1] // row[k+d-1] is the furthest x on diagonal k
+		get := func(k int) int {
+			if k < -(d-1) || k > d-1 {
+				return -1
+			}
+			return row[k+d-1]
+		}
+		k := x - y
+		pk := k - 1
+		if k == -d || k != d && get(k-1) < get(k+1) {
+			pk = k + 1
+		}
+		px := get(pk)
+		py := px - pk
+		sx := px // after the single step
+		if pk == k-1 {
+			sx++
+		}
+		c.add(i1+sx, j1+sx-k, x-sx)
+		x, y = px, py
+	}
+	c.add(i1, j1, min(x, y))
+}
