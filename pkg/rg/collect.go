@@ -1,0 +1,232 @@
+package rg
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A fileKey is a file's place in the order of the results.
+type fileKey struct {
+	path string
+	time int64 // nanoseconds; 0 unless sorted by it
+}
+
+func (k fileKey) compare(o fileKey) int {
+	if c := cmp.Compare(o.time, k.time); c != 0 {
+		return c
+	}
+	return comparePaths(k.path, o.path)
+}
+
+// A collector keeps what comes first in the order, and counts everything. It
+// holds about twice the lines that will be shown, however many match.
+type collector struct {
+	q       *Query
+	from    *cursor // nil for the beginning
+	bound   atomic.Pointer[fileKey]
+	visit   func(FileResult) error // takes the results at once; nil to keep them
+	visited error
+
+	mu      sync.Mutex
+	claimed map[string]bool // files already searched, where roots may overlap; else nil
+	files   []kept
+	held    int // units in files
+	matches int64
+	count   int
+	before  int64 // units before from
+	sum     uint64
+}
+
+// A kept is a file held, with the units of the limit it takes.
+type kept struct {
+	FileResult
+	key   fileKey
+	units int
+}
+
+// claim is false for a file that another root has brought already.
+func (c *collector) claim(path string) bool {
+	if c.claimed == nil {
+		return true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.claimed[path] {
+		return false
+	}
+	c.claimed[path] = true
+	return true
+}
+
+// request says how much of a file with a match is wanted.
+func (c *collector) request(key fileKey) request {
+	r := request{lines: c.q.Limit}
+	if c.q.Limit < 0 || c.visit != nil {
+		r.lines = math.MaxInt
+	}
+	if c.q.Mode != Content {
+		r.lines = 0
+	}
+	if c.from != nil {
+		switch order := key.compare(c.from.key()); {
+		case order < 0:
+			r.lines = 0
+		case order == 0:
+			r.after = c.from.Line
+		}
+	}
+	if b := c.bound.Load(); b != nil && key.compare(*b) > 0 {
+		r.lines = 0
+	}
+	return r
+}
+
+func (c *cursor) key() fileKey { return fileKey{c.Path, c.Time} }
+
+// add takes what the search of a file found; it is false when no more files
+// are wanted.
+func (c *collector) add(key fileKey, f *found) bool {
+	if f.matches == 0 {
+		return true
+	}
+	result := FileResult{Path: key.path, Matches: f.matches, Lines: f.lines, Encoding: f.encoding}
+	if key.time != 0 {
+		result.Modified = time.Unix(0, key.time)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.matches += int64(f.matches)
+	c.count++
+	c.sum += hashOf("%q %d %d", key.path, f.matches, f.sum)
+	if c.visit != nil {
+		if c.visited == nil {
+			c.visited = c.visit(result)
+		}
+		return c.visited == nil
+	}
+	units := f.stored
+	if c.q.Mode != Content {
+		units = 1
+	}
+	if c.from != nil {
+		switch order := key.compare(c.from.key()); {
+		case order < 0 && c.q.Mode == Content:
+			c.before += int64(f.matches)
+			return true
+		case order <= 0 && c.q.Mode != Content:
+			c.before++
+			return true
+		}
+		c.before += int64(f.before)
+	}
+	if b := c.bound.Load(); units == 0 || b != nil && key.compare(*b) > 0 {
+		return true
+	}
+	c.files = append(c.files, kept{result, key, units})
+	c.held += units
+	if c.q.Limit > 0 && c.held > 2*c.q.Limit+64 {
+		c.prune()
+	}
+	return true
+}
+
+// prune drops the files that cannot be shown, and from now on those behind.
+func (c *collector) prune() {
+	c.sort()
+	held := 0
+	for i := range c.files {
+		if held += c.files[i].units; held >= c.q.Limit {
+			clear(c.files[i+1:])
+			c.files = c.files[:i+1]
+			last := c.files[i].key // a copy: the list is sorted again
+			c.bound.Store(&last)
+			break
+		}
+	}
+	c.held = held
+}
+
+func (c *collector) sort() {
+	slices.SortFunc(c.files, func(a, b kept) int { return a.key.compare(b.key) })
+}
+
+// finish makes the results, cut to the limit.
+func (c *collector) finish(complete bool) *Results {
+	c.sort()
+	r := &Results{Matches: c.matches, FileCount: c.count}
+	total, shown := c.matches, 0
+	if c.q.Mode != Content {
+		total = int64(c.count)
+	}
+	var last *kept
+	for i := range c.files {
+		f := &c.files[i]
+		if c.q.Limit > 0 {
+			room := c.q.Limit - shown
+			if room == 0 {
+				break
+			}
+			if f.units > room {
+				f.cut(room, c.q.After)
+			}
+		}
+		shown += f.units
+		r.Files = append(r.Files, f.FileResult)
+		last = f
+	}
+	sum := c.sum | 1
+	if !complete {
+		sum = 0
+	}
+	if c.from != nil && c.from.Sum != 0 && sum != 0 {
+		r.Changed = c.from.Sum != sum
+	}
+	if total-c.before <= int64(shown) || c.visit != nil {
+		return r
+	}
+	r.Truncated = true
+	next := cursor{Query: c.q.hash(), Sum: sum}
+	switch {
+	case last != nil:
+		next.Path, next.Time, next.Line = last.key.path, last.key.time, last.lastMatch()
+	case c.from != nil:
+		next.Path, next.Time, next.Line = c.from.Path, c.from.Time, c.from.Line
+	}
+	r.Cursor = next.encode()
+	return r
+}
+
+// cut leaves the first units of the file's matching lines, and the context
+// after the last.
+func (f *kept) cut(units, after int) {
+	seen, last, end := 0, 0, len(f.Lines)
+	for i, l := range f.Lines {
+		if l.Match && !l.Continues {
+			if seen == units {
+				end = i
+				break
+			}
+			seen++
+		}
+		if l.Match {
+			last = l.Number
+		}
+	}
+	for end > 0 && !f.Lines[end-1].Match && f.Lines[end-1].Number > last+after {
+		end--
+	}
+	f.Lines, f.units = f.Lines[:end], units
+}
+
+func (f *kept) lastMatch() int {
+	for i := len(f.Lines) - 1; i >= 0; i-- {
+		if f.Lines[i].Match && !f.Lines[i].Continues {
+			return f.Lines[i].Number
+		}
+	}
+	return 0
+}

@@ -1,0 +1,33 @@
+package rg
+
+import (
+	"errors"
+	"fmt"
+)
+
+// A PatternError says why a pattern cannot be searched for.
+type PatternError struct {
+	Pattern string
+	Offset  int    // byte offset in the pattern
+	Message string // what is wrong there
+	PCRE    bool   // the pattern is meant for a backtracking engine such as PCRE2
+}
+
+// Error gives the pattern, the place and the reason in one line.
+func (e *PatternError) Error() string {
+	return fmt.Sprintf("parsing pattern %q at byte %d: %s", e.Pattern, e.Offset, e.Message)
+}
+
+// Is makes a PatternError match ErrPattern, and ErrNeedsPCRE where that is so.
+func (e *PatternError) Is(target error) bool {
+	return target == ErrPattern || target == ErrNeedsPCRE && e.PCRE
+}
+
+// ErrPattern is matched by every error about the syntax of a pattern.
+var ErrPattern = errors.New("bad pattern")
+
+// ErrNeedsPCRE is matched by the error about a pattern that no automaton can
+// run: look-around, backreferences, atomic groups, recursion.
+var ErrNeedsPCRE = errors.New("pattern needs PCRE2")
+
+func needsPCRE(err error) bool { return errors.Is(err, ErrNeedsPCRE) }

@@ -1,0 +1,185 @@
+package rg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+// A RipgrepProgram is a ripgrep that was found on this machine.
+type RipgrepProgram struct {
+	Path    string   // absolute
+	Version string   // such as "15.0.0"
+	PCRE2   bool     // it can run patterns that need backtracking
+	Env     []string // its environment; nil for an empty one
+}
+
+// FindRipgrep looks for ripgrep: what AGENTKIT_RG names, else rg in the
+// absolute directories of PATH. Lookup gives an environment variable. The
+// program is run once, to ask for its version. The error is ErrNoRipgrep.
+func FindRipgrep(ctx context.Context, lookup func(key string) string) (*RipgrepProgram, error) {
+	name := "rg"
+	if runtime.GOOS == "windows" {
+		name = "rg.exe"
+	}
+	var candidates []string
+	if named := lookup("AGENTKIT_RG"); named != "" {
+		candidates = append(candidates, named)
+	}
+	for _, dir := range filepath.SplitList(lookup("PATH")) {
+		candidates = append(candidates, filepath.Join(dir, name))
+	}
+	for _, path := range candidates {
+		if !filepath.IsAbs(path) {
+			continue
+		}
+		st, err := os.Stat(path)
+		if err != nil || !st.Mode().IsRegular() || runtime.GOOS != "windows" && st.Mode()&0o111 == 0 {
+			continue
+		}
+		if p := askVersion(ctx, path); p != nil {
+			return p, nil
+		}
+	}
+	return nil, ErrNoRipgrep
+}
+
+func askVersion(ctx context.Context, path string) *RipgrepProgram {
+	p := &RipgrepProgram{Path: path}
+	out, err := p.command(ctx, "", "--version").Output()
+	first, _, _ := strings.Cut(string(out), "\n")
+	version, ok := strings.CutPrefix(first, "ripgrep ")
+	if err != nil || !ok {
+		return nil
+	}
+	p.Version, _, _ = strings.Cut(version, " ")
+	p.PCRE2 = p.command(ctx, "", "--pcre2-version").Run() == nil
+	return p
+}
+
+func (p *RipgrepProgram) command(ctx context.Context, dir string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, p.Path, args...)
+	cmd.Dir = dir
+	cmd.Env = p.Env
+	if cmd.Env == nil {
+		cmd.Env = []string{}
+	}
+	return cmd
+}
+
+// ripgrepArgs says the query in ripgrep's words.
+func ripgrepArgs(q *Query, pcre bool, roots []rootPath) []string {
+	args := []string{"--no-config", "--json", "--no-ignore-global"}
+	for _, f := range [...]struct {
+		on   bool
+		flag string
+	}{
+		{q.Literal, "--fixed-strings"},
+		{q.IgnoreCase, "--ignore-case"},
+		{q.SmartCase && !q.IgnoreCase, "--smart-case"},
+		{q.Word, "--word-regexp"},
+		{q.Multiline, "--multiline"},
+		{q.Multiline && q.DotAll, "--multiline-dotall"},
+		{pcre, "--pcre2"},
+		{q.Hidden, "--hidden"},
+		{q.NoIgnore, "--no-ignore"},
+		{q.Hidden && !q.NoIgnore, "--glob=!.git"},
+		{q.Follow, "--follow"},
+		{q.OneFileSystem, "--one-file-system"},
+		{q.Binary, "--text"},
+		{q.Mode == Files, "--max-count=1"},
+	} {
+		if f.on {
+			args = append(args, f.flag)
+		}
+	}
+	if q.GlobalIgnore != "" && !q.NoIgnore {
+		args = append(args, "--ignore-file="+q.GlobalIgnore)
+	}
+	if q.MaxFileSize > 0 {
+		args = append(args, "--max-filesize="+strconv.FormatInt(q.MaxFileSize, 10))
+	}
+	if q.Mode == Content {
+		args = append(args, "--before-context="+strconv.Itoa(q.Before), "--after-context="+strconv.Itoa(q.After))
+	}
+	for _, g := range q.Globs {
+		args = append(args, "--glob="+g)
+	}
+	for _, g := range q.Exclude {
+		args = append(args, "--glob=!"+g)
+	}
+	args = append(args, "--regexp="+q.Pattern, "--")
+	for _, r := range roots {
+		switch {
+		case filepath.IsAbs(filepath.FromSlash(r.show)):
+			args = append(args, r.abs)
+		default:
+			args = append(args, "./"+r.show)
+		}
+	}
+	return args
+}
+
+// searchRipgrep runs ripgrep and reads what it prints.
+func searchRipgrep(ctx context.Context, q *Query, p *plan, roots []rootPath, c *collector) (*runStatus, error) {
+	status := &runStatus{skips: &skipList{}}
+	o := q.walkOptions()
+	filter, err := newPathFilter(o)
+	if err != nil {
+		return nil, err
+	}
+	if q.Allow != nil { // name what is refused, whether or not it would match
+		listed, err := Walk(ctx, q.Paths, *o, func(Entry) error { return nil })
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range listed.Skipped {
+			if s.Reason == ReasonPolicy {
+				status.skips.add(s.Path, s.Reason)
+			}
+		}
+	}
+	cmd := q.Ripgrep.command(ctx, q.Root, ripgrepArgs(q, p == nil, roots)...)
+	stderr := &tailBuffer{}
+	cmd.Stderr = stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, fmt.Errorf("starting ripgrep: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting ripgrep: %w", err)
+	}
+	a := &adapter{q: q, c: c, filter: filter, status: status, roots: roots}
+	readErr := a.readAll(out)
+	if readErr != nil {
+		_ = cmd.Process.Kill()
+	}
+	waitErr := cmd.Wait()
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		status.partial = PartialTimeout
+	case ctx.Err() != nil:
+		status.partial = PartialCanceled
+	case c.visited != nil:
+	case readErr != nil:
+		return nil, fmt.Errorf("reading from ripgrep: %w", readErr)
+	default:
+		err = a.errors(waitErr, stderr.text)
+	}
+	return status, err
+}
+
+// A tailBuffer keeps the first part of what is written to it.
+type tailBuffer struct{ text []byte }
+
+func (b *tailBuffer) Write(p []byte) (int, error) {
+	const most = 256 << 10
+	b.text = append(b.text, p[:min(len(p), most-len(b.text))]...)
+	return len(p), nil
+}
