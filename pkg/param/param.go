@@ -156,7 +156,7 @@ func (s *Set) OptionalMillis(v **int, name, usage string) *Param {
 
 // Number declares a number that need not be whole.
 func (s *Set) Number(v *float64, name, usage string) *Param {
-	return s.add(name, usage, (*real)(v)).Between(-1<<53, 1<<53)
+	return s.add(name, usage, (*decimal)(v)).Between(-1<<53, 1<<53)
 }
 
 // Bool declares a switch.

@@ -89,8 +89,8 @@ func TestErrors(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
 		{`{}`, `name: is required: a name`},
 		{`{"name":null}`, `name: is required: a name`},
-		{`{"nmae":"alpha"}`, `unknown parameter "nmae"; did you mean name?; known: name, size, wait_ms, all, share, tags, kinds, env, list, raw`},
-		{`{"the_nmae":"alpha"}`, `unknown parameter "the_nmae"; did you mean name?`},
+		{`{"nam":"alpha"}`, `unknown parameter "nam"; did you mean name?; known: name, size, wait_ms, all, share, tags, kinds, env, list, raw`},
+		{`{"the_nam":"alpha"}`, `unknown parameter "the_nam"; did you mean name?`},
 		{`{"name":"gamma"}`, `name: want one of the known words, got "gamma"; known: alpha, beta`},
 		{`{"name":"aplha"}`, `name: want one of the known words, got "aplha"; did you mean alpha?`},
 		{`{"name":"alpha","size":11}`, `size: want 0 to 10, got 11`},
@@ -113,8 +113,7 @@ func TestErrors(t *testing.T) {
 		{``, `got nothing`},
 	} {
 		_, err := decode(t, tt.in)
-		var e *param.Error
-		if !errors.As(err, &e) {
+		if e, ok := errors.AsType[*param.Error](err); !ok {
 			t.Errorf("%s: error is %T %v", tt.in, err, err)
 		} else if !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v\nwant %s", tt.in, err, tt.want)

@@ -147,17 +147,17 @@ func (m *millis) setText(s string) error {
 	return nil
 }
 
-type real float64
+type decimal float64
 
-func (r *real) text() string           { return strconv.FormatFloat(float64(*r), 'g', -1, 64) }
-func (r *real) setText(s string) error { return r.decode(json.RawMessage(strconv.Quote(s))) }
-func (r *real) typeName() string       { return "number" }
-func (r *real) list() bool             { return false }
-func (r *real) schema() *Schema        { return &Schema{Type: "number"} }
-func (r *real) decode(raw json.RawMessage) error {
+func (r *decimal) text() string           { return strconv.FormatFloat(float64(*r), 'g', -1, 64) }
+func (r *decimal) setText(s string) error { return r.decode(json.RawMessage(strconv.Quote(s))) }
+func (r *decimal) typeName() string       { return "number" }
+func (r *decimal) list() bool             { return false }
+func (r *decimal) schema() *Schema        { return &Schema{Type: "number"} }
+func (r *decimal) decode(raw json.RawMessage) error {
 	f, err := number(raw, "want a number")
 	if err == nil {
-		*r = real(f)
+		*r = decimal(f)
 	}
 	return err
 }
@@ -347,7 +347,7 @@ func (w *word) plain() any          { return string(*w) }
 func (n *whole) plain() any         { return int(*n) }
 func (o *optionalWhole) plain() any { return *o.v }
 func (m *millis) plain() any        { return int(*m) }
-func (r *real) plain() any          { return float64(*r) }
+func (r *decimal) plain() any       { return float64(*r) }
 func (b *truth) plain() any         { return bool(*b) }
 func (w *words) plain() any         { return *w.v }
 func (p *pairs) plain() any         { return map[string]string(*p) }
