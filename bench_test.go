@@ -1,0 +1,68 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+)
+
+// build returns the path of the real binary, built once for the caller.
+func build(tb testing.TB) string {
+	tb.Helper()
+	name := filepath.Join(tb.TempDir(), "agentkit")
+	out, err := exec.Command("go", "build", "-o", name, ".").CombinedOutput()
+	if err != nil {
+		tb.Fatalf("building: %v\n%s", err, out)
+	}
+	return name
+}
+
+// BenchmarkStartup runs whole processes in turn and prints the median wall
+// time of each, in milliseconds, beside that of /bin/true. The goal is a small
+// read within three times that plus 4 ms.
+func BenchmarkStartup(b *testing.B) {
+	dir := b.TempDir()
+	file := filepath.Join(dir, "a.txt")
+	if err := os.WriteFile(file, []byte("one\ntwo\n"), 0o644); err != nil {
+		b.Fatal(err)
+	}
+	agentkit := build(b)
+	commands := []struct {
+		name string
+		argv []string
+	}{
+		{"true", []string{"/bin/true"}},
+		{"bash-c-true", []string{"bash", "-c", "true"}},
+		{"rg--version", []string{"rg", "--version"}},
+		{"read", []string{agentkit, "--root", dir, "read", "a.txt"}},
+		{"bash-true", []string{agentkit, "--root", dir, "bash", "true"}},
+		{"grep", []string{agentkit, "--root", dir, "grep", "two"}},
+	}
+	times := map[string][]time.Duration{}
+	env := append(os.Environ(), "XDG_STATE_HOME="+b.TempDir(), "XDG_CONFIG_HOME="+b.TempDir())
+	for b.Loop() {
+		for _, c := range commands {
+			if _, err := exec.LookPath(c.argv[0]); err != nil {
+				continue
+			}
+			cmd := exec.Command(c.argv[0], c.argv[1:]...)
+			cmd.Env = env
+			begin := time.Now()
+			if err := cmd.Run(); err != nil {
+				b.Fatalf("%v: %v", c.argv, err)
+			}
+			times[c.name] = append(times[c.name], time.Since(begin))
+		}
+	}
+	median := func(name string) float64 {
+		list := slices.Sorted(slices.Values(times[name]))
+		return float64(list[len(list)/2].Microseconds()) / 1000
+	}
+	for name := range times {
+		b.ReportMetric(median(name), name+"-ms")
+	}
+	b.ReportMetric((median("read")-4)/median("true"), "(read-4ms)/true")
+}

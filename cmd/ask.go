@@ -1,0 +1,173 @@
+package cmd
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+// grantsFile holds, in the session's state, the rules that were granted for
+// the session: one a line.
+const grantsFile = "grants"
+
+// asker returns who answers for accesses that need approval; nil for nobody.
+// Without --ask a person is asked only where one is surely there: standard
+// input and output are both a terminal.
+func (a *app) asker(env *tool.Env) tool.Asker {
+	switch {
+	case strings.HasPrefix(a.Ask, "cmd:"):
+		program := strings.TrimPrefix(a.Ask, "cmd:")
+		return func(ctx context.Context, r *tool.Request) (tool.Answer, error) {
+			return askProgram(ctx, env, program, r)
+		}
+	case a.Ask == "tty" || a.Ask == "" && terminal(a.stdin) && terminal(a.stdout):
+		return func(ctx context.Context, r *tool.Request) (tool.Answer, error) {
+			tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+			if err != nil {
+				return tool.Answer{}, tool.Errorf(tool.ApprovalRequired, "%s needs approval, and there is no terminal to ask on", r.Tool).
+					WithHint("repeat the call from a terminal, or allow it with --allow")
+			}
+			defer tty.Close() //nolint:errcheck // nothing was written that could be lost
+			answer, err := askPerson(tty, r)
+			if err != nil {
+				return tool.Answer{}, err
+			}
+			return a.keep(ctx, env, answer)
+		}
+	}
+	return nil
+}
+
+// askPerson shows the request on a terminal and reads the answer.
+//
+// The rules of the prompt: every access stands on a line of its own with its
+// decision; what the model wrote is shown as quoted words with control and
+// invisible characters escaped, never raw; the rule that "always" would write
+// is shown before it is chosen; anything but a clear yes is no.
+func askPerson(tty io.ReadWriter, r *tool.Request) (tool.Answer, error) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "agentkit: %s needs approval\n", r.Tool)
+	for i := range r.Outcome.Accesses {
+		d := &r.Outcome.Decisions[i]
+		fmt.Fprintf(&b, "  %-5s %s %s\n", d.Verdict, r.Outcome.Accesses[i].Kind, policy.Subject(&r.Outcome.Accesses[i]))
+		if d.Verdict == policy.Ask {
+			fmt.Fprintf(&b, "        %s (%s)\n", visible(d.Why), visible(d.Rule))
+		}
+	}
+	choices := []string{"[y]es once"}
+	if len(r.Grants) > 0 {
+		fmt.Fprintf(&b, "  rule for the session: %s\n", visible(r.Grants[0]))
+		choices = append(choices, "[s]ession")
+	}
+	if len(r.Rules) > 0 {
+		fmt.Fprintf(&b, "  rule for always: %s\n", visible(r.Rules[0]))
+		choices = append(choices, "[a]lways", "[e]dit the rule")
+	}
+	fmt.Fprintf(&b, "agentkit: allow? %s, [n]o: ", strings.Join(choices, ", "))
+	if _, err := io.WriteString(tty, b.String()); err != nil {
+		return tool.Answer{}, err
+	}
+	in := bufio.NewReader(tty)
+	line, err := in.ReadString('\n')
+	if err != nil && line == "" {
+		return tool.Answer{}, nil //nolint:nilerr // the terminal went away: nobody said yes
+	}
+	return interpret(tty, in, r, strings.TrimSpace(line))
+}
+
+func interpret(tty io.Writer, in *bufio.Reader, r *tool.Request, line string) (tool.Answer, error) {
+	word, rest, _ := strings.Cut(line, " ")
+	switch word {
+	case "y", "yes":
+		return tool.Answer{Yes: true, Scope: tool.Once}, nil
+	case "s", "session":
+		if len(r.Grants) > 0 {
+			return tool.Answer{Yes: true, Scope: tool.Session, Rule: r.Grants[0]}, nil
+		}
+	case "a", "always":
+		if len(r.Rules) > 0 {
+			return tool.Answer{Yes: true, Scope: tool.Always, Rule: r.Rules[0]}, nil
+		}
+	case "e", "edit":
+		if len(r.Rules) == 0 {
+			break
+		}
+		if _, err := fmt.Fprintf(tty, "agentkit: rule to allow always (empty for no): "); err != nil {
+			return tool.Answer{}, err
+		}
+		own, _ := in.ReadString('\n')
+		if own = strings.TrimSpace(own); own != "" {
+			return tool.Answer{Yes: true, Scope: tool.Always, Rule: own}, nil
+		}
+	case "n", "no":
+		return tool.Answer{Reason: strings.TrimSpace(rest)}, nil
+	}
+	return tool.Answer{}, nil
+}
+
+// keep makes the rule of an answer last as long as it is meant to.
+func (a *app) keep(ctx context.Context, env *tool.Env, answer tool.Answer) (tool.Answer, error) {
+	switch {
+	case !answer.Yes || answer.Rule == "":
+		return answer, nil
+	case answer.Scope == tool.Session:
+		return answer, env.Session.Update(ctx, grantsFile, func(old []byte) ([]byte, error) {
+			if len(old) > 0 && !bytes.HasSuffix(old, []byte("\n")) {
+				old = append(old, '\n')
+			}
+			return append(old, answer.Rule+"\n"...), nil
+		})
+	}
+	file, err := policy.UserFile(a.configDir())
+	if err == nil {
+		err = policy.AddRule(a.sources(env), file, policy.Allow, answer.Rule)
+	}
+	if err != nil {
+		return answer, tool.Errorf(tool.BadInput, "writing the rule: %w", err).WithHint("correct the rule or %s, and repeat the call", file)
+	}
+	return answer, nil
+}
+
+// A programRequest is what the program of --ask=cmd: reads on standard input.
+type programRequest struct {
+	Request  policy.Request        `json:"request"`
+	Tool     string                `json:"tool"`
+	Accesses []policy.AccessReport `json:"accesses"`
+	Rules    []string              `json:"rules"`
+}
+
+// A programAnswer is what it prints.
+type programAnswer struct {
+	Decision string `json:"decision"` // allow or deny
+	Reason   string `json:"reason"`   // of a deny, for the model
+}
+
+func askProgram(ctx context.Context, env *tool.Env, program string, r *tool.Request) (tool.Answer, error) {
+	in, err := json.Marshal(programRequest{
+		env.Policy.Request(r.ID, env.Session.ID(), &r.Outcome), r.Tool, env.Policy.Report(&r.Outcome).Accesses, r.Grants,
+	})
+	if err != nil {
+		return tool.Answer{}, err
+	}
+	c := exec.CommandContext(ctx, program)
+	c.Stdin, c.Stderr = bytes.NewReader(in), env.Stderr
+	out, err := c.Output()
+	if err != nil {
+		return tool.Answer{}, tool.Errorf(tool.ApprovalRequired, "asking %s: %w", program, err).WithHint("the program must exit with 0 and print {\"decision\":\"allow\"} or deny")
+	}
+	var answer programAnswer
+	if err := json.Unmarshal(out, &answer); err != nil || answer.Decision != "allow" && answer.Decision != "deny" {
+		return tool.Answer{}, tool.Errorf(tool.ApprovalRequired, "%s answered neither allow nor deny", program).
+			WithHint("the program must print {\"decision\":\"allow\"} or {\"decision\":\"deny\",\"reason\":…}")
+	}
+	return tool.Answer{Yes: answer.Decision == "allow", Scope: tool.Once, Reason: answer.Reason}, nil
+}

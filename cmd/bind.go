@@ -1,0 +1,241 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/agentkit-go/agentkit/pkg/nearest"
+	"github.com/agentkit-go/agentkit/pkg/param"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+// maxInput bounds what is read from standard input: 256 MiB.
+const maxInput = 256 << 20
+
+// command turns t into a subcommand. Its input is flags and arguments, or one
+// JSON object: --json '{...}', or --json - for standard input. Without bind
+// the command has no flags yet: it is there for the help of others.
+func (a *app) command(t *tool.Tool, bind bool) *cobra.Command {
+	c := &cobra.Command{
+		Use:     t.Name,
+		Short:   t.Summary,
+		GroupID: "tools",
+		Args:    cobra.ArbitraryArgs,
+	}
+	if !bind {
+		c.Run = func(*cobra.Command, []string) {} // never reached: it makes help list the command
+		return c
+	}
+	in := tool.New(t)
+	set := in.Set
+	var object string
+	c.Use = strings.Join(append([]string{t.Name}, synopsis(set)...), " ")
+	c.Long = strings.TrimSpace(*t.Doc)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if c.Flags().Changed("json") {
+			return a.runJSON(c, t, object, args)
+		}
+		if err := a.fill(set, args); err != nil {
+			return err
+		}
+		env, err := a.env(c.Context())
+		if err != nil {
+			return err
+		}
+		a.run(c, env, in)
+		return nil
+	}
+	c.Flags().StringVar(&object, "json", "", "all parameters as one JSON `object`; - reads standard input")
+	bindFlags(c, set)
+	return c
+}
+
+// bindFlags makes every parameter of set a flag of c. Flags may also be
+// spelled with underscores and by the parameter's other names.
+func bindFlags(c *cobra.Command, set *param.Set) {
+	c.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if p := set.Lookup(strings.ReplaceAll(name, "-", "_")); p != nil {
+			return pflag.NormalizedName(p.Flag())
+		}
+		if p := set.Lookup(name); p != nil {
+			return pflag.NormalizedName(p.Flag())
+		}
+		return pflag.NormalizedName(name)
+	})
+	c.Flags().SortFlags = false
+	for _, p := range set.Params {
+		f := c.Flags().VarPF(p, p.Flag(), p.Short, p.Usage)
+		if p.Type() == "bool" {
+			f.NoOptDefVal = "true"
+		}
+		switch {
+		case p.Enum != nil:
+			_ = c.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(p.Enum, cobra.ShellCompDirectiveNoFileComp))
+		case p.Kind == param.Directory:
+			_ = c.MarkFlagDirname(f.Name)
+		case p.Kind != param.File:
+			_ = c.RegisterFlagCompletionFunc(f.Name, cobra.NoFileCompletions)
+		}
+	}
+	c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		for _, p := range set.Params {
+			switch {
+			case p.Pos && p.Kind == param.Directory:
+				return nil, cobra.ShellCompDirectiveFilterDirs
+			case p.Pos && p.Kind == param.File:
+				return nil, cobra.ShellCompDirectiveDefault
+			}
+		}
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func (a *app) runJSON(c *cobra.Command, t *tool.Tool, object string, args []string) error {
+	if len(args) > 0 {
+		return tool.Errorf(tool.BadInput, "unexpected argument %q beside --json", args[0]).
+			WithHint("put every parameter into the JSON object")
+	}
+	var clash string
+	for _, p := range tool.New(t).Set.Params {
+		if f := c.Flags().Lookup(p.Flag()); f != nil && f.Changed {
+			clash = f.Name
+		}
+	}
+	if clash != "" {
+		return tool.Errorf(tool.BadInput, "--%s beside --json", clash).WithHint("put every parameter into the JSON object")
+	}
+	raw := []byte(object)
+	if object == "-" {
+		var err error
+		if raw, err = a.readStdin(); err != nil {
+			return err
+		}
+	}
+	return a.do(c, t, raw)
+}
+
+// do runs t with the JSON object raw. The object is read before the policy,
+// so that a mistake in it is reported whatever else is wrong.
+func (a *app) do(c *cobra.Command, t *tool.Tool, raw json.RawMessage) error {
+	in, err := tool.Decode(t, raw)
+	var env *tool.Env
+	if err == nil {
+		env, err = a.env(c.Context())
+	}
+	if err != nil {
+		a.emit(t.Fail(err))
+		return nil
+	}
+	a.run(c, env, in)
+	return nil
+}
+
+// run makes the call and prints its result. What old sessions have left behind
+// is removed now and then, after the result: nobody waits for that.
+func (a *app) run(c *cobra.Command, env *tool.Env, in *tool.Invocation) {
+	a.emit(tool.Run(c.Context(), env, in))
+	_ = env.Session.Opportunistic(context.WithoutCancel(c.Context()))
+	_ = env.Audit.Close()
+	_ = env.Session.Close()
+}
+
+// fill stores plain arguments and what "-" stands for.
+func (a *app) fill(set *param.Set, args []string) error {
+	if err := set.Fill(args); err != nil {
+		return err
+	}
+	var read bool
+	for _, p := range set.Params {
+		if !p.Stdin || !p.Given() || p.String() != "-" {
+			continue
+		}
+		if read {
+			return tool.Errorf(tool.BadInput, "standard input is asked for twice").WithHint("give one of the two by its value")
+		}
+		read = true
+		data, err := a.readStdin()
+		if err != nil {
+			return err
+		}
+		if err := p.Set(string(data)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *app) readStdin() ([]byte, error) {
+	if a.stdin == nil {
+		return nil, nil
+	}
+	data, err := io.ReadAll(io.LimitReader(a.stdin, maxInput+1))
+	if err != nil {
+		return nil, tool.Errorf(tool.IO, "reading standard input: %w", err).WithHint("check what is connected to it")
+	}
+	if len(data) > maxInput {
+		return nil, tool.Errorf(tool.TooLarge, "standard input is larger than %d MiB", maxInput>>20).WithHint("send less")
+	}
+	return data, nil
+}
+
+// synopsis is the arguments of a command as its usage line shows them.
+func synopsis(set *param.Set) []string {
+	var list []string
+	for _, p := range set.Params {
+		name := strings.ToUpper(p.Name)
+		if p.List() {
+			name += "..."
+		}
+		switch {
+		case p.Pos && p.Must:
+			list = append(list, name)
+		case p.Pos:
+			list = append(list, "["+name+"]")
+		}
+	}
+	return list
+}
+
+// flagError explains a flag that did not parse: bad input, with the nearest
+// flag there is.
+func flagError(c *cobra.Command, err error) error {
+	e := tool.Errorf(tool.BadInput, "%w", err).WithHint("see %s --help", c.CommandPath())
+	var absent *pflag.NotExistError
+	var invalid *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &absent):
+		var flags []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, "--"+f.Name) })
+		c.InheritedFlags().VisitAll(func(f *pflag.Flag) { flags = append(flags, "--"+f.Name) })
+		slices.Sort(flags)
+		near := nearest.Words("--"+absent.GetSpecifiedName(), slices.Compact(flags), 3)
+		e = tool.Errorf(tool.BadInput, "unknown flag %s", dashed(absent.GetSpecifiedName())).Suggest(near...).
+			WithHint("see %s --help", c.CommandPath())
+		if len(near) > 0 {
+			_ = e.WithHint("did you mean %s?", near[0])
+		}
+	case errors.As(err, &invalid):
+		e = tool.Errorf(tool.BadInput, "--%s: %v", invalid.GetFlag().Name, invalid.Unwrap()).WithHint("see %s --help", c.CommandPath())
+		if p, ok := errors.AsType[*param.Error](err); ok {
+			named := *p
+			named.Param = "--" + invalid.GetFlag().Name
+			e = e.WithHint("%s", named.Hint()).Suggest(p.Near...)
+		}
+	}
+	return e
+}
+
+func dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return fmt.Sprintf("--%s", name)
+}

@@ -1,0 +1,231 @@
+package cmd
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/viper"
+
+	"github.com/agentkit-go/agentkit/pkg/nearest"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+// settings is what the trusted caller decides about a run, never the model: a
+// flag, else AGENTKIT_NAME, else the configuration file.
+type settings struct {
+	Root      string   `mapstructure:"root"`
+	Policy    []string `mapstructure:"policy"`
+	Allow     []string `mapstructure:"allow"`
+	Profile   string   `mapstructure:"profile"`
+	Ask       string   `mapstructure:"ask"`
+	Session   string   `mapstructure:"session"`
+	State     string   `mapstructure:"state"`
+	Output    string   `mapstructure:"output"`
+	Dialect   string   `mapstructure:"dialect"`
+	Sandbox   string   `mapstructure:"sandbox"`
+	DryRun    bool     `mapstructure:"dry_run"`
+	MaxLines  int      `mapstructure:"max_lines"`
+	MaxBytes  int      `mapstructure:"max_bytes"`
+	MaxTokens int      `mapstructure:"max_tokens"`
+	RG        string   `mapstructure:"rg"` // the ripgrep to use, by AGENTKIT_RG or the file
+}
+
+// choice is a setting that is one of a few words.
+type choice struct {
+	name  string
+	words []string
+	value func(*settings) *string
+}
+
+func choices() []choice {
+	return []choice{
+		{"output", []string{"json", "text", "events"}, func(s *settings) *string { return &s.Output }},
+		{"profile", []string{"readonly", "workspace", "open", "argv"}, func(s *settings) *string { return &s.Profile }},
+		{"sandbox", []string{"auto", "off", "require"}, func(s *settings) *string { return &s.Sandbox }},
+	}
+}
+
+func enums() map[string][]string {
+	m := map[string][]string{}
+	for _, c := range choices() {
+		m[c.name] = c.words
+	}
+	return m
+}
+
+// configure fills the settings from the environment and the configuration
+// file. Flags come later and win.
+func (a *app) configure() error {
+	file, err := a.configFile()
+	if err != nil {
+		return err
+	}
+	env, err := a.ownVariables()
+	if err != nil || file == "" && len(env) == 0 {
+		return err
+	}
+	v := viper.New()
+	for _, key := range settingNames() {
+		v.SetDefault(key, nil)
+	}
+	if file != "" {
+		v.SetConfigFile(file)
+		if err := v.ReadInConfig(); err != nil {
+			return tool.Errorf(tool.BadInput, "reading configuration %s: %w", file, err).WithHint("correct the file, or remove it")
+		}
+		if err := knownKeys(v, file); err != nil {
+			return err
+		}
+	}
+	for key, value := range env {
+		v.Set(key, value)
+	}
+	if err := v.Unmarshal(&a.settings); err != nil {
+		return tool.Errorf(tool.BadInput, "reading the settings: %w", err).WithHint("correct %s or the AGENTKIT_ variables", file)
+	}
+	return nil
+}
+
+// check reports a setting that is not one of its words. It runs when flags
+// have been read.
+func (s *settings) check() error {
+	for _, c := range choices() {
+		if got := *c.value(s); got != "" && !slices.Contains(c.words, got) {
+			return tool.Errorf(tool.BadInput, "%s: want one of %s, got %q", c.name, strings.Join(c.words, ", "), got).
+				WithHint("correct --%s", c.name).Suggest(nearest.Words(got, c.words, 3)...)
+		}
+	}
+	for _, n := range []struct {
+		name  string
+		value int
+	}{{"max-lines", s.MaxLines}, {"max-bytes", s.MaxBytes}, {"max-tokens", s.MaxTokens}} {
+		if n.value < 0 {
+			return tool.Errorf(tool.BadInput, "--%s: want at least 1, got %d", n.name, n.value).WithHint("leave it out for the default")
+		}
+	}
+	if s.Ask != "" && s.Ask != "tty" && !strings.HasPrefix(s.Ask, "cmd:") {
+		return tool.Errorf(tool.BadInput, "ask: want tty or cmd:PROGRAM, got %q", s.Ask).WithHint("use --ask alone for the terminal")
+	}
+	return nil
+}
+
+// configFile is the path of the configuration file; "" when there is none.
+func (a *app) configFile() (string, error) {
+	dir := a.configDir()
+	if dir == "" {
+		return "", nil
+	}
+	var found []string
+	for _, ext := range []string{"yaml", "toml", "json"} {
+		name := filepath.Join(dir, "config."+ext)
+		if _, err := os.Stat(name); err == nil {
+			found = append(found, name)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return "", tool.Errorf(tool.BadInput, "looking for the configuration: %w", err).WithHint("make %s readable", dir)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", nil
+	case 1:
+		return found[0], nil
+	}
+	return "", tool.Errorf(tool.BadInput, "two configuration files: %s", strings.Join(found, " and ")).WithHint("keep one of them")
+}
+
+// configDir is where the user's configuration and policy live:
+// $XDG_CONFIG_HOME/agentkit, else ~/.config/agentkit; %AppData%\agentkit on
+// Windows. "" when the home directory is unknown.
+func (a *app) configDir() string {
+	if dir := a.getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "agentkit")
+	}
+	if dir := a.getenv("AppData"); runtime.GOOS == "windows" && dir != "" {
+		return filepath.Join(dir, "agentkit")
+	}
+	if home := a.home(); home != "" {
+		return filepath.Join(home, ".config", "agentkit")
+	}
+	return ""
+}
+
+func (a *app) home() string {
+	if runtime.GOOS == "windows" {
+		return a.getenv("USERPROFILE")
+	}
+	return a.getenv("HOME")
+}
+
+// ownVariables returns the settings that AGENTKIT_ variables give. A variable
+// whose name is nearly a setting's is an error, since a misspelt AGENTKIT_POLICY
+// must not mean no policy; other names are left to those who use them.
+func (a *app) ownVariables() (map[string]any, error) {
+	keys := settingNames()
+	env := map[string]any{}
+	for _, entry := range a.environ() {
+		rest, own := strings.CutPrefix(entry, "AGENTKIT_")
+		name, value, _ := strings.Cut(rest, "=")
+		if !own || value == "" {
+			continue
+		}
+		key := strings.ToLower(name)
+		switch {
+		case !slices.Contains(keys, key):
+			if near := nearest.Word(key, keys); near != "" {
+				return nil, tool.Errorf(tool.BadInput, "AGENTKIT_%s is not a setting", name).
+					WithHint("did you mean AGENTKIT_%s?", strings.ToUpper(near)).Suggest("AGENTKIT_" + strings.ToUpper(near))
+			}
+		case key == "policy":
+			env[key] = filepath.SplitList(value)
+		case key == "allow":
+			env[key] = strings.Split(value, "\n")
+		default:
+			env[key] = value
+		}
+	}
+	if root := a.getenv("PROJECT_ROOT"); env["root"] == nil && root != "" {
+		env["root"] = root
+	}
+	return env, nil
+}
+
+func settingNames() []string {
+	var list []string
+	for f := range reflect.TypeFor[settings]().Fields() {
+		list = append(list, f.Tag.Get("mapstructure"))
+	}
+	return list
+}
+
+// knownKeys reports the first key of the file that is no setting.
+func knownKeys(v *viper.Viper, file string) error {
+	keys := settingNames()
+	for _, key := range slices.Sorted(slices.Values(v.AllKeys())) {
+		if slices.Contains(keys, key) {
+			continue
+		}
+		e := tool.Errorf(tool.BadInput, "%s: unknown setting %q", file, key).WithHint("known: %s", strings.Join(keys, ", "))
+		if near := nearest.Words(key, keys, 3); len(near) > 0 {
+			_ = e.WithHint("did you mean %s?", near[0]).Suggest(near...)
+		}
+		return e
+	}
+	return nil
+}
+
+// format is how the result is printed.
+func (a *app) format() string {
+	switch {
+	case slices.Contains([]string{"json", "text", "events"}, a.Output):
+		return a.Output
+	case a.Output == "" && terminal(a.stdout):
+		return "text"
+	}
+	return "json"
+}

@@ -1,0 +1,258 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/journal"
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/session"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/truncate"
+	"github.com/agentkit-go/agentkit/pkg/workspace"
+)
+
+// env makes what a call may use of the world, from the settings.
+func (a *app) env(ctx context.Context) (*tool.Env, error) {
+	if err := a.check(); err != nil {
+		return nil, err
+	}
+	if a.Dialect != "" {
+		return nil, tool.Errorf(tool.Unsupported, "dialect %q is not there yet", a.Dialect).WithHint("leave --dialect out")
+	}
+	if a.Sandbox == "require" {
+		return nil, tool.Errorf(tool.Unsupported, "this build reaches sandbox level L0, and --sandbox=require wants L2").WithHint("use --sandbox=auto")
+	}
+	env := &tool.Env{
+		Getenv: a.getenv, Environ: a.environ, Now: time.Now, Stderr: a.stderr, DryRun: a.DryRun, Ripgrep: a.RG,
+		Limits: truncate.Limits{Lines: a.MaxLines, Bytes: a.MaxBytes, Tokens: a.MaxTokens},
+	}
+	fillLimits(&env.Limits)
+	var err error
+	if env.Workspace, env.Session, err = a.place(); err != nil {
+		return nil, err
+	}
+	if env.Policy, err = a.policy(env); err != nil {
+		return nil, err
+	}
+	if n := env.Policy.Limits().OutputBytes; n > 0 {
+		env.Limits.Bytes = min(env.Limits.Bytes, n)
+	}
+	if err := env.Session.Use(ctx); err != nil {
+		return nil, err
+	}
+	env.Redactor = journal.NewRedactor(a.environ())
+	if env.Audit, err = journal.Open(env.Session.Dir(), journal.Options{Session: env.Session.ID(), Redactor: env.Redactor}); err != nil {
+		return nil, err
+	}
+	env.Approvals = &policy.Approvals{Dir: filepath.Join(env.Session.StateDir(), "approvals")}
+	env.Ask = a.asker(env)
+	if p := a.printer(); p.format == "events" {
+		env.Emit = func(e tool.Event) { a.deliver(p.event(e.Name, e.Value)) }
+	}
+	return env, nil
+}
+
+// fillLimits sets the limits that nobody chose, so that tools can read them.
+func fillLimits(l *truncate.Limits) {
+	std := truncate.Default()
+	for _, f := range []struct {
+		have *int
+		std  int
+	}{{&l.Lines, std.Lines}, {&l.Bytes, std.Bytes}, {&l.LineChars, std.LineChars}} {
+		if *f.have == 0 {
+			*f.have = f.std
+		}
+	}
+	if l.Tokens > 0 {
+		l.Bytes = min(l.Bytes, 4*l.Tokens)
+	}
+}
+
+// place opens the workspace and describes the session.
+func (a *app) place() (*workspace.Workspace, *session.Session, error) {
+	root := a.Root
+	if root == "" {
+		root = "."
+	}
+	abs, err := filepath.Abs(root)
+	if err != nil {
+		return nil, nil, tool.Errorf(tool.IO, "finding the current directory: %w", err).WithHint("give --root")
+	}
+	state, err := a.stateDir()
+	if err != nil {
+		return nil, nil, err
+	}
+	w, err := workspace.Open(abs, workspace.Options{Home: a.home(), Temp: a.temp(), LockDir: filepath.Join(state, "locks")})
+	if err != nil {
+		return nil, nil, tool.Errorf(tool.BadInput, "opening the root: %w", err).WithHint("name an existing directory with --root")
+	}
+	s, err := session.Open(session.Options{State: state, Root: w.Root(), ID: a.Session, NoSync: true})
+	return w, s, err
+}
+
+func (a *app) temp() string {
+	if dirs := tempDirs(a.getenv); len(dirs) > 0 {
+		return dirs[len(dirs)-1]
+	}
+	return ""
+}
+
+// stateDir is where sessions are kept.
+func (a *app) stateDir() (string, error) {
+	if a.State != "" {
+		dir, err := filepath.Abs(a.State)
+		return dir, err
+	}
+	dir, err := session.DefaultState(a.getenv, runtime.GOOS)
+	if err != nil {
+		return "", tool.Errorf(tool.BadInput, "finding the state directory: %w", err).WithHint("give --state, or set HOME")
+	}
+	return dir, nil
+}
+
+// policy loads the policy of the settings. Its errors refuse every call.
+func (a *app) policy(env *tool.Env) (*policy.Policy, error) {
+	p, err := policy.Load(a.sources(env))
+	if err == nil {
+		return p, nil
+	}
+	if list, ok := errors.AsType[policy.Problems](err); ok && len(list) > 0 {
+		e := tool.Errorf(tool.BadInput, "the policy cannot be used: %w", err).WithHint("correct it; until then every call is refused")
+		for _, one := range list {
+			if one.Near != "" {
+				_ = e.Suggest(one.Near)
+			}
+		}
+		return nil, e.With(map[string]any{"file": list[0].File, "line": list[0].Line})
+	}
+	return nil, tool.Errorf(tool.BadInput, "the policy cannot be used: %w", err).WithHint("correct it; until then every call is refused")
+}
+
+func (a *app) sources(env *tool.Env) *policy.Sources {
+	root := env.Workspace.Root()
+	s := &policy.Sources{
+		Machine: machineDir(a.getenv), User: a.configDir(), Project: filepath.Join(root, ".agentkit"),
+		Files: absolute(a.Policy), Allow: append(grants(env), a.Allow...), Profile: a.Profile, Sandbox: a.Sandbox,
+		Root: root, Home: realDir(a.home()), State: env.Session.StateDir(), Temp: tempDirs(a.getenv),
+		Readable: []string{env.Session.Path("spill")},
+		Tools:    names(), Trust: a.trust(),
+		Analyze: func(name string, args json.RawMessage) ([]policy.Access, error) { return analyze(env, name, args) },
+	}
+	s.Trusted = a.programDirs(s)
+	return s
+}
+
+// grants are the rules that were granted for the session.
+func grants(env *tool.Env) []string {
+	raw, err := env.Session.ReadFile(grantsFile)
+	if err != nil {
+		return nil // none were given, or none can be shown to have been
+	}
+	var rules []string
+	for line := range strings.Lines(string(raw)) {
+		if line = strings.TrimSpace(line); line != "" {
+			rules = append(rules, line)
+		}
+	}
+	return rules
+}
+
+// trust remembers which project policies the user has accepted.
+func (a *app) trust() *policy.TrustStore {
+	if dir := a.configDir(); dir != "" {
+		return &policy.TrustStore{Path: filepath.Join(dir, "trust.json")}
+	}
+	return nil
+}
+
+func machineDir(getenv func(string) string) string {
+	if runtime.GOOS == "windows" {
+		return filepath.Join(getenv("ProgramData"), "agentkit")
+	}
+	return "/etc/agentkit"
+}
+
+// programDirs are the directories whose programs go by their bare name in
+// allow rules: the system's, and those of the caller's PATH that nobody else
+// may write to and that lie neither in the root nor in a temporary directory,
+// where a command could have put something.
+func (a *app) programDirs(s *policy.Sources) []string {
+	list := policy.TrustedDirs()
+	for _, dir := range filepath.SplitList(a.getenv("PATH")) {
+		if slices.Contains(list, dir) {
+			continue
+		}
+		dir = realDir(dir)
+		info, err := os.Stat(dir)
+		if err != nil || !info.IsDir() || runtime.GOOS != "windows" && info.Mode().Perm()&0o002 != 0 {
+			continue
+		}
+		if below(dir, s.Root) || dir == "" {
+			continue
+		}
+		temp := false
+		for _, t := range s.Temp {
+			temp = temp || below(dir, t)
+		}
+		if !temp {
+			list = append(list, dir)
+		}
+	}
+	return list
+}
+
+// below reports whether dir is parent or lies in it; both are resolved.
+func below(dir, parent string) bool {
+	return dir == parent || strings.HasPrefix(dir, strings.TrimSuffix(parent, string(filepath.Separator))+string(filepath.Separator))
+}
+
+func realDir(dir string) string {
+	if !filepath.IsAbs(dir) {
+		return ""
+	}
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		return resolved
+	}
+	return dir
+}
+
+func absolute(names []string) []string {
+	var list []string
+	for _, name := range names {
+		if abs, err := filepath.Abs(name); err == nil {
+			name = abs
+		}
+		list = append(list, name)
+	}
+	return list
+}
+
+// analyze finds what a call of the named tool needs, without running it. It is
+// asked while the policy is still being loaded, so the call sees one that has
+// no files.
+func analyze(env *tool.Env, name string, args json.RawMessage) ([]policy.Access, error) {
+	base, err := policy.Load(&policy.Sources{Root: env.Workspace.Root(), State: env.Session.StateDir()})
+	if err != nil {
+		return nil, err
+	}
+	early := *env
+	early.Policy = base
+	env = &early
+	t, err := lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	in, err := tool.Decode(t, args)
+	if err != nil {
+		return nil, err
+	}
+	return in.Call.Needs(context.Background(), env)
+}

@@ -1,0 +1,186 @@
+package cmd
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/param"
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/rg"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/workspace"
+)
+
+//go:embed glob.md
+var globDoc string
+
+var globTool = &tool.Tool{
+	Name:    "glob",
+	Summary: "find files by name",
+	Doc:     &globDoc,
+	New: func() tool.Call {
+		return &globCall{Path: ".", Ignore: true, Sort: "modified", Limit: 100, TimeoutMS: 30_000}
+	},
+	ReadOnly: true,
+}
+
+// maxGlobEntries bounds how many directory entries a call looks at, for those
+// who point it at the whole disk.
+const maxGlobEntries = 5_000_000
+
+type globCall struct {
+	Patterns  []string
+	Path      string
+	Hidden    bool
+	Ignore    bool
+	Sort      string
+	Limit     int
+	Cursor    string
+	TimeoutMS int
+
+	dir  workspace.Path
+	here bool // the pattern was absolute: it says itself how deep it goes
+}
+
+// Params implements tool.Call.
+func (g *globCall) Params(p *param.Set) {
+	p.Strings(&g.Patterns, "pattern", "what the paths match, such as src/**/*.{ts,tsx}; one or several").Required().Arg().Alias("patterns", "glob", "query")
+	p.Path(&g.Path, "path", param.Directory, "the directory to search").Alias("dir", "directory", "dir_path").Shown("the root")
+	p.Bool(&g.Hidden, "hidden", "find hidden files too")
+	p.Bool(&g.Ignore, "ignore", "leave out what .gitignore and .ignore exclude").Alias("gitignore", "respect_git_ignore")
+	p.String(&g.Sort, "sort", "order of the files: newest first, or by path").OneOf("modified", "path")
+	p.Int(&g.Limit, "limit", "most files to show").Between(1, 100_000).Alias("head_limit", "max_results")
+	p.String(&g.Cursor, "cursor", "go on where an earlier answer ended")
+	p.Millis(&g.TimeoutMS, "timeout_ms", "time limit; what was found until then is returned").Between(1, 600_000).Alias("timeout")
+}
+
+// Needs implements tool.Call.
+func (g *globCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, error) {
+	for i, pattern := range g.Patterns {
+		if pattern == "" {
+			return nil, tool.Errorf(tool.BadInput, "pattern[%d] is empty", i).WithHint("use ** for every file")
+		}
+		if climbs(pattern) {
+			return nil, tool.Errorf(tool.BadInput, "pattern %q leaves the directory it starts in", pattern).WithHint("name the directory with path, and let the pattern stay below it")
+		}
+	}
+	if len(g.Patterns) == 1 && filepath.IsAbs(g.Patterns[0]) && g.Path == "." {
+		g.Path, g.Patterns[0] = split(g.Patterns[0])
+		g.here = true
+	}
+	dir, err := env.Workspace.Resolve(g.Path)
+	g.dir = dir
+	need := dir.Read("glob")
+	need.Tree = true
+	return []policy.Access{need}, err
+}
+
+// climbs reports whether a part of the pattern, in any of its alternatives, is
+// "..".
+func climbs(pattern string) bool {
+	parts := strings.FieldsFunc(pattern, func(r rune) bool { return strings.ContainsRune(`/\{},`, r) })
+	return slices.Contains(parts, "..")
+}
+
+// split cuts an absolute pattern behind its last directory without a wildcard.
+func split(pattern string) (dir, rest string) {
+	parts := strings.Split(filepath.ToSlash(pattern), "/")
+	n := 0
+	for n < len(parts)-1 && !strings.ContainsAny(parts[n], `*?[{\`) {
+		n++
+	}
+	dir = strings.Join(parts[:n], "/")
+	if dir == "" || strings.HasSuffix(dir, ":") {
+		dir += "/"
+	}
+	return dir, strings.Join(parts[n:], "/")
+}
+
+type globMeta struct {
+	Count      int       `json:"count"` // files shown
+	Total      int       `json:"total"`
+	Truncated  bool      `json:"truncated"`
+	NextCursor string    `json:"next_cursor,omitempty"`
+	Changed    bool      `json:"changed,omitempty"` // the tree is not what it was when the cursor was made
+	Partial    string    `json:"partial,omitempty"` // why the search ended early; the total is then a lower bound
+	Files      []string  `json:"files"`
+	Skipped    []skipped `json:"skipped"`
+}
+
+// Run implements tool.Call.
+func (g *globCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
+	switch {
+	case !g.dir.Exists:
+		return nil, tool.Errorf(tool.NotFound, "%s does not exist", shown(g.dir)).
+			Suggest(env.Workspace.Near(g.dir, 5)...).WithHint("check the path")
+	case g.dir.Type != policy.Dir:
+		return nil, tool.Errorf(tool.BadInput, "%s is not a directory", shown(g.dir)).WithHint("name the directory to search, or read the file")
+	}
+	res, err := rg.Glob(ctx, g.dir.Real, g.patterns(), rg.GlobOptions{
+		Hidden: g.Hidden, NoIgnore: !g.Ignore, GlobalIgnore: rg.GlobalIgnoreFile(env.Getenv),
+		Sort: rg.Order(g.Sort), Limit: g.Limit, Cursor: g.Cursor, MaxEntries: maxGlobEntries,
+		Timeout: time.Duration(g.TimeoutMS) * time.Millisecond,
+	})
+	switch {
+	case errors.Is(err, rg.ErrGlob):
+		return nil, tool.Errorf(tool.BadInput, "%w", err).WithHint("correct the pattern; src/**/*.{ts,tsx} is an example")
+	case errors.Is(err, rg.ErrCursor):
+		return nil, tool.Errorf(tool.BadInput, "%w", err).WithHint("leave cursor out to start over; the other parameters must stay the same")
+	case err != nil:
+		return nil, err
+	}
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	return g.result(res), nil
+}
+
+// patterns are the call's, where those without a slash match at any depth.
+func (g *globCall) patterns() []string {
+	var list []string
+	for _, pattern := range g.Patterns {
+		list = append(list, strings.TrimPrefix(pattern, "./"))
+		if !strings.Contains(pattern, "/") && pattern != "**" && !g.here {
+			list = append(list, "**/"+pattern)
+		}
+	}
+	return list
+}
+
+func (g *globCall) result(res *rg.GlobResults) *tool.Result {
+	meta := &globMeta{
+		Count: len(res.Entries), Total: res.Total, Truncated: res.Truncated, NextCursor: res.Cursor,
+		Changed: res.Changed, Partial: res.Partial, Files: []string{}, Skipped: []skipped{},
+	}
+	prefix := ""
+	switch {
+	case !g.dir.Inside:
+		prefix = filepath.ToSlash(g.dir.Real) + "/"
+	case g.dir.Rel != ".":
+		prefix = g.dir.Rel + "/"
+	}
+	var b strings.Builder
+	for _, e := range res.Entries {
+		meta.Files = append(meta.Files, prefix+e.Path)
+		b.WriteString(visibleName(prefix+e.Path) + "\n")
+	}
+	for _, s := range res.Skipped {
+		meta.Skipped = append(meta.Skipped, skipped{s.Path, s.Reason})
+	}
+	if res.Total == 0 {
+		b.WriteString("no files found\n")
+	}
+	if res.Truncated {
+		fmt.Fprintf(&b, "\n%d of %d files; go on with cursor=%q\n", len(res.Entries), res.Total, res.Cursor)
+	}
+	if res.Partial != "" {
+		fmt.Fprintf(&b, "\nthe search ended early (%s): there may be more\n", res.Partial)
+	}
+	return &tool.Result{Title: fmt.Sprintf("%s for %s", count(int64(res.Total), "file"), strings.Join(g.Patterns, " ")), Output: b.String(), Metadata: meta, No: res.Total == 0}
+}

@@ -1,0 +1,123 @@
+package cmd
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/agentkit-go/agentkit/pkg/param"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+// Manual returns the page of t: the Markdown that docs/tools holds. Its
+// examples are the commands of t's test script, so each is known to work.
+func Manual(t *tool.Tool, script string) []byte {
+	set := param.Of(t.New())
+	w := new(bytes.Buffer)
+	fmt.Fprintf(w, "# agentkit %s\n\n%s\n\n", t.Name, t.Summary)
+	fmt.Fprintf(w, "    agentkit %s\n\n%s\n\n", strings.Join(append([]string{t.Name}, append(synopsis(set), "[flags]")...), " "), strings.TrimSpace(*t.Doc))
+	fmt.Fprintf(w, "## Parameters\n\n| JSON | flag | type | default | meaning |\n| --- | --- | --- | --- | --- |\n")
+	for _, p := range set.Params {
+		fmt.Fprintf(w, "| `%s` | `--%s` | %s | %s | %s |\n", p.Name, p.Flag(), p.Type(), standard(p), meaning(p))
+	}
+	fmt.Fprintf(w, "\n## Examples\n\nEvery example is part of the tests.\n")
+	examples(w, script)
+	return w.Bytes()
+}
+
+func standard(p *param.Param) string {
+	switch {
+	case p.Must:
+		return "required"
+	case p.Default != "":
+		return p.Default
+	}
+	return p.String()
+}
+
+func meaning(p *param.Param) string {
+	text := p.Usage
+	if p.Enum != nil {
+		text += ": " + strings.Join(p.Enum, ", ")
+	}
+	if len(p.Aliases) > 0 {
+		text += " (also `" + strings.Join(p.Aliases, "`, `") + "`)"
+	}
+	return strings.ReplaceAll(text, "|", `\|`)
+}
+
+// examples writes the comments of a script and the commands below each.
+func examples(w *bytes.Buffer, script string) {
+	var note string
+	for line := range strings.Lines(script) {
+		line = strings.TrimRight(line, "\n")
+		if strings.HasPrefix(line, "-- ") {
+			return
+		}
+		if text, ok := strings.CutPrefix(line, "# "); ok {
+			note = text
+			continue
+		}
+		_, command, ok := strings.Cut(line, " agentkit ")
+		if !ok {
+			continue
+		}
+		if note != "" {
+			fmt.Fprintf(w, "\n%s:\n\n", note)
+			note = ""
+		}
+		fmt.Fprintf(w, "    agentkit %s\n", command)
+	}
+}
+
+// Reference returns the page of the global flags and of the commands that are
+// not tools: the Markdown of docs/commands.md.
+func Reference() []byte {
+	a := &app{getenv: func(string) string { return "" }, environ: func() []string { return nil }}
+	root := a.root()
+	w := new(bytes.Buffer)
+	fmt.Fprintf(w, "# agentkit\n\n%s\n\nThe tools have pages of their own in [tools](tools).\n\n## Flags of every command\n\n", root.Long)
+	flagTable(w, root.PersistentFlags())
+	for _, c := range root.Commands() {
+		if c.GroupID == "more" {
+			reference(w, c, "##")
+		}
+	}
+	return w.Bytes()
+}
+
+func reference(w *bytes.Buffer, c *cobra.Command, level string) {
+	if c.Name() == "help" {
+		return
+	}
+	text := c.Long
+	if text == "" {
+		text = strings.ToUpper(c.Short[:1]) + c.Short[1:] + "."
+	}
+	fmt.Fprintf(w, "\n%s %s\n\n    %s\n\n%s\n", level, strings.TrimPrefix(c.CommandPath(), "agentkit "), c.UseLine(), text)
+	if c.LocalNonPersistentFlags().HasFlags() {
+		w.WriteByte('\n')
+		flagTable(w, c.LocalNonPersistentFlags())
+	}
+	for _, sub := range c.Commands() {
+		reference(w, sub, level+"#")
+	}
+}
+
+func flagTable(w *bytes.Buffer, flags *pflag.FlagSet) {
+	fmt.Fprintf(w, "| flag | meaning |\n| --- | --- |\n")
+	flags.VisitAll(func(f *pflag.Flag) {
+		name, usage := pflag.UnquoteUsage(f)
+		short := ""
+		if f.Shorthand != "" {
+			short = "-" + f.Shorthand + ", "
+		}
+		if f.Hidden || f.Name == "help" {
+			return
+		}
+		fmt.Fprintf(w, "| `%s--%s %s` | %s |\n", short, f.Name, name, strings.ReplaceAll(usage, "|", `\|`))
+	})
+}

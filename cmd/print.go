@@ -1,0 +1,159 @@
+package cmd
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+// A printer writes what a call has to say, in the form that was asked for.
+//
+// The rules of text: the tool's own output goes to standard output as it is,
+// with colour only where a person looks at it (a terminal, TERM is not dumb,
+// NO_COLOR is not set). Errors go to standard error as lines that begin with
+// "agentkit: error:" and "agentkit: hint:", lower case, without a full stop.
+type printer struct {
+	format         string // json, text or events
+	stdout, stderr io.Writer
+	colour         bool // of standard output
+	loud           bool // colour of standard error
+}
+
+func (a *app) printer() *printer {
+	plain := a.getenv("NO_COLOR") != "" || a.getenv("TERM") == "dumb"
+	return &printer{
+		format: a.format(), stdout: a.stdout, stderr: a.stderr,
+		colour: !plain && terminal(a.stdout), loud: !plain && terminal(a.stderr),
+	}
+}
+
+// result prints r; an error is one of writing.
+func (p *printer) result(r *tool.Result) error {
+	switch p.format {
+	case "text":
+		return p.text(r)
+	case "events":
+		return p.event("result", r)
+	}
+	return p.line(r)
+}
+
+// line writes v as one line of JSON, in one write.
+func (p *printer) line(v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		b.Reset()
+		if err := enc.Encode(tool.Fail("agentkit", tool.Errorf(tool.Internal, "encoding the result: %w", err))); err != nil {
+			return err
+		}
+	}
+	_, err := p.stdout.Write(b.Bytes())
+	return err
+}
+
+// event writes v's members on a line of their own, after the event's name.
+func (p *printer) event(name string, v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	raw := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	if err != nil || len(raw) < 2 || raw[0] != '{' {
+		return p.line(map[string]any{"event": name, "value": v})
+	}
+	head := fmt.Sprintf("{%q:%q", "event", name)
+	if len(raw) > 2 {
+		head += ","
+	}
+	return p.line(json.RawMessage(head + string(raw[1:])))
+}
+
+func (p *printer) text(r *tool.Result) error {
+	out := r.Output
+	if r.Pretty != nil && p.colour {
+		out = r.Pretty(paint)
+	}
+	if out != "" && !strings.HasSuffix(out, "\n") {
+		out += "\n"
+	}
+	_, err := io.WriteString(p.stdout, out)
+	if e := r.Error; e != nil {
+		p.complain("error", "31;1", e.Message)
+		if e.Hint != "" {
+			p.complain("hint", "36", e.Hint)
+		}
+		for _, s := range e.Suggestions {
+			p.complain("try", "36", s)
+		}
+	}
+	return err
+}
+
+func (p *printer) complain(kind, style, text string) {
+	label := "agentkit: " + kind + ":"
+	if p.loud {
+		label = "agentkit: \x1b[" + style + "m" + kind + ":\x1b[0m"
+	}
+	_, _ = fmt.Fprintf(p.stderr, "%s %s\n", label, visible(text))
+}
+
+// paint puts text into a terminal style.
+func paint(s tool.Style, text string) string {
+	code := ""
+	switch s {
+	case tool.Match:
+		code = "1;31"
+	case tool.Name:
+		code = "35"
+	case tool.Number:
+		code = "32"
+	case tool.Added:
+		code = "32"
+	case tool.Removed:
+		code = "31"
+	case tool.Faint:
+		code = "2"
+	}
+	if code == "" || text == "" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+// visible is text with its control characters, and those that turn the
+// reading direction or take no room, written as escapes, so that what a
+// person reads is what is there. Line ends and tabs stay.
+func visible(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r == '\n' || r == '\t':
+			b.WriteRune(r)
+		case r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case hidden(r):
+			fmt.Fprintf(&b, `\u{%04x}`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// hidden reports whether r shows nothing or turns what follows it: zero-width
+// characters, bidirectional controls, line separators, tags.
+func hidden(r rune) bool {
+	switch {
+	case r == 0xad, r == 0x34f, r == 0x61c, r == 0x180e, r == 0xfeff, r == 0xfffd,
+		r >= 0x200b && r <= 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x206f,
+		r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0000 && r <= 0xe007f:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,256 @@
+// Package cmd is the command line: one file and one page per tool, and the
+// few that turn the list of tools into subcommands, schemas and a manual.
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/mattn/go-isatty"
+	"github.com/spf13/cobra"
+
+	"github.com/agentkit-go/agentkit/pkg/nearest"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+// Main runs one command line and returns the process's exit status. Standard
+// output gets the result and nothing else, whatever happens: an unknown
+// command, a bad flag, broken JSON and a panic are results too.
+func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
+	a := &app{args: args, stdin: stdin, stdout: stdout, stderr: stderr, getenv: os.Getenv, environ: os.Environ}
+	defer func() {
+		if v := recover(); v != nil {
+			a.emit(tool.Fail("agentkit", panicError(v)))
+			code = a.exit
+		}
+	}()
+	if err := a.configure(); err != nil {
+		a.emit(tool.Fail("agentkit", err))
+		return a.exit
+	}
+	root := a.root()
+	if c, err := root.ExecuteContextC(ctx); err != nil {
+		r := tool.Fail(strings.TrimPrefix(c.CommandPath(), "agentkit "), a.explain(root, err))
+		if t, err := lookup(c.Name()); err == nil {
+			r.Passes = t.Passes
+		}
+		a.emit(r)
+	}
+	return a.exit
+}
+
+// An app is one run of the program.
+type app struct {
+	args    []string
+	stdin   io.Reader
+	stdout  io.Writer
+	stderr  io.Writer
+	getenv  func(string) string
+	environ func() []string
+	settings
+	exit int
+}
+
+// root builds the tree of commands. Only the commands that args name get
+// their flags: building all of them costs more than most calls.
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "agentkit",
+		Short: "the tools of a coding agent, one subcommand each",
+		Long: strings.TrimSpace(`
+The tools of a coding agent, one subcommand each: run commands, read and change
+files, search. A call takes flags, or one JSON object with --json, and prints
+one result: text on a terminal, otherwise one JSON object on one line.`),
+		Args:              cobra.ArbitraryArgs,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		RunE:              a.runRoot,
+	}
+	root.AddGroup(&cobra.Group{ID: "tools", Title: "Tools:"}, &cobra.Group{ID: "more", Title: "More commands:"})
+	root.SetArgs(a.args)
+	root.SetIn(a.stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpCommand(a.helpCommand())
+	root.SetHelpFunc(a.help)
+	a.globalFlags(root)
+	all := len(a.args) > 0 && strings.HasPrefix(a.args[0], "__complete")
+	for _, t := range Tools {
+		root.AddCommand(a.command(t, all || slices.Contains(a.args, t.Name)))
+	}
+	for _, c := range []*cobra.Command{
+		a.callCommand(), a.toolsCommand(), a.policyCommand(), a.gcCommand(),
+		a.completionCommand(), a.versionCommand(),
+	} {
+		c.GroupID = "more"
+		checkArgs(c)
+		root.AddCommand(c)
+	}
+	return root
+}
+
+// checkArgs has c and the commands below it say in our own words which
+// arguments they take.
+func checkArgs(c *cobra.Command) {
+	for _, sub := range c.Commands() {
+		checkArgs(sub)
+	}
+	check := c.Args
+	if check == nil {
+		return
+	}
+	c.Args = func(c *cobra.Command, args []string) error {
+		err := check(c, args)
+		if err == nil {
+			return nil
+		}
+		return tool.Errorf(tool.BadInput, "%s: %w", c.CommandPath(), err).WithHint("usage: %s", c.UseLine()).Suggest(c.ValidArgs...)
+	}
+}
+
+func (a *app) globalFlags(root *cobra.Command) {
+	f := root.PersistentFlags()
+	f.StringVar(&a.Root, "root", a.Root, "the workspace: tools work in `DIR` and ask before they leave it")
+	f.StringArrayVar(&a.Policy, "policy", a.Policy, "policy `FILE` instead of the user's and the project's (repeatable)")
+	f.StringArrayVar(&a.Allow, "allow", a.Allow, "grant `RULE` for this call, as 'bash(go test *)' (repeatable)")
+	f.StringVar(&a.Profile, "profile", a.Profile, "starting point of the policy: readonly, workspace, open or argv")
+	f.StringVar(&a.Ask, "ask", a.Ask, "ask on the terminal, or with =cmd:PROGRAM by a program, before what needs approval")
+	f.Lookup("ask").NoOptDefVal = "tty"
+	f.StringVar(&a.Session, "session", a.Session, "whose jobs, todos and records these are: `ID`")
+	f.StringVar(&a.State, "state", a.State, "where sessions are kept: `DIR`")
+	f.StringVarP(&a.Output, "output", "o", a.Output, "print json, text or events (default: text on a terminal, else json)")
+	f.StringVar(&a.Dialect, "dialect", a.Dialect, "tool and parameter names of another agent: `NAME`")
+	f.StringVar(&a.Sandbox, "sandbox", a.Sandbox, "confine commands: auto, off or require")
+	f.BoolVar(&a.DryRun, "dry-run", a.DryRun, "say what the call would touch and what the policy says, and do nothing")
+	f.IntVar(&a.MaxLines, "max-lines", a.MaxLines, "most lines of output")
+	f.IntVar(&a.MaxBytes, "max-bytes", a.MaxBytes, "most bytes of output")
+	f.IntVar(&a.MaxTokens, "max-tokens", a.MaxTokens, "most tokens of output, counted as bytes/4")
+	for name, words := range enums() {
+		_ = root.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	}
+	_ = root.MarkFlagDirname("root")
+	_ = root.MarkFlagDirname("state")
+}
+
+// runRoot is what happens without a command: help for a person, an error for
+// a program.
+func (a *app) runRoot(c *cobra.Command, args []string) error {
+	if len(args) == 0 && a.format() == "text" {
+		return c.Help()
+	}
+	if len(args) == 0 {
+		return tool.Errorf(tool.BadInput, "no tool is named").WithHint("name a tool: agentkit TOOL [flags]; agentkit tools lists them").
+			Suggest(names()...)
+	}
+	return a.unknown(c.Root(), args[0])
+}
+
+// unknown is the error for a command that is not there.
+func (a *app) unknown(root *cobra.Command, name string) error {
+	e := tool.Errorf(tool.BadInput, "unknown tool or command %q", name)
+	var known []string
+	for _, sub := range root.Commands() {
+		known = append(known, sub.Name())
+	}
+	near := nearest.Words(name, known, 3)
+	if len(near) == 0 {
+		return e.WithHint("agentkit tools lists the tools")
+	}
+	return e.WithHint("did you mean %s?", near[0]).Suggest(near...)
+}
+
+func (a *app) helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND]",
+		Short:   "print the help of a command",
+		GroupID: "more",
+		RunE: func(c *cobra.Command, args []string) error {
+			at, rest, err := c.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return a.unknown(c.Root(), args[0])
+			}
+			return at.Help()
+		},
+	}
+}
+
+// help prints c's help: as text, unless -o json asks for a result.
+func (a *app) help(c *cobra.Command, _ []string) {
+	var b strings.Builder
+	if long := strings.TrimSpace(c.Long); long != "" {
+		b.WriteString(long + "\n\n")
+	} else if c.Short != "" {
+		b.WriteString(c.Short + "\n\n")
+	}
+	b.WriteString(c.UsageString())
+	if a.Output == "json" || a.Output == "events" {
+		a.emit(&tool.Result{Title: "help for " + c.CommandPath(), Output: b.String(), Trimmed: true})
+		return
+	}
+	a.print(b.String())
+}
+
+// explain makes a result's error of whatever cobra says.
+func (a *app) explain(root *cobra.Command, err error) error {
+	if e, ok := errors.AsType[*tool.Error](err); ok {
+		return e
+	}
+	if strings.HasPrefix(err.Error(), "unknown help topic") || strings.HasPrefix(err.Error(), "unknown command") {
+		return tool.Errorf(tool.BadInput, "%w", err).WithHint("see %s --help", root.Name())
+	}
+	return tool.AsError(err)
+}
+
+// emit prints r as the result and remembers the exit status.
+func (a *app) emit(r *tool.Result) {
+	a.exit = r.Exit()
+	a.deliver(a.printer().result(r))
+}
+
+// print writes text that is the whole answer of a command.
+func (a *app) print(text string) {
+	_, err := io.WriteString(a.stdout, text)
+	a.deliver(err)
+}
+
+// deliver settles the exit status of an answer that could not be written: a
+// reader that went away is no news, anything else is.
+func (a *app) deliver(err error) {
+	switch {
+	case err == nil:
+	case errors.Is(err, syscall.EPIPE):
+		a.exit = tool.ExitSignal + int(syscall.SIGPIPE)
+	default:
+		a.exit = tool.ExitError
+		_, _ = fmt.Fprintf(a.stderr, "agentkit: error: writing the result: %v\n", err)
+	}
+}
+
+// terminal reports whether stream is a terminal.
+func terminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && (isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()))
+}
+
+func panicError(v any) error {
+	return tool.Errorf(tool.Internal, "panic: %v", v).
+		WithHint("this is a bug in agentkit; please report it with the stack in details").
+		With(map[string]string{"stack": string(debug.Stack())})
+}
+
+func names() []string {
+	var list []string
+	for _, t := range Tools {
+		list = append(list, t.Name)
+	}
+	return list
+}

@@ -1,0 +1,15 @@
+package cmd
+
+import "github.com/agentkit-go/agentkit/pkg/tool"
+
+// Tools lists every tool, in the order of the manual.
+var Tools = []*tool.Tool{
+	bashTool,
+	readTool,
+	writeTool,
+	editTool,
+	lsTool,
+	globTool,
+	grepTool,
+	todoTool,
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/agentkit-go/agentkit/cmd"
+)
+
+//go:generate go test -run ^TestGenerated$ . -update
+
+// TestGenerated checks that what is made from the tools is as they say.
+func TestGenerated(t *testing.T) {
+	for _, tool := range cmd.Tools {
+		script, err := os.ReadFile(filepath.Join("testdata", "script", tool.Name+".txtar"))
+		if err != nil {
+			t.Fatalf("every tool has a script: %v", err)
+		}
+		fresh(t, filepath.Join("docs", "tools", tool.Name+".md"), cmd.Manual(tool, string(script)))
+	}
+	fresh(t, "docs/commands.md", cmd.Reference())
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		fresh(t, "completions/agentkit."+shell, output(t, "completion", shell))
+	}
+	for _, format := range []string{"json", "anthropic", "openai", "openai-strict", "gemini", "mcp"} {
+		fresh(t, "testdata/tools/"+format+".json", output(t, "tools", "--format", format))
+	}
+	fresh(t, "testdata/schema.json", output(t, "tools", "--format", "json"))
+}
+
+func output(t *testing.T, args ...string) []byte {
+	t.Helper()
+	var out, errs bytes.Buffer
+	if code := cmd.Main(context.Background(), args, nil, &out, &errs); code != 0 {
+		t.Fatalf("agentkit %v: exit %d\n%s%s", args, code, out.Bytes(), errs.Bytes())
+	}
+	return out.Bytes()
+}
+
+func fresh(t *testing.T, name string, want []byte) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, _ := os.ReadFile(name); !bytes.Equal(got, want) {
+		t.Errorf("%s is stale; run go generate", name)
+	}
+}

@@ -1,0 +1,36 @@
+// Agentkit gives coding agents their tools, one subcommand each.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/agentkit-go/agentkit/cmd"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+func main() {
+	ctx := interruptible(context.Background())
+	os.Exit(cmd.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// interruptible returns a context that the first signal to end cancels; its
+// cause says which one it was. The second one ends the process at once.
+func interruptible(ctx context.Context) context.Context {
+	ctx, cancel := context.WithCancelCause(ctx)
+	ends := make(chan os.Signal, 1)
+	signal.Notify(ends, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		if s, ok := (<-ends).(syscall.Signal); ok {
+			cancel(&tool.Signal{Number: s})
+		}
+		signal.Stop(ends)
+	}()
+	// A reader that went away shows as a failed write, not as sudden death
+	// with half of the work done. Ignoring the signal instead would be
+	// inherited by every command we start.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	return ctx
+}

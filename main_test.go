@@ -1,0 +1,150 @@
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "rewrite what is derived from the tools: docs, completions, expected output")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"agentkit": main})
+}
+
+// TestScript runs testdata/script/*.txtar against the real main. Each script
+// has a workspace, a home and a temporary directory of its own.
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("HOME", filepath.Join(env.WorkDir, ".home"))
+			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, ".state"))
+			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, ".config"))
+			env.Setenv("TMPDIR", filepath.Join(env.WorkDir, ".tmp"))
+			env.Setenv("LC_ALL", "C.UTF-8")
+			for _, dir := range []string{".home", ".state", ".config", ".tmp"} {
+				if err := os.MkdirAll(filepath.Join(env.WorkDir, dir), 0o700); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"field":   field,
+			"matches": matches,
+			"bytes":   writeBytes,
+			"exit":    exitStatus,
+		},
+		Condition: condition,
+	})
+}
+
+// condition adds [root], and [fullperm] where file modes bind nobody.
+func condition(cond string) (bool, error) {
+	switch cond {
+	case "root":
+		return os.Geteuid() == 0, nil
+	}
+	return false, nil
+}
+
+// member finds a member of the JSON on stdout: metadata.files.0.path.
+func member(ts *testscript.TestScript, path string) any {
+	var got any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &got))
+	for key := range strings.SplitSeq(path, ".") {
+		switch v := got.(type) {
+		case map[string]any:
+			member, ok := v[key]
+			if !ok {
+				return nil
+			}
+			got = member
+		case []any:
+			i, err := strconv.Atoi(key)
+			if err != nil || i < 0 || i >= len(v) {
+				return nil
+			}
+			got = v[i]
+		default:
+			return nil
+		}
+	}
+	return got
+}
+
+// field checks one member of the JSON on stdout: field metadata.count 2.
+func field(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: field PATH VALUE")
+	}
+	got := member(ts, args[0])
+	var want any
+	if json.Unmarshal([]byte(args[1]), &want) != nil {
+		want = args[1]
+	}
+	if reflect.DeepEqual(got, want) == neg {
+		shown, _ := json.Marshal(got)
+		ts.Fatalf("%s is %s", args[0], shown)
+	}
+}
+
+// matches checks one member of the JSON on stdout against a regular
+// expression: matches error.message '^no such'.
+func matches(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: matches PATH REGEXP")
+	}
+	got := member(ts, args[0])
+	text, ok := got.(string)
+	if !ok {
+		raw, _ := json.Marshal(got)
+		text = string(raw)
+	}
+	re, err := regexp.Compile("(?m)" + args[1])
+	ts.Check(err)
+	if re.MatchString(text) == neg {
+		ts.Fatalf("%s is %q", args[0], text)
+	}
+}
+
+// writeBytes writes a file with Go's escapes: bytes a.txt 'caf\xe9\r\n'.
+func writeBytes(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 || neg {
+		ts.Fatalf("usage: bytes FILE TEXT")
+	}
+	text, err := strconv.Unquote(`"` + args[1] + `"`)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o644))
+}
+
+// exitStatus runs a command and checks its exit status: exit 126 agentkit read x.
+func exitStatus(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 2 || neg {
+		ts.Fatalf("usage: exit STATUS COMMAND [ARG]...")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	got := 0
+	if err != nil {
+		m := regexp.MustCompile(`exit status (\d+)`).FindStringSubmatch(err.Error())
+		if m == nil {
+			ts.Fatalf("%v", err)
+		}
+		got, _ = strconv.Atoi(m[1])
+	}
+	if strconv.Itoa(got) != args[0] {
+		ts.Fatalf("exit status %d", got)
+	}
+}

@@ -1,0 +1,343 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/agentkit-go/agentkit/pkg/journal"
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/session"
+	"github.com/agentkit-go/agentkit/pkg/truncate"
+)
+
+// Do runs one call of t with JSON input: read, ask the policy, record, run,
+// trim. The Result is never nil; a failure stands in its Error, a panic too.
+func Do(ctx context.Context, env *Env, t *Tool, input json.RawMessage) *Result {
+	in, err := Decode(t, input)
+	if err != nil {
+		return t.Fail(err)
+	}
+	return Run(ctx, env, in)
+}
+
+// Run is Do for a call whose parameters are already filled in and checked.
+func Run(ctx context.Context, env *Env, in *Invocation) (r *Result) {
+	defer func() {
+		if v := recover(); v != nil {
+			r = in.Tool.Fail(panicked(v))
+		}
+	}()
+	id := session.NewID("c")
+	env.emit("start", map[string]string{"tool": in.Tool.Name, "id": id})
+	r = env.run(ctx, in, id)
+	if r.Error != nil && errors.Is(r.Error, context.Canceled) {
+		// What cancelled the context says more than that it was cancelled.
+		if cause, ok := errors.AsType[*Signal](context.Cause(ctx)); ok {
+			r.Error = AsError(cause)
+		}
+	}
+	if !r.Trimmed {
+		env.trim(r)
+	}
+	return r
+}
+
+func panicked(v any) error {
+	return Errorf(Internal, "panic: %v", v).
+		WithHint("this is a bug in agentkit; please report it with the stack in details").
+		With(map[string]string{"stack": string(debug.Stack())})
+}
+
+func (env *Env) run(ctx context.Context, in *Invocation, id string) *Result {
+	t, call := in.Tool, in.Call
+	needs, err := call.Needs(ctx, env)
+	if err != nil {
+		return t.Fail(err)
+	}
+	out := env.Policy.DecideAll(needs)
+	if env.DryRun {
+		return env.planned(t, &out)
+	}
+	grant, err := env.settle(ctx, in, id, &out)
+	if err != nil {
+		return t.Fail(err)
+	}
+	r, err := call.Run(ctx, env)
+	if r == nil {
+		r = &Result{Title: t.Name, Passes: t.Passes}
+	}
+	if err != nil {
+		r.Error = AsError(err)
+	}
+	if grant != "" {
+		r.Add("approved", grant)
+	}
+	if err := env.recordResult(ctx, t, id, r); err != nil && r.Error == nil {
+		r.Error = AsError(err)
+	}
+	return r
+}
+
+// planned is the Result of a dry run.
+func (env *Env) planned(t *Tool, out *policy.Outcome) *Result {
+	report := env.Policy.Report(out)
+	text := ""
+	for _, a := range report.Accesses {
+		text += fmt.Sprintf("%s %s %s", a.Decision, a.Kind, a.Subject)
+		if a.Rule != "" {
+			text += " by " + a.Rule
+		}
+		text += "\n"
+	}
+	if text == "" {
+		text = "the call touches nothing\n"
+	}
+	r := &Result{Title: t.Name + ": " + out.Verdict.String(), Output: text, Metadata: report}
+	r.Add("dry_run", true)
+	return r
+}
+
+// settle turns the policy's outcome into a yes or an error, and puts it on
+// record first: a decision that cannot be recorded is no permission. The text
+// says how an access that had to be approved was.
+func (env *Env) settle(ctx context.Context, in *Invocation, id string, out *policy.Outcome) (string, error) {
+	t := in.Tool
+	switch out.Verdict {
+	case policy.Allow:
+		return "", env.record(ctx, t, id, out, "allow", "")
+	case policy.Deny:
+		if err := env.record(ctx, t, id, out, "deny", ""); err != nil {
+			return "", err
+		}
+		return "", env.denied(out)
+	}
+	answer, err := env.answer(ctx, in, id, out)
+	if err != nil {
+		if failed := env.record(ctx, t, id, out, "ask", err.Error()); failed != nil {
+			return "", failed
+		}
+		return "", err
+	}
+	if !answer.Yes {
+		if err := env.record(ctx, t, id, out, "deny", "refused by a person: "+answer.Reason); err != nil {
+			return "", err
+		}
+		return "", refused(answer)
+	}
+	note := string(answer.Scope)
+	if answer.Rule != "" {
+		note += " " + answer.Rule
+	}
+	return note, env.record(ctx, t, id, out, "allow", "approved by a person: "+note)
+}
+
+// answer finds someone's answer: one that was given from elsewhere for this
+// very call, else that of whoever can be asked now.
+func (env *Env) answer(ctx context.Context, in *Invocation, id string, out *policy.Outcome) (Answer, error) {
+	args := in.Set.Canonical()
+	given, reason, err := env.Approvals.Consume(env.Policy, in.Tool.Name, args)
+	switch {
+	case err != nil:
+		return Answer{}, Errorf(IO, "looking for an approval: %w", err).WithHint("check the state directory")
+	case given == policy.Approved:
+		return Answer{Yes: true, Scope: Once}, nil
+	case given == policy.Refused:
+		return Answer{Reason: reason}, nil
+	}
+	if env.Ask != nil {
+		return env.Ask(ctx, &Request{
+			ID: id, Tool: in.Tool.Name, Outcome: *out,
+			Grants: env.Policy.Suggest(out.Accesses), Rules: env.Policy.Always(out.Accesses),
+		})
+	}
+	wait, err := env.Approvals.Request(env.Policy, in.Tool.Name, args, out)
+	if err != nil {
+		return Answer{}, Errorf(IO, "recording the request: %w", err).WithHint("check the state directory")
+	}
+	return Answer{}, env.approvalRequired(in.Tool, wait.ID, out)
+}
+
+// May reports, as an error, that a tool may not touch something that it comes
+// upon while it runs, such as a file below a directory that it searches.
+// Whatever would have to be asked about counts as no.
+func (env *Env) May(a policy.Access) error {
+	d := env.Policy.Decide(&a)
+	if d.Verdict == policy.Allow {
+		return nil
+	}
+	return Errorf(Denied, "the policy does not allow %s %s: %s", a.Kind, policy.Subject(&a), d.Why).
+		WithHint("name the file itself to ask for it")
+}
+
+func (env *Env) denied(out *policy.Outcome) error {
+	d := out.Deciding()
+	what := "the call"
+	if out.By >= 0 {
+		a := &out.Accesses[out.By]
+		what = string(a.Kind) + " " + policy.Subject(a)
+	}
+	e := Errorf(Denied, "the policy denies %s: %s", what, because(&d)).With(env.Policy.Report(out)).
+		WithHint("choose another way; agentkit policy check shows what every part of the call would get")
+	if d.Reason != "" {
+		_ = e.WithHint("%s", d.Reason)
+	}
+	return e
+}
+
+// because is why a decision fell: what made the rule decide, and the rule with
+// its place.
+func because(d *policy.Decision) string {
+	switch {
+	case d.Rule == "":
+		return d.Why
+	case d.File == "":
+		return fmt.Sprintf("%s (%s)", d.Why, d.Rule)
+	}
+	return fmt.Sprintf("%s (%s, %s)", d.Why, d.Rule, d.Where())
+}
+
+// An approvalDetails is what stands in the error of a call that needs a yes.
+type approvalDetails struct {
+	Request  policy.Request        `json:"request"`
+	Accesses []policy.AccessReport `json:"accesses"`
+}
+
+func (env *Env) approvalRequired(t *Tool, id string, out *policy.Outcome) error {
+	d := out.Deciding()
+	req := env.Policy.Request(id, env.Session.ID(), out)
+	e := Errorf(ApprovalRequired, "%s needs approval: %s: %s", t.Name, policy.Subject(&out.Accesses[out.By]), because(&d)).
+		With(approvalDetails{req, env.Policy.Report(out).Accesses}).
+		Suggest(env.Policy.Suggest(out.Accesses)...)
+	grant := ""
+	if rules := env.Policy.Suggest(out.Accesses); len(rules) > 0 {
+		grant = fmt.Sprintf("repeat it with --allow %q; or ", rules[0])
+	}
+	return e.WithHint("nothing was run. Whoever may decide can %srun agentkit policy approve %s, after which the same call passes once", grant, id)
+}
+
+func refused(a Answer) error {
+	if a.Reason == "" {
+		return Errorf(Denied, "a person refused the call").WithHint("ask what to do instead, or choose another way")
+	}
+	return Errorf(Denied, "a person refused the call: %s", a.Reason).WithHint("do as the answer says")
+}
+
+// An Asker lets someone decide about a call that needs approval.
+type Asker func(context.Context, *Request) (Answer, error)
+
+// A Request is what someone is asked.
+type Request struct {
+	ID      string
+	Tool    string
+	Outcome policy.Outcome
+	Grants  []string // rules that a yes for the session could stand for, narrowest first
+	Rules   []string // rules that a yes for always could stand for; none where keeping one would be unwise
+}
+
+// A Scope says how far a yes reaches.
+type Scope string
+
+// The scopes.
+const (
+	Once    Scope = "once"    // this call
+	Session Scope = "session" // this rule, until the session ends
+	Always  Scope = "always"  // this rule, in the user's policy
+)
+
+// An Answer is what someone decided.
+type Answer struct {
+	Yes    bool
+	Scope  Scope
+	Rule   string // what was granted, for session and always
+	Reason string // why not, for the model
+}
+
+func (env *Env) record(ctx context.Context, t *Tool, id string, out *policy.Outcome, decision, note string) error {
+	e := journal.Entry{
+		Time: env.Now(), ID: id, Tool: t.Name, Event: journal.Decision, Decision: decision, Note: note,
+		Level: fmt.Sprintf("L%d", env.Policy.Level()), Policy: env.Policy.Hash(),
+	}
+	for i := range out.Accesses {
+		d := &out.Decisions[i]
+		e.Accesses = append(e.Accesses, journal.Access{
+			Kind: string(out.Accesses[i].Kind), Subject: policy.Subject(&out.Accesses[i]),
+			Decision: d.Verdict.String(), Rule: d.Rule, File: d.File, Line: d.Line, Why: d.Why,
+		})
+	}
+	return env.append(ctx, e)
+}
+
+func (env *Env) recordResult(ctx context.Context, t *Tool, id string, r *Result) error {
+	exit := r.Exit()
+	e := journal.Entry{Time: env.Now(), ID: id, Tool: t.Name, Event: journal.Result, Exit: &exit}
+	if r.Error != nil {
+		e.Code = string(r.Error.Code)
+	}
+	return env.append(context.WithoutCancel(ctx), e)
+}
+
+func (env *Env) append(ctx context.Context, e journal.Entry) error {
+	if err := env.Audit.Append(ctx, e); err != nil {
+		return Errorf(IO, "recording the call: %w", err).
+			WithHint("calls are refused while %s cannot be written; check disk and owner, or choose another --state", env.Audit.Path())
+	}
+	return nil
+}
+
+// trim cuts the output of a tool that has not done so itself.
+func (env *Env) trim(r *Result) {
+	cut := truncate.String(r.Output, truncate.Options{Limits: env.Limits, Spill: env.Spill, ReadOn: ReadOn})
+	r.Output, r.Trimmed = cut.Text, true
+	if cut.Truncated {
+		r.Pretty = nil
+		r.AddCut(cut)
+	}
+}
+
+// AddCut puts into the metadata what was left out of an output.
+func (r *Result) AddCut(cut truncate.Result) {
+	r.Add("truncated", cut.Truncated)
+	if !cut.Truncated {
+		return
+	}
+	r.Add("total_lines", cut.TotalLines)
+	r.Add("total_bytes", cut.TotalBytes)
+	r.Add("truncated_at_line", cut.TruncatedAtLine)
+	if cut.SpillPath != "" {
+		r.Add("spill_path", cut.SpillPath)
+	}
+	if cut.Incomplete != "" {
+		r.Add("incomplete", cut.Incomplete)
+	}
+}
+
+// ReadOn is the call that shows a spill file from a line onwards.
+func ReadOn(path string, line int64) string {
+	if path == "" {
+		return ""
+	}
+	return fmt.Sprintf(`read {"path":%q,"offset":%d}`, path, line)
+}
+
+// Spill opens a file of the session for a complete output.
+func (env *Env) Spill() (truncate.SpillFile, error) {
+	s, err := env.Session.Spill("out")
+	if err != nil {
+		return nil, err
+	}
+	return spillFile{s}, nil
+}
+
+// A spillFile tells a Writer in its own words when the session's file is full.
+type spillFile struct{ *session.Spill }
+
+func (s spillFile) Write(p []byte) (int, error) {
+	n, err := s.Spill.Write(p)
+	if errors.Is(err, session.ErrSpillFull) {
+		err = truncate.ErrSpillFull
+	}
+	return n, err
+}

@@ -1,0 +1,115 @@
+// Package tool says what a tool is and the one way a call of it runs: read the
+// input, ask the policy about everything the call needs, record the decision,
+// run, trim.
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/journal"
+	"github.com/agentkit-go/agentkit/pkg/param"
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/session"
+	"github.com/agentkit-go/agentkit/pkg/truncate"
+	"github.com/agentkit-go/agentkit/pkg/workspace"
+)
+
+// A Tool is one thing agentkit can do: a subcommand, a function that a model
+// may call, a page of the manual.
+type Tool struct {
+	Name    string      // a lower-case word
+	Summary string      // one line, no capital, no full stop
+	Doc     *string     // what the model is told, in Markdown
+	New     func() Call // a call with every default filled in
+
+	ReadOnly   bool // it changes nothing
+	Additive   bool // it only adds; nothing that was there is lost
+	Idempotent bool // doing it twice is doing it once
+	OpenWorld  bool // it may reach beyond this machine
+	Passes     bool // the process's exit status is that of the command it runs
+}
+
+// A Call is one use of a tool; its fields are the parameters.
+type Call interface {
+	param.Declarer
+
+	// Needs lists what Run will touch. The policy is asked about each access
+	// before Run starts, so no tool can forget to. Paths are resolved here,
+	// once; Run uses what was resolved and never the name again.
+	Needs(context.Context, *Env) ([]policy.Access, error)
+
+	// Run does the work. An error that AsError does not know is a bug. A
+	// Result beside an error is what was done before it.
+	Run(context.Context, *Env) (*Result, error)
+}
+
+// An Env is everything a call may use of the world outside it.
+type Env struct {
+	Workspace *workspace.Workspace // the root; paths resolve against it
+	Policy    *policy.Policy       // decides
+	Ask       Asker                // nil where nobody can answer
+	Session   *session.Session     // todos, spill files, locks
+	Audit     *journal.Audit       // gets every decision before anything runs
+	Redactor  *journal.Redactor    // takes secrets out of what is recorded
+	Approvals *policy.Approvals    // answers that people gave from elsewhere
+	Limits    truncate.Limits      // of the output
+	Getenv    func(string) string
+	Environ   func() []string
+	Now       func() time.Time
+	Stderr    io.Writer
+	Emit      func(Event) // hears what happens while the call runs; nil where nobody listens
+	DryRun    bool        // decide and report, run nothing
+	Ripgrep   string      // path of the ripgrep to use; "" for the one on PATH
+}
+
+// An Event is something that happens while a call runs.
+type Event struct {
+	Name  string // start, output, progress or ask
+	Value any    // marshals to an object
+}
+
+func (env *Env) emit(name string, value any) {
+	if env.Emit != nil {
+		env.Emit(Event{name, value})
+	}
+}
+
+// A Style says what a piece of text is, for those who see colours.
+type Style int
+
+// The styles.
+const (
+	Plain   Style = iota
+	Match         // what was searched for
+	Name          // a path
+	Number        // a line number
+	Added         // a line that came
+	Removed       // a line that went
+	Faint         // what matters less
+)
+
+// An Invocation is a call together with the parameters it was given.
+type Invocation struct {
+	Tool *Tool
+	Call Call
+	Set  *param.Set
+}
+
+// New returns an invocation of t with every parameter at its default.
+func New(t *Tool) *Invocation {
+	call := t.New()
+	return &Invocation{t, call, param.Of(call)}
+}
+
+// Decode returns an invocation of t with the parameters in raw, one JSON
+// object.
+func Decode(t *Tool, raw json.RawMessage) (*Invocation, error) {
+	in := New(t)
+	if err := in.Set.Decode(raw); err != nil {
+		return nil, err
+	}
+	return in, nil
+}

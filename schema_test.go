@@ -1,0 +1,175 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/agentkit-go/agentkit/cmd"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+// schemas returns the parameters of every tool in a format, by name.
+func schemas(t *testing.T, format string) map[string]map[string]any {
+	t.Helper()
+	var list []map[string]any
+	raw := output(t, "tools", "--format", format)
+	if err := json.Unmarshal(raw, &list); err != nil {
+		t.Fatal(err)
+	}
+	if format == "gemini" {
+		declared, _ := list[0]["functionDeclarations"].([]any)
+		list = nil
+		for _, d := range declared {
+			list = append(list, d.(map[string]any))
+		}
+	}
+	found := map[string]map[string]any{}
+	for _, one := range list {
+		if f, ok := one["function"].(map[string]any); ok {
+			one = f
+		}
+		name := one["name"].(string)
+		for _, key := range []string{"input_schema", "inputSchema", "parameters"} {
+			if s, ok := one[key].(map[string]any); ok {
+				found[name] = s
+			}
+		}
+		if d, _ := one["description"].(string); d == "" || len(d) > 8192 {
+			t.Errorf("%s: %s has a description of %d bytes", format, name, len(d))
+		}
+	}
+	if len(found) != len(cmd.Tools) {
+		t.Fatalf("%s lists %d of %d tools", format, len(found), len(cmd.Tools))
+	}
+	return found
+}
+
+// walk visits every schema in s, with its place.
+func walk(place string, s map[string]any, visit func(string, map[string]any)) {
+	visit(place, s)
+	props, _ := s["properties"].(map[string]any)
+	for name, p := range props {
+		walk(place+"."+name, p.(map[string]any), visit)
+	}
+	if items, ok := s["items"].(map[string]any); ok {
+		walk(place+"[]", items, visit)
+	}
+}
+
+// TestProviders checks each format against what its provider accepts.
+func TestProviders(t *testing.T) {
+	for _, tt := range []struct {
+		format string
+		rule   string
+		holds  func(s map[string]any) bool
+	}{
+		{"openai-strict", "every member is required and no others are allowed", func(s map[string]any) bool {
+			if s["type"] != "object" {
+				return true
+			}
+			props, _ := s["properties"].(map[string]any)
+			required, _ := s["required"].([]any)
+			for name := range props {
+				if !slices.Contains(required, any(name)) {
+					return false
+				}
+			}
+			return len(required) == len(props) && s["additionalProperties"] == false
+		}},
+		{"openai-strict", "there are no defaults", func(s map[string]any) bool { return s["default"] == nil }},
+		{"openai-strict", "null is among the words of what may be null", func(s map[string]any) bool {
+			types, _ := s["type"].([]any)
+			words, ok := s["enum"].([]any)
+			return !ok || slices.Contains(types, any("null")) == slices.Contains(words, any(nil))
+		}},
+		{"gemini", "additionalProperties and default are not known", func(s map[string]any) bool {
+			return s["additionalProperties"] == nil && s["default"] == nil
+		}},
+		{"gemini", "an object has members", func(s map[string]any) bool {
+			props, _ := s["properties"].(map[string]any)
+			return s["type"] != "object" || len(props) > 0
+		}},
+		{"gemini", "a type is one word", func(s map[string]any) bool { _, ok := s["type"].(string); return ok }},
+		{"anthropic", "the root is closed", func(s map[string]any) bool { return s["type"] != "object" || s["additionalProperties"] != nil }},
+		{"mcp", "a schema has a type", func(s map[string]any) bool { return s["type"] != nil }},
+	} {
+		for name, s := range schemas(t, tt.format) {
+			walk(name, s, func(place string, s map[string]any) {
+				if !tt.holds(s) {
+					t.Errorf("%s: %s: not so at %s: %v", tt.format, tt.rule, place, s)
+				}
+			})
+		}
+	}
+}
+
+// TestSchemasAreValid resolves every schema of every format as JSON Schema.
+func TestSchemasAreValid(t *testing.T) {
+	for _, format := range []string{"json", "anthropic", "openai", "openai-strict", "gemini", "mcp"} {
+		for name, s := range schemas(t, format) {
+			raw, err := json.Marshal(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var schema jsonschema.Schema
+			if err := json.Unmarshal(raw, &schema); err != nil {
+				t.Errorf("%s %s: %v", format, name, err)
+			} else if _, err := schema.Resolve(nil); err != nil {
+				t.Errorf("%s %s: %v", format, name, err)
+			}
+		}
+	}
+}
+
+// TestStrictCallsDecode sends what a strict provider sends: every member, null
+// for those that are not meant.
+func TestStrictCallsDecode(t *testing.T) {
+	for name, s := range schemas(t, "openai-strict") {
+		args := map[string]any{}
+		for member, p := range s["properties"].(map[string]any) {
+			switch typ := fmt.Sprint(p.(map[string]any)["type"]); {
+			case strings.Contains(typ, "null"):
+				args[member] = nil
+			case strings.Contains(typ, "array"):
+				args[member] = []string{"x"}
+			default:
+				args[member] = "x"
+			}
+		}
+		raw, err := json.Marshal(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(cmd.Tools, func(t *tool.Tool) bool { return t.Name == name })
+		if _, err := tool.Decode(cmd.Tools[i], raw); err != nil {
+			t.Errorf("%s does not take %s: %v", name, raw, err)
+		}
+	}
+}
+
+// TestToolsAreComplete checks what every tool must say of itself.
+func TestToolsAreComplete(t *testing.T) {
+	for _, one := range cmd.Tools {
+		in := tool.New(one)
+		if strings.TrimSpace(*one.Doc) == "" || one.Summary == "" || strings.HasSuffix(one.Summary, ".") {
+			t.Errorf("%s: summary %q, doc of %d bytes", one.Name, one.Summary, len(*one.Doc))
+		}
+		seen := map[string]bool{}
+		for _, p := range in.Set.Params {
+			for _, name := range append([]string{p.Name}, p.Aliases...) {
+				if seen[name] {
+					t.Errorf("%s: %s names two parameters", one.Name, name)
+				}
+				seen[name] = true
+			}
+			if p.Usage == "" || strings.HasSuffix(p.Usage, ".") || strings.ToLower(p.Usage[:1]) != p.Usage[:1] && !strings.HasPrefix(p.Usage, "AGENTS") {
+				t.Errorf("%s: %s: usage %q", one.Name, p.Name, p.Usage)
+			}
+		}
+	}
+}
