@@ -118,6 +118,7 @@ func flagTable(w *bytes.Buffer, flags *pflag.FlagSet) {
 		if f.Hidden || f.Name == "help" {
 			return
 		}
-		fmt.Fprintf(w, "| `%s--%s %s` | %s |\n", short, f.Name, name, strings.ReplaceAll(usage, "|", `\|`))
+		flag := strings.TrimSpace(short + "--" + f.Name + " " + name)
+		fmt.Fprintf(w, "| `%s` | %s |\n", flag, strings.ReplaceAll(usage, "|", `\|`))
 	})
 }

@@ -12,13 +12,15 @@ import (
 
 // A printer writes what a call has to say, in the form that was asked for.
 //
-// The rules of text: the tool's own output goes to standard output as it is,
-// with colour only where a person looks at it (a terminal, TERM is not dumb,
-// NO_COLOR is not set). Errors go to standard error as lines that begin with
+// The rules of text: the tool's own output goes to standard output as it is.
+// On a terminal control and invisible characters in it are shown as escapes,
+// for a file must not be able to draw on the screen, and there is colour unless
+// TERM is dumb or NO_COLOR is set. Errors go to standard error as lines that begin with
 // "agentkit: error:" and "agentkit: hint:", lower case, without a full stop.
 type printer struct {
 	format         string // json, text or events
 	stdout, stderr io.Writer
+	terminal       bool // standard output is one
 	colour         bool // of standard output
 	loud           bool // colour of standard error
 }
@@ -27,7 +29,7 @@ func (a *app) printer() *printer {
 	plain := a.getenv("NO_COLOR") != "" || a.getenv("TERM") == "dumb"
 	return &printer{
 		format: a.format(), stdout: a.stdout, stderr: a.stderr,
-		colour: !plain && terminal(a.stdout), loud: !plain && terminal(a.stderr),
+		terminal: terminal(a.stdout), colour: !plain && terminal(a.stdout), loud: !plain && terminal(a.stderr),
 	}
 }
 
@@ -77,7 +79,10 @@ func (p *printer) event(name string, v any) error {
 func (p *printer) text(r *tool.Result) error {
 	out := r.Output
 	if r.Pretty != nil && p.colour {
-		out = r.Pretty(paint)
+		out = r.Pretty(mark)
+	}
+	if p.terminal {
+		out = coloured(visible(out))
 	}
 	if out != "" && !strings.HasSuffix(out, "\n") {
 		out += "\n"
@@ -103,27 +108,30 @@ func (p *printer) complain(kind, style, text string) {
 	_, _ = fmt.Fprintf(p.stderr, "%s %s\n", label, visible(text))
 }
 
-// paint puts text into a terminal style.
-func paint(s tool.Style, text string) string {
-	code := ""
-	switch s {
-	case tool.Match:
-		code = "1;31"
-	case tool.Name:
-		code = "35"
-	case tool.Number:
-		code = "32"
-	case tool.Added:
-		code = "32"
-	case tool.Removed:
-		code = "31"
-	case tool.Faint:
-		code = "2"
-	}
-	if code == "" || text == "" {
+// Styles are marked with private-use characters first and become the
+// terminal's own sequences when everything else has been made visible.
+const (
+	firstMark = '\uf8e0' // plus the style
+	lastMark  = '\uf8ef' // ends it
+)
+
+// mark puts text into a style.
+func mark(s tool.Style, text string) string {
+	if s == tool.Plain || text == "" {
 		return text
 	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
+	return string(firstMark+rune(s)) + text + string(lastMark)
+}
+
+// coloured replaces the marks by what a terminal understands.
+func coloured(text string) string {
+	pairs := []string{string(lastMark), "\x1b[0m"}
+	for s, code := range map[tool.Style]string{
+		tool.Match: "1;31", tool.Name: "35", tool.Number: "32", tool.Added: "32", tool.Removed: "31", tool.Faint: "2",
+	} {
+		pairs = append(pairs, string(firstMark+rune(s)), "\x1b["+code+"m")
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
 }
 
 // visible is text with its control characters, and those that turn the

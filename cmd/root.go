@@ -125,10 +125,10 @@ func (a *app) globalFlags(root *cobra.Command) {
 	f.StringVar(&a.Profile, "profile", a.Profile, "starting point of the policy: readonly, workspace, open or argv")
 	f.StringVar(&a.Ask, "ask", a.Ask, "ask on the terminal, or with =cmd:PROGRAM by a program, before what needs approval")
 	f.Lookup("ask").NoOptDefVal = "tty"
-	f.StringVar(&a.Session, "session", a.Session, "whose jobs, todos and records these are: `ID`")
-	f.StringVar(&a.State, "state", a.State, "where sessions are kept: `DIR`")
+	f.StringVar(&a.Session, "session", a.Session, "keep jobs, todos and records apart by `ID`")
+	f.StringVar(&a.State, "state", a.State, "keep sessions in `DIR`")
 	f.StringVarP(&a.Output, "output", "o", a.Output, "print json, text or events (default: text on a terminal, else json)")
-	f.StringVar(&a.Dialect, "dialect", a.Dialect, "tool and parameter names of another agent: `NAME`")
+	f.StringVar(&a.Dialect, "dialect", a.Dialect, "take and give the tool and parameter names of the agent `NAME`")
 	f.StringVar(&a.Sandbox, "sandbox", a.Sandbox, "confine commands: auto, off or require")
 	f.BoolVar(&a.DryRun, "dry-run", a.DryRun, "say what the call would touch and what the policy says, and do nothing")
 	f.IntVar(&a.MaxLines, "max-lines", a.MaxLines, "most lines of output")
