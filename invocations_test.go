@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -301,9 +303,6 @@ func check(stdout []byte, status int) error {
 // TestClosedStdout shows that a reader who goes away early stops no work, and
 // that an answer that cannot be written is not a success.
 func TestClosedStdout(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("pipes and /dev/full are Unix")
-	}
 	w := newWorld(t, build(t))
 	r, out, err := os.Pipe()
 	if err != nil {
@@ -347,9 +346,6 @@ func TestClosedStdout(t *testing.T) {
 // TestInterrupt shows that a signal ends a command with all it has started,
 // and that what it printed until then is in the one result that comes.
 func TestInterrupt(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("signals are Unix")
-	}
 	binary := build(t)
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(sig.String(), func(t *testing.T) {

@@ -3,8 +3,8 @@ package syntax
 import (
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 )
@@ -39,9 +39,13 @@ func TestNew(t *testing.T) {
 
 // TestNoFalseAlarms parses Go's own sources: none of them is broken.
 func TestNoFalseAlarms(t *testing.T) {
-	root := filepath.Join(runtime.GOROOT(), "src")
+	out, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Skipf("no go command: %v", err)
+	}
+	root := filepath.Join(strings.TrimSpace(string(out)), "src")
 	seen := 0
-	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() && d.Name() == "testdata" {
 			return fs.SkipDir
 		}
