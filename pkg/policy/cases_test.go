@@ -89,6 +89,7 @@ func decideCase(t *testing.T, c *pathCase) Decision {
 	if err := json.Unmarshal(c.Input, &in); err != nil {
 		t.Fatal(err)
 	}
+	t.Chdir(w) // what /proc/self/cwd stands for
 	p := must(Load(&Sources{Root: w, Home: h, User: h + "/.config/agentkit", State: h + "/.local/state/agentkit", Temp: []string{"/tmp"}}))
 	worst := Decision{Verdict: Allow}
 	for _, path := range placesOf(in.Op, put.Replace(in.Path)) {
