@@ -247,6 +247,7 @@ func runLabelled(t *testing.T, list []labelledCase, loose, strict func(c labelle
 			continue
 		}
 		s.prepare(t, c.Setup)
+		t.Chdir(s.places.Replace("@W@")) // what /proc/self/cwd stands for
 		got, text := decide(t, s.places.Replace("@W@"), s.policy(t, c), tool, args)
 		switch have, want := strictness(t, got), strictness(t, c.Expect); {
 		case have < want:
