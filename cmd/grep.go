@@ -143,7 +143,7 @@ func (g *grepCall) query(ctx context.Context, env *tool.Env) (rg.Query, error) {
 	q := rg.Query{
 		Root: env.Workspace.Root(), Pattern: g.Pattern,
 		Literal: g.Literal, IgnoreCase: g.IgnoreCase, SmartCase: g.SmartCase, Word: g.Word,
-		Multiline: g.Multiline, DotAll: g.Multiline,
+		Multiline: g.Multiline, DotAll: g.Multiline, CRLF: true,
 		Include: g.Include, Exclude: g.Exclude, Types: g.Types,
 		Hidden: g.Hidden, NoIgnore: !g.Ignore, GlobalIgnore: rg.GlobalIgnoreFile(env.Getenv),
 		Mode: rg.Mode(g.Mode), Sort: rg.Order(g.Sort), Before: max(g.Before, g.Context), After: max(g.After, g.Context),

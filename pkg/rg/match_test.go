@@ -18,7 +18,7 @@ func compareWithStdlib(t *testing.T, pattern string, line []byte) {
 	if err != nil {
 		return
 	}
-	tree, err := parsePattern(pattern, false, false, false, false, false)
+	tree, err := parsePattern(pattern, false, false, false, false, false, false)
 	if err != nil {
 		return
 	}

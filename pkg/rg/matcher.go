@@ -18,7 +18,7 @@ type plan struct {
 // newPlan compiles the pattern of q.
 func newPlan(q *Query) (*plan, error) {
 	multi := q.Multiline
-	tree, err := parsePattern(q.Pattern, q.Literal, q.IgnoreCase, q.SmartCase, multi, multi && q.DotAll)
+	tree, err := parsePattern(q.Pattern, q.Literal, q.IgnoreCase, q.SmartCase, multi, multi && q.DotAll, q.CRLF)
 	if err != nil {
 		return nil, err
 	}

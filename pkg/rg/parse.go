@@ -20,6 +20,7 @@ type parser struct {
 	pos      int
 	flags    syntaxFlags
 	multi    bool // a match may hold line breaks
+	crlf     bool // a line may end in \r\n, and $ stands before that
 	depth    int
 	anyLit   bool // the pattern has a literal character
 	anyUpper bool // … and an upper-case one
@@ -36,12 +37,12 @@ func (p *parser) pcre(at int, what string) error {
 }
 
 // parsePattern parses src; literal takes every character as itself.
-func parsePattern(src string, literal, fold, smart, multi, dotNL bool) (*node, error) {
+func parsePattern(src string, literal, fold, smart, multi, dotNL, crlf bool) (*node, error) {
 	if !utf8.ValidString(src) {
 		return nil, &PatternError{Pattern: src, Message: "the pattern is not valid UTF-8"}
 	}
 	run := func(fold bool) (*node, *parser, error) {
-		p := &parser{src: src, multi: multi, flags: syntaxFlags{fold: fold, dotNL: dotNL}}
+		p := &parser{src: src, multi: multi, crlf: crlf, flags: syntaxFlags{fold: fold, dotNL: dotNL}}
 		if literal {
 			n, err := p.literals()
 			return n, p, err
@@ -256,7 +257,12 @@ func (p *parser) atom() (*node, error) {
 		if p.flags.textAnchors {
 			return &node{op: opLook, look: lookTextEnd}, nil
 		}
-		return &node{op: opLook, look: lookLineEnd}, nil
+		end := &node{op: opLook, look: lookLineEnd}
+		if !p.crlf {
+			return end, nil
+		}
+		cr := &node{op: opRepeat, subs: []*node{{op: opSet, set: runeSet{'\r', '\r'}}}, max: 1}
+		return &node{op: opConcat, subs: []*node{cr, end}}, nil
 	}
 	return p.literal(at, r)
 }

@@ -68,6 +68,7 @@ type Query struct {
 	Word       bool // a match has no word character before or after it
 	Multiline  bool // a match may span lines
 	DotAll     bool // in a multiline search, a dot matches line breaks
+	CRLF       bool // $ matches before a line's \r\n too, as if the \r were not there
 
 	Include  []string // globs of which a file must match one; {a,b} is understood
 	Exclude  []string // globs of files and directories to leave out

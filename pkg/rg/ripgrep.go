@@ -86,6 +86,7 @@ func ripgrepArgs(q *Query, pcre bool, roots []rootPath) []string {
 		{q.Word, "--word-regexp"},
 		{q.Multiline, "--multiline"},
 		{q.Multiline && q.DotAll, "--multiline-dotall"},
+		{q.CRLF, "--crlf"},
 		{pcre, "--pcre2"},
 		{q.Hidden, "--hidden"},
 		{q.NoIgnore, "--no-ignore"},

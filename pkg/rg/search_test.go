@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -434,5 +435,42 @@ func TestEnginesAgree(t *testing.T) {
 	q.Pattern, q.Engine = "(", Ripgrep
 	if _, err := Search(t.Context(), q); !errors.Is(err, ErrPattern) {
 		t.Errorf("ripgrep's own error: %v", err)
+	}
+}
+
+// TestCRLF: with CRLF, $ stands before the line's \r\n, and what is shown and
+// counted is the same as in a file with plain line ends.
+func TestCRLF(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"unix.txt": "a needle\nneedle b\nneedle", "dos.txt": "a needle\r\nneedle b\r\nneedle"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	search := func(pattern string, crlf bool) map[string]string {
+		res, err := Search(t.Context(), Query{Root: dir, Pattern: pattern, CRLF: crlf})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]string{}
+		for _, f := range res.Files {
+			for _, l := range f.Lines {
+				got[f.Path] += strconv.Itoa(l.Number) + " "
+				for _, s := range l.Spans {
+					if s.End > len(l.Text) || strings.Contains(l.Text, "\r") {
+						t.Errorf("%s: span %v in %q", pattern, s, l.Text)
+					}
+				}
+			}
+		}
+		return got
+	}
+	for pattern, want := range map[string]string{`needle$`: "1 3 ", `^needle$`: "3 ", `e$|b$`: "1 2 3 ", `needle\b$`: "1 3 ", `^a.*$`: "1 "} {
+		if got := search(pattern, true); got["unix.txt"] != want || got["dos.txt"] != want {
+			t.Errorf("%s: %v, want %q in both", pattern, got, want)
+		}
+	}
+	if got := search(`needle$`, false); got["dos.txt"] != "3 " {
+		t.Errorf("without CRLF: %v", got)
 	}
 }
