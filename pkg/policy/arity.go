@@ -244,7 +244,7 @@ var valued = [...][2]string{
 	{"go", " -C "},
 	{"helm", " -n --namespace --kube-context --kubeconfig --kube-apiserver --kube-token --registry-config --repository-cache --repository-config "},
 	{"kubectl", " -n --namespace --context --cluster --kubeconfig -s --server --user --as --as-group --token --request-timeout --cache-dir -v --v "},
-	{"npm", " --prefix -C -w --workspace --loglevel --registry --userconfig --globalconfig --cache "},
+	{"npm", " --prefix -C -w --workspace --loglevel --registry --userconfig --globalconfig --cache --tag --access --otp --scope --omit --include "},
 	{"pnpm", " -C --dir -F --filter --loglevel --reporter --config "},
 	{"yarn", " --cwd --mutex --network-timeout --registry --cache-folder --modules-folder "},
 }

@@ -1,6 +1,9 @@
 package policy
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Facts are what the decision about one access needs to know more than once.
 type facts struct {
@@ -138,7 +141,47 @@ func (m *matcher) coversArguments(a *Access) tri {
 	if dynamic != nil && matchWords(m.words, argv, dynamic, start, false) {
 		return maybe
 	}
+	if full := m.spelledOut(argv); full != nil && matchWords(m.words, full, dynamic, start, false) {
+		return maybe
+	}
 	return m.coversSubcommand(argv, dynamic, start)
+}
+
+// spelledOut puts the options that a rule spells out in the place of words
+// that may stand for them: a long option cut short or with a value, a letter
+// in a cluster. nil when there is none.
+func (m *matcher) spelledOut(argv []string) []string {
+	var out []string
+	for i, s := range argv {
+		if s == "--" {
+			break
+		}
+		for j := range m.words {
+			w := m.words[j].text
+			if m.words[j].kind == literalWord && s != w && mayMean(s, w) {
+				if out == nil {
+					out = slices.Clone(argv)
+				}
+				out[i] = w
+				break
+			}
+		}
+	}
+	return out
+}
+
+// mayMean reports whether a word may be another spelling of an option.
+func mayMean(s, option string) bool {
+	switch {
+	case !isOption(s) || !isOption(option):
+		return false
+	case strings.HasPrefix(option, "--") && strings.HasPrefix(s, "--"):
+		name, _, _ := strings.Cut(s, "=")
+		return len(name) > 4 && strings.HasPrefix(option, name)
+	case len(option) == 2 && option[1] != '-' && s[1] != '-' && len(s) > 2 && len(s) <= 6:
+		return strings.IndexByte(s, option[1]) > 0 && strings.Trim(s[1:], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+	}
+	return false
 }
 
 // coversSubcommand looks past options that stand between a program and its

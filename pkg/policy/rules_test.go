@@ -389,3 +389,26 @@ func ExamplePolicy_Decide() {
 	fmt.Println(d.Verdict, d.Rule)
 	// Output: allow bash(git status *)
 }
+
+// A deny or ask rule that spells an option out also doubts its other
+// spellings; an allow rule never takes them for it.
+func TestOtherSpellings(t *testing.T) {
+	for _, c := range []struct {
+		rule, text string
+		want       Verdict
+	}{
+		{"git commit * --no-verify *", "git commit --no-veri -m x", Ask},
+		{"git commit * --no-verify *", "git commit --no-verify=x", Ask},
+		{"git commit * --no-verify *", "git commit --no -m x", Allow},
+		{"git commit * --no-verify *", "git commit --no-edit", Allow},
+		{"git commit * --no-verify *", "git commit -m --no-verify", Deny},
+		{"git commit * -n *", "git commit -anm x", Ask},
+		{"git commit * -n *", "git commit -am x", Allow},
+		{"git commit * -n *", "git commit -m x", Allow},
+		{"git commit * -n *", "git commit -- -an", Allow},
+		{"npm publish *", "npm --tag x publish", Deny},
+	} {
+		wantVerdict(t, policyOf(t, "deny: ["+jsonText("bash("+c.rule+")")+"]", at(3)), run(c.text), c.want)
+	}
+	wantVerdict(t, policyOf(t, "", grants("bash(git commit --no-verify)")), run("git commit --no-veri"), Ask)
+}

@@ -27,13 +27,17 @@ func (w *walker) makeCommand(c *call) {
 		if !ok || x.dyn {
 			continue
 		}
+		if strings.HasSuffix(name, "!") { // assigned by running it
+			c.opaque(w, "the variable "+name+" runs something")
+			w.shellText(c, word{text: val})
+		}
 		name = strings.TrimRight(name, "?:+!")
 		switch kindOfVariable(name, value{}) {
 		case variableProgram, variableSearch, variableShell:
 			c.opaque(w, "the variable "+name+" may run something")
 			w.commandText(c, word{text: val})
 		default:
-			if name == "SHELL" || name == "MAKEFLAGS" || strings.Contains(val, "$(") || strings.Contains(val, "`") {
+			if name == "SHELL" || name == ".SHELLFLAGS" || name == "MAKEFLAGS" || strings.Contains(strings.ReplaceAll(val, "$$", ""), "$") || strings.Contains(val, "`") {
 				c.opaque(w, "the variable "+name+" may run something")
 			} else if strings.HasPrefix(val, "/") {
 				w.maybeWritten(c, val)
@@ -46,6 +50,7 @@ func (w *walker) makeCommand(c *call) {
 func (w *walker) goCommand(c *call) {
 	args := c.words[1:]
 	if len(args) > 1 && args[0].text == "-C" {
+		w.role(c, 'r', args[1])
 		w.move(args[1])
 		args = args[2:]
 	}
@@ -55,7 +60,7 @@ func (w *walker) goCommand(c *call) {
 		}
 		return
 	}
-	const build = "C:= a n p: race msan asan cover covermode: coverpkg: v work x asmflags: buildmode: buildvcs: compiler:! gccgoflags:! gcflags: installsuffix: json ldflags:! linkshared mod: modcacherw modfile:!< overlay:!< pgo:< pkgdir:>> tags: trimpath toolexec:!%"
+	const build = "C:<= a n p: race msan asan cover covermode: coverpkg: v work x asmflags: buildmode: buildvcs: compiler:! gccgoflags:! gcflags: installsuffix: json ldflags:! linkshared mod: modcacherw modfile:!< overlay:!< pgo:< pkgdir:>> tags: trimpath toolexec:!%"
 	const testing = " args c exec:!% o:> bench: benchtime: count: cpu: failfast fullpath fuzz: fuzztime: fuzzminimizetime: list: parallel: run: short shuffle: skip: timeout: vet: blockprofile:> coverprofile:> cpuprofile:> memprofile:> mutexprofile:> trace:> outputdir:>> benchmem artifacts test.v? blockprofilerate: memprofilerate: mutexprofilefraction: testlogfile:>"
 	sub := args[0].text
 	table := build
@@ -97,14 +102,53 @@ func (w *walker) goCommand(c *call) {
 			words = words[:min(i+2, len(words))]
 		}
 	}
-	d.words = words
+	d.words = slices.Clone(words)
+	words = d.words
+	if sub == "test" {
+		untested(words)
+	}
 	w.goLinker(c, words)
+	w.goCompiler(c, words)
 	w.options(&d, table, styleSingle|styleLoose)
 	w.lowerTo(c, policy.Unknown)
 	c.opts, c.args = d.opts, d.args
 	for _, x := range d.args {
-		if !x.dyn && (strings.HasPrefix(x.text, "/") || strings.HasPrefix(x.text, "../")) {
+		if !x.dyn && (strings.HasPrefix(x.text, "/") || strings.HasPrefix(x.text, "../") || x.text == "..") {
 			w.maybeWritten(c, x.text)
+		}
+	}
+}
+
+// untested spells -test.x as go test takes it: -x.
+func untested(words []word) {
+	for i := range words {
+		if name, ok := strings.CutPrefix(strings.TrimLeft(words[i].text, "-"), "test."); ok && strings.HasPrefix(words[i].text, "-") {
+			words[i].text = "-" + name
+		}
+	}
+}
+
+// goCompiler lets through the flags of the compiler and assembler that only
+// change what they make of the source.
+func (w *walker) goCompiler(c *call, words []word) {
+	const harmless = " B C D E K L N S S=2 W d e h l m m=1 m=2 m=3 race r shared spectre t trimpath v w wb dynlink lang std "
+	for i := range words {
+		name, val, glued := strings.Cut(strings.TrimLeft(words[i].text, "-"), "=")
+		if name != "gcflags" && name != "asmflags" || !strings.HasPrefix(words[i].text, "-") {
+			continue
+		}
+		if !glued && i+1 < len(words) {
+			val = words[i+1].text
+		}
+		if pattern, flags, ok := strings.Cut(val, "="); ok && !strings.HasPrefix(pattern, "-") {
+			val = flags
+		}
+		for f := range strings.FieldsSeq(strings.Trim(val, "'\"")) {
+			f = strings.TrimLeft(f, "-")
+			key, _, _ := strings.Cut(f, "=")
+			if !strings.Contains(harmless, " "+f+" ") && key != "d" && key != "lang" && key != "spectre" && key != "trimpath" {
+				c.opaque(w, "the compiler's flag -"+cut(key)+" may write or load something")
+			}
 		}
 	}
 }
@@ -131,21 +175,36 @@ func (w *walker) goLinker(c *call, words []word) {
 // subcommands lists, for programs that do many things, the options that run or
 // load something, and the subcommands whose operands are a program.
 var subcommands = [...]struct{ name, opts, runs, reads string }{
+	{"asdf", "", " exec ", " --version "},
+	{"aws-vault", "", " exec ", " --version "},
 	{"bundle", "", " exec ", ""},
 	{"cargo", "config:! C:= target-dir:>> manifest-path:< out-dir,artifact-dir:>>", "", " version --version "},
-	{"docker", "H,host:@ config:! v,volume: mount: c,context:!", "", " version "},
+	{"chamber", "", " exec ", " --version "},
+	{"conda", "n,name: p,prefix: cwd:= live-stream no-capture-output", " run ", " --version "},
+	{"doppler", "", " run ", " --version "},
+	{"dotenvx", "f,env-file:<", " run ", " --version "},
 	{"gh", "", "", ""},
+	{"hatch", "e,env: p,project:", " run ", " --version "},
 	{"kubectl", "kubeconfig:! s,server:@", "", ""},
-	{"npm", "C,prefix:!>> script-shell:! node-options:! userconfig:! globalconfig:! c,call:!$ shell:! registry:@ editor:! git:! ignore-scripts w,workspace:", "", " --version -v ls list root prefix "},
-	{"openssl", "out:> engine:! provider:! provider-path:! config:! in:< key:< keyout:> connect:@ writerand:> rand:<", "", " version "},
+	{"mamba", "n,name: p,prefix: cwd:=", " run ", " --version "},
+	{"micromamba", "n,name: p,prefix: cwd:=", " run ", " --version "},
+	{"mise", "C,cd:= j,jobs: E,env:", " exec x ", " --version "},
+	{"nix", "expr:! f,file:!", " develop shell run ", " --version "},
+	{"npm", "C,prefix:!>> script-shell:! node-options:! userconfig:! globalconfig:! c,call:!$ shell:! registry:@ editor:! viewer:! browser:! git:! ignore-scripts w,workspace:", " exec x explore ", " --version -v ls list root prefix "},
+	{"op", "env-file:< account:", " run ", " --version "},
+	{"openssl", "out:> engine:! provider:! provider-path:! config:! in:< key:< keyout:> connect:@ url:@ host:@ proxy:@ writerand:> rand:<", "", " version "},
+	{"pdm", "p,project:! C:=", " run ", " --version "},
 	{"pip", "target,t:>> prefix:>> root:>> r,requirement:< c,constraint:< i,index-url:@ extra-index-url:@ python:! log:> cache-dir:>> d,dest:>> e,editable:<", "", " list show freeze --version check "},
 	{"pip3", "target,t:>> prefix:>> root:>> r,requirement:< c,constraint:< i,index-url:@ extra-index-url:@ python:! log:> cache-dir:>> d,dest:>> e,editable:<", "", " list show freeze --version check "},
-	{"pnpm", "C,dir:!>> script-shell:! shell-emulator node-options:!", " exec ", " --version -v "},
-	{"podman", "H,host:@ config:! v,volume: mount: url:@", "", " version "},
+	{"pipenv", "", " run ", " --version "},
+	{"pipx", "spec: python:!% pip-args:", " run ", " --version "},
+	{"pnpm", "C,dir:!>> script-shell:! shell-emulator node-options:!", " exec dlx ", " --version -v "},
 	{"poetry", "C,directory:=", " run ", " --version "},
-	{"terraform", "chdir:!", "", " version "},
+	{"rye", "", " run ", " --version "},
+	{"terraform", "chdir:! out:> plugin-dir:! var-file:< state:> state-out:> backup:>", "", " version "},
 	{"uv", "directory:= project:! config-file:! python:! p:!", " run ", " --version version "},
-	{"yarn", "cwd:!>> script-shell:! use-yarnrc:!", " exec ", " --version -v "},
+	{"volta", "node: npm: yarn:", " run ", " --version "},
+	{"yarn", "cwd:!>> script-shell:! use-yarnrc:!", " exec dlx ", " --version -v "},
 }
 
 // subcommand reads a program whose first operand says what it does.
@@ -161,20 +220,15 @@ func (w *walker) subcommand(c *call) {
 		st |= styleSingle
 	}
 	words := c.words
-	for i, x := range words[1:] {
-		if !strings.HasPrefix(x.text, "-") && strings.Contains(runs, " "+x.text+" ") && !x.dyn {
-			d := *c
-			d.words = words[:i+1]
-			w.options(&d, opts, st)
-			rest := words[i+2:]
-			if len(rest) > 0 && rest[0].text == "--" {
-				rest = rest[1:]
-			}
-			if len(rest) > 0 && !strings.HasPrefix(rest[0].text, "-") {
-				w.inner(c, rest)
-			}
-			return
+	if i := firstOperand(words, opts); i > 0 && !words[i].dyn && strings.Contains(runs, " "+words[i].text+" ") {
+		d := *c
+		d.words = words[:i]
+		w.options(&d, opts, st)
+		rest := w.handedOn(c, words[i:], opts)
+		if len(rest) > 0 && !strings.HasPrefix(rest[0].text, "-") {
+			w.inner(c, rest)
 		}
+		return
 	}
 	c.quiet = true
 	w.options(c, opts, st)
@@ -185,10 +239,26 @@ func (w *walker) subcommand(c *call) {
 		w.lowerTo(c, policy.ReadOnly)
 		return
 	}
-	if c.prog.name == "docker" || c.prog.name == "podman" {
-		return
-	}
 	d := *c
 	d.words = append([]word{words[0]}, c.args...)
 	w.unknownFiles(&d)
+}
+
+// firstOperand gives the index of the subcommand: the first word that is no
+// option and no value of one; 0 when there is none.
+func firstOperand(words []word, opts string) int {
+	rs := rules(opts)
+	for i := 1; i < len(words); i++ {
+		t := words[i].text
+		switch {
+		case t == "env" || t == "tool":
+		case words[i].dyn || !strings.HasPrefix(t, "-"):
+			return i
+		case !strings.Contains(t, "="):
+			if r := exact(rs, strings.TrimLeft(t, "-")); r != nil && r.value == ':' {
+				i++
+			}
+		}
+	}
+	return 0
 }

@@ -103,7 +103,7 @@ func (w *walker) run(c *call) {
 		return
 	}
 	c.name = first.text
-	if w.shell == "zsh" && strings.Contains(" - repeat nocorrect foreach always end sched zmodload ", " "+c.name+" ") {
+	if w.shell == "zsh" && strings.Contains(" - coproc repeat nocorrect foreach always end sched zmodload ", " "+c.name+" ") {
 		w.whole("a word that zsh reads in its own way")
 		for i := range c.words[1:] {
 			w.unsure(c.words[i+1:], c.src, "a word that zsh reads in its own way")
@@ -276,6 +276,7 @@ func (w *walker) program(c *call) {
 	}
 	w.parameters(c)
 	if !versionOnly(c) {
+		w.outgrown(c)
 		w.hazards(c)
 	}
 	a = &w.out.Accesses[c.index]

@@ -20,6 +20,11 @@ func (w *walker) copyCommand(c *call) {
 		w.file(fileAccess{kind: policy.Read, tree: tree, parent: c.index + 1, src: s.text}, s)
 	}
 	w.written(c, sources, target, into, tree)
+	for _, s := range sources {
+		if c.given("s", "symbolic-link") && !s.dyn && !target.dyn {
+			w.linked(s.text, target.text, true)
+		}
+	}
 	if tree || c.given("d", "P", "s", "l", "symbolic-link", "link", "no-dereference") {
 		w.dirty = true
 	}

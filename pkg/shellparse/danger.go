@@ -96,6 +96,9 @@ func (w *walker) broad(c *call) {
 		if n := len(c.words); n > 2 && c.words[1].text == "/dev/null" {
 			c.danger(w, "empties a file")
 		}
+		if m, ok := c.optionValue("mode"); ok && c.name == "install" && (len(m.text) == 4 && strings.Trim(m.text[:1], "24567") == "" || strings.Contains(m.text, "s")) {
+			c.danger(w, "gives a program another user's rights")
+		}
 		w.inherit(c)
 		return
 	default:
@@ -144,6 +147,14 @@ func (w *walker) database(c *call) {
 	default:
 		return
 	}
+	if w.stdin.set && !w.stdin.known {
+		c.opaque(w, "the statements come from its input")
+	}
+	for _, x := range append([]word{{text: w.stdin.text}}, c.words[1:]...) {
+		if metaCommand(x.text) {
+			c.opaque(w, "a statement that runs, loads or writes something else")
+		}
+	}
 	for _, x := range c.words[1:] {
 		up := strings.ToUpper(x.text)
 		for _, s := range []string{"DROP DATABASE", "DROP TABLE", "DROP SCHEMA", "DROP USER", "DROP ROLE", "TRUNCATE ", "DELETE FROM", "DROPDATABASE", ".DROP(", "DROP VIEW", "DELETEMANY"} {
@@ -152,6 +163,25 @@ func (w *walker) database(c *call) {
 			}
 		}
 	}
+}
+
+// metaCommand reports whether text for a database's shell leaves the database:
+// \! and .shell run a command, others read and write files.
+func metaCommand(text string) bool {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if name, _, _ := strings.Cut(line, " "); len(name) > 2 && name[0] == '.' && name[1] != '/' && name[1] != '.' &&
+			!strings.Contains(" .tables .schema .dump .mode .headers .header .indexes .indices .databases .dbinfo .fullschema .stats .width .timer .nullvalue .separator .version .help .quit .exit .changes .echo .bail .show ", " "+name+" ") {
+			return true
+		}
+	}
+	up := strings.ToUpper(text)
+	for _, s := range [...]string{`\!`, `\O`, `\I `, `\IR `, `\COPY`, `\G |`, `\W `, `\.`, `\E`, "PROGRAM", "LOAD_EXTENSION", "READFILE", "WRITEFILE", "EDIT(", "ATTACH", "OUTFILE", "DUMPFILE", "LOAD_FILE", "LOAD DATA", "SYSTEM ", "SOURCE ", "PG_READ", "LO_IMPORT", "LO_EXPORT"} {
+		if strings.Contains(up, s) {
+			return true
+		}
+	}
+	return strings.HasPrefix(text, "|")
 }
 
 // destructive finds calls in code that plainly delete.

@@ -138,7 +138,7 @@ var hazards = [...]hazard{
 	{"rclone", "delete|purge|rmdirs|sync|cleanup|deletefile|move", "", "", "deletes in the cloud"},
 	{"s3cmd", "del|rb|rm", "", "", "deletes in the cloud"},
 	{"mc", "rm|rb", "", "", "deletes in the cloud"},
-	{"npm", "publish|unpublish|deprecate|owner|access|dist-tag|token", "", "", "publishes, or changes what is published"},
+	{"npm", "publish|publ|publi|publis|unpublish|deprecate|owner|access|dist-tag|token", "", "", "publishes, or changes what is published"},
 	{"yarn", "publish|npm", "", "publish", "publishes"},
 	{"yarn", "publish", "", "", "publishes"},
 	{"pnpm", "publish|unpublish", "", "", "publishes"},

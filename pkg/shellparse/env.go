@@ -38,11 +38,11 @@ var shellVariables = [...]string{
 // something else. A trailing * stands for any rest, a leading one for any
 // beginning.
 var programVariables = [...]string{
-	"*EDITOR", "*PAGER", "*_PROXY", "*_proxy", "*_ASKPASS", "AR", "AS", "AWKLIBPATH", "AWKPATH", "AWS_*", "BROWSER", "CARGO*", "CC", "CFLAGS", "CLASSPATH", "CMAKE_*", "CONFIG_SHELL",
-	"CORECLR_*", "COMPOSER*", "CPATH", "CPP", "CURL_*", "CXX", "CXXFLAGS", "C_INCLUDE_PATH", "DENO_*", "DOCKER_*", "DOTNET_*", "DYLD_*", "EMACS*", "ERL_*", "FC", "GCC_*", "GCONV_PATH", "GEM_*", "GIT_*",
-	"GLIBC_TUNABLES", "GNUPG*", "GOCACHEPROG", "GOENV", "GOEXPERIMENT", "GOFLAGS", "GOPATH", "GOPROXY", "GOROOT", "GOTOOLCHAIN", "GOTOOLDIR", "GOAUTH", "GPG*", "GREP_OPTIONS", "GUILE_*", "GZIP", "HOME", "HOSTALIASES", "JAVA_*", "JDK_*", "KUBE*", "LD",
+	"*EDITOR", "*PAGER", "*_PROXY", "*_proxy", "*_ASKPASS", "AR", "AS", "ACK*", "AG_*", "ANSIBLE_*", "ANT_*", "AWKLIBPATH", "AWKPATH", "AWS_*", "BAT_*", "BROWSER", "BUNDLE_*", "CARGO*", "CC", "CFLAGS", "CLASSPATH", "CMAKE_*", "CONFIG_SHELL",
+	"CORECLR_*", "COMPOSER*", "CPATH", "CPP", "CURL_*", "CXX", "CXXFLAGS", "C_INCLUDE_PATH", "DELTA_*", "DENO_*", "DOCKER_*", "DOTNET_*", "DYLD_*", "EMACS*", "ERL_*", "FC", "FZF_*", "GCC_*", "GCONV_PATH", "GEM_*", "GIT_*",
+	"GLIBC_TUNABLES", "GNUPG*", "GOCACHEPROG", "GOENV", "GOEXPERIMENT", "GOFLAGS", "GOPATH", "GOPROXY", "GOROOT", "GOTOOLCHAIN", "GOTOOLDIR", "GOAUTH", "GPG*", "GRADLE_*", "GREP_OPTIONS", "HG*", "GUILE_*", "GZIP", "HOME", "HOSTALIASES", "JAVA_*", "JDK_*", "KUBE*", "LD",
 	"LDFLAGS", "LD_*", "LESS*", "LIBRARY_PATH", "LOCALDOMAIN", "LOCPATH", "LUA_*", "MAIL", "MAILCHECK", "MAKE*", "MALLOC_*", "MAN*", "MAVEN_*", "MFLAGS", "MVN_*", "NLSPATH", "NODE_*", "NPM_*", "NVIM*", "OPENSSL_*", "PAGER", "PERL*", "PHPRC", "PHP_*",
-	"PIP_*", "PKG_CONFIG*", "PROCESSOR", "PYTHON*", "RES_OPTIONS", "RIPGREP_*", "RSYNC_*", "RUBY*", "RUSTC*", "RUSTDOC*", "RUSTFLAGS", "RUSTUP_*", "R_*", "SHELL", "SSH_*", "SSL_*", "SUDO_*", "TAR_*", "TAPE", "TCLLIBPATH", "TERMCAP", "TERMINFO*", "TMPDIR", "TMP", "TEMP", "TEXTDOMAIN*", "UV_*",
+	"PIP_*", "PKG_CONFIG*", "PROCESSOR", "PYTHON*", "RES_OPTIONS", "RIPGREP_*", "RSYNC_*", "RUBY*", "RUSTC*", "RUSTDOC*", "RUSTFLAGS", "RUSTUP_*", "R_*", "SHELL", "SSH_*", "SSL_*", "SUDO_*", "SBT_*", "SVN_*", "TAR_*", "TAPE", "TCLLIBPATH", "TERMCAP", "TERMINFO*", "TMPDIR", "TMP", "TEMP", "TEXTDOMAIN*", "TF_*", "UV_*",
 	"VIM*", "VISUAL", "WGETRC", "XDG_*", "YARN_*", "ZIPOPT", "UNZIP", "ZIP", "_JAVA_OPTIONS", "npm_*",
 }
 

@@ -55,9 +55,19 @@ func (w *walker) gitEffects(c *call, g *gitCommand, cfg repoConfig) {
 			}
 		}
 	case "worktree":
-		if first(0) == "add" && len(c.args) > 1 {
+		switch {
+		case first(0) == "add" && len(c.args) > 1:
 			w.role(c, 'c', c.args[1])
+		case first(0) == "move" && len(c.args) > 2:
+			w.role(c, 'D', c.args[1])
+			w.role(c, 'c', c.args[2])
+		case first(0) == "remove" && len(c.args) > 1:
+			w.role(c, 'D', c.args[1])
 		}
+	case "apply", "am":
+		w.gitPatch(c, cfg.top)
+	case "remote":
+		w.gitRemotes(c)
 	case "bundle":
 		if first(0) == "create" && len(c.args) > 1 {
 			w.role(c, 'w', c.args[1])
@@ -70,6 +80,22 @@ func (w *walker) gitEffects(c *call, g *gitCommand, cfg repoConfig) {
 	}
 	if g.does&gitNet != 0 && g.name != "clone" {
 		w.gitRemote(c, cfg)
+	}
+}
+
+// gitRemotes judges git remote: an address may name a program that is the
+// transport, and some of its subcommands reach the remotes.
+func (w *walker) gitRemotes(c *call) {
+	if len(c.args) == 0 || w.st.lost != "" {
+		return
+	}
+	switch c.args[0].text {
+	case "add", "set-url":
+		if x := c.args[len(c.args)-1]; x.dyn || strings.Contains(x.text, "::") || strings.HasPrefix(x.text, "-") {
+			c.opaque(w, "a transport that runs a program")
+		}
+	case "update", "prune":
+		w.emit(policy.Access{Kind: policy.Net, Parent: c.index + 1, Source: "git remote", Opaque: "the host of the remote is not known"})
 	}
 }
 

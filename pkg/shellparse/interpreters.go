@@ -61,6 +61,10 @@ func (w *walker) interpreter(c *call) {
 				w.code(c, words[i+1])
 				return
 			}
+			if c.prog.name == "bun" && t == "x" && i+1 < len(words) {
+				w.inner(c, words[i+1:])
+				return
+			}
 			if c.prog.name == "deno" || c.prog.name == "bun" {
 				w.unknownFiles(c)
 				return
@@ -88,10 +92,14 @@ func (w *walker) interpreter(c *call) {
 		case t == "-m" && strings.HasPrefix(c.prog.name, "python"):
 			w.module(c, words[i+1:])
 			return
-		case strings.HasPrefix(t, "-i") && (c.prog.name == "perl" || c.prog.name == "ruby"):
+		case (c.prog.name == "perl" || c.prog.name == "ruby") && inPlaceCluster(t):
 			inPlace = true
+		case strings.HasPrefix(t, "-") && strings.Contains(t, "="):
+			w.optionFile(c, t[strings.IndexByte(t, '=')+1:])
 		case strings.Contains(value, " "+t+" "):
-			i++
+			if i++; i < len(words) && !words[i].dyn {
+				w.optionFile(c, words[i].text)
+			}
 		}
 	}
 	if versionLike(words) {
@@ -99,6 +107,20 @@ func (w *walker) interpreter(c *call) {
 		return
 	}
 	w.codeInput(c)
+}
+
+// inPlaceCluster reports whether short options of perl or ruby change files in
+// place: -i may stand among others, as in -pi.bak.
+func inPlaceCluster(t string) bool {
+	i := strings.IndexByte(t, 'i')
+	return i > 0 && !strings.HasPrefix(t, "--") && strings.Trim(t[1:i], "0123456789acflnpsStTuUvwWX") == ""
+}
+
+// optionFile lists a file that an option of an interpreter names.
+func (w *walker) optionFile(c *call, s string) {
+	if s != "" && len(s) < 1024 && (pathLike(s) || w.exists(s)) {
+		w.maybeWritten(c, s)
+	}
 }
 
 // versionLike reports whether an interpreter is asked for its version only.

@@ -152,6 +152,16 @@ func (w *walker) remote(c *call) {
 	if c.name == "rsync" {
 		w.lowerTo(c, policy.Known)
 	}
+	for _, o := range c.opts {
+		if o.has && hasName(o.names, "filter") { // merge FILE, dir-merge FILE, . FILE, : FILE
+			kind, name, _ := strings.Cut(strings.TrimLeft(o.val.text, " "), " ")
+			if o.val.dyn {
+				c.opaque(w, "a filter that is not known before it runs")
+			} else if k, _, _ := strings.Cut(kind, ","); k == "merge" || k == "dir-merge" || strings.HasPrefix(k, ".") || strings.HasPrefix(k, ":") {
+				w.role(c, 'r', word{text: strings.TrimSpace(name)})
+			}
+		}
+	}
 	n := len(c.args)
 	for i, x := range c.args {
 		host, _, far := strings.Cut(x.text, ":")

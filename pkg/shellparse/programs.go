@@ -60,6 +60,13 @@ const (
 	runEditor
 	runPatch
 	runNpx
+	runPager
+	runSchedule
+	runTmux
+	runSocat
+	runMail
+	runUnpack
+	runDocker
 )
 
 // findProgram looks a program up; nil when nothing is known of it.
@@ -155,6 +162,29 @@ func (w *walker) special(c *call) {
 		w.patch(c)
 	case runNpx:
 		w.npx(c)
+	default:
+		w.session(c)
+	}
+}
+
+// session reads the words of programs that keep others going, show what they
+// are given, or hand it to something else.
+func (w *walker) session(c *call) {
+	switch c.prog.run {
+	case runPager:
+		w.pager(c)
+	case runSchedule:
+		w.schedule(c)
+	case runTmux:
+		w.tmux(c)
+	case runSocat:
+		w.socat(c)
+	case runMail:
+		w.mail(c)
+	case runUnpack:
+		w.unpack(c)
+	case runDocker:
+		w.docker(c)
 	}
 }
 
@@ -174,9 +204,20 @@ func (w *walker) operands(c *call, roles string) {
 		return
 	case "grep":
 		roles = c.grepRoles()
+	case "gzip": // read, and replaced unless the result goes to the output
+		for _, x := range c.args {
+			w.role(c, 'r', x)
+			if !c.given("c", "stdout", "l", "list", "t", "test") {
+				w.role(c, 'w', x)
+			}
+		}
+		return
 	case "getent":
 		if len(c.args) > 1 && strings.Contains(" hosts ahosts ahostsv4 ahostsv6 networks services netgroup ", " "+c.args[0].text+" ") {
 			w.host(c, c.args[1])
+		}
+		if len(c.args) > 0 && (c.args[0].text == "shadow" || c.args[0].text == "gshadow") {
+			w.role(c, 'r', word{text: "/etc/" + c.args[0].text})
 		}
 		return
 	case "rm":

@@ -91,6 +91,7 @@ var readPrograms = [...]program{
 	{name: "realpath", class: policy.ReadOnly, opts: "relative-to: relative-base:", style: stylePure, operands: "p*"},
 	{name: "rev", class: policy.ReadOnly, style: stylePure, operands: "r*"},
 	{name: "rg", class: policy.ReadOnly, opts: rgOptions, operands: "grep"},
+	{name: "sdiff", class: policy.ReadOnly, opts: "o,output:> diff-program:!% i,ignore-case E W Z B b,ignore-space-change I: a,text w,width: l,left-column s,suppress-common-lines t,expand-tabs d,minimal H,speed-large-files", operands: "rr"},
 	{name: "seq", class: policy.ReadOnly, run: runEcho},
 	{name: "sha1sum", class: policy.ReadOnly, style: stylePure, operands: "r*"},
 	{name: "sha224sum", class: policy.ReadOnly, style: stylePure, operands: "r*"},

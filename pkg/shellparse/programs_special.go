@@ -64,16 +64,26 @@ func (w *walker) testCommand(c *call) {
 
 // jq reads jq: the program is the first operand unless it is in a file.
 func (w *walker) jq(c *call) {
-	w.options(c, c.prog.opts, c.prog.style)
-	for i, o := range c.opts { // these take two values
-		if hasName(o.names, "arg") || hasName(o.names, "argjson") || hasName(o.names, "slurpfile") || hasName(o.names, "rawfile") {
-			if len(c.args) > 0 && i < len(c.opts) {
-				if hasName(o.names, "slurpfile") || hasName(o.names, "rawfile") {
-					w.role(c, 'r', c.args[0])
+	words := c.words
+	c.words = make([]word, 0, len(words))
+	for i := 0; i < len(words); i++ {
+		x := words[i]
+		switch strings.TrimLeft(x.text, "-") { // these take two values
+		case "arg", "argjson", "slurpfile", "rawfile", "argfile":
+			if i > 0 && strings.HasPrefix(x.text, "-") && !x.dyn {
+				if i+2 < len(words) && strings.HasSuffix(x.text, "file") {
+					w.role(c, 'r', words[i+2])
 				}
-				c.args = c.args[1:]
+				i += 2
+				continue
 			}
 		}
+		c.words = append(c.words, x)
+	}
+	w.options(c, c.prog.opts, c.prog.style)
+	c.words = words
+	if len(c.args) > 0 && (strings.Contains(c.args[0].text, "import ") || strings.Contains(c.args[0].text, "include ")) {
+		c.opaque(w, "a program that loads another")
 	}
 	if c.given("from-file") {
 		w.operands(c, "r*")
@@ -89,7 +99,7 @@ func (w *walker) jq(c *call) {
 // known only when a person types them.
 func (w *walker) editor(c *call) {
 	w.options(c, c.prog.opts, c.prog.style)
-	if c.prog.name == "ed" || c.prog.name == "ex" || w.stdin.set || c.given("e", "E", "s") {
+	if c.prog.name == "ed" || c.prog.name == "ex" || w.stdin.set || c.given("e", "E", "s") || c.name == "nvim" && c.given("l") {
 		c.opaque(w, "the commands come from its input")
 	}
 	for line := range strings.Lines(w.stdin.text) {
@@ -103,6 +113,7 @@ func (w *walker) editor(c *call) {
 			w.shellText(c, word{text: cmd})
 		}
 	}
+	w.editorCommands(c)
 	w.operands(c, c.prog.operands)
 }
 
@@ -137,6 +148,9 @@ func (w *walker) split(c *call) {
 		prefix = word{text: "xx"}
 		if v, ok := c.optionValue("prefix"); ok {
 			prefix = v
+		}
+		if v, ok := c.optionValue("suffix-format"); ok && strings.Contains(v.text, "/") {
+			prefix.text, prefix.dyn = prefix.text+v.text, prefix.dyn || v.dyn
 		}
 		if len(c.args) > 0 {
 			w.role(c, 'r', c.args[0])

@@ -35,7 +35,7 @@ func TestTablesAreWellFormed(t *testing.T) {
 				t.Errorf("%s is not found", p.name)
 			}
 			checkRules(t, p.name, p.opts)
-			if strings.Trim(strings.NewReplacer("grep", "", "getent", "", "rm", "", "|.", "").Replace(p.operands), "prRwcdDmMnx*") != "" {
+			if strings.Trim(strings.NewReplacer("grep", "", "gzip", "", "getent", "", "rm", "", "|.", "").Replace(p.operands), "prRwcdDmMnx*") != "" {
 				t.Errorf("%s: operands %q", p.name, p.operands)
 			}
 		}

@@ -38,10 +38,13 @@ func (w *walker) tar(c *call) {
 	case c.given("extract"):
 		w.lowerTo(c, policy.Known)
 		w.file(fileAccess{kind: policy.Write, op: policy.Create, parent: c.index + 1, src: into.text, why: "the archive decides what is written"}, into)
-	case c.given("create", "append", "update"):
+	case c.given("create", "append", "update", "diff"):
 		w.move(into)
 		for _, x := range c.args {
 			w.role(c, 'R', x)
+			if c.given("remove-files") {
+				w.file(fileAccess{kind: policy.Write, op: policy.Delete, tree: true, parent: c.index + 1, src: x.text}, x)
+			}
 		}
 		w.st.dirs = before
 	}

@@ -279,6 +279,9 @@ func (w *walker) declare(x *syntax.FuncDecl) {
 	if x.Name != nil {
 		names = append(names, x.Name)
 	}
+	if w.shell == "zsh" && x.RsrvWord {
+		w.whole("a function keyword, behind which zsh expands names")
+	}
 	for _, n := range names {
 		if strings.HasPrefix(n.Value, "command_not_found_handle") || strings.Contains(n.Value, "\\") {
 			w.whole("a function that the shell calls by itself")

@@ -32,6 +32,9 @@ func (w *walker) inner(c *call, words []word) {
 // wrapper reads a program that runs another with its own words.
 func (w *walker) wrapper(c *call) {
 	p := c.prog
+	if c.name == "screen" && len(c.words) > 1 && (c.words[1].text == "-ls" || c.words[1].text == "-list") {
+		return
+	}
 	args := w.options(c, p.opts, p.style|stylePosix)
 	lead := p.lead
 	switch {
@@ -39,7 +42,7 @@ func (w *walker) wrapper(c *call) {
 		return
 	case c.name == "nice" && len(args) > 0 && len(args[0].text) > 1 && strings.Trim(args[0].text, "-0123456789") == "":
 		lead = 1
-	case c.name == "chroot" && len(args) > 0 && args[0].text != "/":
+	case c.name == "nsenter", c.name == "chroot" && len(args) > 0 && args[0].text != "/":
 		c.opaque(w, "programs and paths of another root")
 	case c.name == "strace" || c.name == "ltrace":
 		for _, o := range c.opts {
@@ -70,6 +73,9 @@ func (w *walker) wrapper(c *call) {
 		args = w.options(&d, p.opts, p.style|stylePosix)
 	}
 	c.args = args
+	if c.name == "screen" && len(args) == 0 && c.given("d", "m", "S") {
+		c.opaque(w, "a shell that reads its commands from elsewhere")
+	}
 	w.inner(c, args)
 }
 
