@@ -4,16 +4,19 @@
 // A run ends when the command has ended, not when the last holder of its
 // output has: what a command left in the background does not hold the caller.
 // Everything printed until then is taken in.
+//
+// Run is for a command that ends within the call. A Registry is for those that
+// may outlive it: each job has a supervisor, a process of its own, which keeps
+// its output in a log, its status in a file, and listens on a socket. There is
+// no daemon. Any later process with the same session finds the job, reads,
+// feeds, signals, waits and ends it.
 package job
 
 import (
 	"context"
 	"errors"
-	"io"
-	"os"
 	"os/exec"
-	"strings"
-	"sync"
+	"syscall"
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/killtree"
@@ -21,8 +24,11 @@ import (
 
 const (
 	// drain is how long output may stay open after the command has ended,
-	// before what it left running is ended.
-	drain = 100 * time.Millisecond
+	// before what it left running is ended, and how long that is then given.
+	drain = 60 * time.Millisecond
+
+	// moment is what those that end together with the command may take.
+	moment = 20 * time.Millisecond
 
 	// DefaultGrace is the time between asking a tree to end and killing it.
 	DefaultGrace = 2 * time.Second
@@ -36,60 +42,53 @@ type Command struct {
 	Stdin   string        // what it reads; the end of input follows at once
 	Timeout time.Duration // 0 for none
 	Grace   time.Duration // 0 for DefaultGrace
-}
 
-// Output says where a command's output goes. Each part may be nil. Writes do
-// not overlap, and an error of one stops only that writer.
-type Output struct {
-	Both   io.Writer // standard output and error in the order of arrival
-	Stdout io.Writer
-	Stderr io.Writer
+	TTY        bool   // it gets a terminal; all it prints is standard output
+	Rows, Cols uint16 // of the terminal; 0 for 24 and 80
+
+	Tree killtree.Options // how it is held together; Self names the program that is its stage
 }
 
 // A Status says how a command ended.
 type Status struct {
-	ExitCode  int           // its own status, or 128+n when signal n ended it
+	ExitCode  int           // its own status, or 128+n when signal n ended or stopped it
 	Signal    string        // name of the signal that ended it, such as SIGKILL; "" for none
 	TimedOut  bool          // the time limit ran out and the tree was ended
 	Aborted   bool          // the context was cancelled and the tree was ended
+	Stopped   bool          // Signal stopped it, as SIGSTOP does, and the tree was ended
 	Leftovers bool          // it left something running, which was ended
 	Held      bool          // something that could not be ended still held its output, which was given up
 	Wall      time.Duration // from start to the end of the command
 	User      time.Duration // processor time of it and the children it waited for
 	System    time.Duration
-	MaxRSS    int64 // peak memory in bytes of the largest process among these; 0 where unknown
+	MaxRSS    int64  // peak memory in bytes of the largest process among these; 0 where unknown
+	Method    string // how its tree was held together, see killtree
 }
 
 // Run runs c to its end. The error says why it could not be started or waited
 // for; however it ends, that is in the Status.
 func Run(ctx context.Context, c Command, out Output) (Status, error) {
 	if len(c.Argv) == 0 {
-		return Status{}, errors.New("starting a command: no program is named")
+		return Status{}, errNoProgram
 	}
 	//nolint:noctx // the tree is ended as a whole below, which a context would undercut
 	cmd := exec.Command(c.Argv[0], c.Argv[1:]...)
-	cmd.Dir, cmd.Env = c.Dir, c.Env
-	r, err := connect(cmd, c.Stdin, out)
+	r, err := launch(cmd, c, out, false)
 	if err != nil {
-		return Status{}, err
-	}
-	begin := time.Now()
-	tree, err := killtree.Start(cmd)
-	r.started()
-	if err != nil {
-		r.abandon()
 		return Status{}, err
 	}
 	var s Status
-	s.watch(ctx, tree, c)
-	s.Wall = time.Since(begin)
-	s.settle(tree, r)
-	if err := tree.Err(); err != nil {
+	s.watch(ctx, r.tree, c)
+	s.Wall = time.Since(r.begin)
+	s.settle(r)
+	if err := r.tree.Err(); err != nil {
 		return s, err
 	}
-	s.account(tree.State())
+	s.account(r.tree)
 	return s, nil
 }
+
+var errNoProgram = errors.New("starting a command: no program is named")
 
 // watch returns when the command has ended, by itself or by us.
 func (s *Status) watch(ctx context.Context, tree *killtree.Tree, c Command) {
@@ -99,6 +98,10 @@ func (s *Status) watch(ctx context.Context, tree *killtree.Tree, c Command) {
 		defer timer.Stop()
 		timeout = timer.C
 	}
+	var stopped <-chan syscall.Signal
+	if !c.TTY {
+		stopped = tree.Stopped() // nobody is there to continue it
+	}
 	select {
 	case <-tree.Exited():
 		return
@@ -107,19 +110,30 @@ func (s *Status) watch(ctx context.Context, tree *killtree.Tree, c Command) {
 	case <-ctx.Done():
 		s.Aborted = true
 		s.TimedOut = errors.Is(context.Cause(ctx), context.DeadlineExceeded)
+	case n := <-stopped:
+		s.stop(n)
+		tree.End(0)
+		return
 	}
-	grace := c.Grace
-	if grace <= 0 {
-		grace = DefaultGrace
+	tree.End(c.grace())
+}
+
+func (s *Status) stop(n syscall.Signal) {
+	s.Stopped, s.Signal, s.ExitCode = true, signalName(n), 128+int(n)
+}
+
+func (c Command) grace() time.Duration {
+	if c.Grace <= 0 {
+		return DefaultGrace
 	}
-	tree.End(grace)
+	return c.Grace
 }
 
 // settle takes in the rest of the output and ends what is left running.
-func (s *Status) settle(tree *killtree.Tree, r *readers) {
+func (s *Status) settle(r *running) {
 	drained := r.wait(drain)
-	if tree.Alive() {
-		s.Leftovers = tree.End(drain)
+	if r.tree.Alive() && !r.tree.Gone(moment) {
+		s.Leftovers = r.tree.End(drain)
 	}
 	if !drained && !r.wait(drain) {
 		s.Held = true
@@ -127,111 +141,18 @@ func (s *Status) settle(tree *killtree.Tree, r *readers) {
 	r.abandon()
 }
 
-func (s *Status) account(p *os.ProcessState) {
+func (s *Status) account(tree *killtree.Tree) {
+	s.Method = tree.Method()
+	p := tree.State()
 	if p == nil {
 		return
 	}
-	s.User, s.System = p.UserTime(), p.SystemTime()
-	s.MaxRSS = maxRSS(p)
-	s.ExitCode, s.Signal = p.ExitCode(), ""
-	if n, name := endedBy(p); n > 0 {
-		s.ExitCode, s.Signal = 128+n, name
+	s.User, s.System, s.MaxRSS = p.User, p.System, p.MaxRSS
+	if s.Stopped {
+		return
 	}
-}
-
-// readers are the pipes from a command.
-type readers struct {
-	mine, theirs []*os.File
-	done         sync.WaitGroup
-	finished     chan struct{}
-}
-
-// connect gives cmd its streams.
-func connect(cmd *exec.Cmd, stdin string, out Output) (*readers, error) {
-	r := &readers{finished: make(chan struct{})}
-	var mu sync.Mutex
-	outR, outW, err := r.pipe()
-	if err != nil {
-		return nil, err
-	}
-	errR, errW, err := r.pipe()
-	if err != nil {
-		r.started()
-		r.abandon()
-		return nil, err
-	}
-	cmd.Stdout, cmd.Stderr = outW, errW
-	if stdin != "" {
-		cmd.Stdin = strings.NewReader(stdin)
-	}
-	// Whoever holds the command's input open after it has ended must not
-	// hold the caller.
-	cmd.WaitDelay = drain
-	r.done.Go(func() { pump(outR, &mu, out.Stdout, out.Both) })
-	r.done.Go(func() { pump(errR, &mu, out.Stderr, out.Both) })
-	go func() {
-		r.done.Wait()
-		close(r.finished)
-	}()
-	return r, nil
-}
-
-func (r *readers) pipe() (read, write *os.File, err error) {
-	read, write, err = os.Pipe()
-	if err != nil {
-		return nil, nil, err
-	}
-	r.mine, r.theirs = append(r.mine, read), append(r.theirs, write)
-	enlarge(write)
-	return read, write, nil
-}
-
-// started closes the ends that belong to the command.
-func (r *readers) started() {
-	for _, f := range r.theirs {
-		_ = f.Close()
-	}
-}
-
-// wait reports whether everything was read to the end within limit.
-func (r *readers) wait(limit time.Duration) bool {
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	select {
-	case <-r.finished:
-		return true
-	case <-timer.C:
-		return false
-	}
-}
-
-// abandon stops reading.
-func (r *readers) abandon() {
-	for _, f := range r.mine {
-		_ = f.Close()
-	}
-	<-r.finished
-}
-
-// pump copies from to each of the writers until its end.
-func pump(from io.Reader, mu *sync.Mutex, to ...io.Writer) {
-	buf := make([]byte, 64<<10)
-	for {
-		n, err := from.Read(buf)
-		if n > 0 {
-			mu.Lock()
-			for i, w := range to {
-				if w == nil {
-					continue
-				}
-				if _, err := w.Write(buf[:n]); err != nil {
-					to[i] = nil
-				}
-			}
-			mu.Unlock()
-		}
-		if err != nil {
-			return
-		}
+	s.ExitCode, s.Signal = p.ExitCode, ""
+	if p.Signal > 0 {
+		s.ExitCode, s.Signal = 128+int(p.Signal), signalName(p.Signal)
 	}
 }

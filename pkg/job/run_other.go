@@ -2,8 +2,8 @@
 
 package job
 
-import "os"
+import "syscall"
 
-func endedBy(*os.ProcessState) (int, string) { return 0, "" }
+func signalName(s syscall.Signal) string { return s.String() }
 
-func maxRSS(*os.ProcessState) int64 { return 0 }
+const brokenPipe = syscall.SIGPIPE

@@ -6,16 +6,24 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/killtree"
 )
 
 // sh runs a script; its output is returned as it came, and apart.
 func sh(t *testing.T, ctx context.Context, c Command, script string) (s Status, both, stdout, stderr string) {
 	t.Helper()
 	var b, o, e bytes.Buffer
-	c.Argv, c.Dir, c.Env = []string{"sh", "-c", script}, t.TempDir(), append(c.Env, "PATH=/usr/bin:/bin")
+	c.Argv, c.Dir, c.Env = []string{"bash", "-c", script}, t.TempDir(), append(c.Env, "PATH=/usr/bin:/bin")
+	if c.Tree.Method == "" {
+		c.Tree.Self = os.Args[0]
+	}
 	s, err := Run(ctx, c, Output{Both: &b, Stdout: &o, Stderr: &e})
 	if err != nil {
 		t.Fatal(err)
@@ -64,11 +72,38 @@ func TestBackground(t *testing.T) {
 	}
 }
 
-// TestEscaped: what left the group by setsid may live on, but it does not hold
-// the caller either.
+// TestEscaped: what left the group by setsid may live on without a stage, but
+// it does not hold the caller either. With one it ends.
 func TestEscaped(t *testing.T) {
-	s, _, out, _ := sh(t, t.Context(), Command{}, `setsid sleep 5 & echo hi`)
-	if out != "hi\n" || s.Wall > 3*time.Second {
+	for _, method := range []string{"", killtree.Group} {
+		for _, script := range []string{`setsid sleep 7 & echo hi`, `nohup sleep 7 & disown; echo hi`, `(setsid sleep 7 &); echo hi`, `setsid bash -c 'trap "" TERM; while :; do echo; sleep 0.01; done' >/dev/null & echo hi`} {
+			begin := time.Now()
+			s, _, out, _ := sh(t, t.Context(), Command{Tree: killtree.Options{Method: method}}, script)
+			if out != "hi\n" || time.Since(begin) > 3*time.Second || method == "" && !s.Leftovers {
+				t.Errorf("%s: %+v %q", script, s, out)
+			}
+			if took := time.Since(begin) - s.Wall; took > 200*time.Millisecond {
+				t.Logf("%s (%s): returned %v after the shell's end", script, s.Method, took)
+			}
+		}
+	}
+}
+
+// TestStops: a command that stops itself does not hold the caller.
+func TestStops(t *testing.T) {
+	if s, both, _, _ := sh(t, t.Context(), Command{}, `echo before; kill -STOP $$`); runtime.GOOS == "linux" && (!s.Stopped || s.Signal != "SIGSTOP" || s.ExitCode != 147 || both != "before\n") {
+		t.Errorf("%+v %q", s, both)
+	}
+}
+
+// TestTerminal: with a terminal the command sees one, of the right size.
+func TestTerminal(t *testing.T) {
+	s, _, out, _ := sh(t, t.Context(), Command{TTY: true, Rows: 30, Cols: 100, Stdin: "typed\n"}, `stty size; test -t 0 && test -t 1 && test -t 2 && echo yes; read x; echo "got $x" >&2; tty; exit 5`)
+	if !strings.Contains(out, "30 100\r\n") || !strings.Contains(out, "yes\r\n") || !strings.Contains(out, "got typed\r\n/dev/") || s.ExitCode != 5 {
+		t.Errorf("%+v %q", s, out)
+	}
+	s, _, out, _ = sh(t, t.Context(), Command{TTY: true}, `sleep 60 & stty size`)
+	if out != "24 80\r\n" || s.ExitCode != 0 { // the end of the session's leader ends sleep
 		t.Errorf("%+v %q", s, out)
 	}
 }
@@ -91,9 +126,13 @@ func TestAbort(t *testing.T) {
 
 // TestNothingLost: every byte of a large output arrives.
 func TestNothingLost(t *testing.T) {
-	for range 5 {
+	runs := 5
+	if n, err := strconv.Atoi(os.Getenv("JOB_SOAK")); err == nil {
+		runs = n
+	}
+	for range runs {
 		var n counter
-		if _, err := Run(t.Context(), Command{Argv: []string{"sh", "-c", "seq 1 200000"}, Dir: t.TempDir()}, Output{Both: &n}); err != nil || n != 1_288_895 {
+		if _, err := Run(t.Context(), Command{Argv: []string{"sh", "-c", "seq 1 200000"}, Dir: t.TempDir(), Tree: killtree.Options{Self: os.Args[0]}}, Output{Both: &n}); err != nil || n != 1_288_895 {
 			t.Fatalf("%d bytes, %v", n, err)
 		}
 	}

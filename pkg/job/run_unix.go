@@ -3,30 +3,25 @@
 package job
 
 import (
-	"os"
-	"runtime"
+	"os/exec"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// endedBy returns the signal that ended a process; 0 for none.
-func endedBy(p *os.ProcessState) (int, string) {
-	w, ok := p.Sys().(syscall.WaitStatus)
-	if !ok || !w.Signaled() {
-		return 0, ""
+func signalName(s syscall.Signal) string { return unix.SignalName(s) }
+
+const brokenPipe = syscall.SIGPIPE
+
+// closeInherited closes what a supervisor was born with beyond its standard
+// streams: somebody may wait for the end of it. Only that lacks the flag.
+func closeInherited() {
+	for fd := 3; fd < 1024; fd++ {
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
+			_ = unix.Close(fd)
+		}
 	}
-	return int(w.Signal()), unix.SignalName(w.Signal())
 }
 
-// maxRSS is the peak memory in bytes; Linux counts it in KiB, others in bytes.
-func maxRSS(p *os.ProcessState) int64 {
-	u, ok := p.SysUsage().(*syscall.Rusage)
-	if !ok {
-		return 0
-	}
-	if runtime.GOOS == "darwin" || runtime.GOOS == "ios" {
-		return int64(u.Maxrss)
-	}
-	return int64(u.Maxrss) << 10
-}
+// detach gives a supervisor a session of its own.
+func detach(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }

@@ -1,54 +1,204 @@
 // Package killtree starts a command so that it and all it starts can be ended
 // together.
 //
-// The method here is the process group: on Unix the command leads a session
-// and a group of its own, and a signal to the group reaches everything that
-// did not leave it by setsid. Those that did are not found. On Windows only
-// the command itself is ended.
+// How far that reaches is the method. The ones above group run the command
+// under a small init stage: the caller's own program started again with
+// StageArg, which is the parent of whatever loses its own, collects the dead,
+// and ends everything when the process that started it is gone, even by
+// SIGKILL. Which methods work depends on the machine and the user, so the best
+// one is found by trying, and reported:
+//
+//   - pidns: the stage is the init of a PID namespace. The kernel ends all when
+//     the stage ends; nothing can leave, however it forks. It sees its own
+//     /proc; a mount that the command makes elsewhere is seen outside if the
+//     place shares its mounts, which is the usual default.
+//   - pidns+userns: the same for an ordinary user, who needs a user namespace
+//     for it. Programs that change their user, such as sudo, do not work in it,
+//     and other users' files look like nobody's; Options.NoUserNamespace does
+//     without it.
+//   - cgroup: a cgroup v2 of its own below ours, ended by cgroup.kill.
+//   - subreaper: everything is stopped until a look at the process table shows
+//     nobody that runs, then killed. What belongs to another user stays, and so
+//     does what has left the session when the command kills the stage itself.
+//   - group: no stage. The process group and session, and those that descend
+//     from the command; what left these is not found.
+//   - job: Windows' Job Object.
 package killtree
 
 import (
 	"errors"
 	"os"
 	"os/exec"
+	"slices"
+	"sync/atomic"
+	"syscall"
 	"time"
 )
 
-// Method names the way in which trees are ended on this system: "group" or
-// "process".
-func Method() string { return method }
+// The methods, see the package's documentation.
+const (
+	PIDNamespace  = "pidns"
+	UserNamespace = "pidns+userns"
+	Cgroup        = "cgroup"
+	Subreaper     = "subreaper"
+	Group         = "group"
+	JobObject     = "job"
+)
+
+// StageArg is the first argument of a program that is started as the stage.
+const StageArg = "__init"
+
+// ErrMethod is returned when the method that was asked for does not work here.
+var ErrMethod = errors.New("the method to end a tree is not available")
+
+// Options says how to start a tree. The zero value starts it without a stage.
+type Options struct {
+	// Self is the absolute path of the running program, whose main hands its
+	// arguments to [Stage] before anything else. Without it there is no stage.
+	Self string
+	// Env is the environment of the stage itself. The command's own is in
+	// exec.Cmd, and the stage hands it on without using it.
+	Env []string
+	// Method forces a method; "" is the best one that works.
+	Method string
+	// NoUserNamespace leaves pidns+userns out of the choice.
+	NoUserNamespace bool
+	// MaxProcesses bounds the processes and threads of the tree where the
+	// method can, which is cgroup with the pids controller; 0 for no bound.
+	MaxProcesses int
+}
+
+// A State says how a command ended.
+type State struct {
+	ExitCode int            // its own status; -1 when a signal ended it
+	Signal   syscall.Signal // the signal that ended it; 0 for none
+	User     time.Duration  // processor time of it and the children it waited for
+	System   time.Duration
+	MaxRSS   int64 // peak memory in bytes of the largest process among these; 0 where unknown
+}
 
 // A Tree is a command that runs, and what it started.
 type Tree struct {
-	cmd    *exec.Cmd
-	exited chan struct{}
-	err    error
+	method  string
+	backend backend
+	exited  chan struct{}
+	stopped chan syscall.Signal
+	state   *State // set before exited is closed
+	err     error
 }
 
-// Start starts c as the head of a tree of its own. When the calling process
-// dies, the kernel ends c where it can (Linux). The caller must not call
-// c.Wait.
-func Start(c *exec.Cmd) (*Tree, error) {
-	prepare(c)
-	if err := c.Start(); err != nil {
+// A backend is how a method does its work. wait returns when the command has
+// ended; the rest may be called at any time after start.
+type backend interface {
+	wait(t *Tree) (*State, error)
+	alive(ended bool) bool           // anything of the tree runs; ended: the command itself does not
+	signal(s syscall.Signal, a bool) // to all, or to the command's process group
+	kill()                           // everything; may be called again
+	pid() int                        // the process everything descends from
+}
+
+// cached is the rank of the best method that has worked in this process. It
+// is a fact about the machine: no call can see another one through it.
+var cached atomic.Int32
+
+// Method names the best method that is known to work in this process: the
+// one that [Probe] or a Start without Options.Method found, and before that
+// what works without a stage.
+func Method() string {
+	if n := int(cached.Load()); n > 0 {
+		return candidates()[n-1]
+	}
+	return unstaged
+}
+
+// Probe tries which method is the best one that works here. Only the first
+// call costs something: the start of one stage, about two milliseconds.
+func Probe(o Options) string {
+	if o.Self == "" {
+		return unstaged
+	}
+	if cached.Load() == 0 {
+		for i, m := range candidates() {
+			if probe(o, m) == nil {
+				cached.Store(int32(i + 1))
+				break
+			}
+		}
+	}
+	return Method()
+}
+
+// Start starts c as the head of a tree of its own, in a session of its own,
+// by the best method that o allows. c must not have been started, nor be
+// waited for by the caller, and its pipes must be files: StdinPipe and its like
+// do not work. Of its SysProcAttr the controlling terminal and the credential
+// count for the command, the rest for the stage where there is one; a stage
+// whose clone flags already make namespaces uses them and leaves the
+// capabilities alone.
+//
+// An error about the command is what exec.Cmd.Start would return; ErrMethod
+// says that o.Method does not work.
+func (o Options) Start(c *exec.Cmd) (*Tree, error) {
+	if c.Err != nil {
+		return nil, c.Err
+	}
+	if o.Method == unstaged || o.Self == "" && o.Method == "" {
+		return begin(unstaged, c, o)
+	}
+	if o.Self == "" {
+		return nil, errors.Join(ErrMethod, errors.New(o.Method+" needs the path of the program"))
+	}
+	if o.Method != "" {
+		return begin(o.Method, c, o)
+	}
+	list := candidates()
+	for i := max(int(cached.Load())-1, 0); i < len(list); i++ {
+		if o.NoUserNamespace && list[i] == UserNamespace {
+			continue
+		}
+		t, err := begin(list[i], c, o)
+		if errors.Is(err, ErrMethod) {
+			continue
+		}
+		if err == nil && !o.NoUserNamespace {
+			cached.Store(int32(i + 1))
+		}
+		return t, err
+	}
+	return begin(unstaged, c, o)
+}
+
+func begin(m string, c *exec.Cmd, o Options) (*Tree, error) {
+	b, err := launch(m, c, o)
+	if err != nil {
 		return nil, err
 	}
-	t := &Tree{cmd: c, exited: make(chan struct{})}
+	t := &Tree{method: m, backend: b, exited: make(chan struct{}), stopped: make(chan syscall.Signal, 1)}
 	go func() {
-		t.err = c.Wait()
+		t.state, t.err = b.wait(t)
 		close(t.exited)
 	}()
 	return t, nil
 }
 
+// Start starts c without a stage, see [Options.Start].
+func Start(c *exec.Cmd) (*Tree, error) { return Options{}.Start(c) }
+
+// Method returns how the tree is held together.
+func (t *Tree) Method() string { return t.method }
+
 // Exited is closed when the command itself has ended, whatever it left.
 func (t *Tree) Exited() <-chan struct{} { return t.exited }
 
+// Stopped receives the signal when the command itself is stopped, once for
+// each time unless nobody looks. Only methods with a stage see it.
+func (t *Tree) Stopped() <-chan syscall.Signal { return t.stopped }
+
 // State returns how the command ended; nil while it runs.
-func (t *Tree) State() *os.ProcessState {
+func (t *Tree) State() *State {
 	select {
 	case <-t.exited:
-		return t.cmd.ProcessState
+		return t.state
 	default:
 		return nil
 	}
@@ -59,17 +209,35 @@ func (t *Tree) State() *os.ProcessState {
 func (t *Tree) Err() error {
 	select {
 	case <-t.exited:
+		return t.err
 	default:
 		return nil
 	}
-	if _, ok := errors.AsType[*exec.ExitError](t.err); ok || errors.Is(t.err, exec.ErrWaitDelay) {
-		return nil // it ended; input that it left unread is its own affair
-	}
-	return t.err
 }
 
+// Pid returns the process that everything in the tree descends from: the
+// stage, or the command where there is none.
+func (t *Tree) Pid() int { return t.backend.pid() }
+
+// Members lists the processes of the tree that can be found, without the
+// stage and the dead, each before its children. It is a look, not a lock.
+func (t *Tree) Members() []Process {
+	all := descendants(t.Pid())
+	if t.method == unstaged {
+		return all
+	}
+	return slices.DeleteFunc(all, func(p Process) bool { return p.Pid == t.Pid() })
+}
+
+// Signal sends s to the command's process group, which is what a terminal
+// does. A program that is stopped takes it only when it is continued.
+func (t *Tree) Signal(s syscall.Signal) { t.backend.signal(s, false) }
+
+// SignalAll sends s to everything in the tree.
+func (t *Tree) SignalAll(s syscall.Signal) { t.backend.signal(s, true) }
+
 // Alive reports whether anything of the tree that can be found still runs.
-func (t *Tree) Alive() bool { return alive(t) }
+func (t *Tree) Alive() bool { return t.backend.alive(t.State() != nil) }
 
 // End asks everything in the tree to end, and kills what has not done so
 // after grace. It returns when the command has ended and nothing that can be
@@ -80,26 +248,50 @@ func (t *Tree) End(grace time.Duration) bool {
 		return false
 	}
 	if grace > 0 {
-		terminate(t)
-		if t.gone(grace) {
+		// A stopped process takes no SIGTERM before it is continued.
+		t.SignalAll(syscall.SIGTERM)
+		t.SignalAll(sigcont)
+		if t.Gone(grace) {
 			return true
 		}
 	}
-	kill(t)
-	t.gone(2 * time.Second)
+	t.backend.kill()
+	if !t.Gone(2 * time.Second) {
+		t.backend.kill()
+	}
 	return true
 }
 
-// gone waits until the tree has ended, at most for limit.
-func (t *Tree) gone(limit time.Duration) bool {
+// Gone waits until nothing of the tree is left, at most for limit, and
+// reports whether that is so.
+func (t *Tree) Gone(limit time.Duration) bool {
 	deadline := time.Now().Add(limit)
-	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
+	for pause := 100 * time.Microsecond; ; pause = min(2*pause, 10*time.Millisecond) {
 		if t.State() != nil && !t.Alive() {
 			return true
 		}
-		if !time.Now().Before(deadline) {
+		left := time.Until(deadline)
+		if left <= 0 {
 			return false
 		}
-		time.Sleep(pause)
+		time.Sleep(min(pause, left))
 	}
+}
+
+// stateOf is how a process that os/exec waited for has ended.
+func stateOf(p *os.ProcessState) *State {
+	if p == nil {
+		return &State{ExitCode: -1}
+	}
+	s := &State{ExitCode: p.ExitCode(), User: p.UserTime(), System: p.SystemTime()}
+	fill(s, p)
+	return s
+}
+
+// waitError is the failure in the error of exec.Cmd.Wait, if any.
+func waitError(err error) error {
+	if _, ok := errors.AsType[*exec.ExitError](err); ok || errors.Is(err, exec.ErrWaitDelay) {
+		return nil // it ended; input that it left unread is its own affair
+	}
+	return err
 }

@@ -4,6 +4,7 @@ package killtree
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -38,7 +39,7 @@ func start(t *testing.T, script string) (*Tree, *bufio.Reader) {
 func pid(t *testing.T, r *bufio.Reader) int {
 	t.Helper()
 	line, err := r.ReadString('\n')
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		t.Fatal(err)
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(line))
@@ -69,7 +70,7 @@ func TestEndReachesChildren(t *testing.T) {
 	}
 	dead(t, a)
 	dead(t, b)
-	if s := tree.State(); s == nil || s.Sys().(syscall.WaitStatus).Signal() != syscall.SIGTERM {
+	if s := tree.State(); s == nil || s.Signal != syscall.SIGTERM {
 		t.Errorf("state is %v", s)
 	}
 }
@@ -112,7 +113,7 @@ func TestNothingToEnd(t *testing.T) {
 	if err := tree.Err(); err != nil {
 		t.Error(err)
 	}
-	if tree.State().ExitCode() != 3 {
+	if tree.State().ExitCode != 3 {
 		t.Error(tree.State())
 	}
 	if tree.End(time.Second) {

@@ -7,10 +7,9 @@ import (
 )
 
 // adopt has the kernel kill the command when the thread that started it ends.
-// Threads of the Go runtime end with the process, unless a goroutine that is
-// locked to one returns; nothing here does. It also makes us the parent of
-// what the command leaves behind, so that its end can be seen: in a container
-// there is often no init that would collect it.
+// It also makes us the parent of what the command leaves behind, so that its
+// end can be seen: in a container there is often no init that would collect
+// it.
 func adopt(a *syscall.SysProcAttr) {
 	a.Pdeathsig = syscall.SIGKILL
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)

@@ -1,0 +1,201 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Run runs a command that may become a job: it waits for it like the function
+// Run, copying its output, but when yield has passed the command goes on as a
+// job, and Info says that it runs. Until then the command belongs to the
+// caller: it ends when ctx does, and when the caller dies. A yield of 0 makes
+// it a job at once, a negative one never. With Spec.Keep the job also stays
+// for what the command left running. The job is nil when nothing is left of
+// it; then its log is gone, too.
+//
+// With input it becomes a job as soon as it waits for input.
+func (r *Registry) Run(ctx context.Context, spec Spec, yield time.Duration, input bool, out Output) (Info, *Job, error) {
+	j, l, err := r.start(ctx, spec, true)
+	if err != nil {
+		return Info{}, nil, err
+	}
+	defer l.conn.Close()
+	f := &follower{job: j, line: l, out: out, quit: make(chan struct{})}
+	defer f.close()
+	i, err := f.foreground(ctx, spec, yield, input)
+	if err != nil {
+		return i, j, err
+	}
+	if i.Alive() {
+		return i, j, nil
+	}
+	return i, nil, r.Session.RemoveAll("jobs/" + j.id)
+}
+
+// A follower copies a job's output while it waits for its end.
+type follower struct {
+	job  *Job
+	line *line
+	out  Output
+	log  *logReader // nil before the first output
+	at   int64
+	quit chan struct{}
+}
+
+func (f *follower) close() {
+	close(f.quit)
+	if f.log != nil {
+		f.log.close()
+	}
+}
+
+// foreground follows a tied job until it ends or is let go.
+func (f *follower) foreground(ctx context.Context, spec Spec, yield time.Duration, input bool) (Info, error) {
+	// A command that has ended by now is told of without being asked.
+	_ = f.line.send(request{Op: opFollow, Input: input})
+	var later <-chan time.Time
+	if yield >= 0 {
+		timer := time.NewTimer(yield)
+		defer timer.Stop()
+		later = timer.C
+	}
+	news := f.receive()
+	end := ctx.Done()
+	var i Info
+	for {
+		select {
+		case <-end:
+			end, later = nil, nil
+			_ = f.line.send(request{Op: opKill, Grace: int64(spec.grace())})
+		case <-later:
+			later = nil
+			_ = f.line.send(request{Op: opDetach})
+		case n, ok := <-news:
+			if !ok {
+				i, err := f.job.Info()
+				return i, errors.Join(err, f.copy(i))
+			}
+			i = *n.Info
+			if err := f.copy(i); err != nil {
+				return i, err
+			}
+			if n.Op == opDetach || n.Done {
+				return i, nil
+			}
+			if input && i.Waiting != nil && later != nil {
+				later = nil
+				_ = f.line.send(request{Op: opDetach})
+			}
+		}
+	}
+}
+
+// receive passes on replies until the connection ends.
+func (f *follower) receive() <-chan reply {
+	c := make(chan reply)
+	go func() {
+		defer close(c)
+		for {
+			var r reply
+			if err := f.line.receive(&r); err != nil || r.Info == nil {
+				return
+			}
+			select {
+			case c <- r:
+			case <-f.quit:
+				return
+			}
+			if r.Done || r.Op == opDetach {
+				return
+			}
+		}
+	}()
+	return c
+}
+
+// copy passes on what the log has and we have not.
+func (f *follower) copy(i Info) error {
+	if i.Total <= f.at || f.out == (Output{}) {
+		return nil
+	}
+	var err error
+	if f.log == nil {
+		f.log, err = f.job.openLog(i)
+	} else {
+		err = f.log.refresh(i)
+	}
+	if err != nil {
+		return err
+	}
+	r := f.log
+	buf := make([]byte, 64<<10)
+	r.parts(f.at, func(p part) bool {
+		to := [2]io.Writer{f.out.Both, f.out.Stdout}
+		if p.origin == Stderr {
+			to[1] = f.out.Stderr
+		}
+		for p.from < p.to {
+			n, err := r.log.ReadAt(buf[:min(int64(len(buf)), p.to-p.from)], p.from)
+			if n == 0 {
+				return err == nil
+			}
+			p.from += int64(n)
+			for _, w := range to {
+				if w != nil {
+					_, _ = w.Write(buf[:n])
+				}
+			}
+		}
+		return true
+	})
+	f.at = r.total
+	return nil
+}
+
+// follow follows a job that is nobody's.
+func (j *Job) follow(ctx context.Context, input bool, out *Output) (Info, error) {
+	l, err := j.dial()
+	if err == nil {
+		err = l.send(request{Op: opFollow, Input: input})
+	}
+	if err != nil {
+		i, again := j.Info()
+		if again == nil && i.State != Running {
+			return i, nil
+		}
+		return i, fmt.Errorf("reaching job %s: %w", j.id, err)
+	}
+	defer l.conn.Close()
+	f := &follower{job: j, line: l, quit: make(chan struct{})}
+	defer f.close()
+	if out != nil {
+		f.out = *out
+		f.at = j.size()
+	}
+	news := f.receive()
+	for {
+		select {
+		case <-ctx.Done():
+			return j.Info()
+		case n, ok := <-news:
+			if !ok {
+				i, err := j.Info()
+				return i, errors.Join(err, f.copy(i))
+			}
+			if err := f.copy(*n.Info); err != nil {
+				return *n.Info, err
+			}
+			if n.Done || input && n.Info.Waiting != nil {
+				return *n.Info, nil
+			}
+		}
+	}
+}
+
+// Follow is Wait that copies what the job prints from now on.
+func (j *Job) Follow(ctx context.Context, out Output) (Info, error) {
+	return j.follow(ctx, false, &out)
+}

@@ -1,0 +1,115 @@
+package job
+
+import (
+	"syscall"
+	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/killtree"
+)
+
+func (s *supervisor) wish(e ending) {
+	select {
+	case s.end <- e:
+	default: // it is on its way
+	}
+}
+
+// wait waits for the end of everything.
+func (s *supervisor) wait() {
+	tree := s.run.tree
+	var limit <-chan time.Time
+	if d := s.Spec.Timeout; d > 0 {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		limit = timer.C
+	}
+	stops := tree.Stopped()
+	if s.Spec.TTY || !s.Tied {
+		stops = nil
+	}
+	var st Status
+	how := s.until(tree, limit, stops, &st)
+	st.Wall = time.Since(s.run.begin)
+	drained := s.run.wait(drain)
+	kept := false
+	if tree.Alive() && !tree.Gone(moment) {
+		if kept = s.Spec.Keep && how == ""; !kept {
+			st.Leftovers = tree.End(drain) && how == ""
+		}
+	}
+	if !kept && !drained {
+		st.Held = !s.run.wait(drain)
+	}
+	st.account(tree)
+	s.ended(st, how, kept)
+	if kept {
+		s.keep(tree, limit)
+		_ = s.run.wait(drain)
+		s.mu.Lock()
+		s.info.Kept = false
+		_ = s.store()
+		s.mu.Unlock()
+	}
+}
+
+// until returns when the command has ended; the state is that of a wish which
+// made it end.
+func (s *supervisor) until(tree *killtree.Tree, limit <-chan time.Time, stops <-chan syscall.Signal, st *Status) State {
+	for {
+		select {
+		case <-tree.Exited():
+			return ""
+		case <-limit:
+			tree.End(s.Spec.grace())
+			return TimedOut
+		case e := <-s.end:
+			tree.End(e.grace)
+			return e.state
+		case n := <-stops:
+			if s.free.Load() {
+				continue // somebody can continue it
+			}
+			st.stop(n)
+			tree.End(0)
+			return Failed
+		}
+	}
+}
+
+// ended makes the command's end known.
+func (s *supervisor) ended(st Status, how State, kept bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := &s.info
+	i.Ended, i.Wall, i.User, i.System, i.MaxRSS = time.Now(), st.Wall, st.User, st.System, st.MaxRSS
+	i.ExitCode, i.Signal = &st.ExitCode, st.Signal
+	i.Leftovers, i.Held, i.Kept, i.OpenStdin, i.Waiting = st.Leftovers, st.Held, kept, i.OpenStdin && kept, nil
+	switch {
+	case how != "":
+		i.State = how
+	case st.ExitCode == 0:
+		i.State = Completed
+	default:
+		i.State = Failed
+	}
+	if err := s.store(); err != nil {
+		i.Incomplete = "the status could not be written: " + err.Error()
+	}
+	s.signalChange()
+	close(s.done)
+}
+
+// keep waits until what the command left running has ended.
+func (s *supervisor) keep(tree *killtree.Tree, limit <-chan time.Time) {
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for tree.Alive() {
+		select {
+		case <-tick.C:
+		case <-limit:
+			tree.End(s.Spec.grace())
+		case e := <-s.end:
+			tree.End(e.grace)
+		}
+	}
+}

@@ -1,0 +1,8 @@
+package job
+
+import "golang.org/x/sys/unix"
+
+const (
+	sysPoll   = unix.SYS_POLL
+	sysSelect = unix.SYS_SELECT
+)

@@ -1,0 +1,194 @@
+package job
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/killtree"
+	"golang.org/x/sys/unix"
+)
+
+// A source is what the job's input comes from.
+type source struct {
+	link   string // what a descriptor for it looks like in /proc/PID/fd
+	tty    bool
+	front  int  // process group in the foreground of the terminal
+	secret bool // the terminal takes a line and does not show it
+}
+
+// blocked finds a process of the job that waits to read the job's input, and
+// whether it does so without showing it. It asks the kernel what each thread
+// does at this moment; what the output looks like does not matter.
+func (s *supervisor) blocked() (p killtree.Process, secret, ok bool) {
+	src, err := s.source()
+	if err != nil {
+		return p, false, false
+	}
+	for _, q := range s.run.tree.Members() {
+		if q.State == 'S' && src.readBy(q) {
+			return q, src.secret, true
+		}
+	}
+	return p, false, false
+}
+
+func (s *supervisor) source() (src source, err error) {
+	f := s.run.input
+	if s.Spec.TTY {
+		f = s.run.terminal
+	}
+	if f == nil {
+		return src, fs.ErrClosed
+	}
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return src, err
+	}
+	failed := raw.Control(func(fd uintptr) {
+		if !s.Spec.TTY {
+			var st unix.Stat_t
+			err = unix.Fstat(int(fd), &st)
+			src.link = "pipe:[" + strconv.FormatUint(st.Ino, 10) + "]"
+			return
+		}
+		var n int
+		if n, err = unix.IoctlGetInt(int(fd), unix.TIOCGPTN); err != nil {
+			return
+		}
+		src.tty, src.link = true, "/dev/pts/"+strconv.Itoa(n)
+		src.front, _ = unix.IoctlGetInt(int(fd), unix.TIOCGPGRP)
+		if t, err := unix.IoctlGetTermios(int(fd), unix.TCGETS); err == nil {
+			src.secret = t.Lflag&unix.ICANON != 0 && t.Lflag&unix.ECHO == 0
+		}
+	})
+	return src, errors.Join(err, failed)
+}
+
+// readBy reports whether p waits to read the source.
+func (src source) readBy(p killtree.Process) bool {
+	base := "/proc/" + strconv.Itoa(p.Pid) + "/"
+	threads, err := os.ReadDir(base + "task")
+	if err != nil {
+		return false
+	}
+	for _, t := range threads {
+		line, err := os.ReadFile(base + "task/" + t.Name() + "/syscall")
+		if errors.Is(err, fs.ErrPermission) {
+			// Another user's program, such as sudo. What it does is hidden,
+			// but the terminal tells that a secret is being read.
+			return src.secret && p.Group == src.front
+		}
+		if err != nil || !src.waits(p, base, line) {
+			continue
+		}
+		// A thread on the side that reads the input of a server, or of a
+		// client of one, says nothing about what the program does.
+		if t.Name() == strconv.Itoa(p.Pid) || !hasSocket(base) {
+			return true
+		}
+	}
+	return false
+}
+
+// waits reports whether a thread that is in this system call waits for the
+// source and for nothing else.
+func (src source) waits(p killtree.Process, base string, line []byte) bool {
+	f := bytes.Fields(line)
+	if len(f) < 7 {
+		return false // it runs
+	}
+	nr, err := strconv.Atoi(string(f[0]))
+	if err != nil {
+		return false
+	}
+	var arg [6]uint64
+	for i := range arg {
+		arg[i], _ = strconv.ParseUint(strings.TrimPrefix(string(f[i+1]), "0x"), 16, 64)
+	}
+	switch nr {
+	case unix.SYS_READ, unix.SYS_READV:
+		return src.is(p, base, int(int32(arg[0])))
+	case unix.SYS_PPOLL, sysPoll:
+		return src.polled(p, base, arg[0], arg[1])
+	case unix.SYS_PSELECT6, sysSelect:
+		return src.selected(p, base, arg[1], arg[0])
+	}
+	return false
+}
+
+// is reports whether p's descriptor is the source.
+func (src source) is(p killtree.Process, base string, fd int) bool {
+	link, err := os.Readlink(base + "fd/" + strconv.Itoa(fd))
+	return err == nil && (link == src.link || src.tty && link == "/dev/tty" && p.Group == src.front)
+}
+
+// polled reports whether an array of struct pollfd waits for the source alone.
+func (src source) polled(p killtree.Process, base string, at, n uint64) bool {
+	if n == 0 || n > 64 {
+		return false
+	}
+	mem := peek(base, at, int(n)*8)
+	found := false
+	for ; len(mem) >= 8; mem = mem[8:] {
+		fd, events := int32(binary.NativeEndian.Uint32(mem)), binary.NativeEndian.Uint16(mem[4:])
+		if fd < 0 || events&unix.POLLIN == 0 {
+			continue
+		}
+		if !src.is(p, base, int(fd)) {
+			return false
+		}
+		found = true
+	}
+	return found
+}
+
+// selected reports whether a set of descriptors holds the source alone.
+func (src source) selected(p killtree.Process, base string, at, n uint64) bool {
+	if at == 0 || n == 0 || n > 1024 {
+		return false
+	}
+	mem := peek(base, at, int(n+7)/8)
+	found := false
+	for fd := range min(int(n), len(mem)*8) {
+		if mem[fd/8]&(1<<(fd%8)) == 0 {
+			continue
+		}
+		if !src.is(p, base, fd) {
+			return false
+		}
+		found = true
+	}
+	return found
+}
+
+// peek reads a process's memory.
+func peek(base string, at uint64, n int) []byte {
+	f, err := os.Open(base + "mem")
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	buf := make([]byte, n)
+	if got, err := f.ReadAt(buf, int64(at)); err != nil || got < n {
+		return nil
+	}
+	return buf
+}
+
+func hasSocket(base string) bool {
+	list, err := os.ReadDir(base + "fd")
+	if err != nil {
+		return true
+	}
+	for _, e := range list {
+		if link, err := os.Readlink(base + "fd/" + e.Name()); err == nil && strings.HasPrefix(link, "socket:") {
+			return true
+		}
+	}
+	return false
+}

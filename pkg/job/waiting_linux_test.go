@@ -1,0 +1,209 @@
+package job
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// waits are commands that wait for input, each with the program that does.
+var waits = [...]struct{ name, script, program, last, need string }{
+	{"read", `printf 'Name: '; read -r x`, "bash", "Name:", ""},
+	{"cat", `echo x; cat`, "cat", "x", ""},
+	{"child", `echo asking; (sleep 0.1; sh -c 'read x') ; echo`, "sh", "asking", ""},
+	{"beside work", `echo q; (while :; do sleep 0.01; done) & read -r x`, "bash", "q", ""},
+	{"python", `python3 -c 'input("continue? ")'`, "python", "continue?", "python3"},
+	{"select", `python3 -c 'import select,sys; print("s", flush=True); select.select([sys.stdin],[],[])'`, "python", "s", "python3"},
+	{"poll", `python3 -c 'import select,sys
+print("p", flush=True); p=select.poll(); p.register(0, select.POLLIN); p.poll()'`, "python", "p", "python3"},
+}
+
+// terminals are those that need a terminal.
+var terminals = [...]struct{ name, script, program, last, need string }{
+	{"shell", `exec bash --norc -i`, "bash", "bash", ""},
+	{"repl", `exec python3 -q`, "python", ">>>", "python3"},
+	{"pager", `seq 1 500 | TERM=xterm less`, "less", ":", "less"},
+	{"password", `read -r -s -p 'Password: ' x`, "bash", "Password:", ""},
+	{"/dev/tty", `read -r x </dev/tty </dev/tty 2>/dev/null; read x`, "bash", "", ""},
+	{"ssh-keygen", `exec ssh-keygen -q -t ed25519 -f "$DIR/key"`, "ssh-keygen", "Enter passphrase", "ssh-keygen"},
+	{"editor", `cd "$DIR" && git init -q . && exec git -c user.name=n -c user.email=e -c core.editor='vi -u NONE' commit --allow-empty`, "vi", "", "vi"},
+}
+
+// busy are commands that do not wait for their input.
+var busy = [...]struct{ name, script, need string }{
+	{"sleep", `echo x; sleep 1000`, ""},
+	{"spin", `while :; do :; done`, ""},
+	{"build", `while :; do for i in 1 2 3; do expr $i + $i >/dev/null; done; echo step; done`, ""},
+	{"other pipe", `sleep 1000 | cat`, ""},
+	{"fifo", `mkfifo "$DIR/f$$"; read x <"$DIR/f$$"`, ""},
+	{"wait", `sleep 1000 & wait`, ""},
+	{"server", `exec python3 -c 'import socket; s=socket.socket(); s.bind(("127.0.0.1",0)); s.listen(); print("up", flush=True); s.accept()'`, "python3"},
+	{"server with input", `exec python3 -c '
+import selectors,socket,sys
+s=socket.socket(); s.bind(("127.0.0.1",0)); s.listen()
+p=selectors.PollSelector(); p.register(s,1); p.register(sys.stdin,1)
+print("press q to stop", flush=True); p.select()'`, "python3"},
+	{"epoll", `exec python3 -c '
+import select,sys,os
+r,w=os.pipe()
+p=select.epoll(); p.register(r,1); print("? ", flush=True); p.poll()'`, "python3"},
+	{"server with a reading thread", `exec python3 -c '
+import socket,sys,threading
+s=socket.socket(); s.bind(("127.0.0.1",0)); s.listen()
+threading.Thread(target=sys.stdin.readline,daemon=True).start()
+print("up", flush=True); s.accept()'`, "python3"},
+	{"no input", `exec 0</dev/null; sleep 1000`, ""},
+}
+
+func waitSpec(t *testing.T, script, need string, tty bool) (Spec, bool) {
+	t.Helper()
+	if need != "" {
+		if _, err := exec.LookPath(need); err != nil {
+			t.Logf("%s is not here: %q is not tried", need, script)
+			return Spec{}, false
+		}
+	}
+	s := spec(script)
+	dir := t.TempDir()
+	s.Env = append(s.Env, "DIR="+dir)
+	s.TTY, s.OpenStdin = tty, !tty
+	return s, true
+}
+
+// together runs the checks at the same time: they only wait.
+func together(t *testing.T, n int, check func(k int)) {
+	t.Helper()
+	var all sync.WaitGroup
+	slots := make(chan struct{}, 12)
+	for k := range n {
+		all.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			check(k)
+		})
+	}
+	all.Wait()
+}
+
+// TestWaiting: who waits for input is found within a second.
+func TestWaiting(t *testing.T) {
+	r := registry(t)
+	check := func(name, script, program, last, need string, tty bool) {
+		s, ok := waitSpec(t, script, need, tty)
+		if !ok {
+			return
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		j, err := r.Start(ctx, s)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			return
+		}
+		defer j.Kill(context.Background(), 0)
+		i, err := j.Wait(ctx, true)
+		if err != nil || i.State != Running || i.Waiting == nil {
+			t.Errorf("%s tty=%v: %+v %v", name, tty, i, err)
+			return
+		}
+		w := i.Waiting
+		if !strings.HasPrefix(w.Program, program) || !strings.HasPrefix(w.LastLine, last) || w.Pid == 0 {
+			t.Errorf("%s tty=%v: %+v", name, tty, w)
+		}
+		if asks := name == "password" || name == "ssh-keygen"; asks != w.Secret && !strings.Contains("shell repl pager editor", name) {
+			t.Errorf("%s tty=%v: %+v", name, tty, w)
+		}
+		if i, err := j.Live(); err != nil || i.Waiting == nil || i.Waiting.Pid != w.Pid {
+			t.Errorf("%s tty=%v asked again: %+v %v", name, tty, i, err)
+		}
+	}
+	together(t, 2*len(waits)+len(terminals), func(k int) {
+		if k < 2*len(waits) {
+			c := waits[k/2]
+			check(c.name, c.script, c.program, c.last, c.need, k%2 == 1)
+			return
+		}
+		c := terminals[k-2*len(waits)]
+		check(c.name, c.script, c.program, c.last, c.need, true)
+	})
+}
+
+// TestNotWaiting: who does something else, or serves, does not wait.
+func TestNotWaiting(t *testing.T) {
+	r := registry(t)
+	together(t, 2*len(busy), func(k int) {
+		c := busy[k/2]
+		s, ok := waitSpec(t, c.script, c.need, k%2 == 1)
+		if !ok {
+			return
+		}
+		j, err := r.Start(t.Context(), s)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			return
+		}
+		defer j.Kill(context.Background(), 0)
+		ctx, cancel := context.WithTimeout(t.Context(), 1200*time.Millisecond)
+		defer cancel()
+		if i, err := j.Wait(ctx, true); err != nil || i.State != Running || i.Waiting != nil {
+			t.Errorf("%s tty=%v: %+v %+v %v", c.name, k%2 == 1, i, i.Waiting, err)
+		}
+	})
+}
+
+// TestWaitingTime: a call that would wait for input for ever becomes a job
+// within a second of asking.
+func TestWaitingTime(t *testing.T) {
+	r := registry(t)
+	s := spec(`echo -n 'sure? '; read -r x; echo "$x"`)
+	s.TTY = true
+	began := time.Now()
+	i, j, err := r.Run(t.Context(), s, time.Minute, true, Output{})
+	if err != nil || j == nil || i.Waiting == nil || i.Waiting.LastLine != "sure?" {
+		t.Fatalf("%+v %v", i, err)
+	}
+	t.Logf("after %v", time.Since(began))
+	if err := j.Input([]byte("yes"), []string{"\r"}, false); err != nil {
+		t.Fatal(err)
+	}
+	if i := finish(t, j); i.State != Completed || !strings.HasSuffix(text(t, j, Query{}), "yes\r\nyes\r\n") {
+		t.Errorf("%+v %q", i, text(t, j, Query{}))
+	}
+}
+
+// TestAsOther runs the jobs' tests as an ordinary user.
+func TestAsOther(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can become someone else")
+	}
+	//nolint:usetesting // the other user must be able to enter its parents
+	dir, err := os.MkdirTemp("", "job")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chown(dir, 65534, 65534); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "agent")
+	if err := os.WriteFile(file, data, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(file, "-test.run=^(TestJob|TestInput|TestKeep|TestSupervisorKilled|TestWaiting|TestWaitingTime)$", "-test.v")
+	c.Env, c.Dir = []string{"PATH=/usr/bin:/bin", "TMPDIR=" + dir, "HOME=" + dir}, dir
+	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	out, err := c.CombinedOutput()
+	if err != nil || strings.Count(string(out), "--- PASS: Test") < 6 {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

@@ -1,0 +1,289 @@
+package killtree
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// candidates lists the methods with a stage, the best first.
+func candidates() []string { return []string{PIDNamespace, UserNamespace, Cgroup, Subreaper} }
+
+// namespaces reports whether the kernel ends the tree when the stage ends.
+func namespaces(m string) bool { return m == PIDNamespace || m == UserNamespace }
+
+// staged is the backend with a stage.
+type staged struct {
+	method string
+	stage  *exec.Cmd
+	link   *os.File // to the stage
+	ended  atomic.Bool
+	left   atomic.Bool   // something else ran when the command ended
+	gone   chan struct{} // closed when the stage has ended
+	mu     sync.Mutex    // orders whole messages to the stage
+}
+
+func launch(m string, c *exec.Cmd, o Options) (backend, error) {
+	if m == Group {
+		return startGroup(c)
+	}
+	return startStaged(m, c, o)
+}
+
+// probe starts a stage that has nothing to start.
+func probe(o Options, m string) error {
+	b, err := startStaged(m, &exec.Cmd{Env: []string{}}, o)
+	if err != nil {
+		return err
+	}
+	<-b.gone
+	_ = b.link.Close()
+	return nil
+}
+
+func startStaged(m string, c *exec.Cmd, o Options) (*staged, error) {
+	if m == PIDNamespace && os.Geteuid() != 0 && (c.SysProcAttr == nil || c.SysProcAttr.Cloneflags&syscall.CLONE_NEWUSER == 0) {
+		return nil, fmt.Errorf("%w: %s needs to be root", ErrMethod, m)
+	}
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("starting the stage: %w", err)
+	}
+	_ = unix.SetNonblock(pair[0], true)
+	ours, theirs := os.NewFile(uintptr(pair[0]), "stage"), os.NewFile(uintptr(pair[1]), "stage")
+	s := &staged{method: m, link: ours, gone: make(chan struct{})}
+	input, feed, err := s.prepare(c, o, theirs)
+	if err == nil {
+		err = s.start()
+	}
+	_ = theirs.Close()
+	if input != nil {
+		_ = input.Close()
+	}
+	if err == nil {
+		err = s.handOver(orderOf(m, c, o), c)
+	}
+	if err != nil {
+		_ = ours.Close()
+		if feed != nil {
+			_ = feed.Close()
+		}
+		return nil, err
+	}
+	if feed != nil {
+		go s.feed(feed, c.Stdin)
+	}
+	return s, nil
+}
+
+// prepare describes the stage's process. Input that is no file gets a pipe,
+// which is fed only when the command runs, so that a method that fails has
+// not eaten any of it.
+func (s *staged) prepare(c *exec.Cmd, o Options, link *os.File) (input, feed *os.File, err error) {
+	attr := &syscall.SysProcAttr{}
+	if c.SysProcAttr != nil {
+		own := *c.SysProcAttr
+		own.Setctty, own.Ctty, own.Credential, own.Foreground = false, 0, nil, false
+		attr = &own
+	}
+	attr.Setsid, attr.Setpgid = true, false
+	if namespaces(s.method) {
+		// Elsewhere the stage must live on to end the rest: it sees our end
+		// on the link.
+		attr.Pdeathsig = syscall.SIGKILL
+		attr.Cloneflags |= syscall.CLONE_NEWPID | syscall.CLONE_NEWNS
+	}
+	if s.method == UserNamespace && attr.Cloneflags&syscall.CLONE_NEWUSER == 0 {
+		uid, gid := os.Geteuid(), os.Getegid()
+		attr.Cloneflags |= syscall.CLONE_NEWUSER
+		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
+		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
+		attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN}
+	}
+	env := o.Env
+	if env == nil {
+		env = []string{} // nil would be ours
+	}
+	s.stage = &exec.Cmd{
+		Path: o.Self, Args: []string{o.Self, StageArg, strconv.Itoa(3 + len(c.ExtraFiles))}, Env: append(slices.Clip(env), "GOMAXPROCS=1"), Dir: "/",
+		Stdin: c.Stdin, Stdout: c.Stdout, Stderr: c.Stderr, ExtraFiles: append(slices.Clip(c.ExtraFiles), link), SysProcAttr: attr, WaitDelay: c.WaitDelay,
+	}
+	if _, ok := c.Stdin.(*os.File); c.Stdin == nil || ok {
+		return nil, nil, nil
+	}
+	if input, feed, err = os.Pipe(); err == nil {
+		s.stage.Stdin = input
+	}
+	return input, feed, err
+}
+
+// start starts the stage from a thread that lives as long as it: the kernel
+// ends the stage when that thread ends.
+func (s *staged) start() error {
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := s.stage.Start()
+		started <- err
+		if err == nil {
+			_ = s.stage.Wait()
+			close(s.gone)
+		}
+	}()
+	if err := <-started; err != nil {
+		return fmt.Errorf("%w: starting the stage for %s: %w", ErrMethod, s.method, err)
+	}
+	return nil
+}
+
+// handOver gives the order and waits until the command runs.
+func (s *staged) handOver(r order, c *exec.Cmd) error {
+	if _, err := s.link.Write(r.bytes()); err != nil {
+		s.abandon()
+		return fmt.Errorf("%w: handing the command to the stage for %s: %w", ErrMethod, s.method, err)
+	}
+	answer, err := readRecord(s.link)
+	switch {
+	case err != nil:
+		s.abandon()
+		return fmt.Errorf("%w: the stage for %s ended: %w", ErrMethod, s.method, err)
+	case answer.kind == toldStarted:
+		return nil
+	}
+	<-s.gone
+	errno := syscall.Errno(answer.n)
+	if answer.kind == toldFailed {
+		return fmt.Errorf("%w: setting up %s: %w", ErrMethod, s.method, errno)
+	}
+	if _, err := os.Stat(c.Dir); c.Dir != "" && err != nil && errno == syscall.ENOENT {
+		return &fs.PathError{Op: "chdir", Path: c.Dir, Err: errno}
+	}
+	return &fs.PathError{Op: "fork/exec", Path: c.Path, Err: errno}
+}
+
+func (s *staged) abandon() {
+	_ = s.stage.Process.Kill()
+	<-s.gone
+}
+
+// feed copies the command's input until one of the two has enough. A pipe
+// that nobody reads is let go when the tree has ended.
+func (s *staged) feed(to *os.File, from io.Reader) {
+	done := make(chan struct{})
+	go func() {
+		_, _ = io.Copy(to, from)
+		_ = to.Close()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-s.gone:
+		_ = to.Close()
+	}
+}
+
+func (s *staged) wait(t *Tree) (*State, error) {
+	for {
+		r, err := readRecord(s.link)
+		if err != nil {
+			// It was killed, and the command with it.
+			<-s.gone
+			if s.method == Cgroup {
+				reclaim(s.pid())
+			}
+			s.ended.Store(true)
+			s.close()
+			return &State{ExitCode: -1, Signal: syscall.SIGKILL}, nil
+		}
+		if r.kind == toldStopped {
+			select {
+			case t.stopped <- syscall.Signal(r.n):
+			default:
+			}
+		}
+		if r.kind == toldEnded {
+			s.left.Store(r.left)
+			s.ended.Store(true)
+			go s.close()
+			return endState(r), nil
+		}
+	}
+}
+
+// close lets go of the link when the stage has ended.
+func (s *staged) close() {
+	<-s.gone
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_ = s.link.Close()
+}
+
+func endState(r record) *State {
+	w := syscall.WaitStatus(r.n)
+	st := &State{ExitCode: w.ExitStatus(), User: time.Duration(r.user) * time.Microsecond, System: time.Duration(r.system) * time.Microsecond, MaxRSS: r.rss << 10}
+	if w.Signaled() {
+		st.Signal = w.Signal()
+	}
+	return st
+}
+
+func (s *staged) alive(bool) bool {
+	if s.ended.Load() && !s.left.Load() {
+		return false
+	}
+	select {
+	case <-s.gone:
+		return false
+	default:
+		return true
+	}
+}
+
+func (s *staged) tell(what byte, n syscall.Signal) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, err := s.link.Write([]byte{what, byte(n)})
+	return err
+}
+
+func (s *staged) signal(n syscall.Signal, all bool) {
+	what := byte(tellGroup)
+	if all {
+		what = tellAll
+	}
+	_ = s.tell(what, n)
+}
+
+// kill leaves it to the stage, which then can still say how the command
+// ended, unless the stage is not able to: in a namespace its end ends all.
+func (s *staged) kill() {
+	err := s.tell(tellKill, 0)
+	if !namespaces(s.method) {
+		return
+	}
+	if err == nil {
+		select {
+		case <-s.gone:
+			return
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+	if err := s.stage.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return
+	}
+}
+
+func (s *staged) pid() int { return s.stage.Process.Pid }
