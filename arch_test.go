@@ -38,7 +38,7 @@ var layers = map[string]layer{
 	"cmd":           {ours: []string{"pkg/*"}, theirs: []string{"github.com/spf13/", "github.com/mattn/go-isatty", "golang.org/x/"}, why: "the command line is the only place that knows cobra and viper"},
 	"pkg/nearest":   {why: leaf},
 	"pkg/param":     {ours: []string{"pkg/nearest"}, why: leaf},
-	"pkg/tool":      {ours: []string{"pkg/param", "pkg/policy", "pkg/workspace", "pkg/truncate", "pkg/journal", "pkg/session", "pkg/nearest"}, why: "a tool is the same behind every face"},
+	"pkg/tool":      {ours: []string{"pkg/param", "pkg/policy", "pkg/workspace", "pkg/truncate", "pkg/journal", "pkg/session", "pkg/change", "pkg/nearest"}, why: "a tool is the same behind every face"},
 	"pkg/policy":    {ours: []string{"pkg/nearest"}, theirs: []string{"github.com/bmatcuk/doublestar/v4", "github.com/pelletier/go-toml/v2", "go.yaml.in/yaml/v3", "golang.org/x/"}, why: "a decision needs facts, not engines"},
 	"pkg/truncate":  {ours: []string{"pkg/text"}, why: leaf},
 	"pkg/text":      {theirs: []string{"golang.org/x/text/"}, why: leaf},

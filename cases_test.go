@@ -173,6 +173,14 @@ func (s *stage) call(c labelledCase) (tool string, args map[string]any, ok bool)
 		return "write", map[string]any{"path": path, "content": "x"}, true
 	case "edit":
 		return "edit", map[string]any{"path": path, "old_string": "a", "new_string": "b"}, true
+	case "patch":
+		body := "*** Update File: " + path + "\n@@\n-a\n+b\n"
+		if to, ok := strings.CutPrefix(path, "rename to "); ok {
+			body = "*** Update File: f\n*** Move to: " + to + "\n@@\n-a\n+b\n"
+		} else if name, ok := strings.CutPrefix(path, "delete "); ok {
+			body = "*** Delete File: " + name + "\n"
+		}
+		return "patch", map[string]any{"patch": "*** Begin Patch\n" + body + "*** End Patch\n"}, true
 	case "exec-cwd":
 		return "bash", map[string]any{"command": "true", "workdir": path}, true
 	}

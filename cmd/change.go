@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/change"
 	"github.com/agentkit-go/agentkit/pkg/edit"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/syntax"
@@ -39,9 +40,9 @@ func resolveTarget(env *tool.Env, toolName, name string) (workspace.Path, policy
 	return p, p.Write(toolName, op), nil
 }
 
-// A change replaces the content of one file. It holds the file's lock from
+// A fileChange replaces the content of one file. It holds the file's lock from
 // begin to end.
-type change struct {
+type fileChange struct {
 	env       *tool.Env
 	path      workspace.Path
 	ifVersion string
@@ -51,8 +52,8 @@ type change struct {
 
 // begin locks and reads the file. A file that is not there is no error; a
 // version other than the one asked for is.
-func (c *change) begin(ctx context.Context) error {
-	lock, err := c.env.Workspace.Lock(ctx, c.path)
+func (c *fileChange) begin(ctx context.Context) error {
+	lock, err := c.env.History.Lock(ctx, c.path)
 	if err != nil {
 		return err
 	}
@@ -82,7 +83,7 @@ func (c *change) begin(ctx context.Context) error {
 
 // conflict says that the file is not in the version the caller has seen, and
 // what it is now.
-func (c *change) conflict(have string) error {
+func (c *fileChange) conflict(have string) error {
 	if have == "" {
 		return tool.Errorf(tool.Conflict, "%s does not exist any more", shown(c.path)).
 			WithHint("look what happened to it before writing it anew").
@@ -105,7 +106,7 @@ func excerpt(data []byte) string {
 	return strings.ToValidUTF8(string(data), "\ufffd")
 }
 
-func (c *change) end() { c.lock.Unlock() }
+func (c *fileChange) end() { c.lock.Unlock() }
 
 // A changeReport is what a changed file's metadata says, whichever tool
 // changed it.
@@ -120,13 +121,14 @@ type changeReport struct {
 	Version      string           `json:"version"`
 	Mode         string           `json:"mode,omitempty"`
 	SyntaxErrors []syntax.Problem `json:"syntax_errors"`
+	Change       string           `json:"change,omitempty"` // what undo calls it; absent when nothing changed
 	DryRun       bool             `json:"dry_run,omitempty"`
 	InPlace      bool             `json:"in_place,omitempty"` // overwritten, because it has other names or cannot be replaced
 	Lost         []string         `json:"lost,omitempty"`     // what could not be kept, such as the owner
 }
 
 // write makes after the content of the file, or only says what it would do.
-func (c *change) write(ctx context.Context, after []byte, o workspace.WriteOptions, dry bool) (changeReport, error) {
+func (c *fileChange) write(ctx context.Context, toolName string, after []byte, mode *fs.FileMode, dry bool) (changeReport, error) {
 	r := changeReport{
 		Path: shown(c.path), Created: c.before == nil, Bytes: int64(len(after)), Lines: lineCount(after),
 		Version: workspace.Version(after), SyntaxErrors: syntax.New(c.path.Real, c.before, after), DryRun: dry,
@@ -138,24 +140,42 @@ func (c *change) write(ctx context.Context, after []byte, o workspace.WriteOptio
 	if dry {
 		return r, nil
 	}
-	o.Lock = c.lock
-	done, err := c.env.Workspace.WriteFile(ctx, c.path, after, o)
+	one := change.Change{Op: change.Create, Path: c.path, Data: after, Mode: mode}
+	if c.before != nil {
+		one.Op, one.Version = change.Replace, workspace.Version(c.before)
+	}
+	set := change.One(toolName, one)
+	set.Title, set.Lock = toolName+" of "+r.Path, c.lock
+	record, err := c.env.History.Commit(ctx, set)
 	if err != nil {
 		return r, err
 	}
-	r.Version, r.InPlace, r.Lost, r.Mode = done.Version, done.InPlace, done.Lost, fmt.Sprintf("%04o", done.Mode.Perm())
+	r.Change = record.ID
+	if len(record.Files) > 0 {
+		done := record.Files[len(record.Files)-1].Result
+		r.InPlace, r.Lost = done.InPlace, done.Lost
+		if done.Mode != 0 {
+			r.Mode = fmt.Sprintf("%04o", done.Mode.Perm())
+		}
+	}
 	return r, nil
 }
 
-// diff is the unified diff of the change, cut where it is long, and the number
-// of lines that came and went.
-func (c *change) diff(after []byte) (text string, added, removed int) {
+// diff is the unified diff of the change and the number of lines that came and
+// went.
+func (c *fileChange) diff(after []byte) (text string, added, removed int) {
 	name := filepath.ToSlash(shown(c.path))
 	from, to := "a/"+name, "b/"+name
 	if c.before == nil {
 		from = "/dev/null"
 	}
-	text = edit.Diff(from, to, c.before, after, 3)
+	return diffOf(from, to, c.before, after)
+}
+
+// diffOf is a unified diff, cut where it is long, and how many lines it adds
+// and removes.
+func diffOf(from, to string, before, after []byte) (text string, added, removed int) {
+	text = edit.Diff(from, to, before, after, 3)
 	for i, line := range strings.Split(text, "\n") {
 		switch {
 		case i < 2: // the names
@@ -200,10 +220,15 @@ func (r *changeReport) output(headline string) string {
 
 // pretty is output with the diff below it in colour.
 func (r *changeReport) pretty(output string) func(func(tool.Style, string) string) string {
+	return inColour(output, r.Diff)
+}
+
+// inColour is a text with a diff below it in colour.
+func inColour(output, diff string) func(func(tool.Style, string) string) string {
 	return func(paint func(tool.Style, string) string) string {
 		var b strings.Builder
 		b.WriteString(output)
-		for line := range strings.Lines(r.Diff) {
+		for line := range strings.Lines(diff) {
 			style := tool.Plain
 			switch {
 			case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"), strings.HasPrefix(line, "@@"):
@@ -214,9 +239,24 @@ func (r *changeReport) pretty(output string) func(func(tool.Style, string) strin
 				style = tool.Removed
 			}
 			text := strings.TrimSuffix(line, "\n")
-			b.WriteString(paint(style, visible(text)))
-			b.WriteString(line[len(text):])
+			b.WriteString(paint(style, text) + line[len(text):])
 		}
 		return b.String()
 	}
+}
+
+// An editPlace is a part of a file that comes near what was asked for.
+type editPlace struct {
+	Lines      [2]int  `json:"lines"`
+	Text       string  `json:"text"`
+	Similarity float64 `json:"similarity"`
+	Difference string  `json:"first_difference,omitempty"`
+}
+
+func places(list []edit.Place) []editPlace {
+	out := []editPlace{}
+	for _, p := range list {
+		out = append(out, editPlace{p.Lines, p.Text, p.Similarity, p.FirstDifference})
+	}
+	return out
 }

@@ -104,7 +104,7 @@ type editMeta struct {
 
 // Run implements tool.Call.
 func (e *editCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
-	c := &change{env: env, path: e.path, ifVersion: e.IfVersion}
+	c := &fileChange{env: env, path: e.path, ifVersion: e.IfVersion}
 	defer c.end()
 	if err := c.begin(ctx); err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (e *editCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	if err != nil {
 		return nil, err
 	}
-	report, err := c.write(ctx, out.After, workspace.WriteOptions{MakeParents: c.before == nil, CreateOnly: c.before == nil}, e.DryRun)
+	report, err := c.write(ctx, "edit", out.After, nil, e.DryRun)
 	if err != nil {
 		return nil, err
 	}
@@ -177,19 +177,7 @@ func (e *editCall) refusal(err error) error {
 	for _, p := range r.Places {
 		_ = f.Suggest(fmt.Sprintf("lines %d-%d", p.Lines[0], p.Lines[1]))
 	}
-	places := []editPlace{}
-	for _, p := range r.Places {
-		places = append(places, editPlace{p.Lines, p.Text, p.Similarity, p.FirstDifference})
-	}
-	return f.With(map[string]any{"edit": r.Edit, "places": places})
-}
-
-// An editPlace is a part of the file that comes near what was asked for.
-type editPlace struct {
-	Lines      [2]int  `json:"lines"`
-	Text       string  `json:"text"`
-	Similarity float64 `json:"similarity"`
-	Difference string  `json:"first_difference,omitempty"`
+	return f.With(map[string]any{"edit": r.Edit, "places": places(r.Places)})
 }
 
 // An editKept is a line that the call misquotes.

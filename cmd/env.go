@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentkit-go/agentkit/pkg/change"
 	"github.com/agentkit-go/agentkit/pkg/journal"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/session"
@@ -52,6 +53,7 @@ func (a *app) env(ctx context.Context) (*tool.Env, error) {
 	if env.Audit, err = journal.Open(env.Session.Dir(), journal.Options{Session: env.Session.ID(), Redactor: env.Redactor}); err != nil {
 		return nil, err
 	}
+	env.History = change.Open(env.Workspace, env.Session, change.Options{NoSync: true})
 	env.Approvals = &policy.Approvals{Dir: filepath.Join(env.Session.StateDir(), "approvals")}
 	env.Ask = a.asker(env)
 	if p := a.printer(); p.format == "events" {

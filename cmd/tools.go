@@ -8,6 +8,8 @@ var Tools = []*tool.Tool{
 	readTool,
 	writeTool,
 	editTool,
+	patchTool,
+	undoTool,
 	lsTool,
 	globTool,
 	grepTool,

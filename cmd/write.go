@@ -64,7 +64,7 @@ func (w *writeCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, er
 
 // Run implements tool.Call.
 func (w *writeCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
-	c := &change{env: env, path: w.path, ifVersion: w.IfVersion}
+	c := &fileChange{env: env, path: w.path, ifVersion: w.IfVersion}
 	defer c.end()
 	if err := c.begin(ctx); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (w *writeCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error
 	if w.CreateOnly && c.before != nil {
 		return nil, tool.Errorf(tool.Conflict, "%s exists already", shown(w.path)).WithHint("leave create_only out to replace it, or choose another name")
 	}
-	report, err := c.write(ctx, []byte(w.Content), workspace.WriteOptions{Mode: w.mode, MakeParents: true, CreateOnly: c.before == nil}, w.DryRun)
+	report, err := c.write(ctx, "write", []byte(w.Content), w.mode, w.DryRun)
 	if err != nil {
 		return nil, err
 	}

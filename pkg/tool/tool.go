@@ -9,6 +9,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/agentkit-go/agentkit/pkg/change"
 	"github.com/agentkit-go/agentkit/pkg/journal"
 	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/policy"
@@ -54,6 +55,7 @@ type Env struct {
 	Session   *session.Session     // todos, spill files, locks
 	Audit     *journal.Audit       // gets every decision before anything runs
 	Redactor  *journal.Redactor    // takes secrets out of what is recorded
+	History   *change.History      // changes files all or none, and back
 	Approvals *policy.Approvals    // answers that people gave from elsewhere
 	Limits    truncate.Limits      // of the output
 	Getenv    func(string) string

@@ -1,0 +1,98 @@
+package change
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/agentkit-go/agentkit/pkg/workspace"
+)
+
+// permBits are the bits of a mode that are recorded.
+const permBits = fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
+
+// path finds a real path of a record again. It is an error when something on
+// the way leads elsewhere now.
+func (h *History) path(abs string) (workspace.Path, error) {
+	p, err := h.w.ResolveIn(string(filepath.Separator), abs)
+	if err == nil && p.Real == abs {
+		return p, nil
+	}
+	if e, entryErr := h.w.ResolveEntry(abs); entryErr == nil && e.Real == abs {
+		return e, nil // it is a link itself
+	}
+	if err == nil {
+		err = &fs.PathError{Op: "find", Path: abs, Err: workspace.ErrMoved}
+	}
+	return p, err
+}
+
+// find resolves a real path of a record and looks at it. Beneath what is no
+// directory there is nothing: the Path is then the zero one, to be found again
+// when there is one.
+func (h *History) find(abs string) (workspace.Path, State, error) {
+	p, err := h.path(abs)
+	if errors.Is(err, workspace.ErrNotDir) {
+		return workspace.Path{}, State{}, nil
+	}
+	if err != nil {
+		return p, State{}, err
+	}
+	s, _, err := h.look(p, nil)
+	return p, s, err
+}
+
+// look says what a name stands for now, and whether a write would overwrite
+// it. A small content is handed to remember, which may be nil.
+func (h *History) look(p workspace.Path, remember func([]byte)) (s State, inPlace bool, err error) {
+	info, err := h.w.Stat(p)
+	if missing(err) || errors.Is(err, workspace.ErrNotDir) {
+		return State{}, false, nil
+	}
+	if err != nil {
+		return State{}, false, err
+	}
+	mode := info.Mode()
+	switch {
+	case mode.IsDir():
+		return State{Kind: Dir, Mode: mode & permBits}, false, nil
+	case mode&fs.ModeSymlink != 0:
+		target, err := h.readlink(p.Real)
+		return State{Kind: Link, Target: target}, false, err
+	case !mode.IsRegular():
+		return State{}, false, fmt.Errorf("looking at %s: %w", p.Real, workspace.ErrNotRegular)
+	}
+	f, err := h.w.OpenFile(p)
+	if err != nil {
+		return State{}, false, err
+	}
+	defer f.Close()
+	if info, err = f.Stat(); err != nil {
+		return State{}, false, err
+	}
+	var hash string
+	var n int64
+	if info.Size() <= small && remember != nil {
+		var data []byte
+		if data, err = io.ReadAll(f); err == nil {
+			hash, n = hashOf(data), int64(len(data))
+			remember(data)
+		}
+	} else {
+		hash, n, err = hashAll(f)
+	}
+	if err != nil {
+		return State{}, false, fmt.Errorf("reading %s: %w", p.Real, err)
+	}
+	return State{Kind: Regular, Hash: hash, Size: n, Mode: info.Mode() & permBits}, overwritten(p.Real, info), nil
+}
+
+func (h *History) readlink(abs string) (string, error) {
+	dir, err := h.path(filepath.Dir(abs))
+	if err != nil {
+		return "", err
+	}
+	return h.w.Readlink(dir, filepath.Base(abs))
+}

@@ -1,0 +1,7 @@
+//go:build openbsd || dragonfly
+
+package change
+
+import "syscall"
+
+func changed(st *syscall.Stat_t) int64 { return st.Ctim.Nano() }

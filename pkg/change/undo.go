@@ -1,0 +1,319 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/workspace"
+)
+
+// UndoOptions refine an Undo. The zero value undoes all of a change.
+type UndoOptions struct {
+	DryRun  bool   // change nothing: the Record says what would be, and has no ID
+	Partial bool   // leave the record's Gaps out, instead of refusing because of them
+	Tool    string // for the record
+}
+
+// A ChangedError says that files of a change have changed since, so that
+// undoing it would destroy something. Nothing was touched.
+type ChangedError struct {
+	ID    string
+	Files []Gap
+}
+
+// Error implements error.
+func (e *ChangedError) Error() string {
+	return fmt.Sprintf("undoing change %s: changed since: %s", e.ID, list(e.Files))
+}
+
+// A GapError says what of a change cannot be undone. Nothing was touched.
+type GapError struct {
+	ID   string
+	Gaps []Gap
+}
+
+// Error implements error.
+func (e *GapError) Error() string {
+	return fmt.Sprintf("undoing change %s: not all of it was kept: %s", e.ID, list(e.Gaps))
+}
+
+func list(gaps []Gap) string {
+	const most = 10
+	var words []string
+	for i, g := range gaps {
+		if i == most {
+			words = append(words, fmt.Sprintf("and %d more", len(gaps)-most))
+			break
+		}
+		words = append(words, strings.TrimSpace(g.Path+" ("+g.Why+")"))
+	}
+	return strings.Join(words, ", ")
+}
+
+// List returns the changes of the session, newest first, at most limit; 0 or
+// less is all. A record that cannot be read is left out, and in the error.
+func (h *History) List(ctx context.Context, limit int) ([]Record, error) {
+	var all []Record
+	var errs []error
+	for r, err := range h.records(ctx) {
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		all = append(all, r)
+		if len(all) == limit {
+			break
+		}
+	}
+	return all, errors.Join(errs...)
+}
+
+// Last returns the newest change that is no undo and is not undone, which is
+// the one to undo next; ErrNoRecord when there is none.
+func (h *History) Last(ctx context.Context) (Record, error) {
+	for r, err := range h.records(ctx) {
+		if err != nil {
+			return Record{}, err // going past it would undo the wrong one
+		}
+		if r.Undoes == "" && r.UndoneBy == "" {
+			return r, nil
+		}
+	}
+	return Record{}, ErrNoRecord
+}
+
+// Get returns the change of that ID: ErrNoRecord or ErrDropped when it is not
+// there (any more).
+func (h *History) Get(ctx context.Context, id string) (Record, error) {
+	for r, err := range h.records(ctx) {
+		if err == nil && r.ID == id {
+			return r, nil
+		}
+	}
+	if id != "" && id <= h.droppedID() {
+		return Record{}, fmt.Errorf("%w: %s", ErrDropped, id)
+	}
+	return Record{}, fmt.Errorf("%w: %q", ErrNoRecord, id)
+}
+
+// records iterates from the newest to the oldest and tells which are undone.
+func (h *History) records(ctx context.Context) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		ids, err := h.ids(ctx)
+		if err != nil {
+			yield(Record{}, err)
+			return
+		}
+		undone := map[string]string{}
+		for _, id := range slices.Backward(ids) {
+			r, err := h.store.load(id)
+			if missing(err) {
+				continue // dropped meanwhile
+			}
+			if r.UndoneBy = undone[id]; err == nil && r.Undoes != "" && r.UndoneBy == "" && undone[r.Undoes] == "" {
+				undone[r.Undoes] = id
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+// ids lists the changes that were made, oldest first.
+func (h *History) ids(ctx context.Context) ([]string, error) {
+	err := h.store.openExisting(ctx)
+	if missing(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening the journal: %w", err)
+	}
+	names, err := readNames(h.store.done.Path())
+	if err != nil {
+		return nil, fmt.Errorf("listing the changes: %w", err)
+	}
+	names = slices.DeleteFunc(names, func(n string) bool { return n[0] == '.' })
+	slices.Sort(names)
+	return names, nil
+}
+
+// Content opens the content of a State that is Kept, for a diff.
+func (h *History) Content(ctx context.Context, s State) (io.ReadCloser, error) {
+	if err := h.store.openExisting(ctx); err != nil {
+		return nil, fmt.Errorf("opening the journal: %w", err)
+	}
+	return h.store.content(s.Hash)
+}
+
+// Path resolves a File of a record again, for a policy to decide on. It is
+// workspace.ErrMoved when the way to it leads elsewhere now.
+func (h *History) Path(f File) (workspace.Path, error) { return h.path(f.Path) }
+
+// Undo takes a change of this session back; "" is the Last. Every file becomes
+// what it was before it, all or none, and the Record returned is of that change
+// back: it can be undone in turn.
+//
+// It is a *ChangedError when a file is not as the change left it, a *GapError
+// when the record has Gaps and Partial is not asked for, ErrUndone when it is
+// undone already, ErrDamaged when a content in the journal is, and what Commit
+// returns. A directory that the change made stays when something else is in it
+// now; a file that is as it was before already is no obstacle.
+func (h *History) Undo(ctx context.Context, id string, o UndoOptions) (Record, error) {
+	r, err := h.wanted(ctx, id)
+	if err != nil {
+		return Record{}, err
+	}
+	if len(r.Gaps) > 0 && !o.Partial {
+		return Record{}, &GapError{r.ID, r.Gaps}
+	}
+	files := inverse(slices.DeleteFunc(slices.Clone(r.Files), func(f File) bool {
+		return slices.ContainsFunc(r.Gaps, func(g Gap) bool { return g.Path == f.Path })
+	}))
+	release, err := h.store.hold(ctx)
+	if err != nil {
+		return Record{}, err
+	}
+	defer release()
+	lock, err := h.lockFiles(ctx, r.ID, files)
+	if err != nil {
+		return Record{}, err
+	}
+	defer lock.Unlock()
+	steps, err := h.undoing(r.ID, files)
+	if err != nil {
+		return Record{}, err
+	}
+	back := Record{Tool: o.Tool, Title: r.Title, Undoes: r.ID}
+	if o.DryRun {
+		for _, s := range steps {
+			if s.From != "" || !s.Before.sameContent(s.After) || !s.Before.sameMode(s.After) {
+				back.Files = append(back.Files, s.File)
+			}
+		}
+		return back, nil
+	}
+	back, err = h.carry(ctx, lock, back, steps, true)
+	if err != nil {
+		return back, fmt.Errorf("undoing change %s: %w", r.ID, err)
+	}
+	release()
+	back.Dropped = h.tidy(ctx, back.added)
+	return back, nil
+}
+
+func (h *History) wanted(ctx context.Context, id string) (Record, error) {
+	if id == "" {
+		return h.Last(ctx)
+	}
+	r, err := h.Get(ctx, id)
+	if err == nil && r.UndoneBy != "" {
+		err = fmt.Errorf("undoing change %s: %w: by %s", id, ErrUndone, r.UndoneBy)
+	}
+	return r, err
+}
+
+func (h *History) lockFiles(ctx context.Context, id string, files []File) (*workspace.Lock, error) {
+	var paths []workspace.Path
+	var changed []Gap
+	for _, f := range files {
+		p, err := h.path(f.Path)
+		switch {
+		case errors.Is(err, workspace.ErrNotDir): // nothing to lock yet
+		case errors.Is(err, workspace.ErrMoved):
+			changed = append(changed, Gap{f.Path, err.Error()})
+		case err != nil:
+			return nil, err
+		case f.Before.Kind != Dir && f.After.Kind != Dir:
+			paths = append(paths, p)
+		}
+	}
+	if len(changed) > 0 {
+		return nil, &ChangedError{id, changed}
+	}
+	return h.Lock(ctx, paths...)
+}
+
+// undoing looks at each file and says how it gets back. File.Before is what
+// the change left, File.After what was before it.
+func (h *History) undoing(id string, files []File) ([]*step, error) {
+	p := planner{h: h, byName: map[string]*step{}}
+	var changed, lost []Gap
+	for _, f := range files {
+		path, err := h.path(f.Path)
+		if err != nil && !errors.Is(err, workspace.ErrNotDir) {
+			return nil, err
+		} else if err != nil {
+			path = workspace.Path{}
+		}
+		s, err := p.step(f.Path, path)
+		if errors.Is(err, workspace.ErrNotRegular) || errors.Is(err, workspace.ErrMoved) {
+			changed = append(changed, Gap{f.Path, err.Error()})
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		s.From, s.After = f.From, f.After
+		s.After.Kept = false
+		now := s.Before
+		switch {
+		case now.is(f.Before), now.is(f.After):
+		case f.Before.Kind == Dir && now.Kind == Missing, f.After.Kind == Dir && now.Kind == Dir:
+		default:
+			changed = append(changed, Gap{f.Path, difference(now, f.Before)})
+		}
+	}
+	if len(changed) > 0 {
+		return nil, &ChangedError{id, changed}
+	}
+	for _, s := range slices.Clone(p.steps) {
+		if err := p.parents(s); err != nil {
+			return nil, err
+		}
+	}
+	steps := p.all()
+	for _, s := range steps {
+		if err := h.available(s, p.byName[s.From]); err != nil {
+			lost = append(lost, Gap{s.Path, err.Error()})
+		}
+	}
+	if len(lost) > 0 {
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, &GapError{id, lost})
+	}
+	return steps, nil
+}
+
+// available makes sure that the content a step needs is there and whole.
+func (h *History) available(s, from *step) error {
+	if s.After.Kind != Regular || s.Before.sameContent(s.After) || from != nil && from.Before.sameContent(s.After) {
+		return nil
+	}
+	c, err := h.store.content(s.After.Hash)
+	if err != nil {
+		return err
+	}
+	return c.Close()
+}
+
+// difference says in words how a file is not what it should be.
+func difference(now, want State) string {
+	switch {
+	case now.Kind == Missing:
+		return "it is gone"
+	case want.Kind == Missing:
+		return "it exists again"
+	case now.Kind != want.Kind:
+		return "it is a " + string(now.Kind) + " now"
+	case now.sameContent(want):
+		return fmt.Sprintf("its mode is %04o now, not %04o", now.Mode.Perm(), want.Mode.Perm())
+	case now.Kind == Link:
+		return "the link leads elsewhere now"
+	}
+	return "it is version " + now.Version() + " now, not " + want.Version()
+}

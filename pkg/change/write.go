@@ -1,0 +1,228 @@
+package change
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/agentkit-go/agentkit/pkg/workspace"
+)
+
+func (a *applier) dirMode(_ context.Context, s *step, now State) error {
+	mode := s.After.Mode
+	if a.locked(s, now) {
+		mode = now.Mode | 0o700
+	}
+	root, rel, err := a.h.beneath(s.Path)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return root.Chmod(rel, mode)
+}
+
+func (a *applier) remove(_ context.Context, s *step, now State) error {
+	if err := a.unchanged(s, now); err != nil {
+		return err
+	}
+	return a.h.w.Remove(s.path)
+}
+
+func (a *applier) mkdir(_ context.Context, s *step, _ State) error {
+	_, err := a.h.w.Mkdir(s.path)
+	if err != nil || s.After.AnyMode {
+		return err
+	}
+	root, rel, err := a.h.beneath(s.Path)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return root.Chmod(rel, s.After.Mode|0o700) // what lies in it is still to come
+}
+
+func (a *applier) move(_ context.Context, s *step, _ State) error {
+	from := a.by[s.From]
+	if err := a.unchanged(from, from.Before); err != nil {
+		return err
+	}
+	return a.h.w.Rename(from.path, s.path)
+}
+
+// rmdir leaves a directory that holds something else: it is somebody's.
+func (a *applier) rmdir(_ context.Context, s *step, _ State) error {
+	p, err := a.h.path(s.Path) // resolved before, it may have been a file or nothing
+	if err == nil {
+		err = a.h.w.Remove(p)
+	}
+	if a.force && (missing(err) || s.After.Kind == Missing && notEmpty(err)) {
+		return nil
+	}
+	return err
+}
+
+func (a *applier) fill(ctx context.Context, s *step, now State) error {
+	switch {
+	case s.After.Kind == Link:
+		return a.link(s, now)
+	case now.sameContent(s.After):
+		return a.h.chmod(s.path, s.After.Mode)
+	}
+	o := workspace.WriteOptions{Lock: a.lock, CreateOnly: now.Kind == Missing}
+	if !s.After.AnyMode && (now.Kind == Missing || now.Mode != s.After.Mode) {
+		o.Mode = &s.After.Mode
+	}
+	if now.Kind == Regular && now.Size <= small && s.From == "" {
+		o.IfVersion = now.Version()
+	} else if now.Kind == Regular && s.From == "" {
+		if err := a.unchanged(s, now); err != nil {
+			return err
+		}
+	}
+	if a.force && now.Kind == Regular && now.Mode.Perm()&0o200 == 0 {
+		if err := a.h.chmod(s.path, now.Mode|0o200); err != nil {
+			return err
+		}
+		if o.Mode == nil {
+			o.Mode = &s.After.Mode
+		}
+	}
+	return a.write(ctx, s, o)
+}
+
+func (a *applier) write(ctx context.Context, s *step, o workspace.WriteOptions) error {
+	r, err := a.h.newContent(s)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	s.Result, err = a.h.w.WriteFrom(context.WithoutCancel(ctx), s.path, check(r, s.After.Hash), o)
+	if a.force && diskFull(err) && !o.CreateOnly {
+		// What stands there takes the room. It is not lost: the journal has
+		// what belongs there, and says so until it is back.
+		if _, err := a.h.w.WriteFile(context.WithoutCancel(ctx), s.path, nil, workspace.WriteOptions{Lock: o.Lock}); err != nil {
+			return err
+		}
+		again, err := a.h.newContent(s)
+		if err != nil {
+			return err
+		}
+		defer again.Close()
+		o.IfVersion = ""
+		s.Result, err = a.h.w.WriteFrom(context.WithoutCancel(ctx), s.path, check(again, s.After.Hash), o)
+		return err
+	}
+	return err
+}
+
+// A checked reader ends in an error instead of EOF when what it gave is not
+// what was announced: then nothing gets into the file.
+type checked struct {
+	io.Reader
+	h    hash.Hash
+	want string
+}
+
+func check(r io.Reader, want string) *checked {
+	h := sha256.New()
+	return &checked{io.TeeReader(r, h), h, want}
+}
+
+// Read implements io.Reader.
+func (c *checked) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	if errors.Is(err, io.EOF) && hex.EncodeToString(c.h.Sum(nil)) != c.want {
+		err = errors.New("the new content was not the same when it was read again")
+	}
+	return n, err
+}
+
+// link makes the symbolic link. The root of the workspace, or the directory,
+// is held open meanwhile, so that it lands nowhere else.
+func (a *applier) link(s *step, now State) error {
+	if now.Kind == Link {
+		if err := a.h.w.Remove(s.path); err != nil {
+			return err
+		}
+	}
+	root, rel, err := a.h.beneath(s.Path)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := root.Symlink(s.After.Target, rel); err != nil {
+		return err
+	}
+	dir, err := root.Open(filepath.Dir(rel))
+	if err != nil {
+		return nil // it cannot be opened to be synced
+	}
+	return errors.Join(ignoreUnsynced(dir.Sync()), dir.Close())
+}
+
+// ignoreUnsynced drops the error of systems that cannot sync a directory.
+func ignoreUnsynced(err error) error {
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrInvalid) || errors.Is(err, fs.ErrPermission) {
+		return nil
+	}
+	return err
+}
+
+// unchanged looks once more whether the file is what was kept of it. A link
+// or a directory can only be removed or moved as it is.
+func (a *applier) unchanged(s *step, want State) error {
+	if want.Kind != Regular || want.Hash == "" {
+		return nil
+	}
+	have, _, err := a.h.look(s.path, nil)
+	if err != nil {
+		return err
+	}
+	if !have.sameContent(want) {
+		return &workspace.ConflictError{Path: s.Path, Have: have.Version(), Want: want.Version()}
+	}
+	return nil
+}
+
+// chmod sets the mode of a file through the file itself, so that no link is
+// followed.
+func (h *History) chmod(p workspace.Path, mode fs.FileMode) error {
+	f, err := h.w.OpenFile(p)
+	if errors.Is(err, fs.ErrPermission) { // not even we may read it
+		root, rel, err := h.beneath(p.Real)
+		if err != nil {
+			return err
+		}
+		defer root.Close()
+		return root.Chmod(rel, mode)
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := f.Chmod(mode); err != nil || h.o.NoSync {
+		return err
+	}
+	return f.Sync()
+}
+
+// beneath opens the root that abs lies in: the workspace's, or for a file
+// outside it the directory that holds it.
+func (h *History) beneath(abs string) (*os.Root, string, error) {
+	base := h.w.Root()
+	rel, err := filepath.Rel(base, abs)
+	if err != nil || !filepath.IsLocal(rel) || rel == "." {
+		base, rel = filepath.Dir(abs), filepath.Base(abs)
+		if now, err := filepath.EvalSymlinks(base); err != nil || now != base {
+			return nil, "", errors.Join(workspace.ErrMoved, err)
+		}
+	}
+	root, err := os.OpenRoot(base)
+	return root, rel, err
+}
