@@ -9,7 +9,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 go build -o "$work/agentkit" .
 echo "x" >"$work/a.txt"
-export XDG_STATE_HOME=$work XDG_CONFIG_HOME=$work
+export XDG_STATE_HOME=$work/state XDG_CONFIG_HOME=$work/config
 echo "slowest package initialisers (ms):"
 GODEBUG=inittrace=1 "$work/agentkit" --root "$work" read a.txt 2>&1 >/dev/null | awk '$1=="init"{print $5, $2}' | sort -rn | head -5
 if GODEBUG=inittrace=1 "$work/agentkit" --root "$work" read a.txt 2>&1 >/dev/null | grep agentkit-go; then
