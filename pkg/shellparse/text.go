@@ -197,7 +197,11 @@ func (w *walker) compare(src string, broken bool) {
 	if len(src) > MaxText || simpleText(src) {
 		return
 	}
-	found, clean := secondReading(w.ctx, src)
+	found, clean, late := secondReading(w.ctx, src)
+	if late {
+		w.whole("text that cannot be read a second time within its limit")
+		return
+	}
 	if !clean && !broken {
 		return
 	}

@@ -5,6 +5,7 @@ package shellparse
 import (
 	"context"
 	"strings"
+	"time"
 
 	sitter "github.com/smacker/go-tree-sitter"
 	"github.com/smacker/go-tree-sitter/bash"
@@ -13,10 +14,42 @@ import (
 // maxNodes bounds the walk of the second tree.
 const maxNodes = 60_000
 
-// secondReading lists the commands that tree-sitter's bash grammar finds,
+// secondLimit is how long the second reading may take. It needs about a
+// millisecond for 4 kB; but at the end of deeply broken text tree-sitter has a
+// step that heeds neither its operation limit nor its cancellation.
+const secondLimit = time.Second
+
+// secondReading is secondRead within its limit; late says that it was left to
+// finish by itself.
+func secondReading(ctx context.Context, src string) (found []finding, clean, late bool) {
+	type answer struct {
+		found []finding
+		clean bool
+	}
+	done := make(chan answer, 1)
+	go func() {
+		defer func() {
+			if recover() != nil {
+				done <- answer{}
+			}
+		}()
+		f, c := secondRead(ctx, src)
+		done <- answer{f, c}
+	}()
+	timer := time.NewTimer(secondLimit)
+	defer timer.Stop()
+	select {
+	case a := <-done:
+		return a.found, a.clean, false
+	case <-timer.C:
+		return nil, false, true
+	}
+}
+
+// secondRead lists the commands that tree-sitter's bash grammar finds,
 // those beside parts that it could not read included; clean says that there
 // are no such parts.
-func secondReading(ctx context.Context, src string) (found []finding, clean bool) {
+func secondRead(ctx context.Context, src string) (found []finding, clean bool) {
 	p := sitter.NewParser()
 	defer p.Close()
 	lang := bash.GetLanguage()
