@@ -131,8 +131,6 @@ func assignments(vars map[string]string) []policy.Access {
 	return needs
 }
 
-func quoteWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
-
 // choose finds the shell, or the program of argv.
 func (b *bashCall) choose(env *tool.Env) error {
 	if len(b.Argv) > 0 {

@@ -166,7 +166,12 @@ func (g *grepCall) query(ctx context.Context, env *tool.Env) (rg.Query, error) {
 	if _, err := rg.Choose(q); err != nil {
 		// Only what our own engine cannot run needs the other one: looking
 		// for it costs more than most searches.
-		if program, err := rg.FindRipgrep(ctx, env.Getenv); err == nil {
+		if program, err := rg.FindRipgrep(ctx, func(name string) string {
+			if name == "AGENTKIT_RG" && env.Ripgrep != "" {
+				return env.Ripgrep
+			}
+			return env.Getenv(name)
+		}); err == nil {
 			q.Ripgrep = program
 		}
 	}

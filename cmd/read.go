@@ -243,7 +243,7 @@ func (r *readCall) file(ctx context.Context, env *tool.Env, meta *readMeta, res 
 	if enc.Name == "binary" {
 		_, why := text.Binary(head)
 		return tool.Errorf(tool.Binary, "%s is binary: %s", meta.Path, why).
-			WithHint("look at it with bash, for example: file %[1]s; xxd %[1]s | head; strings %[1]s", quote(meta.Path))
+			WithHint("look at it with bash, for example: file %[1]s; xxd %[1]s | head; strings %[1]s", quoteWord(meta.Path))
 	}
 	meta.Encoding, meta.Newline = enc.Name, text.Newline(head)
 	if meta.TotalBytes <= wholeFile {
@@ -255,8 +255,6 @@ func (r *readCall) file(ctx context.Context, env *tool.Env, meta *readMeta, res 
 	}
 	return r.large(ctx, f, enc, meta, res, env)
 }
-
-func quote(name string) string { return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'" }
 
 // attachable tells the types that models look at themselves.
 func attachable(mime string) bool {
@@ -293,7 +291,7 @@ func (r *readCall) small(data []byte, meta *readMeta, res *tool.Result, env *too
 	enc := text.Detect(data, true)
 	if enc.Name == "binary" {
 		_, why := text.Binary(data)
-		return tool.Errorf(tool.Binary, "%s is binary: %s", meta.Path, why).WithHint("look at it with bash, for example: xxd %s | head", quote(meta.Path))
+		return tool.Errorf(tool.Binary, "%s is binary: %s", meta.Path, why).WithHint("look at it with bash, for example: xxd %s | head", quoteWord(meta.Path))
 	}
 	decoded, _ := enc.Decode(data)
 	meta.Encoding, meta.Newline = enc.Name, text.Newline(decoded)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -27,7 +26,7 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	a := &app{args: args, stdin: stdin, stdout: stdout, stderr: stderr, getenv: os.Getenv, environ: os.Environ}
 	defer func() {
 		if v := recover(); v != nil {
-			a.emit(tool.Fail("agentkit", panicError(v)))
+			a.emit(tool.Fail("agentkit", tool.Panicked(v)))
 			code = a.exit
 		}
 	}()
@@ -239,12 +238,6 @@ func (a *app) deliver(err error) {
 func terminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && (isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()))
-}
-
-func panicError(v any) error {
-	return tool.Errorf(tool.Internal, "panic: %v", v).
-		WithHint("this is a bug in agentkit; please report it with the stack in details").
-		With(map[string]string{"stack": string(debug.Stack())})
 }
 
 func names() []string {

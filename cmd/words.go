@@ -58,3 +58,6 @@ func count(n int64, what string) string {
 func visibleName(name string) string {
 	return strings.NewReplacer("\n", `\x0a`, "\t", `\x09`).Replace(visible(name))
 }
+
+// quoteWord is s as one word of a shell.
+func quoteWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

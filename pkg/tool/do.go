@@ -27,7 +27,7 @@ func Do(ctx context.Context, env *Env, t *Tool, input json.RawMessage) *Result {
 func Run(ctx context.Context, env *Env, in *Invocation) (r *Result) {
 	defer func() {
 		if v := recover(); v != nil {
-			r = in.Tool.Fail(panicked(v))
+			r = in.Tool.Fail(Panicked(v))
 		}
 	}()
 	id := session.NewID("c")
@@ -45,7 +45,8 @@ func Run(ctx context.Context, env *Env, in *Invocation) (r *Result) {
 	return r
 }
 
-func panicked(v any) error {
+// Panicked is the error for a panic with the value v: a bug.
+func Panicked(v any) error {
 	return Errorf(Internal, "panic: %v", v).
 		WithHint("this is a bug in agentkit; please report it with the stack in details").
 		With(map[string]string{"stack": string(debug.Stack())})
