@@ -1,19 +1,25 @@
-// Package syntax finds out whether a change has broken a file.
+// Package syntax reads source files far enough to say what they hold and
+// whether a change has broken them.
 //
-// It parses Go, JSON, YAML and TOML; what it does not know it says nothing
-// about. Only mistakes that were not there before count, so a file that was
-// broken already, or is no plain text of its language, stays quiet.
+// [Outline] lists the named parts of a file, [Find] looks one up, [Block]
+// gives the code around a line by its indentation, and [New] reports mistakes
+// that were not there before. Go, JSON, YAML, TOML and Markdown are read by
+// parsers in Go, alike in every build; the other languages by tree-sitter
+// grammars, which only builds with cgo have: see [Languages]. What it does not
+// know it says nothing about. Only mistakes that were not there before count,
+// so a file that was broken already, or is no plain text of its language,
+// stays quiet.
 package syntax
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"go/parser"
 	"go/scanner"
 	"go/token"
 	"io"
-	"path"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -32,15 +38,27 @@ type Problem struct {
 	Text    string `json:"text,omitempty"` // the line
 }
 
-// New returns the mistakes in after that before did not have. A nil before is
-// a file that did not exist.
+// New is [NewContext] without a context.
 func New(name string, before, after []byte) []Problem {
-	found := Check(name, after)
+	return NewContext(context.Background(), name, before, after)
+}
+
+// NewContext returns the mistakes in after that before did not have. A nil
+// before is a file that did not exist. Where a grammar could not read all of
+// before, which may be correct all the same, only more mistakes than before
+// count.
+func NewContext(ctx context.Context, name string, before, after []byte) []Problem {
+	found := CheckContext(ctx, name, after)
 	if len(found) == 0 || before == nil {
 		return found
 	}
+	old := CheckContext(ctx, name, before)
+	lang := languageOf(name, after)
+	if len(old) > 0 && lang.check == nil && len(found) <= len(old) {
+		return nil
+	}
 	known := map[string]int{}
-	for _, p := range Check(name, before) {
+	for _, p := range old {
 		known[p.Message]++
 	}
 	var fresh []Problem
@@ -54,22 +72,31 @@ func New(name string, before, after []byte) []Problem {
 	return fresh
 }
 
-// Check returns the mistakes in a file, judged by the ending of its name; nil
-// for a language that it does not know, and for files of more than 4 MiB.
+// Check is [CheckContext] without a context.
 func Check(name string, data []byte) []Problem {
-	if len(data) > maxSize {
+	return CheckContext(context.Background(), name, data)
+}
+
+// CheckContext returns the mistakes in a file, judged by the ending of its
+// name and, without one, by its #! line. It is nil for a language that this
+// build does not check, for files of more than 4 MiB, for those that take more
+// than two seconds, and when the context ends.
+func CheckContext(ctx context.Context, name string, data []byte) []Problem {
+	lang := languageOf(name, data)
+	if len(data) > maxSize || lang == nil || !lang.checked() {
 		return nil
 	}
+	if strings.HasSuffix(strings.ToLower(name), ".d.ts") {
+		return nil // the grammar reads 1 of 20 wrongly
+	}
 	var found []Problem
-	switch strings.ToLower(path.Ext(strings.ReplaceAll(name, `\`, "/"))) {
-	case ".go":
-		found = checkGo(data)
-	case ".json", ".ipynb":
-		found = checkJSON(data)
-	case ".yaml", ".yml":
-		found = checkYAML(data)
-	case ".toml":
-		found = checkTOML(data)
+	if lang.check != nil {
+		found = lang.check(data)
+	} else {
+		found = checkTree(ctx, lang, data)
+	}
+	if len(found) == 0 {
+		return nil
 	}
 	lines := bytes.Split(data, []byte("\n"))
 	for i := range found {
@@ -172,11 +199,13 @@ func checkTOML(data []byte) []Problem {
 	return nil
 }
 
-func clip(line string) string {
-	if len(line) <= 200 {
+func clip(line string) string { return clipTo(line, 200) }
+
+func clipTo(line string, limit int) string {
+	if len(line) <= limit {
 		return line
 	}
-	cut := 200
+	cut := limit
 	for cut > 0 && line[cut]&0xC0 == 0x80 {
 		cut--
 	}

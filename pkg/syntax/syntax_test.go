@@ -26,7 +26,17 @@ func TestNew(t *testing.T) {
 		{"a.yml", "", "a: 1\n---\nb: 2\n", 0, ""},
 		{"a.toml", "a = 1\n", "a = 1\nb = \n", 2, "b = "},
 		{"a.txt", "", "func {", 0, ""},
+		{"a.py", "x = 1\n", "x = 1\ndef f(:\n    pass\n", 2, "def f(:"},
+		{"a.py", "x = 1\n", "x = 1\nwith (open(a) as b, c):\n    match b:\n        case [1, *_]: pass\n", 0, ""},
+		{"a.py", "def f(:\n", "# a\ndef f(:\n", 0, ""},
+		{"a.ts", "", "let a: number = 1;\nfunction f( {\n", 2, "function f( {"},
+		{"a.d.ts", "", "function f( {\n", 0, ""},
+		{"a.rs", "", "fn f() {\n    let x = ;\n}\n", 2, "    let x = ;"},
+		{"a.c", "", "int f( {\n", 0, ""}, // too many false alarms
 	} {
+		if lang := languageOf(tt.name, nil); tt.line > 0 && !lang.checked() {
+			continue // without cgo
+		}
 		found := New(tt.name, []byte(tt.before), []byte(tt.after))
 		switch {
 		case tt.line == 0 && len(found) > 0:

@@ -1,0 +1,397 @@
+//go:build cgo
+
+package syntax
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	sitter "github.com/smacker/go-tree-sitter"
+)
+
+// outlineTree walks the tree, and in it only where the rules let it.
+func outlineTree(ctx context.Context, found *collector, data []byte) error {
+	t, err := parse(ctx, found.lang, data)
+	if err != nil {
+		return err
+	}
+	defer t.close()
+	w := &walker{ctx: ctx, src: data, found: found, lang: t.lang, seen: map[string]bool{}}
+	w.index(found.lang)
+	if err := w.walk(t.root); err != nil {
+		return err
+	}
+	if t.root.HasError() {
+		line := 0
+		if broken := faults(t.root, data, 1); len(broken) > 0 {
+			line = broken[0].Line
+		}
+		return &PartialError{Reason: "syntax errors", Line: line}
+	}
+	return nil
+}
+
+// walker turns a tree into symbols.
+type walker struct {
+	ctx      context.Context
+	src      []byte
+	found    *collector
+	lang     *sitter.Language
+	rules    [][]rule // by the symbol of a node
+	closures []bool   // by the symbol of a node
+	path     []step   // from the root to the node's parent
+	scopes   []scope
+	seen     map[string]bool // paths of variables
+}
+
+// step is a node on the way to the present one.
+type step struct {
+	node    *sitter.Node
+	kind    string // its type; "" until it is asked for
+	closure bool   // it or one above is a closure
+	scoped  bool   // it opened a scope
+}
+
+type scope struct {
+	path  string // names joined by dots
+	kind  Kind
+	depth int
+}
+
+func (w *walker) index(l *language) {
+	count := int(w.lang.SymbolCount())
+	w.rules, w.closures = make([][]rule, count), make([]bool, count)
+	byType := map[string][]rule{}
+	for _, r := range l.rules() {
+		byType[r.node] = append(byType[r.node], r)
+	}
+	for s := range count {
+		if w.lang.SymbolType(sitter.Symbol(s)) != sitter.SymbolTypeRegular {
+			continue
+		}
+		name := w.lang.SymbolName(sitter.Symbol(s))
+		w.rules[s], w.closures[s] = byType[name], hasWord(l.closures, name)
+	}
+}
+
+func (w *walker) walk(root *sitter.Node) error {
+	c := sitter.NewTreeCursor(root)
+	defer c.Close()
+	for n := 1; ; n++ {
+		if n > maxNodes {
+			return &PartialError{Reason: fmt.Sprintf("more than %d nodes", maxNodes)}
+		}
+		if n%1024 == 0 && w.ctx.Err() != nil {
+			return w.ctx.Err()
+		}
+		node := c.CurrentNode()
+		inside, scoped := w.visit(node)
+		if inside && c.GoToFirstChild() {
+			w.path = append(w.path, step{node: node, closure: w.closed() || w.at(w.closures, node), scoped: scoped})
+			continue
+		}
+		if scoped {
+			w.scopes = w.scopes[:len(w.scopes)-1]
+		}
+		for !c.GoToNextSibling() {
+			if !c.GoToParent() || len(w.path) == 0 {
+				return nil
+			}
+			if w.path[len(w.path)-1].scoped {
+				w.scopes = w.scopes[:len(w.scopes)-1]
+			}
+			w.path = w.path[:len(w.path)-1]
+		}
+	}
+}
+
+func (w *walker) at(table []bool, n *sitter.Node) bool {
+	s := int(n.Symbol())
+	return s < len(table) && table[s]
+}
+
+func (w *walker) closed() bool { return len(w.path) > 0 && w.path[len(w.path)-1].closure }
+
+func (w *walker) scope() scope {
+	if len(w.scopes) == 0 {
+		return scope{}
+	}
+	return w.scopes[len(w.scopes)-1]
+}
+
+// visit records the node if a rule says so; inside says whether to look at
+// its children, scoped whether they are named below it.
+func (w *walker) visit(n *sitter.Node) (inside, scoped bool) {
+	s := int(n.Symbol())
+	if s >= len(w.rules) { // broken code
+		return true, false
+	}
+	for _, r := range w.rules[s] {
+		if !w.applies(r, n) {
+			continue
+		}
+		if r.skip {
+			return false, false
+		}
+		name := w.nameOf(r, n)
+		if name == "" || len(name) > 300 {
+			continue
+		}
+		return w.record(r, n, name)
+	}
+	return true, false
+}
+
+func (w *walker) record(r rule, n *sitter.Node, name string) (inside, scoped bool) {
+	outer := w.scope()
+	name, parent, qualified := qualify(r, name, outer.path)
+	s := Symbol{Name: name, Kind: kindIn(r.kind, outer.kind, qualified), Parent: parent, Depth: outer.depth}
+	if r.kind == Variable && isConstant(name) {
+		s.Kind = Constant
+	}
+	deeper := scope{path: s.Path(), kind: s.Kind, depth: outer.depth + 1}
+	switch {
+	case s.Kind == "": // only a place for names
+		deeper.kind, deeper.depth = Type, outer.depth
+	case r.kind == Variable:
+		if w.closed() {
+			return true, false
+		}
+		if w.seen[s.Path()] { // only where it first gets a value
+			return false, false
+		}
+		w.seen[s.Path()] = true
+		w.emit(s, n)
+	default:
+		w.emit(s, n)
+	}
+	if r.leaf {
+		return false, false
+	}
+	if r.flat {
+		return true, false
+	}
+	w.scopes = append(w.scopes, deeper)
+	return true, true
+}
+
+// qualify splits a name such as "Shape::area", "Shape:area" or
+// "exports.run" into what it belongs to and what it is called.
+func qualify(r rule, name, outer string) (last, parent string, qualified bool) {
+	if r.split == "" {
+		return name, outer, false
+	}
+	parts := strings.Split(strings.NewReplacer("::", "\x00", ":", "\x00", ".", "\x00").Replace(name), "\x00")
+	last = strings.TrimSpace(parts[len(parts)-1])
+	var owners []string
+	for _, p := range parts[:len(parts)-1] {
+		p, _, _ = strings.Cut(strings.TrimSpace(p), "<")
+		if p != "" && !hasWord(r.split, p) {
+			owners = append(owners, p)
+		}
+	}
+	qualified = len(owners) > 0
+	if outer != "" {
+		owners = append([]string{outer}, owners...)
+	}
+	return last, strings.Join(owners, "."), qualified
+}
+
+// isConstant knows LIMIT and MAX_SIZE.
+func isConstant(name string) bool {
+	return len(name) > 1 && strings.ToUpper(name) == name && name[0] >= 'A' && name[0] <= 'Z'
+}
+
+func kindIn(k, outer Kind, qualified bool) Kind {
+	typed := qualified || outer == Class || outer == Interface || outer == Struct || outer == Type || outer == Enum
+	switch {
+	case typed && (k == Function || k == Prototype):
+		return Method
+	case typed && !qualified && k == Variable:
+		return Field
+	}
+	return k
+}
+
+func (w *walker) emit(s Symbol, n *sitter.Node) {
+	start := declared(n)
+	end := n.EndPoint()
+	line := int(start.Row) + 1
+	column := int(start.Column) + 1
+	// Some grammars count the space before a word to it.
+	if text := w.src[min(int(n.StartByte()), len(w.src)):]; start == n.StartPoint() {
+		for len(text) > 0 && (text[0] == '\n' || text[0] == '\r' || text[0] == ' ' || text[0] == '\t') && len(text) > 1 {
+			column++
+			if text[0] == '\n' {
+				line, column = line+1, 1
+			}
+			text = text[1:]
+		}
+	}
+	s.Line, s.Column, s.EndLine = line, column, int(end.Row)+1
+	if end.Column == 0 && s.EndLine > s.Line {
+		s.EndLine--
+	}
+	if line == int(start.Row)+1 {
+		s.First = min(line, w.wrapped(n))
+	}
+	w.found.add(s)
+}
+
+// declared is where a declaration begins behind its decorators.
+func declared(n *sitter.Node) sitter.Point {
+	for i := 0; i < int(n.ChildCount()) && i < 100; i++ {
+		child := n.Child(i)
+		switch child.Type() {
+		case "decorator", "attribute_list", "attribute_item", "annotation", "marker_annotation", "comment", "block_comment", "line_comment":
+			continue
+		case "modifiers":
+			if p := declared(child); p != child.EndPoint() {
+				return p
+			}
+			continue
+		}
+		return child.StartPoint()
+	}
+	return n.EndPoint()
+}
+
+// wrapped is the first line of the node or of the node around it that adds
+// decorators, an export or type parameters to it alone.
+func (w *walker) wrapped(n *sitter.Node) int {
+	first := int(n.StartPoint().Row) + 1
+	for i := len(w.path) - 1; i >= 0; i-- {
+		switch w.typeAt(i) {
+		case "decorated_definition", "export_statement", "template_declaration", "ambient_declaration", "lexical_declaration":
+			first = int(w.path[i].node.StartPoint().Row) + 1
+			continue
+		}
+		break
+	}
+	return first
+}
+
+func (w *walker) typeAt(i int) string {
+	if i < 0 || i >= len(w.path) {
+		return ""
+	}
+	if w.path[i].kind == "" {
+		w.path[i].kind = w.path[i].node.Type()
+	}
+	return w.path[i].kind
+}
+
+// applies checks the conditions of a rule.
+func (w *walker) applies(r rule, n *sitter.Node) bool {
+	parent := ""
+	if r.within != "" || r.unless != "" {
+		parent = w.typeAt(len(w.path) - 1)
+	}
+	if r.within != "" && !hasWord(r.within, parent) || r.unless != "" && hasWord(r.unless, parent) {
+		return false
+	}
+	if r.when == "" {
+		return true
+	}
+	// "path" for a node that is there, "path:types", "path=texts".
+	split := strings.IndexAny(r.when, ":=")
+	if split < 0 {
+		return follow(n, r.when) != nil
+	}
+	where, values := r.when[:split], r.when[split+1:]
+	if r.when[split] == ':' {
+		if chain, ok := strings.CutSuffix(where, "*"); ok {
+			return anyInChain(n, chain, values)
+		}
+		node := follow(n, where)
+		return node != nil && hasWord(values, node.Type())
+	}
+	node := follow(n, where)
+	return node != nil && hasWord(values, strings.ToLower(node.Content(w.src)))
+}
+
+func anyInChain(n *sitter.Node, field, types string) bool {
+	for range 100 {
+		if n = inner(n, field); n == nil {
+			return false
+		}
+		if hasWord(types, n.Type()) {
+			// "(*f)(…)" is a variable that points to a function.
+			next := inner(n, field)
+			return next == nil || next.Type() != "parenthesized_declarator"
+		}
+	}
+	return false
+}
+
+// inner goes one step down a chain of declarators.
+func inner(n *sitter.Node, field string) *sitter.Node {
+	if next := n.ChildByFieldName(field); next != nil {
+		return next
+	}
+	switch n.Type() {
+	case "parenthesized_declarator", "reference_declarator", "attributed_declarator":
+		return n.NamedChild(0)
+	}
+	return nil
+}
+
+// follow goes down a path: "name" is a field, "#type" the first child of a
+// type, "field*" a field as often as it is there, "." the node.
+func follow(n *sitter.Node, path string) *sitter.Node {
+	for step := range strings.SplitSeq(path, "/") {
+		if n == nil {
+			return nil
+		}
+		switch {
+		case step == ".":
+		case strings.HasPrefix(step, "#"):
+			n = childOf(n, step[1:])
+		case strings.HasSuffix(step, "*"):
+			for range 100 {
+				next := inner(n, step[:len(step)-1])
+				if next == nil {
+					break
+				}
+				n = next
+			}
+		default:
+			n = n.ChildByFieldName(step)
+		}
+	}
+	return n
+}
+
+func childOf(n *sitter.Node, kind string) *sitter.Node {
+	for i := 0; i < int(n.NamedChildCount()) && i < 100; i++ {
+		if c := n.NamedChild(i); c.Type() == kind {
+			return c
+		}
+	}
+	return nil
+}
+
+// nameOf tries the paths of a rule, separated by "|", and cleans the text.
+func (w *walker) nameOf(r rule, n *sitter.Node) string {
+	for path := range strings.SplitSeq(r.name, "|") {
+		node := follow(n, path)
+		if node == nil {
+			continue
+		}
+		if r.plain != "" && !hasWord(r.plain, node.Type()) {
+			continue
+		}
+		text := node.Content(w.src[:min(len(w.src), int(node.EndByte()))])
+		if len(text) > 4000 {
+			text = text[:4000]
+		}
+		if r.clean != nil {
+			text = r.clean(text)
+		}
+		if text = strings.Trim(strings.Join(strings.Fields(text), " "), `"'`+"`"); text != "" {
+			return r.prefix + text
+		}
+	}
+	return ""
+}

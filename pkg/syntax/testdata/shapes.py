@@ -1,0 +1,29 @@
+"""Shapes."""
+import math
+
+LIMIT = 10
+
+
+# Shape is the base.
+# It has no area.
+@final
+class Shape(Base):
+    """Doc."""
+
+    sides = 0
+
+    def __init__(self, name):
+        self.name = name
+
+    @property
+    def area(self):
+        def inner():
+            return 1
+        return inner()
+
+    async def load(self): ...
+
+
+if True:
+    def conditional(a, b=1):
+        return a
