@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/agentkit-go/agentkit/cmd"
+	_ "github.com/agentkit-go/agentkit/pkg/early" // becomes a stage or supervisor where that is asked for
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 

@@ -46,6 +46,7 @@ func TestScript(t *testing.T) {
 			"matches": matches,
 			"bytes":   writeBytes,
 			"exit":    exitStatus,
+			"saved":   saved,
 		},
 		Condition: condition,
 	})
@@ -99,6 +100,18 @@ func field(ts *testscript.TestScript, neg bool, args []string) {
 		shown, _ := json.Marshal(got)
 		ts.Fatalf("%s is %s", args[0], shown)
 	}
+}
+
+// saved keeps one member of the JSON on stdout in a variable: saved id metadata.job.
+func saved(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 || neg {
+		ts.Fatalf("usage: saved VARIABLE PATH")
+	}
+	text, ok := member(ts, args[1]).(string)
+	if !ok {
+		ts.Fatalf("%s is no string", args[1])
+	}
+	ts.Setenv(args[0], text)
 }
 
 // matches checks one member of the JSON on stdout against a regular

@@ -8,7 +8,8 @@ import (
 )
 
 // TestStartup shows that no package of ours does anything before main: what
-// runs there is paid by every call, whatever it is for.
+// runs there is paid by every call, whatever it is for. Only pkg/early looks at
+// the arguments.
 func TestStartup(t *testing.T) {
 	cmd := exec.Command(build(t), "version")
 	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
@@ -23,7 +24,7 @@ func TestStartup(t *testing.T) {
 			continue
 		}
 		inits++
-		if strings.HasPrefix(line, "init github.com/agentkit-go/agentkit") {
+		if strings.HasPrefix(line, "init github.com/agentkit-go/agentkit") && !strings.Contains(line, "/pkg/early ") {
 			t.Errorf("a package of ours has code that runs at start-up: %s", strings.TrimSpace(line))
 		}
 	}

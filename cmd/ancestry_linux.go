@@ -12,14 +12,15 @@ import (
 // startedByUs reports whether an agentkit call is among the processes that we
 // descend from: one that carries our mark in the environment it was started
 // with, or one that is agentkit itself, since a shell that replaces itself by
-// its last command leaves no other trace. What cannot be looked at does not
-// count.
+// its last command leaves no other trace. In a PID namespace the stage of the
+// command is the first process, and the parent of all that lost their own.
+// What cannot be looked at does not count.
 func startedByUs() bool {
 	self, err := os.Stat("/proc/self/exe")
 	if err != nil {
 		self = nil
 	}
-	for pid, depth := os.Getppid(), 0; pid > 1 && depth < 256; depth++ {
+	for pid, depth := os.Getppid(), 0; pid > 0 && depth < 256; depth++ {
 		if marked(pid) || isAgentkit(pid, self) {
 			return true
 		}

@@ -6,21 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os/exec"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/agentkit-go/agentkit/pkg/change"
 	"github.com/agentkit-go/agentkit/pkg/job"
-	"github.com/agentkit-go/agentkit/pkg/journal"
 	"github.com/agentkit-go/agentkit/pkg/killtree"
 	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/shellparse"
 	"github.com/agentkit-go/agentkit/pkg/tool"
-	"github.com/agentkit-go/agentkit/pkg/truncate"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
 
@@ -31,7 +27,7 @@ var bashTool = &tool.Tool{
 	Name:      "bash",
 	Summary:   "run a shell command",
 	Doc:       &bashDoc,
-	New:       func() tool.Call { return &bashCall{Workdir: ".", TimeoutMS: 120_000} },
+	New:       func() tool.Call { return &bashCall{Workdir: ".", TimeoutMS: 120_000, Rows: 24, Cols: 80} },
 	OpenWorld: true,
 	Passes:    true,
 }
@@ -42,13 +38,24 @@ type bashCall struct {
 	Description string
 	Workdir     string
 	TimeoutMS   int
+	YieldMS     *int
+	Background  bool
+	TTY         bool
+	Rows, Cols  int
 	Stdin       string
 	Env         map[string]string
 	Shell       string
+	Login       bool
+	Keep        bool
+	Track       bool
 
-	dir   workspace.Path
-	argv  []string // what is started: the shell and its command, or Argv
-	shell string   // name of the shell; "" for Argv
+	limited func() bool // timeout_ms was given
+	fed     func() bool // stdin was given
+	dir     workspace.Path
+	argv    []string // what is started: the shell and its command, or Argv
+	shell   shell    // zero for Argv
+	env     environment
+	found   *shellparse.Analysis
 }
 
 // Params implements tool.Call.
@@ -57,48 +64,53 @@ func (b *bashCall) Params(p *param.Set) {
 	p.Strings(&b.Argv, "argv", "a program and its arguments, run without a shell, instead of command")
 	p.String(&b.Description, "description", "what the command does, in five to ten words").Alias("justification")
 	p.Path(&b.Workdir, "workdir", param.Directory, "the directory it runs in").Alias("cwd", "working_directory", "workingDirectory", "dir", "directory").Shown("the root")
-	p.Millis(&b.TimeoutMS, "timeout_ms", "time limit; then the command and all it started are ended").Between(1, 600_000).Alias("timeout", "timeoutMs")
-	p.String(&b.Stdin, "stdin", "what it reads from standard input").FromStdin()
+	b.limited = p.Millis(&b.TimeoutMS, "timeout_ms", "time limit; then the command and all it started are ended; what becomes a job has none unless it is given").
+		Between(1, 600_000).Alias("timeout", "timeoutMs").Given
+	p.OptionalMillis(&b.YieldMS, "yield_ms", "wait so long at most; then the command goes on as a job").Between(0, 600_000).Alias("yield_time_ms", "yieldTimeMs", "yieldMs").Shown("wait until it ends")
+	p.Bool(&b.Background, "background", "start it as a job and return at once").Alias("run_in_background", "is_background", "runInBackground")
+	p.Bool(&b.TTY, "tty", "give it a terminal; the call returns when it waits for input").Alias("pty", "terminal")
+	p.Int(&b.Rows, "rows", "lines of the terminal").Between(1, 1000)
+	p.Int(&b.Cols, "cols", "columns of the terminal").Between(1, 1000)
+	b.fed = p.String(&b.Stdin, "stdin", "what it reads from standard input").FromStdin().Given
 	p.Map(&b.Env, "env", "variables to set")
-	p.String(&b.Shell, "shell", "the shell: bash, zsh or sh, or the path of one").Shown("bash, else sh")
+	p.String(&b.Shell, "shell", "the shell, one of "+strings.Join(shells(), ", ")+", or the path of one").Shown(shellDefault())
+	p.Bool(&b.Login, "login", "have the shell read its start-up files first")
+	p.Bool(&b.Keep, "keep", "what the command leaves running goes on as a job instead of being ended")
+	p.Bool(&b.Track, "track", "note what the command changes in the workspace, so that undo can take it back")
 }
 
 // Needs implements tool.Call.
 func (b *bashCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, error) {
-	switch {
-	case len(b.Argv) > 0 && b.Command != "":
-		return nil, tool.Errorf(tool.BadInput, "both command and argv are given").WithHint("give one of them")
-	case len(b.Argv) > 0 && b.Argv[0] == "":
-		return nil, tool.Errorf(tool.BadInput, "argv names no program").WithHint("its first word is the program")
-	case len(b.Argv) == 0 && strings.TrimSpace(b.Command) == "":
-		return nil, tool.Errorf(tool.BadInput, "command is required: the command line").WithHint("give command, or argv")
-	case strings.ContainsRune(b.Command+strings.Join(b.Argv, ""), 0):
-		return nil, tool.Errorf(tool.BadInput, "the command holds a zero byte").WithHint("leave it out: no program could receive it")
-	}
-	for name := range b.Env {
-		if name == "" || strings.ContainsAny(name, "=\x00") {
-			return nil, tool.Errorf(tool.BadInput, "env: %q cannot be the name of a variable", name).WithHint("use letters, digits and underscores")
-		}
+	if err := b.check(env); err != nil {
+		return nil, err
 	}
 	dir, err := env.Workspace.Resolve(b.Workdir)
 	if err != nil {
 		return nil, err
 	}
 	b.dir = dir
-	if err := b.choose(env); err != nil {
-		return nil, err
+	if b.argv = b.Argv; len(b.Argv) == 0 {
+		if b.shell, err = findShell(env, b.Shell); err != nil {
+			return nil, err
+		}
+		b.argv = b.shell.argv(b.Command, b.Login)
 	}
-	needs := []policy.Access{dir.Read("bash")}
-	needs = append(needs, assignments(b.Env)...)
-	world := newWorld(env, dir.Real, b.environ(env))
-	var found *shellparse.Analysis
-	if b.shell == "" {
-		found = shellparse.Argv(b.Argv, world)
+	b.env = newEnvironment(env, dir.Real, b.TTY, b.Env)
+	needs := append([]policy.Access{dir.Read("bash")}, assignments(b.Env)...)
+	world := newWorld(env, dir.Real, b.env.list)
+	if b.shell.path == "" {
+		b.found = shellparse.Argv(b.Argv, world)
 	} else {
-		found = shellparse.Analyze(ctx, b.Command, b.shell, world)
+		b.found = shellparse.Analyze(ctx, b.Command, b.shell.kind, world)
+	}
+	if b.Login {
+		needs = append(needs, policy.Access{
+			Kind: policy.Exec, Argv: []string{b.shell.path, "-l"}, Program: b.shell.path, Source: "login",
+			Opaque: "the shell's start-up files run first and may change what every word means",
+		})
 	}
 	base := len(needs) // the parents' numbers count from here
-	for _, a := range found.Accesses {
+	for _, a := range b.found.Accesses {
 		if a.Parent > 0 {
 			a.Parent += base
 		}
@@ -111,127 +123,68 @@ func (b *bashCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, e
 	return needs, nil
 }
 
-// assignments are the accesses of variables that the call sets itself: those
-// that change what programs do, as an export in the command would be.
-func assignments(vars map[string]string) []policy.Access {
-	var script strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(vars)) {
-		fmt.Fprintf(&script, "export %s=%s\n", name, quoteWord(vars[name]))
-	}
-	if script.Len() == 0 {
-		return nil
-	}
-	var needs []policy.Access
-	for _, a := range shellparse.Analyze(context.Background(), script.String(), "bash", &shellparse.World{}).Accesses {
-		if a.Kind == policy.Env || a.Opaque != "" {
-			a.Parent = 0
-			needs = append(needs, a)
-		}
-	}
-	return needs
-}
-
-// choose finds the shell, or the program of argv.
-func (b *bashCall) choose(env *tool.Env) error {
-	if len(b.Argv) > 0 {
-		b.argv = b.Argv
-		return nil
-	}
-	if env.Policy.NoShell() {
+// check finds what is wrong with the parameters as they stand.
+func (b *bashCall) check(env *tool.Env) error {
+	switch {
+	case len(b.Argv) > 0 && b.Command != "":
+		return tool.Errorf(tool.BadInput, "both command and argv are given").WithHint("give one of them")
+	case len(b.Argv) > 0 && b.Argv[0] == "":
+		return tool.Errorf(tool.BadInput, "argv names no program").WithHint("its first word is the program")
+	case len(b.Argv) == 0 && strings.TrimSpace(b.Command) == "":
+		return tool.Errorf(tool.BadInput, "command is required: the command line").WithHint("give command, or argv")
+	case strings.ContainsRune(b.Command+strings.Join(b.Argv, ""), 0):
+		return tool.Errorf(tool.BadInput, "the command holds a zero byte").WithHint("leave it out: no program could receive it")
+	case b.Background && b.YieldMS != nil && *b.YieldMS > 0:
+		return tool.Errorf(tool.BadInput, "background and a yield_ms of %d contradict each other", *b.YieldMS).WithHint("give one of them")
+	case len(b.Argv) > 0 && (b.Shell != "" || b.Login):
+		return tool.Errorf(tool.BadInput, "argv runs without a shell").WithHint("leave shell and login out, or give command instead")
+	case len(b.Argv) == 0 && env.Policy.NoShell():
 		return tool.Errorf(tool.Denied, "the policy allows programs only without a shell").
 			WithHint("send argv instead of command: one program with its arguments as a list")
 	}
-	path, name, err := findShell(env, b.Shell)
-	b.argv, b.shell = []string{path, "-c", b.Command}, name
-	if name == "bash" {
-		b.argv = []string{path, "--noprofile", "--norc", "-c", b.Command}
-	}
-	return err
-}
-
-// shells are the ones whose language the analysis understands. Fish, nu and
-// the C shells speak others.
-func shells() []string { return []string{"bash", "zsh", "sh", "dash", "ksh"} }
-
-// findShell returns the path and kind of the shell that was asked for, or the
-// first there is of bash, $SHELL and sh.
-func findShell(env *tool.Env, wanted string) (path, kind string, err error) {
-	candidates := []string{"bash", env.Getenv("SHELL"), "sh", "/bin/sh"}
-	if wanted != "" {
-		candidates = []string{wanted}
-	}
-	for _, c := range candidates {
-		kind = strings.TrimSuffix(filepath.Base(c), ".exe")
-		if c == "" || !slices.Contains(shells(), kind) {
-			continue
-		}
-		if path, ok := lookPath(c, env.Getenv("PATH"), env.Workspace.Root()); ok {
-			if kind == "dash" || kind == "ksh" {
-				kind = "sh"
-			}
-			return path, kind, nil
+	for name := range b.Env {
+		if name == "" || strings.ContainsAny(name, "=\x00") {
+			return tool.Errorf(tool.BadInput, "env: %q cannot be the name of a variable", name).WithHint("use letters, digits and underscores")
 		}
 	}
-	if wanted != "" {
-		return "", "", tool.Errorf(tool.BadInput, "shell: %q is not there, or not one that can be used", wanted).
-			WithHint("use one of %s, or leave it out", strings.Join(shells(), ", "))
-	}
-	return "", "", tool.Errorf(tool.Unsupported, "there is no shell on PATH").WithHint("install bash, or send argv")
+	return nil
 }
 
-// environ is the environment of the command: the caller's without our own
-// settings and without what looks like a secret, the settings that keep
-// programs from asking and paging, and the call's own variables.
-func (b *bashCall) environ(env *tool.Env) []string {
-	vars := map[string]string{}
-	hands := env.Policy.Environment()
-	for _, entry := range env.Environ() {
-		name, value, ok := strings.Cut(entry, "=")
-		secret := journal.SecretName(name) && env.Policy.Withholds()
-		if !ok || strings.HasPrefix(name, "AGENTKIT_") || hands.Drops(name) || secret && !hands.Passes(name) {
-			continue
-		}
-		vars[name] = value
-	}
-	for _, name := range []string{"BASH_ENV", "ENV", "PROMPT_COMMAND"} {
-		delete(vars, name)
-	}
-	maps.Copy(vars, map[string]string{
-		"AGENTKIT": "1", "NO_COLOR": "1", "TERM": "dumb", "PAGER": "cat", "GIT_PAGER": "cat", "GH_PAGER": "cat", "MANPAGER": "cat",
-		"GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": "true", "DEBIAN_FRONTEND": "noninteractive", "PWD": b.dir.Real,
-	})
-	maps.Copy(vars, b.Env)
-	list := make([]string, 0, len(vars))
-	for name, value := range vars {
-		list = append(list, name+"="+value)
-	}
-	slices.Sort(list)
-	return list
+// A bashPlan is what a dry run tells besides the accesses.
+type bashPlan struct {
+	Argv     []string `json:"argv"`
+	Cwd      string   `json:"cwd"`
+	Set      []string `json:"env_set"`    // variables that we or the call set
+	Withheld []string `json:"env_secret"` // variables that are not handed down
+	Timeout  int64    `json:"timeout_ms"` // 0 for none
 }
 
-type bashMeta struct {
-	ExitCode    *int     `json:"exit_code"` // null when it did not end by itself
-	Signal      string   `json:"signal,omitempty"`
-	Status      string   `json:"status"` // completed, failed, timed_out or aborted
-	Command     string   `json:"command"`
-	Description string   `json:"description,omitempty"`
-	Cwd         string   `json:"cwd"`
-	Shell       string   `json:"shell,omitempty"`
-	DurationMS  int64    `json:"duration_ms"`
-	UserMS      int64    `json:"user_ms"`
-	SystemMS    int64    `json:"system_ms"`
-	MaxRSS      int64    `json:"max_rss_bytes"`
-	Stdout      string   `json:"stdout"`
-	Stderr      string   `json:"stderr"`
-	Truncated   bool     `json:"truncated"`
-	TotalLines  int64    `json:"total_lines"`
-	TotalBytes  int64    `json:"total_bytes"`
-	SpillPath   string   `json:"spill_path,omitempty"`
-	Incomplete  string   `json:"incomplete,omitempty"`
-	Killed      bool     `json:"killed"` // something it left running was ended
-	Sandbox     string   `json:"sandbox"`
-	Withheld    []string `json:"withheld,omitempty"` // variables that were not handed down
-	KillMethod  string   `json:"kill_method"`
+// Plan implements tool.Planner.
+func (b *bashCall) Plan(env *tool.Env) any {
+	return bashPlan{b.argv, b.dir.Real, b.env.set, b.env.withheld, b.limit(env).Milliseconds()}
+}
+
+// yield is how long the call waits at most; negative for until the end.
+func (b *bashCall) yield() time.Duration {
+	switch {
+	case b.Background:
+		return 0
+	case b.YieldMS != nil:
+		return time.Duration(*b.YieldMS) * time.Millisecond
+	}
+	return -1
+}
+
+// limit is how long the command may run; 0 for as long as it likes.
+func (b *bashCall) limit(env *tool.Env) time.Duration {
+	ms := b.TimeoutMS
+	if b.yield() >= 0 && !b.limited() {
+		ms = 0
+	}
+	if most := env.Policy.Limits().TimeoutMS; most > 0 && (ms == 0 || ms > most) {
+		ms = most
+	}
+	return time.Duration(ms) * time.Millisecond
 }
 
 // Run implements tool.Call.
@@ -240,40 +193,120 @@ func (b *bashCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 		return nil, tool.Errorf(tool.NotFound, "workdir: %s is not a directory", shown(b.dir)).
 			WithHint("name a directory that exists")
 	}
-	timeout := b.TimeoutMS
-	if most := env.Policy.Limits().TimeoutMS; most > 0 {
-		timeout = min(timeout, most)
+	var tracking *change.Tracking
+	if b.Track {
+		var err error
+		if tracking, err = env.History.Track(ctx, change.TrackOptions{Tool: "bash", Title: b.title(), Skip: skipGit}); err != nil {
+			return nil, err
+		}
+		defer tracking.Close()
 	}
-	part := truncate.Options{Limits: truncate.Limits{Lines: -1, Bytes: 10_000, LineChars: env.Limits.LineChars}, Shape: truncate.Tail}
-	both := truncate.New(truncate.Options{Limits: env.Limits, Shape: truncate.Tail, Spill: env.Spill, ReadOn: tool.ReadOn, Clean: true})
-	stdout, stderr := truncate.New(part), truncate.New(part)
-	out := job.Output{Both: both, Stdout: stdout, Stderr: stderr}
-	if env.Emit != nil {
-		out.Both = &live{to: both, emit: env.Emit}
-	}
-	status, err := job.Run(ctx, job.Command{
-		Argv: b.argv, Dir: b.dir.Real, Env: b.environ(env), Stdin: b.Stdin, Timeout: time.Duration(timeout) * time.Millisecond,
-	}, out)
-	cut, o, e := both.Close(), stdout.Close(), stderr.Close()
+	out := newOutputs(env)
+	ran, err := b.start(ctx, env, out.Output)
+	out.close()
 	if err != nil {
 		return nil, b.startError(err)
 	}
-	meta := b.meta(env, status, cut)
-	meta.Stdout, meta.Stderr = o.Text, e.Text
-	r := &tool.Result{Title: b.title(), Output: cut.Text, Metadata: meta, Trimmed: true, Passes: true, Status: status.ExitCode}
-	return r, b.conclude(ctx, r, meta, status, timeout)
+	meta := b.meta(env, &ran, out)
+	r := &tool.Result{Title: b.title(), Output: out.text, Metadata: meta, Trimmed: true, Passes: true}
+	if ran.ExitCode != nil {
+		r.Status = *ran.ExitCode
+	}
+	err = b.conclude(ctx, env, r, meta)
+	if tracking != nil {
+		tracked(ctx, r, tracking)
+	}
+	return r, err
 }
 
-// live passes output on while the command runs.
-type live struct {
-	to   *truncate.Writer
-	emit func(tool.Event)
+// skipGit leaves git's own files out of what undo takes back.
+func skipGit(rel string, _ fs.DirEntry) bool { return rel == ".git" || strings.HasSuffix(rel, "/.git") }
+
+// tracked puts what the command changed into the metadata.
+func tracked(ctx context.Context, r *tool.Result, t *change.Tracking) {
+	rec, err := t.Finish(context.WithoutCancel(ctx))
+	if err != nil {
+		r.Add("untracked", err.Error())
+		return
+	}
+	files := []string{}
+	for _, f := range rec.Files {
+		files = append(files, f.Path)
+	}
+	r.Add("changed", files)
+	if rec.ID != "" {
+		r.Add("change", rec.ID)
+	}
+	if len(rec.Gaps) > 0 {
+		r.Add("untracked", rec.Gaps)
+	}
 }
 
-// Write implements io.Writer.
-func (l *live) Write(p []byte) (int, error) {
-	l.emit(tool.Event{Name: "output", Value: map[string]string{"text": strings.ToValidUTF8(string(p), "\ufffd")}})
-	return l.to.Write(p)
+// start runs the command: by ourselves where it ends within the call, by a
+// supervisor where it may not.
+func (b *bashCall) start(ctx context.Context, env *tool.Env, out job.Output) (ran, error) {
+	c := job.Command{
+		Argv: b.argv, Dir: b.dir.Real, Env: b.env.list, Stdin: b.Stdin, Timeout: b.limit(env),
+		TTY: b.TTY, Rows: uint16(b.Rows), Cols: uint16(b.Cols), Tree: killtree.Options{Self: env.Self},
+	}
+	yield := b.yield()
+	if yield < 0 && !b.TTY && !b.Keep {
+		s, err := job.Run(ctx, c, out)
+		return ranStatus(s), err
+	}
+	if yield < 0 && b.TTY {
+		yield = c.Timeout + time.Hour // only waiting for input makes it a job
+	}
+	spec := job.Spec{Command: c, Name: b.Description, Keep: b.Keep, OpenStdin: yield >= 0 && !b.fed()}
+	if yield != 0 {
+		info, j, err := registry(env).Run(ctx, spec, yield, yield > 0, out)
+		return ranJob(info, j), err
+	}
+	j, err := registry(env).Start(ctx, spec)
+	if err != nil {
+		return ran{}, err
+	}
+	// Whatever has become of it by now, it is a job and keeps its output.
+	info, err := j.Info()
+	info.State, info.ExitCode, info.Signal = job.Running, nil, ""
+	return ranJob(info, j), err
+}
+
+type bashMeta struct {
+	ran
+	Command     string   `json:"command"`
+	Description string   `json:"description,omitempty"`
+	Cwd         string   `json:"cwd"`
+	Shell       string   `json:"shell,omitempty"`
+	Meaning     string   `json:"exit_meaning,omitempty"` // what the status means for this program
+	Stdout      string   `json:"stdout"`
+	Stderr      string   `json:"stderr"`
+	Truncated   bool     `json:"truncated"`
+	TotalLines  int64    `json:"total_lines"`
+	TotalBytes  int64    `json:"total_bytes"`
+	SpillPath   string   `json:"spill_path,omitempty"`
+	Incomplete  string   `json:"incomplete,omitempty"`
+	Sandbox     string   `json:"sandbox"`
+	Withheld    []string `json:"withheld,omitempty"` // variables that were not handed down
+}
+
+func (b *bashCall) meta(env *tool.Env, r *ran, out *outputs) *bashMeta {
+	m := &bashMeta{
+		ran: *r, Command: b.text(), Description: b.Description, Cwd: b.dir.Real, Shell: b.shell.path,
+		Stdout: out.stdout, Stderr: out.stderr,
+		Truncated: out.cut.Truncated, TotalLines: out.cut.TotalLines, TotalBytes: out.cut.TotalBytes,
+		SpillPath: out.cut.SpillPath, Incomplete: out.cut.Incomplete, Sandbox: "L0", Withheld: b.env.withheld,
+	}
+	switch {
+	case r.held:
+		m.Incomplete = "something that could not be ended still held the output; what it printed later is not here"
+	case r.incomplete != "":
+		m.Incomplete = r.incomplete
+	}
+	if r.Status == string(job.Failed) && r.Signal == "" && r.ExitCode != nil {
+		m.Meaning = exitMeaning(b.found, *r.ExitCode)
+	}
+	return m
 }
 
 func (b *bashCall) title() string {
@@ -298,77 +331,41 @@ func (b *bashCall) text() string {
 }
 
 func (b *bashCall) startError(err error) error {
+	if limit, ok := errors.AsType[*job.LimitError](err); ok {
+		return tool.Errorf(tool.TooLarge, "%w", limit).WithHint("look at them with jobs, and end what is not needed with kill")
+	}
 	switch {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		return tool.Errorf(tool.NotFound, "%s cannot be found", b.argv[0]).WithHint("check its name, or give its path")
 	case errors.Is(err, fs.ErrPermission):
 		return tool.Errorf(tool.IO, "%s cannot be run: %w", b.argv[0], err).WithHint("check that it is executable")
+	case errors.Is(err, errors.ErrUnsupported):
+		return tool.Errorf(tool.Unsupported, "running the command: %w", err).WithHint("leave tty out: this system has none")
 	}
 	return tool.Errorf(tool.IO, "running the command: %w", err).WithHint("check the machine: memory, limits on processes")
 }
 
-func (b *bashCall) meta(env *tool.Env, s job.Status, cut truncate.Result) *bashMeta {
-	m := &bashMeta{
-		Signal: s.Signal, Status: "completed", Command: b.text(), Description: b.Description, Cwd: b.dir.Real,
-		DurationMS: s.Wall.Milliseconds(), UserMS: s.User.Milliseconds(), SystemMS: s.System.Milliseconds(), MaxRSS: s.MaxRSS,
-		Truncated: cut.Truncated, TotalLines: cut.TotalLines, TotalBytes: cut.TotalBytes, SpillPath: cut.SpillPath, Incomplete: cut.Incomplete,
-		Killed: s.Leftovers, Sandbox: "L0", KillMethod: killtree.Method(),
-	}
-	if b.shell != "" {
-		m.Shell = b.argv[0]
-	}
-	if s.Held {
-		m.Incomplete = "something that could not be ended still held the output; what it printed later is not here"
-	}
-	for _, entry := range env.Environ() {
-		name, _, _ := strings.Cut(entry, "=")
-		if journal.SecretName(name) && env.Policy.Withholds() && !env.Policy.Environment().Passes(name) {
-			m.Withheld = append(m.Withheld, name)
-		}
-	}
-	slices.Sort(m.Withheld)
-	return m
-}
-
-// conclude settles how the call ended, and says in the output what the model
-// could not see otherwise.
-func (b *bashCall) conclude(ctx context.Context, r *tool.Result, m *bashMeta, s job.Status, timeout int) error {
-	note := ""
+// conclude says in the output what the model could not see otherwise; its
+// error is a time limit or an interruption.
+func (b *bashCall) conclude(ctx context.Context, env *tool.Env, r *tool.Result, m *bashMeta) error {
+	notes := m.notes(m.Meaning)
 	var err error
-	switch {
-	case s.TimedOut:
-		m.Status = "timed_out"
-		note = fmt.Sprintf("[timed out after %d ms; the command and what it started were ended]", timeout)
-		err = tool.Errorf(tool.Timeout, "the command took longer than %d ms and was ended", timeout).
-			WithHint("give a larger timeout_ms (at most 600000), or split the command")
-	case s.Aborted:
-		m.Status = "aborted"
-		note = "[aborted; the command and what it started were ended]"
-		err = context.Cause(ctx)
-	case s.Signal != "":
-		m.Status = "failed"
-		note = fmt.Sprintf("[ended by %s]", s.Signal)
-	case s.ExitCode != 0:
-		m.Status = "failed"
-		note = fmt.Sprintf("[exit status %d]", s.ExitCode)
-	}
-	if !s.TimedOut && !s.Aborted {
-		m.ExitCode = &s.ExitCode
-	}
-	if s.Leftovers && err == nil {
-		note = strings.TrimSpace(note + "\n[it left something running, which was ended]")
+	switch m.Status {
+	case string(job.TimedOut):
+		limit := b.limit(env).Milliseconds()
+		notes = append(notes, fmt.Sprintf("[timed out after %d ms; the command and what it started were ended]", limit))
+		err = tool.Errorf(tool.Timeout, "the command took longer than %d ms and was ended", limit).
+			WithHint("give a larger timeout_ms (at most 600000), or background to let it run on as a job")
+	case string(job.Aborted):
+		notes = append(notes, "[aborted; the command and what it started were ended]")
+		if err = context.Cause(ctx); err == nil {
+			err = tool.Errorf(tool.Interrupted, "the command was ended from elsewhere").WithHint("see jobs")
+		}
 	}
 	if m.Incomplete != "" {
-		note = strings.TrimSpace(note + "\n[" + m.Incomplete + "]")
+		notes = append(notes, "["+m.Incomplete+"]")
 	}
-	if note != "" {
-		if r.Output != "" && !strings.HasSuffix(r.Output, "\n") {
-			r.Output += "\n"
-		}
-		r.Output += note + "\n"
-	}
-	if r.Output == "" {
-		r.Output = "[no output]\n"
-	}
+	r.Tail = strings.Join(notes, "\n")
+	r.Output = joined(r.Output, r.Tail)
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/change"
@@ -32,7 +33,7 @@ func (a *app) env(ctx context.Context) (*tool.Env, error) {
 		return nil, tool.Errorf(tool.Unsupported, "this build reaches sandbox level L0, and --sandbox=require wants L2").WithHint("use --sandbox=auto")
 	}
 	env := &tool.Env{
-		Getenv: a.getenv, Environ: a.environ, Now: time.Now, Stderr: a.stderr, DryRun: a.DryRun, Ripgrep: a.RG,
+		Getenv: a.getenv, Environ: a.environ, Now: time.Now, Stderr: a.stderr, DryRun: a.DryRun, Ripgrep: a.RG, Self: a.self,
 		Limits: truncate.Limits{Lines: a.MaxLines, Bytes: a.MaxBytes, Tokens: a.MaxTokens},
 	}
 	fillLimits(&env.Limits)
@@ -56,10 +57,32 @@ func (a *app) env(ctx context.Context) (*tool.Env, error) {
 	env.History = change.Open(env.Workspace, env.Session, change.Options{NoSync: true})
 	env.Approvals = &policy.Approvals{Dir: filepath.Join(env.Session.StateDir(), "approvals")}
 	env.Ask = a.asker(env)
-	if p := a.printer(); p.format == "events" {
-		env.Emit = func(e tool.Event) { a.deliver(p.event(e.Name, e.Value)) }
-	}
+	env.Emit = a.listener()
 	return env, nil
+}
+
+// listener hears what happens while a call runs: with -o events all of it, on a
+// terminal what a command prints, otherwise nothing.
+func (a *app) listener() func(tool.Event) {
+	var mu sync.Mutex
+	switch p := a.printer(); {
+	case p.format == "events":
+		return func(e tool.Event) {
+			mu.Lock()
+			defer mu.Unlock()
+			a.deliver(p.event(e.Name, e.Value))
+		}
+	case p.format == "text" && p.terminal:
+		return func(e tool.Event) {
+			if said, ok := e.Value.(outputEvent); ok {
+				mu.Lock()
+				defer mu.Unlock()
+				a.shown = true
+				a.deliver(p.live(said.Text))
+			}
+		}
+	}
+	return nil
 }
 
 // fillLimits sets the limits that nobody chose, so that tools can read them.

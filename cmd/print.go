@@ -23,6 +23,7 @@ type printer struct {
 	terminal       bool // standard output is one
 	colour         bool // of standard output
 	loud           bool // colour of standard error
+	shown          bool // the output went to the terminal while the call ran
 }
 
 func (a *app) printer() *printer {
@@ -78,6 +79,9 @@ func (p *printer) event(name string, v any) error {
 
 func (p *printer) text(r *tool.Result) error {
 	out := r.Output
+	if p.shown {
+		out = r.Tail
+	}
 	if r.Pretty != nil && p.colour {
 		out = r.Pretty(mark)
 	}
@@ -97,6 +101,12 @@ func (p *printer) text(r *tool.Result) error {
 			p.complain("try", "36", s)
 		}
 	}
+	return err
+}
+
+// live shows what a command prints, as it comes.
+func (p *printer) live(text string) error {
+	_, err := io.WriteString(p.stdout, visible(text))
 	return err
 }
 

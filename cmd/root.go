@@ -24,6 +24,9 @@ import (
 // command, a bad flag, broken JSON and a panic are results too.
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	a := &app{args: args, stdin: stdin, stdout: stdout, stderr: stderr, getenv: os.Getenv, environ: os.Environ}
+	if self, err := os.Executable(); err == nil {
+		a.self = self
+	}
 	defer func() {
 		if v := recover(); v != nil {
 			a.emit(tool.Fail("agentkit", tool.Panicked(v)))
@@ -54,7 +57,9 @@ type app struct {
 	getenv  func(string) string
 	environ func() []string
 	settings
-	exit int
+	self  string // absolute path of this program; "" where unknown
+	exit  int
+	shown bool // output was shown on the terminal while the call ran
 }
 
 // root builds the tree of commands. Only the commands that args name get
@@ -212,7 +217,9 @@ func (a *app) explain(root *cobra.Command, err error) error {
 // emit prints r as the result and remembers the exit status.
 func (a *app) emit(r *tool.Result) {
 	a.exit = r.Exit()
-	a.deliver(a.printer().result(r))
+	p := a.printer()
+	p.shown = a.shown
+	a.deliver(p.result(r))
 }
 
 // print writes text that is the whole answer of a command.

@@ -123,10 +123,11 @@ type Info struct {
 
 // Waiting says that a process waits for input.
 type Waiting struct {
-	Pid      int    `json:"pid"`
-	Program  string `json:"program"`
-	LastLine string `json:"last_line"`       // what the output ends with, without control sequences
-	Secret   bool   `json:"secret,omitzero"` // the terminal does not show what is typed, as for a password
+	Pid      int      `json:"pid"`
+	Program  string   `json:"program"`
+	Argv     []string `json:"argv,omitempty"`  // as the process shows it, at most 4 KiB
+	LastLine string   `json:"last_line"`       // what the output ends with, without control sequences
+	Secret   bool     `json:"secret,omitzero"` // the terminal does not show what is typed, as for a password
 }
 
 // Alive reports whether anything of the job runs.

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,6 +45,11 @@ var keys = [...]key{
 	{"tab", "\t"},
 	{"up", "\x1b[A"},
 }
+
+// ErrSignal is returned for a signal that this system does not have.
+var ErrSignal = errors.New("no such signal")
+
+func unknownSignal(name string) error { return fmt.Errorf("%w: %q", ErrSignal, name) }
 
 // Key returns what a terminal sends for a key: enter, tab, esc, up, pagedown,
 // f1 and the like, ctrl-x for a letter or one of @[\]^_, alt-x for anything

@@ -84,7 +84,7 @@ func (s *supervisor) look() *Waiting {
 }
 
 func (s *supervisor) waiting(p killtree.Process, secret bool) *Waiting {
-	return &Waiting{Pid: p.Pid, Program: p.Name, LastLine: s.lastLine(), Secret: secret}
+	return &Waiting{Pid: p.Pid, Program: p.Name, Argv: arguments(p), LastLine: s.lastLine(), Secret: secret}
 }
 
 // lastLine is the last line of the log that is not blank.

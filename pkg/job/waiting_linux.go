@@ -192,3 +192,18 @@ func hasSocket(base string) bool {
 	}
 	return false
 }
+
+// arguments are a process's, as it shows them itself.
+func arguments(p killtree.Process) []string {
+	f, err := os.Open("/proc/" + strconv.Itoa(p.Pid) + "/cmdline")
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	buf := make([]byte, 4096)
+	n, _ := f.Read(buf)
+	if n == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(buf[:n]), "\x00"), "\x00")
+}

@@ -8,3 +8,5 @@ import "github.com/agentkit-go/agentkit/pkg/killtree"
 func (s *supervisor) blocked() (killtree.Process, bool, bool) {
 	return killtree.Process{}, false, false
 }
+
+func arguments(killtree.Process) []string { return nil }

@@ -127,6 +127,16 @@ func SecretName(name string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(secretWords[:], w) })
 }
 
+// SecretValue reports whether the value of a variable is a secret by its shape:
+// a token with a known prefix, a JSON web token, a private key, an address with
+// a password in it. A proxy's address is none: without it nothing is reached.
+func SecretValue(name, value string) bool {
+	if strings.HasSuffix(strings.ToLower(name), "_proxy") {
+		return false
+	}
+	return len(value) >= minValue && redactShapes(value) != value
+}
+
 // secretParts betray a name wherever they stand in it, secretWords as a word.
 var (
 	secretParts = [...]string{"TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "APIKEY", "ACCESSKEY", "PRIVATEKEY"}

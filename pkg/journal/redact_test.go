@@ -134,6 +134,27 @@ func TestSecretName(t *testing.T) {
 }
 
 // No text takes more than linear time, give or take.
+func TestSecretValue(t *testing.T) {
+	for _, tt := range []struct {
+		name, value string
+		want        bool
+	}{
+		{"DEPLOY", fake("ghp_", 36), true},
+		{"DATABASE_URL", "postgres://app:hunter2hunter2@db/app", true},
+		{"CERT", "-----BEGIN " + "PRIVATE KEY-----\nMIIEvQ\n-----END " + "PRIVATE KEY-----", true},
+		{"https_proxy", "http://me:hunter2hunter2@proxy:8080", false},
+		{"DATABASE_URL", "postgres://localhost/app", false},
+		{"PATH", "/usr/local/bin:/usr/bin:/bin", false},
+		{"LANG", "C.UTF-8", false},
+		{"GIT_COMMIT", "9f2c1e0d4b7a8c6e5d3f1a2b4c6d8e0f1a3b5c7d", false},
+		{"EMPTY", "", false},
+	} {
+		if got := SecretValue(tt.name, tt.value); got != tt.want {
+			t.Errorf("SecretValue(%q, %q) = %v", tt.name, tt.value, got)
+		}
+	}
+}
+
 func TestRedactHostileText(t *testing.T) {
 	for _, unit := range []string{
 		"sk-", "sk-a-", "eyJ-", "eyJaaaaaaaaaa.", "password=$(", "token=\"", "://", "a:b://", "-----BEGIN ", "Authorization: x ", "password=", "--password ", "bearer ", "= ", ": ", "\\\"", "github_pat_", "-u ", "token: '",

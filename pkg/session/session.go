@@ -121,6 +121,9 @@ func (s *Session) Dir() string { return filepath.Join(s.state, s.hash, s.o.ID) }
 // ID returns the session's ID.
 func (s *Session) ID() string { return s.o.ID }
 
+// Options returns what the session was opened with, its defaults filled in.
+func (s *Session) Options() Options { return s.o }
+
 // Limits returns the limits in force, defaults filled in.
 func (s *Session) Limits() Limits { return s.o.Limits }
 

@@ -60,7 +60,7 @@ func (env *Env) run(ctx context.Context, in *Invocation, id string) *Result {
 	}
 	out := env.Policy.DecideAll(needs)
 	if env.DryRun {
-		return env.planned(t, &out)
+		return env.planned(in, &out)
 	}
 	grant, err := env.settle(ctx, in, id, &out)
 	if err != nil {
@@ -83,7 +83,7 @@ func (env *Env) run(ctx context.Context, in *Invocation, id string) *Result {
 }
 
 // planned is the Result of a dry run.
-func (env *Env) planned(t *Tool, out *policy.Outcome) *Result {
+func (env *Env) planned(in *Invocation, out *policy.Outcome) *Result {
 	report := env.Policy.Report(out)
 	text := ""
 	for _, a := range report.Accesses {
@@ -96,8 +96,11 @@ func (env *Env) planned(t *Tool, out *policy.Outcome) *Result {
 	if text == "" {
 		text = "the call touches nothing\n"
 	}
-	r := &Result{Title: t.Name + ": " + out.Verdict.String(), Output: text, Metadata: report}
+	r := &Result{Title: in.Tool.Name + ": " + out.Verdict.String(), Output: text, Metadata: report}
 	r.Add("dry_run", true)
+	if p, ok := in.Call.(Planner); ok {
+		r.Add("plan", p.Plan(env))
+	}
 	return r
 }
 

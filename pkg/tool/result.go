@@ -22,7 +22,8 @@ type Result struct {
 
 	Pretty func(paint func(Style, string) string) string // Output for a terminal with colours; nil for Output itself
 
-	Trimmed bool // Output is within the limits and says itself what was left out
+	Tail    string // the end of Output that no output event has shown while the call ran
+	Trimmed bool   // Output is within the limits and says itself what was left out
 	extra   []field
 }
 

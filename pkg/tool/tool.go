@@ -47,6 +47,12 @@ type Call interface {
 	Run(context.Context, *Env) (*Result, error)
 }
 
+// A Planner is a Call that can tell more of what Run would do than its needs.
+type Planner interface {
+	// Plan is asked after Needs, for a dry run; the value marshals to an object.
+	Plan(*Env) any
+}
+
 // An Env is everything a call may use of the world outside it.
 type Env struct {
 	Workspace *workspace.Workspace // the root; paths resolve against it
@@ -64,6 +70,7 @@ type Env struct {
 	Stderr    io.Writer
 	Emit      func(Event) // hears what happens while the call runs; nil where nobody listens
 	DryRun    bool        // decide and report, run nothing
+	Self      string      // absolute path of the running program; "" where unknown
 	Ripgrep   string      // path of the ripgrep to use; "" for the one on PATH
 }
 

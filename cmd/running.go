@@ -1,0 +1,234 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	"github.com/agentkit-go/agentkit/pkg/job"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/truncate"
+)
+
+// ran is how a command stands, as every tool that knows of one reports it.
+type ran struct {
+	ExitCode   *int         `json:"exit_code"` // null while it runs and when it did not end by itself
+	Signal     string       `json:"signal,omitempty"`
+	Status     string       `json:"status"`        // running, completed, failed, timed_out, aborted or lost
+	Job        string       `json:"job,omitempty"` // while anything of it runs
+	DurationMS int64        `json:"duration_ms"`
+	UserMS     int64        `json:"user_ms"`
+	SystemMS   int64        `json:"system_ms"`
+	MaxRSS     int64        `json:"max_rss_bytes"`
+	Killed     bool         `json:"killed"`            // something it left running was ended
+	Kept       bool         `json:"kept,omitempty"`    // something it left running goes on as a job
+	Waiting    *job.Waiting `json:"waiting,omitempty"` // it waits for input
+	KillMethod string       `json:"kill_method"`
+
+	held       bool
+	stopped    bool
+	incomplete string
+	tty        bool
+}
+
+// ranStatus is a command that has ended within the call.
+func ranStatus(s job.Status) ran {
+	r := ran{
+		Signal: s.Signal, Status: string(job.Completed), DurationMS: s.Wall.Milliseconds(), UserMS: s.User.Milliseconds(),
+		SystemMS: s.System.Milliseconds(), MaxRSS: s.MaxRSS, Killed: s.Leftovers, KillMethod: s.Method, held: s.Held, stopped: s.Stopped,
+	}
+	switch {
+	case s.TimedOut:
+		r.Status = string(job.TimedOut)
+	case s.Aborted:
+		r.Status = string(job.Aborted)
+	case s.Signal != "" || s.ExitCode != 0:
+		r.Status = string(job.Failed)
+	}
+	if !s.TimedOut && !s.Aborted {
+		r.ExitCode = &s.ExitCode
+	}
+	return r
+}
+
+// ranJob is a command that is, or was, under a supervisor.
+func ranJob(i job.Info, j *job.Job) ran {
+	r := ran{
+		ExitCode: i.ExitCode, Signal: i.Signal, Status: string(i.State), DurationMS: i.Wall.Milliseconds(), UserMS: i.User.Milliseconds(),
+		SystemMS: i.System.Milliseconds(), MaxRSS: i.MaxRSS, Killed: i.Leftovers, Kept: i.Kept, Waiting: i.Waiting, KillMethod: i.Method,
+		held: i.Held, incomplete: i.Incomplete, tty: i.TTY,
+	}
+	if i.State == job.Running && !i.Started.IsZero() {
+		r.DurationMS = time.Since(i.Started).Milliseconds()
+	}
+	if i.State == job.TimedOut || i.State == job.Aborted {
+		r.ExitCode = nil
+	}
+	if j != nil {
+		r.Job = j.ID()
+	}
+	return r
+}
+
+// notes say in words what the output of a command does not show.
+func (r *ran) notes(meaning string) []string {
+	var list []string
+	add := func(format string, args ...any) { list = append(list, "["+fmt.Sprintf(format, args...)+"]") }
+	switch {
+	case r.Status == string(job.TimedOut), r.Status == string(job.Aborted):
+	case r.Status == string(job.Lost):
+		add("lost: its supervisor was killed, and it with it")
+	case r.Waiting != nil && r.Waiting.Secret:
+		add("running as job %s; %s waits for something secret to be typed: send it with input, or end it with kill", r.Job, r.Waiting.Program)
+	case r.Waiting != nil:
+		add("running as job %s; %s waits for input: send it with input, or end it with kill", r.Job, r.Waiting.Program)
+	case r.Status == string(job.Running):
+		add("running as job %s; output shows what it prints, kill ends it", r.Job)
+	case r.stopped:
+		add("stopped by %s and ended, for nobody could continue it", r.Signal)
+	case r.Signal != "":
+		add("ended by %s", r.Signal)
+	case r.ExitCode != nil && *r.ExitCode != 0 && meaning != "":
+		add("exit status %d: %s", *r.ExitCode, meaning)
+	case r.ExitCode != nil && *r.ExitCode != 0:
+		add("exit status %d", *r.ExitCode)
+	}
+	switch {
+	case r.Kept:
+		add("it left something running, which goes on as job %s", r.Job)
+	case r.Killed:
+		add("it left something running, which was ended; keep lets it go on")
+	}
+	return list
+}
+
+// joined puts notes on lines of their own after an output; an empty one says
+// so.
+func joined(output, notes string) string {
+	if notes != "" {
+		if output != "" && !strings.HasSuffix(output, "\n") {
+			output += "\n"
+		}
+		output += notes + "\n"
+	}
+	if output == "" {
+		return "[no output]\n"
+	}
+	return output
+}
+
+// outputs takes in what a command prints, all together and each stream apart.
+type outputs struct {
+	job.Output
+	both, out, err *truncate.Writer
+	live           *live
+
+	text, stdout, stderr string
+	cut                  truncate.Result
+}
+
+// maxStream is what the metadata shows of one stream, in bytes.
+const maxStream = 10_000
+
+func newOutputs(env *tool.Env) *outputs {
+	part := truncate.Options{
+		Limits: truncate.Limits{Lines: -1, Bytes: min(maxStream, env.Limits.Bytes), LineChars: env.Limits.LineChars}, Shape: truncate.Tail, Clean: true,
+	}
+	o := &outputs{
+		both: truncate.New(truncate.Options{Limits: env.Limits, Shape: truncate.Tail, Spill: env.Spill, ReadOn: tool.ReadOn, Clean: true}),
+		out:  truncate.New(part), err: truncate.New(part),
+	}
+	o.Output = job.Output{Both: o.both, Stdout: o.out, Stderr: o.err}
+	if env.Emit != nil {
+		o.live = newLive(o.both, env.Emit)
+		o.Both = o.live
+	}
+	return o
+}
+
+func (o *outputs) close() {
+	if o.live != nil {
+		o.live.close()
+	}
+	o.cut = o.both.Close()
+	o.text, o.stdout, o.stderr = o.cut.Text, o.out.Close().Text, o.err.Close().Text
+}
+
+// An outputEvent is a piece of what a command prints.
+type outputEvent struct {
+	Text string `json:"text"`
+}
+
+// heartbeat is the time between two signs of life while a command runs.
+const heartbeat = time.Second
+
+// live passes output on while the command runs, and says every second that it
+// does.
+type live struct {
+	to    io.Writer
+	emit  func(tool.Event)
+	rest  []byte // the beginning of a character whose end has not come yet
+	total atomic.Int64
+	stop  context.CancelFunc
+}
+
+func newLive(to io.Writer, emit func(tool.Event)) *live {
+	ctx, stop := context.WithCancel(context.Background())
+	l := &live{to: to, emit: emit, stop: stop}
+	begin := time.Now()
+	go func() {
+		tick := time.NewTicker(heartbeat)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				emit(tool.Event{Name: "progress", Value: map[string]int64{
+					"elapsed_ms": time.Since(begin).Milliseconds(), "output_bytes": l.total.Load(),
+				}})
+			}
+		}
+	}()
+	return l
+}
+
+// Write implements io.Writer.
+func (l *live) Write(p []byte) (int, error) {
+	l.total.Add(int64(len(p)))
+	text := append(l.rest, p...)
+	whole := len(text) - unfinished(text)
+	l.say(text[:whole])
+	l.rest = append([]byte(nil), text[whole:]...)
+	return l.to.Write(p)
+}
+
+func (l *live) say(text []byte) {
+	if len(text) > 0 {
+		l.emit(tool.Event{Name: "output", Value: outputEvent{strings.ToValidUTF8(string(text), "\ufffd")}})
+	}
+}
+
+func (l *live) close() {
+	l.say(l.rest)
+	l.rest = nil
+	l.stop()
+}
+
+// unfinished is how many bytes at the end of text begin a character that is
+// not whole.
+func unfinished(text []byte) int {
+	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
+		if c := text[len(text)-n]; utf8.RuneStart(c) {
+			if c >= utf8.RuneSelf && !utf8.FullRune(text[len(text)-n:]) {
+				return n
+			}
+			return 0
+		}
+	}
+	return 0
+}
