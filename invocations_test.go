@@ -116,7 +116,7 @@ func plain() []string {
 func globals() []string {
 	return []string{
 		"--root=/no/such/place", "--root=a.txt", "--policy=absent.yaml", "--policy=policy.txt", "--allow=bash((", "--allow=nothing(x)", "--profile=none",
-		"--sandbox=maybe", "--sandbox=require", "--dialect=x", "-o=xml", "--session=../x", "--session=" + strings.Repeat("s", 65), "--ask=nobody",
+		"--sandbox=maybe", "--dialect=x", "-o=xml", "--session=../x", "--session=" + strings.Repeat("s", 65), "--ask=nobody",
 		"--max-lines=x", "--max-lines=-1", "--max-bytes=1e99", "--max-tokens=", "--dry-run=perhaps",
 	}
 }

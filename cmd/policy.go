@@ -38,7 +38,7 @@ func (a *app) policyCommand() *cobra.Command {
 			return tool.Errorf(tool.BadInput, "%s", what).WithHint("use one of %s", strings.Join(known, ", "))
 		},
 	}
-	c.AddCommand(a.checkCommand(), a.explainCommand(), a.policyTestCommand(), a.lintCommand(), a.initCommand(), a.trustCommand())
+	c.AddCommand(a.checkCommand(), a.explainCommand(), a.policyTestCommand(), a.lintCommand(), a.initCommand(), a.importCommand(), a.trustCommand())
 	for _, v := range []policy.Verdict{policy.Allow, policy.Ask, policy.Deny} {
 		c.AddCommand(a.ruleCommand(v))
 	}

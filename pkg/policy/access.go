@@ -66,6 +66,7 @@ type Access struct {
 	// A program, for exec.
 	Argv    []string // the words as the program gets them; Argv[0] as written
 	Dynamic []bool   // beside Argv: the word is not known before it runs, Argv has its source; nil when all are known
+	Options []Option // those that are known of, in the order given; deny and ask rules match any spelling of them
 	Program string   // absolute resolved path of the program; "" for a built-in, or when not found
 	Builtin bool     // a built-in or function of the shell itself
 	Class   Class    // what is known of the program with these arguments

@@ -57,8 +57,8 @@ type Approval struct {
 	Expires   time.Time       `json:"expires"`
 }
 
-// CallHash identifies a call under a policy: equal calls, equal hash, in
-// whatever order the arguments' keys stand.
+// CallHash identifies a call under the rules of a policy: equal calls, equal
+// hash, in whatever order the arguments' keys stand.
 func (p *Policy) CallHash(tool string, arguments json.RawMessage) (string, error) {
 	if p == nil {
 		return "", errors.New("there is no policy to be approved under")
@@ -68,7 +68,7 @@ func (p *Policy) CallHash(tool string, arguments json.RawMessage) (string, error
 		return "", fmt.Errorf("reading the arguments: %w", err)
 	}
 	h := sha256.New()
-	for _, part := range [...]string{tool, string(canonical), p.root, p.Hash()} {
+	for _, part := range [...]string{tool, string(canonical), p.root, p.rulesHash} {
 		fmt.Fprintf(h, "%d:%s\n", len(part), part)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil

@@ -22,7 +22,10 @@ type Policy struct {
 	limits   Limits
 	env      Environment
 	files    []File
-	hash     string
+	state    string // the folded directory of session state; "" for none
+
+	rulesHash string // of the rules and settings alone: what approvals are bound to
+	hash      string // of everything
 }
 
 // A ruleIndex finds the rules that may match an access.
@@ -53,7 +56,11 @@ func (p *Policy) Decide(a *Access) Decision {
 		return p.settle(a, &f, p.scan(p.rules.env, a, &f, found{}), &p.settings[setEnv], a.Opaque)
 	case Tool:
 		f := facts{}
-		return p.settle(a, &f, p.scan(p.rules.tool, a, &f, found{}), &p.settings[useTool], a.Opaque)
+		def := &p.settings[useTool]
+		if a.Opaque != "" {
+			def = p.atLeastAsk(def, a.Opaque)
+		}
+		return p.settle(a, &f, p.scan(p.rules.tool, a, &f, found{}), def, a.Opaque)
 	}
 	return Decision{Verdict: Deny, Rule: "unknown kind of access", Why: "nothing is known about " + string(a.Kind)}
 }
@@ -132,7 +139,7 @@ func (p *Policy) settle(a *Access, f *facts, got found, def *setting, opaque str
 		return def.decision(why(def, opaque))
 	case got.doubt != nil:
 		d := got.doubt.decision("a part that is not known before it runs could match this deny rule")
-		d.Verdict = Ask
+		d.Verdict, d.Doubt = Ask, true
 		return d
 	case got.ask != nil && !(got.allow != nil && got.allow.grant):
 		return got.ask.decision(got.ask.why)
@@ -168,21 +175,32 @@ func (p *Policy) decideExec(a *Access) Decision {
 	case p.noShell && (isShell(f.name) || isShell(f.base)):
 		return Decision{Verdict: Deny, Rule: "profile argv: no shell", Why: "a shell runs whatever its argument says"}
 	}
-	got := p.scan(p.rules.anyProg, a, &f, found{})
+	return p.decideProgram(a, &f)
+}
+
+// decideProgram is what the rules say about a program, and the profile where
+// they say nothing.
+func (p *Policy) decideProgram(a *Access, f *facts) Decision {
+	got := p.scan(p.rules.anyProg, a, f, found{})
 	if len(a.Dynamic) > 0 && a.Dynamic[0] || len(a.Argv) == 0 {
 		for _, list := range p.rules.programs { // any of them may be meant
-			if next := p.scan(list, a, &f, found{}); got.doubt == nil {
+			if next := p.scan(list, a, f, found{}); got.doubt == nil {
 				got.doubt = orRule(next.doubt, next.deny)
 			}
 		}
 	} else {
-		got = p.scanProgram(f.name, a, &f, got)
+		got = p.scanProgram(f.name, a, f, got)
 		if f.base != f.name {
-			got = p.scanProgram(f.base, a, &f, got)
+			got = p.scanProgram(f.base, a, f, got)
+		}
+		if f.argv != nil {
+			if usual := programName(f.argv[0]); usual != f.name && usual != f.base {
+				got = p.scanProgram(usual, a, f, got)
+			}
 		}
 	}
-	c, opaque := p.execCell(a, &f)
-	return p.settle(a, &f, got, &p.settings[c], opaque)
+	c, opaque := p.execCell(a, f)
+	return p.settle(a, f, got, &p.settings[c], opaque)
 }
 
 func orRule(a, b *rule) *rule {
@@ -236,6 +254,7 @@ func (p *Policy) programFacts(a *Access, f *facts) {
 		f.base, f.trusted = f.name, !f.slash
 	}
 	f.known = p.level >= 3 || p.level == 2 && a.Opaque == "" && a.Class != Unknown
+	f.argv, f.dynamic = canonical(a.Argv, a.Dynamic)
 }
 
 // trusts reports whether a program lies in a trusted directory, and not in

@@ -134,6 +134,9 @@ func (p *Policy) protection(a *Access, f *facts, soft *setting, part *string) (d
 	if a.Tool != commandTool && special(a, f) {
 		return builtIn("devices", "a device, pipe or socket blocks or never ends")
 	}
+	if a.Kind == Read && !p.readable(f.folded) && (within(p.state, f.folded) || within(p.state, f.fvia)) {
+		return builtIn("protected: session state", "what a session keeps is for its tools, but for spilled output")
+	}
 	if a.Kind == Write {
 		if dir := p.hardDir(a, f); dir != "" {
 			return builtIn("protected: "+dir, "policies and session state are never written by a call")

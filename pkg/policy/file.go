@@ -257,6 +257,10 @@ func (r *reader) list(n *node, v Verdict) {
 			r.problem(item.line, "want TOOL(PATTERN), have "+item.kind.String())
 			continue
 		}
+		if item.kind == stringNode && strings.TrimSpace(s.text) == "" {
+			r.problem(item.line, "an empty rule: want TOOL or TOOL(PATTERN)")
+			continue
+		}
 		r.add(s)
 	}
 }

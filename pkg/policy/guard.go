@@ -295,6 +295,20 @@ func newGuardIndex(table []guard, home string) guardIndex {
 	return ix
 }
 
+// SecretNames knows the names of files that usually hold secrets.
+type SecretNames struct{ index guardIndex }
+
+// NewSecretNames returns the built-in names.
+func NewSecretNames() *SecretNames { return &SecretNames{newGuardIndex(readGuards[:], "")} }
+
+// Match reports whether a slash-separated path, relative to a root, has such a
+// name, or lies below one.
+func (n *SecretNames) Match(rel string) bool {
+	folded := foldPath("/" + rel)
+	_, ok := n.index.find(folded, folded, false)
+	return ok && !isPublic(folded)
+}
+
 // A guardHit says that a path is guarded, and which part of it is the reason.
 type guardHit struct {
 	cell    cell

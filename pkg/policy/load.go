@@ -38,7 +38,11 @@ type Sources struct {
 
 	// Analyze finds the accesses of a call, for the tests that stand in the
 	// files. It is needed only where a file has tests.
-	Analyze func(tool string, args json.RawMessage) ([]Access, error)
+	Analyze func(tool string, args json.RawMessage) ([]Access, error) `json:"-"`
+
+	// Tested says that the tests in the files have passed already, as when
+	// another process loads what this one has.
+	Tested bool
 }
 
 // TrustedDirs returns the directories in which a program goes by its bare
@@ -165,6 +169,10 @@ func (p *Policy) specs(s *Sources) (specs []*fileSpec, problems Problems) {
 func (p *Policy) commandLine(spec *fileSpec, s *Sources) Problems {
 	r := reader{fileSpec: spec, w: &p.world}
 	for _, text := range s.Allow {
+		if strings.TrimSpace(text) == "" {
+			r.problem(0, "--allow is empty: want TOOL or TOOL(PATTERN)")
+			continue
+		}
 		r.add(ruleSpec{list: Allow, text: text, layer: CommandLine, grant: true})
 	}
 	if s.Profile != "" {
@@ -299,19 +307,26 @@ func (p *Policy) Hash() string {
 	return p.hash
 }
 
-// sum computes the hash.
-func (p *Policy) sum(s *Sources) string {
+// sum computes the hash of the rules and settings, and that of everything.
+// What the caller's environment makes of the place, such as the directories of
+// its PATH, belongs to the second only: a person who answers a request from
+// another terminal approves of the same rules.
+func (p *Policy) sum(s *Sources) (rules, all string) {
 	h := sha256.New()
 	line := func(parts ...any) { fmt.Fprintf(h, "%q\n", fmt.Sprint(parts...)) }
+	lists := func(lists ...[]string) string {
+		for _, list := range lists {
+			line(len(list))
+			for _, text := range list {
+				line(text)
+			}
+		}
+		return hex.EncodeToString(h.Sum(nil))
+	}
 	line("policy ", 1)
 	for _, f := range p.files {
 		line(f.Path, " ", f.Layer, " ", f.SHA256, " ", f.Trusted)
 	}
-	for _, list := range [][]string{s.Allow, {s.Profile, s.Sandbox}, {p.root, p.home, slashed(s.State)}, p.temp, p.trusted, p.spill, p.hard, {fmt.Sprint(p.level)}} {
-		line(len(list))
-		for _, text := range list {
-			line(text)
-		}
-	}
-	return hex.EncodeToString(h.Sum(nil))
+	rules = lists(s.Allow, []string{s.Profile, s.Sandbox}, []string{p.root, p.home, slashed(s.State)}, p.hard, []string{fmt.Sprint(p.level)})
+	return rules, lists(p.temp, p.trusted, p.spill)
 }

@@ -8,10 +8,12 @@ import (
 // Facts are what the decision about one access needs to know more than once.
 type facts struct {
 	// a program
-	name, base string // its name as called, and that of the resolved program
-	trusted    bool   // a built-in, not found at all, or in a trusted directory
-	slash      bool   // called by a path
-	named      bool   // called by a path that lies in a trusted directory
+	name, base string   // its name as called, and that of the resolved program
+	argv       []string // its words with usual names in the place of others; nil where they are usual
+	dynamic    []bool   // beside argv
+	trusted    bool     // a built-in, not found at all, or in a trusted directory
+	slash      bool     // called by a path
+	named      bool     // called by a path that lies in a trusted directory
 
 	// a file
 	path, via    string // resolved and, where it differs, as named; slash-separated
@@ -102,6 +104,23 @@ func (m *matcher) coversProgram(a *Access, f *facts) tri {
 	case m.assignment():
 		return no
 	}
+	got := m.coversWords(a, f)
+	if got == yes || m.same == nil && f.argv == nil || len(a.Argv) == 0 {
+		return got
+	}
+	other, usual := m, *a
+	if m.same != nil {
+		other = m.same
+	}
+	if f.argv != nil {
+		usual.Argv, usual.Dynamic = f.argv, f.dynamic
+	}
+	names := facts{name: programName(usual.Argv[0])}
+	return max(got, other.coversWords(&usual, &names))
+}
+
+// coversWords matches a pattern with the words of a call.
+func (m *matcher) coversWords(a *Access, f *facts) tri {
 	first := no
 	switch {
 	case len(a.Argv) == 0 || len(a.Dynamic) > 0 && a.Dynamic[0]:
@@ -138,13 +157,23 @@ func (m *matcher) coversArguments(a *Access) tri {
 	if matchWords(m.words, argv, dynamic, start, true) {
 		return yes
 	}
+	if got := m.coversOptions(a, argv, dynamic, start); got != no {
+		return got
+	}
 	if dynamic != nil && matchWords(m.words, argv, dynamic, start, false) {
 		return maybe
 	}
 	if full := m.spelledOut(argv); full != nil && matchWords(m.words, full, dynamic, start, false) {
 		return maybe
 	}
-	return m.coversSubcommand(argv, dynamic, start)
+	if got := m.coversSubcommand(argv, dynamic, start); got != no {
+		return got
+	}
+	if len(m.words) > 2 && m.words[1].kind == literalWord {
+		i := afterOptions(argv, valuedOptions(m.words[0].text))
+		return min(maybe, b2t(matchAround(m.words, argv[min(i, len(argv)):], cut(dynamic, i), start)))
+	}
+	return no
 }
 
 // spelledOut puts the options that a rule spells out in the place of words

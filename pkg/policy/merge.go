@@ -8,11 +8,12 @@ import (
 // merge puts the layers together.
 func (p *Policy) merge(s *Sources, specs []*fileSpec) {
 	p.mergeSandbox(specs)
-	for c := range cells {
-		p.settings[c] = profileSetting(Workspace, c, p.level)
+	p.mergeSettings(specs)
+	if p.level > 0 && !p.Confines() { // what would count on the sandbox does not
+		p.level = 0
+		p.mergeSettings(specs)
 	}
 	for _, spec := range specs {
-		p.mergeChoices(spec)
 		p.mergeLimits(spec.limits)
 		p.env.Drop = append(p.env.Drop, spec.drop...)
 		if spec.trusted {
@@ -26,7 +27,18 @@ func (p *Policy) merge(s *Sources, specs []*fileSpec) {
 	p.index()
 	p.writes, p.reads = newGuardIndex(writeGuards[:], p.home), newGuardIndex(readGuards[:], p.home)
 	p.hard = p.hardDirs(s)
-	p.hash = p.sum(s)
+	p.state = trimSlash(foldPath(slashed(s.State)))
+	p.rulesHash, p.hash = p.sum(s)
+}
+
+// mergeSettings fills the table, from the default profile down the layers.
+func (p *Policy) mergeSettings(specs []*fileSpec) {
+	for c := range cells {
+		p.settings[c] = profileSetting(Workspace, c, p.level)
+	}
+	for _, spec := range specs {
+		p.mergeChoices(spec)
+	}
 }
 
 // mergeSandbox: require wins; off counts only from whoever is trusted, and
@@ -137,6 +149,11 @@ func (ix *ruleIndex) addCommand(r *rule) {
 		ix.programs[name] = append(ix.programs[name], r)
 		if alias := programName(r.alias); alias != "" && alias != name {
 			ix.programs[alias] = append(ix.programs[alias], r)
+		}
+		if r.same != nil {
+			if usual := programName(r.same.words[0].text); usual != name {
+				ix.programs[usual] = append(ix.programs[usual], r)
+			}
 		}
 	}
 }

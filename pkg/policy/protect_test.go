@@ -211,7 +211,17 @@ func TestOurDirectories(t *testing.T) {
 	}
 	p = policyOf(t, "", func(s *Sources) { s.Readable = []string{s.State + "/s/spill"} })
 	wantVerdict(t, p, read("/home/dev/.local/state/agentkit/s/spill/1"), Allow)
-	wantVerdict(t, p, read("/home/dev/.local/state/agentkit/s/audit"), Ask)
+	wantVerdict(t, p, read("/home/dev/.local/state/agentkit/s/audit"), Deny)
+	wantVerdict(t, p, file(Read, "bash", "/home/dev/.local/state/agentkit/s/jobs/1/log"), Deny)
+	wantVerdict(t, policyOf(t, "profile: open\nallow: ['read(**)']"), read("/home/dev/.local/state/agentkit/s/audit"), Deny)
+	inside := policyOf(t, "", func(s *Sources) {
+		s.State = testRoot + "/.state/agentkit"
+		s.Readable = []string{s.State + "/s/spill"}
+	})
+	wantVerdict(t, inside, read(".state/agentkit/s/todo.json"), Deny)
+	wantVerdict(t, inside, with(read("x"), func(a *Access) { a.Named = testRoot + "/.State/agentkit/s/todo.json" }), Deny)
+	wantVerdict(t, inside, read(".state/agentkit/s/spill/1"), Allow)
+	wantVerdict(t, inside, read(".state/other"), Allow)
 	wantVerdict(t, p, write("/home/dev/.local/state/agentkit/s/spill/1"), Deny)
 }
 

@@ -36,16 +36,18 @@ type rule struct {
 
 // A matcher is a compiled tool(pattern).
 type matcher struct {
-	tool  string // bash, read, edit, fetch, network, *, or any other tool
-	bare  bool   // no pattern
-	class class
-	words []word
-	exact bool   // every word is literal
-	prog  string // the one program that an absolute first word means
-	alias string // what prog links to, when it lies in a trusted directory
-	path  *pathGlob
-	url   *urlGlob
-	name  *word // for other tools: what they act on
+	tool    string // bash, read, edit, fetch, network, *, or any other tool
+	bare    bool   // no pattern
+	class   class
+	words   []word
+	exact   bool     // every word is literal
+	options uint64   // the set of words that spell options
+	same    *matcher // the same pattern in usual words; nil where it has them
+	prog    string   // the one program that an absolute first word means
+	alias   string   // what prog links to, when it lies in a trusted directory
+	path    *pathGlob
+	url     *urlGlob
+	name    *word // for other tools: what they act on
 }
 
 // A class is a built-in set of commands: bash(readonly) and its like.
@@ -189,7 +191,7 @@ func (w *world) command(m *matcher, pattern string) (err error) {
 	if m.words, err = parseWords(pattern); err != nil {
 		return err
 	}
-	m.exact = literalWords(m.words)
+	m.exact, m.options = literalWords(m.words), optionWords(m.words)
 	first := &m.words[0]
 	if name, _, ok := strings.Cut(first.text, "="); ok && isVariableName(name) {
 		if len(m.words) > 1 {
@@ -201,6 +203,7 @@ func (w *world) command(m *matcher, pattern string) (err error) {
 		m.prog = w.program(slashed(first.text))
 		m.alias = w.target(m.prog)
 	}
+	m.same = m.usual()
 	return nil
 }
 

@@ -138,7 +138,11 @@ func TestClasses(t *testing.T) {
 	sandboxed := "profile: open\nallow: ['bash(sandboxed)']"
 	wantVerdict(t, policyOf(t, sandboxed), unknown, Ask)
 	wantVerdict(t, policyOf(t, sandboxed, at(2)), unknown, Ask)
-	wantVerdict(t, policyOf(t, sandboxed, at(3)), unknown, Allow)
+	wantVerdict(t, policyOf(t, sandboxed, at(3)), unknown, Ask) // nothing is confined under it
+	wantVerdict(t, policyOf(t, sandboxed+"\nsandbox: require", at(3)), unknown, Allow)
+	free := "network: {default: allow}\noutside: {write: ask}"
+	wantVerdict(t, policyOf(t, free, at(3)), unknown, Ask)
+	wantVerdict(t, policyOf(t, free+"\nsandbox: require", at(3)), unknown, Allow)
 	wantVerdict(t, policyOf(t, "profile: argv\nallow: ['bash(readonly)']"), ls, Allow)
 	wantVerdict(t, policyOf(t, "profile: argv\nallow: ['bash(readonly)']"), with(ls, func(a *Access) { a.Program = "/tmp/ls" }), Deny)
 }

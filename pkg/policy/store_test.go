@@ -378,3 +378,27 @@ func TestCheckFile(t *testing.T) {
 		t.Error("a test that cannot be checked passes")
 	}
 }
+
+// TestApprovalSurvivesAnotherPath: a request is bound to the rules, not to what
+// the PATH of one terminal makes of the place.
+func TestApprovalSurvivesAnotherPath(t *testing.T) {
+	args := []byte(`{"command":"make"}`)
+	hash := func(change ...func(*Sources)) string { return must(policyOf(t, "", change...).CallHash("bash", args)) }
+	here := hash()
+	for name, change := range map[string]func(*Sources){
+		"PATH":   func(s *Sources) { s.Trusted = append(TrustedDirs(), "/opt/venv/bin") },
+		"TMPDIR": func(s *Sources) { s.Temp = []string{"/tmp", "/scratch"} },
+	} {
+		if hash(change) != here {
+			t.Errorf("another %s is another request", name)
+		}
+		if a, b := policyOf(t, ""), policyOf(t, "", change); a.Hash() == b.Hash() {
+			t.Errorf("another %s does not show in the policy's hash", name)
+		}
+	}
+	for name, change := range map[string]func(*Sources){"a grant": grants("bash(make)"), "a profile": profile("open"), "a level": at(3), "a root": func(s *Sources) { s.Root = "/srv/other" }} {
+		if hash(change) == here {
+			t.Errorf("%s does not make another request", name)
+		}
+	}
+}

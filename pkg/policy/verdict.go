@@ -91,6 +91,7 @@ type Decision struct {
 	Why     string // what made the rule decide, for people
 	Reason  string // what the rule's author wants the model to be told; often ""
 	Default bool   // no rule matched: the profile decides
+	Doubt   bool   // the rule is a deny rule that may match: a part is not known
 }
 
 // Where returns file:line, or the layer's name where there is no file.

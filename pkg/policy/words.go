@@ -182,6 +182,37 @@ func matchWords(pattern []word, argv []string, dynamic []bool, start uint64, cer
 	return states&(1<<len(pattern)) != 0
 }
 
+// matchAround is matchWords for a call with options between its words: an
+// option is passed over, and so may be the word after it, which may be its
+// value.
+func matchAround(pattern []word, argv []string, dynamic []bool, start uint64) bool {
+	states := closeStates(pattern, start)
+	value := false // the word may be the value of the option before it
+	for i, s := range argv {
+		option := isOption(s)
+		next := uint64(0)
+		if option || value {
+			next = states
+		}
+		dyn := i < len(dynamic) && dynamic[i]
+		for j := range pattern {
+			if states&(1<<j) == 0 {
+				continue
+			}
+			if pattern[j].kind == anyWords {
+				next |= 1 << j
+			} else if dyn || pattern[j].match(s) {
+				next |= 1 << (j + 1)
+			}
+		}
+		if next == 0 {
+			return false
+		}
+		states, value = closeStates(pattern, next), option && !strings.Contains(s, "=")
+	}
+	return states&(1<<len(pattern)) != 0
+}
+
 // closeStates adds the positions that are reached without a word.
 func closeStates(pattern []word, states uint64) uint64 {
 	for j := range pattern {

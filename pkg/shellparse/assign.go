@@ -54,6 +54,13 @@ func (w *walker) declaration(x *syntax.DeclClause) {
 		}
 	}
 	w.out.Accesses[i].Argv = argv
+	if len(argv) == 1 || optionsOnly(argv[1:]) && strings.Trim(flags, "-fF") != "" {
+		w.out.Accesses[i].Class = policy.Unknown // it prints every variable
+	}
+}
+
+func optionsOnly(words []string) bool {
+	return !slices.ContainsFunc(words, func(s string) bool { return !strings.HasPrefix(s, "-") && !strings.HasPrefix(s, "+") })
 }
 
 // declared takes in one word of a declaration that is no plain assignment.

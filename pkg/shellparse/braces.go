@@ -1,6 +1,8 @@
 package shellparse
 
 import (
+	"strings"
+
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -73,7 +75,49 @@ func expandBraces(done, parts []syntax.WordPart, left *int, yield func([]syntax.
 		}
 		return true
 	}
-	return yield(append(done[:len(done):len(done)], parts...))
+	all := append(done[:len(done):len(done)], parts...)
+	return !joinsName(all) && yield(joined(all))
+}
+
+// joined makes one literal of those that stand side by side, since a tilde or
+// a pattern means what the whole text says.
+func joined(parts []syntax.WordPart) []syntax.WordPart {
+	out := make([]syntax.WordPart, 0, len(parts))
+	for _, p := range parts {
+		l, ok := p.(*syntax.Lit)
+		if !ok {
+			out = append(out, p)
+			continue
+		}
+		if n := len(out); n > 0 {
+			if last, ok := out[n-1].(*syntax.Lit); ok {
+				out[n-1] = &syntax.Lit{ValuePos: last.ValuePos, ValueEnd: l.ValueEnd, Value: last.Value + l.Value}
+				continue
+			}
+		}
+		if l.Value != "" || len(parts) == 1 {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// joinsName reports whether text that a brace brought beside a dollar or a
+// bare $name makes another name of it: bash expands braces first.
+func joinsName(parts []syntax.WordPart) bool {
+	for i := range len(parts) - 1 {
+		switch x := parts[i].(type) {
+		case *syntax.ParamExp:
+			if l, ok := parts[i+1].(*syntax.Lit); ok && x.Short && l.Value != "" && (l.Value[0] == '_' || syntax.ValidName("a"+l.Value[:1])) {
+				return true
+			}
+		case *syntax.Lit:
+			if s := strings.TrimRight(x.Value, "$"); len(s) < len(x.Value) && !strings.HasSuffix(s, `\`) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // sequence gives the words of {1..5}; nil for other forms.

@@ -69,6 +69,11 @@ func (w *walker) goCommand(c *call) {
 	switch sub {
 	case "version", "help", "doc":
 		w.lowerTo(c, policy.ReadOnly)
+		for _, x := range args[1:] { // go version FILE
+			if sub == "version" && !strings.HasPrefix(x.text, "-") {
+				w.role(c, 'R', x)
+			}
+		}
 		return
 	case "env":
 		if !slices.ContainsFunc(args, func(x word) bool {
@@ -180,17 +185,17 @@ var subcommands = [...]struct{ name, opts, runs, reads string }{
 	{"bundle", "", " exec ", ""},
 	{"cargo", "config:! C:= target-dir:>> manifest-path:< out-dir,artifact-dir:>>", "", " version --version "},
 	{"chamber", "", " exec ", " --version "},
+	{"composer", "d,working-dir:=", " exec x ", " --version "},
 	{"conda", "n,name: p,prefix: cwd:= live-stream no-capture-output", " run ", " --version "},
 	{"doppler", "", " run ", " --version "},
 	{"dotenvx", "f,env-file:<", " run ", " --version "},
 	{"gh", "", "", ""},
 	{"hatch", "e,env: p,project:", " run ", " --version "},
-	{"kubectl", "kubeconfig:! s,server:@", "", ""},
 	{"mamba", "n,name: p,prefix: cwd:=", " run ", " --version "},
 	{"micromamba", "n,name: p,prefix: cwd:=", " run ", " --version "},
 	{"mise", "C,cd:= j,jobs: E,env:", " exec x ", " --version "},
 	{"nix", "expr:! f,file:!", " develop shell run ", " --version "},
-	{"npm", "C,prefix:!>> script-shell:! node-options:! userconfig:! globalconfig:! c,call:!$ shell:! registry:@ editor:! viewer:! browser:! git:! ignore-scripts w,workspace:", " exec x explore ", " --version -v ls list root prefix "},
+	{"npm", "C,prefix:!>> script-shell:!% node-options:! userconfig:! globalconfig:! c,call:!$ shell:! registry:@ editor:! viewer:! browser:! git:! ignore-scripts w,workspace: g,global location: D,save-dev f,force y,yes", " exec x explore ", " --version -v ls list root prefix "},
 	{"op", "env-file:< account:", " run ", " --version "},
 	{"openssl", "out:> engine:! provider:! provider-path:! config:! in:< key:< keyout:> connect:@ url:@ host:@ proxy:@ writerand:> rand:<", "", " version "},
 	{"pdm", "p,project:! C:=", " run ", " --version "},
@@ -198,13 +203,13 @@ var subcommands = [...]struct{ name, opts, runs, reads string }{
 	{"pip3", "target,t:>> prefix:>> root:>> r,requirement:< c,constraint:< i,index-url:@ extra-index-url:@ python:! log:> cache-dir:>> d,dest:>> e,editable:<", "", " list show freeze --version check "},
 	{"pipenv", "", " run ", " --version "},
 	{"pipx", "spec: python:!% pip-args:", " run ", " --version "},
-	{"pnpm", "C,dir:!>> script-shell:! shell-emulator node-options:!", " exec dlx ", " --version -v "},
+	{"pnpm", "C,dir:!>> script-shell:!% shell-emulator node-options:!", " exec dlx ", " --version -v "},
 	{"poetry", "C,directory:=", " run ", " --version "},
 	{"rye", "", " run ", " --version "},
 	{"terraform", "chdir:! out:> plugin-dir:! var-file:< state:> state-out:> backup:>", "", " version "},
 	{"uv", "directory:= project:! config-file:! python:! p:!", " run ", " --version version "},
 	{"volta", "node: npm: yarn:", " run ", " --version "},
-	{"yarn", "cwd:!>> script-shell:! use-yarnrc:!", " exec dlx ", " --version -v "},
+	{"yarn", "cwd:!>> script-shell:!% use-yarnrc:!", " exec dlx ", " --version -v "},
 }
 
 // subcommand reads a program whose first operand says what it does.
@@ -220,6 +225,9 @@ func (w *walker) subcommand(c *call) {
 		st |= styleSingle
 	}
 	words := c.words
+	if i := firstOperand(words, opts); i > 0 && c.prog.name == "cargo" && words[i].text == "watch" {
+		w.cargoWatch(c, words[i:])
+	}
 	if i := firstOperand(words, opts); i > 0 && !words[i].dyn && strings.Contains(runs, " "+words[i].text+" ") {
 		d := *c
 		d.words = words[:i]
@@ -235,13 +243,22 @@ func (w *walker) subcommand(c *call) {
 	if a := &w.out.Accesses[c.index]; a.Class == policy.Known {
 		a.Class = policy.Unknown
 	}
-	if len(words) == 2 && strings.Contains(reads, " "+words[1].text+" ") && !words[1].dyn {
+	if len(words) > 1 && strings.Contains(reads, " "+words[1].text+" ") && !words[1].dyn && onlyLists(words[2:]) {
 		w.lowerTo(c, policy.ReadOnly)
 		return
 	}
 	d := *c
 	d.words = append([]word{words[0]}, c.args...)
 	w.unknownFiles(&d)
+}
+
+// onlyLists reports whether the words after a subcommand that lists only say
+// what and how.
+func onlyLists(words []word) bool {
+	const options = " --all -a --json --long -l --parseable -p --global -g --depth=0 --depth=1 --depth=2 --depth=3 --omit=dev --omit=optional --prod --production --dev --format=json --format=freeze --format=columns --files -f --verbose -v "
+	return !slices.ContainsFunc(words, func(x word) bool {
+		return x.dyn || strings.HasPrefix(x.text, "-") && !strings.Contains(options, " "+x.text+" ") || strings.ContainsAny(x.text, "/:")
+	})
 }
 
 // firstOperand gives the index of the subcommand: the first word that is no

@@ -46,6 +46,17 @@ const (
 	doTime
 )
 
+// bashOnly are the built-ins that bash has when it is called sh, and dash has
+// not: what they do, or that they fail, changes what follows.
+const bashOnly = " builtin caller compgen complete compopt declare dirs disown enable let logout mapfile popd pushd readarray shopt source suspend typeset "
+
+// onlyBash marks what sh may not have.
+func (w *walker) onlyBash(c *call, b *builtin) {
+	if w.shell == "sh" && (strings.Contains(bashOnly, " "+b.name+" ") || b.does == doPrintf && len(c.args) > 0 && c.args[0].text == "-v") {
+		c.opaque(w, "a built-in that not every sh has")
+	}
+}
+
 // builtins of bash; those of zsh and dash that differ are opaque. Sorted by name.
 var builtins = [...]builtin{
 	{".", policy.Unknown, doSource},
@@ -135,6 +146,7 @@ func findBuiltin(name string) *builtin {
 func (w *walker) builtin(c *call, b *builtin) {
 	w.exec(c, policy.Access{Builtin: true, Class: b.class})
 	c.args = c.words[1:]
+	w.onlyBash(c, b)
 	if w.st.env != "" && b.does == doEval {
 		c.opaque(w, w.st.env)
 	}

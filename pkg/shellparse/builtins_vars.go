@@ -1,6 +1,7 @@
 package shellparse
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
@@ -27,6 +28,9 @@ func (w *walker) shifted(c *call) {
 
 // setCommand sets options and positional parameters.
 func (w *walker) setCommand(c *call) {
+	if len(c.args) == 0 { // it prints every variable
+		c.lower(w, policy.Unknown)
+	}
 	for i, x := range c.args {
 		if x.dyn && x.lead == "" && !x.number {
 			c.opaque(w, "a word that is not known may be an option")
@@ -197,6 +201,12 @@ func (w *walker) declareWords(c *call) {
 	flags := ""
 	for _, x := range c.args {
 		w.declared(x, &flags, c.index)
+		if name, _, _ := strings.Cut(x.text, "="); c.name == "local" && len(w.calls) == 0 { // refused outside a function
+			w.st.put(name, value{})
+		}
+	}
+	if !slices.ContainsFunc(c.args, func(x word) bool { return x.dyn || !strings.HasPrefix(x.text, "-") }) && strings.Trim(flags, "-fF") != "" || len(c.args) == 0 {
+		c.lower(w, policy.Unknown) // it prints every variable
 	}
 }
 

@@ -103,6 +103,9 @@ func (w *walker) run(c *call) {
 		return
 	}
 	c.name = first.text
+	if w.shell == "zsh" && (strings.HasPrefix(c.name, "{") || strings.HasSuffix(c.name, "}")) {
+		w.whole("a brace that zsh takes for the end of a word")
+	}
 	if w.shell == "zsh" && strings.Contains(" - coproc repeat nocorrect foreach always end sched zmodload ", " "+c.name+" ") {
 		w.whole("a word that zsh reads in its own way")
 		for i := range c.words[1:] {
@@ -319,7 +322,9 @@ func (w *walker) parameters(c *call) {
 	}
 	dirs, lost := w.st.dirs, w.st.lost
 	w.special(c)
+	w.escaped(c)
 	w.st.dirs, w.st.lost = dirs, lost
+	w.spelling(c)
 }
 
 // versionOnly reports whether a program is only asked for its version or help.

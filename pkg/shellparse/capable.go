@@ -28,6 +28,14 @@ var capable = [...]hazard{
 	{"go", "telemetry|bug", "", "", "opens a browser or changes settings"},
 	{"go", "doc", "http", "", "serves and opens a browser"},
 	{"kubectl", "edit|plugin|config", "", "", "runs an editor or a plugin, or changes settings"},
+	{"ip", "netns|vrf", "", "exec", "runs a program"},
+	{"vagrant", "ssh|provision|plugin|rsync|push", "", "", "runs commands on another machine, or plugins"},
+	{"aws", "configure|ssm|ecs", "", "set,import,add-model,start-session,send-command,execute-command", "changes settings, or runs commands on another machine"},
+	{"gcloud", "config|auth|components|compute", "", "set,unset,print-access-token,print-identity-token,activate-service-account,install,ssh,scp", "changes settings, shows a token, or runs commands on another machine"},
+	{"az", "login|account|config|extension|ssh|vm", "", "set,add,get-access-token,run-command,ssh", "changes settings, shows a token, or runs commands on another machine"},
+	{"dotnet", "exec|tool|new|workload", "", "", "runs or installs something"},
+	{"gem", "exec|generate_index|sources|cert|server", "", "", "runs, serves or changes settings"},
+	{"hg", "serve|clone|pull|push|incoming|outgoing|extdiff|histedit|bisect", "", "", "reaches a host or runs something"},
 	{"gh", "alias|extension|config|auth", "", "set,install,import,exec,upgrade,login,token", "changes what later commands run, or shows a token"},
 }
 

@@ -217,9 +217,14 @@ func load(t testing.TB, name string) []labelled {
 	return out
 }
 
-// place makes the bench of a case.
-func place(t testing.TB, c labelled) *bench {
+// place makes the bench of a case, once for all that set up the same: nothing
+// changes it.
+func place(t testing.TB, c labelled, made map[string]*bench) *bench {
+	if b := made[c.Setup]; b != nil {
+		return b
+	}
 	b := newBench(t)
+	made[c.Setup] = b
 	if c.Setup == "" {
 		return b
 	}
@@ -236,8 +241,9 @@ func TestPolicyCases(t *testing.T) {
 	for _, file := range []string{"policy/cases.jsonl", "benign/cases.jsonl"} {
 		t.Run(path.Dir(file), func(t *testing.T) {
 			count := map[string][3]int{} // class: exact, stricter, weaker
+			made := map[string]*bench{}
 			for _, c := range load(t, file) {
-				b := place(t, c)
+				b := place(t, c, made)
 				a := analyze(b, b.fill(c.Input))
 				got, why := judge{c.Policy, b}.all(a)
 				want := verdicts[c.Expect]
@@ -285,8 +291,8 @@ func report(t *testing.T, count map[string][3]int, names ...string) {
 func TestSafetyCases(t *testing.T) {
 	count := map[string][3]int{}
 	missed, safe, prompted, danger := 0, 0, 0, 0
+	b := newBench(t)
 	for _, c := range load(t, "safety/cases.jsonl") {
-		b := newBench(t)
 		a := analyze(b, c.Command)
 		got, why := judge{casePolicy{Default: "ask", Workspace: b.root}, b}.all(a)
 		dangerous := ""
@@ -345,8 +351,8 @@ func TestSafetyCases(t *testing.T) {
 func TestParserDifferentials(t *testing.T) {
 	seen := 0
 	cases := load(t, "policy/parser-differentials.jsonl")
+	b := newBench(t)
 	for _, c := range cases {
-		b := newBench(t)
 		a := analyze(b, c.Input)
 		v, _ := judge{casePolicy{Default: "allow", RawDeny: []string{"pwn *"}}, b}.all(a)
 		if v == allow {

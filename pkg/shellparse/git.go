@@ -141,6 +141,7 @@ func (w *walker) gitSub(c *call, g *gitCommand, cfg repoConfig, args []word) {
 	}
 	w.gitFiles(c, g, args)
 	w.gitReads(c, g, args, cfg.top)
+	w.gitUnnamed(c, g, args, cfg)
 	w.gitEffects(c, g, cfg)
 	w.gitDanger(c, g)
 	c.opts = append(c.opts, globals...)

@@ -12,7 +12,6 @@ import (
 const gitShows = " annotate archive blame cat-file diff diff-files diff-index diff-tree format-patch grep log show stash whatchanged "
 
 // gitReads lists the files whose content a subcommand is asked for by name.
-// What it prints without being given a name is not listed.
 func (w *walker) gitReads(c *call, g *gitCommand, args []word, top string) {
 	if !strings.Contains(gitShows, " "+g.name+" ") {
 		return

@@ -14,6 +14,7 @@ type repoConfig struct {
 	aliases []gitAlias
 	remotes []gitRemote
 	top     string // the directory that holds .git; "" when none was found
+	index   string // the file that lists what is tracked
 }
 
 type (
@@ -40,7 +41,7 @@ func (w *walker) repository(dir string) (cfg repoConfig, unknown string) {
 		git := w.resolveIn(at, ".git").access
 		switch {
 		case git.File == policy.Dir:
-			cfg.top = at
+			cfg.top, cfg.index = at, git.Path+"/index"
 			unknown = w.readConfig(&cfg, git.Path)
 		case git.File == policy.Regular:
 			cfg.top = at
@@ -70,6 +71,7 @@ func (w *walker) linkedRepository(cfg *repoConfig, file string) string {
 		return "the repository cannot be looked at"
 	}
 	at := w.resolveIn(file[:strings.LastIndexByte(file, '/')], dir).access.Path
+	cfg.index = at + "/index"
 	if common, err := w.world.ReadFile(at + "/commondir"); err == nil {
 		at = w.resolveIn(at, strings.TrimSpace(string(common))).access.Path
 	}

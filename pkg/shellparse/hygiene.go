@@ -11,7 +11,7 @@ import (
 // the shell does. The rules come from differential fuzzing of two parsers
 // against bash 5.2; each stands for a root cause that no syntax tree shows.
 func (w *walker) hygiene(src string) {
-	for _, f := range []func(string) string{invisible, quoteInExpansion, continuationInWord} {
+	for _, f := range []func(string) string{invisible, quoteInExpansion, continuationInWord, commentGoesOn} {
 		if why := f(src); why != "" {
 			w.whole(why)
 		}
@@ -45,18 +45,26 @@ func invisible(s string) string {
 
 // quoteInExpansion finds ' inside ${ }: in double quotes it does not protect.
 func quoteInExpansion(s string) string {
+	depth := 0
 	for {
-		i := strings.Index(s, "${")
+		i := strings.IndexAny(s, "$}'")
 		if i < 0 {
 			return ""
 		}
-		s = s[i+2:]
-		end := strings.IndexAny(s, "}'")
-		if end >= 0 && s[end] == '\'' {
-			return "a quote inside an expansion"
+		switch {
+		case strings.HasPrefix(s[i:], "${"):
+			depth++
+			i++
+		case s[i] == '}' && depth > 0:
+			depth--
+		case s[i] == '\'' && depth > 0:
+			return quotedExpansion
 		}
+		s = s[i+1:]
 	}
 }
+
+const quotedExpansion = "a quote inside an expansion"
 
 // continuationInWord finds a backslash before a newline that is not preceded
 // by a blank.
@@ -70,6 +78,24 @@ func continuationInWord(s string) string {
 		return "a line continuation inside a word"
 	}
 	return ""
+}
+
+// commentGoesOn finds a backslash before the newline that ends a comment: the
+// shell ends the comment there, and the next line counts.
+func commentGoesOn(s string) string {
+	for rest := s; ; {
+		i := strings.Index(rest, "\\\n")
+		if i < 0 {
+			return ""
+		}
+		line := rest[strings.LastIndexByte(rest[:i], '\n')+1 : i]
+		for j := range len(line) {
+			if line[j] == '#' && (j == 0 || strings.IndexByte(" \t;&|()<>", line[j-1]) >= 0) {
+				return "a line continuation behind a number sign"
+			}
+		}
+		rest = rest[i+2:]
+	}
 }
 
 // An inspection is where in a command a node stands.
@@ -92,6 +118,14 @@ func (w *walker) inspect(n sh.Node, in inspection) {
 				w.inspect(p, inspection{quoted: true})
 			}
 			return false
+		case *sh.ArrayExpr: // bash goes on with the word, a parser takes a comment
+			if end := int(x.Rparen.Offset()) + 1; x.Rparen.IsValid() && end < len(w.src) && w.src[end] == '#' {
+				w.whole("a number sign right after a list")
+			}
+		case *sh.ParamExp:
+			if strings.Contains(w.source(x), "'") { // one that the text alone does not show
+				w.whole(quotedExpansion)
+			}
 		case *sh.CmdSubst:
 			if x.Backquotes {
 				if s := w.source(x); len(s) > 2 && strings.ContainsAny(s[1:len(s)-1], "\\'\"#`") {

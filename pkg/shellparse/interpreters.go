@@ -66,7 +66,7 @@ func (w *walker) interpreter(c *call) {
 				return
 			}
 			if c.prog.name == "deno" || c.prog.name == "bun" {
-				w.unknownFiles(c)
+				w.modules(c, words[i:])
 				return
 			}
 			w.scriptOperand(c, words[i:])
@@ -107,6 +107,16 @@ func (w *walker) interpreter(c *call) {
 		return
 	}
 	w.codeInput(c)
+}
+
+// modules lists what deno and bun are given to run: files, and addresses.
+func (w *walker) modules(c *call, words []word) {
+	for _, x := range words {
+		if strings.Contains(x.text, "://") && !strings.HasPrefix(x.text, "-") {
+			w.address(c, x)
+		}
+	}
+	w.unknownFiles(c)
 }
 
 // inPlaceCluster reports whether short options of perl or ruby change files in
@@ -150,6 +160,12 @@ func codeCluster(code, t string) bool {
 
 // code judges a program given as a word.
 func (w *walker) code(c *call, x word) {
+	for i := range interpreters {
+		if in := &interpreters[i]; in.name == c.prog.name && !w.stdin.set {
+			names := strings.ReplaceAll(strings.TrimSpace(strings.ReplaceAll(in.code, " -", " ")), " ", ",")
+			c.opts = append(c.opts, option{names: strings.ReplaceAll(names, ",-", ",")})
+		}
+	}
 	if x.net {
 		c.danger(w, "runs what it fetches")
 	}

@@ -50,6 +50,22 @@ func rules(table string) []rule {
 	return out
 }
 
+// rules is rules, for a table that is likely to be asked for again.
+func (w *walker) rules(table string) []rule {
+	if len(table) < 64 {
+		return rules(table)
+	}
+	if w.tables == nil {
+		w.tables = map[string][]rule{}
+	}
+	rs, ok := w.tables[table]
+	if !ok {
+		rs = rules(table)
+		w.tables[table] = rs
+	}
+	return rs
+}
+
 // has reports whether names holds this very name.
 func hasName(names, name string) bool {
 	for n := range strings.SplitSeq(names, ",") {
@@ -117,7 +133,7 @@ const (
 // options sorts the words of c into options and operands and applies what the
 // options do. It returns the operands.
 func (w *walker) options(c *call, table string, s style) []word {
-	rs := rules(table)
+	rs := w.rules(table)
 	words := c.words[1:]
 	if s&styleBundle != 0 && len(words) > 0 && !words[0].dyn && words[0].text != "" && words[0].text[0] != '-' {
 		words = append([]word{{text: "-" + words[0].text}}, words[1:]...)
@@ -296,6 +312,10 @@ func (w *walker) apply(c *call, r *rule, o option) {
 		case '%':
 			w.commandText(c, o.val)
 		case '=':
+			if o.has {
+				f.kind = policy.Read
+				w.file(f, o.val)
+			}
 			w.move(o.val)
 			c.chdir = true
 		case '@':

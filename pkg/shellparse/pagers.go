@@ -215,6 +215,9 @@ func (w *walker) unpack(c *call) {
 			into = d
 		}
 		w.operands(c, c.prog.operands)
+		if c.name == "unzip" && c.given("l", "v", "z", "Z") {
+			w.lowerTo(c, policy.ReadOnly)
+		}
 	} else {
 		into, writes = w.archiver(c, into)
 	}

@@ -47,7 +47,7 @@ func (b *builder) param(x *syntax.ParamExp, quoted bool) {
 		b.hole(quoted, true)
 	case v.numeric() && !v.known:
 		b.hole(quoted, true)
-	case !v.known || w.st.lookupFunc(name) != nil && w.shell == "zsh":
+	case !v.known || name == "-" || w.st.lookupFunc(name) != nil && w.shell == "zsh":
 		b.hole(quoted, false)
 	default:
 		b.value(v.first(), quoted)
@@ -70,6 +70,9 @@ func (b *builder) expansion(x *syntax.ParamExp, v value, quoted bool) {
 	w := b.w
 	e := x.Exp
 	name := x.Param.Value
+	if numeric(name) || name == "-" || v.array && w.shell == "zsh" { // the shell sets it; zsh gives the whole array
+		v = value{}
+	}
 	_, was := w.st.find(name)
 	unset := v.known && len(v.list) == 0 && !was
 	empty := v.known && v.first() == ""
@@ -82,7 +85,7 @@ func (b *builder) expansion(x *syntax.ParamExp, v value, quoted bool) {
 				b.part(p, true)
 			}
 		} else {
-			b.parts(e.Word.Parts)
+			b.alternative(e.Word.Parts)
 		}
 	}
 	var take, known bool
@@ -137,6 +140,51 @@ func (b *builder) expansion(x *syntax.ParamExp, v value, quoted bool) {
 		w.inside(e.Word)
 		b.value(v.first(), quoted)
 	}
+}
+
+// alternative adds the word that stands in an unquoted expansion. As an
+// argument it is split like a value, where its own text has blanks.
+func (b *builder) alternative(parts []syntax.WordPart) {
+	if !b.split || b.w.shell == "zsh" {
+		b.parts(parts)
+		return
+	}
+	for i, p := range parts {
+		l, ok := p.(*syntax.Lit)
+		if !ok {
+			b.part(p, false)
+			continue
+		}
+		if b.w.st.ifs || bareDollar(parts[i:i+1]) {
+			b.hole(false, false)
+			continue
+		}
+		s, first := l.Value, i == 0
+		for s != "" {
+			n := bareBlank(s)
+			if n > 0 {
+				b.literal(s[:n], first, i == len(parts)-1 || n < len(s))
+			}
+			if n < len(s) {
+				b.flush()
+				n++
+			}
+			s, first = s[n:], false
+		}
+	}
+}
+
+// bareBlank gives the index of the first blank that no backslash precedes, the
+// length of s where there is none.
+func bareBlank(s string) int {
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' {
+			i++
+		} else if blank(rune(s[i])) {
+			return i
+		}
+	}
+	return len(s)
 }
 
 // operator judges ${x@P} and its kin: P runs what the value holds.

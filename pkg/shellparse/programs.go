@@ -67,6 +67,15 @@ const (
 	runMail
 	runUnpack
 	runDocker
+	runKubectl
+	runHelm
+	runYq
+	runMagick
+	runMedia
+	runCMake
+	runOpener
+	runPs
+	runHostname
 )
 
 // findProgram looks a program up; nil when nothing is known of it.
@@ -185,6 +194,33 @@ func (w *walker) session(c *call) {
 		w.unpack(c)
 	case runDocker:
 		w.docker(c)
+	default:
+		w.service(c)
+	}
+}
+
+// service reads the words of programs that speak to a cluster, convert what
+// they are given, or have file commands of their own.
+func (w *walker) service(c *call) {
+	switch c.prog.run {
+	case runKubectl:
+		w.kubectl(c)
+	case runHelm:
+		w.helm(c)
+	case runYq:
+		w.yq(c)
+	case runMagick:
+		w.magick(c)
+	case runMedia:
+		w.media(c)
+	case runCMake:
+		w.cmake(c)
+	case runOpener:
+		w.opener(c)
+	case runPs:
+		w.ps(c)
+	case runHostname:
+		w.hostname(c)
 	}
 }
 

@@ -82,8 +82,13 @@ func (w *walker) jq(c *call) {
 	}
 	w.options(c, c.prog.opts, c.prog.style)
 	c.words = words
-	if len(c.args) > 0 && (strings.Contains(c.args[0].text, "import ") || strings.Contains(c.args[0].text, "include ")) {
-		c.opaque(w, "a program that loads another")
+	for _, x := range c.args[:min(1, len(c.args))] {
+		if jqWord(x.text, "import") || jqWord(x.text, "include") || jqWord(x.text, "modulemeta") {
+			c.opaque(w, "a program that loads another")
+		}
+		if jqWord(x.text, "env") || strings.Contains(x.text, "$ENV") {
+			c.lower(w, policy.Unknown) // every variable, which may hold keys
+		}
 	}
 	if c.given("from-file") {
 		w.operands(c, "r*")
@@ -93,6 +98,50 @@ func (w *walker) jq(c *call) {
 		return
 	}
 	w.operands(c, "pr*")
+}
+
+// jqWord reports whether a word of jq's language stands in a program: not the
+// name of a field, and no part of a longer word.
+func jqWord(text, word string) bool {
+	for i := 0; ; {
+		n := strings.Index(text[i:], word)
+		if n < 0 {
+			return false
+		}
+		i += n
+		end := i + len(word)
+		if (i == 0 || !nameByte(text[i-1]) && text[i-1] != '.' && text[i-1] != '$') && (end == len(text) || !nameByte(text[end])) {
+			return true
+		}
+		i = end
+	}
+}
+
+func nameByte(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
+}
+
+// ps reads ps: e among its letters shows the environment of processes.
+func (w *walker) ps(c *call) {
+	c.args = c.words[1:]
+	for i, x := range c.args {
+		value := i > 0 && (c.args[i-1].text == "-o" || c.args[i-1].text == "o" || strings.HasSuffix(c.args[i-1].text, "o") || c.args[i-1].text == "-C" || c.args[i-1].text == "-u" || c.args[i-1].text == "-U" || strings.HasPrefix(c.args[i-1].text, "--"))
+		switch {
+		case x.dyn:
+			c.lower(w, policy.Unknown)
+		case x.text == "-E", !value && !strings.HasPrefix(x.text, "-") && strings.Contains(x.text, "e") && strings.Trim(x.text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == "":
+			c.lower(w, policy.Unknown) // every variable, which may hold keys
+		}
+	}
+}
+
+// hostname reads hostname: an operand changes the name.
+func (w *walker) hostname(c *call) {
+	w.options(c, c.prog.opts, c.prog.style)
+	if len(c.args) > 0 {
+		c.lower(w, policy.Unknown)
+		c.danger(w, "changes the name of the machine")
+	}
 }
 
 // editor reads ed, ex and vi: their commands may run anything, so they are

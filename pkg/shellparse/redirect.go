@@ -59,6 +59,32 @@ func (w *walker) redirects(list []*syntax.Redirect) []int {
 	return written
 }
 
+// setsInRedirect reports whether expanding a redirection sets a variable, as
+// >${x:=y} does. A simple command expands its words first.
+func setsInRedirect(list []*syntax.Redirect) (sets bool) {
+	look := func(n syntax.Node) bool {
+		switch x := n.(type) {
+		case *syntax.ParamExp:
+			sets = sets || x.Exp != nil && (x.Exp.Op == syntax.AssignUnset || x.Exp.Op == syntax.AssignUnsetOrNull)
+		case *syntax.BinaryArithm:
+			sets = sets || assigns(x.Op)
+		case *syntax.UnaryArithm:
+			sets = sets || x.Op == syntax.Inc || x.Op == syntax.Dec
+		case *syntax.CmdSubst, *syntax.ProcSubst:
+			return false
+		}
+		return !sets
+	}
+	for _, r := range list {
+		for _, word := range []*syntax.Word{r.Word, r.Hdoc} {
+			if word != nil {
+				syntax.Walk(word, look)
+			}
+		}
+	}
+	return sets
+}
+
 // descriptor reports whether the word after >& is a plain descriptor.
 func descriptor(s string) bool {
 	return s != "" && strings.Trim(strings.TrimSuffix(s, "-"), "0123456789") == ""

@@ -52,6 +52,9 @@ type World struct {
 	// ReadFile reads a small file: the configuration of a repository, a
 	// script inside the root.
 	ReadFile func(path string) ([]byte, error)
+	// Guarded reports whether a policy does not let a file be read just so.
+	// nil means the names that usually hold secrets.
+	Guarded func(path string) bool
 	// Glob gives the names that a pathname pattern expands to in dir, as the
 	// shell writes them; a backslash in the pattern takes the meaning from
 	// the next character. ok is false when it cannot tell.
@@ -135,6 +138,7 @@ type walker struct {
 	links   []link
 	fetched []string // files that came from the network in this text
 	configs []repoConfig
+	tables  map[string][]rule // option tables that were read
 }
 
 // Limits of one analysis. Work is counted in nodes, words and accesses.

@@ -165,15 +165,6 @@ func (w *walker) debugger(c *call) {
 			return
 		}
 	}
-	for i, x := range c.words {
-		if (x.text == "-ex" || x.text == "--eval-command" || x.text == "-iex") && i+1 < len(c.words) {
-			if cmd, ok := strings.CutPrefix(strings.TrimSpace(c.words[i+1].text), "!"); ok {
-				w.shellText(c, word{text: cmd, dyn: c.words[i+1].dyn})
-			} else if cmd, ok := strings.CutPrefix(c.words[i+1].text, "shell "); ok {
-				w.shellText(c, word{text: cmd, dyn: c.words[i+1].dyn})
-			}
-		}
-	}
 	w.options(c, c.prog.opts, c.prog.style)
 	for _, x := range c.args {
 		if !x.dyn && !integer(x.text) {

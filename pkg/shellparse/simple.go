@@ -76,6 +76,9 @@ func (w *walker) oddNames(x *syntax.CallExpr) {
 		if !ok {
 			continue
 		}
+		if name, _, ok := strings.Cut(l.Value, "="); ok && a == x.Args[0] && syntax.ValidName(strings.TrimSuffix(name, "+")) {
+			w.whole("an assignment that is read as a command") // after coproc
+		}
 		name, rest, ok := strings.Cut(l.Value, "[")
 		if ok && syntax.ValidName(name) && (a == x.Args[0] || len(a.Parts) > 1 && strings.Contains(w.source(a), "]=")) && (len(a.Parts) > 1 || strings.ContainsAny(rest, "$`'\"\\")) {
 			w.whole("a subscript that is evaluated")

@@ -30,6 +30,9 @@ func (w *walker) text(src string, parent int) {
 		return
 	}
 	w.hygiene(src)
+	if w.shell == "zsh" && (len(src)-len(strings.TrimRight(src, "\\")))%2 == 1 {
+		w.whole("a backslash at the end, which zsh leaves out")
+	}
 	if len(src) > MaxText {
 		w.whole("the text is too long")
 	}
@@ -100,15 +103,14 @@ func shellsDiffer() []string {
 func (w *walker) broken(src string) {
 	w.guard(func() {
 		p := syntax.NewParser(syntax.Variant(syntax.LangBash))
+		done := false // the iterator goes on after an error, even when it is told to stop
 		for s, err := range p.StmtsSeq(strings.NewReader(src)) {
-			if s != nil {
+			if s != nil && !done {
 				w.inspect(s, inspection{})
 				w.stmt(s)
 				w.st.settle()
 			}
-			if err != nil || w.steps <= 0 {
-				return
-			}
+			done = done || err != nil || w.steps <= 0
 		}
 	})
 	w.crude(src)

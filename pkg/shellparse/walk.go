@@ -31,11 +31,17 @@ func (w *walker) stmt(s *syntax.Stmt) {
 	if s == nil || !w.spend(1) {
 		return
 	}
+	if b, ok := s.Cmd.(*syntax.BinaryCmd); ok && s.Background && w.shell == "zsh" && b.Op != syntax.Pipe && b.Op != syntax.PipeAll {
+		w.whole("a list in the background, whose beginning zsh runs in the foreground")
+	}
 	if s.Background || s.Coprocess || s.Disown {
 		sub := w.push()
 		defer w.drop(sub)
 	}
 	saved := w.stdin
+	if c, ok := s.Cmd.(*syntax.CallExpr); ok && len(c.Args) > 0 && setsInRedirect(s.Redirs) {
+		w.whole("a redirection that sets a variable, after the words are made")
+	}
 	files := w.redirects(s.Redirs)
 	if s.Cmd == nil && w.shell == "zsh" && len(s.Redirs) > 0 {
 		w.whole("a redirection alone, for which zsh runs a program")
@@ -279,8 +285,15 @@ func (w *walker) declare(x *syntax.FuncDecl) {
 	if x.Name != nil {
 		names = append(names, x.Name)
 	}
+	if _, more := x.Body.Cmd.(*syntax.BinaryCmd); more { // the parser takes what follows for a part of the body
+		w.whole("a function with more commands right behind it")
+	}
 	if w.shell == "zsh" && x.RsrvWord {
 		w.whole("a function keyword, behind which zsh expands names")
+	}
+	if len(names) == 0 { // zsh runs it at once
+		w.whole("a function without a name")
+		w.list([]*syntax.Stmt{x.Body})
 	}
 	for _, n := range names {
 		if strings.HasPrefix(n.Value, "command_not_found_handle") || strings.Contains(n.Value, "\\") {

@@ -258,11 +258,16 @@ func (w *walker) fields(x *syntax.Word) []word {
 	if w.shell == "zsh" && zshOdd(src) {
 		w.whole("a word that zsh reads in its own way")
 	}
+	if len(x.Parts) > 1 && bareDollar(x.Parts) { // bash does not split such a word
+		w.inside(x)
+		return []word{{text: src, dyn: true, multi: true}}
+	}
 	var out []word
 	seen := 0
 	w.braces(x, func(y *syntax.Word, ok bool) bool {
 		seen++
 		if !ok || seen > maxFields || !w.spend(1+len(y.Parts)) {
+			w.inside(x) // what stands in it runs all the same
 			out = append(out[:0], word{text: src, dyn: true, multi: true})
 			return false
 		}
@@ -273,6 +278,21 @@ func (w *walker) fields(x *syntax.Word) []word {
 		return true
 	})
 	return out
+}
+
+// bareDollar reports whether a dollar that means itself stands among parts.
+func bareDollar(parts []syntax.WordPart) bool {
+	for _, p := range parts {
+		l, ok := p.(*syntax.Lit)
+		for i := 0; ok && i < len(l.Value); i++ {
+			if l.Value[i] == '\\' {
+				i++
+			} else if l.Value[i] == '$' {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // plain reports whether a literal means itself in every shell.

@@ -1,0 +1,68 @@
+package policy
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// Confines reports whether commands run in a sandbox where there is one: unless
+// it is switched off; under a policy that lets commands write and connect
+// anywhere, as the profile open does, only where it is required.
+func (p *Policy) Confines() bool {
+	switch {
+	case p == nil, p.sandbox == "require":
+		return true
+	case p.sandbox == "off":
+		return false
+	}
+	return p.settings[netCommand].verdict != Allow || p.settings[writeOutside].verdict == Deny
+}
+
+// ProtectedPaths lists what the built-in protections deny to write below root,
+// as absolute paths, whether there is something or not: what editors, agents
+// and repositories run by themselves.
+func ProtectedPaths(root string) []string {
+	list := []string{path.Join(root, ".git/hooks"), path.Join(root, ".git/config")}
+	for _, g := range writeGuards {
+		if g.cell == writeProtected && !strings.HasPrefix(g.pattern, "~/") && g.pattern[0] != '/' {
+			list = append(list, path.Join(root, g.pattern))
+		}
+	}
+	return list
+}
+
+// SecretPaths lists the built-in places of secrets below home and of the
+// system, as absolute paths, whether there is something or not.
+func SecretPaths(home string) []string {
+	var list []string
+	for _, g := range readGuards {
+		switch {
+		case strings.Contains(g.pattern, "*"):
+		case g.pattern[0] == '/':
+			list = append(list, g.pattern)
+		case home != "":
+			list = append(list, path.Join(home, g.pattern))
+		}
+	}
+	return list
+}
+
+// Restricted lists the names of the programs that deny and ask rules speak of,
+// as they stand there: names and paths.
+func (p *Policy) Restricted() []string {
+	if p == nil {
+		return nil
+	}
+	var names []string
+	for name, rules := range p.rules.programs {
+		for _, r := range rules {
+			if r.list != Allow {
+				names = append(names, name)
+				break
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,120 @@
+package shellparse
+
+import (
+	"context"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+const somePatch = "*** Begin Patch\n*** Add File: a$USER.txt\n+it's `x` \\ \"y\"\n+\n*** End Patch\n"
+
+func TestApplyPatch(t *testing.T) {
+	simple := "*** Begin Patch\n*** Delete File: a\n*** End Patch"
+	for _, c := range []struct{ command, dir, patch string }{
+		{"apply_patch <<'EOF'\n" + somePatch + "EOF", "", somePatch},
+		{"apply_patch <<'EOF'\n" + somePatch + "EOF\n", "", somePatch},
+		{"  applypatch<<\"PATCH\"\n" + somePatch + "PATCH\n\n", "", somePatch},
+		{"apply_patch <<EOF\n" + somePatch + "EOF", "", somePatch},
+		{"apply_patch <<\\EOF\n" + somePatch + "EOF", "", somePatch},
+		{"apply_patch 0<<'EOF'\n" + somePatch + "EOF", "", somePatch},
+		{"<<'EOF' apply_patch\n" + somePatch + "EOF", "", somePatch},
+		{"apply_patch <<-'EOF'\n\t*** Begin Patch\n\t+x\n\tEOF", "", "*** Begin Patch\n+x\n"},
+		{"apply_patch <<'EOF'\nEOF", "", ""},
+		{"cd src && apply_patch <<'EOF'\n" + somePatch + "EOF", "src", somePatch},
+		{"cd 'a b' && apply_patch <<'EOF'\n" + somePatch + "EOF", "a b", somePatch},
+		{"cd \"/a/b c\" &&\napply_patch <<'EOF'\n" + somePatch + "EOF", "/a/b c", somePatch},
+		{"apply_patch '" + simple + "'", "", simple},
+		{"apply_patch \"" + simple + "\"", "", simple},
+		{"bash -lc 'apply_patch <<EOF\n" + simple + "\nEOF'", "", simple + "\n"},
+		{"/bin/bash -c \"cd x && apply_patch <<EOF\n" + simple + "\nEOF\n\"", "x", simple + "\n"},
+		{"sh -c 'apply_patch \"" + simple + "\"'", "", simple},
+	} {
+		dir, patch, ok := ApplyPatch(c.command)
+		if !ok || dir != c.dir || patch != c.patch {
+			t.Errorf("%q: %q %q %v", c.command, dir, patch, ok)
+		}
+	}
+	for _, c := range []struct {
+		argv       []string
+		dir, patch string
+	}{
+		{[]string{"apply_patch", somePatch}, "", somePatch},
+		{[]string{"applypatch", ""}, "", ""},
+		{[]string{"bash", "-lc", "apply_patch <<'EOF'\n" + somePatch + "EOF"}, "", somePatch},
+		{[]string{"zsh", "-c", "cd a && apply_patch '" + simple + "'"}, "a", simple},
+	} {
+		dir, patch, ok := ApplyPatchArgv(c.argv)
+		if !ok || dir != c.dir || patch != c.patch {
+			t.Errorf("%q: %q %q %v", c.argv, dir, patch, ok)
+		}
+	}
+}
+
+func TestApplyPatchNot(t *testing.T) {
+	doc := " <<'EOF'\n*** Begin Patch\n*** End Patch\nEOF"
+	for _, command := range []string{
+		"", "apply_patch", "apply_patch a b" + doc, "apply_patch x" + doc, "apply_patch <patch.txt", "apply_patch <<<'x'",
+		"git apply_patch" + doc, "./apply_patch" + doc, "/bin/apply_patch" + doc, "\\apply_patch" + doc, "apply_patch2" + doc,
+		"apply_patch" + doc + "\nls", "ls; apply_patch" + doc, "ls\napply_patch" + doc, "apply_patch" + doc + "\n;", "echo hi && apply_patch" + doc,
+		"apply_patch; true" + doc, "apply_patch || true" + doc, "apply_patch | cat" + doc, "apply_patch &" + doc, "! apply_patch" + doc,
+		"cat x | apply_patch" + doc, "apply_patch >out" + doc, "apply_patch 3" + strings.TrimPrefix(doc, " "), "apply_patch 2>&1" + doc,
+		"X=1 apply_patch" + doc, "env apply_patch" + doc, "sudo apply_patch" + doc, "time apply_patch" + doc, "(apply_patch" + doc + "\n)", "{ apply_patch" + doc + "\n}",
+		"cd a && cd b && apply_patch" + doc, "cd a; apply_patch" + doc, "cd && apply_patch" + doc, "cd - && apply_patch" + doc, "cd -P a && apply_patch" + doc,
+		"cd $HOME && apply_patch" + doc, "cd ~/x && apply_patch" + doc, "cd a* && apply_patch" + doc, "cd {a,b} && apply_patch" + doc, "cd \"$X\" && apply_patch" + doc,
+		"cd a >x && apply_patch" + doc, "cd '' && apply_patch" + doc, "cd a || apply_patch" + doc, "cd `x` && apply_patch" + doc, "cd a && apply_patch" + doc + "\nls",
+		"apply_patch \"$(cat x)\"", "apply_patch $PATCH", "apply_patch $'*** Begin Patch'", "apply_patch \"a\\nb\"", "apply_patch 'a''b'", "apply_patch *",
+		"apply_patch <<'EOF'\n*** Begin Patch\n*** End Patch\n", "apply_patch <<EOF <<EOF\na\nEOF\nb\nEOF", "if true; then apply_patch" + doc + "\nfi", "f() { apply_patch" + doc + "\n}",
+		"bash -lc 'apply_patch <<EOF\nx\nEOF' extra", "bash -x -c 'apply_patch x'", "bash -lc \"bash -lc 'apply_patch x'\"", "bash -lc 'apply_patch x' >out", "python -c 'apply_patch x'",
+		"alias apply_patch=rm", "echo apply_patch" + doc, "apply_patch <<'EOF' && rm x\na\nEOF", "bash -lc 'apply_patch x; rm y'",
+	} {
+		if dir, patch, ok := ApplyPatch(command); ok {
+			t.Errorf("%q is taken for a patch: %q %q", command, dir, patch)
+		}
+	}
+	for _, argv := range [][]string{nil, {"apply_patch"}, {"apply_patch", "a", "b"}, {"./apply_patch", "a"}, {"bash", "-lc"}, {"bash", "-lc", "ls", "apply_patch"}, {"env", "apply_patch", "x"}, {"bash", "-lc", "bash -c 'apply_patch x'"}} {
+		if _, _, ok := ApplyPatchArgv(argv); ok {
+			t.Errorf("%q is taken for a patch", argv)
+		}
+	}
+}
+
+// FuzzApplyPatch: where a patch is recognised, bash would have run nothing but
+// apply_patch, once, and given it this text.
+func FuzzApplyPatch(f *testing.F) {
+	f.Add("cd a && apply_patch <<'EOF'\nx\nEOF\n")
+	f.Add("bash -lc 'apply_patch \"x\"'")
+	f.Add("apply_patch <<-\\A\n\tx\ny\nA")
+	f.Add("apply_patch <<A\nx\nA\n#c")
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		f.Skip("no bash: what it does is NOT compared")
+	}
+	f.Fuzz(func(t *testing.T, command string) {
+		dir, patch, ok := ApplyPatch(command)
+		if !ok || strings.ContainsAny(command, "\x00\r") || strings.ContainsAny(patch, "$`\\") {
+			return // a here-document that bash would expand is taken as it is
+		}
+		if len(command) > 1000 || strings.Contains(command, "-lc") || strings.Contains(command, "-c") {
+			return // a login shell reads more
+		}
+		// Functions stand in for all that may be run.
+		script := `PATH=; cd() { printf 'cd<%s>' "$@"; }
+apply_patch() { if [ $# = 0 ]; then t=; while IFS= read -r l; do t+=$l$'\n'; done; printf 'patch<%s>' "$t$l"; else printf 'patch<%s>' "$@"; fi; }
+applypatch() { apply_patch "$@"; }
+command_not_found_handle() { printf 'ran<%s>' "$@"; }
+` + command
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		c := exec.CommandContext(ctx, bash, "--norc", "--noprofile", "-c", script)
+		out, err := c.Output()
+		want := "patch<" + patch + ">"
+		if dir != "" {
+			want = "cd<" + dir + ">" + want
+		}
+		if err != nil || string(out) != want {
+			t.Errorf("%q: bash: %q %v, want %q", command, out, err, want)
+		}
+	})
+}

@@ -1,0 +1,256 @@
+package shellparse
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/policy"
+)
+
+// A trackedFile is an entry of a repository's index.
+type trackedFile struct {
+	name string // relative to the top of the work tree
+	hash string // of its content, in hex
+}
+
+// maxTracked is how many guarded files one command lists.
+const maxTracked = 8
+
+// gitUnnamed lists the guarded files that a subcommand may print though it is
+// not given their names: those that the repository tracks, as far as a
+// pathspec does not leave them out. What only the history holds is not seen.
+func (w *walker) gitUnnamed(c *call, g *gitCommand, args []word, cfg repoConfig) {
+	if cfg.top == "" || cfg.index == "" || w.world.ReadFile == nil {
+		return
+	}
+	prints := gitPrints(c, g, args)
+	objects := objectNames(args)
+	if !prints && len(objects) == 0 {
+		return
+	}
+	data, err := w.world.ReadFile(cfg.index)
+	if err != nil {
+		if prints && w.resolveIn("/", cfg.index).access.File != policy.Missing { // too large, say: whatever the tree holds
+			w.file(fileAccess{kind: policy.Read, tree: true, parent: c.index + 1, src: "git " + g.name}, word{text: cfg.top})
+		}
+		return
+	}
+	guarded := w.guardedFiles(data, cfg.top)
+	var keep, drop []string
+	if prints {
+		keep, drop = w.gitPathspecs(c, g, args)
+	}
+	listed := 0
+	for _, f := range guarded {
+		named := slices.ContainsFunc(objects, func(o string) bool { return strings.HasPrefix(f.hash, o) })
+		if named || prints && inPathspec(keep, f.name, cfg.top, true) && !inPathspec(drop, f.name, cfg.top, false) {
+			w.file(fileAccess{kind: policy.Read, parent: c.index + 1, src: "git " + g.name}, word{text: cfg.top + "/" + f.name})
+			if listed++; listed == maxTracked {
+				return
+			}
+		}
+	}
+}
+
+// guardedFiles are the tracked files that a policy may not let be read.
+func (w *walker) guardedFiles(index []byte, top string) []trackedFile {
+	guarded := w.world.Guarded
+	if guarded == nil {
+		secrets := policy.NewSecretNames()
+		guarded = func(name string) bool { return secrets.Match(strings.TrimPrefix(name, top+"/")) }
+	}
+	var out []trackedFile
+	ok := readIndex(index, func(name string, hash []byte) bool {
+		if guarded(top + "/" + name) {
+			out = append(out, trackedFile{name, hex.EncodeToString(hash)})
+		}
+		return w.spend(1)
+	})
+	if !ok {
+		w.whole("the index of the repository cannot be read")
+	}
+	return out
+}
+
+// readIndex calls each with the entries of a git index (gitformat-index(5),
+// versions 2 to 4 with SHA-1). It reports whether it could read them all.
+func readIndex(b []byte, each func(name string, hash []byte) bool) bool {
+	if len(b) < 12 || string(b[:4]) != "DIRC" {
+		return false
+	}
+	version, count := binary.BigEndian.Uint32(b[4:]), binary.BigEndian.Uint32(b[8:])
+	if version < 2 || version > 4 {
+		return false
+	}
+	name := ""
+	for b = b[12:]; count > 0; count-- {
+		at := 62
+		if at > len(b) {
+			return false
+		}
+		if flags := binary.BigEndian.Uint16(b[at-2:]); flags&0x4000 != 0 { // extended
+			at += 2
+		}
+		if version == 4 { // the name goes on from the one before
+			drop, n := prefixLength(b[min(at, len(b)):])
+			if n == 0 || drop > len(name) {
+				return false
+			}
+			at, name = at+n, name[:len(name)-drop]
+		} else {
+			name = ""
+		}
+		end := indexByte(b, at)
+		if end < 0 {
+			return false
+		}
+		name += string(b[at:end])
+		if !each(name, b[40:60]) {
+			return false
+		}
+		if at = end + 1; version < 4 {
+			at = (end + 8) &^ 7
+		}
+		if at > len(b) {
+			return false
+		}
+		b = b[at:]
+	}
+	return wholeIndex(b)
+}
+
+// wholeIndex reports whether the extensions after the entries leave the list
+// complete: a split index keeps most of it elsewhere, a sparse one names
+// directories.
+func wholeIndex(b []byte) bool {
+	for len(b) >= 28 { // a checksum of 20 bytes ends the file
+		if sig := string(b[:4]); sig == "link" || sig == "sdir" {
+			return false
+		}
+		n := int(binary.BigEndian.Uint32(b[4:]))
+		if n > len(b)-8 {
+			return false
+		}
+		b = b[8+n:]
+	}
+	return true
+}
+
+func indexByte(b []byte, from int) int {
+	if from > len(b) {
+		return -1
+	}
+	if i := slices.Index(b[from:], 0); i >= 0 {
+		return from + i
+	}
+	return -1
+}
+
+// prefixLength reads the variable-length number of version 4; n is its size,
+// 0 when there is none.
+func prefixLength(b []byte) (v, n int) {
+	for i, c := range b[:min(len(b), 5)] {
+		if i > 0 {
+			v++
+		}
+		if v = v<<7 | int(c&0x7f); c&0x80 == 0 {
+			return v, i + 1
+		}
+	}
+	return 0, 0
+}
+
+// gitPrints reports whether a subcommand prints what files hold, unasked for
+// by name.
+func gitPrints(c *call, g *gitCommand, args []word) bool {
+	patch := c.given("p", "patch", "U", "W", "function-context", "word-diff", "word-diff-regex", "color-words", "patch-with-raw", "patch-with-stat", "binary", "c", "cc", "m", "dd", "remerge-diff")
+	switch g.name {
+	case "grep":
+		return !c.given("l", "L", "c", "q")
+	case "archive":
+		return !c.given("l")
+	case "format-patch", "range-diff":
+		return true
+	case "show":
+		objects := 0
+		for _, x := range c.args {
+			if strings.Contains(x.text, ":") {
+				objects++
+			}
+		}
+		return patch || !gitSummary(c) && (objects == 0 || objects < len(c.args))
+	case "diff":
+		return patch || !gitSummary(c)
+	case "log", "whatchanged", "reflog", "diff-tree", "diff-files", "diff-index":
+		return patch
+	case "stash":
+		return patch && len(c.args) > 0 && c.args[0].text == "show"
+	}
+	return false
+}
+
+// gitSummary reports whether options replace the patch by a summary.
+func gitSummary(c *call) bool {
+	return c.given("s", "no-patch", "stat", "numstat", "shortstat", "name-only", "name-status", "summary", "dirstat", "raw", "compact-summary", "check", "quiet")
+}
+
+// objectNames are the words that may be the hash of an object.
+func objectNames(args []word) (out []string) {
+	for _, x := range args[1:] {
+		if s := strings.ToLower(x.text); !x.dyn && len(s) >= 4 && len(s) <= 40 && strings.Trim(s, "0123456789abcdef") == "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// gitPathspecs gives the pathspecs of a call, absolute where they are plain,
+// and those that leave something out.
+func (w *walker) gitPathspecs(c *call, g *gitCommand, args []word) (keep, drop []string) {
+	dashes := slices.IndexFunc(args, func(x word) bool { return x.text == "--" && !x.dyn })
+	specs := c.args
+	if dashes >= 0 {
+		specs = args[dashes+1:]
+	} else if g.name == "grep" && !c.given("e", "f") && len(specs) > 0 {
+		specs = specs[1:]
+	}
+	for _, x := range specs {
+		s, out := x.text, false
+		if rest, ok := strings.CutPrefix(s, ":("); ok {
+			magic, after, _ := strings.Cut(rest, ")")
+			s, out = after, strings.Contains(magic, "exclude")
+		} else if strings.HasPrefix(s, ":!") || strings.HasPrefix(s, ":^") {
+			s, out = s[2:], true
+		}
+		switch {
+		case x.dyn:
+			return nil, nil
+		case !out && dashes < 0 && !w.exists(s): // a revision, or nothing
+			continue
+		}
+		if !strings.ContainsAny(s, "*?[") {
+			if r := w.resolve(s); len(r) == 1 {
+				s = r[0].access.Path
+			}
+		}
+		if out {
+			drop = append(drop, s)
+		} else {
+			keep = append(keep, s)
+		}
+	}
+	return keep, drop
+}
+
+// inPathspec reports whether a tracked file is meant by one of the pathspecs;
+// none is what none of them says.
+func inPathspec(specs []string, name, top string, none bool) bool {
+	for _, s := range specs {
+		if within(top+"/"+name, s) || strings.ContainsAny(s, "*?[") && (wildcard(s, name, 64) || wildcard(s, name[strings.LastIndexByte(name, '/')+1:], 64)) {
+			return true
+		}
+	}
+	return none && len(specs) == 0
+}

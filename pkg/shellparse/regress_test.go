@@ -1,0 +1,56 @@
+package shellparse
+
+import (
+	"context"
+	"testing"
+)
+
+// TestFoundByFuzzing keeps the texts on which the comparison with bash once
+// found that it ran the canary unseen. Each stands for its kind.
+func TestFoundByFuzzing(t *testing.T) {
+	tr := newTruth(t)
+	texts := []string{
+		// a quote behind a nested expansion
+		"eco \"${x=$(echo pwn)x:-eli${x:-pwn}f ' $((pwn) )}\"; pwn; echo \"'}\"",
+		"xclet ho \"${esace:-echo \"${x:-o `pw!n`}\"'`pwn`'}\"",
+		// the word of an expansion is split where it has blanks
+		"${x:-\tpwn}", "${x:- pwn}\ny=&1 ", "${x:-pwn a;b}", "y=1; ${y:+pwn  a }b",
+		// a number sign right after a list starts no comment
+		"\n x=(pwn a)#; xargs pwn p*; ", "x=()#; pwn",
+		// an assignment after coproc
+		"coproc y=${x:-pwn} env pwn --; ", "coproc y=1 pwn",
+		// a comment ends with its line
+		"b c # ; \\\n builtin eval pwn | [;<&0", "#\\\npwn", "ls # a\\\npwn b",
+		// braces are expanded before names
+		"$yp{w,x}n $'\\x70wn' a", "${x}{$x,$x}n pwn", "x{$,$}y pwn; {$,$}'pwn'",
+		"echo return$(echo  =~ {}a,$(pwn)})", "echo {a..$(pwn)} {}a,`pwn`}",
+		// and tildes after braces
+		"\"$@\"; timeout 5 pwn {~,pwn}", "pwn {~,x}/.ssh a{~,b} {a,~}{/x,b}", "pwn x={~,b} {x=~,c}",
+		// a dollar that means itself keeps a word from being split
+		"p{w,x}n ${x:-pwn a}$ ", "y='1 2'; pwn $y$ $y${y}q $y", "pwn ${x:-a $ b}c",
+		// what the shell itself sets
+		"x=pwn; $x find . -maxdepth 0 $-exec pwn{} \\; ", "pwn a$-",
+		// what follows a function is no part of it
+		"f() { pwn; } && x=pwn; $x\n${y:+pwn\tb }case | ${x[@]} \\; ", "f() { :; } | pwn a",
+		"${$+pwn\tb } && printf pwn", "${?+pwn a}", "${#:+pwn}", "${-+pwn}",
+		// a local variable outside a function is refused
+		"$1local x=pwn; ${x:-pwn a} \\; | true in", "builtin local x=pwn; ${x:-pwn a}",
+		// a redirection is expanded after the words
+		">>  ${x:=pwn} ${x:-pwn a}bash -c wn;o{pwn,a} ", ">$((y=1)) ${y:-pwn}", "${x:-pwn} <<E\n${x:=ls}\nE\n",
+	}
+	ran, _ := tr.run(t, texts)
+	starts := 0
+	for i, calls := range ran {
+		a := Analyze(context.Background(), texts[i], "bash", tr.world(t.TempDir()))
+		for _, words := range calls {
+			starts++
+			if why := missed(a, words); why != "" {
+				t.Errorf("bash ran %q: %s\n%q\n%s", words, why, texts[i], dump(a))
+				break
+			}
+		}
+	}
+	if starts < len(texts)/2 {
+		t.Errorf("bash started the canary %d times only", starts)
+	}
+}
