@@ -111,6 +111,7 @@ type globMeta struct {
 	Partial    string    `json:"partial,omitempty"` // why the search ended early; the total is then a lower bound
 	Files      []string  `json:"files"`
 	Skipped    []skipped `json:"skipped"`
+	SkipCount  int       `json:"skip_count"` // may be larger than the length of skipped
 }
 
 // Run implements tool.Call.
@@ -123,7 +124,10 @@ func (g *globCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 		return nil, tool.Errorf(tool.BadInput, "%s is not a directory", shown(g.dir)).WithHint("name the directory to search, or read the file")
 	}
 	res, err := rg.Glob(ctx, g.dir.Real, g.patterns(), rg.GlobOptions{
-		Hidden: g.Hidden, NoIgnore: !g.Ignore, GlobalIgnore: rg.GlobalIgnoreFile(env.Getenv),
+		Resolved: true, Hidden: g.Hidden, NoIgnore: !g.Ignore, GlobalIgnore: rg.GlobalIgnoreFile(env.Getenv),
+		Allow: func(path string, isDir bool) bool {
+			return !isDir || env.May(policy.Access{Kind: policy.Read, Tool: "glob", Path: filepath.Clean(path), File: policy.Dir}) == nil
+		},
 		Sort: rg.Order(g.Sort), Limit: g.Limit, Cursor: g.Cursor, MaxEntries: maxGlobEntries,
 		Timeout: time.Duration(g.TimeoutMS) * time.Millisecond,
 	})
@@ -156,19 +160,19 @@ func (g *globCall) patterns() []string {
 func (g *globCall) result(res *rg.GlobResults) *tool.Result {
 	meta := &globMeta{
 		Count: len(res.Entries), Total: res.Total, Truncated: res.Truncated, NextCursor: res.Cursor,
-		Changed: res.Changed, Partial: res.Partial, Files: []string{}, Skipped: []skipped{},
+		Changed: res.Changed, Partial: res.Partial, Files: []string{}, Skipped: []skipped{}, SkipCount: res.SkipCount,
 	}
 	prefix := ""
 	switch {
 	case !g.dir.Inside:
-		prefix = filepath.ToSlash(g.dir.Real) + "/"
+		prefix = strings.TrimSuffix(filepath.ToSlash(g.dir.Real), "/") + "/"
 	case g.dir.Rel != ".":
 		prefix = g.dir.Rel + "/"
 	}
 	var b strings.Builder
 	for _, e := range res.Entries {
 		meta.Files = append(meta.Files, prefix+e.Path)
-		b.WriteString(visibleName(prefix+e.Path) + "\n")
+		b.WriteString(listed(prefix+e.Path) + "\n")
 	}
 	for _, s := range res.Skipped {
 		meta.Skipped = append(meta.Skipped, skipped{s.Path, s.Reason})
@@ -182,5 +186,12 @@ func (g *globCall) result(res *rg.GlobResults) *tool.Result {
 	if res.Partial != "" {
 		fmt.Fprintf(&b, "\nthe search ended early (%s): there may be more\n", res.Partial)
 	}
-	return &tool.Result{Title: fmt.Sprintf("%s for %s", count(int64(res.Total), "file"), strings.Join(g.Patterns, " ")), Output: b.String(), Metadata: meta, No: res.Total == 0}
+	for _, s := range res.Skipped[:min(len(res.Skipped), 5)] {
+		fmt.Fprintf(&b, "not looked into: %s (%s)\n", visibleName(s.Path), s.Reason)
+	}
+	r := &tool.Result{Title: fmt.Sprintf("%s for %s", count(int64(res.Total), "file"), strings.Join(g.Patterns, " ")), Output: b.String(), Metadata: meta, No: res.Total == 0}
+	if res.Partial == rg.PartialTimeout {
+		r.Error = tool.Errorf(tool.Timeout, "the search took longer than %d ms", g.TimeoutMS).WithHint("narrow path or pattern, or give a larger timeout_ms")
+	}
+	return r
 }

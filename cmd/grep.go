@@ -24,7 +24,7 @@ var grepTool = &tool.Tool{
 	Summary: "search the content of files",
 	Doc:     &grepDoc,
 	New: func() tool.Call {
-		return &grepCall{Mode: "content", Ignore: true, Sort: "path", Limit: 100, TimeoutMS: 30_000}
+		return &grepCall{Mode: "content", Ignore: true, Sort: "modified", Limit: 100, TimeoutMS: 30_000}
 	},
 	ReadOnly: true,
 }
@@ -51,7 +51,7 @@ type grepCall struct {
 func (g *grepCall) Params(p *param.Set) {
 	p.String(&g.Pattern, "pattern", "the regular expression").Required().Arg().Alias("query", "regex")
 	p.Paths(&g.Paths, "path", param.File, "directories or files to search").Arg().Alias("paths", "dir", "directory", "file_path").Shown("the root")
-	p.String(&g.Mode, "mode", "what to show").OneOf("content", "files", "count").Alias("output_mode")
+	p.String(&g.Mode, "mode", "what to show").OneOf("content", "files", "count", filesWithMatches).Alias("output_mode")
 	p.Int(&g.Before, "before", "lines to show before a match").Between(0, 1000).Alias("context_before", "-B", "before_context").Letter("B")
 	p.Int(&g.After, "after", "lines to show after a match").Between(0, 1000).Alias("context_after", "-A", "after_context").Letter("A")
 	p.Int(&g.Context, "context", "lines to show before and after a match").Between(0, 1000).Alias("-C", "context_lines").Letter("C")
@@ -65,14 +65,20 @@ func (g *grepCall) Params(p *param.Set) {
 	p.Bool(&g.Multiline, "multiline", "let a match span lines, and . match line ends").Letter("U")
 	p.Bool(&g.Hidden, "hidden", "search hidden files too")
 	p.Bool(&g.Ignore, "ignore", "leave out what .gitignore and .ignore exclude").Alias("gitignore")
-	p.String(&g.Sort, "sort", "order of the files").OneOf("path", "modified")
+	p.String(&g.Sort, "sort", "order of the files: newest first, or by path").OneOf("modified", "path")
 	p.Int(&g.Limit, "limit", "most matches to show; files in the other modes").Between(1, 100_000).Alias("head_limit", "max_results")
 	p.String(&g.Cursor, "cursor", "go on where an earlier answer ended")
 	p.Millis(&g.TimeoutMS, "timeout_ms", "time limit; what was found until then is returned").Between(1, 600_000).Alias("timeout")
 }
 
+// filesWithMatches is another word for the mode files, which other agents use.
+const filesWithMatches = "files_with_matches"
+
 // Needs implements tool.Call.
 func (g *grepCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, error) {
+	if g.Mode == filesWithMatches {
+		g.Mode = "files"
+	}
 	if len(g.Paths) == 0 {
 		g.Paths = []string{"."}
 	}
@@ -106,9 +112,10 @@ type grepMeta struct {
 }
 
 type grepResult struct {
-	Path    string     `json:"path"`
-	Matches int        `json:"matches"`
-	Lines   []grepLine `json:"lines,omitempty"`
+	Path     string     `json:"path"`
+	Matches  int        `json:"matches"`
+	Encoding string     `json:"encoding,omitempty"` // what the lines were decoded from; absent for UTF-8
+	Lines    []grepLine `json:"lines,omitempty"`
 }
 
 type grepLine struct {
@@ -116,6 +123,7 @@ type grepLine struct {
 	Column  int    `json:"column,omitempty"` // of the first match, in bytes from 1; absent in lines of context
 	Text    string `json:"text"`
 	Partial bool   `json:"partial,omitempty"` // the line is longer
+	Lossy   bool   `json:"lossy,omitempty"`   // it has U+FFFD for bytes that are no text
 }
 
 // Run implements tool.Call.
@@ -141,7 +149,7 @@ func (g *grepCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 
 func (g *grepCall) query(ctx context.Context, env *tool.Env) (rg.Query, error) {
 	q := rg.Query{
-		Root: env.Workspace.Root(), Pattern: g.Pattern,
+		Root: env.Workspace.Root(), Resolved: true, Pattern: g.Pattern,
 		Literal: g.Literal, IgnoreCase: g.IgnoreCase, SmartCase: g.SmartCase, Word: g.Word,
 		Multiline: g.Multiline, DotAll: g.Multiline, CRLF: true,
 		Include: g.Include, Exclude: g.Exclude, Types: g.Types,
@@ -163,6 +171,9 @@ func (g *grepCall) query(ctx context.Context, env *tool.Env) (rg.Query, error) {
 	q.Allow = func(path string) bool {
 		return asked[path] || env.May(policy.Access{Kind: policy.Read, Tool: "grep", Path: filepath.Clean(path)}) == nil
 	}
+	q.AllowDir = func(path string) bool {
+		return env.May(policy.Access{Kind: policy.Read, Tool: "grep", Path: path, File: policy.Dir}) == nil
+	}
 	if _, err := rg.Choose(q); err != nil {
 		// Only what our own engine cannot run needs the other one: looking
 		// for it costs more than most searches.
@@ -183,7 +194,7 @@ func (g *grepCall) explain(err error) error {
 	var p *rg.PatternError
 	switch {
 	case errors.As(err, &p) && p.PCRE:
-		return tool.Errorf(tool.Unsupported, "%w", err).WithHint("write it without look-around and backreferences, or install ripgrep with PCRE2")
+		return tool.Errorf(tool.Unsupported, "%w", err).WithHint("write it without look-around and backreferences, or install ripgrep 14 or later with PCRE2")
 	case errors.As(err, &p):
 		return tool.Errorf(tool.BadInput, "%w", err).WithHint("correct the pattern, or set literal to search for it as plain text")
 	case errors.Is(err, rg.ErrEmptyPattern):
@@ -215,10 +226,10 @@ func (g *grepCall) meta(res *rg.Results) *grepMeta {
 		m.Skipped = append(m.Skipped, skipped{s.Path, s.Reason})
 	}
 	for _, f := range res.Files {
-		r := grepResult{Path: f.Path, Matches: f.Matches}
+		r := grepResult{Path: f.Path, Matches: f.Matches, Encoding: f.Encoding}
 		for _, l := range f.Lines {
 			if l.Match {
-				r.Lines = append(r.Lines, grepLine{l.Number, l.Column, l.Text, l.Partial})
+				r.Lines = append(r.Lines, grepLine{l.Number, l.Column, l.Text, l.Partial, l.Lossy})
 			}
 		}
 		m.Results = append(m.Results, r)
@@ -235,14 +246,18 @@ func (g *grepCall) render(res *rg.Results, paint func(tool.Style, string) string
 	for i, f := range res.Files {
 		switch g.Mode {
 		case "files":
-			fmt.Fprintf(&b, "%s\n", paint(tool.Name, visibleName(f.Path)))
+			fmt.Fprintf(&b, "%s\n", paint(tool.Name, listed(f.Path)))
 		case "count":
-			fmt.Fprintf(&b, "%s:%d\n", paint(tool.Name, visibleName(f.Path)), f.Matches)
+			fmt.Fprintf(&b, "%s:%d\n", paint(tool.Name, listed(f.Path)), f.Matches)
 		default:
 			if i > 0 {
 				b.WriteByte('\n')
 			}
-			fmt.Fprintf(&b, "%s\n", paint(tool.Name, visibleName(f.Path)))
+			b.WriteString(paint(tool.Name, listed(f.Path)))
+			if f.Encoding != "" {
+				fmt.Fprintf(&b, " (decoded from %s)", f.Encoding)
+			}
+			b.WriteByte('\n')
 			renderLines(&b, f.Lines, paint)
 		}
 	}
@@ -256,7 +271,7 @@ func (g *grepCall) render(res *rg.Results, paint func(tool.Style, string) string
 		fmt.Fprintf(&b, "\nthe search ended early (%s): there may be more\n", res.Partial)
 	}
 	if res.SkipCount > 0 {
-		fmt.Fprintf(&b, "\n%s not searched:\n", count(int64(res.SkipCount), "file"))
+		fmt.Fprintf(&b, "\n%d not searched:\n", res.SkipCount)
 		for _, s := range res.Skipped[:min(len(res.Skipped), 5)] {
 			fmt.Fprintf(&b, "%s (%s)\n", visibleName(s.Path), s.Reason)
 		}

@@ -1,13 +1,12 @@
 package cmd
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -65,20 +64,26 @@ type lsMeta struct {
 	Total     int       `json:"total"`
 	Files     int       `json:"files"`
 	Dirs      int       `json:"directories"`
+	Links     int       `json:"links"`
+	Others    int       `json:"others"` // devices, FIFOs, sockets
 	Truncated bool      `json:"truncated"`
 	Next      int       `json:"next_offset,omitempty"`
+	Partial   string    `json:"partial,omitempty"` // why not all was looked at; the counts are then lower bounds
 	Skipped   []skipped `json:"skipped"`
 }
 
 type lsEntry struct {
-	Name   string     `json:"name"` // relative to the directory that is listed
-	Type   string     `json:"type"` // file, dir, symlink or other
-	Size   int64      `json:"size"`
-	Mode   string     `json:"mode"`
-	Time   *time.Time `json:"modified"`
-	Target string     `json:"target,omitempty"` // of a link
-	depth  int
+	Name    string     `json:"name"` // relative to the directory that is listed
+	Type    string     `json:"type"` // file, dir, symlink or other
+	Size    int64      `json:"size"`
+	Mode    string     `json:"mode"`
+	Time    *time.Time `json:"modified,omitempty"` // absent when it has just gone
+	Target  string     `json:"target,omitempty"`   // of a link
+	Entries *int       `json:"entries,omitempty"`  // in a directory; absent where depth ends
 }
+
+// maxLsEntries bounds how many directory entries a call looks at.
+const maxLsEntries = 1 << 20
 
 // Run implements tool.Call.
 func (l *lsCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
@@ -87,169 +92,114 @@ func (l *lsCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
 			Suggest(env.Workspace.Near(l.dir, 5)...).WithHint("check the path")
 	}
 	meta := &lsMeta{Path: shown(l.dir), Entries: []lsEntry{}, Skipped: []skipped{}}
-	all, err := l.list(ctx, env, meta)
-	if err != nil {
+	if err := l.list(ctx, env, meta); err != nil {
 		return nil, err
-	}
-	meta.Total = len(all)
-	for _, e := range all {
-		switch e.Type {
-		case "dir":
-			meta.Dirs++
-		case "file":
-			meta.Files++
-		}
 	}
 	if l.Offset > 1 && l.Offset > meta.Total {
 		return nil, tool.Errorf(tool.BadInput, "offset %d is behind the last of %d entries", l.Offset, meta.Total).WithHint("use an offset from 1 to %d", max(meta.Total, 1))
 	}
-	page := all[l.Offset-1 : min(meta.Total, l.Offset-1+l.Limit)]
-	meta.Entries = append(meta.Entries, page...)
-	if end := l.Offset - 1 + len(page); end < meta.Total {
+	if end := l.Offset - 1 + len(meta.Entries); end < meta.Total {
 		meta.Truncated, meta.Next = true, end+1
 	}
-	out := l.render(meta)
 	title := fmt.Sprintf("%s in %s", count(int64(meta.Total), "entry"), meta.Path)
-	return &tool.Result{Title: title, Output: out, Metadata: meta}, nil
+	return &tool.Result{Title: title, Output: l.render(meta), Metadata: meta}, nil
 }
 
-// list collects the entries breadth first: by level, then by the path of the
-// directory, then by name.
-func (l *lsCall) list(ctx context.Context, env *tool.Env, meta *lsMeta) ([]lsEntry, error) {
-	if l.dir.Type != policy.Dir {
-		e, err := l.entry(env, path.Base(l.dir.Real), l.dir, l.dir.Info)
-		return []lsEntry{e}, err
-	}
-	ignored, err := l.ignored(ctx, env)
-	if err != nil {
-		return nil, err
-	}
-	var all []lsEntry
-	level := []string{""}
-	for depth := 1; depth <= l.Depth && len(level) > 0; depth++ {
-		var next []string
-		for _, dir := range level {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			entries, err := l.read(env, dir)
-			if err != nil {
-				if dir == "" {
-					return nil, err
-				}
-				meta.Skipped = append(meta.Skipped, skipped{dir, reason(err)})
-				continue
-			}
-			for _, e := range entries {
-				e.depth = depth
-				if !l.Hidden && strings.HasPrefix(path.Base(e.Name), ".") || ignored(e) {
-					continue
-				}
-				all = append(all, e)
-				if e.Type == "dir" {
-					next = append(next, e.Name)
-				}
-			}
-		}
-		level = next
-	}
-	return all, nil
-}
-
-// ignored returns what tells the entries that ignore files exclude. Git's rule
-// needs the whole way from the repository's root, so a walk that knows them is
-// asked first.
-func (l *lsCall) ignored(ctx context.Context, env *tool.Env) (func(lsEntry) bool, error) {
-	if !l.Ignore {
-		return func(lsEntry) bool { return false }, nil
-	}
-	kept := map[string]bool{}
-	o := rg.WalkOptions{Root: l.dir.Real, Hidden: true, Links: true, Dirs: true, GlobalIgnore: rg.GlobalIgnoreFile(env.Getenv), MaxEntries: 1 << 20}
-	if _, err := rg.Walk(ctx, nil, o, func(e rg.Entry) error {
-		kept[e.Path] = true
-		return nil
-	}); err != nil {
-		return nil, err
-	}
-	return func(e lsEntry) bool { return e.Type != "other" && !kept[e.Name] }, nil
-}
-
-// read lists one directory, named relative to the one that is listed. The
-// policy decides about each by itself, for below the root there may be what
+// list fills in the entries of the page and the counts of all. The policy
+// decides about each directory by itself, for below the root there may be what
 // nobody may look into.
-func (l *lsCall) read(env *tool.Env, dir string) ([]lsEntry, error) {
-	at := l.dir
-	if dir != "" {
-		var err error
-		if at, err = env.Workspace.ResolveIn(l.dir.Real, dir); err != nil {
-			return nil, err
-		}
-		if err := env.May(at.Read("ls")); err != nil {
-			return nil, err
-		}
+func (l *lsCall) list(ctx context.Context, env *tool.Env, meta *lsMeta) error {
+	if l.dir.Type != policy.Dir {
+		return l.single(env, meta)
 	}
-	list, err := env.Workspace.ReadDir(at)
+	res, err := rg.List(ctx, l.dir.Real, rg.ListOptions{
+		Resolved: true, Depth: l.Depth, Offset: l.Offset - 1, Limit: l.Limit,
+		Hidden: l.Hidden, Ignore: l.Ignore, GlobalIgnore: rg.GlobalIgnoreFile(env.Getenv), MaxEntries: maxLsEntries,
+		Allow: func(dir string) bool {
+			return env.May(policy.Access{Kind: policy.Read, Tool: "ls", Path: dir, File: policy.Dir}) == nil
+		},
+	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	entries := make([]lsEntry, 0, len(list))
-	for _, d := range list {
-		info, err := d.Info()
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // it has just gone
-		}
-		if err != nil {
-			return nil, err
-		}
-		e, err := l.entry(env, path.Join(dir, d.Name()), at, info)
-		if err != nil {
-			return nil, err
-		}
-		entries = append(entries, e)
+	if err := context.Cause(ctx); err != nil {
+		return err
 	}
-	slices.SortFunc(entries, func(a, b lsEntry) int { return cmp.Compare(a.Name, b.Name) })
-	return entries, nil
+	meta.Total, meta.Files, meta.Dirs, meta.Links, meta.Others, meta.Partial = res.Total, res.Files, res.Dirs, res.Links, res.Others, res.Partial
+	for _, s := range res.Skipped {
+		meta.Skipped = append(meta.Skipped, skipped{s.Path, s.Reason})
+	}
+	for _, e := range res.Entries {
+		meta.Entries = append(meta.Entries, lsEntryOf(e))
+	}
+	return nil
 }
 
-func (l *lsCall) entry(env *tool.Env, name string, dir workspace.Path, info fs.FileInfo) (lsEntry, error) {
-	modified := info.ModTime().UTC()
-	e := lsEntry{Name: name, Type: "other", Size: info.Size(), Mode: info.Mode().String(), Time: &modified}
+func lsEntryOf(e rg.ListEntry) lsEntry {
+	out := lsEntry{Name: e.Path, Type: lsType(e.Mode), Size: e.Size, Mode: e.Mode.String(), Target: e.Target}
+	if !e.Modified.IsZero() {
+		modified := e.Modified.UTC()
+		out.Time = &modified
+	}
+	if e.Entries >= 0 && e.Mode.IsDir() {
+		out.Entries = &e.Entries
+	}
+	return out
+}
+
+func lsType(mode fs.FileMode) string {
 	switch {
-	case info.Mode().IsRegular():
-		e.Type = "file"
-	case info.IsDir():
-		e.Type = "dir"
-	case info.Mode()&fs.ModeSymlink != 0:
-		e.Type = "symlink"
-		target, err := env.Workspace.Readlink(dir, path.Base(name))
-		if err != nil {
-			return e, err
-		}
-		e.Target = target
+	case mode.IsRegular():
+		return "file"
+	case mode.IsDir():
+		return "dir"
+	case mode&fs.ModeSymlink != 0:
+		return "symlink"
 	}
-	return e, nil
+	return "other"
 }
 
-// render prints the entries as an indented tree, level after level.
+// single lists what is no directory: itself.
+func (l *lsCall) single(env *tool.Env, meta *lsMeta) error {
+	info, err := env.Workspace.Stat(l.dir)
+	if err != nil {
+		return err
+	}
+	e := lsEntryOf(rg.ListEntry{Path: path.Base(filepath.ToSlash(l.dir.Real)), Mode: info.Mode(), Size: info.Size(), Modified: info.ModTime()})
+	meta.Entries, meta.Total = append(meta.Entries, e), 1
+	switch e.Type {
+	case "file":
+		meta.Files = 1
+	default:
+		meta.Others = 1
+	}
+	return nil
+}
+
+// lsColumns is how wide mode, size and time are.
+const lsColumns = 39
+
+// render prints the entries as a tree, each directory with its entries below
+// it. Those directories that an earlier page has shown stand there again, as
+// what they are, so that every entry has its place.
 func (l *lsCall) render(meta *lsMeta) string {
 	var b strings.Builder
-	for _, e := range meta.Entries {
-		if l.Long {
-			fmt.Fprintf(&b, "%s %10d %s ", e.Mode, e.Size, e.Time.Format("2006-01-02 15:04"))
+	var open []string // the directories above the line last written, and itself
+	for _, e := range asTree(meta.Entries) {
+		parts := strings.Split(e.Name, "/")
+		depth := len(parts) - 1
+		same := 0
+		for same < min(depth, len(open)) && open[same] == parts[same] {
+			same++
 		}
-		b.WriteString(visibleName(e.Name))
-		switch e.Type {
-		case "dir":
-			b.WriteByte('/')
-		case "symlink":
-			b.WriteByte('@')
+		for at := same; at < depth; at++ {
 			if l.Long {
-				b.WriteString(" -> " + visibleName(e.Target))
+				b.WriteString(strings.Repeat(" ", lsColumns))
 			}
-		case "other":
-			b.WriteByte('?')
+			b.WriteString(strings.Repeat("  ", at) + listed(parts[at]) + "/ (listed before)\n")
 		}
-		b.WriteByte('\n')
+		open = parts
+		l.renderEntry(&b, e, depth, parts[depth])
 	}
 	if meta.Total == 0 {
 		b.WriteString("empty directory\n")
@@ -260,5 +210,52 @@ func (l *lsCall) render(meta *lsMeta) string {
 	if meta.Truncated {
 		fmt.Fprintf(&b, "entries %d-%d of %d; go on with offset=%d\n", l.Offset, meta.Next-1, meta.Total, meta.Next)
 	}
+	if meta.Partial != "" {
+		fmt.Fprintf(&b, "only %d entries were looked at: there are more\n", maxLsEntries)
+	}
 	return b.String()
+}
+
+// asTree orders entries so that those of a directory follow it.
+func asTree(entries []lsEntry) []lsEntry {
+	if !slices.ContainsFunc(entries, func(e lsEntry) bool { return strings.Contains(e.Name, "/") }) {
+		return entries
+	}
+	type keyed struct {
+		key string // the name with the slash before all other bytes
+		lsEntry
+	}
+	keys := make([]keyed, len(entries))
+	for i, e := range entries {
+		keys[i] = keyed{strings.ReplaceAll(e.Name, "/", "\x00"), e}
+	}
+	slices.SortFunc(keys, func(a, b keyed) int { return strings.Compare(a.key, b.key) })
+	out := make([]lsEntry, len(keys))
+	for i, k := range keys {
+		out[i] = k.lsEntry
+	}
+	return out
+}
+
+func (l *lsCall) renderEntry(b *strings.Builder, e lsEntry, depth int, name string) {
+	if l.Long {
+		when := strings.Repeat(" ", len("2006-01-02 15:04"))
+		if e.Time != nil {
+			when = e.Time.Format("2006-01-02 15:04")
+		}
+		fmt.Fprintf(b, "%s %10d %s ", e.Mode, e.Size, when)
+	}
+	b.WriteString(strings.Repeat("  ", depth) + listed(name))
+	switch e.Type {
+	case "dir":
+		b.WriteByte('/')
+	case "symlink":
+		b.WriteByte('@')
+		if l.Long {
+			b.WriteString(" -> " + visibleName(e.Target))
+		}
+	case "other":
+		b.WriteByte('?')
+	}
+	b.WriteByte('\n')
 }

@@ -101,7 +101,7 @@ func (c *collector) add(key fileKey, f *found) bool {
 	defer c.mu.Unlock()
 	c.matches += int64(f.matches)
 	c.count++
-	c.sum += hashOf("%q %d %d", key.path, f.matches, f.sum)
+	c.sum += hashEntry(key.path, uint64(f.matches), f.sum)
 	if c.visit != nil {
 		if c.visited == nil {
 			c.visited = c.visit(result)

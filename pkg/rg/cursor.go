@@ -46,6 +46,20 @@ func hashOf(format string, args ...any) uint64 {
 	return h.Sum64()
 }
 
+// hashEntry is FNV-1a of a path and numbers that go with it.
+func hashEntry(path string, numbers ...uint64) uint64 {
+	const offset, prime = 14695981039346656037, 1099511628211
+	h := uint64(offset)
+	for i := range len(path) {
+		h = (h ^ uint64(path[i])) * prime
+	}
+	for _, n := range numbers {
+		h = (h ^ n) * prime
+		h ^= h >> 32 // the product moves bits up only
+	}
+	return h
+}
+
 // hash covers what decides which results there are and in which order.
 func (q *Query) hash() uint64 {
 	return hashOf("grep %q %q %q %t%t%t%t%t%t%t %q %q %q %q %q %t%t%t%t%t %q %q %q %d", q.Root, q.Paths, q.Pattern,

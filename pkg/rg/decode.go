@@ -9,6 +9,7 @@ import (
 // A source gives the bytes of a file; zero bytes mean its end.
 type source interface {
 	read(p []byte) (int, error)
+	atEnd(place int64) bool // whether a read that came short up to place met the end
 }
 
 // A utf16Source decodes UTF-16 to UTF-8.
@@ -38,6 +39,8 @@ func (u *utf16Source) read(p []byte) (int, error) {
 	u.out = u.out[n:]
 	return n, nil
 }
+
+func (u *utf16Source) atEnd(_ int64) bool { return false }
 
 // decode turns the units that are complete into UTF-8.
 func (u *utf16Source) decode() {

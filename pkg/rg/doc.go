@@ -11,7 +11,9 @@
 //   - Ignore files, hidden files and links are treated as ripgrep does. Include
 //     and Exclude only ever leave files out; Globs are ripgrep's -g.
 //   - A file with a zero byte is binary: it is named as skipped, and nothing of
-//     it is reported. Text in UTF-16 is known by its byte order mark.
+//     it is reported. Text in UTF-16 is known by its byte order mark, and
+//     decoded before it is searched. Other text is searched as the bytes it is;
+//     lines that are not UTF-8 are shown as the encoding they seem to be in.
 //   - What could not be searched is named with its reason; it never fails the
 //     search. Totals are true even where the matches shown are cut.
 //   - Results come in a stated order, and a cursor goes on where they end.

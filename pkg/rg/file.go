@@ -3,6 +3,8 @@ package rg
 import (
 	"bytes"
 	"sync/atomic"
+
+	"github.com/agentkit-go/agentkit/pkg/text"
 )
 
 // A request says what a search of one file is to bring home.
@@ -39,6 +41,8 @@ type fileSearch struct {
 	context  int // end of what has been stored: context begins here or later
 	trailing int // lines of context still owed to the last match
 	pending  []pendingLine
+	guess    text.Encoding // of the file, where it is not UTF-8
+	guessed  bool
 }
 
 const (
@@ -57,6 +61,7 @@ func newFileSearch(p *plan, q *Query, stop *atomic.Bool) *fileSearch {
 func (s *fileSearch) search(f source, ask func() request) found {
 	s.found = found{}
 	s.request, s.want = ask, request{}
+	s.guessed = false
 	s.base, s.number, s.counted, s.context, s.trailing = 0, 1, 0, 0, 0
 	s.pending = s.pending[:0]
 	n, end, err := s.fill(f, 0, firstBuffer)
@@ -107,14 +112,15 @@ func (s *fileSearch) fill(f source, n, limit int) (int, bool, error) {
 		if n == len(s.buf) {
 			s.grow(2 * n)
 		}
-		k, err := f.read(s.buf[n:min(len(s.buf), limit)])
+		free := s.buf[n:min(len(s.buf), limit)]
+		k, err := f.read(free)
 		if err != nil {
 			return n, true, err
 		}
-		if k == 0 {
+		n += k
+		if k == 0 || k < len(free) && f.atEnd(s.base+int64(n)) {
 			return n, true, nil
 		}
-		n += k
 	}
 	return n, false, nil
 }
@@ -276,7 +282,7 @@ func (s *fileSearch) store(text []byte, start, end int) {
 	if len(spans) == 0 {
 		spans = []Span{{}}
 	}
-	s.lines = append(s.lines, newLine(line, s.number, s.base+int64(start), spans, s.q.MaxLineShown))
+	s.lines = append(s.lines, s.newLine(text, start, end, s.number, spans))
 	s.stored++
 	s.context = min(end+1, len(text))
 	s.trailing = s.q.After
@@ -293,9 +299,31 @@ func (s *fileSearch) storeLines(text []byte, from, upto, number, most int) int {
 	n := 0
 	for ; n < most && from < upto; n++ {
 		end := lineEnd(text, from)
-		s.lines = append(s.lines, newLine(text[from:end], number+n, s.base+int64(from), nil, s.q.MaxLineShown))
+		s.lines = append(s.lines, s.newLine(text, from, end, number+n, nil))
 		from = min(end+1, len(text))
 		s.context = from
 	}
 	return n
+}
+
+// newLine makes a line of from[start:end].
+func (s *fileSearch) newLine(from []byte, start, end, number int, spans []Span) Line {
+	legacy := func() (text.Encoding, bool) { return s.legacy(from, start) }
+	return newLine(from[start:end], number, s.base+int64(start), spans, s.q.MaxLineShown, legacy)
+}
+
+// legacy guesses at the encoding of a file from what stands around a line that
+// is not UTF-8; it is false where that is UTF-8 with some damage.
+func (s *fileSearch) legacy(around []byte, at int) (text.Encoding, bool) {
+	const before, after = 32 << 10, 32 << 10
+	if !s.guessed {
+		from, to := max(0, at-before), min(len(around), at+after)
+		s.guess, s.guessed = text.Detect(around[from:to], false), true
+	}
+	switch s.guess.Name {
+	case "binary", "utf-8":
+		return s.guess, false
+	}
+	s.encoding = s.guess.Name
+	return s.guess, true
 }

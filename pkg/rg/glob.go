@@ -2,6 +2,7 @@ package rg
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -15,6 +16,7 @@ import (
 
 // GlobOptions say what Glob lists.
 type GlobOptions struct {
+	Resolved      bool // no symbolic link stands in the root, as in Query
 	Hidden        bool // list hidden entries wherever a wildcard stands for them, except .git
 	NoIgnore      bool // do not read ignore files
 	GlobalIgnore  string
@@ -92,26 +94,69 @@ func Glob(ctx context.Context, root string, patterns []string, o GlobOptions) (*
 		ctx, cancel = context.WithTimeout(ctx, o.Timeout)
 		defer cancel()
 	}
-	g := &globber{root: root, opt: &o, found: map[string]Entry{}, result: &GlobResults{}}
+	g := &globber{root: root, opt: &o, from: from, result: &GlobResults{}}
+	if len(targets) > 1 {
+		g.seen = map[string]bool{}
+	}
 	for _, t := range targets {
 		if err := g.run(ctx, t); err != nil {
 			return nil, err
 		}
 	}
-	return g.finish(from, hash), nil
+	return g.finish(hash), nil
 }
 
-// A globber gathers the entries of several walks.
+// A globber gathers the entries of several walks: it counts all and keeps
+// those that can be shown.
 type globber struct {
 	root   string
 	opt    *GlobOptions
-	found  map[string]Entry
+	from   *cursor         // nil for the beginning
+	seen   map[string]bool // paths that have come, where patterns may overlap; else nil
+	kept   []Entry
+	sum    uint64
 	result *GlobResults
 }
 
+func (g *globber) add(e Entry) {
+	if g.seen != nil {
+		if g.seen[e.Path] {
+			return
+		}
+		g.seen[e.Path] = true
+	}
+	k := g.key(e)
+	g.result.Total++
+	g.sum += hashEntry(k.path, uint64(k.time)) &^ 1
+	if g.from != nil && k.compare(g.from.key()) <= 0 {
+		return
+	}
+	g.kept = append(g.kept, e)
+	if g.opt.Limit > 0 && len(g.kept) > 4*g.opt.Limit+1024 {
+		g.sort()
+		g.kept = g.kept[:g.opt.Limit+1] // one more shows that there is more
+	}
+}
+
+func (g *globber) key(e Entry) fileKey {
+	k := fileKey{path: e.Path}
+	if g.opt.Sort == ByModified {
+		k.time = e.Modified.UnixNano()
+	}
+	return k
+}
+
+func (g *globber) sort() {
+	slices.SortFunc(g.kept, func(a, b Entry) int { return g.key(a).compare(g.key(b)) })
+}
+
 func (g *globber) run(ctx context.Context, t globTarget) error {
-	base := filepath.Join(g.root, filepath.FromSlash(t.base))
 	o := g.walkOptions()
+	base, ok := g.resolve(t)
+	if !ok {
+		g.skip([]Skipped{{t.base, ReasonLeavesRoot}}, 1)
+		return nil
+	}
 	st, err := statTarget(base)
 	switch {
 	case err != nil:
@@ -125,15 +170,16 @@ func (g *globber) run(ctx context.Context, t globTarget) error {
 			g.skip([]Skipped{{t.base, ReasonPolicy}}, 1)
 			return nil
 		}
-		g.found[t.base] = Entry{Path: t.base, Dir: isDir, Modified: st.ModTime()}
+		g.add(Entry{Path: t.base, Dir: isDir, Modified: st.ModTime()})
 		return nil
 	case !st.IsDir():
 		return nil
 	}
+	o.shown = t.base
 	o.NoIgnore = o.NoIgnore || g.spelledIgnored(t.base)
 	t.prepare(o)
 	r, err := Walk(ctx, []string{base}, *o, func(e Entry) error {
-		g.found[e.Path] = e
+		g.add(e)
 		return nil
 	})
 	if err != nil {
@@ -147,6 +193,25 @@ func (g *globber) run(ctx context.Context, t globTarget) error {
 	return nil
 }
 
+// resolve gives the path of what the target spells out. Where the root is
+// resolved, links on the way count as long as they stay below it.
+func (g *globber) resolve(t globTarget) (path string, ok bool) {
+	path = filepath.Join(g.root, filepath.FromSlash(t.base))
+	if !g.opt.Resolved || t.base == "" {
+		return path, true
+	}
+	dir, name := path, ""
+	if t.literal { // a link there is listed, not followed
+		dir, name = filepath.Split(path)
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return path, errors.Is(err, fs.ErrNotExist)
+	}
+	below, err := filepath.Rel(g.root, real)
+	return filepath.Join(real, name), err == nil && filepath.IsLocal(below)
+}
+
 func (g *globber) skip(list []Skipped, count int) {
 	g.result.Skipped = append(g.result.Skipped, list...)
 	g.result.SkipCount += count
@@ -154,12 +219,9 @@ func (g *globber) skip(list []Skipped, count int) {
 
 func (g *globber) walkOptions() *WalkOptions {
 	o := &WalkOptions{
-		Root: g.root, Hidden: g.opt.Hidden, NoIgnore: g.opt.NoIgnore, GlobalIgnore: g.opt.GlobalIgnore,
+		Root: g.root, Resolved: g.opt.Resolved, Hidden: g.opt.Hidden, NoIgnore: g.opt.NoIgnore, GlobalIgnore: g.opt.GlobalIgnore,
 		Follow: g.opt.Follow, Links: true, OneFileSystem: g.opt.OneFileSystem, Dirs: g.opt.Dirs,
-		Sort: Unordered, MaxEntries: g.opt.MaxEntries, Workers: g.opt.Workers,
-	}
-	if g.opt.Sort == ByModified {
-		o.Sort = ByModified
+		MaxEntries: g.opt.MaxEntries, Workers: g.opt.Workers, times: g.opt.Sort == ByModified,
 	}
 	if g.opt.Allow != nil {
 		o.Skip = func(path string, isDir bool) bool { return !g.opt.Allow(path, isDir) }
@@ -189,14 +251,47 @@ func (t globTarget) prepare(o *WalkOptions) {
 	}
 	hidden := o.Hidden
 	o.Hidden = hidden || len(dotted) > 0
-	o.match = func(dir string, name []byte, isDir bool) bool {
-		shown := strings.TrimPrefix(dir+string(name), prefix)
-		matches := func(p string) bool {
-			p, dirOnly := strings.CutSuffix(p, "/")
-			return (isDir || !dirOnly) && doublestar.MatchUnvalidated(p, shown)
-		}
-		return slices.ContainsFunc(t.patterns, matches) && (hidden || spelledHidden(shown, dotted))
+	globs := make([]pathGlob, len(t.patterns))
+	for i, p := range t.patterns {
+		globs[i] = newPathGlob(p)
 	}
+	o.match = func(dir string, name []byte, isDir bool) bool {
+		for i := range globs {
+			if globs[i].matches(dir[len(prefix):], name, isDir) {
+				return hidden || spelledHidden(dir[len(prefix):]+string(name), dotted)
+			}
+		}
+		return false
+	}
+}
+
+// A pathGlob is a pattern that paths are matched with.
+type pathGlob struct {
+	pattern string
+	dirOnly bool
+	tail    string // what the last component of a path ends with
+	byTail  bool   // it is **/* and the tail: nothing else has to be looked at
+}
+
+func newPathGlob(pattern string) pathGlob {
+	g := pathGlob{}
+	g.pattern, g.dirOnly = strings.CutSuffix(pattern, "/")
+	name := g.pattern[strings.LastIndexByte(g.pattern, '/')+1:]
+	if name != "**" {
+		g.tail = name[strings.LastIndexAny(name, `*?[]{}\`)+1:]
+	}
+	g.byTail = g.pattern == "**/*"+g.tail
+	return g
+}
+
+func (g *pathGlob) matches(dir string, name []byte, isDir bool) bool {
+	switch {
+	case g.dirOnly && !isDir, !hasSuffix(name, g.tail):
+		return false
+	case g.byTail:
+		return true
+	}
+	return doublestar.MatchUnvalidated(g.pattern, dir+string(name))
 }
 
 // spelledHidden says whether every hidden name in the path is asked for.
@@ -237,49 +332,29 @@ func statTarget(path string) (fs.FileInfo, error) {
 	return os.Lstat(path)
 }
 
-func (g *globber) finish(from *cursor, hash uint64) *GlobResults {
+func (g *globber) finish(hash uint64) *GlobResults {
 	r := g.result
-	keys := make([]fileKey, 0, len(g.found))
-	sum := uint64(1)
-	for p, e := range g.found {
-		k := fileKey{path: p}
-		if g.opt.Sort == ByModified {
-			k.time = e.Modified.UnixNano()
-		}
-		keys = append(keys, k)
-		sum += hashOf("%q %d", k.path, k.time) &^ 1
-	}
-	slices.SortFunc(keys, fileKey.compare)
-	r.Total = len(keys)
+	g.sort()
+	sum := g.sum | 1
 	if r.Partial != "" {
 		sum = 0
 	}
-	if from != nil {
-		keys = keys[firstAfter(keys, from.key()):]
-		r.Changed = sum != 0 && from.Sum != 0 && sum != from.Sum
+	if g.from != nil {
+		r.Changed = sum != 0 && g.from.Sum != 0 && sum != g.from.Sum
 	}
-	if g.opt.Limit > 0 && len(keys) > g.opt.Limit {
-		keys = keys[:g.opt.Limit]
-		last := keys[len(keys)-1]
+	r.Entries = g.kept
+	if g.opt.Limit > 0 && len(r.Entries) > g.opt.Limit {
+		r.Entries = r.Entries[:g.opt.Limit]
+		last := g.key(r.Entries[g.opt.Limit-1])
 		r.Truncated = true
 		r.Cursor = cursor{Query: hash, Path: last.path, Time: last.time, Sum: sum}.encode()
 	}
-	for _, k := range keys {
-		e := g.found[k.path]
+	for i := range r.Entries {
 		if g.opt.Sort != ByModified {
-			e.Modified = time.Time{}
+			r.Entries[i].Modified = time.Time{}
 		}
-		r.Entries = append(r.Entries, e)
 	}
 	slices.SortFunc(r.Skipped, func(a, b Skipped) int { return comparePaths(a.Path, b.Path) })
 	r.Skipped = slices.Compact(r.Skipped)
 	return r
-}
-
-func firstAfter(keys []fileKey, k fileKey) int {
-	i, found := slices.BinarySearchFunc(keys, k, fileKey.compare)
-	if found {
-		i++
-	}
-	return i
 }

@@ -84,7 +84,7 @@ func globTargetOf(root, given, pattern string, dirs bool) (globTarget, error) {
 		dirOnly = false
 	}
 	base, rest := doublestar.SplitPattern(pattern)
-	if base == "." {
+	if base = path.Clean(base); base == "." {
 		base = ""
 	}
 	if !strings.ContainsAny(pattern, `*?[{\`) {

@@ -179,7 +179,7 @@ func dirLevel(up *level, dir, base, prefix, globalIgnore string) *level {
 	any := false
 	for _, name := range [...]string{".rgignore", ".ignore", ".gitignore"} {
 		if set := readRulesFile(filepath.Join(dir, name)); set != nil {
-			set.base, set.prefix = base, prefix
+			set.place(base, prefix)
 			l.sets[ignoreKind([]byte(name))] = set
 			any = true
 		}
@@ -209,14 +209,14 @@ func newLevel(up *level) *level {
 func (l *level) enterRepo(dir, base, prefix, globalIgnore string) {
 	l.repo, l.inRepo = true, true
 	if set := excludeRules(dir); set != nil {
-		set.base, set.prefix = base, prefix
+		set.place(base, prefix)
 		l.sets[fileExclude] = set
 	}
 	if globalIgnore == "" {
 		return
 	}
 	if set := readRulesFile(globalIgnore); set != nil {
-		set.base, set.prefix = base, prefix
+		set.place(base, prefix)
 		l.global = set
 	}
 }

@@ -126,9 +126,12 @@ func compareIgnore(t *testing.T, seed uint64) {
 
 func TestIgnoreLikeGit(t *testing.T) {
 	needGit(t)
-	n := uint64(150)
-	if testing.Short() {
-		n = 20
+	n := uint64(40)
+	switch {
+	case soak():
+		n = 1000
+	case testing.Short():
+		n = 10
 	}
 	for seed := range n {
 		compareIgnore(t, seed)

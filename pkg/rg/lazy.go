@@ -15,7 +15,8 @@ const (
 	unsure // only the simulator can tell, because of what stands at the position
 )
 
-// An entry of the transition table is the row of the next state and flags.
+// An entry of the transition table is where the row of the next state begins,
+// in bytes so that the next look-up has nothing to work out, and flags.
 const (
 	entryUnknown uint32 = 1 << 31
 	entryMatch   uint32 = 1 << 30 // the text before this byte ends a match
@@ -26,6 +27,8 @@ const (
 
 const (
 	rowSize   = 256
+	entrySize = 4
+	rowBytes  = rowSize * entrySize
 	endOfText = 256
 	maxStates = 3000 // 3 MB of rows
 )
@@ -164,10 +167,10 @@ func (d *lazyDFA) intern(set []int32, before uint8) uint32 {
 	if row, ok := d.index[string(d.key)]; ok {
 		return row
 	}
-	row := uint32(len(d.states)) * rowSize
+	row := uint32(len(d.states)) * rowBytes
 	d.states = append(d.states, lazyState{slices.Clone(set), before, looks})
 	d.rows = slices.Grow(d.rows, rowSize)[:len(d.rows)+rowSize]
-	fresh := d.rows[row:]
+	fresh := d.rows[len(d.rows)-rowSize:]
 	for i := range fresh {
 		fresh[i] = entryUnknown
 	}
@@ -177,9 +180,9 @@ func (d *lazyDFA) intern(set []int32, before uint8) uint32 {
 
 // next computes the entry of row for byte b, or for the end of the text.
 func (d *lazyDFA) next(row uint32, b int) uint32 {
-	state := &d.states[row/rowSize]
+	state := &d.states[row/rowBytes]
 	if b >= utf8.RuneSelf && b != endOfText && d.p.looks&lookUnicode != 0 {
-		d.rows[row+uint32(b)] = entryUnsure
+		d.rows[row/entrySize+uint32(b)] = entryUnsure
 		return entryUnsure
 	}
 	set := state.set
@@ -232,7 +235,7 @@ func (d *lazyDFA) next(row uint32, b int) uint32 {
 		entry |= entryStart
 	}
 	if b != endOfText {
-		d.rows[row+uint32(b)] = entry
+		d.rows[row/entrySize+uint32(b)] = entry
 	}
 	return entry
 }
@@ -266,22 +269,18 @@ func (d *lazyDFA) find(text []byte, pos int, ends bool) (at, safe int, v verdict
 	if v != matched {
 		return i, i, v
 	}
-	safe = i
-	rows := unsafe.Pointer(unsafe.SliceData(d.rows))
-	for i < len(text) {
-		// d.rows has a row of 256 entries at every row number.
-		entry := *(*uint32)(unsafe.Add(rows, uintptr(row+uint32(text[i]))*4))
-		if entry < entryStart {
-			row = entry
-			i++
-			continue
+	for safe = i; ; {
+		var entry uint32
+		n := 0
+		n, row, entry = follow(unsafe.Pointer(unsafe.SliceData(d.rows)), text[i:], row)
+		if i += n; i == len(text) {
+			break
 		}
 		if entry == entryUnknown {
 			if len(d.states) > maxStates {
 				return i, safe, unsure
 			}
 			entry = d.next(row, int(text[i]))
-			rows = unsafe.Pointer(unsafe.SliceData(d.rows))
 		}
 		if entry&entryMatch != 0 {
 			return i, safe, matched
@@ -297,7 +296,6 @@ func (d *lazyDFA) find(text []byte, pos int, ends bool) (at, safe int, v verdict
 				if i, row, v = d.begin(text, i); v != matched {
 					return i, i, v
 				}
-				rows = unsafe.Pointer(unsafe.SliceData(d.rows))
 				safe = i
 			}
 		}
@@ -306,6 +304,26 @@ func (d *lazyDFA) find(text []byte, pos int, ends bool) (at, safe int, v verdict
 		return len(text), safe, matched
 	}
 	return 0, 0, noMatch
+}
+
+// follow takes the transitions for text, from row on, up to the first whose
+// entry has a flag: the bytes taken, the row then, and that entry; 0 at the
+// end of the text. Rows is a table with rowSize entries from every row on.
+//
+// The loop is a function by itself so that all of it stays in registers, and
+// it adds the column first: only the row has to be waited for.
+//
+//go:noinline
+func follow(rows unsafe.Pointer, text []byte, row uint32) (n int, at, entry uint32) {
+	at = row
+	for i, b := range text {
+		entry = *(*uint32)(unsafe.Add(unsafe.Add(rows, uintptr(b)*entrySize), at))
+		if entry >= entryStart {
+			return i, at, entry
+		}
+		at = entry
+	}
+	return len(text), at, 0
 }
 
 // begin skips to where a match can begin and gives the state there. The

@@ -1,7 +1,10 @@
 package rg
 
 import (
+	"bytes"
 	"unicode/utf8"
+
+	"github.com/agentkit-go/agentkit/pkg/text"
 )
 
 // lineSpans finds the matches in a line, the first always and others as long
@@ -30,8 +33,9 @@ func (m *matcher) lineSpans(line []byte, limit int) []Span {
 }
 
 // newLine makes what is shown of a line of the file: raw without its line
-// break, and the matches in it.
-func newLine(raw []byte, number int, offset int64, spans []Span, limit int) Line {
+// break, and the matches in it. Legacy gives the encoding of a file that is not
+// in UTF-8; it may be nil.
+func newLine(raw []byte, number int, offset int64, spans []Span, limit int, legacy func() (text.Encoding, bool)) Line {
 	if n := len(raw); n > 0 && raw[n-1] == '\r' {
 		raw = raw[:n-1]
 	}
@@ -47,7 +51,20 @@ func newLine(raw []byte, number int, offset int64, spans []Span, limit int) Line
 		l.Partial = true
 	}
 	l.Cut = lo
-	l.Text, l.Spans, l.Lossy = showText(raw, lo, hi, spans)
+	l.Spans = shownSpans(spans, lo, hi)
+	switch part := raw[lo:hi]; {
+	case utf8.Valid(part):
+		l.Text = string(part)
+	case legacy != nil:
+		if e, ok := legacy(); ok {
+			l.Text, l.Spans = decodeText(e, part, l.Spans)
+			break
+		}
+		fallthrough
+	default:
+		l.Text, l.Spans = repairText(part, l.Spans)
+		l.Lossy = true
+	}
 	return l
 }
 
@@ -65,17 +82,19 @@ func window(raw []byte, from, limit int) (lo, hi int) {
 	return lo, hi
 }
 
-// showText converts raw[lo:hi] to valid UTF-8 and moves the spans with it.
-func showText(raw []byte, lo, hi int, spans []Span) (text string, shown []Span, lossy bool) {
+// shownSpans are the spans within the bytes lo to hi, counted from there.
+func shownSpans(spans []Span, lo, hi int) []Span {
+	var shown []Span
 	for _, s := range spans {
 		if s.Start <= hi && s.End >= lo {
 			shown = append(shown, Span{max(s.Start, lo) - lo, max(min(s.End, hi), lo) - lo})
 		}
 	}
-	if utf8.Valid(raw[lo:hi]) {
-		return string(raw[lo:hi]), shown, false
-	}
-	part := raw[lo:hi]
+	return shown
+}
+
+// repairText puts U+FFFD for what is not UTF-8 and moves the spans with it.
+func repairText(part []byte, spans []Span) (string, []Span) {
 	moved := make([]int, len(part)+1) // where each byte goes
 	out := make([]byte, 0, len(part)+16)
 	for i := 0; i < len(part); {
@@ -87,8 +106,29 @@ func showText(raw []byte, lo, hi int, spans []Span) (text string, shown []Span, 
 		i += size
 	}
 	moved[len(part)] = len(out)
-	for i, s := range shown {
-		shown[i] = Span{moved[s.Start], moved[s.End]}
+	for i, s := range spans {
+		spans[i] = Span{moved[s.Start], moved[s.End]}
 	}
-	return string(out), shown, true
+	return string(out), spans
+}
+
+// decodeText decodes a line piece by piece, so that the spans are known in the
+// result.
+func decodeText(e text.Encoding, part []byte, spans []Span) (string, []Span) {
+	var out []byte
+	at := 0
+	piece := func(to int) int {
+		if to > at {
+			decoded, _ := e.Decode(part[at:to])
+			out = append(out, bytes.ToValidUTF8(decoded, []byte("\uFFFD"))...)
+			at = to
+		}
+		return len(out)
+	}
+	for i, s := range spans {
+		start := piece(s.Start)
+		spans[i] = Span{start, piece(s.End)}
+	}
+	piece(len(part))
+	return string(out), spans
 }

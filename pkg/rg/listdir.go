@@ -149,7 +149,7 @@ func (k *walkWorker) readLevel(d *dirNode) {
 			continue
 		}
 		if set := d.handle.readRules(&k.name, string(name)); set != nil {
-			set.base = d.path
+			set.place(d.path, "")
 			own().sets[kind] = set
 		}
 	}

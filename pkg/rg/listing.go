@@ -1,6 +1,9 @@
 package rg
 
-import "time"
+import (
+	"io/fs"
+	"time"
+)
 
 type entryKind uint8
 
@@ -17,6 +20,7 @@ type fileStat struct {
 	kind     entryKind
 	dev, ino uint64 // zero where the system has none
 	name     string // the resolved path, where there are no inode numbers
+	mode     fs.FileMode
 	size     int64
 	modified time.Time
 }
@@ -33,7 +37,7 @@ type listing struct {
 }
 
 type listed struct {
-	from, to int // the name's place in names
+	from, to uint32 // the name's place in names
 	kind     entryKind
 }
 
@@ -43,9 +47,9 @@ func (l *listing) reset() {
 }
 
 func (l *listing) add(name []byte, kind entryKind) {
-	from := len(l.names)
+	from := uint32(len(l.names))
 	l.names = append(l.names, name...)
-	l.entries = append(l.entries, listed{from, len(l.names), kind})
+	l.entries = append(l.entries, listed{from, uint32(len(l.names)), kind})
 }
 
 func (l *listing) name(e listed) []byte { return l.names[e.from:e.to] }

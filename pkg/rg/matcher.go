@@ -37,6 +37,11 @@ func newPlan(q *Query) (*plan, error) {
 	if need.prefix {
 		p.prefix = p.find
 	}
+	if p.find == nil {
+		if f := newGramFinder(tree); f != nil {
+			p.find = f
+		}
+	}
 	if p.exact && len(need.lits) == 1 {
 		p.literal = len(need.lits[0].text)
 	}

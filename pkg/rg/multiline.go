@@ -109,7 +109,7 @@ func (s *fileSearch) flushPending(text []byte) {
 			}
 			s.contextBefore(text, p)
 		}
-		line := newLine(text[p.start:p.end], p.number, s.base+int64(p.start), p.spans, s.q.MaxLineShown)
+		line := s.newLine(text, p.start, p.end, p.number, p.spans)
 		line.Continues = p.continues
 		s.lines = append(s.lines, line)
 		s.context = min(p.end+1, len(text))

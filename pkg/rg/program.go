@@ -150,18 +150,24 @@ func (c *compiler) patch(at, body, next int32, lazy bool) {
 	}
 }
 
-func (c *compiler) set(set runeSet, next int32) int32 {
-	if len(set) == 2 && set[1] < utf8.RuneSelf {
-		return c.emit(inst{kind: instByte, lo: byte(set[0]), hi: byte(set[1]), out: next})
-	}
+// setKey tells sets apart.
+func setKey(set runeSet) string {
 	key := make([]byte, 0, 3*len(set))
 	for _, r := range set {
 		key = append(key, byte(r), byte(r>>8), byte(r>>16))
 	}
-	auto, ok := c.sets[string(key)]
+	return string(key)
+}
+
+func (c *compiler) set(set runeSet, next int32) int32 {
+	if len(set) == 2 && set[1] < utf8.RuneSelf {
+		return c.emit(inst{kind: instByte, lo: byte(set[0]), hi: byte(set[1]), out: next})
+	}
+	key := setKey(set)
+	auto, ok := c.sets[key]
 	if !ok {
 		auto = newByteSet(set)
-		c.sets[string(key)] = auto
+		c.sets[key] = auto
 	}
 	base := int32(len(c.p.insts))
 	for state := range auto.states {

@@ -62,6 +62,11 @@ type Query struct {
 	Paths   []string // files and directories to search; none means Root
 	Pattern string   // a regular expression, or text where Literal is set
 
+	// Resolved says that no symbolic link stands in Root and Paths. One that
+	// was put there since then is not followed: the search fails with
+	// workspace.ErrMoved. With Ripgrep that is checked only as it starts.
+	Resolved bool
+
 	Literal    bool // the pattern is text, not a regular expression
 	IgnoreCase bool
 	SmartCase  bool // ignore case unless the pattern has an upper-case letter
@@ -98,6 +103,10 @@ type Query struct {
 	// allows all. Refused files are named as skipped whether or not they
 	// would match. It is called on several goroutines.
 	Allow func(path string) bool
+
+	// AllowDir says the same of entering a directory below one of Paths. One
+	// that is refused is named as skipped, and so is nothing in it.
+	AllowDir func(path string) bool
 
 	Engine  Engine
 	Ripgrep *RipgrepProgram // where ripgrep is; nil for nowhere
@@ -149,12 +158,18 @@ func setDefault[T comparable](v *T, to T) {
 
 func (q *Query) walkOptions() *WalkOptions {
 	o := &WalkOptions{
-		Root: q.Root, Include: q.Include, Exclude: q.Exclude, Globs: q.Globs, Types: q.Types, TypesNot: q.TypesNot,
+		Root: q.Root, Resolved: q.Resolved, Include: q.Include, Exclude: q.Exclude, Globs: q.Globs, Types: q.Types, TypesNot: q.TypesNot,
 		Hidden: q.Hidden, NoIgnore: q.NoIgnore, GlobalIgnore: q.GlobalIgnore, Follow: q.Follow,
 		OneFileSystem: q.OneFileSystem, MaxEntries: q.MaxEntries, Workers: q.Workers,
 	}
-	if allow := q.Allow; allow != nil {
-		o.Skip = func(path string, isDir bool) bool { return !isDir && !allow(path) }
+	if q.Allow != nil || q.AllowDir != nil {
+		o.Skip = func(path string, isDir bool) bool {
+			allow := q.Allow
+			if isDir {
+				allow = q.AllowDir
+			}
+			return allow != nil && !allow(path)
+		}
 	}
 	return o
 }
@@ -188,7 +203,7 @@ type FileResult struct {
 	Matches  int       // lines on which a match begins, shown or not; 1 with Mode Files
 	Lines    []Line    // with Mode Content
 	Modified time.Time // zero unless sorted by it
-	Encoding string    // "utf-16le" or "utf-16be" for decoded text, else ""
+	Encoding string    // what Lines were decoded from, such as "utf-16le" or "iso-8859-1"; "" for UTF-8
 }
 
 // A Line is a matching line or one of its context.
@@ -202,7 +217,7 @@ type Line struct {
 	Char      int    // the same in characters
 	Text      string // the line, or a part of it around the match; no line break; valid UTF-8
 	Cut       int    // bytes left out in front of Text
-	Lossy     bool   // Text has U+FFFD where the line is not UTF-8
+	Lossy     bool   // Text has U+FFFD where the line is neither UTF-8 nor decoded
 	Spans     []Span // the matches within Text, at most MaxSpans
 	Partial   bool   // Text is not the whole line
 }
@@ -226,6 +241,7 @@ const (
 	ReasonTooLarge        = "too large"
 	ReasonNotRegular      = "not a regular file"
 	ReasonLoop            = "a symbolic link to a directory above"
+	ReasonLeavesRoot      = "a symbolic link that leads out of the directory"
 	ReasonOtherFileSystem = "another file system"
 	ReasonLongLine        = "a line too long to be searched in one piece"
 )

@@ -3,7 +3,6 @@ package rg
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -93,40 +92,6 @@ func resultLines(r *Results) []string {
 	}
 	sort.Strings(lines)
 	return slices.Compact(lines)
-}
-
-// ripgrepCounts gives "path:count" of every file with a match.
-func ripgrepCounts(t testing.TB, rg, dir string, args ...string) ([]string, bool) {
-	t.Helper()
-	cmd := exec.Command(rg, append([]string{"--no-config", "--count", "--null", "--with-filename", "--no-messages"}, args...)...)
-	cmd.Dir = dir
-	cmd.Env = []string{"HOME=" + t.TempDir()}
-	out, err := cmd.Output()
-	if e, ok := errors.AsType[*exec.ExitError](err); ok && e.ExitCode() == 2 && len(out) == 0 {
-		return nil, false
-	}
-	var counts []string
-	for line := range strings.Lines(string(out)) {
-		path, count, _ := strings.Cut(strings.TrimSpace(line), "\x00")
-		counts = append(counts, strings.TrimPrefix(path, "./")+":"+count)
-	}
-	sort.Strings(counts)
-	return counts, true
-}
-
-func nativeCounts(t testing.TB, q Query) []string {
-	t.Helper()
-	q.Engine, q.Limit, q.Timeout, q.Mode = Native, -1, -1, Count
-	r, err := Search(t.Context(), q)
-	if err != nil {
-		t.Fatalf("%q: %v", q.Pattern, err)
-	}
-	var counts []string
-	for _, f := range r.Files {
-		counts = append(counts, fmt.Sprintf("%s:%d", f.Path, f.Matches))
-	}
-	sort.Strings(counts)
-	return counts
 }
 
 func diffLines(want, got []string) string {

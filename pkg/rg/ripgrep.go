@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
 
 // A RipgrepProgram is a ripgrep that was found on this machine.
@@ -20,9 +22,13 @@ type RipgrepProgram struct {
 	Env     []string // its environment; nil for an empty one
 }
 
-// FindRipgrep looks for ripgrep: what AGENTKIT_RG names, else rg in the
-// absolute directories of PATH. Lookup gives an environment variable. The
-// program is run once, to ask for its version. The error is ErrNoRipgrep.
+// oldestRipgrep is the first major version that heeds ignore files as the
+// package promises: those before forget rules of the directories above.
+const oldestRipgrep = 14
+
+// FindRipgrep looks for ripgrep 14 or later: what AGENTKIT_RG names, else rg in
+// the absolute directories of PATH. Lookup gives an environment variable. Each
+// program is run to ask for its version. The error is ErrNoRipgrep.
 func FindRipgrep(ctx context.Context, lookup func(key string) string) (*RipgrepProgram, error) {
 	name := "rg"
 	if runtime.GOOS == "windows" {
@@ -43,7 +49,7 @@ func FindRipgrep(ctx context.Context, lookup func(key string) string) (*RipgrepP
 		if err != nil || !st.Mode().IsRegular() || runtime.GOOS != "windows" && st.Mode()&0o111 == 0 {
 			continue
 		}
-		if p := askVersion(ctx, path); p != nil {
+		if p := askVersion(ctx, path); p != nil && p.major() >= oldestRipgrep {
 			return p, nil
 		}
 	}
@@ -61,6 +67,16 @@ func askVersion(ctx context.Context, path string) *RipgrepProgram {
 	p.Version, _, _ = strings.Cut(version, " ")
 	p.PCRE2 = p.command(ctx, "", "--pcre2-version").Run() == nil
 	return p
+}
+
+// major is the first number of the version; 0 where there is none.
+func (p *RipgrepProgram) major() int {
+	first, _, _ := strings.Cut(p.Version, ".")
+	n, err := strconv.Atoi(first)
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 func (p *RipgrepProgram) command(ctx context.Context, dir string, args ...string) *exec.Cmd {
@@ -130,12 +146,15 @@ func ripgrepArgs(q *Query, pcre bool, roots []rootPath) []string {
 // searchRipgrep runs ripgrep and reads what it prints.
 func searchRipgrep(ctx context.Context, q *Query, p *plan, roots []rootPath, c *collector) (*runStatus, error) {
 	status := &runStatus{skips: &skipList{}}
+	if err := checkRoots(roots, q.Resolved); err != nil {
+		return nil, err
+	}
 	o := q.walkOptions()
 	filter, err := newPathFilter(o)
 	if err != nil {
 		return nil, err
 	}
-	if q.Allow != nil { // name what is refused, whether or not it would match
+	if q.Allow != nil || q.AllowDir != nil { // name what is refused, whether or not it would match
 		listed, err := Walk(ctx, q.Paths, *o, func(Entry) error { return nil })
 		if err != nil {
 			return nil, err
@@ -174,6 +193,32 @@ func searchRipgrep(ctx context.Context, q *Query, p *plan, roots []rootPath, c *
 		err = a.errors(waitErr, stderr.text)
 	}
 	return status, err
+}
+
+// checkRoots makes sure that resolved roots lead through no links now. Ripgrep
+// is given names, so that it is not proof against one that changes later.
+func checkRoots(roots []rootPath, resolved bool) error {
+	if !resolved {
+		return nil
+	}
+	for _, r := range roots {
+		var err error
+		if r.isDir {
+			var d dirHandle
+			if d, err = openRootDir(r.abs, true); err == nil {
+				d.close()
+			}
+		} else {
+			var f fileHandle
+			if f, err = openRootFile(r.abs, true); err == nil {
+				f.close()
+			}
+		}
+		if errors.Is(err, workspace.ErrMoved) {
+			return fmt.Errorf("searching %q: %w", r.abs, plainError(err))
+		}
+	}
+	return nil
 }
 
 // A tailBuffer keeps the first part of what is written to it.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -20,6 +21,7 @@ type adapter struct {
 	filter *pathFilter
 	status *runStatus
 	roots  []rootPath
+	dirs   map[string]bool // what reaches has found
 
 	skip   bool // the present file is not wanted
 	key    fileKey
@@ -109,7 +111,8 @@ func (a *adapter) take(m *message) bool {
 func (a *adapter) begin(path string) {
 	a.key, a.found, a.lastAt = fileKey{path: path}, found{}, 0
 	abs := absolutePath(a.q.Root, path)
-	a.skip = a.q.Allow != nil && !a.q.Allow(abs) || !a.named(path) && !a.admitted(path) || !a.c.claim(path)
+	a.skip = a.q.Allow != nil && !a.q.Allow(abs) ||
+		!a.named(path) && !(a.reaches(filepath.Dir(abs)) && a.admitted(path)) || !a.c.claim(path)
 	if a.skip {
 		return
 	}
@@ -119,6 +122,24 @@ func (a *adapter) begin(path string) {
 		}
 	}
 	a.want = a.c.request(a.key)
+}
+
+// reaches says whether a walk may enter a directory, and those above it up to
+// the one that the query names.
+func (a *adapter) reaches(dir string) bool {
+	if a.q.AllowDir == nil || slices.ContainsFunc(a.roots, func(r rootPath) bool { return r.abs == dir }) {
+		return true
+	}
+	known, ok := a.dirs[dir]
+	if !ok {
+		up := filepath.Dir(dir)
+		known = up == dir || a.q.AllowDir(dir) && a.reaches(up)
+		if a.dirs == nil {
+			a.dirs = map[string]bool{}
+		}
+		a.dirs[dir] = known
+	}
+	return known
 }
 
 func (a *adapter) named(path string) bool {
@@ -160,7 +181,7 @@ func (a *adapter) line(raw []byte, number int, offset int64, isMatch, begins boo
 	f := &a.found
 	if isMatch && begins {
 		f.matches++
-		f.sum ^= hashOf("%d", offset)
+		f.sum ^= hashEntry("", uint64(offset))
 		switch {
 		case number <= a.want.after:
 			f.before++
@@ -180,7 +201,7 @@ func (a *adapter) line(raw []byte, number int, offset int64, isMatch, begins boo
 	if isMatch && !begins && f.stored >= a.want.lines && a.lastAt == 0 {
 		return
 	}
-	l := newLine(raw, number, offset, spans[:min(len(spans), MaxSpans)], a.q.MaxLineShown)
+	l := newLine(raw, number, offset, spans[:min(len(spans), MaxSpans)], a.q.MaxLineShown, nil)
 	l.Continues = isMatch && !begins
 	f.lines = append(f.lines, l)
 }

@@ -79,7 +79,7 @@ func rootTask(r rootPath, o *WalkOptions) (task, error) {
 		show += "/"
 	}
 	root := &walkRoot{abs: r.abs, show: show}
-	handle, err := openRootDir(r.abs)
+	handle, err := openRootDir(r.abs, o.Resolved)
 	if err != nil {
 		return task{}, fmt.Errorf("searching %q: %w", r.abs, plainError(err))
 	}

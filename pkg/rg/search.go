@@ -2,10 +2,13 @@ package rg
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"sync/atomic"
 	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
 
 // Search finds what q asks for. An error means that the query itself is wrong
@@ -109,6 +112,7 @@ func searchNative(ctx context.Context, q *Query, p *plan, roots []rootPath, c *c
 	w.visit = func(k *walkWorker, b *batch) {
 		s := k.work.(*fileSearch)
 		n := 0
+		k.plain = !w.opt.Follow && b.dir.handle.localFS()
 		b.each(func(name []byte) bool {
 			if k.searchEntry(s, c, b.dir, name) {
 				n++
@@ -118,9 +122,11 @@ func searchNative(ctx context.Context, q *Query, p *plan, roots []rootPath, c *c
 		searched.Add(int64(n))
 	}
 	defer context.AfterFunc(ctx, func() { w.stop.Store(true) })()
-	if n := searchNamed(w, p, q, roots, c); n > 0 {
-		searched.Add(int64(n))
+	n, err := searchNamed(w, p, q, roots, c)
+	if err != nil {
+		return nil, err
 	}
+	searched.Add(int64(n))
 	if err := w.start(ctx, roots); err != nil {
 		return nil, err
 	}
@@ -128,7 +134,7 @@ func searchNative(ctx context.Context, q *Query, p *plan, roots []rootPath, c *c
 }
 
 // searchNamed searches the files that the query names.
-func searchNamed(w *walker, p *plan, q *Query, roots []rootPath, c *collector) (searched int) {
+func searchNamed(w *walker, p *plan, q *Query, roots []rootPath, c *collector) (searched int, err error) {
 	var s *fileSearch
 	for _, r := range roots {
 		if r.isDir || w.stop.Load() || !c.claim(r.show) {
@@ -138,7 +144,10 @@ func searchNamed(w *walker, p *plan, q *Query, roots []rootPath, c *collector) (
 			w.skips.add(r.show, ReasonPolicy)
 			continue
 		}
-		f, err := openRootFile(r.abs)
+		f, err := openRootFile(r.abs, q.Resolved)
+		if errors.Is(err, workspace.ErrMoved) {
+			return searched, fmt.Errorf("searching %q: %w", r.abs, plainError(err))
+		}
 		if err != nil {
 			w.skips.add(r.show, errorReason(err))
 			continue
@@ -146,12 +155,12 @@ func searchNamed(w *walker, p *plan, q *Query, roots []rootPath, c *collector) (
 		if s == nil {
 			s = newFileSearch(p, q, &w.stop)
 		}
-		if w.searchFile(s, c, f, r.show) {
+		if w.searchFile(s, c, &f, r.show) {
 			searched++
 		}
 		f.close()
 	}
-	return searched
+	return searched, nil
 }
 
 // searchEntry opens and searches a file of a directory; it is false when that
@@ -161,23 +170,24 @@ func (k *walkWorker) searchEntry(s *fileSearch, c *collector, d *dirNode, name [
 	if c.claimed != nil && !c.claim(d.root.shown(d.path, name)) {
 		return false
 	}
-	f, err := d.handle.openFile(&k.name, string(name), w.opt.Follow)
-	if err != nil {
+	var err error
+	if k.file, err = d.handle.openFile(&k.name, string(name), w.opt.Follow); err != nil {
 		w.skips.add(d.root.shown(d.path, name), errorReason(err))
 		return false
 	}
-	defer f.close()
+	defer k.file.close()
+	k.file.local = k.plain
 	s.shown = func() string { return d.root.shown(d.path, name) }
-	return w.searchOpen(s, c, f)
+	return w.searchOpen(s, c, &k.file)
 }
 
-func (w *walker) searchFile(s *fileSearch, c *collector, f fileHandle, path string) bool {
+func (w *walker) searchFile(s *fileSearch, c *collector, f *fileHandle, path string) bool {
 	s.shown = func() string { return path }
 	return w.searchOpen(s, c, f)
 }
 
 // searchOpen searches an open file, the path of which s.shown gives.
-func (w *walker) searchOpen(s *fileSearch, c *collector, f fileHandle) bool {
+func (w *walker) searchOpen(s *fileSearch, c *collector, f *fileHandle) bool {
 	if max := s.q.MaxFileSize; max > 0 {
 		if st, err := f.stat(); err == nil && st.size > max {
 			w.skips.add(s.shown(), ReasonTooLarge)

@@ -8,51 +8,129 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
 
-// A dirHandle is a directory, here known by its path.
-type dirHandle struct{ path string }
+// A dirHandle is an open directory: what is opened beside it stays below it,
+// whatever its path may lead to meanwhile.
+type dirHandle struct {
+	r    *os.Root
+	path string
+}
 
 // A fileHandle is an open file.
-type fileHandle struct{ f *os.File }
+type fileHandle struct {
+	f     *os.File
+	local bool // always false, see atEnd
+}
 
 type nameBuf []byte
 
-func openRootDir(path string) (dirHandle, error) {
-	st, err := os.Stat(path)
-	if err == nil && !st.IsDir() {
-		err = &os.PathError{Op: "open", Path: path, Err: errors.New("not a directory")}
+func openRootDir(path string, resolved bool) (dirHandle, error) {
+	if !resolved {
+		r, err := os.OpenRoot(path)
+		return dirHandle{r, path}, err
 	}
-	return dirHandle{path}, err
+	volume := filepath.VolumeName(path) + string(filepath.Separator)
+	r, err := os.OpenRoot(volume)
+	d := dirHandle{r, volume}
+	for name := range strings.SplitSeq(strings.TrimPrefix(path, volume), string(filepath.Separator)) {
+		if err != nil || name == "" {
+			break
+		}
+		var next dirHandle
+		next, err = d.openDir(nil, name, false)
+		d.close()
+		d = next
+	}
+	if errors.Is(err, errLink) {
+		err = workspace.ErrMoved
+	}
+	return d, err
 }
 
-func openRootFile(path string) (fileHandle, error) {
-	f, err := os.Open(path)
-	return fileHandle{f}, err
+func openRootFile(path string, resolved bool) (fileHandle, error) {
+	if !resolved {
+		f, err := os.Open(path)
+		return fileHandle{f: f}, err
+	}
+	d, err := openRootDir(filepath.Dir(path), true)
+	if err != nil {
+		return fileHandle{}, err
+	}
+	defer d.close()
+	f, err := d.openFile(nil, filepath.Base(path), false)
+	if errors.Is(err, errLink) {
+		err = workspace.ErrMoved
+	}
+	return f, err
 }
+
+var errLink = errors.New("a symbolic link")
 
 func (d dirHandle) openDir(_ *nameBuf, name string, follow bool) (dirHandle, error) {
 	path := filepath.Join(d.path, name)
-	st, err := os.Lstat(path)
-	if err == nil && follow {
-		st, err = os.Stat(path)
+	if follow { // a link may lead out of the directory
+		r, err := os.OpenRoot(path)
+		return dirHandle{r, path}, err
 	}
-	if err == nil && !st.IsDir() {
-		err = errors.New("not a directory")
+	before, err := d.r.Lstat(name)
+	switch {
+	case err != nil:
+		return dirHandle{}, err
+	case before.Mode()&fs.ModeSymlink != 0:
+		return dirHandle{}, errLink
+	case !before.IsDir():
+		return dirHandle{}, errors.New("not a directory")
 	}
-	return dirHandle{path}, err
+	r, err := d.r.OpenRoot(name)
+	if err != nil {
+		return dirHandle{}, err
+	}
+	if after, err := r.Stat("."); err != nil || !os.SameFile(before, after) {
+		r.Close()
+		return dirHandle{}, errLink
+	}
+	return dirHandle{r, path}, nil
 }
 
 func (d dirHandle) openFile(_ *nameBuf, name string, follow bool) (fileHandle, error) {
-	path := filepath.Join(d.path, name)
-	if st, err := os.Lstat(path); err == nil && !follow && st.Mode()&fs.ModeSymlink != 0 {
-		return fileHandle{}, errors.New("a symbolic link")
+	if follow {
+		f, err := os.Open(filepath.Join(d.path, name))
+		return fileHandle{f: f}, err
 	}
-	f, err := os.Open(path)
-	return fileHandle{f}, err
+	before, err := d.r.Lstat(name)
+	switch {
+	case err != nil:
+		return fileHandle{}, err
+	case before.Mode()&fs.ModeSymlink != 0:
+		return fileHandle{}, errLink
+	}
+	f, err := d.r.Open(name)
+	if err != nil {
+		return fileHandle{}, err
+	}
+	if after, err := f.Stat(); err != nil || !os.SameFile(before, after) {
+		f.Close()
+		return fileHandle{}, errLink
+	}
+	return fileHandle{f: f}, nil
 }
 
-func (d dirHandle) close()  {}
+// readLink gives what the link called name leads to.
+func (d dirHandle) readLink(_ *nameBuf, name string) (string, error) { return d.r.Readlink(name) }
+
+// localFS and atEnd belong to what is only known of Linux.
+func (d dirHandle) localFS() bool       { return false }
+func (f fileHandle) atEnd(_ int64) bool { return f.local }
+
+func (d dirHandle) close() {
+	if d.r != nil {
+		d.r.Close()
+	}
+}
 func (f fileHandle) close() { _ = f.f.Close() }
 
 func (f fileHandle) read(p []byte) (int, error) {
@@ -71,15 +149,17 @@ func (f fileHandle) stat() (fileStat, error) {
 	return newFileStat(st), nil
 }
 
-func (d dirHandle) stat() (fileStat, error) { return d.statName(nil, "", true) }
+func (d dirHandle) stat() (fileStat, error) { return d.statName(nil, ".", true) }
 
 func (d dirHandle) statName(_ *nameBuf, name string, follow bool) (fileStat, error) {
 	path := filepath.Join(d.path, name)
-	get := os.Lstat
+	var st fs.FileInfo
+	var err error
 	if follow {
-		get = os.Stat
+		st, err = os.Stat(path)
+	} else {
+		st, err = d.r.Lstat(name)
 	}
-	st, err := get(path)
 	if err != nil {
 		return fileStat{}, err
 	}
@@ -91,7 +171,7 @@ func (d dirHandle) statName(_ *nameBuf, name string, follow bool) (fileStat, err
 }
 
 func newFileStat(st fs.FileInfo) fileStat {
-	return fileStat{kind: kindOf(st.Mode()), size: st.Size(), modified: st.ModTime()}
+	return fileStat{kind: kindOf(st.Mode()), mode: st.Mode(), size: st.Size(), modified: st.ModTime()}
 }
 
 func kindOf(m fs.FileMode) entryKind {
@@ -108,7 +188,7 @@ func kindOf(m fs.FileMode) entryKind {
 
 // list appends the entries of the directory to l.
 func (d dirHandle) list(l *listing) error {
-	f, err := os.Open(d.path)
+	f, err := d.r.Open(".")
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -14,7 +15,8 @@ import (
 // WalkOptions say what a walk lists. The zero value of each means the plain
 // behaviour of rg --files.
 type WalkOptions struct {
-	Root string // absolute; paths shown and globs are relative to it
+	Root     string // absolute; paths shown and globs are relative to it
+	Resolved bool   // as in Query
 
 	Include, Exclude, Globs []string // as in Query
 	Types, TypesNot         []string
@@ -35,6 +37,8 @@ type WalkOptions struct {
 	// goroutines.
 	Skip func(path string, isDir bool) bool
 
+	shown string                                         // what the only path is shown as; "" for its own name
+	times bool                                           // fill in Modified whatever the order
 	match func(dir string, name []byte, isDir bool) bool // what to list; nil for all
 	depth int                                            // how far below a path to look; 0 or less is no limit
 }
@@ -74,6 +78,9 @@ func Walk(ctx context.Context, paths []string, o WalkOptions, visit func(Entry) 
 	if err != nil {
 		return nil, err
 	}
+	if o.shown != "" {
+		roots[0].show = o.shown
+	}
 	g := &gatherer{visit: visit, order: o.Sort, several: len(roots) > 1, seen: map[string]bool{}}
 	for _, r := range roots {
 		if !r.isDir {
@@ -87,7 +94,7 @@ func Walk(ctx context.Context, paths []string, o WalkOptions, visit func(Entry) 
 		return nil, err
 	}
 	w.visit = func(k *walkWorker, b *batch) {
-		if g.add(k.entries(b, o.Sort == ByModified)) != nil {
+		if g.add(k.entries(b, o.times || o.Sort == ByModified)) != nil {
 			w.stop.Store(true)
 		}
 	}
@@ -137,16 +144,21 @@ func (w *walker) partial(ctx context.Context) string {
 	return ""
 }
 
-// entries makes entries of a batch.
+// entries makes entries of a batch. Their paths share one piece of memory.
 func (k *walkWorker) entries(b *batch, times bool) []Entry {
-	var out []Entry
+	out := make([]Entry, 0, batchFiles)
+	var paths strings.Builder
+	dir := b.dir.root.show + b.dir.path
+	paths.Grow(len(b.names) + batchFiles*len(dir))
 	b.each(func(name []byte) bool {
-		e := Entry{}
-		if name[len(name)-1] == '/' {
-			e.Dir = true
+		e := Entry{Dir: name[len(name)-1] == '/'}
+		if e.Dir {
 			name = name[:len(name)-1]
 		}
-		e.Path = b.dir.root.shown(b.dir.path, name)
+		from := paths.Len()
+		paths.WriteString(dir)
+		paths.Write(name)
+		e.Path = paths.String()[from:]
 		if times {
 			if st, err := b.dir.handle.statName(&k.name, string(name), k.w.opt.Follow); err == nil {
 				e.Modified = st.modified

@@ -48,6 +48,9 @@ type batch struct {
 }
 
 func (b *batch) add(name []byte) {
+	if b.names == nil {
+		b.names = make([]byte, 0, batchFiles*16)
+	}
 	b.names = append(b.names, byte(len(name)), byte(len(name)>>8))
 	b.names = append(b.names, name...)
 }
@@ -102,7 +105,9 @@ type walkWorker struct {
 	local []task
 	list  listing
 	name  nameBuf
-	seen  int // entries since it started
+	file  fileHandle // the one that is being searched
+	plain bool       // files of the present batch read as dirHandle.localFS says
+	seen  int        // entries since it started
 	work  any
 }
 

@@ -1,26 +1,12 @@
 #!/bin/sh
-# Compares the search engine of pkg/rg with ripgrep on the same trees, run for
-# run, and prints medians and the median of the ratios: below 1 is faster than
-# ripgrep.
+# Compares searches with ripgrep on the same trees, turn by turn: the engine of
+# pkg/rg where every matching line is printed, newest first too, beside a
+# wrapper of rg --json, and the whole program in a repository of 40 files.
 #
 #   testdata/bench/grep.sh [DIR ...]
 #
-# Without a DIR it takes Go's source and a repository of 40 files. RG_TEST
-# names the ripgrep to compare with, else it is rg on PATH; RUNS how often each
-# search runs (9). A tree of sources needs a .git directory, or ripgrep reads
-# no .gitignore there.
-set -eu
-cd "$(dirname "$0")/../.."
-roots=
-for dir in "$@"; do
-	roots="$roots${roots:+:}$(cd "$dir" && pwd)"
-done
-BENCH_ROOTS=$roots go test -run '^$' -bench BesideRipgrep -benchtime "${RUNS:-9}x" -timeout 60m ./pkg/rg |
-	awk '/^BenchmarkBesideRipgrep/ {
-		sub("BenchmarkBesideRipgrep/", "", $1)
-		for (i = 3; i < NF; i += 2) value[$(i + 1)] = $i
-		printf "%-40s native %9.1f ms   rg %9.1f ms   ratio %5.2f\n", $1, value["native-ms"], value["rg-ms"], value["ratio"]
-		next
-	}
-	/FAIL|SKIP|panic/ { print; bad = 1 }
-	END { exit bad }'
+# Without a DIR it takes Go's source. RG_TEST names ripgreps to compare with,
+# separated by colons, beside the one on PATH; RUNS how many turns (9). A tree
+# of sources needs a .git directory, or ripgrep reads no .gitignore there.
+. "$(dirname "$0")/beside.sh"
+compare 'Grep'
