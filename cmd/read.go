@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
 	"errors"
@@ -11,7 +10,7 @@ import (
 	"os"
 	"path"
 	"strings"
-	"unicode/utf8"
+	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/policy"
@@ -24,10 +23,12 @@ import (
 var readDoc string
 
 var readTool = &tool.Tool{
-	Name:     "read",
-	Summary:  "show a file, or list a directory",
-	Doc:      &readDoc,
-	New:      func() tool.Call { return &readCall{Offset: 1, Limit: 2000, Column: 1, NumberStyle: "padded"} },
+	Name:    "read",
+	Summary: "show a file, or list a directory",
+	Doc:     &readDoc,
+	New: func() tool.Call {
+		return &readCall{Offset: 1, Limit: 2000, Column: 1, NumberStyle: "padded", Mode: "slice", IncludeHeader: true}
+	},
 	ReadOnly: true,
 }
 
@@ -42,13 +43,24 @@ const (
 )
 
 type readCall struct {
-	Path          string
-	Offset, Limit int
-	Tail          int
-	Column        int
-	NumberStyle   string
-	Instructions  bool
+	Path                           string
+	Offset, Limit                  int
+	Tail                           int
+	Ranges                         []string
+	Symbol                         string
+	Mode                           string
+	AnchorLine                     int
+	MaxLevels                      int
+	IncludeSiblings, IncludeHeader bool
+	MaxLines                       int
+	Pages                          []string
+	Raw                            bool
+	Column                         int
+	NumberStyle                    string
+	Instructions                   bool
 
+	ranges       []span // of Ranges, sorted, none touching another
+	pages        []span // of Pages
 	path         workspace.Path
 	own          bool // a spill file of the session
 	instructions []workspace.Path
@@ -60,6 +72,16 @@ func (r *readCall) Params(p *param.Set) {
 	p.Int(&r.Offset, "offset", "the first line to show, counting from 1").Between(1, 1<<50).Alias("start_line", "line")
 	p.Int(&r.Limit, "limit", "most lines to show").Between(1, 100_000)
 	p.Int(&r.Tail, "tail", "show the last lines, this many, instead").Between(0, 100_000).Shown("off")
+	p.Strings(&r.Ranges, "ranges", "several parts instead, as 10-20, 50- or 7").Alias("range", "lines", "line_ranges")
+	p.String(&r.Symbol, "symbol", "show this function, type or heading instead, as Server.Close")
+	p.String(&r.Mode, "mode", "what to show: lines, or the block of code around anchor_line").OneOf("slice", "indentation")
+	p.Int(&r.AnchorLine, "anchor_line", "the line whose block is shown").Between(0, 1<<50).Shown("offset")
+	p.Int(&r.MaxLevels, "max_levels", "how many blocks around it to climb").Between(0, 1000).Shown("all")
+	p.Bool(&r.IncludeSiblings, "include_siblings", "show what stands beside the outermost block, too")
+	p.Bool(&r.IncludeHeader, "include_header", "show the comments and decorators above it, too")
+	p.Int(&r.MaxLines, "max_lines", "most lines around the anchor").Between(0, 100_000).Shown("limit")
+	p.Strings(&r.Pages, "pages", "pages of a PDF file, as 1-5 or 3").Alias("page")
+	p.Bool(&r.Raw, "raw", "show a notebook as the JSON it is, and of a PDF file no text")
 	p.Int(&r.Column, "column", "the first character of each line to show, counting from 1").Between(1, maxColumnBytes)
 	p.String(&r.NumberStyle, "number_style", "how lines are numbered").OneOf("padded", "tab", "colon", "L", "none").Alias("numberStyle")
 	p.Bool(&r.Instructions, "instructions", "add what AGENTS.md and its like say on the way from the root to the file")
@@ -67,6 +89,9 @@ func (r *readCall) Params(p *param.Set) {
 
 // Needs implements tool.Call.
 func (r *readCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
 	p, err := env.Workspace.Resolve(r.Path)
 	if err != nil {
 		return nil, err
@@ -85,14 +110,24 @@ func (r *readCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, err
 	return needs, nil
 }
 
-// instructionFiles are the files that tell agents how to work, from the root
-// down to the directory of p.
+// instructionNames are the files that tell agents how to work, as the makers of
+// agents have named them. CONTEXT.md and .cursorrules are older names.
+func instructionNames() []string {
+	return []string{"AGENTS.md", "CLAUDE.md", "GEMINI.md", "CONTEXT.md", ".cursorrules", ".github/copilot-instructions.md"}
+}
+
+// instructionFiles are those that there are, each once, from the root down to
+// the directory of p. One that leads out of the root does not count.
 func instructionFiles(env *tool.Env, p workspace.Path) []workspace.Path {
 	if !p.Inside {
 		return nil
 	}
-	dirs := []string{""}
-	if parent := path.Dir(p.Rel); parent != "." {
+	dirs := []string{"."}
+	parent := p.Rel
+	if p.Type != policy.Dir {
+		parent = path.Dir(p.Rel)
+	}
+	if parent != "." {
 		for i, c := range parent {
 			if c == '/' {
 				dirs = append(dirs, parent[:i])
@@ -101,9 +136,12 @@ func instructionFiles(env *tool.Env, p workspace.Path) []workspace.Path {
 		dirs = append(dirs, parent)
 	}
 	var found []workspace.Path
+	seen := map[string]bool{p.Real: true}
 	for _, dir := range dirs {
-		for _, name := range []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md"} {
-			if f, err := env.Workspace.Resolve(path.Join("./", dir, name)); err == nil && f.Type == policy.Regular && f.Real != p.Real {
+		for _, name := range instructionNames() {
+			f, err := env.Workspace.Resolve("./" + path.Join(dir, name))
+			if err == nil && f.Type == policy.Regular && f.Inside && !seen[f.Real] {
+				seen[f.Real] = true
 				found = append(found, f)
 			}
 		}
@@ -113,7 +151,7 @@ func instructionFiles(env *tool.Env, p workspace.Path) []workspace.Path {
 
 type readMeta struct {
 	Path         string   `json:"path"`
-	Type         string   `json:"type"` // file, directory, image or pdf
+	Type         string   `json:"type"` // file, directory, notebook, image or pdf
 	Offset       int64    `json:"offset"`
 	Limit        int      `json:"limit"`
 	LinesRead    int      `json:"lines_read"`
@@ -128,6 +166,13 @@ type readMeta struct {
 	FinalNewline *bool    `json:"final_newline,omitempty"`
 	MIMEType     string   `json:"mime_type"`
 	Instructions []string `json:"instructions,omitempty"` // files that tell how to work here
+
+	Ranges   []readRange   `json:"ranges,omitempty"`
+	Block    *readBlock    `json:"block,omitempty"`
+	Symbol   *readSymbol   `json:"symbol,omitempty"`
+	Notebook *readNotebook `json:"notebook,omitempty"`
+	PDF      *readPDF      `json:"pdf,omitempty"`
+	Image    *readImage    `json:"image,omitempty"`
 }
 
 // Run implements tool.Call.
@@ -143,6 +188,9 @@ func (r *readCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	res := &tool.Result{Title: "Read " + meta.Path, Metadata: meta, Trimmed: true}
 	var err error
 	if r.path.Type == policy.Dir {
+		if err := r.linesOnly("a directory", false); err != nil {
+			return nil, err
+		}
 		res.Output, err = r.directory(env, meta)
 	} else {
 		err = r.file(ctx, env, meta, res)
@@ -176,9 +224,9 @@ func (r *readCall) directory(env *tool.Env, meta *readMeta) (string, error) {
 	meta.Type, meta.MIMEType = "directory", "inode/directory"
 	total := int64(len(list))
 	meta.TotalLines = &total
-	first, last := r.span(len(list))
+	first, last := r.entries(len(list))
 	if first > len(list) && len(list) > 0 {
-		return "", behind(meta.Path, r.Offset, total)
+		return "", behind(meta.Path, int64(first), total)
 	}
 	var b strings.Builder
 	for _, d := range list[first-1 : last] {
@@ -195,8 +243,8 @@ func (r *readCall) directory(env *tool.Env, meta *readMeta) (string, error) {
 	return b.String(), nil
 }
 
-// span is the first and last of n things that the call asks for, from 1.
-func (r *readCall) span(n int) (first, last int) {
+// entries are the first and last of n things that the call asks for, from 1.
+func (r *readCall) entries(n int) (first, last int) {
 	if r.Tail > 0 {
 		return max(1, n-r.Tail+1), n
 	}
@@ -215,9 +263,9 @@ func suffix(d fs.DirEntry) string {
 	return ""
 }
 
-func behind(name string, offset int, total int64) error {
-	return tool.Errorf(tool.BadInput, "offset %d is behind the end of %s, which has %d lines", offset, name, total).
-		WithHint("use an offset from 1 to %d", max(total, 1))
+func behind(name string, offset, total int64) error {
+	return tool.Errorf(tool.BadInput, "line %d is behind the end of %s, which has %s", offset, name, count(total, "line")).
+		WithHint("use lines from 1 to %d", max(total, 1))
 }
 
 // file shows a file: as text, as an attachment, or not at all.
@@ -227,17 +275,24 @@ func (r *readCall) file(ctx context.Context, env *tool.Env, meta *readMeta, res 
 		return err
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
+	stop := unblock(ctx, f)
+	defer stop()
 	head := make([]byte, 64<<10)
 	n, err := io.ReadFull(f, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return err
+		return r.readError(ctx, meta, err)
 	}
 	head = head[:n]
 	whole := n < cap(head)
 	meta.MIMEType = text.MIME(r.path.Real, head)
 	meta.TotalBytes = max(int64(n), r.path.Info.Size())
-	if attachable(meta.MIMEType) {
-		return r.attach(f, head, meta, res)
+	switch {
+	case meta.MIMEType == "application/pdf":
+		return r.pdf(ctx, f, head, meta, res, env)
+	case attachable(meta.MIMEType):
+		return r.image(f, head, meta, res)
+	case len(r.pages) > 0:
+		return tool.Errorf(tool.BadInput, "%s is no PDF file, and has no pages", meta.Path).WithHint("use offset and limit")
 	}
 	enc := text.Detect(head, whole)
 	if enc.Name == "binary" {
@@ -249,224 +304,43 @@ func (r *readCall) file(ctx context.Context, env *tool.Env, meta *readMeta, res 
 	if meta.TotalBytes <= wholeFile {
 		rest, err := io.ReadAll(io.LimitReader(f, wholeFile))
 		if err != nil {
-			return err
+			return r.readError(ctx, meta, err)
 		}
-		return r.small(append(head, rest...), meta, res, env)
+		return r.small(ctx, append(head, rest...), meta, res, env)
 	}
-	return r.large(ctx, f, enc, meta, res, env)
+	return r.readError(ctx, meta, r.large(ctx, f, enc, meta, res, env))
+}
+
+// patience is how long a file may give nothing.
+const patience = 10 * time.Second
+
+// unblock keeps reading f from waiting for ever, for there are files in /proc
+// that wait for news: it ends with ctx, and when f gives nothing for long. What
+// the system cannot wait for has no deadline and needs none.
+func unblock(ctx context.Context, f *os.File) (stop func() bool) {
+	_ = f.SetReadDeadline(time.Now().Add(patience))
+	return context.AfterFunc(ctx, func() { _ = f.SetReadDeadline(time.Unix(1, 0)) })
+}
+
+// readError says why reading ended early.
+func (r *readCall) readError(ctx context.Context, meta *readMeta, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return tool.Errorf(tool.Timeout, "%s has given nothing for %v", meta.Path, patience).
+			WithHint("it may wait for something to happen: look at it with bash and a timeout")
+	}
+	return err
 }
 
 // attachable tells the types that models look at themselves.
 func attachable(mime string) bool {
 	switch mime {
-	case "image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf":
+	case "image/png", "image/jpeg", "image/gif", "image/webp":
 		return true
 	}
 	return false
-}
-
-func (r *readCall) attach(f *os.File, head []byte, meta *readMeta, res *tool.Result) error {
-	meta.Type = "pdf"
-	kind := "file"
-	if strings.HasPrefix(meta.MIMEType, "image/") {
-		meta.Type, kind = "image", "image"
-	}
-	if meta.TotalBytes > maxAttachment {
-		return tool.Errorf(tool.TooLarge, "%s has %d bytes, and at most %d are attached", meta.Path, meta.TotalBytes, maxAttachment).
-			WithHint("make a smaller copy with bash, for example with convert or pdftotext, and read that")
-	}
-	rest, err := io.ReadAll(io.LimitReader(f, maxAttachment))
-	if err != nil {
-		return err
-	}
-	data := append(head, rest...)
-	meta.Version, meta.TotalBytes = workspace.Version(data), int64(len(data))
-	res.Attachments = []tool.Attachment{{Type: kind, Filename: path.Base(meta.Path), MIMEType: meta.MIMEType, Content: data}}
-	res.Output = fmt.Sprintf("%s of %d bytes, attached\n", meta.MIMEType, len(data))
-	return nil
-}
-
-// small shows a file that fits into memory; everything about it is known.
-func (r *readCall) small(data []byte, meta *readMeta, res *tool.Result, env *tool.Env) error {
-	enc := text.Detect(data, true)
-	if enc.Name == "binary" {
-		_, why := text.Binary(data)
-		return tool.Errorf(tool.Binary, "%s is binary: %s", meta.Path, why).WithHint("look at it with bash, for example: xxd %s | head", quoteWord(meta.Path))
-	}
-	decoded, _ := enc.Decode(data)
-	meta.Encoding, meta.Newline = enc.Name, text.Newline(decoded)
-	meta.Version, meta.TotalBytes = workspace.Version(data), int64(len(data))
-	final := len(decoded) == 0 || bytes.HasSuffix(decoded, []byte("\n")) || meta.Newline == "cr" && bytes.HasSuffix(decoded, []byte("\r"))
-	meta.FinalNewline = &final
-	o := text.LineOptions{CR: meta.Newline == "cr", MaxLine: len(decoded) + 1}
-	total, err := text.NewLineReader(bytes.NewReader(decoded), o).Skip(1 << 60)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	meta.TotalLines = &total
-	first := int64(r.Offset)
-	if r.Tail > 0 {
-		first = max(1, total-int64(r.Tail)+1)
-	}
-	if first > total && first > 1 {
-		return behind(meta.Path, r.Offset, total)
-	}
-	return r.page(text.NewLineReader(bytes.NewReader(decoded), o), first, meta, res, env)
-}
-
-// maxColumnBytes bounds how much of one line is held to find a column: 64 MiB.
-const maxColumnBytes = 64 << 20
-
-// large shows a part of a file without holding it, or reading behind the part.
-func (r *readCall) large(ctx context.Context, f *os.File, enc text.Encoding, meta *readMeta, res *tool.Result, env *tool.Env) error {
-	o := text.LineOptions{CR: meta.Newline == "cr", MaxLine: min((r.Column+env.Limits.LineChars)*utf8.UTFMax+1<<16, maxColumnBytes)}
-	if r.Tail > 0 && (!enc.ASCII() || o.CR) {
-		return tool.Errorf(tool.Unsupported, "the end of a large file in %s cannot be found without reading all of it", enc.Name).
-			WithHint("read it with offset, or convert it to UTF-8")
-	}
-	first, at := int64(r.Offset), int64(0)
-	if r.Tail > 0 {
-		// Nobody knows how many lines come before: these count from the end.
-		offset, lines, err := text.Tail(f, meta.TotalBytes, r.Tail)
-		if err != nil {
-			return err
-		}
-		first, at = -int64(lines), offset
-	}
-	if _, err := f.Seek(at, io.SeekStart); err != nil {
-		return err
-	}
-	return r.page(text.NewLineReader(enc.Reader(&interruptible{ctx, f}), o), first, meta, res, env)
-}
-
-// An interruptible reader ends when its context does.
-type interruptible struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-// Read implements io.Reader.
-func (i *interruptible) Read(p []byte) (int, error) {
-	if err := context.Cause(i.ctx); err != nil {
-		return 0, err
-	}
-	return i.r.Read(p)
-}
-
-// page prints lines from first on until the limits are reached.
-func (r *readCall) page(lines *text.LineReader, first int64, meta *readMeta, res *tool.Result, env *tool.Env) error {
-	if n, err := lines.Skip(max(0, first-1)); err != nil && !errors.Is(err, io.EOF) {
-		return err
-	} else if n < first-1 {
-		return behind(meta.Path, r.Offset, n)
-	}
-	limit := r.Limit
-	if r.Tail > 0 {
-		limit = r.Tail
-	}
-	w := &pageWriter{call: r, chars: env.Limits.LineChars, room: env.Limits.Bytes}
-	number, more := first, false
-	for {
-		line, err := lines.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		if meta.LinesRead >= limit || !w.line(number, line) {
-			more = true
-			break
-		}
-		meta.LinesRead++
-		number++
-	}
-	meta.Offset, meta.LongLines = first, w.long
-	if !more && meta.TotalLines == nil && first > 0 {
-		total := number - 1
-		meta.TotalLines = &total
-	}
-	if more {
-		meta.Truncated, meta.NextOffset = true, number
-	}
-	res.Output = w.b.String() + r.footer(meta, number)
-	return nil
-}
-
-func (r *readCall) footer(meta *readMeta, next int64) string {
-	of := ""
-	if meta.TotalLines != nil {
-		of = fmt.Sprintf(" of %d", *meta.TotalLines)
-	}
-	switch {
-	case meta.TotalBytes == 0:
-		return "[empty file]\n"
-	case meta.Truncated:
-		return fmt.Sprintf("[lines %d-%d%s; go on with offset=%d]\n", meta.Offset, next-1, of, next)
-	case meta.Offset < 0:
-		return fmt.Sprintf("[the last %d lines, numbered from the end of the file]\n", meta.LinesRead)
-	case meta.Offset > 1:
-		return fmt.Sprintf("[lines %d-%d%s: the end of the file]\n", meta.Offset, next-1, of)
-	}
-	return ""
-}
-
-// A pageWriter prints numbered lines as long as there is room.
-type pageWriter struct {
-	call  *readCall
-	chars int // of a line
-	room  int // bytes that are left
-	long  int // lines that were cut
-	b     strings.Builder
-}
-
-// line prints one line, or reports that it does not fit. The first always does.
-func (w *pageWriter) line(number int64, l text.Line) bool {
-	text := w.cut(strings.ToValidUTF8(string(l.Text), "\ufffd"), l)
-	row := w.number(number) + text + "\n"
-	if w.room -= len(row); w.room < 0 && w.b.Len() > 0 {
-		return false
-	}
-	w.b.WriteString(row)
-	return true
-}
-
-// cut takes of a line what the call wants to see of it.
-func (w *pageWriter) cut(text string, l text.Line) string {
-	if w.call.Column == 1 && len(text) <= w.chars && int64(len(l.Text)) == l.Length {
-		return text
-	}
-	start := skipRunes(text, w.call.Column-1)
-	end := start + skipRunes(text[start:], w.chars)
-	shown := text[start:end]
-	if end < len(text) || int64(len(l.Text)) < l.Length {
-		w.long++
-		return fmt.Sprintf("%s[… line has %d bytes; go on with offset=%d limit=1 column=%d]", shown, l.Length, l.Number, w.call.Column+utf8.RuneCountInString(shown))
-	}
-	return shown
-}
-
-// skipRunes is the offset of the n-th rune of s, or its length.
-func skipRunes(s string, n int) int {
-	for i := range s {
-		if n == 0 {
-			return i
-		}
-		n--
-	}
-	return len(s)
-}
-
-func (w *pageWriter) number(n int64) string {
-	switch w.call.NumberStyle {
-	case "padded":
-		return fmt.Sprintf("%05d| ", n)
-	case "tab":
-		return fmt.Sprintf("%d\t", n)
-	case "colon":
-		return fmt.Sprintf("%d: ", n)
-	case "L":
-		return fmt.Sprintf("L%d: ", n)
-	}
-	return ""
 }
