@@ -35,7 +35,8 @@ var foundation = []string{"pkg/policy", "pkg/workspace", "pkg/truncate", "pkg/te
 
 var layers = map[string]layer{
 	"":              {ours: []string{"cmd", "pkg/tool", "pkg/early"}, why: "main decides nothing"},
-	"pkg/early":     {ours: []string{"pkg/job"}, why: "it runs before everything else, for the stages of a command"},
+	"pkg/gate":      {ours: []string{"pkg/policy", "pkg/sandbox", "pkg/shellparse", "pkg/workspace"}, why: "it joins the policy and the sandbox, and is the only place that does"},
+	"pkg/early":     {ours: []string{"pkg/gate", "pkg/job", "pkg/sandbox"}, why: "it runs before everything else, for the stages of a command"},
 	"cmd":           {ours: []string{"pkg/*"}, theirs: []string{"github.com/spf13/", "github.com/mattn/go-isatty", "golang.org/x/"}, why: "the command line is the only place that knows cobra and viper"},
 	"pkg/nearest":   {why: leaf},
 	"pkg/param":     {ours: []string{"pkg/nearest"}, why: leaf},

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/agentkit-go/agentkit/pkg/sandbox"
 )
 
 var update = flag.Bool("update", false, "rewrite what is derived from the tools: docs, completions, expected output")
@@ -34,6 +36,7 @@ func TestScript(t *testing.T) {
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, ".config"))
 			env.Setenv("TMPDIR", filepath.Join(env.WorkDir, ".tmp"))
 			env.Setenv("LC_ALL", "C.UTF-8")
+			env.Setenv("AGENTKIT_SANDBOX", "off") // the same on every machine; sandbox.txtar turns it on
 			for _, dir := range []string{".home", ".state", ".config", ".tmp"} {
 				if err := os.MkdirAll(filepath.Join(env.WorkDir, dir), 0o700); err != nil {
 					return err
@@ -52,9 +55,11 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// condition adds [root], and [fullperm] where file modes bind nobody.
+// condition adds [root], and [sandbox] where commands can be fully confined.
 func condition(cond string) (bool, error) {
 	switch cond {
+	case "sandbox":
+		return sandbox.Probe().Level >= sandbox.L3, nil
 	case "root":
 		return os.Geteuid() == 0, nil
 	}

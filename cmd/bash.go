@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -56,6 +57,9 @@ type bashCall struct {
 	shell   shell    // zero for Argv
 	env     environment
 	found   *shellparse.Analysis
+	needs   []policy.Access
+	report  string // file of the sandbox's report; "" without a sandbox
+	box     *confinement
 }
 
 // Params implements tool.Call.
@@ -120,6 +124,7 @@ func (b *bashCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, e
 	for i := range needs {
 		needs[i].Tool = "bash"
 	}
+	b.needs = needs
 	return needs, nil
 }
 
@@ -155,13 +160,14 @@ type bashPlan struct {
 	Argv     []string `json:"argv"`
 	Cwd      string   `json:"cwd"`
 	Set      []string `json:"env_set"`    // variables that we or the call set
+	Sandbox  string   `json:"sandbox"`    // level that it would have
 	Withheld []string `json:"env_secret"` // variables that are not handed down
 	Timeout  int64    `json:"timeout_ms"` // 0 for none
 }
 
 // Plan implements tool.Planner.
 func (b *bashCall) Plan(env *tool.Env) any {
-	return bashPlan{b.argv, b.dir.Real, b.env.set, b.env.withheld, b.limit(env).Milliseconds()}
+	return bashPlan{b.argv, b.dir.Real, b.env.set, fmt.Sprintf("L%d", env.Policy.Level()), b.env.withheld, b.limit(env).Milliseconds()}
 }
 
 // yield is how long the call waits at most; negative for until the end.
@@ -205,9 +211,19 @@ func (b *bashCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	ran, err := b.start(ctx, env, out.Output)
 	out.close()
 	if err != nil {
-		return nil, b.startError(err)
+		defer forget(b.report)
+		return nil, cmp.Or(sandboxError(b.report), b.startError(err))
 	}
-	meta := b.meta(env, &ran, out)
+	if ran.Job == "" {
+		defer forget(b.report)
+	}
+	meta := b.meta(&ran, out)
+	if ran.Job == "" && b.box.config != nil {
+		meta.putBack(env, b.box.guard)
+		if ran.Status == string(job.Failed) && len(meta.Detail.Denials) == 0 {
+			meta.Detail.Denials = b.box.config.Explain(out.text, b.dir.Real)
+		}
+	}
 	r := &tool.Result{Title: b.title(), Output: out.text, Metadata: meta, Trimmed: true, Passes: true}
 	if ran.ExitCode != nil {
 		r.Status = *ran.ExitCode
@@ -249,6 +265,13 @@ func (b *bashCall) start(ctx context.Context, env *tool.Env, out job.Output) (ra
 		Argv: b.argv, Dir: b.dir.Real, Env: b.env.list, Stdin: b.Stdin, Timeout: b.limit(env),
 		TTY: b.TTY, Rows: uint16(b.Rows), Cols: uint16(b.Cols), Tree: killtree.Options{Self: env.Self},
 	}
+	var err error
+	if b.box, err = b.confine(env); err != nil {
+		return ran{}, err
+	}
+	if b.box.config != nil {
+		c.Tree.Confine, b.report = b.box.bytes, b.box.config.Report
+	}
 	yield := b.yield()
 	if yield < 0 && !b.TTY && !b.Keep {
 		s, err := job.Run(ctx, c, out)
@@ -257,7 +280,10 @@ func (b *bashCall) start(ctx context.Context, env *tool.Env, out job.Output) (ra
 	if yield < 0 && b.TTY {
 		yield = c.Timeout + time.Hour // only waiting for input makes it a job
 	}
-	spec := job.Spec{Command: c, Name: b.Description, Keep: b.Keep, OpenStdin: yield >= 0 && !b.fed()}
+	spec := job.Spec{Command: c, Name: b.Description, Keep: b.Keep, Report: b.report, OpenStdin: yield >= 0 && !b.fed()}
+	if err := b.box.keepGuard(env); err != nil {
+		return ran{}, err
+	}
 	if yield != 0 {
 		info, j, err := registry(env).Run(ctx, spec, yield, yield > 0, out)
 		return ranJob(info, j), err
@@ -274,28 +300,28 @@ func (b *bashCall) start(ctx context.Context, env *tool.Env, out job.Output) (ra
 
 type bashMeta struct {
 	ran
-	Command     string   `json:"command"`
-	Description string   `json:"description,omitempty"`
-	Cwd         string   `json:"cwd"`
-	Shell       string   `json:"shell,omitempty"`
-	Meaning     string   `json:"exit_meaning,omitempty"` // what the status means for this program
-	Stdout      string   `json:"stdout"`
-	Stderr      string   `json:"stderr"`
-	Truncated   bool     `json:"truncated"`
-	TotalLines  int64    `json:"total_lines"`
-	TotalBytes  int64    `json:"total_bytes"`
-	SpillPath   string   `json:"spill_path,omitempty"`
-	Incomplete  string   `json:"incomplete,omitempty"`
-	Sandbox     string   `json:"sandbox"`
-	Withheld    []string `json:"withheld,omitempty"` // variables that were not handed down
+	Command     string `json:"command"`
+	Description string `json:"description,omitempty"`
+	Cwd         string `json:"cwd"`
+	Shell       string `json:"shell,omitempty"`
+	Meaning     string `json:"exit_meaning,omitempty"` // what the status means for this program
+	Stdout      string `json:"stdout"`
+	Stderr      string `json:"stderr"`
+	Truncated   bool   `json:"truncated"`
+	TotalLines  int64  `json:"total_lines"`
+	TotalBytes  int64  `json:"total_bytes"`
+	SpillPath   string `json:"spill_path,omitempty"`
+	Incomplete  string `json:"incomplete,omitempty"`
+	sandboxMeta
+	Withheld []string `json:"withheld,omitempty"` // variables that were not handed down
 }
 
-func (b *bashCall) meta(env *tool.Env, r *ran, out *outputs) *bashMeta {
+func (b *bashCall) meta(r *ran, out *outputs) *bashMeta {
 	m := &bashMeta{
 		ran: *r, Command: b.text(), Description: b.Description, Cwd: b.dir.Real, Shell: b.shell.path,
 		Stdout: out.stdout, Stderr: out.stderr,
 		Truncated: out.cut.Truncated, TotalLines: out.cut.TotalLines, TotalBytes: out.cut.TotalBytes,
-		SpillPath: out.cut.SpillPath, Incomplete: out.cut.Incomplete, Sandbox: "L0", Withheld: b.env.withheld,
+		SpillPath: out.cut.SpillPath, Incomplete: out.cut.Incomplete, sandboxMeta: held(b.report), Withheld: b.env.withheld,
 	}
 	switch {
 	case r.held:
@@ -348,7 +374,7 @@ func (b *bashCall) startError(err error) error {
 // conclude says in the output what the model could not see otherwise; its
 // error is a time limit or an interruption.
 func (b *bashCall) conclude(ctx context.Context, env *tool.Env, r *tool.Result, m *bashMeta) error {
-	notes := m.notes(m.Meaning)
+	notes := append(m.ran.notes(m.Meaning), m.sandboxMeta.notes()...)
 	var err error
 	switch m.Status {
 	case string(job.TimedOut):

@@ -141,7 +141,7 @@ func (a *app) do(c *cobra.Command, t *tool.Tool, raw json.RawMessage) error {
 // run makes the call and prints its result. What old sessions have left behind
 // is removed now and then, after the result: nobody waits for that.
 func (a *app) run(c *cobra.Command, env *tool.Env, in *tool.Invocation) {
-	a.emit(tool.Run(c.Context(), env, in))
+	a.emit(tool.Run(c.Context(), env, standIn(in)))
 	_ = env.Session.Opportunistic(context.WithoutCancel(c.Context()))
 	_ = env.Audit.Close()
 	_ = env.Session.Close()

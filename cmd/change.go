@@ -5,14 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"path/filepath"
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/change"
-	"github.com/agentkit-go/agentkit/pkg/edit"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/syntax"
+	"github.com/agentkit-go/agentkit/pkg/text"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
@@ -40,25 +40,60 @@ func resolveTarget(env *tool.Env, toolName, name string) (workspace.Path, policy
 	return p, p.Write(toolName, op), nil
 }
 
-// A fileChange replaces the content of one file. It holds the file's lock from
-// begin to end.
-type fileChange struct {
-	env       *tool.Env
-	path      workspace.Path
-	ifVersion string
-	lock      *workspace.Lock
-	before    []byte // nil when the file did not exist
+// A changeSet changes files all or none, whichever tool asks for it. It holds
+// their locks from begin to end.
+type changeSet struct {
+	env   *tool.Env
+	tool  string
+	files []*fileChange
+	gate  bool // refuse what brings new syntax errors
+	dry   bool
+	lock  *workspace.Lock
 }
 
-// begin locks and reads the file. A file that is not there is no error; a
-// version other than the one asked for is.
-func (c *fileChange) begin(ctx context.Context) error {
-	lock, err := c.env.History.Lock(ctx, c.path)
+// A fileChange is what one file of a set is and is to become.
+type fileChange struct {
+	path      workspace.Path
+	ifVersion string
+	streams   bool        // a large file may stay on the disk
+	info      fs.FileInfo // of a large file that did; nil otherwise
+	before    []byte      // nil when the file did not exist, or stays on the disk
+	version   string      // of the file before; "" when it did not exist
+	after     []byte
+	source    func() (io.ReadCloser, error) // gives what the file is to hold where after would be too large
+	mode      *fs.FileMode                  // nil keeps it
+	report    changeReport
+}
+
+// begin locks all files and reads them, but for large ones. A file that is not
+// there is no error; a version other than the one asked for is.
+func (s *changeSet) begin(ctx context.Context) error {
+	var paths []workspace.Path
+	for _, c := range s.files {
+		paths = append(paths, c.path)
+	}
+	lock, err := s.env.History.Lock(ctx, paths...)
 	if err != nil {
 		return err
 	}
-	c.lock = lock
-	c.before, err = c.env.Workspace.ReadFile(c.path, maxFile)
+	s.lock = lock
+	for _, c := range s.files {
+		if err := c.read(s.env.Workspace); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *changeSet) end() { s.lock.Unlock() }
+
+// read gets the file into memory, unless it is large and may stay on the disk.
+func (c *fileChange) read(w *workspace.Workspace) (err error) {
+	info, err := w.Stat(c.path)
+	if err == nil && c.large(info) {
+		return nil
+	}
+	c.before, err = w.ReadFile(c.path, maxFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		c.before, err = nil, nil
@@ -68,30 +103,26 @@ func (c *fileChange) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.ifVersion == "" {
-		return nil
-	}
-	have := ""
 	if c.before != nil {
-		have = workspace.Version(c.before)
+		c.version = workspace.Version(c.before)
 	}
-	if have != c.ifVersion {
-		return c.conflict(have)
-	}
-	return nil
+	return c.expected()
 }
 
-// conflict says that the file is not in the version the caller has seen, and
-// what it is now.
-func (c *fileChange) conflict(have string) error {
-	if have == "" {
+// expected is the error when the file is in another version than the caller
+// has seen.
+func (c *fileChange) expected() error {
+	if c.ifVersion == "" || c.ifVersion == c.version {
+		return nil
+	}
+	if c.version == "" {
 		return tool.Errorf(tool.Conflict, "%s does not exist any more", shown(c.path)).
 			WithHint("look what happened to it before writing it anew").
 			With(map[string]any{"version": "", "expected": c.ifVersion})
 	}
-	return tool.Errorf(tool.Conflict, "%s has changed since it was read: it is version %s, not %s", shown(c.path), have, c.ifVersion).
+	return tool.Errorf(tool.Conflict, "%s has changed since it was read: it is version %s, not %s", shown(c.path), c.version, c.ifVersion).
 		WithHint("compare with content in details, or read the file again, and repeat the call with the new version").
-		With(map[string]any{"version": have, "expected": c.ifVersion, "content": excerpt(c.before)})
+		With(map[string]any{"version": c.version, "expected": c.ifVersion, "content": excerpt(readable(c.before))})
 }
 
 // excerpt is the beginning of data that a message can hold, as whole lines.
@@ -106,157 +137,95 @@ func excerpt(data []byte) string {
 	return strings.ToValidUTF8(string(data), "\ufffd")
 }
 
-func (c *fileChange) end() { c.lock.Unlock() }
-
-// A changeReport is what a changed file's metadata says, whichever tool
-// changed it.
-type changeReport struct {
-	Path         string           `json:"path"`
-	Created      bool             `json:"created"`
-	Bytes        int64            `json:"bytes"`
-	Lines        int              `json:"lines"`
-	Added        int              `json:"added"`
-	Removed      int              `json:"removed"`
-	Diff         string           `json:"diff"`
-	Version      string           `json:"version"`
-	Mode         string           `json:"mode,omitempty"`
-	SyntaxErrors []syntax.Problem `json:"syntax_errors"`
-	Change       string           `json:"change,omitempty"` // what undo calls it; absent when nothing changed
-	DryRun       bool             `json:"dry_run,omitempty"`
-	InPlace      bool             `json:"in_place,omitempty"` // overwritten, because it has other names or cannot be replaced
-	Lost         []string         `json:"lost,omitempty"`     // what could not be kept, such as the owner
-}
-
-// write makes after the content of the file, or only says what it would do.
-func (c *fileChange) write(ctx context.Context, toolName string, after []byte, mode *fs.FileMode, dry bool) (changeReport, error) {
-	r := changeReport{
-		Path: shown(c.path), Created: c.before == nil, Bytes: int64(len(after)), Lines: lineCount(after),
-		Version: workspace.Version(after), SyntaxErrors: syntax.New(c.path.Real, c.before, after), DryRun: dry,
+// commit makes the changes, or in a dry run only says what they would be.
+func (s *changeSet) commit(ctx context.Context) error {
+	set := change.Set{Tool: s.tool, Title: s.title(), Lock: s.lock}
+	for _, c := range s.files {
+		if c.source == nil {
+			c.compare(ctx, s.dry)
+		}
+		one := change.Change{Op: change.Create, Path: c.path, Data: c.after, Source: c.source, Mode: c.mode}
+		if c.version != "" {
+			one.Op, one.Version = change.Replace, c.version
+		}
+		set.Changes = append(set.Changes, one)
 	}
-	if r.SyntaxErrors == nil {
-		r.SyntaxErrors = []syntax.Problem{}
+	if s.gate {
+		broken := map[string][]syntax.Problem{}
+		for _, c := range s.files {
+			broken[c.report.Path] = c.report.SyntaxErrors
+		}
+		if err := gateError(broken); err != nil {
+			return err
+		}
 	}
-	r.Diff, r.Added, r.Removed = c.diff(after)
-	if dry {
-		return r, nil
+	if s.dry {
+		return nil
 	}
-	one := change.Change{Op: change.Create, Path: c.path, Data: after, Mode: mode}
-	if c.before != nil {
-		one.Op, one.Version = change.Replace, workspace.Version(c.before)
-	}
-	set := change.One(toolName, one)
-	set.Title, set.Lock = toolName+" of "+r.Path, c.lock
-	record, err := c.env.History.Commit(ctx, set)
+	record, err := s.env.History.Commit(ctx, set)
 	if err != nil {
-		return r, err
+		return commitError(err)
 	}
-	r.Change = record.ID
-	if len(record.Files) > 0 {
-		done := record.Files[len(record.Files)-1].Result
-		r.InPlace, r.Lost = done.InPlace, done.Lost
-		if done.Mode != 0 {
-			r.Mode = fmt.Sprintf("%04o", done.Mode.Perm())
+	for _, c := range s.files {
+		c.done(record)
+	}
+	return nil
+}
+
+func (s *changeSet) title() string {
+	if len(s.files) == 1 {
+		return s.tool + " of " + shown(s.files[0].path)
+	}
+	return s.tool + " of " + count(int64(len(s.files)), "file")
+}
+
+// done adds to the report what only writing shows.
+func (c *fileChange) done(record change.Record) {
+	c.report.Change = record.ID
+	for _, f := range record.Files {
+		if f.Path != c.path.Real {
+			continue
+		}
+		if c.source != nil {
+			c.report.Version = f.After.Version()
+		}
+		c.report.InPlace, c.report.Lost = f.Result.InPlace, f.Result.Lost
+		if f.Result.Mode != 0 {
+			c.report.Mode = fmt.Sprintf("%04o", f.Result.Mode.Perm())
 		}
 	}
-	return r, nil
 }
 
-// diff is the unified diff of the change and the number of lines that came and
-// went.
-func (c *fileChange) diff(after []byte) (text string, added, removed int) {
-	name := filepath.ToSlash(shown(c.path))
-	from, to := "a/"+name, "b/"+name
-	if c.before == nil {
-		from = "/dev/null"
+// recoverChanges takes back or finishes what killed calls have left half done
+// in the workspace, in any session. With nothing to do it costs a look at one
+// directory per session.
+func recoverChanges(ctx context.Context, env *tool.Env) error {
+	_, err := env.History.Recover(ctx)
+	return commitError(err)
+}
+
+// commitError explains what the history says where the caller can do something
+// about it.
+func commitError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, change.ErrSource):
+		return tool.Errorf(tool.Conflict, "%w", err).WithHint("someone else changes the file; read it again and decide anew")
+	case errors.Is(err, change.ErrUnfinished):
+		return tool.Errorf(tool.IO, "%w", err).WithHint("free some space on the disk; the next call that changes a file puts this one right")
+	case errors.Is(err, change.ErrTwice):
+		return tool.Errorf(tool.BadInput, "%w, under different names", err).WithHint("name every file once, by its own path and not by a link")
 	}
-	return diffOf(from, to, c.before, after)
+	return err
 }
 
-// diffOf is a unified diff, cut where it is long, and how many lines it adds
-// and removes.
-func diffOf(from, to string, before, after []byte) (text string, added, removed int) {
-	text = edit.Diff(from, to, before, after, 3)
-	for i, line := range strings.Split(text, "\n") {
-		switch {
-		case i < 2: // the names
-		case strings.HasPrefix(line, "+"):
-			added++
-		case strings.HasPrefix(line, "-"):
-			removed++
-		}
+// encodeFile turns a changed content back into the file's bytes.
+func encodeFile(path workspace.Path, enc text.Encoding, content []byte) ([]byte, error) {
+	data, err := enc.Encode(content)
+	if lost, ok := errors.AsType[*text.EncodeError](err); ok {
+		return nil, tool.Errorf(tool.Unsupported, "%s is in %s, which has no %q", shown(path), lost.Encoding, lost.Rune).
+			WithHint("use characters that the encoding has, or convert the file to UTF-8 first")
 	}
-	if len(text) <= maxDiff {
-		return text, added, removed
-	}
-	cut := strings.LastIndexByte(text[:maxDiff], '\n') + 1
-	return text[:cut] + fmt.Sprintf("… %d more lines of diff\n", strings.Count(text[cut:], "\n")), added, removed
-}
-
-func lineCount(data []byte) int {
-	n := bytes.Count(data, []byte("\n"))
-	if len(data) > 0 && data[len(data)-1] != '\n' {
-		n++
-	}
-	return n
-}
-
-// headline says what was done to the file, or in a dry run what would be.
-func (r *changeReport) headline(did, would string) string {
-	if r.DryRun {
-		did = "Would " + would
-	}
-	return did + " " + r.Path
-}
-
-// output is what the model is told about a change.
-func (r *changeReport) output(headline string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s, +%d -%d\n", headline, count(int64(r.Lines), "line"), r.Added, r.Removed)
-	for _, p := range r.SyntaxErrors {
-		fmt.Fprintf(&b, "syntax error in line %d: %s\n    %s\n", p.Line, p.Message, p.Text)
-	}
-	return b.String()
-}
-
-// pretty is output with the diff below it in colour.
-func (r *changeReport) pretty(output string) func(func(tool.Style, string) string) string {
-	return inColour(output, r.Diff)
-}
-
-// inColour is a text with a diff below it in colour.
-func inColour(output, diff string) func(func(tool.Style, string) string) string {
-	return func(paint func(tool.Style, string) string) string {
-		var b strings.Builder
-		b.WriteString(output)
-		for line := range strings.Lines(diff) {
-			style := tool.Plain
-			switch {
-			case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"), strings.HasPrefix(line, "@@"):
-				style = tool.Faint
-			case strings.HasPrefix(line, "+"):
-				style = tool.Added
-			case strings.HasPrefix(line, "-"):
-				style = tool.Removed
-			}
-			text := strings.TrimSuffix(line, "\n")
-			b.WriteString(paint(style, text) + line[len(text):])
-		}
-		return b.String()
-	}
-}
-
-// An editPlace is a part of a file that comes near what was asked for.
-type editPlace struct {
-	Lines      [2]int  `json:"lines"`
-	Text       string  `json:"text"`
-	Similarity float64 `json:"similarity"`
-	Difference string  `json:"first_difference,omitempty"`
-}
-
-func places(list []edit.Place) []editPlace {
-	out := []editPlace{}
-	for _, p := range list {
-		out = append(out, editPlace{p.Lines, p.Text, p.Similarity, p.FirstDifference})
-	}
-	return out
+	return data, err
 }

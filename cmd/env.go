@@ -29,9 +29,6 @@ func (a *app) env(ctx context.Context) (*tool.Env, error) {
 	if a.Dialect != "" {
 		return nil, tool.Errorf(tool.Unsupported, "dialect %q is not there yet", a.Dialect).WithHint("leave --dialect out")
 	}
-	if a.Sandbox == "require" {
-		return nil, tool.Errorf(tool.Unsupported, "this build reaches sandbox level L0, and --sandbox=require wants L2").WithHint("use --sandbox=auto")
-	}
 	env := &tool.Env{
 		Getenv: a.getenv, Environ: a.environ, Now: time.Now, Stderr: a.stderr, DryRun: a.DryRun, Ripgrep: a.RG, Self: a.self,
 		Limits: truncate.Limits{Lines: a.MaxLines, Bytes: a.MaxBytes, Tokens: a.MaxTokens},
@@ -41,7 +38,8 @@ func (a *app) env(ctx context.Context) (*tool.Env, error) {
 	if env.Workspace, env.Session, err = a.place(); err != nil {
 		return nil, err
 	}
-	if env.Policy, err = a.policy(env); err != nil {
+	env.Sources = a.sources(env)
+	if env.Policy, err = load(env.Sources); err != nil {
 		return nil, err
 	}
 	if n := env.Policy.Limits().OutputBytes; n > 0 {
@@ -55,6 +53,7 @@ func (a *app) env(ctx context.Context) (*tool.Env, error) {
 		return nil, err
 	}
 	env.History = change.Open(env.Workspace, env.Session, change.Options{NoSync: true})
+	_ = recoverChanges(ctx, env) // what cannot be put right yet is by the next call
 	env.Approvals = &policy.Approvals{Dir: filepath.Join(env.Session.StateDir(), "approvals")}
 	env.Ask = a.asker(env)
 	env.Emit = a.listener()
@@ -143,9 +142,12 @@ func (a *app) stateDir() (string, error) {
 	return dir, nil
 }
 
-// policy loads the policy of the settings. Its errors refuse every call.
-func (a *app) policy(env *tool.Env) (*policy.Policy, error) {
-	p, err := policy.Load(a.sources(env))
+// policy loads the policy of the settings.
+func (a *app) policy(env *tool.Env) (*policy.Policy, error) { return load(a.sources(env)) }
+
+// load loads a policy. Its errors refuse every call.
+func load(s *policy.Sources) (*policy.Policy, error) {
+	p, err := policy.Load(s)
 	if err == nil {
 		return p, nil
 	}
@@ -172,6 +174,9 @@ func (a *app) sources(env *tool.Env) *policy.Sources {
 		Analyze: func(name string, args json.RawMessage) ([]policy.Access, error) { return analyze(env, name, args) },
 	}
 	s.Trusted = a.programDirs(s)
+	if a.Sandbox != "off" {
+		s.Level = int(sandboxLevel(s.State, a.self).Level)
+	}
 	return s
 }
 

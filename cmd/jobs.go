@@ -43,7 +43,7 @@ func (c *jobsCall) Params(p *param.Set) {
 
 // Needs implements tool.Call. Other sessions' jobs lie in other sessions'
 // state.
-func (c *jobsCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, error) {
+func (c *jobsCall) Needs(context.Context, *tool.Env) ([]policy.Access, error) {
 	states := []string{string(job.Running), string(job.Completed), string(job.Failed), string(job.TimedOut), string(job.Aborted), string(job.Lost)}
 	for _, s := range c.Status {
 		if !slices.Contains(states, s) {
@@ -53,7 +53,7 @@ func (c *jobsCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, err
 	if !c.All {
 		return nil, nil
 	}
-	return []policy.Access{{Kind: policy.Read, Tool: "jobs", Path: filepath.Dir(env.Session.Dir()), File: policy.Dir, Tree: true}}, nil
+	return []policy.Access{{Kind: policy.Tool, Tool: "jobs", Name: "all", Opaque: "other sessions' jobs"}}, nil
 }
 
 type jobsMeta struct {
@@ -65,9 +65,9 @@ type jobsMeta struct {
 // Run implements tool.Call.
 func (c *jobsCall) Run(_ context.Context, env *tool.Env) (*tool.Result, error) {
 	meta := jobsMeta{Jobs: []jobLine{}}
-	err := c.collect(&meta, registry(env), "")
+	err := c.collect(env, &meta, registry(env), "")
 	for _, other := range c.others(env) {
-		_ = c.collect(&meta, &job.Registry{Session: other, Options: other.Options()}, other.ID())
+		_ = c.collect(env, &meta, &job.Registry{Session: other, Options: other.Options()}, other.ID())
 	}
 	var out strings.Builder
 	for _, j := range meta.Jobs {
@@ -97,7 +97,7 @@ func (c *jobsCall) Run(_ context.Context, env *tool.Env) (*tool.Result, error) {
 	return &tool.Result{Title: fmt.Sprintf("%d of %s running", meta.Running, count(int64(meta.Total), "job")), Output: out.String(), Metadata: meta}, err
 }
 
-func (c *jobsCall) collect(meta *jobsMeta, reg *job.Registry, name string) error {
+func (c *jobsCall) collect(env *tool.Env, meta *jobsMeta, reg *job.Registry, name string) error {
 	list, err := reg.List()
 	for _, i := range list {
 		if len(c.Status) == 0 && i.State == job.Aborted && !i.Kept || len(c.Status) > 0 && !slices.Contains(c.Status, string(i.State)) {
@@ -110,6 +110,9 @@ func (c *jobsCall) collect(meta *jobsMeta, reg *job.Registry, name string) error
 					i = live
 				}
 			}
+		}
+		if name == "" {
+			settled(env, i)
 		}
 		line := newJobLine(i)
 		line.Session = name

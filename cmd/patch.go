@@ -1,11 +1,15 @@
 package cmd
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/change"
@@ -13,6 +17,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/syntax"
+	"github.com/agentkit-go/agentkit/pkg/text"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
@@ -30,8 +35,10 @@ var patchTool = &tool.Tool{
 type patchCall struct {
 	Patch  string
 	Strip  int
+	Gate   bool
 	DryRun bool
 
+	at    string // directory that its paths count from; "" for the root
 	patch *edit.Patch
 	paths map[string]workspace.Path // by the path in the patch
 }
@@ -40,6 +47,7 @@ type patchCall struct {
 func (p *patchCall) Params(s *param.Set) {
 	s.String(&p.Patch, "patch", "the patch: the Begin/End Patch envelope, or a unified diff").Required().Arg().FromStdin().Alias("patchText", "patch_text", "diff", "input")
 	s.Int(&p.Strip, "strip", "directories to take off the paths of a unified diff; -1 takes off git's a/ and b/").Between(-1, 100).Letter("p")
+	s.Bool(&p.Gate, "gate", "refuse a patch that brings new syntax errors")
 	s.Bool(&p.DryRun, "dry_run", "show the difference and write nothing").Alias("dryRun")
 }
 
@@ -55,12 +63,31 @@ func (p *patchCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, er
 	}
 	p.patch, p.paths = parsed, map[string]workspace.Path{}
 	var needs []policy.Access
+	names := map[string]string{} // by the file that they lead to
+	taken := parsed.Taken()
 	for _, name := range parsed.Paths() {
-		path, need, err := resolveTarget(env, "patch", name)
+		full := name
+		if p.at != "" && !filepath.IsAbs(name) {
+			full = filepath.Join(p.at, name)
+		}
+		path, need, err := resolveTarget(env, "patch", full)
 		if err != nil {
 			return nil, err
 		}
-		p.paths[name] = path
+		if slices.Contains(taken, name) {
+			// What is removed or renamed is the link, not what it leads to.
+			entry, err := env.Workspace.ResolveEntry(full)
+			if err != nil {
+				return nil, err
+			}
+			if entry.Exists && entry.Type == "" {
+				path, need = entry, entry.Write("patch", policy.Delete)
+			}
+		}
+		if other := names[path.Real]; other != "" {
+			return nil, tool.Errorf(tool.BadInput, "%s and %s are one file", other, name).WithHint("name the file itself, not a link to it, in all of the patch")
+		}
+		p.paths[name], names[path.Real] = path, name
 		needs = append(needs, need)
 	}
 	return needs, nil
@@ -119,27 +146,36 @@ func (p *patchCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error
 		return nil, err
 	}
 	defer lock.Unlock()
-	made, err := p.patch.Apply(func(name string) ([]byte, edit.Meta, error) {
-		data, err := env.Workspace.ReadFile(p.paths[name], maxFile)
-		meta := edit.Meta{}
-		if info := p.paths[name].Info; info != nil {
-			meta.Mode = info.Mode().Perm()
-		}
-		return data, meta, err
-	})
+	files := &patchFiles{env: env, paths: p.paths, raw: map[string][]byte{}, encodings: map[string]text.Encoding{}}
+	made, err := p.patch.Apply(files.read)
 	if err != nil {
 		return nil, patchRefusal(err)
 	}
 	meta := &patchMeta{Files: []patchFile{}, Warnings: append(append([]string{}, p.patch.Warnings...), made.Warnings...), DryRun: p.DryRun}
 	set := change.Set{Tool: "patch", Title: fmt.Sprintf("patch of %s", count(int64(len(made.Files)), "file")), Lock: lock}
+	broken := map[string][]syntax.Problem{}
 	for _, f := range made.Files {
-		meta.add(p, f)
-		set.Changes = append(set.Changes, p.change(f))
+		if f.Action == edit.Move && isLinkEntry(p.paths[f.From]) && !bytes.Equal(f.Before, f.After) {
+			return nil, tool.Errorf(tool.BadInput, "%s is a link: it can be moved or deleted, but not changed", shown(p.paths[f.From])).
+				WithHint("patch the file that it leads to, and move the link in another patch")
+		}
+		data, err := files.bytes(f)
+		if err != nil {
+			return nil, err
+		}
+		one := meta.add(ctx, p, f, data)
+		broken[one.Path] = one.SyntaxErrors
+		set.Changes = append(set.Changes, p.change(f, files.raw[cmp.Or(f.From, f.Path)], data))
+	}
+	if p.Gate {
+		if err := gateError(broken); err != nil {
+			return nil, err
+		}
 	}
 	if !p.DryRun {
 		record, err := env.History.Commit(ctx, set)
 		if err != nil {
-			return nil, err
+			return nil, commitError(err)
 		}
 		meta.Change = record.ID
 	}
@@ -151,11 +187,76 @@ func (p *patchCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error
 	return &tool.Result{Title: title, Output: title + "\n" + out, Metadata: meta, Pretty: inColour(title+"\n"+out, meta.Diff)}, nil
 }
 
-// change is what the history is to do for one file.
-func (p *patchCall) change(f edit.FileChange) change.Change {
-	c := change.Change{Op: change.Replace, Path: p.paths[f.Path], Data: f.After}
-	if f.Before != nil {
-		c.Version = workspace.Version(f.Before)
+// patchFiles are the files that a patch is about, as they are on the disk.
+type patchFiles struct {
+	env       *tool.Env
+	paths     map[string]workspace.Path
+	raw       map[string][]byte        // their bytes
+	encodings map[string]text.Encoding // of those that the patch gets in UTF-8
+}
+
+// read gives the patch a file. One in an encoding other than UTF-8 is
+// converted; one that cannot be, or is no text, stays bytes.
+func (p *patchFiles) read(name string) ([]byte, edit.Meta, error) {
+	if path := p.paths[name]; isLinkEntry(path) {
+		// As git has it, the content of a link is where it leads.
+		dir, err := p.env.Workspace.Resolve(filepath.Dir(path.Real))
+		if err != nil {
+			return nil, edit.Meta{}, err
+		}
+		target, err := p.env.Workspace.Readlink(dir, filepath.Base(path.Real))
+		p.raw[name] = []byte(target)
+		return []byte(target), edit.Meta{Mode: fs.ModePerm}, err
+	}
+	data, err := p.env.Workspace.ReadFile(p.paths[name], maxFile)
+	if err != nil {
+		return nil, edit.Meta{}, err
+	}
+	meta := edit.Meta{}
+	if info := p.paths[name].Info; info != nil {
+		meta.Mode = info.Mode().Perm()
+	}
+	p.raw[name] = data
+	enc := text.Detect(data, true)
+	if enc.Name == "binary" || strings.HasPrefix(enc.Name, "utf-8") {
+		return data, meta, nil
+	}
+	content, exact := enc.Decode(data)
+	if !exact {
+		return data, meta, nil
+	}
+	p.encodings[name] = enc
+	return content, meta, nil
+}
+
+// isLinkEntry reports whether the path is of a link itself.
+func isLinkEntry(p workspace.Path) bool { return p.Exists && p.Type == "" }
+
+// bytes is what a file is to hold after the patch.
+func (p *patchFiles) bytes(f edit.FileChange) ([]byte, error) {
+	from := cmp.Or(f.From, f.Path)
+	enc, converted := p.encodings[from]
+	switch {
+	case f.Action == edit.Delete:
+		return nil, nil
+	case !converted:
+		return f.After, nil
+	case bytes.Equal(f.After, f.Before):
+		return p.raw[from], nil
+	}
+	return encodeFile(p.paths[f.Path], enc, f.After)
+}
+
+// change is what the history is to do for one file, whose bytes are known
+// before and after.
+func (p *patchCall) change(f edit.FileChange, before, after []byte) change.Change {
+	c := change.Change{Op: change.Replace, Path: p.paths[f.Path], Data: after}
+	from, link := p.paths[f.From], isLinkEntry(p.paths[f.Path])
+	if f.Action == edit.Move && isLinkEntry(from) {
+		return change.Change{Op: change.Move, Path: from, To: p.paths[f.Path]}
+	}
+	if f.Before != nil && !link {
+		c.Version = workspace.Version(before)
 	}
 	if f.Mode != 0 {
 		mode := f.Mode & fs.ModePerm
@@ -170,13 +271,13 @@ func (p *patchCall) change(f edit.FileChange) change.Change {
 	case edit.Delete:
 		c.Op, c.Data, c.Mode = change.Delete, nil, nil
 	case edit.Move:
-		c.Op, c.Path, c.To = change.Move, p.paths[f.From], p.paths[f.Path]
+		c.Op, c.Path, c.To = change.Move, from, p.paths[f.Path]
 	}
 	return c
 }
 
-// add reports one file.
-func (m *patchMeta) add(p *patchCall, f edit.FileChange) {
+// add reports one file, which is to hold data.
+func (m *patchMeta) add(ctx context.Context, p *patchCall, f edit.FileChange, data []byte) patchFile {
 	one := patchFile{Path: shown(p.paths[f.Path]), Action: f.Action, Hunks: []patchHunk{}, SyntaxErrors: []syntax.Problem{}}
 	before, after := "a/"+one.Path, "b/"+one.Path
 	if f.From != "" {
@@ -193,13 +294,14 @@ func (m *patchMeta) add(p *patchCall, f edit.FileChange) {
 		one.Hunks = append(one.Hunks, patchHunk{h.Line, h.Strategy, h.Similarity})
 	}
 	if f.Action != edit.Delete {
-		one.Version = workspace.Version(f.After)
-		one.SyntaxErrors = append(one.SyntaxErrors, syntax.New(f.Path, f.Before, f.After)...)
+		one.Version = workspace.Version(data)
+		one.SyntaxErrors = append(one.SyntaxErrors, syntax.NewContext(ctx, f.Path, f.Before, f.After)...)
 	}
-	text, added, removed := diffOf(before, after, f.Before, f.After)
-	m.Diff += text
+	diff, added, removed := diffOf(before, after, f.Before, f.After)
+	m.Diff += diff
 	m.Added, m.Removed = m.Added+added, m.Removed+removed
 	m.Files = append(m.Files, one)
+	return one
 }
 
 // output lists the files by what became of them, as git's short status does.

@@ -93,7 +93,7 @@ one result: text on a terminal, otherwise one JSON object on one line.`),
 	}
 	for _, c := range []*cobra.Command{
 		a.callCommand(), a.toolsCommand(), a.policyCommand(), a.gcCommand(),
-		a.completionCommand(), a.versionCommand(),
+		a.doctorCommand(), a.completionCommand(), a.versionCommand(),
 	} {
 		c.GroupID = "more"
 		checkArgs(c)

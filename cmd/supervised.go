@@ -71,6 +71,7 @@ type jobOutput struct {
 	SpillPath  string `json:"spill_path,omitempty"`
 	Incomplete string `json:"incomplete,omitempty"`
 	Command    string `json:"command"`
+	sandboxMeta
 }
 
 // readJob is how a job stands and what it has printed.
@@ -114,14 +115,14 @@ func readJob(env *tool.Env, j *job.Job, q job.Query) (*tool.Result, error) {
 	if now, err := j.Info(); err == nil && !now.Alive() {
 		info = now
 	}
-	meta.ran = ranJob(info, nil)
+	meta.ran, meta.sandboxMeta = ranJob(info, nil), settled(env, info)
 	meta.Job = j.ID()
 	meta.Truncated, meta.SpillPath, meta.Incomplete = cut.Truncated, cut.SpillPath, cut.Incomplete
 	if info.Incomplete != "" {
 		meta.Incomplete = info.Incomplete
 	}
 	text := cut.Text
-	notes := meta.notes("")
+	notes := append(meta.ran.notes(""), meta.sandboxMeta.notes()...)
 	switch {
 	case meta.Status == string(job.TimedOut):
 		notes = append(notes, "[ended by its time limit]")

@@ -17,5 +17,6 @@ var Tools = []*tool.Tool{
 	lsTool,
 	globTool,
 	grepTool,
+	outlineTool,
 	todoTool,
 }

@@ -46,6 +46,11 @@ func (u *undoCall) Params(p *param.Set) {
 
 // Needs implements tool.Call: every file of the changes is written.
 func (u *undoCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, error) {
+	if !env.DryRun {
+		if err := recoverChanges(ctx, env); err != nil {
+			return nil, err
+		}
+	}
 	if u.List {
 		return nil, nil
 	}

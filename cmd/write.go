@@ -30,6 +30,7 @@ type writeCall struct {
 	Mode       string
 	IfVersion  string
 	CreateOnly bool
+	Gate       bool
 	DryRun     bool
 
 	path workspace.Path
@@ -43,6 +44,7 @@ func (w *writeCall) Params(p *param.Set) {
 	p.String(&w.IfVersion, "if_version", "write only when the file still has this version").Alias("ifVersion", "version")
 	p.Bool(&w.CreateOnly, "create_only", "write only when the file does not exist").Alias("createOnly")
 	p.String(&w.Mode, "mode", "permission bits in octal, such as 755").Shown("what it has; 644 for a new file")
+	p.Bool(&w.Gate, "gate", "refuse a content that brings new syntax errors")
 	p.Bool(&w.DryRun, "dry_run", "show the difference and write nothing").Alias("dryRun")
 }
 
@@ -64,22 +66,27 @@ func (w *writeCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, er
 
 // Run implements tool.Call.
 func (w *writeCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
-	c := &fileChange{env: env, path: w.path, ifVersion: w.IfVersion}
-	defer c.end()
-	if err := c.begin(ctx); err != nil {
+	c := &fileChange{path: w.path, ifVersion: w.IfVersion, streams: true, mode: w.mode, after: []byte(w.Content)}
+	s := &changeSet{env: env, tool: "write", files: []*fileChange{c}, gate: w.Gate, dry: w.DryRun}
+	defer s.end()
+	if err := s.begin(ctx); err != nil {
 		return nil, err
 	}
-	if w.CreateOnly && c.before != nil {
+	if c.info != nil {
+		if err := c.identify(env.Workspace); err != nil {
+			return nil, err
+		}
+	}
+	if w.CreateOnly && c.version != "" {
 		return nil, tool.Errorf(tool.Conflict, "%s exists already", shown(w.path)).WithHint("leave create_only out to replace it, or choose another name")
 	}
-	report, err := c.write(ctx, "write", []byte(w.Content), w.mode, w.DryRun)
-	if err != nil {
+	if err := s.commit(ctx); err != nil {
 		return nil, err
 	}
-	title := report.headline("Updated", "update")
-	if report.Created {
-		title = report.headline("Created", "create")
+	title := c.report.headline("Updated", "update")
+	if c.report.Created {
+		title = c.report.headline("Created", "create")
 	}
-	out := report.output(title)
-	return &tool.Result{Title: title, Output: out, Metadata: report, Pretty: report.pretty(out)}, nil
+	out := c.report.output(title)
+	return &tool.Result{Title: title, Output: out, Metadata: c.report, Pretty: c.report.pretty(out)}, nil
 }

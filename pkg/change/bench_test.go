@@ -57,13 +57,24 @@ func BenchmarkTen(b *testing.B) {
 	}
 }
 
-func BenchmarkRecoverNothing(b *testing.B) {
-	s := newSite(b)
-	s.put("a", "x")
-	s.commit(Change{Op: Write, Path: s.p("a"), Data: []byte("y")})
-	for b.Loop() {
-		if _, err := s.Recover(context.Background()); err != nil {
-			b.Fatal(err)
-		}
+// BenchmarkRecover looks for changes that killed processes have left, where
+// there are none, in a workspace with so many sessions.
+func BenchmarkRecover(b *testing.B) {
+	for _, sessions := range []int{1, 100} {
+		b.Run(fmt.Sprint(sessions), func(b *testing.B) {
+			s := newSite(b)
+			for i := range sessions {
+				h := s.of(fmt.Sprint("s", i), Options{NoSync: true})
+				if _, err := h.Commit(context.Background(), One("t", Change{Op: Create, Path: s.p(fmt.Sprint("f", i))})); err != nil {
+					b.Fatal(err)
+				}
+			}
+			h := s.again(Options{NoSync: true})
+			for b.Loop() {
+				if left, err := h.Recover(context.Background()); err != nil || len(left) > 0 {
+					b.Fatal(left, err)
+				}
+			}
+		})
 	}
 }

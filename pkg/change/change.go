@@ -38,6 +38,7 @@ var (
 	ErrDropped    = errors.New("the change is too old: its old contents were dropped")
 	ErrUndone     = errors.New("the change is undone already")
 	ErrDamaged    = errors.New("a content in the journal is missing or damaged")
+	ErrSource     = errors.New("the new content was not the same when it was read again")
 )
 
 // Options refine a History. The zero value is usable.

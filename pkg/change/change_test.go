@@ -31,6 +31,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// soak reports whether the tests that take minutes are asked for.
+func soak() bool { return os.Getenv("AGENTKIT_SOAK") != "" }
+
 // A site is a workspace in top/W with the state in top/S.
 type site struct {
 	*History

@@ -438,3 +438,25 @@ func TestLiveIsLeftAlone(t *testing.T) {
 		t.Fatal(err, checked)
 	}
 }
+
+// TestPendingIsSwept: what a process left that was killed before its record
+// counted goes when the journal is tidied.
+func TestPendingIsSwept(t *testing.T) {
+	s := newSite(t)
+	s.put("a", "old")
+	s.commit(Change{Op: Write, Path: s.p("a"), Data: []byte("new")})
+	left := s.session.Path(journalDir, pendingDir, ".1k0.tmp")
+	if err := os.WriteFile(left, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h := s.again(Options{NoSync: true, Limits: Limits{Records: 2}})
+	for i := range 8 {
+		if _, err := h.Commit(context.Background(), One("t", Change{Op: Write, Path: s.p("a"), Data: fmt.Append(nil, i)})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := os.Lstat(left); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("it is still there: ", err)
+	}
+	s.clean()
+}

@@ -17,10 +17,7 @@ import (
 // tree as it was, byte for byte and mode for mode; and every undo on the way
 // is what stood there.
 func TestRandom(t *testing.T) {
-	seeds := 40
-	if testing.Short() {
-		seeds = 8
-	}
+	seeds := seeds()
 	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(uint64(seed), 1))
@@ -70,6 +67,17 @@ func TestRandom(t *testing.T) {
 			s.clean()
 		})
 	}
+}
+
+// seeds is how many trees a random test begins with.
+func seeds() int {
+	switch {
+	case soak():
+		return 200
+	case testing.Short():
+		return 6
+	}
+	return 14
 }
 
 func randomName(r *rand.Rand) string {
@@ -122,10 +130,7 @@ func (s *site) randomChange(r *rand.Rand) Change {
 
 // TestRandomTracking: whatever a command does to the tree, it can be undone.
 func TestRandomTracking(t *testing.T) {
-	seeds := 40
-	if testing.Short() {
-		seeds = 8
-	}
+	seeds := seeds()
 	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(uint64(seed), 2))

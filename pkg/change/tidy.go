@@ -79,6 +79,7 @@ func (h *History) drop(now time.Time) (dropped []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	h.sweepPending()
 	ids, err := readNames(h.store.done.Path())
 	if err != nil {
 		return nil, err
@@ -173,6 +174,20 @@ func (h *History) objects() (sizes map[string]int64, temps []string, err error) 
 		}
 	}
 	return sizes, temps, nil
+}
+
+// sweepPending removes the records that processes were killed over before they
+// counted. Nobody adds one now.
+func (h *History) sweepPending() {
+	names, err := readNames(h.store.pending.Path())
+	if err != nil {
+		return // the next time, then
+	}
+	for _, name := range names {
+		if name[0] == '.' {
+			_ = h.store.pending.Remove(name)
+		}
+	}
 }
 
 func (h *History) pendingHashes() (map[string]bool, error) {

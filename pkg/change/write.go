@@ -138,7 +138,7 @@ func check(r io.Reader, want string) *checked {
 func (c *checked) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	if errors.Is(err, io.EOF) && hex.EncodeToString(c.h.Sum(nil)) != c.want {
-		err = errors.New("the new content was not the same when it was read again")
+		err = ErrSource
 	}
 	return n, err
 }

@@ -13,11 +13,13 @@ package early
 import (
 	"os"
 
+	"github.com/agentkit-go/agentkit/pkg/gate"
 	"github.com/agentkit-go/agentkit/pkg/job"
+	"github.com/agentkit-go/agentkit/pkg/sandbox"
 )
 
 func init() {
-	if code, handled := job.Stage(os.Args[1:]); handled {
+	if code, handled := job.StageWith(os.Args[1:], sandbox.Starter(gate.Build)); handled {
 		os.Exit(code)
 	}
 }

@@ -271,7 +271,7 @@ func (g *grid) best(most int) []place {
 
 // walk is the place that ends at column j of the last row.
 func (g *grid) walk(j int) place {
-	var p place
+	p := place{pairs: make([]pair, 0, len(g.call))}
 	for k := len(g.call); k > 0; {
 		m := g.move[k][j-g.lo[k]]
 		nk, nj := 1, 1

@@ -3,6 +3,7 @@ package edit
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -17,18 +18,27 @@ func Diff(nameBefore, nameAfter string, before, after []byte, context int) strin
 	if len(d.ops) == 0 {
 		return ""
 	}
-	context = max(context, 0)
 	var b strings.Builder
-	b.WriteString("--- " + quoteName(nameBefore) + "\n+++ " + quoteName(nameAfter) + "\n")
+	b.WriteString(diffHead(nameBefore, nameAfter))
+	d.hunks(&b, context)
+	return b.String()
+}
+
+func diffHead(nameBefore, nameAfter string) string {
+	return "--- " + quoteName(nameBefore) + "\n+++ " + quoteName(nameAfter) + "\n"
+}
+
+// hunks writes all changes.
+func (d *lineDiff) hunks(b *strings.Builder, context int) {
+	context = max(context, 0)
 	for i := 0; i < len(d.ops); {
 		j := i + 1
 		for j < len(d.ops) && d.ops[j].i1-d.ops[j-1].i2 <= 2*context {
 			j++
 		}
-		d.hunk(&b, d.ops[i:j], context)
+		d.hunk(b, d.ops[i:j], context)
 		i = j
 	}
-	return b.String()
 }
 
 // Count is how many lines a diff from before to after adds and removes.
@@ -48,6 +58,8 @@ type lineDiff struct {
 	head []byte   // these
 	tail []byte   // and those at the end
 	ops  []op     // only changes; line numbers count from the start of the text
+
+	oldBase, newBase int // lines before the texts, where they are parts of files
 }
 
 func compareLines(before, after []byte) lineDiff {
@@ -69,12 +81,59 @@ func compareLines(before, after []byte) lineDiff {
 	}
 	d := lineDiff{head: before[:n], tail: before[len(before)-m:], skip: bytes.Count(before[:n], []byte{'\n'})}
 	d.a, d.b = linesOf(before[n:len(before)-m]), linesOf(after[n:len(after)-m])
-	for _, o := range compareStrings(d.a, d.b) {
+	for _, o := range compareFar(d.a, d.b) {
 		if !o.equal {
 			d.ops = append(d.ops, op{false, o.i1 + d.skip, o.i2 + d.skip, o.j1 + d.skip, o.j2 + d.skip})
 		}
 	}
 	return d
+}
+
+const (
+	farLines  = 2000 // lines from which a text is compared piece by piece
+	farWindow = 48   // lines on both sides together that a piece may have
+	farEqual  = 8    // equal lines that end a piece
+)
+
+// compareFar is compareStrings for the lines of two long texts that differ in
+// many places far apart: what lies between equal lines is compared by itself.
+// What does not fall into pieces is left to compareStrings.
+func compareFar(a, b []string) []op {
+	if min(len(a), len(b)) < farLines {
+		return compareStrings(a, b)
+	}
+	var ops []op
+	i, j := 0, 0
+	for i < len(a) || j < len(b) {
+		if i < len(a) && j < len(b) && a[i] == b[j] {
+			i, j = i+1, j+1
+			continue
+		}
+		di, dj, ok := nextEqual(a[i:], b[j:])
+		if !ok {
+			di, dj = len(a)-i, len(b)-j
+		}
+		for _, o := range compareStrings(a[i:i+di], b[j:j+dj]) {
+			ops = append(ops, op{o.equal, o.i1 + i, o.i2 + i, o.j1 + j, o.j2 + j})
+		}
+		i, j = i+di, j+dj
+	}
+	return ops
+}
+
+// nextEqual is how many lines to leave out on each side, as few as can be, to
+// come to lines that are equal on both, or to both ends.
+func nextEqual(a, b []string) (i, j int, ok bool) {
+	for d := 1; d <= farWindow; d++ {
+		for i := max(0, d-len(b)); i <= min(d, len(a)); i++ {
+			n := min(farEqual, len(a)-i, len(b)-(d-i))
+			atEnds := len(a)-i == len(b)-(d-i)
+			if (n == farEqual || atEnds) && slices.Equal(a[i:i+n], b[d-i:d-i+n]) {
+				return i, d - i, true
+			}
+		}
+	}
+	return 0, 0, false
 }
 
 func startsLine(b []byte, at int) bool { return at == 0 || b[at-1] == '\n' }
@@ -150,7 +209,7 @@ func (d *lineDiff) hunk(b *strings.Builder, ops []op, context int) {
 	foot := d.before(last.i2, last.i2+context)
 	olds := last.i2 + len(foot) - from
 	news := last.j2 + len(foot) - (first.j1 - len(head))
-	fmt.Fprintf(b, "@@ -%s +%s @@\n", hunkRange(from, olds), hunkRange(first.j1-len(head), news))
+	fmt.Fprintf(b, "@@ -%s +%s @@\n", hunkRange(d.oldBase+from, olds), hunkRange(d.newBase+first.j1-len(head), news))
 	at := from
 	for _, o := range ops {
 		writeLines(b, ' ', d.before(at, o.i1))

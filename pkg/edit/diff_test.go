@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -132,4 +133,65 @@ func TestDiffLarge(t *testing.T) {
 	if added, removed := Count([]byte(a.String()), []byte(c.String())); added != 0 || removed != 4 {
 		t.Errorf("four dropped lines: +%d -%d", added, removed)
 	}
+}
+
+// TestDiffOfLong: long texts, which are compared piece by piece, get a diff
+// that is right, and hardly longer than that of all at once.
+func TestDiffOfLong(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	piecewise, whole := 0, 0
+	for range 30 {
+		a := linesOf(randomText(r, farLines+r.IntN(2000)))
+		for i := range a {
+			if r.IntN(3) > 0 {
+				a[i] = fmt.Sprintf("%d %s", r.IntN(1000), a[i])
+			}
+		}
+		b := slices.Clone(a)
+		for range 1 + r.IntN(60) {
+			switch i := r.IntN(len(b)); r.IntN(4) {
+			case 0:
+				b = slices.Delete(b, i, min(i+1+r.IntN(9), len(b)))
+			case 1:
+				b = slices.Insert(b, i, a[i%len(a)], "new\n")
+			case 2:
+				b = slices.Insert(b, i, slices.Clone(a[:r.IntN(70)])...)
+			default:
+				b[i] = "changed " + b[i]
+			}
+		}
+		ops := compareFar(a, b)
+		i, j := 0, 0
+		for _, o := range ops {
+			for ; i < o.i1; i, j = i+1, j+1 {
+				if a[i] != b[j] {
+					t.Fatalf("line %d is not line %d", i, j)
+				}
+			}
+			if o.j1 != j {
+				t.Fatalf("line %d comes before its place", j)
+			}
+			if o.equal && !slices.Equal(a[o.i1:o.i2], b[o.j1:o.j2]) {
+				t.Fatal("lines that differ are called equal")
+			}
+			i, j = o.i2, o.j2
+		}
+		if !slices.Equal(a[i:], b[j:]) {
+			t.Fatal("the ends differ")
+		}
+		piecewise, whole = piecewise+differing(ops), whole+differing(compareStrings(a, b))
+	}
+	t.Logf("%d lines of difference, %d at once", piecewise, whole)
+	if piecewise*100 > whole*103 {
+		t.Errorf("%d lines of difference where %d are enough", piecewise, whole)
+	}
+}
+
+func differing(ops []op) (n int) {
+	for _, o := range ops {
+		if !o.equal {
+			n += o.i2 - o.i1 + o.j2 - o.j1
+		}
+	}
+	return n
 }

@@ -27,11 +27,18 @@ import (
 
 // Edit is one change: Old becomes New.
 type Edit struct {
-	Old  string // the text that stands there now; "" only for an empty file
+	Old  string // the text that stands there now; "" only for an empty file, or with Within
 	New  string // the text that is to stand there; "" removes
 	All  bool   // every occurrence, not the only one
 	Line int    // where Old begins, from 1, to choose among equal places; 0 is unknown
+
+	// Within are the first and last line, from 1, in which Old is looked for;
+	// zero is the whole file. Without Old all of these lines become New, which
+	// takes their indentation where it has none.
+	Within [2]int
 }
+
+func (e Edit) limited() bool { return e.Within != [2]int{} }
 
 // Options say how a place is looked for.
 type Options struct {
@@ -101,7 +108,6 @@ func Plan(file []byte, edits []Edit, o Options) (*Outcome, error) {
 				return out, nil
 			}
 			r.Edit = i
-			r.number(len(edits))
 			return nil, r
 		}
 		for _, c := range cs {
@@ -119,7 +125,7 @@ func Plan(file []byte, edits []Edit, o Options) (*Outcome, error) {
 // later makes edit i after the ones before it where these have made its old
 // text: it must then be there exactly once.
 func (p *planner) later(edits []Edit, i int, before []change, r *Refusal) *Outcome {
-	if i == 0 || r.Code == BadInput || r.Code == Ambiguous {
+	if i == 0 || r.Code == BadInput || r.Code == Ambiguous || slices.ContainsFunc(edits[i:], Edit.limited) {
 		return nil
 	}
 	mid, hits, r := apply(p.file, before)
@@ -250,8 +256,8 @@ func apply(file []byte, all []change) ([]byte, []Hit, *Refusal) {
 
 func overlap(a, b Hit) *Refusal {
 	return &Refusal{
-		Code: Conflict, Edit: b.Edit,
-		Message: "edits " + itoa(a.Edit+1) + " and " + itoa(b.Edit+1) + " change the same text, " + lineRange(a.Lines) + " and " + lineRange(b.Lines),
+		Code: Conflict, Edit: b.Edit, Other: &a.Edit,
+		Message: "two edits change the same text, " + lineRange(a.Lines) + " and " + lineRange(b.Lines),
 		Hint:    "join the two edits into one",
 	}
 }

@@ -255,8 +255,11 @@ func (pl *placer) insert(h *Hunk) ([]change, *Refusal) {
 		at = min(max(h.OldLine-1+pl.offset, 0), at)
 	}
 	lines := h.side('-')
-	if there := pl.findExact(lines); h.OldLine == 0 && (slices.Contains(there, at) || slices.Contains(there, at-len(lines)) && len(h.Anchors) == 0) {
-		return nil, alreadyApplied([2]int{at + 1, at + len(lines)})
+	if h.OldLine == 0 {
+		there := pl.findExact(lines)
+		if slices.Contains(there, at) || slices.Contains(there, at-len(lines)) && len(h.Anchors) == 0 {
+			return nil, alreadyApplied([2]int{at + 1, at + len(lines)})
+		}
 	}
 	return []change{pl.inserted(at, lines, pl.endings(h))}, nil
 }

@@ -94,6 +94,20 @@ func (p *Patch) Paths() []string {
 	return slices.Compact(out)
 }
 
+// Taken are the paths that Apply removes or renames and does not only change.
+func (p *Patch) Taken() []string {
+	var out []string
+	for _, f := range p.Files {
+		switch {
+		case f.Action == Delete:
+			out = append(out, p.path(f.Path))
+		case f.Action == Move && p.path(f.From) != p.path(f.Path):
+			out = append(out, p.path(f.From))
+		}
+	}
+	return out
+}
+
 // path is a path of the patch without what Strip takes off.
 func (p *Patch) path(s string) string {
 	if !p.unified || p.Strip < 0 {

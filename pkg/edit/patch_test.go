@@ -453,3 +453,22 @@ func TestPatchComposes(t *testing.T) {
 		})
 	}
 }
+
+// TestHunkNumber: the line that a hunk names decides among equal places, and
+// only what stands there to the letter is taken without looking further.
+func TestHunkNumber(t *testing.T) {
+	for _, c := range []struct{ file, hunk, want string }{
+		{"x001\nx002\nx003\nx004\n", "@@ -2,1 +2,1 @@\n-x004\n+new\n", "x001\nx002\nx003\nnew\n"},
+		{"same\nsame\nsame\n", "@@ -2,1 +2,1 @@\n-same\n+new\n", "same\nnew\nsame\n"},
+		{"same\nother\nsame\n", "@@ -1,1 +1,2 @@\n-same\n+1\n+2\n@@ -3,1 +4,1 @@\n-same\n+new\n", "1\n2\nother\nnew\n"},
+		{"a\nb\n", "@@ -9,1 +9,1 @@\n-b\n+new\n", "a\nnew\n"},
+		{"  b\nb\n", "@@ -1,1 +1,1 @@\n-b\n+new\n", "  b\nnew\n"},
+	} {
+		got, err := applyPatch("--- f\n+++ f\n"+c.hunk, memory{"f": c.file}.read)
+		if err != nil {
+			t.Errorf("%q: %v", c.hunk, err)
+		} else if have := string(got.Files[0].After); have != c.want {
+			t.Errorf("%q: %q, want %q", c.hunk, have, c.want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package edit
 import (
 	"bytes"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 )
@@ -11,34 +12,78 @@ import (
 type placer struct {
 	planner *planner
 	text    *text
-	exact   []uint64 // hash of each line
 	index   *index
-	tight   []uint64           // of its tight form, 0 for a blank one
-	runs    map[uint64][]int32 // where each hash of exact and of tight is; nil for a few hunks
-	offset  int                // how far the last hunk with a line number lay from it
-	told    bool               // the hunks tell CRLF from LF
+	hunks   int
+	exact   []uint64 // hash of each line; nil until a hunk is not where it says
+	tight   []uint64 // of its tight form, 0 for a blank one
+	runs    *chains  // where each hash of exact and of tight is; nil for a few hunks
+	offset  int      // how far the last hunk with a line number lay from it
+	told    bool     // the hunks tell CRLF from LF
 	warns   []string
 }
 
 func newPlacer(file []byte, hunks int) *placer {
-	pl := &placer{planner: &planner{file: file}}
+	pl := &placer{planner: &planner{file: file}, hunks: hunks}
 	pl.text = pl.planner.text()
-	pl.index = newIndex(pl.text)
-	pl.tight = pl.index.hashes
+	pl.index = &index{text: pl.text, blind: true}
+	return pl
+}
+
+// read hashes the lines of the file, when they are first asked for.
+func (pl *placer) read() {
+	if pl.exact != nil {
+		return
+	}
+	pl.tight = newIndex(pl.text).hashes
 	pl.exact = make([]uint64, pl.text.lines())
 	for i := range pl.exact {
 		pl.exact[i] = hashBytes(pl.text.raw(i))
 	}
-	if hunks > manyHunks {
-		pl.runs = make(map[uint64][]int32, pl.text.lines())
-		for i, h := range pl.exact {
-			pl.runs[h] = append(pl.runs[h], int32(i))
-			if t := pl.tight[i]; t != h {
-				pl.runs[t] = append(pl.runs[t], int32(i))
-			}
+	if pl.hunks > manyHunks {
+		pl.runs = newChains(pl.exact, pl.tight)
+	}
+}
+
+// chains tell in which lines a hash is, the exact one or the tight one.
+type chains struct {
+	heads []int32 // by the low bits of the hash: the first entry, from 1
+	all   []chained
+}
+
+type chained struct {
+	hash uint64
+	line int32
+	next int32
+}
+
+func newChains(exact, tight []uint64) *chains {
+	c := &chains{heads: make([]int32, 1<<bits.Len(uint(2*len(exact)))), all: make([]chained, 0, 2*len(exact))}
+	for i := len(exact) - 1; i >= 0; i-- { // the first line ends up in front
+		if tight[i] != exact[i] {
+			c.add(tight[i], i)
+		}
+		c.add(exact[i], i)
+	}
+	return c
+}
+
+func (c *chains) head(hash uint64) *int32 { return &c.heads[mix(hash)&uint64(len(c.heads)-1)] }
+
+func (c *chains) add(hash uint64, line int) {
+	head := c.head(hash)
+	c.all = append(c.all, chained{hash, int32(line), *head})
+	*head = int32(len(c.all))
+}
+
+// lines are the lines with a hash, the first limit of them.
+func (c *chains) lines(hash uint64, limit int) []int32 {
+	var out []int32
+	for n := *c.head(hash); n > 0 && len(out) < limit; n = c.all[n-1].next {
+		if c.all[n-1].hash == hash {
+			out = append(out, c.all[n-1].line)
 		}
 	}
-	return pl
+	return out
 }
 
 func hashBytes(b []byte) uint64 {
@@ -57,6 +102,9 @@ func (pl *placer) place(h *Hunk, n int) ([]change, *Refusal) {
 	}
 	if !slices.ContainsFunc(h.Lines, func(l HunkLine) bool { return l.Op != ' ' }) {
 		return nil, nil
+	}
+	if i, ok := pl.stands(h, old); ok {
+		return pl.change(h, i, 0)
 	}
 	for drop := range 2 {
 		if drop == 1 && (len(old) < 2 || !blank(old[len(old)-1])) {
@@ -77,8 +125,24 @@ func (pl *placer) place(h *Hunk, n int) ([]change, *Refusal) {
 	return pl.like(h)
 }
 
+// stands reports whether the lines are just where the hunk's number says. That
+// decides whatever else is like them, so nothing else need be looked at.
+func (pl *placer) stands(h *Hunk, old []string) (at int, ok bool) {
+	at = h.OldLine - 1 + pl.offset
+	if h.OldLine == 0 || len(h.Anchors) > 0 || h.EndOfFile || at < 0 || at+len(old) > pl.text.lines() {
+		return 0, false
+	}
+	for k, l := range old {
+		if string(pl.text.raw(at+k)) != l {
+			return 0, false
+		}
+	}
+	return at, true
+}
+
 // findExact is where the lines stand one after the other, as they are.
 func (pl *placer) findExact(lines []string) []int {
+	pl.read()
 	want := make([]uint64, len(lines))
 	for i, l := range lines {
 		want[i] = hashString(l)
@@ -96,6 +160,7 @@ func (pl *placer) findExact(lines []string) []int {
 
 // findTight is where they stand but for white space and typography.
 func (pl *placer) findTight(lines []string) []int {
+	pl.read()
 	want := make([]uint64, len(lines))
 	solid := false
 	for i, l := range lines {
@@ -109,19 +174,24 @@ func (pl *placer) findTight(lines []string) []int {
 	return pl.run(pl.tight, want)
 }
 
+// mostChained is how many lines may have a hash for it to be rare.
+const mostChained = 64
+
 // run is findRun, by the index where one of the lines is rare.
 func (pl *placer) run(all, want []uint64) []int {
 	if pl.runs == nil {
 		return findRun(all, want)
 	}
-	rare := 0
+	rare, at := 0, pl.runs.lines(want[0], mostChained)
 	for k, h := range want {
-		if len(pl.runs[h]) < len(pl.runs[want[rare]]) {
-			rare = k
+		if len(at) < 2 {
+			break
+		}
+		if other := pl.runs.lines(h, mostChained); len(other) < len(at) {
+			rare, at = k, other
 		}
 	}
-	at := pl.runs[want[rare]]
-	if len(at) > 64 {
+	if len(at) == mostChained {
 		return findRun(all, want)
 	}
 	var out []int
@@ -236,10 +306,11 @@ func (pl *placer) anchors(lines []string) []int {
 
 // linesLike are the lines that say the same, or that begin so where none does.
 func (pl *placer) linesLike(l string) []int {
+	pl.read()
 	want := hashString(tight(l))
 	var same, begin []int
 	if pl.runs != nil {
-		for _, i := range pl.runs[want] {
+		for _, i := range pl.runs.lines(want, len(pl.tight)) {
 			if pl.tight[i] == want {
 				same = append(same, int(i))
 			}

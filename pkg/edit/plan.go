@@ -30,6 +30,9 @@ const (
 
 // plan finds what one edit changes.
 func (p *planner) plan(e Edit) ([]change, *Refusal) {
+	if e.limited() {
+		return p.planWithin(e)
+	}
 	if len(p.file) == bodyStart(p.file) && e.Old == "" && e.New != "" {
 		return []change{{[]splice{{len(p.file), len(p.file), e.New, 1}}, Hit{Strategy: Exact, Similarity: 1, Margin: 1, Lines: [2]int{1, 1}}}}, nil
 	}

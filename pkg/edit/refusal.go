@@ -21,6 +21,7 @@ type Refusal struct {
 	Message string
 	Hint    string  // what to do next
 	Edit    int     // the edit or hunk that was refused, from 0
+	Other   *int    // the edit that it gets in the way of, from 0; nil for none
 	Path    string  // the file, for a patch
 	Places  []Place // what comes nearest, best first, at most 3; all equal places, at most 10, when Ambiguous
 }
@@ -39,13 +40,6 @@ func (r *Refusal) Error() string {
 		return r.Path + ": " + r.Message
 	}
 	return r.Message
-}
-
-// number says which of several edits is meant.
-func (r *Refusal) number(of int) {
-	if of > 1 {
-		r.Message = "edit " + itoa(r.Edit+1) + " of " + itoa(of) + ": " + r.Message
-	}
 }
 
 const (

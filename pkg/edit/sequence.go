@@ -61,7 +61,11 @@ func compare(a, b []int32) []op {
 type comparer struct {
 	a, b   []int32
 	blocks []block
+	seen   []seen // by value, scratch of anchors
 }
+
+// seen is how often a value is in two stretches, and where in the second.
+type seen struct{ inA, inB, j int32 }
 
 const (
 	smallCompare = 1 << 16 // cells up to which the longest stretch is looked for
@@ -131,26 +135,27 @@ func (c *comparer) longest(i1, i2, j1, j2 int) block {
 // anchors splits at what is unique on both sides, in the longest chain that
 // is in order (patience). It reports whether there was any.
 func (c *comparer) anchors(i1, i2, j1, j2 int) bool {
-	type seen struct{ na, nb, i, j int }
-	m := make(map[int32]*seen)
+	if c.seen == nil {
+		c.seen = make([]seen, max(slices.Max(c.a), slices.Max(c.b))+1)
+	}
 	for i := i1; i < i2; i++ {
-		s := m[c.a[i]]
-		if s == nil {
-			s = &seen{}
-			m[c.a[i]] = s
-		}
-		s.na, s.i = s.na+1, i
+		c.seen[c.a[i]].inA++
 	}
 	for j := j1; j < j2; j++ {
-		if s := m[c.b[j]]; s != nil {
-			s.nb, s.j = s.nb+1, j
-		}
+		s := &c.seen[c.b[j]]
+		s.inB, s.j = s.inB+1, int32(j)
 	}
 	var pairs []block
 	for i := i1; i < i2; i++ {
-		if s := m[c.a[i]]; s.na == 1 && s.nb == 1 {
-			pairs = append(pairs, block{s.i, s.j, 1})
+		if s := &c.seen[c.a[i]]; s.inA == 1 && s.inB == 1 {
+			pairs = append(pairs, block{i, int(s.j), 1})
 		}
+	}
+	for i := i1; i < i2; i++ {
+		c.seen[c.a[i]] = seen{}
+	}
+	for j := j1; j < j2; j++ {
+		c.seen[c.b[j]] = seen{}
 	}
 	if len(pairs) == 0 {
 		return false

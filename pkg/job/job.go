@@ -71,6 +71,7 @@ type Spec struct {
 	Name      string // for people; may be empty
 	OpenStdin bool   // without a terminal: the input stays open after Stdin, for Job.Input
 	Keep      bool   // what the command leaves running stays, under the supervisor
+	Report    string // file that tells what held the command, for whoever reads Info
 }
 
 // A State is where a job's command stands.
@@ -107,6 +108,7 @@ type Info struct {
 	Kept      bool `json:"kept,omitempty"`      // it left something running, which still runs
 	Held      bool `json:"held,omitempty"`      // see Status.Held
 
+	Report     string `json:"report,omitempty"` // as in Spec
 	TTY        bool   `json:"tty,omitempty"`
 	OpenStdin  bool   `json:"open_stdin,omitempty"` // the input may still be written to
 	Method     string `json:"method"`               // see killtree

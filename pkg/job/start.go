@@ -20,11 +20,14 @@ const SupervisorArg = "__job"
 // the program's name, ask for a supervisor or for the stage of killtree, it
 // becomes that, returns its exit status when its work is done, and handled is
 // true.
-func Stage(args []string) (code int, handled bool) {
+func Stage(args []string) (code int, handled bool) { return StageWith(args, nil) }
+
+// StageWith is [Stage] with what starts confined commands, see killtree.StageWith.
+func StageWith(args []string, start killtree.Starter) (code int, handled bool) {
 	if len(args) > 0 && args[0] == SupervisorArg {
 		return supervise(), true
 	}
-	return killtree.Stage(args)
+	return killtree.StageWith(args, start)
 }
 
 // order is what a supervisor is told. It goes through a pipe and never touches

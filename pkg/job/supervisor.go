@@ -152,7 +152,7 @@ func (s *supervisor) start() error {
 	me, _ := killtree.Find(os.Getpid())
 	head, _ := killtree.Find(s.run.tree.Pid())
 	s.info = Info{
-		ID: s.ID, Name: s.Spec.Name, Argv: c.Argv, Dir: c.Dir, State: Running, Started: time.Now(), TTY: c.TTY,
+		ID: s.ID, Name: s.Spec.Name, Argv: c.Argv, Dir: c.Dir, State: Running, Started: time.Now(), TTY: c.TTY, Report: s.Spec.Report,
 		OpenStdin: c.TTY || s.Spec.OpenStdin, Method: s.run.tree.Method(), Supervisor: me, Head: head,
 	}
 	if err := s.store(); err != nil {

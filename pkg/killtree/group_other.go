@@ -17,12 +17,12 @@ func candidates() []string { return nil }
 
 func probe(Options, string) error { return ErrMethod }
 
-func launch(m string, c *exec.Cmd, _ Options) (backend, error) {
-	if m != Group {
+func launch(m string, c *exec.Cmd, o Options) (backend, error) {
+	if m != Group || len(o.Confine) > 0 {
 		return nil, ErrMethod
 	}
 	return startGroup(c)
 }
 
 // stage does nothing: there is none on this system.
-func stage([]string) int { return 125 }
+func stage([]string, Starter) int { return 125 }

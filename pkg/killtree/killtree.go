@@ -59,6 +59,9 @@ type Options struct {
 	// Env is the environment of the stage itself. The command's own is in
 	// exec.Cmd, and the stage hands it on without using it.
 	Env []string
+	// Confine goes to the Starter that main gives to [Stage]; empty starts the
+	// command unconfined. Only methods with a stage can do it, the others fail.
+	Confine []byte
 	// Method forces a method; "" is the best one that works.
 	Method string
 	// NoUserNamespace leaves pidns+userns out of the choice.

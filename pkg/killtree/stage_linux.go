@@ -21,6 +21,7 @@ type init1 struct {
 	head    int
 	ended   atomic.Bool // the command itself
 	killing atomic.Bool
+	start   Starter
 }
 
 // A link is the socket to the process that started us, read and written
@@ -51,7 +52,7 @@ func (l link) send(r record) {
 	}
 }
 
-func stage(args []string) int {
+func stage(args []string, start Starter) int {
 	if len(args) != 1 {
 		return 125
 	}
@@ -60,7 +61,7 @@ func stage(args []string) int {
 		return 125
 	}
 	unix.CloseOnExec(fd)
-	p := &init1{link: link(fd)}
+	p := &init1{link: link(fd), start: start}
 	if p.order, err = readOrder(p.link); err != nil || p.fds != fd {
 		return 125
 	}
@@ -165,7 +166,14 @@ func (p *init1) fork() (int, error) {
 	if p.group != nil {
 		attr.UseCgroupFD, attr.CgroupFD = true, p.group.fd
 	}
-	pid, _, err := syscall.StartProcess(p.path, p.argv, &syscall.ProcAttr{Dir: p.dir, Env: p.env, Files: files, Sys: attr})
+	how := &syscall.ProcAttr{Dir: p.dir, Env: p.env, Files: files, Sys: attr}
+	if len(p.confine) > 0 {
+		if p.start == nil {
+			return 0, unix.ENOSYS
+		}
+		return p.start(p.confine, p.path, p.argv, how)
+	}
+	pid, _, err := syscall.StartProcess(p.path, p.argv, how)
 	return pid, err
 }
 

@@ -37,6 +37,9 @@ type staged struct {
 
 func launch(m string, c *exec.Cmd, o Options) (backend, error) {
 	if m == Group {
+		if len(o.Confine) > 0 {
+			return nil, fmt.Errorf("%w: %s has no stage to confine the command", ErrMethod, m)
+		}
 		return startGroup(c)
 	}
 	return startStaged(m, c, o)

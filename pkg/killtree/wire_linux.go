@@ -63,16 +63,17 @@ func readRecord(from io.Reader) (record, error) {
 // than on the command line or in the stage's environment, where everybody, or
 // the loader, would see it.
 type order struct {
-	method string
-	path   string // "" for a trial, which starts nothing
-	dir    string
-	argv   []string
-	env    []string
-	fds    int // descriptors to hand on, from 0
-	ctty   int // descriptor that becomes the controlling terminal, -1 for none
-	keep   bool
-	most   int
-	user   *syscall.Credential
+	method  string
+	path    string // "" for a trial, which starts nothing
+	dir     string
+	argv    []string
+	env     []string
+	fds     int // descriptors to hand on, from 0
+	ctty    int // descriptor that becomes the controlling terminal, -1 for none
+	keep    bool
+	confine []byte // for the Starter; empty for none
+	most    int
+	user    *syscall.Credential
 }
 
 const maxOrder = 64 << 20
@@ -80,7 +81,7 @@ const maxOrder = 64 << 20
 var errOrder = errors.New("reading the order: it is damaged")
 
 func orderOf(m string, c *exec.Cmd, o Options) order {
-	r := order{method: m, path: c.Path, dir: c.Dir, argv: c.Args, env: c.Environ(), fds: 3 + len(c.ExtraFiles), ctty: -1, most: o.MaxProcesses}
+	r := order{method: m, path: c.Path, dir: c.Dir, argv: c.Args, env: c.Environ(), fds: 3 + len(c.ExtraFiles), ctty: -1, most: o.MaxProcesses, confine: o.Confine}
 	if len(r.argv) == 0 {
 		r.argv = []string{c.Path}
 	}
@@ -107,7 +108,7 @@ func (r order) bytes() []byte {
 	num(r.ctty)
 	num(r.most)
 	num(flag(r.keep))
-	str(r.method, r.path, r.dir)
+	str(r.method, r.path, r.dir, string(r.confine))
 	num(len(r.argv))
 	str(r.argv...)
 	num(len(r.env))
@@ -149,6 +150,7 @@ func readOrder(from io.Reader) (r order, err error) {
 	d := &unpacker{b: b}
 	r.fds, r.ctty, r.most, r.keep = d.num(), d.num(), d.num(), d.num() == 1
 	r.method, r.path, r.dir = d.str(), d.str(), d.str()
+	r.confine = []byte(d.str())
 	r.argv, r.env = d.list(), d.list()
 	if d.num() == 1 {
 		r.user = &syscall.Credential{Uid: uint32(d.num()), Gid: uint32(d.num()), NoSetGroups: d.num() == 1}

@@ -591,7 +591,7 @@ func TestStopped(t *testing.T) {
 // TestSignal: to the group, or to all.
 func TestSignal(t *testing.T) {
 	forMethods(t, func(t *testing.T, o Options) {
-		c := exec.Command("bash", "-c", `trap 'echo usr1' USR1; setsid bash -c 'trap "echo other; exit" USR1; echo up; while :; do sleep 0.02; done' & while kill -0 $! 2>/dev/null; do sleep 0.02; done`)
+		c := exec.Command("bash", "-c", `n=0; trap 'echo usr1; n=$((n+1))' USR1; setsid bash -c 'trap "echo other; exit" USR1; echo up; while :; do sleep 0.02; done' & while kill -0 $! 2>/dev/null || [ $n -lt 2 ]; do sleep 0.02; done`)
 		out, in, err := os.Pipe()
 		if err != nil {
 			t.Fatal(err)

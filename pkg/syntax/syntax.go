@@ -120,10 +120,29 @@ func checkGo(data []byte) []Problem {
 	return found
 }
 
+// commented reports whether there are comments outside strings: then it is
+// another dialect of JSON.
+func commented(data []byte) bool {
+	quoted := false
+	for i := 0; i < len(data); i++ {
+		switch {
+		case quoted && data[i] == '\\':
+			i++
+		case data[i] == '"':
+			quoted = !quoted
+		case data[i] == '\n':
+			quoted = false // a string never goes on; a broken one must not hide the rest
+		case !quoted && data[i] == '/' && i+1 < len(data) && (data[i+1] == '/' || data[i+1] == '*'):
+			return true
+		}
+	}
+	return false
+}
+
 // checkJSON leaves files with comments alone: many tools allow them.
 func checkJSON(data []byte) []Problem {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	if len(bytes.TrimSpace(data)) == 0 || bytes.Contains(data, []byte("//")) || bytes.Contains(data, []byte("/*")) {
+	if len(bytes.TrimSpace(data)) == 0 || commented(data) {
 		return nil
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))

@@ -24,6 +24,8 @@ func TestNew(t *testing.T) {
 		{"a.yaml", "a: 1\n", "a: 1\n b: 2\n", 2, " b: 2"},
 		{"a.yml", "", "a: {{ .Values.x }}\n", 0, ""},
 		{"a.yml", "", "a: 1\n---\nb: 2\n", 0, ""},
+		{"package.json", "{}", "{\"url\": \"https://example.com/*\",,\n}", 1, "{\"url\": \"https://example.com/*\",,"},
+		{"tsconfig.json", "{}", "{ // why\n,}", 0, ""},
 		{"a.toml", "a = 1\n", "a = 1\nb = \n", 2, "b = "},
 		{"a.txt", "", "func {", 0, ""},
 		{"a.py", "x = 1\n", "x = 1\ndef f(:\n    pass\n", 2, "def f(:"},

@@ -57,6 +57,7 @@ type Planner interface {
 type Env struct {
 	Workspace *workspace.Workspace // the root; paths resolve against it
 	Policy    *policy.Policy       // decides
+	Sources   *policy.Sources      // what Policy was loaded from
 	Ask       Asker                // nil where nobody can answer
 	Session   *session.Session     // todos, spill files, locks
 	Audit     *journal.Audit       // gets every decision before anything runs

@@ -1,0 +1,338 @@
+package cmd
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/gate"
+	"github.com/agentkit-go/agentkit/pkg/job"
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/sandbox"
+	"github.com/agentkit-go/agentkit/pkg/session"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+// machineFile is where the state directory keeps what the machine offers.
+const machineFile = "machine.json"
+
+// A machine is what was found about the sandbox, and where that holds.
+type machine struct {
+	Where    string           `json:"where"`
+	Enforced sandbox.Enforced `json:"enforced"`
+}
+
+// sandboxLevel is the level that this machine and user reach. To try takes a
+// few milliseconds, so the answer is kept until the machine is started anew,
+// or another user or program asks.
+func sandboxLevel(state, self string) sandbox.Enforced {
+	where := whereabouts(self)
+	name := filepath.Join(state, machineFile)
+	var have machine
+	if raw, err := os.ReadFile(name); err == nil && json.Unmarshal(raw, &have) == nil && have.Where == where && where != "" {
+		return have.Enforced
+	}
+	have = machine{where, sandbox.Probe()}
+	if dir, err := session.OpenDir(state); err == nil && where != "" {
+		if raw, err := json.Marshal(have); err == nil {
+			_ = dir.WriteFile(machineFile, raw, false) // only slower without
+		}
+		_ = dir.Close()
+	}
+	return have.Enforced
+}
+
+// whereabouts tells one start of a machine, one user and one build of ours from
+// another; "" where that cannot be told.
+func whereabouts(self string) string {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	info, bad := os.Stat(self)
+	if err != nil || bad != nil {
+		return ""
+	}
+	return fmt.Sprintf("%s %d %d %d", strings.TrimSpace(string(boot)), os.Geteuid(), info.Size(), info.ModTime().UnixNano())
+}
+
+// A confinement is the sandbox of one command.
+type confinement struct {
+	config *sandbox.Config // nil for none
+	bytes  []byte
+	guard  *sandbox.Snapshot // of what is protected and the sandbox cannot hold
+}
+
+// confine describes the sandbox of a command whose accesses were all allowed:
+// the root, temporary directories and caches of tools can be written, what the
+// policy protects cannot; secrets cannot be read; the network ends at this
+// machine. What the call itself was allowed beyond that is added.
+func (b *bashCall) confine(env *tool.Env) (*confinement, error) {
+	c := &confinement{}
+	if !env.Policy.Confines() || env.Policy.Level() < int(sandbox.L2) {
+		return c, nil
+	}
+	root := env.Workspace.Root()
+	home := realDir(env.Getenv("HOME"))
+	cfg := &sandbox.Config{
+		Root: root, Gate: true, Network: sandbox.Loopback,
+		ReadWrite: append(tempDirs(env.Getenv), caches(env, home)...),
+		ReadOnly:  append(policy.ProtectedPaths(root), env.Session.StateDir()),
+		Hidden:    existing(append(policy.SecretPaths(home), env.Session.StateDir())),
+	}
+	cfg.Hidden = append(cfg.Hidden, secretsInside(root)...)
+	if env.Policy.Sandbox() == "require" {
+		cfg.Minimum = sandbox.L2
+	}
+	if !mayWrite(env, root) {
+		cfg.ReadOnly = append(cfg.ReadOnly, root)
+	}
+	for i := range b.needs {
+		extend(cfg, &b.needs[i], root)
+	}
+	if env.Policy.Decide(&policy.Access{Kind: policy.Net, Tool: "bash", Host: "example.com", Port: 443}).Verdict == policy.Allow {
+		cfg.Network = sandbox.Open
+	}
+	for _, name := range env.Policy.Restricted() {
+		if path, ok := lookPath(name, env.Getenv("PATH"), b.dir.Real); ok {
+			cfg.Copies = append(cfg.Copies, realDir(path))
+		}
+	}
+	var err error
+	if cfg.Policy, err = gate.New(env.Sources, env.Policy, b.needs, scratch(env)); err != nil {
+		return nil, fmt.Errorf("describing the sandbox: %w", err)
+	}
+	dir, err := env.Session.Mkdir("sandbox")
+	if err != nil {
+		return nil, err
+	}
+	cfg.Report = filepath.Join(dir, session.NewID("r"))
+	c.config = cfg
+	if c.bytes, err = cfg.Confine(); err != nil {
+		return nil, err
+	}
+	c.guard, err = cfg.Snapshot(sandbox.Level(env.Policy.Level()))
+	return c, err
+}
+
+// guardSuffix ends the name of the file that keeps a job's snapshot, beside its
+// report: whoever first sees that the job has ended puts things back.
+const guardSuffix = ".guard"
+
+// keepGuard leaves the snapshot to whoever sees the end of the job.
+func (c *confinement) keepGuard(env *tool.Env) error {
+	if c.config == nil {
+		return nil
+	}
+	raw, err := json.Marshal(c.guard)
+	if err != nil {
+		return err
+	}
+	return env.Session.WriteFile("sandbox/"+filepath.Base(c.config.Report)+guardSuffix, raw)
+}
+
+// putBack restores what a command changed of the protected files, into what is
+// told about it.
+func (m *sandboxMeta) putBack(env *tool.Env, guard *sandbox.Snapshot) {
+	if guard == nil || m.Detail == nil {
+		return
+	}
+	list, err := guard.Restore(env.Session.Path("quarantine"))
+	m.Detail.Quarantined = append(m.Detail.Quarantined, list...)
+	if err != nil {
+		m.Detail.Failed = "not all that is protected could be put back: " + err.Error()
+	}
+}
+
+// settled is held for a job that may have ended: then what is protected is put
+// back, once.
+func settled(env *tool.Env, info job.Info) sandboxMeta {
+	m := held(info.Report)
+	if info.Report == "" || info.Alive() {
+		return m
+	}
+	name := "sandbox/" + filepath.Base(info.Report) + guardSuffix
+	raw, err := env.Session.ReadFile(name)
+	if err != nil {
+		return m // it was done already
+	}
+	guard := &sandbox.Snapshot{}
+	if err := json.Unmarshal(raw, guard); err == nil {
+		m.putBack(env, guard)
+	}
+	_ = env.Session.RemoveAll(name)
+	return m
+}
+
+// mayWrite reports whether the policy lets commands write in the root.
+func mayWrite(env *tool.Env, root string) bool {
+	a := policy.Access{Kind: policy.Write, Tool: "bash", Path: filepath.Join(root, "file"), Op: policy.Create, File: policy.Missing}
+	return env.Policy.Decide(&a).Verdict != policy.Deny
+}
+
+// extend adds what the call was allowed beyond the usual.
+func extend(cfg *sandbox.Config, a *policy.Access, root string) {
+	switch {
+	case a.Opaque != "":
+	case a.Kind == policy.Write && a.Path != "":
+		without := func(list []string) []string {
+			return slices.DeleteFunc(list, func(p string) bool { return below(a.Path, p) && p != root || below(p, a.Path) && a.Tree })
+		}
+		cfg.ReadOnly, cfg.Hidden = without(cfg.ReadOnly), without(cfg.Hidden)
+		if below(a.Path, root) {
+			return
+		}
+		target := a.Path
+		if a.File == policy.Missing || a.Op == policy.Delete {
+			target = filepath.Dir(target)
+		}
+		cfg.ReadWrite = append(cfg.ReadWrite, target)
+	case a.Kind == policy.Read && a.Path != "":
+		cfg.Hidden = slices.DeleteFunc(cfg.Hidden, func(p string) bool { return below(a.Path, p) })
+	case a.Kind == policy.Net && a.Host != "":
+		if cfg.Network == sandbox.Loopback {
+			cfg.Network = sandbox.Hosts
+		}
+		host := a.Host
+		if a.Port > 0 {
+			host = fmt.Sprintf("%s:%d", host, a.Port)
+		}
+		cfg.Hosts = append(cfg.Hosts, host)
+	}
+}
+
+// caches are the directories in which compilers and package managers keep what
+// they would otherwise make or fetch again. They exist.
+func caches(env *tool.Env, home string) []string {
+	var list []string
+	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH", "CARGO_HOME", "XDG_CACHE_HOME", "npm_config_cache", "PIP_CACHE_DIR", "GRADLE_USER_HOME", "CCACHE_DIR"} {
+		if dir := realDir(env.Getenv(name)); dir != "" && dir != "/" && dir != home {
+			list = append(list, dir)
+		}
+	}
+	if home != "" && home != "/" {
+		for _, name := range []string{
+			".cache", "go/pkg", ".npm", ".cargo/registry", ".cargo/git", ".gradle/caches", ".gradle/daemon", ".m2/repository",
+			".local/share/pnpm", ".yarn", ".bun/install", ".deno", ".hex", ".mix", ".stack", ".cabal", ".ivy2", ".sbt", ".nuget", ".ccache", "Library/Caches",
+		} {
+			list = append(list, filepath.Join(home, name))
+		}
+	}
+	return existing(list)
+}
+
+// existing are those of the paths that are there.
+func existing(list []string) []string {
+	return slices.DeleteFunc(list, func(p string) bool {
+		_, err := os.Lstat(p)
+		return err != nil
+	})
+}
+
+// maxSecretDirs bounds the directories in which secrets are looked for.
+const maxSecretDirs = 300
+
+// secretsInside are the files in the root, down to its third level, whose names
+// say that they hold secrets. Keys and certificates do not count: what tests
+// are made with looks the same.
+func secretsInside(root string) []string {
+	names := policy.NewSecretNames()
+	var list []string
+	dirs := []string{""}
+	for n := 0; n < len(dirs) && n < maxSecretDirs; n++ {
+		entries, err := os.ReadDir(filepath.Join(root, dirs[n]))
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			rel := filepath.Join(dirs[n], e.Name())
+			switch {
+			case e.IsDir() && (e.Name() == ".git" || e.Name() == "node_modules"):
+			case e.IsDir() && strings.Count(rel, string(filepath.Separator)) < 2:
+				dirs = append(dirs, rel)
+			case e.Type().IsRegular() && names.Match(filepath.ToSlash(rel)) && !testMaterial(e.Name()):
+				list = append(list, filepath.Join(root, rel))
+			}
+		}
+	}
+	return list
+}
+
+func testMaterial(name string) bool {
+	return slices.Contains([]string{".pem", ".key", ".p12", ".pfx", ".jks", ".keystore"}, strings.ToLower(filepath.Ext(name)))
+}
+
+// sandboxMeta is what held a command, and what it was refused.
+type sandboxMeta struct {
+	Sandbox string          `json:"sandbox"` // the level: L0 to L3
+	Detail  *sandbox.Report `json:"sandbox_detail,omitempty"`
+}
+
+// held reads the report of a sandbox; the level is L0 without one.
+func held(report string) sandboxMeta {
+	m := sandboxMeta{Sandbox: sandbox.L0.String()}
+	if report == "" {
+		return m
+	}
+	r, err := sandbox.ReadReport(report)
+	if err != nil || r == nil {
+		return m
+	}
+	m.Sandbox, m.Detail = r.Level.String(), r
+	return m
+}
+
+// notes say what the sandbox refused, and how to ask for it.
+func (m *sandboxMeta) notes() []string {
+	if m.Detail == nil {
+		return nil
+	}
+	var list []string
+	for i, d := range m.Detail.Denials {
+		if i == 5 {
+			list = append(list, fmt.Sprintf("[the sandbox refused %d more things: see sandbox_detail]", len(m.Detail.Denials)-i))
+			break
+		}
+		what := d.Path
+		if d.Kind == sandbox.DeniedExec && len(d.Argv) > 0 {
+			what = policy.Subject(&policy.Access{Kind: policy.Exec, Argv: d.Argv})
+		}
+		text := fmt.Sprintf("[the sandbox refused %s %s: %s", d.Kind, visibleName(what), d.Why)
+		if d.Rule != "" && !strings.Contains(d.Why, d.Rule) {
+			text += " (" + d.Rule + ")"
+		}
+		if d.Allow != "" {
+			text += "; " + d.Allow + " would allow it"
+		}
+		list = append(list, text+"]")
+	}
+	if m.Detail.Failed != "" {
+		list = append(list, "["+m.Detail.Failed+"]")
+	}
+	for _, q := range m.Detail.Quarantined {
+		list = append(list, fmt.Sprintf("[%s is protected, and was %s: it is again as it was]", visibleName(q.Path), q.Action))
+	}
+	return list
+}
+
+// sandboxError is the error for a sandbox that could not be made; nil when it
+// was.
+func sandboxError(report string) error {
+	if report == "" {
+		return nil
+	}
+	r, err := sandbox.ReadReport(report)
+	if err != nil || r.Failed == "" {
+		return nil
+	}
+	return tool.Errorf(tool.Unsupported, "the sandbox could not be made: %s", r.Failed).
+		WithHint("nothing was run; agentkit doctor says what this machine offers, and whoever may decide can use --sandbox off")
+}
+
+// forget removes a report that nobody will read again; what stays, gc takes.
+func forget(report string) {
+	if report != "" {
+		_ = os.Remove(report)
+		_ = os.Remove(report + guardSuffix)
+	}
+}

@@ -1,0 +1,175 @@
+// Package gate decides about the programs that a confined command starts, by
+// the policy that has decided about the command.
+//
+// The command's text was judged before it ran; here the kernel's own list of
+// programs is, after every expansion, whoever started them: a shell, xargs,
+// make, a script. What a rule denies does not run. What a rule asks about, and
+// what is dangerous, runs only if it stood in the call that was allowed. Where
+// no rule speaks the program is a child of something that was allowed, and
+// runs: the sandbox holds it.
+package gate
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/sandbox"
+	"github.com/agentkit-go/agentkit/pkg/shellparse"
+	"github.com/agentkit-go/agentkit/pkg/workspace"
+)
+
+// An Order is what the process that holds the command has to know.
+type Order struct {
+	Sources policy.Sources // where the policy comes from
+	Hash    string         // what it was when the command was allowed
+	Allowed []string       // see Key: the programs that stood in the call
+	Temp    []string       // directories that a command may use freely
+}
+
+// New describes the gate of one command. The accesses are those of the call,
+// all of which were allowed, by rules or by someone.
+func New(s *policy.Sources, p *policy.Policy, accesses []policy.Access, temp []string) (json.RawMessage, error) {
+	o := Order{Sources: *s, Hash: p.Hash(), Temp: temp}
+	o.Sources.Tested = true
+	for i := range accesses {
+		if a := &accesses[i]; a.Kind == policy.Exec && a.Program != "" && a.Dynamic == nil {
+			o.Allowed = append(o.Allowed, key(a.Program, a.Argv))
+		}
+	}
+	return json.Marshal(o)
+}
+
+// key names the start of a program with its words.
+func key(program string, argv []string) string {
+	return program + "\x00" + strings.Join(argv[min(1, len(argv)):], "\x00")
+}
+
+// Build makes the Decider of an Order. It loads the policy, which takes about a
+// millisecond, so it is called only when there is something to decide.
+func Build(order json.RawMessage) (sandbox.Decider, error) {
+	var o Order
+	if err := json.Unmarshal(order, &o); err != nil {
+		return nil, fmt.Errorf("reading the gate's order: %w", err)
+	}
+	p, err := policy.Load(&o.Sources)
+	if err != nil {
+		return nil, fmt.Errorf("loading the policy for the gate: %w", err)
+	}
+	if p.Hash() != o.Hash {
+		return nil, fmt.Errorf("the policy has changed since the command was allowed")
+	}
+	w, err := workspace.Open(o.Sources.Root, workspace.Options{Home: o.Sources.Home})
+	if err != nil {
+		return nil, fmt.Errorf("opening the root for the gate: %w", err)
+	}
+	g := &gate{policy: p, workspace: w, order: &o, allowed: map[string]bool{}}
+	for _, k := range o.Allowed {
+		g.allowed[k] = true
+	}
+	return g.decide, nil
+}
+
+type gate struct {
+	policy    *policy.Policy
+	workspace *workspace.Workspace
+	order     *Order
+	allowed   map[string]bool
+}
+
+// decide answers for one start.
+func (g *gate) decide(_ context.Context, e *sandbox.Exec) sandbox.Answer {
+	program := cmp.Or(e.Original, e.Path)
+	if e.Original == "" && g.allowed[key(program, e.Argv)] {
+		return sandbox.Answer{Allow: true}
+	}
+	argv := append([]string{program}, e.Argv[min(1, len(e.Argv)):]...)
+	for _, a := range shellparse.Argv(argv, g.world(e)).Accesses {
+		if a.Kind != policy.Exec || a.Builtin && a.Danger == "" {
+			continue
+		}
+		a.Tool = "bash"
+		if a.Program == "" && len(a.Argv) > 0 && filepath.IsAbs(a.Argv[0]) {
+			a.Program = a.Argv[0]
+		}
+		if g.allowed[key(a.Program, a.Argv)] {
+			continue
+		}
+		d := g.policy.Decide(&a)
+		if d.Verdict == policy.Allow || d.Default && a.Danger == "" {
+			continue
+		}
+		return sandbox.Answer{Rule: d.Rule, Why: why(&a, &d, a.Program != program)}
+	}
+	return sandbox.Answer{Allow: true}
+}
+
+// why is a sentence for the model; inner says that the program was to run
+// another one, which is refused.
+func why(a *policy.Access, d *policy.Decision, inner bool) string {
+	text := d.Why
+	if inner {
+		text = "it runs " + policy.Subject(a) + ", which " + text
+	}
+	if d.Reason != "" {
+		text += ": " + d.Reason
+	}
+	if d.Verdict == policy.Ask {
+		text += "; it did not stand in the call, so nobody was asked about it"
+	}
+	return text
+}
+
+// world is what the analysis may know: less than at the call, for here only
+// the program itself matters.
+func (g *gate) world(e *sandbox.Exec) *shellparse.World {
+	environ := e.Environ
+	var vars map[string]string
+	getenv := func(name string) (string, bool) {
+		if vars == nil {
+			vars = map[string]string{}
+			if environ != nil {
+				for _, entry := range environ() {
+					n, v, _ := strings.Cut(entry, "=")
+					vars[n] = v
+				}
+			}
+		}
+		v, ok := vars[name]
+		return v, ok
+	}
+	return &shellparse.World{
+		Dir: e.Cwd, Root: g.workspace.Root(), Home: g.order.Sources.Home, Temp: g.order.Temp, Getenv: getenv,
+		LookPath: func(name string) (string, bool) {
+			path, _ := getenv("PATH")
+			return lookPath(name, path, e.Cwd)
+		},
+		Resolve: func(dir, name string) (policy.Access, error) {
+			p, err := g.workspace.ResolveIn(dir, name)
+			return p.Read("bash"), err
+		},
+	}
+}
+
+// lookPath finds a program as execvp in dir does.
+func lookPath(name, path, dir string) (string, bool) {
+	entries := filepath.SplitList(path)
+	if strings.Contains(name, "/") {
+		entries = []string{""}
+	}
+	for _, entry := range entries {
+		full := filepath.Join(entry, name)
+		if !filepath.IsAbs(full) {
+			full = filepath.Join(dir, full)
+		}
+		if info, err := os.Stat(full); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
+			return full, true
+		}
+	}
+	return "", false
+}

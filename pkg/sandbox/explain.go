@@ -1,0 +1,142 @@
+package sandbox
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// maxExplained bounds how much of an output's end is looked at, and how many
+// denials are made of it.
+const (
+	maxExplained = 64 << 10
+	maxGuesses   = 20
+)
+
+// Explain reads the messages of programs that met the sandbox out of what a
+// command printed: files that it may not write or read, and hosts that it
+// cannot reach. They are guesses, but only at paths and hosts that c does not
+// allow. Dir is where the command ran, for relative paths.
+func (c *Config) Explain(output, dir string) []Denial {
+	if len(output) > maxExplained {
+		output = output[len(output)-maxExplained:]
+	}
+	var list []Denial
+	for line := range strings.Lines(output) {
+		d, ok := c.explainLine(strings.TrimSpace(line), dir)
+		if !ok || slices.ContainsFunc(list, func(o Denial) bool { return o.Kind == d.Kind && o.Path == d.Path }) {
+			continue
+		}
+		if list = append(list, d); len(list) == maxGuesses {
+			break
+		}
+	}
+	return list
+}
+
+// fileMessages are what the kernel's refusals read like in C, Go, Python,
+// Node, Rust and Java programs, in lower case.
+func fileMessages() []string {
+	return []string{
+		"read-only file system", "permission denied", "operation not permitted", "device or resource busy", "invalid cross-device link",
+		"erofs:", "eacces:", "eperm:", "access is denied", "accessdeniedexception",
+	}
+}
+
+// hostMessages are followed by a host's name.
+func hostMessages() []string {
+	return []string{
+		"could not resolve host: ", "could not resolve hostname ", "could not resolve proxy: ", "unable to resolve host address ‘", "unable to resolve host address '",
+		"eai_again ", "enotfound ", "failed to lookup address information: ", "unknownhostexception: ", "dial tcp: lookup ", "couldn't resolve host name for ",
+		"failed to establish a new connection to ", "could not translate host name \"", "couldn't resolve host '",
+	}
+}
+
+func (c *Config) explainLine(line, dir string) (Denial, bool) {
+	low := strings.ToLower(line)
+	if c.network() != Open && len(low) == len(line) {
+		for _, m := range hostMessages() {
+			if i := strings.Index(low, m); i >= 0 {
+				return c.explainHost(line[i+len(m):])
+			}
+		}
+	}
+	for _, m := range fileMessages() {
+		if i := strings.Index(low, m); i >= 0 && len(low) == len(line) {
+			return c.explainFile(line, i, dir)
+		}
+	}
+	return Denial{}, false
+}
+
+func (c *Config) explainHost(rest string) (Denial, bool) {
+	host, _, _ := strings.Cut(rest, " ")
+	host = strings.Trim(host, "'\"`’,.;()")
+	if h, _, ok := strings.Cut(host, ":"); ok {
+		host = h
+	}
+	name, err := hostName(host)
+	if err != nil || name == "localhost" {
+		return Denial{}, false
+	}
+	return Denial{Kind: DeniedHost, Path: name, Why: "the network is closed to commands", Allow: "network: {allow: [" + name + "]}"}, true
+}
+
+// explainFile looks for the path that a message is about: quoted, or before
+// the colon that the reason follows.
+func (c *Config) explainFile(line string, reason int, dir string) (Denial, bool) {
+	for _, path := range pathsIn(line, reason) {
+		if !filepath.IsAbs(path) {
+			if dir == "" {
+				continue
+			}
+			path = filepath.Join(dir, path)
+		}
+		path = filepath.Clean(path)
+		switch {
+		case belowAny(path, c.Hidden):
+			return Denial{Kind: DeniedRead, Path: path, Why: "it holds secrets, or is agentkit's own, and is hidden from commands"}, true
+		case belowAny(path, c.ReadOnly):
+			return Denial{Kind: DeniedWrite, Path: path, Why: "it is protected: it decides what other programs run"}, true
+		case !belowAny(path, c.writable()) && !belowAny(path, []string{"/dev", "/proc", "/sys"}):
+			return Denial{Kind: DeniedWrite, Path: path, Why: "it lies outside what commands may write", Allow: "edit(" + path + ")"}, true
+		}
+	}
+	return Denial{}, false
+}
+
+// pathsIn lists what may be a path in a message whose reason begins at reason.
+func pathsIn(line string, reason int) []string {
+	var list []string
+	for _, q := range [][2]string{{"'", "'"}, {`"`, `"`}, {"`", "'"}, {"‘", "’"}, {"“", "”"}} {
+		rest := line
+		for {
+			_, after, ok := strings.Cut(rest, q[0])
+			if !ok {
+				break
+			}
+			inside, more, ok := strings.Cut(after, q[1])
+			if !ok {
+				break
+			}
+			if inside != "" && !strings.ContainsAny(inside, "\n\t") {
+				list = append(list, inside)
+			}
+			rest = more
+		}
+	}
+	before := strings.TrimRight(line[:reason], " :")
+	if i := strings.LastIndex(before, ": "); i >= 0 {
+		before = before[i+2:]
+	}
+	fields := strings.Fields(before)
+	if len(fields) > 0 {
+		list = append(list, fields[len(fields)-1])
+	}
+	for _, w := range strings.Fields(line) {
+		if strings.HasPrefix(w, "/") {
+			list = append(list, strings.TrimRight(w, ":,.;)"))
+		}
+	}
+	return list
+}

@@ -1,0 +1,60 @@
+package sandbox
+
+import "testing"
+
+func TestExplain(t *testing.T) {
+	c := &Config{Root: "/w/root", ReadWrite: []string{"/tmp"}, ReadOnly: []string{"/w/root/.git/hooks", "/w/root/.git/config"}, Hidden: []string{"/home/u/.ssh"}}
+	for line, want := range map[string]string{
+		"touch: cannot touch '/etc/x': Read-only file system":                                               "write /etc/x edit(/etc/x)",
+		"bash: line 1: /etc/motd: Permission denied":                                                        "write /etc/motd edit(/etc/motd)",
+		"open /usr/lib/a.go: read-only file system":                                                         "write /usr/lib/a.go edit(/usr/lib/a.go)",
+		"OSError: [Errno 30] Read-only file system: '/opt/a b'":                                             "write /opt/a b edit(/opt/a b)",
+		"PermissionError: [Errno 13] Permission denied: '/opt/x'":                                           "write /opt/x edit(/opt/x)",
+		"Error: EROFS: read-only file system, open '/home/u/.cache/y'":                                      "write /home/u/.cache/y edit(/home/u/.cache/y)",
+		"npm ERR! code EACCES: permission denied, mkdir '/usr/lib/node_modules'":                            "write /usr/lib/node_modules edit(/usr/lib/node_modules)",
+		"mv: cannot move 'a' to '/srv/a': Read-only file system":                                            "write /srv/a edit(/srv/a)",
+		"error: could not write config file .git/config: Device or resource busy":                           "write /w/root/.git/config ",
+		"cat: /home/u/.ssh/id_rsa: Permission denied":                                                       "read /home/u/.ssh/id_rsa ",
+		"fatal: cannot create directory at '.git/hooks/x': Read-only file system":                           "write /w/root/.git/hooks/x ",
+		"curl: (6) Could not resolve host: example.org":                                                     "host example.org network: {allow: [example.org]}",
+		"ssh: Could not resolve hostname git.example.org: Temporary failure in name resolution":             "host git.example.org network: {allow: [git.example.org]}",
+		"npm ERR! request to https://r.example.org failed, reason: getaddrinfo EAI_AGAIN r.example.org":     "host r.example.org network: {allow: [r.example.org]}",
+		`go: download: Get "https://proxy.example.org/x": dial tcp: lookup proxy.example.org: no such host`: "host proxy.example.org network: {allow: [proxy.example.org]}",
+		"./script: Permission denied":                                                                       "",
+		"cat: /tmp/x: Permission denied":                                                                    "",
+		"bash: /dev/sda: Permission denied":                                                                 "",
+		"everything is fine":                                                                                "",
+		"Permission denied":                                                                                 "",
+		"curl: (6) Could not resolve host: localhost":                                                       "",
+	} {
+		got := c.Explain("before\n"+line+"\nafter\n", "/w/root")
+		switch {
+		case want == "" && len(got) > 0:
+			t.Errorf("%s\n\tis explained as %+v", line, got)
+		case want == "":
+		case len(got) != 1:
+			t.Errorf("%s\n\tis explained as %+v", line, got)
+		default:
+			s := got[0].Kind + " " + got[0].Path + " " + got[0].Allow
+			if s != want {
+				t.Errorf("%s\n\tis explained as %q, want %q", line, s, want)
+			}
+		}
+	}
+	if got := (&Config{Root: "/w", Network: Open}).Explain("curl: (6) Could not resolve host: example.org", "/w"); len(got) > 0 {
+		t.Errorf("where the network is open: %+v", got)
+	}
+}
+
+func FuzzExplain(f *testing.F) {
+	f.Add("touch: cannot touch '/etc/x': Read-only file system")
+	f.Add("`'‘’: EROFS:")
+	f.Fuzz(func(t *testing.T, s string) {
+		c := &Config{Root: "/w", Hidden: []string{"/h"}}
+		for _, d := range c.Explain(s, "/w") {
+			if d.Path == "" || d.Why == "" || d.Kind == DeniedWrite && d.Allow != "" && below(d.Path, "/w") {
+				t.Errorf("%q: %+v", s, d)
+			}
+		}
+	})
+}

@@ -1,0 +1,338 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/agentkit-go/agentkit/pkg/killtree"
+)
+
+// raceArg has the test's own program start ALLOWED or DENIED, while another
+// thread changes the name.
+const raceArg = "__race"
+
+// A box is one command in one sandbox.
+type box struct {
+	Config
+	uid   int
+	dir   string
+	env   []string
+	stdin string
+	tty   *os.File
+
+	out, err       *os.File // what it prints; files, so that all is there when it has ended
+	stdout, stderr string
+	state          *killtree.State
+	report         *Report
+}
+
+// newBox is a sandbox with a fresh workspace of the user uid.
+func newBox(t testing.TB, uid int, level Level) *box {
+	t.Helper()
+	dir := layOut(t, uid)
+	b := &box{uid: uid, dir: filepath.Join(dir, "root"), Config: Config{
+		Level: level, Minimum: level, Root: filepath.Join(dir, "root"), ReadWrite: []string{filepath.Join(dir, "tmp")},
+		Hidden: []string{filepath.Join(dir, "state")}, Gate: true, Policy: json.RawMessage(`{}`), Report: filepath.Join(dir, "state", "report"),
+	}}
+	b.env = []string{"PATH=" + searchPath(), "HOME=" + b.dir, "TMPDIR=" + filepath.Join(dir, "tmp"), "LC_ALL=C.UTF-8"}
+	return b
+}
+
+// searchPath is the system's, and where the tools are that have their own place.
+func searchPath() string {
+	path := "/usr/local/bin:/usr/bin:/bin"
+	for _, tool := range []string{"go", "cargo"} {
+		if at, err := exec.LookPath(tool); err == nil {
+			path += ":" + filepath.Dir(at)
+		}
+	}
+	return path
+}
+
+func (b *box) denies(programs ...string) *box {
+	b.Policy, _ = json.Marshal(testPolicy{Deny: programs})
+	return b
+}
+
+// start starts argv in the box, below killtree's stage as commands are.
+func (b *box) start(t testing.TB, argv ...string) *killtree.Tree {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	exe = reachable(t, exe)
+	words, file, err := b.Wrap(exe, argv, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	//nolint:noctx // ended below
+	c := exec.Command(words[0], words[1:]...)
+	c.Dir, c.Env, c.ExtraFiles = b.dir, b.env, []*os.File{file}
+	for _, f := range []**os.File{&b.out, &b.err} {
+		if *f, err = os.CreateTemp(t.TempDir(), "output"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.Stdout, c.Stderr = b.out, b.err
+	if b.stdin != "" {
+		c.Stdin = strings.NewReader(b.stdin)
+	}
+	if b.tty != nil {
+		c.Stdin, c.Stdout, c.Stderr = b.tty, b.tty, b.tty
+		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	}
+	if b.uid != os.Getuid() {
+		return b.startAs(t, exe, c)
+	}
+	tree, err := killtree.Options{Self: exe}.Start(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+// startAs is start for another user: killtree's stage runs as that user too.
+func (b *box) startAs(t testing.TB, exe string, c *exec.Cmd) *killtree.Tree {
+	t.Helper()
+	if c.SysProcAttr == nil {
+		c.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	// The user becomes itself before there is any sandbox, by setpriv.
+	id := fmt.Sprint(b.uid)
+	path, err := exec.LookPath("setpriv")
+	if err != nil {
+		t.Skip("SKIPPED: there is no setpriv to become another user")
+	}
+	c.Args = append([]string{path, "--reuid", id, "--regid", id, "--clear-groups"}, c.Args...)
+	c.Path = path
+	tree, err := killtree.Options{Self: exe}.Start(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+// run runs argv to its end.
+func (b *box) run(t testing.TB, argv ...string) *box {
+	t.Helper()
+	tree := b.start(t, argv...)
+	<-tree.Exited()
+	b.state = tree.State()
+	tree.End(0)
+	b.stdout, b.stderr = content(t, b.out), content(t, b.err)
+	var err error
+	if b.report, err = ReadReport(b.Report); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func commandOutput(t testing.TB, argv ...string) string {
+	t.Helper()
+	//nolint:noctx // short
+	out, err := exec.Command(argv[0], argv[1:]...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+func content(t testing.TB, f *os.File) string {
+	t.Helper()
+	text, err := os.ReadFile(f.Name())
+	if err := errorsJoin(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func (b *box) bash(t testing.TB, command string) *box {
+	t.Helper()
+	return b.run(t, "/bin/bash", "--noprofile", "--norc", "-c", command)
+}
+
+// levels are those that tests go through.
+func levels() []Level { return []Level{L2, L3} }
+
+// starts lists ways to start the program $F with the word $W.
+var starts = map[string]string{
+	"directly":            `"$F" "$W"`,
+	"exec":                `exec "$F" "$W"`,
+	"another name":        `exec -a ls "$F" "$W"`,
+	"background":          `"$F" "$W" & wait $!`,
+	"PATH":                `PATH=${F%/*} forbidden "$W"`,
+	"relative":            `cd ${F%/*} && ./forbidden "$W"`,
+	"dots":                `${F%/*}/../bin/forbidden "$W"`,
+	"/proc/self/cwd":      `cd ${F%/*} && /proc/self/cwd/forbidden "$W"`,
+	"/proc/self/root":     `/proc/self/root"$F" "$W"`,
+	"sh -c":               `sh -c '"$F" "$W"'`,
+	"env":                 `env -i "$F" "$W"`,
+	"xargs":               `echo "$W" | xargs "$F"`,
+	"find":                `find . -maxdepth 0 -exec "$F" "$W" \;`,
+	"nohup":               `nohup "$F" "$W"`,
+	"timeout":             `timeout 5 "$F" "$W"`,
+	"setsid":              `setsid -w "$F" "$W"`,
+	"awk":                 `awk 'BEGIN { system("\"$F\" \"$W\"") }'`,
+	"make":                `printf 'all:\n\t@"$$F" "$$W"\n' >m && make -f m`,
+	"symbolic link":       `ln -s "$F" link && ./link "$W"`,
+	"hard link":           `ln "$F" hard && ./hard "$W"`,
+	"copy":                `cp "$F" copy && ./copy "$W"`,
+	"script":              `printf '#!%s\n' "$F" >s && chmod +x s && ./s "$W"`,
+	"script of a script":  `printf '#!%s\n' "$F" >s1 && printf '#!%s/s1\n' "$PWD" >s2 && chmod +x s1 s2 && ./s2 "$W"`,
+	"env script":          `printf '#!/usr/bin/env -S %s\n' "$F" >s && chmod +x s && ./s "$W"`,
+	"script interpreter":  `printf '"$F" "$W"\n' >s && sh s`,
+	"dynamic loader":      `/lib64/ld-linux-x86-64.so.2 "$F" "$W"`,
+	"loader with options": `/lib64/ld-linux-x86-64.so.2 --argv0 ls --library-path /lib "$F" "$W"`,
+	"python":              `python3 -c 'import os; os.execv(os.environ["F"], ["x", os.environ["W"]])'`,
+	"python spawn":        `python3 -c 'import os, subprocess as s; s.run([os.environ["F"], os.environ["W"]])'`,
+	"python thread":       `python3 -c 'import os, threading as t; t.Thread(target=lambda: os.execv(os.environ["F"], ["x", os.environ["W"]])).start()'`,
+	"descriptor":          `python3 -c 'import os; os.execve(os.open(os.environ["F"], os.O_RDONLY), ["x", os.environ["W"]], {})'`,
+	"descriptor's name":   `python3 -c 'import os; f = os.open(os.environ["F"], os.O_RDONLY); os.set_inheritable(f, True); os.execv("/proc/self/fd/%d" % f, ["x", os.environ["W"]])'`,
+	"memory":              `python3 -c 'import os; f = os.memfd_create("m", 0); os.write(f, open(os.environ["F"], "rb").read()); os.execve(f, ["x", os.environ["W"]], {})'`,
+	"deleted copy":        `python3 -c 'import os, shutil; shutil.copy(os.environ["F"], "gone"); f = os.open("gone", os.O_RDONLY); os.unlink("gone"); os.execve(f, ["x", os.environ["W"]], {})'`,
+	"perl":                `perl -e 'exec $ENV{F}, $ENV{W}'`,
+	"node":                `node -e 'require("child_process").execFileSync(process.env.F, [process.env.W], {stdio: "inherit"})'`,
+}
+
+// TestDeniedProgram starts a program that is denied in every way there is: it
+// never runs, and what denied it is reported. Without the denial it does run,
+// or the way would show nothing.
+func TestDeniedProgram(t *testing.T) {
+	for _, level := range levels() {
+		if level == L2 && !thorough() {
+			continue // the gate is the same
+		}
+		for name, command := range starts {
+			t.Run(level.String()+" "+name, func(t *testing.T) {
+				t.Parallel()
+				if word := strings.Fields(command)[0]; slices.Contains([]string{"python3", "perl", "node", "make", "awk"}, word) {
+					if _, err := os.Stat("/usr/bin/" + word); err != nil {
+						t.Skip("SKIPPED: there is no " + word)
+					}
+				}
+				for _, denied := range []bool{false, true} {
+					b := newBox(t, os.Getuid(), level)
+					f := filepath.Join(b.dir, "bin", "forbidden")
+					if err := errorsJoin(os.Mkdir(filepath.Dir(f), 0o755), copyFile("/bin/echo", f)); err != nil {
+						t.Fatal(err)
+					}
+					b.env = append(b.env, "F="+f, "W=it-ran")
+					if denied {
+						b.denies("forbidden").Copies = []string{f}
+					}
+					b.bash(t, command)
+					ran := strings.Contains(b.stdout, "it-ran")
+					switch {
+					case ran == denied:
+						t.Errorf("denied %v: ran %v\n%s%s", denied, ran, b.stdout, b.stderr)
+					case denied && strings.Contains(b.stderr, "Killed"):
+						t.Errorf("only the second look saw it: %s", b.stderr)
+					case denied && len(b.report.Denials) == 0:
+						t.Errorf("nothing is reported; stderr: %s", b.stderr)
+					case denied && (b.report.Denials[0].Rule != "bash(forbidden *)" || b.report.Denials[0].Path != f):
+						t.Errorf("reported %+v", b.report.Denials[0])
+					}
+				}
+			})
+		}
+	}
+}
+
+func copyFile(from, to string) error {
+	b, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, b, 0o755)
+}
+
+// TestExecRace starts programs from a process whose other thread writes a
+// denied name over the one that was looked at. The kernel may read either; the
+// denied program must not get to do anything.
+func TestExecRace(t *testing.T) {
+	if loadMark == 0 {
+		t.Skip("SKIPPED: this machine has no call to look a second time at")
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, denied := range []bool{false, true} {
+		b := newBox(t, os.Getuid(), L2)
+		if denied {
+			b.denies("denied0")
+		}
+		if err := errorsJoin(copyFile("/bin/echo", filepath.Join(b.dir, "allowed")), copyFile("/usr/bin/printf", filepath.Join(b.dir, "denied0"))); err != nil {
+			t.Fatal(err)
+		}
+		b.env = append(b.env, "SELF="+reachable(t, exe))
+		b.bash(t, `for i in {1..25}; do "$SELF" `+raceArg+` ./allowed ./denied0; echo; done`)
+		first, second := strings.Count(b.stdout, "ran-%s it"), strings.Count(b.stdout, "ran-it")
+		t.Logf("denied %v: the allowed program ran %d times, the other %d times, %d denials", denied, first, second, len(b.report.Denials))
+		switch {
+		case first == 0:
+			t.Errorf("not even the allowed program ran: %s%s", b.stdout, b.stderr)
+		case denied && second > 0:
+			t.Error("the denied program ran")
+		case !denied && second == 0:
+			t.Error("the other program never ran: there was no race")
+		}
+	}
+}
+
+// runRace starts args[0] or args[1], whichever name the kernel reads: one
+// prints its words, the other uses the first as a format.
+func runRace(args []string) int {
+	allowed, denied := args[0], args[1]
+	name := append([]byte(allowed), 0)
+	words, err := syscall.SlicePtrFromStrings([]string{"x", "ran-%s", "it"})
+	if err != nil {
+		return 1
+	}
+	var flips atomic.Int64
+	go func() {
+		for {
+			copy(name, denied)
+			flips.Add(1)
+			copy(name, allowed)
+		}
+	}()
+	for flips.Load() == 0 {
+		time.Sleep(time.Microsecond)
+	}
+	for range 10_000 {
+		_, _, e := unix.RawSyscall(unix.SYS_EXECVE, uintptr(unsafe.Pointer(&name[0])), uintptr(unsafe.Pointer(&words[0])), 0)
+		if e != unix.EACCES && e != unix.ENOENT {
+			return 1
+		}
+	}
+	return 0
+}
+
+// TestHold shows that a start that is not decided yet waits, and that nothing
+// else does: the command itself has to get on for the answer to come.
+func TestHold(t *testing.T) {
+	for _, level := range levels() {
+		b := newBox(t, os.Getuid(), level)
+		release := filepath.Join(b.dir, "release")
+		b.Policy, _ = json.Marshal(testPolicy{Hold: "sleep", Until: release})
+		b.bash(t, `sleep 0 & for i in 1 2 3 4 5 6 7 8 9; do /bin/echo $i; done; kill -0 $! && touch release; wait $!; echo status $?`)
+		if got := b.stdout; got != "1\n2\n3\n4\n5\n6\n7\n8\n9\nstatus 126\n" {
+			t.Errorf("%s: %q %s", level, got, b.stderr)
+		}
+	}
+}

@@ -1,0 +1,181 @@
+//go:build linux && (amd64 || arm64)
+
+package sandbox
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// mounts shows the command the file system as it may use it: read-only but for
+// the writable directories, whose own mounts stay as they are; what is
+// protected in them read-only and fixed in its place; what is hidden covered.
+// Only paths that exist count; what is made later is not of the mounts' making.
+func (p *plan) mounts(c *Config, terminal string) {
+	p.do("making the mounts private", unix.SYS_MOUNT, nil, "/", nil, unix.MS_REC|unix.MS_PRIVATE, nil)
+	// Copies are taken while everything still is as it was.
+	writable := outermost(c.writable())
+	copies := make([]ref, len(writable))
+	for i, dir := range writable {
+		copies[i] = p.copyMount(dir)
+	}
+	devs := p.copyDevices(terminal)
+	p.setReadOnly("making the mounts read-only", unix.AT_FDCWD, "/", unix.AT_RECURSIVE)
+	for i, dir := range writable {
+		p.attach(copies[i], dir)
+	}
+	p.device(devs)
+	p.pinned(c, writable)
+	p.cover(c.Hidden)
+}
+
+// outermost lists the directories that exist and lie in no other, the shorter
+// paths first.
+func outermost(dirs []string) []string {
+	dirs = slices.Clone(dirs)
+	slices.SortStableFunc(dirs, func(a, b string) int { return cmp.Compare(len(a), len(b)) })
+	var list []string
+	for _, d := range dirs {
+		if _, err := os.Stat(d); err == nil && !belowAny(d, list) {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// copyMount has a cell hold a copy of the mounts at path.
+func (p *plan) copyMount(path string) ref {
+	c := p.cell()
+	p.do("copying the mount "+path, unix.SYS_OPEN_TREE, unix.AT_FDCWD, path, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE).keeps(c)
+	return c
+}
+
+// attach puts a mount that a cell holds over path.
+func (p *plan) attach(c ref, path string) {
+	p.do("mounting "+path, unix.SYS_MOVE_MOUNT, c, "", unix.AT_FDCWD, path, unix.MOVE_MOUNT_F_EMPTY_PATH)
+	p.close(c)
+}
+
+func (p *plan) setReadOnly(name string, fd any, path string, flags int) {
+	attr := &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
+	p.do(name, unix.SYS_MOUNT_SETATTR, fd, path, flags, unsafe.Pointer(attr), int(unsafe.Sizeof(*attr)))
+}
+
+// pinned makes the protected paths read-only. Every directory on the way to
+// one becomes a mount too, which cannot be renamed, so that nothing else can
+// take its place.
+func (p *plan) pinned(c *Config, writable []string) {
+	done := map[string]bool{}
+	for _, path := range c.ReadOnly {
+		if _, err := os.Lstat(path); err != nil {
+			continue
+		}
+		for _, dir := range between(path, writable) {
+			if !done[dir] {
+				done[dir] = true
+				p.attach(p.copyMount(dir), dir)
+			}
+		}
+	}
+	for _, path := range c.ReadOnly {
+		if i, err := os.Lstat(path); err != nil || i.Mode()&os.ModeSymlink != 0 || !belowAny(path, writable) {
+			continue
+		}
+		fd := p.copyMount(path)
+		p.setReadOnly("protecting "+path, fd, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE)
+		p.attach(fd, path)
+	}
+}
+
+// between lists the directories above path that lie below a writable one, the
+// outer ones first.
+func between(path string, writable []string) []string {
+	var list []string
+	for dir := filepath.Dir(path); belowAny(dir, writable) && !slices.Contains(writable, dir); dir = filepath.Dir(dir) {
+		list = append(list, dir)
+	}
+	slices.Reverse(list)
+	return list
+}
+
+// cover puts something empty over each path.
+func (p *plan) cover(hidden []string) {
+	hidden = slices.DeleteFunc(slices.Clone(hidden), func(h string) bool {
+		i, err := os.Lstat(h)
+		return err != nil || i.Mode()&os.ModeSymlink != 0
+	})
+	if len(hidden) == 0 {
+		return
+	}
+	fs := p.newTmpfs("0555")
+	p.do("making an empty file", unix.SYS_MKNODAT, fs, "file", unix.S_IFREG, 0)
+	p.do("making an empty directory", unix.SYS_MKDIRAT, fs, "dir", 0o000)
+	p.setReadOnly("closing the empty file system", fs, "", unix.AT_EMPTY_PATH)
+	for _, path := range hidden {
+		empty := "file"
+		if i, err := os.Lstat(path); err == nil && i.IsDir() {
+			empty = "dir"
+		}
+		c := p.scratch()
+		p.do("copying an empty "+empty, unix.SYS_OPEN_TREE, fs, empty, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC).keeps(c)
+		p.attach(c, path)
+	}
+	p.close(fs)
+}
+
+// newTmpfs has a cell hold a new file system in memory.
+func (p *plan) newTmpfs(mode string) ref {
+	ctx, fs := p.scratch(), p.cell()
+	p.do("opening a tmpfs", unix.SYS_FSOPEN, "tmpfs", unix.FSOPEN_CLOEXEC).keeps(ctx)
+	p.do("configuring a tmpfs", unix.SYS_FSCONFIG, ctx, unix.FSCONFIG_SET_STRING, "mode", mode, 0)
+	p.do("creating a tmpfs", unix.SYS_FSCONFIG, ctx, unix.FSCONFIG_CMD_CREATE, nil, nil, 0)
+	p.do("mounting a tmpfs", unix.SYS_FSMOUNT, ctx, unix.FSMOUNT_CLOEXEC, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV).keeps(fs)
+	p.close(ctx)
+	return fs
+}
+
+// A dev is a device file whose mount a cell holds.
+type dev struct {
+	name string
+	ref
+}
+
+// copyDevices has cells hold the harmless devices, and the terminal, if any.
+func (p *plan) copyDevices(terminal string) []dev {
+	var list []dev
+	for _, path := range devices() {
+		if _, err := os.Stat(path); err == nil {
+			list = append(list, dev{filepath.Base(path), p.copyMount(path)})
+		}
+	}
+	if terminal != "" {
+		list = append(list, dev{"console", p.copyMount(terminal)})
+	}
+	return list
+}
+
+// device puts a new /dev in place: with the devices given, terminals and
+// shared memory of the command's own.
+func (p *plan) device(list []dev) {
+	fs := p.newTmpfs("0755")
+	p.do("mounting /dev", unix.SYS_MOVE_MOUNT, fs, "", unix.AT_FDCWD, "/dev", unix.MOVE_MOUNT_F_EMPTY_PATH)
+	for _, d := range list {
+		p.do("making /dev/"+d.name, unix.SYS_MKNODAT, fs, d.name, unix.S_IFREG|0o666, 0)
+		p.attach(d.ref, "/dev/"+d.name)
+	}
+	for _, link := range [][2]string{{"/proc/self/fd", "fd"}, {"/proc/self/fd/0", "stdin"}, {"/proc/self/fd/1", "stdout"}, {"/proc/self/fd/2", "stderr"}, {"pts/ptmx", "ptmx"}} {
+		p.do("making /dev/"+link[1], unix.SYS_SYMLINKAT, link[0], fs, link[1])
+	}
+	for _, dir := range []string{"pts", "shm", "mqueue"} {
+		p.do("making /dev/"+dir, unix.SYS_MKDIRAT, fs, dir, 0o755)
+	}
+	p.do("mounting /dev/pts", unix.SYS_MOUNT, "devpts", "/dev/pts", "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620")
+	p.do("mounting /dev/shm", unix.SYS_MOUNT, "tmpfs", "/dev/shm", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777")
+	p.setReadOnly("closing /dev", fs, "", unix.AT_EMPTY_PATH)
+	p.close(fs)
+}

@@ -1,0 +1,337 @@
+package sandbox
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// A proxy is the only way out of a sandbox with Network Hosts: an HTTP proxy
+// that connects to the listed hosts. One connection carries one request, or
+// with CONNECT whatever the two sides say to each other.
+type proxy struct {
+	hosts []hostRule
+	log   *journal
+	dial  func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// Limits of the proxy.
+const (
+	maxHead     = 64 << 10 // of a request's line and headers
+	headTimeout = 30 * time.Second
+	dialTimeout = 30 * time.Second
+	maxProxied  = 512 // connections at a time
+)
+
+// A hostRule is one of Config.Hosts.
+type hostRule struct {
+	name string // lower case; with a leading dot it and what ends in it
+	addr netip.Addr
+	port uint16 // 0 for those of the web
+}
+
+// parseHost reads one of Config.Hosts.
+func parseHost(s string) (r hostRule, err error) {
+	host, port := s, ""
+	if h, p, err := net.SplitHostPort(s); err == nil {
+		host, port = h, p
+	}
+	if port != "" {
+		n, err := strconv.ParseUint(port, 10, 16)
+		if err != nil || n == 0 {
+			return r, fmt.Errorf("host %q: its port is no number from 1 to 65535", s)
+		}
+		r.port = uint16(n)
+	}
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	if a, err := netip.ParseAddr(host); err == nil {
+		r.addr = a.Unmap()
+		return r, nil
+	}
+	name, sub := strings.CutPrefix(host, "*.")
+	if name, err = hostName(name); err != nil {
+		return r, fmt.Errorf("host %q: %w", s, err)
+	}
+	r.name = name
+	if sub {
+		r.name = "." + name
+	}
+	return r, nil
+}
+
+// hostName checks and folds a name. What is not letters, digits, hyphens and
+// dots, and what a resolver might take for an address, is none.
+func hostName(s string) (string, error) {
+	s = strings.ToLower(strings.TrimSuffix(s, "."))
+	if s == "" || len(s) > 253 {
+		return "", errors.New("it is no host's name")
+	}
+	labels := strings.Split(s, ".")
+	for _, l := range labels {
+		bad := strings.ContainsFunc(l, func(r rune) bool {
+			return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_'
+		})
+		if l == "" || len(l) > 63 || bad {
+			return "", errors.New("it is no host's name")
+		}
+	}
+	if last := labels[len(labels)-1]; last[0] >= '0' && last[0] <= '9' {
+		return "", errors.New("it is an address in an odd form")
+	}
+	return s, nil
+}
+
+// allows reports whether the host may be reached at port. Explicit says that
+// the rule names an address, which then may be a private one.
+func (p *proxy) allows(host string, port uint16) (ok, explicit bool) {
+	addr, err := netip.ParseAddr(host)
+	isAddr := err == nil
+	for _, r := range p.hosts {
+		if r.port != port && (r.port != 0 || port != 80 && port != 443) {
+			continue
+		}
+		switch {
+		case isAddr:
+			if r.addr.IsValid() && r.addr == addr.Unmap() {
+				return true, true
+			}
+		case strings.HasPrefix(r.name, "."):
+			if strings.HasSuffix(host, r.name) || host == r.name[1:] {
+				return true, false
+			}
+		case r.name != "" && r.name == host:
+			return true, false
+		}
+	}
+	return false, false
+}
+
+// newProxy makes a proxy to hosts.
+func newProxy(hosts []string, log *journal) (*proxy, error) {
+	p := &proxy{log: log}
+	for _, h := range hosts {
+		r, err := parseHost(h)
+		if err != nil {
+			return nil, err
+		}
+		p.hosts = append(p.hosts, r)
+	}
+	return p, nil
+}
+
+// serve serves until the listener is closed.
+func (p *proxy) serve(l net.Listener) {
+	room := make(chan struct{}, maxProxied)
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		room <- struct{}{}
+		go func() {
+			defer func() { <-room }()
+			defer c.Close()
+			p.connection(c)
+		}()
+	}
+}
+
+func (p *proxy) connection(c net.Conn) {
+	_ = c.SetReadDeadline(time.Now().Add(headTimeout))
+	in := bufio.NewReaderSize(c, 4096)
+	head, err := readHead(in)
+	if err != nil {
+		reply(c, 400, err.Error())
+		return
+	}
+	_ = c.SetReadDeadline(time.Time{})
+	line, rest, _ := bytes.Cut(head, []byte("\r\n"))
+	words := strings.Fields(string(line))
+	if len(words) != 3 || !strings.HasPrefix(words[2], "HTTP/1.") {
+		reply(c, 400, "this is no request to a proxy")
+		return
+	}
+	method, target := words[0], words[1]
+	host, forward, err := destination(method, target)
+	if err != nil {
+		reply(c, 400, err.Error())
+		return
+	}
+	out, status, err := p.open(host)
+	if err != nil {
+		reply(c, status, err.Error())
+		return
+	}
+	defer out.Close()
+	if method == "CONNECT" {
+		_, err = io.WriteString(c, "HTTP/1.1 200 Connection established\r\n\r\n")
+	} else {
+		_, err = out.Write(append([]byte(method+" "+forward+" HTTP/1.1\r\nConnection: close\r\n"), ownHeaders(rest)...))
+	}
+	if err == nil {
+		splice(c, in, out)
+	}
+}
+
+// readHead reads up to the empty line that ends the headers.
+func readHead(in *bufio.Reader) ([]byte, error) {
+	var head []byte
+	for {
+		part, err := in.ReadSlice('\n')
+		head = append(head, part...)
+		switch {
+		case len(head) > maxHead:
+			return nil, errors.New("the request's headers are too long")
+		case errors.Is(err, bufio.ErrBufferFull):
+		case err != nil:
+			return nil, errors.New("the request ends early")
+		case bytes.HasSuffix(head, []byte("\r\n\r\n")):
+			return head, nil
+		}
+	}
+}
+
+// destination is the host and port of a request, and for other methods than
+// CONNECT what is asked for there.
+func destination(method, target string) (host, forward string, err error) {
+	if method == "CONNECT" {
+		if _, _, err := net.SplitHostPort(target); err != nil {
+			return "", "", errors.New("the request names no host and port")
+		}
+		return target, "", nil
+	}
+	u, err := url.Parse(target)
+	if err != nil || u.Scheme != "http" || u.Host == "" || u.User != nil {
+		return "", "", errors.New("the request names no http address")
+	}
+	port := u.Port()
+	if port == "" {
+		port = "80"
+	}
+	return net.JoinHostPort(u.Hostname(), port), u.RequestURI(), nil
+}
+
+// ownHeaders drops the headers that are meant for the proxy.
+func ownHeaders(head []byte) []byte {
+	var b []byte
+	for line := range bytes.SplitAfterSeq(head, []byte("\r\n")) {
+		name, _, _ := bytes.Cut(line, []byte(":"))
+		switch strings.ToLower(string(bytes.TrimSpace(name))) {
+		case "connection", "proxy-connection", "proxy-authorization", "keep-alive", "te", "upgrade":
+			continue
+		}
+		b = append(b, line...)
+	}
+	return b
+}
+
+// open connects to a host if it is allowed.
+func (p *proxy) open(target string) (net.Conn, int, error) {
+	host, number, err := net.SplitHostPort(target)
+	if err != nil {
+		return nil, 400, err
+	}
+	port, err := strconv.ParseUint(number, 10, 16)
+	if err != nil {
+		return nil, 400, errors.New("the port is no number")
+	}
+	if _, err := netip.ParseAddr(host); err != nil {
+		if host, err = hostName(host); err != nil {
+			p.refuse(target)
+			return nil, 403, fmt.Errorf("%s: %w", strconv.Quote(target), err)
+		}
+	}
+	ok, explicit := p.allows(host, uint16(port))
+	if !ok {
+		p.refuse(net.JoinHostPort(host, number))
+		return nil, 403, fmt.Errorf("the policy does not let commands reach %s", net.JoinHostPort(host, number))
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), dialTimeout)
+	defer cancel()
+	dial := p.dial
+	if dial == nil {
+		d := &net.Dialer{}
+		if !explicit {
+			d.Control = publicOnly
+		}
+		dial = d.DialContext
+	}
+	c, err := dial(ctx, "tcp", net.JoinHostPort(host, number))
+	if err != nil {
+		return nil, 502, err
+	}
+	return c, 0, nil
+}
+
+func (p *proxy) refuse(target string) {
+	host, _, _ := net.SplitHostPort(target)
+	p.log.deny(&Denial{Kind: DeniedHost, Path: target, Why: "the policy does not let commands reach this host", Allow: "network: {allow: [" + host + "]}"})
+}
+
+// publicOnly refuses to connect to what is not on the public Internet,
+// whatever name led there.
+func publicOnly(_, address string, _ syscall.RawConn) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return err
+	}
+	if !public(at.Addr()) {
+		return fmt.Errorf("%s is not a public address", at.Addr())
+	}
+	return nil
+}
+
+// special lists what is routed, if at all, within a site, or to elsewhere than
+// the address says.
+func special() []string {
+	return []string{
+		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
+		"::/96", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16", "fec0::/10",
+	}
+}
+
+func public(a netip.Addr) bool {
+	a = a.Unmap()
+	if a.Zone() != "" || !a.IsGlobalUnicast() || a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast() {
+		return false
+	}
+	for _, s := range special() {
+		if netip.MustParsePrefix(s).Contains(a) {
+			return false
+		}
+	}
+	return true
+}
+
+// splice passes on what the two sides send until both have ended.
+func splice(c net.Conn, in io.Reader, out net.Conn) {
+	var both sync.WaitGroup
+	pass := func(to net.Conn, from io.Reader) {
+		_, err := io.Copy(to, from)
+		if t, ok := to.(interface{ CloseWrite() error }); ok && err == nil {
+			_ = t.CloseWrite()
+			return
+		}
+		_, _ = c.Close(), out.Close()
+	}
+	both.Go(func() { pass(out, in) })
+	both.Go(func() { pass(c, out) })
+	both.Wait()
+}
+
+func reply(c net.Conn, status int, text string) {
+	text = "agentkit: " + text + "\n"
+	_, _ = fmt.Fprintf(c, "HTTP/1.1 %d %s\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
+		status, map[int]string{400: "Bad Request", 403: "Forbidden", 502: "Bad Gateway"}[status], len(text), text)
+}

@@ -1,0 +1,170 @@
+package sandbox
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+func TestHosts(t *testing.T) {
+	p, err := newProxy([]string{"Example.org", "*.test", "*.sub.example.net:8443", "192.0.2.7", "[2001:db8::1]:8080", "10.0.0.1:22"}, &journal{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for target, want := range map[string]bool{
+		"example.org:443": true, "example.org:80": true, "example.org:22": false, "www.example.org:443": false, "notexample.org:443": false,
+		"a.test:443": true, "a.b.test:80": true, "test:443": true, "atest:443": false,
+		"x.sub.example.net:8443": true, "x.sub.example.net:443": false,
+		"192.0.2.7:443": true, "192.0.2.8:443": false, "::ffff:192.0.2.7:443": true, "2001:db8::1:8080": true, "10.0.0.1:22": true, "10.0.0.1:443": false,
+	} {
+		i := strings.LastIndexByte(target, ':')
+		var port uint16
+		if _, err := fmt.Sscan(target[i+1:], &port); err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := p.allows(target[:i], port); got != want {
+			t.Errorf("%s: %v", target, got)
+		}
+	}
+	for _, bad := range []string{"", "a b", "*", "*.", "ex*mple.org", "host:0", "host:70000", "0x7f.1", "127.1", "2130706433", "a\x00.test", "a..b", "①.test", "host:x"} {
+		if r, err := parseHost(bad); err == nil {
+			t.Errorf("%q is read as %+v", bad, r)
+		}
+	}
+}
+
+func TestPublic(t *testing.T) {
+	for addr, want := range map[string]bool{
+		"93.184.216.34": true, "2606:2800:220:1::1": true, "127.0.0.1": false, "::1": false, "10.1.2.3": false, "172.16.0.1": false, "192.168.1.1": false,
+		"169.254.169.254": false, "100.64.0.1": false, "0.0.0.0": false, "::": false, "::ffff:127.0.0.1": false, "64:ff9b::7f00:1": false, "2002:7f00:1::": false,
+		"fe80::1": false, "fd00::1": false, "fec0::1": false, "224.0.0.1": false, "255.255.255.255": false, "198.18.0.1": false, "::127.0.0.1": false, "2001::1": false,
+	} {
+		if got := public(netip.MustParseAddr(addr)); got != want {
+			t.Errorf("%s: %v", addr, got)
+		}
+	}
+}
+
+// startProxy starts a proxy to hosts, which names are all found at server.
+func startProxy(t *testing.T, server string, hosts ...string) (at string) {
+	t.Helper()
+	p, err := newProxy(hosts, &journal{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.dial = func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, network, server)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go p.serve(l)
+	return l.Addr().String()
+}
+
+func TestProxy(t *testing.T) {
+	answer := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		fmt.Fprintf(w, "%s %s %s %q proxy=%q", r.Method, r.Host, r.URL.Path, body, r.Header.Get("Proxy-Authorization"))
+	})
+	plain, secure := httptest.NewServer(answer), httptest.NewTLSServer(answer)
+	defer plain.Close()
+	defer secure.Close()
+	for _, server := range []*httptest.Server{plain, secure} {
+		at := startProxy(t, server.Listener.Addr().String(), "*.test")
+		client := server.Client()
+		transport := client.Transport.(*http.Transport).Clone()
+		transport.Proxy = http.ProxyURL(&url.URL{Scheme: "http", Host: at, User: url.UserPassword("a", "b")})
+		transport.TLSClientConfig = transport.TLSClientConfig.Clone()
+		if transport.TLSClientConfig != nil {
+			transport.TLSClientConfig.ServerName = "example.com"
+		}
+		client.Transport = transport
+		scheme, _, _ := strings.Cut(server.URL, ":")
+		for range 3 {
+			resp, err := client.Post(scheme+"://a.test/x", "text/plain", strings.NewReader("body"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, _ := io.ReadAll(resp.Body)
+			_ = resp.Body.Close()
+			if want := `POST a.test /x "body" proxy=""`; string(got) != want {
+				t.Errorf("%s: %s, want %s", scheme, got, want)
+			}
+		}
+		resp, err := client.Get(scheme + "://other.example/")
+		if scheme == "https" {
+			if err == nil || !strings.Contains(err.Error(), "Forbidden") {
+				t.Errorf("https: %v", err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := io.ReadAll(resp.Body); resp.StatusCode != 403 || !strings.Contains(string(got), "policy") {
+			t.Errorf("%s: %d %s", scheme, resp.StatusCode, got)
+		}
+		_ = resp.Body.Close()
+	}
+}
+
+// TestProxyRefuses sends what is no request that may pass.
+func TestProxyRefuses(t *testing.T) {
+	plain := httptest.NewServer(http.NotFoundHandler())
+	defer plain.Close()
+	at := startProxy(t, plain.Listener.Addr().String(), "a.test")
+	for _, request := range []string{
+		"GET / HTTP/1.1\r\nHost: a.test\r\n\r\n",
+		"GET ftp://a.test/ HTTP/1.1\r\n\r\n",
+		"GET http://user@a.test/ HTTP/1.1\r\n\r\n",
+		"GET http://a.test%00.evil/ HTTP/1.1\r\n\r\n",
+		"CONNECT a.test HTTP/1.1\r\n\r\n",
+		"CONNECT a.test:25 HTTP/1.1\r\n\r\n",
+		"CONNECT 127.0.0.1:443 HTTP/1.1\r\n\r\n",
+		"CONNECT 0x7f.1:443 HTTP/1.1\r\n\r\n",
+		"CONNECT a.test.evil:443 HTTP/1.1\r\n\r\n",
+		"CONNECT a.test\x00.evil:443 HTTP/1.1\r\n\r\n",
+		"nonsense\r\n\r\n",
+		"GET http://a.test/ HTTP/1.1\r\nX: " + strings.Repeat("x", maxHead) + "\r\n\r\n",
+	} {
+		c, err := net.Dial("tcp", at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() { _, _ = io.WriteString(c, request) }()
+		resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil || resp.StatusCode != 400 && resp.StatusCode != 403 {
+			t.Errorf("%.40q: %v %v", request, resp, err)
+		}
+		_ = c.Close()
+	}
+}
+
+func FuzzHostName(f *testing.F) {
+	for _, s := range []string{"example.org", "0x7f.1", "a..b", "EXAMPLE.org.", "127.0.0.1"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		name, err := hostName(s)
+		if err != nil {
+			return
+		}
+		if again, err := hostName(name); err != nil || again != name {
+			t.Errorf("%q becomes %q, which becomes %q, %v", s, name, again, err)
+		}
+		if _, err := netip.ParseAddr(name); err == nil {
+			t.Errorf("%q is an address", name)
+		}
+	})
+}

@@ -1,0 +1,335 @@
+package sandbox
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+)
+
+// A Restore is one protected path that a command had changed, and that is
+// again as it was.
+type Restore struct {
+	Path       string `json:"path"`
+	Action     string `json:"action"`               // created, changed or deleted
+	Quarantine string `json:"quarantine,omitempty"` // where what the command made of it is now
+}
+
+// What a Snapshot keeps in memory. More is an error: it could not be restored.
+const (
+	maxGuarded      = 32 << 20 // bytes of all files together
+	maxGuardedFiles = 4000
+)
+
+// A Snapshot remembers the protected paths of a Config, so that what the
+// mounts of L3 cannot hold is put right afterwards: at any level paths that do
+// not exist yet, below L3 all of them.
+type Snapshot struct {
+	paths []guarded
+	size  int64
+	files int
+}
+
+// A guarded is one protected path below a writable directory.
+type guarded struct {
+	dir  string // the writable directory
+	name string // relative to it
+	was  map[string]saved
+}
+
+// A saved is one file, directory or link of a guarded path; of other kinds
+// only the type counts.
+type saved struct {
+	mode fs.FileMode
+	data []byte // content, or the target of a link
+}
+
+// Snapshot remembers c.ReadOnly before a command that runs at level.
+func (c *Config) Snapshot(level Level) (*Snapshot, error) {
+	s := &Snapshot{}
+	for _, path := range c.ReadOnly {
+		dir := c.home(path)
+		if dir == "" {
+			continue
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return nil, fmt.Errorf("guarding %s: %w", path, err)
+		}
+		_, err = os.Lstat(path)
+		if level >= L3 && err == nil {
+			continue
+		}
+		g := guarded{dir: dir, name: name}
+		root, err := os.OpenRoot(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			g.was, err = s.save(root, name)
+			_ = root.Close()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("guarding %s: %w", path, err)
+		}
+		s.paths = append(s.paths, g)
+	}
+	return s, nil
+}
+
+// storedPath and storedFile are guarded and saved where they are kept in a file.
+type (
+	storedPath struct {
+		Dir  string                `json:"dir"`
+		Name string                `json:"name"`
+		Was  map[string]storedFile `json:"was,omitempty"`
+	}
+	storedFile struct {
+		Mode fs.FileMode `json:"mode"`
+		Data []byte      `json:"data,omitempty"`
+	}
+)
+
+// MarshalJSON implements json.Marshaler, for a command whose end another
+// process sees.
+func (s *Snapshot) MarshalJSON() ([]byte, error) {
+	list := []storedPath{}
+	for _, g := range s.paths {
+		p := storedPath{Dir: g.dir, Name: g.name}
+		for name, f := range g.was {
+			if p.Was == nil {
+				p.Was = map[string]storedFile{}
+			}
+			p.Was[name] = storedFile{f.mode, f.data}
+		}
+		list = append(list, p)
+	}
+	return json.Marshal(list)
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (s *Snapshot) UnmarshalJSON(raw []byte) error {
+	var list []storedPath
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return err
+	}
+	s.paths = nil
+	for _, p := range list {
+		g := guarded{dir: p.Dir, name: p.Name, was: map[string]saved{}}
+		for name, f := range p.Was {
+			g.was[name] = saved{f.Mode, f.Data}
+		}
+		s.paths = append(s.paths, g)
+	}
+	return nil
+}
+
+// home returns the innermost writable directory that path lies in; "" for none.
+func (c *Config) home(path string) string {
+	best := ""
+	for _, dir := range c.writable() {
+		if below(path, dir) && path != dir && len(dir) > len(best) {
+			best = dir
+		}
+	}
+	return best
+}
+
+// save reads everything at and below name.
+func (s *Snapshot) save(root *os.Root, name string) (map[string]saved, error) {
+	found := map[string]saved{}
+	err := walk(root, name, func(path string, i fs.FileInfo) error {
+		if s.files++; s.files > maxGuardedFiles {
+			return errors.New("there are too many files to be kept")
+		}
+		entry, err := s.read(root, path, i)
+		found[path] = entry
+		return err
+	})
+	return found, err
+}
+
+func (s *Snapshot) read(root *os.Root, path string, i fs.FileInfo) (e saved, err error) {
+	e.mode = i.Mode()
+	switch {
+	case i.Mode().IsRegular():
+		if s.size += i.Size(); s.size > maxGuarded {
+			return e, errors.New("the files are too large to be kept")
+		}
+		e.data, err = root.ReadFile(path)
+	case i.Mode()&fs.ModeSymlink != 0:
+		var target string
+		target, err = root.Readlink(path)
+		e.data = []byte(target)
+	}
+	return e, err
+}
+
+// walk visits name and what is below it, outer ones first. What is not there
+// is passed over; links are not followed.
+func walk(root *os.Root, name string, visit func(string, fs.FileInfo) error) error {
+	i, err := root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := visit(name, i); err != nil || !i.IsDir() {
+		return err
+	}
+	d, err := root.Open(name)
+	if err != nil {
+		return err
+	}
+	entries, err := d.ReadDir(-1)
+	_ = d.Close()
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := walk(root, filepath.Join(name, e.Name()), visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Restore puts back whatever is not as it was: what is there now goes to a
+// new directory below quarantine, which is made when there is need of it, and
+// what was there comes back. It does what it can and joins the errors.
+func (s *Snapshot) Restore(quarantine string) ([]Restore, error) {
+	var list []Restore
+	var errs []error
+	for i := range s.paths {
+		g := &s.paths[i]
+		r, err := g.restore(func() (string, error) {
+			if err := os.MkdirAll(quarantine, 0o700); err != nil {
+				return "", err
+			}
+			return os.MkdirTemp(quarantine, strconv.Itoa(i)+"-")
+		})
+		if r != nil {
+			list = append(list, *r)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("restoring %s: %w", filepath.Join(g.dir, g.name), err))
+		}
+	}
+	return list, errors.Join(errs...)
+}
+
+func (g *guarded) restore(room func() (string, error)) (*Restore, error) {
+	root, err := os.OpenRoot(g.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	// A bound as generous as the memory: what the command made may be large.
+	now, err := (&Snapshot{files: -1 << 40, size: -1 << 40}).save(root, g.name)
+	if err == nil && maps.EqualFunc(g.was, now, func(a, b saved) bool { return a.mode == b.mode && bytes.Equal(a.data, b.data) }) {
+		return nil, nil
+	}
+	if err != nil && len(now) == 0 {
+		return nil, err
+	}
+	r := &Restore{Path: filepath.Join(g.dir, g.name), Action: "changed"}
+	switch {
+	case len(g.was) == 0:
+		r.Action = "created"
+	case len(now) == 0:
+		r.Action = "deleted"
+	}
+	if len(now) > 0 {
+		dir, err := room()
+		if err == nil {
+			r.Quarantine, err = dir, keep(root, g.name, filepath.Join(dir, filepath.Base(g.name)))
+		}
+		if err != nil {
+			return r, err
+		}
+		if err := root.RemoveAll(g.name); err != nil {
+			return r, err
+		}
+	}
+	return r, g.bring(root)
+}
+
+// bring makes what was there again.
+func (g *guarded) bring(root *os.Root) error {
+	if len(g.was) > 0 {
+		if err := root.MkdirAll(filepath.Dir(g.name), 0o755); err != nil {
+			return err
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(g.was)) {
+		e := g.was[path]
+		var err error
+		switch {
+		case e.mode.IsDir():
+			err = root.Mkdir(path, 0o700)
+		case e.mode&fs.ModeSymlink != 0:
+			err = root.Symlink(string(e.data), path)
+		case e.mode.IsRegular():
+			err = root.WriteFile(path, e.data, 0o600)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	// A directory that cannot be written gets its mode last.
+	for _, path := range slices.Backward(slices.Sorted(maps.Keys(g.was))) {
+		if e := g.was[path]; e.mode.IsDir() || e.mode.IsRegular() {
+			if err := root.Chmod(path, e.mode.Perm()|e.mode&(fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// keep copies what is at name to the path to. Devices, pipes and sockets hold
+// nothing that could be kept.
+func keep(root *os.Root, name, to string) error {
+	return walk(root, name, func(path string, i fs.FileInfo) error {
+		rest, err := filepath.Rel(name, path)
+		if err != nil {
+			return err
+		}
+		at := filepath.Join(to, rest)
+		switch {
+		case i.IsDir():
+			return os.Mkdir(at, 0o700)
+		case i.Mode()&fs.ModeSymlink != 0:
+			target, err := root.Readlink(path)
+			if err != nil {
+				return err
+			}
+			return os.Symlink(target, at)
+		case i.Mode().IsRegular():
+			return copyOut(root, path, at)
+		}
+		return nil
+	})
+}
+
+func copyOut(root *os.Root, path, to string) error {
+	from, err := root.Open(path)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // not to be run
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, from)
+	return errors.Join(err, f.Close())
+}

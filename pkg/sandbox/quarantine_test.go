@@ -1,0 +1,161 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestQuarantine changes protected paths in every way and gets them back.
+func TestQuarantine(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(root string) error
+		want   string // "path action", in order
+	}{
+		{"nothing", func(string) error { return nil }, ""},
+		{"created", func(r string) error { return os.WriteFile(r+"/.envrc", []byte("evil"), 0o755) }, ".envrc created"},
+		{"a directory created", func(r string) error {
+			return errorsJoin(os.MkdirAll(r+"/.vscode/a/b", 0o755), os.WriteFile(r+"/.vscode/a/b/tasks.json", []byte("evil"), 0o644))
+		}, ".vscode created"},
+		{"a link created", func(r string) error { return os.Symlink("/etc/passwd", r+"/.envrc") }, ".envrc created"},
+		{"changed", func(r string) error { return os.WriteFile(r+"/.git/config", []byte("evil"), 0o644) }, ".git/config changed"},
+		{"mode", func(r string) error { return os.Chmod(r+"/.git/hooks/sample", 0o755) }, ".git/hooks changed"},
+		{"deleted", func(r string) error { return os.RemoveAll(r + "/.git/hooks") }, ".git/hooks deleted"},
+		{"above deleted", func(r string) error { return os.RemoveAll(r + "/.git") }, ".git/hooks deleted, .git/config deleted"},
+		{"above replaced by a file", func(r string) error {
+			return errorsJoin(os.RemoveAll(r+"/sub"), os.WriteFile(r+"/sub", nil, 0o644))
+		}, "sub/deep/protected deleted"},
+		{"turned into a directory", func(r string) error {
+			return errorsJoin(os.Remove(r+"/.git/config"), os.Mkdir(r+"/.git/config", 0o755))
+		}, ".git/config changed"},
+		{"turned into a link", func(r string) error {
+			return errorsJoin(os.Rename(r+"/.git/config", r+"/c"), os.Symlink("../c", r+"/.git/config"))
+		}, ".git/config changed"},
+		{"a hook", func(r string) error { return os.WriteFile(r+"/.git/hooks/pre-commit", []byte("evil"), 0o755) }, ".git/hooks changed"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			c, dir := guardedConfig(t)
+			before := listing(t, c.Root)
+			s, err := c.Snapshot(L2)
+			if err := errorsJoin(err, test.change(c.Root)); err != nil {
+				t.Fatal(err)
+			}
+			list, err := s.Restore(filepath.Join(dir, "state", "quarantine"))
+			blockedAbove := test.name == "above replaced by a file"
+			if (err != nil) != blockedAbove {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, r := range list {
+				name, _ := filepath.Rel(c.Root, r.Path)
+				got = append(got, name+" "+r.Action)
+				if (r.Quarantine == "") != (r.Action == "deleted") {
+					t.Errorf("%+v", r)
+				}
+			}
+			if s := strings.Join(got, ", "); s != test.want {
+				t.Errorf("restored %q, want %q", s, test.want)
+			}
+			if now := listing(t, c.Root); now != before && !blockedAbove && test.name != "turned into a link" {
+				t.Errorf("was\n%s\nis\n%s", before, now)
+			}
+		})
+	}
+}
+
+// TestQuarantineStaysInside shows that a link which the command puts above a
+// protected path leads nothing of ours astray.
+func TestQuarantineStaysInside(t *testing.T) {
+	c, dir := guardedConfig(t)
+	s, err := c.Snapshot(L2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(dir, "out", "git")
+	if err := errorsJoin(
+		os.MkdirAll(other+"/hooks", 0o755), os.WriteFile(other+"/hooks/theirs", []byte("x"), 0o644), os.WriteFile(other+"/config", []byte("x"), 0o644),
+		os.RemoveAll(c.Root+"/.git"), os.Symlink("../out/git", c.Root+"/.git"),
+	); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Restore(filepath.Join(dir, "state", "quarantine")); err == nil {
+		t.Error("it says that all is as it was")
+	}
+	if b, err := os.ReadFile(other + "/hooks/theirs"); err != nil || string(b) != "x" {
+		t.Errorf("the other's file: %q, %v", b, err)
+	}
+	if b, err := os.ReadFile(other + "/config"); err != nil || string(b) != "x" {
+		t.Errorf("the other's configuration: %q, %v", b, err)
+	}
+}
+
+// TestQuarantineAtL3 shows that where mounts hold what exists, only what does
+// not is looked after.
+func TestQuarantineAtL3(t *testing.T) {
+	c, _ := guardedConfig(t)
+	s, err := c.Snapshot(L3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, g := range s.paths {
+		names = append(names, g.name)
+	}
+	if got := strings.Join(names, " "); got != ".envrc .vscode" {
+		t.Errorf("guards %s", got)
+	}
+}
+
+func guardedConfig(t *testing.T) (c *Config, dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	root := filepath.Join(dir, "root")
+	if err := errorsJoin(
+		os.MkdirAll(root+"/.git/hooks", 0o755), os.MkdirAll(root+"/sub/deep", 0o755), os.MkdirAll(dir+"/out", 0o755),
+		os.WriteFile(root+"/.git/config", []byte("[core]\n"), 0o644), os.WriteFile(root+"/.git/hooks/sample", []byte("#!/bin/sh\n"), 0o644),
+		os.WriteFile(root+"/sub/deep/protected", []byte("x"), 0o444),
+	); err != nil {
+		t.Fatal(err)
+	}
+	return &Config{Root: root, ReadOnly: []string{
+		root + "/.git/hooks", root + "/.git/config", root + "/.envrc", root + "/.vscode", root + "/sub/deep/protected",
+	}}, dir
+}
+
+// listing is everything below dir in one text.
+func listing(t *testing.T, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	err := filepath.Walk(dir, func(path string, i os.FileInfo, err error) error {
+		if err != nil {
+			return err
+		}
+		text := ""
+		if i.Mode().IsRegular() {
+			content, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			text = string(content)
+		}
+		b.WriteString(i.Mode().String() + " " + path + " " + text + "\n")
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func errorsJoin(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,156 @@
+// Package sandbox runs a command confined by the operating system.
+//
+// How far that reaches is the level, which every result names:
+//
+//   - L3 (Linux): namespaces for users, mounts, System V IPC and the network. The
+//     whole file system is read-only but for the directories that Config lists,
+//     secrets are covered, /dev holds the harmless devices, the network is a
+//     loopback of its own. On top of that all that L2 has.
+//   - L2 (Linux, no privilege needed): Landlock for files and signals, seccomp
+//     for the kernel's more dangerous calls, and a gatekeeper outside the
+//     sandbox that sees every program start, connection and, where Landlock is
+//     blind, change of a file's metadata.
+//   - L1 (macOS): a profile for sandbox-exec.
+//   - L0: nothing.
+//
+// The command's process is made by [Config.Start] in the place of
+// syscall.StartProcess, or by [Stage], a process of ours around it. Whoever
+// starts it is its gatekeeper and must live as long as anything of it runs: a
+// sandbox whose gatekeeper is gone can start no more programs.
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A Level says how far the operating system holds a command.
+type Level int
+
+// The levels, see the package's documentation.
+const (
+	L0 Level = iota
+	L1
+	L2
+	L3
+)
+
+// String returns the level's name, such as "L2".
+func (l Level) String() string { return fmt.Sprintf("L%d", int(l)) }
+
+// MarshalText implements encoding.TextMarshaler.
+func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (l *Level) UnmarshalText(text []byte) error {
+	for known := L0; known <= L3; known++ {
+		if string(text) == known.String() {
+			*l = known
+			return nil
+		}
+	}
+	return fmt.Errorf("%q is no sandbox level", text)
+}
+
+// ErrLevel is returned when Config.Minimum is out of reach here.
+var ErrLevel = errors.New("the sandbox level is out of reach")
+
+// A Network says what a command may reach.
+type Network string
+
+// What a command may reach. Hosts is what Config.Hosts lists, through a proxy.
+const (
+	Loopback Network = "loopback" // servers of its own and nothing else; the zero value means this
+	NoNet    Network = "none"     // no address at all; at L2 as Loopback
+	Hosts    Network = "hosts"    // Loopback and the listed hosts
+	Open     Network = "open"     // everything
+)
+
+// A Config says what a command may touch. Paths are absolute and resolved.
+// It travels to the process that starts the command as JSON.
+type Config struct {
+	Level   Level // the highest to use; 0 for the highest there is
+	Minimum Level // Start fails with ErrLevel below it
+
+	Root      string   // the workspace: read and written
+	ReadWrite []string // further directories that are: temp, caches; those that are missing are passed over
+	ReadOnly  []string // what inside these stays as it is, such as .git/hooks; see also Watch
+	Hidden    []string // files and directories whose content cannot be read: secrets, our own state
+
+	Network Network
+	Hosts   []string // for Network Hosts: name, *.name (and name) or address, with :port or for the ports 80 and 443
+
+	Gate   bool            // decide each program start
+	Copies []string        // absolute paths of programs that count as themselves under any other name: copied, linked or in memory
+	Policy json.RawMessage // for the function that makes the Decider; not read here
+	Report string          // file that is appended to as things happen, see ReadReport; "" for none
+}
+
+// check reports what is wrong with c before anything is started.
+func (c *Config) check() error {
+	for _, list := range [][]string{{c.Root}, c.ReadWrite, c.ReadOnly, c.Hidden, c.Copies} {
+		for _, p := range list {
+			if !filepath.IsAbs(p) || strings.ContainsRune(p, 0) {
+				return fmt.Errorf("configuring the sandbox: %q is no absolute path", p)
+			}
+		}
+	}
+	for _, h := range c.Hosts {
+		if _, err := parseHost(h); err != nil {
+			return fmt.Errorf("configuring the sandbox: %w", err)
+		}
+	}
+	switch c.Network {
+	case "", Loopback, NoNet, Hosts, Open:
+		return nil
+	}
+	return fmt.Errorf("configuring the sandbox: network %q is unknown", c.Network)
+}
+
+// writable lists what the command may write below: not a directory that is
+// protected as a whole, and with it what it holds.
+func (c *Config) writable() []string {
+	all := append([]string{c.Root}, c.ReadWrite...)
+	return slices.DeleteFunc(all, func(dir string) bool { return belowAny(dir, c.ReadOnly) })
+}
+
+// network returns the mode that c means.
+func (c *Config) network() Network {
+	if c.Network == "" {
+		return Loopback
+	}
+	return c.Network
+}
+
+// An Exec is the start of a program, as the kernel is about to do it.
+type Exec struct {
+	Path     string   // absolute path of the file, links resolved; of a file in memory what the kernel calls it
+	Named    string   // the path as the caller gave it
+	Argv     []string // the words it gets
+	Cwd      string
+	Pid      int    // of the process, as the gatekeeper sees it
+	Script   string // the script for which Path is the interpreter; "" for none
+	Loaded   bool   // Path is run by the dynamic loader that the command called itself
+	Original string // the path in Config.Copies that Path is the same as under another name; "" for none
+	InMemory bool   // the file has no name in the file system: a memfd, or deleted
+
+	// Environ returns the environment it gets. It is to be called before the
+	// Decider returns, and nil when it cannot be read any more.
+	Environ func() []string
+}
+
+// An Answer is what a Decider decides.
+type Answer struct {
+	Allow bool
+	Rule  string // the rule that decided, for the report
+	Why   string // a sentence for the model
+}
+
+// A Decider decides a program start. It is called in parallel, and while it
+// has not answered the process waits, and only that; ctx ends with the sandbox.
+type Decider func(ctx context.Context, e *Exec) Answer

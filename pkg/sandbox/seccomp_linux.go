@@ -1,0 +1,247 @@
+//go:build linux && (amd64 || arm64)
+
+package sandbox
+
+import (
+	"slices"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// A program is a seccomp filter in the making. Each part begins and ends with
+// the system call's number in the accumulator.
+type program []unix.SockFilter
+
+const (
+	opLoad  = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
+	opEqual = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K
+	opAtMin = unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K
+	opBits  = unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K
+	opAnd   = unix.BPF_ALU | unix.BPF_AND | unix.BPF_K
+	opRet   = unix.BPF_RET | unix.BPF_K
+
+	atNumber = 0 // offsets in struct seccomp_data
+	atArch   = 4
+)
+
+// argument is where the low half of argument i stands. All machines that we
+// know of are little endian, and what is compared never has more than 32 bits.
+func argument(i int) uint32 { return 16 + 8*uint32(i) }
+
+func refuse(e unix.Errno) uint32 { return unix.SECCOMP_RET_ERRNO | uint32(e) }
+
+// Parameters of system calls.
+const (
+	namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
+	socketType = 0xf // the part of socket's second argument that is no flag
+)
+
+func (p *program) add(code uint16, k uint32, yes, no uint8) {
+	*p = append(*p, unix.SockFilter{Code: code, K: k, Jt: yes, Jf: no})
+}
+
+// on returns verdict for the system calls listed.
+func (p *program) on(verdict uint32, calls ...uintptr) {
+	for _, nr := range calls {
+		p.add(opEqual, uint32(nr), 0, 1)
+		p.add(opRet, verdict, 0, 0)
+	}
+}
+
+// onBits returns verdict when argument i of the call has any of the bits.
+func (p *program) onBits(verdict uint32, nr uintptr, i int, bits uint32) {
+	p.add(opEqual, uint32(nr), 0, 4)
+	p.add(opLoad, argument(i), 0, 0)
+	p.add(opBits, bits, 0, 1)
+	p.add(opRet, verdict, 0, 0)
+	p.add(opLoad, atNumber, 0, 0)
+}
+
+// onValues returns verdict when argument i of the call is one of the values.
+func (p *program) onValues(verdict uint32, nr uintptr, i int, values ...uint32) {
+	p.add(opEqual, uint32(nr), 0, uint8(2*len(values)+2))
+	p.add(opLoad, argument(i), 0, 0)
+	for _, v := range values {
+		p.add(opEqual, v, 0, 1)
+		p.add(opRet, verdict, 0, 0)
+	}
+	p.add(opLoad, atNumber, 0, 0)
+}
+
+// unlessValues returns verdict when argument i is none of the values.
+func (p *program) unlessValues(verdict uint32, nr uintptr, i int, values ...uint32) {
+	n := uint8(len(values))
+	p.add(opEqual, uint32(nr), 0, n+3)
+	p.add(opLoad, argument(i), 0, 0)
+	for k, v := range values {
+		p.add(opEqual, v, n-uint8(k), 0)
+	}
+	p.add(opRet, verdict, 0, 0)
+	p.add(opLoad, atNumber, 0, 0)
+}
+
+// onSocket returns verdict when the call, socket or socketpair, asks for the
+// family and for a type in types or for a protocol other than those in
+// protocols; nil stands for none and any.
+func (p *program) onSocket(verdict uint32, nr uintptr, family uint32, types, protocols []uint32) {
+	var in program
+	if len(types) > 0 {
+		in.add(opLoad, argument(1), 0, 0)
+		in.add(opAnd, socketType, 0, 0)
+		for _, t := range types {
+			in.add(opEqual, t, 0, 1)
+			in.add(opRet, verdict, 0, 0)
+		}
+	}
+	if len(protocols) > 0 {
+		n := uint8(len(protocols))
+		in.add(opLoad, argument(2), 0, 0)
+		for k, v := range protocols {
+			in.add(opEqual, v, n-uint8(k), 0)
+		}
+		in.add(opRet, verdict, 0, 0)
+	}
+	p.add(opEqual, uint32(nr), 0, uint8(len(in)+3))
+	p.add(opLoad, argument(0), 0, 0)
+	p.add(opEqual, family, 0, uint8(len(in)))
+	*p = append(*p, in...)
+	p.add(opLoad, atNumber, 0, 0)
+}
+
+// never lists the calls that nothing in a sandbox needs: what changes the
+// machine, reaches past the file system, or is a large part of the kernel that
+// Landlock does not watch.
+func never() []uintptr {
+	return append([]uintptr{
+		unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD, unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE,
+		unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD, unix.SYS_FANOTIFY_INIT,
+		unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE, unix.SYS_OPEN_TREE_ATTR,
+		unix.SYS_FSOPEN, unix.SYS_FSMOUNT, unix.SYS_FSCONFIG, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR, unix.SYS_SETNS,
+		unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_REBOOT, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME, unix.SYS_ACCT,
+		unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL, unix.SYS_OPEN_BY_HANDLE_AT,
+		unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME, unix.SYS_ADJTIMEX, unix.SYS_CLOCK_ADJTIME, unix.SYS_SYSLOG, unix.SYS_VHANGUP,
+	}, neverHere()...)
+}
+
+// absent lists the calls that programs do without when the kernel lacks them:
+// io_uring does file and network work that no filter sees, and the flags of
+// clone3 stand in memory.
+func absent() []uintptr {
+	return []uintptr{unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, unix.SYS_CLONE3}
+}
+
+// filter is the seccomp program of a level. watch are the calls that the
+// gatekeeper sees; shared says that the network is the machine's own.
+func filter(watch watched, shared bool, network Network) program {
+	var p program
+	p.add(opLoad, atArch, 0, 0)
+	p.add(opEqual, auditArch, 1, 0)
+	p.add(opRet, unix.SECCOMP_RET_KILL_PROCESS, 0, 0)
+	p.add(opLoad, atNumber, 0, 0)
+	p.add(opAtMin, 0x40000000, 0, 1) // x32
+	p.add(opRet, refuse(unix.ENOSYS), 0, 0)
+
+	p.on(refuse(unix.EPERM), never()...)
+	p.on(refuse(unix.ENOSYS), absent()...)
+	p.onBits(refuse(unix.EPERM), unix.SYS_CLONE, 0, namespaces)
+	p.onBits(refuse(unix.EPERM), unix.SYS_UNSHARE, 0, namespaces|unix.CLONE_NEWTIME)
+	p.onValues(refuse(unix.EPERM), unix.SYS_IOCTL, 1, unix.TIOCSTI, unix.TIOCLINUX, unix.TIOCCONS, unix.TIOCSETD)
+	if watch.metadata {
+		p.on(refuse(unix.ENOSYS), newer()...)
+		p.onValues(refuse(unix.EPERM), unix.SYS_IOCTL, 1, setFlags, setFlags32, setXAttr, setVersion)
+	}
+	p.sockets(shared, network)
+	p.on(unix.SECCOMP_RET_USER_NOTIF, watch.calls...)
+	if watch.loads && loadMark != 0 {
+		p.onValues(unix.SECCOMP_RET_USER_NOTIF, loadMark, 0, loadMarkArg)
+	}
+	p.add(opRet, unix.SECCOMP_RET_ALLOW, 0, 0)
+	return p
+}
+
+// sockets limits the kinds of socket to those whose every way out is watched.
+func (p *program) sockets(shared bool, network Network) {
+	p.unlessValues(refuse(unix.EAFNOSUPPORT), unix.SYS_SOCKET, 0, unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK)
+	p.onSocket(refuse(unix.EPROTONOSUPPORT), unix.SYS_SOCKET, unix.AF_NETLINK, nil, []uint32{unix.NETLINK_ROUTE})
+	// A datagram names its receiver where no filter can read it, and other
+	// programs' sockets in the file system know no network namespaces.
+	for _, nr := range []uintptr{unix.SYS_SOCKET, unix.SYS_SOCKETPAIR} {
+		p.onSocket(refuse(unix.EACCES), nr, unix.AF_UNIX, []uint32{unix.SOCK_DGRAM, unix.SOCK_RAW}, nil)
+	}
+	if network == Open || !shared {
+		return
+	}
+	for _, family := range []uint32{unix.AF_INET, unix.AF_INET6} {
+		p.onSocket(refuse(unix.EACCES), unix.SYS_SOCKET, family,
+			[]uint32{unix.SOCK_DGRAM, unix.SOCK_RAW, unix.SOCK_SEQPACKET, unix.SOCK_RDM, unix.SOCK_DCCP, unix.SOCK_PACKET}, []uint32{0, unix.IPPROTO_TCP})
+	}
+	// TCP's way to connect by sending.
+	p.onBits(refuse(unix.EOPNOTSUPP), unix.SYS_SENDTO, 3, unix.MSG_FASTOPEN)
+	p.onBits(refuse(unix.EOPNOTSUPP), unix.SYS_SENDMSG, 2, unix.MSG_FASTOPEN)
+	p.onBits(refuse(unix.EOPNOTSUPP), unix.SYS_SENDMMSG, 3, unix.MSG_FASTOPEN)
+}
+
+// A watched says which calls the gatekeeper sees.
+type watched struct {
+	calls    []uintptr
+	loads    bool // the first thing that a started program does, see loadMark
+	metadata bool // changes of metadata
+}
+
+// watch lists what the gatekeeper has to see.
+func watch(gate, mounts bool) watched {
+	w := watched{calls: []uintptr{unix.SYS_CONNECT}}
+	if gate {
+		w.calls = append(w.calls, unix.SYS_EXECVE, unix.SYS_EXECVEAT)
+		w.loads = true
+	}
+	if !mounts {
+		w.calls = slices.Concat(w.calls, []uintptr{unix.SYS_BIND, unix.SYS_LISTEN}, metadataCalls())
+		w.metadata = true
+	}
+	return w
+}
+
+// seccomp installs the filter and hands its listener to the gatekeeper over
+// the socket tell.
+func (p *plan) seccomp(prog program, flags uintptr, tell int) {
+	f := &unix.SockFprog{Len: uint16(len(prog)), Filter: &prog[0]}
+	listener := p.cell()
+	p.keep = append(p.keep, prog)
+	p.do("seccomp", unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags|unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, unsafe.Pointer(f)).keeps(listener)
+	p.hand("handing over the listener", listener, tell)
+	p.close(listener)
+}
+
+// hand adds the sending of a cell's descriptor over the socket tell.
+func (p *plan) hand(name string, c ref, tell int) {
+	control := make([]byte, unix.CmsgSpace(4))
+	header := (*unix.Cmsghdr)(unsafe.Pointer(&control[0]))
+	header.Level, header.Type = unix.SOL_SOCKET, unix.SCM_RIGHTS
+	header.SetLen(unix.CmsgLen(4))
+	p.poke(c, (*int32)(unsafe.Pointer(&control[unix.CmsgLen(0)])))
+	letter := []byte{1}
+	vector := &unix.Iovec{Base: &letter[0]}
+	vector.SetLen(1)
+	msg := &unix.Msghdr{Iov: vector, Control: &control[0]}
+	msg.SetIovlen(1)
+	msg.SetControllen(len(control))
+	p.keep = append(p.keep, control, letter, vector)
+	p.do(name, unix.SYS_SENDMSG, tell, unsafe.Pointer(msg), unix.MSG_NOSIGNAL).retried = true
+}
+
+// plainSeccomp installs the filter where a gatekeeper further out listens, and
+// tells ours.
+func (p *plan) plainSeccomp(prog program, tell int) {
+	prog = slices.Clone(prog)
+	for i := range prog {
+		if prog[i].Code == opRet && prog[i].K == unix.SECCOMP_RET_USER_NOTIF {
+			prog[i].K = unix.SECCOMP_RET_ALLOW
+		}
+	}
+	f := &unix.SockFprog{Len: uint16(len(prog)), Filter: &prog[0]}
+	p.keep = append(p.keep, prog)
+	p.do("seccomp", unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, unsafe.Pointer(f))
+	p.do("telling the parent", unix.SYS_WRITE, tell, []byte{1}, 1)
+}

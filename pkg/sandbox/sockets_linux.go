@@ -1,0 +1,262 @@
+//go:build linux && (amd64 || arm64)
+
+package sandbox
+
+import (
+	"encoding/binary"
+	"errors"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxAddress is the size of the largest socket address, struct sockaddr_storage.
+const maxAddress = 128
+
+// An address is a socket address that a process gave, copied: nobody can
+// change it any more.
+type address struct {
+	raw    []byte
+	family uint16
+	path   string // of AF_UNIX, "" when it has no name in the file system
+}
+
+// readAddress copies the address argument of a connect or bind.
+func (g *gate) readAddress(n *notice) (*address, error) {
+	size := int(int32(n.args[2]))
+	if size < 0 || size > maxAddress {
+		return nil, unix.EINVAL
+	}
+	a := &address{raw: make([]byte, size)}
+	if err := (&memory{pid: int(n.pid)}).read(n.args[1], a.raw); err != nil {
+		return nil, unix.EFAULT
+	}
+	if size >= 2 {
+		a.family = binary.NativeEndian.Uint16(a.raw)
+	}
+	if a.family == unix.AF_UNIX && size > 2 && a.raw[2] != 0 {
+		path, _, _ := strings.Cut(string(a.raw[2:]), "\x00")
+		a.path = path
+	}
+	return a, nil
+}
+
+// ip returns the host and port of an Internet address.
+func (a *address) ip() (at netip.AddrPort, ok bool) {
+	switch {
+	case a.family == unix.AF_INET && len(a.raw) >= 8:
+		host, _ := netip.AddrFromSlice(a.raw[4:8])
+		return netip.AddrPortFrom(host, binary.BigEndian.Uint16(a.raw[2:])), true
+	case a.family == unix.AF_INET6 && len(a.raw) >= 24:
+		host, _ := netip.AddrFromSlice(a.raw[8:24])
+		return netip.AddrPortFrom(host.Unmap(), binary.BigEndian.Uint16(a.raw[2:])), true
+	}
+	return at, false
+}
+
+// local reports whether the address is this machine's own loopback. To connect
+// to no address means that as well.
+func local(a netip.Addr) bool { return a.IsLoopback() || a.IsUnspecified() }
+
+// connect makes the connection in the process's place: on its very socket, to
+// the address that was checked, so that there is nothing to race for.
+func (g *gate) connect(n *notice) verdict {
+	if n.args[2] == greeting {
+		return refused(greeted)
+	}
+	to, err := g.readAddress(n)
+	if err != nil {
+		return result(err)
+	}
+	socket, err := g.descriptor(n, int(int32(n.args[0])))
+	if err != nil {
+		return result(noSocket(err))
+	}
+	defer unix.Close(socket)
+	if !g.valid(n) {
+		return refused(unix.EINTR)
+	}
+	domain, err := unix.GetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_DOMAIN)
+	if err != nil {
+		return result(err)
+	}
+	if domain == unix.AF_UNIX {
+		return g.connectUnix(n, socket, to)
+	}
+	if at, ok := to.ip(); ok && !local(at.Addr()) && g.network() != Open {
+		g.log.deny(&Denial{Kind: DeniedConnect, Path: at.String(), Pid: int(n.pid), Why: "the network is closed to commands", Allow: "network: {allow: [" + at.Addr().String() + "]}"})
+		return refused(unix.ENETUNREACH)
+	}
+	return result(connectRaw(socket, to.raw))
+}
+
+// noSocket is the error for a descriptor that cannot be taken over.
+func noSocket(err error) error {
+	if errors.Is(err, unix.EBADF) {
+		return unix.EBADF
+	}
+	return unix.EACCES
+}
+
+func connectRaw(socket int, raw []byte) error {
+	_, _, e := unix.Syscall(unix.SYS_CONNECT, uintptr(socket), uintptr(unsafe.Pointer(unsafe.SliceData(raw))), uintptr(len(raw)))
+	if e != 0 {
+		return e
+	}
+	return nil
+}
+
+// connectUnix connects to sockets that the command itself has made, which are
+// those in places that it may write, made since it began, by a process of the
+// same tree.
+func (g *gate) connectUnix(n *notice, socket int, to *address) verdict {
+	if to.path == "" {
+		if g.shared && to.family == unix.AF_UNIX && len(to.raw) > 2 {
+			g.denySocket(n, "@"+strings.TrimRight(string(to.raw[3:]), "\x00"), "abstract sockets of the machine are closed to commands")
+			return refused(unix.EACCES)
+		}
+		return result(connectRaw(socket, to.raw))
+	}
+	cwd, err := os.Readlink("/proc/" + strconv.Itoa(int(n.pid)) + "/cwd")
+	if err != nil {
+		return refused(unix.EACCES)
+	}
+	f, err := g.look(int(n.pid), cwd, to.path, 0)
+	if err != nil {
+		return result(err)
+	}
+	defer f.close()
+	if !g.ownSocket(f) {
+		g.denySocket(n, f.path, "the socket is not of the command's own making")
+		return refused(unix.EACCES)
+	}
+	raw := append(binary.NativeEndian.AppendUint16(nil, unix.AF_UNIX), self(f.fd)...)
+	if err := connectRaw(socket, append(raw, 0)); err != nil {
+		return result(err)
+	}
+	if peer, err := unix.GetsockoptUcred(socket, unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil && peer.Pid == 0 {
+		_ = unix.Shutdown(socket, unix.SHUT_RDWR)
+		g.denySocket(n, f.path, "the socket's server runs outside the sandbox")
+		return refused(unix.EACCES)
+	}
+	return verdict{}
+}
+
+func (g *gate) denySocket(n *notice, path, why string) {
+	g.log.deny(&Denial{Kind: DeniedConnect, Path: path, Pid: int(n.pid), Why: why})
+}
+
+// ownSocket reports whether f may be a socket of the command.
+func (g *gate) ownSocket(f *executable) bool {
+	if f.st.Mode&unix.S_IFMT != unix.S_IFSOCK {
+		return true // the kernel has the right error for it
+	}
+	if !belowAny(f.path, append(g.writable(), sharedMemory)) {
+		return false
+	}
+	var st unix.Statx_t
+	if err := unix.Statx(f.fd, "", unix.AT_EMPTY_PATH, unix.STATX_BTIME, &st); err != nil || st.Mask&unix.STATX_BTIME == 0 {
+		return false
+	}
+	return !time.Unix(st.Btime.Sec, int64(st.Btime.Nsec)).Before(g.begin)
+}
+
+// bind gives a server of the command an address that only this machine
+// reaches. Where a program asks for every address it gets the loopback.
+func (g *gate) bind(n *notice) verdict {
+	at, err := g.readAddress(n)
+	if err != nil {
+		return result(err)
+	}
+	socket, err := g.descriptor(n, int(int32(n.args[0])))
+	if err != nil {
+		return result(noSocket(err))
+	}
+	defer unix.Close(socket)
+	if !g.valid(n) {
+		return refused(unix.EINTR)
+	}
+	domain, err := unix.GetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_DOMAIN)
+	if err != nil {
+		return result(err)
+	}
+	if domain != unix.AF_INET && domain != unix.AF_INET6 || g.network() == Open {
+		return verdict{goOn: true} // Landlock decides about files; listen looks again
+	}
+	ip, ok := at.ip()
+	if ok && !local(ip.Addr()) {
+		g.log.deny(&Denial{Kind: DeniedConnect, Path: ip.String(), Pid: int(n.pid), Why: "commands may serve on the loopback only"})
+		return refused(unix.EADDRNOTAVAIL)
+	}
+	if ok && ip.Addr().IsUnspecified() {
+		at.toLoopback(socket)
+	}
+	_, _, e := unix.Syscall(unix.SYS_BIND, uintptr(socket), uintptr(unsafe.Pointer(unsafe.SliceData(at.raw))), uintptr(len(at.raw)))
+	return refused(e)
+}
+
+// toLoopback turns "every address" into the loopback's. A socket for both
+// kinds of address gets the older one's, which clients try in any case.
+func (a *address) toLoopback(socket int) {
+	if a.family == unix.AF_INET {
+		copy(a.raw[4:8], []byte{127, 0, 0, 1})
+		return
+	}
+	only, err := unix.GetsockoptInt(socket, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY)
+	if err == nil && only != 0 {
+		a.raw[23] = 1
+		return
+	}
+	copy(a.raw[8:24], []byte{10: 0xff, 0xff, 127, 0, 0, 1})
+}
+
+// listen lets a socket listen that is bound to the loopback, and binds one
+// that is not bound at all.
+func (g *gate) listen(n *notice) verdict {
+	socket, err := g.descriptor(n, int(int32(n.args[0])))
+	if err != nil {
+		return result(noSocket(err))
+	}
+	defer unix.Close(socket)
+	if !g.valid(n) {
+		return refused(unix.EINTR)
+	}
+	if g.network() != Open {
+		if err := g.onLoopback(n, socket); err != nil {
+			return result(err)
+		}
+	}
+	return result(unix.Listen(socket, int(int32(n.args[1]))))
+}
+
+func (g *gate) onLoopback(n *notice, socket int) error {
+	name, err := unix.Getsockname(socket)
+	if err != nil {
+		return err
+	}
+	var at netip.AddrPort
+	var bound unix.Sockaddr
+	switch name := name.(type) {
+	case *unix.SockaddrInet4:
+		at = netip.AddrPortFrom(netip.AddrFrom4(name.Addr), uint16(name.Port))
+		bound = &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}
+	case *unix.SockaddrInet6:
+		at = netip.AddrPortFrom(netip.AddrFrom16(name.Addr).Unmap(), uint16(name.Port))
+		bound = &unix.SockaddrInet6{Addr: netip.IPv6Loopback().As16()}
+	default:
+		return nil
+	}
+	if at.Addr().IsUnspecified() && at.Port() == 0 {
+		return unix.Bind(socket, bound)
+	}
+	if at.Addr().IsLoopback() {
+		return nil
+	}
+	g.log.deny(&Denial{Kind: DeniedConnect, Path: at.String(), Pid: int(n.pid), Why: "commands may serve on the loopback only"})
+	return unix.EACCES
+}

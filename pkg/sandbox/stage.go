@@ -1,0 +1,96 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"syscall"
+)
+
+// StageArg is the first argument of a program that is started as the stage.
+const StageArg = "__sandbox"
+
+// Stage is among the first things that main does: where args, the arguments
+// without the program's name, ask for the stage, it starts the command in the
+// sandbox, waits for it, and ends as it did: with its status or by the same
+// signal. Handled is then true. The arguments are those of [Config.Wrap].
+//
+// build makes the Decider from Config.Policy when the first program is
+// started that the command itself is not; an error of it denies them all.
+// What the command leaves running when it ends can start no more programs:
+// where that matters, have what outlives it call [Config.Start] itself.
+func Stage(args, env []string, stderr io.Writer, build func(policy json.RawMessage) (Decider, error)) (code int, handled bool) {
+	if len(args) == 0 || args[0] != StageArg {
+		return 0, false
+	}
+	return stage(args[1:], env, build, stderr), true
+}
+
+// Lazily returns a Decider that is built when it is first needed.
+func lazily(policy json.RawMessage, build func(json.RawMessage) (Decider, error)) Decider {
+	get := sync.OnceValues(func() (Decider, error) { return build(policy) })
+	return func(ctx context.Context, e *Exec) Answer {
+		decide, err := get()
+		if err != nil {
+			return Answer{Why: "the policy cannot be read: " + err.Error()}
+		}
+		return decide(ctx, e)
+	}
+}
+
+// Wrap returns the words that run argv in the sandbox by way of [Stage], given
+// the path of the program whose main calls it, and the file that they have to
+// be started with as the first of exec.Cmd.ExtraFiles, at at. The caller
+// closes the file once they are started.
+func (c *Config) Wrap(self string, argv []string, at int) (words []string, config *os.File, err error) {
+	if err := c.check(); err != nil {
+		return nil, nil, err
+	}
+	b, err := json.Marshal(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	if config, err = unnamed(b); err != nil {
+		return nil, nil, err
+	}
+	return slices.Concat([]string{self, StageArg, strconv.Itoa(at), "--"}, argv), config, nil
+}
+
+// Confine returns c as a starter's first argument, see [Starter].
+func (c *Config) Confine() ([]byte, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	return json.Marshal(c)
+}
+
+// Starter returns a function that starts commands confined as the bytes of
+// [Config.Confine] say, for a stage that would otherwise start them by
+// syscall.StartProcess: it is then their gatekeeper and lives as long as they.
+// build is as in [Stage].
+func Starter(build func(policy json.RawMessage) (Decider, error)) func(confine []byte, path string, argv []string, attr *syscall.ProcAttr) (pid int, err error) {
+	return func(confine []byte, path string, argv []string, attr *syscall.ProcAttr) (int, error) {
+		c := &Config{}
+		if err := json.Unmarshal(confine, c); err != nil {
+			return 0, fmt.Errorf("reading the sandbox's configuration: %w", err)
+		}
+		p, err := c.Start(path, argv, attr, c.decider(build))
+		if err != nil {
+			return 0, err
+		}
+		return p.Pid, nil
+	}
+}
+
+// decider returns what decides for c; nil when nothing is to be.
+func (c *Config) decider(build func(json.RawMessage) (Decider, error)) Decider {
+	if !c.Gate || build == nil {
+		return nil
+	}
+	return lazily(c.Policy, build)
+}

@@ -1,0 +1,417 @@
+//go:build linux && (amd64 || arm64)
+
+package sandbox
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"runtime"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Process is a command that was started in a sandbox.
+type Process struct {
+	Pid int
+	Enforced
+}
+
+// Start starts the program path as syscall.StartProcess does, but confined by
+// the highest level that c allows and this machine reaches. The calling
+// process is the gatekeeper: what it decides and sees goes into c.Report. A nil
+// Decider lets every program start.
+//
+// Of attr.Sys it heeds Setsid, Setctty, Setpgid, Pgid, Pdeathsig, Credential
+// and UseCgroupFD. Where c.Minimum cannot be reached the error is ErrLevel and
+// nothing was started; where c has none the command runs at L0, and
+// Process.Missing says why.
+func (c *Config) Start(path string, argv []string, attr *syscall.ProcAttr, decide Decider) (*Process, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	log, err := openJournal(c.Report)
+	if err != nil {
+		return nil, err
+	}
+	want := c.Level
+	if want == 0 {
+		want = L3
+	}
+	var missing []string
+	for level := want; level >= L2 && level >= c.Minimum; level-- {
+		s := &start{Config: c, path: path, argv: argv, attr: attr, decide: decide, log: log, level: level}
+		p, err := s.run()
+		if err == nil {
+			p.Missing = missing
+			log.write(line{Enforced: &p.Enforced})
+			if err := s.release(); err != nil {
+				return nil, err
+			}
+			return p, nil
+		}
+		unreached, ok := errors.AsType[*unreachedError](err)
+		if !ok {
+			return nil, err
+		}
+		missing = append(missing, fmt.Sprintf("%s: %s", level, unreached.why))
+	}
+	if c.Minimum > L0 {
+		err := fmt.Errorf("%w: %s is asked for; %v", ErrLevel, c.Minimum, missing)
+		log.write(line{Failed: err.Error()})
+		return nil, err
+	}
+	p := &Process{Enforced: Enforced{Network: Open, Missing: missing}}
+	log.write(line{Enforced: &p.Enforced})
+	p.Pid, _, err = syscall.StartProcess(path, argv, attr)
+	return p, err
+}
+
+// An unreachedError says why a level cannot be reached here.
+type unreachedError struct{ why string }
+
+// Error implements error.
+func (e *unreachedError) Error() string { return "the sandbox cannot be set up: " + e.why }
+
+// A start is one attempt at one level.
+type start struct {
+	*Config
+	path   string
+	argv   []string
+	attr   *syscall.ProcAttr
+	decide Decider
+	log    *journal
+	level  Level
+
+	plan  *plan
+	flags uintptr
+	ours  int // socket to the child
+	tell  int // the child's end of it, above all descriptors that it hands on
+	pid   int
+	gate  *gate
+	outer bool // a gatekeeper further out sees what ours would
+	trial bool // nothing is started in the end
+
+	proxy   *proxy
+	proxyAt string       // its address as the command sees it; "" for none
+	server  net.Listener // what it listens on
+}
+
+// run makes the child and leaves it before the start of the program, which
+// waits for the gate to open.
+func (s *start) run() (*Process, error) {
+	abi := landlockABI()
+	if abi == 0 {
+		return nil, &unreachedError{"this kernel has no Landlock, or it is switched off"}
+	}
+	if s.level == L2 && abi < 3 {
+		return nil, &unreachedError{"Landlock of this kernel does not watch the truncation of files (version " + strconv.Itoa(abi) + ", 3 is needed)"}
+	}
+	s.outer = outerGate()
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("starting the sandbox: %w", err)
+	}
+	s.ours = pair[0]
+	s.tell, err = unix.FcntlInt(uintptr(pair[1]), unix.F_DUPFD_CLOEXEC, max(64, len(s.attr.Files)+1))
+	_ = unix.Close(pair[1])
+	if err != nil {
+		_ = unix.Close(s.ours)
+		return nil, fmt.Errorf("starting the sandbox: %w", err)
+	}
+	if err := s.prepareProxy(); err != nil {
+		_, _ = unix.Close(s.ours), unix.Close(s.tell)
+		return nil, err
+	}
+	s.write(abi)
+	if err := s.fork(); err != nil {
+		_ = unix.Close(s.ours)
+		return nil, &unreachedError{err.Error()}
+	}
+	if err := s.introduce(); err != nil {
+		s.abandon()
+		return nil, err
+	}
+	// Nobody may read or trace the gatekeeper; the child has to be made before,
+	// because a copy that is closed to all could not be given its users.
+	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+	if err := s.follow(); err != nil {
+		s.abandon()
+		return nil, err
+	}
+	return &Process{Pid: s.pid, Enforced: s.enforced(abi)}, nil
+}
+
+// write writes the plan.
+func (s *start) write(abi int) {
+	p := &plan{}
+	s.plan = p
+	mounts := s.level >= L3
+	if s.introduced() {
+		p.do("waiting for the parent", unix.SYS_READ, s.tell, make([]byte, 1), 1).retried = true
+	}
+	s.session(p)
+	if mounts {
+		s.flags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWIPC
+		if s.network() != Open {
+			s.flags |= unix.CLONE_NEWNET
+			if s.network() != NoNet {
+				p.loopback()
+			}
+			if s.network() == Hosts {
+				p.listen(s.tell)
+			}
+		}
+		p.mounts(s.Config, s.terminal())
+	}
+	p.dropCapabilities()
+	s.credentials(p)
+	p.do("no_new_privs", unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+	p.landlock(s.Config, abi, mounts)
+	s.files(p)
+	// The current directory too has to be of the new mounts.
+	p.do("chdir", unix.SYS_CHDIR, s.dir())
+	p.limits()
+	prog := filter(watch(s.Gate && s.decide != nil, mounts), !mounts || s.network() == Open, s.network())
+	if s.outer {
+		p.plainSeccomp(prog, s.tell)
+	} else {
+		p.seccomp(prog, s.listenFlags(), s.tell)
+	}
+	if s.trial {
+		p.do("waiting for the end", unix.SYS_READ, s.tell, make([]byte, 1), 1).retried = true
+		return
+	}
+	p.do("resetting the signals", 0).kind = reset
+	env := s.attr.Env
+	if s.proxyAt != "" {
+		env = proxied(env, s.proxyAt)
+	}
+	p.do("exec", unix.SYS_EXECVE, s.path, p.list(s.argv), p.list(env))
+}
+
+// listenFlags returns the flags for the listener that this kernel knows. A
+// signal does not take back what the gatekeeper has begun with; Go programs
+// send each other one every ten milliseconds.
+func (s *start) listenFlags() uintptr {
+	_, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER|unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, 0)
+	if e == unix.EFAULT { // the flags are known, the filter is not there
+		return unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+	}
+	return 0
+}
+
+// fork makes the child.
+func (s *start) fork() error {
+	if s.Gate || s.level >= L2 {
+		makeRoom()
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	syscall.ForkLock.Lock()
+	pid, e := s.plan.fork(s.flags, s.tell)
+	syscall.ForkLock.Unlock()
+	_ = unix.Close(s.tell)
+	if e != 0 {
+		return fmt.Errorf("making the process: %w", explainClone(e))
+	}
+	s.pid = pid
+	return nil
+}
+
+func explainClone(e unix.Errno) error {
+	switch e {
+	case unix.EPERM:
+		return fmt.Errorf("user namespaces are forbidden here: %w", e)
+	case unix.ENOSPC:
+		return fmt.Errorf("the limit on user namespaces is reached (user.max_user_namespaces): %w", e)
+	}
+	return e
+}
+
+// introduced reports whether the child has to wait for what only its parent
+// can give it.
+func (s *start) introduced() bool {
+	return s.level >= L3 || s.attr.Sys != nil && s.attr.Sys.UseCgroupFD
+}
+
+// introduce gives the child its users and its control group, and lets it go on.
+func (s *start) introduce() error {
+	if !s.introduced() {
+		return nil
+	}
+	if s.flags&unix.CLONE_NEWUSER != 0 {
+		if err := mapUsers(s.pid); err != nil {
+			return &unreachedError{err.Error()}
+		}
+	}
+	if a := s.attr.Sys; a != nil && a.UseCgroupFD {
+		procs := "/proc/self/fd/" + strconv.Itoa(a.CgroupFD) + "/cgroup.procs"
+		if err := os.WriteFile(procs, []byte(strconv.Itoa(s.pid)), 0); err != nil {
+			return fmt.Errorf("starting the sandbox: %w", err)
+		}
+	}
+	if _, err := unix.Write(s.ours, []byte{1}); err != nil {
+		return &unreachedError{"the process ended at once: " + err.Error()}
+	}
+	return nil
+}
+
+// mapUsers keeps every user's number, or where that takes a privilege that we
+// lack, our own.
+func mapUsers(pid int) error {
+	dir := "/proc/" + strconv.Itoa(pid) + "/"
+	all := []byte("0 0 4294967295\n")
+	if os.WriteFile(dir+"uid_map", all, 0) == nil {
+		return wrap("mapping groups", os.WriteFile(dir+"gid_map", all, 0))
+	}
+	if err := os.WriteFile(dir+"setgroups", []byte("deny"), 0); err != nil {
+		return fmt.Errorf("mapping groups: %w", err)
+	}
+	for name, id := range map[string]int{"uid_map": os.Geteuid(), "gid_map": os.Getegid()} {
+		if err := os.WriteFile(dir+name, fmt.Appendf(nil, "%d %d 1\n", id, id), 0); err != nil {
+			return fmt.Errorf("mapping users: %w", err)
+		}
+	}
+	return nil
+}
+
+func wrap(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+// follow waits until the child has set itself up.
+func (s *start) follow() error {
+	n, fds, msg, err := receive(s.ours)
+	if err == nil && len(fds) == 1 && s.proxy != nil && s.server == nil {
+		if s.server, err = listener(fds[0]); err == nil {
+			n, fds, msg, err = receive(s.ours)
+		}
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("starting the sandbox: %w", err)
+	case len(fds) == 1:
+		s.gate = newGate(s, fds[0])
+		return nil
+	case n == 8:
+		return s.failure(msg)
+	case n == 1 && s.outer:
+		return nil
+	}
+	return &unreachedError{"the process ended while it was set up"}
+}
+
+// release opens the gate for the child and returns what came of it.
+func (s *start) release() error {
+	if s.gate != nil {
+		s.gate.open()
+	}
+	if s.server != nil {
+		go s.proxy.serve(s.server)
+	}
+	n, _, msg, err := receive(s.ours)
+	if err == nil && n == 8 {
+		err = s.failure(msg)
+	}
+	_ = unix.Close(s.ours)
+	s.ours = -1
+	if err == nil {
+		return nil
+	}
+	s.abandon()
+	if u, ok := errors.AsType[*unreachedError](err); ok {
+		return fmt.Errorf("starting the sandbox: %s", u.why)
+	}
+	return err
+}
+
+// failure turns what the child wrote into an error.
+func (s *start) failure(msg []byte) error {
+	i, e := int(binary.NativeEndian.Uint32(msg)), unix.Errno(binary.NativeEndian.Uint32(msg[4:]))
+	if i >= len(s.plan.names) {
+		return &unreachedError{"the plan came to its end"}
+	}
+	switch name := s.plan.names[i]; name {
+	case "exec":
+		return &fs.PathError{Op: "fork/exec", Path: s.path, Err: e}
+	case "chdir":
+		return &fs.PathError{Op: "chdir", Path: s.attr.Dir, Err: e}
+	case "seccomp":
+		if e == unix.EBUSY {
+			return &unreachedError{"another program listens to the system calls of this process"}
+		}
+		return &unreachedError{"seccomp: " + e.Error()}
+	default:
+		return &unreachedError{name + ": " + e.Error()}
+	}
+}
+
+// abandon ends the child and collects it.
+func (s *start) abandon() {
+	if s.ours >= 0 {
+		_ = unix.Close(s.ours)
+	}
+	if s.server != nil {
+		_ = s.server.Close()
+	}
+	_ = unix.Kill(s.pid, unix.SIGKILL)
+	for {
+		if _, err := unix.Wait4(s.pid, nil, 0, nil); !errors.Is(err, unix.EINTR) {
+			return
+		}
+	}
+}
+
+// receive reads one message and the descriptors in it.
+func receive(fd int) (n int, fds []int, msg []byte, err error) {
+	buf, control := make([]byte, 8), make([]byte, unix.CmsgSpace(4*4))
+	for {
+		var size int
+		n, size, _, _, err = unix.Recvmsg(fd, buf, control, unix.MSG_CMSG_CLOEXEC)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil || size == 0 {
+			return n, nil, buf, err
+		}
+		messages, err := unix.ParseSocketControlMessage(control[:size])
+		if err != nil || len(messages) != 1 {
+			return n, nil, buf, err
+		}
+		fds, err = unix.ParseUnixRights(&messages[0])
+		return n, fds, buf, err
+	}
+}
+
+// enforced says what holds the child.
+func (s *start) enforced(abi int) Enforced {
+	e := Enforced{Level: s.level, Network: s.network(), Hosts: s.Hosts}
+	if s.level >= L3 {
+		e.Mechanisms = append(e.Mechanisms, "userns", "mountns", "ipcns")
+		if s.flags&unix.CLONE_NEWNET != 0 {
+			e.Mechanisms = append(e.Mechanisms, "netns")
+		}
+		if os.Getpid() == 1 {
+			e.Mechanisms = append(e.Mechanisms, "pidns")
+		}
+	}
+	e.Mechanisms = append(e.Mechanisms, "landlock:"+strconv.Itoa(abi), "seccomp", "no_new_privs")
+	gate := "exec-gate"
+	switch {
+	case s.outer:
+		gate = "outer-gate"
+	case !s.Gate || s.decide == nil:
+		gate = "socket-gate"
+	}
+	e.Mechanisms = append(e.Mechanisms, gate)
+	return e
+}

@@ -1,0 +1,203 @@
+package sandbox
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// TestStatus shows that a command ends in the sandbox as it does without one.
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	for _, uid := range users(t) {
+		for _, level := range levels() {
+			for _, c := range []struct {
+				command string
+				code    int
+				signal  syscall.Signal
+			}{
+				{"true", 0, 0},
+				{"exit 42", 42, 0},
+				{"kill -TERM $$", -1, syscall.SIGTERM},
+				{"kill -KILL $$", -1, syscall.SIGKILL},
+				{"kill -SEGV $$", -1, syscall.SIGSEGV},
+				{"kill -PIPE $$", -1, syscall.SIGPIPE},
+				{"nosuchprogram", 127, 0},
+				{"./notexecutable", 126, 0},
+			} {
+				b := newBox(t, uid, level)
+				if err := os.WriteFile(filepath.Join(b.dir, "notexecutable"), nil, 0o644); err != nil {
+					t.Fatal(err)
+				}
+				b.bash(t, c.command)
+				if b.state.ExitCode != c.code || b.state.Signal != c.signal {
+					t.Errorf("%s as %d: %s: status %d, signal %v; stderr %s", level, uid, c.command, b.state.ExitCode, b.state.Signal, b.stderr)
+				}
+				if b.report.Level != level || len(b.report.Missing) != 0 {
+					t.Errorf("%s as %d: the report says %+v", level, uid, b.report)
+				}
+			}
+		}
+	}
+}
+
+// TestNotStarted shows that what cannot be started is an error of the start.
+func TestNotStarted(t *testing.T) {
+	t.Parallel()
+	for _, level := range levels() {
+		c := newBox(t, os.Getuid(), level)
+		for _, test := range []struct {
+			path, dir string
+			op        string
+		}{
+			{"/nonexistent/program", "", "fork/exec"},
+			{filepath.Join(c.dir, ".env"), "", "fork/exec"},
+			{"/bin/true", "/nonexistent/dir", "chdir"},
+		} {
+			_, err := c.Start(test.path, []string{"x"}, &syscall.ProcAttr{Dir: test.dir}, nil)
+			e, ok := errors.AsType[*os.PathError](err)
+			if !ok || e.Op != test.op {
+				t.Errorf("%s: starting %s in %q: %v", level, test.path, test.dir, err)
+			}
+		}
+	}
+}
+
+// TestInput shows that standard input reaches the command.
+func TestInput(t *testing.T) {
+	t.Parallel()
+	for _, level := range levels() {
+		b := newBox(t, os.Getuid(), level)
+		b.stdin = strings.Repeat("line\n", 10_000)
+		if b.run(t, "/usr/bin/wc", "-l"); strings.TrimSpace(b.stdout) != "10000" {
+			t.Errorf("%s: %q %s", level, b.stdout, b.stderr)
+		}
+	}
+}
+
+// TestTerminal shows that a command keeps its controlling terminal, can ask it
+// and is interrupted by it, and makes terminals of its own.
+func TestTerminal(t *testing.T) {
+	t.Parallel()
+	for _, uid := range users(t) {
+		for _, level := range levels() {
+			ours, theirs, err := pty.Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer ours.Close()
+			b := newBox(t, uid, level)
+			b.tty = theirs
+			if err := theirs.Chown(uid, uid); err != nil {
+				t.Fatal(err)
+			}
+			tree := b.start(t, "/bin/bash", "--noprofile", "--norc", "-c", `
+				test -t 0 && tty >/dev/null && echo a-terminal </dev/null >/dev/tty
+				script -qec 'test -t 0 && echo inner-terminal' /dev/null </dev/null
+				trap 'echo interrupted; exit 3' INT; echo ready; while :; do sleep 1; done`)
+			_ = theirs.Close()
+			got := readUntil(t, ours, "ready")
+			for _, want := range []string{"a-terminal", "inner-terminal"} {
+				if !strings.Contains(got, want) {
+					t.Errorf("%s as %d: no %s in %q", level, uid, want, got)
+				}
+			}
+			if _, err := ours.WriteString("\x03"); err != nil {
+				t.Fatal(err)
+			}
+			<-tree.Exited()
+			if s := tree.State(); s.ExitCode != 3 {
+				t.Errorf("%s as %d: %+v after an interrupt", level, uid, s)
+			}
+			tree.End(0)
+		}
+	}
+}
+
+func readUntil(t *testing.T, f *os.File, want string) string {
+	t.Helper()
+	var got strings.Builder
+	buf := make([]byte, 1024)
+	for !strings.Contains(got.String(), want) {
+		n, err := f.Read(buf)
+		if err != nil {
+			t.Fatalf("%v after %q", err, got.String())
+		}
+		got.Write(buf[:n])
+	}
+	return got.String()
+}
+
+// TestStops shows that a command that is stopped is seen to be, and goes on.
+func TestStops(t *testing.T) {
+	t.Parallel()
+	for _, level := range levels() {
+		b := newBox(t, os.Getuid(), level)
+		tree := b.start(t, "/bin/bash", "-c", "kill -STOP $$; exit 5")
+		select {
+		case s := <-tree.Stopped():
+			if s != syscall.SIGSTOP {
+				t.Errorf("%s: stopped by %v", level, s)
+			}
+		case <-tree.Exited():
+			t.Errorf("%s: it ended instead: %+v", level, tree.State())
+		}
+		tree.SignalAll(syscall.SIGCONT)
+		<-tree.Exited()
+		if s := tree.State(); s.ExitCode != 5 {
+			t.Errorf("%s: %+v", level, s)
+		}
+	}
+}
+
+// TestSignals shows that signals to the process group reach the command, and
+// that ending the tree ends all of it.
+func TestSignals(t *testing.T) {
+	t.Parallel()
+	for _, level := range levels() {
+		b := newBox(t, os.Getuid(), level)
+		tree := b.start(t, "/bin/bash", "-c", "trap 'exit 9' TERM; touch ready; while :; do sleep 0.01; done")
+		await(t, filepath.Join(b.dir, "ready"))
+		tree.Signal(syscall.SIGTERM)
+		<-tree.Exited()
+		if s := tree.State(); s.ExitCode != 9 {
+			t.Errorf("%s: %+v", level, s)
+		}
+		tree.End(0)
+
+		b = newBox(t, os.Getuid(), level)
+		tree = b.start(t, "/bin/bash", "-c", "(trap '' TERM; setsid sleep 1000 & setsid sleep 1000 & touch ready; wait) & wait")
+		await(t, filepath.Join(b.dir, "ready"))
+		tree.End(time.Millisecond)
+		if left := tree.Members(); len(left) != 0 {
+			t.Errorf("%s: %v is left", level, left)
+		}
+	}
+}
+
+func await(t *testing.T, path string) {
+	t.Helper()
+	for range 10_000 {
+		if _, err := os.Lstat(path); err == nil {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Fatalf("%s never was", path)
+}
+
+// TestLimits shows that a command gets the limit on open files that this
+// process was started with, not the one that Go raised it to.
+func TestLimits(t *testing.T) {
+	want := strings.TrimSpace(commandOutput(t, "/bin/sh", "-c", "ulimit -n"))
+	b := newBox(t, os.Getuid(), L2).bash(t, "ulimit -n")
+	if got := strings.TrimSpace(b.stdout); got != want {
+		t.Errorf("%s open files, %s outside", got, want)
+	}
+}
