@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -168,6 +169,21 @@ type bashPlan struct {
 // Plan implements tool.Planner.
 func (b *bashCall) Plan(env *tool.Env) any {
 	return bashPlan{b.argv, b.dir.Real, b.env.set, fmt.Sprintf("L%d", env.Policy.Level()), b.env.withheld, b.limit(env).Milliseconds()}
+}
+
+// Describe implements tool.Describer.
+func (b *bashCall) Describe(env *tool.Env) map[string]any {
+	outside := []string{}
+	for i := range b.needs {
+		if a := &b.needs[i]; (a.Kind == policy.Read || a.Kind == policy.Write) && a.Path != "" && !below(a.Path, env.Workspace.Root()) {
+			outside = append(outside, a.Path)
+		}
+	}
+	slices.Sort(outside)
+	return map[string]any{
+		"command": b.text(), "description": b.Description, "cwd": b.dir.Real, "timeout_ms": b.limit(env).Milliseconds(),
+		"external_directories": slices.Compact(outside),
+	}
 }
 
 // yield is how long the call waits at most; negative for until the end.

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bytes"
 	"context"
 	_ "embed"
 	"io/fs"
@@ -62,6 +63,19 @@ func (w *writeCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, er
 	path, need, err := resolveTarget(env, "write", w.Path)
 	w.path = path
 	return []policy.Access{need}, err
+}
+
+// Describe implements tool.Describer: what the file is before it is replaced.
+func (w *writeCall) Describe(env *tool.Env) map[string]any {
+	about := map[string]any{"file_path": w.path.Real, "exists": w.path.Exists, "size_bytes": 0, "line_count": 0}
+	if data, err := env.Workspace.ReadFile(w.path, maxFile); err == nil {
+		lines := bytes.Count(data, []byte("\n"))
+		if len(data) > 0 && data[len(data)-1] != '\n' {
+			lines++
+		}
+		about["size_bytes"], about["line_count"] = len(data), lines
+	}
+	return about
 }
 
 // Run implements tool.Call.

@@ -35,6 +35,8 @@ func TestFoundByFuzzing(t *testing.T) {
 		"${$+pwn\tb } && printf pwn", "${?+pwn a}", "${#:+pwn}", "${-+pwn}",
 		// a local variable outside a function is refused
 		"$1local x=pwn; ${x:-pwn a} \\; | true in", "builtin local x=pwn; ${x:-pwn a}",
+		// a built-in sets the variable that was assigned for it alone
+		"x='pwn;a'} export x=pwn && $y${x:=pwn a} ", "x=ls eval x=pwn; $x a", "x=ls declare x=pwn; ${x:-pwn b}",
 		// a redirection is expanded after the words
 		">>  ${x:=pwn} ${x:-pwn a}bash -c wn;o{pwn,a} ", ">$((y=1)) ${y:-pwn}", "${x:-pwn} <<E\n${x:=ls}\nE\n",
 	}

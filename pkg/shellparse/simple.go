@@ -44,11 +44,29 @@ func (w *walker) simple(x *syntax.CallExpr) {
 		s.local = nil
 	}
 	w.adopt(s)
+	if len(words) > 0 && !words[0].dyn && setsVariables(words[0].text) { // it may set the very same, which stays
+		for _, a := range x.Assigns {
+			w.st.put(a.Name.Value, value{})
+		}
+	}
 	if w.shell != "bash" && len(x.Assigns) > 0 { // a special built-in keeps them
 		for _, a := range x.Assigns {
 			w.st.put(a.Name.Value, value{})
 		}
 	}
+}
+
+// setsVariables reports whether a built-in may set variables of its shell.
+func setsVariables(name string) bool {
+	b := findBuiltin(name)
+	if b == nil {
+		return false
+	}
+	switch b.does {
+	case doNothing, doProgram, doCd, doPushd, doPopd, doEnd, doTest, doHash, doQuery:
+		return false
+	}
+	return true
 }
 
 // forOne notes what an assignment in front of a command does to it.

@@ -161,7 +161,7 @@ func (env *Env) answer(ctx context.Context, in *Invocation, id string, out *poli
 	if err != nil {
 		return Answer{}, Errorf(IO, "recording the request: %w", err).WithHint("check the state directory")
 	}
-	return Answer{}, env.approvalRequired(in.Tool, wait.ID, out)
+	return Answer{}, env.approvalRequired(in, wait.ID, out)
 }
 
 // May reports, as an error, that a tool may not touch something that it comes
@@ -209,9 +209,16 @@ type approvalDetails struct {
 	Accesses []policy.AccessReport `json:"accesses"`
 }
 
-func (env *Env) approvalRequired(t *Tool, id string, out *policy.Outcome) error {
-	d := out.Deciding()
+func (env *Env) approvalRequired(in *Invocation, id string, out *policy.Outcome) error {
+	t, d := in.Tool, out.Deciding()
 	req := env.Policy.Request(id, env.Session.ID(), out)
+	if call, ok := in.Call.(Describer); ok {
+		for name, value := range call.Describe(env) {
+			if _, taken := req.Metadata[name]; !taken {
+				req.Metadata[name] = value
+			}
+		}
+	}
 	e := Errorf(ApprovalRequired, "%s needs approval: %s: %s", t.Name, policy.Subject(&out.Accesses[out.By]), because(&d)).
 		With(approvalDetails{req, env.Policy.Report(out).Accesses}).
 		Suggest(env.Policy.Suggest(out.Accesses)...)

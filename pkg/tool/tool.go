@@ -53,6 +53,12 @@ type Planner interface {
 	Plan(*Env) any
 }
 
+// A Describer is a Call that can tell whoever has to approve it more than its
+// needs: the members go into the request's metadata.
+type Describer interface {
+	Describe(*Env) map[string]any
+}
+
 // An Env is everything a call may use of the world outside it.
 type Env struct {
 	Workspace *workspace.Workspace // the root; paths resolve against it
