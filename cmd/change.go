@@ -150,6 +150,7 @@ func (s *changeSet) commit(ctx context.Context) error {
 		}
 		set.Changes = append(set.Changes, one)
 	}
+	s.dangling()
 	if s.gate {
 		broken := map[string][]syntax.Problem{}
 		for _, c := range s.files {

@@ -29,10 +29,73 @@ type changeReport struct {
 	Version      string           `json:"version"`
 	Mode         string           `json:"mode,omitempty"`
 	SyntaxErrors []syntax.Problem `json:"syntax_errors"`
-	Change       string           `json:"change,omitempty"` // what undo calls it; absent when nothing changed
+	OtherErrors  []elsewhere      `json:"other_errors,omitempty"` // in files that use what this change removed
+	Change       string           `json:"change,omitempty"`       // what undo calls it; absent when nothing changed
 	DryRun       bool             `json:"dry_run,omitempty"`
 	InPlace      bool             `json:"in_place,omitempty"` // overwritten, because it has other names or cannot be replaced
 	Lost         []string         `json:"lost,omitempty"`     // what could not be kept, such as the owner
+}
+
+// An elsewhere is a mistake that a change brings to another file.
+type elsewhere struct {
+	Path string `json:"path"`
+	syntax.Problem
+}
+
+// maxSiblings bounds the files of a package that are looked at, and maxSibling
+// the bytes of one.
+const (
+	maxSiblings = 500
+	maxSibling  = 1 << 20
+)
+
+// dangling finds the names that the set takes away and other files of the same
+// Go package still use. It looks at no file that the policy closes.
+func (s *changeSet) dangling() {
+	for _, c := range s.files {
+		names := syntax.Removed(c.path.Real, c.before, c.after)
+		if len(names) == 0 {
+			continue
+		}
+		found := syntax.Dangling(c.after, names, s.siblings(c))
+		for _, path := range slices.Sorted(maps.Keys(found)) {
+			for _, p := range found[path] {
+				c.report.OtherErrors = append(c.report.OtherErrors, elsewhere{path, p})
+			}
+		}
+	}
+}
+
+// siblings are the Go files in c's directory, as they are after the set, by the
+// names that results show.
+func (s *changeSet) siblings(c *fileChange) map[string][]byte {
+	list := map[string][]byte{}
+	dir, err := s.env.Workspace.Resolve(filepath.Dir(c.path.Real))
+	if err != nil {
+		return nil
+	}
+	entries, err := s.env.Workspace.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) != ".go" || len(list) == maxSiblings {
+			continue
+		}
+		path, err := s.env.Workspace.ResolveIn(dir.Real, e.Name())
+		if err != nil || s.env.May(path.Read(s.tool)) != nil {
+			continue
+		}
+		if data, err := s.env.Workspace.ReadFile(path, maxSibling); err == nil {
+			list[shown(path)] = data
+		}
+	}
+	for _, other := range s.files {
+		if filepath.Dir(other.path.Real) == dir.Real && filepath.Ext(other.path.Real) == ".go" {
+			list[shown(other.path)] = other.after
+		}
+	}
+	return list
 }
 
 // compare fills in the report of a file that is in memory.
@@ -152,6 +215,13 @@ func (r *changeReport) output(headline string) string {
 	fmt.Fprintf(&b, "%s: %s, +%d -%d\n", headline, count(int64(r.Lines), "line"), r.Added, r.Removed)
 	for _, p := range r.SyntaxErrors {
 		fmt.Fprintf(&b, "syntax error in line %d: %s\n    %s\n", p.Line, p.Message, p.Text)
+	}
+	for i, p := range r.OtherErrors {
+		if i == 20 {
+			fmt.Fprintf(&b, "… and %d more\n", len(r.OtherErrors)-i)
+			break
+		}
+		fmt.Fprintf(&b, "%s, line %d: %s\n    %s\n", p.Path, p.Line, p.Message, p.Text)
 	}
 	return b.String()
 }
