@@ -333,7 +333,7 @@ func TestPatchKilled(t *testing.T) {
 	if olds+news != points || olds == 0 {
 		t.Errorf("%d old and %d new of %d", olds, news, points)
 	}
-	left, err := filepath.Glob(filepath.Join(h.dir, "S", "*", "*", "journal", "pending", "[!.]*")) // one that begins with a dot never counted
+	left, err := filepath.Glob(filepath.Join(h.dir, "S", "*", "*", "journal", "pending", "[^.]*")) // one that begins with a dot never counted
 	if err != nil || len(left) > 0 {
 		t.Errorf("left behind: %q, %v", left, err)
 	}

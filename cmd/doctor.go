@@ -257,7 +257,7 @@ func (a *app) ripgrepReport(ctx context.Context) finding {
 	case a.RG != "" && (err != nil || p.Path != a.RG):
 		return warning("correct AGENTKIT_RG, or rg in the configuration", "%s is no ripgrep that works", a.RG)
 	case err != nil:
-		return warning(install("ripgrep", "BurntSushi.ripgrep.MSVC"), "not found: it serves %s", use)
+		return warning(install("ripgrep", "BurntSushi.ripgrep.MSVC"), "no version 14 or later is on PATH: it serves %s", use)
 	case !p.PCRE2:
 		return warning("install one that was built with PCRE2", "%s %s has no PCRE2, which it would be used for: it serves %s", p.Path, p.Version, use)
 	}
