@@ -13,10 +13,12 @@ import (
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/change"
+	"github.com/agentkit-go/agentkit/pkg/gate"
 	"github.com/agentkit-go/agentkit/pkg/job"
 	"github.com/agentkit-go/agentkit/pkg/killtree"
 	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/shellparse"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
@@ -286,7 +288,8 @@ func (b *bashCall) start(ctx context.Context, env *tool.Env, out job.Output) (ra
 		return ran{}, err
 	}
 	if b.box.config != nil {
-		c.Tree.Confine, b.report = b.box.bytes, b.box.config.Report
+		c.Tree.Confine, c.Tree.Confiner = b.box.bytes, sandbox.NewConfiner(gate.Build)
+		b.report = b.box.config.Report
 	}
 	yield := b.yield()
 	if yield < 0 && !b.TTY && !b.Keep {

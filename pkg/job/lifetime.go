@@ -38,13 +38,13 @@ func (s *supervisor) wait() {
 		}
 	}
 	if !kept && !drained {
-		st.Held = !s.run.wait(drain)
+		st.Held = !s.run.rest()
 	}
 	st.account(tree)
 	s.ended(st, how, kept)
 	if kept {
 		s.keep(tree, limit)
-		_ = s.run.wait(drain)
+		_ = s.run.rest()
 		s.mu.Lock()
 		s.info.Kept = false
 		_ = s.store()

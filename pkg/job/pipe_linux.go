@@ -13,3 +13,11 @@ func enlarge(f *os.File) {
 		_ = c.Control(func(fd uintptr) { _, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, 1<<20) })
 	}
 }
+
+// unread returns how many bytes wait in a pipe or terminal.
+func unread(f *os.File) (n int) {
+	if c, err := f.SyscallConn(); err == nil {
+		_ = c.Control(func(fd uintptr) { n, _ = unix.IoctlGetInt(int(fd), unix.TIOCINQ) })
+	}
+	return n
+}

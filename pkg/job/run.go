@@ -30,6 +30,10 @@ const (
 	// moment is what those that end together with the command may take.
 	moment = 20 * time.Millisecond
 
+	// drainLimit is how long what was printed may take to be taken in once all
+	// has ended, should the disk be that slow.
+	drainLimit = 30 * time.Second
+
 	// DefaultGrace is the time between asking a tree to end and killing it.
 	DefaultGrace = 2 * time.Second
 )
@@ -135,7 +139,7 @@ func (s *Status) settle(r *running) {
 	if r.tree.Alive() && !r.tree.Gone(moment) {
 		s.Leftovers = r.tree.End(drain)
 	}
-	if !drained && !r.wait(drain) {
+	if !drained && !r.rest() {
 		s.Held = true
 	}
 	r.abandon()

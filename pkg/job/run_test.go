@@ -142,6 +142,29 @@ type counter int
 
 func (c *counter) Write(p []byte) (int, error) { *c += counter(len(p)); return len(p), nil }
 
+// slowly takes its time over what it is given.
+type slowly struct{ n int }
+
+func (w *slowly) Write(p []byte) (int, error) {
+	time.Sleep(30 * time.Millisecond)
+	w.n += len(p)
+	return len(p), nil
+}
+
+// TestSlowReader: what was printed is taken in however long that takes, though
+// the command has long ended.
+func TestSlowReader(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("elsewhere it is not known what waits in a pipe")
+	}
+	w := &slowly{}
+	c := Command{Argv: []string{"bash", "-c", "head -c 900000 /dev/zero"}, Dir: t.TempDir(), Env: []string{"PATH=/usr/bin:/bin"}, Tree: killtree.Options{Self: os.Args[0]}}
+	s, err := Run(t.Context(), c, Output{Stdout: w})
+	if err != nil || s.Held || w.n != 900_000 {
+		t.Errorf("%d bytes of 900000, %+v %v", w.n, s, err)
+	}
+}
+
 func TestNotFound(t *testing.T) {
 	if _, err := Run(t.Context(), Command{Argv: []string{"no-such-program-here"}, Dir: t.TempDir()}, Output{}); err == nil {
 		t.Error("no error")

@@ -23,11 +23,11 @@ const SupervisorArg = "__job"
 func Stage(args []string) (code int, handled bool) { return StageWith(args, nil) }
 
 // StageWith is [Stage] with what starts confined commands, see killtree.StageWith.
-func StageWith(args []string, start killtree.Starter) (code int, handled bool) {
+func StageWith(args []string, c killtree.Confiner) (code int, handled bool) {
 	if len(args) > 0 && args[0] == SupervisorArg {
-		return supervise(), true
+		return supervise(c), true
 	}
-	return killtree.StageWith(args, start)
+	return killtree.StageWith(args, c)
 }
 
 // order is what a supervisor is told. It goes through a pipe and never touches

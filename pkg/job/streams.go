@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/killtree"
@@ -28,6 +29,7 @@ type running struct {
 	input    *os.File   // written to it while its input is open; nil when it has ended at once
 	terminal *os.File   // our side of the terminal, nil without one
 	done     sync.WaitGroup
+	busy     atomic.Int32  // pumps that have something in their hands
 	finished chan struct{} // closed when everything is read
 }
 
@@ -61,7 +63,7 @@ func (r *running) connect(cmd *exec.Cmd, c Command, out Output, open bool) error
 		if err := r.openTerminal(cmd, c); err != nil {
 			return err
 		}
-		r.done.Go(func() { pump(r.terminal, &mu, out.Stdout, out.Both) })
+		r.done.Go(func() { r.pump(r.terminal, &mu, out.Stdout, out.Both) })
 		return nil
 	}
 	outR, outW, err := r.pipe()
@@ -87,8 +89,8 @@ func (r *running) connect(cmd *exec.Cmd, c Command, out Output, open bool) error
 	case c.Stdin != "":
 		cmd.Stdin = strings.NewReader(c.Stdin)
 	}
-	r.done.Go(func() { pump(outR, &mu, out.Stdout, out.Both) })
-	r.done.Go(func() { pump(errR, &mu, out.Stderr, out.Both) })
+	r.done.Go(func() { r.pump(outR, &mu, out.Stdout, out.Both) })
+	r.done.Go(func() { r.pump(errR, &mu, out.Stderr, out.Both) })
 	return nil
 }
 
@@ -114,6 +116,36 @@ func (r *running) wait(limit time.Duration) bool {
 	}
 }
 
+// rest waits for the rest of the output once the tree has ended, for as long
+// as there is some to be read: whatever is in a pipe then was printed in time,
+// and a machine under load takes its time to hand it over. It reports false
+// when the pipes are empty and somebody still holds them.
+func (r *running) rest() bool {
+	idle := 0
+	for begin := time.Now(); idle < 3 && time.Since(begin) < drainLimit; {
+		if r.wait(drain) {
+			return true
+		}
+		if idle++; r.pending() {
+			idle = 0
+		}
+	}
+	return false
+}
+
+// pending reports whether output was printed that is not taken in yet.
+func (r *running) pending() bool {
+	if r.busy.Load() > 0 {
+		return true
+	}
+	for _, f := range r.mine {
+		if unread(f) > 0 {
+			return true
+		}
+	}
+	return r.busy.Load() > 0
+}
+
 // abandon stops reading.
 func (r *running) abandon() {
 	for _, f := range r.mine {
@@ -126,11 +158,12 @@ func (r *running) abandon() {
 }
 
 // pump copies from to each of the writers until its end.
-func pump(from io.Reader, mu *sync.Mutex, to ...io.Writer) {
+func (r *running) pump(from io.Reader, mu *sync.Mutex, to ...io.Writer) {
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := from.Read(buf)
 		if n > 0 {
+			r.busy.Add(1)
 			mu.Lock()
 			for i, w := range to {
 				if w == nil {
@@ -141,6 +174,7 @@ func pump(from io.Reader, mu *sync.Mutex, to ...io.Writer) {
 				}
 			}
 			mu.Unlock()
+			r.busy.Add(-1)
 		}
 		if err != nil {
 			return

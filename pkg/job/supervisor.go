@@ -47,7 +47,7 @@ type ending struct {
 }
 
 // supervise is the supervisor's main.
-func supervise() int {
+func supervise(c killtree.Confiner) int {
 	closeInherited()
 	debug.SetGCPercent(50) // it is small and shall stay so
 	l := newLine(pipes{in: os.NewFile(uintptr(syscall.Stdin), "stdin"), out: os.NewFile(uintptr(syscall.Stdout), "stdout")})
@@ -65,6 +65,7 @@ func supervise() int {
 	if err := l.receive(&s.order); err != nil {
 		return 125
 	}
+	s.Spec.Tree.Confiner = c
 	if err := s.begin(); err != nil {
 		_ = l.send(failure(err))
 		s.close()

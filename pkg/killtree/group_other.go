@@ -25,4 +25,4 @@ func launch(m string, c *exec.Cmd, o Options) (backend, error) {
 }
 
 // stage does nothing: there is none on this system.
-func stage([]string, Starter) int { return 125 }
+func stage([]string, Confiner) int { return 125 }

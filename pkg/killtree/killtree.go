@@ -2,10 +2,11 @@
 // together.
 //
 // How far that reaches is the method. The ones above group run the command
-// under a small init stage: the caller's own program started again with
-// StageArg, which is the parent of whatever loses its own, collects the dead,
-// and ends everything when the process that started it is gone, even by
-// SIGKILL. Which methods work depends on the machine and the user, so the best
+// under a small init stage, which is the parent of whatever loses its own,
+// collects the dead, and ends everything when the process that started it is
+// gone, even by SIGKILL. In a namespace it is a fork of the caller, see package
+// fork; where that cannot be, and for the others, it is the caller's own
+// program started again with StageArg. Which methods work depends on the machine and the user, so the best
 // one is found by trying, and reported:
 //
 //   - pidns: the stage is the init of a PID namespace. The kernel ends all when
@@ -59,13 +60,18 @@ type Options struct {
 	// Env is the environment of the stage itself. The command's own is in
 	// exec.Cmd, and the stage hands it on without using it.
 	Env []string
-	// Confine goes to the Starter that main gives to [Stage]; empty starts the
-	// command unconfined. Only methods with a stage can do it, the others fail.
+	// Confine says to the Confiner how to confine the command; empty starts it
+	// unconfined. Only methods with a stage can do it, the others fail.
 	Confine []byte
+	// Confiner is what main gives to [StageWith], for where this process does
+	// without a stage; nil leaves confined commands to the stage.
+	Confiner Confiner `json:"-"`
 	// Method forces a method; "" is the best one that works.
 	Method string
 	// NoUserNamespace leaves pidns+userns out of the choice.
 	NoUserNamespace bool
+	// NoFork has the stage always be the program started again.
+	NoFork bool
 	// MaxProcesses bounds the processes and threads of the tree where the
 	// method can, which is cgroup with the pids controller; 0 for no bound.
 	MaxProcesses int

@@ -20,7 +20,7 @@ func candidates() []string { return nil }
 func probe(Options, string) error { return ErrMethod }
 
 // stage does nothing: the kernel's job objects need none.
-func stage([]string, Starter) int { return 125 }
+func stage([]string, Confiner) int { return 125 }
 
 // object is the backend with a Job Object. The last handle to it is ours, so
 // the kernel ends everything in it when we are gone, however that happens.

@@ -2,9 +2,12 @@ package killtree
 
 import "syscall"
 
-// A Starter starts the command in the stage's process, as syscall.StartProcess
-// does, but confined as the bytes of Options.Confine say.
-type Starter func(confine []byte, path string, argv []string, attr *syscall.ProcAttr) (pid int, err error)
+// A Confiner starts commands confined as the bytes of Options.Confine say.
+type Confiner interface {
+	// Start starts the command in the stage's process, as
+	// syscall.StartProcess does.
+	Start(confine []byte, path string, argv []string, attr *syscall.ProcAttr) (pid int, err error)
+}
 
 // Stage is the first thing that main does: where args, the arguments without
 // the program's name, ask for the stage, it becomes the stage, returns its
@@ -13,9 +16,9 @@ func Stage(args []string) (code int, handled bool) { return StageWith(args, nil)
 
 // StageWith is [Stage] with what starts the commands that Options.Confine is
 // given for; nil refuses them.
-func StageWith(args []string, start Starter) (code int, handled bool) {
+func StageWith(args []string, c Confiner) (code int, handled bool) {
 	if len(args) == 0 || args[0] != StageArg {
 		return 0, false
 	}
-	return stage(args[1:], start), true
+	return stage(args[1:], c), true
 }

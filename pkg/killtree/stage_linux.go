@@ -16,12 +16,12 @@ import (
 // init1 is the stage: the parent of last resort of everything in the tree.
 type init1 struct {
 	order
-	link    link
-	group   *cgroup // for method cgroup
-	head    int
-	ended   atomic.Bool // the command itself
-	killing atomic.Bool
-	start   Starter
+	link     link
+	group    *cgroup // for method cgroup
+	head     int
+	ended    atomic.Bool // the command itself
+	killing  atomic.Bool
+	confiner Confiner
 }
 
 // A link is the socket to the process that started us, read and written
@@ -52,7 +52,7 @@ func (l link) send(r record) {
 	}
 }
 
-func stage(args []string, start Starter) int {
+func stage(args []string, c Confiner) int {
 	if len(args) != 1 {
 		return 125
 	}
@@ -61,7 +61,7 @@ func stage(args []string, start Starter) int {
 		return 125
 	}
 	unix.CloseOnExec(fd)
-	p := &init1{link: link(fd), start: start}
+	p := &init1{link: link(fd), confiner: c}
 	if p.order, err = readOrder(p.link); err != nil || p.fds != fd {
 		return 125
 	}
@@ -168,10 +168,10 @@ func (p *init1) fork() (int, error) {
 	}
 	how := &syscall.ProcAttr{Dir: p.dir, Env: p.env, Files: files, Sys: attr}
 	if len(p.confine) > 0 {
-		if p.start == nil {
+		if p.confiner == nil {
 			return 0, unix.ENOSYS
 		}
-		return p.start(p.confine, p.path, p.argv, how)
+		return p.confiner.Start(p.confine, p.path, p.argv, how)
 	}
 	pid, _, err := syscall.StartProcess(p.path, p.argv, how)
 	return pid, err
@@ -241,7 +241,7 @@ func (p *init1) reap() {
 			options = 0
 			p.ended.Store(true)
 			left := p.rest()
-			p.link.send(record{kind: toldEnded, left: left, n: uint32(w), user: micros(u.Utime), system: micros(u.Stime), rss: u.Maxrss})
+			p.link.send(record{kind: toldEnded, left: left, n: uint32(w), user: micros(u.Utime), system: micros(u.Stime), rss: int64(u.Maxrss)})
 			if !left {
 				return
 			}
@@ -262,7 +262,7 @@ func (p *init1) rest() bool {
 	}
 }
 
-func micros(t syscall.Timeval) int64 { return t.Sec*1e6 + t.Usec }
+func micros(t syscall.Timeval) int64 { return int64(t.Sec)*1e6 + int64(t.Usec) }
 
 // signalGroup looks for the group's members once its leader is gone, for its
 // number may be another's by now.

@@ -42,6 +42,12 @@ func launch(m string, c *exec.Cmd, o Options) (backend, error) {
 		}
 		return startGroup(c)
 	}
+	if namespaces(m) && !o.NoFork {
+		b, err := startForked(m, c, o)
+		if !errors.Is(err, ErrMethod) {
+			return b, err
+		}
+	}
 	return startStaged(m, c, o)
 }
 
@@ -67,7 +73,7 @@ func startStaged(m string, c *exec.Cmd, o Options) (*staged, error) {
 	_ = unix.SetNonblock(pair[0], true)
 	ours, theirs := os.NewFile(uintptr(pair[0]), "stage"), os.NewFile(uintptr(pair[1]), "stage")
 	s := &staged{method: m, link: ours, gone: make(chan struct{})}
-	input, feed, err := s.prepare(c, o, theirs)
+	input, to, err := s.prepare(c, o, theirs)
 	if err == nil {
 		err = s.start()
 	}
@@ -80,13 +86,13 @@ func startStaged(m string, c *exec.Cmd, o Options) (*staged, error) {
 	}
 	if err != nil {
 		_ = ours.Close()
-		if feed != nil {
-			_ = feed.Close()
+		if to != nil {
+			_ = to.Close()
 		}
 		return nil, err
 	}
-	if feed != nil {
-		go s.feed(feed, c.Stdin)
+	if to != nil {
+		go feed(to, c.Stdin, s.gone)
 	}
 	return s, nil
 }
@@ -183,8 +189,8 @@ func (s *staged) abandon() {
 }
 
 // feed copies the command's input until one of the two has enough. A pipe
-// that nobody reads is let go when the tree has ended.
-func (s *staged) feed(to *os.File, from io.Reader) {
+// that nobody reads is let go when the tree is gone.
+func feed(to *os.File, from io.Reader, gone <-chan struct{}) {
 	done := make(chan struct{})
 	go func() {
 		_, _ = io.Copy(to, from)
@@ -193,7 +199,7 @@ func (s *staged) feed(to *os.File, from io.Reader) {
 	}()
 	select {
 	case <-done:
-	case <-s.gone:
+	case <-gone:
 		_ = to.Close()
 	}
 }

@@ -71,7 +71,7 @@ type order struct {
 	fds     int // descriptors to hand on, from 0
 	ctty    int // descriptor that becomes the controlling terminal, -1 for none
 	keep    bool
-	confine []byte // for the Starter; empty for none
+	confine []byte // for the Confiner; empty for none
 	most    int
 	user    *syscall.Credential
 }

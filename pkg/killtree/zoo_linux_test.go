@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -15,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestMain makes the test binary the stage, and the supervisor that is killed.
@@ -30,6 +33,8 @@ func TestMain(m *testing.M) {
 		hear()
 		return
 	}
+	// What the tests inherit they would hand on, other than a tree does.
+	_ = unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
 	os.Exit(m.Run())
 }
 
@@ -184,9 +189,18 @@ func newMark(t testing.TB) string {
 // forMethods runs a test with each method that has a stage.
 func forMethods(t *testing.T, run func(t *testing.T, o Options)) {
 	path := self(t)
+	ways := []Options{{Self: path, Method: PIDNamespace, NoFork: true}, {Self: path, Method: UserNamespace, NoFork: true}}
 	for _, m := range candidates() {
-		t.Run(m, func(t *testing.T) {
-			o := Options{Self: path, Method: m}
+		ways = append(ways, Options{Self: path, Method: m})
+	}
+	for _, o := range ways {
+		name := o.Method
+		if o.NoFork {
+			name += ",started"
+		} else if namespaces(name) {
+			o.Self = "/nonexistent" // there is nothing that could be started
+		}
+		t.Run(name, func(t *testing.T) {
 			tree, err := o.Start(exec.Command("true"))
 			if errors.Is(err, ErrMethod) {
 				t.Skipf("not on this machine for this user: %v", err)
@@ -195,6 +209,7 @@ func forMethods(t *testing.T, run func(t *testing.T, o Options)) {
 				t.Fatal(err)
 			}
 			<-tree.Exited()
+			o.Self = path
 			run(t, o)
 		})
 	}
@@ -463,6 +478,21 @@ func looksRight(out string) bool {
 		return false
 	}
 	return w[3] != "0"
+}
+
+// TestUnknown: the first process of a tree is a copy of its caller, and shows
+// nothing of it.
+func TestUnknown(t *testing.T) {
+	forMethods(t, func(t *testing.T, o Options) {
+		if o.NoFork || !namespaces(o.Method) {
+			return
+		}
+		c := exec.Command("bash", "-c", "tr '\\0' '\\n' </proc/1/cmdline; echo; cat /proc/1/comm; tr '\\0' ' ' </proc/1/environ; readlink /proc/1/cwd; ls /proc/1/fd | wc -l")
+		out, s := output(t, o, c)
+		if strings.Contains(out, "=") || strings.Contains(out, "test") || !strings.HasPrefix(out, "agentkit-init\n") || s.ExitCode != 0 && os.Geteuid() == 0 {
+			t.Errorf("%q %+v", out, s)
+		}
+	})
 }
 
 // TestFallback: where a container hides a part of /proc no new one can be

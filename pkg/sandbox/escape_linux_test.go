@@ -40,16 +40,29 @@ func TestEscapes(t *testing.T) {
 		for _, level := range []Level{L0, L2, L3} {
 			t.Run(fmt.Sprintf("%s as %d", level, uid), func(t *testing.T) {
 				t.Parallel()
-				checkEscapes(t, uid, level)
+				checkEscapes(t, uid, level, false)
 			})
+			if level == L3 {
+				t.Run(fmt.Sprintf("%s as %d, forked", level, uid), func(t *testing.T) {
+					t.Parallel()
+					checkEscapes(t, uid, level, true)
+				})
+			}
 		}
 	}
 }
 
-func checkEscapes(t *testing.T, uid int, level Level) {
+// forkEnv has the lab start the sandbox below a fork, as commands are where that
+// works; without it a stage does so.
+const forkEnv = "SANDBOX_LAB_FORKS"
+
+func checkEscapes(t *testing.T, uid int, level Level, forks bool) {
 	dir := layOut(t, uid)
 	before := fingerprint(t, dir)
 	c := lab(t, uid, dir, level.String())
+	if forks {
+		c.Env = append(os.Environ(), forkEnv+"=1")
+	}
 	var stderr bytes.Buffer
 	c.Stderr = &stderr
 	out, err := c.Output()
@@ -240,7 +253,15 @@ func runLab(args []string) int {
 		argv = args[2:]
 	}
 	var files []*os.File
-	if level != L0.String() {
+	how := killtree.Options{Self: exe}
+	switch {
+	case level == L0.String():
+	case os.Getenv(forkEnv) != "":
+		if how, err = forking(labConfig(base(dir), level)); err != nil {
+			fmt.Fprintln(os.Stderr, "lab:", err)
+			return 1
+		}
+	default:
 		c := labConfig(base(dir), level)
 		words, file, err := c.Wrap(exe, argv, 3)
 		if err != nil {
@@ -253,7 +274,7 @@ func runLab(args []string) int {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = filepath.Join(dir, "root"), append(os.Environ(), "TMPDIR="+filepath.Join(dir, "tmp"), "HOME="+filepath.Join(dir, "root"))
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = os.Stdout, os.Stderr, files
-	tree, err := killtree.Options{Self: exe}.Start(cmd)
+	tree, err := how.Start(cmd)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "lab:", err)
 		return 1
@@ -265,6 +286,13 @@ func runLab(args []string) int {
 		return 128 + int(state.Signal)
 	}
 	return state.ExitCode
+}
+
+// forking starts a command below a fork of this process, which is the
+// gatekeeper, and in no other way: there is no program that could be the stage.
+func forking(c *Config) (killtree.Options, error) {
+	confine, err := c.Confine()
+	return killtree.Options{Self: "/nonexistent", Confine: confine, Confiner: NewConfiner(testDecider)}, err
 }
 
 func labConfig(b base, level string) *Config {

@@ -74,14 +74,23 @@ func (b *box) start(t testing.TB, argv ...string) *killtree.Tree {
 		t.Fatal(err)
 	}
 	exe = reachable(t, exe)
-	words, file, err := b.Wrap(exe, argv, 3)
+	how := killtree.Options{Self: exe}
+	var files []*os.File
+	if b.Level == L3 && b.uid == os.Getuid() {
+		how, err = forking(&b.Config)
+	} else {
+		var file *os.File
+		if argv, file, err = b.Wrap(exe, argv, 3); err == nil {
+			defer file.Close()
+			files = []*os.File{file}
+		}
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
 	//nolint:noctx // ended below
-	c := exec.Command(words[0], words[1:]...)
-	c.Dir, c.Env, c.ExtraFiles = b.dir, b.env, []*os.File{file}
+	c := exec.Command(argv[0], argv[1:]...)
+	c.Dir, c.Env, c.ExtraFiles = b.dir, b.env, files
 	for _, f := range []**os.File{&b.out, &b.err} {
 		if *f, err = os.CreateTemp(t.TempDir(), "output"); err != nil {
 			t.Fatal(err)
@@ -98,7 +107,7 @@ func (b *box) start(t testing.TB, argv ...string) *killtree.Tree {
 	if b.uid != os.Getuid() {
 		return b.startAs(t, exe, c)
 	}
-	tree, err := killtree.Options{Self: exe}.Start(c)
+	tree, err := how.Start(c)
 	if err != nil {
 		t.Fatal(err)
 	}

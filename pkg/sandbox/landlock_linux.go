@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/agentkit-go/agentkit/pkg/fork"
 	"golang.org/x/sys/unix"
 )
 
@@ -41,7 +42,7 @@ func landlockABI() int {
 // A ruleset is what the plan restricts the process to.
 type ruleset struct {
 	*plan
-	fd      ref
+	fd      fork.Ref
 	handled uint64
 }
 
@@ -71,8 +72,8 @@ func (p *plan) newRuleset(abi int) *ruleset {
 		attr.scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
 		size = 24
 	}
-	r := &ruleset{plan: p, fd: p.cell(), handled: attr.fs}
-	p.do("landlock_create_ruleset", unix.SYS_LANDLOCK_CREATE_RULESET, unsafe.Pointer(attr), size, 0).keeps(r.fd)
+	r := &ruleset{plan: p, fd: p.Cell(), handled: attr.fs}
+	p.Do("landlock_create_ruleset", unix.SYS_LANDLOCK_CREATE_RULESET, unsafe.Pointer(attr), size, 0).Keeps(r.fd)
 	return r
 }
 
@@ -80,17 +81,17 @@ func (p *plan) newRuleset(abi int) *ruleset {
 // turn comes.
 func (r *ruleset) allow(path string, access uint64) {
 	rule := &pathRule{access: access & r.handled}
-	fd := r.scratch()
-	r.try("open", 3, unix.SYS_OPENAT, unix.AT_FDCWD, path, unix.O_PATH|unix.O_CLOEXEC, 0).keeps(fd)
-	r.poke(fd, &rule.fd)
-	r.do("landlock_add_rule "+path, unix.SYS_LANDLOCK_ADD_RULE, r.fd, unix.LANDLOCK_RULE_PATH_BENEATH, unsafe.Pointer(rule), 0)
-	r.close(fd)
+	fd := r.Scratch()
+	r.Try("open", 3, unix.SYS_OPENAT, unix.AT_FDCWD, path, unix.O_PATH|unix.O_CLOEXEC, 0).Keeps(fd)
+	r.Poke(fd, &rule.fd)
+	r.Do("landlock_add_rule "+path, unix.SYS_LANDLOCK_ADD_RULE, r.fd, unix.LANDLOCK_RULE_PATH_BENEATH, unsafe.Pointer(rule), 0)
+	r.Close(fd)
 }
 
 // enforce restricts the process from here on.
 func (r *ruleset) enforce() {
-	r.do("landlock_restrict_self", unix.SYS_LANDLOCK_RESTRICT_SELF, r.fd, 0)
-	r.close(r.fd)
+	r.Do("landlock_restrict_self", unix.SYS_LANDLOCK_RESTRICT_SELF, r.fd, 0)
+	r.Close(r.fd)
 }
 
 // landlock adds the restriction that holds at every level. Without mounts of

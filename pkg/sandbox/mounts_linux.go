@@ -9,6 +9,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/agentkit-go/agentkit/pkg/fork"
 	"golang.org/x/sys/unix"
 )
 
@@ -17,10 +18,10 @@ import (
 // protected in them read-only and fixed in its place; what is hidden covered.
 // Only paths that exist count; what is made later is not of the mounts' making.
 func (p *plan) mounts(c *Config, terminal string) {
-	p.do("making the mounts private", unix.SYS_MOUNT, nil, "/", nil, unix.MS_REC|unix.MS_PRIVATE, nil)
+	p.Do("making the mounts private", unix.SYS_MOUNT, nil, "/", nil, unix.MS_REC|unix.MS_PRIVATE, nil)
 	// Copies are taken while everything still is as it was.
 	writable := outermost(c.writable())
-	copies := make([]ref, len(writable))
+	copies := make([]fork.Ref, len(writable))
 	for i, dir := range writable {
 		copies[i] = p.copyMount(dir)
 	}
@@ -49,21 +50,21 @@ func outermost(dirs []string) []string {
 }
 
 // copyMount has a cell hold a copy of the mounts at path.
-func (p *plan) copyMount(path string) ref {
-	c := p.cell()
-	p.do("copying the mount "+path, unix.SYS_OPEN_TREE, unix.AT_FDCWD, path, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE).keeps(c)
+func (p *plan) copyMount(path string) fork.Ref {
+	c := p.Cell()
+	p.Do("copying the mount "+path, unix.SYS_OPEN_TREE, unix.AT_FDCWD, path, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE).Keeps(c)
 	return c
 }
 
 // attach puts a mount that a cell holds over path.
-func (p *plan) attach(c ref, path string) {
-	p.do("mounting "+path, unix.SYS_MOVE_MOUNT, c, "", unix.AT_FDCWD, path, unix.MOVE_MOUNT_F_EMPTY_PATH)
-	p.close(c)
+func (p *plan) attach(c fork.Ref, path string) {
+	p.Do("mounting "+path, unix.SYS_MOVE_MOUNT, c, "", unix.AT_FDCWD, path, unix.MOVE_MOUNT_F_EMPTY_PATH)
+	p.Close(c)
 }
 
 func (p *plan) setReadOnly(name string, fd any, path string, flags int) {
 	attr := &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
-	p.do(name, unix.SYS_MOUNT_SETATTR, fd, path, flags, unsafe.Pointer(attr), int(unsafe.Sizeof(*attr)))
+	p.Do(name, unix.SYS_MOUNT_SETATTR, fd, path, flags, unsafe.Pointer(attr), int(unsafe.Sizeof(*attr)))
 }
 
 // pinned makes the protected paths read-only. Every directory on the way to
@@ -113,36 +114,36 @@ func (p *plan) cover(hidden []string) {
 		return
 	}
 	fs := p.newTmpfs("0555")
-	p.do("making an empty file", unix.SYS_MKNODAT, fs, "file", unix.S_IFREG, 0)
-	p.do("making an empty directory", unix.SYS_MKDIRAT, fs, "dir", 0o000)
+	p.Do("making an empty file", unix.SYS_MKNODAT, fs, "file", unix.S_IFREG, 0)
+	p.Do("making an empty directory", unix.SYS_MKDIRAT, fs, "dir", 0o000)
 	p.setReadOnly("closing the empty file system", fs, "", unix.AT_EMPTY_PATH)
 	for _, path := range hidden {
 		empty := "file"
 		if i, err := os.Lstat(path); err == nil && i.IsDir() {
 			empty = "dir"
 		}
-		c := p.scratch()
-		p.do("copying an empty "+empty, unix.SYS_OPEN_TREE, fs, empty, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC).keeps(c)
+		c := p.Scratch()
+		p.Do("copying an empty "+empty, unix.SYS_OPEN_TREE, fs, empty, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC).Keeps(c)
 		p.attach(c, path)
 	}
-	p.close(fs)
+	p.Close(fs)
 }
 
 // newTmpfs has a cell hold a new file system in memory.
-func (p *plan) newTmpfs(mode string) ref {
-	ctx, fs := p.scratch(), p.cell()
-	p.do("opening a tmpfs", unix.SYS_FSOPEN, "tmpfs", unix.FSOPEN_CLOEXEC).keeps(ctx)
-	p.do("configuring a tmpfs", unix.SYS_FSCONFIG, ctx, unix.FSCONFIG_SET_STRING, "mode", mode, 0)
-	p.do("creating a tmpfs", unix.SYS_FSCONFIG, ctx, unix.FSCONFIG_CMD_CREATE, nil, nil, 0)
-	p.do("mounting a tmpfs", unix.SYS_FSMOUNT, ctx, unix.FSMOUNT_CLOEXEC, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV).keeps(fs)
-	p.close(ctx)
+func (p *plan) newTmpfs(mode string) fork.Ref {
+	ctx, fs := p.Scratch(), p.Cell()
+	p.Do("opening a tmpfs", unix.SYS_FSOPEN, "tmpfs", unix.FSOPEN_CLOEXEC).Keeps(ctx)
+	p.Do("configuring a tmpfs", unix.SYS_FSCONFIG, ctx, unix.FSCONFIG_SET_STRING, "mode", mode, 0)
+	p.Do("creating a tmpfs", unix.SYS_FSCONFIG, ctx, unix.FSCONFIG_CMD_CREATE, nil, nil, 0)
+	p.Do("mounting a tmpfs", unix.SYS_FSMOUNT, ctx, unix.FSMOUNT_CLOEXEC, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV).Keeps(fs)
+	p.Close(ctx)
 	return fs
 }
 
 // A dev is a device file whose mount a cell holds.
 type dev struct {
 	name string
-	ref
+	at   fork.Ref
 }
 
 // copyDevices has cells hold the harmless devices, and the terminal, if any.
@@ -163,19 +164,19 @@ func (p *plan) copyDevices(terminal string) []dev {
 // shared memory of the command's own.
 func (p *plan) device(list []dev) {
 	fs := p.newTmpfs("0755")
-	p.do("mounting /dev", unix.SYS_MOVE_MOUNT, fs, "", unix.AT_FDCWD, "/dev", unix.MOVE_MOUNT_F_EMPTY_PATH)
+	p.Do("mounting /dev", unix.SYS_MOVE_MOUNT, fs, "", unix.AT_FDCWD, "/dev", unix.MOVE_MOUNT_F_EMPTY_PATH)
 	for _, d := range list {
-		p.do("making /dev/"+d.name, unix.SYS_MKNODAT, fs, d.name, unix.S_IFREG|0o666, 0)
-		p.attach(d.ref, "/dev/"+d.name)
+		p.Do("making /dev/"+d.name, unix.SYS_MKNODAT, fs, d.name, unix.S_IFREG|0o666, 0)
+		p.attach(d.at, "/dev/"+d.name)
 	}
 	for _, link := range [][2]string{{"/proc/self/fd", "fd"}, {"/proc/self/fd/0", "stdin"}, {"/proc/self/fd/1", "stdout"}, {"/proc/self/fd/2", "stderr"}, {"pts/ptmx", "ptmx"}} {
-		p.do("making /dev/"+link[1], unix.SYS_SYMLINKAT, link[0], fs, link[1])
+		p.Do("making /dev/"+link[1], unix.SYS_SYMLINKAT, link[0], fs, link[1])
 	}
 	for _, dir := range []string{"pts", "shm", "mqueue"} {
-		p.do("making /dev/"+dir, unix.SYS_MKDIRAT, fs, dir, 0o755)
+		p.Do("making /dev/"+dir, unix.SYS_MKDIRAT, fs, dir, 0o755)
 	}
-	p.do("mounting /dev/pts", unix.SYS_MOUNT, "devpts", "/dev/pts", "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620")
-	p.do("mounting /dev/shm", unix.SYS_MOUNT, "tmpfs", "/dev/shm", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777")
+	p.Do("mounting /dev/pts", unix.SYS_MOUNT, "devpts", "/dev/pts", "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620")
+	p.Do("mounting /dev/shm", unix.SYS_MOUNT, "tmpfs", "/dev/shm", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777")
 	p.setReadOnly("closing /dev", fs, "", unix.AT_EMPTY_PATH)
-	p.close(fs)
+	p.Close(fs)
 }

@@ -51,12 +51,12 @@ func listener(fd int) (net.Listener, error) {
 func (p *plan) listen(tell int) {
 	at := []byte{0, 0, proxyPort >> 8, proxyPort & 0xff, 127, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0}
 	binary.NativeEndian.PutUint16(at, unix.AF_INET)
-	fd := p.cell()
-	p.do("making the proxy's socket", unix.SYS_SOCKET, unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0).keeps(fd)
-	p.do("binding the proxy's socket", unix.SYS_BIND, fd, at, len(at))
-	p.do("listening on the proxy's socket", unix.SYS_LISTEN, fd, 128)
+	fd := p.Cell()
+	p.Do("making the proxy's socket", unix.SYS_SOCKET, unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0).Keeps(fd)
+	p.Do("binding the proxy's socket", unix.SYS_BIND, fd, at, len(at))
+	p.Do("listening on the proxy's socket", unix.SYS_LISTEN, fd, 128)
 	p.hand("handing over the proxy's socket", fd, tell)
-	p.close(fd)
+	p.Close(fd)
 }
 
 // loopback adds the switching on of the only network interface.
@@ -66,10 +66,10 @@ func (p *plan) loopback() {
 		panic("sandbox: " + err.Error())
 	}
 	req.SetUint16(unix.IFF_UP | unix.IFF_RUNNING)
-	fd := p.cell()
-	p.do("opening the loopback", unix.SYS_SOCKET, unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0).keeps(fd)
-	p.do("raising the loopback", unix.SYS_IOCTL, fd, unix.SIOCSIFFLAGS, unsafe.Pointer(req))
-	p.close(fd)
+	fd := p.Cell()
+	p.Do("opening the loopback", unix.SYS_SOCKET, unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0).Keeps(fd)
+	p.Do("raising the loopback", unix.SYS_IOCTL, fd, unix.SIOCSIFFLAGS, unsafe.Pointer(req))
+	p.Close(fd)
 }
 
 // proxied is env with the proxy that programs are to use.

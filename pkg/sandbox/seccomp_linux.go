@@ -6,6 +6,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/agentkit-go/agentkit/pkg/fork"
 	"golang.org/x/sys/unix"
 )
 
@@ -207,28 +208,30 @@ func watch(gate, mounts bool) watched {
 // the socket tell.
 func (p *plan) seccomp(prog program, flags uintptr, tell int) {
 	f := &unix.SockFprog{Len: uint16(len(prog)), Filter: &prog[0]}
-	listener := p.cell()
-	p.keep = append(p.keep, prog)
-	p.do("seccomp", unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags|unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, unsafe.Pointer(f)).keeps(listener)
+	listener := p.Cell()
+	p.Keep(prog)
+	p.Do("seccomp", unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags|unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, unsafe.Pointer(f)).Keeps(listener)
 	p.hand("handing over the listener", listener, tell)
-	p.close(listener)
+	p.Close(listener)
 }
 
 // hand adds the sending of a cell's descriptor over the socket tell.
-func (p *plan) hand(name string, c ref, tell int) {
+func (p *plan) hand(name string, c fork.Ref, tell int) {
 	control := make([]byte, unix.CmsgSpace(4))
 	header := (*unix.Cmsghdr)(unsafe.Pointer(&control[0]))
 	header.Level, header.Type = unix.SOL_SOCKET, unix.SCM_RIGHTS
 	header.SetLen(unix.CmsgLen(4))
-	p.poke(c, (*int32)(unsafe.Pointer(&control[unix.CmsgLen(0)])))
+	p.Poke(c, (*int32)(unsafe.Pointer(&control[unix.CmsgLen(0)])))
 	letter := []byte{1}
 	vector := &unix.Iovec{Base: &letter[0]}
 	vector.SetLen(1)
 	msg := &unix.Msghdr{Iov: vector, Control: &control[0]}
 	msg.SetIovlen(1)
 	msg.SetControllen(len(control))
-	p.keep = append(p.keep, control, letter, vector)
-	p.do(name, unix.SYS_SENDMSG, tell, unsafe.Pointer(msg), unix.MSG_NOSIGNAL).retried = true
+	p.Keep(control)
+	p.Keep(letter)
+	p.Keep(vector)
+	p.Do(name, unix.SYS_SENDMSG, tell, unsafe.Pointer(msg), unix.MSG_NOSIGNAL).Retried()
 }
 
 // plainSeccomp installs the filter where a gatekeeper further out listens, and
@@ -241,7 +244,7 @@ func (p *plan) plainSeccomp(prog program, tell int) {
 		}
 	}
 	f := &unix.SockFprog{Len: uint16(len(prog)), Filter: &prog[0]}
-	p.keep = append(p.keep, prog)
-	p.do("seccomp", unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, unsafe.Pointer(f))
-	p.do("telling the parent", unix.SYS_WRITE, tell, []byte{1}, 1)
+	p.Keep(prog)
+	p.Do("seccomp", unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, unsafe.Pointer(f))
+	p.Do("telling the parent", unix.SYS_WRITE, tell, []byte{1}, 1)
 }

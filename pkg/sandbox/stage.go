@@ -61,7 +61,7 @@ func (c *Config) Wrap(self string, argv []string, at int) (words []string, confi
 	return slices.Concat([]string{self, StageArg, strconv.Itoa(at), "--"}, argv), config, nil
 }
 
-// Confine returns c as a starter's first argument, see [Starter].
+// Confine returns c as the first argument of the methods of a [Confiner].
 func (c *Config) Confine() ([]byte, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -69,22 +69,37 @@ func (c *Config) Confine() ([]byte, error) {
 	return json.Marshal(c)
 }
 
-// Starter returns a function that starts commands confined as the bytes of
-// [Config.Confine] say, for a stage that would otherwise start them by
-// syscall.StartProcess: it is then their gatekeeper and lives as long as they.
-// build is as in [Stage].
-func Starter(build func(policy json.RawMessage) (Decider, error)) func(confine []byte, path string, argv []string, attr *syscall.ProcAttr) (pid int, err error) {
-	return func(confine []byte, path string, argv []string, attr *syscall.ProcAttr) (int, error) {
-		c := &Config{}
-		if err := json.Unmarshal(confine, c); err != nil {
-			return 0, fmt.Errorf("reading the sandbox's configuration: %w", err)
-		}
-		p, err := c.Start(path, argv, attr, c.decider(build))
-		if err != nil {
-			return 0, err
-		}
-		return p.Pid, nil
+// A Confiner starts commands confined as the bytes of [Config.Confine] say.
+// It is what killtree needs for them: the process that uses it is their
+// gatekeeper and has to live as long as they.
+type Confiner struct {
+	build func(policy json.RawMessage) (Decider, error)
+}
+
+// NewConfiner returns a Confiner; build is as in [Stage].
+func NewConfiner(build func(policy json.RawMessage) (Decider, error)) *Confiner {
+	return &Confiner{build: build}
+}
+
+// Start starts a command as syscall.StartProcess does.
+func (f *Confiner) Start(confine []byte, path string, argv []string, attr *syscall.ProcAttr) (pid int, err error) {
+	c, err := readConfine(confine)
+	if err != nil {
+		return 0, err
 	}
+	p, err := c.Start(path, argv, attr, c.decider(f.build))
+	if err != nil {
+		return 0, err
+	}
+	return p.Pid, nil
+}
+
+func readConfine(confine []byte) (*Config, error) {
+	c := &Config{}
+	if err := json.Unmarshal(confine, c); err != nil {
+		return nil, fmt.Errorf("reading the sandbox's configuration: %w", err)
+	}
+	return c, nil
 }
 
 // decider returns what decides for c; nil when nothing is to be.

@@ -3,7 +3,6 @@
 package sandbox
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +12,7 @@ import (
 	"strconv"
 	"syscall"
 
+	"github.com/agentkit-go/agentkit/pkg/fork"
 	"golang.org/x/sys/unix"
 )
 
@@ -87,11 +87,14 @@ type start struct {
 	decide Decider
 	log    *journal
 	level  Level
+	abi    int // of Landlock
 
 	plan  *plan
+	first *fork.Plan // of the process before it, where there is one
 	flags uintptr
-	ours  int // socket to the child
-	tell  int // the child's end of it, above all descriptors that it hands on
+	below bool // a process that killtree forked makes the command: it has the namespaces
+	ours  int  // socket to the child
+	tell  int  // the child's end of it, above all descriptors that it hands on
 	pid   int
 	gate  *gate
 	outer bool // a gatekeeper further out sees what ours would
@@ -105,30 +108,9 @@ type start struct {
 // run makes the child and leaves it before the start of the program, which
 // waits for the gate to open.
 func (s *start) run() (*Process, error) {
-	abi := landlockABI()
-	if abi == 0 {
-		return nil, &unreachedError{"this kernel has no Landlock, or it is switched off"}
-	}
-	if s.level == L2 && abi < 3 {
-		return nil, &unreachedError{"Landlock of this kernel does not watch the truncation of files (version " + strconv.Itoa(abi) + ", 3 is needed)"}
-	}
-	s.outer = outerGate()
-	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return nil, fmt.Errorf("starting the sandbox: %w", err)
-	}
-	s.ours = pair[0]
-	s.tell, err = unix.FcntlInt(uintptr(pair[1]), unix.F_DUPFD_CLOEXEC, max(64, len(s.attr.Files)+1))
-	_ = unix.Close(pair[1])
-	if err != nil {
-		_ = unix.Close(s.ours)
-		return nil, fmt.Errorf("starting the sandbox: %w", err)
-	}
-	if err := s.prepareProxy(); err != nil {
-		_, _ = unix.Close(s.ours), unix.Close(s.tell)
+	if err := s.prepare(); err != nil {
 		return nil, err
 	}
-	s.write(abi)
 	if err := s.fork(); err != nil {
 		_ = unix.Close(s.ours)
 		return nil, &unreachedError{err.Error()}
@@ -137,25 +119,61 @@ func (s *start) run() (*Process, error) {
 		s.abandon()
 		return nil, err
 	}
-	// Nobody may read or trace the gatekeeper; the child has to be made before,
-	// because a copy that is closed to all could not be given its users.
-	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+	if !s.trial {
+		// Nobody may read or trace the gatekeeper; the child has to be made
+		// before, because a copy that is closed to all could not be given its
+		// users.
+		_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+	}
 	if err := s.follow(); err != nil {
 		s.abandon()
 		return nil, err
 	}
-	return &Process{Pid: s.pid, Enforced: s.enforced(abi)}, nil
+	return &Process{Pid: s.pid, Enforced: s.enforced()}, nil
+}
+
+// prepare makes everything that is there before the child.
+func (s *start) prepare() error {
+	s.abi = landlockABI()
+	if s.abi == 0 {
+		return &unreachedError{"this kernel has no Landlock, or it is switched off"}
+	}
+	if s.level == L2 && s.abi < 3 {
+		return &unreachedError{"Landlock of this kernel does not watch the truncation of files (version " + strconv.Itoa(s.abi) + ", 3 is needed)"}
+	}
+	s.outer = outerGate()
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("starting the sandbox: %w", err)
+	}
+	s.ours = pair[0]
+	s.tell, err = unix.FcntlInt(uintptr(pair[1]), unix.F_DUPFD_CLOEXEC, max(64, len(s.attr.Files)+1))
+	_ = unix.Close(pair[1])
+	if err == nil && s.below {
+		// Who sends the listener is the command, which is no child of ours.
+		err = unix.SetsockoptInt(s.ours, unix.SOL_SOCKET, unix.SO_PASSCRED, 1)
+	}
+	if err != nil {
+		_ = unix.Close(s.ours)
+		return fmt.Errorf("starting the sandbox: %w", err)
+	}
+	if err := s.prepareProxy(); err != nil {
+		_, _ = unix.Close(s.ours), unix.Close(s.tell)
+		return err
+	}
+	s.write()
+	return nil
 }
 
 // write writes the plan.
-func (s *start) write(abi int) {
+func (s *start) write() {
 	p := &plan{}
 	s.plan = p
 	mounts := s.level >= L3
 	if s.introduced() {
-		p.do("waiting for the parent", unix.SYS_READ, s.tell, make([]byte, 1), 1).retried = true
+		p.Await(s.tell)
 	}
-	s.session(p)
+	p.Session(s.attr)
 	if mounts {
 		s.flags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWIPC
 		if s.network() != Open {
@@ -170,13 +188,13 @@ func (s *start) write(abi int) {
 		p.mounts(s.Config, s.terminal())
 	}
 	p.dropCapabilities()
-	s.credentials(p)
-	p.do("no_new_privs", unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-	p.landlock(s.Config, abi, mounts)
-	s.files(p)
+	p.Credentials(s.attr)
+	p.Do("no_new_privs", unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+	p.landlock(s.Config, s.abi, mounts)
+	p.Files(s.attr, s.tell)
 	// The current directory too has to be of the new mounts.
-	p.do("chdir", unix.SYS_CHDIR, s.dir())
-	p.limits()
+	p.Chdir(fork.Dir(s.attr))
+	p.Limits()
 	prog := filter(watch(s.Gate && s.decide != nil, mounts), !mounts || s.network() == Open, s.network())
 	if s.outer {
 		p.plainSeccomp(prog, s.tell)
@@ -184,15 +202,14 @@ func (s *start) write(abi int) {
 		p.seccomp(prog, s.listenFlags(), s.tell)
 	}
 	if s.trial {
-		p.do("waiting for the end", unix.SYS_READ, s.tell, make([]byte, 1), 1).retried = true
+		p.Do("waiting for the end", unix.SYS_READ, s.tell, make([]byte, 1), 1).Retried()
 		return
 	}
-	p.do("resetting the signals", 0).kind = reset
 	env := s.attr.Env
 	if s.proxyAt != "" {
 		env = proxied(env, s.proxyAt)
 	}
-	p.do("exec", unix.SYS_EXECVE, s.path, p.list(s.argv), p.list(env))
+	p.Exec(s.path, s.argv, env)
 }
 
 // listenFlags returns the flags for the listener that this kernel knows. A
@@ -213,9 +230,7 @@ func (s *start) fork() error {
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	syscall.ForkLock.Lock()
-	pid, e := s.plan.fork(s.flags, s.tell)
-	syscall.ForkLock.Unlock()
+	pid, e := s.plan.Fork(s.flags, s.tell)
 	_ = unix.Close(s.tell)
 	if e != 0 {
 		return fmt.Errorf("making the process: %w", explainClone(e))
@@ -237,7 +252,7 @@ func explainClone(e unix.Errno) error {
 // introduced reports whether the child has to wait for what only its parent
 // can give it.
 func (s *start) introduced() bool {
-	return s.level >= L3 || s.attr.Sys != nil && s.attr.Sys.UseCgroupFD
+	return !s.below && (s.level >= L3 || s.attr.Sys != nil && s.attr.Sys.UseCgroupFD)
 }
 
 // introduce gives the child its users and its control group, and lets it go on.
@@ -246,7 +261,7 @@ func (s *start) introduce() error {
 		return nil
 	}
 	if s.flags&unix.CLONE_NEWUSER != 0 {
-		if err := mapUsers(s.pid); err != nil {
+		if err := fork.MapUsers(s.pid); err != nil {
 			return &unreachedError{err.Error()}
 		}
 	}
@@ -262,49 +277,26 @@ func (s *start) introduce() error {
 	return nil
 }
 
-// mapUsers keeps every user's number, or where that takes a privilege that we
-// lack, our own.
-func mapUsers(pid int) error {
-	dir := "/proc/" + strconv.Itoa(pid) + "/"
-	all := []byte("0 0 4294967295\n")
-	if os.WriteFile(dir+"uid_map", all, 0) == nil {
-		return wrap("mapping groups", os.WriteFile(dir+"gid_map", all, 0))
-	}
-	if err := os.WriteFile(dir+"setgroups", []byte("deny"), 0); err != nil {
-		return fmt.Errorf("mapping groups: %w", err)
-	}
-	for name, id := range map[string]int{"uid_map": os.Geteuid(), "gid_map": os.Getegid()} {
-		if err := os.WriteFile(dir+name, fmt.Appendf(nil, "%d %d 1\n", id, id), 0); err != nil {
-			return fmt.Errorf("mapping users: %w", err)
-		}
-	}
-	return nil
-}
-
-func wrap(what string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", what, err)
-}
-
 // follow waits until the child has set itself up.
 func (s *start) follow() error {
-	n, fds, msg, err := receive(s.ours)
-	if err == nil && len(fds) == 1 && s.proxy != nil && s.server == nil {
-		if s.server, err = listener(fds[0]); err == nil {
-			n, fds, msg, err = receive(s.ours)
+	m, err := receive(s.ours)
+	if err == nil && m.fd >= 0 && s.proxy != nil && s.server == nil {
+		if s.server, err = listener(m.fd); err == nil {
+			m, err = receive(s.ours)
 		}
 	}
 	switch {
 	case err != nil:
 		return fmt.Errorf("starting the sandbox: %w", err)
-	case len(fds) == 1:
-		s.gate = newGate(s, fds[0])
+	case m.fd >= 0:
+		if s.below {
+			s.pid = m.pid
+		}
+		s.gate = newGate(s, m.fd)
 		return nil
-	case n == 8:
-		return s.failure(msg)
-	case n == 1 && s.outer:
+	case len(m.text) == fork.FailureSize:
+		return s.failure(m.text)
+	case len(m.text) == 1 && s.outer:
 		return nil
 	}
 	return &unreachedError{"the process ended while it was set up"}
@@ -318,9 +310,9 @@ func (s *start) release() error {
 	if s.server != nil {
 		go s.proxy.serve(s.server)
 	}
-	n, _, msg, err := receive(s.ours)
-	if err == nil && n == 8 {
-		err = s.failure(msg)
+	m, err := receive(s.ours)
+	if err == nil && len(m.text) == fork.FailureSize {
+		err = s.failure(m.text)
 	}
 	_ = unix.Close(s.ours)
 	s.ours = -1
@@ -336,14 +328,12 @@ func (s *start) release() error {
 
 // failure turns what the child wrote into an error.
 func (s *start) failure(msg []byte) error {
-	i, e := int(binary.NativeEndian.Uint32(msg)), unix.Errno(binary.NativeEndian.Uint32(msg[4:]))
-	if i >= len(s.plan.names) {
+	switch name, e := fork.Explain(msg, s.first, &s.plan.Plan); name {
+	case "":
 		return &unreachedError{"the plan came to its end"}
-	}
-	switch name := s.plan.names[i]; name {
-	case "exec":
+	case fork.StepExec:
 		return &fs.PathError{Op: "fork/exec", Path: s.path, Err: e}
-	case "chdir":
+	case fork.StepChdir:
 		return &fs.PathError{Op: "chdir", Path: s.attr.Dir, Err: e}
 	case "seccomp":
 		if e == unix.EBUSY {
@@ -363,6 +353,9 @@ func (s *start) abandon() {
 	if s.server != nil {
 		_ = s.server.Close()
 	}
+	if s.below {
+		return // who forked its parent ends all
+	}
 	_ = unix.Kill(s.pid, unix.SIGKILL)
 	for {
 		if _, err := unix.Wait4(s.pid, nil, 0, nil); !errors.Is(err, unix.EINTR) {
@@ -371,40 +364,55 @@ func (s *start) abandon() {
 	}
 }
 
-// receive reads one message and the descriptors in it.
-func receive(fd int) (n int, fds []int, msg []byte, err error) {
-	buf, control := make([]byte, 8), make([]byte, unix.CmsgSpace(4*4))
+// A message is what the child sends.
+type message struct {
+	text []byte // empty at the end
+	fd   int    // the descriptor with it, -1 for none
+	pid  int    // its sender, where that was asked for
+}
+
+// receive reads one message.
+func receive(fd int) (message, error) {
+	m := message{fd: -1}
+	buf, control := make([]byte, fork.FailureSize), make([]byte, unix.CmsgSpace(4)+unix.CmsgSpace(unix.SizeofUcred))
 	for {
-		var size int
-		n, size, _, _, err = unix.Recvmsg(fd, buf, control, unix.MSG_CMSG_CLOEXEC)
+		n, size, _, _, err := unix.Recvmsg(fd, buf, control, unix.MSG_CMSG_CLOEXEC)
 		if errors.Is(err, unix.EINTR) {
 			continue
 		}
-		if err != nil || size == 0 {
-			return n, nil, buf, err
+		if err != nil {
+			return m, err
 		}
-		messages, err := unix.ParseSocketControlMessage(control[:size])
-		if err != nil || len(messages) != 1 {
-			return n, nil, buf, err
+		m.text = buf[:n]
+		parts, err := unix.ParseSocketControlMessage(control[:size])
+		if err != nil {
+			return m, err
 		}
-		fds, err = unix.ParseUnixRights(&messages[0])
-		return n, fds, buf, err
+		for i := range parts {
+			if who, err := unix.ParseUnixCredentials(&parts[i]); err == nil {
+				m.pid = int(who.Pid)
+			}
+			if fds, err := unix.ParseUnixRights(&parts[i]); err == nil && len(fds) == 1 {
+				m.fd = fds[0]
+			}
+		}
+		return m, nil
 	}
 }
 
 // enforced says what holds the child.
-func (s *start) enforced(abi int) Enforced {
+func (s *start) enforced() Enforced {
 	e := Enforced{Level: s.level, Network: s.network(), Hosts: s.Hosts}
 	if s.level >= L3 {
 		e.Mechanisms = append(e.Mechanisms, "userns", "mountns", "ipcns")
 		if s.flags&unix.CLONE_NEWNET != 0 {
 			e.Mechanisms = append(e.Mechanisms, "netns")
 		}
-		if os.Getpid() == 1 {
+		if s.below || os.Getpid() == 1 {
 			e.Mechanisms = append(e.Mechanisms, "pidns")
 		}
 	}
-	e.Mechanisms = append(e.Mechanisms, "landlock:"+strconv.Itoa(abi), "seccomp", "no_new_privs")
+	e.Mechanisms = append(e.Mechanisms, "landlock:"+strconv.Itoa(s.abi), "seccomp", "no_new_privs")
 	gate := "exec-gate"
 	switch {
 	case s.outer:

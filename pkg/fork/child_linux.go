@@ -1,0 +1,189 @@
+//go:build linux && (amd64 || arm64)
+
+package fork
+
+import (
+	"runtime"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// ofFirst marks the failures of the first plan of an Init.
+const ofFirst = 1 << 31
+
+// A child is all that the code of a child works with. It lies on the heap,
+// which does not move, and nothing in it that the child changes is a pointer:
+// storing one may call the garbage collector.
+type child struct {
+	first   *step // of the plan
+	n       int
+	cells   *cell
+	second  *step // of the plan of the command, for an init
+	n2      int
+	cells2  *cell
+	mask    uint64 // the signals that were blocked before
+	tell    int    // where failures are written
+	mark    uint32 // ofFirst while the first plan is carried out
+	head    int    // the command's process, for an init
+	ended   bool   // the command has ended
+	killing bool   // all is being killed
+	poll    [2]unix.PollFd
+	status  int32
+	usage   unix.Rusage
+	buf     [128]byte
+	rec     Record
+}
+
+// Fork makes a child with the clone flags given, which carries out p and ends,
+// should it come to its end, or a step fail: then it writes what [Explain]
+// reads to descriptor tell. The caller's thread must be locked, and no other
+// goroutine may start a process meanwhile that is not made by syscall.
+func (p *Plan) Fork(flags uintptr, tell int) (pid int, err unix.Errno) {
+	c := &child{first: &p.steps[0], n: len(p.steps), cells: &p.cells[0], tell: tell}
+	return c.fork(flags, p, nil)
+}
+
+// Init makes a child as [Plan.Fork] does, which carries out first, and in it
+// the step of [Plan.Command] makes a child in turn, which carries out command.
+// The child stays as the parent of last resort of all that descends from it,
+// see [Record]: it is meant to be the first process of a PID namespace. By the
+// end of first its descriptor 0 has to be the link, a socket that keeps
+// messages apart, and 1 a signalfd for SIGCHLD.
+func Init(first, command *Plan, flags uintptr, tell int) (pid int, err unix.Errno) {
+	c := &child{
+		first: &first.steps[0], n: len(first.steps), cells: &first.cells[0], tell: tell, mark: ofFirst,
+		second: &command.steps[0], n2: len(command.steps), cells2: &command.cells[0],
+	}
+	return c.fork(flags, first, command)
+}
+
+//go:norace
+func (c *child) fork(flags uintptr, first, command *Plan) (pid int, err unix.Errno) {
+	defer runtime.KeepAlive(first)
+	defer runtime.KeepAlive(command)
+	defer runtime.KeepAlive(c)
+	syscall.ForkLock.Lock()
+	defer syscall.ForkLock.Unlock()
+	all := ^uint64(0)
+	// No signal may find the child while it still has our handlers.
+	if _, _, e := unix.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&all)), uintptr(unsafe.Pointer(&c.mask)), 8, 0, 0); e != 0 {
+		return 0, e
+	}
+	r, e := c.clone(flags)
+	unix.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&c.mask)), 0, 8, 0, 0)
+	return int(r), e
+}
+
+// clone forks and, in the child, does not return.
+//
+//go:norace
+//go:nosplit
+//go:noinline
+func (c *child) clone(flags uintptr) (uintptr, unix.Errno) {
+	r, _, e := unix.RawSyscall6(unix.SYS_CLONE, flags|uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
+	if e != 0 || r != 0 {
+		return r, e
+	}
+	c.carryOut()
+	return 0, 0
+}
+
+// carryOut is the child.
+//
+//go:norace
+//go:nosplit
+//go:noinline
+func (c *child) carryOut() {
+	first, n, cells := c.first, c.n, c.cells
+	for i := 0; i < n; i++ {
+		s := (*step)(unsafe.Add(unsafe.Pointer(first), uintptr(i)*unsafe.Sizeof(step{})))
+		switch s.kind {
+		case poke:
+			*s.at = int32(*at(cells, s.from[0]))
+			continue
+		case reset:
+			c.resetSignals()
+			continue
+		case spawn:
+			r, _, e := unix.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
+			if e != 0 {
+				c.fail(i, e)
+			}
+			if r == 0 {
+				first, n, cells, i = c.second, c.n2, c.cells2, -1
+				c.mark = 0
+				continue
+			}
+			c.head = int(r)
+			continue
+		}
+		var a [6]uintptr
+		for k := range a {
+			a[k] = s.args[k]
+			if s.from[k] != 0 {
+				a[k] = uintptr(*at(cells, s.from[k]))
+			}
+		}
+		r, _, e := unix.RawSyscall6(s.nr, a[0], a[1], a[2], a[3], a[4], a[5])
+		for e == unix.EINTR && s.retried {
+			r, _, e = unix.RawSyscall6(s.nr, a[0], a[1], a[2], a[3], a[4], a[5])
+		}
+		if e != 0 && s.kind == must {
+			c.fail(i, e)
+		}
+		if e != 0 {
+			i += int(s.skip)
+			continue
+		}
+		if s.to != 0 {
+			*at(cells, s.to) = cell(r)
+		}
+	}
+	if c.mark == ofFirst {
+		c.stay()
+	}
+	c.fail(n, 0)
+}
+
+//go:norace
+//go:nosplit
+func at(cells *cell, ref int16) *cell {
+	return (*cell)(unsafe.Add(unsafe.Pointer(cells), uintptr(ref-1)*unsafe.Sizeof(cell(0))))
+}
+
+// fail tells which step failed, and ends the child.
+//
+//go:norace
+//go:nosplit
+func (c *child) fail(i int, e unix.Errno) {
+	msg := [2]uint32{uint32(i) | c.mark, uint32(e)}
+	unix.RawSyscall6(unix.SYS_WRITE, uintptr(c.tell), uintptr(unsafe.Pointer(&msg)), FailureSize, 0, 0, 0)
+	c.exit(125)
+}
+
+//go:norace
+//go:nosplit
+func (c *child) exit(code uintptr) {
+	for {
+		unix.RawSyscall6(unix.SYS_EXIT_GROUP, code, 0, 0, 0, 0, 0)
+	}
+}
+
+// resetSignals puts every signal that has a handler back to its default and
+// restores the mask.
+//
+//go:norace
+//go:nosplit
+func (c *child) resetSignals() {
+	for sig := uintptr(1); sig <= 64; sig++ {
+		var act [4]uintptr // handler, flags, restorer, mask; arm64 keeps the same size
+		if _, _, e := unix.RawSyscall6(unix.SYS_RT_SIGACTION, sig, 0, uintptr(unsafe.Pointer(&act)), 8, 0, 0); e != 0 || act[0] <= 1 {
+			continue
+		}
+		act = [4]uintptr{}
+		unix.RawSyscall6(unix.SYS_RT_SIGACTION, sig, uintptr(unsafe.Pointer(&act)), 0, 8, 0, 0)
+	}
+	unix.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&c.mask)), 0, 8, 0, 0)
+}

@@ -1,0 +1,171 @@
+//go:build linux && (amd64 || arm64)
+
+package fork
+
+import (
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// What an init is told over the link: two bytes, a letter and a signal. When
+// the other end of the link is closed it ends everything.
+const (
+	SignalGroup = 'g' // the signal to the process group that the command began as
+	SignalAll   = 'a' // the signal to everything
+	KillAll     = 'k' // end everything now
+)
+
+// What an init tells.
+const (
+	Stopped = 'p' // the command was stopped
+	Ended   = 'e' // the command has ended
+)
+
+// A Record is a message of an init over the link. The init ends when nothing
+// that descends from it is left.
+type Record struct {
+	Kind   byte
+	Left   bool  // Ended: something else still runs
+	Status int32 // as wait(2) has it
+	User   int64 // processor time in microseconds, of the command and what it waited for
+	System int64
+	MaxRSS int64 // KiB
+}
+
+// RecordSize is the length of a message in bytes.
+const RecordSize = int(unsafe.Sizeof(Record{}))
+
+// ReadRecord reads a message.
+func ReadRecord(msg []byte) Record { return *(*Record)(unsafe.Pointer(&msg[0])) }
+
+// Wait returns the status as the standard library has it.
+func (r Record) Wait() syscall.WaitStatus { return syscall.WaitStatus(r.Status) }
+
+// Command adds the making of the second child of an [Init].
+func (p *Plan) Command() { p.Do("starting the command", 0).kind = spawn }
+
+// Descriptors of an init once its plan is carried out.
+const (
+	linkFd    = 0
+	signalsFd = 1
+)
+
+// Settle adds what an init does when the command is made: it holds on to
+// nothing but the link and its signals.
+func (p *Plan) Settle(link int) {
+	blocked := make([]byte, 8)
+	blocked[(unix.SIGCHLD-1)/8] |= 1 << ((unix.SIGCHLD - 1) % 8)
+	signals := p.Cell()
+	p.Do("signalfd", unix.SYS_SIGNALFD4, -1, blocked, 8, unix.SFD_CLOEXEC|unix.SFD_NONBLOCK).Keeps(signals)
+	// What was there may be in the way of the two, never the other way round:
+	// they have numbers beyond the command's own.
+	high := p.Cell()
+	p.Do("dup", unix.SYS_FCNTL, signals, unix.F_DUPFD_CLOEXEC, link).Keeps(high)
+	p.Do("dup3", unix.SYS_DUP3, link, linkFd, unix.O_CLOEXEC)
+	p.Do("dup3", unix.SYS_DUP3, high, signalsFd, unix.O_CLOEXEC)
+	p.Do("close_range", unix.SYS_CLOSE_RANGE, 2, int(^uint32(0)), 0)
+	// The command may belong to the same user.
+	p.Do("dumpable", unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+	p.Try("chdir", 0, unix.SYS_CHDIR, "/")
+}
+
+// stay is the init. It has all signals blocked; what is sent to the first
+// process of a namespace from within does not end it anyway.
+//
+//go:norace
+//go:nosplit
+//go:noinline
+func (c *child) stay() {
+	c.poll[0].Fd, c.poll[0].Events = linkFd, unix.POLLIN
+	c.poll[1].Fd, c.poll[1].Events = signalsFd, unix.POLLIN
+	for {
+		c.reap()
+		unix.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&c.poll)), 2, 0, 0, 0, 0)
+		if c.poll[1].Revents != 0 {
+			unix.RawSyscall6(unix.SYS_READ, signalsFd, uintptr(unsafe.Pointer(&c.buf)), uintptr(len(c.buf)), 0, 0, 0)
+		}
+		if c.poll[0].Revents != 0 {
+			c.listen()
+		}
+	}
+}
+
+// listen does what it is told; when nobody is left to tell, it ends all.
+//
+//go:norace
+//go:nosplit
+func (c *child) listen() {
+	n, _, e := unix.RawSyscall6(unix.SYS_READ, linkFd, uintptr(unsafe.Pointer(&c.buf)), 2, 0, 0, 0)
+	switch {
+	case e == unix.EINTR || e == unix.EAGAIN:
+		return
+	case e != 0 || n == 0:
+		c.poll[0].Fd = -1
+		c.buf[0] = KillAll
+	}
+	signal := uintptr(c.buf[1])
+	all := ^uintptr(0) // everything but the caller
+	switch c.buf[0] {
+	case SignalGroup:
+		// Its number stays taken while the group has a member; after that
+		// nobody but the tree itself can have it.
+		unix.RawSyscall6(unix.SYS_KILL, uintptr(-c.head), signal, 0, 0, 0, 0)
+	case SignalAll:
+		unix.RawSyscall6(unix.SYS_KILL, all, signal, 0, 0, 0, 0)
+	case KillAll:
+		c.killing = true
+		unix.RawSyscall6(unix.SYS_KILL, all, uintptr(unix.SIGKILL), 0, 0, 0, 0)
+	}
+}
+
+// reap collects the dead, and ends when nobody is left.
+//
+//go:norace
+//go:nosplit
+func (c *child) reap() {
+	told := c.ended
+	for {
+		options := uintptr(unix.WNOHANG)
+		if !c.ended {
+			options |= unix.WUNTRACED
+		}
+		any := ^uintptr(0)
+		pid, _, e := unix.RawSyscall6(unix.SYS_WAIT4, any, uintptr(unsafe.Pointer(&c.status)), options, uintptr(unsafe.Pointer(&c.usage)), 0, 0)
+		if e == unix.EINTR {
+			continue
+		}
+		if e != 0 || pid == 0 {
+			c.rec.Left = e == 0
+			break
+		}
+		if int(pid) != c.head || c.ended {
+			continue
+		}
+		if c.status&0xff == 0x7f { // stopped
+			if !c.killing {
+				c.rec.Kind, c.rec.Status = Stopped, c.status
+				c.send()
+			}
+			continue
+		}
+		c.ended = true
+		c.rec.Kind, c.rec.Status = Ended, c.status
+		c.rec.User = c.usage.Utime.Sec*1e6 + c.usage.Utime.Usec
+		c.rec.System = c.usage.Stime.Sec*1e6 + c.usage.Stime.Usec
+		c.rec.MaxRSS = c.usage.Maxrss
+	}
+	if c.ended && !told {
+		c.send()
+	}
+	if !c.rec.Left && c.ended {
+		c.exit(0)
+	}
+}
+
+//go:norace
+//go:nosplit
+func (c *child) send() {
+	unix.RawSyscall6(unix.SYS_SENDTO, linkFd, uintptr(unsafe.Pointer(&c.rec)), uintptr(RecordSize), unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT, 0, 0)
+}

@@ -1,0 +1,196 @@
+//go:build linux && (amd64 || arm64)
+
+package fork
+
+import (
+	"fmt"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Plan is the list of system calls that a child carries out. It is written
+// while all of Go is there. Nothing in it may point to a stack. The zero value
+// is an empty plan.
+type Plan struct {
+	steps []step
+	names []string // beside steps: for errors
+	keep  []any    // the memory that steps point to
+	cells [maxCells]cell
+	used  int
+	temp  Ref
+	free  []Ref
+}
+
+// maxCells bounds the results that a plan can hold on to.
+const maxCells = 128
+
+// A cell is the result of a step, mostly a descriptor, for later steps.
+type cell int32
+
+// A step is one system call.
+type step struct {
+	nr      uintptr
+	args    [6]uintptr
+	from    [6]int16 // 1 + the cell that an argument comes from, 0 for args
+	to      int16    // 1 + the cell that the result goes to
+	at      *int32   // for kind poke
+	kind    uint8
+	skip    uint8 // how many of the following are left out when it fails; only for kind optional
+	retried bool  // EINTR repeats it
+}
+
+// The kinds of step.
+const (
+	must     = iota // its failure ends the child
+	optional        // its failure is passed over
+	poke            // no call: stores cell from[0] at at
+	reset           // no call: handlers of signals become the default
+	spawn           // no call: a child is made that carries out the second plan
+)
+
+// A Ref stands for the result of a step in an argument of a later one.
+type Ref int16
+
+// A Step is one that was added last, for refinement. It is valid until the
+// next one is added.
+type Step struct{ *step }
+
+// Cell reserves a place for a result; Close gives it back. A plan that needs
+// more than 128 at a time panics.
+func (p *Plan) Cell() Ref {
+	if n := len(p.free); n > 0 {
+		c := p.free[n-1]
+		p.free = p.free[:n-1]
+		return c
+	}
+	if p.used == maxCells {
+		panic("fork: a plan has too many cells")
+	}
+	p.used++
+	return Ref(p.used)
+}
+
+// Scratch returns a place whose content the next that asks for it overwrites.
+func (p *Plan) Scratch() Ref {
+	if p.temp == 0 {
+		p.temp = p.Cell()
+	}
+	return p.temp
+}
+
+// Do adds a call that must succeed. name is what errors call it. Arguments are
+// numbers, Refs, strings, bytes, pointers to memory that does not move, or nil.
+func (p *Plan) Do(name string, nr uintptr, args ...any) Step {
+	s := step{nr: nr}
+	for i, a := range args {
+		switch a := a.(type) {
+		case nil:
+		case int:
+			s.args[i] = uintptr(a)
+		case uintptr:
+			s.args[i] = a
+		case uint64:
+			s.args[i] = uintptr(a)
+		case Ref:
+			s.from[i] = int16(a)
+		case string:
+			s.args[i] = p.text(a)
+		case []byte:
+			p.Keep(a)
+			s.args[i] = uintptr(unsafe.Pointer(unsafe.SliceData(a)))
+		case unsafe.Pointer:
+			p.Keep(a)
+			s.args[i] = uintptr(a)
+		default:
+			panic(fmt.Sprintf("fork: a plan cannot pass %T", a))
+		}
+	}
+	p.steps = append(p.steps, s)
+	p.names = append(p.names, name)
+	return Step{&p.steps[len(p.steps)-1]}
+}
+
+// Try adds a call that may fail; then the next skip steps are left out.
+func (p *Plan) Try(name string, skip int, nr uintptr, args ...any) Step {
+	s := p.Do(name, nr, args...)
+	s.kind, s.skip = optional, uint8(skip)
+	return s
+}
+
+// Keeps has the step's result stored in cell c.
+func (s Step) Keeps(c Ref) Step {
+	s.to = int16(c)
+	return s
+}
+
+// Retried has the step repeated when a signal interrupts it.
+func (s Step) Retried() { s.retried = true }
+
+// Poke stores cell c at address at when its turn comes.
+func (p *Plan) Poke(c Ref, at *int32) {
+	s := p.Do("store", 0)
+	s.kind, s.from[0], s.at = poke, int16(c), at
+	p.Keep(at)
+}
+
+// ResetSignals adds that every signal that has a handler gets its default
+// back, and that those are let in which were before the fork. It belongs right
+// before the start of a program.
+func (p *Plan) ResetSignals() { p.Do("resetting the signals", 0).kind = reset }
+
+// Keep has memory that steps point to live as long as the plan.
+func (p *Plan) Keep(memory any) { p.keep = append(p.keep, memory) }
+
+// text returns the address of s as C has it.
+func (p *Plan) text(s string) uintptr {
+	b := append([]byte(s), 0)
+	p.Keep(b)
+	return uintptr(unsafe.Pointer(&b[0]))
+}
+
+// list returns the address of an array of strings as C has it.
+func (p *Plan) list(words []string) uintptr {
+	array := make([]uintptr, len(words)+1)
+	size := 0
+	for _, w := range words {
+		size += len(w) + 1
+	}
+	all := make([]byte, 0, size)
+	for i, w := range words {
+		at := len(all)
+		all = append(append(all, w...), 0)
+		array[i] = uintptr(unsafe.Pointer(&all[at : at+1][0]))
+	}
+	p.Keep(all)
+	p.Keep(array)
+	return uintptr(unsafe.Pointer(&array[0]))
+}
+
+// Close adds the closing of a cell's descriptor.
+func (p *Plan) Close(c Ref) {
+	p.Try("close", 0, unix.SYS_CLOSE, c)
+	if c != p.temp {
+		p.free = append(p.free, c)
+	}
+}
+
+// FailureSize is the length in bytes of the message that a child writes when a
+// step fails.
+const FailureSize = 8
+
+// Explain reads such a message: the name of the step, "" when a plan came to
+// its end without a program, and what the kernel said. first is the plan of an
+// [Init], nil where there is none.
+func Explain(msg []byte, first, command *Plan) (step string, errno unix.Errno) {
+	at := *(*uint32)(unsafe.Pointer(&msg[0]))
+	errno = unix.Errno(*(*uint32)(unsafe.Pointer(&msg[4])))
+	p := command
+	if at >= ofFirst {
+		p, at = first, at-ofFirst
+	}
+	if p != nil && int(at) < len(p.names) {
+		step = p.names[at]
+	}
+	return step, errno
+}

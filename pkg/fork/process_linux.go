@@ -1,0 +1,186 @@
+//go:build linux && (amd64 || arm64)
+
+package fork
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Dir is where a process with these attributes starts.
+func Dir(attr *syscall.ProcAttr) string {
+	if attr.Dir != "" {
+		return attr.Dir
+	}
+	dir, err := os.Readlink("/proc/self/cwd")
+	if err != nil {
+		return "/"
+	}
+	return dir
+}
+
+// Session adds what gives the child its place among the processes.
+func (p *Plan) Session(attr *syscall.ProcAttr) {
+	a := attr.Sys
+	if a == nil {
+		return
+	}
+	if a.Setsid {
+		p.Do("setsid", unix.SYS_SETSID)
+	}
+	if a.Setpgid {
+		p.Do("setpgid", unix.SYS_SETPGID, 0, a.Pgid)
+	}
+}
+
+// Credentials adds the change of user, and what a change of user undoes.
+func (p *Plan) Credentials(attr *syscall.ProcAttr) {
+	a := attr.Sys
+	if a == nil {
+		return
+	}
+	if c := a.Credential; c != nil {
+		if !c.NoSetGroups {
+			raw := make([]byte, 0, 4*len(c.Groups)+4)
+			for _, g := range c.Groups {
+				raw = binary.NativeEndian.AppendUint32(raw, g)
+			}
+			p.Do("setgroups", unix.SYS_SETGROUPS, len(c.Groups), append(raw, 0))
+		}
+		p.Do("setgid", unix.SYS_SETGID, int(c.Gid))
+		p.Do("setuid", unix.SYS_SETUID, int(c.Uid))
+	}
+	if a.Pdeathsig != 0 {
+		p.Do("pdeathsig", unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, int(a.Pdeathsig), 0, 0, 0)
+	}
+}
+
+// Files adds the handing on of descriptors: first all to numbers beyond the
+// ones to be filled, so that none is overwritten before its turn. above is a
+// number that none of those may have.
+func (p *Plan) Files(attr *syscall.ProcAttr, above int) {
+	n := len(attr.Files)
+	high := make([]Ref, n)
+	for i, fd := range attr.Files {
+		if fd == ^uintptr(0) {
+			continue
+		}
+		high[i] = p.Cell()
+		p.Do("dup", unix.SYS_FCNTL, fd, unix.F_DUPFD_CLOEXEC, above+1).Keeps(high[i])
+	}
+	for i := range high {
+		if high[i] == 0 {
+			p.Try("close", 0, unix.SYS_CLOSE, i)
+			continue
+		}
+		p.Do("dup3", unix.SYS_DUP3, high[i], i, 0)
+	}
+	if a := attr.Sys; a != nil && a.Setctty {
+		p.Do("controlling terminal", unix.SYS_IOCTL, a.Ctty, unix.TIOCSCTTY, 1)
+	}
+	p.Try("close-on-exec for the rest", 0, unix.SYS_CLOSE_RANGE, n, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
+}
+
+// Limits gives the child the limit on open files that we were started with.
+// Go raises its own and knows the old one only in syscall.Exec, which restores
+// it before it fails for want of a name.
+func (p *Plan) Limits() {
+	var mine, first unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &mine) != nil {
+		return
+	}
+	_ = syscall.Exec("", nil, nil)
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &first) != nil || first == mine {
+		return
+	}
+	// Not by way of the library, which would forget the first one.
+	unix.RawSyscall6(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_NOFILE, uintptr(unsafe.Pointer(&mine)), 0, 0, 0)
+	p.Try("limit on open files", 0, unix.SYS_PRLIMIT64, 0, unix.RLIMIT_NOFILE, unsafe.Pointer(&first), nil)
+}
+
+// Anonymous adds that the child, which is a copy of us, does not look like us:
+// /proc shows a process's words and environment to whoever may see it, and
+// what is withheld from a command must not be found there. name is what it is
+// called instead, at most 15 bytes.
+func (p *Plan) Anonymous(name string) {
+	p.Try("naming the process", 0, unix.SYS_PRCTL, unix.PR_SET_NAME, name, 0, 0, 0)
+	stat, err := os.ReadFile("/proc/self/stat")
+	if err != nil {
+		return
+	}
+	const argStart, argEnd, envStart, envEnd = 48, 49, 50, 51 // fields, see proc(5)
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	if i := strings.LastIndex(rest, ") "); i >= 0 {
+		rest = rest[i+2:]
+	}
+	f := strings.Fields(rest) // from the third field on
+	if len(f) < envEnd-2 {
+		return
+	}
+	for _, part := range [][2]int{{argStart, argEnd}, {envStart, envEnd}} {
+		from, _ := strconv.ParseUint(f[part[0]-3], 10, 64)
+		to, _ := strconv.ParseUint(f[part[1]-3], 10, 64)
+		if from == 0 || to <= from {
+			continue
+		}
+		fd := p.Scratch()
+		p.Try("opening /dev/zero", 2, unix.SYS_OPENAT, unix.AT_FDCWD, "/dev/zero", unix.O_RDONLY|unix.O_CLOEXEC, 0).Keeps(fd)
+		p.Try("forgetting", 0, unix.SYS_READ, fd, from, to-from)
+		p.Close(fd)
+		if part[0] == argStart && to-from > uint64(len(name)) {
+			p.Try("opening the name", 2, unix.SYS_OPENAT, unix.AT_FDCWD, "/proc/self/comm", unix.O_RDONLY|unix.O_CLOEXEC, 0).Keeps(fd)
+			p.Try("taking the name", 0, unix.SYS_READ, fd, from, len(name))
+			p.Close(fd)
+		}
+	}
+}
+
+// StepChdir and StepExec name the steps whose failure is the command's affair.
+const (
+	StepChdir = "chdir to the directory of the command"
+	StepExec  = "exec"
+)
+
+// Chdir adds the change to the directory of the command.
+func (p *Plan) Chdir(dir string) { p.Do(StepChdir, unix.SYS_CHDIR, dir) }
+
+// Exec adds the start of the program, which ends a plan.
+func (p *Plan) Exec(path string, argv, env []string) {
+	p.ResetSignals()
+	p.Do(StepExec, unix.SYS_EXECVE, path, p.list(argv), p.list(env))
+}
+
+// Await adds waiting for a byte over a socket.
+func (p *Plan) Await(fd int) {
+	p.Do("waiting for the parent", unix.SYS_READ, fd, make([]byte, 1), 1).Retried()
+}
+
+// MapUsers gives the user namespace of a child its users: every user's number
+// stays, or where that takes a privilege that we lack, our own alone.
+func MapUsers(pid int) error {
+	dir := "/proc/" + strconv.Itoa(pid) + "/"
+	all := []byte("0 0 4294967295\n")
+	if os.WriteFile(dir+"uid_map", all, 0) == nil {
+		if err := os.WriteFile(dir+"gid_map", all, 0); err != nil {
+			return fmt.Errorf("mapping groups: %w", err)
+		}
+		return nil
+	}
+	if err := os.WriteFile(dir+"setgroups", []byte("deny"), 0); err != nil {
+		return fmt.Errorf("mapping groups: %w", err)
+	}
+	for name, id := range map[string]int{"uid_map": os.Geteuid(), "gid_map": os.Getegid()} {
+		if err := os.WriteFile(dir+name, fmt.Appendf(nil, "%d %d 1\n", id, id), 0); err != nil {
+			return fmt.Errorf("mapping users: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,443 @@
+//go:build linux && (amd64 || arm64)
+
+package killtree
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/fork"
+	"golang.org/x/sys/unix"
+)
+
+// Forked is a confined command that is about to be forked.
+type Forked interface {
+	// Plan returns what makes a child the command, the namespaces that it
+	// needs, and the descriptor where it tells of a failure.
+	Plan() (command *fork.Plan, flags uintptr, tell int)
+	// Follow is called once the child runs; first is the plan of the process
+	// before it. It returns when the command has started, or an error as of
+	// Options.Start.
+	Follow(first *fork.Plan) error
+	// Abandon is called instead when there is no child.
+	Abandon()
+}
+
+// preparer is a Confiner that can do without a stage.
+type preparer interface {
+	Prepare(confine []byte, path string, argv []string, attr *syscall.ProcAttr) (Forked, error)
+}
+
+// forked is the backend of a command whose stage is a fork of this process.
+type forked struct {
+	init  int // its PID
+	pidfd int // the same, but never another process; -1 where there is none
+	link  *os.File
+	ended atomic.Bool
+	left  atomic.Bool   // something else ran when the command ended
+	gone  chan struct{} // closed when the init has ended
+	mu    sync.Mutex    // orders messages to the init
+}
+
+// linkAt is the least number of the init's end of the link: beyond what a
+// command is given.
+const linkAt = 64
+
+// startForked fails with ErrMethod where a stage may still do.
+func startForked(m string, c *exec.Cmd, o Options) (*forked, error) {
+	if m == PIDNamespace && os.Geteuid() != 0 {
+		return nil, fmt.Errorf("%w: %s needs to be root", ErrMethod, m)
+	}
+	if !forkable(c) {
+		return nil, fmt.Errorf("%w: the command asks for more than a fork gives", ErrMethod)
+	}
+	s, err := openStreams(c)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	attr := &syscall.ProcAttr{Dir: c.Dir, Env: c.Environ(), Files: s.files, Sys: &syscall.SysProcAttr{Setsid: true}}
+	if a := c.SysProcAttr; a != nil {
+		attr.Sys.Setctty, attr.Sys.Ctty, attr.Sys.Credential = a.Setctty, a.Ctty, a.Credential
+	}
+	argv := c.Args
+	if len(argv) == 0 {
+		argv = []string{c.Path}
+	}
+	command, err := prepare(o, c.Path, argv, attr)
+	if err != nil {
+		s.drop()
+		return nil, err
+	}
+	b, err := begin1(m, command)
+	if err == nil {
+		runtime.KeepAlive(c) // its files
+		if s.feed != nil {
+			go feed(s.feed, c.Stdin, b.gone)
+		}
+		return b, nil
+	}
+	s.drop()
+	return nil, asStarted(err, c)
+}
+
+// forkable reports whether all that c asks for is what a fork can give.
+func forkable(c *exec.Cmd) bool {
+	for _, w := range []io.Writer{c.Stdout, c.Stderr} {
+		if _, ok := w.(*os.File); w != nil && !ok {
+			return false
+		}
+	}
+	a := c.SysProcAttr
+	return a == nil || a.Cloneflags == 0 && a.Chroot == "" && !a.Ptrace && !a.Noctty && !a.Foreground && !a.UseCgroupFD &&
+		a.Unshareflags == 0 && len(a.AmbientCaps) == 0 && a.UidMappings == nil && a.GidMappings == nil && a.PidFD == nil
+}
+
+// asStarted is err as exec.Cmd.Start would return it.
+func asStarted(err error, c *exec.Cmd) error {
+	p, ok := errors.AsType[*fs.PathError](err)
+	if !ok {
+		return err
+	}
+	if _, bad := os.Stat(c.Dir); p.Op == "chdir" || c.Dir != "" && bad != nil && errors.Is(err, fs.ErrNotExist) {
+		return &fs.PathError{Op: "chdir", Path: c.Dir, Err: p.Err}
+	}
+	return &fs.PathError{Op: "fork/exec", Path: c.Path, Err: p.Err}
+}
+
+// streams are the descriptors that a command is given.
+type streams struct {
+	files []uintptr
+	own   []*os.File // closed here once the command has them
+	feed  *os.File   // where input goes that is no file
+}
+
+func openStreams(c *exec.Cmd) (*streams, error) {
+	s := &streams{}
+	null := func(flag int) error {
+		f, err := os.OpenFile(os.DevNull, flag, 0)
+		if err == nil {
+			s.own, s.files = append(s.own, f), append(s.files, f.Fd())
+		}
+		return err
+	}
+	var err error
+	switch in := c.Stdin.(type) {
+	case nil:
+		err = null(os.O_RDONLY)
+	case *os.File:
+		s.files = append(s.files, in.Fd())
+	default:
+		var r *os.File
+		if r, s.feed, err = os.Pipe(); err == nil {
+			s.own, s.files = append(s.own, r), append(s.files, r.Fd())
+		}
+	}
+	for _, w := range []io.Writer{c.Stdout, c.Stderr} {
+		f, ok := w.(*os.File)
+		switch {
+		case err != nil:
+		case !ok:
+			err = null(os.O_WRONLY)
+		default:
+			s.files = append(s.files, f.Fd())
+		}
+	}
+	if err != nil {
+		s.close()
+		s.drop()
+		return nil, err
+	}
+	for _, f := range c.ExtraFiles {
+		if f == nil {
+			s.files = append(s.files, ^uintptr(0))
+			continue
+		}
+		s.files = append(s.files, f.Fd())
+	}
+	return s, nil
+}
+
+func (s *streams) close() {
+	for _, f := range s.own {
+		_ = f.Close()
+	}
+}
+
+// drop lets go of input that nobody will read; none of it was taken yet.
+func (s *streams) drop() {
+	if s.feed != nil {
+		_ = s.feed.Close()
+		s.feed = nil
+	}
+}
+
+// prepare returns the command as something to fork.
+func prepare(o Options, path string, argv []string, attr *syscall.ProcAttr) (Forked, error) {
+	if len(o.Confine) > 0 {
+		if p, ok := o.Confiner.(preparer); ok {
+			return p.Prepare(o.Confine, path, argv, attr)
+		}
+		return nil, fmt.Errorf("%w: the stage confines the command", ErrMethod)
+	}
+	pair, err := socketPair(max(linkAt, len(attr.Files)))
+	if err != nil {
+		return nil, err
+	}
+	u := &unconfined{path: path, dir: attr.Dir, ours: pair[0], tell: pair[1]}
+	p := &u.plan
+	p.Session(attr)
+	p.Credentials(attr)
+	p.Files(attr, u.tell)
+	p.Chdir(fork.Dir(attr))
+	p.Limits()
+	p.Exec(path, argv, attr.Env)
+	return u, nil
+}
+
+// socketPair returns two ends of a connection that keeps messages apart, the
+// second with a number of at least least.
+func socketPair(least int) (pair [2]int, err error) {
+	pair, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return pair, fmt.Errorf("starting the command: %w", err)
+	}
+	low := pair[1]
+	pair[1], err = unix.FcntlInt(uintptr(low), unix.F_DUPFD_CLOEXEC, least)
+	_ = unix.Close(low)
+	if err != nil {
+		_ = unix.Close(pair[0])
+		return pair, fmt.Errorf("starting the command: %w", err)
+	}
+	return pair, nil
+}
+
+// unconfined is a command that nothing confines.
+type unconfined struct {
+	plan       fork.Plan
+	path, dir  string
+	ours, tell int
+}
+
+// Plan implements Forked.
+func (u *unconfined) Plan() (*fork.Plan, uintptr, int) { return &u.plan, 0, u.tell }
+
+// Abandon implements Forked.
+func (u *unconfined) Abandon() { _, _ = unix.Close(u.ours), unix.Close(u.tell) }
+
+// Follow implements Forked.
+func (u *unconfined) Follow(first *fork.Plan) error {
+	_ = unix.Close(u.tell)
+	defer unix.Close(u.ours)
+	msg := make([]byte, fork.FailureSize)
+	n, err := ignoringEINTR(func() (int, error) { return unix.Read(u.ours, msg) })
+	switch {
+	case err != nil:
+		return fmt.Errorf("starting the command: %w", err)
+	case n == 0:
+		return nil // it was closed by the start of the program
+	}
+	step, errno := fork.Explain(msg, first, &u.plan)
+	switch step {
+	case fork.StepExec:
+		return &fs.PathError{Op: "fork/exec", Path: u.path, Err: errno}
+	case fork.StepChdir:
+		return &fs.PathError{Op: "chdir", Path: u.dir, Err: errno}
+	}
+	return fmt.Errorf("%w: %s: %w", ErrMethod, step, errno)
+}
+
+func ignoringEINTR(call func() (int, error)) (int, error) {
+	for {
+		n, err := call()
+		if !errors.Is(err, unix.EINTR) {
+			return n, err
+		}
+	}
+}
+
+// begin1 forks the init and the command.
+func begin1(m string, command Forked) (*forked, error) {
+	second, flags, tell := command.Plan()
+	pair, err := socketPair(linkAt)
+	if err != nil {
+		command.Abandon()
+		return nil, err
+	}
+	flags |= unix.CLONE_NEWPID | unix.CLONE_NEWNS
+	if m == UserNamespace {
+		flags |= unix.CLONE_NEWUSER
+	}
+	first := firstPlan(pair[1], flags&unix.CLONE_NEWUSER != 0)
+	b := &forked{gone: make(chan struct{})}
+	started := make(chan unix.Errno)
+	go func() {
+		// The kernel ends the init when the thread ends that made it.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		pid, errno := fork.Init(first, second, flags, tell)
+		if b.init = pid; errno == 0 {
+			b.pidfd, _ = unix.PidfdOpen(pid, 0)
+		}
+		started <- errno
+		if errno == 0 {
+			_, _ = ignoringEINTR(func() (int, error) { return unix.Wait4(pid, nil, 0, nil) })
+			if b.pidfd >= 0 {
+				_ = unix.Close(b.pidfd)
+			}
+			close(b.gone)
+		}
+	}()
+	errno := <-started
+	_ = unix.Close(pair[1])
+	if errno != 0 {
+		_ = unix.Close(pair[0])
+		command.Abandon()
+		return nil, fmt.Errorf("%w: making the namespaces for %s: %w", ErrMethod, m, errno)
+	}
+	_ = unix.SetNonblock(pair[0], true)
+	b.link = os.NewFile(uintptr(pair[0]), "stage")
+	if err := b.follow(command, first, flags&unix.CLONE_NEWUSER != 0); err != nil {
+		b.strike()
+		<-b.gone
+		_ = b.link.Close()
+		return nil, err
+	}
+	return b, nil
+}
+
+// follow waits until the command runs.
+func (b *forked) follow(command Forked, first *fork.Plan, users bool) error {
+	if users {
+		if err := fork.MapUsers(b.init); err != nil {
+			command.Abandon()
+			return fmt.Errorf("%w: %w", ErrMethod, err)
+		}
+		if _, err := b.link.Write([]byte{0}); err != nil {
+			command.Abandon()
+			return fmt.Errorf("%w: the stage ended: %w", ErrMethod, err)
+		}
+	}
+	return command.Follow(first)
+}
+
+// firstPlan is what the init does: it shows the command the processes of its
+// own namespace. Only /proc is cut off from the mounts of others.
+func firstPlan(link int, users bool) *fork.Plan {
+	p := &fork.Plan{}
+	if users {
+		p.Await(link)
+	}
+	p.Do("setsid", unix.SYS_SETSID)
+	p.Do("pdeathsig", unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, int(unix.SIGKILL), 0, 0, 0)
+	p.Try("making /proc private", 0, unix.SYS_MOUNT, "", "/proc", "", unix.MS_PRIVATE, "")
+	p.Do("mounting /proc", unix.SYS_MOUNT, "proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
+	// Files named after a PID must not meet when every tree counts from 1.
+	fd := p.Cell()
+	last := strconv.AppendInt(nil, 1000+rand.Int64N(28_000), 10)
+	p.Try("opening ns_last_pid", 2, unix.SYS_OPENAT, unix.AT_FDCWD, "/proc/sys/kernel/ns_last_pid", unix.O_WRONLY|unix.O_CLOEXEC, 0).Keeps(fd)
+	p.Try("choosing a PID", 0, unix.SYS_WRITE, fd, last, len(last))
+	p.Close(fd)
+	p.Command()
+	p.Anonymous("agentkit-init")
+	p.Settle(link)
+	return p
+}
+
+func (b *forked) wait(t *Tree) (*State, error) {
+	msg := make([]byte, fork.RecordSize)
+	for {
+		n, err := b.link.Read(msg)
+		if err != nil || n != len(msg) {
+			// It was killed, and the command with it.
+			<-b.gone
+			b.ended.Store(true)
+			b.close()
+			return &State{ExitCode: -1, Signal: syscall.SIGKILL}, nil
+		}
+		r := fork.ReadRecord(msg)
+		w := r.Wait()
+		if r.Kind == fork.Stopped {
+			select {
+			case t.stopped <- w.StopSignal():
+			default:
+			}
+			continue
+		}
+		b.left.Store(r.Left)
+		b.ended.Store(true)
+		go b.close()
+		return endState(record{n: uint32(w), user: r.User, system: r.System, rss: r.MaxRSS}), nil
+	}
+}
+
+// close lets go of the link when the init has ended.
+func (b *forked) close() {
+	<-b.gone
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	_ = b.link.Close()
+}
+
+func (b *forked) alive(bool) bool {
+	if b.ended.Load() && !b.left.Load() {
+		return false
+	}
+	select {
+	case <-b.gone:
+		return false
+	default:
+		return true
+	}
+}
+
+func (b *forked) tell(what byte, n syscall.Signal) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	_, _ = b.link.Write([]byte{what, byte(n)})
+}
+
+func (b *forked) signal(n syscall.Signal, all bool) {
+	if all {
+		b.tell(fork.SignalAll, n)
+		return
+	}
+	b.tell(fork.SignalGroup, n)
+}
+
+// kill leaves it to the init, which then can still say how the command ended.
+func (b *forked) kill() {
+	b.tell(fork.KillAll, 0)
+	select {
+	case <-b.gone:
+	case <-time.After(500 * time.Millisecond):
+		b.strike()
+	}
+}
+
+// strike kills the init, and with it the kernel kills everything.
+func (b *forked) strike() {
+	select {
+	case <-b.gone:
+		return
+	default:
+	}
+	if b.pidfd < 0 {
+		_ = unix.Kill(b.init, unix.SIGKILL)
+		return
+	}
+	_ = unix.PidfdSendSignal(b.pidfd, unix.SIGKILL, nil, 0)
+}
+
+func (b *forked) pid() int { return b.init }
