@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/change"
-	"github.com/agentkit-go/agentkit/pkg/gate"
 	"github.com/agentkit-go/agentkit/pkg/job"
 	"github.com/agentkit-go/agentkit/pkg/killtree"
 	"github.com/agentkit-go/agentkit/pkg/param"
@@ -63,6 +62,7 @@ type bashCall struct {
 	needs   []policy.Access
 	report  string // file of the sandbox's report; "" without a sandbox
 	box     *confinement
+	asked   *asked
 }
 
 // Params implements tool.Call.
@@ -243,6 +243,9 @@ func (b *bashCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 		}
 	}
 	r := &tool.Result{Title: b.title(), Output: out.text, Metadata: meta, Trimmed: true, Passes: true}
+	if list := b.asked.programs(); len(list) > 0 {
+		r.Add("asked", list)
+	}
 	if ran.ExitCode != nil {
 		r.Status = *ran.ExitCode
 	}
@@ -283,13 +286,14 @@ func (b *bashCall) start(ctx context.Context, env *tool.Env, out job.Output) (ra
 		Argv: b.argv, Dir: b.dir.Real, Env: b.env.list, Stdin: b.Stdin, Timeout: b.limit(env),
 		TTY: b.TTY, Rows: uint16(b.Rows), Cols: uint16(b.Cols), Tree: killtree.Options{Self: env.Self},
 	}
+	b.asked = &asked{}
 	var err error
 	if b.box, err = b.confine(env); err != nil {
 		return ran{}, err
 	}
 	if b.box.config != nil {
-		c.Tree.Confine, c.Tree.Confiner = b.box.bytes, sandbox.NewConfiner(gate.Build)
-		b.report = b.box.config.Report
+		c.Tree.Confine, c.Tree.Confiner = b.box.bytes, sandbox.NewConfiner(b.asked.build(env))
+		c.Held, b.report = b.asked.held, b.box.config.Report
 	}
 	yield := b.yield()
 	if yield < 0 && !b.TTY && !b.Keep {

@@ -4,9 +4,9 @@
 // The command's text was judged before it ran; here the kernel's own list of
 // programs is, after every expansion, whoever started them: a shell, xargs,
 // make, a script. What a rule denies does not run. What a rule asks about, and
-// what is dangerous, runs only if it stood in the call that was allowed. Where
-// no rule speaks the program is a child of something that was allowed, and
-// runs: the sandbox holds it.
+// what is dangerous, runs only if it stood in the call that was allowed, or
+// someone says so while it waits. Where no rule speaks the program is a child
+// of something that was allowed, and runs: the sandbox holds it.
 package gate
 
 import (
@@ -17,6 +17,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
@@ -50,9 +51,22 @@ func key(program string, argv []string) string {
 	return program + "\x00" + strings.Join(argv[min(1, len(argv)):], "\x00")
 }
 
-// Build makes the Decider of an Order. It loads the policy, which takes about a
-// millisecond, so it is called only when there is something to decide.
-func Build(order json.RawMessage) (sandbox.Decider, error) {
+// An Asker lets someone decide about a program that the policy asks about,
+// which waits meanwhile. It is not called in parallel. reason is why not.
+type Asker func(ctx context.Context, a policy.Access) (yes bool, reason string)
+
+// BuildWith returns a [Build] whose Decider asks. An answer counts for the
+// same words for as long as the command runs.
+func BuildWith(ask Asker) func(order json.RawMessage) (sandbox.Decider, error) {
+	return func(order json.RawMessage) (sandbox.Decider, error) { return build(order, ask) }
+}
+
+// Build makes the Decider of an Order; what the policy asks about is refused. It
+// loads the policy, which takes about a millisecond, so it is called only when
+// there is something to decide.
+func Build(order json.RawMessage) (sandbox.Decider, error) { return build(order, nil) }
+
+func build(order json.RawMessage, ask Asker) (sandbox.Decider, error) {
 	var o Order
 	if err := json.Unmarshal(order, &o); err != nil {
 		return nil, fmt.Errorf("reading the gate's order: %w", err)
@@ -68,7 +82,7 @@ func Build(order json.RawMessage) (sandbox.Decider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the root for the gate: %w", err)
 	}
-	g := &gate{policy: p, workspace: w, order: &o, allowed: map[string]bool{}}
+	g := &gate{policy: p, workspace: w, order: &o, ask: ask, allowed: map[string]bool{}, refused: map[string]string{}}
 	for _, k := range o.Allowed {
 		g.allowed[k] = true
 	}
@@ -79,13 +93,45 @@ type gate struct {
 	policy    *policy.Policy
 	workspace *workspace.Workspace
 	order     *Order
+	ask       Asker             // nil for nobody
+	asking    sync.Mutex        // one question at a time
+	refused   map[string]string // under asking: what someone said no to, and why
+	mu        sync.Mutex        // guards what follows
 	allowed   map[string]bool
 }
 
+func (g *gate) isAllowed(key string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.allowed[key]
+}
+
+// approve asks, unless the answer is known by the time it is our turn.
+func (g *gate) approve(ctx context.Context, a *policy.Access) (yes bool, why string) {
+	g.asking.Lock()
+	defer g.asking.Unlock()
+	k := key(a.Program, a.Argv)
+	if g.isAllowed(k) {
+		return true, ""
+	}
+	if why, no := g.refused[k]; no {
+		return false, why
+	}
+	yes, why = g.ask(ctx, *a)
+	if !yes {
+		g.refused[k] = why
+		return false, why
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.allowed[k] = true
+	return true, ""
+}
+
 // decide answers for one start.
-func (g *gate) decide(_ context.Context, e *sandbox.Exec) sandbox.Answer {
+func (g *gate) decide(ctx context.Context, e *sandbox.Exec) sandbox.Answer {
 	program := cmp.Or(e.Original, e.Path)
-	if e.Original == "" && g.allowed[key(program, e.Argv)] {
+	if e.Original == "" && g.isAllowed(key(program, e.Argv)) {
 		return sandbox.Answer{Allow: true}
 	}
 	argv := append([]string{program}, e.Argv[min(1, len(e.Argv)):]...)
@@ -97,16 +143,33 @@ func (g *gate) decide(_ context.Context, e *sandbox.Exec) sandbox.Answer {
 		if a.Program == "" && len(a.Argv) > 0 && filepath.IsAbs(a.Argv[0]) {
 			a.Program = a.Argv[0]
 		}
-		if g.allowed[key(a.Program, a.Argv)] {
+		if g.isAllowed(key(a.Program, a.Argv)) {
 			continue
 		}
 		d := g.policy.Decide(&a)
 		if d.Verdict == policy.Allow || d.Default && a.Danger == "" {
 			continue
 		}
+		if d.Verdict == policy.Ask && g.ask != nil {
+			if a.Dynamic != nil {
+				continue // it comes here itself, with all its words
+			}
+			yes, reason := g.approve(ctx, &a)
+			if yes {
+				continue
+			}
+			return sandbox.Answer{Rule: d.Rule, Why: refusal(reason)}
+		}
 		return sandbox.Answer{Rule: d.Rule, Why: why(&a, &d, a.Program != program)}
 	}
 	return sandbox.Answer{Allow: true}
+}
+
+func refusal(reason string) string {
+	if reason == "" {
+		return "a person refused it"
+	}
+	return "a person refused it: " + reason
 }
 
 // why is a sentence for the model; inner says that the program was to run

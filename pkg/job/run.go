@@ -50,6 +50,10 @@ type Command struct {
 	TTY        bool   // it gets a terminal; all it prints is standard output
 	Rows, Cols uint16 // of the terminal; 0 for 24 and 80
 
+	// Held returns for how long a part of the command has waited for a person
+	// until now, which does not count towards Timeout; nil for never.
+	Held func() time.Duration `json:"-"`
+
 	Tree killtree.Options // how it is held together; Self names the program that is its stage
 }
 
@@ -96,11 +100,11 @@ var errNoProgram = errors.New("starting a command: no program is named")
 
 // watch returns when the command has ended, by itself or by us.
 func (s *Status) watch(ctx context.Context, tree *killtree.Tree, c Command) {
-	var timeout <-chan time.Time
+	timeout := make(chan struct{})
 	if c.Timeout > 0 {
-		timer := time.NewTimer(c.Timeout)
-		defer timer.Stop()
-		timeout = timer.C
+		over := make(chan struct{})
+		defer close(over)
+		go c.expire(timeout, over)
 	}
 	var stopped <-chan syscall.Signal
 	if !c.TTY {
@@ -120,6 +124,26 @@ func (s *Status) watch(ctx context.Context, tree *killtree.Tree, c Command) {
 		return
 	}
 	tree.End(c.grace())
+}
+
+// expire closes timeout when the time limit is reached, unless it is over.
+func (c Command) expire(timeout chan<- struct{}, over <-chan struct{}) {
+	var counted time.Duration
+	for left := c.Timeout; left > 0; {
+		timer := time.NewTimer(left)
+		select {
+		case <-timer.C:
+		case <-over:
+			timer.Stop()
+			return
+		}
+		left = 0
+		if c.Held != nil {
+			held := c.Held()
+			left, counted = held-counted, held
+		}
+	}
+	close(timeout)
 }
 
 func (s *Status) stop(n syscall.Signal) {

@@ -176,6 +176,32 @@ func (env *Env) May(a policy.Access) error {
 		WithHint("name the file itself to ask for it")
 }
 
+// Approve lets someone decide about an access that turns up while a call of
+// the named tool runs, and puts the decision on record. Where nobody can be
+// asked, or the record cannot be written, the answer is no.
+func (env *Env) Approve(ctx context.Context, name string, a policy.Access) Answer {
+	t, id, list := &Tool{Name: name}, session.NewID("c"), []policy.Access{a}
+	out := env.Policy.DecideAll(list)
+	switch {
+	case out.Verdict == policy.Allow:
+		return Answer{Yes: true, Scope: Once}
+	case out.Verdict == policy.Deny || env.Ask == nil:
+		return Answer{}
+	}
+	answer, err := env.Ask(ctx, &Request{ID: id, Tool: name, Outcome: out, Grants: env.Policy.Suggest(list), Rules: env.Policy.Always(list)})
+	if err != nil {
+		answer = Answer{Reason: err.Error()}
+	}
+	decision, note := "deny", "refused by a person while the call ran: "+answer.Reason
+	if answer.Yes {
+		decision, note = "allow", "approved by a person while the call ran: "+string(answer.Scope)
+	}
+	if err := env.record(ctx, t, id, &out, decision, note); err != nil {
+		return Answer{Reason: err.Error()}
+	}
+	return answer
+}
+
 func (env *Env) denied(out *policy.Outcome) error {
 	d := out.Deciding()
 	what := "the call"
