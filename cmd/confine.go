@@ -115,20 +115,12 @@ func (b *bashCall) confine(env *tool.Env) (*confinement, error) {
 	return c, err
 }
 
-// guardSuffix ends the name of the file that keeps a job's snapshot, beside its
-// report: whoever first sees that the job has ended puts things back.
-const guardSuffix = ".guard"
-
 // keepGuard leaves the snapshot to whoever sees the end of the job.
 func (c *confinement) keepGuard(env *tool.Env) error {
 	if c.config == nil {
 		return nil
 	}
-	raw, err := json.Marshal(c.guard)
-	if err != nil {
-		return err
-	}
-	return env.Session.WriteFile("sandbox/"+filepath.Base(c.config.Report)+guardSuffix, raw)
+	return c.guard.Keep(c.config.Report, env.Session.Path("quarantine"))
 }
 
 // putBack restores what a command changed of the protected files, into what is
@@ -145,23 +137,19 @@ func (m *sandboxMeta) putBack(env *tool.Env, guard *sandbox.Snapshot) {
 }
 
 // settled is held for a job that may have ended: then what is protected is put
-// back, once.
-func settled(env *tool.Env, info job.Info) sandboxMeta {
-	m := held(info.Report)
+// back, should its supervisor have been killed before it did so.
+func settled(info job.Info) sandboxMeta {
 	if info.Report == "" || info.Alive() {
+		return held(info.Report)
+	}
+	if err := sandbox.Settle(info.Report); err != nil {
+		m := held(info.Report)
+		if m.Detail != nil {
+			m.Detail.Failed = "not all that is protected could be put back: " + err.Error()
+		}
 		return m
 	}
-	name := "sandbox/" + filepath.Base(info.Report) + guardSuffix
-	raw, err := env.Session.ReadFile(name)
-	if err != nil {
-		return m // it was done already
-	}
-	guard := &sandbox.Snapshot{}
-	if err := json.Unmarshal(raw, guard); err == nil {
-		m.putBack(env, guard)
-	}
-	_ = env.Session.RemoveAll(name)
-	return m
+	return held(info.Report)
 }
 
 // mayWrite reports whether the policy lets commands write in the root.
@@ -332,7 +320,6 @@ func sandboxError(report string) error {
 // forget removes a report that nobody will read again; what stays, gc takes.
 func forget(report string) {
 	if report != "" {
-		_ = os.Remove(report)
-		_ = os.Remove(report + guardSuffix)
+		sandbox.Forget(report)
 	}
 }

@@ -112,7 +112,7 @@ func (c *jobsCall) collect(env *tool.Env, meta *jobsMeta, reg *job.Registry, nam
 			}
 		}
 		if name == "" {
-			settled(env, i)
+			settled(i)
 		}
 		line := newJobLine(i)
 		line.Session = name

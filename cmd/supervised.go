@@ -115,7 +115,7 @@ func readJob(env *tool.Env, j *job.Job, q job.Query) (*tool.Result, error) {
 	if now, err := j.Info(); err == nil && !now.Alive() {
 		info = now
 	}
-	meta.ran, meta.sandboxMeta = ranJob(info, nil), settled(env, info)
+	meta.ran, meta.sandboxMeta = ranJob(info, nil), settled(info)
 	meta.Job = j.ID()
 	meta.Truncated, meta.SpillPath, meta.Incomplete = cut.Truncated, cut.SpillPath, cut.Incomplete
 	if info.Incomplete != "" {

@@ -168,7 +168,7 @@ func (j *Job) follow(ctx context.Context, input bool, out *Output) (Info, error)
 		err = l.send(request{Op: opFollow, Input: input})
 	}
 	if err != nil {
-		i, again := j.Info()
+		i, again := j.after()
 		if again == nil && i.State != Running {
 			return i, nil
 		}
@@ -188,7 +188,7 @@ func (j *Job) follow(ctx context.Context, input bool, out *Output) (Info, error)
 			return j.Info()
 		case n, ok := <-news:
 			if !ok {
-				i, err := j.Info()
+				i, err := j.after()
 				return i, errors.Join(err, f.copy(i))
 			}
 			if err := f.copy(*n.Info); err != nil {

@@ -41,14 +41,26 @@ func (s *supervisor) wait() {
 		st.Held = !s.run.rest()
 	}
 	st.account(tree)
+	if !kept {
+		s.settle()
+	}
 	s.ended(st, how, kept)
 	if kept {
 		s.keep(tree, limit)
 		_ = s.run.rest()
+		s.settle()
 		s.mu.Lock()
 		s.info.Kept = false
 		_ = s.store()
 		s.mu.Unlock()
+	}
+}
+
+// settle has the Confiner finish its work, where it has any after the end. What
+// goes wrong is for its report.
+func (s *supervisor) settle() {
+	if c, ok := s.Spec.Tree.Confiner.(interface{ Settle(report string) error }); ok && s.Spec.Report != "" {
+		_ = c.Settle(s.Spec.Report)
 	}
 }
 

@@ -9,7 +9,9 @@ import (
 	"io/fs"
 	"net"
 	"os/exec"
+	"strings"
 	"syscall"
+	"time"
 )
 
 // Requests and replies are JSON, one a line. A connection carries one request
@@ -91,6 +93,9 @@ func (r reply) err() error {
 	}
 	for _, s := range sentinels() {
 		if r.Code == s.code {
+			if more, ok := strings.CutPrefix(r.Fail, s.err.Error()); ok {
+				return fmt.Errorf("%w%s", s.err, more)
+			}
 			return fmt.Errorf("%w (%s)", s.err, r.Fail)
 		}
 	}
@@ -148,6 +153,19 @@ func (j *Job) dial() (*line, error) {
 	return newLine(c), nil
 }
 
+// after looks at a job whose supervisor was just seen to be gone: one that is
+// killed closes its socket before it gives up its lock.
+func (j *Job) after() (Info, error) {
+	begin := time.Now()
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		i, err := j.Info()
+		if err != nil || !i.Alive() || time.Since(begin) > 2*time.Second {
+			return i, err
+		}
+		time.Sleep(pause)
+	}
+}
+
 // ask makes one request of a job that is alive.
 func (j *Job) ask(q request) (reply, error) {
 	i, err := j.Info()
@@ -168,7 +186,7 @@ func (j *Job) ask(q request) (reply, error) {
 	}
 	if err != nil {
 		// The supervisor went away meanwhile, or does not answer.
-		if i, again := j.Info(); again == nil && !i.Alive() {
+		if i, again := j.after(); again == nil && !i.Alive() {
 			return reply{Info: &i}, fmt.Errorf("%w: %s", ErrEnded, j.id)
 		}
 		return r, fmt.Errorf("reaching job %s: %w", j.id, err)

@@ -26,6 +26,8 @@ func openJournal(name string) (*journal, error) {
 	return &journal{file: f}, nil
 }
 
+func (j *journal) close() { _ = j.file.Close() }
+
 // write appends l, in one piece. What cannot be written is lost: nothing that
 // is denied depends on it.
 func (j *journal) write(l line) {

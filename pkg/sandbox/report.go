@@ -61,6 +61,7 @@ type line struct {
 	Denial   *Denial   `json:"denial,omitempty"`
 	Dropped  int       `json:"dropped,omitempty"`
 	Failed   string    `json:"failed,omitempty"`
+	Restored *Restore  `json:"restored,omitempty"`
 }
 
 // ReadReport reads what the gatekeeper wrote into the file Config.Report so
@@ -99,6 +100,9 @@ func (r *Report) add(l *line, seen map[string]int) {
 		r.Failed = l.Failed
 	}
 	r.Dropped += l.Dropped
+	if l.Restored != nil {
+		r.Quarantined = append(r.Quarantined, *l.Restored)
+	}
 	if l.Denial == nil {
 		return
 	}

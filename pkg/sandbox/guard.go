@@ -1,0 +1,71 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// guardSuffix ends the name of the file in which Keep leaves a snapshot.
+const guardSuffix = ".guard"
+
+// A guard is what Keep leaves.
+type guard struct {
+	Snapshot   *Snapshot `json:"snapshot"`
+	Quarantine string    `json:"quarantine"`
+}
+
+// Keep leaves s, beside the report of a command that may outlive this process,
+// to whoever sees its end: its supervisor, or should that be killed, whoever
+// looks next. The quarantine is as in Restore.
+func (s *Snapshot) Keep(report, quarantine string) error {
+	raw, err := json.Marshal(guard{s, quarantine})
+	if err == nil {
+		err = os.WriteFile(report+guardSuffix, raw, 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("keeping what is protected: %w", err)
+	}
+	return nil
+}
+
+// Settle restores what Keep left beside report, and notes there what it put
+// back. Doing it again does nothing.
+func Settle(report string) error {
+	raw, err := os.ReadFile(report + guardSuffix)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	g := guard{Snapshot: &Snapshot{}}
+	if err == nil {
+		err = json.Unmarshal(raw, &g)
+	}
+	var list []Restore
+	if err == nil {
+		list, err = g.Snapshot.Restore(g.Quarantine)
+	}
+	log, bad := openJournal(report)
+	if bad != nil {
+		return errors.Join(err, bad)
+	}
+	defer log.close()
+	for i := range list {
+		log.write(line{Restored: &list[i]})
+	}
+	if err != nil {
+		log.write(line{Failed: "not all that is protected could be put back: " + err.Error()})
+		return err
+	}
+	return os.Remove(report + guardSuffix)
+}
+
+// Forget removes a report and what Keep left beside it.
+func Forget(report string) {
+	_ = os.Remove(report)
+	_ = os.Remove(report + guardSuffix)
+}
+
+// Settle is the package's function, for whoever has only the Confiner.
+func (f *Confiner) Settle(report string) error { return Settle(report) }
