@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // often is how many times a test repeats what chance may decide: few times
@@ -51,6 +53,7 @@ func TestProcesses(t *testing.T) {
 		{"NothingLost", nothingLost},
 		{"JobOutlivesStarter", jobOutlivesStarter},
 		{"ManyJobs", manyJobs},
+		{"NothingToCollect", nothingToCollect},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, newHost(t, agentkit)) })
 	}
@@ -364,6 +367,30 @@ func jobOutlivesStarter(t *testing.T, h *host) {
 		t.Errorf("%+v", b)
 	}
 	h.gone("kill")
+}
+
+// nothingToCollect: what ended with a call is collected by it, and does not
+// wait for whoever adopts orphans: in a container that may be nobody.
+func nothingToCollect(t *testing.T, h *host) {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) //nolint:errcheck // it was possible before
+	for range often(10, 100) {
+		h.call("bash", "true")
+		h.call("bash", "sleep 77 & true")
+		h.call("bash", "exit 3", "--sandbox", "auto")
+	}
+	all, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range all {
+		stat, _ := os.ReadFile(name) // it may just have ended
+		if i := bytes.LastIndexByte(stat, ')'); i > 0 && bytes.HasPrefix(stat[i:], fmt.Appendf(nil, ") Z %d ", os.Getpid())) {
+			t.Errorf("left to be collected: %s", stat[:i+1])
+		}
+	}
 }
 
 // manyJobs: many at once, each with a small supervisor, and one call ends

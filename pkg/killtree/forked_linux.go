@@ -377,6 +377,9 @@ func (b *forked) wait(t *Tree) (*State, error) {
 		}
 		b.left.Store(r.Left)
 		b.ended.Store(true)
+		if !r.Left {
+			collected(b.gone)
+		}
 		go b.close()
 		return endState(record{n: uint32(w), user: r.User, system: r.System, rss: r.MaxRSS}), nil
 	}

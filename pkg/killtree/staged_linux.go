@@ -226,9 +226,22 @@ func (s *staged) wait(t *Tree) (*State, error) {
 		if r.kind == toldEnded {
 			s.left.Store(r.left)
 			s.ended.Store(true)
+			if !r.left {
+				collected(s.gone)
+			}
 			go s.close()
 			return endState(r), nil
 		}
+	}
+}
+
+// collected waits until a stage that has nothing left to do is gone, which it is
+// at once. A caller that ended before would leave it to be collected by the
+// machine's first process, and in a container that may never happen.
+func collected(gone <-chan struct{}) {
+	select {
+	case <-gone:
+	case <-time.After(2 * time.Second):
 	}
 }
 
