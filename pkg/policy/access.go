@@ -83,6 +83,10 @@ type Access struct {
 	// allow rule for a program or path covers an opaque access; deny and ask
 	// rules still match what is known of it.
 	Opaque string
+	// Guess is set for a write that nothing says will happen: a program of
+	// which nothing is known is given the path. It stands beside a read of the
+	// path, and Opaque says as much.
+	Guess bool
 
 	Source string // the piece of the command it comes from, for explanations
 	Parent int    // 1 + the index, in the call's list, of the exec access that causes it; 0 for none

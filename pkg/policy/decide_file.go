@@ -324,7 +324,7 @@ func (p *Policy) fileSetting(a *Access, f *facts) *setting {
 	if a.Opaque == "" {
 		return s
 	}
-	if o := p.opaqueSetting(a); o.verdict < s.verdict {
+	if o := p.opaqueSetting(a); o.verdict < s.verdict || a.Guess && s.layer == BuiltIn {
 		return o
 	}
 	return p.atLeastAsk(s, p.unconfined(a))

@@ -39,6 +39,9 @@ func short(b *bench, a *Analysis) string {
 		if x.Opaque != "" {
 			s += " opaque"
 		}
+		if x.Guess {
+			s += " guess"
+		}
 		out = append(out, strings.NewReplacer(b.root, "@W@", b.out, "@O@", b.home, "@H@").Replace(s))
 	}
 	return strings.Join(out, "\n")
@@ -47,6 +50,8 @@ func short(b *bench, a *Analysis) string {
 func TestAccesses(t *testing.T) {
 	b := newBench(t)
 	for _, c := range []struct{ text, want string }{
+		{"mytool @O@/x src", "exec [\"mytool\" \"@O@/x\" \"src\"]\nread @O@/x <1\nwrite create @O@/x <1 opaque guess\nread @W@/src <1"},
+		{"mytool /dev/sda9x", "exec [\"mytool\" \"/dev/sda9x\"]\nread /dev/sda9x <1\nwrite create /dev/sda9x <1 opaque"},
 		{"ls src", "exec [\"ls\" \"src\"] readonly\nread @W@/src <1"},
 		{"cat f > g", "write create @W@/g\nexec [\"cat\" \"f\"] known\nread @W@/f <2"},
 		{"cp f src", "exec [\"cp\" \"f\" \"src\"] known\nread @W@/f <1\nwrite create @W@/src/f <1"},

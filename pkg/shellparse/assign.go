@@ -11,51 +11,97 @@ import (
 // declaration walks export, declare and their kin.
 func (w *walker) declaration(x *syntax.DeclClause) {
 	argv := []string{x.Variant.Value}
+	if w.st.lookupFunc(x.Variant.Value) != nil {
+		w.whole("a function with the name of a built-in")
+	}
 	w.names[x.Variant.Value] = struct{}{}
-	exported := x.Variant.Value == "export"
 	c := policy.Access{Kind: policy.Exec, Argv: argv, Builtin: true, Class: policy.ReadOnly, Source: cut(w.source(x)), Parent: w.parent}
 	i := w.emit(c) - 1
 	flags := ""
-	for _, a := range x.Args {
-		if a.Name != nil && strings.Contains(flags, "i") {
-			w.numbers = append(w.numbers, a.Name.Value)
+	values := make([]value, len(x.Args))
+	others := make([][]word, len(x.Args))
+	for k, a := range x.Args { // every word is expanded before the first variable is set
+		if a.Name != nil && (!a.Naked || a.Index != nil) {
+			values[k] = w.assigned(a)
+			if a.Append && len(x.Args) > 1 {
+				values[k] = value{net: values[k].net}
+			}
+		} else if a.Name == nil {
+			others[k] = w.fields(a.Value)
 		}
-		src := w.source(a)
+	}
+	for k, a := range x.Args {
 		if a.Name == nil { // an option, or a word that is not known
-			for _, o := range w.fields(a.Value) {
+			for _, o := range others[k] {
 				w.declared(o, &flags, i)
 				argv = append(argv, o.text)
 			}
 			continue
 		}
-		argv = append(argv, src)
-		if a.Naked && a.Index == nil {
-			if exported || strings.Contains(flags, "x") {
-				w.exported(a.Name.Value, w.lookup(a.Name.Value))
-			}
-			if strings.Contains(flags, "n") {
-				w.st.gone = "a variable that stands for another"
-			}
-			if v := x.Variant.Value; v == "local" || v == "declare" || v == "typeset" {
-				w.localVariable(a.Name.Value)
-				w.st.put(a.Name.Value, value{known: len(w.calls) > 0})
-			}
-			continue
-		}
-		if v := x.Variant.Value; v != "export" && v != "readonly" {
-			w.localVariable(a.Name.Value)
-		}
-		v := w.assign(a)
-		if x.Variant.Value == "local" && len(w.calls) == 0 { // refused outside a function
-			w.st.put(a.Name.Value, value{net: v.net})
-		}
-		if exported || strings.Contains(flags, "x") {
-			w.exported(a.Name.Value, v)
-		}
+		argv = append(argv, w.source(a))
+		w.declareOne(x.Variant.Value, flags, a, values[k])
 	}
 	w.out.Accesses[i].Argv = argv
 	if len(argv) == 1 || optionsOnly(argv[1:]) && strings.Trim(flags, "-fF") != "" {
 		w.out.Accesses[i].Class = policy.Unknown // it prints every variable
+	}
+}
+
+// plainFlags are the options of declare that leave a value as it is written;
+// others turn it to upper or lower case, or are zsh's.
+const plainFlags = "-+aAxrginpfFtI"
+
+// declareOne carries out one plain part of a declaration, whose value was
+// expanded before.
+func (w *walker) declareOne(variant, flags string, a *syntax.Assign, v value) {
+	name := a.Name.Value
+	exported := variant == "export" || strings.Contains(flags, "x")
+	if strings.Contains(flags, "i") {
+		w.numbers = append(w.numbers, name)
+	}
+	if strings.Trim(flags, plainFlags) != "" {
+		w.vague = append(w.vague, name)
+		if w.shell == "zsh" {
+			w.whole("a declaration that zsh reads in its own way")
+		}
+	}
+	if strings.ContainsAny(flags, "aA") {
+		w.arrays = append(w.arrays, name)
+	}
+	if a.Value != nil && !v.array && (!v.known && !v.numeric() || strings.Contains(v.first(), "(")) && (slices.Contains(w.arrays, name) || ownVariable(name)) {
+		w.whole("a list that is read from text")
+	}
+	global := strings.Contains(flags, "g")
+	if a.Naked && a.Index == nil {
+		if exported {
+			w.exported(name, w.lookup(name))
+		}
+		if strings.Contains(flags, "n") {
+			w.st.gone = "a variable that stands for another"
+		}
+		if variant == "local" || variant == "declare" || variant == "typeset" {
+			if !global {
+				w.localVariable(name)
+			}
+			w.put(name, value{known: len(w.calls) > 0 && !global})
+		}
+	} else {
+		if variant != "export" && variant != "readonly" && !global {
+			w.localVariable(name)
+		}
+		w.variable(name, v, a.Index != nil || global && len(w.calls) > 0)
+		if variant == "local" && len(w.calls) == 0 { // refused outside a function
+			w.put(name, value{net: v.net})
+		}
+		if exported {
+			w.exported(name, v)
+		}
+	}
+	if global { // past a local one of that name
+		w.st.doubt(name)
+	}
+	if variant == "readonly" || strings.Contains(flags, "r") {
+		w.fixed = append(w.fixed, name)
 	}
 }
 
@@ -85,10 +131,17 @@ func (w *walker) declared(o word, flags *string, i int) {
 		if strings.Contains(*flags, "i") {
 			w.numbers = append(w.numbers, name)
 		}
+		if strings.Contains(val, "(") { // a list is expanded once more
+			w.opaque(i, "a list that is read from text")
+		}
+		if strings.Trim(*flags, plainFlags) != "" {
+			w.vague = append(w.vague, name)
+		}
 		if ok {
 			w.variable(name, text(val), false)
 		}
 		w.exported(name, w.lookup(name))
+		w.fixed = append(w.fixed, name)
 	}
 }
 
@@ -133,6 +186,9 @@ func (w *walker) assigned(a *syntax.Assign) value {
 		v.net = x.net
 	default:
 		v = text("")
+	}
+	if a.Name != nil && (a.Index != nil || a.Array != nil) {
+		w.arrays = append(w.arrays, a.Name.Value)
 	}
 	if a.Name == nil || a.Index != nil {
 		return value{net: v.net}

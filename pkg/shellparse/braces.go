@@ -13,6 +13,12 @@ func (w *walker) braces(x *syntax.Word, yield func(y *syntax.Word, ok bool) bool
 		yield(x, !hasBrace(x.Parts))
 		return
 	}
+	for _, p := range x.Parts { // bash pairs a brace in an expansion with one behind it
+		if e, ok := p.(*syntax.ParamExp); ok && strings.Count(w.source(e), "{") != strings.Count(w.source(e), "${") {
+			yield(x, false)
+			return
+		}
+	}
 	y := &syntax.Word{Parts: append([]syntax.WordPart(nil), x.Parts...)}
 	syntax.SplitBraces(y)
 	left := maxFields

@@ -61,7 +61,7 @@ func (w *walker) goCommand(c *call) {
 		return
 	}
 	const build = "C:<= a n p: race msan asan cover covermode: coverpkg: v work x asmflags: buildmode: buildvcs: compiler:! gccgoflags:! gcflags: installsuffix: json ldflags:! linkshared mod: modcacherw modfile:!< overlay:!< pgo:< pkgdir:>> tags: trimpath toolexec:!%"
-	const testing = " args c exec:!% o:> bench: benchtime: count: cpu: failfast fullpath fuzz: fuzztime: fuzzminimizetime: list: parallel: run: short shuffle: skip: timeout: vet: blockprofile:> coverprofile:> cpuprofile:> memprofile:> mutexprofile:> trace:> outputdir:>> benchmem artifacts test.v? blockprofilerate: memprofilerate: mutexprofilefraction: testlogfile:>"
+	const testing = " args c exec:!% o:> bench: benchtime: count: cpu: failfast fullpath fuzz: fuzztime: fuzzminimizetime: list: parallel: run: short shuffle: skip: timeout: vet: blockprofile:> coverprofile:> cpuprofile:> memprofile:> mutexprofile:> trace:> outputdir:>> benchmem artifacts test.v? blockprofilerate: memprofilerate: mutexprofilefraction: testlogfile:> fuzzcachedir:>> gocoverdir:>>"
 	sub := args[0].text
 	table := build
 	d := *c
@@ -117,11 +117,35 @@ func (w *walker) goCommand(c *call) {
 	w.options(&d, table, styleSingle|styleLoose)
 	w.lowerTo(c, policy.Unknown)
 	c.opts, c.args = d.opts, d.args
+	if sub == "install" {
+		w.goInstalls(c)
+	}
 	for _, x := range d.args {
 		if !x.dyn && (strings.HasPrefix(x.text, "/") || strings.HasPrefix(x.text, "../") || x.text == "..") {
 			w.maybeWritten(c, x.text)
 		}
 	}
+}
+
+// goInstalls lists the directory that go install writes programs into.
+func (w *walker) goInstalls(c *call) {
+	dir := ""
+	if w.world.Getenv != nil {
+		if v, ok := w.world.Getenv("GOBIN"); ok && v != "" {
+			dir = v
+		} else if v, ok := w.world.Getenv("GOPATH"); ok && v != "" {
+			first, _, _ := strings.Cut(v, ":")
+			dir = first + "/bin"
+		}
+	}
+	if dir == "" && w.world.Home != "" {
+		dir = w.world.Home + "/go/bin"
+	}
+	if dir == "" {
+		c.opaque(w, "where it puts programs is not known")
+		return
+	}
+	w.role(c, 'c', word{text: dir})
 }
 
 // untested spells -test.x as go test takes it: -x.

@@ -98,7 +98,7 @@ var builtins = [...]builtin{
 	{"kill", policy.Unknown, doNothing},
 	{"let", policy.ReadOnly, doLet},
 	{"local", policy.ReadOnly, doDeclare},
-	{"logout", policy.ReadOnly, doEnd},
+	{"logout", policy.ReadOnly, doNothing}, // refused but in a login shell
 	{"mapfile", policy.ReadOnly, doRead},
 	{"noglob", policy.Unknown, doCommand},
 	{"popd", policy.ReadOnly, doPopd},
@@ -162,7 +162,7 @@ func (w *walker) builtin(c *call, b *builtin) {
 	case doPopd:
 		w.popd(c)
 	case doEnd:
-		w.st.dead = true
+		w.end(c)
 	case doEval:
 		w.eval(c)
 	case doSource:
@@ -176,9 +176,7 @@ func (w *walker) builtin(c *call, b *builtin) {
 	case doSet:
 		w.setCommand(c)
 	case doShopt:
-		if len(c.args) > 0 && slices.ContainsFunc(c.args, func(x word) bool { return x.dyn || strings.HasPrefix(x.text, "-s") || strings.HasPrefix(x.text, "-u") }) {
-			c.lower(w, policy.Unknown)
-		}
+		w.shopt(c)
 	case doRead:
 		w.read(c)
 	case doPrintf:

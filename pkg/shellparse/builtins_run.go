@@ -66,14 +66,16 @@ func (w *walker) sourceCommand(c *call) {
 
 // execCommand replaces the shell, or changes its descriptors.
 func (w *walker) execCommand(c *call) {
-	args := c.args
-	for len(args) > 0 && !args[0].dyn && strings.HasPrefix(args[0].text, "-") {
+	args, refused := c.args, false
+	for len(args) > 0 && !args[0].dyn && strings.HasPrefix(args[0].text, "-") && args[0].text != "-" {
 		t := args[0].text
 		args = args[1:]
 		if t == "--" {
 			break
 		}
-		if strings.HasSuffix(t, "a") && len(args) > 0 {
+		flags, name, named := strings.Cut(t[1:], "a")
+		refused = refused || strings.Trim(flags, "cl") != ""
+		if named && name == "" && len(args) > 0 {
 			args = args[1:]
 		}
 	}
@@ -86,7 +88,20 @@ func (w *walker) execCommand(c *call) {
 	}
 	c.src = cut(c.src)
 	w.inner(c, args)
-	w.st.dead = true
+	w.st.dead = !refused
+}
+
+// end is exit and return. A return ends the function, whose caller goes on
+// where it left; anywhere else it is refused.
+func (w *walker) end(c *call) {
+	switch {
+	case len(c.args) > 0 && (c.args[0].option() || c.args[0].text == "--help"): // refused, or it prints a help text
+	case c.name != "return":
+		w.st.dead = true
+	case slices.ContainsFunc(w.calls, func(s string) bool { return strings.HasPrefix(s, "function ") }):
+		w.left = union(w.left, w.st.dirs)
+		w.st.dead = true
+	}
 }
 
 // commandBuiltin runs a program or built-in past functions and aliases.
@@ -142,7 +157,14 @@ func (w *walker) trap(c *call) {
 		c.opaque(w, "the commands are not known before it runs")
 		return
 	}
+	for _, sig := range args[1:] { // these run between the commands that follow
+		switch name := strings.TrimPrefix(strings.ToUpper(sig.text), "SIG"); {
+		case sig.dyn, name == "DEBUG", name == "ERR", name == "RETURN", name == "CHLD", name == "ZERR", name == "17":
+			w.whole("a trap that runs between other commands")
+		}
+	}
 	s := w.push()
+	s.fence = true // by then the variables may hold something else
 	later := w.later
 	w.later = true
 	w.text(x.text, c.index+1)

@@ -19,11 +19,17 @@ func (w *walker) shifted(c *call) {
 		known = known && !c.args[0].dyn
 	}
 	args := w.st.positional()
-	if !known || n < 0 || n > len(args) {
+	if !known || n < 0 || n > len(args) || uncertain(args, n) {
 		w.st.hasArgs, w.st.args = true, []word{{text: "$@", dyn: true, multi: true}}
 		return
 	}
 	w.st.hasArgs, w.st.args = true, args[n:]
+}
+
+// uncertain reports whether one of the first n words may become several, so
+// that nobody knows which the others are.
+func uncertain(args []word, n int) bool {
+	return slices.ContainsFunc(args[:min(n, len(args))], func(x word) bool { return x.multi })
 }
 
 // setCommand sets options and positional parameters.
@@ -31,33 +37,101 @@ func (w *walker) setCommand(c *call) {
 	if len(c.args) == 0 { // it prints every variable
 		c.lower(w, policy.Unknown)
 	}
-	for i, x := range c.args {
-		if x.dyn && x.lead == "" && !x.number {
+	args := c.args
+	for len(args) > 0 {
+		x := args[0]
+		if x.dyn && (x.lead == "" && !x.number || strings.HasPrefix(x.lead, "-") || strings.HasPrefix(x.lead, "+")) {
 			c.opaque(w, "a word that is not known may be an option")
 		}
-		if !x.dyn && (x.text == "--" || x.text == "-") || !strings.HasPrefix(x.text, "-") && !strings.HasPrefix(x.text, "+") {
-			rest := c.args[i:]
-			if x.text == "--" || x.text == "-" {
-				rest = rest[1:]
+		if !strings.HasPrefix(x.text, "-") && !strings.HasPrefix(x.text, "+") {
+			break
+		}
+		args = args[1:]
+		if x.text == "--" || x.text == "-" {
+			if x.text == "-" && len(args) == 0 {
+				return // the parameters stay
 			}
-			w.st.hasArgs, w.st.args = true, rest
+			w.st.hasArgs, w.st.args = true, args
 			return
 		}
-		if strings.Contains(x.text, "a") && !strings.HasPrefix(x.text, "-o") {
-			w.st.allexport = true
-		}
-		if strings.Trim(x.text, "-+euo") != "" || x.text == "-o" || x.text == "+o" {
+		args = w.setLetters(c, x.text[1:], args)
+	}
+	if len(args) > 0 {
+		w.st.hasArgs, w.st.args = true, args
+	}
+}
+
+// setLetters reads a bundle of set's options; o takes the next word for the
+// name of one. It gives the words that are left.
+func (w *walker) setLetters(c *call, letters string, args []word) []word {
+	for i := 0; i < len(letters); i++ {
+		switch l := letters[i]; {
+		case l == 'o' && len(args) > 0 && !strings.HasPrefix(args[0].text, "-") && !strings.HasPrefix(args[0].text, "+"):
+			w.shellOption(c, args[0])
+			args = args[1:]
+		case l == 'o': // it prints the options
 			c.lower(w, policy.Unknown)
+		case l == 'a':
+			w.st.allexport = true
+			c.lower(w, policy.Unknown)
+		case strings.IndexByte("eu", l) >= 0:
+		case strings.IndexByte("bChmTEvx", l) >= 0:
+			c.lower(w, policy.Unknown)
+		default:
+			w.rereads(c)
 		}
-		if x.text == "-o" && i+1 < len(c.args) {
-			switch c.args[i+1].text {
-			case "pipefail", "errexit", "nounset":
-				w.out.Accesses[c.index].Class = policy.ReadOnly
-			case "allexport":
-				w.st.allexport = true
-			}
-			return
+	}
+	return args
+}
+
+// The options of set -o and of shopt that change neither what words become nor
+// which commands run.
+const (
+	plainOptions = " allexport errexit errtrace functrace hashall ignoreeof monitor noclobber nolog notify nounset pipefail verbose xtrace "
+	plainShopts  = " checkhash checkjobs checkwinsize cmdhist gnu_errfmt histappend huponexit inherit_errexit lithist mailwarn progcomp promptvars shift_verbose "
+)
+
+// shellOption judges an option of the shell that set -o or shopt -o names.
+func (w *walker) shellOption(c *call, x word) {
+	switch {
+	case x.dyn:
+		w.rereads(c)
+	case x.text == "pipefail" || x.text == "errexit" || x.text == "nounset":
+	case strings.Contains(plainOptions, " "+x.text+" "):
+		w.st.allexport = w.st.allexport || x.text == "allexport"
+		c.lower(w, policy.Unknown)
+	default:
+		w.rereads(c)
+	}
+}
+
+// rereads notes an option that changes what the rest of the text means, such
+// as keyword, noglob or posix.
+func (w *walker) rereads(c *call) {
+	c.lower(w, policy.Unknown)
+	w.whole("an option that changes how the shell reads the rest")
+}
+
+// shopt reads shopt.
+func (w *walker) shopt(c *call) {
+	sets, named := false, false
+	for _, x := range c.args {
+		switch {
+		case x.dyn:
+			w.rereads(c)
+		case strings.HasPrefix(x.text, "-"):
+			sets = sets || strings.ContainsAny(x.text, "su")
+			named = named || strings.Contains(x.text, "o")
+		case !sets:
+		case named:
+			w.shellOption(c, x)
+		case strings.Contains(plainShopts, " "+x.text+" "):
+		default:
+			w.rereads(c)
 		}
+	}
+	if sets {
+		c.lower(w, policy.Unknown)
 	}
 }
 
@@ -81,6 +155,9 @@ func (w *walker) read(c *call) {
 	if c.name != "read" {
 		values = "dnOsucC"
 	}
+	for _, x := range c.args {
+		w.arrays = append(w.arrays, x.text)
+	}
 	named := false
 	for i := 0; i < len(c.args); i++ {
 		x := c.args[i]
@@ -98,6 +175,9 @@ func (w *walker) read(c *call) {
 				if j+1 == len(t) && i+1 < len(c.args) {
 					i++
 					w.assignName(c, c.args[i])
+				} else if j+1 < len(t) {
+					w.arrays = append(w.arrays, t[j+1:])
+					w.assignName(c, word{text: t[j+1:]})
 				}
 				named = true
 				break
@@ -115,7 +195,7 @@ func (w *walker) read(c *call) {
 		if c.name != "read" {
 			name = "MAPFILE"
 		}
-		w.st.put(name, value{net: w.stdin.net})
+		w.put(name, value{net: w.stdin.net})
 	}
 }
 
@@ -133,7 +213,7 @@ func (w *walker) printf(c *call) {
 			w.assignName(c, args[1])
 			if n := args[1].text; syntax.ValidName(n) {
 				if s, ok := w.print("printf", args[2:]); ok {
-					w.st.put(n, text(s))
+					w.put(n, text(s))
 				}
 			}
 			args = args[2:]
@@ -146,14 +226,37 @@ func (w *walker) printf(c *call) {
 	}
 }
 
-// unset forgets variables; wait -p sets one.
-func (w *walker) unset(c *call) {
+// waitName sets the variable that wait -p names, alone or in a bundle.
+func (w *walker) waitName(c *call) {
 	for i, x := range c.args {
+		if x.dyn && !x.number && x.lead == "" {
+			c.opaque(w, "a word that is not known may be an option")
+		}
+		if !strings.HasPrefix(x.text, "-") || x.text == "--" {
+			return
+		}
+		_, name, ok := strings.Cut(x.text, "p")
 		switch {
-		case c.name == "wait":
-			if x.text == "-p" && i+1 < len(c.args) {
-				w.assignName(c, c.args[i+1])
-			}
+		case !ok:
+		case x.dyn:
+			w.assignName(c, x)
+		case name != "":
+			w.assignName(c, word{text: name})
+			return
+		case i+1 < len(c.args):
+			w.assignName(c, c.args[i+1])
+		}
+	}
+}
+
+// unset forgets variables.
+func (w *walker) unset(c *call) {
+	if c.name == "wait" {
+		w.waitName(c)
+		return
+	}
+	for _, x := range c.args {
+		switch {
 		case x.dyn:
 			c.opaque(w, "a name that is not known before it runs")
 			w.st.gone = cmpOr(w.st.gone, "a variable that is not known was unset")
@@ -190,6 +293,9 @@ func (w *walker) alias(c *call) {
 		case w.shell == "zsh" && strings.HasPrefix(x.text, "-"):
 			w.whole("an alias that holds everywhere")
 		case ok:
+			if w.shell == "sh" { // it may stand for a word that a parser heeds
+				w.whole("an alias of this text")
+			}
 			w.st.alias(name, text)
 		}
 	}
@@ -203,6 +309,12 @@ func (w *walker) declareWords(c *call) {
 		w.declared(x, &flags, c.index)
 		if name, _, _ := strings.Cut(x.text, "="); c.name == "local" && len(w.calls) == 0 { // refused outside a function
 			w.st.put(name, value{})
+		}
+	}
+	if len(w.calls) > 0 { // local to the function, or with -g not
+		for _, x := range c.args {
+			name, _, _ := strings.Cut(x.text, "=")
+			w.st.doubt(name)
 		}
 	}
 	if !slices.ContainsFunc(c.args, func(x word) bool { return x.dyn || !strings.HasPrefix(x.text, "-") }) && strings.Trim(flags, "-fF") != "" || len(c.args) == 0 {

@@ -103,6 +103,13 @@ func (w *walker) run(c *call) {
 		return
 	}
 	c.name = first.text
+	if strings.HasPrefix(c.name, "-") && !c.external && w.shell != "zsh" { // of time, or a mistake
+		w.whole("a word that the shell takes for an option")
+		w.unsure(c.words[1:], c.src, "a word that the shell takes for an option")
+	}
+	if name, _, ok := strings.Cut(c.name, "="); ok && w.shell == "zsh" && integer(name) {
+		w.whole("a parameter that zsh sets")
+	}
 	if w.shell == "zsh" && (strings.HasPrefix(c.name, "{") || strings.HasSuffix(c.name, "}")) {
 		w.whole("a brace that zsh takes for the end of a word")
 	}
@@ -124,6 +131,7 @@ func (w *walker) run(c *call) {
 		if !f.maybe {
 			return
 		}
+		defer func() { w.st.dead = false }() // if the function was run, not what follows
 	}
 	if b := findBuiltin(first.text); b != nil && !c.external {
 		w.builtin(c, b)
@@ -196,14 +204,14 @@ func (w *walker) function(c *call, f *function) {
 		return
 	}
 	w.calls = append(w.calls, name)
-	src, parent := w.src, w.parent
-	w.src, w.parent = f.src, c.index+1
+	src, parent, left := w.src, w.parent, w.left
+	w.src, w.parent, w.left = f.src, c.index+1, nil
 	for _, b := range f.bodies {
 		s := w.push()
 		s.args, s.hasArgs, s.call = c.words[1:], true, true
 		w.stmt(b)
 		w.st.settle()
-		if len(f.bodies) > 1 {
+		if len(f.bodies) > 1 || len(w.left) > 0 { // what stands behind a return may not run
 			dirs := s.dirs
 			w.join(s)
 			w.st.dirs = union(w.st.dirs, dirs)
@@ -211,7 +219,9 @@ func (w *walker) function(c *call, f *function) {
 			w.adopt(s)
 		}
 	}
-	w.src, w.parent = src, parent
+	w.st.dirs = union(w.st.dirs, w.left)
+	w.crowd()
+	w.src, w.parent, w.left = src, parent, left
 	w.calls = w.calls[:len(w.calls)-1]
 }
 

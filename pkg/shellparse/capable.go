@@ -1,6 +1,9 @@
 package shellparse
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A capable row is a way to call a program, read as a hazard is, that runs
 // something else or changes what later commands do, beyond what a rule for the
@@ -46,6 +49,17 @@ func (w *walker) outgrown(c *call) {
 			c.opaque(w, h.why)
 		}
 	}
+	if c.name == "npm" && c.subMatches("init|create|innit") && len(c.bare()) > 1 {
+		c.opaque(w, "runs a package that it fetches")
+	}
+	if c.name == "go" && c.subMatches("run|install") && slices.ContainsFunc(c.words, func(x word) bool { return strings.Contains(x.text, "@") }) {
+		c.opaque(w, "runs or installs a program that it fetches")
+	}
+}
+
+// bare gives the words of a call that are no options.
+func (c *call) bare() []word {
+	return slices.DeleteFunc(slices.Clone(c.words[1:]), func(x word) bool { return strings.HasPrefix(x.text, "-") })
 }
 
 // handedOn gives the program that a runner's subcommand starts: what follows

@@ -22,9 +22,9 @@ var harmlessVariables = [...]string{
 	"AGENTKIT", "ANSIBLE_NOCOLOR", "CARGO_TERM_COLOR", "CGO_ENABLED", "CI", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM", "COLUMNS",
 	"DEBIAN_FRONTEND", "FORCE_COLOR", "GIT_AUTHOR_DATE", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_NAME", "GIT_COMMITTER_DATE",
 	"GIT_COMMITTER_EMAIL", "GIT_COMMITTER_NAME", "GIT_OPTIONAL_LOCKS", "GIT_TERMINAL_PROMPT", "GO111MODULE", "GOAMD64", "GOARCH",
-	"GOARM", "GOMAXPROCS", "GOMEMLIMIT", "GOOS", "GOWORK", "LANG", "LANGUAGE", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES",
+	"GOARM", "GOGC", "GOMAXPROCS", "GOMEMLIMIT", "GOOS", "GOTRACEBACK", "LANG", "LANGUAGE", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES",
 	"LC_NUMERIC", "LC_TIME", "LINES", "NODE_ENV", "NO_COLOR", "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "PYTHONIOENCODING",
-	"PYTHONUNBUFFERED", "PYTHONUTF8", "RUST_BACKTRACE", "RUST_LOG", "SOURCE_DATE_EPOCH", "TERM", "TZ", "VERBOSE",
+	"PYTHONUNBUFFERED", "PYTHONUTF8", "RAILS_ENV", "RUST_BACKTRACE", "RUST_LOG", "SOURCE_DATE_EPOCH", "TERM", "TZ", "VERBOSE",
 }
 
 // shellVariables make bash, zsh or sh run or read something, or change how
@@ -35,15 +35,32 @@ var shellVariables = [...]string{
 }
 
 // programVariables make the programs that read them run, load or read
-// something else. A trailing * stands for any rest, a leading one for any
-// beginning.
+// something else, or write somewhere else. A trailing * stands for any rest, a
+// leading one for any beginning: names that end so usually say where a program
+// finds what it runs, or what options it takes. Sorted.
 var programVariables = [...]string{
-	"*EDITOR", "*PAGER", "*_PROXY", "*_proxy", "*_ASKPASS", "AR", "AS", "ACK*", "AG_*", "ANSIBLE_*", "ANT_*", "AWKLIBPATH", "AWKPATH", "AWS_*", "BAT_*", "BROWSER", "BUNDLE_*", "CARGO*", "CC", "CFLAGS", "CLASSPATH", "CMAKE_*", "CONFIG_SHELL",
-	"CORECLR_*", "COMPOSER*", "CPATH", "CPP", "CURL_*", "CXX", "CXXFLAGS", "C_INCLUDE_PATH", "DELTA_*", "DENO_*", "DOCKER_*", "DOTNET_*", "DYLD_*", "EMACS*", "ERL_*", "FC", "FZF_*", "GCC_*", "GCONV_PATH", "GEM_*", "GIT_*",
-	"GLIBC_TUNABLES", "GNUPG*", "GOCACHEPROG", "GOENV", "GOEXPERIMENT", "GOFLAGS", "GOPATH", "GOPROXY", "GOROOT", "GOTOOLCHAIN", "GOTOOLDIR", "GOAUTH", "GPG*", "GRADLE_*", "GREP_OPTIONS", "HG*", "GUILE_*", "GZIP", "HOME", "HOSTALIASES", "JAVA_*", "JDK_*", "KUBE*", "LD",
-	"LDFLAGS", "LD_*", "LESS*", "LIBRARY_PATH", "LOCALDOMAIN", "LOCPATH", "LUA_*", "MAIL", "MAILCHECK", "MAKE*", "MALLOC_*", "MAN*", "MAVEN_*", "MFLAGS", "MVN_*", "NLSPATH", "NODE_*", "NPM_*", "NVIM*", "OPENSSL_*", "PAGER", "PERL*", "PHPRC", "PHP_*",
-	"PIP_*", "PKG_CONFIG*", "PROCESSOR", "PYTHON*", "RES_OPTIONS", "RIPGREP_*", "RSYNC_*", "RUBY*", "RUSTC*", "RUSTDOC*", "RUSTFLAGS", "RUSTUP_*", "R_*", "SHELL", "SSH_*", "SSL_*", "SUDO_*", "SBT_*", "SVN_*", "TAR_*", "TAPE", "TCLLIBPATH", "TERMCAP", "TERMINFO*", "TMPDIR", "TMP", "TEMP", "TEXTDOMAIN*", "TF_*", "UV_*",
-	"VIM*", "VISUAL", "WGETRC", "XDG_*", "YARN_*", "ZIPOPT", "UNZIP", "ZIP", "_JAVA_OPTIONS", "npm_*",
+	"*EDITOR", "*FLAGS", "*OPTIONS", "*PAGER", "*PATH", "*RC", "*_ARGS", "*_ASKPASS", "*_BIN", "*_CMD", "*_COMMAND", "*_CONFIG", "*_DRIVER", "*_EXE",
+	"*_EXECUTABLE", "*_HOME", "*_HOOK", "*_HOOKS", "*_INIT", "*_LAUNCHER", "*_MODULE", "*_MODULES", "*_OPTS", "*_PLUGIN", "*_PLUGINS", "*_PREFIX",
+	"*_PRELOAD", "*_PROXY", "*_SHELL", "*_WRAPPER", "*_proxy", "ACK*", "ACLOCAL*", "AG_*", "ANSIBLE_*", "ANT_*", "AR", "AR_*", "AS", "AUTO*",
+	"AWKLIBPATH", "AWKPATH", "AWS_*", "AZURE_*", "BABEL_*", "BAT_*", "BC_*", "BIBINPUTS", "BISON_*", "BROWSER", "BSTINPUTS", "BUNDLE_*", "BUN_*",
+	"CABAL_*", "CAML*", "CARGO*", "CC", "CCACHE_*", "CCC_*", "CC_*", "CFLAGS", "CGO_*", "CHROME_*", "CLANG*", "CLASSPATH", "CLOUDSDK_*", "CMAKE_*",
+	"COLLECT_*", "COMPLUS_*", "COMPOSER*", "COMPlus_*", "CONDA_*", "CONFIG_SHELL", "CONFIG_SITE", "CORECLR_*", "COREPACK_*", "COVERAGE_*", "CPATH",
+	"CPP", "CPPFLAGS", "CURL_*", "CXX", "CXXFLAGS", "CXX_*", "C_INCLUDE_PATH", "DART_*", "DBUS_*", "DEBUGINFOD_*", "DELTA_*", "DENO_*",
+	"DEPENDENCIES_OUTPUT", "DISTCC_*", "DJANGO_*", "DOCKER_*", "DOTNET_*", "DYLD_*", "EMACS*", "ERL_*", "ESLINT_*", "EXINIT", "FAKETIME*", "FC",
+	"FIT_SCRIPT", "FLASK_*", "FLUTTER_*", "FZF_*", "GCC_*", "GCONV_PATH", "GCOV_*", "GEM_*", "GHC*", "GH_*", "GIO_*", "GITHUB_*", "GIT_*", "GLAB_*",
+	"GLIBC_TUNABLES", "GMON_*", "GNUMAKEFLAGS", "GNUPG*", "GNUPLOT*", "GO*", "GPG*", "GRADLE_*", "GREP_OPTIONS", "GROFF_*", "GSS_*", "GST_*", "GS_*",
+	"GTK_*", "GUILE_*", "GV*", "GZIP", "G_*", "HATCH_*", "HELM_*", "HG*", "HIST*", "HOME", "HOSTALIASES", "HOST_CC", "IPYTHON*", "JAVA_*", "JDK_*",
+	"JEST_*", "JULIA_*", "JUPYTER_*", "JVM_*", "KRB5*", "KUBE*", "LD", "LDFLAGS", "LD_*", "LESS*", "LEX", "LIBMYSQL*", "LIBRARY_PATH", "LLVM_*",
+	"LOCALDOMAIN", "LOCPATH", "LTO*", "LUA*", "M4*", "MAGICK_*", "MAIL", "MAILCHECK", "MAKE*", "MALLOC_*", "MAN*", "MARIADB*", "MAVEN_*", "MESON_*",
+	"MFINPUTS", "MFLAGS", "MIX_*", "MSBUILD*", "MSBuild*", "MVN_*", "MYPY*", "MYSQL*", "MYVIMRC", "NETRC", "NEXINIT", "NEXT_*", "NINJA*", "NLSPATH",
+	"NM", "NODE_*", "NOX*", "NPM_*", "NSS_*", "NUGET_*", "NVIM*", "OBJCOPY", "OCAML*", "OCTAVE_*", "OPAM*", "OPENSSL_*", "P11_*", "P4*", "PACKER_*",
+	"PDM_*", "PERL*", "PG*", "PHPRC", "PHP_*", "PIPENV_*", "PIP_*", "PKCS11*", "PKG_CONFIG*", "PLAYWRIGHT_*", "PNPM_*", "POETRY_*", "PROCESSOR",
+	"PROTOC*", "PSQL*", "PULUMI_*", "PUPPETEER_*", "PY*", "QT_*", "RAILS_*", "RANLIB", "RES_OPTIONS", "RIPGREP_*", "RSH", "RSYNC_*", "RUBY*", "RUFF_*",
+	"RUSTC*", "RUSTDOC*", "RUSTFLAGS", "RUSTUP_*", "RUST_TARGET_PATH", "R_*", "SAM_*", "SBT_*", "SCALA_*", "SCCACHE_*", "SDL_*", "SETUPTOOLS*", "SHELL",
+	"SSH_*", "SSLKEYLOGFILE", "SSL_*", "STACK_*", "STRIP", "SUDO_*", "SUNPRO_*", "SVN_*", "SWIFT*", "TAPE", "TARGET_CC", "TAR_*", "TCL*", "TEMP",
+	"TERMCAP", "TERMINFO*", "TERMPATH", "TEX*", "TF_*", "TMP", "TMPDIR", "TOX_*", "TSX_*", "TS_NODE_*", "UNITS*", "UNZIP", "UV_*", "VAGRANT_*",
+	"VALGRIND_*", "VAULT_*", "VIM*", "VIRTUAL_ENV", "VISUAL", "VITE*", "WGETRC", "XDG_*", "XZ_*", "YACC", "YARN_*", "ZIG_*", "ZIP", "ZIPOPT",
+	"_JAVA_OPTIONS", "_STDBUF*", "npm_*", "openin_any", "openout_any", "shell_escape*",
 }
 
 // dynamicVariables are those that the shell itself sets.
@@ -51,6 +68,21 @@ var dynamicVariables = [...]string{
 	"COLUMNS", "COMPREPLY", "COMP_WORDS", "COPROC", "DIRSTACK", "EUID", "FUNCNAME", "GROUPS", "HISTCMD", "HOSTNAME", "HOSTTYPE", "IFS", "LINENO",
 	"LINES", "MACHTYPE", "MAPFILE", "OLDPWD", "OPTARG", "OPTERR", "OPTIND", "OSTYPE", "PATH", "PIPESTATUS", "PPID", "PS4", "RANDOM",
 	"READLINE_LINE", "REPLY", "SECONDS", "SHELL", "SHELLOPTS", "SHLVL", "SRANDOM", "TERM", "UID", "_",
+}
+
+// numberVariables hold numbers whatever they are given.
+var numberVariables = [...]string{"BASHPID", "EUID", "HISTCMD", "LINENO", "OPTIND", "PPID", "RANDOM", "SECONDS", "SRANDOM", "UID"}
+
+func numberVariable(name string) bool { return slices.Contains(numberVariables[:], name) }
+
+// ownVariable reports whether the shell gives a variable new values by itself,
+// whatever it was set to.
+func ownVariable(name string) bool {
+	switch name {
+	case "_", "PWD", "OLDPWD", "OPTARG", "COPROC", "DIRSTACK", "FUNCNAME", "GROUPS", "PIPESTATUS", "COLUMNS", "LINES":
+		return true
+	}
+	return strings.HasPrefix(name, "BASH_") || strings.HasPrefix(name, "EPOCH") || strings.HasPrefix(name, "COMP_") || strings.HasPrefix(name, "READLINE_")
 }
 
 func dynamicVariable(name string) bool {
@@ -94,6 +126,8 @@ func harmlessValue(name string, v value) bool {
 		return s == "off" || s == "direct"
 	case name == "GOTOOLCHAIN":
 		return s == "local"
+	case name == "GOWORK":
+		return s == "off" || s == ""
 	case name == "GOFLAGS":
 		for _, f := range strings.Fields(s) {
 			if !harmlessGoFlag(f) {

@@ -9,6 +9,20 @@ import (
 // paramEffects walks what stands inside an expansion besides the value: the
 // subscript, the offsets, the replacement.
 func (w *walker) paramEffects(x *syntax.ParamExp) {
+	if x.Index == nil && x.Slice == nil && x.Repl == nil && x.NestedParam == nil {
+		return
+	}
+	w.unlikely(func() { w.paramInside(x) }) // where there is no value, bash does not look at them
+}
+
+// unlikely walks what may or may not be evaluated.
+func (w *walker) unlikely(f func()) {
+	s := w.push()
+	f()
+	w.join(s)
+}
+
+func (w *walker) paramInside(x *syntax.ParamExp) {
 	if x.Index != nil {
 		w.subscript(x.Index)
 	}
@@ -88,6 +102,11 @@ func (w *walker) arithmetic(e syntax.ArithmExpr) (int, bool) {
 			return 0, false
 		}
 		a, ok1 := w.arithmetic(x.X)
+		switch x.Op {
+		case syntax.AndArit, syntax.OrArit, syntax.TernQuest, syntax.TernColon:
+			w.unlikely(func() { w.arithmetic(x.Y) })
+			return 0, false
+		}
 		b, ok2 := w.arithmetic(x.Y)
 		if !ok1 || !ok2 || max(a, b, -a, -b) > 1e4 {
 			return 0, false
@@ -129,7 +148,7 @@ func (w *walker) number(name string, n int, known bool) {
 	}
 	w.variable(name, v, false)
 	if !known {
-		w.st.put(name, v)
+		w.put(name, v)
 	}
 }
 
@@ -171,7 +190,10 @@ func (w *walker) operand(x *syntax.Word) (int, bool) {
 			if n, ok := w.arithmetic(p.X); ok && len(x.Parts) == 1 {
 				return n, true
 			}
-		case *syntax.Lit:
+		case *syntax.Lit: // it makes a name of what stands beside it
+			if strings.Trim(p.Value, "0123456789#") != "" && p.Value != "0x" {
+				w.whole("arithmetic on text that is not known")
+			}
 		default:
 			b := builder{w: w}
 			b.part(p, true)
@@ -242,6 +264,10 @@ func (w *walker) test(e syntax.TestExpr) {
 			return
 		}
 		w.test(x.X)
+		if x.Op == syntax.AndTest || x.Op == syntax.OrTest {
+			w.unlikely(func() { w.test(x.Y) })
+			return
+		}
 		w.test(x.Y)
 	}
 }

@@ -26,6 +26,7 @@ type fileAccess struct {
 	parent int
 	src    string
 	why    string // why it cannot be known
+	guess  bool   // it is a write that may not happen
 }
 
 // file lists the accesses of a word that names a file and gives their indexes.
@@ -67,7 +68,7 @@ func (w *walker) file(f fileAccess, x word) []int {
 		a.Kind, a.Tree, a.Parent, a.Source = f.kind, f.tree, f.parent, f.src
 		a.Opaque = cmpOr(a.Opaque, f.why)
 		if f.kind == policy.Write {
-			a.Op = f.op
+			a.Op, a.Guess = f.op, f.guess
 			if a.Op == policy.Change && a.File == policy.Missing {
 				a.Op = policy.Create
 			}
@@ -203,8 +204,12 @@ func (w *walker) move(x word) {
 	if len(r) == 0 {
 		return // still lost
 	}
+	r = w.asNamed(x.text, r)
 	var dirs []string
 	for _, p := range r {
+		if n := p.access.Named; n != "" && n != p.access.Path {
+			w.st.names = union(w.st.names, []string{n})
+		}
 		dirs = union(dirs, []string{p.access.Path})
 		if p.access.Opaque != "" {
 			w.st.lost = p.access.Opaque
@@ -214,6 +219,27 @@ func (w *walker) move(x word) {
 	if strings.HasPrefix(x.text, "/") && r[0].access.Opaque == "" {
 		w.st.lost = ""
 	}
+}
+
+// asNamed adds the directories that a name with .. leads to for the shell, which
+// takes the name of the directory it is in apart and not the directory: through
+// a link that is another one.
+func (w *walker) asNamed(name string, r []resolved) []resolved {
+	if !strings.Contains(name, "..") {
+		return r
+	}
+	for _, p := range slices.Clone(r) {
+		if n := p.access.Named; n != "" {
+			r = append(r, w.resolveIn("/", n))
+		}
+	}
+	if strings.HasPrefix(name, "/") {
+		return r
+	}
+	for _, d := range w.st.names {
+		r = append(r, w.resolveIn("/", path.Join(d, name)))
+	}
+	return r
 }
 
 // plants says which writes grant access, plant code, or destroy a device.
@@ -312,7 +338,7 @@ func (w *walker) maybeWritten(c *call, name string) {
 		}
 		f.kind, f.op = policy.Write, policy.Change
 		if !inside {
-			f.why = "the program may change it"
+			f.why, f.guess = "the program may change it", !device(strings.ToLower(a.Path)) // what is given a disk writes to it
 			if readOnlyPlace(a.Path) {
 				continue
 			}

@@ -60,7 +60,9 @@ func (w *walker) findExpression(c *call, words, roots []word) {
 			c.opaque(w, "a pattern that may become an option")
 		case t == "(" || t == ")" || t == "!" || t == "," || strings.Contains(findTests0, " "+t+" "):
 		case strings.Contains(findTests1, " "+t+" ") || strings.HasPrefix(t, "-newer") && len(t) == 8:
-			i++
+			if i++; i < len(words) && words[i].spreads() {
+				c.opaque(w, "a word that may become several")
+			}
 		case t == "-delete":
 			c.lower(w, policy.Known)
 			c.danger(w, "deletes every match")
@@ -79,6 +81,11 @@ func (w *walker) findExpression(c *call, words, roots []word) {
 			end := i + 1
 			for end < len(words) && words[end].text != ";" && !(words[end].text == "+" && words[end-1].text == "{}") {
 				end++
+			}
+			for _, y := range words[i+1 : end] {
+				if y.spreads() || y.dyn && y.option() {
+					c.opaque(w, "a word that may end what find runs")
+				}
 			}
 			w.findExec(c, words[i+1:end], roots, strings.HasSuffix(t, "dir"))
 			i = end

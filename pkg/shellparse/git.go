@@ -36,6 +36,8 @@ func (w *walker) git(c *call) {
 	}
 	if cfg.risk != "" {
 		c.opaque(w, "the repository's setting "+cfg.risk+" runs or loads something")
+	} else if why := w.submodules(cfg, args); why != "" {
+		c.opaque(w, why)
 	}
 	g := findGit(sub.text)
 	if g == nil {
@@ -129,7 +131,7 @@ func (w *walker) gitSub(c *call, g *gitCommand, cfg repoConfig, args []word) {
 	if g.does&gitOpaque != 0 {
 		c.opaque(w, "git "+g.name+" runs what it is told")
 	}
-	if g.does&gitHooks != 0 && cfg.hooks {
+	if g.does&gitHooks != 0 && cfg.hooks || cfg.refresh && (g.does&gitIndex != 0 || strings.Contains(" status diff describe stash ", " "+g.name+" ")) {
 		c.lower(w, policy.Unknown)
 	}
 	if g.does&(gitLog|gitListing) != 0 || g.name == "for-each-ref" {

@@ -11,6 +11,7 @@ type repoConfig struct {
 	dir     string // the directory git is started in
 	risk    string // a setting that makes most commands run something; "" for none
 	hooks   bool   // hooks may run
+	refresh bool   // a hook runs whenever the index is brought up to date
 	aliases []gitAlias
 	remotes []gitRemote
 	top     string // the directory that holds .git; "" when none was found
@@ -83,7 +84,7 @@ func (w *walker) readConfig(cfg *repoConfig, git string) string {
 	for _, h := range []string{"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "post-checkout", "post-merge", "pre-push", "pre-rebase", "post-rewrite", "post-index-change", "reference-transaction"} {
 		if f := w.resolveIn(git, "hooks/"+h).access.File; f != policy.Missing {
 			cfg.hooks = true
-			break
+			cfg.refresh = cfg.refresh || h == "post-index-change"
 		}
 	}
 	b, err := w.world.ReadFile(git + "/config")
@@ -148,7 +149,7 @@ func capableSetting(name, val string) bool {
 	switch key {
 	case "fsmonitor":
 		return val != "true" && val != "false" && val != ""
-	case "hookspath", "sshcommand", "gitproxy", "askpass", "worktree", "textconv", "driver", "helper", "insteadof", "pushinsteadof", "program", "process", "clean", "smudge", "cmd", "uploadpack", "receivepack",
+	case "recentobjectshook", "virtualfilesystem", "hookspath", "sshcommand", "gitproxy", "askpass", "worktree", "textconv", "driver", "helper", "insteadof", "pushinsteadof", "program", "process", "clean", "smudge", "cmd", "uploadpack", "receivepack",
 		"packobjectshook", "difffilter", "templatedir", "vcs", "proxy", "external", "command", "path", "attributesfile", "alternaterefscommand", "defaultrefformat", "worktreeconfig", "sequence", "backend", "sendmailcmd", "smtpserver", "showsignature":
 		return !(section == "worktree") && !(key == "path" && section == "submodule") && !(key == "showsignature" && val == "false") && !(key == "helper" && val == "")
 	case "pager", "editor":

@@ -62,9 +62,9 @@ func (w *walker) guardedFiles(index []byte, top string) []trackedFile {
 		guarded = func(name string) bool { return secrets.Match(strings.TrimPrefix(name, top+"/")) }
 	}
 	var out []trackedFile
-	ok := readIndex(index, func(name string, hash []byte) bool {
-		if guarded(top + "/" + name) {
-			out = append(out, trackedFile{name, hex.EncodeToString(hash)})
+	ok := readIndex(index, func(e indexEntry) bool {
+		if guarded(top + "/" + e.name) {
+			out = append(out, trackedFile{e.name, hex.EncodeToString(e.hash)})
 		}
 		return w.spend(1)
 	})
@@ -74,9 +74,16 @@ func (w *walker) guardedFiles(index []byte, top string) []trackedFile {
 	return out
 }
 
+// An indexEntry is one entry of a git index.
+type indexEntry struct {
+	name string
+	hash []byte
+	link bool // a submodule
+}
+
 // readIndex calls each with the entries of a git index (gitformat-index(5),
 // versions 2 to 4 with SHA-1). It reports whether it could read them all.
-func readIndex(b []byte, each func(name string, hash []byte) bool) bool {
+func readIndex(b []byte, each func(indexEntry) bool) bool {
 	if len(b) < 12 || string(b[:4]) != "DIRC" {
 		return false
 	}
@@ -107,7 +114,7 @@ func readIndex(b []byte, each func(name string, hash []byte) bool) bool {
 			return false
 		}
 		name += string(b[at:end])
-		if !each(name, b[40:60]) {
+		if !each(indexEntry{name, b[40:60], binary.BigEndian.Uint32(b[24:])&0o170000 == 0o160000}) {
 			return false
 		}
 		if at = end + 1; version < 4 {

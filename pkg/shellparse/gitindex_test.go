@@ -105,9 +105,9 @@ func FuzzReadIndex(f *testing.F) {
 	f.Add([]byte("DIRC\x00\x00\x00\x04\x00\x00\x00\x02" + strings.Repeat("\x00", 60) + "\x00\x05\x00a.pem\x00" + strings.Repeat("\x00", 60) + "\x00\x05\x03key\x00" + strings.Repeat("\x00", 20)))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		n := 0
-		readIndex(b, func(name string, hash []byte) bool {
-			if n++; len(hash) != 20 {
-				t.Errorf("a hash of %d bytes", len(hash))
+		readIndex(b, func(e indexEntry) bool {
+			if n++; len(e.hash) != 20 {
+				t.Errorf("a hash of %d bytes", len(e.hash))
 			}
 			return true
 		})

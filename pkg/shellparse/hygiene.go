@@ -119,12 +119,16 @@ func (w *walker) inspect(n sh.Node, in inspection) {
 			}
 			return false
 		case *sh.ArrayExpr: // bash goes on with the word, a parser takes a comment
-			if end := int(x.Rparen.Offset()) + 1; x.Rparen.IsValid() && end < len(w.src) && w.src[end] == '#' {
-				w.whole("a number sign right after a list")
+			if end := int(x.Rparen.Offset()) + 1; x.Rparen.IsValid() && end < len(w.src) && strings.IndexByte(" \t\n;&|)<>`", w.src[end]) < 0 {
+				w.whole("a word that goes on behind a list")
 			}
 		case *sh.ParamExp:
-			if strings.Contains(w.source(x), "'") { // one that the text alone does not show
+			s := w.source(x)
+			if strings.Contains(s, "'") { // one that the text alone does not show
 				w.whole(quotedExpansion)
+			}
+			if strings.Contains(s, "<(") || strings.Contains(s, ">(") {
+				w.whole("a process substitution inside an expansion")
 			}
 		case *sh.CmdSubst:
 			if x.Backquotes {

@@ -209,14 +209,23 @@ func (w *walker) long(c *call, rs []rule, s style, x word, t string, more []word
 	case glued:
 		o.has, o.val = true, word{text: val}
 		if x.dyn {
-			o.val = word{text: x.text, dyn: true, lead: val, net: x.net, proc: false}
+			o.val = word{text: x.text, dyn: true, lead: val, net: x.net, multi: x.multi}
 		}
 	case r.value == ':' && len(more) > 0:
 		o.has, o.val, taken = true, more[0], 1
 	}
 	c.opts = append(c.opts, o)
+	w.several(c, s, o.val)
 	w.apply(c, r, o)
 	return taken
+}
+
+// several marks a call in which the value of an option may become more words
+// than one, or none, so that the words behind it mean something else.
+func (w *walker) several(c *call, s style, val word) {
+	if val.spreads() && s&stylePure == 0 && !c.quiet {
+		c.opaque(w, "a word that may become several")
+	}
 }
 
 // cluster reads a word of short options and gives how many more words it takes.
@@ -244,12 +253,13 @@ func (w *walker) cluster(c *call, rs []rule, s style, x word, t string, more []w
 		case rest != "" || x.dyn:
 			o.has, o.val = true, word{text: rest}
 			if x.dyn {
-				o.val = word{text: x.text, dyn: true, lead: rest, net: x.net}
+				o.val = word{text: x.text, dyn: true, lead: rest, net: x.net, multi: x.multi || rest == ""}
 			}
 		case r.value == ':' && len(more) > 0:
 			o.has, o.val, taken = true, more[0], 1
 		}
 		c.opts = append(c.opts, o)
+		w.several(c, s, o.val)
 		w.apply(c, r, o)
 		return taken
 	}

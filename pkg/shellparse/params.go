@@ -33,12 +33,21 @@ func (b *builder) param(x *syntax.ParamExp, quoted bool) {
 			b.multi = b.split
 			return
 		}
+		if quoted && (name == "*" || starred(x.Index)) {
+			b.joined(items)
+			return
+		}
 		b.list(items, quoted)
-		b.active = b.active || quoted && name == "*"
 		return
 	}
 	switch {
 	case x.Slice != nil || x.Repl != nil || list:
+		if x.Exp != nil {
+			w.unlikely(func() { w.inside(x.Exp.Word) })
+			if x.Exp.Op == syntax.OtherParamOps {
+				w.operator(x.Exp.Word)
+			}
+		}
 		b.hole(quoted, false)
 		b.multi = b.multi || list && b.split
 	case x.Exp != nil:
@@ -47,10 +56,36 @@ func (b *builder) param(x *syntax.ParamExp, quoted bool) {
 		b.hole(quoted, true)
 	case v.numeric() && !v.known:
 		b.hole(quoted, true)
-	case !v.known || name == "-" || w.st.lookupFunc(name) != nil && w.shell == "zsh":
+	case !v.known || name == "-" || v.array && w.shell == "zsh" || w.st.lookupFunc(name) != nil && w.shell == "zsh":
 		b.hole(quoted, false)
 	default:
 		b.value(v.first(), quoted)
+	}
+}
+
+// starred reports whether an index is a star.
+func starred(index syntax.ArithmExpr) bool {
+	x, ok := index.(*syntax.Word)
+	return ok && x.Lit() == "*"
+}
+
+// joined adds the elements of "$*" or "${a[*]}", which are one word.
+func (b *builder) joined(items []word) {
+	b.active = true
+	if b.w.st.ifs && len(items) > 1 { // it says what stands between them
+		b.hole(true, false)
+		return
+	}
+	for i, x := range items {
+		if i > 0 {
+			b.add(" ", true)
+		}
+		if x.dyn {
+			b.add(x.lead, true)
+			b.hole(true, x.number)
+			continue
+		}
+		b.add(x.text, true)
 	}
 }
 
@@ -99,7 +134,7 @@ func (b *builder) expansion(x *syntax.ParamExp, v value, quoted bool) {
 	case syntax.AlternateUnsetOrNull:
 		take, known = !empty, v.known
 	default: // removal of a prefix and the like
-		w.inside(e.Word)
+		w.unlikely(func() { w.inside(e.Word) })
 		if e.Op == syntax.OtherParamOps {
 			w.operator(e.Word)
 		}
@@ -110,14 +145,14 @@ func (b *builder) expansion(x *syntax.ParamExp, v value, quoted bool) {
 	assign := e.Op == syntax.AssignUnset || e.Op == syntax.AssignUnsetOrNull
 	switch {
 	case e.Op == syntax.ErrorUnset || e.Op == syntax.ErrorUnsetOrNull:
-		w.inside(e.Word)
+		w.unlikely(func() { w.inside(e.Word) })
 		if known && !take {
 			b.value(v.first(), quoted)
 		} else {
 			b.hole(quoted, false)
 		}
 	case !known:
-		w.inside(e.Word)
+		w.unlikely(func() { w.inside(e.Word) })
 		if assign {
 			w.set(name, value{})
 		}
@@ -134,10 +169,10 @@ func (b *builder) expansion(x *syntax.ParamExp, v value, quoted bool) {
 	case take:
 		alternative()
 	case isAlt:
-		w.inside(e.Word)
+		w.unlikely(func() { w.inside(e.Word) })
 		b.active = b.active || quoted
 	default:
-		w.inside(e.Word)
+		w.unlikely(func() { w.inside(e.Word) })
 		b.value(v.first(), quoted)
 	}
 }
@@ -216,7 +251,7 @@ func (w *walker) parameter(name string, index syntax.ArithmExpr) (items []word, 
 	if n, ok := smallInt(name); ok {
 		args := w.st.positional()
 		switch {
-		case n == 0 || w.later:
+		case n == 0 || w.later || uncertain(args, n):
 			return nil, value{}, false
 		case n > len(args):
 			return nil, value{known: true}, false
@@ -240,7 +275,7 @@ func (w *walker) parameter(name string, index syntax.ArithmExpr) (items []word, 
 			}
 			return items, v, true
 		default:
-			if n, ok := smallInt(l); ok && v.known && n < len(v.list) && v.array {
+			if n, ok := smallInt(l); ok && v.known && n < len(v.list) && v.array && w.shell != "zsh" {
 				return nil, text(v.list[n]), false
 			}
 		}

@@ -91,7 +91,7 @@ func (b *builder) tilde(s string, last bool) string {
 			return s[end:]
 		}
 	case "+":
-		if w.st.lost == "" && len(w.st.dirs) == 1 {
+		if w.st.lost == "" && len(w.st.dirs) == 1 && len(w.st.names) == 0 {
 			b.add(w.st.dirs[0], true)
 			return s[end:]
 		}
@@ -129,7 +129,7 @@ func (b *builder) part(p syntax.WordPart, quoted bool) {
 	case *syntax.CmdSubst:
 		b.substitute(x, quoted)
 	case *syntax.ArithmExp:
-		if n, ok := w.arithmetic(x.X); ok {
+		if n, ok := w.arithmetic(x.X); ok && (quoted || !w.st.ifs) {
 			b.add(itoa(n), true)
 		} else {
 			b.hole(quoted, true)
@@ -269,7 +269,7 @@ func (w *walker) print(name string, words []word) (string, bool) {
 	}
 	switch {
 	case name == "pwd" && len(list) == 0:
-		return strings.Join(w.st.dirs, ""), w.st.lost == "" && len(w.st.dirs) == 1
+		return strings.Join(w.st.dirs, ""), w.st.lost == "" && len(w.st.dirs) == 1 && len(w.st.names) == 0
 	case name == "echo":
 		s := strings.Join(list, " ")
 		return s, !strings.Contains(s, `\`) || w.shell == "bash"

@@ -58,7 +58,7 @@ func (w *walker) chain(x *syntax.BinaryCmd) {
 
 // crowd gives up on the directory when there are too many it may be.
 func (w *walker) crowd() {
-	if len(w.st.dirs) > maxDirs || len(w.st.fail) > maxDirs {
+	if len(w.st.names) > maxDirs || len(w.st.dirs) > maxDirs || len(w.st.fail) > maxDirs {
 		w.st.dirs, w.st.fail = w.st.dirs[:1], nil
 		w.st.lost = cmpOr(w.st.lost, "the directory is not known")
 	}

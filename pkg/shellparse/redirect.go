@@ -1,6 +1,7 @@
 package shellparse
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -61,7 +62,23 @@ func (w *walker) redirects(list []*syntax.Redirect) []int {
 
 // setsInRedirect reports whether expanding a redirection sets a variable, as
 // >${x:=y} does. A simple command expands its words first.
-func setsInRedirect(list []*syntax.Redirect) (sets bool) {
+func setsInRedirect(list []*syntax.Redirect) bool {
+	for _, r := range list {
+		if r.Word != nil && sets(r.Word) || r.Hdoc != nil && sets(r.Hdoc) {
+			return true
+		}
+	}
+	return false
+}
+
+// setsInside reports whether expanding the value of an assignment sets a
+// variable, as x=${y:=z} does.
+func setsInside(list []*syntax.Assign) bool {
+	return slices.ContainsFunc(list, func(a *syntax.Assign) bool { return sets(a) })
+}
+
+// sets reports whether expanding a word sets a variable.
+func sets(n syntax.Node) (sets bool) {
 	look := func(n syntax.Node) bool {
 		switch x := n.(type) {
 		case *syntax.ParamExp:
@@ -75,14 +92,26 @@ func setsInRedirect(list []*syntax.Redirect) (sets bool) {
 		}
 		return !sets
 	}
+	syntax.Walk(n, look)
+	return sets
+}
+
+// mayFail reports whether one of these redirections may fail, so that what it
+// belongs to does not run.
+func (w *walker) mayFail(list []*syntax.Redirect) bool {
 	for _, r := range list {
-		for _, word := range []*syntax.Word{r.Word, r.Hdoc} {
-			if word != nil {
-				syntax.Walk(word, look)
-			}
+		l := r.Word.Lit()
+		if strings.HasSuffix(l, "-") {
+			w.closed = true
+		}
+		switch {
+		case r.Op == syntax.Hdoc || r.Op == syntax.DashHdoc || r.Op == syntax.WordHdoc || l == "/dev/null":
+		case (r.Op == syntax.DplIn || r.Op == syntax.DplOut) && len(l) == 1 && l <= "2" && !w.closed:
+		default:
+			return true
 		}
 	}
-	return sets
+	return false
 }
 
 // descriptor reports whether the word after >& is a plain descriptor.

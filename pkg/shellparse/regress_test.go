@@ -2,6 +2,7 @@ package shellparse
 
 import (
 	"context"
+	"os/exec"
 	"testing"
 )
 
@@ -40,19 +41,43 @@ func TestFoundByFuzzing(t *testing.T) {
 		// a redirection is expanded after the words
 		">>  ${x:=pwn} ${x:-pwn a}bash -c wn;o{pwn,a} ", ">$((y=1)) ${y:-pwn}", "${x:-pwn} <<E\n${x:=ls}\nE\n",
 	}
+	accounted(t, tr, "bash", texts)
+}
+
+// accounted holds the analyses of texts against what a shell starts.
+func accounted(t *testing.T, tr *truth, shell string, texts []string) {
+	t.Helper()
 	ran, _ := tr.run(t, texts)
 	starts := 0
 	for i, calls := range ran {
-		a := Analyze(context.Background(), texts[i], "bash", tr.world(t.TempDir()))
+		a := Analyze(context.Background(), texts[i], shell, tr.world(t.TempDir()))
 		for _, words := range calls {
 			starts++
 			if why := missed(a, words); why != "" {
-				t.Errorf("bash ran %q: %s\n%q\n%s", words, why, texts[i], dump(a))
+				t.Errorf("%s ran %q: %s\n%q\n%s", shell, words, why, texts[i], dump(a))
 				break
 			}
 		}
 	}
-	if starts < len(texts)/2 {
-		t.Errorf("bash started the canary %d times only", starts)
+	if starts < len(texts)/3 {
+		t.Errorf("%s started the canary %d times only", shell, starts)
+	}
+}
+
+// TestState compares with the shells what depends on their state: options,
+// attributes of variables, and what they set or evaluate by themselves.
+func TestState(t *testing.T) {
+	for _, s := range []struct{ shell, program, file string }{{"bash", "", "state_bash.txt"}, {"zsh", "zsh", "state_zsh.txt"}, {"zsh", "zsh", "state_bash.txt"}, {"sh", "dash", "state_bash.txt"}} {
+		t.Run(s.shell+"/"+s.file, func(t *testing.T) {
+			tr := newTruth(t)
+			if s.program != "" {
+				p, err := exec.LookPath(s.program)
+				if err != nil {
+					t.Skipf("no %s on this machine", s.program)
+				}
+				tr.shell = p
+			}
+			accounted(t, tr, s.shell, hostile(t, s.file))
+		})
 	}
 }

@@ -2,6 +2,7 @@ package shellparse
 
 import (
 	"slices"
+	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -44,16 +45,17 @@ type function struct {
 
 // flow is the part of a shell's state that every command may change.
 type flow struct {
-	dirs []string // where the shell may be, after success
-	fail []string // where it is when the last command failed; nil: the same
-	old  []string // where cd - leads
-	lost string   // why the directory is not known; "" when it is
-	dead bool     // the last command ended the shell or function
-	path string   // why a bare name may mean another program
-	env  string   // why programs may behave otherwise than their names say
-	hush string   // why a variable in the environment is not of a known kind
-	gone string   // why nothing is known of variables any more
-	ifs  bool     // words are split in another way than usual
+	dirs  []string // where the shell may be, after success
+	fail  []string // where it is when the last command failed; nil: the same
+	old   []string // where cd - leads
+	names []string // the names, other than dirs, by which it may have come there through links
+	lost  string   // why the directory is not known; "" when it is
+	dead  bool     // the last command ended the shell or function
+	path  string   // why a bare name may mean another program
+	env   string   // why programs may behave otherwise than their names say
+	hush  string   // why a variable in the environment is not of a known kind
+	gone  string   // why nothing is known of variables any more
+	ifs   bool     // words are split in another way than usual
 
 	allexport bool     // set -a
 	pushed    []string // the directories of pushd
@@ -106,8 +108,10 @@ func (w *walker) join(s *scope) {
 	p.path, p.env, p.gone = cmpOr(p.path, s.path), cmpOr(p.env, s.env), cmpOr(p.gone, s.gone)
 	p.hush = cmpOr(p.hush, s.hush)
 	p.ifs = p.ifs || s.ifs
+	p.allexport = p.allexport || s.allexport
 	p.lost = cmpOr(p.lost, s.lost)
 	p.old = union(p.old, s.old)
+	p.names = union(p.names, s.names)
 	if s.hasArgs && !s.call {
 		p.hasArgs, p.args = true, []word{{text: "$@", dyn: true, multi: true}}
 	}
@@ -148,6 +152,15 @@ func (s *scope) put(name string, v value) {
 		s.vars = map[string]value{}
 	}
 	s.vars[name] = v
+}
+
+// doubt forgets what a variable is, in every scope.
+func (s *scope) doubt(name string) {
+	for ; s != nil; s = s.parent {
+		if v, ok := s.vars[name]; ok || s.parent == nil {
+			s.put(name, value{net: v.net})
+		}
+	}
 }
 
 func (s *scope) function(name string, f *function) {
@@ -191,9 +204,12 @@ func (s *scope) lookupFunc(name string) *function {
 }
 
 func (s *scope) lookupAlias(name string) (string, bool) {
-	for ; s != nil && !s.fence; s = s.parent {
+	for ; s != nil; s = s.parent {
 		if t, ok := s.aliases[name]; ok {
 			return t, true
+		}
+		if s.fence {
+			break
 		}
 	}
 	return "", false
@@ -255,7 +271,7 @@ func (w *walker) lookup(name string) value {
 	}
 	switch name {
 	case "PWD":
-		if w.st.lost == "" && len(w.st.dirs) == 1 {
+		if w.st.lost == "" && len(w.st.dirs) == 1 && len(w.st.names) == 0 {
 			return text(w.st.dirs[0])
 		}
 		return value{}
@@ -284,13 +300,33 @@ func (w *walker) home() string {
 	return ""
 }
 
+// put gives a variable its value, which is not known where the shell may
+// change or refuse it.
+func (w *walker) put(name string, v value) {
+	if w.shell == "zsh" && strings.Contains(" argv match mbegin mend MATCH MBEGIN MEND status pipestatus signals ARGC ", " "+name+" ") {
+		w.whole("a variable that zsh itself sets")
+	}
+	switch {
+	case numberVariable(name):
+		if !v.numeric() { // it evaluates what it is given
+			w.whole("arithmetic on text that is not known")
+		}
+		v = value{list: []string{numberText}}
+	case ownVariable(name) || slices.Contains(w.fixed, name) || slices.Contains(w.vague, name):
+		v = value{net: v.net}
+	}
+	w.st.put(name, v)
+}
+
 // set gives a variable its value and follows what that changes. It reports
 // whether later programs run otherwise because of it.
 func (w *walker) set(name string, v value) {
-	w.st.put(name, v)
+	w.put(name, v)
 	switch {
 	case name == "IFS":
 		w.st.ifs = true
+	case name == "DIRSTACK":
+		w.st.pushed, w.st.lost = nil, cmpOr(w.st.lost, "the directories of popd are set")
 	case name == "CDPATH" || name == "OLDPWD" || name == "PWD":
 		w.st.old = nil
 	}

@@ -128,7 +128,12 @@ type walker struct {
 	parent  int // 1 + the index of the exec access that causes what is walked
 	pending []*function
 	numbers []string // variables whose values are evaluated as arithmetic
+	fixed   []string // variables that may be read-only: a second value may not count
+	arrays  []string // variables that are or may be lists
+	vague   []string // variables that the shell changes as it sets them
+	left    []string // directories in which the function being walked may have returned
 	looped  bool     // a function called itself
+	closed  bool     // a descriptor was closed, so that a later one may fail
 	stdin   stream   // what the command being walked reads, when piped
 	calls   []string
 	later   bool // walking what runs at another time than it is written

@@ -176,44 +176,38 @@ func (w *walker) debugger(c *call) {
 // shellCommand reads bash, sh and zsh.
 func (w *walker) shellCommand(c *call) {
 	words := c.words[1:]
-	script, interactive := false, false
-	i := 0
-	for ; i < len(words); i++ {
-		t := words[i].text
-		if words[i].dyn {
+	script, interactive, input := false, false, false
+	for len(words) > 0 {
+		t := words[0].text
+		if words[0].dyn {
 			c.opaque(w, "a word that is not known may be an option")
 			break
 		}
-		if t == "--" || t == "-" {
-			i++
+		if !strings.HasPrefix(t, "-") && !strings.HasPrefix(t, "+") {
 			break
 		}
-		if !strings.HasPrefix(t, "-") && !strings.HasPrefix(t, "+") || len(t) < 2 {
+		words = words[1:]
+		if t == "--" || t == "-" {
 			break
 		}
 		if strings.HasPrefix(t, "--") {
 			if t == "--rcfile" || t == "--init-file" {
-				i++
+				words = words[min(1, len(words)):]
 				interactive = true
+			} else if !strings.Contains(" --norc --noprofile --login --noediting --verbose --version --help --no-rcs ", " "+t+" ") {
+				w.rereads(c)
 			}
 			continue
 		}
-		if t[0] == '-' && strings.Contains(t, "c") {
-			script = true
-		}
+		script = script || t[0] == '-' && strings.Contains(t, "c")
+		input = input || t[0] == '-' && strings.Contains(t, "s")
 		interactive = interactive || strings.Contains(t, "i")
-		if t[0] == '-' && strings.Contains(t, "s") {
-			w.shellInput(c)
-			return
-		}
-		if strings.ContainsAny(t, "oO") {
-			i++
-		}
+		words = w.shellLetters(c, t, words)
 	}
 	if interactive {
 		c.lower(w, policy.Unknown)
 	}
-	rest := words[min(i, len(words)):]
+	rest := words
 	switch {
 	case script && len(rest) == 0:
 		return
@@ -222,11 +216,37 @@ func (w *walker) shellCommand(c *call) {
 			c.lower(w, policy.Unknown) // words that the script does not see as its own
 		}
 		w.nested(c, rest[0], rest[1:])
-	case len(rest) > 0:
+	case len(rest) > 0 && !input:
 		w.scriptFile(c, rest[0], rest[1:])
 	default:
-		w.shellInput(c)
+		w.shellInput(c, rest)
 	}
+}
+
+// shellLetters reads a bundle of a shell's options; o and O take the next word
+// for the name of one. It gives the words that are left.
+func (w *walker) shellLetters(c *call, t string, words []word) []word {
+	plain := "ceuxvilsabhmCET"
+	if shellKind(c.name) == "zsh" {
+		plain = "ceuxvilsf"
+	}
+	for i := 1; i < len(t); i++ {
+		switch {
+		case t[i] == 'o' && len(words) > 0:
+			if name := words[0].text; words[0].dyn || shellKind(c.name) == "zsh" || !strings.Contains(plainOptions, " "+name+" ") {
+				w.rereads(c)
+			}
+			words = words[1:]
+		case t[i] == 'O' && len(words) > 0:
+			if words[0].dyn || !strings.Contains(plainShopts, " "+words[0].text+" ") {
+				w.rereads(c)
+			}
+			words = words[1:]
+		case strings.IndexByte(plain, t[i]) < 0 && t[i] != 'o' && t[i] != 'O':
+			w.rereads(c)
+		}
+	}
+	return words
 }
 
 // nested judges the text of a shell's -c, with its parameters.
@@ -315,7 +335,7 @@ func (w *walker) scriptText(name string) (string, bool) {
 }
 
 // shellInput judges a shell that reads its commands from its input.
-func (w *walker) shellInput(c *call) {
+func (w *walker) shellInput(c *call, args []word) {
 	in := w.stdin
 	if in.net {
 		c.danger(w, "runs what it fetches")
@@ -326,6 +346,6 @@ func (w *walker) shellInput(c *call) {
 	}
 	c.lower(w, policy.Unknown)
 	w.stdin = stream{}
-	w.nested(c, word{text: in.text}, nil)
+	w.nested(c, word{text: in.text}, append([]word{c.words[0]}, args...))
 	w.stdin = in
 }

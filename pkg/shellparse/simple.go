@@ -22,6 +22,9 @@ func (w *walker) simple(x *syntax.CallExpr) {
 		}
 	}
 	w.oddNames(x)
+	if setsInside(x.Assigns) {
+		w.whole("an assignment whose value sets a variable")
+	}
 	s := w.push()
 	c := &call{src: cut(w.source(x)), words: words}
 	for _, a := range x.Assigns {
@@ -30,7 +33,7 @@ func (w *walker) simple(x *syntax.CallExpr) {
 		if slices.Contains(w.numbers, a.Name.Value) && !v.numeric() {
 			w.whole("arithmetic on text that is not known")
 		}
-		s.put(a.Name.Value, v)
+		w.put(a.Name.Value, v)
 		if s.local == nil {
 			s.local = map[string]bool{}
 		}
@@ -81,6 +84,10 @@ func (w *walker) forOne(c *call, name string, v value, index bool) {
 	case variableHarmless:
 	case variableOther:
 		c.hush = name + " is set"
+	case variableShell:
+		w.env(name, v)
+		w.whole(name + " is set, which makes the shell run or read something")
+		c.opaqueEnv = name + " is set for it"
 	default:
 		w.env(name, v)
 		c.opaqueEnv = name + " is set for it"

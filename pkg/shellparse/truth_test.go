@@ -262,6 +262,8 @@ func fragments() []string {
 		"trap pwn EXIT", "set -- pwn", "shift", "unset x", "export x=pwn", "declare x=pwn", "local x=pwn", "readonly y", "read x", "read x <<<pwn", "printf -v x pwn", "printf pwn", "let y=1", "alias ls=pwn", "shopt -s expand_aliases", "set -e", "cd", "return", "break", "continue", "exit", "wait", "[ a ]", "test a",
 		"if true; then pwn; fi", "for x in pwn a; do $x; done", "while pwn; do break; done", "case a in a) pwn;; esac", "{ pwn; }", "(pwn)", "((y=1))", "[[ a == a ]] && pwn", "time pwn", "coproc pwn", "! pwn", "pwn &", "true && pwn", "false || pwn", "echo pwn | bash", "x=$(echo pwn)", "$(echo pwn)", "`echo pwn`",
 		"x=pwn; $x", "x=p y=wn; $x$y", "IFS=,", "x=pwn,a", "x='pwn;a'", "set -f", "y=x", "${!y}", "declare -n z=x", "declare -i y", "x='a[$(pwn)]'", "((x))", "[[ $x -eq 1 ]]", "y=${x:-pwn}", "mapfile x <<<pwn", "${x:0:3}", "${x^^}", "${x:- pwn}", "${x:-pwn a}", "${x:-a pwn;pwn}", "${y:+pwn\tb }", "${x:=pwn a}", `${x:-"pwn a"}`,
+		"declare -l x=PWN", "local -g x=pwn", "readonly x=pwn", "export x=ls y=$x", "set -eo pipefail a", "set -k", "set -o posix", "shopt -s nullglob", "shopt -so pipefail", "_=ls", "$_", ": pwn", "OPTARG=ls", "getopts a: y -apwn", "$OPTARG", "BASH_REMATCH=ls", "[[ pwn =~ p.* ]]", "$BASH_REMATCH",
+		"declare -a x", `declare x="$y"`, "y='($(pwn))'", "f() { return; }", "exec -afoo pwn a", "wait -np 'a[$(pwn)]'", "RANDOM=x", "unset -f f", "unset x", "a=(pwn x)", `"${a[@]}"`, "${a[@]@P}", "time -- pwn", "xargs -iX pwn X <<<a", "bash -s a <<<'pwn $1'", "bash -eo pipefail -c pwn", "bash -O nullglob -c 'zz* pwn'", "f() { declare -g x=pwn; }", "trap 'pwn a' EXIT", "x=ls",
 	}
 }
 
@@ -329,7 +331,7 @@ func fuzzCount() int { return fuzzNumber("AGENTKIT_FUZZ_N", 2000) }
 // leave the directory, wait for ever, or fork without end.
 func tame(s string) bool {
 	return !strings.ContainsAny(s, "/\x00") && !strings.Contains(s, "until") && !strings.Contains(s, "while :") && !strings.Contains(s, "while true") && !strings.Contains(s, "..") && len(s) < 400 &&
-		strings.Count(s, "while") == strings.Count(s, "while pwn; do break; done") && !strings.Contains(s, "kill") && !strings.Contains(s, "ulimit") && !strings.Contains(s, "suspend") && !strings.Contains(s, "select")
+		strings.Count(s, "while") == strings.Count(s, "while pwn; do break; done") && !strings.Contains(s, "kill") && !strings.Contains(s, "ulimit") && !strings.Contains(s, "suspend") && !strings.Contains(s, "select") && !strings.Contains(s, "not_found") && !strings.Contains(s, ";;pwn") && !strings.Contains(s, "(;;)") && !strings.Contains(s, `\1`)
 }
 
 // TestDifferentialFuzz compares the analysis with what bash does. What starts
@@ -352,8 +354,19 @@ func TestDifferentialMutations(t *testing.T) {
 		must(t, json.Unmarshal(line, &c))
 		seeds = append(seeds, c.Input)
 	}
+	differ(t, newTruth(t), "bash", fuzzCount(), mutated(seeds))
+}
+
+// TestDifferentialStates is the same with texts in which what runs depends on
+// the shell's state.
+func TestDifferentialStates(t *testing.T) {
+	differ(t, newTruth(t), "bash", fuzzCount(), mutated(hostile(t, "state_bash.txt")))
+}
+
+// mutated makes damaged copies of seeds, one within or behind another.
+func mutated(seeds []string) func(*rand.Rand) string {
 	frags := append(fragments(), seeds...)
-	differ(t, newTruth(t), "bash", fuzzCount(), func(r *rand.Rand) string {
+	return func(r *rand.Rand) string {
 		s := seeds[r.IntN(len(seeds))]
 		switch r.IntN(4) {
 		case 0: // two of them
@@ -363,7 +376,7 @@ func TestDifferentialMutations(t *testing.T) {
 			s = s[:i] + seeds[r.IntN(len(seeds))] + s[i:]
 		}
 		return damage(r, s, 1+r.IntN(4), frags)
-	})
+	}
 }
 
 // TestDifferentialFuzzOtherShells is the same with the sh of the machine where

@@ -39,15 +39,19 @@ func (w *walker) stmt(s *syntax.Stmt) {
 		defer w.drop(sub)
 	}
 	saved := w.stdin
-	if c, ok := s.Cmd.(*syntax.CallExpr); ok && len(c.Args) > 0 && setsInRedirect(s.Redirs) {
-		w.whole("a redirection that sets a variable, after the words are made")
+	if setsInRedirect(s.Redirs) { // after the words are made, and without a command in another process
+		w.whole("a redirection that sets a variable")
 	}
 	files := w.redirects(s.Redirs)
 	if s.Cmd == nil && w.shell == "zsh" && len(s.Redirs) > 0 {
 		w.whole("a redirection alone, for which zsh runs a program")
 	}
 	from := len(w.out.Accesses)
-	w.command(s.Cmd)
+	if _, declares := s.Cmd.(*syntax.FuncDecl); !declares && w.mayFail(s.Redirs) {
+		w.perhaps(func() { w.command(s.Cmd) })
+	} else {
+		w.command(s.Cmd)
+	}
 	w.stdin = saved
 	if len(files) > 0 && w.fetches(from) {
 		for _, i := range files {
@@ -58,6 +62,17 @@ func (w *walker) stmt(s *syntax.Stmt) {
 		w.st.dirs, w.st.fail = union(w.st.dirs, w.st.fail), nil
 	}
 	w.emptied(s.Cmd, files, from)
+}
+
+// perhaps walks a command that does not run where a redirection of its fails.
+func (w *walker) perhaps(command func()) {
+	s := w.push()
+	command()
+	after := s.flow
+	w.join(s)
+	w.st.dirs, w.st.fail = after.dirs, union(slices.Clone(after.failed()), w.st.dirs)
+	w.st.old, w.st.pushed, w.st.dead = union(w.st.old, after.old), nil, false
+	w.crowd()
 }
 
 // emptied marks the commands whose only effect is to empty a file, and those
@@ -165,6 +180,9 @@ func (w *walker) command(cmd syntax.Command) {
 	case *syntax.DeclClause:
 		w.declaration(x)
 	case *syntax.LetClause:
+		if strings.ContainsAny(w.source(x), "<>|&;") || w.st.lookupFunc("let") != nil { // the parser takes them for arithmetic
+			w.whole("an operator in the words of let")
+		}
 		for _, e := range x.Exprs {
 			w.arithmetic(e)
 		}
@@ -236,10 +254,13 @@ func (w *walker) loop(body func(), nodes ...[]*syntax.Stmt) {
 func (w *walker) forLoop(x *syntax.ForClause) {
 	switch l := x.Loop.(type) {
 	case *syntax.CStyleLoop:
-		for _, e := range []syntax.ArithmExpr{l.Init, l.Cond, l.Post} {
+		for _, e := range []syntax.ArithmExpr{l.Init, l.Cond} {
 			if e != nil {
 				w.arithmetic(e)
 			}
+		}
+		if l.Post != nil {
+			w.unlikely(func() { w.arithmetic(l.Post) })
 		}
 		w.loop(func() { w.list(x.Do) }, x.Do)
 	case *syntax.WordIter:

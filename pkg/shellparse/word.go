@@ -31,6 +31,11 @@ func (x word) option() bool {
 	return x.lead == "" || x.lead[0] == '-'
 }
 
+// spreads reports whether the word may become several of any form, or none.
+func (x word) spreads() bool {
+	return x.dyn && x.multi && !x.number && x.under == "" && (x.glob == "" || loose(x.glob))
+}
+
 // loose reports whether a pattern says nothing at all of the names it matches:
 // the spelling in which a planted name becomes an option unseen.
 func loose(pattern string) bool { return strings.Trim(pattern, "*?") == "" }
@@ -82,6 +87,7 @@ func (b *builder) add(s string, quoted bool) {
 
 // hole adds a part that is not known; one may become no word or several.
 func (b *builder) hole(quoted, number bool) {
+	number = number && (quoted || !b.w.st.ifs) // digits may separate words, too
 	if !b.dyn {
 		b.dyn, b.lead, b.number = true, len(b.b), true
 	}
@@ -119,6 +125,10 @@ func blank(r rune) bool { return r == ' ' || r == '\t' || r == '\n' }
 // list adds the elements of "$@" or "${a[@]}".
 func (b *builder) list(items []word, quoted bool) {
 	if len(items) == 0 {
+		return
+	}
+	if !b.split && b.w.st.ifs && len(items) > 1 { // it says what stands between them
+		b.hole(true, false)
 		return
 	}
 	for i, x := range items {
@@ -366,6 +376,11 @@ func zshOdd(s string) bool {
 		case strings.IndexByte("^#(<", c) >= 0 && (i == 0 || s[i-1] != '$'):
 			return true
 		case c == '~' && i > 0:
+			return true
+		}
+	}
+	for _, c := range "=~^" { // as in ${=x}
+		if strings.Contains(s, "$"+string(c)) {
 			return true
 		}
 	}

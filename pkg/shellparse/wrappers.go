@@ -156,7 +156,7 @@ func splitString(words []word, i int) (s word, taken int, ok bool) {
 		if j < 0 || strings.ContainsAny(t[:j], "uCaP") {
 			return s, 0, false
 		}
-		if rest := t[j+1:]; rest != "" {
+		if rest := t[j+1:]; rest != "" || words[i].dyn {
 			return word{text: rest, dyn: words[i].dyn}, 0, true
 		}
 	default:
@@ -223,6 +223,20 @@ func (w *walker) xargs(c *call) {
 	}
 	if !replaced && c.given("i", "replace") {
 		mark, replaced = word{text: "{}"}, true
+		for _, name := range []string{"i", "replace"} {
+			if v, ok := c.optionValue(name); ok && (v.dyn || v.text != "") {
+				mark = v
+			}
+		}
+	}
+	marks := 0
+	for _, o := range c.opts {
+		if hasName(o.names, "I") || hasName(o.names, "J") || hasName(o.names, "i") || hasName(o.names, "replace") {
+			marks++
+		}
+	}
+	if marks > 1 || replaced && mark.dyn {
+		c.opaque(w, "what is replaced is not known before it runs")
 	}
 	words := slices.Clone(args)
 	if replaced && !mark.dyn && mark.text != "" {
@@ -235,7 +249,8 @@ func (w *walker) xargs(c *call) {
 				words[i] = y
 			}
 		}
-	} else {
+	}
+	if !replaced || mark.dyn || mark.text == "" || c.given("L", "l", "max-lines", "max-args") { // the last of them counts
 		words = append(words, items...)
 	}
 	w.inner(c, words)
