@@ -118,7 +118,7 @@ type globMeta struct {
 func (g *globCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
 	switch {
 	case !g.dir.Exists:
-		return nil, tool.Errorf(tool.NotFound, "%s does not exist", shown(g.dir)).
+		return nil, tool.Errorf(tool.NotFound, "%s", absent(g.dir)).
 			Suggest(env.Workspace.Near(g.dir, 5)...).WithHint("check the path")
 	case g.dir.Type != policy.Dir:
 		return nil, tool.Errorf(tool.BadInput, "%s is not a directory", shown(g.dir)).WithHint("name the directory to search, or read the file")
@@ -139,10 +139,22 @@ func (g *globCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	case err != nil:
 		return nil, err
 	}
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
+	return g.result(res, g.plainDir(env)), context.Cause(ctx) // beside what was found until then
+}
+
+// plainDir gives the first pattern that is the name of a directory: glob lists
+// files, so it finds nothing there.
+func (g *globCall) plainDir(env *tool.Env) string {
+	for _, pattern := range g.Patterns {
+		if strings.ContainsAny(pattern, `*?[{\`) {
+			continue
+		}
+		dir, err := env.Workspace.Resolve(filepath.Join(g.Path, pattern))
+		if err == nil && dir.Exists && dir.Type == policy.Dir && env.May(dir.Read("glob")) == nil {
+			return pattern
+		}
 	}
-	return g.result(res), nil
+	return ""
 }
 
 // patterns are the call's, where those without a slash match at any depth.
@@ -157,7 +169,11 @@ func (g *globCall) patterns() []string {
 	return list
 }
 
-func (g *globCall) result(res *rg.GlobResults) *tool.Result {
+func hasBareComma(pattern string) bool {
+	return strings.Contains(pattern, ",") && !strings.Contains(pattern, "{")
+}
+
+func (g *globCall) result(res *rg.GlobResults, plainDir string) *tool.Result {
 	meta := &globMeta{
 		Count: len(res.Entries), Total: res.Total, Truncated: res.Truncated, NextCursor: res.Cursor,
 		Changed: res.Changed, Partial: res.Partial, Files: []string{}, Skipped: []skipped{}, SkipCount: res.SkipCount,
@@ -177,8 +193,16 @@ func (g *globCall) result(res *rg.GlobResults) *tool.Result {
 	for _, s := range res.Skipped {
 		meta.Skipped = append(meta.Skipped, skipped{s.Path, s.Reason})
 	}
-	if res.Total == 0 {
+	switch {
+	case res.Total == 0 && plainDir != "":
+		fmt.Fprintf(&b, "no files found: %s is a directory, and %s/** finds the files in it\n", visibleName(plainDir), visibleName(strings.TrimSuffix(plainDir, "/")))
+	case res.Total == 0 && slices.ContainsFunc(g.Patterns, hasBareComma):
+		b.WriteString("no files found: a comma stands for itself; give several patterns as a list or as {a,b}\n")
+	case res.Total == 0:
 		b.WriteString("no files found\n")
+	}
+	if res.Changed {
+		b.WriteString("\n" + cursorIsOld)
 	}
 	if res.Truncated {
 		fmt.Fprintf(&b, "\n%d of %d files; go on with cursor=%q\n", len(res.Entries), res.Total, res.Cursor)

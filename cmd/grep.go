@@ -55,7 +55,7 @@ func (g *grepCall) Params(p *param.Set) {
 	p.Int(&g.Before, "before", "lines to show before a match").Between(0, 1000).Alias("context_before", "-B", "before_context").Letter("B")
 	p.Int(&g.After, "after", "lines to show after a match").Between(0, 1000).Alias("context_after", "-A", "after_context").Letter("A")
 	p.Int(&g.Context, "context", "lines to show before and after a match").Between(0, 1000).Alias("-C", "context_lines").Letter("C")
-	p.Strings(&g.Include, "include", "globs of the files to search, such as *.{ts,tsx}").Alias("glob", "include_pattern")
+	p.Strings(&g.Include, "include", "globs of the files to search, such as *.{ts,tsx}").Alias("glob", "include_pattern").Letter("g")
 	p.Strings(&g.Exclude, "exclude", "globs of files and directories to leave out").Alias("exclude_pattern")
 	p.Strings(&g.Types, "type", "kinds of files to search, such as go or js").Alias("file_type", "types").Letter("t")
 	p.Bool(&g.IgnoreCase, "ignore_case", "let upper and lower case match each other").Alias("case_insensitive", "-i", "ignoreCase").Letter("i")
@@ -136,31 +136,45 @@ func (g *grepCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	if err != nil {
 		return nil, g.explain(err)
 	}
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
 	r := &tool.Result{Title: g.title(res), Output: g.render(res, plainly), Metadata: g.meta(res), No: res.FileCount == 0}
 	r.Pretty = func(paint func(tool.Style, string) string) string { return g.render(res, paint) }
 	if res.Partial == rg.PartialTimeout {
 		r.Error = tool.Errorf(tool.Timeout, "the search took longer than %d ms", g.TimeoutMS).WithHint("narrow path or include, or give a larger timeout_ms")
 	}
-	return r, nil
+	return r, context.Cause(ctx) // beside what was found until then
 }
 
+// maxLineShown is how many bytes of a line are shown, the match among them. With
+// its number and what is said of the rest, it stays below the 2000 characters
+// at which a line of the output is cut.
+const maxLineShown = 1900
+
 func (g *grepCall) query(ctx context.Context, env *tool.Env) (rg.Query, error) {
+	include, err := g.globs(env, g.Include, "include", "exclude")
+	if err != nil {
+		return rg.Query{}, err
+	}
+	exclude, err := g.globs(env, g.Exclude, "exclude", "include")
+	if err != nil {
+		return rg.Query{}, err
+	}
 	q := rg.Query{
 		Root: env.Workspace.Root(), Resolved: true, Pattern: g.Pattern,
 		Literal: g.Literal, IgnoreCase: g.IgnoreCase, SmartCase: g.SmartCase, Word: g.Word,
 		Multiline: g.Multiline, DotAll: g.Multiline, CRLF: true,
-		Include: g.Include, Exclude: g.Exclude, Types: g.Types,
+		Include: include, Exclude: exclude, Types: g.Types,
 		Hidden: g.Hidden, NoIgnore: !g.Ignore, GlobalIgnore: rg.GlobalIgnoreFile(env.Getenv),
 		Mode: rg.Mode(g.Mode), Sort: rg.Order(g.Sort), Before: max(g.Before, g.Context), After: max(g.After, g.Context),
-		Limit: g.Limit, Cursor: g.Cursor, Timeout: time.Duration(g.TimeoutMS) * time.Millisecond,
+		MaxLineShown: maxLineShown, Limit: g.Limit, Cursor: g.Cursor, Timeout: time.Duration(g.TimeoutMS) * time.Millisecond,
 	}
 	for _, p := range g.paths {
 		if !p.Exists {
-			return q, tool.Errorf(tool.NotFound, "%s does not exist", shown(p)).
-				Suggest(env.Workspace.Near(p, 5)...).WithHint("check the path")
+			hint := "check the path"
+			if strings.ContainsAny(p.Real, "*?[{") {
+				hint = "path names files and directories; a glob of the files to search goes into include"
+			}
+			return q, tool.Errorf(tool.NotFound, "%s", absent(p)).
+				Suggest(env.Workspace.Near(p, 5)...).WithHint("%s", hint)
 		}
 		q.Paths = append(q.Paths, p.Real)
 	}
@@ -189,12 +203,30 @@ func (g *grepCall) query(ctx context.Context, env *tool.Env) (rg.Query, error) {
 	return q, nil
 }
 
+// globs gives the globs of a parameter relative to the root. One with ! in
+// front belongs into the other parameter.
+func (g *grepCall) globs(env *tool.Env, list []string, name, other string) ([]string, error) {
+	var out []string
+	for _, glob := range list {
+		if rest, ok := strings.CutPrefix(glob, "!"); ok {
+			return nil, tool.Errorf(tool.BadInput, "%s: %q begins with !", name, glob).WithHint("give %q as %s, or write \\! for a name that begins so", rest, other)
+		}
+		if rest, ok := strings.CutPrefix(glob, filepath.ToSlash(env.Workspace.Root())+"/"); ok {
+			glob = "/" + rest
+		}
+		out = append(out, strings.TrimPrefix(glob, "./"))
+	}
+	return out, nil
+}
+
 // explain makes a tool's error of a query that cannot be run.
 func (g *grepCall) explain(err error) error {
 	var p *rg.PatternError
 	switch {
 	case errors.As(err, &p) && p.PCRE:
-		return tool.Errorf(tool.Unsupported, "%w", err).WithHint("write it without look-around and backreferences, or install ripgrep 14 or later with PCRE2")
+		return tool.Errorf(tool.Unsupported, "%w", err).WithHint("write it without look-around, backreferences and very large repeats, or install ripgrep 14 or later with PCRE2")
+	case errors.As(err, &p) && p.Multiline:
+		return tool.Errorf(tool.BadInput, "%w", err).WithHint("set multiline, or search for what stands on one line")
 	case errors.As(err, &p):
 		return tool.Errorf(tool.BadInput, "%w", err).WithHint("correct the pattern, or set literal to search for it as plain text")
 	case errors.Is(err, rg.ErrEmptyPattern):
@@ -263,9 +295,19 @@ func (g *grepCall) render(res *rg.Results, paint func(tool.Style, string) string
 	}
 	if res.FileCount == 0 {
 		fmt.Fprintf(&b, "no matches in %s\n", count(int64(res.Searched), "file"))
+		if res.Searched == 0 && res.Partial == "" && len(g.Include) > 0 {
+			b.WriteString("no file matches include: give several globs as a list or as {a,b}, and a directory as path or as DIR/**\n")
+		}
+	}
+	if res.Changed {
+		b.WriteString("\n" + cursorIsOld)
 	}
 	if res.Truncated {
-		fmt.Fprintf(&b, "\n%s in %s in all; go on with cursor=%q\n", count(res.Matches, "match"), count(int64(res.FileCount), "file"), res.Cursor)
+		all := count(int64(res.FileCount), "file")
+		if g.Mode != "files" { // there each is read only up to its first match
+			all = count(res.Matches, "match") + " in " + all
+		}
+		fmt.Fprintf(&b, "\n%s in all; go on with cursor=%q\n", all, res.Cursor)
 	}
 	if res.Partial != "" {
 		fmt.Fprintf(&b, "\nthe search ended early (%s): there may be more\n", res.Partial)

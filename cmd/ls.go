@@ -76,7 +76,7 @@ type lsEntry struct {
 	Name    string     `json:"name"` // relative to the directory that is listed
 	Type    string     `json:"type"` // file, dir, symlink or other
 	Size    int64      `json:"size"`
-	Mode    string     `json:"mode"`
+	Mode    string     `json:"mode"`               // as drwxr-xr-x
 	Time    *time.Time `json:"modified,omitempty"` // absent when it has just gone
 	Target  string     `json:"target,omitempty"`   // of a link
 	Entries *int       `json:"entries,omitempty"`  // in a directory; absent where depth ends
@@ -88,8 +88,8 @@ const maxLsEntries = 1 << 20
 // Run implements tool.Call.
 func (l *lsCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
 	if !l.dir.Exists {
-		return nil, tool.Errorf(tool.NotFound, "%s does not exist", shown(l.dir)).
-			Suggest(env.Workspace.Near(l.dir, 5)...).WithHint("check the path")
+		return nil, tool.Errorf(tool.NotFound, "%s", absent(l.dir)).
+			Suggest(env.Workspace.Near(l.dir, 5)...).WithHint("check the path, or find it with glob")
 	}
 	meta := &lsMeta{Path: shown(l.dir), Entries: []lsEntry{}, Skipped: []skipped{}}
 	if err := l.list(ctx, env, meta); err != nil {
@@ -136,7 +136,7 @@ func (l *lsCall) list(ctx context.Context, env *tool.Env, meta *lsMeta) error {
 }
 
 func lsEntryOf(e rg.ListEntry) lsEntry {
-	out := lsEntry{Name: e.Path, Type: lsType(e.Mode), Size: e.Size, Mode: e.Mode.String(), Target: e.Target}
+	out := lsEntry{Name: e.Path, Type: lsType(e.Mode), Size: e.Size, Mode: lsMode(e.Mode), Target: e.Target}
 	if !e.Modified.IsZero() {
 		modified := e.Modified.UTC()
 		out.Time = &modified

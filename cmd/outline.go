@@ -189,7 +189,7 @@ func (o *outlineCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, err
 	meta := &outlineMeta{Symbols: []outlineSymbol{}, Broken: []outlinePartial{}, Skipped: []skipped{}}
 	for _, t := range o.targets {
 		if !t.path.Exists {
-			return nil, tool.Errorf(tool.NotFound, "%s does not exist", shown(t.path)).
+			return nil, tool.Errorf(tool.NotFound, "%s", absent(t.path)).
 				Suggest(env.Workspace.Near(t.path, 5)...).WithHint("check the path, or find the file with glob")
 		}
 		meta.Paths = append(meta.Paths, shown(t.path))

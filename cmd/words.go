@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/tool"
@@ -61,3 +62,15 @@ func visibleName(name string) string {
 
 // quoteWord is s as one word of a shell.
 func quoteWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// cursorIsOld is the warning where a list that is gone through by cursor is not
+// the one that the cursor was made for.
+const cursorIsOld = "files have changed since the cursor was made: some results may be missing or come twice; leave cursor out to start over\n"
+
+// absent says that a path does not exist, and where it leads if it is a link.
+func absent(p workspace.Path) string {
+	if name := filepath.Base(p.Given); name != filepath.Base(p.Real) && name == filepath.Base(p.Named) {
+		return fmt.Sprintf("%s leads to %s, which does not exist", visibleName(p.Given), shown(p))
+	}
+	return shown(p) + " does not exist"
+}

@@ -8,8 +8,9 @@
 //
 //   - Patterns are regular expressions as ripgrep documents them, with Unicode
 //     classes; ^ and $ are those of a line, a carriage return is text.
-//   - Ignore files, hidden files and links are treated as ripgrep does. Include
-//     and Exclude only ever leave files out; Globs are ripgrep's -g.
+//   - Ignore files, hidden files and links are treated as ripgrep does, but for
+//     what stands below. Include and Exclude only ever leave files out; Globs
+//     are ripgrep's -g.
 //   - A file with a zero byte is binary: it is named as skipped, and nothing of
 //     it is reported. Text in UTF-16 is known by its byte order mark, and
 //     decoded before it is searched. Other text is searched as the bytes it is;
@@ -17,6 +18,14 @@
 //   - What could not be searched is named with its reason; it never fails the
 //     search. Totals are true even where the matches shown are cut.
 //   - Results come in a stated order, and a cursor goes on where they end.
+//
+// Where ripgrep and git read a rule differently, the package's own engine does
+// what git does: braces are no alternatives, a set such as [!a] matches no
+// slash, and the user's own rules begin at the top of a repository, not in the
+// working directory. It further takes a hidden name for hidden when it ends in
+// a dot, asks for a file's type also where a glob names it, lists .git only on
+// request, and where it follows links it enters no directory a second time on
+// one path.
 //
 // Nothing here reads the environment or the working directory: every path is
 // absolute or below a root that the caller gives.

@@ -62,7 +62,7 @@ func globRules(globs []string) (*ruleSet, error) {
 			return nil, err
 		}
 		for _, line := range expanded {
-			r, ok := parseRule(line)
+			r, ok := parseRule(quoteHash(line))
 			if !ok {
 				return nil, &GlobError{Glob: glob, Message: "it names nothing"}
 			}
@@ -73,6 +73,15 @@ func globRules(globs []string) (*ruleSet, error) {
 		}
 	}
 	return s, nil
+}
+
+// quoteHash lets a glob begin with #, which begins a comment in ignore files
+// and in ripgrep's globs.
+func quoteHash(glob string) string {
+	if strings.HasPrefix(glob, "#") {
+		return `\` + glob
+	}
+	return glob
 }
 
 // A GlobError says why a glob cannot be used.

@@ -197,7 +197,7 @@ func (g *globber) run(ctx context.Context, t globTarget) error {
 // resolved, links on the way count as long as they stay below it.
 func (g *globber) resolve(t globTarget) (path string, ok bool) {
 	path = filepath.Join(g.root, filepath.FromSlash(t.base))
-	if !g.opt.Resolved || t.base == "" {
+	if !g.opt.Resolved || path == g.root {
 		return path, true
 	}
 	dir, name := path, ""

@@ -1,10 +1,12 @@
 package rg
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -112,16 +114,27 @@ func compareIgnore(t *testing.T, seed uint64) {
 	want := gitLists(t, root, t.TempDir())
 	got := walked(t, nil, WalkOptions{Root: root, Hidden: true})
 	if !slices.Equal(want, got) {
-		var rules strings.Builder
-		_ = filepath.WalkDir(root, func(p string, d os.DirEntry, _ error) error {
-			if d.Name() == ".gitignore" || d.Name() == "exclude" {
-				text, _ := os.ReadFile(p)
-				rules.WriteString(strings.TrimPrefix(p, root) + ":\n" + string(text) + "\n")
-			}
-			return nil
-		})
-		t.Errorf("seed %d: %s\n%s", seed, diffLines(want, got), rules.String())
+		t.Errorf("seed %d: %s\n%s", seed, diffLines(want, got), rulesBelow(root, ""))
 	}
+}
+
+// rulesBelow shows the ignore files of a tree, and one elsewhere.
+func rulesBelow(root, also string) string {
+	var rules strings.Builder
+	show := func(path string) {
+		text, _ := os.ReadFile(path)
+		fmt.Fprintf(&rules, "%q:\n%q\n", strings.TrimPrefix(path, root), text)
+	}
+	_ = filepath.WalkDir(root, func(path string, d os.DirEntry, _ error) error {
+		if ignoreKind([]byte(d.Name())) >= 0 || d.Name() == "exclude" || d.Name() == "HEAD" {
+			show(path)
+		}
+		return nil
+	})
+	if also != "" {
+		show(also)
+	}
+	return rules.String()
 }
 
 func TestIgnoreLikeGit(t *testing.T) {
@@ -167,6 +180,28 @@ func TestGlobalIgnore(t *testing.T) {
 		got := walked(t, nil, WalkOptions{Root: root, GlobalIgnore: GlobalIgnoreFile(lookup)})
 		if !slices.Equal(want, got) {
 			t.Errorf("%s: %s", setup[0], diffLines(want, got))
+		}
+	}
+}
+
+// TestUnlikeRipgrep holds where the package comment says that ripgrep differs.
+func TestUnlikeRipgrep(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no name ends in a dot here")
+	}
+	root := t.TempDir()
+	put(t, root, ".git/HEAD", "", ".gitignore", "{a,b}\n[!x][!x]z\n", "a", "", "{a,b}", "", "q/z", "", "xz", "", ".hidden.", "", "m.go", "", "m.py", "")
+	for _, c := range []struct {
+		o    WalkOptions
+		want []string
+	}{
+		{WalkOptions{}, []string{"a", "m.go", "m.py", "q/z", "xz"}},
+		{WalkOptions{Globs: []string{"m.*"}, Types: []string{"go"}}, []string{"m.go"}},
+		{WalkOptions{Globs: []string{".*"}}, []string{".gitignore", ".hidden."}},
+	} {
+		c.o.Root = root
+		if got := walked(t, nil, c.o); !slices.Equal(got, c.want) {
+			t.Errorf("%q %q: %q, want %q", c.o.Globs, c.o.Types, got, c.want)
 		}
 	}
 }

@@ -74,7 +74,7 @@ func (p *parser) literals() (*node, error) {
 
 func (p *parser) literal(at int, r rune) (*node, error) {
 	if r == '\n' && !p.multi {
-		return nil, p.fail(at, "a line break in the pattern matches only in a multiline search")
+		return nil, &PatternError{Pattern: p.src, Offset: at, Message: "a line break in the pattern matches only in a multiline search", Multiline: true}
 	}
 	p.sawLiteral(r)
 	set := runeSet{r, r}

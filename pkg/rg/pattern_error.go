@@ -7,10 +7,11 @@ import (
 
 // A PatternError says why a pattern cannot be searched for.
 type PatternError struct {
-	Pattern string
-	Offset  int    // byte offset in the pattern
-	Message string // what is wrong there
-	PCRE    bool   // the pattern is meant for a backtracking engine such as PCRE2
+	Pattern   string
+	Offset    int    // byte offset in the pattern
+	Message   string // what is wrong there
+	PCRE      bool   // the pattern is meant for a backtracking engine such as PCRE2
+	Multiline bool   // it can match in a multiline search
 }
 
 // Error gives the pattern, the place and the reason in one line.
@@ -27,7 +28,7 @@ func (e *PatternError) Is(target error) bool {
 var ErrPattern = errors.New("bad pattern")
 
 // ErrNeedsPCRE is matched by the error about a pattern that no automaton can
-// run: look-around, backreferences, atomic groups, recursion.
+// run: look-around, backreferences, atomic groups, recursion, very large repeats.
 var ErrNeedsPCRE = errors.New("pattern needs PCRE2")
 
 func needsPCRE(err error) bool { return errors.Is(err, ErrNeedsPCRE) }

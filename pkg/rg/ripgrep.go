@@ -126,7 +126,7 @@ func ripgrepArgs(q *Query, pcre bool, roots []rootPath) []string {
 		args = append(args, "--before-context="+strconv.Itoa(q.Before), "--after-context="+strconv.Itoa(q.After))
 	}
 	for _, g := range q.Globs {
-		args = append(args, "--glob="+g)
+		args = append(args, "--glob="+quoteHash(g))
 	}
 	for _, g := range q.Exclude {
 		args = append(args, "--glob=!"+g)

@@ -248,7 +248,7 @@ func TestPathsOfAQuery(t *testing.T) {
 func TestIncludeNarrows(t *testing.T) {
 	root := t.TempDir()
 	put(t, root, ".git/HEAD", "", ".gitignore", "ign/\n", "ign/a.ts", "needle\n", ".hid.ts", "needle\n",
-		"src/a.ts", "needle\n", "src/b.tsx", "needle\n", "src/c.go", "needle\n", "vendor/d.ts", "needle\n")
+		"src/a.ts", "needle\n", "src/b.tsx", "needle\n", "src/c.go", "needle\n", "vendor/d.ts", "needle\n", "#e#", "needle\n")
 	for _, c := range []struct {
 		include, exclude []string
 		want             string
@@ -256,7 +256,8 @@ func TestIncludeNarrows(t *testing.T) {
 		{[]string{"*.{ts,tsx}"}, nil, "src/a.ts:1 src/b.tsx:1 vendor/d.ts:1"},
 		{[]string{"*.ts"}, []string{"vendor"}, "src/a.ts:1"},
 		{[]string{"src/*.ts", "*.go"}, nil, "src/a.ts:1 src/c.go:1"},
-		{nil, []string{"*.ts*"}, "src/c.go:1"},
+		{nil, []string{"*.ts*", "#*#"}, "src/c.go:1"},
+		{[]string{"#e#"}, nil, "#e#:1"},
 		{[]string{"**/b.*"}, nil, "src/b.tsx:1"},
 	} {
 		r := find(t, Query{Root: root, Pattern: "needle", Include: c.include, Exclude: c.exclude})

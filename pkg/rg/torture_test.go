@@ -264,9 +264,14 @@ func TestWalkLikeRipgrep(t *testing.T) {
 
 func runRipgrep(t testing.TB, rg, dir string, args ...string) string {
 	t.Helper()
+	return runRipgrepAt(t, rg, dir, t.TempDir(), args...)
+}
+
+func runRipgrepAt(t testing.TB, rg, dir, home string, args ...string) string {
+	t.Helper()
 	cmd := exec.Command(rg, append([]string{"--no-config"}, args...)...)
 	cmd.Dir = dir
-	cmd.Env = []string{"HOME=" + t.TempDir()}
+	cmd.Env = []string{"HOME=" + home}
 	out, _ := cmd.Output()
 	return string(out)
 }

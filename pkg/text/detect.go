@@ -143,7 +143,7 @@ func isASCIIWithZeros(b []byte) bool {
 			ascii++
 		}
 	}
-	return zeros*4 < len(b) && ascii*100 > (len(b)-zeros)*85
+	return zeros*4 <= len(b) && ascii*100 > (len(b)-zeros)*85
 }
 
 // countUTF8 counts invalid bytes and, where there are some, characters of more
