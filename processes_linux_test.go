@@ -49,6 +49,7 @@ func TestProcesses(t *testing.T) {
 		{"NothingSurvives", nothingSurvives},
 		{"TimeLimitEndsAll", timeLimitEndsAll},
 		{"KilledByForce", killedByForce},
+		{"KilledAtOnce", killedAtOnce},
 		{"Interrupted", interrupted},
 		{"NothingLost", nothingLost},
 		{"JobOutlivesStarter", jobOutlivesStarter},
@@ -277,6 +278,52 @@ func killedByForce(t *testing.T, h *host) {
 	}
 }
 
+// killedAtOnce: at whatever moment of its start agentkit is killed, nothing of
+// it stays.
+func killedAtOnce(t *testing.T, h *host) {
+	adopt(t)
+	for i := range often(40, 400) {
+		c := h.command("bash", "sleep 97", "--sandbox", []string{"auto", "off"}[i%2])
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(i%20) * 2 * time.Millisecond)
+		_ = c.Process.Kill()
+		_ = c.Wait()
+	}
+	var left []string
+	for range 100 {
+		for pid := 1; pid > 0; {
+			pid, _ = syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
+		}
+		if left = children(); len(left) == 0 {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Errorf("what stays: %q", left)
+}
+
+// adopt makes the test the parent of what loses its own.
+func adopt(t *testing.T) {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) })
+}
+
+// children lists the test's children, each as its number, name and state.
+func children() (list []string) {
+	all, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, name := range all {
+		stat, _ := os.ReadFile(name) // it may just have ended
+		if i := bytes.LastIndexByte(stat, ')'); i > 0 && len(stat) > i+4 && bytes.HasPrefix(stat[i+3:], fmt.Appendf(nil, " %d ", os.Getpid())) {
+			list = append(list, string(stat[:i+3]))
+		}
+	}
+	return list
+}
+
 // interrupted: a signal to agentkit ends the command with all it started,
 // and there still is a result that holds what was printed until then.
 func interrupted(t *testing.T, h *host) {
@@ -372,23 +419,15 @@ func jobOutlivesStarter(t *testing.T, h *host) {
 // nothingToCollect: what ended with a call is collected by it, and does not
 // wait for whoever adopts orphans: in a container that may be nobody.
 func nothingToCollect(t *testing.T, h *host) {
-	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		t.Fatal(err)
-	}
-	defer unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) //nolint:errcheck // it was possible before
+	adopt(t)
 	for range often(10, 100) {
 		h.call("bash", "true")
 		h.call("bash", "sleep 77 & true")
 		h.call("bash", "exit 3", "--sandbox", "auto")
 	}
-	all, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range all {
-		stat, _ := os.ReadFile(name) // it may just have ended
-		if i := bytes.LastIndexByte(stat, ')'); i > 0 && bytes.HasPrefix(stat[i:], fmt.Appendf(nil, ") Z %d ", os.Getpid())) {
-			t.Errorf("left to be collected: %s", stat[:i+1])
+	for _, c := range children() {
+		if strings.HasSuffix(c, "Z") {
+			t.Errorf("left to be collected: %s", c)
 		}
 	}
 }

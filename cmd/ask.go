@@ -9,7 +9,9 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/tool"
@@ -25,7 +27,8 @@ const grantsFile = "grants"
 func (a *app) asker(env *tool.Env) tool.Asker {
 	switch {
 	case strings.HasPrefix(a.Ask, "cmd:"):
-		program := strings.TrimPrefix(a.Ask, "cmd:")
+		program := approver(strings.TrimPrefix(a.Ask, "cmd:"))
+		env.Approver = program
 		return func(ctx context.Context, r *tool.Request) (tool.Answer, error) {
 			return askProgram(ctx, env, program, r)
 		}
@@ -37,6 +40,9 @@ func (a *app) asker(env *tool.Env) tool.Asker {
 					WithHint("repeat the call from a terminal, or allow it with --allow")
 			}
 			defer tty.Close() //nolint:errcheck // nothing was written that could be lost
+			if r.Dir != "" {
+				flushInput(tty) // what was typed before nobody meant for this question
+			}
 			answer, err := askPerson(tty, r)
 			if err != nil {
 				return tool.Answer{}, err
@@ -45,6 +51,21 @@ func (a *app) asker(env *tool.Env) tool.Asker {
 		}
 	}
 	return nil
+}
+
+// approver is the file behind the name of a program that answers, found once: a
+// command must not be able to put another one in its place.
+func approver(name string) string {
+	if path, err := exec.LookPath(name); err == nil {
+		name = path
+	}
+	if path, err := filepath.Abs(name); err == nil {
+		name = path
+	}
+	if path, err := filepath.EvalSymlinks(name); err == nil {
+		name = path
+	}
+	return name
 }
 
 // askPerson shows the request on a terminal and reads the answer.
@@ -56,6 +77,9 @@ func (a *app) asker(env *tool.Env) tool.Asker {
 func askPerson(tty io.ReadWriter, r *tool.Request) (tool.Answer, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "agentkit: %s needs approval\n", r.Tool)
+	if r.Dir != "" {
+		fmt.Fprintf(&b, "  a program that the running command starts in %s\n", visible(r.Dir))
+	}
 	for i := range r.Outcome.Accesses {
 		d := &r.Outcome.Decisions[i]
 		fmt.Fprintf(&b, "  %-5s %s %s\n", d.Verdict, r.Outcome.Accesses[i].Kind, policy.Subject(&r.Outcome.Accesses[i]))
@@ -152,14 +176,18 @@ type programAnswer struct {
 }
 
 func askProgram(ctx context.Context, env *tool.Env, program string, r *tool.Request) (tool.Answer, error) {
+	request := env.Policy.Request(r.ID, env.Session.ID(), &r.Outcome)
+	if r.Dir != "" {
+		request.Metadata["cwd"] = r.Dir
+	}
 	in, err := json.Marshal(programRequest{
-		env.Policy.Request(r.ID, env.Session.ID(), &r.Outcome), r.Tool, env.Policy.Report(&r.Outcome).Accesses, r.Grants,
+		request, r.Tool, env.Policy.Report(&r.Outcome).Accesses, r.Grants,
 	})
 	if err != nil {
 		return tool.Answer{}, err
 	}
 	c := exec.CommandContext(ctx, program)
-	c.Stdin, c.Stderr = bytes.NewReader(in), env.Stderr
+	c.Stdin, c.Stderr, c.WaitDelay = bytes.NewReader(in), env.Stderr, time.Second
 	out, err := c.Output()
 	if err != nil {
 		return tool.Answer{}, tool.Errorf(tool.ApprovalRequired, "asking %s: %w", program, err).WithHint("the program must exit with 0 and print {\"decision\":\"allow\"} or deny")

@@ -19,7 +19,12 @@ type asked struct {
 	list  []askedProgram
 	total time.Duration // of questions that were answered
 	since time.Time     // when the open question was asked; zero for none
+	over  context.Context
 }
+
+// maxHeld bounds by how much questions prolong a command's time limit: it can
+// keep one open by itself.
+const maxHeld = 10 * time.Minute
 
 // An askedProgram is one of them, for the metadata.
 type askedProgram struct {
@@ -33,9 +38,12 @@ func (q *asked) build(env *tool.Env) func(json.RawMessage) (sandbox.Decider, err
 	if env.Ask == nil {
 		return gate.Build
 	}
-	return gate.BuildWith(func(ctx context.Context, a policy.Access) (bool, string) {
+	return gate.BuildWith(func(ctx context.Context, a policy.Access, dir string) (bool, string) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(q.over, cancel)()
 		q.begin()
-		answer := env.Approve(ctx, "bash", a)
+		answer := env.Approve(ctx, "bash", a, dir)
 		q.end(&a, answer)
 		return answer.Yes, answer.Reason
 	})
@@ -59,10 +67,11 @@ func (q *asked) end(a *policy.Access, answer tool.Answer) {
 func (q *asked) held() time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.since.IsZero() {
-		return q.total
+	held := q.total
+	if !q.since.IsZero() {
+		held += time.Since(q.since)
 	}
-	return q.total + time.Since(q.since)
+	return min(held, maxHeld)
 }
 
 // programs are those that were asked about, in their order.

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/change"
@@ -27,10 +29,12 @@ import (
 var bashDoc string
 
 var bashTool = &tool.Tool{
-	Name:      "bash",
-	Summary:   "run a shell command",
-	Doc:       &bashDoc,
-	New:       func() tool.Call { return &bashCall{Workdir: ".", TimeoutMS: 120_000, Rows: 24, Cols: 80} },
+	Name:    "bash",
+	Summary: "run a shell command",
+	Doc:     &bashDoc,
+	New: func() tool.Call {
+		return &bashCall{Workdir: ".", TimeoutMS: 120_000, GraceMS: 2000, Rows: 24, Cols: 80}
+	},
 	OpenWorld: true,
 	Passes:    true,
 }
@@ -41,6 +45,7 @@ type bashCall struct {
 	Description string
 	Workdir     string
 	TimeoutMS   int
+	GraceMS     int
 	YieldMS     *int
 	Background  bool
 	TTY         bool
@@ -73,6 +78,7 @@ func (b *bashCall) Params(p *param.Set) {
 	p.Path(&b.Workdir, "workdir", param.Directory, "the directory it runs in").Alias("cwd", "working_directory", "workingDirectory", "dir", "directory").Shown("the root")
 	b.limited = p.Millis(&b.TimeoutMS, "timeout_ms", "time limit; then the command and all it started are ended; what becomes a job has none unless it is given").
 		Between(1, 600_000).Alias("timeout", "timeoutMs").Given
+	p.Millis(&b.GraceMS, "grace_ms", "time between TERM and KILL when it is ended").Between(0, 60_000).Alias("grace", "kill_grace")
 	p.OptionalMillis(&b.YieldMS, "yield_ms", "wait so long at most; then the command goes on as a job").Between(0, 600_000).Alias("yield_time_ms", "yieldTimeMs", "yieldMs").Shown("wait until it ends")
 	p.Bool(&b.Background, "background", "start it as a job and return at once").Alias("run_in_background", "is_background", "runInBackground")
 	p.Bool(&b.TTY, "tty", "give it a terminal; the call returns when it waits for input").Alias("pty", "terminal")
@@ -96,6 +102,9 @@ func (b *bashCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, e
 		return nil, err
 	}
 	b.dir = dir
+	if dir.Type != policy.Dir && below(dir.Real, env.Workspace.Root()) {
+		return nil, noDirectory(dir) // of what lies outside nothing is said before it may be read
+	}
 	if b.argv = b.Argv; len(b.Argv) == 0 {
 		if b.shell, err = findShell(env, b.Shell); err != nil {
 			return nil, err
@@ -116,6 +125,12 @@ func (b *bashCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, e
 			Opaque: "the shell's start-up files run first and may change what every word means",
 		})
 	}
+	if b.shell.unknown {
+		needs = append(needs, policy.Access{
+			Kind: policy.Exec, Argv: []string{b.shell.path}, Program: b.shell.path, Source: "shell",
+			Opaque: "it is named as the shell, and what it does with the command is not known",
+		})
+	}
 	base := len(needs) // the parents' numbers count from here
 	for _, a := range b.found.Accesses {
 		if a.Parent > 0 {
@@ -129,6 +144,10 @@ func (b *bashCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, e
 	}
 	b.needs = needs
 	return needs, nil
+}
+
+func noDirectory(dir workspace.Path) error {
+	return tool.Errorf(tool.NotFound, "workdir: %s is not a directory", shown(dir)).WithHint("name a directory that exists")
 }
 
 // check finds what is wrong with the parameters as they stand.
@@ -150,9 +169,12 @@ func (b *bashCall) check(env *tool.Env) error {
 		return tool.Errorf(tool.Denied, "the policy allows programs only without a shell").
 			WithHint("send argv instead of command: one program with its arguments as a list")
 	}
-	for name := range b.Env {
+	for name, value := range b.Env {
 		if name == "" || strings.ContainsAny(name, "=\x00") {
 			return tool.Errorf(tool.BadInput, "env: %q cannot be the name of a variable", name).WithHint("use letters, digits and underscores")
+		}
+		if strings.ContainsRune(value, 0) {
+			return tool.Errorf(tool.BadInput, "env: the value of %s holds a zero byte", name).WithHint("leave it out: no program could receive it")
 		}
 	}
 	return nil
@@ -214,8 +236,7 @@ func (b *bashCall) limit(env *tool.Env) time.Duration {
 // Run implements tool.Call.
 func (b *bashCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
 	if b.dir.Type != policy.Dir {
-		return nil, tool.Errorf(tool.NotFound, "workdir: %s is not a directory", shown(b.dir)).
-			WithHint("name a directory that exists")
+		return nil, noDirectory(b.dir)
 	}
 	var tracking *change.Tracking
 	if b.Track {
@@ -284,9 +305,12 @@ func tracked(ctx context.Context, r *tool.Result, t *change.Tracking) {
 func (b *bashCall) start(ctx context.Context, env *tool.Env, out job.Output) (ran, error) {
 	c := job.Command{
 		Argv: b.argv, Dir: b.dir.Real, Env: b.env.list, Stdin: b.Stdin, Timeout: b.limit(env),
-		TTY: b.TTY, Rows: uint16(b.Rows), Cols: uint16(b.Cols), Tree: killtree.Options{Self: env.Self},
+		Grace: max(time.Duration(b.GraceMS)*time.Millisecond, 1), // 0 would be the default
+		TTY:   b.TTY, Rows: uint16(b.Rows), Cols: uint16(b.Cols), Tree: killtree.Options{Self: env.Self},
 	}
-	b.asked = &asked{}
+	over, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end() // an open question does not outlive the command
+	b.asked = &asked{over: over}
 	var err error
 	if b.box, err = b.confine(env); err != nil {
 		return ran{}, err
@@ -295,6 +319,9 @@ func (b *bashCall) start(ctx context.Context, env *tool.Env, out job.Output) (ra
 		c.Tree.Confine, c.Tree.Confiner = b.box.bytes, sandbox.NewConfiner(b.asked.build(env))
 		c.Held, b.report = b.asked.held, b.box.config.Report
 	}
+	// Root can read the memory of the init, which a fork has from us: what is
+	// withheld from the command must not be found there.
+	c.Tree.NoFork = b.box.config == nil && os.Geteuid() == 0 && len(b.env.withheld) > 0
 	yield := b.yield()
 	if yield < 0 && !b.TTY && !b.Keep {
 		s, err := job.Run(ctx, c, out)
@@ -346,6 +373,7 @@ func (b *bashCall) meta(r *ran, out *outputs) *bashMeta {
 		Truncated: out.cut.Truncated, TotalLines: out.cut.TotalLines, TotalBytes: out.cut.TotalBytes,
 		SpillPath: out.cut.SpillPath, Incomplete: out.cut.Incomplete, sandboxMeta: held(b.report), Withheld: b.env.withheld,
 	}
+	m.zeros = out.zeros.n
 	switch {
 	case r.held:
 		m.Incomplete = "something that could not be ended still held the output; what it printed later is not here"
@@ -385,9 +413,18 @@ func (b *bashCall) startError(err error) error {
 	}
 	switch {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
-		return tool.Errorf(tool.NotFound, "%s cannot be found", b.argv[0]).WithHint("check its name, or give its path")
+		hint := "check its name, or give its path"
+		if len(b.Argv) == 1 && strings.ContainsAny(b.Argv[0], " \t") {
+			hint = "argv has one item for each word; a whole command line belongs in command"
+		}
+		return tool.Errorf(tool.NotFound, "%s cannot be found", b.argv[0]).WithHint("%s", hint)
 	case errors.Is(err, fs.ErrPermission):
 		return tool.Errorf(tool.IO, "%s cannot be run: %w", b.argv[0], err).WithHint("check that it is executable")
+	case errors.Is(err, syscall.E2BIG):
+		return tool.Errorf(tool.TooLarge, "the command or the variables are longer than the system hands to a program").
+			WithHint("hand large text over in stdin, or in a file that the command reads")
+	case errors.Is(err, syscall.ENOEXEC):
+		return tool.Errorf(tool.Unsupported, "%s is no program that this system can start", b.argv[0]).WithHint("if it is a script, name its interpreter first")
 	case errors.Is(err, errors.ErrUnsupported):
 		return tool.Errorf(tool.Unsupported, "running the command: %w", err).WithHint("leave tty out: this system has none")
 	}
@@ -414,7 +451,14 @@ func (b *bashCall) conclude(ctx context.Context, env *tool.Env, r *tool.Result, 
 	if m.Incomplete != "" {
 		notes = append(notes, "["+m.Incomplete+"]")
 	}
+	text := r.Output
+	if text == "" && m.TotalBytes > 0 && m.zeros == 0 {
+		notes = append(notes, "[what it printed, "+count(m.TotalBytes, "byte")+", shows nothing]")
+	}
 	r.Tail = strings.Join(notes, "\n")
-	r.Output = joined(r.Output, r.Tail)
+	r.Output = joined(text, r.Tail)
+	if r.Tail != "" && text != "" && !strings.HasSuffix(text, "\n") {
+		r.Tail = "\n" + r.Tail // on a line of its own there, too
+	}
 	return err
 }

@@ -81,6 +81,9 @@ func (b *bashCall) confine(env *tool.Env) (*confinement, error) {
 		Hidden:    existing(append(policy.SecretPaths(home), env.Session.StateDir())),
 	}
 	cfg.Hidden = append(cfg.Hidden, secretsInside(root)...)
+	if env.Approver != "" {
+		cfg.ReadOnly = append(cfg.ReadOnly, env.Approver)
+	}
 	if env.Policy.Sandbox() == "require" {
 		cfg.Minimum = sandbox.L2
 	}

@@ -55,6 +55,27 @@ var verdicts = [...]verdict{
 	{"ssh", 255, "the connection failed"},
 }
 
+// fatal is the name of a signal that programs die of by a fault of their own or
+// of their reader; these numbers are the same on every Unix. A shell reports
+// such a death of its last program as 128 and the number.
+func fatal(number int) string {
+	switch number {
+	case 4:
+		return "SIGILL"
+	case 6:
+		return "SIGABRT"
+	case 8:
+		return "SIGFPE"
+	case 9:
+		return "SIGKILL"
+	case 11:
+		return "SIGSEGV"
+	case 13:
+		return "SIGPIPE"
+	}
+	return ""
+}
+
 // exitMeaning explains a status other than 0, going by the last command of the
 // line, whose status it most likely is; "" when there is nothing to say.
 func exitMeaning(found *shellparse.Analysis, status int) string {
@@ -63,6 +84,9 @@ func exitMeaning(found *shellparse.Analysis, status int) string {
 		return "something was found that cannot be run"
 	case 127:
 		return "a command was not found"
+	}
+	if s := fatal(status - 128); s != "" {
+		return "as of a program that " + s + " has ended"
 	}
 	if found == nil {
 		return ""

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -33,6 +34,7 @@ type ran struct {
 	stopped    bool
 	incomplete string
 	tty        bool
+	zeros      int64 // bytes of what is shown that show nothing, see zeros
 }
 
 // ranStatus is a command that has ended within the call.
@@ -103,6 +105,9 @@ func (r *ran) notes(meaning string) []string {
 	case r.Killed:
 		add("it left something running, which was ended; keep lets it go on")
 	}
+	if r.zeros > 0 {
+		add("left out above: %s; tr '\\0' '\\n' makes lines of what they part", count(r.zeros, "zero byte"))
+	}
 	return list
 }
 
@@ -125,6 +130,7 @@ func joined(output, notes string) string {
 type outputs struct {
 	job.Output
 	both, out, err *truncate.Writer
+	zeros          *zeros
 	live           *live
 
 	text, stdout, stderr string
@@ -142,9 +148,10 @@ func newOutputs(env *tool.Env) *outputs {
 		both: truncate.New(truncate.Options{Limits: env.Limits, Shape: truncate.Tail, Spill: env.Spill, ReadOn: tool.ReadOn, Clean: true}),
 		out:  truncate.New(part), err: truncate.New(part),
 	}
-	o.Output = job.Output{Both: o.both, Stdout: o.out, Stderr: o.err}
+	o.zeros = &zeros{to: o.both}
+	o.Output = job.Output{Both: o.zeros, Stdout: o.out, Stderr: o.err}
 	if env.Emit != nil {
-		o.live = newLive(o.both, env.Emit)
+		o.live = newLive(o.zeros, env.Emit)
 		o.Both = o.live
 	}
 	return o
@@ -158,7 +165,21 @@ func (o *outputs) close() {
 	o.text, o.stdout, o.stderr = o.cut.Text, o.out.Close().Text, o.err.Close().Text
 }
 
-// An outputEvent is a piece of what a command prints.
+// zeros counts the zero bytes that pass through it. They are not shown, and the
+// names that they part, as in the output of find -print0, stand together then.
+type zeros struct {
+	to io.Writer
+	n  int64
+}
+
+// Write implements io.Writer.
+func (z *zeros) Write(p []byte) (int, error) {
+	z.n += int64(bytes.Count(p, []byte{0}))
+	return z.to.Write(p)
+}
+
+// An outputEvent is a piece of what a command prints, lines ending as those of
+// the result do.
 type outputEvent struct {
 	Text string `json:"text"`
 }
@@ -171,7 +192,7 @@ const heartbeat = time.Second
 type live struct {
 	to    io.Writer
 	emit  func(tool.Event)
-	rest  []byte // the beginning of a character whose end has not come yet
+	rest  []byte // the beginning of a character or a line end whose rest has not come yet
 	total atomic.Int64
 	stop  context.CancelFunc
 }
@@ -202,6 +223,9 @@ func (l *live) Write(p []byte) (int, error) {
 	l.total.Add(int64(len(p)))
 	text := append(l.rest, p...)
 	whole := len(text) - unfinished(text)
+	if whole > 0 && text[whole-1] == '\r' {
+		whole-- // a line feed may follow, and then it is the end of a line
+	}
 	l.say(text[:whole])
 	l.rest = append([]byte(nil), text[whole:]...)
 	return l.to.Write(p)
@@ -209,7 +233,8 @@ func (l *live) Write(p []byte) (int, error) {
 
 func (l *live) say(text []byte) {
 	if len(text) > 0 {
-		l.emit(tool.Event{Name: "output", Value: outputEvent{strings.ToValidUTF8(string(text), "\ufffd")}})
+		plain := strings.ReplaceAll(strings.ToValidUTF8(string(text), "\ufffd"), "\r\n", "\n")
+		l.emit(tool.Event{Name: "output", Value: outputEvent{plain}})
 	}
 }
 

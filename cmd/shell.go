@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
@@ -13,6 +14,10 @@ import (
 type shell struct {
 	path string // absolute
 	kind string // bash, zsh or sh: the language that the analysis reads it in; powershell or cmd on Windows
+
+	// unknown is set when the call names a file that is no shell of the system:
+	// only its name says that it is a shell, and a call can have written it.
+	unknown bool
 }
 
 // shells are the ones whose language the analysis understands. Fish, nu and
@@ -43,8 +48,8 @@ func findShell(env *tool.Env, wanted string) (shell, error) {
 		if c == "" || !slices.Contains(shells(), kind) {
 			continue
 		}
-		path, ok := lookPath(c, env.Getenv("PATH"), env.Workspace.Root())
-		if !ok {
+		path, own := lookShell(env, c)
+		if path == "" || !own && wanted == "" {
 			continue
 		}
 		switch kind {
@@ -53,13 +58,62 @@ func findShell(env *tool.Env, wanted string) (shell, error) {
 		case "pwsh":
 			kind = "powershell"
 		}
-		return shell{path, kind}, nil
+		return shell{path, kind, !own}, nil
 	}
 	if wanted != "" {
 		return shell{}, tool.Errorf(tool.BadInput, "shell: %q is not there, or not one that can be used", wanted).
 			WithHint("use one of %s, or leave it out", strings.Join(shells(), ", "))
 	}
 	return shell{}, tool.Errorf(tool.Unsupported, "there is no shell on PATH").WithHint("install one of %s, or send argv", strings.Join(shells(), ", "))
+}
+
+// lookShell finds a shell; "" when there is none. The entries of PATH count that
+// lie outside the root and the directories for temporary files, where every
+// call can have put a program of that name. Own is false for a path that is
+// none of those that PATH, $SHELL or the system's directories lead to.
+func lookShell(env *tool.Env, name string) (path string, own bool) {
+	usual := func(name string) string {
+		for _, entry := range filepath.SplitList(env.Getenv("PATH")) {
+			if !filepath.IsAbs(entry) {
+				continue
+			}
+			if found, ok := lookPath(name, entry, entry); ok && !shared(env, found) {
+				return found
+			}
+		}
+		return ""
+	}
+	if !strings.ContainsAny(name, `/`+string(filepath.Separator)) {
+		path = usual(name)
+		return path, path != ""
+	}
+	path, ok := lookPath(name, "", env.Workspace.Root())
+	if !ok {
+		return "", false
+	}
+	if shared(env, path) {
+		return path, false
+	}
+	return path, installed(path) || path == env.Getenv("SHELL") || path == usual(filepath.Base(path))
+}
+
+// shared reports whether a file lies where calls can write: in the root or in a
+// directory for temporary files.
+func shared(env *tool.Env, path string) bool {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return true
+	}
+	in := func(path string) bool { // a link counts as well as what it leads to
+		return !installed(path) && slices.ContainsFunc(append(tempDirs(env.Getenv), env.Workspace.Root()), func(dir string) bool { return below(path, dir) })
+	}
+	return in(path) || in(real)
+}
+
+// installed reports whether a file lies in a directory of the system's
+// programs, which the root may be above.
+func installed(path string) bool {
+	return slices.ContainsFunc(policy.TrustedDirs(), func(dir string) bool { return below(path, filepath.FromSlash(dir)) })
 }
 
 // argv is how the shell is started for a command line. Start-up files run only

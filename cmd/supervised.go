@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/nearest"
 	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/shellparse"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 	"github.com/agentkit-go/agentkit/pkg/truncate"
 )
@@ -59,6 +61,18 @@ func commandOf(i job.Info) string {
 	return policy.Subject(&policy.Access{Kind: policy.Exec, Argv: i.Argv})
 }
 
+// jobMeaning is exitMeaning for a job that has failed by itself.
+func jobMeaning(i job.Info) string {
+	if i.State != job.Failed || i.Signal != "" || i.ExitCode == nil {
+		return ""
+	}
+	found := shellparse.Argv(i.Argv, &shellparse.World{})
+	if text := commandOf(i); len(i.Argv) > 1 && text == i.Argv[len(i.Argv)-1] {
+		found = shellparse.Analyze(context.Background(), text, "bash", &shellparse.World{})
+	}
+	return exitMeaning(found, *i.ExitCode)
+}
+
 // A jobOutput is how a job stands and where its output was read.
 type jobOutput struct {
 	ran
@@ -71,6 +85,7 @@ type jobOutput struct {
 	SpillPath  string `json:"spill_path,omitempty"`
 	Incomplete string `json:"incomplete,omitempty"`
 	Command    string `json:"command"`
+	Meaning    string `json:"exit_meaning,omitempty"` // what the status means for this program
 	sandboxMeta
 }
 
@@ -91,6 +106,7 @@ func readJob(env *tool.Env, j *job.Job, q job.Query) (*tool.Result, error) {
 		q.Max = 1 << 20
 	}
 	w = truncate.New(opts)
+	shown := &zeros{to: w}
 	for first := true; ; first = false {
 		c, err := j.Read(q)
 		if err != nil {
@@ -104,7 +120,7 @@ func readJob(env *tool.Env, j *job.Job, q job.Query) (*tool.Result, error) {
 		}
 		meta.NextOffset, meta.TotalBytes, meta.More = c.Next, c.Total, c.More
 		meta.Lost += c.Lost
-		if _, err := w.Write(c.Data); err != nil {
+		if _, err := shown.Write(c.Data); err != nil {
 			return nil, err
 		}
 		if !q.SinceLast || !c.More || c.Next >= info.Total {
@@ -122,7 +138,8 @@ func readJob(env *tool.Env, j *job.Job, q job.Query) (*tool.Result, error) {
 		meta.Incomplete = info.Incomplete
 	}
 	text := cut.Text
-	notes := append(meta.ran.notes(""), meta.sandboxMeta.notes()...)
+	meta.Meaning, meta.zeros = jobMeaning(info), shown.n
+	notes := append(meta.ran.notes(meta.Meaning), meta.sandboxMeta.notes()...)
 	switch {
 	case meta.Status == string(job.TimedOut):
 		notes = append(notes, "[ended by its time limit]")
@@ -137,8 +154,14 @@ func readJob(env *tool.Env, j *job.Job, q job.Query) (*tool.Result, error) {
 	if meta.Lost > 0 {
 		notes = append(notes, "["+count(meta.Lost, "byte")+" in between are no longer kept]")
 	}
-	if text == "" && q.SinceLast && q.Grep == nil {
+	switch {
+	case text != "" || shown.n > 0:
+	case q.Grep != nil:
+		text = "[no line matches]\n"
+	case q.SinceLast:
 		text = "[nothing new]\n"
+	case q.Offset > 0 && q.Offset >= meta.TotalBytes:
+		text = "[nothing from there on: it has printed " + count(meta.TotalBytes, "byte") + "]\n"
 	}
 	return &tool.Result{
 		Title: meta.Command + ": " + meta.Status, Output: joined(text, strings.Join(notes, "\n")), Metadata: meta, Trimmed: true, Passes: true,
@@ -211,7 +234,7 @@ func jobError(err error) error {
 	case errors.Is(err, job.ErrEnded):
 		return tool.Errorf(tool.Conflict, "%w", err).WithHint("read what it printed with output, or start it again with bash")
 	case errors.Is(err, job.ErrNoInput):
-		return tool.Errorf(tool.Conflict, "%w", err).WithHint("start it again with tty, or with background and without stdin")
+		return tool.Errorf(tool.Conflict, "%w", err).WithHint("start it again with tty, or with background and without stdin; kill with signal INT interrupts it")
 	case errors.Is(err, job.ErrBusy):
 		return tool.Errorf(tool.Timeout, "%w", err).WithHint("look at it with output; part of the input may have been taken")
 	case errors.Is(err, job.ErrNoTerminal):

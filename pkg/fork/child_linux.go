@@ -46,11 +46,9 @@ func (p *Plan) Fork(flags uintptr, tell int) (pid int, err unix.Errno) {
 }
 
 // Init makes a child as [Plan.Fork] does, which carries out first, and in it
-// the step of [Plan.Command] makes a child in turn, which carries out command.
-// The child stays as the parent of last resort of all that descends from it,
-// see [Record]: it is meant to be the first process of a PID namespace. By the
-// end of first its descriptor 0 has to be the link, a socket that keeps
-// messages apart, and 1 a signalfd for SIGCHLD.
+// the steps of [Plan.Init] make a child in turn, which carries out command. The
+// child stays as the parent of last resort of all that descends from it, see
+// [Record]: it is meant to be the first process of a PID namespace.
 func Init(first, command *Plan, flags uintptr, tell int) (pid int, err unix.Errno) {
 	c := &child{
 		first: &first.steps[0], n: len(first.steps), cells: &first.cells[0], tell: tell, mark: ofFirst,
@@ -129,6 +127,9 @@ func (c *child) carryOut() {
 		r, _, e := unix.RawSyscall6(s.nr, a[0], a[1], a[2], a[3], a[4], a[5])
 		for e == unix.EINTR && s.retried {
 			r, _, e = unix.RawSyscall6(s.nr, a[0], a[1], a[2], a[3], a[4], a[5])
+		}
+		if e == 0 && r == 0 && s.some {
+			e = unix.EPIPE
 		}
 		if e != 0 && s.kind == must {
 			c.fail(i, e)

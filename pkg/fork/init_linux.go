@@ -43,31 +43,31 @@ func ReadRecord(msg []byte) Record { return *(*Record)(unsafe.Pointer(&msg[0])) 
 // Wait returns the status as the standard library has it.
 func (r Record) Wait() syscall.WaitStatus { return syscall.WaitStatus(r.Status) }
 
-// Command adds the making of the second child of an [Init].
-func (p *Plan) Command() { p.Do("starting the command", 0).kind = spawn }
-
 // Descriptors of an init once its plan is carried out.
 const (
 	linkFd    = 0
 	signalsFd = 1
 )
 
-// Settle adds what an init does when the command is made: it holds on to
-// nothing but the link and its signals.
-func (p *Plan) Settle(link int) {
+// Init adds the making of the second child of an [Init], and what the first one
+// does then: it holds on to nothing but the link, which must have a number
+// beyond those that the command is given, and its signals. name is what it is
+// called from then on, at most 15 bytes. Nothing that may fail comes after the
+// command was made: who sees a failure may start it in another way.
+func (p *Plan) Init(link int, name string) {
 	blocked := make([]byte, 8)
 	blocked[(unix.SIGCHLD-1)/8] |= 1 << ((unix.SIGCHLD - 1) % 8)
-	signals := p.Cell()
+	signals, high := p.Cell(), p.Cell()
 	p.Do("signalfd", unix.SYS_SIGNALFD4, -1, blocked, 8, unix.SFD_CLOEXEC|unix.SFD_NONBLOCK).Keeps(signals)
-	// What was there may be in the way of the two, never the other way round:
-	// they have numbers beyond the command's own.
-	high := p.Cell()
 	p.Do("dup", unix.SYS_FCNTL, signals, unix.F_DUPFD_CLOEXEC, link).Keeps(high)
-	p.Do("dup3", unix.SYS_DUP3, link, linkFd, unix.O_CLOEXEC)
-	p.Do("dup3", unix.SYS_DUP3, high, signalsFd, unix.O_CLOEXEC)
-	p.Do("close_range", unix.SYS_CLOSE_RANGE, 2, int(^uint32(0)), 0)
+	p.Do("close_range", unix.SYS_CLOSE_RANGE, int(^uint32(0)), int(^uint32(0)), 0) // there is none: whether it can be called
+	p.Do("starting the command", 0).kind = spawn
 	// The command may belong to the same user.
-	p.Do("dumpable", unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+	p.Try("dumpable", 0, unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+	p.anonymous(name)
+	p.Try("dup3", 0, unix.SYS_DUP3, link, linkFd, unix.O_CLOEXEC)
+	p.Try("dup3", 0, unix.SYS_DUP3, high, signalsFd, unix.O_CLOEXEC)
+	p.Try("close_range", 0, unix.SYS_CLOSE_RANGE, 2, int(^uint32(0)), 0)
 	p.Try("chdir", 0, unix.SYS_CHDIR, "/")
 }
 
@@ -167,5 +167,9 @@ func (c *child) reap() {
 //go:norace
 //go:nosplit
 func (c *child) send() {
-	unix.RawSyscall6(unix.SYS_SENDTO, linkFd, uintptr(unsafe.Pointer(&c.rec)), uintptr(RecordSize), unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT, 0, 0)
+	flags := uintptr(unix.MSG_NOSIGNAL)
+	if c.rec.Kind == Stopped {
+		flags |= unix.MSG_DONTWAIT // one that is lost does no harm
+	}
+	unix.RawSyscall6(unix.SYS_SENDTO, linkFd, uintptr(unsafe.Pointer(&c.rec)), uintptr(RecordSize), flags, 0, 0)
 }

@@ -38,6 +38,7 @@ type step struct {
 	kind    uint8
 	skip    uint8 // how many of the following are left out when it fails; only for kind optional
 	retried bool  // EINTR repeats it
+	some    bool  // a result of 0 is a failure
 }
 
 // The kinds of step.

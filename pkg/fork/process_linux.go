@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -89,28 +88,18 @@ func (p *Plan) Files(attr *syscall.ProcAttr, above int) {
 	p.Try("close-on-exec for the rest", 0, unix.SYS_CLOSE_RANGE, n, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
 }
 
-// Limits gives the child the limit on open files that we were started with.
-// Go raises its own and knows the old one only in syscall.Exec, which restores
-// it before it fails for want of a name.
-func (p *Plan) Limits() {
-	var mine, first unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_NOFILE, &mine) != nil {
-		return
-	}
-	_ = syscall.Exec("", nil, nil)
-	if unix.Getrlimit(unix.RLIMIT_NOFILE, &first) != nil || first == mine {
-		return
-	}
-	// Not by way of the library, which would forget the first one.
-	unix.RawSyscall6(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_NOFILE, uintptr(unsafe.Pointer(&mine)), 0, 0, 0)
-	p.Try("limit on open files", 0, unix.SYS_PRLIMIT64, 0, unix.RLIMIT_NOFILE, unsafe.Pointer(&first), nil)
-}
+// restoreLimits gives this process, and so its children, the limit on open
+// files back that it was started with: programs that use select(2) break with
+// a higher one. Go raises its own and knows the old one only in syscall.Exec,
+// which restores it before it fails for want of a name. It is not raised again:
+// Go would have forgotten the old one for the programs that os/exec starts.
+func restoreLimits() { _ = syscall.Exec("", nil, nil) }
 
-// Anonymous adds that the child, which is a copy of us, does not look like us:
+// anonymous adds that the child, which is a copy of us, does not look like us:
 // /proc shows a process's words and environment to whoever may see it, and
 // what is withheld from a command must not be found there. name is what it is
 // called instead, at most 15 bytes.
-func (p *Plan) Anonymous(name string) {
+func (p *Plan) anonymous(name string) {
 	p.Try("naming the process", 0, unix.SYS_PRCTL, unix.PR_SET_NAME, name, 0, 0, 0)
 	stat, err := os.ReadFile("/proc/self/stat")
 	if err != nil {
@@ -152,15 +141,21 @@ const (
 // Chdir adds the change to the directory of the command.
 func (p *Plan) Chdir(dir string) { p.Do(StepChdir, unix.SYS_CHDIR, dir) }
 
-// Exec adds the start of the program, which ends a plan.
+// Exec adds the start of the program, which ends a plan, with the limit on open
+// files that we were started with.
 func (p *Plan) Exec(path string, argv, env []string) {
+	restoreLimits()
 	p.ResetSignals()
 	p.Do(StepExec, unix.SYS_EXECVE, path, p.list(argv), p.list(env))
 }
 
-// Await adds waiting for a byte over a socket.
-func (p *Plan) Await(fd int) {
-	p.Do("waiting for the parent", unix.SYS_READ, fd, make([]byte, 1), 1).Retried()
+// Await adds waiting for a byte over the socket fd. theirs is the parent's end of
+// it, which the child has a copy of: closing that is how it sees that the parent
+// is gone.
+func (p *Plan) Await(fd, theirs int) {
+	p.Try("close", 0, unix.SYS_CLOSE, theirs)
+	s := p.Do("waiting for the parent", unix.SYS_READ, fd, make([]byte, 1), 1)
+	s.retried, s.some = true, true
 }
 
 // MapUsers gives the user namespace of a child its users: every user's number

@@ -12,10 +12,12 @@ package gate
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -52,11 +54,13 @@ func key(program string, argv []string) string {
 }
 
 // An Asker lets someone decide about a program that the policy asks about,
-// which waits meanwhile. It is not called in parallel. reason is why not.
-type Asker func(ctx context.Context, a policy.Access) (yes bool, reason string)
+// which waits meanwhile; dir is where it starts. It is not called in parallel.
+// reason is why not.
+type Asker func(ctx context.Context, a policy.Access, dir string) (yes bool, reason string)
 
 // BuildWith returns a [Build] whose Decider asks. An answer counts for the
-// same words for as long as the command runs.
+// same words, directory and environment for as long as the command runs, and
+// after five refusals nobody is asked any more.
 func BuildWith(ask Asker) func(order json.RawMessage) (sandbox.Decider, error) {
 	return func(order json.RawMessage) (sandbox.Decider, error) { return build(order, ask) }
 }
@@ -82,7 +86,7 @@ func build(order json.RawMessage, ask Asker) (sandbox.Decider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the root for the gate: %w", err)
 	}
-	g := &gate{policy: p, workspace: w, order: &o, ask: ask, allowed: map[string]bool{}, refused: map[string]string{}}
+	g := &gate{policy: p, workspace: w, order: &o, ask: ask, allowed: map[string]bool{}, approved: map[string]bool{}, refused: map[string]string{}}
 	for _, k := range o.Allowed {
 		g.allowed[k] = true
 	}
@@ -94,44 +98,61 @@ type gate struct {
 	workspace *workspace.Workspace
 	order     *Order
 	ask       Asker             // nil for nobody
-	asking    sync.Mutex        // one question at a time
-	refused   map[string]string // under asking: what someone said no to, and why
-	mu        sync.Mutex        // guards what follows
-	allowed   map[string]bool
+	allowed   map[string]bool   // what stood in the call
+	asking    sync.Mutex        // one question at a time; guards the answers
+	approved  map[string]bool   // what someone said yes to
+	refused   map[string]string // and no, with why
 }
 
-func (g *gate) isAllowed(key string) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.allowed[key]
-}
+// maxRefused is how many answers may be no before the rest is taken to be: a
+// command must not tire out whoever answers.
+const maxRefused = 5
 
-// approve asks, unless the answer is known by the time it is our turn.
-func (g *gate) approve(ctx context.Context, a *policy.Access) (yes bool, why string) {
+// approve asks, unless the answer is known by the time it is our turn. It counts
+// for the same words in the same place with the same environment.
+func (g *gate) approve(ctx context.Context, a *policy.Access, e *sandbox.Exec) (yes bool, why string) {
 	g.asking.Lock()
 	defer g.asking.Unlock()
-	k := key(a.Program, a.Argv)
-	if g.isAllowed(k) {
+	k := key(a.Program, a.Argv) + "\x00" + e.Cwd + "\x00" + surroundings(e)
+	switch {
+	case ctx.Err() != nil:
+		return false, "the command has ended"
+	case g.approved[k]:
 		return true, ""
 	}
 	if why, no := g.refused[k]; no {
 		return false, why
 	}
-	yes, why = g.ask(ctx, *a)
-	if !yes {
-		g.refused[k] = why
-		return false, why
+	if len(g.refused) >= maxRefused {
+		return false, "several others were refused before"
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.allowed[k] = true
-	return true, ""
+	if yes, why = g.ask(ctx, *a, e.Cwd); yes {
+		g.approved[k] = true
+	} else {
+		g.refused[k] = why
+	}
+	return yes, why
+}
+
+// surroundings is everything beside its words that a program is given, but for
+// what every shell changes.
+func surroundings(e *sandbox.Exec) string {
+	if e.Environ == nil || len(e.Argv) == 0 {
+		return e.Named
+	}
+	env := slices.DeleteFunc(slices.Clone(e.Environ()), func(s string) bool {
+		name, _, _ := strings.Cut(s, "=")
+		return slices.Contains([]string{"_", "SHLVL", "PWD", "OLDPWD"}, name)
+	})
+	slices.Sort(env)
+	sum := sha256.Sum256([]byte(e.Argv[0] + "\x00" + strings.Join(env, "\x00")))
+	return string(sum[:])
 }
 
 // decide answers for one start.
 func (g *gate) decide(ctx context.Context, e *sandbox.Exec) sandbox.Answer {
 	program := cmp.Or(e.Original, e.Path)
-	if e.Original == "" && g.isAllowed(key(program, e.Argv)) {
+	if e.Original == "" && g.allowed[key(program, e.Argv)] {
 		return sandbox.Answer{Allow: true}
 	}
 	argv := append([]string{program}, e.Argv[min(1, len(e.Argv)):]...)
@@ -143,7 +164,7 @@ func (g *gate) decide(ctx context.Context, e *sandbox.Exec) sandbox.Answer {
 		if a.Program == "" && len(a.Argv) > 0 && filepath.IsAbs(a.Argv[0]) {
 			a.Program = a.Argv[0]
 		}
-		if g.isAllowed(key(a.Program, a.Argv)) {
+		if g.allowed[key(a.Program, a.Argv)] {
 			continue
 		}
 		d := g.policy.Decide(&a)
@@ -154,7 +175,7 @@ func (g *gate) decide(ctx context.Context, e *sandbox.Exec) sandbox.Answer {
 			if a.Dynamic != nil {
 				continue // it comes here itself, with all its words
 			}
-			yes, reason := g.approve(ctx, &a)
+			yes, reason := g.approve(ctx, &a, e)
 			if yes {
 				continue
 			}

@@ -336,10 +336,10 @@ func TestInput(t *testing.T) {
 	s.Stdin = "all\n"
 	j = begin(t, r, s)
 	until(t, j, "all\nover\n")
-	if err := j.Input([]byte("x"), nil, false); !errors.Is(err, ErrNoInput) {
+	if err := j.Input([]byte("x"), nil, false); !errors.Is(err, ErrNoInput) || err.Error() != ErrNoInput.Error() {
 		t.Error(err)
 	}
-	if err := j.Resize(5, 5); !errors.Is(err, ErrNoTerminal) {
+	if err := j.Resize(5, 5); !errors.Is(err, ErrNoTerminal) || err.Error() != ErrNoTerminal.Error() {
 		t.Error(err)
 	}
 	s = spec(`trap 'echo int; exit 9' INT; echo up; while :; do sleep 0.02; done`)

@@ -201,7 +201,6 @@ func prepare(o Options, path string, argv []string, attr *syscall.ProcAttr) (For
 	p.Credentials(attr)
 	p.Files(attr, u.tell)
 	p.Chdir(fork.Dir(attr))
-	p.Limits()
 	p.Exec(path, argv, attr.Env)
 	return u, nil
 }
@@ -211,14 +210,14 @@ func prepare(o Options, path string, argv []string, attr *syscall.ProcAttr) (For
 func socketPair(least int) (pair [2]int, err error) {
 	pair, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return pair, fmt.Errorf("starting the command: %w", err)
+		return pair, fmt.Errorf("%w: %w", ErrMethod, err)
 	}
 	low := pair[1]
 	pair[1], err = unix.FcntlInt(uintptr(low), unix.F_DUPFD_CLOEXEC, least)
 	_ = unix.Close(low)
 	if err != nil {
 		_ = unix.Close(pair[0])
-		return pair, fmt.Errorf("starting the command: %w", err)
+		return pair, fmt.Errorf("%w: %w", ErrMethod, err) // the limit on open files may be low
 	}
 	return pair, nil
 }
@@ -279,7 +278,7 @@ func begin1(m string, command Forked) (*forked, error) {
 	if m == UserNamespace {
 		flags |= unix.CLONE_NEWUSER
 	}
-	first := firstPlan(pair[1], flags&unix.CLONE_NEWUSER != 0)
+	first := firstPlan(pair[1], pair[0])
 	b := &forked{gone: make(chan struct{})}
 	started := make(chan unix.Errno)
 	go func() {
@@ -293,10 +292,12 @@ func begin1(m string, command Forked) (*forked, error) {
 		started <- errno
 		if errno == 0 {
 			_, _ = ignoringEINTR(func() (int, error) { return unix.Wait4(pid, nil, 0, nil) })
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			close(b.gone)
 			if b.pidfd >= 0 {
 				_ = unix.Close(b.pidfd)
 			}
-			close(b.gone)
 		}
 	}()
 	errno := <-started
@@ -324,23 +325,22 @@ func (b *forked) follow(command Forked, first *fork.Plan, users bool) error {
 			command.Abandon()
 			return fmt.Errorf("%w: %w", ErrMethod, err)
 		}
-		if _, err := b.link.Write([]byte{0}); err != nil {
-			command.Abandon()
-			return fmt.Errorf("%w: the stage ended: %w", ErrMethod, err)
-		}
+	}
+	if _, err := b.link.Write([]byte{0}); err != nil {
+		command.Abandon()
+		return fmt.Errorf("%w: the stage ended: %w", ErrMethod, err)
 	}
 	return command.Follow(first)
 }
 
 // firstPlan is what the init does: it shows the command the processes of its
 // own namespace. Only /proc is cut off from the mounts of others.
-func firstPlan(link int, users bool) *fork.Plan {
+func firstPlan(link, ours int) *fork.Plan {
 	p := &fork.Plan{}
-	if users {
-		p.Await(link)
-	}
-	p.Do("setsid", unix.SYS_SETSID)
+	// A parent that ends before this is seen by the next step.
 	p.Do("pdeathsig", unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, int(unix.SIGKILL), 0, 0, 0)
+	p.Await(link, ours)
+	p.Do("setsid", unix.SYS_SETSID)
 	p.Try("making /proc private", 0, unix.SYS_MOUNT, "", "/proc", "", unix.MS_PRIVATE, "")
 	p.Do("mounting /proc", unix.SYS_MOUNT, "proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
 	// Files named after a PID must not meet when every tree counts from 1.
@@ -349,9 +349,7 @@ func firstPlan(link int, users bool) *fork.Plan {
 	p.Try("opening ns_last_pid", 2, unix.SYS_OPENAT, unix.AT_FDCWD, "/proc/sys/kernel/ns_last_pid", unix.O_WRONLY|unix.O_CLOEXEC, 0).Keeps(fd)
 	p.Try("choosing a PID", 0, unix.SYS_WRITE, fd, last, len(last))
 	p.Close(fd)
-	p.Command()
-	p.Anonymous("agentkit-init")
-	p.Settle(link)
+	p.Init(link, "agentkit-init")
 	return p
 }
 
@@ -431,6 +429,8 @@ func (b *forked) kill() {
 
 // strike kills the init, and with it the kernel kills everything.
 func (b *forked) strike() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	select {
 	case <-b.gone:
 		return

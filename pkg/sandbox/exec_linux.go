@@ -104,10 +104,15 @@ func (g *gate) loaded(n *notice) verdict {
 	case id != nil && id.dev == st.Dev && id.ino == st.Ino && id.cmdline == string(cmdline):
 		return verdict{goOn: true}
 	}
+	process, err := unix.PidfdOpen(pid, 0) // by the time of an answer the number may be another's
+	if err != nil || !g.valid(n) {
+		return refused(unix.EACCES)
+	}
+	defer unix.Close(process)
 	e := g.running(pid, cmdline)
 	if a := g.decide(g.ctx, e); !a.Allow {
 		g.denyExec(e, a)
-		_ = unix.Kill(pid, unix.SIGKILL)
+		_ = unix.PidfdSendSignal(process, unix.SIGKILL, nil, 0)
 		return refused(unix.EACCES)
 	}
 	return verdict{goOn: true}

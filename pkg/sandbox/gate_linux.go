@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -26,8 +27,10 @@ type gate struct {
 	log      *journal
 	begin    time.Time // sockets that are older are not the command's
 	head     int
-	root     int // the root directory as the command sees it
-	ctx      context.Context
+	// processes is the command's PID namespace where it is not ours
+	processes string
+	root      int // the root directory as the command sees it
+	ctx       context.Context
 
 	cancel  context.CancelFunc
 	workers atomic.Int32
@@ -115,6 +118,10 @@ func coarseNow() time.Time {
 func (g *gate) open() {
 	if fd, err := unix.Open("/proc/"+strconv.Itoa(g.head)+"/root", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err == nil {
 		g.root = fd
+	}
+	theirs, _ := os.Readlink("/proc/" + strconv.Itoa(g.head) + "/ns/pid")
+	if ours, err := os.Readlink("/proc/self/ns/pid"); err != nil || theirs != ours {
+		g.processes = cmp.Or(theirs, "unknown")
 	}
 	g.hire()
 }

@@ -139,12 +139,27 @@ func (g *gate) connectUnix(n *notice, socket int, to *address) verdict {
 	if err := connectRaw(socket, append(raw, 0)); err != nil {
 		return result(err)
 	}
-	if peer, err := unix.GetsockoptUcred(socket, unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil && peer.Pid == 0 {
+	if !g.sameTree(socket) {
 		_ = unix.Shutdown(socket, unix.SHUT_RDWR)
 		g.denySocket(n, f.path, "the socket's server runs outside the sandbox")
 		return refused(unix.EACCES)
 	}
 	return verdict{}
+}
+
+// sameTree reports whether the server of a connection, which is the process that
+// began to listen, lives among the command's processes. One that has ended
+// since cannot be told from one outside.
+func (g *gate) sameTree(socket int) bool {
+	peer, err := unix.GetsockoptUcred(socket, unix.SOL_SOCKET, unix.SO_PEERCRED)
+	if err != nil {
+		return true // there is no connection
+	}
+	if peer.Pid == 0 || g.processes == "" {
+		return peer.Pid != 0 // we are in the command's namespace, or there is none
+	}
+	theirs, err := os.Readlink("/proc/" + strconv.Itoa(int(peer.Pid)) + "/ns/pid")
+	return err == nil && theirs == g.processes
 }
 
 func (g *gate) denySocket(n *notice, path, why string) {

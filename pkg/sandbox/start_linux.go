@@ -171,7 +171,7 @@ func (s *start) write() {
 	s.plan = p
 	mounts := s.level >= L3
 	if s.introduced() {
-		p.Await(s.tell)
+		p.Await(s.tell, s.ours)
 	}
 	p.Session(s.attr)
 	if mounts {
@@ -194,7 +194,6 @@ func (s *start) write() {
 	p.Files(s.attr, s.tell)
 	// The current directory too has to be of the new mounts.
 	p.Chdir(fork.Dir(s.attr))
-	p.Limits()
 	prog := filter(watch(s.Gate && s.decide != nil, mounts), !mounts || s.network() == Open, s.network())
 	if s.outer {
 		p.plainSeccomp(prog, s.tell)

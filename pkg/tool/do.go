@@ -177,9 +177,9 @@ func (env *Env) May(a policy.Access) error {
 }
 
 // Approve lets someone decide about an access that turns up while a call of
-// the named tool runs, and puts the decision on record. Where nobody can be
-// asked, or the record cannot be written, the answer is no.
-func (env *Env) Approve(ctx context.Context, name string, a policy.Access) Answer {
+// the named tool runs, in directory dir, and puts the decision on record. Where
+// nobody can be asked, or the record cannot be written, the answer is no.
+func (env *Env) Approve(ctx context.Context, name string, a policy.Access, dir string) Answer {
 	t, id, list := &Tool{Name: name}, session.NewID("c"), []policy.Access{a}
 	out := env.Policy.DecideAll(list)
 	switch {
@@ -188,7 +188,7 @@ func (env *Env) Approve(ctx context.Context, name string, a policy.Access) Answe
 	case out.Verdict == policy.Deny || env.Ask == nil:
 		return Answer{}
 	}
-	answer, err := env.Ask(ctx, &Request{ID: id, Tool: name, Outcome: out, Grants: env.Policy.Suggest(list), Rules: env.Policy.Always(list)})
+	answer, err := env.Ask(ctx, &Request{ID: id, Tool: name, Dir: dir, Outcome: out, Grants: env.Policy.Suggest(list), Rules: env.Policy.Always(list)})
 	if err != nil {
 		answer = Answer{Reason: err.Error()}
 	}
@@ -269,6 +269,7 @@ type Asker func(context.Context, *Request) (Answer, error)
 type Request struct {
 	ID      string
 	Tool    string
+	Dir     string // where a command that runs wants to start the program; "" for a call
 	Outcome policy.Outcome
 	Grants  []string // rules that a yes for the session could stand for, narrowest first
 	Rules   []string // rules that a yes for always could stand for; none where keeping one would be unwise

@@ -65,6 +65,7 @@ type Env struct {
 	Policy    *policy.Policy       // decides
 	Sources   *policy.Sources      // what Policy was loaded from
 	Ask       Asker                // nil where nobody can answer
+	Approver  string               // the program that answers for Ask, which no command may change; "" for none
 	Session   *session.Session     // todos, spill files, locks
 	Audit     *journal.Audit       // gets every decision before anything runs
 	Redactor  *journal.Redactor    // takes secrets out of what is recorded

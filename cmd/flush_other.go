@@ -1,0 +1,8 @@
+//go:build !linux
+
+package cmd
+
+import "os"
+
+// flushInput is needed only where questions are asked while a command runs.
+func flushInput(*os.File) {}
