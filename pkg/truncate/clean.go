@@ -1,8 +1,8 @@
 package truncate
 
 import (
-	"bytes"
 	"encoding/binary"
+	"math/bits"
 )
 
 // A sink takes cleaned text. The text may hold newlines; eraseLine and backspace
@@ -194,13 +194,14 @@ func plainLen(p []byte) int {
 	i := 0
 	for ; i+8 <= len(p); i += 8 {
 		x := binary.LittleEndian.Uint64(p[i:])
-		low := (x - 0x20*ones) &^ x // bytes below 0x20
-		d := x ^ 0x7f*ones
-		del := (d - ones) &^ d // bytes equal to DEL
-		if (low|del)&high != 0 {
-			if n := bytes.IndexFunc(p[i:i+8], isControl); n >= 0 {
-				return i + n
-			}
+		// The high bit of each byte says whether it is below 0x20, or DEL.
+		low := ^((x | high) - 0x20*ones | x) & high
+		del := zeroBytes(x ^ 0x7f*ones)
+		if low|del == 0 {
+			continue
+		}
+		if bad := low&^(zeroBytes(x^'\n'*ones)|zeroBytes(x^'\t'*ones)) | del; bad != 0 {
+			return i + bits.TrailingZeros64(bad)/8
 		}
 	}
 	for ; i < len(p); i++ {
@@ -209,6 +210,12 @@ func plainLen(p []byte) int {
 		}
 	}
 	return len(p)
+}
+
+// zeroBytes sets the high bit of every byte that is zero in x, and no other.
+func zeroBytes(x uint64) uint64 {
+	const low = 0x7f7f7f7f7f7f7f7f
+	return ^((x&low + low) | x | low)
 }
 
 // isControl tells whether a byte is a control byte other than newline and tab.

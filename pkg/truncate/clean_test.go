@@ -110,3 +110,28 @@ func FuzzClean(f *testing.F) {
 		}
 	})
 }
+
+// TestPlainLen: the words of eight bytes find what looking at each byte finds.
+func TestPlainLen(t *testing.T) {
+	naive := func(p []byte) int {
+		for i, b := range p {
+			if isControl(rune(b)) {
+				return i
+			}
+		}
+		return len(p)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	plain := []byte("\n\t a~\x80\xff\x1f\x7f\x00\r\x1b\xc2\xa0\x20")
+	for range 200_000 {
+		p := make([]byte, r.IntN(40))
+		for i := range p {
+			if p[i] = plain[r.IntN(len(plain))]; r.IntN(3) > 0 {
+				p[i] = plain[r.IntN(7)]
+			}
+		}
+		if got, want := plainLen(p), naive(p); got != want {
+			t.Fatalf("%q: %d, not %d", p, got, want)
+		}
+	}
+}
