@@ -33,6 +33,8 @@ type child struct {
 	status  int32
 	usage   unix.Rusage
 	buf     [128]byte
+	msg     [2]uint32
+	act     sigaction
 	rec     Record
 }
 
@@ -66,11 +68,11 @@ func (c *child) fork(flags uintptr, first, command *Plan) (pid int, err unix.Err
 	defer syscall.ForkLock.Unlock()
 	all := ^uint64(0)
 	// No signal may find the child while it still has our handlers.
-	if _, _, e := unix.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&all)), uintptr(unsafe.Pointer(&c.mask)), 8, 0, 0); e != 0 {
+	if _, _, e := syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&all)), uintptr(unsafe.Pointer(&c.mask)), 8, 0, 0); e != 0 {
 		return 0, e
 	}
 	r, e := c.clone(flags)
-	unix.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&c.mask)), 0, 8, 0, 0)
+	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&c.mask)), 0, 8, 0, 0)
 	return int(r), e
 }
 
@@ -80,15 +82,21 @@ func (c *child) fork(flags uintptr, first, command *Plan) (pid int, err unix.Err
 //go:nosplit
 //go:noinline
 func (c *child) clone(flags uintptr) (uintptr, unix.Errno) {
-	r, _, e := unix.RawSyscall6(unix.SYS_CLONE, flags|uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
+	r, _, e := syscall.RawSyscall6(unix.SYS_CLONE, flags|uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
 	if e != 0 || r != 0 {
 		return r, e
 	}
+	// One after the other, not one in the other: there is little stack, and the
+	// linker counts.
 	c.carryOut()
+	if c.mark == ofFirst {
+		c.stay()
+	}
+	c.fail(c.n, 0)
 	return 0, 0
 }
 
-// carryOut is the child.
+// carryOut is the child until its plan has come to its end.
 //
 //go:norace
 //go:nosplit
@@ -105,7 +113,7 @@ func (c *child) carryOut() {
 			c.resetSignals()
 			continue
 		case spawn:
-			r, _, e := unix.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
+			r, _, e := syscall.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
 			if e != 0 {
 				c.fail(i, e)
 			}
@@ -117,16 +125,9 @@ func (c *child) carryOut() {
 			c.head = int(r)
 			continue
 		}
-		var a [6]uintptr
-		for k := range a {
-			a[k] = s.args[k]
-			if s.from[k] != 0 {
-				a[k] = uintptr(*at(cells, s.from[k]))
-			}
-		}
-		r, _, e := unix.RawSyscall6(s.nr, a[0], a[1], a[2], a[3], a[4], a[5])
+		r, e := s.call(cells)
 		for e == unix.EINTR && s.retried {
-			r, _, e = unix.RawSyscall6(s.nr, a[0], a[1], a[2], a[3], a[4], a[5])
+			r, e = s.call(cells)
 		}
 		if e == 0 && r == 0 && s.some {
 			e = unix.EPIPE
@@ -142,10 +143,28 @@ func (c *child) carryOut() {
 			*at(cells, s.to) = cell(r)
 		}
 	}
-	if c.mark == ofFirst {
-		c.stay()
+	c.n = n
+}
+
+// call makes the step's call.
+//
+//go:norace
+//go:nosplit
+//go:noinline
+func (s *step) call(cells *cell) (uintptr, unix.Errno) {
+	r, _, e := syscall.RawSyscall6(s.nr, s.arg(0, cells), s.arg(1, cells), s.arg(2, cells), s.arg(3, cells), s.arg(4, cells), s.arg(5, cells))
+	return r, e
+}
+
+// arg is the k-th argument, without a check of bounds, which could panic.
+//
+//go:norace
+//go:nosplit
+func (s *step) arg(k uintptr, cells *cell) uintptr {
+	if from := *(*int16)(unsafe.Add(unsafe.Pointer(&s.from), k*unsafe.Sizeof(s.from[0]))); from != 0 {
+		return uintptr(*at(cells, from))
 	}
-	c.fail(n, 0)
+	return *(*uintptr)(unsafe.Add(unsafe.Pointer(&s.args), k*unsafe.Sizeof(s.args[0])))
 }
 
 //go:norace
@@ -159,8 +178,8 @@ func at(cells *cell, ref int16) *cell {
 //go:norace
 //go:nosplit
 func (c *child) fail(i int, e unix.Errno) {
-	msg := [2]uint32{uint32(i) | c.mark, uint32(e)}
-	unix.RawSyscall6(unix.SYS_WRITE, uintptr(c.tell), uintptr(unsafe.Pointer(&msg)), FailureSize, 0, 0, 0)
+	c.msg[0], c.msg[1] = uint32(i)|c.mark, uint32(e)
+	syscall.RawSyscall6(unix.SYS_WRITE, uintptr(c.tell), uintptr(unsafe.Pointer(&c.msg)), FailureSize, 0, 0, 0)
 	c.exit(125)
 }
 
@@ -168,7 +187,7 @@ func (c *child) fail(i int, e unix.Errno) {
 //go:nosplit
 func (c *child) exit(code uintptr) {
 	for {
-		unix.RawSyscall6(unix.SYS_EXIT_GROUP, code, 0, 0, 0, 0, 0)
+		syscall.RawSyscall6(unix.SYS_EXIT_GROUP, code, 0, 0, 0, 0, 0)
 	}
 }
 
@@ -179,12 +198,15 @@ func (c *child) exit(code uintptr) {
 //go:nosplit
 func (c *child) resetSignals() {
 	for sig := uintptr(1); sig <= 64; sig++ {
-		var act [4]uintptr // handler, flags, restorer, mask; arm64 keeps the same size
-		if _, _, e := unix.RawSyscall6(unix.SYS_RT_SIGACTION, sig, 0, uintptr(unsafe.Pointer(&act)), 8, 0, 0); e != 0 || act[0] <= 1 {
+		if _, _, e := syscall.RawSyscall6(unix.SYS_RT_SIGACTION, sig, 0, uintptr(unsafe.Pointer(&c.act)), 8, 0, 0); e != 0 || c.act.handler <= 1 {
 			continue
 		}
-		act = [4]uintptr{}
-		unix.RawSyscall6(unix.SYS_RT_SIGACTION, sig, uintptr(unsafe.Pointer(&act)), 0, 8, 0, 0)
+		c.act.handler, c.act.flags, c.act.restorer, c.act.mask = 0, 0, 0, 0
+		syscall.RawSyscall6(unix.SYS_RT_SIGACTION, sig, uintptr(unsafe.Pointer(&c.act)), 0, 8, 0, 0)
 	}
-	unix.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&c.mask)), 0, 8, 0, 0)
+	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&c.mask)), 0, 8, 0, 0)
 }
+
+// A sigaction is struct sigaction as the kernel has it; arm64 has no restorer
+// and keeps the same size.
+type sigaction struct{ handler, flags, restorer, mask uintptr }

@@ -81,10 +81,15 @@ func (c *child) stay() {
 	c.poll[0].Fd, c.poll[0].Events = linkFd, unix.POLLIN
 	c.poll[1].Fd, c.poll[1].Events = signalsFd, unix.POLLIN
 	for {
-		c.reap()
-		unix.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&c.poll)), 2, 0, 0, 0, 0)
+		for c.reap() {
+			c.send()
+		}
+		if !c.rec.Left && c.ended {
+			c.exit(0)
+		}
+		syscall.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&c.poll)), 2, 0, 0, 0, 0)
 		if c.poll[1].Revents != 0 {
-			unix.RawSyscall6(unix.SYS_READ, signalsFd, uintptr(unsafe.Pointer(&c.buf)), uintptr(len(c.buf)), 0, 0, 0)
+			syscall.RawSyscall6(unix.SYS_READ, signalsFd, uintptr(unsafe.Pointer(&c.buf)), uintptr(len(c.buf)), 0, 0, 0)
 		}
 		if c.poll[0].Revents != 0 {
 			c.listen()
@@ -96,8 +101,9 @@ func (c *child) stay() {
 //
 //go:norace
 //go:nosplit
+//go:noinline
 func (c *child) listen() {
-	n, _, e := unix.RawSyscall6(unix.SYS_READ, linkFd, uintptr(unsafe.Pointer(&c.buf)), 2, 0, 0, 0)
+	n, _, e := syscall.RawSyscall6(unix.SYS_READ, linkFd, uintptr(unsafe.Pointer(&c.buf)), 2, 0, 0, 0)
 	switch {
 	case e == unix.EINTR || e == unix.EAGAIN:
 		return
@@ -111,20 +117,22 @@ func (c *child) listen() {
 	case SignalGroup:
 		// Its number stays taken while the group has a member; after that
 		// nobody but the tree itself can have it.
-		unix.RawSyscall6(unix.SYS_KILL, uintptr(-c.head), signal, 0, 0, 0, 0)
+		syscall.RawSyscall6(unix.SYS_KILL, uintptr(-c.head), signal, 0, 0, 0, 0)
 	case SignalAll:
-		unix.RawSyscall6(unix.SYS_KILL, all, signal, 0, 0, 0, 0)
+		syscall.RawSyscall6(unix.SYS_KILL, all, signal, 0, 0, 0, 0)
 	case KillAll:
 		c.killing = true
-		unix.RawSyscall6(unix.SYS_KILL, all, uintptr(unix.SIGKILL), 0, 0, 0, 0)
+		syscall.RawSyscall6(unix.SYS_KILL, all, uintptr(unix.SIGKILL), 0, 0, 0, 0)
 	}
 }
 
-// reap collects the dead, and ends when nobody is left.
+// reap collects the dead and reports whether something is to be told; then it
+// is to be called again.
 //
 //go:norace
 //go:nosplit
-func (c *child) reap() {
+//go:noinline
+func (c *child) reap() bool {
 	told := c.ended
 	for {
 		options := uintptr(unix.WNOHANG)
@@ -132,7 +140,7 @@ func (c *child) reap() {
 			options |= unix.WUNTRACED
 		}
 		any := ^uintptr(0)
-		pid, _, e := unix.RawSyscall6(unix.SYS_WAIT4, any, uintptr(unsafe.Pointer(&c.status)), options, uintptr(unsafe.Pointer(&c.usage)), 0, 0)
+		pid, _, e := syscall.RawSyscall6(unix.SYS_WAIT4, any, uintptr(unsafe.Pointer(&c.status)), options, uintptr(unsafe.Pointer(&c.usage)), 0, 0)
 		if e == unix.EINTR {
 			continue
 		}
@@ -144,11 +152,11 @@ func (c *child) reap() {
 			continue
 		}
 		if c.status&0xff == 0x7f { // stopped
-			if !c.killing {
-				c.rec.Kind, c.rec.Status = Stopped, c.status
-				c.send()
+			if c.killing {
+				continue
 			}
-			continue
+			c.rec.Kind, c.rec.Status = Stopped, c.status
+			return true
 		}
 		c.ended = true
 		c.rec.Kind, c.rec.Status = Ended, c.status
@@ -156,20 +164,16 @@ func (c *child) reap() {
 		c.rec.System = c.usage.Stime.Sec*1e6 + c.usage.Stime.Usec
 		c.rec.MaxRSS = c.usage.Maxrss
 	}
-	if c.ended && !told {
-		c.send()
-	}
-	if !c.rec.Left && c.ended {
-		c.exit(0)
-	}
+	return c.ended && !told
 }
 
 //go:norace
 //go:nosplit
+//go:noinline
 func (c *child) send() {
 	flags := uintptr(unix.MSG_NOSIGNAL)
 	if c.rec.Kind == Stopped {
 		flags |= unix.MSG_DONTWAIT // one that is lost does no harm
 	}
-	unix.RawSyscall6(unix.SYS_SENDTO, linkFd, uintptr(unsafe.Pointer(&c.rec)), uintptr(RecordSize), flags, 0, 0)
+	syscall.RawSyscall6(unix.SYS_SENDTO, linkFd, uintptr(unsafe.Pointer(&c.rec)), uintptr(RecordSize), flags, 0, 0)
 }
