@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/agentkit-go/agentkit/pkg/nearest"
 	"github.com/agentkit-go/agentkit/pkg/param"
+	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
@@ -44,7 +46,7 @@ func (a *app) toolsCommand() *cobra.Command {
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return names(), cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			if err := a.check(); err != nil {
 				return err
 			}
@@ -61,6 +63,10 @@ func (a *app) toolsCommand() *cobra.Command {
 					return err
 				}
 				list = append(list, t)
+			}
+			list, err := a.narrowed(c.Context(), list)
+			if err != nil {
+				return err
 			}
 			if format == "" {
 				if a.format() == "text" {
@@ -85,6 +91,33 @@ func (a *app) toolsCommand() *cobra.Command {
 	c.Flags().StringVar(&format, "format", "", "one of "+strings.Join(known, ", ")+" (default: a table on a terminal, else json)")
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(known, cobra.ShellCompDirectiveNoFileComp))
 	return c
+}
+
+// narrowed has the description of bash list the commands that are allowed,
+// where the call names a policy under which no others are: the profile argv.
+func (a *app) narrowed(ctx context.Context, list []*tool.Tool) ([]*tool.Tool, error) {
+	at := slices.Index(list, bashTool)
+	if at < 0 || a.Profile != policy.ArgvOnly.String() && len(a.Policy) == 0 {
+		return list, nil
+	}
+	env, err := a.env(ctx)
+	if err != nil || !env.Policy.NoShell() {
+		return list, err
+	}
+	text := description(bashTool) + "\n\nOnly programs without a shell are allowed: send argv, not command. "
+	if allowed := env.Policy.Commands(); len(allowed) > 0 {
+		text += "These are allowed, * stands for any words:\n"
+		for _, p := range allowed {
+			text += "- `" + p + "`\n"
+		}
+	} else {
+		text += "The policy lists none."
+	}
+	own := *bashTool
+	own.Doc = &text
+	list = slices.Clone(list)
+	list[at] = &own
+	return list, nil
 }
 
 // overview lists tools for a person.

@@ -66,3 +66,18 @@ func (p *Policy) Restricted() []string {
 	slices.Sort(names)
 	return names
 }
+
+// Commands lists the patterns of the commands that rules allow, in the order of
+// the rules.
+func (p *Policy) Commands() []string {
+	if p == nil {
+		return nil
+	}
+	var list []string
+	for _, r := range p.all {
+		if pattern, ok := strings.CutPrefix(r.text, commandTool+"("); ok && r.list == Allow && r.tool == commandTool {
+			list = append(list, strings.TrimSuffix(pattern, ")"))
+		}
+	}
+	return list
+}
