@@ -347,7 +347,7 @@ func TestClosedStdout(t *testing.T) {
 // and that what it printed until then is in the one result that comes.
 func TestInterrupt(t *testing.T) {
 	binary := build(t)
-	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		t.Run(sig.String(), func(t *testing.T) {
 			t.Parallel()
 			newWorld(t, binary).interrupt(t, sig)

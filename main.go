@@ -22,7 +22,7 @@ func main() {
 func interruptible(ctx context.Context) context.Context {
 	ctx, cancel := context.WithCancelCause(ctx)
 	ends := make(chan os.Signal, 1)
-	signal.Notify(ends, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(ends, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	go func() {
 		if s, ok := (<-ends).(syscall.Signal); ok {
 			cancel(&tool.Signal{Number: s})

@@ -327,7 +327,7 @@ func children() (list []string) {
 // interrupted: a signal to agentkit ends the command with all it started,
 // and there still is a result that holds what was printed until then.
 func interrupted(t *testing.T, h *host) {
-	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		c, rest := h.started("bash", "setsid sleep 97 & echo ready; sleep 97")
 		if err := c.Process.Signal(s); err != nil {
 			t.Fatal(err)
