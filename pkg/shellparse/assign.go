@@ -34,6 +34,7 @@ func (w *walker) declaration(x *syntax.DeclClause) {
 		if a.Name == nil { // an option, or a word that is not known
 			for _, o := range others[k] {
 				w.declared(o, &flags, i)
+				w.mayNotHold(x.Variant.Value, o)
 				argv = append(argv, o.text)
 			}
 			continue
@@ -142,6 +143,22 @@ func (w *walker) declared(o word, flags *string, i int) {
 		}
 		w.exported(name, w.lookup(name))
 		w.fixed = append(w.fixed, name)
+	}
+}
+
+// mayNotHold has the value of a variable that was declared by a plain word not be
+// known where the declaration does not hold, or only in the function: local is
+// refused outside of one.
+func (w *walker) mayNotHold(variant string, o word) {
+	name, _, ok := strings.Cut(o.text, "=")
+	if o.dyn || !ok || !syntax.ValidName(name) {
+		return
+	}
+	switch {
+	case len(w.calls) > 0:
+		w.st.doubt(name)
+	case variant == "local":
+		w.st.put(name, value{})
 	}
 }
 

@@ -36,6 +36,10 @@ func TestFoundByFuzzing(t *testing.T) {
 		"${$+pwn\tb } && printf pwn", "${?+pwn a}", "${#:+pwn}", "${-+pwn}",
 		// a local variable outside a function is refused
 		"$1local x=pwn; ${x:-pwn a} \\; | true in", "builtin local x=pwn; ${x:-pwn a}",
+		"local \"${a[@]}\"x=pwn\n${x:-pwn a} | :", "local 'x=pwn'; ${x:-pwn a}", "local \"\"x=pwn; ${x:-pwn a}",
+		// and one that is declared by a quoted word stays in its function
+		"f() { local 'x=pwn'; }; f; ${x:-pwn a}", "f() { declare \"x=pwn\"; }; f; ${x:-pwn a}", "x=ls; f() { typeset \"\"x=pwn; }; f; ${x:-pwn a} b",
+		"f() { declare -g \"x=pwn\"; }; f; $x a", "f() { export 'x=pwn'; }; f; $x a",
 		// a built-in sets the variable that was assigned for it alone
 		"x='pwn;a'} export x=pwn && $y${x:=pwn a} ", "x=ls eval x=pwn; $x a", "x=ls declare x=pwn; ${x:-pwn b}",
 		// a redirection is expanded after the words
