@@ -1,6 +1,7 @@
 package shellparse
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -121,8 +122,12 @@ func (b *builder) part(p syntax.WordPart, quoted bool) {
 		}
 	case *syntax.DblQuoted:
 		b.active = b.active || !lists(x.Parts)
+		size, words := len(b.b), len(b.out)
 		for _, q := range x.Parts {
 			b.part(q, true)
+		}
+		if len(b.b) == size && len(b.out) == words && !lists(x.Parts) && slices.ContainsFunc(x.Parts, func(p syntax.WordPart) bool { return lists([]syntax.WordPart{p}) }) {
+			b.hole(false, false) // "$@$y": bash has no word where both are empty, others have one
 		}
 	case *syntax.ParamExp:
 		b.param(x, quoted)
