@@ -11,3 +11,11 @@
 // It exists on Linux, on the machines whose parameters of system calls it was
 // checked for; elsewhere the package is empty.
 package fork
+
+// What an init, and the stage of killtree, is told over its link: two bytes, a letter and a signal. When
+// the other end of the link is closed it ends everything.
+const (
+	SignalGroup = 'g' // the signal to the process group that the command began as
+	SignalAll   = 'a' // the signal to everything
+	KillAll     = 'k' // end everything now
+)

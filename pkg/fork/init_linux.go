@@ -9,14 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What an init is told over the link: two bytes, a letter and a signal. When
-// the other end of the link is closed it ends everything.
-const (
-	SignalGroup = 'g' // the signal to the process group that the command began as
-	SignalAll   = 'a' // the signal to everything
-	KillAll     = 'k' // end everything now
-)
-
 // What an init tells.
 const (
 	Stopped = 'p' // the command was stopped

@@ -5,6 +5,7 @@ package fork
 import (
 	"encoding/binary"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"strconv"
@@ -13,6 +14,36 @@ import (
 
 	"golang.org/x/sys/unix"
 )
+
+// SocketPair returns the two ends of a connection that keeps messages apart:
+// the parent's, and the child's with a number of at least least, beyond the
+// descriptors that the child hands on.
+func SocketPair(least int) (pair [2]int, err error) {
+	pair, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return pair, fmt.Errorf("making a socket: %w", err)
+	}
+	low := pair[1]
+	pair[1], err = unix.FcntlInt(uintptr(low), unix.F_DUPFD_CLOEXEC, least)
+	_ = unix.Close(low)
+	if err != nil {
+		_ = unix.Close(pair[0])
+		return pair, fmt.Errorf("making a socket: %w", err)
+	}
+	return pair, nil
+}
+
+// Failed is the failure of a step as os/exec has it where it is the command's
+// affair; nil where it is not.
+func Failed(step string, errno unix.Errno, path, dir string) error {
+	switch step {
+	case StepExec:
+		return &fs.PathError{Op: "fork/exec", Path: path, Err: errno}
+	case StepChdir:
+		return &fs.PathError{Op: "chdir", Path: dir, Err: errno}
+	}
+	return nil
+}
 
 // Dir is where a process with these attributes starts.
 func Dir(attr *syscall.ProcAttr) string {

@@ -12,10 +12,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strconv"
-	"sync"
-	"sync/atomic"
 	"syscall"
-	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/fork"
 	"golang.org/x/sys/unix"
@@ -43,11 +40,7 @@ type preparer interface {
 type forked struct {
 	init  int // its PID
 	pidfd int // the same, but never another process; -1 where there is none
-	link  *os.File
-	ended atomic.Bool
-	left  atomic.Bool   // something else ran when the command ended
-	gone  chan struct{} // closed when the init has ended
-	mu    sync.Mutex    // orders messages to the init
+	line
 }
 
 // linkAt is the least number of the init's end of the link: beyond what a
@@ -80,7 +73,7 @@ func startForked(m string, c *exec.Cmd, o Options) (*forked, error) {
 		s.drop()
 		return nil, err
 	}
-	b, err := begin1(m, command)
+	b, err := forkInit(m, command)
 	if err == nil {
 		runtime.KeepAlive(c) // its files
 		if s.feed != nil {
@@ -191,9 +184,9 @@ func prepare(o Options, path string, argv []string, attr *syscall.ProcAttr) (For
 		}
 		return nil, fmt.Errorf("%w: the stage confines the command", ErrMethod)
 	}
-	pair, err := socketPair(max(linkAt, len(attr.Files)))
+	pair, err := fork.SocketPair(max(linkAt, len(attr.Files)))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrMethod, err) // the limit on open files may be low
 	}
 	u := &unconfined{path: path, dir: attr.Dir, ours: pair[0], tell: pair[1]}
 	p := &u.plan
@@ -203,23 +196,6 @@ func prepare(o Options, path string, argv []string, attr *syscall.ProcAttr) (For
 	p.Chdir(fork.Dir(attr))
 	p.Exec(path, argv, attr.Env)
 	return u, nil
-}
-
-// socketPair returns two ends of a connection that keeps messages apart, the
-// second with a number of at least least.
-func socketPair(least int) (pair [2]int, err error) {
-	pair, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return pair, fmt.Errorf("%w: %w", ErrMethod, err)
-	}
-	low := pair[1]
-	pair[1], err = unix.FcntlInt(uintptr(low), unix.F_DUPFD_CLOEXEC, least)
-	_ = unix.Close(low)
-	if err != nil {
-		_ = unix.Close(pair[0])
-		return pair, fmt.Errorf("%w: %w", ErrMethod, err) // the limit on open files may be low
-	}
-	return pair, nil
 }
 
 // unconfined is a command that nothing confines.
@@ -248,11 +224,8 @@ func (u *unconfined) Follow(first *fork.Plan) error {
 		return nil // it was closed by the start of the program
 	}
 	step, errno := fork.Explain(msg, first, &u.plan)
-	switch step {
-	case fork.StepExec:
-		return &fs.PathError{Op: "fork/exec", Path: u.path, Err: errno}
-	case fork.StepChdir:
-		return &fs.PathError{Op: "chdir", Path: u.dir, Err: errno}
+	if err := fork.Failed(step, errno, u.path, u.dir); err != nil {
+		return err
 	}
 	return fmt.Errorf("%w: %s: %w", ErrMethod, step, errno)
 }
@@ -266,20 +239,20 @@ func ignoringEINTR(call func() (int, error)) (int, error) {
 	}
 }
 
-// begin1 forks the init and the command.
-func begin1(m string, command Forked) (*forked, error) {
+// forkInit forks the init and the command.
+func forkInit(m string, command Forked) (*forked, error) {
 	second, flags, tell := command.Plan()
-	pair, err := socketPair(linkAt)
+	pair, err := fork.SocketPair(linkAt)
 	if err != nil {
 		command.Abandon()
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrMethod, err)
 	}
 	flags |= unix.CLONE_NEWPID | unix.CLONE_NEWNS
 	if m == UserNamespace {
 		flags |= unix.CLONE_NEWUSER
 	}
 	first := firstPlan(pair[1], pair[0])
-	b := &forked{gone: make(chan struct{})}
+	b := &forked{line: line{gone: make(chan struct{})}}
 	started := make(chan unix.Errno)
 	go func() {
 		// The kernel ends the init when the thread ends that made it.
@@ -358,71 +331,21 @@ func (b *forked) wait(t *Tree) (*State, error) {
 	for {
 		n, err := b.link.Read(msg)
 		if err != nil || n != len(msg) {
-			// It was killed, and the command with it.
-			<-b.gone
-			b.ended.Store(true)
-			b.close()
-			return &State{ExitCode: -1, Signal: syscall.SIGKILL}, nil
+			return b.lost(), nil
 		}
 		r := fork.ReadRecord(msg)
 		w := r.Wait()
 		if r.Kind == fork.Stopped {
-			select {
-			case t.stopped <- w.StopSignal():
-			default:
-			}
+			t.notice(w.StopSignal())
 			continue
 		}
-		b.left.Store(r.Left)
-		b.ended.Store(true)
-		if !r.Left {
-			collected(b.gone)
-		}
-		go b.close()
+		b.finished(r.Left)
 		return endState(record{n: uint32(w), user: r.User, system: r.System, rss: r.MaxRSS}), nil
 	}
 }
 
-// close lets go of the link when the init has ended.
-func (b *forked) close() {
-	<-b.gone
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	_ = b.link.Close()
-}
-
-func (b *forked) alive(bool) bool {
-	if b.ended.Load() && !b.left.Load() {
-		return false
-	}
-	select {
-	case <-b.gone:
-		return false
-	default:
-		return true
-	}
-}
-
-func (b *forked) tell(what byte, n syscall.Signal) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	_, _ = b.link.Write([]byte{what, byte(n)})
-}
-
-func (b *forked) signal(n syscall.Signal, all bool) {
-	if all {
-		b.tell(fork.SignalAll, n)
-		return
-	}
-	b.tell(fork.SignalGroup, n)
-}
-
-// kill leaves it to the init, which then can still say how the command ended.
 func (b *forked) kill() {
-	b.tell(fork.KillAll, 0)
-	select {
-	case <-b.gone:
-	case <-time.After(500 * time.Millisecond):
+	if !b.killed() {
 		b.strike()
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"github.com/agentkit-go/agentkit/pkg/fork"
 	"golang.org/x/sys/unix"
 )
 
@@ -212,11 +213,11 @@ func (p *init1) listen() {
 		}
 		s := syscall.Signal(b[1])
 		switch b[0] {
-		case tellGroup:
+		case fork.SignalGroup:
 			p.signalGroup(s)
-		case tellAll:
+		case fork.SignalAll:
 			p.signalAll(s)
-		case tellKill:
+		case fork.KillAll:
 			p.killAll()
 		}
 	}

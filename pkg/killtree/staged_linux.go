@@ -10,11 +10,10 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
+	"github.com/agentkit-go/agentkit/pkg/fork"
 	"golang.org/x/sys/unix"
 )
 
@@ -28,11 +27,7 @@ func namespaces(m string) bool { return m == PIDNamespace || m == UserNamespace 
 type staged struct {
 	method string
 	stage  *exec.Cmd
-	link   *os.File // to the stage
-	ended  atomic.Bool
-	left   atomic.Bool   // something else ran when the command ended
-	gone   chan struct{} // closed when the stage has ended
-	mu     sync.Mutex    // orders whole messages to the stage
+	line
 }
 
 func launch(m string, c *exec.Cmd, o Options) (backend, error) {
@@ -72,7 +67,7 @@ func startStaged(m string, c *exec.Cmd, o Options) (*staged, error) {
 	}
 	_ = unix.SetNonblock(pair[0], true)
 	ours, theirs := os.NewFile(uintptr(pair[0]), "stage"), os.NewFile(uintptr(pair[1]), "stage")
-	s := &staged{method: m, link: ours, gone: make(chan struct{})}
+	s := &staged{method: m, line: line{link: ours, gone: make(chan struct{})}}
 	input, to, err := s.prepare(c, o, theirs)
 	if err == nil {
 		err = s.start()
@@ -208,49 +203,20 @@ func (s *staged) wait(t *Tree) (*State, error) {
 	for {
 		r, err := readRecord(s.link)
 		if err != nil {
-			// It was killed, and the command with it.
 			<-s.gone
 			if s.method == Cgroup {
 				reclaim(s.pid())
 			}
-			s.ended.Store(true)
-			s.close()
-			return &State{ExitCode: -1, Signal: syscall.SIGKILL}, nil
+			return s.lost(), nil
 		}
 		if r.kind == toldStopped {
-			select {
-			case t.stopped <- syscall.Signal(r.n):
-			default:
-			}
+			t.notice(syscall.Signal(r.n))
 		}
 		if r.kind == toldEnded {
-			s.left.Store(r.left)
-			s.ended.Store(true)
-			if !r.left {
-				collected(s.gone)
-			}
-			go s.close()
+			s.finished(r.left)
 			return endState(r), nil
 		}
 	}
-}
-
-// collected waits until a stage that has nothing left to do is gone, which it is
-// at once. A caller that ended before would leave it to be collected by the
-// machine's first process, and in a container that may never happen.
-func collected(gone <-chan struct{}) {
-	select {
-	case <-gone:
-	case <-time.After(2 * time.Second):
-	}
-}
-
-// close lets go of the link when the stage has ended.
-func (s *staged) close() {
-	<-s.gone
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_ = s.link.Close()
 }
 
 func endState(r record) *State {
@@ -262,49 +228,15 @@ func endState(r record) *State {
 	return st
 }
 
-func (s *staged) alive(bool) bool {
-	if s.ended.Load() && !s.left.Load() {
-		return false
-	}
-	select {
-	case <-s.gone:
-		return false
-	default:
-		return true
-	}
-}
-
-func (s *staged) tell(what byte, n syscall.Signal) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, err := s.link.Write([]byte{what, byte(n)})
-	return err
-}
-
-func (s *staged) signal(n syscall.Signal, all bool) {
-	what := byte(tellGroup)
-	if all {
-		what = tellAll
-	}
-	_ = s.tell(what, n)
-}
-
 // kill leaves it to the stage, which then can still say how the command
 // ended, unless the stage is not able to: in a namespace its end ends all.
 func (s *staged) kill() {
-	err := s.tell(tellKill, 0)
 	if !namespaces(s.method) {
+		_ = s.tell(fork.KillAll, 0)
 		return
 	}
-	if err == nil {
-		select {
-		case <-s.gone:
-			return
-		case <-time.After(500 * time.Millisecond):
-		}
-	}
-	if err := s.stage.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return
+	if !s.killed() {
+		_ = s.stage.Process.Kill() // unless it has ended meanwhile
 	}
 }
 

@@ -8,14 +8,8 @@ import (
 	"syscall"
 )
 
-// What the stage is told: one order, then letters, each with a signal.
-const (
-	tellGroup = 'g' // the signal to the command's process group
-	tellAll   = 'a' // the signal to everything
-	tellKill  = 'k' // end everything now
-)
-
-// What the stage tells, in records of recordSize bytes.
+// What the stage tells, in records of recordSize bytes. It is told one order,
+// then letters of package fork, each with a signal.
 const (
 	toldFailed  = 'f' // it could not set itself up: errno
 	toldRefused = 'x' // the command could not be started: errno

@@ -73,14 +73,11 @@ func (g *gate) connect(n *notice) verdict {
 	if err != nil {
 		return result(err)
 	}
-	socket, err := g.descriptor(n, int(int32(n.args[0])))
+	socket, err := g.socket(n)
 	if err != nil {
-		return result(noSocket(err))
+		return result(err)
 	}
 	defer unix.Close(socket)
-	if !g.valid(n) {
-		return refused(unix.EINTR)
-	}
 	domain, err := unix.GetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_DOMAIN)
 	if err != nil {
 		return result(err)
@@ -95,12 +92,20 @@ func (g *gate) connect(n *notice) verdict {
 	return result(connectRaw(socket, to.raw))
 }
 
-// noSocket is the error for a descriptor that cannot be taken over.
-func noSocket(err error) error {
-	if errors.Is(err, unix.EBADF) {
-		return unix.EBADF
+// socket takes over the socket that the call is about, which is its first
+// argument. The error is what the call is answered with.
+func (g *gate) socket(n *notice) (int, error) {
+	fd, err := g.descriptor(n, int(int32(n.args[0])))
+	switch {
+	case errors.Is(err, unix.EBADF):
+		return -1, unix.EBADF
+	case err != nil:
+		return -1, unix.EACCES
+	case !g.valid(n):
+		_ = unix.Close(fd)
+		return -1, unix.EINTR
 	}
-	return unix.EACCES
+	return fd, nil
 }
 
 func connectRaw(socket int, raw []byte) error {
@@ -188,14 +193,11 @@ func (g *gate) bind(n *notice) verdict {
 	if err != nil {
 		return result(err)
 	}
-	socket, err := g.descriptor(n, int(int32(n.args[0])))
+	socket, err := g.socket(n)
 	if err != nil {
-		return result(noSocket(err))
+		return result(err)
 	}
 	defer unix.Close(socket)
-	if !g.valid(n) {
-		return refused(unix.EINTR)
-	}
 	domain, err := unix.GetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_DOMAIN)
 	if err != nil {
 		return result(err)
@@ -233,14 +235,11 @@ func (a *address) toLoopback(socket int) {
 // listen lets a socket listen that is bound to the loopback, and binds one
 // that is not bound at all.
 func (g *gate) listen(n *notice) verdict {
-	socket, err := g.descriptor(n, int(int32(n.args[0])))
+	socket, err := g.socket(n)
 	if err != nil {
-		return result(noSocket(err))
+		return result(err)
 	}
 	defer unix.Close(socket)
-	if !g.valid(n) {
-		return refused(unix.EINTR)
-	}
 	if g.network() != Open {
 		if err := g.onLoopback(n, socket); err != nil {
 			return result(err)

@@ -5,7 +5,6 @@ package sandbox
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"os"
 	"runtime"
@@ -142,20 +141,17 @@ func (s *start) prepare() error {
 		return &unreachedError{"Landlock of this kernel does not watch the truncation of files (version " + strconv.Itoa(s.abi) + ", 3 is needed)"}
 	}
 	s.outer = outerGate()
-	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	pair, err := fork.SocketPair(max(64, len(s.attr.Files)+1))
 	if err != nil {
 		return fmt.Errorf("starting the sandbox: %w", err)
 	}
-	s.ours = pair[0]
-	s.tell, err = unix.FcntlInt(uintptr(pair[1]), unix.F_DUPFD_CLOEXEC, max(64, len(s.attr.Files)+1))
-	_ = unix.Close(pair[1])
-	if err == nil && s.below {
+	s.ours, s.tell = pair[0], pair[1]
+	if s.below {
 		// Who sends the listener is the command, which is no child of ours.
-		err = unix.SetsockoptInt(s.ours, unix.SOL_SOCKET, unix.SO_PASSCRED, 1)
-	}
-	if err != nil {
-		_ = unix.Close(s.ours)
-		return fmt.Errorf("starting the sandbox: %w", err)
+		if err := unix.SetsockoptInt(s.ours, unix.SOL_SOCKET, unix.SO_PASSCRED, 1); err != nil {
+			_, _ = unix.Close(s.ours), unix.Close(s.tell)
+			return fmt.Errorf("starting the sandbox: %w", err)
+		}
 	}
 	if err := s.prepareProxy(); err != nil {
 		_, _ = unix.Close(s.ours), unix.Close(s.tell)
@@ -327,21 +323,17 @@ func (s *start) release() error {
 
 // failure turns what the child wrote into an error.
 func (s *start) failure(msg []byte) error {
-	switch name, e := fork.Explain(msg, s.first, &s.plan.Plan); name {
-	case "":
-		return &unreachedError{"the plan came to its end"}
-	case fork.StepExec:
-		return &fs.PathError{Op: "fork/exec", Path: s.path, Err: e}
-	case fork.StepChdir:
-		return &fs.PathError{Op: "chdir", Path: s.attr.Dir, Err: e}
-	case "seccomp":
-		if e == unix.EBUSY {
-			return &unreachedError{"another program listens to the system calls of this process"}
-		}
-		return &unreachedError{"seccomp: " + e.Error()}
-	default:
-		return &unreachedError{name + ": " + e.Error()}
+	name, e := fork.Explain(msg, s.first, &s.plan.Plan)
+	if err := fork.Failed(name, e, s.path, s.attr.Dir); err != nil {
+		return err
 	}
+	switch {
+	case name == "":
+		return &unreachedError{"the plan came to its end"}
+	case name == "seccomp" && e == unix.EBUSY:
+		return &unreachedError{"another program listens to the system calls of this process"}
+	}
+	return &unreachedError{name + ": " + e.Error()}
 }
 
 // abandon ends the child and collects it.
