@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -358,23 +359,19 @@ func TestInterrupt(t *testing.T) {
 func (w *world) interrupt(t *testing.T, sig syscall.Signal) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	pidFile := filepath.Join(w.root, "pid")
-	cmd := w.command(ctx, "--profile", "open", "bash", "echo begun; sleep 600 & echo $! >pid; wait; echo never")
+	// The command may have numbers of its own for its processes, so the one that
+	// it starts is known by what it was started with.
+	mark := "6" + strconv.Itoa(os.Getpid()) + strconv.Itoa(int(sig))
+	cmd := w.command(ctx, "--profile", "open", "bash", "echo begun; sleep "+mark+" & wait; echo never")
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	var child int
-	for ctx.Err() == nil {
-		if data, err := os.ReadFile(pidFile); err == nil {
-			if n, _ := fmt.Sscan(string(data), &child); n == 1 {
-				break
-			}
-		}
+	for ctx.Err() == nil && !started(t, "sleep", mark) {
 		time.Sleep(5 * time.Millisecond)
 	}
-	if child <= 1 {
+	if ctx.Err() != nil {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		t.Fatalf("the command did not start: %s%s", stdout.String(), stderr.String())
@@ -407,14 +404,31 @@ func (w *world) interrupt(t *testing.T, sig syscall.Signal) {
 	if r.Metadata.Status != "aborted" || r.Metadata.ExitCode != nil {
 		t.Errorf("the metadata is %+v", r.Metadata)
 	}
-	if err := syscall.Kill(child, 0); !errors.Is(err, syscall.ESRCH) && !defunct(child) {
-		t.Errorf("the child %d lives on: %v", child, err)
+	if started(t, "sleep", mark) {
+		t.Errorf("sleep %s lives on", mark)
 	}
 }
 
-// defunct reports whether a process has ended and only waits to be reaped,
-// which in a container may take its init a while.
-func defunct(pid int) bool {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	return err != nil || strings.Contains(string(stat), ") Z ")
+// started reports whether a process with these words runs. One that has ended
+// and waits to be collected has none.
+func started(t *testing.T, words ...string) bool {
+	t.Helper()
+	if names, _ := filepath.Glob("/proc/[0-9]*/cmdline"); len(names) > 0 {
+		want := []byte(strings.Join(words, "\x00") + "\x00")
+		return slices.ContainsFunc(names, func(name string) bool {
+			line, err := os.ReadFile(name)
+			return err == nil && bytes.Equal(line, want)
+		})
+	}
+	out, err := exec.CommandContext(t.Context(), "ps", "-A", "-o", "stat=", "-o", "args=").Output()
+	if err != nil {
+		t.Fatalf("ps: %v", err)
+	}
+	for line := range strings.Lines(string(out)) {
+		stat, args, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if strings.TrimSpace(args) == strings.Join(words, " ") && !strings.HasPrefix(stat, "Z") {
+			return true
+		}
+	}
+	return false
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -324,6 +325,9 @@ func (b *bashCall) start(ctx context.Context, env *tool.Env, out job.Output) (ra
 	c.Tree.NoFork = b.box.config == nil && os.Geteuid() == 0 && len(b.env.withheld) > 0
 	yield := b.yield()
 	if yield < 0 && !b.TTY && !b.Keep {
+		c.Later = env.Later
+		// How this result is written is worked out while the command runs.
+		go func() { _, _ = json.Marshal(&tool.Result{Metadata: &bashMeta{}}) }()
 		s, err := job.Run(ctx, c, out)
 		return ranStatus(s), err
 	}

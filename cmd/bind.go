@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -141,10 +142,33 @@ func (a *app) do(c *cobra.Command, t *tool.Tool, raw json.RawMessage) error {
 // run makes the call and prints its result. What old sessions have left behind
 // is removed now and then, after the result: nobody waits for that.
 func (a *app) run(c *cobra.Command, env *tool.Env, in *tool.Invocation) {
+	var rest later
+	env.Later = rest.add
 	a.emit(tool.Run(c.Context(), env, standIn(in)))
+	rest.do()
 	_ = env.Session.Opportunistic(context.WithoutCancel(c.Context()))
 	_ = env.Audit.Close()
 	_ = env.Session.Close()
+}
+
+// later is what is left to do when a result is out.
+type later struct {
+	mu   sync.Mutex
+	list []func()
+}
+
+func (l *later) add(f func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = append(l.list, f)
+}
+
+func (l *later) do() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, f := range l.list {
+		f()
+	}
 }
 
 // fill stores plain arguments and what "-" stands for.

@@ -13,9 +13,9 @@ import (
 // ofFirst marks the failures of the first plan of an Init.
 const ofFirst = 1 << 31
 
-// A child is all that the code of a child works with. It lies on the heap,
-// which does not move, and nothing in it that the child changes is a pointer:
-// storing one may call the garbage collector.
+// A child is all that the code of a child works with. It lies in the memory of
+// its first plan, and nothing in it that the child changes is a pointer: storing
+// one may call the garbage collector.
 type child struct {
 	first   *step // of the plan
 	n       int
@@ -43,8 +43,9 @@ type child struct {
 // reads to descriptor tell. The caller's thread must be locked, and no other
 // goroutine may start a process meanwhile that is not made by syscall.
 func (p *Plan) Fork(flags uintptr, tell int) (pid int, err unix.Errno) {
-	c := &child{first: &p.steps[0], n: len(p.steps), cells: &p.cells[0], tell: tell}
-	return c.fork(flags, p, nil)
+	c := child{tell: tell}
+	c.first, c.n, c.cells = p.place()
+	return Place(p, c).fork(flags, p, nil)
 }
 
 // Init makes a child as [Plan.Fork] does, which carries out first, and in it
@@ -52,11 +53,10 @@ func (p *Plan) Fork(flags uintptr, tell int) (pid int, err unix.Errno) {
 // child stays as the parent of last resort of all that descends from it, see
 // [Record]: it is meant to be the first process of a PID namespace.
 func Init(first, command *Plan, flags uintptr, tell int) (pid int, err unix.Errno) {
-	c := &child{
-		first: &first.steps[0], n: len(first.steps), cells: &first.cells[0], tell: tell, mark: ofFirst,
-		second: &command.steps[0], n2: len(command.steps), cells2: &command.cells[0],
-	}
-	return c.fork(flags, first, command)
+	c := child{tell: tell, mark: ofFirst}
+	c.first, c.n, c.cells = first.place()
+	c.second, c.n2, c.cells2 = command.place()
+	return Place(first, c).fork(flags, first, command)
 }
 
 //go:norace
@@ -64,14 +64,19 @@ func (c *child) fork(flags uintptr, first, command *Plan) (pid int, err unix.Err
 	defer runtime.KeepAlive(first)
 	defer runtime.KeepAlive(command)
 	defer runtime.KeepAlive(c)
+	plans := []*Plan{first}
+	if command != nil {
+		plans = append(plans, command)
+	}
 	syscall.ForkLock.Lock()
 	defer syscall.ForkLock.Unlock()
+	defer withhold(plans...)()
 	all := ^uint64(0)
 	// No signal may find the child while it still has our handlers.
 	if _, _, e := syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&all)), uintptr(unsafe.Pointer(&c.mask)), 8, 0, 0); e != 0 {
 		return 0, e
 	}
-	r, e := c.clone(flags)
+	r, e := c.clone(flags, uintptr(unix.Getpagesize()))
 	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&c.mask)), 0, 8, 0, 0)
 	return int(r), e
 }
@@ -81,7 +86,8 @@ func (c *child) fork(flags uintptr, first, command *Plan) (pid int, err unix.Err
 //go:norace
 //go:nosplit
 //go:noinline
-func (c *child) clone(flags uintptr) (uintptr, unix.Errno) {
+func (c *child) clone(flags, page uintptr) (uintptr, unix.Errno) {
+	stackFor(page)
 	r, _, e := syscall.RawSyscall6(unix.SYS_CLONE, flags|uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
 	if e != 0 || r != 0 {
 		return r, e

@@ -10,13 +10,13 @@ import (
 )
 
 // A Plan is the list of system calls that a child carries out. It is written
-// while all of Go is there. Nothing in it may point to a stack. The zero value
-// is an empty plan.
+// while all of Go is there. What its calls point to must lie in its own memory,
+// see [Place]: the child has that, but not Go's heap. The zero value is an empty
+// plan.
 type Plan struct {
+	memory
 	steps []step
 	names []string // beside steps: for errors
-	keep  []any    // the memory that steps point to
-	cells [maxCells]cell
 	used  int
 	temp  Ref
 	free  []Ref
@@ -81,7 +81,8 @@ func (p *Plan) Scratch() Ref {
 }
 
 // Do adds a call that must succeed. name is what errors call it. Arguments are
-// numbers, Refs, strings, bytes, pointers to memory that does not move, or nil.
+// numbers, Refs, strings and bytes, which are copied, pointers to what was
+// placed, or nil.
 func (p *Plan) Do(name string, nr uintptr, args ...any) Step {
 	s := step{nr: nr}
 	for i, a := range args {
@@ -98,10 +99,8 @@ func (p *Plan) Do(name string, nr uintptr, args ...any) Step {
 		case string:
 			s.args[i] = p.text(a)
 		case []byte:
-			p.Keep(a)
-			s.args[i] = uintptr(unsafe.Pointer(unsafe.SliceData(a)))
+			s.args[i] = uintptr(unsafe.Pointer(PlaceAll(p, a)))
 		case unsafe.Pointer:
-			p.Keep(a)
 			s.args[i] = uintptr(a)
 		default:
 			panic(fmt.Sprintf("fork: a plan cannot pass %T", a))
@@ -128,11 +127,10 @@ func (s Step) Keeps(c Ref) Step {
 // Retried has the step repeated when a signal interrupts it.
 func (s Step) Retried() { s.retried = true }
 
-// Poke stores cell c at address at when its turn comes.
+// Poke stores cell c at address at, which was placed, when its turn comes.
 func (p *Plan) Poke(c Ref, at *int32) {
 	s := p.Do("store", 0)
 	s.kind, s.from[0], s.at = poke, int16(c), at
-	p.Keep(at)
 }
 
 // ResetSignals adds that every signal that has a handler gets its default
@@ -140,32 +138,25 @@ func (p *Plan) Poke(c Ref, at *int32) {
 // before the start of a program.
 func (p *Plan) ResetSignals() { p.Do("resetting the signals", 0).kind = reset }
 
-// Keep has memory that steps point to live as long as the plan.
-func (p *Plan) Keep(memory any) { p.keep = append(p.keep, memory) }
-
 // text returns the address of s as C has it.
 func (p *Plan) text(s string) uintptr {
-	b := append([]byte(s), 0)
-	p.Keep(b)
+	b := p.room(len(s)+1, 1)
+	copy(b, s)
 	return uintptr(unsafe.Pointer(&b[0]))
 }
 
 // list returns the address of an array of strings as C has it.
 func (p *Plan) list(words []string) uintptr {
 	array := make([]uintptr, len(words)+1)
-	size := 0
-	for _, w := range words {
-		size += len(w) + 1
-	}
-	all := make([]byte, 0, size)
 	for i, w := range words {
-		at := len(all)
-		all = append(append(all, w...), 0)
-		array[i] = uintptr(unsafe.Pointer(&all[at : at+1][0]))
+		array[i] = p.text(w)
 	}
-	p.Keep(all)
-	p.Keep(array)
-	return uintptr(unsafe.Pointer(&array[0]))
+	return uintptr(unsafe.Pointer(PlaceAll(p, array)))
+}
+
+// place puts what the child follows to where the child finds it.
+func (p *Plan) place() (first *step, n int, cells *cell) {
+	return PlaceAll(p, p.steps), len(p.steps), PlaceAll(p, make([]cell, maxCells))
 }
 
 // Close adds the closing of a cell's descriptor.

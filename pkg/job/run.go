@@ -54,6 +54,10 @@ type Command struct {
 	// until now, which does not count towards Timeout; nil for never.
 	Held func() time.Duration `json:"-"`
 
+	// Later is given what still has to be done before this process ends, but need
+	// not be waited for now; nil has it done at once.
+	Later func(func()) `json:"-"`
+
 	Tree killtree.Options // how it is held together; Self names the program that is its stage
 }
 
@@ -89,6 +93,11 @@ func Run(ctx context.Context, c Command, out Output) (Status, error) {
 	s.watch(ctx, r.tree, c)
 	s.Wall = time.Since(r.begin)
 	s.settle(r)
+	if c.Later != nil {
+		c.Later(r.tree.Collect)
+	} else {
+		r.tree.Collect()
+	}
 	if err := r.tree.Err(); err != nil {
 		return s, err
 	}

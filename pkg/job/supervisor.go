@@ -83,6 +83,7 @@ func supervise(c killtree.Confiner) int {
 	go s.accept()
 	s.wait()
 	s.close()
+	s.run.tree.Collect()
 	return 0
 }
 

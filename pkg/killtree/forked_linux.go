@@ -100,7 +100,7 @@ func forkable(c *exec.Cmd) bool {
 // asStarted is err as exec.Cmd.Start would return it.
 func asStarted(err error, c *exec.Cmd) error {
 	p, ok := errors.AsType[*fs.PathError](err)
-	if !ok {
+	if !ok || errors.Is(err, ErrMethod) {
 		return err
 	}
 	if _, bad := os.Stat(c.Dir); p.Op == "chdir" || c.Dir != "" && bad != nil && errors.Is(err, fs.ErrNotExist) {

@@ -53,6 +53,8 @@ func (g *group) wait(*Tree) (*State, error) {
 
 func (g *group) pid() int { return g.cmd.Process.Pid }
 
+func (g *group) collected() <-chan struct{} { return nil }
+
 // alive asks for the whole group: the pid of its leader stays taken as long
 // as the group has a member, so it cannot be someone else's by now.
 func (g *group) alive(ended bool) bool {

@@ -104,6 +104,7 @@ type backend interface {
 	signal(s syscall.Signal, a bool) // to all, or to the command's process group
 	kill()                           // everything; may be called again
 	pid() int                        // the process everything descends from
+	collected() <-chan struct{}      // closed when that one is no more; nil where nobody needs to wait
 }
 
 // cached is the rank of the best method that has worked in this process. It
@@ -284,6 +285,24 @@ func (t *Tree) Gone(limit time.Duration) bool {
 			return false
 		}
 		time.Sleep(min(pause, left))
+	}
+}
+
+// Collect waits, for two seconds at most, until the kernel has cleared away the
+// process that held the tree together; that takes a moment after all else is
+// gone. A caller that ends before leaves it to be collected by the machine's
+// first process, and in a container that may never happen.
+func (t *Tree) Collect() {
+	if t.Alive() {
+		return
+	}
+	gone := t.backend.collected()
+	if gone == nil {
+		return
+	}
+	select {
+	case <-gone:
+	case <-time.After(2 * time.Second):
 	}
 }
 

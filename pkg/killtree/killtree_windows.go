@@ -102,6 +102,8 @@ func (b *object) wait(*Tree) (*State, error) {
 
 func (b *object) pid() int { return b.cmd.Process.Pid }
 
+func (b *object) collected() <-chan struct{} { return nil }
+
 // alive counts the processes in the job, and lets go of it after the last.
 func (b *object) alive(ended bool) bool {
 	b.mu.Lock()

@@ -37,19 +37,14 @@ func (l *line) lost() *State {
 }
 
 // finished notes that the command has ended. A stage that has nothing left to
-// do is gone at once; a caller that ended before would leave it to be collected
-// by the machine's first process, and in a container that may never happen.
+// do ends by itself.
 func (l *line) finished(left bool) {
 	l.left.Store(left)
 	l.ended.Store(true)
-	if !left {
-		select {
-		case <-l.gone:
-		case <-time.After(2 * time.Second):
-		}
-	}
 	go l.close()
 }
+
+func (l *line) collected() <-chan struct{} { return l.gone }
 
 // notice passes on that the command was stopped.
 func (t *Tree) notice(s syscall.Signal) {

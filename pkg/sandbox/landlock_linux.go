@@ -58,7 +58,7 @@ type pathRule struct {
 // newRuleset begins a ruleset of everything that this version of Landlock can
 // tell apart.
 func (p *plan) newRuleset(abi int) *ruleset {
-	attr := &rulesetAttr{fs: mayDo}
+	attr := rulesetAttr{fs: mayDo}
 	size := 8
 	switch {
 	case abi < 2:
@@ -73,14 +73,14 @@ func (p *plan) newRuleset(abi int) *ruleset {
 		size = 24
 	}
 	r := &ruleset{plan: p, fd: p.Cell(), handled: attr.fs}
-	p.Do("landlock_create_ruleset", unix.SYS_LANDLOCK_CREATE_RULESET, unsafe.Pointer(attr), size, 0).Keeps(r.fd)
+	p.Do("landlock_create_ruleset", unix.SYS_LANDLOCK_CREATE_RULESET, unsafe.Pointer(fork.Place(&p.Plan, attr)), size, 0).Keeps(r.fd)
 	return r
 }
 
 // allow lets the process do access at path, if there is such a path when its
 // turn comes.
 func (r *ruleset) allow(path string, access uint64) {
-	rule := &pathRule{access: access & r.handled}
+	rule := fork.Place(&r.Plan, pathRule{access: access & r.handled})
 	fd := r.Scratch()
 	r.Try("open", 3, unix.SYS_OPENAT, unix.AT_FDCWD, path, unix.O_PATH|unix.O_CLOEXEC, 0).Keeps(fd)
 	r.Poke(fd, &rule.fd)

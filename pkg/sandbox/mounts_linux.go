@@ -63,7 +63,7 @@ func (p *plan) attach(c fork.Ref, path string) {
 }
 
 func (p *plan) setReadOnly(name string, fd any, path string, flags int) {
-	attr := &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
+	attr := fork.Place(&p.Plan, unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
 	p.Do(name, unix.SYS_MOUNT_SETATTR, fd, path, flags, unsafe.Pointer(attr), int(unsafe.Sizeof(*attr)))
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/agentkit-go/agentkit/pkg/fork"
 	"golang.org/x/sys/unix"
 )
 
@@ -68,7 +69,7 @@ func (p *plan) loopback() {
 	req.SetUint16(unix.IFF_UP | unix.IFF_RUNNING)
 	fd := p.Cell()
 	p.Do("opening the loopback", unix.SYS_SOCKET, unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0).Keeps(fd)
-	p.Do("raising the loopback", unix.SYS_IOCTL, fd, unix.SIOCSIFFLAGS, unsafe.Pointer(req))
+	p.Do("raising the loopback", unix.SYS_IOCTL, fd, unix.SIOCSIFFLAGS, unsafe.Pointer(fork.Place(&p.Plan, *req)))
 	p.Close(fd)
 }
 

@@ -207,31 +207,34 @@ func watch(gate, mounts bool) watched {
 // seccomp installs the filter and hands its listener to the gatekeeper over
 // the socket tell.
 func (p *plan) seccomp(prog program, flags uintptr, tell int) {
-	f := &unix.SockFprog{Len: uint16(len(prog)), Filter: &prog[0]}
 	listener := p.Cell()
-	p.Keep(prog)
-	p.Do("seccomp", unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags|unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, unsafe.Pointer(f)).Keeps(listener)
+	p.Do("seccomp", unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags|unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, p.place(prog)).Keeps(listener)
 	p.hand("handing over the listener", listener, tell)
 	p.Close(listener)
 }
 
+// place returns where the child finds the filter.
+func (p *plan) place(prog program) unsafe.Pointer {
+	first := fork.PlaceAll(&p.Plan, prog)
+	return unsafe.Pointer(fork.Place(&p.Plan, unix.SockFprog{Len: uint16(len(prog)), Filter: first}))
+}
+
 // hand adds the sending of a cell's descriptor over the socket tell.
 func (p *plan) hand(name string, c fork.Ref, tell int) {
-	control := make([]byte, unix.CmsgSpace(4))
-	header := (*unix.Cmsghdr)(unsafe.Pointer(&control[0]))
-	header.Level, header.Type = unix.SOL_SOCKET, unix.SCM_RIGHTS
-	header.SetLen(unix.CmsgLen(4))
-	p.Poke(c, (*int32)(unsafe.Pointer(&control[unix.CmsgLen(0)])))
-	letter := []byte{1}
-	vector := &unix.Iovec{Base: &letter[0]}
+	// A descriptor and padding are what follows the header.
+	control := fork.Place(&p.Plan, struct {
+		unix.Cmsghdr
+		data [2]int32
+	}{})
+	control.Level, control.Type = unix.SOL_SOCKET, unix.SCM_RIGHTS
+	control.SetLen(unix.CmsgLen(4))
+	p.Poke(c, &control.data[0])
+	vector := unix.Iovec{Base: fork.Place(&p.Plan, byte(1))}
 	vector.SetLen(1)
-	msg := &unix.Msghdr{Iov: vector, Control: &control[0]}
+	msg := unix.Msghdr{Iov: fork.Place(&p.Plan, vector), Control: (*byte)(unsafe.Pointer(control))}
 	msg.SetIovlen(1)
-	msg.SetControllen(len(control))
-	p.Keep(control)
-	p.Keep(letter)
-	p.Keep(vector)
-	p.Do(name, unix.SYS_SENDMSG, tell, unsafe.Pointer(msg), unix.MSG_NOSIGNAL).Retried()
+	msg.SetControllen(unix.CmsgSpace(4))
+	p.Do(name, unix.SYS_SENDMSG, tell, unsafe.Pointer(fork.Place(&p.Plan, msg)), unix.MSG_NOSIGNAL).Retried()
 }
 
 // plainSeccomp installs the filter where a gatekeeper further out listens, and
@@ -243,8 +246,6 @@ func (p *plan) plainSeccomp(prog program, tell int) {
 			prog[i].K = unix.SECCOMP_RET_ALLOW
 		}
 	}
-	f := &unix.SockFprog{Len: uint16(len(prog)), Filter: &prog[0]}
-	p.Keep(prog)
-	p.Do("seccomp", unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, unsafe.Pointer(f))
+	p.Do("seccomp", unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, p.place(prog))
 	p.Do("telling the parent", unix.SYS_WRITE, tell, []byte{1}, 1)
 }

@@ -80,6 +80,10 @@ type Env struct {
 	DryRun    bool        // decide and report, run nothing
 	Self      string      // absolute path of the running program; "" where unknown
 	Ripgrep   string      // path of the ripgrep to use; "" for the one on PATH
+
+	// Later is given what a call leaves to be done after its result is out, and
+	// before the process ends; nil has it done at once.
+	Later func(func())
 }
 
 // An Event is something that happens while a call runs.
