@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -326,8 +325,7 @@ func (b *bashCall) start(ctx context.Context, env *tool.Env, out job.Output) (ra
 	yield := b.yield()
 	if yield < 0 && !b.TTY && !b.Keep {
 		c.Later = env.Later
-		// How this result is written is worked out while the command runs.
-		go func() { _, _ = json.Marshal(&tool.Result{Metadata: &bashMeta{}}) }()
+		go learn(&tool.Result{Metadata: &bashMeta{}})
 		s, err := job.Run(ctx, c, out)
 		return ranStatus(s), err
 	}

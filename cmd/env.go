@@ -34,6 +34,7 @@ func (a *app) env(ctx context.Context) (*tool.Env, error) {
 		Limits: truncate.Limits{Lines: a.MaxLines, Bytes: a.MaxBytes, Tokens: a.MaxTokens},
 	}
 	fillLimits(&env.Limits)
+	go learn(&journal.Record{})
 	var err error
 	if env.Workspace, env.Session, err = a.place(); err != nil {
 		return nil, err
@@ -58,6 +59,14 @@ func (a *app) env(ctx context.Context) (*tool.Env, error) {
 	env.Ask = a.asker(env)
 	env.Emit = a.listener()
 	return env, nil
+}
+
+// learn has encoding/json work out how v is written and read, which takes it a
+// tenth of a millisecond and more the first time, beside what else is to be done.
+func learn(v any) {
+	if b, err := json.Marshal(v); err == nil {
+		_ = json.Unmarshal(b, v)
+	}
 }
 
 // listener hears what happens while a call runs: with -o events all of it, on a

@@ -75,6 +75,8 @@ func (c *jobsCall) Run(_ context.Context, env *tool.Env) (*tool.Result, error) {
 		switch {
 		case j.Waiting != nil:
 			state = "waiting for input"
+		case j.Stopped:
+			state = "stopped by a signal"
 		case j.Kept:
 			state = "left something running"
 		case j.ExitCode != nil && *j.ExitCode != 0:

@@ -28,10 +28,11 @@ type ran struct {
 	Killed     bool         `json:"killed"`            // something it left running was ended
 	Kept       bool         `json:"kept,omitempty"`    // something it left running goes on as a job
 	Waiting    *job.Waiting `json:"waiting,omitempty"` // it waits for input
+	Stopped    bool         `json:"stopped,omitempty"` // a signal holds it
 	KillMethod string       `json:"kill_method"`
 
 	held       bool
-	stopped    bool
+	wasStopped bool // and ended for that
 	incomplete string
 	tty        bool
 	zeros      int64 // bytes of what is shown that show nothing, see zeros
@@ -41,7 +42,7 @@ type ran struct {
 func ranStatus(s job.Status) ran {
 	r := ran{
 		Signal: s.Signal, Status: string(job.Completed), DurationMS: s.Wall.Milliseconds(), UserMS: s.User.Milliseconds(),
-		SystemMS: s.System.Milliseconds(), MaxRSS: s.MaxRSS, Killed: s.Leftovers, KillMethod: s.Method, held: s.Held, stopped: s.Stopped,
+		SystemMS: s.System.Milliseconds(), MaxRSS: s.MaxRSS, Killed: s.Leftovers, KillMethod: s.Method, held: s.Held, wasStopped: s.Stopped,
 	}
 	switch {
 	case s.TimedOut:
@@ -61,7 +62,7 @@ func ranStatus(s job.Status) ran {
 func ranJob(i job.Info, j *job.Job) ran {
 	r := ran{
 		ExitCode: i.ExitCode, Signal: i.Signal, Status: string(i.State), DurationMS: i.Wall.Milliseconds(), UserMS: i.User.Milliseconds(),
-		SystemMS: i.System.Milliseconds(), MaxRSS: i.MaxRSS, Killed: i.Leftovers, Kept: i.Kept, Waiting: i.Waiting, KillMethod: i.Method,
+		SystemMS: i.System.Milliseconds(), MaxRSS: i.MaxRSS, Killed: i.Leftovers, Kept: i.Kept, Waiting: i.Waiting, Stopped: i.Stopped, KillMethod: i.Method,
 		held: i.Held, incomplete: i.Incomplete, tty: i.TTY,
 	}
 	if i.State == job.Running && !i.Started.IsZero() {
@@ -88,9 +89,11 @@ func (r *ran) notes(meaning string) []string {
 		add("running as job %s; %s waits for something secret to be typed: send it with input, or end it with kill", r.Job, r.Waiting.Program)
 	case r.Waiting != nil:
 		add("running as job %s; %s waits for input: send it with input, or end it with kill", r.Job, r.Waiting.Program)
+	case r.Stopped:
+		add("running as job %s, but stopped by a signal: kill with the signal CONT lets it go on", r.Job)
 	case r.Status == string(job.Running):
 		add("running as job %s; output shows what it prints, kill ends it", r.Job)
-	case r.stopped:
+	case r.wasStopped:
 		add("stopped by %s and ended, for nobody could continue it", r.Signal)
 	case r.Signal != "":
 		add("ended by %s", r.Signal)

@@ -41,6 +41,7 @@ type jobLine struct {
 	TTY        bool         `json:"tty"`
 	Pid        int          `json:"pid"`
 	Waiting    *job.Waiting `json:"waiting,omitempty"`
+	Stopped    bool         `json:"stopped,omitempty"` // a signal holds it
 	Killed     bool         `json:"killed,omitempty"`
 }
 
@@ -48,7 +49,7 @@ func newJobLine(i job.Info) jobLine {
 	r := ranJob(i, nil)
 	return jobLine{
 		ID: i.ID, Name: i.Name, Command: commandOf(i), Cwd: i.Dir, Status: r.Status, Kept: i.Kept, ExitCode: r.ExitCode, Signal: i.Signal,
-		Started: i.Started, DurationMS: r.DurationMS, TotalBytes: i.Total, TTY: i.TTY, Pid: i.Head.Pid, Waiting: i.Waiting,
+		Started: i.Started, DurationMS: r.DurationMS, TotalBytes: i.Total, TTY: i.TTY, Pid: i.Head.Pid, Waiting: i.Waiting, Stopped: i.Stopped,
 	}
 }
 

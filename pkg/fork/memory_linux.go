@@ -154,7 +154,7 @@ func readAll(name string) ([]byte, error) {
 	defer unix.Close(fd)
 	var all []byte
 	for {
-		all = slices.Grow(all, 16<<10)
+		all = slices.Grow(all, 4<<10)
 		n, err := unix.Read(fd, all[len(all):cap(all)])
 		if err != nil || n == 0 {
 			return all, err

@@ -11,6 +11,7 @@ import (
 	_ "os/user" // brings the C library along where cgo is on
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -218,5 +219,32 @@ func TestAnonymous(t *testing.T) {
 		if ok != want || ok && s.begin >= s.end {
 			t.Errorf("%q: %#x, %v", line, s, ok)
 		}
+	}
+}
+
+// TestCells shows that a plan can hold on to as many results as it has room for.
+func TestCells(t *testing.T) {
+	r, w := pipe(t)
+	p := &Plan{}
+	refs := make([]Ref, 300)
+	for i := range refs {
+		refs[i] = p.Cell()
+		p.Do("dup", unix.SYS_FCNTL, w.Fd(), unix.F_DUPFD_CLOEXEC, 1000+i).Keeps(refs[i])
+	}
+	var want strings.Builder
+	for i, ref := range refs {
+		s := strconv.Itoa(i) + "\n"
+		want.WriteString(s)
+		p.Do("writing", unix.SYS_WRITE, ref, s, len(s))
+		p.Close(ref)
+	}
+	if again := p.Cell(); again > Ref(len(refs)) {
+		t.Errorf("a place that was given back is not used again: %d", again)
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	out := carryOut(t, p, r, w)
+	if got := string(out[:max(len(out)-FailureSize, 0)]); got != want.String() {
+		t.Errorf("%q", got)
 	}
 }

@@ -4,6 +4,7 @@ package fork
 
 import (
 	"fmt"
+	"math"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -21,9 +22,6 @@ type Plan struct {
 	temp  Ref
 	free  []Ref
 }
-
-// maxCells bounds the results that a plan can hold on to.
-const maxCells = 128
 
 // A cell is the result of a step, mostly a descriptor, for later steps.
 type cell int32
@@ -58,14 +56,14 @@ type Ref int16
 type Step struct{ *step }
 
 // Cell reserves a place for a result; Close gives it back. A plan that needs
-// more than 128 at a time panics.
+// more than 32,767 at a time panics; no process may open as many files by default.
 func (p *Plan) Cell() Ref {
 	if n := len(p.free); n > 0 {
 		c := p.free[n-1]
 		p.free = p.free[:n-1]
 		return c
 	}
-	if p.used == maxCells {
+	if p.used == math.MaxInt16 {
 		panic("fork: a plan has too many cells")
 	}
 	p.used++
@@ -156,7 +154,7 @@ func (p *Plan) list(words []string) uintptr {
 
 // place puts what the child follows to where the child finds it.
 func (p *Plan) place() (first *step, n int, cells *cell) {
-	return PlaceAll(p, p.steps), len(p.steps), PlaceAll(p, make([]cell, maxCells))
+	return PlaceAll(p, p.steps), len(p.steps), PlaceAll(p, make([]cell, p.used))
 }
 
 // Close adds the closing of a cell's descriptor.

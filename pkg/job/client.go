@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Live returns what the supervisor knows at this moment, with Waiting, which
-// Info does not know; it takes a tenth of a second when the job has an input.
+// Live returns what the supervisor knows at this moment, with Waiting and
+// Stopped, which Info does not know; it takes a tenth of a second when the job has an input.
 func (j *Job) Live() (Info, error) {
 	r, err := j.ask(request{Op: opInfo})
 	if r.Info != nil && (err == nil || errors.Is(err, ErrEnded)) {

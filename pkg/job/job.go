@@ -121,6 +121,7 @@ type Info struct {
 	Head       killtree.Process `json:"head"` // the process that all of the job descend from
 
 	Waiting *Waiting `json:"waiting,omitempty"` // only while it runs
+	Stopped bool     `json:"stopped,omitempty"` // a signal such as SIGSTOP holds it, and SIGCONT would let it go on
 }
 
 // Waiting says that a process waits for input.

@@ -56,6 +56,13 @@ func (s *supervisor) wait() {
 	}
 }
 
+// stopped reports whether the command itself, or all that is left of it, is held
+// by a signal.
+func (s *supervisor) stopped() bool {
+	members := s.run.tree.Members()
+	return len(members) > 0 && (members[0].State == 'T' || members[0].State == 't')
+}
+
 // settle has the Confiner finish its work, where it has any after the end. What
 // goes wrong is for its report.
 func (s *supervisor) settle() {

@@ -138,6 +138,7 @@ func (s *supervisor) handle(q request) (reply, error) {
 		i, _ := s.snapshot()
 		if i.State == Running {
 			i.Waiting = s.look()
+			i.Stopped = s.stopped()
 		}
 		return reply{Info: &i}, nil
 	case opInput:

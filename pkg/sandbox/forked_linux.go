@@ -35,6 +35,7 @@ func (f *Confiner) Prepare(confine []byte, path string, argv []string, attr *sys
 	}
 	s := &start{Config: c, path: path, argv: argv, attr: attr, decide: c.decider(f.build), log: log, level: L3, below: true}
 	if err := s.prepare(); err != nil {
+		log.close()
 		return nil, notSo(err)
 	}
 	makeRoom()
@@ -60,6 +61,7 @@ func (f forked) Follow(first *fork.Plan) error {
 	_ = unix.Close(f.tell)
 	if err := f.follow(); err != nil {
 		f.abandon()
+		f.log.close()
 		return notSo(err)
 	}
 	e := f.enforced()
@@ -71,4 +73,5 @@ func (f forked) Follow(first *fork.Plan) error {
 func (f forked) Abandon() {
 	_ = unix.Close(f.tell)
 	f.abandon()
+	f.log.close()
 }

@@ -23,7 +23,7 @@ func (w *walker) redirects(list []*syntax.Redirect) []int {
 			w.heredoc(r)
 		case syntax.WordHdoc:
 			x := w.single(r.Word, false)
-			w.stdin = stream{set: true, known: !x.dyn, text: x.text, net: x.net}
+			w.stdin = stream{set: true, known: !x.dyn, text: x.text + "\n", net: x.net}
 		case syntax.DplIn, syntax.DplOut:
 			x := w.target(r.Word)
 			if l := r.Word.Lit(); descriptor(l) {

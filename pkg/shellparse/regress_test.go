@@ -40,6 +40,8 @@ func TestFoundByFuzzing(t *testing.T) {
 		// and one that is declared by a quoted word stays in its function
 		"f() { local 'x=pwn'; }; f; ${x:-pwn a}", "f() { declare \"x=pwn\"; }; f; ${x:-pwn a}", "x=ls; f() { typeset \"\"x=pwn; }; f; ${x:-pwn a} b",
 		"f() { declare -g \"x=pwn\"; }; f; $x a", "f() { export 'x=pwn'; }; f; $x a",
+		// what a here-string gives ends in a line feed, before which a backslash does not stand for itself
+		"bash -s a <<<'pwn $1\\'", "bash -s a <<<'pwn $1'\\", "bash <<<pwn\\\\", "bash <<<\"pwn a\\\\\"", "bash -s <<<'pwn a \\'",
 		// a list in quotes, with other things that are empty, is no word
 		"time pwn [IFS=, \"$@$y\" } ", "pwn \"$y$@\"", "a=(); pwn \"${a[@]}${y}\" b", "\"$@$y\" pwn a", "pwn \"$@\"$y \"$@\"\"$y\" b", "x=1; pwn \"$@$x\"",
 		// a built-in sets the variable that was assigned for it alone

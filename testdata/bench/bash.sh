@@ -9,7 +9,7 @@
 #   testdata/bench/bash.sh [ROUNDS [MEGABYTES]]
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-rounds=${1:-40} megabytes=${2:-1000}
+rounds=${1:-40} megabytes=${2:-5000}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 go build -o "$work/agentkit" .
