@@ -7,7 +7,9 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -172,4 +174,40 @@ func TestNotFound(t *testing.T) {
 	if _, err := Run(t.Context(), Command{}, Output{}); err == nil {
 		t.Error("no error")
 	}
+}
+
+// TestCollected shows that a command that has ended leaves its caller nothing
+// to wait for.
+func TestCollected(t *testing.T) {
+	before := children(t) // of other tests
+	var rest []func()
+	for range 20 {
+		sh(t, t.Context(), Command{Later: func(f func()) { rest = append(rest, f) }}, `true`)
+	}
+	for _, f := range rest {
+		f()
+	}
+	for range 20 {
+		sh(t, t.Context(), Command{}, `true`)
+		for _, pid := range children(t) {
+			if !slices.Contains(before, pid) {
+				t.Fatalf("left: %s", pid)
+			}
+		}
+	}
+	if len(rest) != 20 {
+		t.Errorf("%d of 20 were put off", len(rest))
+	}
+}
+
+// children are the processes that we have not waited for.
+func children(t *testing.T) []string {
+	t.Helper()
+	lists, _ := filepath.Glob("/proc/self/task/*/children")
+	var list []string
+	for _, name := range lists {
+		b, _ := os.ReadFile(name)
+		list = append(list, strings.Fields(string(b))...)
+	}
+	return list
 }
