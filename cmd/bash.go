@@ -260,6 +260,7 @@ func (b *bashCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	if ran.Job == "" && b.box.config != nil {
 		meta.putBack(env, b.box.guard)
 		if ran.Status == string(job.Failed) && len(meta.Detail.Denials) == 0 {
+			b.box.config.Level = meta.Detail.Level
 			meta.Detail.Denials = b.box.config.Explain(out.text, b.dir.Real)
 		}
 	}

@@ -79,6 +79,7 @@ func (b *bashCall) confine(env *tool.Env) (*confinement, error) {
 		ReadWrite: append(tempDirs(env.Getenv), caches(env, home)...),
 		ReadOnly:  append(policy.ProtectedPaths(root), env.Session.StateDir()),
 		Hidden:    existing(append(policy.SecretPaths(home), env.Session.StateDir())),
+		Private:   []string{env.Session.StateDir()},
 	}
 	cfg.Hidden = append(cfg.Hidden, secretsInside(root)...)
 	if env.Approver != "" {

@@ -1,6 +1,9 @@
 package sandbox
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestExplain(t *testing.T) {
 	c := &Config{Root: "/w/root", ReadWrite: []string{"/tmp"}, ReadOnly: []string{"/w/root/.git/hooks", "/w/root/.git/config"}, Hidden: []string{"/home/u/.ssh"}}
@@ -40,6 +43,18 @@ func TestExplain(t *testing.T) {
 				t.Errorf("%s\n\tis explained as %q, want %q", line, s, want)
 			}
 		}
+	}
+	c = &Config{Level: L2, Root: "/home/u", ReadWrite: []string{"/tmp"}, Private: []string{"/home/u/.local/state/agentkit"}}
+	for path, there := range map[string]bool{"/home/u/new": true, "/home/u/.local/x": true, "/home/u/src/new": false, "/tmp/x": false} {
+		got := c.Explain("touch: cannot touch '"+path+"': Permission denied", "/home/u")
+		if (len(got) == 1 && got[0].Path == path && strings.Contains(got[0].Why, "--state")) != there {
+			t.Errorf("%s is explained as %+v", path, got)
+		}
+		c.Level = L3
+		if got := c.Explain("touch: cannot touch '"+path+"': Permission denied", "/home/u"); len(got) > 0 {
+			t.Errorf("where there are mounts %s is explained as %+v", path, got)
+		}
+		c.Level = L2
 	}
 	if got := (&Config{Root: "/w", Network: Open}).Explain("curl: (6) Could not resolve host: example.org", "/w"); len(got) > 0 {
 		t.Errorf("where the network is open: %+v", got)

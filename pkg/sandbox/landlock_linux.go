@@ -4,7 +4,6 @@ package sandbox
 
 import (
 	"os"
-	"strings"
 	"unsafe"
 
 	"github.com/agentkit-go/agentkit/pkg/fork"
@@ -79,10 +78,15 @@ func (p *plan) newRuleset(abi int) *ruleset {
 
 // allow lets the process do access at path, if there is such a path when its
 // turn comes.
-func (r *ruleset) allow(path string, access uint64) {
+func (r *ruleset) allow(path string, access uint64) { r.open(path, access, 0) }
+
+// allowHere is allow for a path that is not followed should it be a link by then.
+func (r *ruleset) allowHere(path string, access uint64) { r.open(path, access, unix.O_NOFOLLOW) }
+
+func (r *ruleset) open(path string, access uint64, flag int) {
 	rule := fork.Place(&r.Plan, pathRule{access: access & r.handled})
 	fd := r.Scratch()
-	r.Try("open", 3, unix.SYS_OPENAT, unix.AT_FDCWD, path, unix.O_PATH|unix.O_CLOEXEC, 0).Keeps(fd)
+	r.Try("open", 3, unix.SYS_OPENAT, unix.AT_FDCWD, path, unix.O_PATH|unix.O_CLOEXEC|flag, 0).Keeps(fd)
 	r.Poke(fd, &rule.fd)
 	r.Do("landlock_add_rule "+path, unix.SYS_LANDLOCK_ADD_RULE, r.fd, unix.LANDLOCK_RULE_PATH_BENEATH, unsafe.Pointer(rule), 0)
 	r.Close(fd)
@@ -106,7 +110,10 @@ func (p *plan) landlock(c *Config, abi int, mounts bool) {
 		r.allow(path, reading(path, mayRead))
 	}
 	for _, path := range c.writable() {
-		r.allow(path, reading(path, mayWrite))
+		if i, err := os.Lstat(path); err == nil && i.Mode()&os.ModeSymlink != 0 {
+			continue // an entry that leads elsewhere
+		}
+		r.allowHere(path, reading(path, mayWrite))
 	}
 	for _, path := range devices() {
 		r.allow(path, mayUse)
@@ -144,27 +151,4 @@ func around(hidden, writable []string) []string {
 		return []string{"/"}
 	}
 	return aroundIn("/", split, nil)
-}
-
-func aroundIn(dir string, hidden, list []string) []string {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return list
-	}
-	for _, e := range entries {
-		path := strings.TrimSuffix(dir, "/") + "/" + e.Name()
-		covered, inside := false, false
-		for _, h := range hidden {
-			covered = covered || below(path, h)
-			inside = inside || below(h, path)
-		}
-		switch {
-		case covered:
-		case inside && e.IsDir():
-			list = aroundIn(path, hidden, list)
-		default:
-			list = append(list, path)
-		}
-	}
-	return list
 }

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"os"
 	"path"
 	"strings"
 )
@@ -20,3 +21,28 @@ func belowAny(path string, dirs []string) bool {
 }
 
 func parent(p string) string { return path.Dir(p) }
+
+// aroundIn appends to list what is in dir, without what is hidden: a directory
+// that holds something hidden is replaced by its entries.
+func aroundIn(dir string, hidden, list []string) []string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return list
+	}
+	for _, e := range entries {
+		path := strings.TrimSuffix(dir, "/") + "/" + e.Name()
+		covered, inside := false, false
+		for _, h := range hidden {
+			covered = covered || below(path, h)
+			inside = inside || below(h, path)
+		}
+		switch {
+		case covered:
+		case inside && e.IsDir():
+			list = aroundIn(path, hidden, list)
+		default:
+			list = append(list, path)
+		}
+	}
+	return list
+}

@@ -54,6 +54,9 @@ type saved struct {
 // Snapshot remembers c.ReadOnly before a command that runs at level.
 func (c *Config) Snapshot(level Level) (*Snapshot, error) {
 	s := &Snapshot{}
+	if level < L3 {
+		c = c.unmounted()
+	}
 	for _, path := range c.ReadOnly {
 		dir := c.home(path)
 		if dir == "" {
@@ -210,6 +213,10 @@ func (s *Snapshot) Restore(quarantine string) ([]Restore, error) {
 	var errs []error
 	for i := range s.paths {
 		g := &s.paths[i]
+		if path := filepath.Join(g.dir, g.name); below(quarantine, path) {
+			errs = append(errs, fmt.Errorf("restoring %s: it holds the quarantine", path))
+			continue
+		}
 		r, err := g.restore(func() (string, error) {
 			if err := os.MkdirAll(quarantine, 0o700); err != nil {
 				return "", err

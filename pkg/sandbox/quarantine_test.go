@@ -93,6 +93,48 @@ func TestQuarantineStaysInside(t *testing.T) {
 	}
 }
 
+// TestQuarantineKeepsOut shows that our own state inside a writable directory is
+// neither remembered nor put back, nor is what holds the quarantine.
+func TestQuarantineKeepsOut(t *testing.T) {
+	for _, at := range []string{"state", ".agentkit/state", ".vscode/deep/state"} {
+		c, _ := guardedConfig(t)
+		state := filepath.Join(c.Root, at)
+		c.ReadOnly, c.Private = append(c.ReadOnly, state, filepath.Join(c.Root, ".agentkit")), []string{state}
+		if err := os.MkdirAll(state, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		s, err := c.Snapshot(L2)
+		if err == nil {
+			err = errorsJoin(os.WriteFile(state+"/audit", []byte("ours"), 0o644), os.WriteFile(c.Root+"/.git/config", []byte("evil"), 0o644))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := s.Restore(filepath.Join(state, "quarantine"))
+		if err != nil || len(list) != 1 || list[0].Path != c.Root+"/.git/config" {
+			t.Errorf("%s: %+v, %v", at, list, err)
+		}
+		if b, err := os.ReadFile(state + "/audit"); err != nil || string(b) != "ours" {
+			t.Errorf("%s: %q, %v", at, b, err)
+		}
+
+		c.Private = nil // a mistake that must not cost anything
+		if s, err = c.Snapshot(L2); err == nil {
+			err = os.WriteFile(state+"/more", []byte("x"), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := listing(t, state)
+		if _, err := s.Restore(filepath.Join(state, "quarantine")); err == nil || !strings.Contains(err.Error(), "quarantine") {
+			t.Errorf("%s: %v", at, err)
+		}
+		if now := listing(t, state); now != before {
+			t.Errorf("%s: was\n%s\nis\n%s", at, before, now)
+		}
+	}
+}
+
 // TestQuarantineAtL3 shows that where mounts hold what exists, only what does
 // not is looked after.
 func TestQuarantineAtL3(t *testing.T) {

@@ -81,6 +81,7 @@ type Config struct {
 	ReadWrite []string // further directories that are: temp, caches; those that are missing are passed over
 	ReadOnly  []string // what inside these stays as it is, such as .git/hooks; see also Watch
 	Hidden    []string // files and directories whose content cannot be read: secrets, our own state
+	Private   []string // our own state, which changes while the command runs; best in ReadOnly and Hidden too
 
 	Network Network
 	Hosts   []string // for Network Hosts: name, *.name (and name) or address, with :port or for the ports 80 and 443
@@ -89,11 +90,13 @@ type Config struct {
 	Copies []string        // absolute paths of programs that count as themselves under any other name: copied, linked or in memory
 	Policy json.RawMessage // for the function that makes the Decider; not read here
 	Report string          // file that is appended to as things happen, see ReadReport; "" for none
+
+	entries []string // see unmounted
 }
 
 // check reports what is wrong with c before anything is started.
 func (c *Config) check() error {
-	for _, list := range [][]string{{c.Root}, c.ReadWrite, c.ReadOnly, c.Hidden, c.Copies} {
+	for _, list := range [][]string{{c.Root}, c.ReadWrite, c.ReadOnly, c.Hidden, c.Private, c.Copies} {
 		for _, p := range list {
 			if !filepath.IsAbs(p) || strings.ContainsRune(p, 0) {
 				return fmt.Errorf("configuring the sandbox: %q is no absolute path", p)
@@ -115,8 +118,41 @@ func (c *Config) check() error {
 // writable lists what the command may write below: not a directory that is
 // protected as a whole, and with it what it holds.
 func (c *Config) writable() []string {
+	if c.entries != nil {
+		return c.entries
+	}
 	all := append([]string{c.Root}, c.ReadWrite...)
 	return slices.DeleteFunc(all, func(dir string) bool { return belowAny(dir, c.ReadOnly) })
+}
+
+// unmounted is c for where there are no mounts that could keep what is private
+// from the command: a writable directory that holds it counts as its entries
+// without it. So nothing new can be made right in such a directory.
+func (c *Config) unmounted() *Config {
+	kept := c.kept()
+	u := *c
+	u.entries = []string{}
+	for _, dir := range c.writable() {
+		if slices.ContainsFunc(kept, func(k string) bool { return below(k, dir) }) {
+			u.entries = aroundIn(dir, kept, u.entries)
+		} else {
+			u.entries = append(u.entries, dir)
+		}
+	}
+	return &u
+}
+
+// kept lists what is private, or what protected directory holds it.
+func (c *Config) kept() []string {
+	list := slices.Clone(c.Private)
+	for i, private := range list {
+		for _, path := range c.ReadOnly {
+			if below(private, path) && len(path) < len(list[i]) {
+				list[i] = path
+			}
+		}
+	}
+	return list
 }
 
 // network returns the mode that c means.

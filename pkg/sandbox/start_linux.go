@@ -140,6 +140,9 @@ func (s *start) prepare() error {
 	if s.level == L2 && s.abi < 3 {
 		return &unreachedError{"Landlock of this kernel does not watch the truncation of files (version " + strconv.Itoa(s.abi) + ", 3 is needed)"}
 	}
+	if s.level < L3 {
+		s.Config = s.unmounted()
+	}
 	s.outer = outerGate()
 	pair, err := fork.SocketPair(max(64, len(s.attr.Files)+1))
 	if err != nil {

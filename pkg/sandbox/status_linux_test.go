@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -199,5 +200,47 @@ func TestLimits(t *testing.T) {
 	b := newBox(t, os.Getuid(), L2).bash(t, "ulimit -n")
 	if got := strings.TrimSpace(b.stdout); got != want {
 		t.Errorf("%s open files, %s outside", got, want)
+	}
+}
+
+// TestStateInside shows that a command cannot reach our state though the root
+// holds it, that it works on in the rest of the root, and that at L2, where
+// nothing can be mounted over the state, no link leads it elsewhere.
+func TestStateInside(t *testing.T) {
+	for _, uid := range []int{os.Getuid(), 1000} {
+		for _, level := range levels() {
+			t.Run(fmt.Sprintf("%v as %d", level, uid), func(t *testing.T) {
+				if uid != os.Getuid() && os.Getuid() != 0 {
+					t.Skip("only root can be somebody else")
+				}
+				b := newBox(t, uid, level)
+				state := filepath.Join(b.dir, "sub", "state")
+				out := filepath.Join(filepath.Dir(b.dir), "out")
+				err := errorsJoin(os.Mkdir(state, 0o755), os.WriteFile(state+"/grants", []byte("none\n"), 0o644), os.WriteFile(b.dir+"/file", nil, 0o644),
+					os.Symlink(out, b.dir+"/link"), os.Symlink(out, b.dir+"/sub/link"))
+				for _, name := range []string{state, state + "/grants", b.dir + "/file"} {
+					err = errorsJoin(err, os.Chown(name, uid, uid))
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				b.Private, b.Hidden, b.ReadOnly = []string{state}, append(b.Hidden, state), append(b.ReadOnly, state)
+				b.bash(t, `for f in sub/state/grants sub/state/new link/new sub/link/new link/victim; do echo evil >>$f && echo wrote $f; done
+					cat sub/state/grants; mv sub/state sub/other && echo moved; mv sub other && echo moved above; rm -r sub/state && echo removed
+					echo fine >>file && echo fine >sub/deep/new && cat file sub/deep/new; true`)
+				if b.stdout != "fine\nfine\n" {
+					t.Errorf("%q %s", b.stdout, b.stderr)
+				}
+				if raw, err := os.ReadFile(state + "/grants"); string(raw) != "none\n" || err != nil {
+					t.Errorf("%q %v", raw, err)
+				}
+				if names, _ := filepath.Glob(out + "/*new"); len(names) > 0 {
+					t.Errorf("%q", names)
+				}
+				if b.bash(t, `echo new >new && echo new`); (b.stdout == "new\n") != (level == L3) {
+					t.Errorf("right beside what holds the state: %q %s", b.stdout, b.stderr)
+				}
+			})
+		}
 	}
 }
