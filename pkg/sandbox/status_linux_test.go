@@ -218,14 +218,16 @@ func TestStateInside(t *testing.T) {
 				out := filepath.Join(filepath.Dir(b.dir), "out")
 				err := errorsJoin(os.Mkdir(state, 0o755), os.WriteFile(state+"/grants", []byte("none\n"), 0o644), os.WriteFile(b.dir+"/file", nil, 0o644),
 					os.Symlink(out, b.dir+"/link"), os.Symlink(out, b.dir+"/sub/link"))
-				for _, name := range []string{state, state + "/grants", b.dir + "/file"} {
+				kept := filepath.Join(b.dir, ".agentkit")
+				err = errorsJoin(err, os.MkdirAll(kept+"/state", 0o755), os.WriteFile(kept+"/policy.yaml", []byte("none\n"), 0o644))
+				for _, name := range []string{state, state + "/grants", b.dir + "/file", kept, kept + "/state", kept + "/policy.yaml"} {
 					err = errorsJoin(err, os.Chown(name, uid, uid))
 				}
 				if err != nil {
 					t.Fatal(err)
 				}
-				b.Private, b.Hidden, b.ReadOnly = []string{state}, append(b.Hidden, state), append(b.ReadOnly, state)
-				b.bash(t, `for f in sub/state/grants sub/state/new link/new sub/link/new link/victim; do echo evil >>$f && echo wrote $f; done
+				b.Private, b.Hidden, b.ReadOnly = []string{state, kept + "/state"}, append(b.Hidden, state), append(b.ReadOnly, state, kept)
+				b.bash(t, `for f in .agentkit/policy.yaml sub/state/grants sub/state/new link/new sub/link/new link/victim; do echo evil >>$f && echo wrote $f; done
 					cat sub/state/grants; mv sub/state sub/other && echo moved; mv sub other && echo moved above; rm -r sub/state && echo removed
 					echo fine >>file && echo fine >sub/deep/new && cat file sub/deep/new; true`)
 				if b.stdout != "fine\nfine\n" {
