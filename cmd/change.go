@@ -55,6 +55,7 @@ type changeSet struct {
 type fileChange struct {
 	path      workspace.Path
 	ifVersion string
+	closed    string      // why what the file holds is not to be shown: whoever calls may write it, not read it; "" where they may
 	streams   bool        // a large file may stay on the disk
 	info      fs.FileInfo // of a large file that did; nil otherwise
 	before    []byte      // nil when the file did not exist, or stays on the disk
@@ -78,6 +79,7 @@ func (s *changeSet) begin(ctx context.Context) error {
 	}
 	s.lock = lock
 	for _, c := range s.files {
+		c.closed = unreadable(s.env, s.tool, c.path)
 		if err := c.read(s.env.Workspace); err != nil {
 			return err
 		}
@@ -86,6 +88,20 @@ func (s *changeSet) begin(ctx context.Context) error {
 }
 
 func (s *changeSet) end() { s.lock.Unlock() }
+
+// unreadable is why what a file holds is not to be shown by a tool that changes it;
+// "" where the caller may read it. A policy that keeps a file from being read
+// keeps it from being read by way of a change, too.
+func unreadable(env *tool.Env, toolName string, p workspace.Path) string {
+	if !p.Exists {
+		return ""
+	}
+	a := p.Read(toolName)
+	if d := env.Policy.Decide(&a); d.Verdict != policy.Allow {
+		return "reading it is not allowed: " + d.Why
+	}
+	return ""
+}
 
 // read gets the file into memory, unless it is large and may stay on the disk.
 func (c *fileChange) read(w *workspace.Workspace) (err error) {
@@ -120,6 +136,11 @@ func (c *fileChange) expected() error {
 			WithHint("look what happened to it before writing it anew").
 			With(map[string]any{"version": "", "expected": c.ifVersion})
 	}
+	if c.closed != "" {
+		return tool.Errorf(tool.Conflict, "%s has changed since it was read: it is version %s, not %s", shown(c.path), c.version, c.ifVersion).
+			WithHint("what it holds is not shown, for %s", c.closed).
+			With(map[string]any{"version": c.version, "expected": c.ifVersion})
+	}
 	return tool.Errorf(tool.Conflict, "%s has changed since it was read: it is version %s, not %s", shown(c.path), c.version, c.ifVersion).
 		WithHint("compare with content in details, or read the file again, and repeat the call with the new version").
 		With(map[string]any{"version": c.version, "expected": c.ifVersion, "content": excerpt(readable(c.before))})
@@ -144,6 +165,7 @@ func (s *changeSet) commit(ctx context.Context) error {
 		if c.source == nil {
 			c.compare(ctx, s.dry)
 		}
+		c.report.conceal(c.closed)
 		one := change.Change{Op: change.Create, Path: c.path, Data: c.after, Source: c.source, Mode: c.mode}
 		if c.version != "" {
 			one.Op, one.Version = change.Replace, c.version

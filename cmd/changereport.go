@@ -26,6 +26,7 @@ type changeReport struct {
 	Added        int              `json:"added"`
 	Removed      int              `json:"removed"`
 	Diff         string           `json:"diff"`
+	Withheld     string           `json:"diff_withheld,omitempty"` // why there is no diff
 	Version      string           `json:"version"`
 	Mode         string           `json:"mode,omitempty"`
 	SyntaxErrors []syntax.Problem `json:"syntax_errors"`
@@ -115,6 +116,18 @@ func (c *fileChange) compare(ctx context.Context, dry bool) {
 		return
 	}
 	c.report.Diff, c.report.Added, c.report.Removed = diffOf(from, to, before, after)
+}
+
+// conceal takes out of the report what shows the content of a file that may not
+// be read; why is "" for one that may.
+func (r *changeReport) conceal(why string) {
+	if why == "" {
+		return
+	}
+	r.Diff, r.Withheld = "", why
+	for i := range r.SyntaxErrors {
+		r.SyntaxErrors[i].Text = ""
+	}
 }
 
 // diffNames are what a diff calls the file before and after.
@@ -213,6 +226,9 @@ func (r *changeReport) headline(did, would string) string {
 func (r *changeReport) output(headline string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s, +%d -%d\n", headline, count(int64(r.Lines), "line"), r.Added, r.Removed)
+	if r.Withheld != "" {
+		fmt.Fprintf(&b, "the difference is not shown: %s\n", r.Withheld)
+	}
 	for _, p := range r.SyntaxErrors {
 		fmt.Fprintf(&b, "syntax error in line %d: %s\n    %s\n", p.Line, p.Message, p.Text)
 	}

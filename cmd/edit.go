@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -185,7 +186,7 @@ func (e *editCall) plan(ctx context.Context, env *tool.Env, f *editFile) error {
 	f.enc = enc
 	list, err := f.list(ctx, content)
 	if err != nil {
-		return err
+		return f.hush(err)
 	}
 	out, err := edit.Plan(content, list, e.options())
 	if err != nil {
@@ -237,12 +238,31 @@ func decodeFile(path workspace.Path, data []byte) ([]byte, text.Encoding, error)
 	return data, text.Encoding{Name: "utf-8", Confidence: enc.Confidence}, nil
 }
 
+// hush is an error without what it tells of the content of a file that may not
+// be read.
+func (f *editFile) hush(err error) error {
+	if f.closed == "" {
+		return err
+	}
+	code := tool.AsError(err).Code
+	what := map[tool.Code]string{
+		tool.NoMatch: "the text does not stand there", tool.Ambiguous: "the text stands in more than one place",
+		tool.AlreadyApplied: "the file has the new text already", tool.Conflict: "what the call takes for the file's text is too different",
+	}[code]
+	return tool.Errorf(code, "%s: %s", shown(f.path), cmp.Or(what, "the edit cannot be made")).
+		WithHint("what the file holds is not shown, for %s; quote the text exactly, or ask for the file with read", f.closed).
+		With(map[string]any{"path": shown(f.path)})
+}
+
 // refusal makes a tool's error of the engine's: what is wrong, where, and what
 // to send instead.
 func (e *editCall) refusal(f *editFile, err error) error {
 	r, ok := errors.AsType[*edit.Refusal](err)
 	if !ok {
 		return err
+	}
+	if f.closed != "" {
+		return f.hush(tool.Errorf(tool.Code(r.Code), "the edit cannot be made"))
 	}
 	message, which := r.Message, f.which[r.Edit]
 	switch {

@@ -64,6 +64,9 @@ func newEditMeta(f *editFile) *editMeta {
 		m.Lines = append(m.Lines, h.Lines)
 		m.NewLines = append(m.NewLines, h.NewLines)
 		for _, k := range h.Kept {
+			if f.closed != "" {
+				k.File = ""
+			}
 			m.Kept = append(m.Kept, editKept{k.Line, k.File, k.Quoted})
 		}
 		for _, what := range h.Cleaned {
@@ -106,7 +109,11 @@ func (m *editMeta) notes() string {
 		fmt.Fprintf(&b, "found by %s, similarity %.2f\n", m.Strategy, m.Similarity)
 	}
 	for _, k := range m.Kept[:min(len(m.Kept), 3)] {
-		fmt.Fprintf(&b, "line %d was misquoted and stays: %s\n", k.Line, k.File)
+		fmt.Fprintf(&b, "line %d was misquoted and stays", k.Line)
+		if m.Withheld == "" {
+			fmt.Fprintf(&b, ": %s", k.File)
+		}
+		b.WriteByte('\n')
 	}
 	return b.String()
 }

@@ -52,7 +52,7 @@ func (p *patchCall) Params(s *param.Set) {
 }
 
 // Needs implements tool.Call: every file of the patch is written, under its
-// old name and its new one.
+// old name and its new one. One that is copied or renamed is read, too.
 func (p *patchCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, error) {
 	parsed, err := edit.ParsePatch(p.Patch)
 	if err != nil {
@@ -64,7 +64,7 @@ func (p *patchCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, er
 	p.patch, p.paths = parsed, map[string]workspace.Path{}
 	var needs []policy.Access
 	names := map[string]string{} // by the file that they lead to
-	taken := parsed.Taken()
+	taken, sources := parsed.Taken(), parsed.Sources()
 	for _, name := range parsed.Paths() {
 		full := name
 		if p.at != "" && !filepath.IsAbs(name) {
@@ -89,6 +89,9 @@ func (p *patchCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, er
 		}
 		p.paths[name], names[path.Real] = path, name
 		needs = append(needs, need)
+		if slices.Contains(sources, name) && !isLinkEntry(path) {
+			needs = append(needs, path.Read("patch")) // under its new name it may be easier to read
+		}
 	}
 	return needs, nil
 }
@@ -127,6 +130,7 @@ type patchFile struct {
 	Hunks        []patchHunk      `json:"hunks"`
 	Version      string           `json:"version,omitempty"`
 	SyntaxErrors []syntax.Problem `json:"syntax_errors"`
+	Withheld     string           `json:"diff_withheld,omitempty"` // why the diff lacks it
 }
 
 type patchHunk struct {
@@ -149,7 +153,7 @@ func (p *patchCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error
 	files := &patchFiles{env: env, paths: p.paths, raw: map[string][]byte{}, encodings: map[string]text.Encoding{}}
 	made, err := p.patch.Apply(files.read)
 	if err != nil {
-		return nil, patchRefusal(err)
+		return nil, files.hush(patchRefusal(err))
 	}
 	meta := &patchMeta{Files: []patchFile{}, Warnings: append(append([]string{}, p.patch.Warnings...), made.Warnings...), DryRun: p.DryRun}
 	set := change.Set{Tool: "patch", Title: fmt.Sprintf("patch of %s", count(int64(len(made.Files)), "file")), Lock: lock}
@@ -163,7 +167,7 @@ func (p *patchCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error
 		if err != nil {
 			return nil, err
 		}
-		one := meta.add(ctx, p, f, data)
+		one := meta.add(ctx, p, f, data, files.closed(f))
 		broken[one.Path] = one.SyntaxErrors
 		set.Changes = append(set.Changes, p.change(f, files.raw[cmp.Or(f.From, f.Path)], data))
 	}
@@ -229,6 +233,29 @@ func (p *patchFiles) read(name string) ([]byte, edit.Meta, error) {
 	return content, meta, nil
 }
 
+// closed is why what a file of the patch holds is not to be shown; "" where it
+// may be read.
+func (p *patchFiles) closed(f edit.FileChange) string {
+	if f.Before == nil {
+		return ""
+	}
+	return unreadable(p.env, "patch", p.paths[cmp.Or(f.From, f.Path)])
+}
+
+// hush is a refusal without what it tells of the content of a file that may not
+// be read.
+func (p *patchFiles) hush(err error) error {
+	for name, path := range p.paths {
+		why := unreadable(p.env, "patch", path)
+		if _, read := p.raw[name]; why == "" || !read {
+			continue
+		}
+		return tool.Errorf(tool.AsError(err).Code, "the patch does not fit").
+			WithHint("what %s holds is not shown, for %s; make the patch for the other files alone to see what is wrong with them, or ask for the file with read", shown(path), why)
+	}
+	return err
+}
+
 // isLinkEntry reports whether the path is of a link itself.
 func isLinkEntry(p workspace.Path) bool { return p.Exists && p.Type == "" }
 
@@ -277,7 +304,7 @@ func (p *patchCall) change(f edit.FileChange, before, after []byte) change.Chang
 }
 
 // add reports one file, which is to hold data.
-func (m *patchMeta) add(ctx context.Context, p *patchCall, f edit.FileChange, data []byte) patchFile {
+func (m *patchMeta) add(ctx context.Context, p *patchCall, f edit.FileChange, data []byte, closed string) patchFile {
 	one := patchFile{Path: shown(p.paths[f.Path]), Action: f.Action, Hunks: []patchHunk{}, SyntaxErrors: []syntax.Problem{}}
 	before, after := "a/"+one.Path, "b/"+one.Path
 	if f.From != "" {
@@ -298,6 +325,12 @@ func (m *patchMeta) add(ctx context.Context, p *patchCall, f edit.FileChange, da
 		one.SyntaxErrors = append(one.SyntaxErrors, syntax.NewContext(ctx, f.Path, f.Before, f.After)...)
 	}
 	diff, added, removed := diffOf(before, after, f.Before, f.After)
+	if one.Withheld = closed; closed != "" {
+		diff = ""
+		for i := range one.SyntaxErrors {
+			one.SyntaxErrors[i].Text = ""
+		}
+	}
 	m.Diff += diff
 	m.Added, m.Removed = m.Added+added, m.Removed+removed
 	m.Files = append(m.Files, one)
@@ -314,6 +347,9 @@ func (m *patchMeta) output() string {
 		default:
 			letter := map[string]string{edit.Add: "A", edit.Update: "M", edit.Delete: "D"}[f.Action]
 			fmt.Fprintf(&b, "%s %s\n", letter, visibleName(f.Path))
+		}
+		if f.Withheld != "" {
+			fmt.Fprintf(&b, "  the difference is not shown: %s\n", f.Withheld)
 		}
 		for i, h := range f.Hunks {
 			if h.Strategy != edit.Exact && h.Strategy != "" {

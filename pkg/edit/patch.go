@@ -108,6 +108,17 @@ func (p *Patch) Taken() []string {
 	return out
 }
 
+// Sources are the paths whose content Apply gives another name.
+func (p *Patch) Sources() []string {
+	var out []string
+	for _, f := range p.Files {
+		if f.From != "" && p.path(f.From) != p.path(f.Path) {
+			out = append(out, p.path(f.From))
+		}
+	}
+	return out
+}
+
 // path is a path of the patch without what Strip takes off.
 func (p *Patch) path(s string) string {
 	if !p.unified || p.Strip < 0 {

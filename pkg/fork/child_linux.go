@@ -87,7 +87,9 @@ func (c *child) fork(flags uintptr, first, command *Plan) (pid int, err unix.Err
 //go:nosplit
 //go:noinline
 func (c *child) clone(flags, page uintptr) (uintptr, unix.Errno) {
-	stackFor(page)
+	if e := stackFor(page); e != 0 {
+		return 0, e
+	}
 	r, _, e := syscall.RawSyscall6(unix.SYS_CLONE, flags|uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
 	if e != 0 || r != 0 {
 		return r, e

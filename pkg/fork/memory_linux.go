@@ -77,8 +77,8 @@ type span struct{ begin, end uintptr }
 
 // withhold keeps the memory of Go and of the C library from the children of
 // this thread, but for the plans' and what [stackFor] gives back, until the
-// result is called. What it cannot find out or do costs time alone: the child
-// has more than it needs. Who holds syscall.ForkLock may call it: children that
+// result is called. What it cannot find out, or withhold, costs time alone: the
+// child has more than it needs. Who holds syscall.ForkLock may call it: children that
 // package syscall makes may need the heap.
 func withhold(plans ...*Plan) (restore func()) {
 	var spans []span // what lies side by side is one
@@ -109,7 +109,11 @@ func withhold(plans ...*Plan) (restore func()) {
 	}
 	for _, p := range plans {
 		for _, c := range p.chunks {
-			madvise(uintptr(unsafe.Pointer(&c[0])), uintptr(len(c)), unix.MADV_DOFORK)
+			// This parts a mapping, and a process may have only so many.
+			if madvise(uintptr(unsafe.Pointer(&c[0])), uintptr(len(c)), unix.MADV_DOFORK) != 0 {
+				restore()
+				return func() {}
+			}
 		}
 	}
 	return restore
@@ -163,20 +167,22 @@ func readAll(name string) ([]byte, error) {
 	}
 }
 
-// stackFor gives children the stack that the caller runs on.
+// stackFor gives children the stack that the caller runs on. Where it fails
+// there must be none.
 //
 //go:norace
 //go:nosplit
-func stackFor(page uintptr) {
+func stackFor(page uintptr) unix.Errno {
 	var here byte
 	at := uintptr(unsafe.Pointer(&here))
 	from := (at - stackBelow) &^ (page - 1)
 	to := (at + stackAbove + page - 1) &^ (page - 1)
-	madvise(from, to-from, unix.MADV_DOFORK)
+	return madvise(from, to-from, unix.MADV_DOFORK)
 }
 
 //go:norace
 //go:nosplit
-func madvise(at, n, advice uintptr) {
-	syscall.RawSyscall6(unix.SYS_MADVISE, at, n, advice, 0, 0, 0)
+func madvise(at, n, advice uintptr) unix.Errno {
+	_, _, e := syscall.RawSyscall6(unix.SYS_MADVISE, at, n, advice, 0, 0, 0)
+	return e
 }

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	_ "os/user" // brings the C library along where cgo is on
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -86,7 +88,6 @@ func TestHeapStaysBehind(t *testing.T) {
 			return
 		}
 		for at, there := range map[uintptr]bool{
-			uintptr(unsafe.Pointer(&secret[0])):       false,
 			uintptr(unsafe.Pointer(&secret[300_000])): false,
 			locks:                            locks != 0,
 			mine:                             true,
@@ -247,4 +248,76 @@ func TestCells(t *testing.T) {
 	if got := string(out[:max(len(out)-FailureSize, 0)]); got != want.String() {
 		t.Errorf("%q", got)
 	}
+}
+
+// TestNoMappingsLeft shows that a fork of a process that may have no further
+// mappings fails, or makes a child that has what it needs.
+func TestNoMappingsLeft(t *testing.T) {
+	if os.Getenv("FORK_FULL") == "" {
+		c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestNoMappingsLeft$", "-test.v")
+		c.Env = append(os.Environ(), "FORK_FULL=1")
+		out, err := c.CombinedOutput()
+		switch {
+		case err != nil && bytes.Contains(out, []byte("fatal error: ")):
+			t.Skipf("Go itself needs a mapping that there is none for: %s", out)
+		case err != nil || !bytes.Contains(out, []byte("--- PASS")) && !bytes.Contains(out, []byte("--- SKIP")):
+			t.Errorf("%v\n%s", err, out)
+		default:
+			t.Logf("%s", out)
+		}
+		return
+	}
+	raw, err := os.ReadFile("/proc/sys/vm/max_map_count")
+	most, err2 := strconv.Atoi(strings.TrimSpace(string(raw)))
+	if err != nil || err2 != nil || most > 200_000 {
+		t.Skipf("the limit on mappings is %q: too many to fill", raw)
+	}
+	page := unix.Getpagesize()
+	all, err := unix.Mmap(-1, 0, 2*most*page, unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer unix.Munmap(all) //nolint:errcheck // the process ends
+	plan := func() (*Plan, *os.File, *os.File) {
+		r, w := pipe(t)
+		p := &Plan{}
+		p.Do("writing", unix.SYS_WRITE, w.Fd(), "well", 4)
+		return p, r, w
+	}
+	var plans []*Plan
+	var ends [][2]*os.File
+	for range 8 {
+		p, r, w := plan()
+		plans, ends = append(plans, p), append(ends, [2]*os.File{r, w})
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	filled := 0
+	for ; filled < most; filled++ {
+		if unix.Mprotect(all[2*filled*page:(2*filled+1)*page], unix.PROT_READ) != nil {
+			break
+		}
+	}
+	failed := 0
+	for i, p := range plans {
+		// One mapping more to spare each time.
+		if filled--; i > 0 {
+			_ = unix.Mprotect(all[2*filled*page:(2*filled+1)*page], unix.PROT_NONE)
+		}
+		r, w := ends[i][0], ends[i][1]
+		pid, errno := p.Fork(0, int(w.Fd()))
+		_ = w.Close()
+		if errno != 0 {
+			failed++
+			continue
+		}
+		out, _ := io.ReadAll(r)
+		var status syscall.WaitStatus
+		_, _ = syscall.Wait4(pid, &status, 0, nil)
+		if !bytes.HasPrefix(out, []byte("well")) {
+			t.Errorf("with %d mappings to spare the child printed %q and ended with %v", i, out, status)
+		}
+	}
+	t.Logf("%d mappings, %d of %d forks refused", filled, failed, len(plans))
 }

@@ -204,6 +204,9 @@ func TestCollected(t *testing.T) {
 func children(t *testing.T) []string {
 	t.Helper()
 	lists, _ := filepath.Glob("/proc/self/task/*/children")
+	if len(lists) == 0 {
+		t.Skip("this system does not list a process's children")
+	}
 	var list []string
 	for _, name := range lists {
 		b, _ := os.ReadFile(name)

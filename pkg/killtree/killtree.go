@@ -290,8 +290,8 @@ func (t *Tree) Gone(limit time.Duration) bool {
 
 // Collect waits, for two seconds at most, until the kernel has cleared away the
 // process that held the tree together; that takes a moment after all else is
-// gone. A caller that ends before leaves it to be collected by the machine's
-// first process, and in a container that may never happen.
+// gone. A caller that ends before, or is killed, leaves it to be collected by the
+// machine's first process, and in a container that may never happen.
 func (t *Tree) Collect() {
 	if t.Alive() {
 		return
