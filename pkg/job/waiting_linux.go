@@ -15,7 +15,8 @@ import (
 
 // A source is what the job's input comes from.
 type source struct {
-	link   string // what a descriptor for it looks like in /proc/PID/fd
+	dev    uint64 // of its file, as its number
+	ino    uint64
 	tty    bool
 	front  int  // process group in the foreground of the terminal
 	secret bool // the terminal takes a line and does not show it
@@ -50,23 +51,30 @@ func (s *supervisor) source() (src source, err error) {
 		return src, err
 	}
 	failed := raw.Control(func(fd uintptr) {
+		var st unix.Stat_t
 		if !s.Spec.TTY {
-			var st unix.Stat_t
-			err = unix.Fstat(int(fd), &st)
-			src.link = "pipe:[" + strconv.FormatUint(st.Ino, 10) + "]"
+			err = src.found(unix.Fstat(int(fd), &st), &st)
 			return
 		}
 		var n int
 		if n, err = unix.IoctlGetInt(int(fd), unix.TIOCGPTN); err != nil {
 			return
 		}
-		src.tty, src.link = true, "/dev/pts/"+strconv.Itoa(n)
+		src.tty = true
+		if err = src.found(unix.Stat("/dev/pts/"+strconv.Itoa(n), &st), &st); err != nil {
+			return
+		}
 		src.front, _ = unix.IoctlGetInt(int(fd), unix.TIOCGPGRP)
 		if t, err := unix.IoctlGetTermios(int(fd), unix.TCGETS); err == nil {
 			src.secret = t.Lflag&unix.ICANON != 0 && t.Lflag&unix.ECHO == 0
 		}
 	})
 	return src, errors.Join(err, failed)
+}
+
+func (src *source) found(err error, st *unix.Stat_t) error {
+	src.dev, src.ino = st.Dev, st.Ino
+	return err
 }
 
 // readBy reports whether p waits to read the source.
@@ -113,38 +121,129 @@ func (src source) waits(p killtree.Process, base string, line []byte) bool {
 	switch nr {
 	case unix.SYS_READ, unix.SYS_READV:
 		return src.is(p, base, int(int32(arg[0])))
-	case unix.SYS_PPOLL, sysPoll:
-		return src.polled(p, base, arg[0], arg[1])
+	case sysPoll:
+		return src.polled(p, base, arg[0], arg[1], patient(int32(arg[2])))
+	case unix.SYS_PPOLL:
+		return src.polled(p, base, arg[0], arg[1], arg[2] == 0)
+	case unix.SYS_EPOLL_PWAIT, sysEpollWait:
+		return patient(int32(arg[3])) && src.watched(p, base, int(int32(arg[0])))
 	case unix.SYS_PSELECT6, sysSelect:
 		return src.selected(p, base, arg[1], arg[0])
 	}
 	return false
 }
 
-// is reports whether p's descriptor is the source.
+// is reports whether p's descriptor is the source. In a sandbox a terminal may
+// have another name.
 func (src source) is(p killtree.Process, base string, fd int) bool {
-	link, err := os.Readlink(base + "fd/" + strconv.Itoa(fd))
-	return err == nil && (link == src.link || src.tty && link == "/dev/tty" && p.Group == src.front)
+	var st unix.Stat_t
+	if unix.Stat(base+"fd/"+strconv.Itoa(fd), &st) != nil {
+		return false
+	}
+	terminal := st.Mode&unix.S_IFMT == unix.S_IFCHR && st.Rdev == unix.Mkdev(5, 0) // the one that controls the process
+	return st.Dev == src.dev && st.Ino == src.ino || src.tty && terminal && p.Group == src.front
 }
 
-// polled reports whether an array of struct pollfd waits for the source alone.
-func (src source) polled(p killtree.Process, base string, at, n uint64) bool {
+// patient reports whether a wait of so many milliseconds, or for ever, is one
+// for somebody and not a pause between two looks.
+func patient(ms int32) bool { return ms < 0 || ms >= 1000 }
+
+// polled reports whether an array of struct pollfd waits for the source, and
+// beside it at most, where the wait is a patient one, for what the process
+// tells itself.
+func (src source) polled(p killtree.Process, base string, at, n uint64, patient bool) bool {
 	if n == 0 || n > 64 {
 		return false
 	}
 	mem := peek(base, at, int(n)*8)
-	found := false
+	var list []int
 	for ; len(mem) >= 8; mem = mem[8:] {
 		fd, events := int32(binary.NativeEndian.Uint32(mem)), binary.NativeEndian.Uint16(mem[4:])
-		if fd < 0 || events&unix.POLLIN == 0 {
+		if fd >= 0 && events&unix.POLLIN != 0 {
+			list = append(list, int(fd))
+		}
+	}
+	return src.among(p, base, list, patient)
+}
+
+// watched reports the same of an epoll instance.
+func (src source) watched(p killtree.Process, base string, epoll int) bool {
+	raw, err := os.ReadFile(base + "fdinfo/" + strconv.Itoa(epoll))
+	if err != nil {
+		return false
+	}
+	var list []int
+	for line := range strings.Lines(string(raw)) {
+		f := strings.Fields(line) // tfd: 20 events: 19 …
+		if len(f) < 4 || f[0] != "tfd:" {
 			continue
 		}
-		if !src.is(p, base, int(fd)) {
+		fd, err := strconv.Atoi(f[1])
+		events, err2 := strconv.ParseUint(f[3], 16, 32)
+		if err != nil || err2 != nil {
 			return false
 		}
-		found = true
+		if events&unix.EPOLLIN != 0 {
+			list = append(list, fd)
+		}
 	}
-	return found
+	return src.among(p, base, list, true)
+}
+
+// among reports whether the source is among the descriptors that p waits for,
+// and the others, if there may be any, carry nothing from outside.
+func (src source) among(p killtree.Process, base string, fds []int, others bool) bool {
+	found, more := false, false
+	for _, fd := range fds {
+		switch {
+		case src.is(p, base, fd):
+			found = true
+		case others && inner(base, fd):
+			more = true
+		default:
+			return false
+		}
+	}
+	return found && (!more || idle(base))
+}
+
+// inner reports whether a descriptor is one by which a process tells itself
+// something: an event, a signal, or a pipe of which it has both ends.
+func inner(base string, fd int) bool {
+	link, err := os.Readlink(base + "fd/" + strconv.Itoa(fd))
+	if err != nil {
+		return false
+	}
+	if link == "anon_inode:[eventfd]" || link == "anon_inode:[signalfd]" {
+		return true
+	}
+	list, err := os.ReadDir(base + "fd")
+	if err != nil || !strings.HasPrefix(link, "pipe:") {
+		return false
+	}
+	ends := 0
+	for _, e := range list {
+		if other, err := os.Readlink(base + "fd/" + e.Name()); err == nil && other == link {
+			ends++
+		}
+	}
+	return ends > 1
+}
+
+// idle reports whether no thread of a process works.
+func idle(base string) bool {
+	threads, err := os.ReadDir(base + "task")
+	if err != nil {
+		return false
+	}
+	for _, t := range threads {
+		stat, err := os.ReadFile(base + "task/" + t.Name() + "/stat")
+		i := bytes.LastIndex(stat, []byte(") "))
+		if err == nil && i >= 0 && !bytes.HasPrefix(stat[i+2:], []byte("S")) {
+			return false
+		}
+	}
+	return true
 }
 
 // selected reports whether a set of descriptors holds the source alone.

@@ -29,6 +29,9 @@ var terminals = [...]struct{ name, script, program, last, need string }{
 	{"shell", `exec bash --norc -i`, "bash", "bash", ""},
 	{"repl", `exec python3 -q`, "python", ">>>", "python3"},
 	{"pager", `seq 1 500 | TERM=xterm less`, "less", ":", "less"},
+	{"node", `NODE_REPL_HISTORY= exec node`, "node", ">", "node"},
+	{"debugger", `exec gdb -q -nx`, "gdb", "(gdb)", "gdb"},
+	{"more", `seq 1 500 >"$DIR/long"; TERM=xterm exec more "$DIR/long"`, "more", "--More--", "more"},
 	{"password", `read -r -s -p 'Password: ' x`, "bash", "Password:", ""},
 	{"/dev/tty", `read -r x </dev/tty </dev/tty 2>/dev/null; read x`, "bash", "", ""},
 	{"ssh-keygen", `exec ssh-keygen -q -t ed25519 -f "$DIR/key"`, "ssh-keygen", "Enter passphrase", "ssh-keygen"},
@@ -53,6 +56,16 @@ print("press q to stop", flush=True); p.select()'`, "python3"},
 import select,sys,os
 r,w=os.pipe()
 p=select.epoll(); p.register(r,1); print("? ", flush=True); p.poll()'`, "python3"},
+	{"server that tells itself something", `exec node -e '
+require("net").createServer().listen(0, "127.0.0.1"); process.stdin.on("data", () => {}); console.log("press q")'`, "node"},
+	{"work in a thread", `exec node -e '
+const w = require("worker_threads"); new w.Worker("for (;;);", {eval: true}); process.stdin.on("data", () => {}); console.log("press q")'`, "node"},
+	{"work of a child", `exec node -e '
+require("child_process").spawn("sleep", ["1000"], {stdio: ["ignore", "pipe", "inherit"]}); process.stdin.on("data", () => {}); console.log("press q")'`, "node"},
+	{"looking now and then", `exec python3 -c '
+import select,os
+r,w=os.pipe(); p=select.poll(); p.register(r,1); p.register(0,1); print("? ", flush=True)
+while True: p.poll(100)'`, "python3"},
 	{"server with a reading thread", `exec python3 -c '
 import socket,sys,threading
 s=socket.socket(); s.bind(("127.0.0.1",0)); s.listen()
@@ -116,7 +129,7 @@ func TestWaiting(t *testing.T) {
 		if !strings.HasPrefix(w.Program, program) || !strings.HasPrefix(w.LastLine, last) || w.Pid == 0 {
 			t.Errorf("%s tty=%v: %+v", name, tty, w)
 		}
-		if asks := name == "password" || name == "ssh-keygen"; asks != w.Secret && !strings.Contains("shell repl pager editor", name) {
+		if asks := name == "password" || name == "ssh-keygen"; asks != w.Secret && !strings.Contains("shell repl pager editor node debugger more", name) {
 			t.Errorf("%s tty=%v: %+v", name, tty, w)
 		}
 		if i, err := j.Live(); err != nil || i.Waiting == nil || i.Waiting.Pid != w.Pid {
