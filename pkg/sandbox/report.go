@@ -18,6 +18,7 @@ type Enforced struct {
 	Missing    []string `json:"missing,omitempty"` // what a higher level lacked, and why
 	Network    Network  `json:"network"`
 	Hosts      []string `json:"hosts,omitempty"`
+	Covered    []string `json:"covered,omitempty"` // what of the workspace is hidden by something empty in its place; the first 50
 }
 
 // The kinds of denial.

@@ -405,6 +405,11 @@ func (s *start) enforced() Enforced {
 		if s.below || os.Getpid() == 1 {
 			e.Mechanisms = append(e.Mechanisms, "pidns")
 		}
+		for _, path := range s.Hidden {
+			if below(path, s.Root) && !belowAny(path, s.Private) && len(e.Covered) < 50 {
+				e.Covered = append(e.Covered, path)
+			}
+		}
 	}
 	e.Mechanisms = append(e.Mechanisms, "landlock:"+strconv.Itoa(s.abi), "seccomp", "no_new_privs")
 	gate := "exec-gate"
