@@ -106,7 +106,7 @@ func (c *fileChange) compare(ctx context.Context, dry bool) {
 		before = nil
 	}
 	c.report = changeReport{
-		Path: shown(c.path), Created: c.version == "", Bytes: int64(len(c.after)), Lines: lineCount(c.after),
+		Path: shown(c.path), Created: c.version == "", Bytes: int64(len(c.after)), Lines: lineCount(after),
 		Version: workspace.Version(c.after), DryRun: dry,
 		SyntaxErrors: append([]syntax.Problem{}, syntax.NewContext(ctx, c.path.Real, before, after)...),
 	}

@@ -15,7 +15,7 @@ type editMeta struct {
 	Strategy     string     `json:"strategy"`   // of the least certain place, as the next two
 	Similarity   float64    `json:"similarity"` // from 0 to 1
 	Margin       float64    `json:"margin"`     // to the next best place, from 0 to 1
-	Lines        [][2]int   `json:"lines"`      // first and last line of each place, before the change
+	Lines        [][2]int   `json:"lines"`      // first and last line of each place, before the change; none of a new file
 	NewLines     [][2]int   `json:"new_lines"`  // the same lines after it
 	Kept         []editKept `json:"kept"`       // lines that the call misquotes; the file's stay
 	Cleaned      []string   `json:"cleaned"`    // what was taken off the call, such as line numbers
@@ -32,16 +32,25 @@ func (e *editCall) result() *tool.Result {
 	var b strings.Builder
 	for _, f := range e.files {
 		m := newEditMeta(f)
-		b.WriteString(m.output(m.headline("Edited", "edit")) + m.notes())
+		b.WriteString(m.output(m.title()) + m.notes())
 		all = append(all, m)
 	}
 	meta := all[0]
-	title := meta.headline("Edited", "edit")
+	title := meta.title()
 	if len(all) > 1 {
 		meta = together(all)
+		title = meta.headline("Edited", "edit")
 		title = strings.TrimSuffix(title, meta.Path) + count(int64(len(all)), "file")
 	}
 	return &tool.Result{Title: title, Output: b.String(), Metadata: meta, Pretty: meta.pretty(b.String())}
+}
+
+// title says what was done to the file.
+func (m *editMeta) title() string {
+	if m.Created {
+		return m.headline("Created", "create")
+	}
+	return m.headline("Edited", "edit")
 }
 
 // An editKept is a line that the call misquotes.
@@ -54,14 +63,16 @@ type editKept struct {
 func newEditMeta(f *editFile) *editMeta {
 	m := &editMeta{
 		changeReport: f.report, Replacements: len(f.hits), Similarity: 1, Margin: 1, Encoding: f.enc.Name,
-		Kept: []editKept{}, Cleaned: []string{},
+		Lines: [][2]int{}, Kept: []editKept{}, Cleaned: []string{},
 	}
 	for i, h := range f.hits {
 		if i == 0 || h.Similarity < m.Similarity {
 			m.Strategy, m.Similarity = h.Strategy, h.Similarity
 		}
 		m.Margin = min(m.Margin, h.Margin)
-		m.Lines = append(m.Lines, h.Lines)
+		if !m.Created {
+			m.Lines = append(m.Lines, h.Lines)
+		}
 		m.NewLines = append(m.NewLines, h.NewLines)
 		for _, k := range h.Kept {
 			if f.closed != "" {

@@ -155,7 +155,7 @@ func (p *patchCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error
 	if err != nil {
 		return nil, files.hush(patchRefusal(err))
 	}
-	meta := &patchMeta{Files: []patchFile{}, Warnings: append(append([]string{}, p.patch.Warnings...), made.Warnings...), DryRun: p.DryRun}
+	meta := &patchMeta{Files: []patchFile{}, Warnings: append([]string{}, made.Warnings...), DryRun: p.DryRun}
 	set := change.Set{Tool: "patch", Title: fmt.Sprintf("patch of %s", count(int64(len(made.Files)), "file")), Lock: lock}
 	broken := map[string][]syntax.Problem{}
 	for _, f := range made.Files {

@@ -87,8 +87,8 @@ func (p *planner) accept(e Edit, c *candidate) ([]change, *Refusal) {
 			Hint: "add surrounding lines to the old text until it is unique, or give the line",
 		}
 	}
-	if lines, ok := p.already(c, best); ok {
-		return nil, alreadyApplied(lines)
+	if r := p.already(c, best); r != nil {
+		return nil, r
 	}
 	if c.scattered(best, solid) {
 		return nil, p.noMatch("the lines of the old text are far apart in the file", c.locator.describe(c.places))

@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 )
@@ -14,15 +15,15 @@ const (
 	leastNew     = 10   // how many characters new text must have to be recognised
 )
 
-// already reports where the new text is in the file, at least as well as the
-// old one.
-func (p *planner) already(c *candidate, best place) ([2]int, bool) {
+// already refuses an edit whose new text is in the file, at least as well as
+// the old one; nil where it is not.
+func (p *planner) already(c *candidate, best place) *Refusal {
 	if blank(c.new) {
-		return [2]int{}, false
+		return nil
 	}
 	if strings.Join(strings.Fields(c.old), "") == strings.Join(strings.Fields(c.new), "") {
-		if at := p.find(strings.Trim(c.new, "\n"), 1); len(at) > 0 {
-			return [2]int{p.line(at[0].start) + 1, p.line(at[0].end) + 1}, true
+		if r := p.alreadySpaced(c, best); r != nil {
+			return r
 		}
 	}
 	news := newForms(strings.Split(c.new, "\n"))
@@ -39,13 +40,33 @@ func (p *planner) already(c *candidate, best place) ([2]int, bool) {
 	}
 	score := best.score
 	if score+gain >= 1 {
-		return [2]int{}, false
+		return nil
 	}
 	ps := newLocator(p.index, news).near(best.start)
 	if len(ps) == 0 {
-		return [2]int{}, false
+		return nil
 	}
-	return [2]int{ps[0].start + 1, ps[0].end}, ps[0].score >= least && ps[0].score > score+gain
+	if ps[0].score < least || ps[0].score <= score+gain {
+		return nil
+	}
+	return alreadyApplied([2]int{ps[0].start + 1, ps[0].end})
+}
+
+// alreadySpaced is already for an edit that changes white space alone. It is
+// refused, too, where the new text is there but for a part of the indentation:
+// how much of it is to stay cannot be told.
+func (p *planner) alreadySpaced(c *candidate, best place) *Refusal {
+	all := slices.DeleteFunc(p.find(strings.Trim(c.new, "\n"), 1000), func(x span) bool {
+		i := p.line(x.start)
+		return i < best.start || i >= best.end
+	})
+	if len(all) == 0 {
+		return nil
+	}
+	if x := all[0]; p.startsLine(x.start) == behindBlanks && isBlank(rune(p.file[x.start])) {
+		return c.conflict(best, &conflict{"the old and the new text differ in their indentation alone, and the file has another", best.start})
+	}
+	return alreadyApplied(p.linesOf(all[0]))
 }
 
 // there reports whether the file has the lines already, from line i on or up
@@ -131,9 +152,107 @@ func (p *planner) hasNew(old, new string) ([2]int, bool) {
 	if t := tight(s); len(t) < leastNew || strings.Contains(tight(old), t) {
 		return [2]int{}, false
 	}
-	at := p.find(s, 1)
-	if len(at) == 0 {
-		return [2]int{}, false
-	}
-	return [2]int{p.line(at[0].start) + 1, p.line(at[0].end) + 1}, true
+	word := !slices.ContainsFunc([]byte(s), func(c byte) bool { return !isWord(c) })
+	at, ok := p.firstOf(s, func(x span) bool { return word || !p.partsWord(x) })
+	return p.linesOf(at), ok
 }
+
+// madeAround refuses an edit whose new text, which holds the old one, stands
+// around the old one at a place already; nil where it does not.
+func (p *planner) madeAround(at span, old, new string) *Refusal {
+	if !strings.Contains(new, old) {
+		return nil
+	}
+	var doubt *span
+	x, ok := p.firstOf(new, func(x span) bool {
+		if x.start > at.start || at.end > x.end || !p.made(x, at, old, new) {
+			return false
+		}
+		if x.start < at.start && p.startsLine(x.start) == behindBlanks && p.startsLine(at.start) == atLineStart {
+			doubt = &x
+			return false
+		}
+		return true
+	})
+	switch {
+	case ok:
+		return alreadyApplied(p.linesOf(x))
+	case doubt != nil:
+		lines := p.linesOf(*doubt)
+		return &Refusal{
+			Code: Ambiguous, Message: "the file has the new text already but for the indentation, " + lineRange(lines),
+			Hint:   "if that is not what the edit is to make, add the line before to the old and the new text",
+			Places: []Place{{Lines: lines, Text: p.text().excerpt(lines[0]-1, lines[1]), Similarity: 1}},
+		}
+	}
+	return nil
+}
+
+// made reports whether new text at x, around the old text at a place, is what
+// the edit leaves. It is not where x is a part of something longer: of a line,
+// where the old text is of whole lines ("import sys" of "import system"), or
+// of a word that the old text did not end in.
+func (p *planner) made(x, at span, old, new string) bool {
+	before, after, _ := strings.Cut(new, old)
+	starts, ends := p.startsLine(at.start), p.endsLine(at.end)
+	lines := strings.Contains(old, "\n")
+	if starts == behindBlanks && new[0] == '\n' {
+		starts, ends, lines = insideLine, false, false // a part of a line that gets lines of its own
+	}
+	if x.start < at.start {
+		if starts > insideLine && (ends || lines) && (blank(before) || new[0] != '\n') && p.startsLine(x.start) == insideLine {
+			return false
+		}
+		if p.parts(x.start) && !p.parts(at.start) && isWord(old[0]) {
+			return false
+		}
+	}
+	if x.end > at.end {
+		broken := old[len(old)-1] != '\n' && blank(after) || new[len(new)-1] != '\n'
+		if ends && (starts > insideLine || lines) && broken && !p.endsLine(x.end) {
+			return false
+		}
+		if p.parts(x.end) && !p.parts(at.end) && isWord(old[len(old)-1]) {
+			return false
+		}
+	}
+	return true
+}
+
+// Where in its line a text begins.
+const (
+	insideLine = iota
+	behindBlanks
+	atLineStart
+)
+
+// startsLine says where in its line an offset is.
+func (p *planner) startsLine(at int) int {
+	from := bodyStart(p.file)
+	head := p.file[from+bytes.LastIndexByte(p.file[from:at], '\n')+1 : at]
+	switch {
+	case len(head) == 0:
+		return atLineStart
+	case len(bytes.Trim(head, " \t")) == 0:
+		return behindBlanks
+	}
+	return insideLine
+}
+
+// parts reports whether a cut at an offset parts a word.
+func (p *planner) parts(at int) bool { return at > bodyStart(p.file) && joined(p.file, at) }
+
+// partsWord reports whether the text at x begins or ends inside a word.
+func (p *planner) partsWord(x span) bool { return p.parts(x.start) || p.parts(x.end) }
+
+// firstOf is the first of the occurrences of a text that counts.
+func (p *planner) firstOf(s string, counts func(span) bool) (span, bool) {
+	all := p.find(s, 1000)
+	if i := slices.IndexFunc(all, counts); i >= 0 {
+		return all[i], true
+	}
+	return span{}, false
+}
+
+// linesOf are the first and last line of a stretch, from 1.
+func (p *planner) linesOf(at span) [2]int { return [2]int{p.line(at.start) + 1, p.line(at.end) + 1} }

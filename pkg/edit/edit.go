@@ -243,6 +243,7 @@ func apply(file []byte, all []change) ([]byte, []Hit, *Refusal) {
 		lines[i] = s.line
 		grown[i+1] = grown[i] + strings.Count(s.text, "\n") - bytes.Count(file[s.start:s.end], []byte{'\n'})
 	}
+	had, has := countLines(file), countLines(after)
 	hits := make([]Hit, len(all))
 	for i, c := range all {
 		hits[i] = c.hit
@@ -250,8 +251,29 @@ func apply(file []byte, all []change) ([]byte, []Hit, *Refusal) {
 			n, _ := slices.BinarySearch(lines, l)
 			hits[i].NewLines[x] = l - x + grown[n]
 		}
+		hits[i].Lines = withinLines(hits[i].Lines, had)
+		hits[i].NewLines = withinLines(hits[i].NewLines, has)
 	}
 	return after, hits, nil
+}
+
+// withinLines are lines of a file that has so many: what follows its final line
+// ending is none.
+func withinLines(lines [2]int, n int) [2]int {
+	if lines[0] <= n {
+		lines[1] = min(lines[1], n)
+	}
+	return lines
+}
+
+// countLines is how many lines a file has, in which a last one without an
+// ending counts.
+func countLines(file []byte) int {
+	n := bytes.Count(file, []byte{'\n'})
+	if len(file) > 0 && file[len(file)-1] != '\n' {
+		n++
+	}
+	return n
 }
 
 func overlap(a, b Hit) *Refusal {

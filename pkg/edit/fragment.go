@@ -51,9 +51,11 @@ func (p *planner) fragment(old, new string) ([]change, *Refusal) {
 	if !ok {
 		return nil, nil
 	}
-	if text == now || strings.Contains(text, now) && p.covers(text, at[0]) {
-		line := p.line(at[0].start) + 1
-		return nil, alreadyApplied([2]int{line, line})
+	if text == now {
+		return nil, alreadyApplied(p.linesOf(at[0]))
+	}
+	if r := p.madeAround(at[0], now, text); r != nil {
+		return nil, r
 	}
 	c := p.replace(at[0], now, text)
 	c.hit.Strategy = WhitespaceNormalized

@@ -84,15 +84,11 @@ func (p *planner) planExact(e Edit, old, new string) ([]change, *Refusal, bool) 
 		return nil, nil, false
 	case len(at) > 1:
 		return nil, p.ambiguous(at, ""), true
-	case strings.Contains(new, old) && p.covers(new, at[0]):
-		return nil, alreadyApplied([2]int{p.line(at[0].start) + 1, p.line(at[0].end) + 1}), true
+	}
+	if r := p.madeAround(at[0], old, new); r != nil {
+		return nil, r, true
 	}
 	return []change{p.replace(at[0], old, new)}, nil, true
-}
-
-// covers reports whether the text stands around the span already.
-func (p *planner) covers(s string, at span) bool {
-	return slices.ContainsFunc(p.find(s, 16), func(x span) bool { return x.start <= at.start && at.end <= x.end })
 }
 
 // nearLine keeps the one span that begins within three lines of the hint, if
@@ -294,8 +290,8 @@ func (p *planner) planCleaned(e Edit, r reading) ([]change, *Refusal) {
 	if slices.Contains(r.cleaned, cleanOuter) && endsBlank(unixLines(e.Old)) && !p.endsLine(at[0].end) {
 		return nil, nil // the call says that the line ends there
 	}
-	if strings.Contains(r.new, r.old) && p.covers(r.new, at[0]) {
-		return nil, alreadyApplied([2]int{p.line(at[0].start) + 1, p.line(at[0].end) + 1})
+	if no := p.madeAround(at[0], r.old, r.new); no != nil {
+		return nil, no
 	}
 	c := p.replace(at[0], r.old, r.new)
 	c.hit.Strategy, c.hit.Cleaned = cleanedStrategy(r.cleaned), r.cleaned

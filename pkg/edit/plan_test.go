@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -171,6 +172,133 @@ func TestPlanBytes(t *testing.T) {
 		} else if string(out.After) != c.after {
 			t.Errorf("%s: %q, want %q", c.name, out.After, c.after)
 		}
+	}
+}
+
+// New text that is in the file only as a part of something longer is not there.
+func TestPlanAlready(t *testing.T) {
+	const applied = AlreadyApplied
+	const imports = "import os\nimport system\n"
+	for _, c := range []struct {
+		name, file, old, new string
+		code                 string // "" is made as it reads
+	}{
+		{"prefix of a line, in a word", imports, "import os", "import os\nimport sys", ""},
+		{"prefix of a line, in a number", "x = 1\ny = 10\n", "x = 1", "x = 1\ny = 1", ""},
+		{"prefix of a line, at a word", "import os\nimport sys.path\n", "import os", "import os\nimport sys", ""},
+		{"suffix of a line, in a word", "resystem\nimport os\n", "import os", "system\nimport os", ""},
+		{"suffix of a line, at a word", "from x import y\nimport os\n", "import os", "import y\nimport os", ""},
+		{"both", "import os\nimport sys\nimport system\n", "import os", "import os\nimport sys", applied},
+		{"blanks behind", "import os\nimport sys  \nend\n", "import os", "import os\nimport sys", applied},
+		{"last line", "import os\nimport sys", "import os", "import os\nimport sys", applied},
+		{"last line, prefix", "import os\nimport system", "import os", "import os\nimport sys", ""},
+		{"several lines", "a\nb\nc.d\n", "a\nb", "a\nb\nc", ""},
+		{"several lines, there", "a\nb\nc\n", "a\nb", "a\nb\nc", applied},
+		{"with the line ending", "a\nb\n", "a\n", "a\nb\n", applied},
+		{"behind an indentation", "\tlog.run()\n\tend()\n", "end()", "run()\n\tend()", ""},
+		{"behind an indentation, there", "\trun()\n\tend()\n", "end()", "run()\n\tend()", applied},
+		{"blank line below", "a\nb\n", "a", "a\n", ""},
+		{"blank line above", "a\nb\n", "b", "\nb", ""},
+		{"blank line below, there", "a\n\nb\n", "a", "a\n", applied},
+		{"blank line above, there", "a\n\nb\n", "b", "\nb", applied},
+		{"own lines, there", "f(\n  b\n)\n", "b", "\n  b\n", applied},
+		{"deeper above", "try:\n    import sys\nimport os\n", "import os", "import sys\nimport os", Ambiguous},
+		{"word in a line", "f(a, bc)\n", "a", "a, b", ""},
+		{"word in a line, there", "f(a, b)\n", "a", "a, b", applied},
+		{"word before, in a line", "f(xa, b)\n", "b", "a, b", ""},
+		{"word in a line broken, there", "f(a,\n  n, b)\n", "a,", "a,\n  n,", applied},
+		{"part of a word, there", "x = 100\n", "x = 1", "x = 10", applied},
+		{"word begun in a line, there", "f(ab)\n", "f(", "f(a", applied},
+		{"word ended in a line, there", "(ab)\n", ")", "b)", applied},
+		{"an assignment's end", "y = sys\nx = 2 # y\n", "x = 2", "sys\nx = 2", applied},
+		{"an empty line too many, there", "a\nb\nc\n", "c", "\nb\nc", applied},
+		{"empty lines with their endings", "a\n\nb\n", "a\n", "a\n\n", applied},
+		{"byte order mark", "\ufeffimport sys\nimport os\n", "import os", "import sys\nimport os", applied},
+	} {
+		for _, eol := range []string{"\n", "\r\n"} {
+			file := strings.ReplaceAll(c.file, "\n", eol)
+			out, err := Plan([]byte(file), []Edit{{Old: c.old, New: c.new}}, Options{})
+			if code(err) != c.code {
+				t.Errorf("%s (%q): %v, want %q", c.name, eol, err, c.code)
+				continue
+			}
+			if c.code == "" {
+				if want := strings.Replace(file, c.old, strings.ReplaceAll(c.new, "\n", eol), 1); eol == "\n" && string(out.After) != want {
+					t.Errorf("%s: %q, want %q", c.name, out.After, want)
+				}
+				if _, err := Plan(out.After, []Edit{{Old: c.old, New: c.new}}, Options{}); code(err) != AlreadyApplied {
+					t.Errorf("%s (%q): the second time: %v", c.name, eol, err)
+				}
+			}
+		}
+	}
+	// The same among several edits, and where the text is misquoted.
+	want := "import os\nimport sys\nimport system\nEND\n"
+	out, err := Plan([]byte(imports+"end\n"), []Edit{{Old: "end", New: "END"}, {Old: "import os", New: "import os\nimport sys"}}, Options{})
+	if err != nil || string(out.After) != want {
+		t.Errorf("several: %v %+v", err, out)
+	}
+	out, err = Plan([]byte(imports+"END\n"), []Edit{{Old: "1\timport os", New: "1\timport os\n2\timport sys"}}, Options{})
+	if err != nil || string(out.After) != want {
+		t.Errorf("with line numbers: %v %+v", err, out)
+	}
+	const block = "\tfirst.call(one)\n\tsecond.call(two)\n\tthird.call(three, 12345)\n"
+	out, err = Plan([]byte(block), []Edit{{Old: "  first.call(one)\n  second.call(two)", New: "  first.call(one)\n  second.call(two)\n  third.call(three, 123"}}, Options{})
+	if err != nil || string(out.After) != strings.Replace(block, "\n\tthird", "\n\tthird.call(three, 123\n\tthird", 1) {
+		t.Errorf("misquoted: %v %+v", err, out)
+	}
+	out, err = Plan([]byte(block), []Edit{{Old: "\tfirst.cal(one)\n\tsecond.call(two)", New: "\tfirst.cal(one)\n\tsecond.call(two)\n\tthird.call(three, 123"}}, Options{})
+	if err != nil || string(out.After) != strings.Replace(block, "\n\tthird", "\n\tthird.call(three, 123\n\tthird", 1) {
+		t.Errorf("misquoted, with a typing error: %v %+v", err, out)
+	}
+	if _, err := Plan([]byte(block), []Edit{{Old: "something.wrong(at, all)", New: "third.call(three, 1234"}}, Options{}); code(err) != NoMatch {
+		t.Errorf("old text nowhere, new text in a word: %v", err)
+	}
+	if _, err := Plan([]byte("fetchAccountById()\n"), []Edit{{Old: "getUserRecord", New: "fetchAccount"}}, Options{}); code(err) != AlreadyApplied {
+		t.Errorf("a part of a name that was replaced: %v", err)
+	}
+	if _, err := Plan([]byte("a()\n        foo(one, two)\nb()\n"), []Edit{{Old: "\tfoo(one, two)", New: "    foo(one, two)"}}, Options{}); code(err) != Conflict {
+		t.Errorf("a part of an indentation: %v", err)
+	}
+	if _, err := Plan([]byte("a()\n    foo(one, two)\nb()\n"), []Edit{{Old: "\tfoo(one, two)", New: "    foo(one, two)"}}, Options{}); code(err) != AlreadyApplied {
+		t.Errorf("an indentation that is there: %v", err)
+	}
+	out, err = Plan([]byte("\tfoo(one, two)\nb()\n    foo(one, two)\n"), []Edit{{Old: "  foo(one, two) ", New: "    foo(one, two)", Line: 1}}, Options{})
+	if code(err) == AlreadyApplied {
+		t.Errorf("an indentation that is there elsewhere: %v %+v", err, out)
+	}
+}
+
+// Lines that are reported are lines of the file.
+func TestPlanLines(t *testing.T) {
+	for _, c := range []struct {
+		file, old, new string
+		lines, after   [2]int
+	}{
+		{"", "", "x\n", [2]int{1, 1}, [2]int{1, 1}},
+		{"", "", "x\ny", [2]int{1, 1}, [2]int{1, 2}},
+		{"one\ntwo", "two", "two\n2\n", [2]int{2, 2}, [2]int{2, 3}},
+		{"one\ntwo\n", "two\n", "2", [2]int{2, 2}, [2]int{2, 2}},
+		{"one\ntwo\n", "one\n", "1\n", [2]int{1, 1}, [2]int{1, 1}},
+	} {
+		out, err := Plan([]byte(c.file), []Edit{{Old: c.old, New: c.new}}, Options{})
+		if err != nil || out.Hits[0].Lines != c.lines || out.Hits[0].NewLines != c.after {
+			t.Errorf("%q: %q: %v %+v, want %v and %v", c.file, c.old, err, out, c.lines, c.after)
+		}
+	}
+}
+
+// A place whose lines differ is less than quite similar.
+func TestPlaceSimilarity(t *testing.T) {
+	_, err := Plan([]byte("SECRET=hunter7\n"), []Edit{{Old: "SECRET=hunterX", New: "B"}}, Options{})
+	var r *Refusal
+	if !errors.As(err, &r) || len(r.Places) != 1 || r.Places[0].FirstDifference == "" || math.Abs(r.Places[0].Similarity-13.0/14) > 1e-9 {
+		t.Errorf("one character: %+v", r)
+	}
+	words := strings.Repeat("word, ", longLine)
+	l := newLocator(newIndex(newText([]byte(words+"x, y, z")), words), newForms([]string{words + "y, x, z"}))
+	if s := l.similarity(place{pairs: []pair{{0, 1, 0, 1, 1}}, start: 0, end: 1}); s >= 1 || s < 0.99 {
+		t.Errorf("words in another order: %v", s)
 	}
 }
 

@@ -81,7 +81,7 @@ func lastSolid(fs []*form) int {
 // similarity is 1 − d/max(len) of the call and a place, line by line and
 // without white space.
 func (l *locator) similarity(at place) float64 {
-	d, size := 0, 0
+	d, size := 0.0, 0
 	k, i := 0, at.start
 	skip := func(k1, i1 int) {
 		n, m := 0, 0
@@ -96,7 +96,7 @@ func (l *locator) similarity(at place) float64 {
 		if slices.ContainsFunc(l.call, func(f *form) bool { return f.elided }) {
 			m = 0
 		}
-		d, size = d+max(n, m), size+max(n, m)
+		d, size = d+float64(max(n, m)), size+max(n, m)
 	}
 	for _, q := range at.pairs {
 		if q.i0 < at.start || q.i1 > at.end {
@@ -115,16 +115,16 @@ func (l *locator) similarity(at place) float64 {
 		switch {
 		case a == b:
 		case n > longLine:
-			d += int(float64(n) * (1 - tokenShare(a, b)))
+			d += max(1, float64(n)*(1-tokenShare(a, b))) // the same tokens in another order differ, too
 		default:
-			d += int(float64(n) * (1 - Similarity(a, b)))
+			d += float64(n) * (1 - Similarity(a, b))
 		}
 	}
 	skip(len(l.call), at.end)
 	if size == 0 {
 		return 1
 	}
-	return 1 - float64(d)/float64(size)
+	return 1 - d/float64(size)
 }
 
 // kept are the lines where the file's text stays though the call misquotes it.
