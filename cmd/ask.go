@@ -36,8 +36,7 @@ func (a *app) asker(env *tool.Env) tool.Asker {
 		return func(ctx context.Context, r *tool.Request) (tool.Answer, error) {
 			tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 			if err != nil {
-				return tool.Answer{}, tool.Errorf(tool.ApprovalRequired, "%s needs approval, and there is no terminal to ask on", r.Tool).
-					WithHint("repeat the call from a terminal, or allow it with --allow")
+				return tool.Answer{}, &tool.NobodyError{Why: "there is no terminal to ask on"}
 			}
 			defer tty.Close() //nolint:errcheck // nothing was written that could be lost
 			if r.Dir != "" {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -47,6 +49,7 @@ func (a *app) command(t *tool.Tool, bind bool) *cobra.Command {
 		if err := a.fill(set, args); err != nil {
 			return err
 		}
+		a.global(c, "max-lines")
 		env, err := a.env(c.Context())
 		if err != nil {
 			return err
@@ -99,6 +102,17 @@ func bindFlags(c *cobra.Command, set *param.Set) {
 	}
 }
 
+// global gives the global flag of a name what the flag of a parameter was given
+// that hides it, and reports whether there is one. Where the flag stood, before
+// the tool's name or behind it, nobody can tell.
+func (a *app) global(c *cobra.Command, name string) bool {
+	own, hidden := c.Flags().Lookup(name), c.Root().PersistentFlags().Lookup(name)
+	if hidden == nil || own == nil {
+		return false
+	}
+	return own == hidden || !own.Changed || hidden.Value.Set(own.Value.String()) == nil
+}
+
 func (a *app) runJSON(c *cobra.Command, t *tool.Tool, object string, args []string) error {
 	if len(args) > 0 {
 		return tool.Errorf(tool.BadInput, "unexpected argument %q beside --json", args[0]).
@@ -106,7 +120,7 @@ func (a *app) runJSON(c *cobra.Command, t *tool.Tool, object string, args []stri
 	}
 	var clash string
 	for _, p := range tool.New(t).Set.Params {
-		if f := c.Flags().Lookup(p.Flag()); f != nil && f.Changed {
+		if f := c.Flags().Lookup(p.Flag()); f != nil && f.Changed && !a.global(c, f.Name) {
 			clash = f.Name
 		}
 	}
@@ -230,7 +244,7 @@ func synopsis(set *param.Set) []string {
 
 // flagError explains a flag that did not parse: bad input, with the nearest
 // flag there is.
-func flagError(c *cobra.Command, err error) error {
+func (a *app) flagError(c *cobra.Command, err error) error {
 	e := tool.Errorf(tool.BadInput, "%w", err).WithHint("see %s --help", c.CommandPath())
 	var absent *pflag.NotExistError
 	var invalid *pflag.InvalidValueError
@@ -241,9 +255,11 @@ func flagError(c *cobra.Command, err error) error {
 		c.InheritedFlags().VisitAll(func(f *pflag.Flag) { flags = append(flags, "--"+f.Name) })
 		slices.Sort(flags)
 		near := nearest.Words("--"+absent.GetSpecifiedName(), slices.Compact(flags), 3)
-		e = tool.Errorf(tool.BadInput, "unknown flag %s", dashed(absent.GetSpecifiedName())).Suggest(near...).
-			WithHint("see %s --help", c.CommandPath())
-		if len(near) > 0 {
+		e = tool.Errorf(tool.BadInput, "unknown flag %s", dashed(absent.GetSpecifiedName())).WithHint("see %s --help", c.CommandPath())
+		if word := a.fileLike(absent); word != "" {
+			return e.WithHint("to name the file %s, put -- before it: %s -- %s", word, c.CommandPath(), quoteWord(word)).Suggest("-- " + quoteWord(word))
+		}
+		if _ = e.Suggest(near...); len(near) > 0 {
 			_ = e.WithHint("did you mean %s?", near[0])
 		}
 	case errors.As(err, &invalid):
@@ -255,6 +271,27 @@ func flagError(c *cobra.Command, err error) error {
 		}
 	}
 	return e
+}
+
+// fileLike is the word that was read as a flag which does not exist, where it
+// is the name of a file; "" for none.
+func (a *app) fileLike(absent *pflag.NotExistError) string {
+	flag := "--" + absent.GetSpecifiedName()
+	if letters := absent.GetSpecifiedShortnames(); letters != "" {
+		flag = "-" + letters
+	}
+	for _, word := range a.args {
+		if word == "--" {
+			break
+		}
+		if word != flag && !strings.HasPrefix(word, flag+"=") && (flag[1] == '-' || !strings.HasSuffix(word, flag[1:])) {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(a.Root, word)); err == nil && strings.HasPrefix(word, "-") {
+			return word
+		}
+	}
+	return ""
 }
 
 func dashed(name string) string {

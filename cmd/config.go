@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -87,9 +89,28 @@ func (a *app) configure() error {
 		v.Set(key, value)
 	}
 	if err := v.Unmarshal(&a.settings); err != nil {
-		return tool.Errorf(tool.BadInput, "reading the settings: %w", err).WithHint("correct %s or the AGENTKIT_ variables", file)
+		return misset(v, file, env, err)
 	}
 	return nil
+}
+
+// misset is the error for the first setting whose value is of the wrong kind.
+func misset(v *viper.Viper, file string, env map[string]any, err error) error {
+	for f := range reflect.TypeFor[settings]().Fields() {
+		key := f.Tag.Get("mapstructure")
+		if v.UnmarshalKey(key, reflect.New(f.Type).Interface()) == nil {
+			continue
+		}
+		want := map[reflect.Kind]string{reflect.Int: "a whole number", reflect.Bool: "true or false", reflect.Slice: "a list of texts"}[f.Type.Kind()]
+		got, _ := json.Marshal(v.Get(key)) // what cannot be encoded shows as nothing
+		e := tool.Errorf(tool.BadInput, "%s: %s: want %s, got %s", file, key, cmp.Or(want, "a text"), got).WithHint("correct %s in %s", key, file)
+		if _, own := env[key]; own {
+			name := "AGENTKIT_" + strings.ToUpper(key)
+			e = tool.Errorf(tool.BadInput, "%s: want %s, got %s", name, cmp.Or(want, "a text"), got).WithHint("correct the variable %s, or unset it", name)
+		}
+		return e
+	}
+	return tool.Errorf(tool.BadInput, "reading the settings: %w", err).WithHint("correct the configuration file and the AGENTKIT_ variables")
 }
 
 // check reports a setting that is not one of its words. It runs when flags

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -31,7 +32,7 @@ func (a *app) env(ctx context.Context) (*tool.Env, error) {
 	}
 	env := &tool.Env{
 		Getenv: a.getenv, Environ: a.environ, Now: time.Now, Stderr: a.stderr, DryRun: a.DryRun, Ripgrep: a.RG, Self: a.self,
-		Limits: truncate.Limits{Lines: a.MaxLines, Bytes: a.MaxBytes, Tokens: a.MaxTokens},
+		Limits: truncate.Limits{Lines: a.MaxLines, Bytes: a.MaxBytes, Tokens: a.MaxTokens}, MaxLines: a.MaxLines,
 	}
 	fillLimits(&env.Limits)
 	go learn(&journal.Record{})
@@ -47,11 +48,11 @@ func (a *app) env(ctx context.Context) (*tool.Env, error) {
 		env.Limits.Bytes = min(env.Limits.Bytes, n)
 	}
 	if err := env.Session.Use(ctx); err != nil {
-		return nil, err
+		return nil, unkept(env.Session.StateDir(), err)
 	}
 	env.Redactor = journal.NewRedactor(a.environ())
 	if env.Audit, err = journal.Open(env.Session.Dir(), journal.Options{Session: env.Session.ID(), Redactor: env.Redactor}); err != nil {
-		return nil, err
+		return nil, unkept(env.Session.StateDir(), err)
 	}
 	env.History = change.Open(env.Workspace, env.Session, change.Options{NoSync: true})
 	_ = recoverChanges(ctx, env) // what cannot be put right yet is by the next call
@@ -128,7 +129,18 @@ func (a *app) place() (*workspace.Workspace, *session.Session, error) {
 		return nil, nil, tool.Errorf(tool.BadInput, "opening the root: %w", err).WithHint("name an existing directory with --root")
 	}
 	s, err := session.Open(session.Options{State: state, Root: w.Root(), ID: a.Session, NoSync: true})
-	return w, s, err
+	return w, s, unkept(state, err)
+}
+
+// unkept says of an error of the file system that it is about the state, which
+// the call has not named.
+func unkept(state string, err error) error {
+	p, ok := errors.AsType[*fs.PathError](err)
+	if !ok || errors.Is(err, session.ErrUnsafe) {
+		return err
+	}
+	return tool.Errorf(tool.IO, "state cannot be kept in %s: %w", state, p).
+		WithHint("check owner and mode, or choose another directory with --state DIR; calls are refused while state cannot be kept")
 }
 
 func (a *app) temp() string {
@@ -146,7 +158,7 @@ func (a *app) stateDir() (string, error) {
 	}
 	dir, err := session.DefaultState(a.getenv, runtime.GOOS)
 	if err != nil {
-		return "", tool.Errorf(tool.BadInput, "finding the state directory: %w", err).WithHint("give --state, or set HOME")
+		return "", tool.Errorf(tool.BadInput, "%w", err).WithHint("give --state DIR, or set HOME")
 	}
 	return dir, nil
 }

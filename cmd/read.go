@@ -59,8 +59,9 @@ type readCall struct {
 	NumberStyle                    string
 	Instructions                   bool
 
-	ranges       []span // of Ranges, sorted, none touching another
-	pages        []span // of Pages
+	limit        *param.Param // of Limit: whether the call gives it
+	ranges       []span       // of Ranges, sorted, none touching another
+	pages        []span       // of Pages
 	path         workspace.Path
 	own          bool // a spill file of the session
 	instructions []workspace.Path
@@ -70,7 +71,7 @@ type readCall struct {
 func (r *readCall) Params(p *param.Set) {
 	p.Path(&r.Path, "path", param.File, "the file or directory").Required().Arg().Alias("file_path", "filePath", "filename", "file")
 	p.Int(&r.Offset, "offset", "the first line to show, counting from 1").Between(1, 1<<50).Alias("start_line", "line")
-	p.Int(&r.Limit, "limit", "most lines to show").Between(1, 100_000)
+	r.limit = p.Int(&r.Limit, "limit", "most lines to show").Between(1, 100_000)
 	p.Int(&r.Tail, "tail", "show the last lines, this many, instead").Between(0, 100_000).Shown("off")
 	p.Strings(&r.Ranges, "ranges", "several parts instead, as 10-20, 50- or 7").Alias("range", "lines", "line_ranges")
 	p.String(&r.Symbol, "symbol", "show this function, type or heading instead, as Server.Close")
@@ -79,7 +80,7 @@ func (r *readCall) Params(p *param.Set) {
 	p.Int(&r.MaxLevels, "max_levels", "how many blocks around it to climb").Between(0, 1000).Shown("all")
 	p.Bool(&r.IncludeSiblings, "include_siblings", "show what stands beside the outermost block, too")
 	p.Bool(&r.IncludeHeader, "include_header", "show the comments and decorators above it, too")
-	p.Int(&r.MaxLines, "max_lines", "most lines around the anchor").Between(0, 100_000).Shown("limit")
+	p.Int(&r.MaxLines, "max_lines", "most lines to show, also of the block around the anchor").Between(0, 1<<50).Shown("limit")
 	p.Strings(&r.Pages, "pages", "pages of a PDF file, as 1-5 or 3").Alias("page")
 	p.Bool(&r.Raw, "raw", "show a notebook as the JSON it is, and of a PDF file no text")
 	p.Int(&r.Column, "column", "the first character of each line to show, counting from 1").Between(1, maxColumnBytes)
@@ -177,6 +178,7 @@ type readMeta struct {
 
 // Run implements tool.Call.
 func (r *readCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
+	r.Limit = r.most(env)
 	meta := &readMeta{Path: shown(r.path), Type: "file", Offset: int64(r.Offset), Limit: r.Limit}
 	for _, f := range r.instructions {
 		meta.Instructions = append(meta.Instructions, f.Rel)
@@ -245,10 +247,10 @@ func (r *readCall) directory(env *tool.Env, meta *readMeta) (string, error) {
 
 // entries are the first and last of n things that the call asks for, from 1.
 func (r *readCall) entries(n int) (first, last int) {
-	if r.Tail > 0 {
-		return max(1, n-r.Tail+1), n
+	if first = r.Offset; r.Tail > 0 {
+		first = max(1, n-r.Tail+1)
 	}
-	return r.Offset, max(r.Offset-1, min(n, r.Offset-1+r.Limit))
+	return first, max(first-1, min(n, first-1+r.Limit))
 }
 
 func suffix(d fs.DirEntry) string {
@@ -298,7 +300,7 @@ func (r *readCall) file(ctx context.Context, env *tool.Env, meta *readMeta, res 
 	if enc.Name == "binary" {
 		_, why := text.Binary(head)
 		return tool.Errorf(tool.Binary, "%s is binary: %s", meta.Path, why).
-			WithHint("look at it with bash, for example: file %[1]s; xxd %[1]s | head; strings %[1]s", quoteWord(meta.Path))
+			WithHint("look at it with bash, for example: file %[1]s; xxd %[1]s | head; strings %[1]s", quoteFile(meta.Path))
 	}
 	meta.Encoding, meta.Newline = enc.Name, text.Newline(head)
 	if meta.TotalBytes <= wholeFile {

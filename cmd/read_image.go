@@ -25,7 +25,7 @@ func (r *readCall) image(f *os.File, head []byte, meta *readMeta, res *tool.Resu
 	meta.Type = "image"
 	if meta.TotalBytes > maxAttachment {
 		return tool.Errorf(tool.TooLarge, "%s has %d bytes, and at most %d are attached", meta.Path, meta.TotalBytes, maxAttachment).
-			WithHint("make a smaller copy with bash, for example with convert %s -resize 1500x1500 small.png, and read that", quoteWord(meta.Path))
+			WithHint("make a smaller copy with bash, for example with convert %s -resize 1500x1500 small.png, and read that", quoteFile(meta.Path))
 	}
 	data, err := attach(f, head, "image", meta, res)
 	if err != nil {

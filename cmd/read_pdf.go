@@ -53,7 +53,7 @@ func (r *readCall) pdf(ctx context.Context, f *os.File, head []byte, meta *readM
 	meta.Type = "pdf"
 	if meta.TotalBytes > maxPDF {
 		return tool.Errorf(tool.TooLarge, "%s has %d bytes, and PDF files of at most %d are read", meta.Path, meta.TotalBytes, maxPDF).
-			WithHint("take out its text with bash, for example with pdftotext -f 1 -l 20 %s -", quoteWord(meta.Path))
+			WithHint("take out its text with bash, for example with pdftotext -f 1 -l 20 %s -", quoteFile(meta.Path))
 	}
 	rest, err := io.ReadAll(io.LimitReader(f, maxPDF))
 	if err != nil {
@@ -80,7 +80,7 @@ func (r *readCall) pdf(ctx context.Context, f *os.File, head []byte, meta *readM
 			return nil
 		}
 		return tool.Errorf(tool.Unsupported, "%s: %s", meta.Path, meta.PDF.Error).
-			WithHint("try bash, for example pdftotext %s - or, for pictures of pages, pdftoppm -r 100 -png", quoteWord(meta.Path))
+			WithHint("try bash, for example pdftotext %s - or, for pictures of pages, pdftoppm -r 100 -png", quoteFile(meta.Path))
 	}
 	attached := res.Output
 	if err := r.rendered(meta.PDF.render(), meta, res, env); err != nil {

@@ -195,7 +195,7 @@ func (r *readCall) pickBlock(decoded []byte, meta *readMeta) ([]span, error) {
 	o := syntax.BlockOptions{MaxLevels: r.MaxLevels, IncludeSiblings: r.IncludeSiblings, IncludeHeader: r.IncludeHeader}
 	first, last := syntax.Block(lines, anchor, o)
 	meta.Block = &readBlock{anchor, int64(first), int64(last)}
-	o.MaxLines = r.most()
+	o.MaxLines = r.Limit
 	first, last = syntax.Block(lines, anchor, o)
 	return []span{{int64(first), int64(last)}}, nil
 }

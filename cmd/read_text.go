@@ -20,7 +20,7 @@ func (r *readCall) small(ctx context.Context, data []byte, meta *readMeta, res *
 	enc := text.Detect(data, true)
 	if enc.Name == "binary" {
 		_, why := text.Binary(data)
-		return tool.Errorf(tool.Binary, "%s is binary: %s", meta.Path, why).WithHint("look at it with bash, for example: xxd %s | head", quoteWord(meta.Path))
+		return tool.Errorf(tool.Binary, "%s is binary: %s", meta.Path, why).WithHint("look at it with bash, for example: xxd %s | head", quoteFile(meta.Path))
 	}
 	decoded, _ := enc.Decode(data)
 	meta.Encoding, meta.Newline = enc.Name, text.Newline(decoded)
@@ -75,7 +75,8 @@ func (r *readCall) large(ctx context.Context, f *os.File, enc text.Encoding, met
 	}
 	if r.Tail > 0 {
 		// Nobody knows how many lines come before: these count from the end.
-		offset, lines, err := text.Tail(f, meta.TotalBytes, r.Tail)
+		// Of more than fit the last are shown, for there is no going on from one.
+		offset, lines, err := text.Tail(f, meta.TotalBytes, min(r.Tail, r.Limit))
 		if err != nil {
 			return err
 		}
@@ -106,7 +107,7 @@ func (i *interruptible) Read(p []byte) (int, error) {
 func (r *readCall) page(lines *text.LineReader, spans []span, meta *readMeta, res *tool.Result, env *tool.Env) error {
 	p := &pager{
 		w:     pageWriter{call: r, chars: env.Limits.LineChars, room: env.Limits.Bytes},
-		lines: lines, meta: meta, limit: r.most(), at: min(spans[0].first, 1),
+		lines: lines, meta: meta, limit: r.Limit, at: min(spans[0].first, 1),
 	}
 	meta.Offset = spans[0].first
 	for _, s := range spans {
@@ -133,15 +134,23 @@ func (r *readCall) page(lines *text.LineReader, spans []span, meta *readMeta, re
 	return nil
 }
 
-// most is how many lines the call shows at most.
-func (r *readCall) most() int {
+// most is how many lines the call shows at most: what it asks for, or what is
+// usual. It may ask for more than is usual, not for more than was configured.
+func (r *readCall) most(env *tool.Env) int {
+	most := env.Limits.Lines
 	switch {
 	case r.Tail > 0:
-		return r.Tail
-	case r.Mode == "indentation" && r.MaxLines > 0:
-		return min(r.Limit, r.MaxLines)
+		most = r.Tail
+	case r.limit.Given():
+		most = r.Limit
 	}
-	return r.Limit
+	if r.MaxLines > 0 {
+		most = min(most, r.MaxLines)
+	}
+	if env.MaxLines > 0 {
+		most = min(most, env.MaxLines)
+	}
+	return most
 }
 
 // A pager prints spans of one reader's lines.

@@ -83,7 +83,7 @@ one result: text on a terminal, otherwise one JSON object on one line.`),
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
-	root.SetFlagErrorFunc(flagError)
+	root.SetFlagErrorFunc(a.flagError)
 	root.SetHelpCommand(a.helpCommand())
 	root.SetHelpFunc(a.help)
 	a.globalFlags(root)

@@ -60,6 +60,15 @@ func visibleName(name string) string {
 	return strings.NewReplacer("\n", `\x0a`, "\t", `\x09`).Replace(visible(name))
 }
 
+// quoteFile is the name of a file as one word of a shell that no program takes
+// for an option.
+func quoteFile(name string) string {
+	if strings.HasPrefix(name, "-") {
+		name = "./" + name
+	}
+	return quoteWord(name)
+}
+
 // quoteWord is s as one word of a shell.
 func quoteWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 

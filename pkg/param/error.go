@@ -12,6 +12,7 @@ type Error struct {
 	Got   string   // what came, shortened; "" when nothing did
 	Near  []string // known names or words close to what came, best first
 	Known []string // every name or word that would do, where there are few enough to list
+	Fix   string   // the next step; "" for the one that follows from the rest
 }
 
 // Error implements error: "limit: want a whole number, got "ten"".
@@ -36,6 +37,8 @@ func (e *Error) Error() string {
 // Hint returns the next step.
 func (e *Error) Hint() string {
 	switch {
+	case e.Fix != "":
+		return e.Fix
 	case len(e.Near) > 0:
 		return fmt.Sprintf("use %s", e.Near[0])
 	case len(e.Known) > 0:

@@ -202,15 +202,24 @@ func members(raw json.RawMessage) ([]member, error) {
 	}
 	var list []member
 	seen := map[string]bool{}
+	bad, what := flaw(raw)
 	for dec.More() {
 		name, err := dec.Token()
 		if err != nil {
 			return nil, notObject(raw, err)
 		}
+		named := int(dec.InputOffset())
 		var m member
 		m.name, _ = name.(string)
 		if err := dec.Decode(&m.raw); err != nil {
 			return nil, notObject(raw, err)
+		}
+		if bad >= 0 && bad < int(dec.InputOffset()) {
+			e := &Error{Want: fmt.Sprintf("byte %d of the object is %s", bad+1, what), Fix: encoded}
+			if bad >= named {
+				e.Param = m.name
+			}
+			return nil, e
 		}
 		if seen[m.name] {
 			return nil, &Error{Param: m.name, Want: "stands twice in the object"}

@@ -220,6 +220,9 @@ func elements(raw json.RawMessage) ([]json.RawMessage, error) {
 	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil {
 		if t := strings.TrimSpace(s); strings.HasPrefix(t, "[") && json.Valid([]byte(t)) {
 			raw = json.RawMessage(t)
+			if err := readable(raw); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if len(raw) == 0 || raw[0] != '[' {
@@ -317,10 +320,16 @@ type objects[T any, P interface {
 	Declarer
 }] struct{ v *[]T }
 
-func (o *objects[T, P]) text() string           { return "" }
-func (o *objects[T, P]) setText(s string) error { return o.decode(json.RawMessage(s)) }
-func (o *objects[T, P]) typeName() string       { return "json" }
-func (o *objects[T, P]) list() bool             { return false }
+func (o *objects[T, P]) text() string { return "" }
+func (o *objects[T, P]) setText(s string) error {
+	if err := readable(json.RawMessage(s)); err != nil {
+		return err
+	}
+	return o.decode(json.RawMessage(s))
+}
+
+func (o *objects[T, P]) typeName() string { return "json" }
+func (o *objects[T, P]) list() bool       { return false }
 func (o *objects[T, P]) schema() *Schema {
 	return &Schema{Type: "array", Items: Of(P(new(T))).Schema()}
 }

@@ -13,7 +13,7 @@ type Finding struct {
 	Line    int
 	Layer   Layer
 	Rule    string
-	Kind    string // shadowed, duplicate, broad, unreachable, except, asleep
+	Kind    string // shadowed, duplicate, broad, unreachable, except, asleep, narrow
 	Message string
 }
 
@@ -28,6 +28,7 @@ func Lint(p *Policy) []Finding {
 		l.shadowed(r)
 		l.duplicate(r, p.all[:i])
 		l.broad(r)
+		l.narrow(r)
 		l.unreachable(r)
 		l.excepts(r)
 	}
@@ -92,6 +93,21 @@ func (l *linter) broad(r *rule) {
 	case len(r.words) > 0 && !r.assignment():
 		l.broadCommand(r)
 	}
+}
+
+// narrow finds deny and ask rules for one of the tools that write: what is
+// meant is that nothing is written, and the others still write.
+func (l *linter) narrow(r *rule) {
+	if r.list == Allow || r.tool != "write" && r.tool != "patch" {
+		return
+	}
+	for _, s := range l.p.all {
+		if s.list <= r.list && len(s.except) == 0 && s.tool == "edit" && (s.bare || s.path != nil && r.path != nil && s.path.includes(r.path)) {
+			return // the other ways are closed, too
+		}
+	}
+	instead := "edit" + strings.TrimPrefix(strings.TrimSpace(r.text), r.tool)
+	l.add(r, "narrow", "holds for the tool "+r.tool+" alone: other tools and commands still write; "+instead+" means every write")
 }
 
 func (l *linter) broadCommand(r *rule) {

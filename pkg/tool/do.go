@@ -151,17 +151,23 @@ func (env *Env) answer(ctx context.Context, in *Invocation, id string, out *poli
 	case given == policy.Refused:
 		return Answer{Reason: reason}, nil
 	}
+	why := ""
 	if env.Ask != nil {
-		return env.Ask(ctx, &Request{
+		answer, err := env.Ask(ctx, &Request{
 			ID: id, Tool: in.Tool.Name, Outcome: *out,
 			Grants: env.Policy.Suggest(out.Accesses), Rules: env.Policy.Always(out.Accesses),
 		})
+		nobody, ok := errors.AsType[*NobodyError](err)
+		if !ok {
+			return answer, err
+		}
+		why = nobody.Why
 	}
 	wait, err := env.Approvals.Request(env.Policy, in.Tool.Name, args, out)
 	if err != nil {
 		return Answer{}, Errorf(IO, "recording the request: %w", err).WithHint("check the state directory")
 	}
-	return Answer{}, env.approvalRequired(in, wait.ID, out)
+	return Answer{}, env.approvalRequired(in, wait.ID, out, why)
 }
 
 // May reports, as an error, that a tool may not touch something that it comes
@@ -235,8 +241,13 @@ type approvalDetails struct {
 	Accesses []policy.AccessReport `json:"accesses"`
 }
 
-func (env *Env) approvalRequired(in *Invocation, id string, out *policy.Outcome) error {
+// approvalRequired is the error of a call that waits for a yes. The text is why
+// nobody could be asked, where somebody should have been.
+func (env *Env) approvalRequired(in *Invocation, id string, out *policy.Outcome, why string) error {
 	t, d := in.Tool, out.Deciding()
+	if why != "" {
+		why = "; " + why
+	}
 	req := env.Policy.Request(id, env.Session.ID(), out)
 	if call, ok := in.Call.(Describer); ok {
 		for name, value := range call.Describe(env) {
@@ -245,7 +256,7 @@ func (env *Env) approvalRequired(in *Invocation, id string, out *policy.Outcome)
 			}
 		}
 	}
-	e := Errorf(ApprovalRequired, "%s needs approval: %s: %s", t.Name, policy.Subject(&out.Accesses[out.By]), because(&d)).
+	e := Errorf(ApprovalRequired, "%s needs approval: %s: %s%s", t.Name, policy.Subject(&out.Accesses[out.By]), because(&d), why).
 		With(approvalDetails{req, env.Policy.Report(out).Accesses}).
 		Suggest(env.Policy.Suggest(out.Accesses)...)
 	grant := ""
@@ -262,8 +273,15 @@ func refused(a Answer) error {
 	return Errorf(Denied, "a person refused the call: %s", a.Reason).WithHint("do as the answer says")
 }
 
-// An Asker lets someone decide about a call that needs approval.
+// An Asker lets someone decide about a call that needs approval. It returns a
+// NobodyError where that someone is not there: the call can be approved later.
 type Asker func(context.Context, *Request) (Answer, error)
+
+// A NobodyError says why an Asker could not ask.
+type NobodyError struct{ Why string }
+
+// Error implements error.
+func (e *NobodyError) Error() string { return e.Why }
 
 // A Request is what someone is asked.
 type Request struct {

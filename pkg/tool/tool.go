@@ -72,6 +72,7 @@ type Env struct {
 	History   *change.History      // changes files all or none, and back
 	Approvals *policy.Approvals    // answers that people gave from elsewhere
 	Limits    truncate.Limits      // of the output
+	MaxLines  int                  // of the output, where whoever runs the program chose it; 0 for the usual Limits.Lines
 	Getenv    func(string) string
 	Environ   func() []string
 	Now       func() time.Time
