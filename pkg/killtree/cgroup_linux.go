@@ -63,6 +63,16 @@ func reclaim(pid int) {
 	}
 }
 
+// mayCgroup is why newCgroup would fail for sure: a stage need not be started to
+// find that out.
+func mayCgroup() error {
+	base, err := ownCgroup()
+	if err != nil {
+		return err
+	}
+	return unix.Faccessat(unix.AT_FDCWD, base, unix.W_OK|unix.X_OK, unix.AT_EACCESS)
+}
+
 // ownCgroup is the directory of our cgroup in the v2 hierarchy.
 func ownCgroup() (string, error) {
 	mounts, err := os.ReadFile("/proc/self/mountinfo")

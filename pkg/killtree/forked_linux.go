@@ -278,7 +278,12 @@ func forkInit(m string, command Forked) (*forked, error) {
 	if errno != 0 {
 		_ = unix.Close(pair[0])
 		command.Abandon()
-		return nil, fmt.Errorf("%w: making the namespaces for %s: %w", ErrMethod, m, errno)
+		err := fmt.Errorf("%w: making the namespaces for %s: %w", ErrMethod, m, errno)
+		switch errno {
+		case unix.EPERM, unix.EACCES, unix.ENOSPC, unix.EUSERS, unix.EINVAL:
+			err = errors.Join(err, errNamespaces)
+		}
+		return nil, err
 	}
 	_ = unix.SetNonblock(pair[0], true)
 	b.link = os.NewFile(uintptr(pair[0]), "stage")

@@ -30,6 +30,10 @@ type staged struct {
 	line
 }
 
+// errNamespaces says that the kernel does not make the namespaces of a method: for
+// a stage that is started it would not either, and trying costs milliseconds.
+var errNamespaces = errors.New("there are no such namespaces here")
+
 func launch(m string, c *exec.Cmd, o Options) (backend, error) {
 	if m == Group {
 		if len(o.Confine) > 0 {
@@ -39,8 +43,13 @@ func launch(m string, c *exec.Cmd, o Options) (backend, error) {
 	}
 	if namespaces(m) && !o.NoFork {
 		b, err := startForked(m, c, o)
-		if !errors.Is(err, ErrMethod) {
+		if !errors.Is(err, ErrMethod) || errors.Is(err, errNamespaces) {
 			return b, err
+		}
+	}
+	if m == Cgroup {
+		if err := mayCgroup(); err != nil {
+			return nil, fmt.Errorf("%w: setting up %s: %w", ErrMethod, m, err)
 		}
 	}
 	return startStaged(m, c, o)
