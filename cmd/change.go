@@ -136,14 +136,15 @@ func (c *fileChange) expected() error {
 			WithHint("look what happened to it before writing it anew").
 			With(map[string]any{"version": "", "expected": c.ifVersion})
 	}
-	if c.closed != "" {
-		return tool.Errorf(tool.Conflict, "%s has changed since it was read: it is version %s, not %s", shown(c.path), c.version, c.ifVersion).
-			WithHint("what it holds is not shown, for %s", c.closed).
-			With(map[string]any{"version": c.version, "expected": c.ifVersion})
+	details := map[string]any{"version": c.version, "expected": c.ifVersion}
+	hint := "compare with content in details, or read the file again, and repeat the call with the new version"
+	if c.closed == "" {
+		details["content"] = excerpt(readable(c.before))
+	} else {
+		hint = "what it holds is not shown, for " + c.closed + "; ask for the file with read"
 	}
 	return tool.Errorf(tool.Conflict, "%s has changed since it was read: it is version %s, not %s", shown(c.path), c.version, c.ifVersion).
-		WithHint("compare with content in details, or read the file again, and repeat the call with the new version").
-		With(map[string]any{"version": c.version, "expected": c.ifVersion, "content": excerpt(readable(c.before))})
+		WithHint("%s", hint).With(details)
 }
 
 // excerpt is the beginning of data that a message can hold, as whole lines.

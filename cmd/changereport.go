@@ -125,8 +125,13 @@ func (r *changeReport) conceal(why string) {
 		return
 	}
 	r.Diff, r.Withheld = "", why
-	for i := range r.SyntaxErrors {
-		r.SyntaxErrors[i].Text = ""
+	withoutText(r.SyntaxErrors)
+}
+
+// withoutText takes the lines that syntax errors quote out of them.
+func withoutText(list []syntax.Problem) {
+	for i := range list {
+		list[i].Text = ""
 	}
 }
 

@@ -244,7 +244,10 @@ func (f *editFile) hush(err error) error {
 	if f.closed == "" {
 		return err
 	}
-	code := tool.AsError(err).Code
+	return f.hushed(tool.AsError(err).Code)
+}
+
+func (f *editFile) hushed(code tool.Code) error {
 	what := map[tool.Code]string{
 		tool.NoMatch: "the text does not stand there", tool.Ambiguous: "the text stands in more than one place",
 		tool.AlreadyApplied: "the file has the new text already", tool.Conflict: "what the call takes for the file's text is too different",
@@ -262,7 +265,7 @@ func (e *editCall) refusal(f *editFile, err error) error {
 		return err
 	}
 	if f.closed != "" {
-		return f.hush(tool.Errorf(tool.Code(r.Code), "the edit cannot be made"))
+		return f.hushed(tool.Code(r.Code))
 	}
 	message, which := r.Message, f.which[r.Edit]
 	switch {

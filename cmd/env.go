@@ -62,13 +62,9 @@ func (a *app) env(ctx context.Context) (*tool.Env, error) {
 	return env, nil
 }
 
-// learn has encoding/json work out how v is written and read, which takes it a
-// tenth of a millisecond and more the first time, beside what else is to be done.
-func learn(v any) {
-	if b, err := json.Marshal(v); err == nil {
-		_ = json.Unmarshal(b, v)
-	}
-}
+// learn has encoding/json work out how v is written, which takes it a tenth of a
+// millisecond and more the first time, beside what else is to be done.
+func learn(v any) { _, _ = json.Marshal(v) }
 
 // listener hears what happens while a call runs: with -o events all of it, on a
 // terminal what a command prints, otherwise nothing.

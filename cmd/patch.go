@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -245,9 +246,10 @@ func (p *patchFiles) closed(f edit.FileChange) string {
 // hush is a refusal without what it tells of the content of a file that may not
 // be read.
 func (p *patchFiles) hush(err error) error {
-	for name, path := range p.paths {
+	for _, name := range slices.Sorted(maps.Keys(p.raw)) { // those that were read until then
+		path := p.paths[name]
 		why := unreadable(p.env, "patch", path)
-		if _, read := p.raw[name]; why == "" || !read {
+		if why == "" {
 			continue
 		}
 		return tool.Errorf(tool.AsError(err).Code, "the patch does not fit").
@@ -327,9 +329,7 @@ func (m *patchMeta) add(ctx context.Context, p *patchCall, f edit.FileChange, da
 	diff, added, removed := diffOf(before, after, f.Before, f.After)
 	if one.Withheld = closed; closed != "" {
 		diff = ""
-		for i := range one.SyntaxErrors {
-			one.SyntaxErrors[i].Text = ""
-		}
+		withoutText(one.SyntaxErrors)
 	}
 	m.Diff += diff
 	m.Added, m.Removed = m.Added+added, m.Removed+removed

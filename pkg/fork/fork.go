@@ -12,8 +12,9 @@
 // checked for; elsewhere the package is empty.
 package fork
 
-// What an init, and the stage of killtree, is told over its link: two bytes, a letter and a signal. When
-// the other end of the link is closed it ends everything.
+// What an init, and the stage of killtree, is told over its link: two bytes, a
+// letter and a signal. When the other end of the link is closed it ends
+// everything.
 const (
 	SignalGroup = 'g' // the signal to the process group that the command began as
 	SignalAll   = 'a' // the signal to everything

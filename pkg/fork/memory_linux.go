@@ -78,8 +78,8 @@ type span struct{ begin, end uintptr }
 // withhold keeps the memory of Go and of the C library from the children of
 // this thread, but for the plans' and what [stackFor] gives back, until the
 // result is called. What it cannot find out, or withhold, costs time alone: the
-// child has more than it needs. Who holds syscall.ForkLock may call it: children that
-// package syscall makes may need the heap.
+// child has more than it needs. Who holds syscall.ForkLock may call it: children
+// that package syscall makes may need the heap.
 func withhold(plans ...*Plan) (restore func()) {
 	var spans []span // what lies side by side is one
 	restore = func() {

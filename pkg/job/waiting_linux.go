@@ -15,8 +15,7 @@ import (
 
 // A source is what the job's input comes from.
 type source struct {
-	dev    uint64 // of its file, as its number
-	ino    uint64
+	file   unix.Stat_t
 	tty    bool
 	front  int  // process group in the foreground of the terminal
 	secret bool // the terminal takes a line and does not show it
@@ -51,9 +50,8 @@ func (s *supervisor) source() (src source, err error) {
 		return src, err
 	}
 	failed := raw.Control(func(fd uintptr) {
-		var st unix.Stat_t
 		if !s.Spec.TTY {
-			err = src.found(unix.Fstat(int(fd), &st), &st)
+			err = unix.Fstat(int(fd), &src.file)
 			return
 		}
 		var n int
@@ -61,7 +59,7 @@ func (s *supervisor) source() (src source, err error) {
 			return
 		}
 		src.tty = true
-		if err = src.found(unix.Stat("/dev/pts/"+strconv.Itoa(n), &st), &st); err != nil {
+		if err = unix.Stat("/dev/pts/"+strconv.Itoa(n), &src.file); err != nil {
 			return
 		}
 		src.front, _ = unix.IoctlGetInt(int(fd), unix.TIOCGPGRP)
@@ -70,11 +68,6 @@ func (s *supervisor) source() (src source, err error) {
 		}
 	})
 	return src, errors.Join(err, failed)
-}
-
-func (src *source) found(err error, st *unix.Stat_t) error {
-	src.dev, src.ino = st.Dev, st.Ino
-	return err
 }
 
 // readBy reports whether p waits to read the source.
@@ -140,8 +133,9 @@ func (src source) is(p killtree.Process, base string, fd int) bool {
 	if unix.Stat(base+"fd/"+strconv.Itoa(fd), &st) != nil {
 		return false
 	}
-	terminal := st.Mode&unix.S_IFMT == unix.S_IFCHR && st.Rdev == unix.Mkdev(5, 0) // the one that controls the process
-	return st.Dev == src.dev && st.Ino == src.ino || src.tty && terminal && p.Group == src.front
+	//nolint:unconvert // on some machines the number has 32 bits
+	terminal := st.Mode&unix.S_IFMT == unix.S_IFCHR && uint64(st.Rdev) == unix.Mkdev(5, 0) // the one that controls the process
+	return st.Dev == src.file.Dev && st.Ino == src.file.Ino || src.tty && terminal && p.Group == src.front
 }
 
 // patient reports whether a wait of so many milliseconds, or for ever, is one

@@ -495,19 +495,30 @@ func TestUnknown(t *testing.T) {
 	})
 }
 
+// changed reports whether this is the test where the machine is as script makes
+// it, a command line to which the program to run is added. Where it is not,
+// the test is run so, in namespaces of its own.
+func changed(t *testing.T, script string) bool {
+	t.Helper()
+	if os.Getenv("KILLTREE_CHANGED") != "" {
+		return true
+	}
+	c := exec.Command("unshare", "-Urm", "sh", "-c", script+` "$0" -test.run='^`+t.Name()+`$' -test.v -test.timeout=2m`, self(t))
+	c.Env = append(os.Environ(), "KILLTREE_CHANGED=1")
+	out, err := c.CombinedOutput()
+	if err != nil && !strings.Contains(string(out), "=== RUN") {
+		t.Skipf("no namespaces to change the machine in: %v %s", err, out)
+	}
+	if err != nil || !strings.Contains(string(out), "--- PASS") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	return false
+}
+
 // TestFallback: where a container hides a part of /proc no new one can be
 // mounted, and the next method that works is taken, without a loss of input.
 func TestFallback(t *testing.T) {
-	if os.Getenv("KILLTREE_MASKED") == "" {
-		c := exec.Command("unshare", "-Urm", "sh", "-c", `mount -t tmpfs none /proc/sys && exec unshare -Urm "$0" -test.run='^TestFallback$' -test.v -test.timeout=2m`, self(t))
-		c.Env = append(os.Environ(), "KILLTREE_MASKED=1")
-		out, err := c.CombinedOutput()
-		if err != nil && !strings.Contains(string(out), "=== RUN") {
-			t.Skipf("no namespaces to hide a part of /proc in: %v %s", err, out)
-		}
-		if err != nil || !strings.Contains(string(out), "--- PASS") {
-			t.Errorf("%v\n%s", err, out)
-		}
+	if !changed(t, "mount -t tmpfs none /proc/sys && exec unshare -Urm") {
 		return
 	}
 	path, err := os.Executable()

@@ -110,9 +110,6 @@ func (p *plan) landlock(c *Config, abi int, mounts bool) {
 		r.allow(path, reading(path, mayRead))
 	}
 	for _, path := range c.writable() {
-		if i, err := os.Lstat(path); err == nil && i.Mode()&os.ModeSymlink != 0 {
-			continue // an entry that leads elsewhere
-		}
 		r.allowHere(path, reading(path, mayWrite))
 	}
 	for _, path := range devices() {

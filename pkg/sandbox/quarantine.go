@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -240,7 +241,7 @@ func (g *guarded) restore(room func() (string, error)) (*Restore, error) {
 	}
 	defer root.Close()
 	// A bound as generous as the memory: what the command made may be large.
-	now, err := (&Snapshot{files: -1 << 40, size: -1 << 40}).save(root, g.name)
+	now, err := (&Snapshot{files: math.MinInt32, size: -1 << 40}).save(root, g.name)
 	if err == nil && maps.EqualFunc(g.was, now, func(a, b saved) bool { return a.mode == b.mode && bytes.Equal(a.data, b.data) }) {
 		return nil, nil
 	}

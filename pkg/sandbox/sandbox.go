@@ -24,6 +24,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -134,12 +135,18 @@ func (c *Config) unmounted() *Config {
 	u.entries = []string{}
 	for _, dir := range c.writable() {
 		if slices.ContainsFunc(kept, func(k string) bool { return below(k, dir) }) {
-			u.entries = aroundIn(dir, kept, u.entries)
+			u.entries = append(u.entries, slices.DeleteFunc(aroundIn(dir, kept, nil), isLink)...)
 		} else {
 			u.entries = append(u.entries, dir)
 		}
 	}
 	return &u
+}
+
+// isLink reports whether the path is of something that leads elsewhere.
+func isLink(path string) bool {
+	i, err := os.Lstat(path)
+	return err == nil && i.Mode()&os.ModeSymlink != 0
 }
 
 // kept lists what is private, or what protected directory holds it.
