@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -55,11 +56,16 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// condition adds [root], and [sandbox] where commands can be fully confined.
+// condition adds [root], [sandbox] where commands can be fully confined, and
+// [landlock] where they can be confined without namespaces and a place be made
+// that has none.
 func condition(cond string) (bool, error) {
 	switch cond {
 	case "sandbox":
 		return sandbox.Probe().Level >= sandbox.L3, nil
+	case "landlock":
+		alone := exec.Command("unshare", "-Ur", "sh", "-c", "echo 0 >/proc/sys/user/max_user_namespaces && setpriv --bounding-set=-all --inh-caps=-all true")
+		return sandbox.Probe().Level >= sandbox.L2 && alone.Run() == nil, nil
 	case "root":
 		return os.Geteuid() == 0, nil
 	}

@@ -16,7 +16,6 @@ import (
 
 	"github.com/agentkit-go/agentkit/pkg/change"
 	"github.com/agentkit-go/agentkit/pkg/job"
-	"github.com/agentkit-go/agentkit/pkg/killtree"
 	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
@@ -251,7 +250,7 @@ func (b *bashCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	out.close()
 	if err != nil {
 		defer forget(b.report)
-		return nil, cmp.Or(sandboxError(b.report), b.startError(err))
+		return nil, cmp.Or(sandboxError(env, b.report), b.startError(err))
 	}
 	if ran.Job == "" {
 		defer forget(b.report)
@@ -307,8 +306,10 @@ func (b *bashCall) start(ctx context.Context, env *tool.Env, out job.Output) (ra
 	c := job.Command{
 		Argv: b.argv, Dir: b.dir.Real, Env: b.env.list, Stdin: b.Stdin, Timeout: b.limit(env),
 		Grace: max(time.Duration(b.GraceMS)*time.Millisecond, 1), // 0 would be the default
-		TTY:   b.TTY, Rows: uint16(b.Rows), Cols: uint16(b.Cols), Tree: killtree.Options{Self: env.Self},
+		TTY:   b.TTY, Rows: uint16(b.Rows), Cols: uint16(b.Cols),
 	}
+	here := thisMachine(env.Session.StateDir(), env.Self)
+	c.Tree = here.tree(env.Self)
 	over, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end() // an open question does not outlive the command
 	b.asked = &asked{over: over}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentkit-go/agentkit/pkg/gate"
 	"github.com/agentkit-go/agentkit/pkg/job"
+	"github.com/agentkit-go/agentkit/pkg/killtree"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/session"
@@ -19,41 +20,70 @@ import (
 // machineFile is where the state directory keeps what the machine offers.
 const machineFile = "machine.json"
 
-// A machine is what was found about the sandbox, and where that holds.
+// maxMachines is how many places are remembered: containers may share a state
+// directory.
+const maxMachines = 8
+
+// A machine is what was found about the sandbox and the ways to end commands, and
+// where that holds.
 type machine struct {
 	Where    string           `json:"where"`
 	Enforced sandbox.Enforced `json:"enforced"`
+	Method   string           `json:"method"` // of killtree
 }
 
-// sandboxLevel is the level that this machine and user reach. To try takes a
-// few milliseconds, so the answer is kept until the machine is started anew,
-// or another user or program asks.
-func sandboxLevel(state, self string) sandbox.Enforced {
+// thisMachine is what this machine offers to this user. To try takes some
+// milliseconds, so the answer is kept until the machine is started anew, or
+// another user or program asks, or one that is held otherwise.
+func thisMachine(state, self string) machine {
 	where := whereabouts(self)
-	name := filepath.Join(state, machineFile)
-	var have machine
-	if raw, err := os.ReadFile(name); err == nil && json.Unmarshal(raw, &have) == nil && have.Where == where && where != "" {
-		return have.Enforced
+	var known []machine
+	if raw, err := os.ReadFile(filepath.Join(state, machineFile)); err == nil && json.Unmarshal(raw, &known) != nil {
+		known = nil
 	}
-	have = machine{where, sandbox.Probe()}
+	for _, m := range known {
+		if m.Where == where && where != "" {
+			return m
+		}
+	}
+	have := machine{where, sandbox.Probe(), killtree.Probe(killtree.Options{Self: self})}
 	if dir, err := session.OpenDir(state); err == nil && where != "" {
-		if raw, err := json.Marshal(have); err == nil {
+		known = append([]machine{have}, known[:min(len(known), maxMachines-1)]...)
+		if raw, err := json.Marshal(known); err == nil {
 			_ = dir.WriteFile(machineFile, raw, false) // only slower without
 		}
 		_ = dir.Close()
 	}
-	return have.Enforced
+	return have
 }
 
-// whereabouts tells one start of a machine, one user and one build of ours from
-// another; "" where that cannot be told.
+// tree is how a command is started so that it can be ended.
+func (m *machine) tree(self string) killtree.Options {
+	o := killtree.Options{Self: self, Known: m.Method}
+	if m.Enforced.Level == sandbox.L2 {
+		o.Without = strings.TrimPrefix(strings.Join(m.Enforced.Missing, "; "), sandbox.L3.String()+": ")
+	}
+	return o
+}
+
+// otherMachine forgets what was found about the machine, when it turned out to be
+// different.
+func otherMachine(state string) {
+	if dir, err := session.OpenDir(state); err == nil {
+		_ = dir.Remove(machineFile)
+		_ = dir.Close()
+	}
+}
+
+// whereabouts tells one start of a machine, one container in it, one user and one
+// build of ours from another; "" where that cannot be told.
 func whereabouts(self string) string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	info, bad := os.Stat(self)
 	if err != nil || bad != nil {
 		return ""
 	}
-	return fmt.Sprintf("%s %d %d %d", strings.TrimSpace(string(boot)), os.Geteuid(), info.Size(), info.ModTime().UnixNano())
+	return fmt.Sprintf("%s %s %d %d %d", strings.TrimSpace(string(boot)), holders(), os.Geteuid(), info.Size(), info.ModTime().UnixNano())
 }
 
 // A confinement is the sandbox of one command.
@@ -85,9 +115,8 @@ func (b *bashCall) confine(env *tool.Env) (*confinement, error) {
 	if env.Approver != "" {
 		cfg.ReadOnly = append(cfg.ReadOnly, env.Approver)
 	}
-	if env.Policy.Sandbox() == "require" {
-		cfg.Minimum = sandbox.L2
-	}
+	// The decisions count on the level: less would be a silent fall-back.
+	cfg.Minimum = sandbox.Level(env.Policy.Level())
 	if !mayWrite(env, root) {
 		cfg.ReadOnly = append(cfg.ReadOnly, root)
 	}
@@ -309,13 +338,18 @@ func (m *sandboxMeta) notes() []string {
 
 // sandboxError is the error for a sandbox that could not be made; nil when it
 // was.
-func sandboxError(report string) error {
+func sandboxError(env *tool.Env, report string) error {
 	if report == "" {
 		return nil
 	}
 	r, err := sandbox.ReadReport(report)
 	if err != nil || r.Failed == "" {
 		return nil
+	}
+	if strings.HasPrefix(r.Failed, sandbox.ErrLevel.Error()) {
+		otherMachine(env.Session.StateDir())
+		return tool.Errorf(tool.Unsupported, "the sandbox could not be made: %s", r.Failed).
+			WithHint("nothing was run, because the call was decided for that level; repeat it, and it is decided for what the machine offers now")
 	}
 	return tool.Errorf(tool.Unsupported, "the sandbox could not be made: %s", r.Failed).
 		WithHint("nothing was run; agentkit doctor says what this machine offers, and whoever may decide can use --sandbox off")

@@ -192,7 +192,7 @@ func (a *app) sources(env *tool.Env) *policy.Sources {
 	}
 	s.Trusted = a.programDirs(s)
 	if a.Sandbox != "off" {
-		s.Level = int(sandboxLevel(s.State, a.self).Level)
+		s.Level = int(thisMachine(s.State, a.self).Enforced.Level)
 	}
 	return s
 }

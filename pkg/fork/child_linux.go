@@ -23,12 +23,13 @@ type child struct {
 	second  *step // of the plan of the command, for an init
 	n2      int
 	cells2  *cell
-	mask    uint64 // the signals that were blocked before
-	tell    int    // where failures are written
-	mark    uint32 // ofFirst while the first plan is carried out
-	head    int    // the command's process, for an init
-	ended   bool   // the command has ended
-	killing bool   // all is being killed
+	mask    uint64    // the signals that were blocked before
+	becomes *becoming // for an init that is a reaper
+	tell    int       // where failures are written
+	mark    uint32    // ofFirst while the first plan is carried out
+	head    int       // the command's process, for an init
+	ended   bool      // the command has ended
+	killing bool      // all is being killed
 	poll    [2]unix.PollFd
 	status  int32
 	usage   unix.Rusage
@@ -36,6 +37,15 @@ type child struct {
 	msg     [2]uint32
 	act     sigaction
 	rec     Record
+	rule    pathRule
+}
+
+// A pathRule is struct landlock_path_beneath_attr, of which the kernel reads 12
+// bytes.
+type pathRule struct {
+	access uint64
+	fd     int32
+	_      int32
 }
 
 // Fork makes a child with the clone flags given, which carries out p and ends,
@@ -53,7 +63,7 @@ func (p *Plan) Fork(flags uintptr, tell int) (pid int, err unix.Errno) {
 // child stays as the parent of last resort of all that descends from it, see
 // [Record]: it is meant to be the first process of a PID namespace.
 func Init(first, command *Plan, flags uintptr, tell int) (pid int, err unix.Errno) {
-	c := child{tell: tell, mark: ofFirst}
+	c := child{tell: tell, mark: ofFirst, becomes: first.becomes}
 	c.first, c.n, c.cells = first.place()
 	c.second, c.n2, c.cells2 = command.place()
 	return Place(first, c).fork(flags, first, command)
@@ -121,7 +131,7 @@ func (c *child) carryOut() {
 			c.resetSignals()
 			continue
 		case spawn:
-			r, _, e := syscall.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
+			r, e := s.spawn()
 			if e != 0 {
 				c.fail(i, e)
 			}
@@ -131,6 +141,11 @@ func (c *child) carryOut() {
 				continue
 			}
 			c.head = int(r)
+			continue
+		case allow:
+			if e := c.allow(s, cells); e != 0 {
+				c.fail(i, e)
+			}
 			continue
 		}
 		r, e := s.call(cells)
@@ -152,6 +167,43 @@ func (c *child) carryOut() {
 		}
 	}
 	c.n = n
+}
+
+// allow adds Landlock's rules.
+//
+//go:norace
+//go:nosplit
+//go:noinline
+func (c *child) allow(s *step, cells *cell) unix.Errno {
+	rules, n := *(*unsafe.Pointer)(unsafe.Pointer(&s.args[1])), s.args[2]
+	for k := uintptr(0); k < n; k++ {
+		r := (*placedRule)(unsafe.Add(rules, k*unsafe.Sizeof(placedRule{})))
+		fd, _, e := syscall.RawSyscall6(unix.SYS_OPENAT, dirAtCwd, r.path, r.flags, 0, 0, 0)
+		if e != 0 {
+			continue
+		}
+		c.rule.access, c.rule.fd = r.access, int32(fd)
+		_, _, e = syscall.RawSyscall6(s.nr, s.arg(0, cells), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&c.rule)), 0, 0, 0)
+		syscall.RawSyscall6(unix.SYS_CLOSE, fd, 0, 0, 0, 0, 0)
+		if e != 0 {
+			return e
+		}
+	}
+	return 0
+}
+
+// spawn is fork, or clone3 where the step has arguments for it.
+//
+//go:norace
+//go:nosplit
+//go:noinline
+func (s *step) spawn() (r uintptr, e unix.Errno) {
+	if s.args[0] != 0 {
+		r, _, e = syscall.RawSyscall6(unix.SYS_CLONE3, s.args[0], s.args[1], 0, 0, 0, 0)
+		return r, e
+	}
+	r, _, e = syscall.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
+	return r, e
 }
 
 // call makes the step's call.

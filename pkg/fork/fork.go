@@ -20,3 +20,9 @@ const (
 	SignalAll   = 'a' // the signal to everything
 	KillAll     = 'k' // end everything now
 )
+
+// What they tell of the command.
+const (
+	Stopped = 'p' // it was stopped
+	Ended   = 'e' // it has ended
+)

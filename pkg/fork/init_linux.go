@@ -9,12 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What an init tells.
-const (
-	Stopped = 'p' // the command was stopped
-	Ended   = 'e' // the command has ended
-)
-
 // A Record is a message of an init over the link. The init ends when nothing
 // that descends from it is left.
 type Record struct {
@@ -26,6 +20,11 @@ type Record struct {
 	MaxRSS int64 // KiB
 }
 
+// Bytes returns r as a message.
+func (r Record) Bytes() []byte {
+	return append([]byte(nil), unsafe.Slice((*byte)(unsafe.Pointer(&r)), RecordSize)...)
+}
+
 // RecordSize is the length of a message in bytes.
 const RecordSize = int(unsafe.Sizeof(Record{}))
 
@@ -35,10 +34,17 @@ func ReadRecord(msg []byte) Record { return *(*Record)(unsafe.Pointer(&msg[0])) 
 // Wait returns the status as the standard library has it.
 func (r Record) Wait() syscall.WaitStatus { return syscall.WaitStatus(r.Status) }
 
-// Descriptors of an init once its plan is carried out.
+// dirAtCwd is AT_FDCWD as a register has it.
+const dirAtCwd = ^uintptr(-unix.AT_FDCWD - 1)
+
+// LinkFd is the link of an init once its plan is carried out, and of the program
+// that a reaper becomes.
+const LinkFd = 0
+
+// The other descriptors of an init.
 const (
-	linkFd    = 0
 	signalsFd = 1
+	programFd = 2 // our own program, of a reaper
 )
 
 // Init adds the making of the second child of an [Init], and what the first one
@@ -46,20 +52,32 @@ const (
 // beyond those that the command is given, and its signals. name is what it is
 // called from then on, at most 15 bytes. Nothing that may fail comes after the
 // command was made: who sees a failure may start it in another way.
-func (p *Plan) Init(link int, name string) {
+func (p *Plan) Init(link int, name string) { p.init(link, name, nil) }
+
+// init is Init where the command is made as clone3 has it from how; nil for
+// nothing out of the ordinary.
+func (p *Plan) init(link int, name string, how *cloneArgs) {
+	rest := signalsFd + 1 // the first descriptor that is closed
+	if p.becomes != nil {
+		rest = programFd + 1
+	}
 	blocked := make([]byte, 8)
 	blocked[(unix.SIGCHLD-1)/8] |= 1 << ((unix.SIGCHLD - 1) % 8)
 	signals, high := p.Cell(), p.Cell()
 	p.Do("signalfd", unix.SYS_SIGNALFD4, -1, blocked, 8, unix.SFD_CLOEXEC|unix.SFD_NONBLOCK).Keeps(signals)
 	p.Do("dup", unix.SYS_FCNTL, signals, unix.F_DUPFD_CLOEXEC, link).Keeps(high)
 	p.Do("close_range", unix.SYS_CLOSE_RANGE, int(^uint32(0)), int(^uint32(0)), 0) // there is none: whether it can be called
-	p.Do("starting the command", 0).kind = spawn
+	s := p.Do("starting the command", 0, unsafe.Pointer(how), unsafe.Sizeof(*how))
+	s.kind = spawn
 	// The command may belong to the same user.
 	p.Try("dumpable", 0, unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
 	p.anonymous(name)
-	p.Try("dup3", 0, unix.SYS_DUP3, link, linkFd, unix.O_CLOEXEC)
+	p.Try("dup3", 0, unix.SYS_DUP3, link, LinkFd, unix.O_CLOEXEC)
 	p.Try("dup3", 0, unix.SYS_DUP3, high, signalsFd, unix.O_CLOEXEC)
-	p.Try("close_range", 0, unix.SYS_CLOSE_RANGE, 2, int(^uint32(0)), 0)
+	if p.becomes != nil {
+		p.Try("dup3", 0, unix.SYS_DUP3, p.becomes.program, programFd, unix.O_CLOEXEC)
+	}
+	p.Try("close_range", 0, unix.SYS_CLOSE_RANGE, rest, int(^uint32(0)), 0)
 	p.Try("chdir", 0, unix.SYS_CHDIR, "/")
 }
 
@@ -70,38 +88,54 @@ func (p *Plan) Init(link int, name string) {
 //go:nosplit
 //go:noinline
 func (c *child) stay() {
-	c.poll[0].Fd, c.poll[0].Events = linkFd, unix.POLLIN
+	c.poll[0].Fd, c.poll[0].Events = LinkFd, unix.POLLIN
 	c.poll[1].Fd, c.poll[1].Events = signalsFd, unix.POLLIN
 	for {
 		for c.reap() {
 			c.send()
 		}
 		if !c.rec.Left && c.ended {
-			c.exit(0)
+			c.leave()
 		}
 		syscall.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&c.poll)), 2, 0, 0, 0, 0)
 		if c.poll[1].Revents != 0 {
 			syscall.RawSyscall6(unix.SYS_READ, signalsFd, uintptr(unsafe.Pointer(&c.buf)), uintptr(len(c.buf)), 0, 0, 0)
 		}
-		if c.poll[0].Revents != 0 {
-			c.listen()
+		if c.poll[0].Revents != 0 && !c.listen() {
+			c.become()
 		}
 	}
 }
 
-// listen does what it is told; when nobody is left to tell, it ends all.
+// leave ends the init when nothing is left.
 //
 //go:norace
 //go:nosplit
 //go:noinline
-func (c *child) listen() {
-	n, _, e := syscall.RawSyscall6(unix.SYS_READ, linkFd, uintptr(unsafe.Pointer(&c.buf)), 2, 0, 0, 0)
+func (c *child) leave() {
+	if c.becomes != nil && c.becomes.cgroup != 0 {
+		syscall.RawSyscall6(unix.SYS_UNLINKAT, dirAtCwd, c.becomes.cgroup, unix.AT_REMOVEDIR, 0, 0, 0)
+	}
+	c.exit(0)
+}
+
+// listen does what it is told; when nobody is left to tell, it ends all. It
+// reports whether it could: only a reaper cannot.
+//
+//go:norace
+//go:nosplit
+//go:noinline
+func (c *child) listen() bool {
+	n, _, e := syscall.RawSyscall6(unix.SYS_READ, LinkFd, uintptr(unsafe.Pointer(&c.buf)), 2, 0, 0, 0)
 	switch {
 	case e == unix.EINTR || e == unix.EAGAIN:
-		return
+		return true
 	case e != 0 || n == 0:
 		c.poll[0].Fd = -1
 		c.buf[0] = KillAll
+	}
+	if c.becomes != nil && (c.ended || c.buf[0] != SignalGroup) {
+		return false
 	}
 	signal := uintptr(c.buf[1])
 	all := ^uintptr(0) // everything but the caller
@@ -116,6 +150,7 @@ func (c *child) listen() {
 		c.killing = true
 		syscall.RawSyscall6(unix.SYS_KILL, all, uintptr(unix.SIGKILL), 0, 0, 0, 0)
 	}
+	return true
 }
 
 // reap collects the dead and reports whether something is to be told; then it
@@ -167,5 +202,5 @@ func (c *child) send() {
 	if c.rec.Kind == Stopped {
 		flags |= unix.MSG_DONTWAIT // one that is lost does no harm
 	}
-	syscall.RawSyscall6(unix.SYS_SENDTO, linkFd, uintptr(unsafe.Pointer(&c.rec)), uintptr(RecordSize), flags, 0, 0)
+	syscall.RawSyscall6(unix.SYS_SENDTO, LinkFd, uintptr(unsafe.Pointer(&c.rec)), uintptr(RecordSize), flags, 0, 0)
 }

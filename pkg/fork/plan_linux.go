@@ -21,6 +21,8 @@ type Plan struct {
 	used  int
 	temp  Ref
 	free  []Ref
+	// becomes is for an init that is a reaper
+	becomes *becoming
 }
 
 // A cell is the result of a step, mostly a descriptor, for later steps.
@@ -46,7 +48,32 @@ const (
 	poke            // no call: stores cell from[0] at at
 	reset           // no call: handlers of signals become the default
 	spawn           // no call: a child is made that carries out the second plan
+	allow           // three calls for each Rule at args[1], args[2] of them
 )
+
+// A Rule is what Landlock is to allow at a path.
+type Rule struct {
+	Path   string
+	Access uint64
+	Flags  int // for openat(2), besides O_PATH
+}
+
+// A placedRule is a Rule as the child has it. A plan may have hundreds.
+type placedRule struct {
+	access uint64
+	path   uintptr
+	flags  uintptr
+}
+
+// Allow adds the rules to the Landlock ruleset that is open as ruleset. Paths that
+// cannot be opened are passed over.
+func (p *Plan) Allow(ruleset Ref, rules []Rule) {
+	placed := make([]placedRule, len(rules))
+	for i, r := range rules {
+		placed[i] = placedRule{access: r.Access, path: p.text(r.Path), flags: uintptr(r.Flags | unix.O_PATH | unix.O_CLOEXEC)}
+	}
+	p.Do("landlock_add_rule", unix.SYS_LANDLOCK_ADD_RULE, ruleset, unsafe.Pointer(PlaceAll(p, placed)), len(rules)).kind = allow
+}
 
 // A Ref stands for the result of a step in an argument of a later one.
 type Ref int16
@@ -143,12 +170,14 @@ func (p *Plan) text(s string) uintptr {
 	return uintptr(unsafe.Pointer(&b[0]))
 }
 
-// list returns the address of an array of strings as C has it.
-func (p *Plan) list(words []string) uintptr {
-	array := make([]uintptr, len(words)+1)
-	for i, w := range words {
-		array[i] = p.text(w)
+// list returns the address of an array of strings as C has it, with the
+// addresses of more at its end.
+func (p *Plan) list(words []string, more ...uintptr) uintptr {
+	array := make([]uintptr, 0, len(words)+len(more)+1)
+	for _, w := range words {
+		array = append(array, p.text(w))
 	}
+	array = append(append(array, more...), 0)
 	return uintptr(unsafe.Pointer(PlaceAll(p, array)))
 }
 

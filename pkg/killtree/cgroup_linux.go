@@ -44,6 +44,14 @@ func newCgroup(most int) (*cgroup, error) {
 	return g, nil
 }
 
+// dir is the path of g, "" for none.
+func (g *cgroup) dir() string {
+	if g == nil {
+		return ""
+	}
+	return g.path
+}
+
 // cgroupName is how the name of the cgroup of a stage begins.
 func cgroupName(base string, pid int) string {
 	return filepath.Join(base, "agentkit-"+strconv.Itoa(pid)+"-")

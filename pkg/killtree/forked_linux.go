@@ -31,15 +31,18 @@ type Forked interface {
 	Abandon()
 }
 
-// preparer is a Confiner that can do without a stage.
+// preparer is a Confiner that can do without a stage. without is why the command
+// gets no namespaces; "" where it may have them.
 type preparer interface {
-	Prepare(confine []byte, path string, argv []string, attr *syscall.ProcAttr) (Forked, error)
+	Prepare(confine []byte, path string, argv []string, attr *syscall.ProcAttr, without string) (Forked, error)
 }
 
 // forked is the backend of a command whose stage is a fork of this process.
 type forked struct {
-	init  int // its PID
-	pidfd int // the same, but never another process; -1 where there is none
+	method string
+	group  *cgroup
+	init   int // its PID
+	pidfd  int // the same, but never another process; -1 where there is none
 	line
 }
 
@@ -52,6 +55,9 @@ func startForked(m string, c *exec.Cmd, o Options) (*forked, error) {
 	if m == PIDNamespace && os.Geteuid() != 0 {
 		return nil, fmt.Errorf("%w: %s needs to be root", ErrMethod, m)
 	}
+	if !namespaces(m) && len(o.Confine) > 0 && o.Without == "" {
+		return nil, fmt.Errorf("%w: the stage finds out how far the command can be confined", ErrMethod)
+	}
 	if !forkable(c) {
 		return nil, fmt.Errorf("%w: the command asks for more than a fork gives", ErrMethod)
 	}
@@ -61,6 +67,9 @@ func startForked(m string, c *exec.Cmd, o Options) (*forked, error) {
 	}
 	defer s.close()
 	attr := &syscall.ProcAttr{Dir: c.Dir, Env: c.Environ(), Files: s.files, Sys: &syscall.SysProcAttr{Setsid: true}}
+	if !namespaces(m) {
+		attr.Sys.Pdeathsig = syscall.SIGKILL // the kernel does not end it with the init
+	}
 	if a := c.SysProcAttr; a != nil {
 		attr.Sys.Setctty, attr.Sys.Ctty, attr.Sys.Credential = a.Setctty, a.Ctty, a.Credential
 	}
@@ -73,7 +82,7 @@ func startForked(m string, c *exec.Cmd, o Options) (*forked, error) {
 		s.drop()
 		return nil, err
 	}
-	b, err := forkInit(m, command)
+	b, err := forkInit(m, command, o)
 	if err == nil {
 		runtime.KeepAlive(c) // its files
 		if s.feed != nil {
@@ -180,7 +189,7 @@ func (s *streams) drop() {
 func prepare(o Options, path string, argv []string, attr *syscall.ProcAttr) (Forked, error) {
 	if len(o.Confine) > 0 {
 		if p, ok := o.Confiner.(preparer); ok {
-			return p.Prepare(o.Confine, path, argv, attr)
+			return p.Prepare(o.Confine, path, argv, attr, o.Without)
 		}
 		return nil, fmt.Errorf("%w: the stage confines the command", ErrMethod)
 	}
@@ -197,6 +206,39 @@ func prepare(o Options, path string, argv []string, attr *syscall.ProcAttr) (For
 	p.Exec(path, argv, attr.Env)
 	return u, nil
 }
+
+// errTried is how a command ends that is none.
+var errTried = errors.New("a trial")
+
+// A trial is a command that is none: it gets as far as one would.
+type trial struct{ unconfined }
+
+// Follow implements Forked.
+func (t *trial) Follow(first *fork.Plan) error {
+	err := t.unconfined.Follow(first)
+	if errors.Is(err, errNoSteps) {
+		return errTried
+	}
+	return err
+}
+
+// tryFork reports why an init for method m cannot be forked.
+func tryFork(m string, o Options) error {
+	if m == PIDNamespace && os.Geteuid() != 0 {
+		return fmt.Errorf("%w: %s needs to be root", ErrMethod, m)
+	}
+	pair, err := fork.SocketPair(linkAt)
+	if err != nil {
+		return err
+	}
+	if _, err = forkInit(m, &trial{unconfined{ours: pair[0], tell: pair[1]}}, o); errors.Is(err, errTried) {
+		return nil
+	}
+	return err
+}
+
+// errNoSteps is the failure of a command whose plan has come to its end.
+var errNoSteps = errors.New("there is nothing to start")
 
 // unconfined is a command that nothing confines.
 type unconfined struct {
@@ -224,6 +266,9 @@ func (u *unconfined) Follow(first *fork.Plan) error {
 		return nil // it was closed by the start of the program
 	}
 	step, errno := fork.Explain(msg, first, &u.plan)
+	if step == "" {
+		return errNoSteps
+	}
 	if err := fork.Failed(step, errno, u.path, u.dir); err != nil {
 		return err
 	}
@@ -240,50 +285,36 @@ func ignoringEINTR(call func() (int, error)) (int, error) {
 }
 
 // forkInit forks the init and the command.
-func forkInit(m string, command Forked) (*forked, error) {
+func forkInit(m string, command Forked, o Options) (*forked, error) {
 	second, flags, tell := command.Plan()
-	pair, err := fork.SocketPair(linkAt)
-	if err != nil {
+	b := &forked{method: m, line: line{gone: make(chan struct{})}}
+	fail := func(err error) (*forked, error) {
 		command.Abandon()
+		b.group.remove()
 		return nil, fmt.Errorf("%w: %w", ErrMethod, err)
 	}
-	flags |= unix.CLONE_NEWPID | unix.CLONE_NEWNS
+	pair, err := fork.SocketPair(linkAt)
+	if err != nil {
+		return fail(err)
+	}
+	if m == Cgroup {
+		if b.group, err = newCgroup(o.MaxProcesses); err != nil {
+			_, _ = unix.Close(pair[0]), unix.Close(pair[1])
+			return fail(fmt.Errorf("setting up %s: %w", m, err))
+		}
+	}
+	if namespaces(m) {
+		flags |= unix.CLONE_NEWPID | unix.CLONE_NEWNS
+	}
 	if m == UserNamespace {
 		flags |= unix.CLONE_NEWUSER
 	}
-	first := firstPlan(pair[1], pair[0])
-	b := &forked{line: line{gone: make(chan struct{})}}
-	started := make(chan unix.Errno)
-	go func() {
-		// The kernel ends the init when the thread ends that made it.
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		pid, errno := fork.Init(first, second, flags, tell)
-		if b.init = pid; errno == 0 {
-			b.pidfd, _ = unix.PidfdOpen(pid, 0)
-		}
-		started <- errno
-		if errno == 0 {
-			_, _ = ignoringEINTR(func() (int, error) { return unix.Wait4(pid, nil, 0, nil) })
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			close(b.gone)
-			if b.pidfd >= 0 {
-				_ = unix.Close(b.pidfd)
-			}
-		}
-	}()
-	errno := <-started
+	first := b.firstPlan(pair[1], pair[0], o)
+	errno := b.fork(first, second, flags, tell)
 	_ = unix.Close(pair[1])
 	if errno != 0 {
 		_ = unix.Close(pair[0])
-		command.Abandon()
-		err := fmt.Errorf("%w: making the namespaces for %s: %w", ErrMethod, m, errno)
-		switch errno {
-		case unix.EPERM, unix.EACCES, unix.ENOSPC, unix.EUSERS, unix.EINVAL:
-			err = errors.Join(err, errNamespaces)
-		}
-		return nil, err
+		return fail(explainFork(m, errno))
 	}
 	_ = unix.SetNonblock(pair[0], true)
 	b.link = os.NewFile(uintptr(pair[0]), "stage")
@@ -294,6 +325,53 @@ func forkInit(m string, command Forked) (*forked, error) {
 		return nil, err
 	}
 	return b, nil
+}
+
+// explainFork is the failure of a fork.
+func explainFork(m string, errno unix.Errno) error {
+	if !namespaces(m) {
+		return fmt.Errorf("forking: %w", errno)
+	}
+	switch errno {
+	case unix.EPERM, unix.EACCES:
+		return fmt.Errorf("%w: they are forbidden: %w", errNamespaces, errno)
+	case unix.ENOSPC, unix.EUSERS:
+		return fmt.Errorf("%w: the limit on them is reached (user.max_user_namespaces): %w", errNamespaces, errno)
+	case unix.EINVAL:
+		return fmt.Errorf("%w: %w", errNamespaces, errno)
+	}
+	return fmt.Errorf("making the namespaces for %s: %w", m, errno)
+}
+
+// fork makes the init from a thread that lives as long as it: the kernel ends
+// the init of a namespace when the thread ends that made it.
+func (b *forked) fork(first, second *fork.Plan, flags uintptr, tell int) unix.Errno {
+	started := make(chan unix.Errno)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		pid, errno := fork.Init(first, second, flags, tell)
+		if b.init = pid; errno == 0 {
+			b.pidfd, _ = unix.PidfdOpen(pid, 0)
+		}
+		started <- errno
+		if errno != 0 {
+			return
+		}
+		_, _ = ignoringEINTR(func() (int, error) { return unix.Wait4(pid, nil, 0, nil) })
+		if b.group != nil {
+			// Nothing is in it, unless the init was killed.
+			_ = b.group.kill()
+			b.group.remove()
+		}
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		close(b.gone)
+		if b.pidfd >= 0 {
+			_ = unix.Close(b.pidfd)
+		}
+	}()
+	return <-started
 }
 
 // follow waits until the command runs.
@@ -311,10 +389,19 @@ func (b *forked) follow(command Forked, first *fork.Plan, users bool) error {
 	return command.Follow(first)
 }
 
-// firstPlan is what the init does: it shows the command the processes of its
-// own namespace. Only /proc is cut off from the mounts of others.
-func firstPlan(link, ours int) *fork.Plan {
+// firstPlan is what the init does: in namespaces it shows the command the
+// processes of its own. Only /proc is cut off from the mounts of others.
+func (b *forked) firstPlan(link, ours int, o Options) *fork.Plan {
+	const name = "agentkit-init"
 	p := &fork.Plan{}
+	if !namespaces(b.method) {
+		// It sees on the link that its parent has ended, and lives on to end
+		// the rest.
+		p.Await(link, ours)
+		p.Do("setsid", unix.SYS_SETSID)
+		p.Reaper(link, name, b.reaper(o))
+		return p
+	}
 	// A parent that ends before this is seen by the next step.
 	p.Do("pdeathsig", unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, int(unix.SIGKILL), 0, 0, 0)
 	p.Await(link, ours)
@@ -327,8 +414,17 @@ func firstPlan(link, ours int) *fork.Plan {
 	p.Try("opening ns_last_pid", 2, unix.SYS_OPENAT, unix.AT_FDCWD, "/proc/sys/kernel/ns_last_pid", unix.O_WRONLY|unix.O_CLOEXEC, 0).Keeps(fd)
 	p.Try("choosing a PID", 0, unix.SYS_WRITE, fd, last, len(last))
 	p.Close(fd)
-	p.Init(link, "agentkit-init")
+	p.Init(link, name)
 	return p
+}
+
+// reaper is what the init becomes where it has to look for what is below it.
+func (b *forked) reaper(o Options) *fork.Reaper {
+	r := &fork.Reaper{Argv: []string{o.Self, StageArg, reaperArg, b.group.dir()}, Env: stageEnv(o)}
+	if b.group != nil {
+		r.Cgroup, r.CgroupFd = b.group.path, b.group.fd
+	}
+	return r
 }
 
 func (b *forked) wait(t *Tree) (*State, error) {
@@ -349,13 +445,20 @@ func (b *forked) wait(t *Tree) (*State, error) {
 	}
 }
 
+// kill leaves it to the init, unless that is not able to: in a namespace its end
+// ends all.
 func (b *forked) kill() {
+	if !namespaces(b.method) {
+		_ = b.tell(fork.KillAll, 0)
+		return
+	}
 	if !b.killed() {
 		b.strike()
 	}
 }
 
-// strike kills the init, and with it the kernel kills everything.
+// strike kills the init, and with it the kernel kills everything: in a namespace,
+// and elsewhere while there is nothing but the command.
 func (b *forked) strike() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -3,6 +3,7 @@
 package killtree
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 	"os/exec"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestAsStarted: what fails before the command was let go is no failure of the
@@ -47,5 +49,85 @@ func TestNoNamespaces(t *testing.T) {
 	}
 	if <-tree.Exited(); namespaces(tree.Method()) || tree.State().ExitCode != 0 {
 		t.Errorf("%s: %+v", tree.Method(), tree.State())
+	}
+}
+
+// TestReplaced: an init that becomes our program to end everything becomes the one
+// that forked it, though another stands in its place by now.
+func TestReplaced(t *testing.T) {
+	for _, m := range []string{Cgroup, Subreaper} {
+		t.Run(m, func(t *testing.T) {
+			if tree, err := (Options{Self: self(t), Method: m}).Start(exec.Command("true")); err != nil {
+				t.Skip(err)
+			} else {
+				<-tree.Exited()
+			}
+			mark, program := newMark(t), self(t)
+			if os.Geteuid() != 0 {
+				t.Skip("the test's own program is not a copy")
+			}
+			c := exec.Command(program, "supervise", program, m, "sh", "-c", "setsid sleep 1000 & trap : TERM; echo up; sleep 1000; sleep 1000")
+			c.Env = []string{"PATH=/usr/bin:/bin", mark}
+			out, err := c.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			line, _ := bufio.NewReader(out).ReadString('\n')
+			if err := os.Remove(program); err != nil {
+				t.Error(err)
+			}
+			if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o755); err != nil {
+				t.Error(err)
+			}
+			n := 0
+			for i := 0; i < 500 && n < 4; i++ {
+				time.Sleep(10 * time.Millisecond)
+				n = len(marked(mark))
+			}
+			if line != "up\n" || n < 4 {
+				t.Errorf("%q, %d processes", line, n)
+			}
+			_ = c.Process.Kill()
+			_ = c.Wait()
+			if left := survivors(mark); len(left) > 0 {
+				t.Errorf("%v survive", left)
+				for _, pid := range left {
+					_ = syscall.Kill(pid, syscall.SIGKILL)
+				}
+			}
+		})
+	}
+}
+
+// A told is a Confiner that keeps what it was told.
+type told struct{ without string }
+
+func (c *told) Start([]byte, string, []string, *syscall.ProcAttr) (int, error) {
+	return 0, errors.New("the stage is not meant to")
+}
+
+func (c *told) Prepare(_ []byte, _ string, _ []string, _ *syscall.ProcAttr, without string) (Forked, error) {
+	c.without = without
+	return nil, errors.New("enough")
+}
+
+// TestKnown: what is known about the machine is not tried again, and who confines
+// the command is told why there are no namespaces.
+func TestKnown(t *testing.T) {
+	o := Options{Self: self(t), Known: Subreaper}
+	tree, err := o.Start(exec.Command("true"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if <-tree.Exited(); tree.Method() != Subreaper {
+		t.Errorf("%s though %s is known to be the best", tree.Method(), o.Known)
+	}
+	c := &told{}
+	o.Known, o.Confine, o.Confiner, o.Without = Subreaper, []byte("{}"), c, "they are not wanted"
+	if _, err := o.Start(exec.Command("true")); err == nil || err.Error() != "enough" || c.without != o.Without {
+		t.Errorf("%v, and it was told %q", err, c.without)
 	}
 }

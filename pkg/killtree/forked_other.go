@@ -11,3 +11,10 @@ import (
 func startForked(m string, _ *exec.Cmd, _ Options) (backend, error) {
 	return nil, fmt.Errorf("%w: %s needs a stage here", ErrMethod, m)
 }
+
+func tryFork(m string, _ Options) error {
+	return fmt.Errorf("%w: %s needs a stage here", ErrMethod, m)
+}
+
+// takeOver has nothing to go on from.
+func takeOver(string, string) int { return 125 }

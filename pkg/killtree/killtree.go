@@ -52,6 +52,10 @@ const StageArg = "__init"
 // ErrMethod is returned when the method that was asked for does not work here.
 var ErrMethod = errors.New("the method to end a tree is not available")
 
+// errNamespaces says that the kernel does not make the namespaces of a method: for
+// a stage that is started it would not either, and trying costs milliseconds.
+var errNamespaces = errors.New("there are no such namespaces here")
+
 // Options says how to start a tree. The zero value starts it without a stage.
 type Options struct {
 	// Self is the absolute path of the running program, whose main hands its
@@ -68,6 +72,12 @@ type Options struct {
 	Confiner Confiner `json:"-"`
 	// Method forces a method; "" is the best one that works.
 	Method string
+	// Known is the best method that an earlier [Probe] of this program found on this
+	// machine: better ones are not tried again. "" when there was none.
+	Known string
+	// Without says why there are no user namespaces here, where that is known:
+	// pidns+userns is left out, and the Confiner told. "" where they may be had.
+	Without string
 	// NoUserNamespace leaves pidns+userns out of the choice.
 	NoUserNamespace bool
 	// NoFork has the stage always be the program started again.
@@ -162,12 +172,18 @@ func (o Options) Start(c *exec.Cmd) (*Tree, error) {
 		return begin(o.Method, c, o)
 	}
 	list := candidates()
-	for i := max(int(cached.Load())-1, 0); i < len(list); i++ {
-		if o.NoUserNamespace && list[i] == UserNamespace {
+	for i := max(int(cached.Load())-1, slices.Index(list, o.Known), 0); i < len(list); i++ {
+		if list[i] == UserNamespace && (o.NoUserNamespace || o.Without != "") {
 			continue
 		}
 		t, err := begin(list[i], c, o)
 		if errors.Is(err, ErrMethod) {
+			if list[i] == UserNamespace && errors.Is(err, errNamespaces) {
+				o.Without = err.Error()
+				if len(o.Confine) > 0 {
+					i = -1 // what was tried before may have been for want of them
+				}
+			}
 			continue
 		}
 		if err == nil && !o.NoUserNamespace {

@@ -2,6 +2,7 @@ package killtree
 
 import (
 	"errors"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/signal"
@@ -20,7 +21,8 @@ type init1 struct {
 	link     link
 	group    *cgroup // for method cgroup
 	head     int
-	ended    atomic.Bool // the command itself
+	tell     func(record) // tells of the command
+	ended    atomic.Bool  // the command itself
 	killing  atomic.Bool
 	confiner Confiner
 }
@@ -53,7 +55,14 @@ func (l link) send(r record) {
 	}
 }
 
+// reaperArg asks for the stage that a forked init becomes; the directory of the
+// command's cgroup and a [fork.Task] follow.
+const reaperArg = "reap"
+
 func stage(args []string, c Confiner) int {
+	if len(args) == 3 && args[0] == reaperArg {
+		return takeOver(args[1], args[2])
+	}
 	if len(args) != 1 {
 		return 125
 	}
@@ -63,6 +72,7 @@ func stage(args []string, c Confiner) int {
 	}
 	unix.CloseOnExec(fd)
 	p := &init1{link: link(fd), confiner: c}
+	p.tell = p.link.send
 	if p.order, err = readOrder(p.link); err != nil || p.fds != fd {
 		return 125
 	}
@@ -203,29 +213,33 @@ func (p *init1) letGo() {
 func (p *init1) listen() {
 	var b [2]byte
 	for {
-		if _, err := p.link.Read(b[:1]); err != nil {
+		// Both at once: one kind of link keeps messages apart.
+		if _, err := io.ReadFull(p.link, b[:]); err != nil {
 			p.killAll()
 			return
 		}
-		if _, err := p.link.Read(b[1:]); err != nil {
-			p.killAll()
-			return
-		}
-		s := syscall.Signal(b[1])
-		switch b[0] {
-		case fork.SignalGroup:
-			p.signalGroup(s)
-		case fork.SignalAll:
-			p.signalAll(s)
-		case fork.KillAll:
-			p.killAll()
-		}
+		p.do(b[0], syscall.Signal(b[1]))
+	}
+}
+
+func (p *init1) do(what byte, s syscall.Signal) {
+	switch what {
+	case fork.SignalGroup:
+		p.signalGroup(s)
+	case fork.SignalAll:
+		p.signalAll(s)
+	case fork.KillAll:
+		p.killAll()
 	}
 }
 
 // reap collects the dead until nobody is left.
 func (p *init1) reap() {
-	for options := unix.WUNTRACED; ; {
+	for {
+		options := 0
+		if !p.ended.Load() {
+			options = unix.WUNTRACED
+		}
 		var w syscall.WaitStatus
 		var u syscall.Rusage
 		pid, err := syscall.Wait4(-1, &w, options, &u)
@@ -233,16 +247,15 @@ func (p *init1) reap() {
 		case errors.Is(err, syscall.EINTR):
 		case err != nil:
 			return
-		case pid != p.head:
+		case pid != p.head || p.ended.Load():
 		case w.Stopped():
 			if !p.killing.Load() {
-				p.link.send(record{kind: toldStopped, n: uint32(w.StopSignal())})
+				p.tell(record{kind: toldStopped, n: uint32(w)})
 			}
 		default:
-			options = 0
 			p.ended.Store(true)
 			left := p.rest()
-			p.link.send(record{kind: toldEnded, left: left, n: uint32(w), user: micros(u.Utime), system: micros(u.Stime), rss: int64(u.Maxrss)})
+			p.tell(record{kind: toldEnded, left: left, n: uint32(w), user: micros(u.Utime), system: micros(u.Stime), rss: int64(u.Maxrss)})
 			if !left {
 				return
 			}

@@ -30,10 +30,6 @@ type staged struct {
 	line
 }
 
-// errNamespaces says that the kernel does not make the namespaces of a method: for
-// a stage that is started it would not either, and trying costs milliseconds.
-var errNamespaces = errors.New("there are no such namespaces here")
-
 func launch(m string, c *exec.Cmd, o Options) (backend, error) {
 	if m == Group {
 		if len(o.Confine) > 0 {
@@ -41,22 +37,33 @@ func launch(m string, c *exec.Cmd, o Options) (backend, error) {
 		}
 		return startGroup(c)
 	}
-	if namespaces(m) && !o.NoFork {
-		b, err := startForked(m, c, o)
-		if !errors.Is(err, ErrMethod) || errors.Is(err, errNamespaces) {
-			return b, err
-		}
-	}
 	if m == Cgroup {
 		if err := mayCgroup(); err != nil {
 			return nil, fmt.Errorf("%w: setting up %s: %w", ErrMethod, m, err)
 		}
 	}
+	if !o.NoFork {
+		b, err := startForked(m, c, o)
+		if !errors.Is(err, ErrMethod) || errors.Is(err, errNamespaces) {
+			return b, err
+		}
+	}
 	return startStaged(m, c, o)
 }
 
-// probe starts a stage that has nothing to start.
+// probe makes an init, or where that is not to be had a stage, that has nothing to
+// start.
 func probe(o Options, m string) error {
+	if m == Cgroup {
+		if err := mayCgroup(); err != nil {
+			return err
+		}
+	}
+	if !o.NoFork {
+		if err := tryFork(m, o); err == nil || errors.Is(err, errNamespaces) {
+			return err
+		}
+	}
 	b, err := startStaged(m, &exec.Cmd{Env: []string{}}, o)
 	if err != nil {
 		return err
@@ -125,12 +132,8 @@ func (s *staged) prepare(c *exec.Cmd, o Options, link *os.File) (input, feed *os
 		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
 		attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN}
 	}
-	env := o.Env
-	if env == nil {
-		env = []string{} // nil would be ours
-	}
 	s.stage = &exec.Cmd{
-		Path: o.Self, Args: []string{o.Self, StageArg, strconv.Itoa(3 + len(c.ExtraFiles))}, Env: append(slices.Clip(env), "GOMAXPROCS=1"), Dir: "/",
+		Path: o.Self, Args: []string{o.Self, StageArg, strconv.Itoa(3 + len(c.ExtraFiles))}, Env: stageEnv(o), Dir: "/",
 		Stdin: c.Stdin, Stdout: c.Stdout, Stderr: c.Stderr, ExtraFiles: append(slices.Clip(c.ExtraFiles), link), SysProcAttr: attr, WaitDelay: c.WaitDelay,
 	}
 	if _, ok := c.Stdin.(*os.File); c.Stdin == nil || ok {
@@ -141,6 +144,9 @@ func (s *staged) prepare(c *exec.Cmd, o Options, link *os.File) (input, feed *os
 	}
 	return input, feed, err
 }
+
+// stageEnv is the environment of a stage. It is never nil, which would be ours.
+func stageEnv(o Options) []string { return append(slices.Clip(o.Env), "GOMAXPROCS=1") }
 
 // start starts the stage from a thread that lives as long as it: the kernel
 // ends the stage when that thread ends.
@@ -219,7 +225,7 @@ func (s *staged) wait(t *Tree) (*State, error) {
 			return s.lost(), nil
 		}
 		if r.kind == toldStopped {
-			t.notice(syscall.Signal(r.n))
+			t.notice(syscall.WaitStatus(r.n).StopSignal())
 		}
 		if r.kind == toldEnded {
 			s.finished(r.left)

@@ -6,16 +6,18 @@ import (
 	"io"
 	"os/exec"
 	"syscall"
+
+	"github.com/agentkit-go/agentkit/pkg/fork"
 )
 
 // What the stage tells, in records of recordSize bytes. It is told one order,
 // then letters of package fork, each with a signal.
 const (
-	toldFailed  = 'f' // it could not set itself up: errno
-	toldRefused = 'x' // the command could not be started: errno
-	toldStarted = 's' // it runs
-	toldStopped = 'p' // it was stopped: signal
-	toldEnded   = 'e' // it ended: wait status, and whether something is left
+	toldFailed  = 'f'          // it could not set itself up: errno
+	toldRefused = 'x'          // the command could not be started: errno
+	toldStarted = 's'          // it runs
+	toldStopped = fork.Stopped // wait status
+	toldEnded   = fork.Ended   // wait status, and whether something is left
 )
 
 const recordSize = 32

@@ -1,3 +1,5 @@
+//go:build linux && (amd64 || arm64)
+
 package sandbox
 
 import (
@@ -171,7 +173,7 @@ var attacks = []attack{
 	{name: "flags of a file", at: "23", hard: true, do: func(b base) error {
 		return onFile(b.victim(), func(fd int) error {
 			flags := 0x40 // no dump
-			_, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), setFlags, uintptr(unsafe.Pointer(&flags)))
+			_, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.FS_IOC_SETFLAGS, uintptr(unsafe.Pointer(&flags)))
 			return failed(e)
 		})
 	}},

@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"syscall"
@@ -16,9 +17,10 @@ import (
 // and users are that process's, and it is not our child.
 type forked struct{ *start }
 
-// Prepare readies what confines a command that killtree forks, at L3 and
-// nothing less.
-func (f *Confiner) Prepare(confine []byte, path string, argv []string, attr *syscall.ProcAttr) (killtree.Forked, error) {
+// Prepare readies what confines a command that killtree forks, at the level that
+// is asked for and nothing less, but L2 where without says why there are no
+// namespaces.
+func (f *Confiner) Prepare(confine []byte, path string, argv []string, attr *syscall.ProcAttr, without string) (killtree.Forked, error) {
 	c, err := readConfine(confine)
 	if err != nil {
 		return nil, err
@@ -26,16 +28,19 @@ func (f *Confiner) Prepare(confine []byte, path string, argv []string, attr *sys
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	if c.Level != 0 && c.Level != L3 {
-		return nil, fmt.Errorf("%w: %s needs no namespaces", killtree.ErrMethod, c.Level)
+	s := &start{Config: c, path: path, argv: argv, attr: attr, decide: c.decider(f.build), level: cmp.Or(c.Level, L3), below: true}
+	if s.level == L3 && without != "" {
+		s.level = L2
+		s.missing = append(s.missing, fmt.Sprintf("%s: %s", L3, without))
 	}
-	log, err := openJournal(c.Report)
-	if err != nil {
+	if s.level < max(c.Minimum, L2) {
+		return nil, fmt.Errorf("%w: %s is asked for", killtree.ErrMethod, max(c.Minimum, s.level))
+	}
+	if s.log, err = openJournal(c.Report); err != nil {
 		return nil, err
 	}
-	s := &start{Config: c, path: path, argv: argv, attr: attr, decide: c.decider(f.build), log: log, level: L3, below: true}
 	if err := s.prepare(); err != nil {
-		log.close()
+		s.log.close()
 		return nil, notSo(err)
 	}
 	makeRoom()
@@ -59,6 +64,9 @@ func (f forked) Plan() (command *fork.Plan, flags uintptr, tell int) {
 func (f forked) Follow(first *fork.Plan) error {
 	f.first = first
 	_ = unix.Close(f.tell)
+	if f.level < L3 {
+		f.closeUp()
+	}
 	if err := f.follow(); err != nil {
 		f.abandon()
 		f.log.close()

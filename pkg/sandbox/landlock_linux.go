@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"io/fs"
 	"os"
 	"unsafe"
 
@@ -43,16 +44,10 @@ type ruleset struct {
 	*plan
 	fd      fork.Ref
 	handled uint64
+	rules   []fork.Rule
 }
 
 type rulesetAttr struct{ fs, net, scoped uint64 }
-
-// pathRule is packed in the kernel: 12 bytes.
-type pathRule struct {
-	access uint64
-	fd     int32
-	_      int32
-}
 
 // newRuleset begins a ruleset of everything that this version of Landlock can
 // tell apart.
@@ -84,16 +79,12 @@ func (r *ruleset) allow(path string, access uint64) { r.open(path, access, 0) }
 func (r *ruleset) allowHere(path string, access uint64) { r.open(path, access, unix.O_NOFOLLOW) }
 
 func (r *ruleset) open(path string, access uint64, flag int) {
-	rule := fork.Place(&r.Plan, pathRule{access: access & r.handled})
-	fd := r.Scratch()
-	r.Try("open", 3, unix.SYS_OPENAT, unix.AT_FDCWD, path, unix.O_PATH|unix.O_CLOEXEC|flag, 0).Keeps(fd)
-	r.Poke(fd, &rule.fd)
-	r.Do("landlock_add_rule "+path, unix.SYS_LANDLOCK_ADD_RULE, r.fd, unix.LANDLOCK_RULE_PATH_BENEATH, unsafe.Pointer(rule), 0)
-	r.Close(fd)
+	r.rules = append(r.rules, fork.Rule{Path: path, Access: access & r.handled, Flags: flag})
 }
 
 // enforce restricts the process from here on.
 func (r *ruleset) enforce() {
+	r.Allow(r.fd, r.rules)
 	r.Do("landlock_restrict_self", unix.SYS_LANDLOCK_RESTRICT_SELF, r.fd, 0)
 	r.Close(r.fd)
 }
@@ -102,12 +93,19 @@ func (r *ruleset) enforce() {
 // its own hidden paths are left out of what may be read.
 func (p *plan) landlock(c *Config, abi int, mounts bool) {
 	r := p.newRuleset(abi)
-	readable := []string{"/"}
+	readable := []entry{{"/", fs.ModeDir}}
 	if !mounts {
 		readable = around(c.Hidden, c.writable())
 	}
-	for _, path := range readable {
-		r.allow(path, reading(path, mayRead))
+	for _, e := range readable {
+		switch {
+		case e.mode&fs.ModeSymlink != 0:
+			r.allow(e.path, reading(e.path, mayRead))
+		case e.mode.IsDir():
+			r.allow(e.path, mayRead)
+		default:
+			r.allow(e.path, mayRead&onFiles)
+		}
 	}
 	for _, path := range c.writable() {
 		r.allowHere(path, reading(path, mayWrite))
@@ -137,7 +135,7 @@ func reading(path string, access uint64) uint64 {
 // hidden: Landlock allows whole directories only, so one that holds something
 // hidden is replaced by its entries. What is written must stay readable too,
 // so nothing below a writable directory is left out.
-func around(hidden, writable []string) []string {
+func around(hidden, writable []string) []entry {
 	var split []string
 	for _, h := range hidden {
 		if !belowAny(h, writable) {
@@ -145,7 +143,7 @@ func around(hidden, writable []string) []string {
 		}
 	}
 	if len(split) == 0 {
-		return []string{"/"}
+		return []entry{{"/", fs.ModeDir}}
 	}
 	return aroundIn("/", split, nil)
 }

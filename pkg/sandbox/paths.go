@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"io/fs"
 	"os"
 	"path"
 	"strings"
@@ -22,9 +23,15 @@ func belowAny(path string, dirs []string) bool {
 
 func parent(p string) string { return path.Dir(p) }
 
+// An entry is a path and what is known of its type.
+type entry struct {
+	path string
+	mode fs.FileMode // type bits as fs.DirEntry.Type has them
+}
+
 // aroundIn appends to list what is in dir, without what is hidden: a directory
 // that holds something hidden is replaced by its entries.
-func aroundIn(dir string, hidden, list []string) []string {
+func aroundIn(dir string, hidden []string, list []entry) []entry {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return list
@@ -41,7 +48,7 @@ func aroundIn(dir string, hidden, list []string) []string {
 		case inside && e.IsDir():
 			list = aroundIn(path, hidden, list)
 		default:
-			list = append(list, path)
+			list = append(list, entry{path, e.Type()})
 		}
 	}
 	return list

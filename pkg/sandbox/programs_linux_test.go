@@ -1,3 +1,5 @@
+//go:build linux && (amd64 || arm64)
+
 package sandbox
 
 // testProgram is what the test's own program does when a test starts it with

@@ -58,6 +58,8 @@ func (c *Config) Snapshot(level Level) (*Snapshot, error) {
 	if level < L3 {
 		c = c.unmounted()
 	}
+	open := roots{}
+	defer open.close()
 	for _, path := range c.ReadOnly {
 		dir := c.home(path)
 		if dir == "" {
@@ -72,13 +74,12 @@ func (c *Config) Snapshot(level Level) (*Snapshot, error) {
 			continue
 		}
 		g := guarded{dir: dir, name: name}
-		root, err := os.OpenRoot(dir)
+		root, err := open.root(dir)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err == nil {
 			g.was, err = s.save(root, name)
-			_ = root.Close()
 		}
 		if err != nil {
 			return nil, fmt.Errorf("guarding %s: %w", path, err)
@@ -133,6 +134,26 @@ func (s *Snapshot) UnmarshalJSON(raw []byte) error {
 		s.paths = append(s.paths, g)
 	}
 	return nil
+}
+
+// roots are directories that are open.
+type roots map[string]*os.Root
+
+func (r roots) root(dir string) (*os.Root, error) {
+	if root, ok := r[dir]; ok {
+		return root, nil
+	}
+	root, err := os.OpenRoot(dir)
+	if err == nil {
+		r[dir] = root
+	}
+	return root, err
+}
+
+func (r roots) close() {
+	for _, root := range r {
+		_ = root.Close()
+	}
 }
 
 // home returns the innermost writable directory that path lies in; "" for none.
@@ -212,18 +233,24 @@ func walk(root *os.Root, name string, visit func(string, fs.FileInfo) error) err
 func (s *Snapshot) Restore(quarantine string) ([]Restore, error) {
 	var list []Restore
 	var errs []error
+	open := roots{}
+	defer open.close()
 	for i := range s.paths {
 		g := &s.paths[i]
 		if path := filepath.Join(g.dir, g.name); below(quarantine, path) {
 			errs = append(errs, fmt.Errorf("restoring %s: it holds the quarantine", path))
 			continue
 		}
-		r, err := g.restore(func() (string, error) {
-			if err := os.MkdirAll(quarantine, 0o700); err != nil {
-				return "", err
-			}
-			return os.MkdirTemp(quarantine, strconv.Itoa(i)+"-")
-		})
+		var r *Restore
+		root, err := open.root(g.dir)
+		if err == nil {
+			r, err = g.restore(root, func() (string, error) {
+				if err := os.MkdirAll(quarantine, 0o700); err != nil {
+					return "", err
+				}
+				return os.MkdirTemp(quarantine, strconv.Itoa(i)+"-")
+			})
+		}
 		if r != nil {
 			list = append(list, *r)
 		}
@@ -234,12 +261,7 @@ func (s *Snapshot) Restore(quarantine string) ([]Restore, error) {
 	return list, errors.Join(errs...)
 }
 
-func (g *guarded) restore(room func() (string, error)) (*Restore, error) {
-	root, err := os.OpenRoot(g.dir)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
+func (g *guarded) restore(root *os.Root, room func() (string, error)) (*Restore, error) {
 	// A bound as generous as the memory: what the command made may be large.
 	now, err := (&Snapshot{files: math.MinInt32, size: -1 << 40}).save(root, g.name)
 	if err == nil && maps.EqualFunc(g.was, now, func(a, b saved) bool { return a.mode == b.mode && bytes.Equal(a.data, b.data) }) {

@@ -135,18 +135,16 @@ func (c *Config) unmounted() *Config {
 	u.entries = []string{}
 	for _, dir := range c.writable() {
 		if slices.ContainsFunc(kept, func(k string) bool { return below(k, dir) }) {
-			u.entries = append(u.entries, slices.DeleteFunc(aroundIn(dir, kept, nil), isLink)...)
+			for _, e := range aroundIn(dir, kept, nil) {
+				if e.mode&os.ModeSymlink == 0 { // not what leads elsewhere
+					u.entries = append(u.entries, e.path)
+				}
+			}
 		} else {
 			u.entries = append(u.entries, dir)
 		}
 	}
 	return &u
-}
-
-// isLink reports whether the path is of something that leads elsewhere.
-func isLink(path string) bool {
-	i, err := os.Lstat(path)
-	return err == nil && i.Mode()&os.ModeSymlink != 0
 }
 
 // kept lists what is private, or what protected directory holds it.

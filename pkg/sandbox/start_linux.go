@@ -44,10 +44,9 @@ func (c *Config) Start(path string, argv []string, attr *syscall.ProcAttr, decid
 	}
 	var missing []string
 	for level := want; level >= L2 && level >= c.Minimum; level-- {
-		s := &start{Config: c, path: path, argv: argv, attr: attr, decide: decide, log: log, level: level}
+		s := &start{Config: c, path: path, argv: argv, attr: attr, decide: decide, log: log, level: level, missing: missing}
 		p, err := s.run()
 		if err == nil {
-			p.Missing = missing
 			log.write(line{Enforced: &p.Enforced})
 			if err := s.release(); err != nil {
 				return nil, err
@@ -99,6 +98,8 @@ type start struct {
 	outer bool // a gatekeeper further out sees what ours would
 	trial bool // nothing is started in the end
 
+	missing []string // why no higher level was reached
+
 	proxy   *proxy
 	proxyAt string       // its address as the command sees it; "" for none
 	server  net.Listener // what it listens on
@@ -119,10 +120,7 @@ func (s *start) run() (*Process, error) {
 		return nil, err
 	}
 	if !s.trial {
-		// Nobody may read or trace the gatekeeper; the child has to be made
-		// before, because a copy that is closed to all could not be given its
-		// users.
-		_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+		s.closeUp()
 	}
 	if err := s.follow(); err != nil {
 		s.abandon()
@@ -130,6 +128,10 @@ func (s *start) run() (*Process, error) {
 	}
 	return &Process{Pid: s.pid, Enforced: s.enforced()}, nil
 }
+
+// closeUp has nobody read or trace the gatekeeper. The child has to be made
+// before: a copy that is closed to all could not be given its users.
+func (s *start) closeUp() { _ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
 
 // prepare makes everything that is there before the child.
 func (s *start) prepare() error {
@@ -396,7 +398,7 @@ func receive(fd int) (message, error) {
 
 // enforced says what holds the child.
 func (s *start) enforced() Enforced {
-	e := Enforced{Level: s.level, Network: s.network(), Hosts: s.Hosts}
+	e := Enforced{Level: s.level, Network: s.network(), Hosts: s.Hosts, Missing: s.missing}
 	if s.level >= L3 {
 		e.Mechanisms = append(e.Mechanisms, "userns", "mountns", "ipcns")
 		if s.flags&unix.CLONE_NEWNET != 0 {
