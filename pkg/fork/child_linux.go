@@ -37,15 +37,7 @@ type child struct {
 	msg     [2]uint32
 	act     sigaction
 	rec     Record
-	rule    pathRule
-}
-
-// A pathRule is struct landlock_path_beneath_attr, of which the kernel reads 12
-// bytes.
-type pathRule struct {
-	access uint64
-	fd     int32
-	_      int32
+	rule    PathRule
 }
 
 // Fork makes a child with the clone flags given, which carries out p and ends,
@@ -182,7 +174,7 @@ func (c *child) allow(s *step, cells *cell) unix.Errno {
 		if e != 0 {
 			continue
 		}
-		c.rule.access, c.rule.fd = r.access, int32(fd)
+		c.rule.Access, c.rule.Fd = r.access, int32(fd)
 		_, _, e = syscall.RawSyscall6(s.nr, s.arg(0, cells), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&c.rule)), 0, 0, 0)
 		syscall.RawSyscall6(unix.SYS_CLOSE, fd, 0, 0, 0, 0, 0)
 		if e != 0 {

@@ -58,6 +58,14 @@ type Rule struct {
 	Flags  int // for openat(2), besides O_PATH
 }
 
+// A PathRule is struct landlock_path_beneath_attr, of which the kernel reads 12
+// bytes.
+type PathRule struct {
+	Access uint64
+	Fd     int32
+	_      int32
+}
+
 // A placedRule is a Rule as the child has it. A plan may have hundreds.
 type placedRule struct {
 	access uint64

@@ -23,6 +23,9 @@ type Forked interface {
 	// Plan returns what makes a child the command, the namespaces that it
 	// needs, and the descriptor where it tells of a failure.
 	Plan() (command *fork.Plan, flags uintptr, tell int)
+	// Ready is called when the child is there and waits. It returns when the child
+	// can go on.
+	Ready() error
 	// Follow is called once the child runs; first is the plan of the process
 	// before it. It returns when the command has started, or an error as of
 	// Options.Start.
@@ -31,10 +34,15 @@ type Forked interface {
 	Abandon()
 }
 
-// preparer is a Confiner that can do without a stage. without is why the command
-// gets no namespaces; "" where it may have them.
+// A Place says where the command is forked.
+type Place struct {
+	Namespaces bool   // in namespaces of its own, for processes and mounts
+	Without    string // why there are none for users; "" where they may be had
+}
+
+// preparer is a Confiner that can do without a stage.
 type preparer interface {
-	Prepare(confine []byte, path string, argv []string, attr *syscall.ProcAttr, without string) (Forked, error)
+	Prepare(confine []byte, path string, argv []string, attr *syscall.ProcAttr, at Place) (Forked, error)
 }
 
 // forked is the backend of a command whose stage is a fork of this process.
@@ -77,7 +85,7 @@ func startForked(m string, c *exec.Cmd, o Options) (*forked, error) {
 	if len(argv) == 0 {
 		argv = []string{c.Path}
 	}
-	command, err := prepare(o, c.Path, argv, attr)
+	command, err := prepare(m, o, c.Path, argv, attr)
 	if err != nil {
 		s.drop()
 		return nil, err
@@ -186,10 +194,10 @@ func (s *streams) drop() {
 }
 
 // prepare returns the command as something to fork.
-func prepare(o Options, path string, argv []string, attr *syscall.ProcAttr) (Forked, error) {
+func prepare(m string, o Options, path string, argv []string, attr *syscall.ProcAttr) (Forked, error) {
 	if len(o.Confine) > 0 {
 		if p, ok := o.Confiner.(preparer); ok {
-			return p.Prepare(o.Confine, path, argv, attr, o.Without)
+			return p.Prepare(o.Confine, path, argv, attr, Place{Namespaces: namespaces(m), Without: o.Without})
 		}
 		return nil, fmt.Errorf("%w: the stage confines the command", ErrMethod)
 	}
@@ -249,6 +257,9 @@ type unconfined struct {
 
 // Plan implements Forked.
 func (u *unconfined) Plan() (*fork.Plan, uintptr, int) { return &u.plan, 0, u.tell }
+
+// Ready implements Forked.
+func (u *unconfined) Ready() error { return nil }
 
 // Abandon implements Forked.
 func (u *unconfined) Abandon() { _, _ = unix.Close(u.ours), unix.Close(u.tell) }
@@ -381,6 +392,10 @@ func (b *forked) follow(command Forked, first *fork.Plan, users bool) error {
 			command.Abandon()
 			return fmt.Errorf("%w: %w", ErrMethod, err)
 		}
+	}
+	if err := command.Ready(); err != nil {
+		command.Abandon()
+		return err
 	}
 	if _, err := b.link.Write([]byte{0}); err != nil {
 		command.Abandon()

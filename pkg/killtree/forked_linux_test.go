@@ -109,8 +109,8 @@ func (c *told) Start([]byte, string, []string, *syscall.ProcAttr) (int, error) {
 	return 0, errors.New("the stage is not meant to")
 }
 
-func (c *told) Prepare(_ []byte, _ string, _ []string, _ *syscall.ProcAttr, without string) (Forked, error) {
-	c.without = without
+func (c *told) Prepare(_ []byte, _ string, _ []string, _ *syscall.ProcAttr, at Place) (Forked, error) {
+	c.without = at.Without
 	return nil, errors.New("enough")
 }
 

@@ -4,10 +4,11 @@
 // How far that reaches is the method. The ones above group run the command
 // under a small init stage, which is the parent of whatever loses its own,
 // collects the dead, and ends everything when the process that started it is
-// gone, even by SIGKILL. In a namespace it is a fork of the caller, see package
-// fork; where that cannot be, and for the others, it is the caller's own
-// program started again with StageArg. Which methods work depends on the machine and the user, so the best
-// one is found by trying, and reported:
+// gone, even by SIGKILL. It is a fork of the caller, see package fork, which
+// outside of a namespace becomes the caller's own program when there is something
+// to end; where a fork does not do it is that program, started with StageArg.
+// Which methods work depends on the machine and the user, so the best one is
+// found by trying, and reported:
 //
 //   - pidns: the stage is the init of a PID namespace. The kernel ends all when
 //     the stage ends; nothing can leave, however it forks. It sees its own

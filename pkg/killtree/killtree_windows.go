@@ -34,12 +34,18 @@ func launch(m string, c *exec.Cmd, o Options) (backend, error) {
 	if m != JobObject || len(o.Confine) > 0 {
 		return nil, ErrMethod
 	}
+	if c.SysProcAttr == nil {
+		c.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	if err := quoteForCmd(c); err != nil {
+		return nil, err
+	}
 	job, err := newObject(o.MaxProcesses)
 	if err != nil {
 		return nil, err
 	}
-	if c.SysProcAttr == nil {
-		c.SysProcAttr = &syscall.SysProcAttr{}
+	if cp, _ := windows.GetConsoleCP(); cp == 0 {
+		c.SysProcAttr.CreationFlags |= windows.CREATE_NO_WINDOW // without a console of ours it would open one
 	}
 	// Suspended until it is in the job: what it starts before would be out.
 	c.SysProcAttr.CreationFlags |= windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP

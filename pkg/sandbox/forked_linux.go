@@ -18,9 +18,8 @@ import (
 type forked struct{ *start }
 
 // Prepare readies what confines a command that killtree forks, at the level that
-// is asked for and nothing less, but L2 where without says why there are no
-// namespaces.
-func (f *Confiner) Prepare(confine []byte, path string, argv []string, attr *syscall.ProcAttr, without string) (killtree.Forked, error) {
+// is asked for and nothing less, but L2 where there are no user namespaces.
+func (f *Confiner) Prepare(confine []byte, path string, argv []string, attr *syscall.ProcAttr, at killtree.Place) (killtree.Forked, error) {
 	c, err := readConfine(confine)
 	if err != nil {
 		return nil, err
@@ -28,10 +27,10 @@ func (f *Confiner) Prepare(confine []byte, path string, argv []string, attr *sys
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	s := &start{Config: c, path: path, argv: argv, attr: attr, decide: c.decider(f.build), level: cmp.Or(c.Level, L3), below: true}
-	if s.level == L3 && without != "" {
+	s := &start{Config: c, path: path, argv: argv, attr: attr, decide: c.decider(f.build), level: cmp.Or(c.Level, L3), below: true, apart: at.Namespaces}
+	if s.level == L3 && at.Without != "" {
 		s.level = L2
-		s.missing = append(s.missing, fmt.Sprintf("%s: %s", L3, without))
+		s.missing = append(s.missing, fmt.Sprintf("%s: %s", L3, at.Without))
 	}
 	if s.level < max(c.Minimum, L2) {
 		return nil, fmt.Errorf("%w: %s is asked for", killtree.ErrMethod, max(c.Minimum, s.level))
@@ -60,6 +59,14 @@ func (f forked) Plan() (command *fork.Plan, flags uintptr, tell int) {
 	return &f.plan.Plan, f.flags, f.tell
 }
 
+// Ready implements killtree.Forked.
+func (f forked) Ready() error {
+	if err := f.rules.ready(); err != nil {
+		return fmt.Errorf("%w: %w", killtree.ErrMethod, err)
+	}
+	return nil
+}
+
 // Follow implements killtree.Forked.
 func (f forked) Follow(first *fork.Plan) error {
 	f.first = first
@@ -80,6 +87,7 @@ func (f forked) Follow(first *fork.Plan) error {
 // Abandon implements killtree.Forked.
 func (f forked) Abandon() {
 	_ = unix.Close(f.tell)
+	_ = f.rules.ready()
 	f.abandon()
 	f.log.close()
 }

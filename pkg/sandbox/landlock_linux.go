@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"unsafe"
@@ -39,35 +40,31 @@ func landlockABI() int {
 	return int(n)
 }
 
-// A ruleset is what the plan restricts the process to.
+// A ruleset is what a process may be restricted to.
 type ruleset struct {
-	*plan
-	fd      fork.Ref
-	handled uint64
-	rules   []fork.Rule
+	attr  rulesetAttr
+	size  int // of attr that this version knows
+	rules []fork.Rule
 }
 
 type rulesetAttr struct{ fs, net, scoped uint64 }
 
 // newRuleset begins a ruleset of everything that this version of Landlock can
 // tell apart.
-func (p *plan) newRuleset(abi int) *ruleset {
-	attr := rulesetAttr{fs: mayDo}
-	size := 8
+func newRuleset(abi int) *ruleset {
+	r := &ruleset{attr: rulesetAttr{fs: mayDo}, size: 8}
 	switch {
 	case abi < 2:
-		attr.fs &^= unix.LANDLOCK_ACCESS_FS_REFER | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+		r.attr.fs &^= unix.LANDLOCK_ACCESS_FS_REFER | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	case abi < 3:
-		attr.fs &^= unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+		r.attr.fs &^= unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	case abi < 5:
-		attr.fs &^= unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+		r.attr.fs &^= unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	}
 	if abi >= 6 {
-		attr.scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
-		size = 24
+		r.attr.scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
+		r.size = 24
 	}
-	r := &ruleset{plan: p, fd: p.Cell(), handled: attr.fs}
-	p.Do("landlock_create_ruleset", unix.SYS_LANDLOCK_CREATE_RULESET, unsafe.Pointer(fork.Place(&p.Plan, attr)), size, 0).Keeps(r.fd)
 	return r
 }
 
@@ -79,20 +76,12 @@ func (r *ruleset) allow(path string, access uint64) { r.open(path, access, 0) }
 func (r *ruleset) allowHere(path string, access uint64) { r.open(path, access, unix.O_NOFOLLOW) }
 
 func (r *ruleset) open(path string, access uint64, flag int) {
-	r.rules = append(r.rules, fork.Rule{Path: path, Access: access & r.handled, Flags: flag})
+	r.rules = append(r.rules, fork.Rule{Path: path, Access: access & r.attr.fs, Flags: flag})
 }
 
-// enforce restricts the process from here on.
-func (r *ruleset) enforce() {
-	r.Allow(r.fd, r.rules)
-	r.Do("landlock_restrict_self", unix.SYS_LANDLOCK_RESTRICT_SELF, r.fd, 0)
-	r.Close(r.fd)
-}
-
-// landlock adds the restriction that holds at every level. Without mounts of
-// its own hidden paths are left out of what may be read.
-func (p *plan) landlock(c *Config, abi int, mounts bool) {
-	r := p.newRuleset(abi)
+// fill adds the rules that hold at every level. Without mounts of its own hidden
+// paths are left out of what may be read.
+func (r *ruleset) fill(c *Config, mounts bool) {
 	readable := []entry{{"/", fs.ModeDir}}
 	if !mounts {
 		readable = around(c.Hidden, c.writable())
@@ -120,7 +109,65 @@ func (p *plan) landlock(c *Config, abi int, mounts bool) {
 	if mounts {
 		r.allow("/dev/console", mayUse)
 	}
-	r.enforce()
+}
+
+// landlock has the child make the ruleset and restrict itself to it.
+func (p *plan) landlock(r *ruleset) {
+	fd := p.Cell()
+	p.Do("landlock_create_ruleset", unix.SYS_LANDLOCK_CREATE_RULESET, unsafe.Pointer(fork.Place(&p.Plan, r.attr)), r.size, 0).Keeps(fd)
+	p.Allow(fd, r.rules)
+	p.Do("landlock_restrict_self", unix.SYS_LANDLOCK_RESTRICT_SELF, fd, 0)
+	p.Close(fd)
+}
+
+// A shared is a ruleset that we make while the child is made, for it to restrict
+// itself to: it sees the same files as we do.
+type shared struct {
+	fd   int
+	done chan error
+}
+
+// share begins to make the ruleset.
+func (r *ruleset) share(fill func(*ruleset)) (*shared, error) {
+	fd, _, e := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&r.attr)), uintptr(r.size), 0)
+	if e != 0 {
+		return nil, fmt.Errorf("landlock_create_ruleset: %w", e)
+	}
+	s := &shared{fd: int(fd), done: make(chan error, 1)}
+	go func() {
+		fill(r)
+		s.done <- r.add(s.fd)
+	}()
+	return s, nil
+}
+
+// add adds the rules to the ruleset that is open as fd.
+func (r *ruleset) add(fd int) error {
+	for _, rule := range r.rules {
+		at, err := unix.Open(rule.Path, rule.Flags|unix.O_PATH|unix.O_CLOEXEC, 0)
+		if err != nil {
+			continue
+		}
+		attr := fork.PathRule{Access: rule.Access, Fd: int32(at)}
+		_, _, e := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(fd), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&attr)), 0, 0, 0)
+		_ = unix.Close(at)
+		if e != 0 {
+			return fmt.Errorf("landlock_add_rule: %s: %w", rule.Path, e)
+		}
+	}
+	return nil
+}
+
+// ready waits until the ruleset is whole, and lets go of it: the child has its own
+// hold on it.
+func (s *shared) ready() error {
+	if s == nil || s.fd < 0 {
+		return nil
+	}
+	err := <-s.done
+	_ = unix.Close(s.fd)
+	s.fd = -1
+	return err
 }
 
 // reading limits what is allowed for path to what its type can have.
@@ -131,6 +178,17 @@ func reading(path string, access uint64) uint64 {
 	return access
 }
 
+// closed reports whether the user may not read what is at path anyway, nor change
+// that: what programs are started gets no more rights than we have.
+func closed(path string) bool {
+	var i unix.Stat_t
+	if err := unix.Lstat(path, &i); err != nil || int(i.Uid) == os.Geteuid() || i.Mode&unix.S_IFMT == unix.S_IFLNK {
+		return false
+	}
+	may := func(mode uint32) bool { return unix.Faccessat(unix.AT_FDCWD, path, mode, unix.AT_EACCESS) == nil }
+	return !may(unix.R_OK) && (i.Mode&unix.S_IFMT != unix.S_IFDIR || !may(unix.X_OK))
+}
+
 // around lists what has to be readable for everything to be but what is
 // hidden: Landlock allows whole directories only, so one that holds something
 // hidden is replaced by its entries. What is written must stay readable too,
@@ -138,7 +196,7 @@ func reading(path string, access uint64) uint64 {
 func around(hidden, writable []string) []entry {
 	var split []string
 	for _, h := range hidden {
-		if !belowAny(h, writable) {
+		if !belowAny(h, writable) && !closed(h) {
 			split = append(split, h)
 		}
 	}

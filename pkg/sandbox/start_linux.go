@@ -91,6 +91,7 @@ type start struct {
 	first *fork.Plan // of the process before it, where there is one
 	flags uintptr
 	below bool // a process that killtree forked makes the command: it has the namespaces
+	apart bool // and among them one for mounts
 	ours  int  // socket to the child
 	tell  int  // the child's end of it, above all descriptors that it hands on
 	pid   int
@@ -98,6 +99,7 @@ type start struct {
 	outer bool // a gatekeeper further out sees what ours would
 	trial bool // nothing is started in the end
 
+	rules   *shared  // where the command sees the files that we see
 	missing []string // why no higher level was reached
 
 	proxy   *proxy
@@ -158,7 +160,15 @@ func (s *start) prepare() error {
 			return fmt.Errorf("starting the sandbox: %w", err)
 		}
 	}
+	if s.below && s.level < L3 && !s.apart {
+		s.rules, err = newRuleset(s.abi).share(func(r *ruleset) { r.fill(s.Config, false) })
+		if err != nil {
+			_, _ = unix.Close(s.ours), unix.Close(s.tell)
+			return &unreachedError{err.Error()}
+		}
+	}
 	if err := s.prepareProxy(); err != nil {
+		_ = s.rules.ready()
 		_, _ = unix.Close(s.ours), unix.Close(s.tell)
 		return err
 	}
@@ -191,7 +201,13 @@ func (s *start) write() {
 	p.dropCapabilities()
 	p.Credentials(s.attr)
 	p.Do("no_new_privs", unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-	p.landlock(s.Config, s.abi, mounts)
+	if s.rules != nil {
+		p.Do("landlock_restrict_self", unix.SYS_LANDLOCK_RESTRICT_SELF, s.rules.fd, 0)
+	} else {
+		r := newRuleset(s.abi)
+		r.fill(s.Config, mounts)
+		p.landlock(r)
+	}
 	p.Files(s.attr, s.tell)
 	// The current directory too has to be of the new mounts.
 	p.Chdir(fork.Dir(s.attr))
