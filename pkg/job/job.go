@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -300,19 +301,29 @@ func (r *Registry) room() error {
 // hasRoom answers for most cases without reading the status of every job.
 func (r *Registry) hasRoom() bool {
 	limits := r.Limits.filled()
-	names, err := os.ReadDir(r.Session.Path("jobs"))
-	if err != nil || len(names) >= limits.Running {
+	dir := r.Session.Path("jobs")
+	names, err := os.ReadDir(dir)
+	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
 	}
 	var bytes int64
+	alive := 0
 	for _, e := range names {
+		path := filepath.Join(dir, e.Name())
 		// A log with a hole counts for more than it takes: that errs towards
 		// the careful look.
-		if st, err := os.Lstat(r.Session.Path("jobs", e.Name(), logFile)); err == nil {
+		if st, err := os.Lstat(filepath.Join(path, logFile)); err == nil {
 			bytes += st.Size()
 		}
+		if len(names) < limits.Running {
+			continue
+		}
+		// A supervisor that was killed leaves its socket: that errs the same way.
+		if _, err := os.Lstat(filepath.Join(path, socketFile)); err == nil {
+			alive++
+		}
 	}
-	return bytes < limits.Disk
+	return alive < limits.Running && bytes < limits.Disk
 }
 
 func stays(i Info) int64 { return i.Total - (i.LostTo - i.LostFrom) }

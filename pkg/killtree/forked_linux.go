@@ -49,8 +49,9 @@ type preparer interface {
 type forked struct {
 	method string
 	group  *cgroup
-	init   int // its PID
-	pidfd  int // the same, but never another process; -1 where there is none
+	init   int      // its PID
+	pidfd  int      // the same, but never another process; -1 where there is none
+	handle *os.File // of pidfd
 	line
 }
 
@@ -338,6 +339,32 @@ func forkInit(m string, command Forked, o Options) (*forked, error) {
 	return b, nil
 }
 
+// open opens the pidfd, in a way that the runtime can wait for.
+func (b *forked) open() {
+	fd, err := unix.PidfdOpen(b.init, 0)
+	if err != nil {
+		return
+	}
+	_ = unix.SetNonblock(fd, true)
+	b.pidfd, b.handle = fd, os.NewFile(uintptr(fd), "init")
+}
+
+// await waits for the end of the init. Where the runtime can, it does the waiting:
+// a thread that waits in the kernel keeps its processor from other goroutines until
+// the runtime notices, which takes milliseconds where there is only one.
+func (b *forked) await() {
+	if c, err := b.handle.SyscallConn(); err == nil {
+		err = c.Read(func(uintptr) bool {
+			pid, err := ignoringEINTR(func() (int, error) { return unix.Wait4(b.init, nil, unix.WNOHANG, nil) })
+			return pid != 0 || err != nil
+		})
+		if err == nil {
+			return
+		}
+	}
+	_, _ = ignoringEINTR(func() (int, error) { return unix.Wait4(b.init, nil, 0, nil) })
+}
+
 // explainFork is the failure of a fork.
 func explainFork(m string, errno unix.Errno) error {
 	if !namespaces(m) {
@@ -362,14 +389,14 @@ func (b *forked) fork(first, second *fork.Plan, flags uintptr, tell int) unix.Er
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		pid, errno := fork.Init(first, second, flags, tell)
-		if b.init = pid; errno == 0 {
-			b.pidfd, _ = unix.PidfdOpen(pid, 0)
+		if b.init, b.pidfd = pid, -1; errno == 0 {
+			b.open()
 		}
 		started <- errno
 		if errno != 0 {
 			return
 		}
-		_, _ = ignoringEINTR(func() (int, error) { return unix.Wait4(pid, nil, 0, nil) })
+		b.await()
 		if b.group != nil {
 			// Nothing is in it, unless the init was killed.
 			_ = b.group.kill()
@@ -378,9 +405,7 @@ func (b *forked) fork(first, second *fork.Plan, flags uintptr, tell int) unix.Er
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		close(b.gone)
-		if b.pidfd >= 0 {
-			_ = unix.Close(b.pidfd)
-		}
+		_ = b.handle.Close()
 	}()
 	return <-started
 }
