@@ -318,7 +318,7 @@ func (b *bashCall) start(ctx context.Context, env *tool.Env, out job.Output) (ra
 		return ran{}, err
 	}
 	if b.box.config != nil {
-		c.Tree.Confine, c.Tree.Confiner = b.box.bytes, sandbox.NewConfiner(b.asked.build(env))
+		c.Tree.Confine, c.Tree.Confiner = b.box.bytes, sandbox.NewConfiner(b.asked.build(env)).For(b.box.config)
 		c.Held, b.report = b.asked.held, b.box.config.Report
 	}
 	// Root can read the memory of the init, which a fork has from us: what is

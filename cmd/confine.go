@@ -131,6 +131,13 @@ func (b *bashCall) confine(env *tool.Env) (*confinement, error) {
 			cfg.Copies = append(cfg.Copies, realDir(path))
 		}
 	}
+	guarded := make(chan error, 1)
+	snapshot := *cfg // the rest goes on changing
+	go func() {
+		var err error
+		c.guard, err = snapshot.Snapshot(cfg.Minimum)
+		guarded <- err
+	}()
 	var err error
 	if cfg.Policy, err = gate.New(env.Sources, env.Policy, b.needs, scratch(env)); err != nil {
 		return nil, fmt.Errorf("describing the sandbox: %w", err)
@@ -144,8 +151,7 @@ func (b *bashCall) confine(env *tool.Env) (*confinement, error) {
 	if c.bytes, err = cfg.Confine(); err != nil {
 		return nil, err
 	}
-	c.guard, err = cfg.Snapshot(sandbox.Level(env.Policy.Level()))
-	return c, err
+	return c, <-guarded
 }
 
 // keepGuard leaves the snapshot to whoever sees the end of the job.

@@ -11,6 +11,7 @@ import (
 const (
 	maxExplained = 64 << 10
 	maxGuesses   = 20
+	maxMessage   = 1000 // a longer line is data
 )
 
 // Explain reads the messages of programs that met the sandbox out of what a
@@ -53,6 +54,9 @@ func hostMessages() []string {
 }
 
 func (c *Config) explainLine(line, dir string) (Denial, bool) {
+	if len(line) > maxMessage {
+		return Denial{}, false
+	}
 	low := strings.ToLower(line)
 	if c.network() != Open && len(low) == len(line) {
 		for _, m := range hostMessages() {

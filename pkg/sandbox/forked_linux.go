@@ -20,12 +20,15 @@ type forked struct{ *start }
 // Prepare readies what confines a command that killtree forks, at the level that
 // is asked for and nothing less, but L2 where there are no user namespaces.
 func (f *Confiner) Prepare(confine []byte, path string, argv []string, attr *syscall.ProcAttr, at killtree.Place) (killtree.Forked, error) {
-	c, err := readConfine(confine)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.check(); err != nil {
-		return nil, err
+	c := f.config
+	if c == nil {
+		var err error
+		if c, err = readConfine(confine); err == nil {
+			err = c.check()
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	s := &start{Config: c, path: path, argv: argv, attr: attr, decide: c.decider(f.build), level: cmp.Or(c.Level, L3), below: true, apart: at.Namespaces}
 	if s.level == L3 && at.Without != "" {
@@ -35,6 +38,7 @@ func (f *Confiner) Prepare(confine []byte, path string, argv []string, attr *sys
 	if s.level < max(c.Minimum, L2) {
 		return nil, fmt.Errorf("%w: %s is asked for", killtree.ErrMethod, max(c.Minimum, s.level))
 	}
+	var err error
 	if s.log, err = openJournal(c.Report); err != nil {
 		return nil, err
 	}
@@ -79,6 +83,7 @@ func (f forked) Follow(first *fork.Plan) error {
 		f.log.close()
 		return notSo(err)
 	}
+	f.open() // first of all: the command waits at it
 	e := f.enforced()
 	f.log.write(line{Enforced: &e})
 	return f.release()

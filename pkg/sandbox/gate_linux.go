@@ -31,6 +31,7 @@ type gate struct {
 	processes string
 	root      int // the root directory as the command sees it
 	ctx       context.Context
+	opened    chan struct{} // closed when all is known
 
 	cancel  context.CancelFunc
 	workers atomic.Int32
@@ -100,7 +101,7 @@ func newGate(s *start, listener int) *gate {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &gate{
 		Config: s.Config, listener: listener, shared: s.flags&unix.CLONE_NEWNET == 0,
-		decide: s.decide, log: s.log, begin: coarseNow(), head: s.pid, root: unix.AT_FDCWD, ctx: ctx, cancel: cancel,
+		decide: s.decide, log: s.log, begin: coarseNow(), head: s.pid, root: unix.AT_FDCWD, opened: make(chan struct{}), ctx: ctx, cancel: cancel,
 		due: map[int]*identity{}, copies: newCopies(s.Copies),
 	}
 }
@@ -114,8 +115,11 @@ func coarseNow() time.Time {
 	return time.Unix(t.Unix())
 }
 
-// open begins to answer.
+// open begins to answer. What is foregone needs nothing of what is looked up
+// meanwhile.
 func (g *gate) open() {
+	defer close(g.opened)
+	g.hire()
 	if fd, err := unix.Open("/proc/"+strconv.Itoa(g.head)+"/root", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err == nil {
 		g.root = fd
 	}
@@ -123,7 +127,6 @@ func (g *gate) open() {
 	if ours, err := os.Readlink("/proc/self/ns/pid"); err != nil || theirs != ours {
 		g.processes = cmp.Or(theirs, "unknown")
 	}
-	g.hire()
 }
 
 func (g *gate) hire() {
@@ -208,6 +211,7 @@ func (g *gate) leave() {
 	if g.workers.Add(-1) == 0 {
 		g.cancel()
 		_ = unix.Close(g.listener)
+		<-g.opened
 		if g.root != unix.AT_FDCWD {
 			_ = unix.Close(g.root)
 		}
@@ -226,6 +230,7 @@ func (g *gate) handle(n *notice) (v verdict) {
 			v = refused(unix.EACCES)
 		}
 	}()
+	<-g.opened
 	switch nr := uintptr(n.nr); {
 	case nr == unix.SYS_EXECVE || nr == unix.SYS_EXECVEAT:
 		return g.exec(n)

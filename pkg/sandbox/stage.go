@@ -73,7 +73,15 @@ func (c *Config) Confine() ([]byte, error) {
 // It is what killtree needs for them: the process that uses it is their
 // gatekeeper and has to live as long as they.
 type Confiner struct {
-	build func(policy json.RawMessage) (Decider, error)
+	build  func(policy json.RawMessage) (Decider, error)
+	config *Config
+}
+
+// For returns f for commands that are all confined by c, whose bytes need not be
+// read again.
+func (f *Confiner) For(c *Config) *Confiner {
+	own := *c
+	return &Confiner{build: f.build, config: &own}
 }
 
 // NewConfiner returns a Confiner; build is as in [Stage].

@@ -96,8 +96,10 @@ type start struct {
 	tell  int  // the child's end of it, above all descriptors that it hands on
 	pid   int
 	gate  *gate
-	outer bool // a gatekeeper further out sees what ours would
-	trial bool // nothing is started in the end
+	// opened tells that the gate is
+	opened bool
+	outer  bool // a gatekeeper further out sees what ours would
+	trial  bool // nothing is started in the end
 
 	rules   *shared  // where the command sees the files that we see
 	missing []string // why no higher level was reached
@@ -318,11 +320,17 @@ func (s *start) follow() error {
 	return &unreachedError{"the process ended while it was set up"}
 }
 
-// release opens the gate for the child and returns what came of it.
-func (s *start) release() error {
-	if s.gate != nil {
+// open opens the gate, unless it is open.
+func (s *start) open() {
+	if s.gate != nil && !s.opened {
+		s.opened = true
 		s.gate.open()
 	}
+}
+
+// release opens the gate for the child and returns what came of it.
+func (s *start) release() error {
+	s.open()
 	if s.server != nil {
 		go s.proxy.serve(s.server)
 	}
