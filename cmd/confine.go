@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,81 +9,11 @@ import (
 
 	"github.com/agentkit-go/agentkit/pkg/gate"
 	"github.com/agentkit-go/agentkit/pkg/job"
-	"github.com/agentkit-go/agentkit/pkg/killtree"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/session"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
-
-// machineFile is where the state directory keeps what the machine offers.
-const machineFile = "machine.json"
-
-// maxMachines is how many places are remembered: containers may share a state
-// directory.
-const maxMachines = 8
-
-// A machine is what was found about the sandbox and the ways to end commands, and
-// where that holds.
-type machine struct {
-	Where    string           `json:"where"`
-	Enforced sandbox.Enforced `json:"enforced"`
-	Method   string           `json:"method"` // of killtree
-}
-
-// thisMachine is what this machine offers to this user. To try takes some
-// milliseconds, so the answer is kept until the machine is started anew, or
-// another user or program asks, or one that is held otherwise.
-func thisMachine(state, self string) machine {
-	where := whereabouts(self)
-	var known []machine
-	if raw, err := os.ReadFile(filepath.Join(state, machineFile)); err == nil && json.Unmarshal(raw, &known) != nil {
-		known = nil
-	}
-	for _, m := range known {
-		if m.Where == where && where != "" {
-			return m
-		}
-	}
-	have := machine{where, sandbox.Probe(), killtree.Probe(killtree.Options{Self: self})}
-	if dir, err := session.OpenDir(state); err == nil && where != "" {
-		known = append([]machine{have}, known[:min(len(known), maxMachines-1)]...)
-		if raw, err := json.Marshal(known); err == nil {
-			_ = dir.WriteFile(machineFile, raw, false) // only slower without
-		}
-		_ = dir.Close()
-	}
-	return have
-}
-
-// tree is how a command is started so that it can be ended.
-func (m *machine) tree(self string) killtree.Options {
-	o := killtree.Options{Self: self, Known: m.Method}
-	if m.Enforced.Level == sandbox.L2 {
-		o.Without = strings.TrimPrefix(strings.Join(m.Enforced.Missing, "; "), sandbox.L3.String()+": ")
-	}
-	return o
-}
-
-// otherMachine forgets what was found about the machine, when it turned out to be
-// different.
-func otherMachine(state string) {
-	if dir, err := session.OpenDir(state); err == nil {
-		_ = dir.Remove(machineFile)
-		_ = dir.Close()
-	}
-}
-
-// whereabouts tells one start of a machine, one container in it, one user and one
-// build of ours from another; "" where that cannot be told.
-func whereabouts(self string) string {
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	info, bad := os.Stat(self)
-	if err != nil || bad != nil {
-		return ""
-	}
-	return fmt.Sprintf("%s %s %d %d %d", strings.TrimSpace(string(boot)), holders(), os.Geteuid(), info.Size(), info.ModTime().UnixNano())
-}
 
 // A confinement is the sandbox of one command.
 type confinement struct {

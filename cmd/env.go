@@ -192,7 +192,7 @@ func (a *app) sources(env *tool.Env) *policy.Sources {
 	}
 	s.Trusted = a.programDirs(s)
 	if a.Sandbox != "off" {
-		s.Level = int(thisMachine(s.State, a.self).Enforced.Level)
+		s.Level = int(thisMachine(s.State, a.self).level)
 	}
 	return s
 }

@@ -3,6 +3,7 @@ package cmd
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -20,4 +21,16 @@ func holders() string {
 		return r
 	}
 	return fmt.Sprintf("%s %s %d%d%d", users, processes, ask(unix.PR_GET_SECCOMP, 0), ask(unix.PR_GET_NO_NEW_PRIVS, 0), ask(unix.PR_CAPBSET_READ, unix.CAP_SYS_ADMIN))
+}
+
+// bootID is another one after each start of the machine.
+func bootID() string {
+	fd, err := unix.Open("/proc/sys/kernel/random/boot_id", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return ""
+	}
+	defer unix.Close(fd)
+	var buf [64]byte
+	n, _ := unix.Read(fd, buf[:])
+	return strings.TrimSpace(string(buf[:max(n, 0)]))
 }

@@ -1,0 +1,93 @@
+package cmd
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/killtree"
+	"github.com/agentkit-go/agentkit/pkg/sandbox"
+	"github.com/agentkit-go/agentkit/pkg/session"
+)
+
+// machinesFile is where the state directory keeps what machines offer: a line
+// each, in fields that tabs part. Every call reads it.
+const machinesFile = "machines"
+
+// maxMachines is how many are remembered: containers may share a state directory.
+const maxMachines = 8
+
+// A machine is what was found about the sandbox and the ways to end commands.
+type machine struct {
+	level   sandbox.Level
+	method  string // of killtree
+	missing string // what a higher level lacks
+}
+
+// thisMachine is what this machine offers to this user. To try takes some
+// milliseconds, so the answer is kept until the machine is started anew, or
+// another user or program asks, or one that is held otherwise.
+func thisMachine(state, self string) machine {
+	where := whereabouts(self)
+	raw, _ := os.ReadFile(filepath.Join(state, machinesFile))
+	known := strings.SplitAfter(string(raw), "\n")
+	for _, line := range known {
+		if m, ok := readMachine(line, where); ok {
+			return m
+		}
+	}
+	found := sandbox.Probe()
+	m := machine{found.Level, killtree.Probe(killtree.Options{Self: self}), oneLine(strings.Join(found.Missing, "; "))}
+	if dir, err := session.OpenDir(state); err == nil && where != "" {
+		text := m.line(where) + strings.Join(known[:min(len(known), maxMachines-1)], "")
+		_ = dir.WriteFile(machinesFile, []byte(text), false) // only slower without
+		_ = dir.Close()
+	}
+	return m
+}
+
+func (m *machine) line(where string) string {
+	return where + "\t" + m.level.String() + "\t" + m.method + "\t" + m.missing + "\n"
+}
+
+// readMachine reads a line that is about the place where; "" is none.
+func readMachine(line, where string) (m machine, ok bool) {
+	f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+	if where == "" || len(f) != 4 || f[0] != where || m.level.UnmarshalText([]byte(f[1])) != nil {
+		return machine{}, false
+	}
+	m.method, m.missing = f[2], f[3]
+	return m, true
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// tree is how a command is started so that it can be ended.
+func (m *machine) tree(self string) killtree.Options {
+	o := killtree.Options{Self: self, Known: m.method}
+	if m.level == sandbox.L2 {
+		o.Without = strings.TrimPrefix(m.missing, sandbox.L3.String()+": ")
+	}
+	return o
+}
+
+// otherMachine forgets what was found about the machine, when it turned out to be
+// different.
+func otherMachine(state string) {
+	if dir, err := session.OpenDir(state); err == nil {
+		_ = dir.Remove(machinesFile)
+		_ = dir.Close()
+	}
+}
+
+// whereabouts tells one start of a machine, one container in it, one user and one
+// build of ours from another; "" where that cannot be told.
+func whereabouts(self string) string {
+	boot := bootID()
+	info, err := os.Stat(self)
+	if boot == "" || err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%s %s %d %d %d", boot, holders(), os.Geteuid(), info.Size(), info.ModTime().UnixNano())
+}
