@@ -318,7 +318,8 @@ func (b *bashCall) start(ctx context.Context, env *tool.Env, out job.Output) (ra
 		return ran{}, err
 	}
 	if b.box.config != nil {
-		c.Tree.Confine, c.Tree.Confiner = b.box.bytes, sandbox.NewConfiner(b.asked.build(env)).For(b.box.config)
+		b.box.confiner = sandbox.NewConfiner(b.asked.build(env)).For(b.box.config)
+		c.Tree.Confine, c.Tree.Confiner = b.box.bytes, b.box.confiner
 		c.Held, b.report = b.asked.held, b.box.config.Report
 	}
 	// Root can read the memory of the init, which a fork has from us: what is
@@ -375,7 +376,7 @@ func (b *bashCall) meta(r *ran, out *outputs) *bashMeta {
 		ran: *r, Command: b.text(), Description: b.Description, Cwd: b.dir.Real, Shell: b.shell.path,
 		Stdout: out.stdout, Stderr: out.stderr,
 		Truncated: out.cut.Truncated, TotalLines: out.cut.TotalLines, TotalBytes: out.cut.TotalBytes,
-		SpillPath: out.cut.SpillPath, Incomplete: out.cut.Incomplete, sandboxMeta: held(b.report), Withheld: b.env.withheld,
+		SpillPath: out.cut.SpillPath, Incomplete: out.cut.Incomplete, sandboxMeta: b.box.held(b.report), Withheld: b.env.withheld,
 	}
 	m.zeros = out.zeros.n
 	switch {

@@ -1,11 +1,13 @@
 package cmd
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/agentkit-go/agentkit/pkg/gate"
 	"github.com/agentkit-go/agentkit/pkg/job"
@@ -19,7 +21,9 @@ import (
 type confinement struct {
 	config *sandbox.Config // nil for none
 	bytes  []byte
-	guard  *sandbox.Snapshot // of what is protected and the sandbox cannot hold
+	// confiner starts the command, and knows what happened to it if it is ours
+	confiner *sandbox.Confiner
+	guard    *sandbox.Snapshot // of what is protected and the sandbox cannot hold
 }
 
 // confine describes the sandbox of a command whose accesses were all allowed:
@@ -31,6 +35,10 @@ func (b *bashCall) confine(env *tool.Env) (*confinement, error) {
 	if !env.Policy.Confines() || env.Policy.Level() < int(sandbox.L2) {
 		return c, nil
 	}
+	described := sync.OnceValues(func() (json.RawMessage, error) {
+		return gate.New(env.Sources, env.Policy, b.needs, scratch(env))
+	})
+	go func() { _, _ = described() }() // it is asked for again below
 	root := env.Workspace.Root()
 	home := realDir(env.Getenv("HOME"))
 	cfg := &sandbox.Config{
@@ -60,6 +68,7 @@ func (b *bashCall) confine(env *tool.Env) (*confinement, error) {
 			cfg.Copies = append(cfg.Copies, realDir(path))
 		}
 	}
+	var err error
 	guarded := make(chan error, 1)
 	snapshot := *cfg // the rest goes on changing
 	go func() {
@@ -67,8 +76,7 @@ func (b *bashCall) confine(env *tool.Env) (*confinement, error) {
 		c.guard, err = snapshot.Snapshot(cfg.Minimum)
 		guarded <- err
 	}()
-	var err error
-	if cfg.Policy, err = gate.New(env.Sources, env.Policy, b.needs, scratch(env)); err != nil {
+	if cfg.Policy, err = described(); err != nil {
 		return nil, fmt.Errorf("describing the sandbox: %w", err)
 	}
 	dir, err := env.Session.Mkdir("sandbox")
@@ -222,6 +230,14 @@ func testMaterial(name string) bool {
 type sandboxMeta struct {
 	Sandbox string          `json:"sandbox"` // the level: L0 to L3
 	Detail  *sandbox.Report `json:"sandbox_detail,omitempty"`
+}
+
+// held is what held the command, as its gatekeeper knows it.
+func (c *confinement) held(report string) sandboxMeta {
+	if r := c.confiner.Report(); r != nil {
+		return sandboxMeta{r.Level.String(), r}
+	}
+	return held(report)
 }
 
 // held reads the report of a sandbox; the level is L0 without one.

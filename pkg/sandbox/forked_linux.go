@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"runtime"
 	"syscall"
 
 	"github.com/agentkit-go/agentkit/pkg/fork"
@@ -39,14 +40,18 @@ func (f *Confiner) Prepare(confine []byte, path string, argv []string, attr *sys
 		return nil, fmt.Errorf("%w: %s is asked for", killtree.ErrMethod, max(c.Minimum, s.level))
 	}
 	var err error
-	if s.log, err = openJournal(c.Report); err != nil {
+	if f.config != nil {
+		s.log, s.confiner = &journal{memory: true}, f
+	} else if s.log, err = openJournal(c.Report); err != nil {
 		return nil, err
 	}
 	if err := s.prepare(); err != nil {
 		s.log.close()
 		return nil, notSo(err)
 	}
-	makeRoom()
+	if runtime.GOMAXPROCS(0) == 1 {
+		makeRoom()
+	}
 	return forked{s}, nil
 }
 
@@ -86,7 +91,12 @@ func (f forked) Follow(first *fork.Plan) error {
 	f.open() // first of all: the command waits at it
 	e := f.enforced()
 	f.log.write(line{Enforced: &e})
-	return f.release()
+	err := f.release()
+	if err == nil && f.confiner != nil {
+		f.confiner.log = f.log
+	}
+	makeRoom() // now that nothing waits for us
+	return err
 }
 
 // Abandon implements killtree.Forked.

@@ -8,11 +8,26 @@ import (
 	"time"
 )
 
-// A journal is the report's file while it is written. A nil file takes nothing.
+// A journal is a report while it is written, into a file or, where who reads it is
+// this process, into memory. A nil file takes nothing.
 type journal struct {
 	mu      sync.Mutex
 	file    *os.File
+	memory  bool
+	lines   []line
 	denials int
+}
+
+// report is what was written into memory so far.
+func (j *journal) report() *Report {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	r := &Report{}
+	seen := map[string]int{}
+	for i := range j.lines {
+		r.add(&j.lines[i], seen)
+	}
+	return r
 }
 
 func openJournal(name string) (*journal, error) {
@@ -26,11 +41,21 @@ func openJournal(name string) (*journal, error) {
 	return &journal{file: f}, nil
 }
 
-func (j *journal) close() { _ = j.file.Close() }
+func (j *journal) close() {
+	if j.file != nil {
+		_ = j.file.Close()
+	}
+}
 
 // write appends l, in one piece. What cannot be written is lost: nothing that
 // is denied depends on it.
 func (j *journal) write(l line) {
+	if j.memory {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		j.lines = append(j.lines, l)
+		return
+	}
 	if j.file == nil {
 		return
 	}

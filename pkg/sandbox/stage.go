@@ -75,13 +75,24 @@ func (c *Config) Confine() ([]byte, error) {
 type Confiner struct {
 	build  func(policy json.RawMessage) (Decider, error)
 	config *Config
+	log    *journal // of the command, where this process is its gatekeeper
 }
 
-// For returns f for commands that are all confined by c, whose bytes need not be
-// read again.
+// For returns f for one command that c confines. Where this process is its
+// gatekeeper, the bytes need not be read again, and c.Report is not written:
+// see [Confiner.Report].
 func (f *Confiner) For(c *Config) *Confiner {
 	own := *c
 	return &Confiner{build: f.build, config: &own}
+}
+
+// Report returns what happened in the sandbox so far; nil where another process is
+// the gatekeeper, and writes the file Config.Report.
+func (f *Confiner) Report() *Report {
+	if f == nil || f.log == nil {
+		return nil
+	}
+	return f.log.report()
 }
 
 // NewConfiner returns a Confiner; build is as in [Stage].

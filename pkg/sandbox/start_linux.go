@@ -101,8 +101,9 @@ type start struct {
 	outer  bool // a gatekeeper further out sees what ours would
 	trial  bool // nothing is started in the end
 
-	rules   *shared  // where the command sees the files that we see
-	missing []string // why no higher level was reached
+	confiner *Confiner // that wants to know of the report; nil for none
+	rules    *shared   // where the command sees the files that we see
+	missing  []string  // why no higher level was reached
 
 	proxy   *proxy
 	proxyAt string       // its address as the command sees it; "" for none
