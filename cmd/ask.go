@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -34,13 +33,13 @@ func (a *app) asker(env *tool.Env) tool.Asker {
 		}
 	case a.Ask == "tty" || a.Ask == "" && terminal(a.stdin) && terminal(a.stdout):
 		return func(ctx context.Context, r *tool.Request) (tool.Answer, error) {
-			tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+			tty, err := openTerminal()
 			if err != nil {
 				return tool.Answer{}, &tool.NobodyError{Why: "there is no terminal to ask on"}
 			}
 			defer tty.Close() //nolint:errcheck // nothing was written that could be lost
 			if r.Dir != "" {
-				flushInput(tty) // what was typed before nobody meant for this question
+				tty.flush() // what was typed before nobody meant for this question
 			}
 			answer, err := askPerson(tty, r)
 			if err != nil {

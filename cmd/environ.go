@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -47,6 +48,11 @@ func newEnvironment(env *tool.Env, dir string, tty bool, own map[string]string) 
 		})
 	}
 	maps.Copy(ours, own)
+	if runtime.GOOS == "windows" { // PATH replaces what it calls Path
+		maps.DeleteFunc(vars, func(name, _ string) bool {
+			return slices.ContainsFunc(slices.Collect(maps.Keys(ours)), func(set string) bool { return variable(set) == variable(name) })
+		})
+	}
 	maps.Copy(vars, ours)
 	for name, value := range vars {
 		e.list = append(e.list, name+"="+value)
@@ -55,6 +61,14 @@ func newEnvironment(env *tool.Env, dir string, tty bool, own map[string]string) 
 	e.set = slices.Sorted(maps.Keys(ours))
 	slices.Sort(e.withheld)
 	return e
+}
+
+// variable is a variable's name as the system compares it.
+func variable(name string) string {
+	if runtime.GOOS == "windows" {
+		return strings.ToUpper(name)
+	}
+	return name
 }
 
 // assignments are the accesses of variables that the call sets itself: those

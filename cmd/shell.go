@@ -44,7 +44,7 @@ func findShell(env *tool.Env, wanted string) (shell, error) {
 		list = []string{wanted}
 	}
 	for _, c := range list {
-		kind := strings.TrimSuffix(filepath.Base(c), ".exe")
+		kind := strings.TrimSuffix(spelled(filepath.Base(c)), ".exe")
 		if c == "" || !slices.Contains(shells(), kind) {
 			continue
 		}
@@ -94,7 +94,7 @@ func lookShell(env *tool.Env, name string) (path string, own bool) {
 	if shared(env, path) {
 		return path, false
 	}
-	return path, installed(path) || path == env.Getenv("SHELL") || path == usual(filepath.Base(path))
+	return path, installed(path) || path == env.Getenv("SHELL") || spelled(path) == spelled(usual(filepath.Base(path)))
 }
 
 // shared reports whether a file lies where calls can write: in the root or in a
@@ -113,7 +113,16 @@ func shared(env *tool.Env, path string) bool {
 // installed reports whether a file lies in a directory of the system's
 // programs, which the root may be above.
 func installed(path string) bool {
-	return slices.ContainsFunc(policy.TrustedDirs(), func(dir string) bool { return below(path, filepath.FromSlash(dir)) })
+	return slices.ContainsFunc(policy.TrustedDirs(), func(dir string) bool { return below(spelled(path), spelled(filepath.FromSlash(dir))) })
+}
+
+// spelled is the one spelling of a path among those that name the same file:
+// PATH has System32 as system32 more often than not.
+func spelled(path string) string {
+	if runtime.GOOS == "windows" {
+		return strings.ToLower(path)
+	}
+	return path
 }
 
 // argv is how the shell is started for a command line. Start-up files run only
@@ -132,6 +141,14 @@ func (s shell) argv(command string, login bool) []string {
 		return []string{s.path, "-f", "-c", command}
 	}
 	return []string{s.path, "-c", command}
+}
+
+// takes refuses a command that the shell would run only a part of.
+func (s shell) takes(command string) error {
+	if s.kind == "cmd" && strings.ContainsAny(strings.TrimRight(command, "\r\n"), "\r\n") {
+		return tool.Errorf(tool.BadInput, "cmd runs the first line of a command only").WithHint("join the lines with &, or use PowerShell")
+	}
+	return nil
 }
 
 func shellDefault() string {

@@ -21,12 +21,12 @@ func newWorld(env *tool.Env, dir string, environ []string) *shellparse.World {
 	vars := map[string]string{}
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")
-		vars[name] = value
+		vars[variable(name)] = value
 	}
 	return &shellparse.World{
 		Dir: dir, Root: env.Workspace.Root(), Home: vars["HOME"], Temp: scratch(env),
 		Getenv: func(name string) (string, bool) {
-			value, ok := vars[name]
+			value, ok := vars[variable(name)]
 			return value, ok
 		},
 		LookPath: func(name string) (string, bool) { return lookPath(name, vars["PATH"], dir) },
@@ -78,26 +78,33 @@ func lookPath(name, path, dir string) (string, bool) {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(dir, name)
 		}
-		return name, runnable(name)
+		if remote(name) || !runnable(name) {
+			return name, false
+		}
+		return longName(name), true
 	}
 	for _, entry := range filepath.SplitList(path) {
 		if !filepath.IsAbs(entry) {
 			entry = filepath.Join(dir, entry)
 		}
-		for _, ext := range extensions() {
+		for _, ext := range extensions(name) {
 			if full := filepath.Join(entry, name+ext); runnable(full) {
-				return full, true
+				return longName(full), true
 			}
 		}
 	}
 	return "", false
 }
 
-func extensions() []string {
-	if runtime.GOOS == "windows" {
-		return []string{".exe", ".com", ".cmd", ".bat", ""}
+// extensions are those that Windows tries for a program, in its order.
+func extensions(name string) []string {
+	switch {
+	case runtime.GOOS != "windows":
+		return []string{""}
+	case filepath.Ext(name) != "":
+		return []string{"", ".com", ".exe", ".bat", ".cmd"}
 	}
-	return []string{""}
+	return []string{".com", ".exe", ".bat", ".cmd"}
 }
 
 func runnable(name string) bool {

@@ -58,7 +58,7 @@ func (s State) sameContent(t State) bool {
 
 // sameMode reports whether the modes agree, where both are known and matter.
 func (s State) sameMode(t State) bool {
-	return s.AnyMode || t.AnyMode || s.Mode == t.Mode || s.Kind == Link || s.Kind == Missing
+	return s.AnyMode || t.AnyMode || kept(s.Mode) == kept(t.Mode) || s.Kind == Link || s.Kind == Missing
 }
 
 // is reports whether s is t. What a directory holds and which mode it has is

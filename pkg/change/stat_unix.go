@@ -46,3 +46,6 @@ func notEmpty(err error) bool {
 func diskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
+
+// kept is what the system keeps of a mode.
+func kept(mode fs.FileMode) fs.FileMode { return mode }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -141,12 +140,7 @@ func (l *line) receive(v any) error {
 
 // dial connects to a job's supervisor.
 func (j *Job) dial() (*line, error) {
-	name, done, err := socketName(j.reg.Session.Path("jobs", j.id))
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	c, err := net.Dial("unix", name)
+	c, err := dialAt(j.reg.Session.Path("jobs", j.id))
 	if err != nil {
 		return nil, err
 	}

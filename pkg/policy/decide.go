@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -260,15 +261,16 @@ func (p *Policy) programFacts(a *Access, f *facts) {
 // trusts reports whether a program lies in a trusted directory, and not in
 // the root or a temporary directory.
 func (w *world) trusts(prog string) bool {
-	if within(w.root, prog) || w.inTemp(prog) {
+	if holds(w.root, prog) || w.inTemp(prog) || foldsCase && slices.ContainsFunc(w.temp, func(dir string) bool { return holds(dir, prog) }) {
 		return false
 	}
-	for _, dir := range w.trusted {
-		if within(dir, prog) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.trusted, func(dir string) bool { return holds(dir, prog) })
+}
+
+// holds is within for the paths of programs, which PATH may spell in another
+// case than their directories do.
+func holds(dir, prog string) bool {
+	return within(dir, prog) || foldsCase && within(strings.ToLower(dir), strings.ToLower(prog))
 }
 
 // decideNet answers for a host.

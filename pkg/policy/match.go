@@ -126,7 +126,7 @@ func (m *matcher) coversWords(a *Access, f *facts) tri {
 	case len(a.Argv) == 0 || len(a.Dynamic) > 0 && a.Dynamic[0]:
 		first = maybe
 	case m.prog != "":
-		if m.prog == f.path || m.alias != "" && m.alias == f.path || m.prog == slashed(a.Argv[0]) {
+		if m.isProgram(f.path) || sameProgram(m.prog, slashed(a.Argv[0])) {
 			first = yes
 		}
 	case m.words[0].kind != literalWord:
@@ -143,6 +143,14 @@ func (m *matcher) coversWords(a *Access, f *facts) tri {
 	}
 	return min(first, m.coversArguments(a))
 }
+
+// isProgram reports whether a path is that of the program that the pattern
+// names by a path.
+func (m *matcher) isProgram(path string) bool {
+	return path != "" && (sameProgram(m.prog, path) || sameProgram(m.alias, path))
+}
+
+func sameProgram(a, b string) bool { return a == b || foldsCase && strings.EqualFold(a, b) }
 
 func (m *matcher) coversArguments(a *Access) tri {
 	var argv []string
@@ -410,7 +418,7 @@ func (m *matcher) permitsProgram(a *Access, f *facts, exception bool) bool {
 func (m *matcher) permitsName(a *Access, f *facts) bool {
 	w := &m.words[0]
 	if m.prog != "" {
-		return f.path != "" && (f.path == m.prog || f.path == m.alias)
+		return m.isProgram(f.path)
 	}
 	if w.kind == anyWords || w.kind == oneWord {
 		return true

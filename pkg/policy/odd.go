@@ -21,9 +21,9 @@ func unusable(p string) string {
 	case p[0] != '/' && !isDrive(slashed(p)) && !strings.HasPrefix(p, `\\`):
 		return "the path is not absolute"
 	}
-	for rest := p; rest != ""; {
+	for rest := slashed(p); rest != ""; {
 		name, tail, _ := strings.Cut(rest, "/")
-		if len(name) > maxName {
+		if len(name) > maxName && (!foldsCase || utf8.RuneCountInString(name) > maxName) { // Linux counts bytes
 			return "a name in the path is too long"
 		}
 		rest = tail

@@ -20,8 +20,9 @@ const (
 //
 // It is meant for names that a person or a model wrote, so it refuses with
 // ErrName what is surely meant as something else: an empty or over-long name,
-// a NUL byte, a file URL, a UNC name, "~user", "$HOME/x", "..\x" on systems
-// with slashes. A file that is really called so is reached with "./" before
+// a NUL byte, a file URL, a UNC name (on Windows one of a machine that neither
+// the root nor the other directories of Options lie on), "~user", "$HOME/x",
+// "..\x" on systems with slashes. A file that is really called so is reached with "./" before
 // it. Other oddities are resolved as they stand and told in Path.Odd.
 //
 // A missing file is no error. ErrLoop, ErrNotDir (a file is used as a
@@ -80,7 +81,7 @@ func (w *Workspace) resolve(p *Path, name string, entry bool) error {
 	if !entry && w.resolveFast(p, name) {
 		return nil
 	}
-	s := walk{root: w.info}
+	s := walk{root: w.info, ours: [...]string{w.root, w.home, w.temp}}
 	start, rest := w.start(name)
 	err := s.begin(start)
 	if err == nil && start == w.root && !os.SameFile(s.info, w.info) {
@@ -110,7 +111,7 @@ func (w *Workspace) start(name string) (dir, rest string) {
 		return w.root, rel
 	}
 	vol := filepath.VolumeName(name)
-	return vol + string(filepath.Separator), name[len(vol):]
+	return trueVolume(vol) + string(filepath.Separator), name[len(vol):]
 }
 
 // place fills in where the walk has ended.
@@ -181,6 +182,7 @@ func isSeparator(r rune) bool { return r < 0x80 && os.IsPathSeparator(byte(r)) }
 // A walk goes a path component by component, as the kernel would.
 type walk struct {
 	root    fs.FileInfo // the workspace's root, to know it under any name
+	ours    [3]string   // directories whose hosts are known: the root, home, and for temporary files
 	at      string      // the real path reached
 	info    fs.FileInfo // of at; nil when it does not exist
 	missing int         // how many components at the end of at do not exist
@@ -200,6 +202,9 @@ func (s *walk) begin(dir string) (err error) {
 // jump goes to a directory that is real.
 func (s *walk) jump(dir string) (err error) {
 	s.at, s.missing = dir, 0
+	if reason := badHost(dir, s.ours[:]); reason != "" {
+		return fmt.Errorf("%w: %s", ErrName, reason)
+	}
 	if s.info, err = os.Lstat(dir); err != nil {
 		return err
 	}
@@ -225,6 +230,9 @@ func (s *walk) follow(name string, entry bool) error {
 			return err
 		}
 		if c != ".." {
+			if !link {
+				c = filepath.Base(s.at) // another case, or the short name, is no other way there
+			}
 			s.named = join(s.named, c)
 			if link {
 				s.marks = append(s.marks, len(s.named))
@@ -267,6 +275,9 @@ func (s *walk) step(c string, entry bool) (link bool, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		s.at, s.info, s.missing = next, nil, 1
 		return false, nil
+	}
+	if err == nil {
+		next, err = trueName(next, s.at)
 	}
 	if err != nil {
 		return false, err
@@ -311,7 +322,7 @@ func (s *walk) link(name string) error {
 	}
 	if filepath.IsAbs(target) {
 		vol := filepath.VolumeName(target)
-		if err := s.jump(vol + string(filepath.Separator)); err != nil {
+		if err := s.jump(trueVolume(vol) + string(filepath.Separator)); err != nil {
 			return err
 		}
 		target = target[len(vol):]

@@ -213,6 +213,9 @@ func (c *change) replace() error {
 	if err := c.unchanged(); err != nil {
 		return err
 	}
+	if c.old != nil {
+		c.old.Close() // Windows replaces no open file on FAT and on shares
+	}
 	err = tmp.rename(c.name, c.info == nil)
 	switch {
 	case err == nil:
