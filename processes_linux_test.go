@@ -55,6 +55,8 @@ func TestProcesses(t *testing.T) {
 		{"JobOutlivesStarter", jobOutlivesStarter},
 		{"ManyJobs", manyJobs},
 		{"NothingToCollect", nothingToCollect},
+		{"EndedHasAll", endedHasAll},
+		{"OthersRights", othersRights},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, newHost(t, agentkit)) })
 	}
@@ -424,11 +426,69 @@ func nothingToCollect(t *testing.T, h *host) {
 		h.call("bash", "true")
 		h.call("bash", "sleep 77 & true")
 		h.call("bash", "exit 3", "--sandbox", "auto")
+		h.call("bash", "true", "--keep")
+		h.call("bash", "true", "--tty")
+		h.call("bash", "true", "--yield-ms", "5000")
 	}
 	for _, c := range children() {
 		if strings.HasSuffix(c, "Z") {
 			t.Errorf("left to be collected: %s", c)
 		}
+	}
+}
+
+// endedHasAll: an answer that says that a job has ended has, with those before it,
+// all that it printed.
+func endedHasAll(t *testing.T, h *host) {
+	for range often(20, 400) {
+		a, _ := h.call("bash", "--background", "for i in 1 2 3 4 5 6 7 8; do echo l$i; sleep 0.004; done; echo last")
+		all := ""
+		for range 1000 {
+			b, _ := h.call("output", a.Metadata.Job, "--wait=false")
+			if all += b.Output; b.Metadata.Status != "running" {
+				break
+			}
+		}
+		if !strings.Contains(all, "\nlast\n") {
+			t.Fatalf("%q", all[max(0, len(all)-200):])
+		}
+	}
+}
+
+// othersRights: without a sandbox an ordinary user has what rights a set-uid
+// program gives, as in any terminal.
+func othersRights(t *testing.T, h *host) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can make a set-uid program")
+	}
+	raw, err := os.ReadFile("/usr/bin/id")
+	if err != nil {
+		t.Skip(err)
+	}
+	program := filepath.Join(h.dir, "id")
+	for _, step := range []error{os.WriteFile(program, raw, 0o755), os.Chmod(program, 0o4755|os.ModeSetuid), os.Chown(h.dir, 1000, 1000)} {
+		if step != nil {
+			t.Fatal(step)
+		}
+	}
+	for _, file := range []string{h.dir, h.agentkit} { // others come so far
+		for dir := filepath.Dir(file); dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
+			if err := os.Chmod(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	c := exec.Command(program, "-u")
+	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 1000, Gid: 1000}}
+	if out, err := c.Output(); strings.TrimSpace(string(out)) != "0" {
+		t.Skipf("set-uid programs have no effect here: %q %v", out, err)
+	}
+	c = h.command("bash", program+" -u; stat -c %U /etc/passwd", "--sandbox", "off", "--allow", "bash("+program+" *)")
+	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 1000, Gid: 1000}}
+	out, err := c.Output()
+	var a answer
+	if err != nil || json.Unmarshal(out, &a) != nil || a.Output != "0\nroot\n" {
+		t.Errorf("%v %s", err, out)
 	}
 }
 

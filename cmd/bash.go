@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -106,6 +107,9 @@ func (b *bashCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, e
 	}
 	if b.argv = b.Argv; len(b.Argv) == 0 {
 		if b.shell, err = findShell(env, b.Shell); err != nil {
+			return nil, err
+		}
+		if err := b.shell.takes(b.Command); err != nil {
 			return nil, err
 		}
 		b.argv = b.shell.argv(b.Command, b.Login)
@@ -310,6 +314,9 @@ func (b *bashCall) start(ctx context.Context, env *tool.Env, out job.Output) (ra
 	}
 	here := thisMachine(env.Session.StateDir(), env.Self)
 	c.Tree = here.tree(env.Self)
+	// In a user namespace sudo would not work, and the files of others would look
+	// like nobody's. What is confined can have no such rights anyway.
+	c.Tree.NoUserNamespace = !env.Policy.Confines() || env.Policy.Level() < int(sandbox.L2)
 	over, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end() // an open question does not outlive the command
 	b.asked = &asked{over: over}
@@ -335,12 +342,19 @@ func (b *bashCall) start(ctx context.Context, env *tool.Env, out job.Output) (ra
 	if yield < 0 && b.TTY {
 		yield = c.Timeout + time.Hour // only waiting for input makes it a job
 	}
-	spec := job.Spec{Command: c, Name: b.Description, Keep: b.Keep, Report: b.report, OpenStdin: yield >= 0 && !b.fed()}
+	spec := job.Spec{
+		Command: c, Name: b.Description, Keep: b.Keep, Report: b.report, OpenStdin: yield >= 0 && !b.fed(),
+		Loose: !b.limited(), Later: time.Duration(env.Policy.Limits().TimeoutMS) * time.Millisecond,
+	}
 	if err := b.box.keepGuard(env); err != nil {
 		return ran{}, err
 	}
 	if yield != 0 {
-		info, j, err := registry(env).Run(ctx, spec, yield, yield > 0, out)
+		reg := registry(env)
+		info, j, err := reg.Run(ctx, spec, yield, yield > 0, out)
+		if !info.Alive() {
+			env.Later(reg.Collect)
+		}
 		return ranJob(info, j), err
 	}
 	j, err := registry(env).Start(ctx, spec)
@@ -423,6 +437,8 @@ func (b *bashCall) startError(err error) error {
 			hint = "argv has one item for each word; a whole command line belongs in command"
 		}
 		return tool.Errorf(tool.NotFound, "%s cannot be found", b.argv[0]).WithHint("%s", hint)
+	case errors.Is(err, exec.ErrDot):
+		return tool.Errorf(tool.NotFound, "%s lies in the current directory, where programs are not looked for", b.argv[0]).WithHint("give its path: %s", "."+string(filepath.Separator)+b.argv[0])
 	case errors.Is(err, fs.ErrPermission):
 		return tool.Errorf(tool.IO, "%s cannot be run: %w", b.argv[0], err).WithHint("check that it is executable")
 	case errors.Is(err, syscall.E2BIG):

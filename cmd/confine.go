@@ -57,6 +57,10 @@ func (b *bashCall) confine(env *tool.Env) (*confinement, error) {
 	if !mayWrite(env, root) {
 		cfg.ReadOnly = append(cfg.ReadOnly, root)
 	}
+	cfg.Hosts, cfg.Refused = env.Policy.Hosts()
+	if len(cfg.Hosts) > 0 {
+		cfg.Network = sandbox.Hosts
+	}
 	for i := range b.needs {
 		extend(cfg, &b.needs[i], root)
 	}

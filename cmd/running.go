@@ -32,6 +32,7 @@ type ran struct {
 	KillMethod string       `json:"kill_method"`
 
 	held       bool
+	overtime   bool // what it left running was ended by the time limit
 	wasStopped bool // and ended for that
 	incomplete string
 	tty        bool
@@ -62,7 +63,7 @@ func ranStatus(s job.Status) ran {
 func ranJob(i job.Info, j *job.Job) ran {
 	r := ran{
 		ExitCode: i.ExitCode, Signal: i.Signal, Status: string(i.State), DurationMS: i.Wall.Milliseconds(), UserMS: i.User.Milliseconds(),
-		SystemMS: i.System.Milliseconds(), MaxRSS: i.MaxRSS, Killed: i.Leftovers, Kept: i.Kept, Waiting: i.Waiting, Stopped: i.Stopped, KillMethod: i.Method,
+		SystemMS: i.System.Milliseconds(), MaxRSS: i.MaxRSS, Killed: i.Leftovers || i.Overtime, overtime: i.Overtime, Kept: i.Kept, Waiting: i.Waiting, Stopped: i.Stopped, KillMethod: i.Method,
 		held: i.Held, incomplete: i.Incomplete, tty: i.TTY,
 	}
 	if i.State == job.Running && !i.Started.IsZero() {
@@ -105,8 +106,10 @@ func (r *ran) notes(meaning string) []string {
 	switch {
 	case r.Kept:
 		add("it left something running, which goes on as job %s", r.Job)
-	case r.Killed:
+	case r.Killed && !r.overtime:
 		add("it left something running, which was ended; keep lets it go on")
+	case r.overtime:
+		add("what it left running was ended by its time limit")
 	}
 	if r.zeros > 0 {
 		add("left out above: %s; tr '\\0' '\\n' makes lines of what they part", count(r.zeros, "zero byte"))

@@ -124,14 +124,24 @@ func readJob(env *tool.Env, j *job.Job, q job.Query) (*tool.Result, error) {
 		if _, err := shown.Write(c.Data); err != nil {
 			return nil, err
 		}
-		if !q.SinceLast || !c.More || c.Next >= info.Total {
+		if q.SinceLast && c.More && c.Next < info.Total {
+			continue
+		}
+		// It has ended only for those who have seen all that it printed.
+		now, err := j.Info()
+		if err != nil || now.Alive() || info.State == now.State && info.Kept == now.Kept {
 			break
 		}
-	}
-	cut := w.Close()
-	if now, err := j.Info(); err == nil && !now.Alive() {
+		if c.Total >= now.Total {
+			info = now
+			break
+		}
+		if !q.SinceLast {
+			break
+		}
 		info = now
 	}
+	cut := w.Close()
 	meta.ran, meta.sandboxMeta = ranJob(info, nil), settled(info)
 	meta.Job = j.ID()
 	meta.Truncated, meta.SpillPath, meta.Incomplete = cut.Truncated, cut.SpillPath, cut.Incomplete

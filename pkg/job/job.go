@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/killtree"
@@ -64,6 +65,8 @@ type Registry struct {
 	Self    string          // absolute path of the running program, whose main calls [Stage] first
 	Env     []string        // environment of the supervisors themselves
 	Limits  Limits
+
+	last atomic.Pointer[chan struct{}] // closed when the supervisor that was started last is gone
 }
 
 // A Spec is what a job runs.
@@ -72,7 +75,11 @@ type Spec struct {
 	Name      string // for people; may be empty
 	OpenStdin bool   // without a terminal: the input stays open after Stdin, for Job.Input
 	Keep      bool   // what the command leaves running stays, under the supervisor
-	Report    string // file that tells what held the command, for whoever reads Info
+	// Loose has the time limit end when the caller lets go of the command, or only
+	// what it left running is kept. Then Later holds, counted from the start; 0 for none.
+	Loose  bool
+	Later  time.Duration
+	Report string // file that tells what held the command, for whoever reads Info
 }
 
 // A State is where a job's command stands.
@@ -106,6 +113,7 @@ type Info struct {
 	MaxRSS   int64         `json:"max_rss"`
 
 	Leftovers bool `json:"leftovers,omitempty"` // it left something running, which was ended
+	Overtime  bool `json:"overtime,omitempty"`  // what it left running was kept, and ended by the time limit
 	Kept      bool `json:"kept,omitempty"`      // it left something running, which still runs
 	Held      bool `json:"held,omitempty"`      // see Status.Held
 

@@ -734,3 +734,80 @@ func TestLastLine(t *testing.T) {
 		}
 	}
 }
+
+// TestLoose: a time limit that was meant for the call does not end what has become
+// a job; one that was given does, and that is told.
+func TestLoose(t *testing.T) {
+	r := registry(t)
+	for _, c := range []struct {
+		loose bool
+		later time.Duration
+		alive bool
+	}{{true, 0, true}, {true, time.Hour, true}, {true, 600 * time.Millisecond, false}, {false, 0, false}} {
+		s := spec(`sleep 1000 & echo hi`)
+		s.Keep, s.Loose, s.Later, s.Timeout, s.Grace = true, c.loose, c.later, 500*time.Millisecond, time.Millisecond
+		i, j, err := r.Run(t.Context(), s, time.Minute, false, Output{})
+		if err != nil || !i.Kept {
+			t.Fatalf("%+v %v", i, err)
+		}
+		time.Sleep(1200*time.Millisecond - time.Since(i.Started))
+		if i, err = j.Info(); err != nil || i.Alive() != c.alive || i.Overtime == c.alive {
+			t.Errorf("%+v: %+v %v", c, i, err)
+		}
+		if i.Alive() {
+			if _, err := j.Kill(t.Context(), 0); err != nil {
+				t.Error(err)
+			}
+		}
+		s = spec(`sleep 1000`)
+		s.Loose, s.Later, s.Timeout, s.Grace = c.loose, c.later, 500*time.Millisecond, time.Millisecond
+		i, j, err = r.Run(t.Context(), s, 50*time.Millisecond, false, Output{})
+		if err != nil || !i.Alive() {
+			t.Fatalf("%+v %v", i, err)
+		}
+		time.Sleep(1200*time.Millisecond - time.Since(i.Started))
+		if i, err = j.Info(); err != nil || i.Alive() != c.alive || !c.alive && i.State != TimedOut {
+			t.Errorf("%+v: %+v %v", c, i, err)
+		}
+		if i.Alive() {
+			if _, err := j.Kill(t.Context(), 0); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// A late reader says that it has ended while there is still something to come, as
+// a terminal may.
+type late struct{ steps []string }
+
+func (l *late) Read(b []byte) (int, error) {
+	if len(l.steps) == 0 {
+		return 0, os.ErrClosed
+	}
+	s := l.steps[0]
+	l.steps = l.steps[1:]
+	if s == "" {
+		return 0, syscall.EIO
+	}
+	return copy(b, s), nil
+}
+
+// TestTwice: the last that is printed on a terminal is not lost.
+func TestTwice(t *testing.T) {
+	for _, c := range []struct {
+		steps []string
+		want  string
+	}{
+		{[]string{"a\n", "", "len 6\n", "", ""}, "a\nlen 6\n"},
+		{[]string{"", "b", "", "c", "", "", "never"}, "bc"},
+		{[]string{"", "", "never"}, ""},
+	} {
+		var got strings.Builder
+		var mu sync.Mutex
+		(&running{}).pump(&twice{from: &late{c.steps}}, &mu, &got)
+		if got.String() != c.want {
+			t.Errorf("%q gave %q", c.steps, got.String())
+		}
+	}
+}

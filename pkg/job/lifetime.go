@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"syscall"
 	"time"
 
@@ -17,12 +18,8 @@ func (s *supervisor) wish(e ending) {
 // wait waits for the end of everything.
 func (s *supervisor) wait() {
 	tree := s.run.tree
-	var limit <-chan time.Time
-	if d := s.Spec.Timeout; d > 0 {
-		timer := time.NewTimer(d)
-		defer timer.Stop()
-		limit = timer.C
-	}
+	limit := s.limit.C
+	defer s.limit.Stop()
 	stops := tree.Stopped()
 	if s.Spec.TTY || !s.Tied {
 		stops = nil
@@ -46,6 +43,7 @@ func (s *supervisor) wait() {
 	}
 	s.ended(st, how, kept)
 	if kept {
+		s.loosen()
 		s.keep(tree, limit)
 		_ = s.run.rest()
 		s.settle()
@@ -53,6 +51,25 @@ func (s *supervisor) wait() {
 		s.info.Kept = false
 		_ = s.store()
 		s.mu.Unlock()
+	}
+}
+
+// forever is a time limit that is none.
+const forever = 1 << 62
+
+// limited starts the time limit.
+func (s *supervisor) limited() {
+	s.limit = time.NewTimer(cmp.Or(s.Spec.Timeout, forever))
+}
+
+// loosen puts the time limit in force that holds when the caller has let go.
+func (s *supervisor) loosen() {
+	switch {
+	case !s.Spec.Loose:
+	case s.Spec.Later > 0:
+		s.limit.Reset(s.Spec.Later - time.Since(s.run.begin))
+	default:
+		s.limit.Stop()
 	}
 }
 
@@ -126,6 +143,9 @@ func (s *supervisor) keep(tree *killtree.Tree, limit <-chan time.Time) {
 		select {
 		case <-tick.C:
 		case <-limit:
+			s.mu.Lock()
+			s.info.Overtime = true
+			s.mu.Unlock()
 			tree.End(s.Spec.grace())
 		case e := <-s.end:
 			tree.End(e.grace)

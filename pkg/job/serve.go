@@ -44,6 +44,7 @@ func (s *supervisor) tied(l *line) {
 				s.wish(ending{Aborted, time.Duration(q.Grace)})
 			case opDetach:
 				s.free.Store(true)
+				s.loosen()
 				i, _ := s.snapshot()
 				_ = l.send(reply{Info: &i, Op: opDetach, Done: i.State != Running})
 				_ = l.conn.Close()

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/killtree"
 	"github.com/agentkit-go/agentkit/pkg/session"
@@ -96,6 +97,21 @@ func (r *Registry) start(ctx context.Context, spec Spec, tied bool) (*Job, *line
 	return &Job{reg: r, id: o.ID}, l, nil
 }
 
+// Collect waits, for two seconds at most, until the supervisor that was started
+// last has ended and is collected. A caller whose job has ended and that ends itself
+// before that leaves it to the machine's first process, which in a container may not
+// do it.
+func (r *Registry) Collect() {
+	gone := r.last.Load()
+	if gone == nil {
+		return
+	}
+	select {
+	case <-*gone:
+	case <-time.After(2 * time.Second):
+	}
+}
+
 // pipes are a connection made of two pipes.
 type pipes struct {
 	in  *os.File
@@ -138,7 +154,12 @@ func (r *Registry) spawn(o order) (*line, error) {
 		_ = l.conn.Close()
 		return nil, fmt.Errorf("starting a supervisor: %w", err)
 	}
-	go func() { _ = c.Wait() }() // so that it is no zombie while we live
+	gone := make(chan struct{})
+	r.last.Store(&gone)
+	go func() {
+		defer close(gone)
+		_ = c.Wait() // so that it is no zombie while we live
+	}()
 	var ready reply
 	if err = l.send(o); err == nil {
 		err = l.receive(&ready)

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -63,7 +64,7 @@ func (r *running) connect(cmd *exec.Cmd, c Command, out Output, open bool) error
 		if err := r.openTerminal(cmd, c); err != nil {
 			return err
 		}
-		r.done.Go(func() { r.pump(r.terminal, &mu, out.Stdout, out.Both) })
+		r.done.Go(func() { r.pump(&twice{from: r.terminal}, &mu, out.Stdout, out.Both) })
 		return nil
 	}
 	outR, outW, err := r.pipe()
@@ -155,6 +156,26 @@ func (r *running) abandon() {
 		_ = r.input.Close()
 	}
 	<-r.finished
+}
+
+// A twice is a terminal that is read once more after it seems to have ended: Linux
+// may say that the other side is gone while the last that it has printed is on its way.
+type twice struct {
+	from io.Reader
+	last error
+}
+
+// Read implements io.Reader.
+func (t *twice) Read(b []byte) (int, error) {
+	n, err := t.from.Read(b)
+	if err == nil || errors.Is(err, os.ErrClosed) || t.last != nil && n == 0 {
+		t.last = nil
+		return n, err
+	}
+	if t.last = err; n > 0 {
+		return n, nil
+	}
+	return t.Read(b)
 }
 
 // pump copies from to each of the writers until its end.

@@ -28,6 +28,7 @@ type supervisor struct {
 	run      *running
 	end      chan ending // asks for the end of the job
 	free     atomic.Bool // it was tied and is no more
+	limit    *time.Timer // the time limit
 
 	mu      sync.Mutex
 	info    Info
@@ -117,16 +118,9 @@ func (s *supervisor) begin() error {
 
 // listen opens the socket. Only we may enter its directory.
 func (s *supervisor) listen(path string) error {
-	name, done, err := socketName(path)
-	if err != nil {
-		return err
-	}
-	defer done()
-	if s.listener, err = net.Listen("unix", name); err != nil {
+	var err error
+	if s.listener, err = listenAt(path); err != nil {
 		return fmt.Errorf("listening for job %s: %w", s.ID, err)
-	}
-	if u, ok := s.listener.(*net.UnixListener); ok {
-		u.SetUnlinkOnClose(false) // its name may not be the one in the directory
 	}
 	return nil
 }
@@ -161,6 +155,7 @@ func (s *supervisor) start() error {
 		s.run.tree.End(0)
 		return err
 	}
+	s.limited()
 	s.feeding <- struct{}{}
 	if text != "" {
 		<-s.feeding

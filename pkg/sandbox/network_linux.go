@@ -25,7 +25,7 @@ func (s *start) prepareProxy() error {
 		return nil
 	}
 	var err error
-	if s.proxy, err = newProxy(s.Hosts, s.log); err != nil {
+	if s.proxy, err = newProxy(s.Hosts, s.Refused, s.log); err != nil {
 		return fmt.Errorf("configuring the sandbox: %w", err)
 	}
 	if s.level >= L3 {

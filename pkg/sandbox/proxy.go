@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,9 +22,10 @@ import (
 // that connects to the listed hosts. One connection carries one request, or
 // with CONNECT whatever the two sides say to each other.
 type proxy struct {
-	hosts []hostRule
-	log   *journal
-	dial  func(ctx context.Context, network, address string) (net.Conn, error)
+	hosts   []hostRule
+	refused []hostRule
+	log     *journal
+	dial    func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // Limits of the proxy.
@@ -36,7 +38,7 @@ const (
 
 // A hostRule is one of Config.Hosts.
 type hostRule struct {
-	name string // lower case; with a leading dot it and what ends in it
+	name string // lower case; with a leading dot what ends in it
 	addr netip.Addr
 	port uint16 // 0 for those of the web
 }
@@ -106,26 +108,34 @@ func (p *proxy) allows(host string, port uint16) (ok, explicit bool) {
 			if r.addr.IsValid() && r.addr == addr.Unmap() {
 				return true, true
 			}
-		case strings.HasPrefix(r.name, "."):
-			if strings.HasSuffix(host, r.name) || host == r.name[1:] {
-				return true, false
-			}
-		case r.name != "" && r.name == host:
+		case !r.means(host):
+		case strings.HasPrefix(r.name, ".") && slices.ContainsFunc(p.refused, func(r hostRule) bool { return (r.port == 0 || r.port == port) && r.means(host) }):
+		default:
 			return true, false
 		}
 	}
 	return false, false
 }
 
+// means reports whether the rule is about the name host.
+func (r hostRule) means(host string) bool {
+	if strings.HasPrefix(r.name, ".") {
+		return strings.HasSuffix(host, r.name)
+	}
+	return r.name != "" && r.name == host
+}
+
 // newProxy makes a proxy to hosts.
-func newProxy(hosts []string, log *journal) (*proxy, error) {
+func newProxy(hosts, refused []string, log *journal) (*proxy, error) {
 	p := &proxy{log: log}
-	for _, h := range hosts {
-		r, err := parseHost(h)
-		if err != nil {
-			return nil, err
+	for list, to := range map[*[]string]*[]hostRule{&hosts: &p.hosts, &refused: &p.refused} {
+		for _, h := range *list {
+			r, err := parseHost(h)
+			if err != nil {
+				return nil, err
+			}
+			*to = append(*to, r)
 		}
-		p.hosts = append(p.hosts, r)
 	}
 	return p, nil
 }

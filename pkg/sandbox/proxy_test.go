@@ -15,13 +15,13 @@ import (
 )
 
 func TestHosts(t *testing.T) {
-	p, err := newProxy([]string{"Example.org", "*.test", "*.sub.example.net:8443", "192.0.2.7", "[2001:db8::1]:8080", "10.0.0.1:22"}, &journal{})
+	p, err := newProxy([]string{"Example.org", "*.test", "*.sub.example.net:8443", "192.0.2.7", "[2001:db8::1]:8080", "10.0.0.1:22"}, nil, &journal{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for target, want := range map[string]bool{
 		"example.org:443": true, "example.org:80": true, "example.org:22": false, "www.example.org:443": false, "notexample.org:443": false,
-		"a.test:443": true, "a.b.test:80": true, "test:443": true, "atest:443": false,
+		"a.test:443": true, "a.b.test:80": true, "test:443": false, "atest:443": false,
 		"x.sub.example.net:8443": true, "x.sub.example.net:443": false,
 		"192.0.2.7:443": true, "192.0.2.8:443": false, "::ffff:192.0.2.7:443": true, "2001:db8::1:8080": true, "10.0.0.1:22": true, "10.0.0.1:443": false,
 	} {
@@ -33,6 +33,18 @@ func TestHosts(t *testing.T) {
 		if got, _ := p.allows(target[:i], port); got != want {
 			t.Errorf("%s: %v", target, got)
 		}
+	}
+	p, err = newProxy([]string{"*.test", "named.bad.test"}, []string{"*.bad.test", "odd.test:443", "named.bad.test"}, &journal{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for host, want := range map[string]bool{"a.test": true, "a.bad.test": false, "bad.test": true, "odd.test": false, "named.bad.test": true} {
+		if got, _ := p.allows(host, 443); got != want {
+			t.Errorf("with what is refused, %s: %v", host, got)
+		}
+	}
+	if ok, _ := p.allows("odd.test", 80); !ok {
+		t.Error("a refused port is that of another")
 	}
 	for _, bad := range []string{"", "a b", "*", "*.", "ex*mple.org", "host:0", "host:70000", "0x7f.1", "127.1", "2130706433", "a\x00.test", "a..b", "①.test", "host:x"} {
 		if r, err := parseHost(bad); err == nil {
@@ -56,7 +68,7 @@ func TestPublic(t *testing.T) {
 // startProxy starts a proxy to hosts, which names are all found at server.
 func startProxy(t *testing.T, server string, hosts ...string) (at string) {
 	t.Helper()
-	p, err := newProxy(hosts, &journal{})
+	p, err := newProxy(hosts, nil, &journal{})
 	if err != nil {
 		t.Fatal(err)
 	}

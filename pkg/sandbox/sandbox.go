@@ -85,7 +85,8 @@ type Config struct {
 	Private   []string // our own state, which changes while the command runs; best in ReadOnly and Hidden too
 
 	Network Network
-	Hosts   []string // for Network Hosts: name, *.name (and name) or address, with :port or for the ports 80 and 443
+	Hosts   []string // for Network Hosts: name, *.name for what lies below name, or address, with :port or for the ports 80 and 443
+	Refused []string // in the same form: what a *.name in Hosts does not mean; without a port for all of them
 
 	Gate   bool            // decide each program start
 	Copies []string        // absolute paths of programs that count as themselves under any other name: copied, linked or in memory
@@ -104,7 +105,7 @@ func (c *Config) check() error {
 			}
 		}
 	}
-	for _, h := range c.Hosts {
+	for _, h := range slices.Concat(c.Hosts, c.Refused) {
 		if _, err := parseHost(h); err != nil {
 			return fmt.Errorf("configuring the sandbox: %w", err)
 		}

@@ -217,8 +217,11 @@ func (env *Env) denied(out *policy.Outcome) error {
 	}
 	e := Errorf(Denied, "the policy denies %s: %s", what, because(&d)).With(env.Policy.Report(out)).
 		WithHint("choose another way; agentkit policy check shows what every part of the call would get")
-	if d.Reason != "" {
+	switch {
+	case d.Reason != "":
 		_ = e.WithHint("%s", d.Reason)
+	case out.By >= 0 && d.Default && out.Accesses[out.By].Kind == policy.Net && out.Accesses[out.By].Host != "":
+		_ = e.WithHint("network: {allow: [%s]} in the policy would allow it; that is for whoever may decide", out.Accesses[out.By].Host)
 	}
 	return e
 }
