@@ -86,8 +86,13 @@ func (r *ruleset) fill(c *Config, mounts bool) {
 	if !mounts {
 		readable = around(c.Hidden, c.writable())
 	}
+	writable := map[string]bool{}
+	for _, path := range c.writable() {
+		writable[path] = true
+	}
 	for _, e := range readable {
 		switch {
+		case writable[e.path]: // that is more
 		case e.mode&fs.ModeSymlink != 0:
 			r.allow(e.path, reading(e.path, mayRead))
 		case e.mode.IsDir():
@@ -97,7 +102,14 @@ func (r *ruleset) fill(c *Config, mounts bool) {
 		}
 	}
 	for _, path := range c.writable() {
-		r.allowHere(path, reading(path, mayWrite))
+		switch mode, known := c.types[path]; {
+		case !known:
+			r.allowHere(path, reading(path, mayWrite))
+		case mode.IsDir():
+			r.allowHere(path, mayWrite)
+		default:
+			r.allowHere(path, mayWrite&onFiles)
+		}
 	}
 	for _, path := range devices() {
 		r.allow(path, mayUse)

@@ -24,6 +24,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -93,7 +94,8 @@ type Config struct {
 	Policy json.RawMessage // for the function that makes the Decider; not read here
 	Report string          // file that is appended to as things happen, see ReadReport; "" for none
 
-	entries []string // see unmounted
+	entries []string               // see unmounted
+	types   map[string]fs.FileMode // of those
 }
 
 // check reports what is wrong with c before anything is started.
@@ -133,12 +135,13 @@ func (c *Config) writable() []string {
 func (c *Config) unmounted() *Config {
 	kept := c.kept()
 	u := *c
-	u.entries = []string{}
+	u.entries, u.types = []string{}, map[string]fs.FileMode{}
 	for _, dir := range c.writable() {
 		if slices.ContainsFunc(kept, func(k string) bool { return below(k, dir) }) {
 			for _, e := range aroundIn(dir, kept, nil) {
 				if e.mode&os.ModeSymlink == 0 { // not what leads elsewhere
 					u.entries = append(u.entries, e.path)
+					u.types[e.path] = e.mode
 				}
 			}
 		} else {
