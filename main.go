@@ -18,15 +18,19 @@ func main() {
 }
 
 // interruptible returns a context that the first signal to end cancels; its
-// cause says which one it was. The second one ends the process at once.
+// cause says which one it was. The second one has a command killed that takes its
+// time to end; the third ends this process at once.
 func interruptible(ctx context.Context) context.Context {
 	ctx, cancel := context.WithCancelCause(ctx)
 	ends := make(chan os.Signal, 1)
 	signal.Notify(ends, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	go func() {
+		again := make(chan struct{})
 		if s, ok := (<-ends).(syscall.Signal); ok {
-			cancel(&tool.Signal{Number: s})
+			cancel(&tool.Signal{Number: s, Again: again})
 		}
+		<-ends
+		close(again)
 		signal.Stop(ends)
 	}()
 	// A reader that went away shows as a failed write, not as sudden death

@@ -51,6 +51,7 @@ func TestProcesses(t *testing.T) {
 		{"KilledByForce", killedByForce},
 		{"KilledAtOnce", killedAtOnce},
 		{"Interrupted", interrupted},
+		{"TwiceInterrupted", twiceInterrupted},
 		{"NothingLost", nothingLost},
 		{"JobOutlivesStarter", jobOutlivesStarter},
 		{"ManyJobs", manyJobs},
@@ -344,6 +345,31 @@ func interrupted(t *testing.T, h *host) {
 			t.Errorf("%v: exit status %d, %+v", s, c.ProcessState.ExitCode(), a)
 		}
 		h.gone(s.String())
+	}
+}
+
+// twiceInterrupted: who asks a second time waits no longer for a command that
+// does not end, and gets its result all the same.
+func twiceInterrupted(t *testing.T, h *host) {
+	for _, how := range [][]string{nil, {"--yield-ms", "60000"}} {
+		c, rest := h.started(append([]string{"bash", "trap : INT TERM HUP; echo ready; while :; do sleep 97; done", "--grace-ms", "60000"}, how...)...)
+		for range 2 {
+			if err := c.Process.Signal(syscall.SIGINT); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(300 * time.Millisecond) // two that come at once are one
+		}
+		begin := time.Now()
+		lines := strings.Split(strings.TrimSpace(rest()), "\n")
+		_ = c.Wait()
+		var a answer
+		if err := json.Unmarshal([]byte(lines[len(lines)-1]), &a); err != nil {
+			t.Fatalf("%v: %v %q", how, err, lines)
+		}
+		if a.Error == nil || a.Error.Code != "interrupted" || a.Metadata.Status != "aborted" || c.ProcessState.ExitCode() != 130 || time.Since(begin) > 30*time.Second {
+			t.Errorf("%v: exit status %d after %v, %+v", how, c.ProcessState.ExitCode(), time.Since(begin), a)
+		}
+		h.gone("SIGINT twice")
 	}
 }
 

@@ -72,7 +72,8 @@ type bashCall struct {
 
 // Params implements tool.Call.
 func (b *bashCall) Params(p *param.Set) {
-	p.String(&b.Command, "command", "the command line").Arg().FromStdin().Alias("cmd", "script")
+	p.String(&b.Command, "command", "the command line").Arg().FromStdin().Alias("cmd", "script").
+		Instead("a list of words, run without a shell, belongs in argv")
 	p.Strings(&b.Argv, "argv", "a program and its arguments, run without a shell, instead of command")
 	p.String(&b.Description, "description", "what the command does, in five to ten words").Alias("justification")
 	p.Path(&b.Workdir, "workdir", param.Directory, "the directory it runs in").Alias("cwd", "working_directory", "workingDirectory", "dir", "directory").Shown("the root")
@@ -150,7 +151,10 @@ func (b *bashCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, e
 }
 
 func noDirectory(dir workspace.Path) error {
-	return tool.Errorf(tool.NotFound, "workdir: %s is not a directory", shown(dir)).WithHint("name a directory that exists")
+	if dir.Type == policy.Missing {
+		return tool.Errorf(tool.NotFound, "workdir: %s does not exist", shown(dir)).WithHint("name a directory that exists, or leave workdir out for the root")
+	}
+	return tool.Errorf(tool.NotFound, "workdir: %s is not a directory", shown(dir)).WithHint("name a directory, or leave workdir out for the root")
 }
 
 // check finds what is wrong with the parameters as they stand.
@@ -161,7 +165,9 @@ func (b *bashCall) check(env *tool.Env) error {
 	case len(b.Argv) > 0 && b.Argv[0] == "":
 		return tool.Errorf(tool.BadInput, "argv names no program").WithHint("its first word is the program")
 	case len(b.Argv) == 0 && strings.TrimSpace(b.Command) == "":
-		return tool.Errorf(tool.BadInput, "command is required: the command line").WithHint("give command, or argv")
+		return tool.Errorf(tool.BadInput, "command is required: the command line").WithHint("give command, or argv; on the command line - reads it from standard input")
+	case b.Workdir == "":
+		return tool.Errorf(tool.BadInput, "workdir is empty").WithHint("leave it out for the root, or name a directory")
 	case strings.ContainsRune(b.Command+strings.Join(b.Argv, ""), 0):
 		return tool.Errorf(tool.BadInput, "the command holds a zero byte").WithHint("leave it out: no program could receive it")
 	case b.Background && b.YieldMS != nil && *b.YieldMS > 0:

@@ -66,6 +66,12 @@ func (o *outputCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, erro
 	}
 	if o.Wait {
 		wait, cancel := context.WithTimeout(ctx, time.Duration(o.TimeoutMS)*time.Millisecond)
+		if env.Emit != nil {
+			go beat(wait, env.Emit, func() int64 {
+				i, _ := j.Live()
+				return i.Total
+			})
+		}
 		_, err = j.Wait(wait, true)
 		cancel()
 		if err != nil {

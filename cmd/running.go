@@ -206,22 +206,29 @@ type live struct {
 func newLive(to io.Writer, emit func(tool.Event)) *live {
 	ctx, stop := context.WithCancel(context.Background())
 	l := &live{to: to, emit: emit, stop: stop}
-	begin := time.Now()
-	go func() {
-		tick := time.NewTicker(heartbeat)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				emit(tool.Event{Name: "progress", Value: map[string]int64{
-					"elapsed_ms": time.Since(begin).Milliseconds(), "output_bytes": l.total.Load(),
-				}})
-			}
-		}
-	}()
+	go beat(ctx, emit, l.total.Load)
 	return l
+}
+
+// beat says every second, until ctx ends, that something runs, and how many bytes
+// it has printed.
+func beat(ctx context.Context, emit func(tool.Event), printed func() int64) {
+	begin := time.Now()
+	tick := time.NewTicker(heartbeat)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if ctx.Err() != nil {
+				return
+			}
+			emit(tool.Event{Name: "progress", Value: map[string]int64{
+				"elapsed_ms": time.Since(begin).Milliseconds(), "output_bytes": printed(),
+			}})
+		}
+	}
 }
 
 // Write implements io.Writer.

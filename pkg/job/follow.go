@@ -70,12 +70,16 @@ func (f *follower) foreground(ctx context.Context, spec Spec, yield time.Duratio
 	}
 	news := f.receive()
 	end := ctx.Done()
+	var now <-chan struct{}
 	var i Info
 	for {
 		select {
 		case <-end:
-			end, later = nil, nil
+			end, later, now = nil, nil, hurry(ctx)
 			_ = f.line.send(request{Op: opKill, Grace: int64(spec.grace())})
+		case <-now:
+			now = nil
+			_ = f.line.send(request{Op: opKill})
 		case <-later:
 			later = nil
 			_ = f.line.send(request{Op: opDetach})

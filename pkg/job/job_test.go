@@ -744,36 +744,39 @@ func TestLoose(t *testing.T) {
 		later time.Duration
 		alive bool
 	}{{true, 0, true}, {true, time.Hour, true}, {true, 600 * time.Millisecond, false}, {false, 0, false}} {
-		s := spec(`sleep 1000 & echo hi`)
-		s.Keep, s.Loose, s.Later, s.Timeout, s.Grace = true, c.loose, c.later, 500*time.Millisecond, time.Millisecond
-		i, j, err := r.Run(t.Context(), s, time.Minute, false, Output{})
-		if err != nil || !i.Kept {
-			t.Fatalf("%+v %v", i, err)
-		}
-		time.Sleep(1200*time.Millisecond - time.Since(i.Started))
-		if i, err = j.Info(); err != nil || i.Alive() != c.alive || i.Overtime == c.alive {
-			t.Errorf("%+v: %+v %v", c, i, err)
-		}
-		if i.Alive() {
-			if _, err := j.Kill(t.Context(), 0); err != nil {
-				t.Error(err)
+		t.Run(fmt.Sprint(c.loose, c.later), func(t *testing.T) {
+			t.Parallel()
+			s := spec(`sleep 1000 & echo hi`)
+			s.Keep, s.Loose, s.Later, s.Timeout, s.Grace = true, c.loose, c.later, 500*time.Millisecond, time.Millisecond
+			i, j, err := r.Run(t.Context(), s, time.Minute, false, Output{})
+			if err != nil || !i.Kept {
+				t.Fatalf("%+v %v", i, err)
 			}
-		}
-		s = spec(`sleep 1000`)
-		s.Loose, s.Later, s.Timeout, s.Grace = c.loose, c.later, 500*time.Millisecond, time.Millisecond
-		i, j, err = r.Run(t.Context(), s, 50*time.Millisecond, false, Output{})
-		if err != nil || !i.Alive() {
-			t.Fatalf("%+v %v", i, err)
-		}
-		time.Sleep(1200*time.Millisecond - time.Since(i.Started))
-		if i, err = j.Info(); err != nil || i.Alive() != c.alive || !c.alive && i.State != TimedOut {
-			t.Errorf("%+v: %+v %v", c, i, err)
-		}
-		if i.Alive() {
-			if _, err := j.Kill(t.Context(), 0); err != nil {
-				t.Error(err)
+			time.Sleep(1200*time.Millisecond - time.Since(i.Started))
+			if i, err = j.Info(); err != nil || i.Alive() != c.alive || i.Overtime == c.alive {
+				t.Errorf("%+v: %+v %v", c, i, err)
 			}
-		}
+			if i.Alive() {
+				if _, err := j.Kill(t.Context(), 0); err != nil {
+					t.Error(err)
+				}
+			}
+			s = spec(`sleep 1000`)
+			s.Loose, s.Later, s.Timeout, s.Grace = c.loose, c.later, 500*time.Millisecond, time.Millisecond
+			i, j, err = r.Run(t.Context(), s, 50*time.Millisecond, false, Output{})
+			if err != nil || !i.Alive() {
+				t.Fatalf("%+v %v", i, err)
+			}
+			time.Sleep(1200*time.Millisecond - time.Since(i.Started))
+			if i, err = j.Info(); err != nil || i.Alive() != c.alive || !c.alive && i.State != TimedOut {
+				t.Errorf("%+v: %+v %v", c, i, err)
+			}
+			if i.Alive() {
+				if _, err := j.Kill(t.Context(), 0); err != nil {
+					t.Error(err)
+				}
+			}
+		})
 	}
 }
 

@@ -99,7 +99,7 @@ func (s *supervisor) until(tree *killtree.Tree, limit <-chan time.Time, stops <-
 			tree.End(s.Spec.grace())
 			return TimedOut
 		case e := <-s.end:
-			tree.End(e.grace)
+			s.endBy(tree, e)
 			return e.state
 		case n := <-stops:
 			if s.free.Load() {
@@ -110,6 +110,27 @@ func (s *supervisor) until(tree *killtree.Tree, limit <-chan time.Time, stops <-
 			return Failed
 		}
 	}
+}
+
+// endBy ends the tree; a wish that grants no grace cuts it short.
+func (s *supervisor) endBy(tree *killtree.Tree, e ending) {
+	now := make(chan struct{})
+	over := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case next := <-s.end:
+				if next.grace == 0 {
+					close(now)
+					return
+				}
+			case <-over:
+				return
+			}
+		}
+	}()
+	end(tree, e.grace, now)
+	close(over)
 }
 
 // ended makes the command's end known.

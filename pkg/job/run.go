@@ -132,7 +132,36 @@ func (s *Status) watch(ctx context.Context, tree *killtree.Tree, c Command) {
 		tree.End(0)
 		return
 	}
-	tree.End(c.grace())
+	end(tree, c.grace(), hurry(ctx))
+}
+
+// end ends the tree as killtree.Tree.End does, and kills it at once when now is
+// closed.
+func end(tree *killtree.Tree, grace time.Duration, now <-chan struct{}) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tree.End(grace)
+	}()
+	select {
+	case <-done:
+		return
+	case <-now:
+		tree.End(0)
+	}
+	<-done
+}
+
+// hurry returns what is closed when the caller that cancelled ctx does not want to
+// wait any longer; nil where it cannot tell.
+func hurry(ctx context.Context) <-chan struct{} {
+	if h, ok := errors.AsType[interface {
+		error
+		Hurry() <-chan struct{}
+	}](context.Cause(ctx)); ok {
+		return h.Hurry()
+	}
+	return nil
 }
 
 // expire closes timeout when the time limit is reached, unless it is over.

@@ -39,6 +39,7 @@ type Param struct {
 
 	value
 	bounded bool
+	instead string // the next step where a list came for one value
 	given   bool
 }
 
@@ -54,6 +55,9 @@ const (
 
 // Required marks p as one the caller has to give.
 func (p *Param) Required() *Param { p.Must = true; return p }
+
+// Instead says where a list belongs that is given for p, which takes one value.
+func (p *Param) Instead(step string) *Param { p.instead = step; return p }
 
 // Arg lets p be given as the next plain argument on the command line; a list
 // takes all that are left.

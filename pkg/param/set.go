@@ -3,6 +3,7 @@ package param
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -43,7 +44,11 @@ func (s *Set) Decode(raw json.RawMessage) error {
 		}
 		from[p] = m.name
 		if err := p.Decode(m.raw); err != nil {
-			return under(p.Name, err)
+			err = under(p.Name, err)
+			if e, ok := errors.AsType[*Error](err); ok && p.instead != "" && len(m.raw) > 0 && m.raw[0] == '[' {
+				e.Fix = p.instead
+			}
+			return err
 		}
 	}
 	return s.Check()

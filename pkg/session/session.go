@@ -203,7 +203,9 @@ func (s *Session) enter(ctx context.Context) (*Dir, error) {
 			return dir, nil
 		}
 		// Not there, or busy: gc removed or is removing what we just made.
-		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrLocked) {
+		// The state directory itself nobody removes.
+		p, ok := errors.AsType[*fs.PathError](err)
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrLocked) || ok && p.Op == "mkdir" && strings.HasPrefix(s.state+"/", p.Path+"/") {
 			return nil, fmt.Errorf("entering session %q: %w", s.o.ID, err)
 		}
 		if ctxErr := wait.sleep(ctx); ctxErr != nil {

@@ -109,7 +109,14 @@ func (e *Error) Error() string { return e.Message }
 func (e *Error) Unwrap() error { return e.err }
 
 // A Signal is the cause of a context that a signal cancelled.
-type Signal struct{ Number syscall.Signal }
+type Signal struct {
+	Number syscall.Signal
+	Again  <-chan struct{} // closed when another one comes; nil where nobody sees it
+}
+
+// Hurry returns the channel that is closed when the caller does not want to wait
+// any longer.
+func (s *Signal) Hurry() <-chan struct{} { return s.Again }
 
 // Error implements error.
 func (s *Signal) Error() string {
