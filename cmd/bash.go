@@ -401,7 +401,7 @@ func (b *bashCall) meta(r *ran, out *outputs) *bashMeta {
 	m.zeros = out.zeros.n
 	switch {
 	case r.held:
-		m.Incomplete = "something that could not be ended still held the output; what it printed later is not here"
+		m.Incomplete = heldOutput
 	case r.incomplete != "":
 		m.Incomplete = r.incomplete
 	}

@@ -190,6 +190,9 @@ type outputEvent struct {
 	Text string `json:"text"`
 }
 
+// heldOutput says why an output may not be whole.
+const heldOutput = "something that could not be ended still held the output; what it printed later is not here"
+
 // heartbeat is the time between two signs of life while a command runs.
 const heartbeat = time.Second
 

@@ -145,8 +145,13 @@ func readJob(env *tool.Env, j *job.Job, q job.Query) (*tool.Result, error) {
 	meta.ran, meta.sandboxMeta = ranJob(info, nil), settled(info)
 	meta.Job = j.ID()
 	meta.Truncated, meta.SpillPath, meta.Incomplete = cut.Truncated, cut.SpillPath, cut.Incomplete
-	if info.Incomplete != "" {
+	switch {
+	case info.Incomplete != "":
 		meta.Incomplete = info.Incomplete
+	case info.Held:
+		meta.Incomplete = heldOutput
+	case meta.Incomplete == "" && meta.Lost > 0:
+		meta.Incomplete = count(meta.Lost, "byte") + " of the output are no longer kept"
 	}
 	text := cut.Text
 	meta.Meaning, meta.zeros = jobMeaning(info), shown.n

@@ -336,12 +336,12 @@ func (r *Registry) hasRoom() bool {
 
 func stays(i Info) int64 { return i.Total - (i.LostTo - i.LostFrom) }
 
-// Wait waits until the job's command has ended or ctx has, and returns what
+// Wait waits until the job has ended, with what is kept of it, or ctx has, and returns what
 // is known then; the end of ctx is no error. With input it returns as soon as
 // the job waits for input, too.
 func (j *Job) Wait(ctx context.Context, input bool) (Info, error) {
 	i, err := j.Info()
-	if err != nil || i.State != Running {
+	if err != nil || !i.Alive() {
 		return i, err
 	}
 	return j.follow(ctx, input, nil)

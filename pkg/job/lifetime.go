@@ -50,6 +50,7 @@ func (s *supervisor) wait() {
 		s.mu.Lock()
 		s.info.Kept = false
 		_ = s.store()
+		s.signalChange()
 		s.mu.Unlock()
 	}
 }

@@ -70,8 +70,12 @@ func (s *supervisor) first() <-chan struct{} {
 
 // breathe bounds how often followers hear of output.
 func (s *supervisor) breathe() {
+	done := s.done
+	if i, _ := s.snapshot(); i.State != Running {
+		done = nil // what is kept goes on
+	}
 	select {
-	case <-s.done:
+	case <-done:
 	case <-time.After(3 * time.Millisecond):
 	}
 }
@@ -120,7 +124,7 @@ func (s *supervisor) follow(l *line, q request) {
 	}()
 	for {
 		i, news := s.snapshot()
-		if l.send(reply{Info: &i, Done: i.State != Running}) != nil || i.State != Running {
+		if l.send(reply{Info: &i, Done: !i.Alive()}) != nil || !i.Alive() {
 			return
 		}
 		select {
