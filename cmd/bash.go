@@ -310,6 +310,21 @@ func tracked(ctx context.Context, r *tool.Result, t *change.Tracking) {
 	}
 }
 
+// setsUser reports whether the command names a program that runs with the rights
+// of its owner, as sudo does.
+func (b *bashCall) setsUser() bool {
+	for i := range b.needs {
+		a := &b.needs[i]
+		if a.Kind != policy.Exec || a.Program == "" {
+			continue
+		}
+		if i, err := os.Stat(a.Program); err == nil && i.Mode()&(fs.ModeSetuid|fs.ModeSetgid) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // start runs the command: by ourselves where it ends within the call, by a
 // supervisor where it may not.
 func (b *bashCall) start(ctx context.Context, env *tool.Env, out job.Output) (ran, error) {
@@ -320,9 +335,9 @@ func (b *bashCall) start(ctx context.Context, env *tool.Env, out job.Output) (ra
 	}
 	here := thisMachine(env.Session.StateDir(), env.Self)
 	c.Tree = here.tree(env.Self)
-	// In a user namespace sudo would not work, and the files of others would look
-	// like nobody's. What is confined can have no such rights anyway.
-	c.Tree.NoUserNamespace = !env.Policy.Confines() || env.Policy.Level() < int(sandbox.L2)
+	// In a user namespace sudo would not work. What is confined can have no such
+	// rights anyway.
+	c.Tree.NoUserNamespace = (!env.Policy.Confines() || env.Policy.Level() < int(sandbox.L2)) && b.setsUser()
 	over, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end() // an open question does not outlive the command
 	b.asked = &asked{over: over}
