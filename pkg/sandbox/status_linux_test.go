@@ -5,14 +5,17 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
 )
 
 // TestStatus shows that a command ends in the sandbox as it does without one.
@@ -246,5 +249,51 @@ func TestStateInside(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestClosed: what the user cannot read anyway needs no rules around it; what the
+// user could open up does.
+func TestClosed(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can make files of others")
+	}
+	dir := t.TempDir()
+	for d := dir; d != os.TempDir() && d != "/"; d = filepath.Dir(d) {
+		if err := os.Chmod(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const user = 1000
+	want := map[string]bool{"own": false, "secret": true, "open": false, "room": true, "passage": false, "link": false, "absent": false}
+	for name, mode := range map[string]os.FileMode{"own": 0, "secret": 0o600, "open": 0o644, "room": os.ModeDir | 0o700, "passage": os.ModeDir | 0o711} {
+		path := filepath.Join(dir, name)
+		made := os.WriteFile(path, nil, 0o600)
+		if mode.IsDir() {
+			made = errors.Join(os.Remove(path), os.Mkdir(path, 0o700))
+		}
+		if err := errors.Join(made, os.Chmod(path, mode.Perm())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.Lchown(filepath.Join(dir, "own"), user, user), os.Symlink("secret", filepath.Join(dir, "link"))); err != nil {
+		t.Fatal(err)
+	}
+	got := make(chan map[string]bool)
+	go func() {
+		runtime.LockOSThread() // and never let go: the thread ends as the other user
+		result := map[string]bool{}
+		for _, call := range [][4]uintptr{{unix.SYS_SETRESGID, ^uintptr(0), user, ^uintptr(0)}, {unix.SYS_SETRESUID, ^uintptr(0), user, ^uintptr(0)}} {
+			if _, _, e := unix.RawSyscall(call[0], call[1], call[2], call[3]); e != 0 {
+				t.Error(e)
+			}
+		}
+		for name := range want {
+			result[name] = closed(filepath.Join(dir, name))
+		}
+		got <- result
+	}()
+	if is := <-got; !maps.Equal(is, want) {
+		t.Errorf("%v, want %v", is, want)
 	}
 }
