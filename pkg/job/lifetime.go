@@ -29,7 +29,7 @@ func (s *supervisor) wait() {
 	st.Wall = time.Since(s.run.begin)
 	drained := s.run.wait(drain)
 	kept := false
-	if tree.Alive() && !tree.Gone(moment) {
+	if s.run.left(drained) {
 		if kept = s.Spec.Keep && how == ""; !kept {
 			st.Leftovers = tree.End(drain) && how == ""
 		}

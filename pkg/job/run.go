@@ -25,7 +25,7 @@ import (
 const (
 	// drain is how long output may stay open after the command has ended,
 	// before what it left running is ended, and how long that is then given.
-	drain = 60 * time.Millisecond
+	drain = 40 * time.Millisecond
 
 	// moment is what those that end together with the command may take.
 	moment = 20 * time.Millisecond
@@ -195,10 +195,16 @@ func (c Command) grace() time.Duration {
 	return c.Grace
 }
 
+// left reports whether something of the tree goes on, after a moment for what ends
+// with the command; waiting for the output in vain was one.
+func (r *running) left(drained bool) bool {
+	return r.tree.Alive() && (!drained || !r.tree.Gone(moment))
+}
+
 // settle takes in the rest of the output and ends what is left running.
 func (s *Status) settle(r *running) {
 	drained := r.wait(drain)
-	if r.tree.Alive() && !r.tree.Gone(moment) {
+	if r.left(drained) {
 		s.Leftovers = r.tree.End(drain)
 	}
 	if !drained && !r.rest() {
