@@ -256,6 +256,7 @@ func (b *bashCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 		defer tracking.Close()
 	}
 	out := newOutputs(env)
+	defer func() { b.box.letGo() }()
 	ran, err := b.start(ctx, env, out.Output)
 	out.close()
 	if err != nil {

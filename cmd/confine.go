@@ -3,9 +3,11 @@ package cmd
 import (
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -24,6 +26,7 @@ type confinement struct {
 	// confiner starts the command, and knows what happened to it if it is ours
 	confiner *sandbox.Confiner
 	guard    *sandbox.Snapshot // of what is protected and the sandbox cannot hold
+	release  func()            // of what is held of it for the case that we are killed
 }
 
 // confine describes the sandbox of a command whose accesses were all allowed:
@@ -64,7 +67,7 @@ func (b *bashCall) confine(env *tool.Env) (*confinement, error) {
 	for i := range b.needs {
 		extend(cfg, &b.needs[i], root)
 	}
-	if env.Policy.Decide(&policy.Access{Kind: policy.Net, Tool: "bash", Host: "example.com", Port: 443}).Verdict == policy.Allow {
+	if env.Policy.OpenNetwork() {
 		cfg.Network = sandbox.Open
 	}
 	for _, name := range env.Policy.Restricted() {
@@ -72,27 +75,37 @@ func (b *bashCall) confine(env *tool.Env) (*confinement, error) {
 			cfg.Copies = append(cfg.Copies, realDir(path))
 		}
 	}
-	var err error
-	guarded := make(chan error, 1)
-	snapshot := *cfg // the rest goes on changing
-	go func() {
-		var err error
-		c.guard, err = snapshot.Snapshot(cfg.Minimum)
-		guarded <- err
-	}()
-	if cfg.Policy, err = described(); err != nil {
-		return nil, fmt.Errorf("describing the sandbox: %w", err)
-	}
 	dir, err := env.Session.Mkdir("sandbox")
 	if err != nil {
 		return nil, err
 	}
 	cfg.Report = filepath.Join(dir, session.NewID("r"))
+	guarded := make(chan error, 1)
+	snapshot := *cfg // the rest goes on changing
+	go func() { guarded <- c.protect(&snapshot, env.Session.Path("quarantine")) }()
+	if cfg.Policy, err = described(); err != nil {
+		return nil, fmt.Errorf("describing the sandbox: %w", err)
+	}
 	c.config = cfg
 	if c.bytes, err = cfg.Confine(); err != nil {
 		return nil, err
 	}
 	return c, <-guarded
+}
+
+// protect remembers what is protected.
+func (c *confinement) protect(cfg *sandbox.Config, quarantine string) (err error) {
+	if c.guard, err = cfg.Snapshot(cfg.Minimum); err == nil {
+		c.release, err = c.guard.Hold(cfg.Report, quarantine)
+	}
+	return err
+}
+
+// letGo forgets what was remembered in case that this process is killed.
+func (c *confinement) letGo() {
+	if c != nil && c.release != nil {
+		c.release()
+	}
 }
 
 // keepGuard leaves the snapshot to whoever sees the end of the job.
@@ -163,7 +176,7 @@ func extend(cfg *sandbox.Config, a *policy.Access, root string) {
 		}
 		host := a.Host
 		if a.Port > 0 {
-			host = fmt.Sprintf("%s:%d", host, a.Port)
+			host = net.JoinHostPort(strings.Trim(host, "[]"), strconv.Itoa(a.Port))
 		}
 		cfg.Hosts = append(cfg.Hosts, host)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/change"
 	"github.com/agentkit-go/agentkit/pkg/journal"
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/session"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 	"github.com/agentkit-go/agentkit/pkg/truncate"
@@ -39,6 +40,10 @@ func (a *app) env(ctx context.Context) (*tool.Env, error) {
 	var err error
 	if env.Workspace, env.Session, err = a.place(); err != nil {
 		return nil, err
+	}
+	// Before anything is read that it may have changed.
+	if err := sandbox.Recover(env.Session.Path("sandbox")); err != nil {
+		return nil, tool.Errorf(tool.IO, "after a call that was killed, %w", err).WithHint("make the file what it was, and remove what is in %s", env.Session.Path("sandbox"))
 	}
 	env.Sources = a.sources(env)
 	if env.Policy, err = load(env.Sources); err != nil {

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/killtree"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
@@ -48,17 +50,23 @@ func thisMachine(state, self string) machine {
 }
 
 func (m *machine) line(where string) string {
-	return where + "\t" + m.level.String() + "\t" + m.method + "\t" + m.missing + "\n"
+	return strings.Join([]string{where, m.level.String(), m.method, m.missing, strconv.FormatInt(time.Now().Unix(), 10)}, "\t") + "\n"
 }
+
+// lessHolds is for how long it holds that a machine offers less than the most: what
+// it lacked may have been for a moment only.
+const lessHolds = 10 * time.Minute
 
 // readMachine reads a line that is about the place where; "" is none.
 func readMachine(line, where string) (m machine, ok bool) {
 	f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-	if where == "" || len(f) != 4 || f[0] != where || m.level.UnmarshalText([]byte(f[1])) != nil {
+	if where == "" || len(f) != 5 || f[0] != where || m.level.UnmarshalText([]byte(f[1])) != nil {
 		return machine{}, false
 	}
 	m.method, m.missing = f[2], f[3]
-	return m, true
+	then, err := strconv.ParseInt(f[4], 10, 64)
+	age := time.Since(time.Unix(then, 0))
+	return m, err == nil && (m.level == sandbox.L3 || age >= 0 && age < lessHolds)
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -20,7 +20,9 @@ func holders() string {
 		}
 		return r
 	}
-	return fmt.Sprintf("%s %s %d%d%d", users, processes, ask(unix.PR_GET_SECCOMP, 0), ask(unix.PR_GET_NO_NEW_PRIVS, 0), ask(unix.PR_CAPBSET_READ, unix.CAP_SYS_ADMIN))
+	var files unix.Rlimit
+	_ = unix.Getrlimit(unix.RLIMIT_NOFILE, &files)
+	return fmt.Sprintf("%s %s %d %d%d%d", users, processes, min(files.Cur, 1024), ask(unix.PR_GET_SECCOMP, 0), ask(unix.PR_GET_NO_NEW_PRIVS, 0), ask(unix.PR_CAPBSET_READ, unix.CAP_SYS_ADMIN))
 }
 
 // bootID is another one after each start of the machine.

@@ -35,7 +35,9 @@ type becoming struct {
 	task      *[taskSize]byte
 	cgroup    uintptr // 0 for none
 	program   Ref     // the cell that our own program is open in, before it is programFd
+	killFile  uintptr // of that, 0 for none
 	nothing   byte
+	one       byte
 }
 
 // The word of a Task: ten digits, 0 or 1, a letter, three digits.
@@ -73,7 +75,7 @@ func (p *Plan) Reaper(link int, name string, r *Reaper) {
 	b.program = high
 	var how *cloneArgs
 	if r.Cgroup != "" {
-		b.cgroup = p.text(r.Cgroup)
+		b.cgroup, b.killFile, b.one = p.text(r.Cgroup), p.text(r.Cgroup+"/cgroup.kill"), '1'
 		how = Place(p, cloneArgs{flags: unix.CLONE_INTO_CGROUP, exitSignal: uint64(unix.SIGCHLD), cgroup: uint64(r.CgroupFd)})
 	}
 	p.becomes = Place(p, b)
@@ -96,6 +98,19 @@ func (c *child) become() {
 		b.task[pidDigits] = '1'
 	}
 	b.task[pidDigits+1] = c.buf[0]
+	if c.buf[0] == KillAll {
+		// Should the program not start, the command at least has ended.
+		if !c.ended {
+			syscall.RawSyscall6(unix.SYS_KILL, uintptr(-c.head), uintptr(unix.SIGKILL), 0, 0, 0, 0)
+		}
+		if b.killFile != 0 {
+			if fd, _, e := syscall.RawSyscall6(unix.SYS_OPENAT, dirAtCwd, b.killFile, unix.O_WRONLY|unix.O_CLOEXEC, 0, 0, 0); e == 0 {
+				syscall.RawSyscall6(unix.SYS_WRITE, fd, uintptr(unsafe.Pointer(&b.one)), 1, 0, 0, 0)
+			}
+		}
+	}
+	// A gatekeeper further out reads what a program is started with.
+	syscall.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 1, 0, 0, 0, 0)
 	syscall.RawSyscall6(unix.SYS_FCNTL, LinkFd, unix.F_SETFD, 0, 0, 0, 0)
 	syscall.RawSyscall6(unix.SYS_EXECVEAT, programFd, uintptr(unsafe.Pointer(&b.nothing)), b.argv, b.env, unix.AT_EMPTY_PATH, 0)
 	if !c.ended {

@@ -52,6 +52,7 @@ type forked struct {
 	init   int      // its PID
 	pidfd  int      // the same, but never another process; -1 where there is none
 	handle *os.File // of pidfd
+	begun  uint64   // when it was started, see Process
 	line
 }
 
@@ -391,6 +392,10 @@ func (b *forked) fork(first, second *fork.Plan, flags uintptr, tell int) unix.Er
 		pid, errno := fork.Init(first, second, flags, tell)
 		if b.init, b.pidfd = pid, -1; errno == 0 {
 			b.open()
+			if !namespaces(b.method) {
+				p, _ := find(pid)
+				b.begun = p.Start
+			}
 		}
 		started <- errno
 		if errno != 0 {
@@ -485,11 +490,43 @@ func (b *forked) wait(t *Tree) (*State, error) {
 	}
 }
 
-// kill leaves it to the init, unless that is not able to: in a namespace its end
-// ends all.
+// signal does itself what one system call of the init cannot: the init would
+// become our program for it, which takes a thread that there may be none for.
+func (b *forked) signal(n syscall.Signal, all bool) {
+	if namespaces(b.method) || !all {
+		b.line.signal(n, all)
+		return
+	}
+	root := b.root()
+	if root.Start == 0 {
+		return
+	}
+	for _, q := range membersBelow(root) {
+		q.send(n)
+	}
+}
+
+// root is the init while it is there: its number may be another's afterwards.
+func (b *forked) root() Process {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	select {
+	case <-b.gone:
+		return Process{}
+	default:
+		return Process{Pid: b.init, Start: b.begun}
+	}
+}
+
+// kill leaves it to the init in a namespace, unless that is not able to: its end
+// ends all. Elsewhere the init only collects.
 func (b *forked) kill() {
 	if !namespaces(b.method) {
-		_ = b.tell(fork.KillAll, 0)
+		if root := b.root(); root.Start != 0 {
+			endBelow(root, b.group)
+		} else {
+			_ = b.tell(fork.KillAll, 0)
+		}
 		return
 	}
 	if !b.killed() {

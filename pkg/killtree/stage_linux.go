@@ -310,13 +310,18 @@ func (p *init1) killAll() {
 		_ = unix.Kill(-1, unix.SIGKILL)
 		return
 	}
-	if p.group != nil {
-		// What has left the cgroup, which takes a privilege, is still below us.
-		_ = p.group.kill()
+	endBelow(own(), p.group)
+}
+
+// endBelow kills everything that descends from root; who is its parent collects it.
+func endBelow(root Process, group *cgroup) {
+	if group != nil {
+		// What has left the cgroup, which takes a privilege, is still below.
+		_ = group.kill()
 	}
-	p.freeze()
+	freeze(root)
 	for range 400 {
-		all := p.members()
+		all := membersBelow(root)
 		if len(all) == 0 {
 			return
 		}
@@ -332,12 +337,12 @@ func (p *init1) killAll() {
 // start the next and end would stay ahead of a look at the whole table. That
 // look comes last and twice, because it is not made in one moment, and a
 // process that was told to stop may start another before it does.
-func (p *init1) freeze() {
+func freeze(root Process) {
 	told := map[Process]bool{}
 	for clean, round := 0, 0; clean < 2 && round < 1000; round++ {
-		running := stopBelow(os.Getpid(), told)
+		running := stopBelow(root, told)
 		if running == 0 {
-			for _, q := range p.members() {
+			for _, q := range membersBelow(root) {
 				running += stop(q, told)
 			}
 			clean++
@@ -350,8 +355,11 @@ func (p *init1) freeze() {
 }
 
 // stopBelow stops what descends from pid and returns how many still ran.
-func stopBelow(pid int, told map[Process]bool) (running int) {
-	queue := []int{pid}
+func stopBelow(root Process, told map[Process]bool) (running int) {
+	if now, ok := find(root.Pid); !ok || !root.is(now) {
+		return 0
+	}
+	queue := []int{root.Pid}
 	for i := 0; i < len(queue) && i < 1<<16; i++ {
 		for _, q := range children(queue[i]) {
 			running += stop(q, told)
@@ -387,4 +395,20 @@ func pause() {
 
 // members reads the whole table: the kernel's lists of children may miss one
 // while they change.
-func (p *init1) members() []Process { return living(descent(table(), os.Getpid())[1:]) }
+func (p *init1) members() []Process { return membersBelow(own()) }
+
+// own is this process as a root.
+func own() Process { return Process{Pid: os.Getpid()} }
+
+// is reports whether the process that p was found to be still has its number. A
+// start time of 0 is that of one that cannot have lost it.
+func (p Process) is(now Process) bool { return p.Start == 0 || p.Start == now.Start }
+
+// membersBelow lists what descends from root and lives.
+func membersBelow(root Process) []Process {
+	all := descent(table(), root.Pid)
+	if len(all) == 0 || !root.is(all[0]) {
+		return nil
+	}
+	return living(all[1:])
+}

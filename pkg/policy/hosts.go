@@ -1,47 +1,111 @@
 package policy
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
 )
 
+// sampleLabel stands for the names that a wildcard covers: no rule names it.
+const sampleLabel = "any-name-k7w2q"
+
+// metadataNames are the hosts that hand out credentials, as names.
+func metadataNames() []string {
+	return []string{"metadata.google.internal", "metadata", "instance-data", "instance-data.ec2.internal"}
+}
+
+// OpenNetwork reports whether commands may reach every host: the policy allows it
+// and names none that it refuses or asks about.
+func (p *Policy) OpenNetwork() bool {
+	return p.allHosts() && !slices.ContainsFunc(p.rules.net, func(r *rule) bool { return r.aboutCommands() && r.list != Allow })
+}
+
+// allHosts reports whether what no rule is about is allowed.
+func (p *Policy) allHosts() bool {
+	if p == nil || !p.allowsHost(sampleLabel+".example.net", 443) || !p.allowsHost(sampleLabel+".example.net", 80) {
+		return false
+	}
+	return p.settings[netCommand].verdict == Allow || slices.ContainsFunc(p.rules.net, func(r *rule) bool {
+		return r.aboutCommands() && r.list == Allow && len(r.except) == 0 && r.url != nil && strings.Trim(r.url.host, "*") == "" && r.url.host != ""
+	})
+}
+
+func (r *rule) aboutCommands() bool {
+	return r.tool == "network" || r.tool == "*" || r.tool == commandTool
+}
+
+func (p *Policy) allowsHost(host string, port int) bool {
+	a := Access{Kind: Net, Tool: commandTool, Host: host, Port: port}
+	return p.Decide(&a).Verdict == Allow
+}
+
 // Hosts lists what the policy lets commands reach, whether their text names it or
-// not: the hosts of its network rules, as name, *.name for what lies below name, or
-// address, with :port where the rule has one. What lies below a name but is refused,
-// or has to be asked for, is in refused, in the same form. A rule that cannot be
-// said so allows only what a command's text names.
+// not: the hosts of its network rules, as name, *.name for what lies below name, *
+// for every name, or address, with :port where only that one is meant and else for
+// the ports 80 and 443. What a * covers but is refused, or has to be asked for, is in
+// refused, in the same form. A rule that cannot be said so allows only what a
+// command's text names.
 func (p *Policy) Hosts() (allowed, refused []string) {
 	if p == nil {
 		return nil, nil
 	}
 	whole := true // refused says all that is refused
+	var patterns []string
+	if p.allHosts() {
+		patterns = append(patterns, "*")
+	}
 	for _, r := range p.rules.net {
-		if r.tool != "network" && r.tool != "*" && r.tool != commandTool {
+		if !r.aboutCommands() {
 			continue
 		}
-		patterns := r.url.patterns()
+		said := r.url.patterns()
 		switch {
-		case r.list != Allow && len(patterns) > 0 && len(r.except) == 0:
-			refused = append(refused, patterns...)
+		case r.list != Allow && len(said) > 0 && len(r.except) == 0:
+			refused = append(refused, said...)
 		case r.list != Allow:
 			whole = false
 		case len(r.except) == 0:
-			allowed = append(allowed, patterns...)
+			patterns = append(patterns, said...)
 		}
 	}
-	allowed = slices.DeleteFunc(allowed, func(h string) bool {
-		name, port := splitPort(h)
-		sub, all := strings.CutPrefix(name, "*.")
-		if all {
-			name = "x." + sub
-		}
-		n, _ := strconv.Atoi(port)
-		a := Access{Kind: Net, Tool: commandTool, Host: strings.Trim(name, "[]"), Port: cmp.Or(n, 443)}
-		return all && !whole || p.Decide(&a).Verdict != Allow
-	})
+	for _, pattern := range patterns {
+		allowed = append(allowed, p.portsOf(pattern, whole)...)
+	}
+	if slices.ContainsFunc(allowed, func(h string) bool { return strings.HasPrefix(h, "*") }) {
+		refused = append(refused, metadataNames()...)
+	}
 	return slices.Compact(slices.Sorted(slices.Values(allowed))), refused
+}
+
+// portsOf is the pattern with the ports that Decide allows.
+func (p *Policy) portsOf(pattern string, whole bool) []string {
+	name, port := splitPort(pattern)
+	host := strings.Trim(name, "[]")
+	if rest, all := strings.CutPrefix(host, "*"); all {
+		if !whole {
+			return nil
+		}
+		if rest == "" {
+			rest = ".example.net"
+		}
+		host = sampleLabel + rest
+	}
+	if n, err := strconv.Atoi(port); err == nil {
+		if p.allowsHost(host, n) {
+			return []string{pattern}
+		}
+		return nil
+	}
+	var list []string
+	for _, n := range []int{80, 443} {
+		if p.allowsHost(host, n) {
+			list = append(list, name+":"+strconv.Itoa(n))
+		}
+	}
+	if len(list) == 2 {
+		return []string{pattern}
+	}
+	return list
 }
 
 // patterns says u in the form of Hosts; nil where it cannot be said.

@@ -15,9 +15,14 @@ func TestPolicyHosts(t *testing.T) {
 		allowed, refused []string
 	}{
 		{"network: {allow: [proxy.example.org]}", []string{"proxy.example.org"}, nil},
-		{"network: {allow: ['*.Example.org', 'a.test:8443', '192.0.2.7', '[2001:db8::1]:80']}", []string{"*.example.org", "192.0.2.7", "[2001:db8::1]:80", "a.test:8443"}, nil},
-		{"network: {allow: ['domain:example.org']}", []string{"*.example.org", "example.org"}, nil},
-		{"network: {allow: ['*.example.org'], deny: [bad.example.org]}", []string{"*.example.org"}, []string{"bad.example.org"}},
+		{"network: {allow: ['*.Example.org', 'a.test:8443', '192.0.2.7', '[2001:db8::1]:80']}", []string{"*.example.org", "192.0.2.7", "[2001:db8::1]:80", "a.test:8443"}, metadataNames()},
+		{"network: {allow: ['domain:example.org']}", []string{"*.example.org", "example.org"}, metadataNames()},
+		{"network: {allow: ['*.example.org'], deny: [bad.example.org]}", []string{"*.example.org"}, append([]string{"bad.example.org"}, metadataNames()...)},
+		{"network: {allow: [a.test, '*.b.test'], deny: ['a.test:80']}", []string{"*.b.test", "a.test:443"}, append([]string{"a.test:80"}, metadataNames()...)},
+		{"network: {allow: ['*.com']}", []string{"*.com"}, metadataNames()},
+		{"network: {allow: ['x.b.test', '*.c.test'], ask: ['*.b.test']}", []string{"*.c.test"}, append([]string{"*.b.test"}, metadataNames()...)},
+		{"network: {default: allow}", []string{"*"}, metadataNames()},
+		{"network: {allow: ['*'], deny: [evil.test]}", []string{"*"}, append([]string{"evil.test"}, metadataNames()...)},
 		{"network: {allow: [a.test, b.test], deny: ['*.test']}", nil, []string{"*.test"}},
 		{"network: {allow: ['*.example.org', a.test], ask: ['ads*.example.org']}", []string{"a.test"}, nil},
 		{"network: {allow: ['ad*.example.org', 169.254.169.254]}", nil, nil},
@@ -35,6 +40,16 @@ func TestPolicyHosts(t *testing.T) {
 		allowed, refused := p.Hosts()
 		if !slices.Equal(allowed, c.allowed) || !slices.Equal(refused, c.refused) {
 			t.Errorf("%s\n\tallows %q and refuses %q", c.text, allowed, refused)
+		}
+	}
+	for text, want := range map[string]bool{
+		"": false, "network: {default: allow}": true, "network: {allow: ['*']}": true, "network: {allow: ['*.com', example.com]}": false,
+		"network: {default: allow, deny: [evil.test]}": false, "network: {default: allow, ask: [a.test]}": false, "ask: [bash]\nnetwork: {default: allow}": false,
+	} {
+		s := sources()
+		s.Files, s.Level = []string{put(t, "p.yaml", "version: 1\n"+text+"\n")}, 3
+		if p := must(Load(s)); p.OpenNetwork() != want {
+			t.Errorf("%q opens the network: %v", text, !want)
 		}
 	}
 	if a, r := (*Policy)(nil).Hosts(); a != nil || r != nil {

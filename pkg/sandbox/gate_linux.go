@@ -45,7 +45,7 @@ type gate struct {
 
 const (
 	maxIdle    = 3    // workers that wait for calls; one more starts when none does
-	maxWorkers = 256  // a bound on questions that wait for a person
+	maxWorkers = 32   // a bound on questions that wait for a person, and on threads
 	maxDue     = 4096 // programs that were allowed and never ran
 )
 

@@ -93,12 +93,11 @@ func (r *ruleset) fill(c *Config, mounts bool) {
 	for _, e := range readable {
 		switch {
 		case writable[e.path]: // that is more
-		case e.mode&fs.ModeSymlink != 0:
-			r.allow(e.path, reading(e.path, mayRead))
+		case e.mode&fs.ModeSymlink != 0: // where it leads is allowed by its own name, or hidden
 		case e.mode.IsDir():
-			r.allow(e.path, mayRead)
+			r.allowHere(e.path, mayRead)
 		default:
-			r.allow(e.path, mayRead&onFiles)
+			r.allowHere(e.path, mayRead&onFiles)
 		}
 	}
 	for _, path := range c.writable() {

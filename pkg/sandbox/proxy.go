@@ -38,7 +38,7 @@ const (
 
 // A hostRule is one of Config.Hosts.
 type hostRule struct {
-	name string // lower case; with a leading dot what ends in it
+	name string // lower case; with a leading dot what ends in it, "." for every one
 	addr netip.Addr
 	port uint16 // 0 for those of the web
 }
@@ -59,6 +59,10 @@ func parseHost(s string) (r hostRule, err error) {
 	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
 	if a, err := netip.ParseAddr(host); err == nil {
 		r.addr = a.Unmap()
+		return r, nil
+	}
+	if host == "*" {
+		r.name = "."
 		return r, nil
 	}
 	name, sub := strings.CutPrefix(host, "*.")
@@ -120,7 +124,7 @@ func (p *proxy) allows(host string, port uint16) (ok, explicit bool) {
 // means reports whether the rule is about the name host.
 func (r hostRule) means(host string) bool {
 	if strings.HasPrefix(r.name, ".") {
-		return strings.HasSuffix(host, r.name)
+		return r.name == "." || strings.HasSuffix(host, r.name)
 	}
 	return r.name != "" && r.name == host
 }

@@ -43,10 +43,19 @@ func TestHosts(t *testing.T) {
 			t.Errorf("with what is refused, %s: %v", host, got)
 		}
 	}
+	all, err := newProxy([]string{"*"}, []string{"evil.test"}, &journal{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for host, want := range map[string]bool{"a.test": true, "test": true, "evil.test": false, "192.0.2.7": false} {
+		if got, _ := all.allows(host, 443); got != want {
+			t.Errorf("with every name, %s: %v", host, got)
+		}
+	}
 	if ok, _ := p.allows("odd.test", 80); !ok {
 		t.Error("a refused port is that of another")
 	}
-	for _, bad := range []string{"", "a b", "*", "*.", "ex*mple.org", "host:0", "host:70000", "0x7f.1", "127.1", "2130706433", "a\x00.test", "a..b", "①.test", "host:x"} {
+	for _, bad := range []string{"", "a b", "*.", "ex*mple.org", "host:0", "host:70000", "0x7f.1", "127.1", "2130706433", "a\x00.test", "a..b", "①.test", "host:x"} {
 		if r, err := parseHost(bad); err == nil {
 			t.Errorf("%q is read as %+v", bad, r)
 		}

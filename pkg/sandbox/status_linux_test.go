@@ -297,3 +297,31 @@ func TestClosed(t *testing.T) {
 		t.Errorf("%v, want %v", is, want)
 	}
 }
+
+// TestLinksOpenNothing: a link beside a secret, or to what holds it, is no way to
+// it where rules, not mounts, hide it.
+func TestLinksOpenNothing(t *testing.T) {
+	home := t.TempDir()
+	secret := filepath.Join(home, ".ssh")
+	if err := errors.Join(os.Mkdir(secret, 0o700), os.WriteFile(filepath.Join(home, "plain"), nil, 0o600), os.Mkdir(filepath.Join(home, "dir"), 0o700),
+		os.Symlink(".ssh", filepath.Join(home, "innocent")), os.Symlink("/", filepath.Join(home, "root")), os.Symlink(home, filepath.Join(home, "self"))); err != nil {
+		t.Fatal(err)
+	}
+	r := newRuleset(7)
+	r.fill(&Config{Root: "/nonexistent", Hidden: []string{secret}}, false)
+	seen := map[string]bool{}
+	for _, rule := range r.rules {
+		if i, err := os.Lstat(rule.Path); err == nil && i.Mode()&os.ModeSymlink != 0 && rule.Flags&unix.O_NOFOLLOW == 0 && !strings.HasPrefix(rule.Path, "/dev/") {
+			t.Errorf("%s is followed", rule.Path)
+		}
+		if below(secret, rule.Path) && rule.Access&unix.LANDLOCK_ACCESS_FS_READ_FILE != 0 {
+			t.Errorf("%s opens the secret", rule.Path)
+		}
+		seen[strings.TrimPrefix(rule.Path, home+"/")] = true
+	}
+	for name, want := range map[string]bool{"plain": true, "dir": true, "innocent": false, "root": false, "self": false, ".ssh": false} {
+		if seen[name] != want {
+			t.Errorf("%s has a rule: %v", name, seen[name])
+		}
+	}
+}
