@@ -352,12 +352,18 @@ func interrupted(t *testing.T, h *host) {
 // does not end, and gets its result all the same.
 func twiceInterrupted(t *testing.T, h *host) {
 	for _, how := range [][]string{nil, {"--yield-ms", "60000"}} {
-		c, rest := h.started(append([]string{"bash", "trap : INT TERM HUP; echo ready; while :; do sleep 97; done", "--grace-ms", "60000"}, how...)...)
-		for range 2 {
-			if err := c.Process.Signal(syscall.SIGINT); err != nil {
-				t.Fatal(err)
+		c, rest := h.started(append([]string{"bash", "trap 'touch asked' TERM; trap : INT HUP; rm -f asked; echo ready; while :; do sleep 97; done", "--grace-ms", "60000", "--ask=cmd:" + yes(h)}, how...)...)
+		if err := c.Process.Signal(syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		for range 1000 { // two that come at once are one
+			if _, err := os.Stat(filepath.Join(h.dir, "asked")); err == nil {
+				break
 			}
-			time.Sleep(300 * time.Millisecond) // two that come at once are one
+			time.Sleep(10 * time.Millisecond)
+		}
+		if err := c.Process.Signal(syscall.SIGINT); err != nil {
+			t.Fatal(err)
 		}
 		begin := time.Now()
 		lines := strings.Split(strings.TrimSpace(rest()), "\n")
