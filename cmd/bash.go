@@ -336,9 +336,6 @@ func (b *bashCall) start(ctx context.Context, env *tool.Env, out job.Output) (ra
 	}
 	here := thisMachine(env.Session.StateDir(), env.Self)
 	c.Tree = here.tree(env.Self)
-	// In a user namespace sudo would not work. What is confined can have no such
-	// rights anyway.
-	c.Tree.NoUserNamespace = (!env.Policy.Confines() || env.Policy.Level() < int(sandbox.L2)) && b.setsUser()
 	over, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end() // an open question does not outlive the command
 	b.asked = &asked{over: over}
@@ -351,6 +348,9 @@ func (b *bashCall) start(ctx context.Context, env *tool.Env, out job.Output) (ra
 		c.Tree.Confine, c.Tree.Confiner = b.box.bytes, b.box.confiner
 		c.Held, b.report = b.asked.held, b.box.config.Report
 	}
+	// In a user namespace sudo would not work. What is confined can have no such
+	// rights anyway.
+	c.Tree.NoUserNamespace = b.box.config == nil && b.setsUser()
 	// Root can read the memory of the init, which a fork has from us: what is
 	// withheld from the command must not be found there.
 	c.Tree.NoFork = b.box.config == nil && os.Geteuid() == 0 && len(b.env.withheld) > 0

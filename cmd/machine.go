@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -39,6 +40,7 @@ func thisMachine(state, self string) machine {
 			return m
 		}
 	}
+	known = slices.DeleteFunc(known, func(line string) bool { return strings.HasPrefix(line, where+"\t") })
 	found := sandbox.Probe()
 	m := machine{found.Level, killtree.Probe(killtree.Options{Self: self}), oneLine(strings.Join(found.Missing, "; "))}
 	if dir, err := session.OpenDir(state); err == nil && where != "" {

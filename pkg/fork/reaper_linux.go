@@ -12,9 +12,10 @@ import (
 
 // A Reaper says what becomes of an init that is in no PID namespace of its own.
 // One system call cannot reach all that descends from it, and to find them takes
-// more than the copy of one thread can do. So when it is to do more than wait, or
-// signal the process group of a command that still runs, it becomes our own
-// program once more, which has the link as [LinkFd] and goes on from there.
+// more than the copy of one thread can do. Its parent does that while it lives. When
+// it has ended, or the init is told to do more than to signal the process group of a
+// command that still runs, the init becomes our own program once more, which has the
+// link as [LinkFd] and goes on from there.
 type Reaper struct {
 	Argv, Env []string // of that program; one more word is added, see [ReadTask]
 	Cgroup    string   // the directory of a cgroup v2 where the command starts, removed in the end; "" for none
@@ -34,8 +35,8 @@ type becoming struct {
 	argv, env uintptr
 	task      *[taskSize]byte
 	cgroup    uintptr // 0 for none
+	killFile  uintptr // of that
 	program   Ref     // the cell that our own program is open in, before it is programFd
-	killFile  uintptr // of that, 0 for none
 	nothing   byte
 	one       byte
 }

@@ -170,7 +170,7 @@ func (s *supervisor) keep(tree *killtree.Tree, limit <-chan time.Time) {
 			s.mu.Unlock()
 			tree.End(s.Spec.grace())
 		case e := <-s.end:
-			tree.End(e.grace)
+			s.endBy(tree, e)
 		}
 	}
 }

@@ -62,9 +62,6 @@ const linkAt = 64
 
 // startForked fails with ErrMethod where a stage may still do.
 func startForked(m string, c *exec.Cmd, o Options) (*forked, error) {
-	if m == PIDNamespace && os.Geteuid() != 0 {
-		return nil, fmt.Errorf("%w: %s needs to be root", ErrMethod, m)
-	}
 	if !namespaces(m) && len(o.Confine) > 0 && o.Without == "" {
 		return nil, fmt.Errorf("%w: the stage finds out how far the command can be confined", ErrMethod)
 	}
@@ -217,31 +214,14 @@ func prepare(m string, o Options, path string, argv []string, attr *syscall.Proc
 	return u, nil
 }
 
-// errTried is how a command ends that is none.
-var errTried = errors.New("a trial")
-
-// A trial is a command that is none: it gets as far as one would.
-type trial struct{ unconfined }
-
-// Follow implements Forked.
-func (t *trial) Follow(first *fork.Plan) error {
-	err := t.unconfined.Follow(first)
-	if errors.Is(err, errNoSteps) {
-		return errTried
-	}
-	return err
-}
-
-// tryFork reports why an init for method m cannot be forked.
+// tryFork reports why an init for method m cannot be forked, with a command that
+// gets as far as one would.
 func tryFork(m string, o Options) error {
-	if m == PIDNamespace && os.Geteuid() != 0 {
-		return fmt.Errorf("%w: %s needs to be root", ErrMethod, m)
-	}
 	pair, err := fork.SocketPair(linkAt)
 	if err != nil {
 		return err
 	}
-	if _, err = forkInit(m, &trial{unconfined{ours: pair[0], tell: pair[1]}}, o); errors.Is(err, errTried) {
+	if _, err = forkInit(m, &unconfined{ours: pair[0], tell: pair[1]}, o); errors.Is(err, errNoSteps) {
 		return nil
 	}
 	return err
@@ -493,12 +473,9 @@ func (b *forked) wait(t *Tree) (*State, error) {
 // signal does itself what one system call of the init cannot: the init would
 // become our program for it, which takes a thread that there may be none for.
 func (b *forked) signal(n syscall.Signal, all bool) {
-	if namespaces(b.method) || !all {
-		b.line.signal(n, all)
-		return
-	}
 	root := b.root()
-	if root.Start == 0 {
+	if namespaces(b.method) || !all || root.Start == 0 {
+		b.line.signal(n, all)
 		return
 	}
 	for _, q := range membersBelow(root) {

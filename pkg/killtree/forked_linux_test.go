@@ -3,7 +3,6 @@
 package killtree
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -66,16 +65,7 @@ func TestReplaced(t *testing.T) {
 			if os.Geteuid() != 0 {
 				t.Skip("the test's own program is not a copy")
 			}
-			c := exec.Command(program, "supervise", program, m, "sh", "-c", "setsid sleep 1000 & trap : TERM; echo up; sleep 1000; sleep 1000")
-			c.Env = []string{"PATH=/usr/bin:/bin", mark}
-			out, err := c.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := c.Start(); err != nil {
-				t.Fatal(err)
-			}
-			line, _ := bufio.NewReader(out).ReadString('\n')
+			c, line := supervised(t, Options{Self: program, Method: m}, []string{"PATH=/usr/bin:/bin", mark}, "sh", "-c", "setsid sleep 1000 & trap : TERM; echo up; sleep 1000; sleep 1000")
 			if err := os.Remove(program); err != nil {
 				t.Error(err)
 			}

@@ -5,8 +5,8 @@
 // under a small init stage, which is the parent of whatever loses its own,
 // collects the dead, and ends everything when the process that started it is
 // gone, even by SIGKILL. It is a fork of the caller, see package fork, which
-// outside of a namespace becomes the caller's own program when there is something
-// to end; where a fork does not do it is that program, started with StageArg.
+// outside of a namespace becomes the caller's own program when the caller is gone
+// and something is left to end; where a fork does not do it is that program, started with StageArg.
 // Which methods work depends on the machine and the user, so the best one is
 // found by trying, and reported:
 //

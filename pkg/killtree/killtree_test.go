@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"errors"
 	"io"
-	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -18,22 +17,7 @@ import (
 // start runs a script with sh; the script prints pids, one a line.
 func start(t *testing.T, script string) (*Tree, *bufio.Reader) {
 	t.Helper()
-	c := exec.Command("sh", "-c", script)
-	out, in, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Stdout = in
-	tree, err := Start(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = in.Close()
-	t.Cleanup(func() {
-		tree.End(0)
-		_ = out.Close()
-	})
-	return tree, bufio.NewReader(out)
+	return run(t, "sh", "-c", script)
 }
 
 func pid(t *testing.T, r *bufio.Reader) int {

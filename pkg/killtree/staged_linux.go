@@ -30,6 +30,20 @@ type staged struct {
 	line
 }
 
+// possible is why method m fails for sure, which nothing has to be started for to
+// find out.
+func possible(m string, attr *syscall.SysProcAttr) error {
+	switch {
+	case m == PIDNamespace && os.Geteuid() != 0 && (attr == nil || attr.Cloneflags&syscall.CLONE_NEWUSER == 0):
+		return fmt.Errorf("%w: %s needs to be root", ErrMethod, m)
+	case m == Cgroup:
+		if err := mayCgroup(); err != nil {
+			return fmt.Errorf("%w: setting up %s: %w", ErrMethod, m, err)
+		}
+	}
+	return nil
+}
+
 func launch(m string, c *exec.Cmd, o Options) (backend, error) {
 	if m == Group {
 		if len(o.Confine) > 0 {
@@ -37,10 +51,8 @@ func launch(m string, c *exec.Cmd, o Options) (backend, error) {
 		}
 		return startGroup(c)
 	}
-	if m == Cgroup {
-		if err := mayCgroup(); err != nil {
-			return nil, fmt.Errorf("%w: setting up %s: %w", ErrMethod, m, err)
-		}
+	if err := possible(m, c.SysProcAttr); err != nil {
+		return nil, err
 	}
 	if !o.NoFork {
 		b, err := startForked(m, c, o)
@@ -54,10 +66,8 @@ func launch(m string, c *exec.Cmd, o Options) (backend, error) {
 // probe makes an init, or where that is not to be had a stage, that has nothing to
 // start.
 func probe(o Options, m string) error {
-	if m == Cgroup {
-		if err := mayCgroup(); err != nil {
-			return err
-		}
+	if err := possible(m, nil); err != nil {
+		return err
 	}
 	if !o.NoFork {
 		if err := tryFork(m, o); err == nil || errors.Is(err, errNamespaces) {
@@ -74,9 +84,6 @@ func probe(o Options, m string) error {
 }
 
 func startStaged(m string, c *exec.Cmd, o Options) (*staged, error) {
-	if m == PIDNamespace && os.Geteuid() != 0 && (c.SysProcAttr == nil || c.SysProcAttr.Cloneflags&syscall.CLONE_NEWUSER == 0) {
-		return nil, fmt.Errorf("%w: %s needs to be root", ErrMethod, m)
-	}
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("starting the stage: %w", err)

@@ -309,19 +309,7 @@ func testKilledSupervisor(t *testing.T, o Options) {
 	untouched := bystander(t)
 	mark := newMark(t)
 	z := zoo(t, mark, "sleep 1000")
-	c := exec.Command(o.Self, append([]string{"supervise", o.Self, o.Method}, z.Args...)...)
-	c.Env = z.Env
-	if o.NoFork {
-		c.Env = append(c.Env, "NOFORK=1")
-	}
-	out, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	line, _ := bufio.NewReader(out).ReadString('\n')
+	c, line := supervised(t, o, z.Env, z.Args...)
 	before := len(marked(mark))
 	if line != "ready\n" || before < 12 {
 		t.Errorf("%q, %d animals", line, before)
@@ -339,6 +327,26 @@ func testKilledSupervisor(t *testing.T, o Options) {
 	}
 	t.Logf("%d gone within %v", before, time.Since(begin))
 	untouched()
+}
+
+// supervised starts a supervisor of argv and returns it with the first line that
+// argv prints.
+func supervised(t *testing.T, o Options, env []string, argv ...string) (*exec.Cmd, string) {
+	t.Helper()
+	c := exec.Command(o.Self, append([]string{"supervise", o.Self, o.Method}, argv...)...)
+	c.Env = env
+	if o.NoFork {
+		c.Env = append(c.Env, "NOFORK=1")
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, _ := bufio.NewReader(out).ReadString('\n')
+	return c, line
 }
 
 // TestAsOthers runs the zoo again as ordinary users.

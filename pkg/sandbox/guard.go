@@ -21,7 +21,7 @@ type guard struct {
 // to whoever sees its end: its supervisor, or should that be killed, whoever
 // looks next. The quarantine is as in Restore.
 func (s *Snapshot) Keep(report, quarantine string) error {
-	raw, err := json.Marshal(guard{s, quarantine})
+	raw, err := s.stored(quarantine)
 	if err == nil {
 		err = os.WriteFile(report+guardSuffix, raw, 0o600)
 	}
@@ -31,6 +31,20 @@ func (s *Snapshot) Keep(report, quarantine string) error {
 	return nil
 }
 
+// stored is what is left of s in a file.
+func (s *Snapshot) stored(quarantine string) ([]byte, error) {
+	return json.Marshal(guard{s, quarantine})
+}
+
+// restoreStored restores what stored made.
+func restoreStored(raw []byte) ([]Restore, error) {
+	g := guard{Snapshot: &Snapshot{}}
+	if err := json.Unmarshal(raw, &g); err != nil {
+		return nil, err
+	}
+	return g.Snapshot.Restore(g.Quarantine)
+}
+
 // Settle restores what Keep left beside report, and notes there what it put
 // back. Doing it again does nothing.
 func Settle(report string) error {
@@ -38,13 +52,9 @@ func Settle(report string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	g := guard{Snapshot: &Snapshot{}}
-	if err == nil {
-		err = json.Unmarshal(raw, &g)
-	}
 	var list []Restore
 	if err == nil {
-		list, err = g.Snapshot.Restore(g.Quarantine)
+		list, err = restoreStored(raw)
 	}
 	log, bad := openJournal(report)
 	if bad != nil {

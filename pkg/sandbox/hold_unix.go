@@ -19,20 +19,20 @@ const holdSuffix = ".held"
 // Hold leaves s beside the report of a command whose end this process means to
 // see, in case it is killed before: see [Recover]. Release takes it away.
 func (s *Snapshot) Hold(report, quarantine string) (release func(), err error) {
-	raw, err := json.Marshal(guard{s, quarantine})
+	raw, err := s.stored(quarantine)
+	var f *os.File
+	if err == nil {
+		f, err = os.OpenFile(report+holdSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("keeping what is protected: %w", err)
-	}
-	f, err := os.OpenFile(report+holdSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("keeping what is protected: %w", err)
-	}
-	if err = lock(f); err == nil {
-		_, err = f.Write(raw)
 	}
 	release = func() {
 		_ = os.Remove(f.Name())
 		_ = f.Close()
+	}
+	if err = lock(f); err == nil {
+		_, err = f.Write(raw)
 	}
 	if err != nil {
 		release()
@@ -65,14 +65,11 @@ func recoverOne(name string) error {
 		return nil // its command goes on
 	}
 	raw, err := io.ReadAll(f)
+	if err == nil && json.Valid(raw) { // else it was killed before the command was started
+		_, err = restoreStored(raw)
+	}
 	if err != nil {
 		return fmt.Errorf("putting back what is protected: %w", err)
-	}
-	g := guard{Snapshot: &Snapshot{}}
-	if json.Unmarshal(raw, &g) == nil { // else it was killed before the command was started
-		if _, err := g.Snapshot.Restore(g.Quarantine); err != nil {
-			return fmt.Errorf("putting back what is protected: %w", err)
-		}
 	}
 	return os.Remove(name)
 }

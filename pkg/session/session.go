@@ -203,15 +203,21 @@ func (s *Session) enter(ctx context.Context) (*Dir, error) {
 			return dir, nil
 		}
 		// Not there, or busy: gc removed or is removing what we just made.
-		// The state directory itself nobody removes.
-		p, ok := errors.AsType[*fs.PathError](err)
-		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrLocked) || ok && p.Op == "mkdir" && strings.HasPrefix(s.state+"/", p.Path+"/") {
+		passing := errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrLocked)
+		if !passing || s.noState(err) {
 			return nil, fmt.Errorf("entering session %q: %w", s.o.ID, err)
 		}
 		if ctxErr := wait.sleep(ctx); ctxErr != nil {
 			return nil, fmt.Errorf("entering session %q: %w", s.o.ID, errors.Join(ctxErr, err))
 		}
 	}
+}
+
+// noState reports whether the state directory cannot be made: nobody removes that
+// one, so trying again is in vain.
+func (s *Session) noState(err error) bool {
+	p, ok := errors.AsType[*fs.PathError](err)
+	return ok && p.Op == "mkdir" && strings.HasPrefix(s.state+"/", p.Path+"/")
 }
 
 func (s *Session) tryEnter() (_ *Dir, _ *os.File, err error) {
