@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agentkit-go/agentkit/pkg/audit"
 	"github.com/agentkit-go/agentkit/pkg/change"
-	"github.com/agentkit-go/agentkit/pkg/journal"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/session"
@@ -36,7 +36,7 @@ func (a *app) env(ctx context.Context) (*tool.Env, error) {
 		Limits: truncate.Limits{Lines: a.MaxLines, Bytes: a.MaxBytes, Tokens: a.MaxTokens}, MaxLines: a.MaxLines,
 	}
 	fillLimits(&env.Limits)
-	go learn(&journal.Record{})
+	go learn(&audit.Record{})
 	var err error
 	if env.Workspace, env.Session, err = a.place(); err != nil {
 		return nil, err
@@ -55,8 +55,8 @@ func (a *app) env(ctx context.Context) (*tool.Env, error) {
 	if err := env.Session.Use(ctx); err != nil {
 		return nil, unkept(env.Session.StateDir(), err)
 	}
-	env.Redactor = journal.NewRedactor(a.environ())
-	if env.Audit, err = journal.Open(env.Session.Dir(), journal.Options{Session: env.Session.ID(), Redactor: env.Redactor}); err != nil {
+	env.Redactor = audit.NewRedactor(a.environ())
+	if env.Audit, err = audit.Open(env.Session.Dir(), audit.Options{Session: env.Session.ID(), Redactor: env.Redactor}); err != nil {
 		return nil, unkept(env.Session.StateDir(), err)
 	}
 	env.History = change.Open(env.Workspace, env.Session, change.Options{NoSync: true})

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agentkit-go/agentkit/pkg/journal"
+	"github.com/agentkit-go/agentkit/pkg/audit"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/shellparse"
 	"github.com/agentkit-go/agentkit/pkg/tool"
@@ -33,7 +33,7 @@ func newEnvironment(env *tool.Env, dir string, tty bool, own map[string]string) 
 		name, value, ok := strings.Cut(entry, "=")
 		switch {
 		case !ok, strings.HasPrefix(name, "AGENTKIT_"), hands.Drops(name), name == "BASH_ENV", name == "ENV", name == "PROMPT_COMMAND":
-		case env.Policy.Withholds() && !hands.Passes(name) && (journal.SecretName(name) || journal.SecretValue(name, value)):
+		case env.Policy.Withholds() && !hands.Passes(name) && (audit.SecretName(name) || audit.SecretValue(name, value)):
 			e.withheld = append(e.withheld, name)
 		default:
 			vars[name] = value

@@ -41,8 +41,8 @@ func (f *Confiner) Prepare(confine []byte, path string, argv []string, attr *sys
 	}
 	var err error
 	if f.config != nil {
-		s.log, s.confiner = &journal{memory: true}, f
-	} else if s.log, err = openJournal(c.Report); err != nil {
+		s.log, s.confiner = &reportLog{memory: true}, f
+	} else if s.log, err = openReportLog(c.Report); err != nil {
 		return nil, err
 	}
 	if err := s.prepare(); err != nil {

@@ -24,7 +24,7 @@ type gate struct {
 	listener int
 	shared   bool // the network is the machine's
 	decide   Decider
-	log      *journal
+	log      *reportLog
 	begin    time.Time // sockets that are older are not the command's
 	head     int
 	// processes is the command's PID namespace where it is not ours

@@ -56,7 +56,7 @@ func Settle(report string) error {
 	if err == nil {
 		list, err = restoreStored(raw)
 	}
-	log, bad := openJournal(report)
+	log, bad := openReportLog(report)
 	if bad != nil {
 		return errors.Join(err, bad)
 	}

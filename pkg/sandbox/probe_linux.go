@@ -15,7 +15,7 @@ func probe() Enforced {
 	for level := L3; level >= L2; level-- {
 		s := &start{
 			// A root that does not exist is passed over.
-			Config: &Config{Root: "/nonexistent", Gate: true, Level: level}, log: &journal{}, level: level, trial: true,
+			Config: &Config{Root: "/nonexistent", Gate: true, Level: level}, log: &reportLog{}, level: level, trial: true,
 			attr: &syscall.ProcAttr{Dir: "/"}, decide: func(context.Context, *Exec) Answer { return Answer{} },
 		}
 		p, err := s.run()

@@ -24,7 +24,7 @@ import (
 type proxy struct {
 	hosts   []hostRule
 	refused []hostRule
-	log     *journal
+	log     *reportLog
 	dial    func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
@@ -130,7 +130,7 @@ func (r hostRule) means(host string) bool {
 }
 
 // newProxy makes a proxy to hosts.
-func newProxy(hosts, refused []string, log *journal) (*proxy, error) {
+func newProxy(hosts, refused []string, log *reportLog) (*proxy, error) {
 	p := &proxy{log: log}
 	for list, to := range map[*[]string]*[]hostRule{&hosts: &p.hosts, &refused: &p.refused} {
 		for _, h := range *list {

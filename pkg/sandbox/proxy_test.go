@@ -15,7 +15,7 @@ import (
 )
 
 func TestHosts(t *testing.T) {
-	p, err := newProxy([]string{"Example.org", "*.test", "*.sub.example.net:8443", "192.0.2.7", "[2001:db8::1]:8080", "10.0.0.1:22"}, nil, &journal{})
+	p, err := newProxy([]string{"Example.org", "*.test", "*.sub.example.net:8443", "192.0.2.7", "[2001:db8::1]:8080", "10.0.0.1:22"}, nil, &reportLog{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestHosts(t *testing.T) {
 			t.Errorf("%s: %v", target, got)
 		}
 	}
-	p, err = newProxy([]string{"*.test", "named.bad.test"}, []string{"*.bad.test", "odd.test:443", "named.bad.test"}, &journal{})
+	p, err = newProxy([]string{"*.test", "named.bad.test"}, []string{"*.bad.test", "odd.test:443", "named.bad.test"}, &reportLog{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestHosts(t *testing.T) {
 			t.Errorf("with what is refused, %s: %v", host, got)
 		}
 	}
-	all, err := newProxy([]string{"*"}, []string{"evil.test"}, &journal{})
+	all, err := newProxy([]string{"*"}, []string{"evil.test"}, &reportLog{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestPublic(t *testing.T) {
 // startProxy starts a proxy to hosts, which names are all found at server.
 func startProxy(t *testing.T, server string, hosts ...string) (at string) {
 	t.Helper()
-	p, err := newProxy(hosts, nil, &journal{})
+	p, err := newProxy(hosts, nil, &reportLog{})
 	if err != nil {
 		t.Fatal(err)
 	}

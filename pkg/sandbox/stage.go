@@ -75,7 +75,7 @@ func (c *Config) Confine() ([]byte, error) {
 type Confiner struct {
 	build  func(policy json.RawMessage) (Decider, error)
 	config *Config
-	log    *journal // of the command, where this process is its gatekeeper
+	log    *reportLog // of the command, where this process is its gatekeeper
 }
 
 // For returns f for one command that c confines. Where this process is its

@@ -34,7 +34,7 @@ func (c *Config) Start(path string, argv []string, attr *syscall.ProcAttr, decid
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	log, err := openJournal(c.Report)
+	log, err := openReportLog(c.Report)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ type start struct {
 	argv   []string
 	attr   *syscall.ProcAttr
 	decide Decider
-	log    *journal
+	log    *reportLog
 	level  Level
 	abi    int // of Landlock
 

@@ -21,7 +21,7 @@ func (c *Config) Start(path string, argv []string, attr *syscall.ProcAttr, _ Dec
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	log, err := openJournal(c.Report)
+	log, err := openReportLog(c.Report)
 	if err != nil {
 		return nil, err
 	}

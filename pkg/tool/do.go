@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
-	"github.com/agentkit-go/agentkit/pkg/journal"
+	"github.com/agentkit-go/agentkit/pkg/audit"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/session"
 	"github.com/agentkit-go/agentkit/pkg/truncate"
@@ -315,13 +315,13 @@ type Answer struct {
 }
 
 func (env *Env) record(ctx context.Context, t *Tool, id string, out *policy.Outcome, decision, note string) error {
-	e := journal.Entry{
-		Time: env.Now(), ID: id, Tool: t.Name, Event: journal.Decision, Decision: decision, Note: note,
+	e := audit.Entry{
+		Time: env.Now(), ID: id, Tool: t.Name, Event: audit.Decision, Decision: decision, Note: note,
 		Level: fmt.Sprintf("L%d", env.Policy.Level()), Policy: env.Policy.Hash(),
 	}
 	for i := range out.Accesses {
 		d := &out.Decisions[i]
-		e.Accesses = append(e.Accesses, journal.Access{
+		e.Accesses = append(e.Accesses, audit.Access{
 			Kind: string(out.Accesses[i].Kind), Subject: policy.Subject(&out.Accesses[i]),
 			Decision: d.Verdict.String(), Rule: d.Rule, File: d.File, Line: d.Line, Why: d.Why,
 		})
@@ -331,14 +331,14 @@ func (env *Env) record(ctx context.Context, t *Tool, id string, out *policy.Outc
 
 func (env *Env) recordResult(ctx context.Context, t *Tool, id string, r *Result) error {
 	exit := r.Exit()
-	e := journal.Entry{Time: env.Now(), ID: id, Tool: t.Name, Event: journal.Result, Exit: &exit}
+	e := audit.Entry{Time: env.Now(), ID: id, Tool: t.Name, Event: audit.Result, Exit: &exit}
 	if r.Error != nil {
 		e.Code = string(r.Error.Code)
 	}
 	return env.append(context.WithoutCancel(ctx), e)
 }
 
-func (env *Env) append(ctx context.Context, e journal.Entry) error {
+func (env *Env) append(ctx context.Context, e audit.Entry) error {
 	if err := env.Audit.Append(ctx, e); err != nil {
 		return Errorf(IO, "recording the call: %w", err).
 			WithHint("calls are refused while %s cannot be written; check disk and owner, or choose another --state", env.Audit.Path())

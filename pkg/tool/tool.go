@@ -9,8 +9,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/agentkit-go/agentkit/pkg/audit"
 	"github.com/agentkit-go/agentkit/pkg/change"
-	"github.com/agentkit-go/agentkit/pkg/journal"
 	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/session"
@@ -67,8 +67,8 @@ type Env struct {
 	Ask       Asker                // nil where nobody can answer
 	Approver  string               // the program that answers for Ask, which no command may change; "" for none
 	Session   *session.Session     // todos, spill files, locks
-	Audit     *journal.Audit       // gets every decision before anything runs
-	Redactor  *journal.Redactor    // takes secrets out of what is recorded
+	Audit     *audit.Audit         // gets every decision before anything runs
+	Redactor  *audit.Redactor      // takes secrets out of what is recorded
 	History   *change.History      // changes files all or none, and back
 	Approvals *policy.Approvals    // answers that people gave from elsewhere
 	Limits    truncate.Limits      // of the output

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// A journal is a report while it is written, into a file or, where who reads it is
+// A reportLog is a report while it is written, into a file or, where who reads it is
 // this process, into memory. A nil file takes nothing.
-type journal struct {
+type reportLog struct {
 	mu      sync.Mutex
 	file    *os.File
 	memory  bool
@@ -19,7 +19,7 @@ type journal struct {
 }
 
 // report is what was written into memory so far.
-func (j *journal) report() *Report {
+func (j *reportLog) report() *Report {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	r := &Report{}
@@ -30,18 +30,18 @@ func (j *journal) report() *Report {
 	return r
 }
 
-func openJournal(name string) (*journal, error) {
+func openReportLog(name string) (*reportLog, error) {
 	if name == "" {
-		return &journal{}, nil
+		return &reportLog{}, nil
 	}
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("opening the sandbox's report: %w", err)
 	}
-	return &journal{file: f}, nil
+	return &reportLog{file: f}, nil
 }
 
-func (j *journal) close() {
+func (j *reportLog) close() {
 	if j.file != nil {
 		_ = j.file.Close()
 	}
@@ -49,7 +49,7 @@ func (j *journal) close() {
 
 // write appends l, in one piece. What cannot be written is lost: nothing that
 // is denied depends on it.
-func (j *journal) write(l line) {
+func (j *reportLog) write(l line) {
 	if j.memory {
 		j.mu.Lock()
 		defer j.mu.Unlock()
@@ -69,7 +69,7 @@ func (j *journal) write(l line) {
 }
 
 // deny appends a denial, or when there are too many, counts it.
-func (j *journal) deny(d *Denial) {
+func (j *reportLog) deny(d *Denial) {
 	j.mu.Lock()
 	j.denials++
 	many := j.denials > maxDenials

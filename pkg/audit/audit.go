@@ -1,4 +1,4 @@
-// Package journal keeps the record of what was decided and done: an audit that
+// Package audit keeps the record of what was decided and done: an audit that
 // cannot lose or change a line unnoticed.
 //
 // The audit is audit.jsonl in a session's directory, one JSON object a line:
@@ -21,7 +21,7 @@
 //
 // The chain finds changes, it does not prevent them: whoever may write to both
 // files can forge a whole chain. They lie outside what commands may write.
-package journal
+package audit
 
 import (
 	"context"
