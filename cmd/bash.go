@@ -56,6 +56,7 @@ type bashCall struct {
 	Login       bool
 	Keep        bool
 	Track       bool
+	Split       bool
 
 	limited func() bool // timeout_ms was given
 	fed     func() bool // stdin was given
@@ -90,6 +91,7 @@ func (b *bashCall) Params(p *param.Set) {
 	p.String(&b.Shell, "shell", "the shell, one of "+strings.Join(shells(), ", ")+", or the path of one").Shown(shellDefault())
 	p.Bool(&b.Login, "login", "have the shell read its start-up files first")
 	p.Bool(&b.Keep, "keep", "what the command leaves running goes on as a job instead of being ended")
+	p.Bool(&b.Split, "split", "keep standard output and error apart: metadata.stdout and metadata.stderr; their order is then not exact")
 	p.Bool(&b.Track, "track", "note what the command changes in the workspace, so that undo can take it back")
 }
 
@@ -255,7 +257,7 @@ func (b *bashCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 		}
 		defer tracking.Close()
 	}
-	out := newOutputs(env)
+	out := newOutputs(env, b.Split)
 	defer func() { b.box.letGo() }()
 	ran, err := b.start(ctx, env, out.Output)
 	out.close()
@@ -332,7 +334,7 @@ func (b *bashCall) start(ctx context.Context, env *tool.Env, out job.Output) (ra
 	c := job.Command{
 		Argv: b.argv, Dir: b.dir.Real, Env: b.env.list, Stdin: b.Stdin, Timeout: b.limit(env),
 		Grace: max(time.Duration(b.GraceMS)*time.Millisecond, 1), // 0 would be the default
-		TTY:   b.TTY, Rows: uint16(b.Rows), Cols: uint16(b.Cols),
+		Split: b.Split, TTY: b.TTY, Rows: uint16(b.Rows), Cols: uint16(b.Cols),
 	}
 	here := thisMachine(env.Session.StateDir(), env.Self)
 	c.Tree = here.tree(env.Self)
@@ -396,13 +398,12 @@ type bashMeta struct {
 	Cwd         string `json:"cwd"`
 	Shell       string `json:"shell,omitempty"`
 	Meaning     string `json:"exit_meaning,omitempty"` // what the status means for this program
-	Stdout      string `json:"stdout"`
-	Stderr      string `json:"stderr"`
-	Truncated   bool   `json:"truncated"`
-	TotalLines  int64  `json:"total_lines"`
-	TotalBytes  int64  `json:"total_bytes"`
-	SpillPath   string `json:"spill_path,omitempty"`
-	Incomplete  string `json:"incomplete,omitempty"`
+	*streamTexts
+	Truncated  bool   `json:"truncated"`
+	TotalLines int64  `json:"total_lines"`
+	TotalBytes int64  `json:"total_bytes"`
+	SpillPath  string `json:"spill_path,omitempty"`
+	Incomplete string `json:"incomplete,omitempty"`
 	sandboxMeta
 	Withheld []string `json:"withheld,omitempty"` // variables that were not handed down
 }
@@ -410,8 +411,8 @@ type bashMeta struct {
 func (b *bashCall) meta(r *ran, out *outputs) *bashMeta {
 	m := &bashMeta{
 		ran: *r, Command: b.text(), Description: b.Description, Cwd: b.dir.Real, Shell: b.shell.path,
-		Stdout: out.stdout, Stderr: out.stderr,
-		Truncated: out.cut.Truncated, TotalLines: out.cut.TotalLines, TotalBytes: out.cut.TotalBytes,
+		streamTexts: out.apart,
+		Truncated:   out.cut.Truncated, TotalLines: out.cut.TotalLines, TotalBytes: out.cut.TotalBytes,
 		SpillPath: out.cut.SpillPath, Incomplete: out.cut.Incomplete, sandboxMeta: b.box.held(b.report), Withheld: b.env.withheld,
 	}
 	m.zeros = out.zeros.n

@@ -132,30 +132,36 @@ func joined(output, notes string) string {
 	return output
 }
 
-// outputs takes in what a command prints, all together and each stream apart.
+// outputs takes in what a command prints: all together, and with split each
+// stream apart, by the same limits.
 type outputs struct {
 	job.Output
-	both, out, err *truncate.Writer
+	both, out, err *truncate.Writer // the last two nil without split
 	zeros          *zeros
 	live           *live
 
-	text, stdout, stderr string
-	cut                  truncate.Result
+	text  string
+	cut   truncate.Result
+	apart *streamTexts // nil without split
 }
 
-// maxStream is what the metadata shows of one stream, in bytes.
-const maxStream = 10_000
+// streamTexts are the streams of a command that was run with split.
+type streamTexts struct {
+	Stdout string `json:"stdout"`
+	Stderr string `json:"stderr"`
+}
 
-func newOutputs(env *tool.Env) *outputs {
-	part := truncate.Options{
-		Limits: truncate.Limits{Lines: -1, Bytes: min(maxStream, env.Limits.Bytes), LineChars: env.Limits.LineChars}, Shape: truncate.Tail, Clean: true,
-	}
-	o := &outputs{
-		both: truncate.New(truncate.Options{Limits: env.Limits, Shape: truncate.Tail, Spill: env.Spill, ReadOn: tool.ReadOn, Clean: true}),
-		out:  truncate.New(part), err: truncate.New(part),
-	}
+func newOutputs(env *tool.Env, split bool) *outputs {
+	all := truncate.Options{Limits: env.Limits, Shape: truncate.Tail, Spill: env.Spill, ReadOn: tool.ReadOn, Clean: true}
+	o := &outputs{both: truncate.New(all)}
 	o.zeros = &zeros{to: o.both}
-	o.Output = job.Output{Both: o.zeros, Stdout: o.out, Stderr: o.err}
+	o.Both = o.zeros
+	if split {
+		part := all
+		part.Spill, part.ReadOn = nil, nil // the whole is kept once
+		o.out, o.err = truncate.New(part), truncate.New(part)
+		o.Stdout, o.Stderr = o.out, o.err
+	}
 	if env.Emit != nil {
 		o.live = newLive(o.zeros, env.Emit)
 		o.Both = o.live
@@ -168,7 +174,10 @@ func (o *outputs) close() {
 		o.live.close()
 	}
 	o.cut = o.both.Close()
-	o.text, o.stdout, o.stderr = o.cut.Text, o.out.Close().Text, o.err.Close().Text
+	o.text = o.cut.Text
+	if o.out != nil {
+		o.apart = &streamTexts{o.out.Close().Text, o.err.Close().Text}
+	}
 }
 
 // zeros counts the zero bytes that pass through it. They are not shown, and the

@@ -145,7 +145,7 @@ func code(i Info) int {
 func TestJob(t *testing.T) {
 	r := registry(t)
 	s := spec(`echo out; sleep 0.1; echo err >&2; sleep 0.1; echo end; exit 3`)
-	s.Name = "three lines"
+	s.Name, s.Split = "three lines", true
 	j := begin(t, r, s)
 	if i, err := j.Info(); err != nil || i.State != Running || i.ExitCode != nil || i.Name != s.Name || i.Method == "" {
 		t.Errorf("%+v %v", i, err)
@@ -389,6 +389,7 @@ func TestEndings(t *testing.T) {
 	s.Timeout, s.Grace = 200*time.Millisecond, 100*time.Millisecond
 	limited := begin(t, r, s)
 	s = spec(`trap 'echo bye; exit 4' TERM; echo up; while :; do sleep 0.05; done`)
+	s.Split = true
 	polite, rude := begin(t, r, s), begin(t, r, spec(`trap '' TERM; echo up; sleep 1000 & wait; while :; do sleep 0.05; done`))
 	signalled := begin(t, r, spec(`echo up; kill -SEGV $$`))
 	if i := finish(t, limited); i.State != TimedOut || i.Signal != "SIGKILL" || code(i) != 137 || text(t, limited, Query{}) != "up\n" {
@@ -427,7 +428,9 @@ func (b *buffers) output() Output { return Output{Both: &b.both, Stdout: &b.out,
 func TestYield(t *testing.T) {
 	r := registry(t)
 	var b buffers
-	i, j, err := r.Run(t.Context(), spec(`echo out; echo err >&2; seq 1 20000; exit 6`), 20*time.Second, false, b.output())
+	split := spec(`echo out; echo err >&2; seq 1 20000; exit 6`)
+	split.Split = true
+	i, j, err := r.Run(t.Context(), split, 20*time.Second, false, b.output())
 	if err != nil || j != nil || code(i) != 6 || i.State != Failed || b.both.Len() != 8+108894 || b.err.String() != "err\n" || b.out.Len() != 4+108894 {
 		t.Errorf("%+v %v %v %d %q", i, j, err, b.both.Len(), b.err.String())
 	}

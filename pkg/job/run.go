@@ -47,6 +47,8 @@ type Command struct {
 	Timeout time.Duration // 0 for none
 	Grace   time.Duration // 0 for DefaultGrace
 
+	Split bool // standard output and error are two pipes, see Output
+
 	TTY        bool   // it gets a terminal; all it prints is standard output
 	Rows, Cols uint16 // of the terminal; 0 for 24 and 80
 

@@ -33,8 +33,25 @@ func sh(t *testing.T, ctx context.Context, c Command, script string) (s Status, 
 	return s, b.String(), o.String(), e.String()
 }
 
+// TestOrder: without Split what two streams print keeps its order, however fast.
+func TestOrder(t *testing.T) {
+	var want strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&want, "out %d\nerr %d\n", i, i)
+	}
+	const script = `for ((i = 0; i < 500; i++)); do echo out $i; echo err $i >&2; done`
+	if _, both, out, errs := sh(t, t.Context(), Command{}, script); both != want.String() || out != both || errs != "" {
+		t.Errorf("%.200q… %d bytes of one stream, %d of the other", both, len(out), len(errs))
+	}
+	r := registry(t)
+	j := begin(t, r, spec(script))
+	if i := finish(t, j); code(i) != 0 || text(t, j, Query{}) != want.String() {
+		t.Errorf("%+v", i)
+	}
+}
+
 func TestRun(t *testing.T) {
-	s, both, out, errs := sh(t, t.Context(), Command{Stdin: "in\n", Env: []string{"A=b"}}, `cat; echo $A; sleep 0.1; echo bad >&2; sleep 0.1; echo end; exit 3`)
+	s, both, out, errs := sh(t, t.Context(), Command{Stdin: "in\n", Env: []string{"A=b"}, Split: true}, `cat; echo $A; sleep 0.1; echo bad >&2; sleep 0.1; echo end; exit 3`)
 	if both != "in\nb\nbad\nend\n" || out != "in\nb\nend\n" || errs != "bad\n" || s.ExitCode != 3 || s.Signal != "" {
 		t.Errorf("%+v %q %q %q", s, both, out, errs)
 	}

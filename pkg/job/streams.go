@@ -15,8 +15,13 @@ import (
 
 // Output says where a command's output goes. Each part may be nil. Writes do
 // not overlap, and an error of one stops only that writer.
+//
+// Without Command.Split standard output and error share one pipe: what both
+// print keeps its exact order, and Stdout gets all of it, as it does with a
+// terminal. With Split they are two pipes, and the order between them is that of
+// arrival.
 type Output struct {
-	Both   io.Writer // standard output and error in the order of arrival
+	Both   io.Writer // everything
 	Stdout io.Writer
 	Stderr io.Writer
 }
@@ -71,9 +76,11 @@ func (r *running) connect(cmd *exec.Cmd, c Command, out Output, open bool) error
 	if err != nil {
 		return err
 	}
-	errR, errW, err := r.pipe()
-	if err != nil {
-		return err
+	errR, errW := (*os.File)(nil), outW
+	if c.Split {
+		if errR, errW, err = r.pipe(); err != nil {
+			return err
+		}
 	}
 	cmd.Stdout, cmd.Stderr = outW, errW
 	// Whoever holds the command's input open after it has ended must not
@@ -91,7 +98,9 @@ func (r *running) connect(cmd *exec.Cmd, c Command, out Output, open bool) error
 		cmd.Stdin = strings.NewReader(c.Stdin)
 	}
 	r.done.Go(func() { r.pump(outR, &mu, out.Stdout, out.Both) })
-	r.done.Go(func() { r.pump(errR, &mu, out.Stderr, out.Both) })
+	if errR != nil {
+		r.done.Go(func() { r.pump(errR, &mu, out.Stderr, out.Both) })
+	}
 	return nil
 }
 

@@ -7,7 +7,7 @@ import (
 
 // choose picks what is shown: the start, the end, and error lines between them.
 func (v *view) choose(room, lines int) []piece {
-	share, n := 0, min(len(v.suspects), suspectKeep, (lines+2)/8)
+	share, n := 0, min(len(v.suspects), suspectKeep, (min(lines, noLimit-2)+2)/8)
 	for _, x := range v.suspects {
 		share += min(len(x.text)+1, suspectRoom) + markerRoom
 	}

@@ -493,6 +493,24 @@ func TestChunksOfALargeStream(t *testing.T) {
 	}
 }
 
+// TestErrorsWithoutLineLimit: a build's log that passes the limit of bytes alone
+// still shows its start, its errors and its end.
+func TestErrorsWithoutLineLimit(t *testing.T) {
+	var b strings.Builder
+	for i := range 2000 {
+		if i == 900 || i == 1100 {
+			fmt.Fprintf(&b, "main.c:%d:3: error: expected expression\n", i)
+		}
+		fmt.Fprintf(&b, "cc -c src/%d.c\n", i)
+	}
+	lim := Limits{Lines: -1, Bytes: 10_000}
+	got := String(b.String(), Options{Limits: lim, Shape: Tail})
+	mustCheck(t, b.String(), lim, got)
+	if got.HeadLines == 0 || got.TailLines == 0 || got.ErrorLines != 2 {
+		t.Errorf("%d lines of the start, %d of the end, %d errors", got.HeadLines, got.TailLines, got.ErrorLines)
+	}
+}
+
 func TestSnapshotWhileWriting(t *testing.T) {
 	w := New(Options{Shape: Tail})
 	var wg sync.WaitGroup
