@@ -359,7 +359,7 @@ func (b *bashCall) start(ctx context.Context, env *tool.Env, out job.Output) (ra
 	yield := b.yield()
 	if yield < 0 && !b.TTY && !b.Keep {
 		c.Later = env.Later
-		go learn(&tool.Result{Metadata: &bashMeta{}})
+		go tool.Learn(&tool.Result{Metadata: &bashMeta{}})
 		s, err := job.Run(ctx, c, out)
 		return ranStatus(s), err
 	}
@@ -505,4 +505,23 @@ func (b *bashCall) conclude(ctx context.Context, env *tool.Env, r *tool.Result, 
 		r.Tail = "\n" + r.Tail // on a line of its own there, too
 	}
 	return err
+}
+
+// appliedPatch is the patch that c would hand to the program apply_patch, and the
+// directory that its paths count from, where c is a call of bash that does nothing
+// else.
+func appliedPatch(c tool.Call) (dir, patch string, ok bool) {
+	b, ok := c.(*bashCall)
+	if !ok {
+		return "", "", false
+	}
+	if len(b.Argv) > 0 {
+		dir, patch, ok = shellparse.ApplyPatchArgv(b.Argv)
+	} else {
+		dir, patch, ok = shellparse.ApplyPatch(b.Command)
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(b.Workdir, dir)
+	}
+	return dir, patch, ok
 }

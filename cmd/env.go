@@ -36,7 +36,7 @@ func (a *app) env(ctx context.Context) (*tool.Env, error) {
 		Limits: truncate.Limits{Lines: a.MaxLines, Bytes: a.MaxBytes, Tokens: a.MaxTokens}, MaxLines: a.MaxLines,
 	}
 	fillLimits(&env.Limits)
-	go learn(&audit.Record{})
+	go tool.Learn(&audit.Record{})
 	var err error
 	if env.Workspace, env.Session, err = a.place(); err != nil {
 		return nil, err
@@ -60,16 +60,12 @@ func (a *app) env(ctx context.Context) (*tool.Env, error) {
 		return nil, unkept(env.Session.StateDir(), err)
 	}
 	env.History = change.Open(env.Workspace, env.Session, change.Options{NoSync: true})
-	_ = recoverChanges(ctx, env) // what cannot be put right yet is by the next call
+	_, _ = env.History.Recover(ctx) // what cannot be put right yet is by the next call
 	env.Approvals = &policy.Approvals{Dir: filepath.Join(env.Session.StateDir(), "approvals")}
 	env.Ask = a.asker(env)
 	env.Emit = a.listener()
 	return env, nil
 }
-
-// learn has encoding/json work out how v is written, which takes it a tenth of a
-// millisecond and more the first time, beside what else is to be done.
-func learn(v any) { _, _ = json.Marshal(v) }
 
 // listener hears what happens while a call runs: with -o events all of it, on a
 // terminal what a command prints, otherwise nothing.
@@ -84,7 +80,7 @@ func (a *app) listener() func(tool.Event) {
 		}
 	case p.format == "text" && p.terminal:
 		return func(e tool.Event) {
-			if said, ok := e.Value.(outputEvent); ok {
+			if said, ok := e.Value.(tool.OutputEvent); ok {
 				mu.Lock()
 				defer mu.Unlock()
 				a.shown = true
@@ -259,21 +255,6 @@ func (a *app) programDirs(s *policy.Sources) []string {
 		}
 	}
 	return list
-}
-
-// below reports whether dir is parent or lies in it; both are resolved.
-func below(dir, parent string) bool {
-	return dir == parent || strings.HasPrefix(dir, strings.TrimSuffix(parent, string(filepath.Separator))+string(filepath.Separator))
-}
-
-func realDir(dir string) string {
-	if !filepath.IsAbs(dir) {
-		return ""
-	}
-	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
-		return resolved
-	}
-	return dir
 }
 
 func absolute(names []string) []string {

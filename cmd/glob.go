@@ -188,7 +188,7 @@ func (g *globCall) result(res *rg.GlobResults, plainDir string) *tool.Result {
 	var b strings.Builder
 	for _, e := range res.Entries {
 		meta.Files = append(meta.Files, prefix+e.Path)
-		b.WriteString(listed(prefix+e.Path) + "\n")
+		b.WriteString(visibleName(prefix+e.Path) + "\n")
 	}
 	for _, s := range res.Skipped {
 		meta.Skipped = append(meta.Skipped, skipped{s.Path, s.Reason})

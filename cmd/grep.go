@@ -278,14 +278,14 @@ func (g *grepCall) render(res *rg.Results, paint func(tool.Style, string) string
 	for i, f := range res.Files {
 		switch g.Mode {
 		case "files":
-			fmt.Fprintf(&b, "%s\n", paint(tool.Name, listed(f.Path)))
+			fmt.Fprintf(&b, "%s\n", paint(tool.Name, visibleName(f.Path)))
 		case "count":
-			fmt.Fprintf(&b, "%s:%d\n", paint(tool.Name, listed(f.Path)), f.Matches)
+			fmt.Fprintf(&b, "%s:%d\n", paint(tool.Name, visibleName(f.Path)), f.Matches)
 		default:
 			if i > 0 {
 				b.WriteByte('\n')
 			}
-			b.WriteString(paint(tool.Name, listed(f.Path)))
+			b.WriteString(paint(tool.Name, visibleName(f.Path)))
 			if f.Encoding != "" {
 				fmt.Fprintf(&b, " (decoded from %s)", f.Encoding)
 			}

@@ -196,7 +196,7 @@ func (l *lsCall) render(meta *lsMeta) string {
 			if l.Long {
 				b.WriteString(strings.Repeat(" ", lsColumns))
 			}
-			b.WriteString(strings.Repeat("  ", at) + listed(parts[at]) + "/ (listed before)\n")
+			b.WriteString(strings.Repeat("  ", at) + visibleName(parts[at]) + "/ (listed before)\n")
 		}
 		open = parts
 		l.renderEntry(&b, e, depth, parts[depth])
@@ -245,7 +245,7 @@ func (l *lsCall) renderEntry(b *strings.Builder, e lsEntry, depth int, name stri
 		}
 		fmt.Fprintf(b, "%s %10d %s ", e.Mode, e.Size, when)
 	}
-	b.WriteString(strings.Repeat("  ", depth) + listed(name))
+	b.WriteString(strings.Repeat("  ", depth) + visibleName(name))
 	switch e.Type {
 	case "dir":
 		b.WriteByte('/')

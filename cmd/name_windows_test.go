@@ -3,13 +3,9 @@ package cmd
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"golang.org/x/sys/windows"
-
-	"github.com/agentkit-go/agentkit/pkg/policy"
-	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
 // TestProgramsByOneName: what a rule is about is the long name of the program
@@ -55,19 +51,4 @@ func shortName(t *testing.T, file string) string {
 		return windows.UTF16ToString(buf[:n])
 	}
 	return file
-}
-
-// TestVariablesInAnyCase: a call that sets PATH replaces Path.
-func TestVariablesInAnyCase(t *testing.T) {
-	p, err := policy.Load(&policy.Sources{Root: `C:\proj`, State: `C:\state`})
-	if err != nil {
-		t.Fatal(err)
-	}
-	env := &tool.Env{Policy: p, Environ: func() []string { return []string{`Path=C:\old`, "Pwd=x", "Other=1"} }}
-	e := newEnvironment(env, `C:\proj`, false, map[string]string{"PATH": `C:\new`})
-	for entry, want := range map[string]bool{`PATH=C:\new`: true, `Path=C:\old`: false, `PWD=C:\proj`: true, "Pwd=x": false, "Other=1": true} {
-		if slices.Contains(e.list, entry) != want {
-			t.Errorf("%s: %v in %q", entry, !want, e.list)
-		}
-	}
 }

@@ -239,7 +239,7 @@ func (o *outlineCall) refusal(name string, err error) error {
 	switch {
 	case errors.Is(err, syntax.ErrNoGrammar):
 		return tool.Errorf(tool.Unsupported, "%s is in no language that this build outlines", name).
-			WithHint("read it, or search it with grep; the languages are %s", strings.Join(outlined(), ", "))
+			WithHint("read it, or search it with grep; the languages are %s", strings.Join(syntax.Outlined(), ", "))
 	case errors.Is(err, workspace.ErrTooLarge):
 		return tool.Errorf(tool.TooLarge, "%s has more than %d bytes", name, maxSource).WithHint("search it with grep, or read parts of it")
 	case errors.Is(err, errNotText):

@@ -44,6 +44,13 @@ type patchCall struct {
 	paths map[string]workspace.Path // by the path in the patch
 }
 
+// newPatch is a call of patch whose paths count from the directory dir.
+func newPatch(dir, text string) (*tool.Invocation, error) {
+	call := &patchCall{Strip: -1, at: dir}
+	in := &tool.Invocation{Tool: patchTool, Call: call, Set: param.Of(call)}
+	return in, in.Set.Lookup("patch").Set(text)
+}
+
 // Params implements tool.Call.
 func (p *patchCall) Params(s *param.Set) {
 	s.String(&p.Patch, "patch", "the patch: the Begin/End Patch envelope, or a unified diff").Required().Arg().FromStdin().Alias("patchText", "patch_text", "diff", "input")

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
 	"github.com/agentkit-go/agentkit/pkg/nearest"
@@ -239,12 +238,6 @@ func (a *app) deliver(err error) {
 		a.exit = tool.ExitError
 		_, _ = fmt.Fprintf(a.stderr, "agentkit: error: writing the result: %v\n", err)
 	}
-}
-
-// terminal reports whether stream is a terminal.
-func terminal(stream any) bool {
-	f, ok := stream.(*os.File)
-	return ok && (isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()))
 }
 
 func names() []string {

@@ -193,12 +193,6 @@ func (z *zeros) Write(p []byte) (int, error) {
 	return z.to.Write(p)
 }
 
-// An outputEvent is a piece of what a command prints, lines ending as those of
-// the result do.
-type outputEvent struct {
-	Text string `json:"text"`
-}
-
 // heldOutput says why an output may not be whole.
 const heldOutput = "something that could not be ended still held the output; what it printed later is not here"
 
@@ -259,7 +253,7 @@ func (l *live) Write(p []byte) (int, error) {
 func (l *live) say(text []byte) {
 	if len(text) > 0 {
 		plain := strings.ReplaceAll(strings.ToValidUTF8(string(text), "\ufffd"), "\r\n", "\n")
-		l.emit(tool.Event{Name: "output", Value: outputEvent{plain}})
+		l.emit(tool.Event{Name: "output", Value: tool.OutputEvent{Text: plain}})
 	}
 }
 

@@ -20,15 +20,6 @@ type shell struct {
 	unknown bool
 }
 
-// shells are the ones whose language the analysis understands. Fish, nu and
-// the C shells speak others.
-func shells() []string {
-	if runtime.GOOS == "windows" {
-		return []string{"powershell", "pwsh", "cmd", "bash", "sh"}
-	}
-	return []string{"bash", "zsh", "sh", "dash", "ksh"}
-}
-
 // candidates are the shells to try when none is asked for, the best first.
 func candidates(env *tool.Env) []string {
 	if runtime.GOOS == "windows" {

@@ -3,11 +3,13 @@ package cmd
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"golang.org/x/sys/windows"
 
+	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
@@ -48,6 +50,21 @@ func TestFindShellOfWindows(t *testing.T) {
 		got, err := findShell(env, c.wanted)
 		if (err != nil) != (c.file == "") || !strings.EqualFold(got.path, c.file) || got.unknown != c.unknown || err == nil && got.kind != "cmd" {
 			t.Errorf("%s: %+v %v, want %s", c.name, got, err, c.file)
+		}
+	}
+}
+
+// TestVariablesInAnyCase: a call that sets PATH replaces Path.
+func TestVariablesInAnyCase(t *testing.T) {
+	p, err := policy.Load(&policy.Sources{Root: `C:\proj`, State: `C:\state`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := &tool.Env{Policy: p, Environ: func() []string { return []string{`Path=C:\old`, "Pwd=x", "Other=1"} }}
+	e := newEnvironment(env, `C:\proj`, false, map[string]string{"PATH": `C:\new`})
+	for entry, want := range map[string]bool{`PATH=C:\new`: true, `Path=C:\old`: false, `PWD=C:\proj`: true, "Pwd=x": false, "Other=1": true} {
+		if slices.Contains(e.list, entry) != want {
+			t.Errorf("%s: %v in %q", entry, !want, e.list)
 		}
 	}
 }

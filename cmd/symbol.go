@@ -39,7 +39,7 @@ func findSymbol(ctx context.Context, name string, data []byte, symbol string) (a
 	switch {
 	case errors.Is(err, syntax.ErrNoGrammar):
 		return nil, found, tool.Errorf(tool.Unsupported, "%s is in no language that this build reads the symbols of", name).
-			WithHint("name lines or text instead; the languages are %s", strings.Join(outlined(), ", "))
+			WithHint("name lines or text instead; the languages are %s", strings.Join(syntax.Outlined(), ", "))
 	case err != nil && !cut:
 		return nil, found, tool.Errorf(tool.TooLarge, "%w", err).WithHint("name lines or text instead")
 	}
@@ -146,15 +146,4 @@ func overclosed(data []byte, s syntax.Symbol) bool {
 		}
 	}
 	return depth < 0
-}
-
-// outlined are the names of the languages whose symbols this build reads.
-func outlined() []string {
-	var names []string
-	for _, l := range syntax.Languages() {
-		if l.Outline {
-			names = append(names, l.Name)
-		}
-	}
-	return names
 }

@@ -55,9 +55,46 @@ func count(n int64, what string) string {
 }
 
 // visibleName is a name of a file as it stands in a listing: one line, nothing
-// hidden.
+// hidden. Most hide nothing.
 func visibleName(name string) string {
-	return strings.NewReplacer("\n", `\x0a`, "\t", `\x09`).Replace(visible(name))
+	for i := range len(name) {
+		if name[i] < ' ' || name[i] > '~' {
+			return strings.NewReplacer("\n", `\x0a`, "\t", `\x09`).Replace(visible(name))
+		}
+	}
+	return name
+}
+
+// visible is text with its control characters, and those that turn the
+// reading direction or take no room, written as escapes, so that what a
+// person reads is what is there. Line ends and tabs stay.
+func visible(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r == '\n' || r == '\t':
+			b.WriteRune(r)
+		case r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case hidden(r):
+			fmt.Fprintf(&b, `\u{%04x}`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// hidden reports whether r shows nothing or turns what follows it: zero-width
+// characters, bidirectional controls, line separators, tags.
+func hidden(r rune) bool {
+	switch {
+	case r == 0xad, r == 0x34f, r == 0x61c, r == 0x180e, r == 0xfeff, r == 0xfffd,
+		r >= 0x200b && r <= 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x206f,
+		r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0000 && r <= 0xe007f:
+		return true
+	}
+	return false
 }
 
 // quoteFile is the name of a file as one word of a shell that no program takes

@@ -3,9 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -45,71 +43,10 @@ func newWorld(env *tool.Env, dir string, environ []string) *shellparse.World {
 	}
 }
 
-// tempDirs are the directories for temporary files: $TMPDIR and the system's.
-func tempDirs(getenv func(string) string) []string {
-	var list []string
-	add := func(dir string) {
-		if resolved, err := filepath.EvalSymlinks(dir); err == nil && filepath.IsAbs(resolved) && resolved != "/" {
-			list = append(list, resolved)
-		}
-	}
-	if runtime.GOOS == "windows" {
-		add(getenv("TEMP"))
-		return list
-	}
-	add("/tmp")
-	add("/var/tmp")
-	if dir := getenv("TMPDIR"); dir != "" {
-		add(dir)
-	}
-	return list
-}
-
 // scratch are the temporary directories that a command may use freely. One
 // that holds the root holds other people's work, too.
 func scratch(env *tool.Env) []string {
 	return slices.DeleteFunc(tempDirs(env.Getenv), func(dir string) bool { return below(env.Workspace.Root(), dir) })
-}
-
-// lookPath finds a program as a shell in the directory dir does. A relative
-// entry of PATH counts from there.
-func lookPath(name, path, dir string) (string, bool) {
-	if strings.ContainsRune(name, filepath.Separator) || strings.Contains(name, "/") {
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(dir, name)
-		}
-		if remote(name) || !runnable(name) {
-			return name, false
-		}
-		return longName(name), true
-	}
-	for _, entry := range filepath.SplitList(path) {
-		if !filepath.IsAbs(entry) {
-			entry = filepath.Join(dir, entry)
-		}
-		for _, ext := range extensions(name) {
-			if full := filepath.Join(entry, name+ext); runnable(full) {
-				return longName(full), true
-			}
-		}
-	}
-	return "", false
-}
-
-// extensions are those that Windows tries for a program, in its order.
-func extensions(name string) []string {
-	switch {
-	case runtime.GOOS != "windows":
-		return []string{""}
-	case filepath.Ext(name) != "":
-		return []string{"", ".com", ".exe", ".bat", ".cmd"}
-	}
-	return []string{".com", ".exe", ".bat", ".cmd"}
-}
-
-func runnable(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode().Perm()&0o111 != 0)
 }
 
 // maxGlob bounds the directory entries that expanding a pattern looks at.

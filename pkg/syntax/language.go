@@ -145,3 +145,14 @@ func hasWord(list, word string) bool {
 	}
 	return false
 }
+
+// Outlined are the names of the languages whose symbols this build reads.
+func Outlined() []string {
+	var names []string
+	for _, l := range Languages() {
+		if l.Outline {
+			names = append(names, l.Name)
+		}
+	}
+	return names
+}

@@ -93,6 +93,12 @@ type Event struct {
 	Value any    // marshals to an object
 }
 
+// An OutputEvent is the value of an output event: a piece of what a command
+// prints, lines ending as those of the result do.
+type OutputEvent struct {
+	Text string `json:"text"`
+}
+
 func (env *Env) emit(name string, value any) {
 	if env.Emit != nil {
 		env.Emit(Event{name, value})

@@ -2,16 +2,6 @@ package cmd
 
 import "io/fs"
 
-// listed is a name as it stands in a listing; most hide nothing.
-func listed(name string) string {
-	for i := range len(name) {
-		if name[i] < ' ' || name[i] > '~' {
-			return visibleName(name)
-		}
-	}
-	return name
-}
-
 // lsMode is a mode in the ten characters in which POSIX has ls print it.
 func lsMode(mode fs.FileMode) string {
 	out := []byte("-rwxrwxrwx")
