@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
@@ -31,15 +32,15 @@ func (a *app) asker(env *tool.Env) tool.Asker {
 		return func(ctx context.Context, r *tool.Request) (tool.Answer, error) {
 			return askProgram(ctx, env, program, r)
 		}
-	case a.Ask == "tty" || a.Ask == "" && terminal(a.stdin) && terminal(a.stdout):
+	case a.Ask == "tty" || a.Ask == "" && machine.IsTerminal(a.stdin) && machine.IsTerminal(a.stdout):
 		return func(ctx context.Context, r *tool.Request) (tool.Answer, error) {
-			tty, err := openTerminal()
+			tty, err := machine.OpenTerminal()
 			if err != nil {
 				return tool.Answer{}, &tool.NobodyError{Why: "there is no terminal to ask on"}
 			}
 			defer tty.Close() //nolint:errcheck // nothing was written that could be lost
 			if r.Dir != "" {
-				tty.flush() // what was typed before nobody meant for this question
+				tty.Flush() // what was typed before nobody meant for this question
 			}
 			answer, err := askPerson(tty, r)
 			if err != nil {
@@ -76,22 +77,22 @@ func askPerson(tty io.ReadWriter, r *tool.Request) (tool.Answer, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "agentkit: %s needs approval\n", r.Tool)
 	if r.Dir != "" {
-		fmt.Fprintf(&b, "  a program that the running command starts in %s\n", visible(r.Dir))
+		fmt.Fprintf(&b, "  a program that the running command starts in %s\n", tool.Visible(r.Dir))
 	}
 	for i := range r.Outcome.Accesses {
 		d := &r.Outcome.Decisions[i]
 		fmt.Fprintf(&b, "  %-5s %s %s\n", d.Verdict, r.Outcome.Accesses[i].Kind, policy.Subject(&r.Outcome.Accesses[i]))
 		if d.Verdict == policy.Ask {
-			fmt.Fprintf(&b, "        %s (%s)\n", visible(d.Why), visible(d.Rule))
+			fmt.Fprintf(&b, "        %s (%s)\n", tool.Visible(d.Why), tool.Visible(d.Rule))
 		}
 	}
 	choices := []string{"[y]es once"}
 	if len(r.Grants) > 0 {
-		fmt.Fprintf(&b, "  rule for the session: %s\n", visible(r.Grants[0]))
+		fmt.Fprintf(&b, "  rule for the session: %s\n", tool.Visible(r.Grants[0]))
 		choices = append(choices, "[s]ession")
 	}
 	if len(r.Rules) > 0 {
-		fmt.Fprintf(&b, "  rule for always: %s\n", visible(r.Rules[0]))
+		fmt.Fprintf(&b, "  rule for always: %s\n", tool.Visible(r.Rules[0]))
 		choices = append(choices, "[a]lways", "[e]dit the rule")
 	}
 	fmt.Fprintf(&b, "agentkit: allow? %s, [n]o: ", strings.Join(choices, ", "))

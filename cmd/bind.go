@@ -257,7 +257,7 @@ func (a *app) flagError(c *cobra.Command, err error) error {
 		near := nearest.Words("--"+absent.GetSpecifiedName(), slices.Compact(flags), 3)
 		e = tool.Errorf(tool.BadInput, "unknown flag %s", dashed(absent.GetSpecifiedName())).WithHint("see %s --help", c.CommandPath())
 		if word := a.fileLike(absent); word != "" {
-			return e.WithHint("to name the file %s, put -- before it: %s -- %s", word, c.CommandPath(), quoteWord(word)).Suggest("-- " + quoteWord(word))
+			return e.WithHint("to name the file %s, put -- before it: %s -- %s", word, c.CommandPath(), tool.QuoteWord(word)).Suggest("-- " + tool.QuoteWord(word))
 		}
 		if _ = e.Suggest(near...); len(near) > 0 {
 			_ = e.WithHint("did you mean %s?", near[0])

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/viper"
 
+	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/nearest"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
@@ -245,7 +246,7 @@ func (a *app) format() string {
 	switch {
 	case slices.Contains([]string{"json", "text", "events"}, a.Output):
 		return a.Output
-	case a.Output == "" && terminal(a.stdout):
+	case a.Output == "" && machine.IsTerminal(a.stdout):
 		return "text"
 	}
 	return "json"

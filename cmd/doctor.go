@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentkit-go/agentkit/pkg/killtree"
+	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/rg"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
@@ -121,7 +122,7 @@ func (a *app) diagnose(ctx context.Context) *tool.Result {
 	}
 	title := "all is well"
 	if n := meta.Warnings + meta.Failures; n > 0 {
-		title = fmt.Sprintf("%s, %s", count(int64(meta.Failures), "failure"), count(int64(meta.Warnings), "warning"))
+		title = fmt.Sprintf("%s, %s", tool.Count(int64(meta.Failures), "failure"), tool.Count(int64(meta.Warnings), "warning"))
 	}
 	return &tool.Result{
 		Title: title, Output: render(func(_ tool.Style, text string) string { return text }),
@@ -224,7 +225,7 @@ func (a *app) policyReport() finding {
 func (a *app) onPath(names ...string) []string {
 	var found []string
 	for _, name := range names {
-		if p, ok := lookPath(name, a.getenv("PATH"), string(filepath.Separator)); ok {
+		if p, ok := machine.LookPath(name, a.getenv("PATH"), string(filepath.Separator)); ok {
 			found = append(found, p)
 		}
 	}
@@ -232,10 +233,10 @@ func (a *app) onPath(names ...string) []string {
 }
 
 func (a *app) shellReport() finding {
-	if found := a.onPath(shells()...); len(found) > 0 {
+	if found := a.onPath(machine.Shells()...); len(found) > 0 {
 		return fine("%s", strings.Join(found, ", "))
 	}
-	return finding{Status: "fail", Detail: "there is no shell on PATH", Hint: "install one of " + strings.Join(shells(), ", ") + "; until then only argv runs programs"}
+	return finding{Status: "fail", Detail: "there is no shell on PATH", Hint: "install one of " + strings.Join(machine.Shells(), ", ") + "; until then only argv runs programs"}
 }
 
 func (a *app) gitReport() finding {
@@ -282,7 +283,7 @@ func install(name, winget string) string {
 	for _, m := range []struct{ file, command string }{
 		{"/usr/bin/apt-get", "apt-get install "}, {"/usr/bin/dnf", "dnf install "}, {"/usr/bin/pacman", "pacman -S "}, {"/sbin/apk", "apk add "},
 	} {
-		if runnable(m.file) {
+		if machine.Runnable(m.file) {
 			return m.command + name
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/agentkit-go/agentkit/pkg/audit"
 	"github.com/agentkit-go/agentkit/pkg/change"
+	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/session"
@@ -141,7 +142,7 @@ func unkept(state string, err error) error {
 }
 
 func (a *app) temp() string {
-	if dirs := tempDirs(a.getenv); len(dirs) > 0 {
+	if dirs := machine.TempDirs(a.getenv); len(dirs) > 0 {
 		return dirs[len(dirs)-1]
 	}
 	return ""
@@ -186,14 +187,14 @@ func (a *app) sources(env *tool.Env) *policy.Sources {
 	s := &policy.Sources{
 		Machine: machineDir(a.getenv), User: a.configDir(), Project: filepath.Join(root, ".agentkit"),
 		Files: absolute(a.Policy), Allow: append(grants(env), a.Allow...), Profile: a.Profile, Sandbox: a.Sandbox,
-		Root: root, Home: realDir(a.home()), State: env.Session.StateDir(), Temp: tempDirs(a.getenv),
+		Root: root, Home: machine.RealDir(a.home()), State: env.Session.StateDir(), Temp: machine.TempDirs(a.getenv),
 		Readable: []string{env.Session.Path("spill")},
 		Tools:    names(), Trust: a.trust(),
 		Analyze: func(name string, args json.RawMessage) ([]policy.Access, error) { return analyze(env, name, args) },
 	}
 	s.Trusted = a.programDirs(s)
 	if a.Sandbox != "off" {
-		s.Level = int(thisMachine(s.State, a.self).level)
+		s.Level = int(machine.This(s.State, a.self).Level)
 	}
 	return s
 }
@@ -238,17 +239,17 @@ func (a *app) programDirs(s *policy.Sources) []string {
 		if slices.Contains(list, dir) {
 			continue
 		}
-		dir = realDir(dir)
+		dir = machine.RealDir(dir)
 		info, err := os.Stat(dir)
 		if err != nil || !info.IsDir() || runtime.GOOS != "windows" && info.Mode().Perm()&0o002 != 0 {
 			continue
 		}
-		if below(dir, s.Root) || dir == "" {
+		if machine.Below(dir, s.Root) || dir == "" {
 			continue
 		}
 		temp := false
 		for _, t := range s.Temp {
-			temp = temp || below(dir, t)
+			temp = temp || machine.Below(dir, t)
 		}
 		if !temp {
 			list = append(list, dir)

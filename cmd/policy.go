@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
@@ -134,7 +135,7 @@ func checked(env *tool.Env, out *policy.Outcome, err error) *tool.Result {
 	for _, one := range report.Accesses {
 		fmt.Fprintf(&b, "%-5s %s %s", one.Decision, one.Kind, one.Subject)
 		if one.Rule != "" {
-			fmt.Fprintf(&b, " (%s", visible(one.Rule))
+			fmt.Fprintf(&b, " (%s", tool.Visible(one.Rule))
 			if one.File != "" {
 				fmt.Fprintf(&b, ", %s:%d", one.File, one.Line)
 			}
@@ -324,7 +325,7 @@ func (a *app) lintCommand() *cobra.Command {
 			list := policy.Lint(env.Policy)
 			var b strings.Builder
 			for _, f := range list {
-				fmt.Fprintf(&b, "%s:%d: %s: %s: %s\n", f.File, f.Line, f.Kind, visible(f.Rule), f.Message)
+				fmt.Fprintf(&b, "%s:%d: %s: %s: %s\n", f.File, f.Line, f.Kind, tool.Visible(f.Rule), f.Message)
 			}
 			if len(list) == 0 {
 				b.WriteString("nothing found\n")
@@ -527,7 +528,7 @@ func (a *app) approvalsCommand() *cobra.Command {
 			}
 			var b strings.Builder
 			for _, one := range all {
-				fmt.Fprintf(&b, "%s %s %s in %s\n", one.ID, one.Answer, one.Tool, visible(one.Root))
+				fmt.Fprintf(&b, "%s %s %s in %s\n", one.ID, one.Answer, one.Tool, tool.Visible(one.Root))
 				for _, access := range one.Report.Accesses {
 					fmt.Fprintf(&b, "    %-5s %s %s\n", access.Decision, access.Kind, access.Subject)
 				}
@@ -576,14 +577,14 @@ func (a *app) answer(c *cobra.Command, do func(*policy.Approvals) (policy.Approv
 	if err != nil {
 		return tool.Errorf(tool.NotFound, "%w", err).WithHint("agentkit policy approvals lists the requests")
 	}
-	a.emit(&tool.Result{Title: string(one.Answer) + " " + one.ID, Output: fmt.Sprintf("%s: %s in %s\n", one.Answer, one.Tool, visible(one.Root)), Metadata: one})
+	a.emit(&tool.Result{Title: string(one.Answer) + " " + one.ID, Output: fmt.Sprintf("%s: %s in %s\n", one.Answer, one.Tool, tool.Visible(one.Root)), Metadata: one})
 	return nil
 }
 
 // personOnly refuses what only a person may decide when a command that an
 // agent runs asks for it.
 func (a *app) personOnly() error {
-	if a.getenv("AGENTKIT") == "" && !startedByUs() {
+	if a.getenv("AGENTKIT") == "" && !machine.StartedByUs() {
 		return nil
 	}
 	return tool.Errorf(tool.Denied, "this is for a person: it is refused to commands that agentkit runs").

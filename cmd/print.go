@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
@@ -30,7 +31,7 @@ func (a *app) printer() *printer {
 	plain := a.getenv("NO_COLOR") != "" || a.getenv("TERM") == "dumb"
 	return &printer{
 		format: a.format(), stdout: a.stdout, stderr: a.stderr,
-		terminal: terminal(a.stdout), colour: !plain && terminal(a.stdout), loud: !plain && terminal(a.stderr),
+		terminal: machine.IsTerminal(a.stdout), colour: !plain && machine.IsTerminal(a.stdout), loud: !plain && machine.IsTerminal(a.stderr),
 	}
 }
 
@@ -86,7 +87,7 @@ func (p *printer) text(r *tool.Result) error {
 		out = r.Pretty(mark)
 	}
 	if p.terminal {
-		out = coloured(visible(out))
+		out = coloured(tool.Visible(out))
 	}
 	if out != "" && !strings.HasSuffix(out, "\n") {
 		out += "\n"
@@ -106,7 +107,7 @@ func (p *printer) text(r *tool.Result) error {
 
 // live shows what a command prints, as it comes.
 func (p *printer) live(text string) error {
-	_, err := io.WriteString(p.stdout, visible(text))
+	_, err := io.WriteString(p.stdout, tool.Visible(text))
 	return err
 }
 
@@ -115,7 +116,7 @@ func (p *printer) complain(kind, style, text string) {
 	if p.loud {
 		label = "agentkit: \x1b[" + style + "m" + kind + ":\x1b[0m"
 	}
-	_, _ = fmt.Fprintf(p.stderr, "%s %s\n", label, visible(text))
+	_, _ = fmt.Fprintf(p.stderr, "%s %s\n", label, tool.Visible(text))
 }
 
 // Styles are marked with private-use characters first and become the

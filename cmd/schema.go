@@ -13,6 +13,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/tools/run"
 )
 
 // A schemaFormat is a way of listing tools that a provider or protocol reads.
@@ -96,7 +97,7 @@ func (a *app) toolsCommand() *cobra.Command {
 // narrowed has the description of bash list the commands that are allowed,
 // where the call names a policy under which no others are: the profile argv.
 func (a *app) narrowed(ctx context.Context, list []*tool.Tool) ([]*tool.Tool, error) {
-	at := slices.Index(list, bashTool)
+	at := slices.Index(list, run.Bash)
 	if at < 0 || a.Profile != policy.ArgvOnly.String() && len(a.Policy) == 0 {
 		return list, nil
 	}
@@ -104,7 +105,7 @@ func (a *app) narrowed(ctx context.Context, list []*tool.Tool) ([]*tool.Tool, er
 	if err != nil || !env.Policy.NoShell() {
 		return list, err
 	}
-	text := description(bashTool) + "\n\nOnly programs without a shell are allowed: send argv, not command. "
+	text := description(run.Bash) + "\n\nOnly programs without a shell are allowed: send argv, not command. "
 	if allowed := env.Policy.Commands(); len(allowed) > 0 {
 		text += "These are allowed, * stands for any words:\n"
 		for _, p := range allowed {
@@ -113,7 +114,7 @@ func (a *app) narrowed(ctx context.Context, list []*tool.Tool) ([]*tool.Tool, er
 	} else {
 		text += "The policy lists none."
 	}
-	own := *bashTool
+	own := *run.Bash
 	own.Doc = &text
 	list = slices.Clone(list)
 	list[at] = &own

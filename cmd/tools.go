@@ -1,22 +1,28 @@
 package cmd
 
-import "github.com/agentkit-go/agentkit/pkg/tool"
+import (
+	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/tools/files"
+	"github.com/agentkit-go/agentkit/pkg/tools/plan"
+	"github.com/agentkit-go/agentkit/pkg/tools/run"
+	"github.com/agentkit-go/agentkit/pkg/tools/search"
+)
 
 // Tools lists every tool, in the order of the manual.
 var Tools = []*tool.Tool{
-	bashTool,
-	outputTool,
-	inputTool,
-	killTool,
-	jobsTool,
-	readTool,
-	writeTool,
-	editTool,
-	patchTool,
-	undoTool,
-	lsTool,
-	globTool,
-	grepTool,
-	outlineTool,
-	todoTool,
+	run.Bash,
+	run.Output,
+	run.Input,
+	run.Kill,
+	run.Jobs,
+	files.Read,
+	files.Write,
+	files.Edit,
+	files.Patch,
+	files.Undo,
+	search.Ls,
+	search.Glob,
+	search.Grep,
+	search.Outline,
+	plan.Todo,
 }

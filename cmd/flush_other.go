@@ -1,8 +1,0 @@
-//go:build unix && !linux
-
-package cmd
-
-import "os"
-
-// flushInput is needed only where questions are asked while a command runs.
-func flushInput(*os.File) {}

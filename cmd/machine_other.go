@@ -1,9 +1,0 @@
-//go:build !linux
-
-package cmd
-
-// holders knows nothing here that would make a difference.
-func holders() string { return "" }
-
-// bootID is not known here.
-func bootID() string { return "" }

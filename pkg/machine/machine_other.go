@@ -1,0 +1,9 @@
+//go:build !linux
+
+package machine
+
+// holders knows nothing here that would make a difference.
+func holders() string { return "" }
+
+// bootID is not known here.
+func bootID() string { return "" }

@@ -1,0 +1,96 @@
+package machine
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// LookPath finds a program as a shell in the directory dir does. A relative
+// entry of PATH counts from there.
+func LookPath(name, path, dir string) (string, bool) {
+	if strings.ContainsRune(name, filepath.Separator) || strings.Contains(name, "/") {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		if remote(name) || !Runnable(name) {
+			return name, false
+		}
+		return longName(name), true
+	}
+	for _, entry := range filepath.SplitList(path) {
+		if !filepath.IsAbs(entry) {
+			entry = filepath.Join(dir, entry)
+		}
+		for _, ext := range extensions(name) {
+			if full := filepath.Join(entry, name+ext); Runnable(full) {
+				return longName(full), true
+			}
+		}
+	}
+	return "", false
+}
+
+// extensions are those that Windows tries for a program, in its order.
+func extensions(name string) []string {
+	switch {
+	case runtime.GOOS != "windows":
+		return []string{""}
+	case filepath.Ext(name) != "":
+		return []string{"", ".com", ".exe", ".bat", ".cmd"}
+	}
+	return []string{".com", ".exe", ".bat", ".cmd"}
+}
+
+// Runnable reports whether a file is a program that can be started.
+func Runnable(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode().Perm()&0o111 != 0)
+}
+
+// Shells are the ones whose language the analysis understands. Fish, nu and
+// the C shells speak others.
+func Shells() []string {
+	if runtime.GOOS == "windows" {
+		return []string{"powershell", "pwsh", "cmd", "bash", "sh"}
+	}
+	return []string{"bash", "zsh", "sh", "dash", "ksh"}
+}
+
+// TempDirs are the directories for temporary files: $TMPDIR and the system's.
+func TempDirs(getenv func(string) string) []string {
+	var list []string
+	add := func(dir string) {
+		if resolved, err := filepath.EvalSymlinks(dir); err == nil && filepath.IsAbs(resolved) && resolved != "/" {
+			list = append(list, resolved)
+		}
+	}
+	if runtime.GOOS == "windows" {
+		add(getenv("TEMP"))
+		return list
+	}
+	add("/tmp")
+	add("/var/tmp")
+	if dir := getenv("TMPDIR"); dir != "" {
+		add(dir)
+	}
+	return list
+}
+
+// RealDir is dir without symbolic links; "" unless it is absolute, dir itself where
+// it cannot be followed.
+func RealDir(dir string) string {
+	if !filepath.IsAbs(dir) {
+		return ""
+	}
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		return resolved
+	}
+	return dir
+}
+
+// Below reports whether dir is parent or lies in it; both are resolved.
+func Below(dir, parent string) bool {
+	return dir == parent || strings.HasPrefix(dir, strings.TrimSuffix(parent, string(filepath.Separator))+string(filepath.Separator))
+}

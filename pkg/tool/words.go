@@ -1,0 +1,121 @@
+package tool
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/workspace"
+)
+
+// Shown is a path as titles and messages name it: relative to the root where
+// it lies inside.
+func Shown(p workspace.Path) string {
+	switch {
+	case p.Inside:
+		return p.Rel
+	case p.Real != "":
+		return p.Real
+	}
+	return p.Given
+}
+
+// A Skipped is something that a tool passed over, and why.
+type Skipped struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+// Reason is why something was skipped, in a few words.
+func Reason(err error) string {
+	e := AsError(err)
+	switch e.Code {
+	case Denied, ApprovalRequired:
+		return "the policy says no"
+	case IO:
+		return "not readable"
+	}
+	return e.Message
+}
+
+// Count is a number of things: 1 match, 2 matches, 3 entries.
+func Count(n int64, what string) string {
+	switch {
+	case n == 1:
+		return "1 " + what
+	case strings.HasSuffix(what, "ch"):
+		what += "es"
+	case strings.HasSuffix(what, "y"):
+		what = strings.TrimSuffix(what, "y") + "ies"
+	default:
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+// VisibleName is a name of a file as it stands in a listing: one line, nothing
+// hidden. Most hide nothing.
+func VisibleName(name string) string {
+	for i := range len(name) {
+		if name[i] < ' ' || name[i] > '~' {
+			return strings.NewReplacer("\n", `\x0a`, "\t", `\x09`).Replace(Visible(name))
+		}
+	}
+	return name
+}
+
+// Visible is text with its control characters, and those that turn the
+// reading direction or take no room, written as escapes, so that what a
+// person reads is what is there. Line ends and tabs stay.
+func Visible(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r == '\n' || r == '\t':
+			b.WriteRune(r)
+		case r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case hidden(r):
+			fmt.Fprintf(&b, `\u{%04x}`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// hidden reports whether r shows nothing or turns what follows it: zero-width
+// characters, bidirectional controls, line separators, tags.
+func hidden(r rune) bool {
+	switch {
+	case r == 0xad, r == 0x34f, r == 0x61c, r == 0x180e, r == 0xfeff, r == 0xfffd,
+		r >= 0x200b && r <= 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x206f,
+		r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0000 && r <= 0xe007f:
+		return true
+	}
+	return false
+}
+
+// QuoteFile is the name of a file as one word of a shell that no program takes
+// for an option.
+func QuoteFile(name string) string {
+	if strings.HasPrefix(name, "-") {
+		name = "./" + name
+	}
+	return QuoteWord(name)
+}
+
+// QuoteWord is s as one word of a shell.
+func QuoteWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// CursorIsOld is the warning where a list that is gone through by cursor is not
+// the one that the cursor was made for.
+const CursorIsOld = "files have changed since the cursor was made: some results may be missing or come twice; leave cursor out to start over\n"
+
+// Absent says that a path does not exist, and where it leads if it is a link.
+func Absent(p workspace.Path) string {
+	if name := filepath.Base(p.Given); name != filepath.Base(p.Real) && name == filepath.Base(p.Named) {
+		return fmt.Sprintf("%s leads to %s, which does not exist", VisibleName(p.Given), Shown(p))
+	}
+	return Shown(p) + " does not exist"
+}

@@ -1,0 +1,269 @@
+package files
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/edit"
+	"github.com/agentkit-go/agentkit/pkg/syntax"
+	"github.com/agentkit-go/agentkit/pkg/text"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/workspace"
+)
+
+// A changeReport is what a changed file's metadata says, whichever tool
+// changed it.
+type changeReport struct {
+	Path         string           `json:"path"`
+	Created      bool             `json:"created"`
+	Bytes        int64            `json:"bytes"`
+	Lines        int              `json:"lines"`
+	Added        int              `json:"added"`
+	Removed      int              `json:"removed"`
+	Diff         string           `json:"diff"`
+	Withheld     string           `json:"diff_withheld,omitempty"` // why there is no diff
+	Version      string           `json:"version"`
+	Mode         string           `json:"mode,omitempty"`
+	SyntaxErrors []syntax.Problem `json:"syntax_errors"`
+	OtherErrors  []elsewhere      `json:"other_errors,omitempty"` // in files that use what this change removed
+	Change       string           `json:"change,omitempty"`       // what undo calls it; absent when nothing changed
+	DryRun       bool             `json:"dry_run,omitempty"`
+	InPlace      bool             `json:"in_place,omitempty"` // overwritten, because it has other names or cannot be replaced
+	Lost         []string         `json:"lost,omitempty"`     // what could not be kept, such as the owner
+}
+
+// An elsewhere is a mistake that a change brings to another file.
+type elsewhere struct {
+	Path string `json:"path"`
+	syntax.Problem
+}
+
+// maxSiblings bounds the files of a package that are looked at, and maxSibling
+// the bytes of one.
+const (
+	maxSiblings = 500
+	maxSibling  = 1 << 20
+)
+
+// dangling finds the names that the set takes away and other files of the same
+// Go package still use. It looks at no file that the policy closes.
+func (s *changeSet) dangling() {
+	for _, c := range s.files {
+		names := syntax.Removed(c.path.Real, c.before, c.after)
+		if len(names) == 0 {
+			continue
+		}
+		found := syntax.Dangling(c.after, names, s.siblings(c))
+		for _, path := range slices.Sorted(maps.Keys(found)) {
+			for _, p := range found[path] {
+				c.report.OtherErrors = append(c.report.OtherErrors, elsewhere{path, p})
+			}
+		}
+	}
+}
+
+// siblings are the Go files in c's directory, as they are after the set, by the
+// names that results show.
+func (s *changeSet) siblings(c *fileChange) map[string][]byte {
+	list := map[string][]byte{}
+	dir, err := s.env.Workspace.Resolve(filepath.Dir(c.path.Real))
+	if err != nil {
+		return nil
+	}
+	entries, err := s.env.Workspace.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) != ".go" || len(list) == maxSiblings {
+			continue
+		}
+		path, err := s.env.Workspace.ResolveIn(dir.Real, e.Name())
+		if err != nil || s.env.May(path.Read(s.tool)) != nil {
+			continue
+		}
+		if data, err := s.env.Workspace.ReadFile(path, maxSibling); err == nil {
+			list[tool.Shown(path)] = data
+		}
+	}
+	for _, other := range s.files {
+		if filepath.Dir(other.path.Real) == dir.Real && filepath.Ext(other.path.Real) == ".go" {
+			list[tool.Shown(other.path)] = other.after
+		}
+	}
+	return list
+}
+
+// compare fills in the report of a file that is in memory.
+func (c *fileChange) compare(ctx context.Context, dry bool) {
+	before, after := readable(c.before), readable(c.after)
+	if c.before == nil {
+		before = nil
+	}
+	c.report = changeReport{
+		Path: tool.Shown(c.path), Created: c.version == "", Bytes: int64(len(c.after)), Lines: lineCount(after),
+		Version: workspace.Version(c.after), DryRun: dry,
+		SyntaxErrors: append([]syntax.Problem{}, syntax.NewContext(ctx, c.path.Real, before, after)...),
+	}
+	from, to := c.diffNames()
+	if c.info != nil {
+		c.report.Diff = fmt.Sprintf("--- %s\n+++ %s\n… the old content, %d MiB, is too large to be compared\n", from, to, c.info.Size()>>20)
+		return
+	}
+	c.report.Diff, c.report.Added, c.report.Removed = diffOf(from, to, before, after)
+}
+
+// conceal takes out of the report what shows the content of a file that may not
+// be read; why is "" for one that may.
+func (r *changeReport) conceal(why string) {
+	if why == "" {
+		return
+	}
+	r.Diff, r.Withheld = "", why
+	withoutText(r.SyntaxErrors)
+}
+
+// withoutText takes the lines that syntax errors quote out of them.
+func withoutText(list []syntax.Problem) {
+	for i := range list {
+		list[i].Text = ""
+	}
+}
+
+// diffNames are what a diff calls the file before and after.
+func (c *fileChange) diffNames() (from, to string) {
+	name := filepath.ToSlash(tool.Shown(c.path))
+	if c.version == "" {
+		return "/dev/null", "b/" + name
+	}
+	return "a/" + name, "b/" + name
+}
+
+// readable is a file's content in UTF-8, for people and parsers; bytes that
+// are no text, and those of UTF-8 with its byte order mark, are left as they
+// are.
+func readable(data []byte) []byte {
+	enc := text.Detect(data, true)
+	if strings.HasPrefix(enc.Name, "utf-8") {
+		return data
+	}
+	if decoded, exact := enc.Decode(data); exact {
+		return decoded
+	}
+	return data
+}
+
+// A gateProblem is a syntax error that a change would bring.
+type gateProblem struct {
+	Path string `json:"path"`
+	syntax.Problem
+}
+
+// gateError refuses changes that bring syntax errors, by path; nil when there
+// are none.
+func gateError(broken map[string][]syntax.Problem) error {
+	var all []gateProblem
+	for _, path := range slices.Sorted(maps.Keys(broken)) {
+		for _, p := range broken[path] {
+			all = append(all, gateProblem{path, p})
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	e := tool.Errorf(tool.BadInput, "nothing was changed: the change would bring %s, the first in %s, line %d: %s",
+		tool.Count(int64(len(all)), "syntax error"), all[0].Path, all[0].Line, all[0].Message).
+		WithHint("correct the new text and repeat the call, or leave gate out").
+		With(map[string]any{"syntax_errors": all})
+	for _, p := range all[:min(len(all), 3)] {
+		_ = e.Suggest(fmt.Sprintf("%s:%d: %s", p.Path, p.Line, strings.TrimSpace(p.Text)))
+	}
+	return e
+}
+
+// diffOf is a unified diff, cut where it is long, and how many lines it adds
+// and removes.
+func diffOf(from, to string, before, after []byte) (text string, added, removed int) {
+	return cutDiff(edit.Diff(from, to, before, after, 3))
+}
+
+// cutDiff counts the lines that a diff adds and removes, and cuts it where it
+// is long.
+func cutDiff(text string) (cut string, added, removed int) {
+	for i, line := range strings.Split(text, "\n") {
+		switch {
+		case i < 2: // the names
+		case strings.HasPrefix(line, "+"):
+			added++
+		case strings.HasPrefix(line, "-"):
+			removed++
+		}
+	}
+	if len(text) <= maxDiff {
+		return text, added, removed
+	}
+	n := strings.LastIndexByte(text[:maxDiff], '\n') + 1
+	return text[:n] + fmt.Sprintf("… %d more lines of diff\n", strings.Count(text[n:], "\n")), added, removed
+}
+
+func lineCount(data []byte) int {
+	n := bytes.Count(data, []byte("\n"))
+	if len(data) > 0 && data[len(data)-1] != '\n' {
+		n++
+	}
+	return n
+}
+
+// headline says what was done to the file, or in a dry run what would be.
+func (r *changeReport) headline(did, would string) string {
+	if r.DryRun {
+		did = "Would " + would
+	}
+	return did + " " + r.Path
+}
+
+// output is what the model is told about a change.
+func (r *changeReport) output(headline string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s, +%d -%d\n", headline, tool.Count(int64(r.Lines), "line"), r.Added, r.Removed)
+	if r.Withheld != "" {
+		fmt.Fprintf(&b, "the difference is not shown: %s\n", r.Withheld)
+	}
+	for _, p := range r.SyntaxErrors {
+		fmt.Fprintf(&b, "syntax error in line %d: %s\n    %s\n", p.Line, p.Message, p.Text)
+	}
+	for i, p := range r.OtherErrors {
+		if i == 20 {
+			fmt.Fprintf(&b, "… and %d more\n", len(r.OtherErrors)-i)
+			break
+		}
+		fmt.Fprintf(&b, "%s, line %d: %s\n    %s\n", p.Path, p.Line, p.Message, p.Text)
+	}
+	return b.String()
+}
+
+// pretty is output with the diff below it in colour.
+func (r *changeReport) pretty(output string) func(func(tool.Style, string) string) string {
+	return inColour(output, r.Diff)
+}
+
+// An editPlace is a part of a file that comes near what was asked for.
+type editPlace struct {
+	Lines      [2]int  `json:"lines"`
+	Text       string  `json:"text"`
+	Similarity float64 `json:"similarity"`
+	Difference string  `json:"first_difference,omitempty"`
+}
+
+func places(list []edit.Place) []editPlace {
+	out := []editPlace{}
+	for _, p := range list {
+		out = append(out, editPlace{p.Lines, p.Text, p.Similarity, p.FirstDifference})
+	}
+	return out
+}

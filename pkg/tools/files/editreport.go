@@ -1,0 +1,130 @@
+package files
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/edit"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+type editMeta struct {
+	changeReport
+	Replacements int        `json:"replacements"`
+	Strategy     string     `json:"strategy"`   // of the least certain place, as the next two
+	Similarity   float64    `json:"similarity"` // from 0 to 1
+	Margin       float64    `json:"margin"`     // to the next best place, from 0 to 1
+	Lines        [][2]int   `json:"lines"`      // first and last line of each place, before the change; none of a new file
+	NewLines     [][2]int   `json:"new_lines"`  // the same lines after it
+	Kept         []editKept `json:"kept"`       // lines that the call misquotes; the file's stay
+	Cleaned      []string   `json:"cleaned"`    // what was taken off the call, such as line numbers
+	Encoding     string     `json:"encoding"`
+
+	// Files are the files one by one where the call changes several. The other
+	// members are then sums of all, or those of the first file.
+	Files []*editMeta `json:"files,omitempty"`
+}
+
+// result tells what was done.
+func (e *editCall) result() *tool.Result {
+	var all []*editMeta
+	var b strings.Builder
+	for _, f := range e.files {
+		m := newEditMeta(f)
+		b.WriteString(m.output(m.title()) + m.notes())
+		all = append(all, m)
+	}
+	meta := all[0]
+	title := meta.title()
+	if len(all) > 1 {
+		meta = together(all)
+		title = meta.headline("Edited", "edit")
+		title = strings.TrimSuffix(title, meta.Path) + tool.Count(int64(len(all)), "file")
+	}
+	return &tool.Result{Title: title, Output: b.String(), Metadata: meta, Pretty: meta.pretty(b.String())}
+}
+
+// title says what was done to the file.
+func (m *editMeta) title() string {
+	if m.Created {
+		return m.headline("Created", "create")
+	}
+	return m.headline("Edited", "edit")
+}
+
+// An editKept is a line that the call misquotes.
+type editKept struct {
+	Line   int    `json:"line"`
+	File   string `json:"file"`
+	Quoted string `json:"quoted"`
+}
+
+func newEditMeta(f *editFile) *editMeta {
+	m := &editMeta{
+		changeReport: f.report, Replacements: len(f.hits), Similarity: 1, Margin: 1, Encoding: f.enc.Name,
+		Lines: [][2]int{}, Kept: []editKept{}, Cleaned: []string{},
+	}
+	for i, h := range f.hits {
+		if i == 0 || h.Similarity < m.Similarity {
+			m.Strategy, m.Similarity = h.Strategy, h.Similarity
+		}
+		m.Margin = min(m.Margin, h.Margin)
+		if !m.Created {
+			m.Lines = append(m.Lines, h.Lines)
+		}
+		m.NewLines = append(m.NewLines, h.NewLines)
+		for _, k := range h.Kept {
+			if f.closed != "" {
+				k.File = ""
+			}
+			m.Kept = append(m.Kept, editKept{k.Line, k.File, k.Quoted})
+		}
+		for _, what := range h.Cleaned {
+			if !slices.Contains(m.Cleaned, what) {
+				m.Cleaned = append(m.Cleaned, what)
+			}
+		}
+	}
+	return m
+}
+
+// together is what a call did to several files.
+func together(all []*editMeta) *editMeta {
+	sum := *all[0]
+	sum.Files = all
+	for _, m := range all[1:] {
+		sum.Replacements += m.Replacements
+		sum.Added, sum.Removed = sum.Added+m.Added, sum.Removed+m.Removed
+		sum.Diff += m.Diff
+		sum.SyntaxErrors = slices.Concat(sum.SyntaxErrors, m.SyntaxErrors)
+		if m.Similarity < sum.Similarity {
+			sum.Strategy, sum.Similarity = m.Strategy, m.Similarity
+		}
+		sum.Margin = min(sum.Margin, m.Margin)
+	}
+	return &sum
+}
+
+// notes tells the model where the change went, and how the place was found
+// when it was not to the letter.
+func (m *editMeta) notes() string {
+	var b strings.Builder
+	for _, l := range m.NewLines[:min(len(m.NewLines), 5)] {
+		fmt.Fprintf(&b, "now lines %d-%d\n", l[0], max(l[0], l[1]))
+	}
+	if m.Replacements > 1 {
+		fmt.Fprintf(&b, "%d replacements\n", m.Replacements)
+	}
+	if m.Strategy != edit.Exact && m.Strategy != "" {
+		fmt.Fprintf(&b, "found by %s, similarity %.2f\n", m.Strategy, m.Similarity)
+	}
+	for _, k := range m.Kept[:min(len(m.Kept), 3)] {
+		fmt.Fprintf(&b, "line %d was misquoted and stays", k.Line)
+		if m.Withheld == "" {
+			fmt.Fprintf(&b, ": %s", k.File)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}

@@ -1,0 +1,375 @@
+package files
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/change"
+	"github.com/agentkit-go/agentkit/pkg/edit"
+	"github.com/agentkit-go/agentkit/pkg/param"
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/syntax"
+	"github.com/agentkit-go/agentkit/pkg/text"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/workspace"
+)
+
+//go:embed patch.md
+var patchDoc string
+
+// Patch changes several files.
+var Patch = &tool.Tool{
+	Name:    "patch",
+	Summary: "change several files by a patch, all or none",
+	Doc:     &patchDoc,
+	New:     func() tool.Call { return &patchCall{Strip: -1} },
+}
+
+type patchCall struct {
+	Patch  string
+	Strip  int
+	Gate   bool
+	DryRun bool
+
+	at    string // directory that its paths count from; "" for the root
+	patch *edit.Patch
+	paths map[string]workspace.Path // by the path in the patch
+}
+
+// NewPatch is a call of patch whose paths count from the directory dir.
+func NewPatch(dir, text string) (*tool.Invocation, error) {
+	call := &patchCall{Strip: -1, at: dir}
+	in := &tool.Invocation{Tool: Patch, Call: call, Set: param.Of(call)}
+	return in, in.Set.Lookup("patch").Set(text)
+}
+
+// Params implements tool.Call.
+func (p *patchCall) Params(s *param.Set) {
+	s.String(&p.Patch, "patch", "the patch: the Begin/End Patch envelope, or a unified diff").Required().Arg().FromStdin().Alias("patchText", "patch_text", "diff", "input")
+	s.Int(&p.Strip, "strip", "directories to take off the paths of a unified diff; -1 takes off git's a/ and b/").Between(-1, 100).Letter("p")
+	s.Bool(&p.Gate, "gate", "refuse a patch that brings new syntax errors")
+	s.Bool(&p.DryRun, "dry_run", "show the difference and write nothing").Alias("dryRun")
+}
+
+// Needs implements tool.Call: every file of the patch is written, under its
+// old name and its new one. One that is copied or renamed is read, too.
+func (p *patchCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, error) {
+	parsed, err := edit.ParsePatch(p.Patch)
+	if err != nil {
+		return nil, patchRefusal(err)
+	}
+	if parsed.Strip = p.Strip; len(parsed.Paths()) == 0 {
+		return nil, tool.Errorf(tool.BadInput, "the patch names no files").WithHint("send *** Begin Patch … *** End Patch, or a unified diff")
+	}
+	p.patch, p.paths = parsed, map[string]workspace.Path{}
+	var needs []policy.Access
+	names := map[string]string{} // by the file that they lead to
+	taken, sources := parsed.Taken(), parsed.Sources()
+	for _, name := range parsed.Paths() {
+		full := name
+		if p.at != "" && !filepath.IsAbs(name) {
+			full = filepath.Join(p.at, name)
+		}
+		path, need, err := resolveTarget(env, "patch", full)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(taken, name) {
+			// What is removed or renamed is the link, not what it leads to.
+			entry, err := env.Workspace.ResolveEntry(full)
+			if err != nil {
+				return nil, err
+			}
+			if entry.Exists && entry.Type == "" {
+				path, need = entry, entry.Write("patch", policy.Delete)
+			}
+		}
+		if other := names[path.Real]; other != "" {
+			return nil, tool.Errorf(tool.BadInput, "%s and %s are one file", other, name).WithHint("name the file itself, not a link to it, in all of the patch")
+		}
+		p.paths[name], names[path.Real] = path, name
+		needs = append(needs, need)
+		if slices.Contains(sources, name) && !isLinkEntry(path) {
+			needs = append(needs, path.Read("patch")) // under its new name it may be easier to read
+		}
+	}
+	return needs, nil
+}
+
+// patchRefusal makes a tool's error of what the engine says of a patch.
+func patchRefusal(err error) error {
+	r, ok := errors.AsType[*edit.Refusal](err)
+	if !ok {
+		return err
+	}
+	message := r.Message
+	if r.Path != "" && !strings.Contains(message, r.Path) {
+		message = r.Path + ": " + message
+	}
+	e := tool.Errorf(tool.Code(r.Code), "%s", message).WithHint("%s", r.Hint)
+	for _, place := range r.Places {
+		_ = e.Suggest(fmt.Sprintf("lines %d-%d", place.Lines[0], place.Lines[1]))
+	}
+	return e.With(map[string]any{"path": r.Path, "hunk": r.Edit, "places": places(r.Places)})
+}
+
+type patchMeta struct {
+	Files    []patchFile `json:"files"`
+	Diff     string      `json:"diff"`
+	Added    int         `json:"added"`
+	Removed  int         `json:"removed"`
+	Warnings []string    `json:"warnings"`
+	Change   string      `json:"change,omitempty"` // what undo calls it
+	DryRun   bool        `json:"dry_run,omitempty"`
+}
+
+type patchFile struct {
+	Path         string           `json:"path"`
+	Action       string           `json:"action"` // add, update, delete or move
+	From         string           `json:"from,omitempty"`
+	Hunks        []patchHunk      `json:"hunks"`
+	Version      string           `json:"version,omitempty"`
+	SyntaxErrors []syntax.Problem `json:"syntax_errors"`
+	Withheld     string           `json:"diff_withheld,omitempty"` // why the diff lacks it
+}
+
+type patchHunk struct {
+	Line       int     `json:"line"`
+	Strategy   string  `json:"strategy"`
+	Similarity float64 `json:"similarity"`
+}
+
+// Run implements tool.Call.
+func (p *patchCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
+	var all []workspace.Path
+	for _, path := range p.paths {
+		all = append(all, path)
+	}
+	lock, err := env.History.Lock(ctx, all...)
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Unlock()
+	files := &patchFiles{env: env, paths: p.paths, raw: map[string][]byte{}, encodings: map[string]text.Encoding{}}
+	made, err := p.patch.Apply(files.read)
+	if err != nil {
+		return nil, files.hush(patchRefusal(err))
+	}
+	meta := &patchMeta{Files: []patchFile{}, Warnings: append([]string{}, made.Warnings...), DryRun: p.DryRun}
+	set := change.Set{Tool: "patch", Title: fmt.Sprintf("patch of %s", tool.Count(int64(len(made.Files)), "file")), Lock: lock}
+	broken := map[string][]syntax.Problem{}
+	for _, f := range made.Files {
+		if f.Action == edit.Move && isLinkEntry(p.paths[f.From]) && !bytes.Equal(f.Before, f.After) {
+			return nil, tool.Errorf(tool.BadInput, "%s is a link: it can be moved or deleted, but not changed", tool.Shown(p.paths[f.From])).
+				WithHint("patch the file that it leads to, and move the link in another patch")
+		}
+		data, err := files.bytes(f)
+		if err != nil {
+			return nil, err
+		}
+		one := meta.add(ctx, p, f, data, files.closed(f))
+		broken[one.Path] = one.SyntaxErrors
+		set.Changes = append(set.Changes, p.change(f, files.raw[cmp.Or(f.From, f.Path)], data))
+	}
+	if p.Gate {
+		if err := gateError(broken); err != nil {
+			return nil, err
+		}
+	}
+	if !p.DryRun {
+		record, err := env.History.Commit(ctx, set)
+		if err != nil {
+			return nil, commitError(err)
+		}
+		meta.Change = record.ID
+	}
+	out := meta.output()
+	title := "Patched " + tool.Count(int64(len(meta.Files)), "file")
+	if p.DryRun {
+		title = "Would patch " + tool.Count(int64(len(meta.Files)), "file")
+	}
+	return &tool.Result{Title: title, Output: title + "\n" + out, Metadata: meta, Pretty: inColour(title+"\n"+out, meta.Diff)}, nil
+}
+
+// patchFiles are the files that a patch is about, as they are on the disk.
+type patchFiles struct {
+	env       *tool.Env
+	paths     map[string]workspace.Path
+	raw       map[string][]byte        // their bytes
+	encodings map[string]text.Encoding // of those that the patch gets in UTF-8
+}
+
+// read gives the patch a file. One in an encoding other than UTF-8 is
+// converted; one that cannot be, or is no text, stays bytes.
+func (p *patchFiles) read(name string) ([]byte, edit.Meta, error) {
+	if path := p.paths[name]; isLinkEntry(path) {
+		// As git has it, the content of a link is where it leads.
+		dir, err := p.env.Workspace.Resolve(filepath.Dir(path.Real))
+		if err != nil {
+			return nil, edit.Meta{}, err
+		}
+		target, err := p.env.Workspace.Readlink(dir, filepath.Base(path.Real))
+		p.raw[name] = []byte(target)
+		return []byte(target), edit.Meta{Mode: fs.ModePerm}, err
+	}
+	data, err := p.env.Workspace.ReadFile(p.paths[name], maxFile)
+	if err != nil {
+		return nil, edit.Meta{}, err
+	}
+	meta := edit.Meta{}
+	if info := p.paths[name].Info; info != nil {
+		meta.Mode = info.Mode().Perm()
+	}
+	p.raw[name] = data
+	enc := text.Detect(data, true)
+	if enc.Name == "binary" || strings.HasPrefix(enc.Name, "utf-8") {
+		return data, meta, nil
+	}
+	content, exact := enc.Decode(data)
+	if !exact {
+		return data, meta, nil
+	}
+	p.encodings[name] = enc
+	return content, meta, nil
+}
+
+// closed is why what a file of the patch holds is not to be shown; "" where it
+// may be read.
+func (p *patchFiles) closed(f edit.FileChange) string {
+	if f.Before == nil {
+		return ""
+	}
+	return unreadable(p.env, "patch", p.paths[cmp.Or(f.From, f.Path)])
+}
+
+// hush is a refusal without what it tells of the content of a file that may not
+// be read.
+func (p *patchFiles) hush(err error) error {
+	for _, name := range slices.Sorted(maps.Keys(p.raw)) { // those that were read until then
+		path := p.paths[name]
+		why := unreadable(p.env, "patch", path)
+		if why == "" {
+			continue
+		}
+		return tool.Errorf(tool.AsError(err).Code, "the patch does not fit").
+			WithHint("what %s holds is not shown, for %s; make the patch for the other files alone to see what is wrong with them, or ask for the file with read", tool.Shown(path), why)
+	}
+	return err
+}
+
+// isLinkEntry reports whether the path is of a link itself.
+func isLinkEntry(p workspace.Path) bool { return p.Exists && p.Type == "" }
+
+// bytes is what a file is to hold after the patch.
+func (p *patchFiles) bytes(f edit.FileChange) ([]byte, error) {
+	from := cmp.Or(f.From, f.Path)
+	enc, converted := p.encodings[from]
+	switch {
+	case f.Action == edit.Delete:
+		return nil, nil
+	case !converted:
+		return f.After, nil
+	case bytes.Equal(f.After, f.Before):
+		return p.raw[from], nil
+	}
+	return encodeFile(p.paths[f.Path], enc, f.After)
+}
+
+// change is what the history is to do for one file, whose bytes are known
+// before and after.
+func (p *patchCall) change(f edit.FileChange, before, after []byte) change.Change {
+	c := change.Change{Op: change.Replace, Path: p.paths[f.Path], Data: after}
+	from, link := p.paths[f.From], isLinkEntry(p.paths[f.Path])
+	if f.Action == edit.Move && isLinkEntry(from) {
+		return change.Change{Op: change.Move, Path: from, To: p.paths[f.Path]}
+	}
+	if f.Before != nil && !link {
+		c.Version = workspace.Version(before)
+	}
+	if f.Mode != 0 {
+		mode := f.Mode & fs.ModePerm
+		c.Mode = &mode
+	}
+	switch f.Action {
+	case edit.Add:
+		c.Op, c.Version = change.Create, ""
+		if f.Before != nil || p.paths[f.Path].Exists {
+			c.Op = change.Write
+		}
+	case edit.Delete:
+		c.Op, c.Data, c.Mode = change.Delete, nil, nil
+	case edit.Move:
+		c.Op, c.Path, c.To = change.Move, from, p.paths[f.Path]
+	}
+	return c
+}
+
+// add reports one file, which is to hold data.
+func (m *patchMeta) add(ctx context.Context, p *patchCall, f edit.FileChange, data []byte, closed string) patchFile {
+	one := patchFile{Path: tool.Shown(p.paths[f.Path]), Action: f.Action, Hunks: []patchHunk{}, SyntaxErrors: []syntax.Problem{}}
+	before, after := "a/"+one.Path, "b/"+one.Path
+	if f.From != "" {
+		one.From = tool.Shown(p.paths[f.From])
+		before = "a/" + one.From
+	}
+	switch {
+	case f.Action == edit.Add:
+		before = "/dev/null"
+	case f.Action == edit.Delete:
+		after = "/dev/null"
+	}
+	for _, h := range f.Hunks {
+		one.Hunks = append(one.Hunks, patchHunk{h.Line, h.Strategy, h.Similarity})
+	}
+	if f.Action != edit.Delete {
+		one.Version = workspace.Version(data)
+		one.SyntaxErrors = append(one.SyntaxErrors, syntax.NewContext(ctx, f.Path, f.Before, f.After)...)
+	}
+	diff, added, removed := diffOf(before, after, f.Before, f.After)
+	if one.Withheld = closed; closed != "" {
+		diff = ""
+		withoutText(one.SyntaxErrors)
+	}
+	m.Diff += diff
+	m.Added, m.Removed = m.Added+added, m.Removed+removed
+	m.Files = append(m.Files, one)
+	return one
+}
+
+// output lists the files by what became of them, as git's short status does.
+func (m *patchMeta) output() string {
+	var b strings.Builder
+	for _, f := range m.Files {
+		switch f.Action {
+		case edit.Move:
+			fmt.Fprintf(&b, "R %s -> %s\n", tool.VisibleName(f.From), tool.VisibleName(f.Path))
+		default:
+			letter := map[string]string{edit.Add: "A", edit.Update: "M", edit.Delete: "D"}[f.Action]
+			fmt.Fprintf(&b, "%s %s\n", letter, tool.VisibleName(f.Path))
+		}
+		if f.Withheld != "" {
+			fmt.Fprintf(&b, "  the difference is not shown: %s\n", f.Withheld)
+		}
+		for i, h := range f.Hunks {
+			if h.Strategy != edit.Exact && h.Strategy != "" {
+				fmt.Fprintf(&b, "  hunk %d found at line %d by %s, similarity %.2f\n", i+1, h.Line, h.Strategy, h.Similarity)
+			}
+		}
+		for _, e := range f.SyntaxErrors {
+			fmt.Fprintf(&b, "  syntax error in line %d: %s\n", e.Line, e.Message)
+		}
+	}
+	for _, w := range m.Warnings {
+		fmt.Fprintf(&b, "note: %s\n", w)
+	}
+	return b.String()
+}

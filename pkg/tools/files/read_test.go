@@ -1,0 +1,73 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+// TestUnblock checks that a file that gives nothing does not hold a call that
+// is interrupted.
+func TestUnblock(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("pipes have no deadlines on Windows")
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	reason := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer unblock(ctx, r)()
+	time.AfterFunc(20*time.Millisecond, func() { cancel(reason) })
+	_, err = r.Read(make([]byte, 1))
+	if !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatal(err)
+	}
+	call, meta := &readCall{}, &readMeta{Path: "a"}
+	if err := call.readError(ctx, meta, err); !errors.Is(err, reason) {
+		t.Errorf("%v", err)
+	}
+	err = call.readError(context.Background(), meta, err)
+	if e, ok := errors.AsType[*tool.Error](err); !ok || e.Code != tool.Timeout {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestImageSize(t *testing.T) {
+	tests := []struct {
+		name, data    string
+		width, height int
+	}{
+		{"png", "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x02\x80\x00\x00\x01\xe0", 640, 480},
+		{"gif", "GIF89a\x80\x02\xe0\x01", 640, 480},
+		{"jpeg", "\xff\xd8\xff\xe0\x00\x04ab\xff\xff\xc2\x00\x11\x08\x01\xe0\x02\x80\x03", 640, 480},
+		{"jpeg with tables first", "\xff\xd8\xff\xc4\x00\x09\x01\xe0\x02\x80\x03\x00\x00\xff\xc0\x00\x11\x08\x00\x02\x00\x03\x03", 3, 2},
+		{"webp", "RIFF\x00\x00\x00\x00WEBPVP8 \x00\x00\x00\x00\x00\x00\x00\x9d\x01\x2a\x80\x02\xe0\x01", 640, 480},
+		{"webp without loss", "RIFF\x00\x00\x00\x00WEBPVP8L\x00\x00\x00\x00\x2f\x7f\xc2\x77\x00", 640, 480},
+		{"webp with more", "RIFF\x00\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00\x00\x00\x00\x00\x7f\x02\x00\xdf\x01\x00", 640, 480},
+		{"something else", "BM", 0, 0},
+		{"nothing", "", 0, 0},
+	}
+	for _, test := range tests {
+		if w, h := imageSize([]byte(test.data)); w != test.width || h != test.height {
+			t.Errorf("%s: %d x %d", test.name, w, h)
+		}
+		for range 2000 { // whatever is damaged, there is an answer
+			data := []byte(test.data)
+			if len(data) > 0 {
+				data[rand.IntN(len(data))] = byte(rand.IntN(256))
+				data = data[:rand.IntN(len(data)+1)]
+			}
+			imageSize(data)
+		}
+	}
+}

@@ -1,0 +1,235 @@
+package files
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/change"
+	"github.com/agentkit-go/agentkit/pkg/param"
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/workspace"
+)
+
+//go:embed undo.md
+var undoDoc string
+
+// Undo takes changes back.
+var Undo = &tool.Tool{
+	Name:    "undo",
+	Summary: "take back a change of files",
+	Doc:     &undoDoc,
+	New:     func() tool.Call { return &undoCall{Last: 1, Limit: 20} },
+}
+
+type undoCall struct {
+	ID     string
+	Last   int
+	List   bool
+	Limit  int
+	DryRun bool
+
+	records []change.Record // to take back, newest first
+}
+
+// Params implements tool.Call.
+func (u *undoCall) Params(p *param.Set) {
+	p.String(&u.ID, "id", "the change to take back").Arg().Alias("change").Shown("the newest")
+	p.Int(&u.Last, "last", "how many changes to take back, the newest first, when no id is given").Between(1, 100)
+	p.Bool(&u.List, "list", "list the session's changes, newest first, and take none back")
+	p.Int(&u.Limit, "limit", "most changes to list").Between(1, 1000)
+	p.Bool(&u.DryRun, "dry_run", "say what would be done and do nothing").Alias("dryRun")
+}
+
+// Needs implements tool.Call: every file of the changes is written.
+func (u *undoCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, error) {
+	if !env.DryRun {
+		if err := recoverChanges(ctx, env); err != nil {
+			return nil, err
+		}
+	}
+	if u.List {
+		return nil, nil
+	}
+	if err := u.choose(ctx, env); err != nil {
+		return nil, err
+	}
+	var needs []policy.Access
+	for _, r := range u.records {
+		for _, f := range r.Files {
+			path, err := env.History.Path(f)
+			if err != nil {
+				return nil, err
+			}
+			op := policy.Change
+			switch {
+			case f.Before.Kind == change.Missing:
+				op = policy.Delete
+			case f.After.Kind == change.Missing:
+				op = policy.Create
+			}
+			needs = append(needs, path.Write("undo", op))
+		}
+	}
+	return needs, nil
+}
+
+// choose finds the changes to take back.
+func (u *undoCall) choose(ctx context.Context, env *tool.Env) error {
+	if u.ID != "" {
+		r, err := env.History.Get(ctx, u.ID)
+		u.records = []change.Record{r}
+		return undoError(err)
+	}
+	all, err := env.History.List(ctx, 0)
+	if err != nil {
+		return undoError(err)
+	}
+	for _, r := range all {
+		if r.Undoes == "" && r.UndoneBy == "" && len(u.records) < u.Last {
+			u.records = append(u.records, r)
+		}
+	}
+	if len(u.records) == 0 {
+		return tool.Errorf(tool.NotFound, "nothing is left to undo in this session").WithHint("undo with list shows what was changed")
+	}
+	return nil
+}
+
+// undoError explains why a change cannot be taken back.
+func undoError(err error) error {
+	if err == nil {
+		return nil
+	}
+	if c, ok := errors.AsType[*change.ChangedError](err); ok {
+		e := tool.Errorf(tool.Conflict, "%w", err).WithHint("these files have changed since; look at them and change them back by hand, or undo the later changes first").
+			With(map[string]any{"id": c.ID, "files": c.Files})
+		for _, f := range c.Files {
+			_ = e.Suggest(f.Path)
+		}
+		return e
+	}
+	if g, ok := errors.AsType[*change.GapError](err); ok {
+		return tool.Errorf(tool.Unsupported, "%w", err).WithHint("restore these by hand").With(map[string]any{"id": g.ID, "gaps": g.Gaps})
+	}
+	for _, known := range []struct {
+		is   error
+		code tool.Code
+		hint string
+	}{
+		{change.ErrNoRecord, tool.NotFound, "undo with list shows what there is"},
+		{change.ErrDropped, tool.NotFound, "only so much is kept; undo with list shows what there is"},
+		{change.ErrUndone, tool.AlreadyApplied, "undo with list shows what is left"},
+		{change.ErrDamaged, tool.IO, "its old contents are lost; change the files back by hand"},
+	} {
+		if errors.Is(err, known.is) {
+			return tool.Errorf(known.code, "%w", err).WithHint("%s", known.hint)
+		}
+	}
+	return err
+}
+
+type undoMeta struct {
+	Undone  []string     `json:"undone"`           // the changes that were taken back
+	Change  string       `json:"change,omitempty"` // the change that this was, the last of several
+	Files   []undoFile   `json:"files"`
+	DryRun  bool         `json:"dry_run,omitempty"`
+	Changes []undoChange `json:"changes,omitempty"` // of list
+}
+
+type undoFile struct {
+	Path   string `json:"path"`
+	Action string `json:"action"`
+}
+
+type undoChange struct {
+	ID     string     `json:"id"`
+	Time   time.Time  `json:"time"`
+	Tool   string     `json:"tool"`
+	Title  string     `json:"title"`
+	Undone bool       `json:"undone"`
+	Files  []undoFile `json:"files"`
+}
+
+// Run implements tool.Call. When one of several changes cannot be taken back,
+// those before it stay taken back, and the result says which.
+func (u *undoCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
+	if u.List {
+		return u.list(ctx, env)
+	}
+	meta := &undoMeta{Files: []undoFile{}, Undone: []string{}, DryRun: u.DryRun}
+	did := "Undone: "
+	if u.DryRun {
+		did = "Would undo: "
+	}
+	r := &tool.Result{Title: did + described(u.records[0]), Metadata: meta}
+	if n := len(u.records); n > 1 {
+		r.Title = did + tool.Count(int64(n), "change")
+	}
+	var b strings.Builder
+	var failed error
+	for _, record := range u.records {
+		back, err := env.History.Undo(ctx, record.ID, change.UndoOptions{DryRun: u.DryRun, Tool: "undo"})
+		if err != nil {
+			failed = undoError(err)
+			break
+		}
+		meta.Undone, meta.Change = append(meta.Undone, record.ID), back.ID
+		fmt.Fprintf(&b, "%s%s\n", did, described(record))
+		for _, f := range filesOf(env.Workspace, back) {
+			meta.Files = append(meta.Files, f)
+			fmt.Fprintf(&b, "%s %s\n", f.Action, tool.VisibleName(f.Path))
+		}
+	}
+	r.Output = b.String()
+	if failed != nil && len(meta.Undone) == 0 {
+		return nil, failed
+	}
+	return r, failed
+}
+
+func (u *undoCall) list(ctx context.Context, env *tool.Env) (*tool.Result, error) {
+	records, err := env.History.List(ctx, u.Limit)
+	if err != nil {
+		return nil, undoError(err)
+	}
+	meta := &undoMeta{Files: []undoFile{}, Undone: []string{}, Changes: []undoChange{}}
+	var b strings.Builder
+	for _, r := range records {
+		one := undoChange{ID: r.ID, Time: r.Time, Tool: r.Tool, Title: described(r), Undone: r.UndoneBy != "", Files: filesOf(env.Workspace, r)}
+		meta.Changes = append(meta.Changes, one)
+		note := ""
+		if one.Undone {
+			note = " (undone)"
+		}
+		fmt.Fprintf(&b, "%s %s %s%s\n", r.ID, r.Time.Local().Format(time.DateTime), described(r), note)
+	}
+	if len(records) == 0 {
+		b.WriteString("nothing has been changed\n")
+	}
+	return &tool.Result{Title: tool.Count(int64(len(records)), "change"), Output: b.String(), Metadata: meta, No: len(records) == 0}, nil
+}
+
+// described names a change in a few words.
+func described(r change.Record) string {
+	title := r.Title
+	if title == "" {
+		title = r.Tool + " of " + tool.Count(int64(len(r.Files)), "file")
+	}
+	if r.Undoes != "" && !strings.HasPrefix(title, "undo of ") {
+		title = "undo of " + title
+	}
+	return title
+}
+
+func filesOf(w *workspace.Workspace, r change.Record) []undoFile {
+	list := []undoFile{}
+	for _, f := range r.Files {
+		list = append(list, undoFile{strings.TrimPrefix(f.Path, w.Root()+"/"), f.Action()})
+	}
+	return list
+}

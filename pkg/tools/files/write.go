@@ -1,0 +1,107 @@
+package files
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/param"
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/workspace"
+)
+
+//go:embed write.md
+var writeDoc string
+
+// Write replaces a file.
+var Write = &tool.Tool{
+	Name:       "write",
+	Summary:    "create a file or replace its whole content",
+	Doc:        &writeDoc,
+	New:        func() tool.Call { return new(writeCall) },
+	Idempotent: true,
+}
+
+type writeCall struct {
+	Path       string
+	Content    string
+	Mode       string
+	IfVersion  string
+	CreateOnly bool
+	Gate       bool
+	DryRun     bool
+
+	path workspace.Path
+	mode *fs.FileMode
+}
+
+// Params implements tool.Call.
+func (w *writeCall) Params(p *param.Set) {
+	p.Path(&w.Path, "path", param.File, "the file").Required().Arg().Alias("file_path", "filePath", "filename", "file")
+	p.String(&w.Content, "content", "its whole new content").Required().Arg().FromStdin().Alias("text", "file_text", "contents")
+	p.String(&w.IfVersion, "if_version", "write only when the file still has this version").Alias("ifVersion", "version")
+	p.Bool(&w.CreateOnly, "create_only", "write only when the file does not exist").Alias("createOnly")
+	p.String(&w.Mode, "mode", "permission bits in octal, such as 755").Shown("what it has; 644 for a new file")
+	p.Bool(&w.Gate, "gate", "refuse a content that brings new syntax errors")
+	p.Bool(&w.DryRun, "dry_run", "show the difference and write nothing").Alias("dryRun")
+}
+
+// Needs implements tool.Call.
+func (w *writeCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, error) {
+	if w.Mode != "" {
+		bits, err := strconv.ParseUint(strings.TrimPrefix(strings.ToLower(w.Mode), "0o"), 8, 32)
+		if err != nil || bits > 0o777 {
+			return nil, tool.Errorf(tool.BadInput, "mode: want permission bits in octal, from 0 to 777, got %q", w.Mode).
+				WithHint("use 644 for a file, 755 for a program")
+		}
+		mode := fs.FileMode(bits)
+		w.mode = &mode
+	}
+	path, need, err := resolveTarget(env, "write", w.Path)
+	w.path = path
+	return []policy.Access{need}, err
+}
+
+// Describe implements tool.Describer: what the file is before it is replaced.
+func (w *writeCall) Describe(env *tool.Env) map[string]any {
+	about := map[string]any{"file_path": w.path.Real, "exists": w.path.Exists, "size_bytes": 0, "line_count": 0}
+	if data, err := env.Workspace.ReadFile(w.path, maxFile); err == nil {
+		lines := bytes.Count(data, []byte("\n"))
+		if len(data) > 0 && data[len(data)-1] != '\n' {
+			lines++
+		}
+		about["size_bytes"], about["line_count"] = len(data), lines
+	}
+	return about
+}
+
+// Run implements tool.Call.
+func (w *writeCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
+	c := &fileChange{path: w.path, ifVersion: w.IfVersion, streams: true, mode: w.mode, after: []byte(w.Content)}
+	s := &changeSet{env: env, tool: "write", files: []*fileChange{c}, gate: w.Gate, dry: w.DryRun}
+	defer s.end()
+	if err := s.begin(ctx); err != nil {
+		return nil, err
+	}
+	if c.info != nil {
+		if err := c.identify(env.Workspace); err != nil {
+			return nil, err
+		}
+	}
+	if w.CreateOnly && c.version != "" {
+		return nil, tool.Errorf(tool.Conflict, "%s exists already", tool.Shown(w.path)).WithHint("leave create_only out to replace it, or choose another name")
+	}
+	if err := s.commit(ctx); err != nil {
+		return nil, err
+	}
+	title := c.report.headline("Updated", "update")
+	if c.report.Created {
+		title = c.report.headline("Created", "create")
+	}
+	out := c.report.output(title)
+	return &tool.Result{Title: title, Output: out, Metadata: c.report, Pretty: c.report.pretty(out)}, nil
+}

@@ -1,0 +1,82 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/gate"
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/sandbox"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+// asked are the programs inside a command that someone was asked about while
+// it ran: they did not stand in the call, and wait for the answer.
+type asked struct {
+	mu    sync.Mutex
+	list  []askedProgram
+	total time.Duration // of questions that were answered
+	since time.Time     // when the open question was asked; zero for none
+	over  context.Context
+}
+
+// maxHeld bounds by how much questions prolong a command's time limit: it can
+// keep one open by itself.
+const maxHeld = 10 * time.Minute
+
+// An askedProgram is one of them, for the metadata.
+type askedProgram struct {
+	Program  string `json:"program"` // with its words
+	Approved bool   `json:"approved"`
+	Reason   string `json:"reason,omitempty"`
+}
+
+// build is how the gate of a command decides.
+func (q *asked) build(env *tool.Env) func(json.RawMessage) (sandbox.Decider, error) {
+	if env.Ask == nil {
+		return gate.Build
+	}
+	return gate.BuildWith(func(ctx context.Context, a policy.Access, dir string) (bool, string) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(q.over, cancel)()
+		q.begin()
+		answer := env.Approve(ctx, "bash", a, dir)
+		q.end(&a, answer)
+		return answer.Yes, answer.Reason
+	})
+}
+
+func (q *asked) begin() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.since = time.Now()
+}
+
+func (q *asked) end(a *policy.Access, answer tool.Answer) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.total += time.Since(q.since)
+	q.since = time.Time{}
+	q.list = append(q.list, askedProgram{policy.Subject(a), answer.Yes, answer.Reason})
+}
+
+// held is for how long questions have been open until now.
+func (q *asked) held() time.Duration {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	held := q.total
+	if !q.since.IsZero() {
+		held += time.Since(q.since)
+	}
+	return min(held, maxHeld)
+}
+
+// programs are those that were asked about, in their order.
+func (q *asked) programs() []askedProgram {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.list
+}

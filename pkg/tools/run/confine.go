@@ -1,0 +1,334 @@
+package run
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/agentkit-go/agentkit/pkg/gate"
+	"github.com/agentkit-go/agentkit/pkg/job"
+	"github.com/agentkit-go/agentkit/pkg/machine"
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/sandbox"
+	"github.com/agentkit-go/agentkit/pkg/session"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+// A confinement is the sandbox of one command.
+type confinement struct {
+	config *sandbox.Config // nil for none
+	bytes  []byte
+	// confiner starts the command, and knows what happened to it if it is ours
+	confiner *sandbox.Confiner
+	guard    *sandbox.Snapshot // of what is protected and the sandbox cannot hold
+	release  func()            // of what is held of it for the case that we are killed
+}
+
+// confine describes the sandbox of a command whose accesses were all allowed:
+// the root, temporary directories and caches of tools can be written, what the
+// policy protects cannot; secrets cannot be read; the network ends at this
+// machine. What the call itself was allowed beyond that is added.
+func (b *bashCall) confine(env *tool.Env) (*confinement, error) {
+	c := &confinement{}
+	if !env.Policy.Confines() || env.Policy.Level() < int(sandbox.L2) {
+		return c, nil
+	}
+	described := sync.OnceValues(func() (json.RawMessage, error) {
+		return gate.New(env.Sources, env.Policy, b.needs, scratch(env))
+	})
+	go func() { _, _ = described() }() // it is asked for again below
+	root := env.Workspace.Root()
+	home := machine.RealDir(env.Getenv("HOME"))
+	cfg := &sandbox.Config{
+		Root: root, Gate: true, Network: sandbox.Loopback,
+		ReadWrite: append(machine.TempDirs(env.Getenv), caches(env, home)...),
+		ReadOnly:  append(policy.ProtectedPaths(root), env.Session.StateDir()),
+		Hidden:    existing(append(policy.SecretPaths(home), env.Session.StateDir())),
+		Private:   []string{env.Session.StateDir()},
+	}
+	cfg.Hidden = append(cfg.Hidden, secretsInside(root)...)
+	if env.Approver != "" {
+		cfg.ReadOnly = append(cfg.ReadOnly, env.Approver)
+	}
+	// The decisions count on the level: less would be a silent fall-back.
+	cfg.Minimum = sandbox.Level(env.Policy.Level())
+	if !mayWrite(env, root) {
+		cfg.ReadOnly = append(cfg.ReadOnly, root)
+	}
+	cfg.Hosts, cfg.Refused = env.Policy.Hosts()
+	if len(cfg.Hosts) > 0 {
+		cfg.Network = sandbox.Hosts
+	}
+	for i := range b.needs {
+		extend(cfg, &b.needs[i], root)
+	}
+	if env.Policy.OpenNetwork() {
+		cfg.Network = sandbox.Open
+	}
+	for _, name := range env.Policy.Restricted() {
+		if path, ok := machine.LookPath(name, env.Getenv("PATH"), b.dir.Real); ok {
+			cfg.Copies = append(cfg.Copies, machine.RealDir(path))
+		}
+	}
+	dir, err := env.Session.Mkdir("sandbox")
+	if err != nil {
+		return nil, err
+	}
+	cfg.Report = filepath.Join(dir, session.NewID("r"))
+	guarded := make(chan error, 1)
+	snapshot := *cfg // the rest goes on changing
+	go func() { guarded <- c.protect(&snapshot, env.Session.Path("quarantine")) }()
+	if cfg.Policy, err = described(); err != nil {
+		return nil, fmt.Errorf("describing the sandbox: %w", err)
+	}
+	c.config = cfg
+	if c.bytes, err = cfg.Confine(); err != nil {
+		return nil, err
+	}
+	return c, <-guarded
+}
+
+// protect remembers what is protected.
+func (c *confinement) protect(cfg *sandbox.Config, quarantine string) (err error) {
+	if c.guard, err = cfg.Snapshot(cfg.Minimum); err == nil {
+		c.release, err = c.guard.Hold(cfg.Report, quarantine)
+	}
+	return err
+}
+
+// letGo forgets what was remembered in case that this process is killed.
+func (c *confinement) letGo() {
+	if c != nil && c.release != nil {
+		c.release()
+	}
+}
+
+// keepGuard leaves the snapshot to whoever sees the end of the job.
+func (c *confinement) keepGuard(env *tool.Env) error {
+	if c.config == nil {
+		return nil
+	}
+	return c.guard.Keep(c.config.Report, env.Session.Path("quarantine"))
+}
+
+// putBack restores what a command changed of the protected files, into what is
+// told about it.
+func (m *sandboxMeta) putBack(env *tool.Env, guard *sandbox.Snapshot) {
+	if guard == nil || m.Detail == nil {
+		return
+	}
+	list, err := guard.Restore(env.Session.Path("quarantine"))
+	m.Detail.Quarantined = append(m.Detail.Quarantined, list...)
+	if err != nil {
+		m.Detail.Failed = "not all that is protected could be put back: " + err.Error()
+	}
+}
+
+// settled is held for a job that may have ended: then what is protected is put
+// back, should its supervisor have been killed before it did so.
+func settled(info job.Info) sandboxMeta {
+	if info.Report == "" || info.Alive() {
+		return held(info.Report)
+	}
+	if err := sandbox.Settle(info.Report); err != nil {
+		m := held(info.Report)
+		if m.Detail != nil {
+			m.Detail.Failed = "not all that is protected could be put back: " + err.Error()
+		}
+		return m
+	}
+	return held(info.Report)
+}
+
+// mayWrite reports whether the policy lets commands write in the root.
+func mayWrite(env *tool.Env, root string) bool {
+	a := policy.Access{Kind: policy.Write, Tool: "bash", Path: filepath.Join(root, "file"), Op: policy.Create, File: policy.Missing}
+	return env.Policy.Decide(&a).Verdict != policy.Deny
+}
+
+// extend adds what the call was allowed beyond the usual.
+func extend(cfg *sandbox.Config, a *policy.Access, root string) {
+	switch {
+	case a.Opaque != "":
+	case a.Kind == policy.Write && a.Path != "":
+		without := func(list []string) []string {
+			return slices.DeleteFunc(list, func(p string) bool {
+				return machine.Below(a.Path, p) && p != root || machine.Below(p, a.Path) && a.Tree
+			})
+		}
+		cfg.ReadOnly, cfg.Hidden = without(cfg.ReadOnly), without(cfg.Hidden)
+		if machine.Below(a.Path, root) {
+			return
+		}
+		target := a.Path
+		if a.File == policy.Missing || a.Op == policy.Delete {
+			target = filepath.Dir(target)
+		}
+		cfg.ReadWrite = append(cfg.ReadWrite, target)
+	case a.Kind == policy.Read && a.Path != "":
+		cfg.Hidden = slices.DeleteFunc(cfg.Hidden, func(p string) bool { return machine.Below(a.Path, p) })
+	case a.Kind == policy.Net && a.Host != "":
+		if cfg.Network == sandbox.Loopback {
+			cfg.Network = sandbox.Hosts
+		}
+		host := a.Host
+		if a.Port > 0 {
+			host = net.JoinHostPort(strings.Trim(host, "[]"), strconv.Itoa(a.Port))
+		}
+		cfg.Hosts = append(cfg.Hosts, host)
+	}
+}
+
+// caches are the directories in which compilers and package managers keep what
+// they would otherwise make or fetch again. They exist.
+func caches(env *tool.Env, home string) []string {
+	var list []string
+	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH", "CARGO_HOME", "XDG_CACHE_HOME", "npm_config_cache", "PIP_CACHE_DIR", "GRADLE_USER_HOME", "CCACHE_DIR"} {
+		if dir := machine.RealDir(env.Getenv(name)); dir != "" && dir != "/" && dir != home {
+			list = append(list, dir)
+		}
+	}
+	if home != "" && home != "/" {
+		for _, name := range []string{
+			".cache", "go/pkg", ".npm", ".cargo/registry", ".cargo/git", ".gradle/caches", ".gradle/daemon", ".m2/repository",
+			".local/share/pnpm", ".yarn", ".bun/install", ".deno", ".hex", ".mix", ".stack", ".cabal", ".ivy2", ".sbt", ".nuget", ".ccache", "Library/Caches",
+		} {
+			list = append(list, filepath.Join(home, name))
+		}
+	}
+	return existing(list)
+}
+
+// existing are those of the paths that are there.
+func existing(list []string) []string {
+	return slices.DeleteFunc(list, func(p string) bool {
+		_, err := os.Lstat(p)
+		return err != nil
+	})
+}
+
+// maxSecretDirs bounds the directories in which secrets are looked for.
+const maxSecretDirs = 300
+
+// secretsInside are the files in the root, down to its third level, whose names
+// say that they hold secrets. Keys and certificates do not count: what tests
+// are made with looks the same.
+func secretsInside(root string) []string {
+	names := policy.NewSecretNames()
+	var list []string
+	dirs := []string{""}
+	for n := 0; n < len(dirs) && n < maxSecretDirs; n++ {
+		entries, err := os.ReadDir(filepath.Join(root, dirs[n]))
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			rel := filepath.Join(dirs[n], e.Name())
+			switch {
+			case e.IsDir() && (e.Name() == ".git" || e.Name() == "node_modules"):
+			case e.IsDir() && strings.Count(rel, string(filepath.Separator)) < 2:
+				dirs = append(dirs, rel)
+			case e.Type().IsRegular() && names.Match(filepath.ToSlash(rel)) && !testMaterial(e.Name()):
+				list = append(list, filepath.Join(root, rel))
+			}
+		}
+	}
+	return list
+}
+
+func testMaterial(name string) bool {
+	return slices.Contains([]string{".pem", ".key", ".p12", ".pfx", ".jks", ".keystore"}, strings.ToLower(filepath.Ext(name)))
+}
+
+// sandboxMeta is what held a command, and what it was refused.
+type sandboxMeta struct {
+	Sandbox string          `json:"sandbox"` // the level: L0 to L3
+	Detail  *sandbox.Report `json:"sandbox_detail,omitempty"`
+}
+
+// held is what held the command, as its gatekeeper knows it.
+func (c *confinement) held(report string) sandboxMeta {
+	if r := c.confiner.Report(); r != nil {
+		return sandboxMeta{r.Level.String(), r}
+	}
+	return held(report)
+}
+
+// held reads the report of a sandbox; the level is L0 without one.
+func held(report string) sandboxMeta {
+	m := sandboxMeta{Sandbox: sandbox.L0.String()}
+	if report == "" {
+		return m
+	}
+	r, err := sandbox.ReadReport(report)
+	if err != nil || r == nil {
+		return m
+	}
+	m.Sandbox, m.Detail = r.Level.String(), r
+	return m
+}
+
+// notes say what the sandbox refused, and how to ask for it.
+func (m *sandboxMeta) notes() []string {
+	if m.Detail == nil {
+		return nil
+	}
+	var list []string
+	for i, d := range m.Detail.Denials {
+		if i == 5 {
+			list = append(list, fmt.Sprintf("[the sandbox refused %d more things: see sandbox_detail]", len(m.Detail.Denials)-i))
+			break
+		}
+		what := d.Path
+		if d.Kind == sandbox.DeniedExec && len(d.Argv) > 0 {
+			what = policy.Subject(&policy.Access{Kind: policy.Exec, Argv: d.Argv})
+		}
+		text := fmt.Sprintf("[the sandbox refused %s %s: %s", d.Kind, tool.VisibleName(what), d.Why)
+		if d.Rule != "" && !strings.Contains(d.Why, d.Rule) {
+			text += " (" + d.Rule + ")"
+		}
+		if d.Allow != "" {
+			text += "; " + d.Allow + " would allow it"
+		}
+		list = append(list, text+"]")
+	}
+	if m.Detail.Failed != "" {
+		list = append(list, "["+m.Detail.Failed+"]")
+	}
+	for _, q := range m.Detail.Quarantined {
+		list = append(list, fmt.Sprintf("[%s is protected, and was %s: it is again as it was]", tool.VisibleName(q.Path), q.Action))
+	}
+	return list
+}
+
+// sandboxError is the error for a sandbox that could not be made; nil when it
+// was.
+func sandboxError(env *tool.Env, report string) error {
+	if report == "" {
+		return nil
+	}
+	r, err := sandbox.ReadReport(report)
+	if err != nil || r.Failed == "" {
+		return nil
+	}
+	if strings.HasPrefix(r.Failed, sandbox.ErrLevel.Error()) {
+		machine.Forget(env.Session.StateDir())
+		return tool.Errorf(tool.Unsupported, "the sandbox could not be made: %s", r.Failed).
+			WithHint("nothing was run, because the call was decided for that level; repeat it, and it is decided for what the machine offers now")
+	}
+	return tool.Errorf(tool.Unsupported, "the sandbox could not be made: %s", r.Failed).
+		WithHint("nothing was run; agentkit doctor says what this machine offers, and whoever may decide can use --sandbox off")
+}
+
+// forget removes a report that nobody will read again; what stays, gc takes.
+func forget(report string) {
+	if report != "" {
+		sandbox.Forget(report)
+	}
+}

@@ -1,0 +1,92 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/audit"
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/shellparse"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+// An environment is what a command gets of variables, and what it does not.
+type environment struct {
+	list     []string // NAME=value, sorted
+	set      []string // names that we or the call set
+	withheld []string // names of the caller's that look like secrets and stay with the caller
+}
+
+// newEnvironment is the environment of a command: the caller's without our own
+// settings and without what looks like a secret, by its name or its value;
+// the settings that keep programs from asking and paging, unless a terminal
+// is there; and the call's own variables.
+func newEnvironment(env *tool.Env, dir string, tty bool, own map[string]string) environment {
+	var e environment
+	vars := map[string]string{}
+	hands := env.Policy.Environment()
+	for _, entry := range env.Environ() {
+		name, value, ok := strings.Cut(entry, "=")
+		switch {
+		case !ok, strings.HasPrefix(name, "AGENTKIT_"), hands.Drops(name), name == "BASH_ENV", name == "ENV", name == "PROMPT_COMMAND":
+		case env.Policy.Withholds() && !hands.Passes(name) && (audit.SecretName(name) || audit.SecretValue(name, value)):
+			e.withheld = append(e.withheld, name)
+		default:
+			vars[name] = value
+		}
+	}
+	ours := map[string]string{"AGENTKIT": "1", "PWD": dir, "GIT_TERMINAL_PROMPT": "0", "DEBIAN_FRONTEND": "noninteractive"}
+	if tty {
+		ours["TERM"] = "xterm-256color"
+	} else {
+		maps.Copy(ours, map[string]string{
+			"NO_COLOR": "1", "TERM": "dumb", "PAGER": "cat", "GIT_PAGER": "cat", "GH_PAGER": "cat", "MANPAGER": "cat", "GIT_EDITOR": "true",
+		})
+	}
+	maps.Copy(ours, own)
+	if runtime.GOOS == "windows" { // PATH replaces what it calls Path
+		maps.DeleteFunc(vars, func(name, _ string) bool {
+			return slices.ContainsFunc(slices.Collect(maps.Keys(ours)), func(set string) bool { return variable(set) == variable(name) })
+		})
+	}
+	maps.Copy(vars, ours)
+	for name, value := range vars {
+		e.list = append(e.list, name+"="+value)
+	}
+	slices.Sort(e.list)
+	e.set = slices.Sorted(maps.Keys(ours))
+	slices.Sort(e.withheld)
+	return e
+}
+
+// variable is a variable's name as the system compares it.
+func variable(name string) string {
+	if runtime.GOOS == "windows" {
+		return strings.ToUpper(name)
+	}
+	return name
+}
+
+// assignments are the accesses of variables that the call sets itself: those
+// that change what programs do, as an export in the command would be.
+func assignments(vars map[string]string) []policy.Access {
+	var script strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		fmt.Fprintf(&script, "export %s=%s\n", name, tool.QuoteWord(vars[name]))
+	}
+	if script.Len() == 0 {
+		return nil
+	}
+	var needs []policy.Access
+	for _, a := range shellparse.Analyze(context.Background(), script.String(), "bash", &shellparse.World{}).Accesses {
+		if a.Kind == policy.Env || a.Opaque != "" {
+			a.Parent = 0
+			needs = append(needs, a)
+		}
+	}
+	return needs
+}

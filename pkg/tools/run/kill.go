@@ -1,0 +1,150 @@
+package run
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/job"
+	"github.com/agentkit-go/agentkit/pkg/param"
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+//go:embed kill.md
+var killDoc string
+
+// Kill ends a job.
+var Kill = &tool.Tool{
+	Name:       "kill",
+	Summary:    "end a job with all it started",
+	Doc:        &killDoc,
+	New:        func() tool.Call { return &killCall{GraceMS: 2000} },
+	Idempotent: true,
+}
+
+type killCall struct {
+	ID      string
+	Signal  string
+	GraceMS int
+
+	signal syscall.Signal // 0 to end it
+}
+
+// Params implements tool.Call.
+func (k *killCall) Params(p *param.Set) {
+	jobID(p, &k.ID).Usage = "the job, or all for every job of the session"
+	p.String(&k.Signal, "signal", "only send this signal, such as INT, HUP or USR1, to what the command leads").Shown("TERM, then KILL, to everything")
+	p.Millis(&k.GraceMS, "grace_ms", "time between TERM and KILL; with signal, how long to wait for the end").Between(0, 60_000).Alias("grace")
+}
+
+// Needs implements tool.Call.
+func (k *killCall) Needs(context.Context, *tool.Env) ([]policy.Access, error) {
+	if k.Signal != "" {
+		var err error
+		if k.signal, err = job.ParseSignal(k.Signal); err != nil {
+			return nil, tool.Errorf(tool.BadInput, "signal: %w", err).WithHint("use a name such as INT, TERM, HUP or USR1, or leave it out to end the job")
+		}
+	}
+	return []policy.Access{{Kind: policy.Tool, Tool: "kill", Name: k.ID}}, nil
+}
+
+type killMeta struct {
+	ID       string    `json:"id"`
+	Status   string    `json:"status"`
+	Killed   bool      `json:"killed"` // it ran, and has ended by this
+	ExitCode *int      `json:"exit_code"`
+	Signal   string    `json:"signal,omitempty"`
+	Jobs     []jobLine `json:"jobs"`
+}
+
+// Run implements tool.Call.
+func (k *killCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
+	list, err := k.jobs(env)
+	if err != nil {
+		return nil, err
+	}
+	meta := killMeta{ID: k.ID, Status: "none", Jobs: []jobLine{}}
+	var out strings.Builder
+	var failed []error
+	for _, j := range list {
+		before, err := j.Info()
+		if err != nil {
+			failed = append(failed, jobError(err))
+			continue
+		}
+		after, err := k.end(ctx, j, before)
+		if err != nil {
+			failed = append(failed, jobError(err))
+			continue
+		}
+		settled(after)
+		line := newJobLine(after)
+		line.Killed = before.Alive() && !after.Alive()
+		meta.Jobs = append(meta.Jobs, line)
+		meta.Status, meta.ExitCode, meta.Signal, meta.Killed = line.Status, line.ExitCode, line.Signal, meta.Killed || line.Killed
+		switch {
+		case !before.Alive():
+			fmt.Fprintf(&out, "%s had ended already: %s\n", line.ID, line.Status)
+		case after.Alive():
+			fmt.Fprintf(&out, "%s got %s and still runs\n", line.ID, signalLabel(k.Signal))
+		default:
+			fmt.Fprintf(&out, "%s has ended: %s\n", line.ID, line.Status)
+		}
+	}
+	if len(list) == 0 {
+		out.WriteString("no job is running\n")
+	}
+	return &tool.Result{Title: "kill " + k.ID, Output: out.String(), Metadata: meta}, errors.Join(append(failed, context.Cause(ctx))...)
+}
+
+// jobs are those that are meant.
+func (k *killCall) jobs(env *tool.Env) ([]*job.Job, error) {
+	if k.ID != "all" {
+		j, err := openJob(env, k.ID)
+		return []*job.Job{j}, err
+	}
+	reg := registry(env)
+	infos, err := reg.List()
+	var list []*job.Job
+	for _, i := range infos {
+		if !i.Alive() {
+			continue
+		}
+		j, failed := reg.Open(i.ID)
+		if failed == nil {
+			list = append(list, j)
+		}
+	}
+	return list, err
+}
+
+// end ends the job, or only sends it a signal.
+func (k *killCall) end(ctx context.Context, j *job.Job, before job.Info) (job.Info, error) {
+	if !before.Alive() {
+		return before, nil
+	}
+	grace := time.Duration(k.GraceMS) * time.Millisecond
+	if k.signal == 0 {
+		wait, cancel := context.WithTimeout(ctx, grace+10*time.Second)
+		defer cancel()
+		return j.Kill(wait, grace)
+	}
+	if err := j.Signal(k.signal, false); err != nil && !errors.Is(err, job.ErrEnded) {
+		return before, err
+	}
+	wait, cancel := context.WithTimeout(ctx, grace)
+	defer cancel()
+	return j.Wait(wait, false)
+}
+
+func signalLabel(name string) string {
+	if name == "" {
+		return "SIGKILL"
+	}
+	return "SIG" + strings.TrimPrefix(strings.ToUpper(name), "SIG")
+}

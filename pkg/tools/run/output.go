@@ -1,0 +1,101 @@
+package run
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"regexp"
+	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/job"
+	"github.com/agentkit-go/agentkit/pkg/param"
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+//go:embed output.md
+var outputDoc string
+
+// Output shows what a job prints.
+var Output = &tool.Tool{
+	Name:    "output",
+	Summary: "read what a job prints, and wait for its end",
+	Doc:     &outputDoc,
+	New:     func() tool.Call { return &outputCall{Wait: true, TimeoutMS: 30_000, SinceLast: true} },
+	Passes:  true,
+}
+
+type outputCall struct {
+	ID        string
+	Wait      bool
+	TimeoutMS int
+	Offset    *int
+	SinceLast bool
+	Grep      string
+	Lines     *int
+
+	grep *regexp.Regexp
+}
+
+// Params implements tool.Call.
+func (o *outputCall) Params(p *param.Set) {
+	jobID(p, &o.ID)
+	p.Bool(&o.Wait, "wait", "wait until it ends or waits for input").Alias("block")
+	p.Millis(&o.TimeoutMS, "timeout_ms", "how long to wait at most; the job goes on").Between(0, 600_000).Alias("timeout", "timeoutMs", "yield_ms")
+	p.OptionalInt(&o.Offset, "offset", "the byte to start at, counted from 0; negative from the end").Shown("what is new")
+	p.Bool(&o.SinceLast, "since_last", "only what was not read before; false starts at the beginning")
+	p.String(&o.Grep, "grep", "only lines that match this regular expression (RE2)").Alias("filter", "pattern")
+	p.OptionalInt(&o.Lines, "lines", "only the last so many lines").Between(1, 1_000_000).Alias("tail").Shown("all")
+}
+
+// Needs implements tool.Call: the job is the session's own.
+func (o *outputCall) Needs(context.Context, *tool.Env) ([]policy.Access, error) {
+	var err error
+	if o.Grep != "" {
+		if o.grep, err = regexp.Compile(o.Grep); err != nil {
+			return nil, tool.Errorf(tool.BadInput, "grep: %w", err).WithHint("write it as RE2 does, or escape what is meant literally with \\")
+		}
+	}
+	return nil, nil
+}
+
+// Run implements tool.Call.
+func (o *outputCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
+	j, err := openJob(env, o.ID)
+	if err != nil {
+		return nil, err
+	}
+	if o.Wait {
+		wait, cancel := context.WithTimeout(ctx, time.Duration(o.TimeoutMS)*time.Millisecond)
+		if env.Emit != nil {
+			go beat(wait, env.Emit, func() int64 {
+				i, _ := j.Live()
+				return i.Total
+			})
+		}
+		_, err = j.Wait(wait, true)
+		cancel()
+		if err != nil {
+			return nil, jobError(err)
+		}
+	}
+	q := job.Query{SinceLast: o.SinceLast && o.Offset == nil, Grep: o.grep}
+	if o.Offset != nil {
+		q.Offset = int64(*o.Offset)
+	}
+	if o.Lines != nil {
+		q.Lines = *o.Lines
+	}
+	r, err := readJob(env, j, q)
+	if r != nil && o.Wait && r.Status == 0 {
+		r.Status = exitOf(r)
+	}
+	return r, errors.Join(err, context.Cause(ctx))
+}
+
+func exitOf(r *tool.Result) int {
+	if m, ok := r.Metadata.(*jobOutput); ok && m.ExitCode != nil {
+		return *m.ExitCode
+	}
+	return 0
+}

@@ -1,0 +1,151 @@
+package run
+
+import (
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/machine"
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+// A shell is a program that a command line can be given to.
+type shell struct {
+	path string // absolute
+	kind string // bash, zsh or sh: the language that the analysis reads it in; powershell or cmd on Windows
+
+	// unknown is set when the call names a file that is no shell of the system:
+	// only its name says that it is a shell, and a call can have written it.
+	unknown bool
+}
+
+// candidates are the shells to try when none is asked for, the best first.
+func candidates(env *tool.Env) []string {
+	if runtime.GOOS == "windows" {
+		return []string{"pwsh", "powershell", "cmd"}
+	}
+	return []string{"bash", env.Getenv("SHELL"), "sh", "/bin/sh"}
+}
+
+// findShell returns the shell that was asked for, or the first there is.
+func findShell(env *tool.Env, wanted string) (shell, error) {
+	list := candidates(env)
+	if wanted != "" {
+		list = []string{wanted}
+	}
+	for _, c := range list {
+		kind := strings.TrimSuffix(spelled(filepath.Base(c)), ".exe")
+		if c == "" || !slices.Contains(machine.Shells(), kind) {
+			continue
+		}
+		path, own := lookShell(env, c)
+		if path == "" || !own && wanted == "" {
+			continue
+		}
+		switch kind {
+		case "dash", "ksh":
+			kind = "sh"
+		case "pwsh":
+			kind = "powershell"
+		}
+		return shell{path, kind, !own}, nil
+	}
+	if wanted != "" {
+		return shell{}, tool.Errorf(tool.BadInput, "shell: %q is not there, or not one that can be used", wanted).
+			WithHint("use one of %s, or leave it out", strings.Join(machine.Shells(), ", "))
+	}
+	return shell{}, tool.Errorf(tool.Unsupported, "there is no shell on PATH").WithHint("install one of %s, or send argv", strings.Join(machine.Shells(), ", "))
+}
+
+// lookShell finds a shell; "" when there is none. The entries of PATH count that
+// lie outside the root and the directories for temporary files, where every
+// call can have put a program of that name. Own is false for a path that is
+// none of those that PATH, $SHELL or the system's directories lead to.
+func lookShell(env *tool.Env, name string) (path string, own bool) {
+	usual := func(name string) string {
+		for _, entry := range filepath.SplitList(env.Getenv("PATH")) {
+			if !filepath.IsAbs(entry) {
+				continue
+			}
+			if found, ok := machine.LookPath(name, entry, entry); ok && !shared(env, found) {
+				return found
+			}
+		}
+		return ""
+	}
+	if !strings.ContainsAny(name, `/`+string(filepath.Separator)) {
+		path = usual(name)
+		return path, path != ""
+	}
+	path, ok := machine.LookPath(name, "", env.Workspace.Root())
+	if !ok {
+		return "", false
+	}
+	if shared(env, path) {
+		return path, false
+	}
+	return path, installed(path) || path == env.Getenv("SHELL") || spelled(path) == spelled(usual(filepath.Base(path)))
+}
+
+// shared reports whether a file lies where calls can write: in the root or in a
+// directory for temporary files.
+func shared(env *tool.Env, path string) bool {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return true
+	}
+	in := func(path string) bool { // a link counts as well as what it leads to
+		return !installed(path) && slices.ContainsFunc(append(machine.TempDirs(env.Getenv), env.Workspace.Root()), func(dir string) bool { return machine.Below(path, dir) })
+	}
+	return in(path) || in(real)
+}
+
+// installed reports whether a file lies in a directory of the system's
+// programs, which the root may be above.
+func installed(path string) bool {
+	return slices.ContainsFunc(policy.TrustedDirs(), func(dir string) bool { return machine.Below(spelled(path), spelled(filepath.FromSlash(dir))) })
+}
+
+// spelled is the one spelling of a path among those that name the same file:
+// PATH has System32 as system32 more often than not.
+func spelled(path string) string {
+	if runtime.GOOS == "windows" {
+		return strings.ToLower(path)
+	}
+	return path
+}
+
+// argv is how the shell is started for a command line. Start-up files run only
+// with login.
+func (s shell) argv(command string, login bool) []string {
+	switch {
+	case s.kind == "powershell":
+		return []string{s.path, "-NoLogo", "-NoProfile", "-NonInteractive", "-Command", command}
+	case s.kind == "cmd":
+		return []string{s.path, "/d", "/s", "/c", command}
+	case login:
+		return []string{s.path, "-l", "-c", command}
+	case s.kind == "bash":
+		return []string{s.path, "--noprofile", "--norc", "-c", command}
+	case s.kind == "zsh":
+		return []string{s.path, "-f", "-c", command}
+	}
+	return []string{s.path, "-c", command}
+}
+
+// takes refuses a command that the shell would run only a part of.
+func (s shell) takes(command string) error {
+	if s.kind == "cmd" && strings.ContainsAny(strings.TrimRight(command, "\r\n"), "\r\n") {
+		return tool.Errorf(tool.BadInput, "cmd runs the first line of a command only").WithHint("join the lines with &, or use PowerShell")
+	}
+	return nil
+}
+
+func shellDefault() string {
+	if runtime.GOOS == "windows" {
+		return "PowerShell, else cmd"
+	}
+	return "bash, else $SHELL, else sh"
+}

@@ -1,0 +1,90 @@
+package run
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/agentkit-go/agentkit/pkg/machine"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/workspace"
+)
+
+// TestFindShell: bash first, then $SHELL where it is one that can be used, then
+// sh; and none that a call could have written.
+func TestFindShell(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has shells of its own")
+	}
+	// Not below the directory for temporary files, whose shells do not count.
+	system, err := os.MkdirTemp(".", "shells")
+	if err == nil {
+		system, err = filepath.Abs(system)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(system) })
+	for _, dir := range machine.TempDirs(os.Getenv) {
+		if machine.Below(system, dir) {
+			t.Skip("the sources lie in a directory for temporary files")
+		}
+	}
+	root := t.TempDir()
+	for _, dir := range []string{"all", "few", "none"} {
+		if err := os.Mkdir(filepath.Join(system, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{
+		system + "/all/bash", system + "/all/zsh", system + "/all/sh", system + "/all/fish", system + "/few/sh", system + "/few/dash",
+		root + "/bash", root + "/sh",
+	} {
+		if err := os.WriteFile(name, []byte("#!/bin/sh\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	linked := t.TempDir()
+	if err := os.Symlink("/bin/sh", linked+"/sh"); err != nil {
+		t.Fatal(err)
+	}
+	w, err := workspace.Open(root, workspace.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, few := filepath.Join(system, "all"), filepath.Join(system, "few")
+	list := string(filepath.ListSeparator)
+	for _, c := range []struct {
+		name, path, shell, wanted string
+		file, kind                string
+		unknown                   bool
+	}{
+		{name: "bash first", path: all, shell: all + "/zsh", file: all + "/bash", kind: "bash"},
+		{name: "$SHELL where there is no bash", path: few, shell: all + "/zsh", file: all + "/zsh", kind: "zsh"},
+		{name: "$SHELL of another language", path: few, shell: all + "/fish", file: few + "/sh", kind: "sh"},
+		{name: "$SHELL in the root", path: few, shell: root + "/bash", file: few + "/sh", kind: "sh"},
+		{name: "$SHELL that is not there", path: few, shell: all + "/ksh", file: few + "/sh", kind: "sh"},
+		{name: "relative entries of PATH", path: "." + list + few, file: few + "/sh", kind: "sh"},
+		{name: "entries of PATH in the root", path: root + list + all, file: all + "/bash", kind: "bash"},
+		{name: "links that a call can turn", path: linked + list + few, file: few + "/sh", kind: "sh"},
+		{name: "by name", path: few + list + all, wanted: "zsh", file: all + "/zsh", kind: "zsh"},
+		{name: "dash reads as sh does", path: few, wanted: "dash", file: few + "/dash", kind: "sh"},
+		{name: "by the path that PATH leads to", path: all, wanted: all + "/zsh", file: all + "/zsh", kind: "zsh"},
+		{name: "by $SHELL's path", path: few, shell: all + "/zsh", wanted: all + "/zsh", file: all + "/zsh", kind: "zsh"},
+		{name: "by another path", path: few, wanted: all + "/zsh", file: all + "/zsh", kind: "zsh", unknown: true},
+		{name: "by a path in the root", path: all, wanted: root + "/bash", file: root + "/bash", kind: "bash", unknown: true},
+		{name: "by a relative path", path: all, wanted: "./bash", file: root + "/bash", kind: "bash", unknown: true},
+		{name: "another language", path: all, wanted: "fish"},
+		{name: "not there", path: few, wanted: "zsh"},
+		{name: "not a shell", path: all, wanted: all + "/cat"},
+	} {
+		env := &tool.Env{Workspace: w, Getenv: func(name string) string {
+			return map[string]string{"PATH": c.path, "SHELL": c.shell}[name]
+		}}
+		got, err := findShell(env, c.wanted)
+		if want := (shell{c.file, c.kind, c.unknown}); got != want || (err != nil) != (c.file == "") {
+			t.Errorf("%s: %+v %v, want %+v", c.name, got, err, want)
+		}
+	}
+}

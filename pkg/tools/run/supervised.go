@@ -1,0 +1,261 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/job"
+	"github.com/agentkit-go/agentkit/pkg/machine"
+	"github.com/agentkit-go/agentkit/pkg/nearest"
+	"github.com/agentkit-go/agentkit/pkg/param"
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/shellparse"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/truncate"
+)
+
+// registry is the jobs of the session.
+func registry(env *tool.Env) *job.Registry {
+	return &job.Registry{Session: env.Session, Options: env.Session.Options(), Self: env.Self}
+}
+
+// A jobLine is one job in a list.
+type jobLine struct {
+	ID         string       `json:"id"`
+	Session    string       `json:"session,omitempty"` // of another session
+	Name       string       `json:"name,omitempty"`
+	Command    string       `json:"command"`
+	Cwd        string       `json:"cwd"`
+	Status     string       `json:"status"`
+	Kept       bool         `json:"kept,omitempty"` // the command has ended, what it left running has not
+	ExitCode   *int         `json:"exit_code"`
+	Signal     string       `json:"signal,omitempty"`
+	Started    time.Time    `json:"started"`
+	DurationMS int64        `json:"duration_ms"`
+	TotalBytes int64        `json:"total_bytes"`
+	TTY        bool         `json:"tty"`
+	Pid        int          `json:"pid"`
+	Waiting    *job.Waiting `json:"waiting,omitempty"`
+	Stopped    bool         `json:"stopped,omitempty"` // a signal holds it
+	Killed     bool         `json:"killed,omitempty"`
+}
+
+func newJobLine(i job.Info) jobLine {
+	r := ranJob(i, nil)
+	return jobLine{
+		ID: i.ID, Name: i.Name, Command: commandOf(i), Cwd: i.Dir, Status: r.Status, Kept: i.Kept, ExitCode: r.ExitCode, Signal: i.Signal,
+		Started: i.Started, DurationMS: r.DurationMS, TotalBytes: i.Total, TTY: i.TTY, Pid: i.Head.Pid, Waiting: i.Waiting, Stopped: i.Stopped,
+	}
+}
+
+// commandOf is the command of a job as it was given: without the shell that
+// runs it.
+func commandOf(i job.Info) string {
+	if n := len(i.Argv); n >= 3 && i.Argv[n-2] == "-c" && slices.Contains(machine.Shells(), filepath.Base(i.Argv[0])) {
+		return i.Argv[n-1]
+	}
+	return policy.Subject(&policy.Access{Kind: policy.Exec, Argv: i.Argv})
+}
+
+// jobMeaning is exitMeaning for a job that has failed by itself.
+func jobMeaning(i job.Info) string {
+	if i.State != job.Failed || i.Signal != "" || i.ExitCode == nil {
+		return ""
+	}
+	found := shellparse.Argv(i.Argv, &shellparse.World{})
+	if text := commandOf(i); len(i.Argv) > 1 && text == i.Argv[len(i.Argv)-1] {
+		found = shellparse.Analyze(context.Background(), text, "bash", &shellparse.World{})
+	}
+	return exitMeaning(found, *i.ExitCode)
+}
+
+// A jobOutput is how a job stands and where its output was read.
+type jobOutput struct {
+	ran
+	Offset     int64  `json:"offset"`      // of the first byte that was looked at
+	NextOffset int64  `json:"next_offset"` // where to read on
+	TotalBytes int64  `json:"total_bytes"` // that it has printed
+	Lost       int64  `json:"lost_bytes,omitempty"`
+	More       bool   `json:"more"` // there is more after next_offset
+	Truncated  bool   `json:"truncated"`
+	SpillPath  string `json:"spill_path,omitempty"`
+	Incomplete string `json:"incomplete,omitempty"`
+	Command    string `json:"command"`
+	Meaning    string `json:"exit_meaning,omitempty"` // what the status means for this program
+	sandboxMeta
+}
+
+// readJob is how a job stands and what it has printed.
+func readJob(env *tool.Env, j *job.Job, q job.Query) (*tool.Result, error) {
+	info, err := j.Live()
+	if err != nil {
+		return nil, jobError(err)
+	}
+	q.Max = max(env.Limits.Bytes, 4096)
+	opts := truncate.Options{Limits: env.Limits, Shape: truncate.Tail, Spill: env.Spill, ReadOn: tool.ReadOn, Clean: true}
+	var w *truncate.Writer
+	meta := &jobOutput{Command: commandOf(info)}
+	paged := !q.SinceLast && q.Grep == nil && q.Lines == 0
+	if paged {
+		opts.Spill, opts.ReadOn = nil, nil
+	} else {
+		q.Max = 1 << 20
+	}
+	w = truncate.New(opts)
+	shown := &zeros{to: w}
+	for first := true; ; first = false {
+		c, err := j.Read(q)
+		if err != nil {
+			return nil, jobError(err)
+		}
+		if paged {
+			c = wholeLines(c, env.Limits.Lines)
+		}
+		if first {
+			meta.Offset = c.Offset
+		}
+		meta.NextOffset, meta.TotalBytes, meta.More = c.Next, c.Total, c.More
+		meta.Lost += c.Lost
+		if _, err := shown.Write(c.Data); err != nil {
+			return nil, err
+		}
+		if q.SinceLast && c.More && c.Next < info.Total {
+			continue
+		}
+		// It has ended only for those who have seen all that it printed.
+		now, err := j.Info()
+		if err != nil || now.Alive() || info.State == now.State && info.Kept == now.Kept {
+			break
+		}
+		if c.Total >= now.Total {
+			info = now
+			break
+		}
+		if !q.SinceLast {
+			break
+		}
+		info = now
+	}
+	cut := w.Close()
+	meta.ran, meta.sandboxMeta = ranJob(info, nil), settled(info)
+	meta.Job = j.ID()
+	meta.Truncated, meta.SpillPath, meta.Incomplete = cut.Truncated, cut.SpillPath, cut.Incomplete
+	switch {
+	case info.Incomplete != "":
+		meta.Incomplete = info.Incomplete
+	case info.Held:
+		meta.Incomplete = heldOutput
+	case meta.Incomplete == "" && meta.Lost > 0:
+		meta.Incomplete = tool.Count(meta.Lost, "byte") + " of the output are no longer kept"
+	}
+	text := cut.Text
+	meta.Meaning, meta.zeros = jobMeaning(info), shown.n
+	notes := append(meta.ran.notes(meta.Meaning), meta.sandboxMeta.notes()...)
+	switch {
+	case meta.Status == string(job.TimedOut):
+		notes = append(notes, "[ended by its time limit]")
+	case meta.Status == string(job.Aborted):
+		notes = append(notes, "[ended by kill]")
+	case meta.Status == string(job.Completed) && len(notes) == 0:
+		notes = append(notes, "[ended with exit status 0]")
+	}
+	if paged && meta.More {
+		notes = append([]string{"[" + tool.Count(meta.TotalBytes-meta.NextOffset, "byte") + " more: read on with offset " + strconv.FormatInt(meta.NextOffset, 10) + "]"}, notes...)
+	}
+	if meta.Lost > 0 {
+		notes = append(notes, "["+tool.Count(meta.Lost, "byte")+" in between are no longer kept]")
+	}
+	switch {
+	case text != "" || shown.n > 0:
+	case q.Grep != nil:
+		text = "[no line matches]\n"
+	case q.SinceLast:
+		text = "[nothing new]\n"
+	case q.Offset > 0 && q.Offset >= meta.TotalBytes:
+		text = "[nothing from there on: it has printed " + tool.Count(meta.TotalBytes, "byte") + "]\n"
+	}
+	return &tool.Result{
+		Title: meta.Command + ": " + meta.Status, Output: joined(text, strings.Join(notes, "\n")), Metadata: meta, Trimmed: true, Passes: true,
+	}, nil
+}
+
+// wholeLines ends a page between two lines, where it has one.
+func wholeLines(c job.Chunk, lines int) job.Chunk {
+	size := len(c.Data)
+	if lines > 0 {
+		for n, at := 0, 0; ; n++ {
+			i := bytes.IndexByte(c.Data[at:], '\n')
+			if i < 0 {
+				break
+			}
+			if at += i + 1; n+1 == lines && at < len(c.Data) {
+				c.Data = c.Data[:at]
+				break
+			}
+		}
+	}
+	if c.More && len(c.Data) == size {
+		if i := bytes.LastIndexByte(c.Data, '\n'); i >= 0 {
+			c.Data = c.Data[:i+1]
+		}
+	}
+	c.Next -= int64(size - len(c.Data))
+	c.More = c.Next < c.Total
+	return c
+}
+
+// jobID declares the parameter that names a job.
+func jobID(p *param.Set, id *string) *param.Param {
+	return p.String(id, "id", "the job").Required().Arg().Alias("job", "job_id", "shell_id", "bash_id", "session_id", "task_id")
+}
+
+// openJob finds a job of the session; the error for one that is not there
+// names those that are.
+func openJob(env *tool.Env, id string) (*job.Job, error) {
+	reg := registry(env)
+	j, err := reg.Open(id)
+	if !errors.Is(err, job.ErrNotFound) {
+		if err != nil {
+			return nil, jobError(err)
+		}
+		return j, nil
+	}
+	e := tool.Errorf(tool.NotFound, "there is no job %q in this session", id).WithHint("this session has no jobs; start one with bash and background")
+	list, err := reg.List()
+	if err == nil && len(list) > 0 {
+		var ids []string
+		for _, i := range list {
+			ids = append(ids, i.ID)
+		}
+		_ = e.WithHint("see jobs")
+		if near := nearest.Words(id, ids, 3); len(near) > 0 {
+			_ = e.Suggest(near...)
+		} else {
+			_ = e.Suggest(ids[max(0, len(ids)-3):]...)
+		}
+	}
+	return nil, e
+}
+
+// jobError says what can be done about an error of a job.
+func jobError(err error) error {
+	switch {
+	case errors.Is(err, job.ErrNotFound):
+		return tool.Errorf(tool.NotFound, "%w", err).WithHint("see jobs")
+	case errors.Is(err, job.ErrEnded):
+		return tool.Errorf(tool.Conflict, "%w", err).WithHint("read what it printed with output, or start it again with bash")
+	case errors.Is(err, job.ErrNoInput):
+		return tool.Errorf(tool.Conflict, "%w", err).WithHint("start it again with tty, or with background and without stdin; kill with signal INT interrupts it")
+	case errors.Is(err, job.ErrBusy):
+		return tool.Errorf(tool.Timeout, "%w", err).WithHint("look at it with output; part of the input may have been taken")
+	case errors.Is(err, job.ErrNoTerminal):
+		return tool.Errorf(tool.Unsupported, "%w", err).WithHint("start it again with tty")
+	}
+	return tool.Errorf(tool.IO, "%w", err).WithHint("see jobs; the job's supervisor may be gone")
+}

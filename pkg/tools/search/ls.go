@@ -1,0 +1,262 @@
+package search
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/param"
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/rg"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/workspace"
+)
+
+//go:embed ls.md
+var lsDoc string
+
+// Ls lists a directory.
+var Ls = &tool.Tool{
+	Name:     "ls",
+	Summary:  "list a directory and what lies below it",
+	Doc:      &lsDoc,
+	New:      func() tool.Call { return &lsCall{Path: ".", Depth: 2, Offset: 1, Limit: 200, Hidden: true} },
+	ReadOnly: true,
+}
+
+type lsCall struct {
+	Path          string
+	Depth         int
+	Offset, Limit int
+	Hidden        bool
+	Ignore        bool
+	Long          bool
+
+	dir workspace.Path
+}
+
+// Params implements tool.Call.
+func (l *lsCall) Params(p *param.Set) {
+	p.Path(&l.Path, "path", param.Directory, "the directory, or a file").Arg().Alias("dir", "directory", "dir_path", "file_path", "filePath")
+	p.Int(&l.Depth, "depth", "how many levels").Between(1, 100).Alias("max_depth")
+	p.Int(&l.Offset, "offset", "the first entry to show, counting from 1").Between(1, 1<<31)
+	p.Int(&l.Limit, "limit", "most entries to show").Between(1, 100_000)
+	p.Bool(&l.Hidden, "hidden", "show names that begin with a dot").Alias("all")
+	p.Bool(&l.Ignore, "ignore", "leave out what .gitignore and .ignore exclude").Alias("gitignore")
+	p.Bool(&l.Long, "long", "show mode, size, time and the target of links").Letter("l")
+}
+
+// Needs implements tool.Call.
+func (l *lsCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, error) {
+	dir, err := env.Workspace.Resolve(l.Path)
+	l.dir = dir
+	return []policy.Access{dir.Read("ls")}, err
+}
+
+type lsMeta struct {
+	Path      string         `json:"path"`
+	Entries   []lsEntry      `json:"entries"`
+	Total     int            `json:"total"`
+	Files     int            `json:"files"`
+	Dirs      int            `json:"directories"`
+	Links     int            `json:"links"`
+	Others    int            `json:"others"` // devices, FIFOs, sockets
+	Truncated bool           `json:"truncated"`
+	Next      int            `json:"next_offset,omitempty"`
+	Partial   string         `json:"partial,omitempty"` // why not all was looked at; the counts are then lower bounds
+	Skipped   []tool.Skipped `json:"skipped"`
+}
+
+type lsEntry struct {
+	Name    string     `json:"name"` // relative to the directory that is listed
+	Type    string     `json:"type"` // file, dir, symlink or other
+	Size    int64      `json:"size"`
+	Mode    string     `json:"mode"`               // as drwxr-xr-x
+	Time    *time.Time `json:"modified,omitempty"` // absent when it has just gone
+	Target  string     `json:"target,omitempty"`   // of a link
+	Entries *int       `json:"entries,omitempty"`  // in a directory; absent where depth ends
+}
+
+// maxLsEntries bounds how many directory entries a call looks at.
+const maxLsEntries = 1 << 20
+
+// Run implements tool.Call.
+func (l *lsCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
+	if !l.dir.Exists {
+		return nil, tool.Errorf(tool.NotFound, "%s", tool.Absent(l.dir)).
+			Suggest(env.Workspace.Near(l.dir, 5)...).WithHint("check the path, or find it with glob")
+	}
+	meta := &lsMeta{Path: tool.Shown(l.dir), Entries: []lsEntry{}, Skipped: []tool.Skipped{}}
+	if err := l.list(ctx, env, meta); err != nil {
+		return nil, err
+	}
+	if l.Offset > 1 && l.Offset > meta.Total {
+		return nil, tool.Errorf(tool.BadInput, "offset %d is behind the last of %d entries", l.Offset, meta.Total).WithHint("use an offset from 1 to %d", max(meta.Total, 1))
+	}
+	if end := l.Offset - 1 + len(meta.Entries); end < meta.Total {
+		meta.Truncated, meta.Next = true, end+1
+	}
+	title := fmt.Sprintf("%s in %s", tool.Count(int64(meta.Total), "entry"), meta.Path)
+	return &tool.Result{Title: title, Output: l.render(meta), Metadata: meta}, nil
+}
+
+// list fills in the entries of the page and the counts of all. The policy
+// decides about each directory by itself, for below the root there may be what
+// nobody may look into.
+func (l *lsCall) list(ctx context.Context, env *tool.Env, meta *lsMeta) error {
+	if l.dir.Type != policy.Dir {
+		return l.single(env, meta)
+	}
+	res, err := rg.List(ctx, l.dir.Real, rg.ListOptions{
+		Resolved: true, Depth: l.Depth, Offset: l.Offset - 1, Limit: l.Limit,
+		Hidden: l.Hidden, Ignore: l.Ignore, GlobalIgnore: rg.GlobalIgnoreFile(env.Getenv), MaxEntries: maxLsEntries,
+		Allow: func(dir string) bool {
+			return env.May(policy.Access{Kind: policy.Read, Tool: "ls", Path: dir, File: policy.Dir}) == nil
+		},
+	})
+	if err != nil {
+		return err
+	}
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	meta.Total, meta.Files, meta.Dirs, meta.Links, meta.Others, meta.Partial = res.Total, res.Files, res.Dirs, res.Links, res.Others, res.Partial
+	for _, s := range res.Skipped {
+		meta.Skipped = append(meta.Skipped, tool.Skipped{Path: s.Path, Reason: s.Reason})
+	}
+	for _, e := range res.Entries {
+		meta.Entries = append(meta.Entries, lsEntryOf(e))
+	}
+	return nil
+}
+
+func lsEntryOf(e rg.ListEntry) lsEntry {
+	out := lsEntry{Name: e.Path, Type: lsType(e.Mode), Size: e.Size, Mode: lsMode(e.Mode), Target: e.Target}
+	if !e.Modified.IsZero() {
+		modified := e.Modified.UTC()
+		out.Time = &modified
+	}
+	if e.Entries >= 0 && e.Mode.IsDir() {
+		out.Entries = &e.Entries
+	}
+	return out
+}
+
+func lsType(mode fs.FileMode) string {
+	switch {
+	case mode.IsRegular():
+		return "file"
+	case mode.IsDir():
+		return "dir"
+	case mode&fs.ModeSymlink != 0:
+		return "symlink"
+	}
+	return "other"
+}
+
+// single lists what is no directory: itself.
+func (l *lsCall) single(env *tool.Env, meta *lsMeta) error {
+	info, err := env.Workspace.Stat(l.dir)
+	if err != nil {
+		return err
+	}
+	e := lsEntryOf(rg.ListEntry{Path: path.Base(filepath.ToSlash(l.dir.Real)), Mode: info.Mode(), Size: info.Size(), Modified: info.ModTime()})
+	meta.Entries, meta.Total = append(meta.Entries, e), 1
+	switch e.Type {
+	case "file":
+		meta.Files = 1
+	default:
+		meta.Others = 1
+	}
+	return nil
+}
+
+// lsColumns is how wide mode, size and time are.
+const lsColumns = 39
+
+// render prints the entries as a tree, each directory with its entries below
+// it. Those directories that an earlier page has shown stand there again, as
+// what they are, so that every entry has its place.
+func (l *lsCall) render(meta *lsMeta) string {
+	var b strings.Builder
+	var open []string // the directories above the line last written, and itself
+	for _, e := range asTree(meta.Entries) {
+		parts := strings.Split(e.Name, "/")
+		depth := len(parts) - 1
+		same := 0
+		for same < min(depth, len(open)) && open[same] == parts[same] {
+			same++
+		}
+		for at := same; at < depth; at++ {
+			if l.Long {
+				b.WriteString(strings.Repeat(" ", lsColumns))
+			}
+			b.WriteString(strings.Repeat("  ", at) + tool.VisibleName(parts[at]) + "/ (listed before)\n")
+		}
+		open = parts
+		l.renderEntry(&b, e, depth, parts[depth])
+	}
+	if meta.Total == 0 {
+		b.WriteString("empty directory\n")
+	}
+	for _, s := range meta.Skipped {
+		fmt.Fprintf(&b, "not listed: %s (%s)\n", tool.VisibleName(s.Path), s.Reason)
+	}
+	if meta.Truncated {
+		fmt.Fprintf(&b, "entries %d-%d of %d; go on with offset=%d\n", l.Offset, meta.Next-1, meta.Total, meta.Next)
+	}
+	if meta.Partial != "" {
+		fmt.Fprintf(&b, "only %d entries were looked at: there are more\n", maxLsEntries)
+	}
+	return b.String()
+}
+
+// asTree orders entries so that those of a directory follow it.
+func asTree(entries []lsEntry) []lsEntry {
+	if !slices.ContainsFunc(entries, func(e lsEntry) bool { return strings.Contains(e.Name, "/") }) {
+		return entries
+	}
+	type keyed struct {
+		key string // the name with the slash before all other bytes
+		lsEntry
+	}
+	keys := make([]keyed, len(entries))
+	for i, e := range entries {
+		keys[i] = keyed{strings.ReplaceAll(e.Name, "/", "\x00"), e}
+	}
+	slices.SortFunc(keys, func(a, b keyed) int { return strings.Compare(a.key, b.key) })
+	out := make([]lsEntry, len(keys))
+	for i, k := range keys {
+		out[i] = k.lsEntry
+	}
+	return out
+}
+
+func (l *lsCall) renderEntry(b *strings.Builder, e lsEntry, depth int, name string) {
+	if l.Long {
+		when := strings.Repeat(" ", len("2006-01-02 15:04"))
+		if e.Time != nil {
+			when = e.Time.Format("2006-01-02 15:04")
+		}
+		fmt.Fprintf(b, "%s %10d %s ", e.Mode, e.Size, when)
+	}
+	b.WriteString(strings.Repeat("  ", depth) + tool.VisibleName(name))
+	switch e.Type {
+	case "dir":
+		b.WriteByte('/')
+	case "symlink":
+		b.WriteByte('@')
+		if l.Long {
+			b.WriteString(" -> " + tool.VisibleName(e.Target))
+		}
+	case "other":
+		b.WriteByte('?')
+	}
+	b.WriteByte('\n')
+}
