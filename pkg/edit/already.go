@@ -46,10 +46,37 @@ func (p *planner) already(c *candidate, best place) *Refusal {
 	if len(ps) == 0 {
 		return nil
 	}
-	if ps[0].score < least || ps[0].score <= score+gain {
+	if ps[0].score < least || ps[0].score <= score+gain || !p.hasChanges(ended(c.locator.call), news, ps[0]) {
 		return nil
 	}
 	return alreadyApplied([2]int{ps[0].start + 1, ps[0].end})
+}
+
+// hasChanges reports whether a place of the new text has the very lines that
+// differ from the old text, and none where lines are to go.
+func (p *planner) hasChanges(old []string, news []*form, at place) bool {
+	of := make([]int, len(news)) // per line of the new text the pair that it is in, from 1
+	for x, q := range at.pairs {
+		for j := q.k0; j < q.k1; j++ {
+			of[j] = x + 1
+		}
+	}
+	for _, o := range compareStrings(old, ended(news)) {
+		if o.equal {
+			continue
+		}
+		for j := o.j1; j < o.j2; j++ {
+			if !news[j].blank && (of[j] == 0 || at.pairs[of[j]-1].sim < simTight) {
+				return false
+			}
+		}
+		l, r := o.j1-1, o.j2
+		if o.j1 == o.j2 && l >= 0 && r < len(news) &&
+			(of[l] == 0 || of[r] == 0 || p.text().solidBetween(at.pairs[of[l]-1].i1, at.pairs[of[r]-1].i0)) {
+			return false
+		}
+	}
+	return true
 }
 
 // alreadySpaced is already for an edit that changes white space alone. It is
@@ -146,21 +173,31 @@ func tightHashes(fs []*form) []uint64 {
 	return out
 }
 
-// hasNew reports where the file has the new text, when that says something.
-func (p *planner) hasNew(old, new string) ([2]int, bool) {
+// hasNew reports where the file has the new text, when that says something:
+// it is in one place only, or in the one that is most like the old text.
+func (p *planner) hasNew(old, new string, best *candidate) ([2]int, bool) {
 	s := strings.Trim(new, "\n")
 	if t := tight(s); len(t) < leastNew || strings.Contains(tight(old), t) {
 		return [2]int{}, false
 	}
 	word := !slices.ContainsFunc([]byte(s), func(c byte) bool { return !isWord(c) })
-	at, ok := p.firstOf(s, func(x span) bool { return word || !p.partsWord(x) })
-	return p.linesOf(at), ok
+	all := slices.DeleteFunc(p.find(s, 1000), func(x span) bool { return !word && p.partsWord(x) })
+	if len(all) > 1 && best != nil {
+		all = slices.DeleteFunc(all, func(x span) bool {
+			i := p.line(x.start)
+			return i < best.places[0].start || i >= best.places[0].end
+		})
+	}
+	if len(all) != 1 {
+		return [2]int{}, false
+	}
+	return p.linesOf(all[0]), true
 }
 
 // madeAround refuses an edit whose new text, which holds the old one, stands
 // around the old one at a place already; nil where it does not.
 func (p *planner) madeAround(at span, old, new string) *Refusal {
-	if !strings.Contains(new, old) {
+	if _, new = p.fit(at, old, new); !strings.Contains(new, old) {
 		return nil
 	}
 	var doubt *span

@@ -269,6 +269,7 @@ func wholeLines(file []byte, at span) bool {
 // replace is the change of one literal occurrence. Removing whole lines
 // removes their last ending too.
 func (p *planner) replace(at span, old, new string) change {
+	at, new = p.fit(at, old, new)
 	first := p.line(at.start)
 	last := first + bytes.Count(p.file[at.start:at.end], []byte{'\n'})
 	atStart := at.start == bodyStart(p.file) || p.file[at.start-1] == '\n'

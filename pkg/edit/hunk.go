@@ -305,7 +305,7 @@ func (pl *placer) like(h *Hunk) ([]change, *Refusal) {
 	p := &planner{file: pl.planner.file, lines: pl.text}
 	cs, r := p.planLike(e, e.Old, e.New)
 	if r != nil && r.Code != AlreadyApplied {
-		if at := pl.findExact(h.side('-')); len(at) > 0 && len(strings.TrimSpace(e.New)) > 0 && slices.ContainsFunc(h.Lines, func(l HunkLine) bool { return l.Op == '+' }) {
+		if at := pl.findExact(h.side('-')); len(at) == 1 && slices.ContainsFunc([]byte(e.New), isWord) && slices.ContainsFunc(h.Lines, func(l HunkLine) bool { return l.Op == '+' }) {
 			return nil, alreadyApplied([2]int{at[0] + 1, at[0] + len(h.side('-'))})
 		}
 	}

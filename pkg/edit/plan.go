@@ -213,7 +213,7 @@ func (p *planner) planLike(e Edit, old, new string) ([]change, *Refusal) {
 	}
 	cs, no := p.decide(e, best, doubt)
 	if no != nil && (no.Code == NoMatch || no.Code == Conflict) {
-		if lines, ok := p.hasNew(old, new); ok {
+		if lines, ok := p.hasNew(old, new, best); ok {
 			return nil, alreadyApplied(lines)
 		}
 	}

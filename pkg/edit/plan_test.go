@@ -159,7 +159,7 @@ func TestPlanBytes(t *testing.T) {
 		{"mixed, like", "\tone\r\n\ttwo\n\tthree\r\n\tfour\n", "two\nthree\nfour", "TWO\nthree\nFOUR", "\tone\r\n\tTWO\n\tthree\r\n\tFOUR\n"},
 		{"only endings", "one\r\ntwo\r\n", "one\r\n", "one\n", "one\ntwo\r\n"},
 		{"no final newline", "one\ntwo", "two", "two\nthree", "one\ntwo\nthree"},
-		{"no final newline, like", "\tone of it\n\ttwo of it", "two of it", "two of it\nthree", "\tone of it\n\ttwo of it\nthree"},
+		{"no final newline, like", "\tone of it\n\ttwo of it", "two of it", "two of it\nthree", "\tone of it\n\ttwo of it\n\tthree"},
 		{"NUL bytes", "a\x00b\nc\n", "c", "d", "a\x00b\nd\n"},
 		{"empty file", "", "", "new\n", "new\n"},
 		{"lone CR", "a\rb\rc\n", "b", "B", "a\rB\rc\n"},
@@ -356,8 +356,12 @@ func checkPlan(t *testing.T, file, old, new string, all bool, line int) (applied
 	}
 	plain := !strings.Contains(file, "\r") && !strings.Contains(old, "\r") && !strings.Contains(new, "\r")
 	if body := strings.TrimPrefix(file, bom); plain && !all && old != "" && old != new && !strings.HasPrefix(old, bom) && !strings.HasPrefix(new, bom) && strings.Count(body, old) == 1 && len((&planner{file: before}).find(old, 2)) == 1 && new != "" && !strings.Contains(new, old) {
-		if want := file[:len(file)-len(body)] + strings.Replace(body, old, new, 1); err != nil || string(out.After) != want {
-			t.Fatalf("an exact unique text was not replaced literally: file %q old %q new %q: %v %+v", file, old, new, err, out)
+		want := file[:len(file)-len(body)] + strings.Replace(body, old, new, 1)
+		if got, err := Plan(before, []Edit{e}, Options{Exact: true}); err != nil || string(got.After) != want {
+			t.Fatalf("an exact unique text was not replaced literally on demand: file %q old %q new %q: %v %+v", file, old, new, err, got)
+		}
+		if partOfLine(body, old) && (err == nil || code(err) != Ambiguous) && (err != nil || string(out.After) != want) {
+			t.Fatalf("a part of a line was not replaced literally: file %q old %q new %q: %v %+v", file, old, new, err, out)
 		}
 	}
 	if plain {
@@ -368,6 +372,21 @@ func checkPlan(t *testing.T, file, old, new string, all bool, line int) (applied
 		}
 	}
 	return err == nil
+}
+
+// partOfLine reports whether a text stands in a line beside others and does
+// not reach its ends, or begins and ends where lines do.
+func partOfLine(body, old string) bool {
+	before, after, _ := strings.Cut(body, old)
+	starts := before == "" || strings.HasSuffix(before, "\n")
+	ends := strings.HasPrefix(after, "\n") || after == ""
+	inside := !starts && !blank(before[strings.LastIndexByte(before, '\n')+1:]) && !ends && !blank(firstLine(after))
+	return (starts && ends || inside) && strings.Trim(old, " \t\n") == old
+}
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(s, "\n")
+	return s
 }
 
 // telling reports whether most lines of a text, and all that are removed, are

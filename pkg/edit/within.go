@@ -65,7 +65,7 @@ func (p *planner) blotted(at span) *planner {
 // replaceLines makes the new text of whole lines.
 func (p *planner) replaceLines(e Edit, at span) ([]change, *Refusal) {
 	old := unixLines(string(p.file[at.start:at.end]))
-	new := fitted(old, strings.TrimRight(unixLines(e.New), "\n"))
+	new := p.fitted(at, old, strings.TrimRight(unixLines(e.New), "\n"), false)
 	if new == old {
 		return nil, &Refusal{Code: AlreadyApplied, Message: lineRange(e.Within) + " are the new text already", Hint: "nothing is left to do"}
 	}
@@ -74,37 +74,4 @@ func (p *planner) replaceLines(e Edit, at span) ([]change, *Refusal) {
 		old += "\n"
 	}
 	return []change{p.replace(at, old, new)}, nil
-}
-
-// fitted is a new text with the indentation of the lines that it replaces,
-// where it has none: of all its lines, or of the first alone when the others
-// are as deep as before.
-func fitted(old, new string) string {
-	indent := lead(old)
-	first, rest, more := strings.Cut(new, "\n")
-	if indent == "" || new == "" || lead(first) != "" {
-		return new
-	}
-	_, oldRest, _ := strings.Cut(old, "\n")
-	if want := shallowest(oldRest); more && len(want) >= len(indent) && shallowest(rest) == want {
-		return indent + new
-	}
-	lines := strings.Split(new, "\n")
-	for i, l := range lines {
-		if !blank(l) {
-			lines[i] = indent + l
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-// shallowest is the least indentation of the lines that are not blank.
-func shallowest(s string) string {
-	least, found := "", false
-	for l := range strings.Lines(s) {
-		if x := lead(l); !blank(l) && (!found || len(x) < len(least)) {
-			least, found = x, true
-		}
-	}
-	return least
 }
