@@ -152,7 +152,7 @@ func (a *app) keep(ctx context.Context, env *tool.Env, answer tool.Answer) (tool
 	}
 	file, err := policy.UserFile(a.configDir())
 	if err == nil {
-		err = policy.AddRule(a.sources(env), file, policy.Allow, answer.Rule)
+		err = policy.AddRule(ctx, a.sources(env), file, policy.Allow, answer.Rule)
 	}
 	if err != nil {
 		return answer, tool.Errorf(tool.BadInput, "writing the rule: %w", err).WithHint("correct the rule or %s, and repeat the call", file)

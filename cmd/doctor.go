@@ -19,6 +19,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/rg"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/session"
 	"github.com/agentkit-go/agentkit/pkg/syntax"
@@ -163,7 +164,7 @@ func (a *app) stateReport() finding {
 		return failure(err)
 	}
 	const hint = "check owner and mode, or choose another directory with --state; calls are refused while state cannot be kept"
-	d, err := session.OpenDir(dir)
+	d, err := safefile.OpenDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		at := dir

@@ -17,6 +17,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/change"
 	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/session"
 	"github.com/agentkit-go/agentkit/pkg/tool"
@@ -134,7 +135,7 @@ func (a *app) place() (*workspace.Workspace, *session.Session, error) {
 // the call has not named.
 func unkept(state string, err error) error {
 	p, ok := errors.AsType[*fs.PathError](err)
-	if !ok || errors.Is(err, session.ErrUnsafe) {
+	if !ok || errors.Is(err, safefile.ErrUnsafe) {
 		return err
 	}
 	return tool.Errorf(tool.IO, "state cannot be kept in %s: %w", state, p).
@@ -244,12 +245,12 @@ func (a *app) programDirs(s *policy.Sources) []string {
 		if err != nil || !info.IsDir() || runtime.GOOS != "windows" && info.Mode().Perm()&0o002 != 0 {
 			continue
 		}
-		if machine.Below(dir, s.Root) || dir == "" {
+		if safefile.Below(s.Root, dir) || dir == "" {
 			continue
 		}
 		temp := false
 		for _, t := range s.Temp {
-			temp = temp || machine.Below(dir, t)
+			temp = temp || safefile.Below(t, dir)
 		}
 		if !temp {
 			list = append(list, dir)

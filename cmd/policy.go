@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -455,9 +456,9 @@ the file ends the trust. Read the file first: it decides what runs unasked.`),
 				}
 				verb := "trusted"
 				if remove {
-					verb, err = "no longer trusted", store.Remove(f.Path)
+					verb, err = "no longer trusted", store.Remove(c.Context(), f.Path)
 				} else {
-					err = store.Add(f.Path, f.SHA256, time.Now())
+					err = store.Add(c.Context(), f.Path, f.SHA256, time.Now())
 				}
 				if err != nil {
 					return err
@@ -503,7 +504,7 @@ func (a *app) ruleCommand(v policy.Verdict) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := policy.AddRule(a.sources(env), file, v, args[0]); err != nil {
+			if err := policy.AddRule(c.Context(), a.sources(env), file, v, args[0]); err != nil {
 				return tool.Errorf(tool.BadInput, "adding the rule: %w", err).WithHint("a rule is tool(pattern), such as 'bash(go test *)'; the file is unchanged")
 			}
 			a.emit(&tool.Result{Title: "added to " + file, Output: fmt.Sprintf("%s: %s\n", v, args[0]), Metadata: map[string]string{"path": file, "rule": args[0]}})
@@ -522,7 +523,7 @@ func (a *app) approvalsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all, err := env.Approvals.List()
+			all, err := env.Approvals.List(c.Context())
 			if err != nil {
 				return err
 			}
@@ -548,7 +549,7 @@ func (a *app) approveCommand() *cobra.Command {
 		Short: "let the very call of a request pass once",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.answer(c, func(s *policy.Approvals) (policy.Approval, error) { return s.Approve(args[0]) })
+			return a.answer(c, func(s *policy.Approvals) (policy.Approval, error) { return s.Approve(c.Context(), args[0]) })
 		},
 	}
 }
@@ -560,7 +561,7 @@ func (a *app) refuseCommand() *cobra.Command {
 		Args:  cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			reason := strings.Join(args[1:], " ")
-			return a.answer(c, func(s *policy.Approvals) (policy.Approval, error) { return s.Refuse(args[0], reason) })
+			return a.answer(c, func(s *policy.Approvals) (policy.Approval, error) { return s.Refuse(c.Context(), args[0], reason) })
 		},
 	}
 }
@@ -574,6 +575,9 @@ func (a *app) answer(c *cobra.Command, do func(*policy.Approvals) (policy.Approv
 		return err
 	}
 	one, err := do(env.Approvals)
+	if err != nil && !errors.Is(err, policy.ErrNoApproval) && !errors.Is(err, policy.ErrAnswered) {
+		return err
+	}
 	if err != nil {
 		return tool.Errorf(tool.NotFound, "%w", err).WithHint("agentkit policy approvals lists the requests")
 	}

@@ -33,7 +33,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/agentkit-go/agentkit/pkg/session"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // FileName is the name of the audit in a session's directory.
@@ -110,14 +110,14 @@ type Audit struct {
 	o    Options
 
 	mu   sync.Mutex
-	dir  *session.Dir
+	dir  *safefile.Dir
 	lock *os.File
 	file *os.File
 }
 
 // Open prepares the audit in the directory dir, an absolute path. It creates
 // nothing: the first Append does, with the directory. A directory or file that
-// is a link or not ours alone is session.ErrUnsafe. The caller holds the
+// is a link or not ours alone is safefile.ErrUnsafe. The caller holds the
 // session ([session.Session.Use]), so that gc does not take the directory away.
 func Open(dir string, o Options) (*Audit, error) {
 	if !filepath.IsAbs(dir) {
@@ -130,7 +130,7 @@ func Open(dir string, o Options) (*Audit, error) {
 		o.MaxBytes = 64 << 20
 	}
 	a := &Audit{path: filepath.Clean(dir), o: o}
-	opened, err := session.OpenDir(a.path)
+	opened, err := safefile.OpenDir(a.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("opening the audit: %w", err)
 	}
@@ -178,7 +178,7 @@ func (a *Audit) Append(ctx context.Context, e Entry) error {
 		return fmt.Errorf("appending to the audit: %w", err)
 	}
 	err := a.append(a.complete(e))
-	if err = errors.Join(err, session.Unlock(a.lock)); err != nil {
+	if err = errors.Join(err, safefile.Unlock(a.lock)); err != nil {
 		return fmt.Errorf("appending to the audit: %w", err)
 	}
 	return nil
@@ -203,7 +203,7 @@ func (a *Audit) acquire(ctx context.Context) error {
 		if err := a.ready(); err != nil {
 			return err
 		}
-		if err := session.WaitLock(ctx, a.lock, true); err != nil {
+		if err := safefile.WaitLock(ctx, a.lock, true); err != nil {
 			return fmt.Errorf("waiting for the lock: %w", err)
 		}
 		held, err := a.lock.Stat()
@@ -223,7 +223,7 @@ func (a *Audit) acquire(ctx context.Context) error {
 
 func (a *Audit) ready() (err error) {
 	if a.dir == nil {
-		if a.dir, err = session.MakeDir(a.path); err != nil {
+		if a.dir, err = safefile.MakeDir(a.path); err != nil {
 			return err
 		}
 	}
@@ -231,7 +231,7 @@ func (a *Audit) ready() (err error) {
 		a.lock, err = a.dir.OpenFile(lockName, os.O_RDWR|os.O_CREATE)
 		if errors.Is(err, fs.ErrNotExist) { // the directory was removed since Open
 			a.dir.Close()
-			a.dir, err = session.MakeDir(a.path)
+			a.dir, err = safefile.MakeDir(a.path)
 			if err == nil {
 				a.lock, err = a.dir.OpenFile(lockName, os.O_RDWR|os.O_CREATE)
 			}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/session"
 )
 
@@ -434,7 +435,7 @@ func TestUnsafeAuditIsRefused(t *testing.T) {
 			if err == nil {
 				err = a.Append(t.Context(), entry(1))
 			}
-			if !errors.Is(err, session.ErrUnsafe) {
+			if !errors.Is(err, safefile.ErrUnsafe) {
 				t.Errorf("%v, want ErrUnsafe", err)
 			}
 			if data, _ := os.ReadFile(victim); string(data) != "good" {

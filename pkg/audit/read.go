@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/agentkit-go/agentkit/pkg/session"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // A Filter selects records; a zero field selects all.
@@ -85,7 +85,7 @@ func read(ctx context.Context, file *os.File, f Filter, yield func(Record, error
 // open returns the files of the audit, oldest first, none when there are none.
 // The lock keeps a rotation from hiding one.
 func (a *Audit) open(ctx context.Context) (files []*os.File, err error) {
-	dir, err := session.OpenDir(a.path)
+	dir, err := safefile.OpenDir(a.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -96,7 +96,7 @@ func (a *Audit) open(ctx context.Context) (files []*os.File, err error) {
 	lock, err := dir.OpenFile(lockName, os.O_RDONLY)
 	if err == nil {
 		defer lock.Close()
-		err = session.WaitLock(ctx, lock, false)
+		err = safefile.WaitLock(ctx, lock, false)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err

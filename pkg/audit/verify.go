@@ -12,7 +12,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/agentkit-go/agentkit/pkg/session"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // A Report says what Verify found.
@@ -87,7 +87,7 @@ func snapshot(path string) (*os.File, link, error) {
 		defer lock.Close()
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		if err := session.WaitLock(ctx, lock, false); err != nil {
+		if err := safefile.WaitLock(ctx, lock, false); err != nil {
 			return nil, link{}, err
 		}
 		anchor = readAnchor(lock)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/session"
 )
 
@@ -112,7 +113,7 @@ func (o *object) discard(s *store) {
 // files are given, by the function, into the directory. All of it is on the
 // disk when it returns. A power cut before that may leave the record without
 // its contents: then nothing has happened yet that would need them.
-func (b *batch) save(dir *session.Dir, rename func() error, files ...*os.File) error {
+func (b *batch) save(dir *safefile.Dir, rename func() error, files ...*os.File) error {
 	for _, o := range b.objs {
 		files = append(files, o.f)
 	}

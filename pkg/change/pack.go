@@ -14,13 +14,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/session"
 )
 
 // A pack holds the contents of many small files in one, and knows of each what
 // it was read from.
 type pack struct {
-	dir  *session.Dir
+	dir  *safefile.Dir
 	name string
 	f    *os.File
 	end  int64
@@ -62,7 +63,7 @@ func parseLine(line string) (p packed, rel string, ok bool) {
 
 // openPack opens the pack of the last time, or begins one when there is none
 // or more than half of it is of no use any more.
-func openPack(dir *session.Dir, o TrackOptions) (*pack, error) {
+func openPack(dir *safefile.Dir, o TrackOptions) (*pack, error) {
 	p := &pack{dir: dir, have: map[string]packed{}}
 	old, err := p.load()
 	if err == nil && p.end <= 2*o.MaxBytes {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/session"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
@@ -35,7 +36,7 @@ func (h *History) Recover(ctx context.Context) ([]Recovery, error) {
 		if openErr != nil {
 			continue
 		}
-		busy := session.TryLock(f, true) // its process is alive
+		busy := safefile.TryLock(f, true) // its process is alive
 		f.Close()
 		if busy != nil {
 			continue
@@ -96,7 +97,7 @@ func (l *leftover) read() bool {
 }
 
 func openPending(path string) (*os.File, error) {
-	dir, err := session.OpenDir(filepath.Dir(path))
+	dir, err := safefile.OpenDir(filepath.Dir(path))
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +160,7 @@ func (s *store) take(ctx context.Context, l leftover) (*pending, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := session.WaitLock(ctx, f, true); err != nil {
+	if err := safefile.WaitLock(ctx, f, true); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	held, err := f.Stat()

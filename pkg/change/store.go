@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/session"
 )
 
@@ -35,7 +36,7 @@ type store struct {
 	sync    bool
 
 	mu                           sync.Mutex
-	top, pending, done, contents *session.Dir
+	top, pending, done, contents *safefile.Dir
 }
 
 func (s *store) open(ctx context.Context) error {
@@ -51,11 +52,11 @@ func (s *store) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	top, err := session.OpenDir(path)
+	top, err := safefile.OpenDir(path)
 	if err != nil {
 		return err
 	}
-	var dirs [3]*session.Dir
+	var dirs [3]*safefile.Dir
 	for i, name := range []string{pendingDir, doneDir, objectsDir} {
 		if dirs[i], err = top.Make(name); err != nil {
 			return errors.Join(err, top.Close())
@@ -78,7 +79,7 @@ func (s *store) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var errs []error
-	for _, d := range []**session.Dir{&s.top, &s.pending, &s.done, &s.contents} {
+	for _, d := range []**safefile.Dir{&s.top, &s.pending, &s.done, &s.contents} {
 		if *d != nil {
 			errs = append(errs, (*d).Close())
 			*d = nil
@@ -97,7 +98,7 @@ func (s *store) hold(ctx context.Context) (release func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := session.WaitLock(ctx, f, false); err != nil {
+	if err := safefile.WaitLock(ctx, f, false); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return func() { f.Close() }, nil
@@ -127,14 +128,14 @@ func (s *store) syncAll(files ...*os.File) error {
 	return eight(files, (*os.File).Sync)
 }
 
-func (s *store) syncDirs(dirs ...*session.Dir) error {
+func (s *store) syncDirs(dirs ...*safefile.Dir) error {
 	if !s.sync {
 		return nil
 	}
 	if len(dirs) == 1 {
 		return dirs[0].Sync()
 	}
-	return eight(dirs, (*session.Dir).Sync)
+	return eight(dirs, (*safefile.Dir).Sync)
 }
 
 // eight does something with each, eight at a time.
@@ -171,7 +172,7 @@ func (s *store) begin(r *Record, b *batch) (*pending, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = session.TryLock(f, true); err == nil {
+	if err = safefile.TryLock(f, true); err == nil {
 		_, err = f.Write(data)
 	}
 	if err == nil {

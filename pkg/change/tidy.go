@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agentkit-go/agentkit/pkg/session"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 const (
@@ -35,7 +35,7 @@ func (h *History) tidy(ctx context.Context, added int64) (dropped []string) {
 		return nil
 	}
 	defer lock.Close()
-	if session.WaitLock(ctx, lock, true) != nil {
+	if safefile.WaitLock(ctx, lock, true) != nil {
 		return nil // others are adding; one of them will be last
 	}
 	dropped, err = h.drop(now)

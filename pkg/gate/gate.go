@@ -15,12 +15,12 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/shellparse"
@@ -231,29 +231,11 @@ func (g *gate) world(e *sandbox.Exec) *shellparse.World {
 		Dir: e.Cwd, Root: g.workspace.Root(), Home: g.order.Sources.Home, Temp: g.order.Temp, Getenv: getenv,
 		LookPath: func(name string) (string, bool) {
 			path, _ := getenv("PATH")
-			return lookPath(name, path, e.Cwd)
+			return machine.LookPath(name, path, e.Cwd)
 		},
 		Resolve: func(dir, name string) (policy.Access, error) {
 			p, err := g.workspace.ResolveIn(dir, name)
 			return p.Read("bash"), err
 		},
 	}
-}
-
-// lookPath finds a program as execvp in dir does.
-func lookPath(name, path, dir string) (string, bool) {
-	entries := filepath.SplitList(path)
-	if strings.Contains(name, "/") {
-		entries = []string{""}
-	}
-	for _, entry := range entries {
-		full := filepath.Join(entry, name)
-		if !filepath.IsAbs(full) {
-			full = filepath.Join(dir, full)
-		}
-		if info, err := os.Stat(full); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
-			return full, true
-		}
-	}
-	return "", false
 }

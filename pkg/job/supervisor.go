@@ -16,13 +16,14 @@ import (
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/killtree"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/session"
 )
 
 // supervisor is the process that a job lives under.
 type supervisor struct {
 	order
-	dir      *session.Dir
+	dir      *safefile.Dir
 	release  func()
 	listener net.Listener
 	run      *running
@@ -101,7 +102,7 @@ func (s *supervisor) begin() error {
 		return fmt.Errorf("holding job %s: %w", s.ID, err)
 	}
 	path := sess.Path("jobs", s.ID)
-	if s.dir, err = session.OpenDir(path); err != nil {
+	if s.dir, err = safefile.OpenDir(path); err != nil {
 		return err
 	}
 	if s.log.log, err = s.dir.OpenFile(logFile, os.O_CREATE|os.O_WRONLY|os.O_APPEND); err != nil {

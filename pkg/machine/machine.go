@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/killtree"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
-	"github.com/agentkit-go/agentkit/pkg/session"
 )
 
 // machinesFile is where the state directory keeps what machines offer: a line
@@ -46,7 +46,7 @@ func This(state, self string) Machine {
 	known = slices.DeleteFunc(known, func(line string) bool { return strings.HasPrefix(line, where+"\t") })
 	found := sandbox.Probe()
 	m := Machine{found.Level, killtree.Probe(killtree.Options{Self: self}), oneLine(strings.Join(found.Missing, "; "))}
-	if dir, err := session.OpenDir(state); err == nil && where != "" {
+	if dir, err := safefile.OpenDir(state); err == nil && where != "" {
 		text := m.line(where) + strings.Join(known[:min(len(known), maxMachines-1)], "")
 		_ = dir.WriteFile(machinesFile, []byte(text), false) // only slower without
 		_ = dir.Close()
@@ -88,7 +88,7 @@ func (m *Machine) Tree(self string) killtree.Options {
 // Forget forgets what was found about the machine, when it turned out to be
 // different.
 func Forget(state string) {
-	if dir, err := session.OpenDir(state); err == nil {
+	if dir, err := safefile.OpenDir(state); err == nil {
 		_ = dir.Remove(machinesFile)
 		_ = dir.Close()
 	}

@@ -89,8 +89,3 @@ func RealDir(dir string) string {
 	}
 	return dir
 }
-
-// Below reports whether dir is parent or lies in it; both are resolved.
-func Below(dir, parent string) bool {
-	return dir == parent || strings.HasPrefix(dir, strings.TrimSuffix(parent, string(filepath.Separator))+string(filepath.Separator))
-}

@@ -2,10 +2,13 @@ package policy
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // AddRule appends a rule to the allow, ask or deny list of a policy file,
@@ -14,12 +17,13 @@ import (
 // atomically; when it would not load with the rule, with its tests, it stays
 // and the error is of type Problems. A rule that stands there already is no
 // error. Of s, the facts about the place and the tools count.
-func AddRule(s *Sources, file string, list Verdict, rule string) error {
+// It waits for another process that adds one until ctx ends.
+func AddRule(ctx context.Context, s *Sources, file string, list Verdict, rule string) error {
 	w := newWorld(s)
 	if _, err := w.compile(ruleSpec{list: list, text: rule, file: file}); err != nil {
 		return Problems{ruleProblem(ruleSpec{text: rule, file: file}, err)}
 	}
-	return locked(file+".lock", func() error {
+	return locked(ctx, file+".lock", func() error {
 		data, err := readOrNothing(file)
 		if err != nil {
 			return err
@@ -31,7 +35,7 @@ func AddRule(s *Sources, file string, list Verdict, rule string) error {
 		if err := w.checkAdded(s, file, next, list, rule); err != nil {
 			return err
 		}
-		return writeFile(file, next)
+		return safefile.WriteFile(file, next)
 	})
 }
 

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // DefaultApprovalTTL is how long a request, and then its answer, lives.
@@ -21,12 +24,17 @@ const DefaultApprovalTTL = 15 * time.Minute
 // maxApprovals bounds how many requests wait at a time.
 const maxApprovals = 200
 
-// ErrNoApproval says that there is no such request, or no longer.
-var ErrNoApproval = errors.New("no such request, or it has expired")
+// ErrNoApproval says that there is no such request, or no longer, ErrAnswered
+// that someone has answered it.
+var (
+	ErrNoApproval = errors.New("no such request, or it has expired")
+	ErrAnswered   = errors.New("it is answered already")
+)
 
 // Approvals is a directory of requests that wait for a person. An answer is
 // bound to the very call: tool, arguments, root and policy. It counts once,
-// whichever process comes first.
+// whichever process comes first. Its methods wait for other processes until ctx
+// ends.
 type Approvals struct {
 	Dir string           // made when needed
 	TTL time.Duration    // 0 means DefaultApprovalTTL
@@ -90,12 +98,12 @@ func (s *Approvals) ttl() time.Duration {
 
 // Request records that a call waits for a person, and returns the request.
 // Asked again before it is answered, it is the same request.
-func (s *Approvals) Request(p *Policy, tool string, arguments json.RawMessage, o *Outcome) (got Approval, err error) {
+func (s *Approvals) Request(ctx context.Context, p *Policy, tool string, arguments json.RawMessage, o *Outcome) (got Approval, err error) {
 	hash, err := p.CallHash(tool, arguments)
 	if err != nil {
 		return got, err
 	}
-	err = s.with(func(all []Approval) error {
+	err = s.with(ctx, func(all []Approval) error {
 		for _, a := range all {
 			if a.Hash == hash && a.Answer == Pending {
 				got = a
@@ -119,8 +127,8 @@ func (s *Approvals) Request(p *Policy, tool string, arguments json.RawMessage, o
 }
 
 // List returns the requests that have not expired, oldest first.
-func (s *Approvals) List() (all []Approval, err error) {
-	err = s.with(func(have []Approval) error {
+func (s *Approvals) List(ctx context.Context) (all []Approval, err error) {
+	err = s.with(ctx, func(have []Approval) error {
 		all = have
 		return nil
 	})
@@ -129,19 +137,23 @@ func (s *Approvals) List() (all []Approval, err error) {
 
 // Approve lets the very call of a request pass once, within the lifetime that
 // starts now.
-func (s *Approvals) Approve(id string) (Approval, error) { return s.answer(id, Approved, "") }
+func (s *Approvals) Approve(ctx context.Context, id string) (Approval, error) {
+	return s.answer(ctx, id, Approved, "")
+}
 
 // Refuse makes the very call of a request fail once; reason is for the model.
-func (s *Approvals) Refuse(id, reason string) (Approval, error) { return s.answer(id, Refused, reason) }
+func (s *Approvals) Refuse(ctx context.Context, id, reason string) (Approval, error) {
+	return s.answer(ctx, id, Refused, reason)
+}
 
-func (s *Approvals) answer(id string, answer Answer, reason string) (got Approval, err error) {
-	err = s.with(func(all []Approval) error {
+func (s *Approvals) answer(ctx context.Context, id string, answer Answer, reason string) (got Approval, err error) {
+	err = s.with(ctx, func(all []Approval) error {
 		i := slices.IndexFunc(all, func(a Approval) bool { return a.ID == id })
 		if i < 0 {
 			return fmt.Errorf("answering %q: %w", id, ErrNoApproval)
 		}
 		if all[i].Answer != Pending {
-			return fmt.Errorf("answering %q: it is %s already", id, all[i].Answer)
+			return fmt.Errorf("answering %q: %w: %s", id, ErrAnswered, all[i].Answer)
 		}
 		got = all[i]
 		got.Answer, got.Reason, got.Expires = answer, reason, s.now().Add(s.ttl()).UTC()
@@ -153,13 +165,13 @@ func (s *Approvals) answer(id string, answer Answer, reason string) (got Approva
 // Consume looks for an answer to the call. An approval or refusal is used up
 // by this; of several processes one gets it. Pending with a nil error means
 // that nobody has answered, or nobody was asked.
-func (s *Approvals) Consume(p *Policy, tool string, arguments json.RawMessage) (answer Answer, reason string, err error) {
+func (s *Approvals) Consume(ctx context.Context, p *Policy, tool string, arguments json.RawMessage) (answer Answer, reason string, err error) {
 	hash, err := p.CallHash(tool, arguments)
 	if err != nil {
 		return Pending, "", err
 	}
 	answer = Pending
-	err = s.with(func(all []Approval) error {
+	err = s.with(ctx, func(all []Approval) error {
 		for _, a := range all {
 			if a.Hash != hash || a.Answer == Pending {
 				continue
@@ -185,12 +197,12 @@ func (s *Approvals) save(a *Approval) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(s.file(a.ID), append(data, '\n'))
+	return safefile.WriteFile(s.file(a.ID), append(data, '\n'))
 }
 
 // with runs f under the directory's lock with the requests that still live.
-func (s *Approvals) with(f func([]Approval) error) error {
-	return locked(filepath.Join(s.Dir, "lock"), func() error {
+func (s *Approvals) with(ctx context.Context, f func([]Approval) error) error {
+	return locked(ctx, filepath.Join(s.Dir, "lock"), func() error {
 		entries, err := os.ReadDir(s.Dir)
 		if err != nil {
 			return err

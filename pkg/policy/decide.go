@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // A Policy decides. It never changes after Load, so any number of goroutines
@@ -270,7 +272,7 @@ func (w *world) trusts(prog string) bool {
 // holds is within for the paths of programs, which PATH may spell in another
 // case than their directories do.
 func holds(dir, prog string) bool {
-	return within(dir, prog) || foldsCase && within(strings.ToLower(dir), strings.ToLower(prog))
+	return safefile.Below(dir, prog) || foldsCase && safefile.Below(strings.ToLower(dir), strings.ToLower(prog))
 }
 
 // decideNet answers for a host.

@@ -3,6 +3,8 @@ package policy
 import (
 	"path"
 	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // decideFile answers for reading or writing a path.
@@ -83,7 +85,7 @@ func (p *Policy) fileFacts(a *Access, f *facts) {
 	f.path = path.Clean(slashed(a.Path))
 	f.folded = foldPath(f.path)
 	f.rel, f.frel = f.path, f.folded
-	if f.inside = within(p.root, f.path); f.inside {
+	if f.inside = safefile.Below(p.root, f.path); f.inside {
 		f.rel = strings.TrimPrefix(f.path[len(p.root):], "/")
 		f.frel = foldPath(f.rel)
 	}
@@ -91,7 +93,7 @@ func (p *Policy) fileFacts(a *Access, f *facts) {
 	if a.Named != "" {
 		if via := path.Clean(slashed(a.Named)); via != f.path {
 			f.via, f.fvia = via, foldPath(via)
-			f.viaOut = !within(p.root, via)
+			f.viaOut = !safefile.Below(p.root, via)
 		}
 	}
 	f.harmless = a.Tool == commandTool && (harmlessDevice(f.path, a.Kind) || f.via != "" && harmlessDevice(f.via, a.Kind))
@@ -102,7 +104,7 @@ func (p *Policy) fileFacts(a *Access, f *facts) {
 // root is beside the root, wherever it is.
 func (w *world) inTemp(p string) bool {
 	for _, dir := range w.temp {
-		if !within(dir, p) || len(p) == len(dir) {
+		if !safefile.Below(dir, p) || len(p) == len(dir) {
 			continue
 		}
 		first := firstBelow(dir, p)
@@ -115,7 +117,7 @@ func (w *world) inTemp(p string) bool {
 
 // firstBelow returns the name right below dir on the way to p; "" when p is not below.
 func firstBelow(dir, p string) string {
-	if !within(dir, p) || len(p) == len(dir) {
+	if !safefile.Below(dir, p) || len(p) == len(dir) {
 		return ""
 	}
 	name, _, _ := strings.Cut(strings.TrimPrefix(p[len(dir):], "/"), "/")
@@ -134,7 +136,7 @@ func (p *Policy) protection(a *Access, f *facts, soft *setting, part *string) (d
 	if a.Tool != commandTool && special(a, f) {
 		return builtIn("devices", "a device, pipe or socket blocks or never ends")
 	}
-	if a.Kind == Read && !p.readable(f.folded) && (within(p.state, f.folded) || within(p.state, f.fvia)) {
+	if a.Kind == Read && !p.readable(f.folded) && (safefile.Below(p.state, f.folded) || safefile.Below(p.state, f.fvia)) {
 		return builtIn("protected: session state", "what a session keeps is for its tools, but for spilled output")
 	}
 	if a.Kind == Write {
@@ -176,7 +178,7 @@ func special(a *Access, f *facts) bool {
 	case Device, FIFO, Socket:
 		return true
 	}
-	return within("/dev", f.path) && !within("/dev/shm", f.path) || within("/dev", f.via) && !within("/dev/shm", f.via)
+	return safefile.Below("/dev", f.path) && !safefile.Below("/dev/shm", f.path) || safefile.Below("/dev", f.via) && !safefile.Below("/dev/shm", f.via)
 }
 
 // harmlessDevice reports the devices that commands use as they use echo.
@@ -201,7 +203,7 @@ func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") =
 // hardDir returns the directory of ours that a write touches.
 func (p *Policy) hardDir(a *Access, f *facts) string {
 	for _, dir := range p.hard {
-		if within(dir, f.folded) || within(dir, f.fvia) || a.Tree && within(f.folded, dir) {
+		if safefile.Below(dir, f.folded) || safefile.Below(dir, f.fvia) || a.Tree && safefile.Below(f.folded, dir) {
 			return dir
 		}
 	}
@@ -211,7 +213,7 @@ func (p *Policy) hardDir(a *Access, f *facts) string {
 // rootItself says why the root, or what holds it, is not replaced.
 func (p *Policy) rootItself(a *Access, f *facts) string {
 	switch {
-	case !within(f.path, p.root):
+	case !safefile.Below(f.path, p.root):
 		return ""
 	case a.Op == Delete:
 		return "the root would be gone"
@@ -362,7 +364,7 @@ func (p *Policy) fileCell(a *Access, f *facts) cell {
 // readable reports the caller's own directories, such as the session's spill.
 func (p *Policy) readable(folded string) bool {
 	for _, dir := range p.spill {
-		if within(dir, folded) {
+		if safefile.Below(dir, folded) {
 			return true
 		}
 	}
@@ -373,7 +375,7 @@ func (p *Policy) readable(folded string) bool {
 // what is the same for everybody.
 func (p *Policy) systemFile(name string) bool {
 	for _, dir := range systemDirs {
-		if within(dir, name) {
+		if safefile.Below(dir, name) {
 			return true
 		}
 	}

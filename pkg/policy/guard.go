@@ -3,6 +3,8 @@ package policy
 import (
 	"slices"
 	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // A guard is a row of the built-in protections: names that no command and no
@@ -322,7 +324,7 @@ type guardHit struct {
 func (ix *guardIndex) find(abs, rel string, tree bool) (hit guardHit, ok bool) {
 	for i := range ix.absolute {
 		e := &ix.absolute[i]
-		if within(e.names[0], abs) {
+		if safefile.Below(e.names[0], abs) {
 			return guardHit{cell: e.cell, pattern: e.pattern, part: e.names[0][strings.LastIndexByte(e.names[0], '/')+1:]}, true
 		}
 	}
@@ -441,9 +443,4 @@ func gitItself(a *Access) (guardHit, bool) {
 		hit.cell, hit.below = writeSensitive, true
 	}
 	return hit, true
-}
-
-// within reports whether the path p is dir or lies below it.
-func within(dir, p string) bool {
-	return dir != "" && strings.HasPrefix(p, dir) && (len(p) == len(dir) || p[len(dir)] == '/' || dir[len(dir)-1] == '/')
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // A Finding is something in a policy that does not do what its author
@@ -86,7 +88,7 @@ func (l *linter) broad(r *rule) {
 		l.add(r, "broad", "allows every command")
 	case r.path != nil && r.path.base == "" && r.path.kind != literalPath:
 		l.add(r, "broad", "covers the whole file system")
-	case r.path != nil && l.p.home != "" && r.path.kind == treePath && within(r.path.base, l.p.home) && r.tool == "edit":
+	case r.path != nil && l.p.home != "" && r.path.kind == treePath && safefile.Below(r.path.base, l.p.home) && r.tool == "edit":
 		l.add(r, "broad", "covers the home directory")
 	case r.url != nil && !r.url.exact && strings.Trim(r.url.host, "*") == "":
 		l.add(r, "broad", "covers every host")

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -243,7 +244,7 @@ func readPolicy(name string, layer Layer) ([]byte, *Problem) {
 		return nil, &Problem{File: name, What: err.Error()}
 	case !info.Mode().IsRegular():
 		return nil, &Problem{File: name, What: "not a regular file"}
-	case layer <= User && writableByAll(info):
+	case layer <= User && runtime.GOOS != "windows" && info.Mode().Perm()&0o002 != 0:
 		return nil, &Problem{File: name, What: "everybody may write this file; run chmod o-w on it"}
 	}
 	f, err := os.Open(name)

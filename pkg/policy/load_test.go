@@ -3,6 +3,7 @@
 package policy
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -231,7 +232,7 @@ func layers(t *testing.T, machine, user, project string, trusted bool, change ..
 	if trusted {
 		for _, f := range must(Load(s)).Files() {
 			if f.Layer == Project {
-				must(0, s.Trust.Add(f.Path, f.SHA256, time.Now()))
+				must(0, s.Trust.Add(context.Background(), f.Path, f.SHA256, time.Now()))
 			}
 		}
 	}
@@ -300,7 +301,7 @@ func TestTrust(t *testing.T) {
 	store := &TrustStore{Path: dir + "/x/trust.json"}
 	hash := strings.Repeat("a", 64)
 	now := time.Unix(1, 0)
-	must(0, store.Add("/p/policy.yaml", hash, now))
+	must(0, store.Add(context.Background(), "/p/policy.yaml", hash, now))
 	if ok := must(store.Trusted("/p/policy.yaml", hash)); !ok {
 		t.Error("not trusted")
 	}
@@ -313,7 +314,7 @@ func TestTrust(t *testing.T) {
 	if info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v", info.Mode())
 	}
-	must(0, store.Remove("/p/policy.yaml"))
+	must(0, store.Remove(context.Background(), "/p/policy.yaml"))
 	if must(store.Trusted("/p/policy.yaml", hash)) {
 		t.Error("still trusted")
 	}

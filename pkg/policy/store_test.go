@@ -3,6 +3,7 @@
 package policy
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -46,7 +47,7 @@ func TestAddRule(t *testing.T) {
 		if c.before != "" {
 			must(0, os.WriteFile(file, []byte(c.before), 0o644))
 		}
-		err := AddRule(sources(), file, Allow, rule)
+		err := AddRule(context.Background(), sources(), file, Allow, rule)
 		got, _ := os.ReadFile(file)
 		if c.after == "" {
 			if err == nil || string(got) != c.before {
@@ -63,16 +64,16 @@ func TestAddRule(t *testing.T) {
 	}
 	for _, bad := range []string{"bsh(ls)", "bash(", "read([)"} {
 		file := filepath.Join(t.TempDir(), "a.yaml")
-		if err := AddRule(sources(), file, Allow, bad); err == nil {
+		if err := AddRule(context.Background(), sources(), file, Allow, bad); err == nil {
 			t.Errorf("%s was added", bad)
 		}
 	}
 	odd := `bash(git commit -m 'fix: # "x"' *)`
 	for _, name := range []string{"a.yaml", "a.toml", "a.json"} {
 		file := filepath.Join(t.TempDir(), name)
-		must(0, AddRule(sources(), file, Deny, odd))
-		must(0, AddRule(sources(), file, Deny, "read(*)"))
-		must(0, AddRule(sources(), file, Deny, "*"))
+		must(0, AddRule(context.Background(), sources(), file, Deny, odd))
+		must(0, AddRule(context.Background(), sources(), file, Deny, "read(*)"))
+		must(0, AddRule(context.Background(), sources(), file, Deny, "*"))
 		s := sources()
 		s.Files = []string{file}
 		if p := must(Load(s)); len(p.all) != 3 || p.all[0].text != odd {
@@ -85,7 +86,9 @@ func TestAddRule(t *testing.T) {
 func TestAddRuleTogether(t *testing.T) {
 	file, done := filepath.Join(t.TempDir(), "a.yaml"), make(chan error)
 	for i := range 16 {
-		go func() { done <- AddRule(sources(), file, Allow, "bash(tool"+string(rune('a'+i))+" *)") }()
+		go func() {
+			done <- AddRule(context.Background(), sources(), file, Allow, "bash(tool"+string(rune('a'+i))+" *)")
+		}()
 	}
 	for range 16 {
 		if err := <-done; err != nil {
@@ -107,52 +110,52 @@ func TestApprovals(t *testing.T) {
 	o := p.DecideAll([]Access{run("git push")})
 	consume := func(want Answer, args string) {
 		t.Helper()
-		if got, _, err := s.Consume(p, "bash", json.RawMessage(args)); err != nil || got != want {
+		if got, _, err := s.Consume(context.Background(), p, "bash", json.RawMessage(args)); err != nil || got != want {
 			t.Errorf("have %s, %v; want %s", got, err, want)
 		}
 	}
-	a := must(s.Request(p, "bash", args, &o))
-	if again := must(s.Request(p, "bash", json.RawMessage(`{"timeout_ms": 10, "command": "git push"}`), &o)); again.ID != a.ID {
+	a := must(s.Request(context.Background(), p, "bash", args, &o))
+	if again := must(s.Request(context.Background(), p, "bash", json.RawMessage(`{"timeout_ms": 10, "command": "git push"}`), &o)); again.ID != a.ID {
 		t.Error("the same call has two requests")
 	}
 	consume(Pending, string(args))
-	must(s.Approve(a.ID))
+	must(s.Approve(context.Background(), a.ID))
 	consume(Pending, `{"command":"git push --force","timeout_ms":10}`)
-	if got, _, _ := s.Consume(policyOf(t, "", grants("read(x)")), "bash", args); got != Pending {
+	if got, _, _ := s.Consume(context.Background(), policyOf(t, "", grants("read(x)")), "bash", args); got != Pending {
 		t.Error("approved under another policy")
 	}
-	if got, _, _ := s.Consume(p, "script", args); got != Pending {
+	if got, _, _ := s.Consume(context.Background(), p, "script", args); got != Pending {
 		t.Error("approved for another tool")
 	}
 	consume(Approved, `{"timeout_ms":10,"command":"git push"}`)
 	consume(Pending, string(args)) // once
 
-	a = must(s.Request(p, "bash", args, &o))
-	must(s.Refuse(a.ID, "not today"))
-	if _, err := s.Approve(a.ID); err == nil {
+	a = must(s.Request(context.Background(), p, "bash", args, &o))
+	must(s.Refuse(context.Background(), a.ID, "not today"))
+	if _, err := s.Approve(context.Background(), a.ID); err == nil {
 		t.Error("approved after a refusal")
 	}
-	if got, reason, err := s.Consume(p, "bash", args); got != Refused || reason != "not today" || err != nil {
+	if got, reason, err := s.Consume(context.Background(), p, "bash", args); got != Refused || reason != "not today" || err != nil {
 		t.Errorf("have %s %q %v", got, reason, err)
 	}
 
-	a = must(s.Request(p, "bash", args, &o))
+	a = must(s.Request(context.Background(), p, "bash", args, &o))
 	now = now.Add(DefaultApprovalTTL)
-	if _, err := s.Approve(a.ID); !errors.Is(err, ErrNoApproval) {
+	if _, err := s.Approve(context.Background(), a.ID); !errors.Is(err, ErrNoApproval) {
 		t.Errorf("approved after its time: %v", err)
 	}
-	a = must(s.Request(p, "bash", args, &o))
-	must(s.Approve(a.ID))
+	a = must(s.Request(context.Background(), p, "bash", args, &o))
+	must(s.Approve(context.Background(), a.ID))
 	now = now.Add(DefaultApprovalTTL)
 	consume(Pending, string(args))
-	if all := must(s.List()); len(all) != 0 {
+	if all := must(s.List(context.Background())); len(all) != 0 {
 		t.Errorf("left: %v", all)
 	}
-	if _, err := s.Request(p, "bash", json.RawMessage(`{"command":"a","command":"b"}`), &o); err == nil {
+	if _, err := s.Request(context.Background(), p, "bash", json.RawMessage(`{"command":"a","command":"b"}`), &o); err == nil {
 		t.Error("a key that stands twice means two things")
 	}
 	must(0, os.WriteFile(s.file("junk"), []byte("{"), 0o600))
-	if _, err := s.List(); err != nil {
+	if _, err := s.List(context.Background()); err != nil {
 		t.Errorf("a broken file: %v", err)
 	}
 }
@@ -161,7 +164,7 @@ func TestApprovals(t *testing.T) {
 func TestApprovalsOnce(t *testing.T) {
 	if dir := os.Getenv("AGENTKIT_TEST_CONSUME"); dir != "" {
 		p := must(Load(sources()))
-		answer, _, err := (&Approvals{Dir: dir}).Consume(p, "bash", json.RawMessage(`{"command":"x"}`))
+		answer, _, err := (&Approvals{Dir: dir}).Consume(context.Background(), p, "bash", json.RawMessage(`{"command":"x"}`))
 		os.Stdout.WriteString("answer=" + string(answer) + "\n")
 		if err != nil {
 			t.Fatal(err)
@@ -171,8 +174,8 @@ func TestApprovalsOnce(t *testing.T) {
 	s := &Approvals{Dir: t.TempDir()}
 	p := must(Load(sources()))
 	o := p.DecideAll([]Access{run("x")})
-	a := must(s.Request(p, "bash", json.RawMessage(`{"command":"x"}`), &o))
-	must(s.Approve(a.ID))
+	a := must(s.Request(context.Background(), p, "bash", json.RawMessage(`{"command":"x"}`), &o))
+	must(s.Approve(context.Background(), a.ID))
 	var procs []*exec.Cmd
 	var outs []*strings.Builder
 	for range 8 {

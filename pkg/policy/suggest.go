@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // Suggest returns the rules that let the same call pass when they are granted
@@ -112,9 +114,9 @@ func (p *Policy) shortPath(a *Access) string {
 	switch {
 	case name == p.root:
 		name = "."
-	case within(p.root, name):
+	case safefile.Below(p.root, name):
 		name = escapeGlob(strings.TrimPrefix(name[len(p.root):], "/"))
-	case p.home != "" && within(p.home, name) && name != p.home:
+	case p.home != "" && safefile.Below(p.home, name) && name != p.home:
 		name = "~/" + escapeGlob(strings.TrimPrefix(name[len(p.home):], "/"))
 	default:
 		name = escapeGlob(name)

@@ -1,11 +1,14 @@
 package policy
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // A TrustStore remembers which project policies the user has read and
@@ -54,26 +57,26 @@ func (s *TrustStore) List() ([]Trust, error) {
 }
 
 // Add accepts a file with its present content hash; earlier ones end.
-func (s *TrustStore) Add(path, sha256 string, now time.Time) error {
+func (s *TrustStore) Add(ctx context.Context, path, sha256 string, now time.Time) error {
 	if !filepath.IsAbs(path) || len(sha256) != 64 {
 		return fmt.Errorf("trusting %q: want an absolute path and a SHA-256", path)
 	}
-	return s.change(func(all []Trust) []Trust {
+	return s.change(ctx, func(all []Trust) []Trust {
 		return append(without(all, path), Trust{Path: path, SHA256: sha256, Time: now.UTC()})
 	})
 }
 
 // Remove ends the trust in a file.
-func (s *TrustStore) Remove(path string) error {
-	return s.change(func(all []Trust) []Trust { return without(all, path) })
+func (s *TrustStore) Remove(ctx context.Context, path string) error {
+	return s.change(ctx, func(all []Trust) []Trust { return without(all, path) })
 }
 
 func without(all []Trust, path string) []Trust {
 	return slices.DeleteFunc(all, func(t Trust) bool { return t.Path == path })
 }
 
-func (s *TrustStore) change(f func([]Trust) []Trust) error {
-	return locked(s.Path+".lock", func() error {
+func (s *TrustStore) change(ctx context.Context, f func([]Trust) []Trust) error {
+	return locked(ctx, s.Path+".lock", func() error {
 		all, err := s.List()
 		if err != nil {
 			return err
@@ -82,6 +85,6 @@ func (s *TrustStore) change(f func([]Trust) []Trust) error {
 		if err != nil {
 			return err
 		}
-		return writeFile(s.Path, append(data, '\n'))
+		return safefile.WriteFile(s.Path, append(data, '\n'))
 	})
 }

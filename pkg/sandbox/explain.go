@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // maxExplained bounds how much of an output's end is looked at, and how many
@@ -102,7 +104,7 @@ func (c *Config) explainFile(line string, reason int, dir string) (Denial, bool)
 			return Denial{Kind: DeniedRead, Path: path, Why: "it holds secrets, or is agentkit's own, and is hidden from commands"}, true
 		case belowAny(path, c.ReadOnly):
 			return Denial{Kind: DeniedWrite, Path: path, Why: "it is protected: it decides what other programs run"}, true
-		case c.Level == L2 && belowAny(path, c.writable()) && slices.ContainsFunc(c.kept(), func(k string) bool { return below(k, parent(path)) }):
+		case c.Level == L2 && belowAny(path, c.writable()) && slices.ContainsFunc(c.kept(), func(k string) bool { return safefile.Below(parent(path), k) }):
 			return Denial{
 				Kind: DeniedWrite, Path: path,
 				Why: "where nothing can be mounted, nothing new can be made right in a directory that holds agentkit's state; --state keeps that elsewhere",

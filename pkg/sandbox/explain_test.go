@@ -3,6 +3,8 @@ package sandbox
 import (
 	"strings"
 	"testing"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 func TestExplain(t *testing.T) {
@@ -68,7 +70,7 @@ func FuzzExplain(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		c := &Config{Root: "/w", Hidden: []string{"/h"}}
 		for _, d := range c.Explain(s, "/w") {
-			if d.Path == "" || d.Why == "" || d.Kind == DeniedWrite && d.Allow != "" && below(d.Path, "/w") {
+			if d.Path == "" || d.Why == "" || d.Kind == DeniedWrite && d.Allow != "" && safefile.Below("/w", d.Path) {
 				t.Errorf("%q: %+v", s, d)
 			}
 		}

@@ -5,16 +5,13 @@ import (
 	"os"
 	"path"
 	"strings"
-)
 
-// below reports whether path is dir or in it.
-func below(path, dir string) bool {
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
-}
+	"github.com/agentkit-go/agentkit/pkg/safefile"
+)
 
 func belowAny(path string, dirs []string) bool {
 	for _, d := range dirs {
-		if below(path, d) {
+		if safefile.Below(d, path) {
 			return true
 		}
 	}
@@ -40,8 +37,8 @@ func aroundIn(dir string, hidden []string, list []entry) []entry {
 		path := strings.TrimSuffix(dir, "/") + "/" + e.Name()
 		covered, inside := false, false
 		for _, h := range hidden {
-			covered = covered || below(path, h)
-			inside = inside || below(h, path)
+			covered = covered || safefile.Below(h, path)
+			inside = inside || safefile.Below(path, h)
 		}
 		switch {
 		case covered:

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // A Restore is one protected path that a command had changed, and that is
@@ -160,7 +162,7 @@ func (r roots) close() {
 func (c *Config) home(path string) string {
 	best := ""
 	for _, dir := range c.writable() {
-		if below(path, dir) && path != dir && len(dir) > len(best) {
+		if safefile.Below(dir, path) && path != dir && len(dir) > len(best) {
 			best = dir
 		}
 	}
@@ -237,7 +239,7 @@ func (s *Snapshot) Restore(quarantine string) ([]Restore, error) {
 	defer open.close()
 	for i := range s.paths {
 		g := &s.paths[i]
-		if path := filepath.Join(g.dir, g.name); below(quarantine, path) {
+		if path := filepath.Join(g.dir, g.name); safefile.Below(path, quarantine) {
 			errs = append(errs, fmt.Errorf("restoring %s: it holds the quarantine", path))
 			continue
 		}

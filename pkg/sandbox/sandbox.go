@@ -29,6 +29,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // A Level says how far the operating system holds a command.
@@ -137,7 +139,7 @@ func (c *Config) unmounted() *Config {
 	u := *c
 	u.entries, u.types = []string{}, map[string]fs.FileMode{}
 	for _, dir := range c.writable() {
-		if slices.ContainsFunc(kept, func(k string) bool { return below(k, dir) }) {
+		if slices.ContainsFunc(kept, func(k string) bool { return safefile.Below(dir, k) }) {
 			for _, e := range aroundIn(dir, kept, nil) {
 				if e.mode&os.ModeSymlink == 0 { // not what leads elsewhere
 					u.entries = append(u.entries, e.path)
@@ -156,7 +158,7 @@ func (c *Config) kept() []string {
 	list := slices.Clone(c.Private)
 	for i, private := range list {
 		for _, path := range c.ReadOnly {
-			if below(private, path) && len(path) < len(list[i]) {
+			if safefile.Below(path, private) && len(path) < len(list[i]) {
 				list[i] = path
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/agentkit-go/agentkit/pkg/fork"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"golang.org/x/sys/unix"
 )
 
@@ -433,7 +434,7 @@ func (s *start) enforced() Enforced {
 			e.Mechanisms = append(e.Mechanisms, "pidns")
 		}
 		for _, path := range s.Hidden {
-			if below(path, s.Root) && !belowAny(path, s.Private) && len(e.Covered) < 50 {
+			if safefile.Below(s.Root, path) && !belowAny(path, s.Private) && len(e.Covered) < 50 {
 				e.Covered = append(e.Covered, path)
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 )
@@ -314,7 +315,7 @@ func TestLinksOpenNothing(t *testing.T) {
 		if i, err := os.Lstat(rule.Path); err == nil && i.Mode()&os.ModeSymlink != 0 && rule.Flags&unix.O_NOFOLLOW == 0 && !strings.HasPrefix(rule.Path, "/dev/") {
 			t.Errorf("%s is followed", rule.Path)
 		}
-		if below(secret, rule.Path) && rule.Access&unix.LANDLOCK_ACCESS_FS_READ_FILE != 0 {
+		if safefile.Below(rule.Path, secret) && rule.Access&unix.LANDLOCK_ACCESS_FS_READ_FILE != 0 {
 			t.Errorf("%s opens the secret", rule.Path)
 		}
 		seen[strings.TrimPrefix(rule.Path, home+"/")] = true

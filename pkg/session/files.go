@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // ErrName is returned for a name that is not a slash-separated path below the
@@ -103,7 +105,7 @@ func (s *Session) Update(ctx context.Context, name string, change func(old []byt
 func (s *Session) OpenFile(name string, flag int) (*os.File, error) {
 	open := s.openParent
 	if flag&os.O_CREATE != 0 {
-		open = func(name string) (*Dir, string, error) { return s.makeParent(context.Background(), name) }
+		open = func(name string) (*safefile.Dir, string, error) { return s.makeParent(context.Background(), name) }
 	}
 	dir, base, err := open(name)
 	if err != nil {
@@ -139,12 +141,12 @@ func (s *Session) RemoveAll(name string) error {
 		return err
 	}
 	defer dir.Close()
-	return dir.root.RemoveAll(base)
+	return dir.RemoveAll(base)
 }
 
 // openParent opens the directory that holds name; makeParent creates it too.
 // The Dir is the caller's to close.
-func (s *Session) openParent(name string) (*Dir, string, error) {
+func (s *Session) openParent(name string) (*safefile.Dir, string, error) {
 	parts, err := split(name)
 	if err != nil {
 		return nil, "", err
@@ -153,10 +155,10 @@ func (s *Session) openParent(name string) (*Dir, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	return descend(dir, parts, (*Dir).Sub)
+	return descend(dir, parts, (*safefile.Dir).Sub)
 }
 
-func (s *Session) makeParent(ctx context.Context, name string) (*Dir, string, error) {
+func (s *Session) makeParent(ctx context.Context, name string) (*safefile.Dir, string, error) {
 	parts, err := split(name)
 	if err != nil {
 		return nil, "", err
@@ -165,15 +167,15 @@ func (s *Session) makeParent(ctx context.Context, name string) (*Dir, string, er
 	if err != nil {
 		return nil, "", err
 	}
-	root, err := held.root.OpenRoot(".")
+	dir, err := held.Again()
 	if err != nil {
 		return nil, "", err
 	}
-	return descend(&Dir{root, held.path}, parts, (*Dir).Make)
+	return descend(dir, parts, (*safefile.Dir).Make)
 }
 
 // descend closes every directory it passes, dir too.
-func descend(dir *Dir, parts []string, step func(*Dir, string) (*Dir, error)) (*Dir, string, error) {
+func descend(dir *safefile.Dir, parts []string, step func(*safefile.Dir, string) (*safefile.Dir, error)) (*safefile.Dir, string, error) {
 	last := len(parts) - 1
 	for _, part := range parts[:last] {
 		next, err := step(dir, part)

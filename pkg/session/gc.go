@@ -7,8 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // CollectOptions says what Collect works on.
@@ -59,7 +62,7 @@ const gonePrefix = "@gone-"
 func Collect(ctx context.Context, o CollectOptions) (Report, error) {
 	report := Report{DryRun: o.DryRun}
 	o.Limits = o.Limits.withDefaults()
-	state, err := openState(realParent(filepath.Clean(o.State)))
+	state, err := safefile.OpenOwned(realParent(filepath.Clean(o.State)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return report, nil
 	}
@@ -113,7 +116,7 @@ const stampFile = ".gc"
 // cheap when there is nothing to do, and it never fails: gc is a service to
 // others, not part of the caller's work.
 func (s *Session) Opportunistic(ctx context.Context) Report {
-	state, err := openState(s.state)
+	state, err := safefile.OpenOwned(s.state)
 	if err != nil {
 		return Report{}
 	}
@@ -122,13 +125,13 @@ func (s *Session) Opportunistic(ctx context.Context) Report {
 	if info, err := state.Lstat(stampFile); err == nil && now.Sub(info.ModTime()).Abs() < time.Hour {
 		return Report{}
 	}
-	lock, err := state.tryLock(stampFile, true)
+	lock, err := state.TryLock(stampFile, true)
 	if err != nil {
 		return Report{}
 	}
 	defer lock.Close()
 	// First the stamp: should this crash, it is not tried again at once.
-	if state.root.Chtimes(stampFile, now, now) != nil {
+	if state.Touch(stampFile, now) != nil {
 		return Report{}
 	}
 	s.tidy(now)
@@ -147,7 +150,7 @@ func (s *Session) tidy(now time.Time) {
 	expired := now.Add(-s.o.Limits.SpillAge)
 	if spills, err := dir.Sub(spillDir); err == nil {
 		defer spills.Close()
-		if lock, err := spills.tryLock(spillLock, true); err == nil {
+		if lock, err := spills.TryLock(spillLock, true); err == nil {
 			defer lock.Close()
 			if files, err := scanSpills(spills, ""); err == nil {
 				makeRoom(spills, files, s.o.Limits.SpillTotal, spillStep(s.o.Limits), expired)
@@ -160,13 +163,13 @@ func (s *Session) tidy(now time.Time) {
 	}
 	for _, item := range found.items {
 		if item.kind == cacheItem && item.mod.Before(expired) {
-			_ = dir.root.Remove(item.name) // the next look tries again
+			_ = dir.Remove(item.name) // the next look tries again
 		}
 	}
 }
 
 // removeAll does what was planned for one session, unless it came into use.
-func (f *found) removeAll(state *Dir, dryRun bool) ([]Removal, error) {
+func (f *found) removeAll(state *safefile.Dir, dryRun bool) ([]Removal, error) {
 	if dryRun {
 		return f.remove, nil
 	}
@@ -176,15 +179,15 @@ func (f *found) removeAll(state *Dir, dryRun bool) ([]Removal, error) {
 	}
 	defer hash.Close()
 	if f.gone {
-		return f.remove, hash.root.RemoveAll(f.id)
+		return f.remove, hash.RemoveAll(f.id)
 	}
 	dir, err := hash.Sub(f.id)
 	if err != nil {
 		return nil, err
 	}
 	defer dir.Close()
-	lock, err := dir.tryLock(useFile, true)
-	if errors.Is(err, ErrLocked) {
+	lock, err := dir.TryLock(useFile, true)
+	if errors.Is(err, safefile.ErrLocked) {
 		return nil, nil
 	}
 	if err != nil {
@@ -202,22 +205,22 @@ func (f *found) removeAll(state *Dir, dryRun bool) ([]Removal, error) {
 
 // removeSession first renames the session, so that a process that wants it
 // finds none and makes a new one, and a crash leaves what the next gc knows.
-func (f *found) removeSession(hash, dir *Dir, lock *os.File) ([]Removal, error) {
+func (f *found) removeSession(hash, dir *safefile.Dir, lock *os.File) ([]Removal, error) {
 	gone := gonePrefix + NewID("")
-	if !modes { // Windows renames no directory that is open
+	if runtime.GOOS == "windows" { // it renames no directory that is open
 		lock.Close()
 		dir.Close()
 	}
-	if err := hash.root.Rename(f.id, gone); err != nil {
+	if err := hash.Rename(f.id, gone); err != nil {
 		return nil, err
 	}
-	if err := hash.root.RemoveAll(gone); err != nil {
+	if err := hash.RemoveAll(gone); err != nil {
 		return nil, err
 	}
 	return f.remove, nil
 }
 
-func (f *found) removeItems(dir *Dir) ([]Removal, error) {
+func (f *found) removeItems(dir *safefile.Dir) ([]Removal, error) {
 	var removed []Removal
 	var errs []error
 	for _, r := range f.remove {
@@ -226,7 +229,7 @@ func (f *found) removeItems(dir *Dir) ([]Removal, error) {
 			continue
 		}
 		if err == nil {
-			err = dir.root.RemoveAll(name)
+			err = dir.RemoveAll(name)
 		}
 		if err != nil {
 			errs = append(errs, err)
@@ -239,7 +242,7 @@ func (f *found) removeItems(dir *Dir) ([]Removal, error) {
 
 // spillWritten reports whether name is a spill file that is still written,
 // though its Session was closed before it.
-func spillWritten(dir *Dir, name string) bool {
+func spillWritten(dir *safefile.Dir, name string) bool {
 	if filepath.Dir(name) != spillDir {
 		return false
 	}
@@ -248,11 +251,11 @@ func spillWritten(dir *Dir, name string) bool {
 		return false
 	}
 	defer spills.Close()
-	return spills.locked(filepath.Base(name))
+	return spills.Locked(filepath.Base(name))
 }
 
 // jobsAlive reports whether a job of the session is held.
-func jobsAlive(dir *Dir) bool {
+func jobsAlive(dir *safefile.Dir) bool {
 	jobs, err := dir.Sub("jobs")
 	if err != nil {
 		return false
@@ -270,7 +273,7 @@ func jobsAlive(dir *Dir) bool {
 		if err != nil {
 			continue
 		}
-		alive := job.locked(jobLock)
+		alive := job.Locked(jobLock)
 		job.Close()
 		if alive {
 			return true

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // A found is one session as gc sees it.
@@ -47,7 +49,7 @@ const (
 const tempAge = time.Hour
 
 // scan finds all sessions, in the order of their paths.
-func scan(ctx context.Context, state *Dir) ([]*found, error) {
+func scan(ctx context.Context, state *safefile.Dir) ([]*found, error) {
 	hashes, err := state.ReadDir()
 	if err != nil {
 		return nil, err
@@ -83,7 +85,7 @@ func isHash(name string) bool {
 }
 
 // examine returns what is known of a session, nil for what is none.
-func examine(hash *Dir, entry fs.DirEntry) *found {
+func examine(hash *safefile.Dir, entry fs.DirEntry) *found {
 	id := entry.Name()
 	gone := strings.HasPrefix(id, gonePrefix)
 	if !entry.IsDir() || !gone && !validID(id) {
@@ -94,20 +96,20 @@ func examine(hash *Dir, entry fs.DirEntry) *found {
 		return nil
 	}
 	defer dir.Close()
-	f := &found{id: id, path: dir.path, gone: gone}
+	f := &found{id: id, path: dir.Path(), gone: gone}
 	if info, err := dir.Lstat(useFile); err == nil {
 		f.lastUse, f.signed = info.ModTime(), true
 	} else if info, err := dir.Lstat("."); err == nil {
 		f.lastUse = info.ModTime()
 	}
-	f.busy = f.walk(dir) != nil || dir.locked(useFile) || jobsAlive(dir)
+	f.busy = f.walk(dir) != nil || dir.Locked(useFile) || jobsAlive(dir)
 	return f
 }
 
 // walk measures the session and finds its items.
-func (f *found) walk(dir *Dir) error {
+func (f *found) walk(dir *safefile.Dir) error {
 	jobs := map[string]int{} // index in items
-	return fs.WalkDir(dir.root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+	return fs.WalkDir(dir.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
 				return nil // gone meanwhile
@@ -130,7 +132,7 @@ func (f *found) walk(dir *Dir) error {
 		it := item{name: name, bytes: info.Size(), mod: info.ModTime()}
 		base := parts[len(parts)-1]
 		if base[0] == '.' {
-			if strings.HasSuffix(base, tempSuffix) {
+			if strings.HasSuffix(base, safefile.TempSuffix) {
 				it.kind = tempItem
 				f.items = append(f.items, it)
 			}

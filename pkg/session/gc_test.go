@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 const day = 24 * time.Hour
@@ -138,7 +140,7 @@ func TestCollect(t *testing.T) {
 			hold: func(t *testing.T, s *Session) {
 				f, err := os.OpenFile(s.Path("jobs", "j", "lock"), os.O_RDWR, 0)
 				must(t, err)
-				must(t, TryLock(f, true))
+				must(t, safefile.TryLock(f, true))
 				t.Cleanup(func() { f.Close() })
 			},
 			gone: []string{"s2/spill/b.txt"}, freed: 7,
@@ -214,7 +216,7 @@ func TestCollectFollowsNoLink(t *testing.T) {
 	}
 	link := filepath.Join(t.TempDir(), "state")
 	must(t, os.Symlink(state, link))
-	if _, err := Collect(t.Context(), CollectOptions{State: link, Now: now}); !errors.Is(err, ErrUnsafe) {
+	if _, err := Collect(t.Context(), CollectOptions{State: link, Now: now}); !errors.Is(err, safefile.ErrUnsafe) {
 		t.Errorf("Collect of a link: %v", err)
 	}
 }
@@ -299,7 +301,7 @@ func TestCollectLooksAgain(t *testing.T) {
 			s := openTest(t, dir)
 			must(t, errors.Join(s.WriteFile("todo.json", nil), s.Close()))
 			must(t, os.Chtimes(s.Path(useFile), time.Unix(1000, 0), time.Unix(1000, 0)))
-			state, err := openState(dir)
+			state, err := safefile.OpenOwned(dir)
 			must(t, err)
 			defer state.Close()
 			found, err := scan(t.Context(), state)

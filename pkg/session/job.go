@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"os"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // jobLock is held by a job's supervisor while the job lives.
@@ -11,14 +13,14 @@ const jobLock = "lock"
 
 // HoldJob creates jobs/ID/ and marks the job as alive until release is called
 // or the process dies. While it is alive gc removes neither the job nor its
-// session. A job that someone else holds is ErrLocked.
+// session. A job that someone else holds is safefile.ErrLocked.
 func (s *Session) HoldJob(ctx context.Context, id string) (release func(), err error) {
 	dir, base, err := s.makeParent(ctx, "jobs/"+id+"/"+jobLock)
 	if err != nil {
 		return nil, err
 	}
 	defer dir.Close()
-	f, err := dir.tryLock(base, true)
+	f, err := dir.TryLock(base, true)
 	if err != nil {
 		return nil, err
 	}
@@ -37,8 +39,8 @@ func (s *Session) JobAlive(id string) (bool, error) {
 		return false, err
 	}
 	defer f.Close()
-	err = TryLock(f, false)
-	if errors.Is(err, ErrLocked) {
+	err = safefile.TryLock(f, false)
+	if errors.Is(err, safefile.ErrLocked) {
 		return true, nil
 	}
 	return false, err

@@ -18,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // The test binary is its own second process: with SESSION_TEST set it does
@@ -167,7 +169,7 @@ func TestFullDisk(t *testing.T) {
 	if data, err := s.ReadFile("todo.json"); len(data) != 900 || err != nil {
 		t.Errorf("%d bytes, %v", len(data), err)
 	}
-	if left, _ := filepath.Glob(s.Path(".*" + tempSuffix)); len(left) != 0 {
+	if left, _ := filepath.Glob(s.Path(".*" + safefile.TempSuffix)); len(left) != 0 {
 		t.Errorf("left: %q", left)
 	}
 }
@@ -193,7 +195,7 @@ func TestKilledWriterLeavesWholeState(t *testing.T) {
 	now := time.Now().Add(2 * time.Hour)
 	_, err := Collect(t.Context(), CollectOptions{State: state, Now: now})
 	must(t, err)
-	if left, _ := filepath.Glob(s.Path(".*" + tempSuffix)); len(left) != 0 {
+	if left, _ := filepath.Glob(s.Path(".*" + safefile.TempSuffix)); len(left) != 0 {
 		t.Errorf("left: %q", left)
 	}
 }
@@ -206,7 +208,7 @@ func TestLocksDieWithTheirHolder(t *testing.T) {
 	if !alive || err != nil {
 		t.Errorf("JobAlive = %v, %v", alive, err)
 	}
-	if _, err := s.HoldJob(t.Context(), "j1"); !errors.Is(err, ErrLocked) {
+	if _, err := s.HoldJob(t.Context(), "j1"); !errors.Is(err, safefile.ErrLocked) {
 		t.Errorf("HoldJob: %v", err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
@@ -383,14 +385,14 @@ func TestUnsafePathsAreRefused(t *testing.T) {
 			for name, session := range map[string]*Session{"a new session": nil, "an old session": s} {
 				if session == nil {
 					if session, err = Open(Options{State: state, Root: "/srv/project", ID: "s1"}); err != nil {
-						if !errors.Is(err, ErrUnsafe) {
+						if !errors.Is(err, safefile.ErrUnsafe) {
 							t.Errorf("Open: %v", err)
 						}
 						continue
 					}
 				}
-				if err := c.act(session); !errors.Is(err, ErrUnsafe) {
-					t.Errorf("%s: %v, want ErrUnsafe", name, err)
+				if err := c.act(session); !errors.Is(err, safefile.ErrUnsafe) {
+					t.Errorf("%s: %v, want safefile.ErrUnsafe", name, err)
 				}
 				session.Close()
 			}
@@ -418,11 +420,11 @@ func TestOtherOwnerIsRefused(t *testing.T) {
 	s := openTest(t, state)
 	must(t, s.WriteFile("todo.json", nil))
 	must(t, os.Chown(s.Path("todo.json"), 12345, 0))
-	if _, err := s.ReadFile("todo.json"); !errors.Is(err, ErrUnsafe) {
+	if _, err := s.ReadFile("todo.json"); !errors.Is(err, safefile.ErrUnsafe) {
 		t.Errorf("ReadFile: %v", err)
 	}
 	must(t, os.Chown(s.Dir(), 12345, 0))
-	if _, err := Open(Options{State: state, Root: "/srv/project", ID: "s1"}); !errors.Is(err, ErrUnsafe) {
+	if _, err := Open(Options{State: state, Root: "/srv/project", ID: "s1"}); !errors.Is(err, safefile.ErrUnsafe) {
 		t.Errorf("Open: %v", err)
 	}
 }

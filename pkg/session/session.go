@@ -9,7 +9,7 @@
 //     there leaves no trace.
 //   - Directories are 0700 and files 0600 whatever the umask. A state path that
 //     is a symbolic link, belongs to someone else, or lets others in is refused
-//     with an error that is [ErrUnsafe].
+//     with an error that is [safefile.ErrUnsafe].
 //   - Whole files are written to a temporary file and renamed, so that a crash
 //     at any instant leaves the old or the new content.
 //   - Writers lock, and the kernel drops the lock of a process that dies.
@@ -27,6 +27,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // Options says which session, and where.
@@ -82,13 +84,13 @@ type Session struct {
 	hash  string
 
 	mu   sync.Mutex
-	dir  *Dir     // held open once in use
-	use  *os.File // holds the shared lock
-	last int64    // microseconds of the newest spill id
+	dir  *safefile.Dir // held open once in use
+	use  *os.File      // holds the shared lock
+	last int64         // microseconds of the newest spill id
 }
 
 // Open describes the session; it creates nothing. It fails with ErrID for an
-// ID that is not allowed, and with ErrUnsafe when the state directory or a
+// ID that is not allowed, and with safefile.ErrUnsafe when the state directory or a
 // directory of ours in it is a link, is not ours or lets others in: nobody but
 // us may write to the state directory, nobody but us may look into those below.
 func Open(o Options) (*Session, error) {
@@ -168,14 +170,11 @@ func (s *Session) Close() error {
 func (s *Session) check() error {
 	level := []string{s.state, filepath.Join(s.state, s.hash), s.Dir()}
 	for i, path := range level {
-		info, err := os.Lstat(path)
+		err := safefile.Check(path, i == 0)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
 		if err != nil {
-			return err
-		}
-		if err := checkDir(path, info, i > 0); err != nil {
 			return err
 		}
 	}
@@ -183,10 +182,10 @@ func (s *Session) check() error {
 }
 
 // enter returns the session's directory, created and held against gc.
-func (s *Session) enter(ctx context.Context) (*Dir, error) {
+func (s *Session) enter(ctx context.Context) (*safefile.Dir, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.dir != nil && s.dir.current() {
+	if s.dir != nil && s.dir.Current() {
 		return s.dir, nil
 	}
 	if s.dir != nil { // someone removed it while we used it: start afresh
@@ -196,21 +195,21 @@ func (s *Session) enter(ctx context.Context) (*Dir, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	for wait := newBackoff(); ; {
+	// Not there, or busy: gc removed or is removing what we just made.
+	passing := func(err error) bool {
+		return (errors.Is(err, fs.ErrNotExist) || errors.Is(err, safefile.ErrLocked)) && !s.noState(err)
+	}
+	err := safefile.Retry(ctx, passing, func() error {
 		dir, use, err := s.tryEnter()
 		if err == nil {
 			s.dir, s.use = dir, use
-			return dir, nil
 		}
-		// Not there, or busy: gc removed or is removing what we just made.
-		passing := errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrLocked)
-		if !passing || s.noState(err) {
-			return nil, fmt.Errorf("entering session %q: %w", s.o.ID, err)
-		}
-		if ctxErr := wait.sleep(ctx); ctxErr != nil {
-			return nil, fmt.Errorf("entering session %q: %w", s.o.ID, errors.Join(ctxErr, err))
-		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("entering session %q: %w", s.o.ID, err)
 	}
+	return s.dir, nil
 }
 
 // noState reports whether the state directory cannot be made: nobody removes that
@@ -220,12 +219,12 @@ func (s *Session) noState(err error) bool {
 	return ok && p.Op == "mkdir" && strings.HasPrefix(s.state+"/", p.Path+"/")
 }
 
-func (s *Session) tryEnter() (_ *Dir, _ *os.File, err error) {
+func (s *Session) tryEnter() (_ *safefile.Dir, _ *os.File, err error) {
 	dir, err := s.makeDir()
 	if err != nil {
 		return nil, nil, err
 	}
-	use, err := dir.tryLock(useFile, false)
+	use, err := dir.TryLock(useFile, false)
 	if err != nil {
 		return nil, nil, errors.Join(err, dir.Close())
 	}
@@ -234,22 +233,22 @@ func (s *Session) tryEnter() (_ *Dir, _ *os.File, err error) {
 			err = errors.Join(err, use.Close(), dir.Close())
 		}
 	}()
-	if !dir.current() { // gc moved it away, where it cannot keep the lock meanwhile
-		return nil, nil, ErrLocked
+	if !dir.Current() { // gc moved it away, where it cannot keep the lock meanwhile
+		return nil, nil, safefile.ErrLocked
 	}
 	if err := s.sign(use); err != nil {
 		return nil, nil, err
 	}
 	now := s.o.Now()
-	return dir, use, dir.root.Chtimes(useFile, now, now)
+	return dir, use, dir.Touch(useFile, now)
 }
 
 // makeDir creates the directories down to the session's.
-func (s *Session) makeDir() (*Dir, error) {
+func (s *Session) makeDir() (*safefile.Dir, error) {
 	if err := os.MkdirAll(filepath.Dir(s.state), 0o700); err != nil {
 		return nil, fmt.Errorf("creating the state directory: %w", err)
 	}
-	state, err := makeState(s.state)
+	state, err := safefile.MakeOwned(s.state)
 	if err != nil {
 		return nil, err
 	}
@@ -264,8 +263,8 @@ func (s *Session) makeDir() (*Dir, error) {
 
 // openDir opens the session's directory without creating anything; the error
 // is fs.ErrNotExist when there is none.
-func (s *Session) openDir() (*Dir, error) {
-	state, err := openState(s.state)
+func (s *Session) openDir() (*safefile.Dir, error) {
+	state, err := safefile.OpenOwned(s.state)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 func openTest(t testing.TB, state string, change ...func(*Options)) *Session {
@@ -122,7 +124,7 @@ func TestUpdate(t *testing.T) {
 	if data, err := s.ReadFile("empty"); err != nil || len(data) != 0 {
 		t.Errorf("empty: %q, %v", data, err)
 	}
-	left, _ := filepath.Glob(s.Path(".*" + tempSuffix))
+	left, _ := filepath.Glob(s.Path(".*" + safefile.TempSuffix))
 	if len(left) != 0 {
 		t.Errorf("temporary files left: %q", left)
 	}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // ErrSpillFull is returned by Write when a limit is reached; the bytes before
@@ -33,7 +35,7 @@ type Spill struct {
 	name string
 
 	mu      sync.Mutex
-	dir     *Dir
+	dir     *safefile.Dir
 	f       *os.File // locked while it is open: no one removes it
 	size    int64
 	granted int64 // up to here it may grow without looking at the others
@@ -54,7 +56,7 @@ func (s *Session) Spill(kind string) (*Spill, error) {
 	if err != nil {
 		return nil, fmt.Errorf("creating a spill file: %w", err)
 	}
-	p := &Spill{s: s, dir: dir, name: name, path: filepath.Join(dir.path, name)}
+	p := &Spill{s: s, dir: dir, name: name, path: filepath.Join(dir.Path(), name)}
 	if err := p.create(); err != nil {
 		return nil, fmt.Errorf("creating a spill file: %w", errors.Join(err, dir.Close()))
 	}
@@ -82,8 +84,7 @@ func (s *Session) Owns(path string) bool {
 		return false
 	}
 	defer spills.Close()
-	info, err := spills.Lstat(base)
-	return err == nil && checkFile(path, info) == nil
+	return spills.Check(base) == nil
 }
 
 // Path returns the file's absolute path.
@@ -138,7 +139,7 @@ func (p *Spill) create() error {
 	if err != nil {
 		return err
 	}
-	if err := TryLock(f, true); err != nil {
+	if err := safefile.TryLock(f, true); err != nil {
 		return errors.Join(err, f.Close())
 	}
 	p.f = f
@@ -195,7 +196,7 @@ type spillFile struct {
 }
 
 // scanSpills lists the spill files but one, oldest first.
-func scanSpills(dir *Dir, but string) ([]spillFile, error) {
+func scanSpills(dir *safefile.Dir, but string) ([]spillFile, error) {
 	entries, err := dir.ReadDir()
 	if err != nil {
 		return nil, err
@@ -221,7 +222,7 @@ func scanSpills(dir *Dir, but string) ([]spillFile, error) {
 // makeRoom removes finished spills, oldest first, until the rest counts at
 // most target bytes, and those last written before expired in any case. It
 // returns what the rest counts.
-func makeRoom(dir *Dir, files []spillFile, target, step int64, expired time.Time) (used int64) {
+func makeRoom(dir *safefile.Dir, files []spillFile, target, step int64, expired time.Time) (used int64) {
 	// Finding out who is still written costs an open and a lock per file: not
 	// needed as long as there is room even if all of them were.
 	var most int64
@@ -235,7 +236,7 @@ func makeRoom(dir *Dir, files []spillFile, target, step int64, expired time.Time
 	}
 	finished := files[:0]
 	for _, f := range files {
-		if dir.locked(f.name) {
+		if dir.Locked(f.name) {
 			used += roundUp(f.size, step)
 			continue
 		}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // A casePolicy is the neutral policy of a labelled case.
@@ -123,7 +124,7 @@ func (j judge) outside(setting string, open bool, other, whenOpen int) int {
 }
 
 func (j judge) within(a *policy.Access) bool {
-	return within(a.Path, j.b.root) || j.p.Tmp && within(a.Path, "/tmp") || a.Path == "/dev/null"
+	return safefile.Below(j.b.root, a.Path) || j.p.Tmp && safefile.Below("/tmp", a.Path) || a.Path == "/dev/null"
 }
 
 func (j judge) protected(a *policy.Access) bool {
@@ -134,7 +135,7 @@ func (j judge) protected(a *policy.Access) bool {
 		}
 		for _, q := range []string{a.Path, a.Named} {
 			q = strings.ToLower(q)
-			if q != "" && (within(q, strings.ToLower(p)) || a.Tree && within(strings.ToLower(p), q)) {
+			if q != "" && (safefile.Below(strings.ToLower(p), q) || a.Tree && safefile.Below(q, strings.ToLower(p))) {
 				return true
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // matches reports whether a call is as h says. Dynamic words may be anything,
@@ -133,7 +134,7 @@ func (w *walker) broadTarget(x word) bool {
 	}
 	for _, r := range w.resolve(x.text) {
 		p := r.access.Path
-		if p == "/" || p == w.world.Home || p == w.world.Root || w.world.Root != "" && within(w.world.Root, p) || strings.HasPrefix(p, "/") && !w.writable(p) {
+		if p == "/" || p == w.world.Home || p == w.world.Root || w.world.Root != "" && safefile.Below(p, w.world.Root) || strings.HasPrefix(p, "/") && !w.writable(p) {
 			return true
 		}
 	}

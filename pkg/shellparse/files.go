@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // A resolved is a path as the machine has it.
@@ -351,7 +352,7 @@ func (w *walker) maybeWritten(c *call, name string) {
 // readOnlyPlace names what no program run by a user changes.
 func readOnlyPlace(p string) bool {
 	for _, d := range []string{"/usr", "/bin", "/sbin", "/lib", "/lib64", "/proc", "/sys", "/dev/null"} {
-		if within(p, d) {
+		if safefile.Below(d, p) {
 			return true
 		}
 	}

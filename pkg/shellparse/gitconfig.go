@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // A repoConfig is what a repository's own configuration makes git run.
@@ -34,7 +35,7 @@ func (w *walker) repository(dir string) (cfg repoConfig, unknown string) {
 	if w.world.Root == "" || w.world.Resolve == nil || w.world.ReadFile == nil {
 		return cfg, "the repository cannot be looked at"
 	}
-	if !within(dir, w.world.Root) {
+	if !safefile.Below(w.world.Root, dir) {
 		return cfg, "a repository outside the root, whose settings may run programs"
 	}
 	cfg.dir = dir

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // A trackedFile is an entry of a repository's index.
@@ -255,7 +256,7 @@ func (w *walker) gitPathspecs(c *call, g *gitCommand, args []word) (keep, drop [
 // none is what none of them says.
 func inPathspec(specs []string, name, top string, none bool) bool {
 	for _, s := range specs {
-		if within(top+"/"+name, s) || strings.ContainsAny(s, "*?[") && (wildcard(s, name, 64) || wildcard(s, name[strings.LastIndexByte(name, '/')+1:], 64)) {
+		if safefile.Below(s, top+"/"+name) || strings.ContainsAny(s, "*?[") && (wildcard(s, name, 64) || wildcard(s, name[strings.LastIndexByte(name, '/')+1:], 64)) {
 			return true
 		}
 	}

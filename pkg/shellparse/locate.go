@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // locate finds the program of a word: its path, whether it lies where only the
@@ -77,14 +78,9 @@ func systemPath(a policy.Access) bool {
 // where anything may have put a program and commands may write.
 func (w *walker) writable(p string) bool {
 	for _, dir := range append([]string{w.world.Root}, w.world.Temp...) {
-		if dir != "" && dir != "/" && within(p, dir) {
+		if dir != "" && dir != "/" && safefile.Below(dir, p) {
 			return true
 		}
 	}
 	return false
-}
-
-// within reports whether p is dir or lies below it.
-func within(p, dir string) bool {
-	return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/")
 }

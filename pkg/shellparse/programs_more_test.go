@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // TestWhatProgramsTouch: what programs with a language or file names of their
@@ -85,7 +86,7 @@ func TestWhatProgramsTouch(t *testing.T) {
 		has(c.starts, func(x *policy.Access) bool { return x.Kind == policy.Exec && len(x.Argv) > 0 && x.Argv[0] == c.starts })
 		danger := slices.ContainsFunc(a.Accesses, func(x policy.Access) bool { return x.Danger != "" })
 		outside := slices.ContainsFunc(a.Accesses, func(x policy.Access) bool {
-			return (x.Kind == policy.Read || x.Kind == policy.Write) && !within(x.Path, b.root)
+			return (x.Kind == policy.Read || x.Kind == policy.Write) && !safefile.Below(b.root, x.Path)
 		})
 		switch {
 		case c.opaque && len(a.Opaque) == 0:

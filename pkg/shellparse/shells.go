@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // login reads su, runuser and sg: a shell's text in -c, or a program.
@@ -324,7 +325,7 @@ func (w *walker) scriptText(name string) (string, bool) {
 		return "", false
 	}
 	r := w.resolve(name)
-	if len(r) != 1 || r[0].access.File != policy.Regular || w.world.Root == "" || !within(r[0].access.Path, w.world.Root) {
+	if len(r) != 1 || r[0].access.File != policy.Regular || w.world.Root == "" || !safefile.Below(w.world.Root, r[0].access.Path) {
 		return "", false
 	}
 	b, err := w.world.ReadFile(r[0].access.Path)

@@ -142,7 +142,7 @@ func (env *Env) settle(ctx context.Context, in *Invocation, id string, out *poli
 // very call, else that of whoever can be asked now.
 func (env *Env) answer(ctx context.Context, in *Invocation, id string, out *policy.Outcome) (Answer, error) {
 	args := in.Set.Canonical()
-	given, reason, err := env.Approvals.Consume(env.Policy, in.Tool.Name, args)
+	given, reason, err := env.Approvals.Consume(ctx, env.Policy, in.Tool.Name, args)
 	switch {
 	case err != nil:
 		return Answer{}, Errorf(IO, "looking for an approval: %w", err).WithHint("check the state directory")
@@ -163,7 +163,7 @@ func (env *Env) answer(ctx context.Context, in *Invocation, id string, out *poli
 		}
 		why = nobody.Why
 	}
-	wait, err := env.Approvals.Request(env.Policy, in.Tool.Name, args, out)
+	wait, err := env.Approvals.Request(ctx, env.Policy, in.Tool.Name, args, out)
 	if err != nil {
 		return Answer{}, Errorf(IO, "recording the request: %w", err).WithHint("check the state directory")
 	}

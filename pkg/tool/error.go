@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/agentkit-go/agentkit/pkg/param"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/session"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
@@ -135,7 +136,13 @@ func (s *Signal) Error() string {
 // errors of the file system and of package context; what it does not know is
 // a bug, and so Internal.
 func AsError(err error) *Error {
-	if e, ok := errors.AsType[*Error](err); ok {
+	e, known := errors.AsType[*Error](err)
+	// Waiting for a lock, a file or an answer, what was interrupted has words of
+	// its own for its failure, but what ended it is the signal.
+	if _, ok := errors.AsType[*Signal](err); ok && (!known || e.Code != Interrupted) {
+		return Errorf(Interrupted, "%w", err).WithHint("call again to start over")
+	}
+	if known {
 		return e
 	}
 	if e, ok := errors.AsType[*param.Error](err); ok {
@@ -149,9 +156,6 @@ func AsError(err error) *Error {
 		if errors.Is(err, k.is) {
 			return Errorf(k.code, "%s", clean(err)).WithHint("%s", k.hint)
 		}
-	}
-	if _, ok := errors.AsType[*Signal](err); ok {
-		return Errorf(Interrupted, "%w", err).WithHint("call again to start over")
 	}
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
 		return Errorf(IO, "%s", clean(err)).WithHint("check the path and its file system")
@@ -181,7 +185,7 @@ func knownErrors() []knownError {
 		{workspace.ErrTooLarge, TooLarge, "take a part of it, or use bash"},
 		{workspace.ErrMoved, Conflict, "something in the path was replaced meanwhile; look again and repeat the call"},
 		{workspace.ErrRoot, BadInput, "the root itself stays; name something in it"},
-		{session.ErrUnsafe, IO, "make the state directory yours alone (mode 0700), or choose another --state"},
+		{safefile.ErrUnsafe, IO, "make the state directory yours alone (mode 0700), or choose another --state"},
 		{session.ErrID, BadInput, "choose a session id of letters, digits, dot, dash and underscore"},
 		{fs.ErrNotExist, NotFound, "check the path; list the directory with ls"},
 		{fs.ErrExist, Conflict, "something of that name is already there"},

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 type labelled struct {
@@ -69,7 +71,7 @@ func checkCase(t *testing.T, c labelled) {
 			t.Errorf("%q must not be plainly inside: %+v", name, p)
 		}
 		if strings.HasPrefix(c.Effect, "read:"+"@O@") || strings.HasPrefix(c.Effect, "write:@O@") {
-			if _, out := within(s.top, p.Real); err != nil || !out || p.Inside {
+			if _, out := safefile.Rel(s.top, p.Real); err != nil || !out || p.Inside {
 				t.Errorf("%q leads to O, not to %s (%v)", name, p.Real, err)
 			}
 		}
@@ -94,7 +96,7 @@ func checkProtected(t *testing.T, s *site, name string, p Path, err error) {
 	case err != nil:
 		t.Fatalf("%q: %v", name, err)
 	case strings.HasPrefix(name, "/"):
-		if _, in := within(s.w, filepath.Clean(name)); in != p.Inside {
+		if _, in := safefile.Rel(s.w, filepath.Clean(name)); in != p.Inside {
 			t.Errorf("%q: inside %v", name, p.Inside)
 		}
 	case !p.Inside || p.Rel != name:

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // A rootHandle holds the root directory open. Here os.Root does what openat
@@ -38,7 +40,7 @@ type dir struct {
 
 func (w *Workspace) openDir(abs string) (dir, error) {
 	var d dir
-	rel, ok := within(w.root, abs)
+	rel, ok := safefile.Rel(w.root, abs)
 	if ok {
 		r, err := w.base.r.OpenRoot(".")
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"golang.org/x/sys/unix"
 )
 
@@ -85,7 +86,7 @@ func typeBits(mode uint32) fs.FileMode {
 func (w *Workspace) openAt(abs string, flag int) (fd int, err error) {
 	base, rel := unix.AT_FDCWD, abs
 	beneath := false
-	if r, ok := within(w.root, abs); ok {
+	if r, ok := safefile.Rel(w.root, abs); ok {
 		base, rel, beneath = w.base.fd, r, true
 	}
 	if w.base.openat2 {

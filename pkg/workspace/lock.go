@@ -4,16 +4,15 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
-	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // A Lock holds one or several files against others that lock them. It is
@@ -88,66 +87,18 @@ func (w *Workspace) lock(ctx context.Context, key string) (free func(), err erro
 		return local, err
 	}
 	name := filepath.Join(w.lockDir, key+".lock")
-	f, err := waitLock(ctx, name)
+	f, err := safefile.Lock(ctx, name)
 	if err != nil {
 		local()
 		return nil, err
 	}
-	return func() { unlock(f, name); local() }, nil
-}
-
-// waitLock locks the file name. The kernel has no lock that ends its waiting
-// with a context, so it asks again and again, ever less often.
-func waitLock(ctx context.Context, name string) (*os.File, error) {
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return nil, err
-	}
-	for wait := 200 * time.Microsecond; ; wait = min(2*wait, 10*time.Millisecond) {
-		f, err := tryLock(name)
-		if !errors.Is(err, errBusy) {
-			return f, err
+	return func() {
+		if runtime.GOOS != "windows" { // there no open file can be removed
+			_ = os.Remove(name) // while it is ours, so that none are left; what stays is used again
 		}
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-time.After(wait):
-		}
-	}
-}
-
-var errBusy = errors.New("locked by another process")
-
-// tryLock locks the file name, which it creates. A holder removes the file
-// when it is done, so one that is locked may be nobody's any more: then it is
-// not the one that the name stands for.
-func tryLock(name string) (*os.File, error) {
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|noFollow, 0o600)
-	if errors.Is(err, fs.ErrPermission) && runtime.GOOS == "windows" {
-		return nil, errBusy // it is being removed
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := claim(f, name); err != nil {
 		f.Close()
-		return nil, err
-	}
-	return f, nil
-}
-
-// claim locks f if it is still the file called name.
-func claim(f *os.File, name string) error {
-	if err := lockFile(f); err != nil {
-		return err
-	}
-	mine, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if now, err := os.Lstat(name); err != nil || !os.SameFile(mine, now) {
-		return errBusy
-	}
-	return nil
+		local()
+	}, nil
 }
 
 // lockLocal takes a key within this Workspace.

@@ -199,31 +199,6 @@ func TestLocks(t *testing.T) {
 	s.names("W", "src")
 }
 
-// TestClaim locks a file that its last holder removed in between: it is not
-// the lock any more.
-func TestClaim(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "x.lock")
-	late, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer late.Close()
-	if err := os.Remove(name); err != nil {
-		t.Skip("an open file cannot be removed here, and unlock does not: ", err)
-	}
-	if err := claim(late, name); !errors.Is(err, errBusy) {
-		t.Errorf("a removed lock file: %v", err)
-	}
-	if f, err := tryLock(name); err != nil {
-		t.Error(err)
-	} else {
-		defer f.Close()
-	}
-	if err := claim(late, name); !errors.Is(err, errBusy) {
-		t.Errorf("another file under the name: %v", err)
-	}
-}
-
 func checkLocks(t *testing.T, w *Workspace) {
 	ctx := context.Background()
 	a, err := w.Resolve("src/a.ts")

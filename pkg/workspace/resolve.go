@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 const (
@@ -107,7 +109,7 @@ func (w *Workspace) start(name string) (dir, rest string) {
 	if !isAbs(name) {
 		return w.root, name
 	}
-	if rel, ok := within(w.root, name); ok {
+	if rel, ok := safefile.Rel(w.root, name); ok {
 		return w.root, rel
 	}
 	vol := filepath.VolumeName(name)
@@ -117,10 +119,10 @@ func (w *Workspace) start(name string) (dir, rest string) {
 // place fills in where the walk has ended.
 func (w *Workspace) place(p *Path, s *walk) {
 	p.Real = s.at
-	rel, inside := within(w.root, s.at)
+	rel, inside := safefile.Rel(w.root, s.at)
 	if !inside && s.anchor != "" {
 		// The root under another name: other case, another mount of it.
-		if rel, inside = within(s.anchor, s.at); inside {
+		if rel, inside = safefile.Rel(s.anchor, s.at); inside {
 			p.Real = w.root
 			if rel != "." {
 				p.Real = join(w.root, rel)
@@ -138,7 +140,7 @@ func (w *Workspace) inTemp(abs string) bool {
 	if w.temp == "" {
 		return false
 	}
-	_, ok := within(w.temp, abs)
+	_, ok := safefile.Rel(w.temp, abs)
 	return ok
 }
 

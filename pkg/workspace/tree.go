@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // Remove removes a file or an empty directory. Of a Path that Resolve
@@ -77,7 +78,7 @@ func (w *Workspace) movable(p Path, doing string) error {
 	if err := p.usable(doing); err != nil {
 		return err
 	}
-	if _, holdsRoot := within(p.Real, w.root); holdsRoot {
+	if _, holdsRoot := safefile.Rel(p.Real, w.root); holdsRoot {
 		return fmt.Errorf("%s %s: %w", doing, quote(p.Given), ErrRoot)
 	}
 	return nil

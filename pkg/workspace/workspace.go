@@ -113,23 +113,6 @@ func (w *Workspace) Root() string { return w.root }
 // afterwards; locks that are held stay held.
 func (w *Workspace) Close() { w.base.close() }
 
-// within returns the part of name below dir, "." for dir itself. Both are
-// absolute and clean.
-func within(dir, name string) (rel string, ok bool) {
-	rest, ok := strings.CutPrefix(name, dir)
-	switch {
-	case !ok:
-		return "", false
-	case rest == "":
-		return ".", true
-	case os.IsPathSeparator(dir[len(dir)-1]): // a file system's root
-		return rest, true
-	case os.IsPathSeparator(rest[0]):
-		return rest[1:], true
-	}
-	return "", false
-}
-
 // join appends one component to a clean absolute path.
 func join(dir, name string) string {
 	if os.IsPathSeparator(dir[len(dir)-1]) {

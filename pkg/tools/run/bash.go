@@ -22,6 +22,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/shellparse"
 	"github.com/agentkit-go/agentkit/pkg/tool"
@@ -109,7 +110,7 @@ func (b *bashCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, e
 		return nil, err
 	}
 	b.dir = dir
-	if dir.Type != policy.Dir && machine.Below(dir.Real, env.Workspace.Root()) {
+	if dir.Type != policy.Dir && safefile.Below(env.Workspace.Root(), dir.Real) {
 		return nil, noDirectory(dir) // of what lies outside nothing is said before it may be read
 	}
 	if b.argv = b.Argv; len(b.Argv) == 0 {
@@ -214,7 +215,7 @@ func (b *bashCall) Plan(env *tool.Env) any {
 func (b *bashCall) Describe(env *tool.Env) map[string]any {
 	outside := []string{}
 	for i := range b.needs {
-		if a := &b.needs[i]; (a.Kind == policy.Read || a.Kind == policy.Write) && a.Path != "" && !machine.Below(a.Path, env.Workspace.Root()) {
+		if a := &b.needs[i]; (a.Kind == policy.Read || a.Kind == policy.Write) && a.Path != "" && !safefile.Below(env.Workspace.Root(), a.Path) {
 			outside = append(outside, a.Path)
 		}
 	}

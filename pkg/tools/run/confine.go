@@ -15,6 +15,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/job"
 	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/session"
 	"github.com/agentkit-go/agentkit/pkg/tool"
@@ -159,11 +160,11 @@ func extend(cfg *sandbox.Config, a *policy.Access, root string) {
 	case a.Kind == policy.Write && a.Path != "":
 		without := func(list []string) []string {
 			return slices.DeleteFunc(list, func(p string) bool {
-				return machine.Below(a.Path, p) && p != root || machine.Below(p, a.Path) && a.Tree
+				return safefile.Below(p, a.Path) && p != root || safefile.Below(a.Path, p) && a.Tree
 			})
 		}
 		cfg.ReadOnly, cfg.Hidden = without(cfg.ReadOnly), without(cfg.Hidden)
-		if machine.Below(a.Path, root) {
+		if safefile.Below(root, a.Path) {
 			return
 		}
 		target := a.Path
@@ -172,7 +173,7 @@ func extend(cfg *sandbox.Config, a *policy.Access, root string) {
 		}
 		cfg.ReadWrite = append(cfg.ReadWrite, target)
 	case a.Kind == policy.Read && a.Path != "":
-		cfg.Hidden = slices.DeleteFunc(cfg.Hidden, func(p string) bool { return machine.Below(a.Path, p) })
+		cfg.Hidden = slices.DeleteFunc(cfg.Hidden, func(p string) bool { return safefile.Below(p, a.Path) })
 	case a.Kind == policy.Net && a.Host != "":
 		if cfg.Network == sandbox.Loopback {
 			cfg.Network = sandbox.Hosts

@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
@@ -97,7 +98,7 @@ func shared(env *tool.Env, path string) bool {
 		return true
 	}
 	in := func(path string) bool { // a link counts as well as what it leads to
-		return !installed(path) && slices.ContainsFunc(append(machine.TempDirs(env.Getenv), env.Workspace.Root()), func(dir string) bool { return machine.Below(path, dir) })
+		return !installed(path) && slices.ContainsFunc(append(machine.TempDirs(env.Getenv), env.Workspace.Root()), func(dir string) bool { return safefile.Below(dir, path) })
 	}
 	return in(path) || in(real)
 }
@@ -105,7 +106,7 @@ func shared(env *tool.Env, path string) bool {
 // installed reports whether a file lies in a directory of the system's
 // programs, which the root may be above.
 func installed(path string) bool {
-	return slices.ContainsFunc(policy.TrustedDirs(), func(dir string) bool { return machine.Below(spelled(path), spelled(filepath.FromSlash(dir))) })
+	return slices.ContainsFunc(policy.TrustedDirs(), func(dir string) bool { return safefile.Below(spelled(filepath.FromSlash(dir)), spelled(path)) })
 }
 
 // spelled is the one spelling of a path among those that name the same file:

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/agentkit-go/agentkit/pkg/machine"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
@@ -27,7 +28,7 @@ func TestFindShell(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(system) })
 	for _, dir := range machine.TempDirs(os.Getenv) {
-		if machine.Below(system, dir) {
+		if safefile.Below(dir, system) {
 			t.Skip("the sources lie in a directory for temporary files")
 		}
 	}

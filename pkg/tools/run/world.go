@@ -10,6 +10,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/rg"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/shellparse"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
@@ -47,7 +48,7 @@ func newWorld(env *tool.Env, dir string, environ []string) *shellparse.World {
 // scratch are the temporary directories that a command may use freely. One
 // that holds the root holds other people's work, too.
 func scratch(env *tool.Env) []string {
-	return slices.DeleteFunc(machine.TempDirs(env.Getenv), func(dir string) bool { return machine.Below(env.Workspace.Root(), dir) })
+	return slices.DeleteFunc(machine.TempDirs(env.Getenv), func(dir string) bool { return safefile.Below(dir, env.Workspace.Root()) })
 }
 
 // maxGlob bounds the directory entries that expanding a pattern looks at.
@@ -100,7 +101,7 @@ func within(ctx context.Context, env *tool.Env, needs []policy.Access) []policy.
 	var found []policy.Access
 	seen := map[string]bool{}
 	for _, tree := range needs {
-		if tree.Kind != policy.Read || !tree.Tree || tree.File == policy.Missing || seen[tree.Path] || !machine.Below(tree.Path, env.Workspace.Root()) ||
+		if tree.Kind != policy.Read || !tree.Tree || tree.File == policy.Missing || seen[tree.Path] || !safefile.Below(env.Workspace.Root(), tree.Path) ||
 			env.Policy.Decide(&tree).Verdict != policy.Allow {
 			continue
 		}

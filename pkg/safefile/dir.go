@@ -1,23 +1,17 @@
-package session
+package safefile
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 )
-
-// ErrUnsafe is the cause when a state path is not ours alone.
-var ErrUnsafe = errors.New("unsafe state path")
-
-// ErrLocked is returned when someone else holds a lock.
-var ErrLocked = errors.New("the lock is held")
-
-// MaxFile is the size in bytes beyond which ReadFile refuses a file.
-const MaxFile = 64 << 20
 
 // A Dir is a private directory, held open: ours, 0700, no link. Names given to
 // its methods are single path elements; no operation leaves the directory.
@@ -42,15 +36,26 @@ func MakeDir(path string) (*Dir, error) {
 	return OpenDir(path)
 }
 
-// openState and makeState allow others to read the state directory itself:
-// it may be a directory that was there before us.
-func openState(path string) (*Dir, error) { return openChecked(path, false) }
+// OpenOwned is OpenDir for a directory that others may look into, but not
+// change: one that may have been there before us.
+func OpenOwned(path string) (*Dir, error) { return openChecked(path, false) }
 
-func makeState(path string) (*Dir, error) {
+// MakeOwned is OpenOwned for a directory that is created private when it is
+// missing; the one above it exists.
+func MakeOwned(path string) (*Dir, error) {
 	if err := makePrivate(path); err != nil {
 		return nil, err
 	}
-	return openState(path)
+	return OpenOwned(path)
+}
+
+// Check says why OpenDir, or with owned OpenOwned, would not open the directory.
+func Check(path string, owned bool) error {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	return checkDir(path, info, !owned)
 }
 
 func makePrivate(path string) error {
@@ -182,31 +187,36 @@ func (d *Dir) ReadFile(name string) ([]byte, error) {
 	return data, nil
 }
 
+// Check says why OpenFile would refuse an existing file.
+func (d *Dir) Check(name string) error {
+	info, err := d.root.Lstat(name)
+	if err != nil {
+		return err
+	}
+	return checkFile(filepath.Join(d.path, name), info)
+}
+
 // WriteFile replaces the content of name atomically. With sync the new content
 // is on the disk before it takes the old one's place, so that a power cut too
 // leaves the one or the other.
 func (d *Dir) WriteFile(name string, data []byte, sync bool) error {
-	info, err := d.root.Lstat(name)
-	if err == nil {
-		err = checkFile(filepath.Join(d.path, name), info)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := d.Check(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	temp := "." + name + "." + NewID("") + tempSuffix
-	err = d.writeTemp(temp, data, sync)
+	return d.replace(name, data, sync)
+}
+
+func (d *Dir) replace(name string, data []byte, sync bool) error {
+	temp := "." + name + "." + strings.ToLower(rand.Text()) + TempSuffix
+	err := d.writeTemp(temp, data, sync)
 	if err == nil {
 		err = d.root.Rename(temp, name)
 	}
 	if err != nil {
-		_ = d.root.Remove(temp) // it may not even exist; gc takes what stays
+		_ = d.root.Remove(temp) // it may not even exist
 	}
 	return err
 }
-
-// tempSuffix ends the names of temporary files; gc removes those that a killed
-// process left.
-const tempSuffix = ".tmp"
 
 func (d *Dir) writeTemp(temp string, data []byte, sync bool) error {
 	f, err := d.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
@@ -222,6 +232,25 @@ func (d *Dir) writeTemp(temp string, data []byte, sync bool) error {
 
 // Remove removes a file or an empty directory.
 func (d *Dir) Remove(name string) error { return d.root.Remove(name) }
+
+// RemoveAll removes a file, or a directory with all it holds. A missing one is
+// no error.
+func (d *Dir) RemoveAll(name string) error { return d.root.RemoveAll(name) }
+
+// FS shows what the directory holds.
+func (d *Dir) FS() fs.FS { return d.root.FS() }
+
+// Touch sets the time of a file.
+func (d *Dir) Touch(name string, t time.Time) error { return d.root.Chtimes(name, t, t) }
+
+// Again opens the directory once more, for another who closes it.
+func (d *Dir) Again() (*Dir, error) {
+	root, err := d.root.OpenRoot(".")
+	if err != nil {
+		return nil, err
+	}
+	return &Dir{root, d.path}, nil
+}
 
 // Rename renames within the directory.
 func (d *Dir) Rename(from, to string) error { return d.root.Rename(from, to) }
@@ -241,44 +270,28 @@ func (d *Dir) Sync() error {
 // Lock takes the lock file name, created when missing, exclusively and returns
 // it open; closing it gives the lock back. It waits until ctx ends. A lock
 // counts between processes and between goroutines and dies with its holder.
-func (d *Dir) Lock(ctx context.Context, name string) (*os.File, error) {
-	for wait := newBackoff(); ; {
-		f, err := d.tryLock(name, true)
-		if err == nil {
-			return f, nil
-		}
-		if !errors.Is(err, ErrLocked) {
-			return nil, fmt.Errorf("locking %s: %w", filepath.Join(d.path, name), err)
-		}
-		if err := wait.sleep(ctx); err != nil {
-			return nil, fmt.Errorf("waiting for the lock %s: %w", filepath.Join(d.path, name), err)
-		}
-	}
-}
-
-// tryLock is Lock, shared or exclusive, that fails with ErrLocked at once.
-func (d *Dir) tryLock(name string, exclusive bool) (*os.File, error) {
-	f, err := d.OpenFile(name, os.O_RDWR|os.O_CREATE)
+func (d *Dir) Lock(ctx context.Context, name string) (f *os.File, err error) {
+	err = Retry(ctx, isLocked, func() error {
+		f, err = d.TryLock(name, true)
+		return err
+	})
 	if err != nil {
-		return nil, err
-	}
-	if err := TryLock(f, exclusive); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	// The file may have been removed between opening and locking it: then the
-	// lock keeps nobody out.
-	held, err := f.Stat()
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	if now, err := d.root.Lstat(name); err != nil || !os.SameFile(held, now) {
-		return nil, errors.Join(ErrLocked, f.Close())
+		return nil, fmt.Errorf("locking %s: %w", filepath.Join(d.path, name), err)
 	}
 	return f, nil
 }
 
-// locked reports whether someone holds the lock of an existing file.
-func (d *Dir) locked(name string) bool {
+// TryLock is Lock, shared or exclusive, that fails with ErrLocked at once.
+func (d *Dir) TryLock(name string, exclusive bool) (*os.File, error) {
+	f, err := d.OpenFile(name, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return nil, err
+	}
+	return claim(f, exclusive, func() (fs.FileInfo, error) { return d.root.Lstat(name) })
+}
+
+// Locked reports whether someone holds the lock of an existing file.
+func (d *Dir) Locked(name string) bool {
 	f, err := d.OpenFile(name, os.O_RDWR)
 	if err != nil {
 		return false
@@ -287,8 +300,8 @@ func (d *Dir) locked(name string) bool {
 	return TryLock(f, true) != nil
 }
 
-// current reports whether the directory is still the one at its path.
-func (d *Dir) current() bool {
+// Current reports whether the directory is still the one at its path.
+func (d *Dir) Current() bool {
 	held, err := d.root.Stat(".")
 	if err != nil {
 		return false

@@ -1,6 +1,6 @@
 //go:build unix
 
-package session
+package safefile
 
 import (
 	"io/fs"
@@ -11,8 +11,9 @@ import (
 // modes says that permission bits mean something here.
 const modes = true
 
-// nonblock keeps an open from waiting should the file turn out to be a FIFO.
-const nonblock = syscall.O_NONBLOCK
+// nonblock keeps an open from waiting should the file turn out to be a FIFO;
+// nofollow makes it fail at a symbolic link.
+const nonblock, nofollow = syscall.O_NONBLOCK, syscall.O_NOFOLLOW
 
 func ours(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
@@ -26,5 +27,3 @@ func links(info fs.FileInfo) uint64 {
 	}
 	return uint64(st.Nlink)
 }
-
-func platformID(string) bool { return true }

@@ -1,4 +1,4 @@
-package session
+package safefile
 
 import "golang.org/x/sys/windows"
 

@@ -1,0 +1,67 @@
+// Package safefile holds the ways to touch files that others touch too: locks
+// between processes, whole files replaced at once, private directories that are
+// held open, and the question whether one path lies below another.
+package safefile
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// ErrUnsafe is the cause when a private file or directory is not ours alone.
+var ErrUnsafe = errors.New("unsafe path")
+
+// ErrLocked is returned when someone else holds a lock.
+var ErrLocked = errors.New("the lock is held")
+
+// MaxFile is the size in bytes beyond which Dir.ReadFile refuses a file.
+const MaxFile = 64 << 20
+
+// TempSuffix ends the names of the files that WriteFile makes on its way, which
+// begin with a dot. A killed process leaves them.
+const TempSuffix = ".tmp"
+
+// WriteFile replaces the file at path as [Dir.WriteFile] does with sync. The
+// directory is made private when it is missing, and may be anybody's when it is
+// not. A symbolic link is followed, and stays.
+func WriteFile(path string, data []byte) error {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	dir, name := filepath.Split(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	d := &Dir{root, dir}
+	return errors.Join(d.replace(name, data, true), d.Close())
+}
+
+// Below reports whether path is dir or lies below it. Both are clean, and
+// either absolute or relative to the same directory. Nothing lies below "".
+func Below(dir, path string) bool {
+	_, ok := Rel(dir, path)
+	return ok
+}
+
+// Rel returns the part of path below dir, "." for dir itself, and whether it
+// lies there: see [Below].
+func Rel(dir, path string) (rel string, ok bool) {
+	rest, ok := strings.CutPrefix(path, dir)
+	switch {
+	case !ok || dir == "":
+		return "", false
+	case rest == "":
+		return ".", true
+	case os.IsPathSeparator(dir[len(dir)-1]): // the root of a file system
+		return rest, true
+	case os.IsPathSeparator(rest[0]):
+		return rest[1:], true
+	}
+	return "", false
+}
