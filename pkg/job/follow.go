@@ -3,7 +3,6 @@ package job
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strconv"
 	"time"
@@ -49,6 +48,7 @@ type follower struct {
 	log  *logReader // nil before the first output
 	at   int64
 	quit chan struct{}
+	err  error // why there are no more replies
 }
 
 func (f *follower) close() {
@@ -68,21 +68,33 @@ func (f *follower) foreground(ctx context.Context, spec Spec, yield time.Duratio
 		defer timer.Stop()
 		later = timer.C
 	}
-	news := f.receive()
+	news := f.receive(0)
 	end := ctx.Done()
 	var now <-chan struct{}
+	overdue := time.NewTimer(forever) // the answer to what it was told
+	defer overdue.Stop()
+	tell := func(q request) {
+		_ = f.line.send(q)
+		overdue.Reset(time.Duration(q.Grace) + f.job.reg.answerLimit())
+	}
 	var i Info
 	for {
 		select {
 		case <-end:
 			end, later, now = nil, nil, hurry(ctx)
-			_ = f.line.send(request{Op: opKill, Grace: int64(spec.grace())})
+			tell(request{Op: opKill, Grace: int64(spec.grace())})
 		case <-now:
 			now = nil
-			_ = f.line.send(request{Op: opKill})
+			tell(request{Op: opKill})
 		case <-later:
 			later = nil
-			_ = f.line.send(request{Op: opDetach})
+			tell(request{Op: opDetach})
+		case <-overdue.C:
+			i, err := f.stuck(end == nil)
+			if err != nil || i.Silent || !i.Alive() {
+				return i, errors.Join(err, f.copy(i))
+			}
+			overdue.Reset(f.job.reg.answerLimit())
 		case n, ok := <-news:
 			if !ok {
 				i, err := f.job.Info()
@@ -97,20 +109,33 @@ func (f *follower) foreground(ctx context.Context, spec Spec, yield time.Duratio
 			}
 			if input && i.Waiting != nil && later != nil {
 				later = nil
-				_ = f.line.send(request{Op: opDetach})
+				tell(request{Op: opDetach})
 			}
 		}
 	}
 }
 
-// receive passes on replies until the connection ends.
-func (f *follower) receive() <-chan reply {
+// stuck looks at a supervisor that has not done what it was told to. One that does
+// not even answer is killed where it was to end the command.
+func (f *follower) stuck(kill bool) (Info, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 4*f.job.reg.answerLimit())
+	defer cancel()
+	i, err := f.job.Live(ctx)
+	if err == nil && i.Silent && kill {
+		return f.job.strike(ctx)
+	}
+	return i, err
+}
+
+// receive passes on replies until the connection ends. The first one has to come
+// within limit; 0 is for none.
+func (f *follower) receive(limit time.Duration) <-chan reply {
 	c := make(chan reply)
 	go func() {
 		defer close(c)
-		for {
+		for ; ; limit = 0 {
 			var r reply
-			if err := f.line.receive(&r); err != nil || r.Info == nil {
+			if f.err = f.line.receiveWithin(&r, limit); f.err != nil || r.Info == nil {
 				return
 			}
 			select {
@@ -167,16 +192,9 @@ func (f *follower) copy(i Info) error {
 
 // follow follows a job that is nobody's.
 func (j *Job) follow(ctx context.Context, input bool, out *Output) (Info, error) {
-	l, err := j.dial()
-	if err == nil {
-		err = l.send(request{Op: opFollow, Input: input})
-	}
+	l, err := j.dial(ctx, request{Op: opFollow, Input: input})
 	if err != nil {
-		i, again := j.after()
-		if again == nil && i.State != Running {
-			return i, nil
-		}
-		return i, fmt.Errorf("reaching job %s: %w", j.id, err)
+		return j.lost(ctx, err)
 	}
 	defer l.conn.Close()
 	f := &follower{job: j, line: l, quit: make(chan struct{})}
@@ -185,14 +203,14 @@ func (j *Job) follow(ctx context.Context, input bool, out *Output) (Info, error)
 		f.out = *out
 		f.at = j.size()
 	}
-	news := f.receive()
+	news := f.receive(j.reg.answerLimit())
 	for {
 		select {
 		case <-ctx.Done():
 			return j.Info()
 		case n, ok := <-news:
 			if !ok {
-				i, err := j.after()
+				i, err := j.lost(ctx, f.err)
 				return i, errors.Join(err, f.copy(i))
 			}
 			if err := f.copy(*n.Info); err != nil {
@@ -203,6 +221,23 @@ func (j *Job) follow(ctx context.Context, input bool, out *Output) (Info, error)
 			}
 		}
 	}
+}
+
+// lost is what is known of a job when the conversation with its supervisor ended
+// with err.
+func (j *Job) lost(ctx context.Context, err error) (Info, error) {
+	err = j.silent(ctx, err)
+	switch {
+	case ctx.Err() != nil:
+		return j.Info()
+	case errors.Is(err, ErrSilent):
+		return j.unheard()
+	}
+	i, again := j.after(ctx)
+	if again == nil && i.State == Running && ctx.Err() == nil {
+		return i, err
+	}
+	return i, again
 }
 
 // Follow is Wait that copies what the job prints from now on.

@@ -1,7 +1,6 @@
 package job
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,6 +23,7 @@ var (
 	ErrBusy       = errors.New("the job does not read its input")
 	ErrNoTerminal = errors.New("the job has no terminal")
 	ErrKey        = errors.New("no such key")
+	ErrSilent     = errors.New("the job's supervisor does not answer: it is stopped or stuck")
 )
 
 // A LimitError says that a job was not started because of a limit.
@@ -65,6 +65,7 @@ type Registry struct {
 	Self    string          // absolute path of the running program, whose main calls [Stage] first
 	Env     []string        // environment of the supervisors themselves
 	Limits  Limits
+	Answer  time.Duration // how long a supervisor may take to answer; 0 for five seconds
 
 	last atomic.Pointer[chan struct{}] // closed when the supervisor that was started last is gone
 }
@@ -131,6 +132,7 @@ type Info struct {
 
 	Waiting *Waiting `json:"waiting,omitempty"` // only while it runs
 	Stopped bool     `json:"stopped,omitempty"` // a signal such as SIGSTOP holds it, and SIGCONT would let it go on
+	Silent  bool     `json:"silent,omitempty"`  // its supervisor does not answer; the rest is what the status file says
 }
 
 // Waiting says that a process waits for input.
@@ -335,14 +337,3 @@ func (r *Registry) hasRoom() bool {
 }
 
 func stays(i Info) int64 { return i.Total - (i.LostTo - i.LostFrom) }
-
-// Wait waits until the job has ended, with what is kept of it, or ctx has, and returns what
-// is known then; the end of ctx is no error. With input it returns as soon as
-// the job waits for input, too.
-func (j *Job) Wait(ctx context.Context, input bool) (Info, error) {
-	i, err := j.Info()
-	if err != nil || !i.Alive() {
-		return i, err
-	}
-	return j.follow(ctx, input, nil)
-}

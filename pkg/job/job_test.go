@@ -114,7 +114,7 @@ func finish(t testing.TB, j *Job) Info {
 
 func text(t testing.TB, j *Job, q Query) string {
 	t.Helper()
-	c, err := j.Read(q)
+	c, err := j.Read(context.Background(), q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestJob(t *testing.T) {
 	if got := text(t, j, Query{SinceLast: true}) + "|" + text(t, j, Query{SinceLast: true}); got != "err\nend\n|" {
 		t.Errorf("%q", got)
 	}
-	if c, err := j.Read(Query{Offset: 2, Max: 3}); err != nil || c.Offset != 2 || c.Next != 5 || c.Total != 12 || !c.More {
+	if c, err := j.Read(context.Background(), Query{Offset: 2, Max: 3}); err != nil || c.Offset != 2 || c.Next != 5 || c.Total != 12 || !c.More {
 		t.Errorf("%+v %v", c, err)
 	}
 	again, err := r.Open(j.ID())
@@ -182,7 +182,7 @@ func TestJob(t *testing.T) {
 	if _, err := again.Kill(t.Context(), 0); err != nil {
 		t.Error("killing the dead:", err)
 	}
-	if err := again.Input([]byte("x"), nil, false); !errors.Is(err, ErrEnded) {
+	if err := again.Input(context.Background(), []byte("x"), nil, false); !errors.Is(err, ErrEnded) {
 		t.Error(err)
 	}
 	if err := r.Remove(j.ID()); err != nil {
@@ -311,7 +311,7 @@ func TestSupervisorKilled(t *testing.T) {
 	if i.State != Lost || i.ExitCode != nil || i.Alive() || text(t, j, Query{}) != "there\n" {
 		t.Errorf("%+v", i)
 	}
-	if err := j.Signal(syscall.SIGTERM, false); !errors.Is(err, ErrEnded) {
+	if err := j.Signal(context.Background(), syscall.SIGTERM, false); !errors.Is(err, ErrEnded) {
 		t.Error(err)
 	}
 }
@@ -322,11 +322,11 @@ func TestInput(t *testing.T) {
 	s.OpenStdin, s.Stdin = true, "first\n"
 	j := begin(t, r, s)
 	until(t, j, "first\n")
-	if err := j.Input([]byte("second"), []string{"\r"}, false); err != nil {
+	if err := j.Input(context.Background(), []byte("second"), []string{"\r"}, false); err != nil {
 		t.Fatal(err)
 	}
 	until(t, j, "second\n")
-	if err := j.Input([]byte("third\n"), nil, true); err != nil {
+	if err := j.Input(context.Background(), []byte("third\n"), nil, true); err != nil {
 		t.Fatal(err)
 	}
 	if i := finish(t, j); i.State != Completed || text(t, j, Query{}) != "ready\nfirst\nsecond\nthird\nover\n" {
@@ -336,17 +336,17 @@ func TestInput(t *testing.T) {
 	s.Stdin = "all\n"
 	j = begin(t, r, s)
 	until(t, j, "all\nover\n")
-	if err := j.Input([]byte("x"), nil, false); !errors.Is(err, ErrNoInput) || err.Error() != ErrNoInput.Error() {
+	if err := j.Input(context.Background(), []byte("x"), nil, false); !errors.Is(err, ErrNoInput) || err.Error() != ErrNoInput.Error() {
 		t.Error(err)
 	}
-	if err := j.Resize(5, 5); !errors.Is(err, ErrNoTerminal) || err.Error() != ErrNoTerminal.Error() {
+	if err := j.Resize(context.Background(), 5, 5); !errors.Is(err, ErrNoTerminal) || err.Error() != ErrNoTerminal.Error() {
 		t.Error(err)
 	}
 	s = spec(`trap 'echo int; exit 9' INT; echo up; while :; do sleep 0.02; done`)
 	s.OpenStdin = true
 	j = begin(t, r, s)
 	until(t, j, "up")
-	if err := j.Input(nil, []string{"\x03"}, false); err != nil {
+	if err := j.Input(context.Background(), nil, []string{"\x03"}, false); err != nil {
 		t.Error(err)
 	}
 	if i := finish(t, j); code(i) != 9 || text(t, j, Query{}) != "up\nint\n" {
@@ -360,22 +360,22 @@ func TestTerminalJob(t *testing.T) {
 	s.TTY, s.Rows, s.Cols = true, 40, 120
 	j := begin(t, r, s)
 	until(t, j, "40 120\r\nup\r\n")
-	if err := j.Input([]byte("hello"), []string{"\r"}, false); err != nil {
+	if err := j.Input(context.Background(), []byte("hello"), []string{"\r"}, false); err != nil {
 		t.Fatal(err)
 	}
 	until(t, j, "got hello\r\n")
-	if err := j.Resize(10, 20); err != nil {
+	if err := j.Resize(context.Background(), 10, 20); err != nil {
 		t.Fatal(err)
 	}
-	if err := j.Input([]byte("\n"), nil, false); err != nil {
+	if err := j.Input(context.Background(), []byte("\n"), nil, false); err != nil {
 		t.Fatal(err)
 	}
 	until(t, j, "10 20\r\n")
-	if err := j.Input(nil, nil, true); err != nil {
+	if err := j.Input(context.Background(), nil, nil, true); err != nil {
 		t.Fatal(err)
 	}
 	until(t, j, "end of input")
-	if err := j.Input(nil, []string{"\x03"}, false); err != nil {
+	if err := j.Input(context.Background(), nil, []string{"\x03"}, false); err != nil {
 		t.Fatal(err)
 	}
 	if i := finish(t, j); i.Signal != "SIGINT" && code(i) != 130 {
@@ -408,7 +408,7 @@ func TestEndings(t *testing.T) {
 	}
 	usr := begin(t, r, spec(`trap 'echo usr; exit 0' USR1; echo up; while :; do sleep 0.02; done`))
 	until(t, usr, "up")
-	if err := usr.Signal(syscall.SIGUSR1, false); err != nil {
+	if err := usr.Signal(t.Context(), syscall.SIGUSR1, false); err != nil {
 		t.Error(err)
 	}
 	if i := finish(t, usr); i.State != Completed {
@@ -550,7 +550,7 @@ func TestLogLimit(t *testing.T) {
 	if kept := i.Total - (i.LostTo - i.LostFrom); kept < 1<<19 || kept > 1<<20+1<<18 {
 		t.Errorf("%d bytes are kept: %+v", kept, i)
 	}
-	c, err := j.Read(Query{Max: 8 << 20})
+	c, err := j.Read(context.Background(), Query{Max: 8 << 20})
 	if err != nil || c.Lost != i.LostTo-i.LostFrom || int64(len(c.Data)) != i.Total-c.Lost || bytes.IndexByte(c.Data, 0) >= 0 || !bytes.HasPrefix(c.Data, []byte("1\n2\n")) || !bytes.HasSuffix(c.Data, []byte("\n2000000\n")) {
 		t.Errorf("%d bytes, %d lost, %v", len(c.Data), c.Lost, err)
 	}
@@ -604,13 +604,13 @@ func TestMany(t *testing.T) {
 				if i, err := j.Wait(t.Context(), false); err != nil || i.State != Completed {
 					t.Errorf("%+v %v", i, err)
 				}
-				if c, err := j.Read(Query{}); err != nil || string(c.Data) != fmt.Sprintf("job %d\n", k)+seq(1000)+"fed\n" {
+				if c, err := j.Read(context.Background(), Query{}); err != nil || string(c.Data) != fmt.Sprintf("job %d\n", k)+seq(1000)+"fed\n" {
 					t.Errorf("job %d: %d bytes %v", k, len(c.Data), err)
 				}
 			})
 		}
 		all.Go(func() {
-			if err := j.Input([]byte("fed\n"), nil, false); err != nil {
+			if err := j.Input(context.Background(), []byte("fed\n"), nil, false); err != nil {
 				t.Error(err)
 			}
 		})
@@ -656,7 +656,7 @@ func TestLongPath(t *testing.T) {
 		}
 		t.Fatal(err)
 	}
-	if err := j.Input([]byte("x\n"), nil, true); err != nil {
+	if err := j.Input(context.Background(), []byte("x\n"), nil, true); err != nil {
 		t.Error(err)
 	}
 	if i := finish(t, j); i.State != Completed || text(t, j, Query{}) != "x\n" {

@@ -39,7 +39,7 @@ const defaultMax = 1 << 20
 // Read reads the job's output. With Lines or Grep it looks at everything from
 // the start on and returns the last Max bytes of what it chose; otherwise it
 // returns the first Max bytes, and More says that there are others.
-func (j *Job) Read(q Query) (Chunk, error) {
+func (j *Job) Read(ctx context.Context, q Query) (Chunk, error) {
 	var c Chunk
 	i, err := j.Info()
 	if err != nil {
@@ -51,7 +51,7 @@ func (j *Job) Read(q Query) (Chunk, error) {
 	if !q.SinceLast {
 		return j.read(q, i)
 	}
-	err = j.reg.Session.Update(context.Background(), j.file(cursorFile), func(old []byte) ([]byte, error) {
+	err = j.reg.Session.Update(ctx, j.file(cursorFile), func(old []byte) ([]byte, error) {
 		q.Offset, _ = strconv.ParseInt(string(bytes.TrimSpace(old)), 10, 64)
 		var err error
 		c, err = j.read(q, i)

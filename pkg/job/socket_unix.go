@@ -2,7 +2,10 @@
 
 package job
 
-import "net"
+import (
+	"context"
+	"net"
+)
 
 // listenAt opens the socket of the job whose directory is dir.
 func listenAt(dir string) (net.Listener, error) {
@@ -19,11 +22,12 @@ func listenAt(dir string) (net.Listener, error) {
 }
 
 // dialAt connects to the socket of the job whose directory is dir.
-func dialAt(dir string) (net.Conn, error) {
+func dialAt(ctx context.Context, dir string) (net.Conn, error) {
 	name, done, err := socketName(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	return net.Dial("unix", name)
+	var d net.Dialer
+	return d.DialContext(ctx, "unix", name)
 }

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -143,7 +144,7 @@ func (c pipeConn) LocalAddr() net.Addr  { return pipeAddr(c.Name()) }
 func (c pipeConn) RemoteAddr() net.Addr { return pipeAddr(c.Name()) }
 
 // dialAt connects to the pipe of the job whose directory is dir.
-func dialAt(dir string) (net.Conn, error) {
+func dialAt(ctx context.Context, dir string) (net.Conn, error) {
 	raw, err := os.ReadFile(filepath.Join(dir, socketFile))
 	if err != nil {
 		return nil, err
@@ -152,14 +153,17 @@ func dialAt(dir string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	for begin := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+	for ; ; time.Sleep(5 * time.Millisecond) {
 		// The other side may know who we are, but not act in our name.
 		h, err := windows.CreateFile(name, windows.GENERIC_READ|windows.GENERIC_WRITE, 0, nil, windows.OPEN_EXISTING,
 			windows.FILE_FLAG_OVERLAPPED|windows.SECURITY_SQOS_PRESENT|windows.SECURITY_IDENTIFICATION, 0)
 		if err == nil {
 			return pipeConn{os.NewFile(uintptr(h), string(raw))}, nil
 		}
-		if !errors.Is(err, windows.ERROR_PIPE_BUSY) || time.Since(begin) > patience {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if !errors.Is(err, windows.ERROR_PIPE_BUSY) {
 			return nil, &os.PathError{Op: "open", Path: string(raw), Err: err}
 		}
 	}

@@ -33,7 +33,7 @@ func TestPipe(t *testing.T) {
 	}()
 	var open []net.Conn
 	for range 5 {
-		c, err := dialAt(dir)
+		c, err := dialAt(t.Context(), dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +63,7 @@ func TestPipe(t *testing.T) {
 	if err := <-ended; !errors.Is(err, net.ErrClosed) {
 		t.Errorf("Accept: %v", err)
 	}
-	if _, err := dialAt(dir); err == nil {
+	if _, err := dialAt(t.Context(), dir); err == nil {
 		t.Error("a closed one was reached")
 	}
 }

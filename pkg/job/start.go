@@ -89,7 +89,7 @@ func (r *Registry) start(ctx context.Context, spec Spec, tied bool) (*Job, *line
 		ID: session.NewID("j"), Spec: spec, Path: found.Path, Tied: tied, Limits: r.Limits.filled(),
 		Session: sessionOptions{State: r.Options.State, Root: r.Options.Root, ID: r.Options.ID, Limits: r.Options.Limits, NoSync: r.Options.NoSync},
 	}
-	l, err := r.spawn(o)
+	l, err := r.spawn(ctx, o)
 	if err != nil {
 		_ = r.Session.RemoveAll("jobs/" + o.ID)
 		return nil, nil, err
@@ -127,8 +127,9 @@ func (p pipes) Write(b []byte) (int, error) { return p.out.Write(b) }
 // Close implements io.Closer.
 func (p pipes) Close() error { return errors.Join(p.in.Close(), p.out.Close()) }
 
-// spawn starts the supervisor's process and gives it its order.
-func (r *Registry) spawn(o order) (*line, error) {
+// spawn starts the supervisor's process and gives it its order. It is killed when
+// ctx ends before it has said that the command runs.
+func (r *Registry) spawn(ctx context.Context, o order) (*line, error) {
 	theirIn, ourOut, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("starting a supervisor: %w", err)
@@ -160,13 +161,17 @@ func (r *Registry) spawn(o order) (*line, error) {
 		defer close(gone)
 		_ = c.Wait() // so that it is no zombie while we live
 	}()
+	stop := context.AfterFunc(ctx, func() { _, _ = c.Process.Kill(), l.conn.Close() })
 	var ready reply
 	if err = l.send(o); err == nil {
 		err = l.receive(&ready)
 	}
-	if err != nil {
+	switch stopped := !stop(); {
+	case stopped:
+		err = context.Cause(ctx)
+	case err != nil:
 		err = fmt.Errorf("starting a supervisor: it ended at once: %w", err)
-	} else {
+	default:
 		err = ready.err()
 	}
 	if err != nil {

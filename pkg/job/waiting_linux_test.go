@@ -132,7 +132,7 @@ func TestWaiting(t *testing.T) {
 		if asks := name == "password" || name == "ssh-keygen"; asks != w.Secret && !strings.Contains("shell repl pager editor node debugger more", name) {
 			t.Errorf("%s tty=%v: %+v", name, tty, w)
 		}
-		if i, err := j.Live(); err != nil || i.Waiting == nil || i.Waiting.Pid != w.Pid {
+		if i, err := j.Live(context.Background()); err != nil || i.Waiting == nil || i.Waiting.Pid != w.Pid {
 			t.Errorf("%s tty=%v asked again: %+v %v", name, tty, i, err)
 		}
 	}
@@ -182,7 +182,7 @@ func TestWaitingTime(t *testing.T) {
 		t.Fatalf("%+v %v", i, err)
 	}
 	t.Logf("after %v", time.Since(began))
-	if err := j.Input([]byte("yes"), []string{"\r"}, false); err != nil {
+	if err := j.Input(context.Background(), []byte("yes"), []string{"\r"}, false); err != nil {
 		t.Fatal(err)
 	}
 	if i := finish(t, j); i.State != Completed || !strings.HasSuffix(text(t, j, Query{}), "yes\r\nyes\r\n") {

@@ -2,11 +2,15 @@ package job
 
 import (
 	"bufio"
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
+	"os"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -101,6 +105,16 @@ func (r reply) err() error {
 	return errors.New(r.Fail)
 }
 
+// receiveWithin is receive with a limit, where the connection has limits; 0 is for
+// none.
+func (l *line) receiveWithin(v any, limit time.Duration) error {
+	if c, ok := l.conn.(interface{ SetReadDeadline(t time.Time) error }); ok && limit > 0 {
+		_ = c.SetReadDeadline(time.Now().Add(limit))
+		defer func() { _ = c.SetReadDeadline(time.Time{}) }()
+	}
+	return l.receive(v)
+}
+
 // maxMessage bounds a request or reply.
 const maxMessage = 16 << 20
 
@@ -138,30 +152,79 @@ func (l *line) receive(v any) error {
 	}
 }
 
-// dial connects to a job's supervisor.
-func (j *Job) dial() (*line, error) {
-	c, err := dialAt(j.reg.Session.Path("jobs", j.id))
+// answerLimit is how long a supervisor may take to answer. One that takes longer is
+// stopped or stuck.
+func (r *Registry) answerLimit() time.Duration { return cmp.Or(r.Answer, 5*time.Second) }
+
+// inputLimit is the same for input, which may wait for another's and then for
+// the command to read.
+func (r *Registry) inputLimit() time.Duration { return 2*patience + r.answerLimit() }
+
+// dial connects to a job's supervisor and sends it a request. The connection ends
+// with ctx.
+func (j *Job) dial(ctx context.Context, q request) (*line, error) {
+	soon, cancel := context.WithTimeout(ctx, j.reg.answerLimit())
+	defer cancel()
+	c, err := dialAt(soon, j.reg.Session.Path("jobs", j.id))
 	if err != nil {
 		return nil, err
 	}
-	return newLine(c), nil
+	l := newLine(&contextConn{Conn: c, stop: context.AfterFunc(ctx, func() { _ = c.Close() })})
+	_ = c.SetWriteDeadline(time.Now().Add(j.reg.answerLimit()))
+	if err := l.send(q); err != nil {
+		_ = l.conn.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// A contextConn is a connection that is closed when a context ends.
+type contextConn struct {
+	net.Conn
+	stop func() bool
+}
+
+// Close implements net.Conn.
+func (c *contextConn) Close() error {
+	c.stop()
+	return c.Conn.Close()
+}
+
+// silent is err, or what it means: the supervisor has not answered in time.
+func (j *Job) silent(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%w: %s", ErrSilent, j.id)
+	}
+	return fmt.Errorf("reaching job %s: %w", j.id, err)
 }
 
 // after looks at a job whose supervisor was just seen to be gone: one that is
 // killed closes its socket before it gives up its lock.
-func (j *Job) after() (Info, error) {
-	begin := time.Now()
-	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+func (j *Job) after(ctx context.Context) (Info, error) {
+	soon, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	return j.gone(soon)
+}
+
+// gone waits until nothing of the job runs, or ctx has ended.
+func (j *Job) gone(ctx context.Context) (Info, error) {
+	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
 		i, err := j.Info()
-		if err != nil || !i.Alive() || time.Since(begin) > 2*time.Second {
+		if err != nil || !i.Alive() || ctx.Err() != nil {
 			return i, err
 		}
-		time.Sleep(pause)
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
 	}
 }
 
 // ask makes one request of a job that is alive.
-func (j *Job) ask(q request) (reply, error) {
+func (j *Job) ask(ctx context.Context, q request) (reply, error) {
 	i, err := j.Info()
 	if err != nil {
 		return reply{}, err
@@ -169,21 +232,25 @@ func (j *Job) ask(q request) (reply, error) {
 	if !i.Alive() {
 		return reply{Info: &i}, fmt.Errorf("%w: %s", ErrEnded, j.id)
 	}
-	l, err := j.dial()
-	if err == nil {
-		defer l.conn.Close()
-		err = l.send(q)
+	limit := j.reg.answerLimit()
+	if q.Op == opInput {
+		limit = j.reg.inputLimit()
 	}
 	var r reply
+	l, err := j.dial(ctx, q)
 	if err == nil {
-		err = l.receive(&r)
+		defer l.conn.Close()
+		err = l.receiveWithin(&r, limit)
 	}
-	if err != nil {
-		// The supervisor went away meanwhile, or does not answer.
-		if i, again := j.after(); again == nil && !i.Alive() {
-			return reply{Info: &i}, fmt.Errorf("%w: %s", ErrEnded, j.id)
-		}
-		return r, fmt.Errorf("reaching job %s: %w", j.id, err)
+	if err == nil {
+		return r, r.err()
 	}
-	return r, r.err()
+	if err = j.silent(ctx, err); errors.Is(err, ErrSilent) || ctx.Err() != nil {
+		return r, err
+	}
+	// The supervisor went away meanwhile.
+	if i, again := j.after(ctx); again == nil && !i.Alive() {
+		return reply{Info: &i}, fmt.Errorf("%w: %s", ErrEnded, j.id)
+	}
+	return r, err
 }

@@ -67,21 +67,38 @@ func (g *group) alive(ended bool) bool {
 
 // found lists what is in the command's session or descends from it.
 func (g *group) found() []Process {
+	select {
+	case <-g.ended:
+		return around(g.pid(), false)
+	default:
+		return around(g.pid(), true)
+	}
+}
+
+// around lists what is in the session or group that head led, and where head itself
+// is there what descends from it.
+func around(head int, there bool) []Process {
 	all := table()
 	var out []Process
 	for _, p := range all {
-		if p.Session == g.pid() || p.Group == g.pid() {
+		if p.Session == head || p.Group == head {
 			out = append(out, p)
 		}
 	}
-	if _, ok := find(g.pid()); ok {
-		select {
-		case <-g.ended:
-		default:
-			out = append(out, descent(all, g.pid())...)
-		}
+	if _, ok := find(head); ok && there {
+		out = append(out, descent(all, head)...)
 	}
 	return living(out)
+}
+
+// endHeld kills what no stage ends, and then the holder.
+func endHeld(method string, holder, head Process) {
+	if method == Group {
+		for _, p := range around(head.Pid, head.Alive()) {
+			p.send(syscall.SIGKILL)
+		}
+	}
+	holder.send(syscall.SIGKILL)
 }
 
 func (g *group) signal(s syscall.Signal, all bool) {

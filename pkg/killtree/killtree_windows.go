@@ -163,6 +163,18 @@ func find(pid int) (Process, bool) {
 	return Process{Pid: pid, Start: uint64(created.Nanoseconds())}, true
 }
 
+// endHeld kills the holder, whose handle is the last one of the Job Object.
+func endHeld(_ string, holder, _ Process) {
+	h, err := windows.OpenProcess(windows.PROCESS_TERMINATE, false, uint32(holder.Pid))
+	if err != nil {
+		return
+	}
+	defer windows.CloseHandle(h)
+	if now, ok := find(holder.Pid); ok && now.Start == holder.Start {
+		_ = windows.TerminateProcess(h, 137)
+	}
+}
+
 func descendants(root int) []Process {
 	if p, ok := find(root); ok {
 		return []Process{p}

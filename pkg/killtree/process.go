@@ -15,6 +15,12 @@ type Process struct {
 // Find returns the process with that PID as it is now.
 func Find(pid int) (Process, bool) { return find(pid) }
 
+// EndHeld ends a tree whose holder, the process that started it, does not: it is
+// stopped or stuck, and is killed. The method and the head are those that the tree
+// had, see [Tree.Method] and [Tree.Pid]. What ends a tree when its holder is gone
+// does so; it does not wait for that.
+func EndHeld(method string, holder, head Process) { endHeld(method, holder, head) }
+
 // Alive reports whether p still is the process that it was, and no zombie.
 func (p Process) Alive() bool {
 	now, ok := find(p.Pid)

@@ -72,7 +72,10 @@ func (i *inputCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, 
 		return nil, err
 	}
 	needs := []policy.Access{{Kind: policy.Tool, Tool: "input", Name: i.ID}}
-	info, err := i.job.Live()
+	info, err := i.job.Live(ctx)
+	if info.Silent {
+		return nil, jobError(job.ErrSilent)
+	}
 	if err != nil || !info.Alive() || i.Text == "" && len(i.keys) == 0 {
 		return needs, nil // nothing is typed, or Run says why
 	}
@@ -168,12 +171,12 @@ func (i *inputCall) unclear(info job.Info) string {
 // Run implements tool.Call.
 func (i *inputCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
 	if i.Rows != nil {
-		if err := i.job.Resize(uint16(*i.Rows), uint16(*i.Cols)); err != nil {
+		if err := i.job.Resize(ctx, uint16(*i.Rows), uint16(*i.Cols)); err != nil {
 			return nil, jobError(err)
 		}
 	}
 	if i.Text != "" || len(i.keys) > 0 || i.Close {
-		if err := i.job.Input([]byte(i.Text), i.keys, i.Close); err != nil {
+		if err := i.job.Input(ctx, []byte(i.Text), i.keys, i.Close); err != nil {
 			return nil, jobError(err)
 		}
 	}
@@ -189,7 +192,7 @@ func (i *inputCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error
 	if err != nil {
 		return nil, jobError(err)
 	}
-	r, err := readJob(env, i.job, job.Query{SinceLast: true})
+	r, err := readJob(ctx, env, i.job, job.Query{SinceLast: true})
 	if r != nil {
 		r.Passes = false
 	}

@@ -64,16 +64,18 @@ type jobsMeta struct {
 }
 
 // Run implements tool.Call.
-func (c *jobsCall) Run(_ context.Context, env *tool.Env) (*tool.Result, error) {
+func (c *jobsCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
 	meta := jobsMeta{Jobs: []jobLine{}}
-	err := c.collect(env, &meta, registry(env), "")
+	err := c.collect(ctx, env, &meta, registry(env), "")
 	for _, other := range c.others(env) {
-		_ = c.collect(env, &meta, &job.Registry{Session: other, Options: other.Options()}, other.ID())
+		_ = c.collect(ctx, env, &meta, &job.Registry{Session: other, Options: other.Options()}, other.ID())
 	}
 	var out strings.Builder
 	for _, j := range meta.Jobs {
 		state := j.Status
 		switch {
+		case j.Silent:
+			state = "not answering"
 		case j.Waiting != nil:
 			state = "waiting for input"
 		case j.Stopped:
@@ -100,7 +102,7 @@ func (c *jobsCall) Run(_ context.Context, env *tool.Env) (*tool.Result, error) {
 	return &tool.Result{Title: fmt.Sprintf("%d of %s running", meta.Running, tool.Count(int64(meta.Total), "job")), Output: out.String(), Metadata: meta}, err
 }
 
-func (c *jobsCall) collect(env *tool.Env, meta *jobsMeta, reg *job.Registry, name string) error {
+func (c *jobsCall) collect(ctx context.Context, env *tool.Env, meta *jobsMeta, reg *job.Registry, name string) error {
 	list, err := reg.List()
 	for _, i := range list {
 		if len(c.Status) == 0 && i.State == job.Aborted && !i.Kept || len(c.Status) > 0 && !slices.Contains(c.Status, string(i.State)) {
@@ -109,7 +111,7 @@ func (c *jobsCall) collect(env *tool.Env, meta *jobsMeta, reg *job.Registry, nam
 		if i.Alive() {
 			meta.Running++
 			if j, failed := reg.Open(i.ID); failed == nil {
-				if live, failed := j.Live(); failed == nil {
+				if live, failed := j.Live(ctx); failed == nil {
 					i = live
 				}
 			}

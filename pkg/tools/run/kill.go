@@ -134,7 +134,7 @@ func (k *killCall) end(ctx context.Context, j *job.Job, before job.Info) (job.In
 		defer cancel()
 		return j.Kill(wait, grace)
 	}
-	if err := j.Signal(k.signal, false); err != nil && !errors.Is(err, job.ErrEnded) {
+	if err := j.Signal(ctx, k.signal, false); err != nil && !errors.Is(err, job.ErrEnded) {
 		return before, err
 	}
 	wait, cancel := context.WithTimeout(ctx, grace)

@@ -69,7 +69,7 @@ func (o *outputCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, erro
 		wait, cancel := context.WithTimeout(ctx, time.Duration(o.TimeoutMS)*time.Millisecond)
 		if env.Emit != nil {
 			go beat(wait, env.Emit, func() int64 {
-				i, _ := j.Live()
+				i, _ := j.Live(wait)
 				return i.Total
 			})
 		}
@@ -86,7 +86,7 @@ func (o *outputCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, erro
 	if o.Lines != nil {
 		q.Lines = *o.Lines
 	}
-	r, err := readJob(env, j, q)
+	r, err := readJob(ctx, env, j, q)
 	if r != nil && o.Wait && r.Status == 0 {
 		r.Status = exitOf(r)
 	}

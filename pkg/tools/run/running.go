@@ -25,10 +25,11 @@ type ran struct {
 	UserMS     int64        `json:"user_ms"`
 	SystemMS   int64        `json:"system_ms"`
 	MaxRSS     int64        `json:"max_rss_bytes"`
-	Killed     bool         `json:"killed"`            // something it left running was ended
-	Kept       bool         `json:"kept,omitempty"`    // something it left running goes on as a job
-	Waiting    *job.Waiting `json:"waiting,omitempty"` // it waits for input
-	Stopped    bool         `json:"stopped,omitempty"` // a signal holds it
+	Killed     bool         `json:"killed"`                  // something it left running was ended
+	Kept       bool         `json:"kept,omitempty"`          // something it left running goes on as a job
+	Waiting    *job.Waiting `json:"waiting,omitempty"`       // it waits for input
+	Stopped    bool         `json:"stopped,omitempty"`       // a signal holds it
+	Silent     bool         `json:"not_answering,omitempty"` // its supervisor is stopped or stuck
 	KillMethod string       `json:"kill_method"`
 
 	held       bool
@@ -63,7 +64,7 @@ func ranStatus(s job.Status) ran {
 func ranJob(i job.Info, j *job.Job) ran {
 	r := ran{
 		ExitCode: i.ExitCode, Signal: i.Signal, Status: string(i.State), DurationMS: i.Wall.Milliseconds(), UserMS: i.User.Milliseconds(),
-		SystemMS: i.System.Milliseconds(), MaxRSS: i.MaxRSS, Killed: i.Leftovers || i.Overtime, overtime: i.Overtime, Kept: i.Kept, Waiting: i.Waiting, Stopped: i.Stopped, KillMethod: i.Method,
+		SystemMS: i.System.Milliseconds(), MaxRSS: i.MaxRSS, Killed: i.Leftovers || i.Overtime, overtime: i.Overtime, Kept: i.Kept, Waiting: i.Waiting, Stopped: i.Stopped, Silent: i.Silent, KillMethod: i.Method,
 		held: i.Held, incomplete: i.Incomplete, tty: i.TTY,
 	}
 	if i.State == job.Running && !i.Started.IsZero() {
@@ -86,6 +87,8 @@ func (r *ran) notes(meaning string) []string {
 	case r.Status == string(job.TimedOut), r.Status == string(job.Aborted):
 	case r.Status == string(job.Lost):
 		add("lost: its supervisor was killed, and it with it")
+	case r.Silent:
+		add("running as job %s, but its supervisor does not answer; kill ends it all the same", r.Job)
 	case r.Waiting != nil && r.Waiting.Secret:
 		add("running as job %s; %s waits for something secret to be typed: send it with input, or end it with kill", r.Job, r.Waiting.Program)
 	case r.Waiting != nil:

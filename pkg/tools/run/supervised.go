@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -42,7 +43,8 @@ type jobLine struct {
 	TTY        bool         `json:"tty"`
 	Pid        int          `json:"pid"`
 	Waiting    *job.Waiting `json:"waiting,omitempty"`
-	Stopped    bool         `json:"stopped,omitempty"` // a signal holds it
+	Stopped    bool         `json:"stopped,omitempty"`       // a signal holds it
+	Silent     bool         `json:"not_answering,omitempty"` // its supervisor is stopped or stuck
 	Killed     bool         `json:"killed,omitempty"`
 }
 
@@ -50,7 +52,7 @@ func newJobLine(i job.Info) jobLine {
 	r := ranJob(i, nil)
 	return jobLine{
 		ID: i.ID, Name: i.Name, Command: commandOf(i), Cwd: i.Dir, Status: r.Status, Kept: i.Kept, ExitCode: r.ExitCode, Signal: i.Signal,
-		Started: i.Started, DurationMS: r.DurationMS, TotalBytes: i.Total, TTY: i.TTY, Pid: i.Head.Pid, Waiting: i.Waiting, Stopped: i.Stopped,
+		Started: i.Started, DurationMS: r.DurationMS, TotalBytes: i.Total, TTY: i.TTY, Pid: i.Head.Pid, Waiting: i.Waiting, Stopped: i.Stopped, Silent: i.Silent,
 	}
 }
 
@@ -91,56 +93,37 @@ type jobOutput struct {
 	sandboxMeta
 }
 
+// lastLook is how long a caller that is interrupted still looks at its job.
+const lastLook = time.Second
+
+// outlast returns a context for what is shown even to who is interrupted: it ends a
+// moment after ctx.
+func outlast(ctx context.Context) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		time.AfterFunc(lastLook, func() { cancel(context.Cause(ctx)) })
+	})
+	return longer, func() { stop(); cancel(nil) }
+}
+
 // readJob is how a job stands and what it has printed.
-func readJob(env *tool.Env, j *job.Job, q job.Query) (*tool.Result, error) {
-	info, err := j.Live()
+func readJob(ctx context.Context, env *tool.Env, j *job.Job, q job.Query) (*tool.Result, error) {
+	ctx, cancel := outlast(ctx)
+	defer cancel()
+	info, err := j.Live(ctx)
 	if err != nil {
 		return nil, jobError(err)
 	}
-	q.Max = max(env.Limits.Bytes, 4096)
-	opts := truncate.Options{Limits: env.Limits, Shape: truncate.Tail, Spill: env.Spill, ReadOn: tool.ReadOn, Clean: true}
-	var w *truncate.Writer
 	meta := &jobOutput{Command: commandOf(info)}
 	paged := !q.SinceLast && q.Grep == nil && q.Lines == 0
-	if paged {
-		opts.Spill, opts.ReadOn = nil, nil
-	} else {
-		q.Max = 1 << 20
+	opts := truncate.Options{Limits: env.Limits, Shape: truncate.Tail, Clean: true}
+	if q.Max = max(env.Limits.Bytes, 4096); !paged {
+		q.Max, opts.Spill, opts.ReadOn = 1<<20, env.Spill, tool.ReadOn
 	}
-	w = truncate.New(opts)
+	w := truncate.New(opts)
 	shown := &zeros{to: w}
-	for first := true; ; first = false {
-		c, err := j.Read(q)
-		if err != nil {
-			return nil, jobError(err)
-		}
-		if paged {
-			c = wholeLines(c, env.Limits.Lines)
-		}
-		if first {
-			meta.Offset = c.Offset
-		}
-		meta.NextOffset, meta.TotalBytes, meta.More = c.Next, c.Total, c.More
-		meta.Lost += c.Lost
-		if _, err := shown.Write(c.Data); err != nil {
-			return nil, err
-		}
-		if q.SinceLast && c.More && c.Next < info.Total {
-			continue
-		}
-		// It has ended only for those who have seen all that it printed.
-		now, err := j.Info()
-		if err != nil || now.Alive() || info.State == now.State && info.Kept == now.Kept {
-			break
-		}
-		if c.Total >= now.Total {
-			info = now
-			break
-		}
-		if !q.SinceLast {
-			break
-		}
-		info = now
+	if info, err = meta.take(ctx, j, q, info, paged, shown, env.Limits.Lines); err != nil {
+		return nil, err
 	}
 	cut := w.Close()
 	meta.ran, meta.sandboxMeta = ranJob(info, nil), settled(info)
@@ -154,23 +137,8 @@ func readJob(env *tool.Env, j *job.Job, q job.Query) (*tool.Result, error) {
 	case meta.Incomplete == "" && meta.Lost > 0:
 		meta.Incomplete = tool.Count(meta.Lost, "byte") + " of the output are no longer kept"
 	}
-	text := cut.Text
 	meta.Meaning, meta.zeros = jobMeaning(info), shown.n
-	notes := append(meta.ran.notes(meta.Meaning), meta.sandboxMeta.notes()...)
-	switch {
-	case meta.Status == string(job.TimedOut):
-		notes = append(notes, "[ended by its time limit]")
-	case meta.Status == string(job.Aborted):
-		notes = append(notes, "[ended by kill]")
-	case meta.Status == string(job.Completed) && len(notes) == 0:
-		notes = append(notes, "[ended with exit status 0]")
-	}
-	if paged && meta.More {
-		notes = append([]string{"[" + tool.Count(meta.TotalBytes-meta.NextOffset, "byte") + " more: read on with offset " + strconv.FormatInt(meta.NextOffset, 10) + "]"}, notes...)
-	}
-	if meta.Lost > 0 {
-		notes = append(notes, "["+tool.Count(meta.Lost, "byte")+" in between are no longer kept]")
-	}
+	text := cut.Text
 	switch {
 	case text != "" || shown.n > 0:
 	case q.Grep != nil:
@@ -181,8 +149,63 @@ func readJob(env *tool.Env, j *job.Job, q job.Query) (*tool.Result, error) {
 		text = "[nothing from there on: it has printed " + tool.Count(meta.TotalBytes, "byte") + "]\n"
 	}
 	return &tool.Result{
-		Title: meta.Command + ": " + meta.Status, Output: joined(text, strings.Join(notes, "\n")), Metadata: meta, Trimmed: true, Passes: true,
+		Title: meta.Command + ": " + meta.Status, Output: joined(text, strings.Join(meta.notes(paged), "\n")), Metadata: meta, Trimmed: true, Passes: true,
 	}, nil
+}
+
+// take reads what q is about into shown, and returns how the job stood by then.
+func (m *jobOutput) take(ctx context.Context, j *job.Job, q job.Query, info job.Info, paged bool, shown io.Writer, lines int) (job.Info, error) {
+	for first := true; ; first = false {
+		c, err := j.Read(ctx, q)
+		if err != nil {
+			return info, jobError(err)
+		}
+		if paged {
+			c = wholeLines(c, lines)
+		}
+		if first {
+			m.Offset = c.Offset
+		}
+		m.NextOffset, m.TotalBytes, m.More = c.Next, c.Total, c.More
+		m.Lost += c.Lost
+		if _, err := shown.Write(c.Data); err != nil {
+			return info, err
+		}
+		if q.SinceLast && c.More && c.Next < info.Total {
+			continue
+		}
+		// It has ended only for those who have seen all that it printed.
+		now, err := j.Info()
+		switch {
+		case err != nil || now.Alive() || info.State == now.State && info.Kept == now.Kept:
+			return info, nil
+		case c.Total >= now.Total:
+			return now, nil
+		case !q.SinceLast:
+			return info, nil
+		}
+		info = now
+	}
+}
+
+// notes say in words what the output does not show.
+func (m *jobOutput) notes(paged bool) []string {
+	notes := append(m.ran.notes(m.Meaning), m.sandboxMeta.notes()...)
+	switch {
+	case m.Status == string(job.TimedOut):
+		notes = append(notes, "[ended by its time limit]")
+	case m.Status == string(job.Aborted):
+		notes = append(notes, "[ended by kill]")
+	case m.Status == string(job.Completed) && len(notes) == 0:
+		notes = append(notes, "[ended with exit status 0]")
+	}
+	if paged && m.More {
+		notes = append([]string{"[" + tool.Count(m.TotalBytes-m.NextOffset, "byte") + " more: read on with offset " + strconv.FormatInt(m.NextOffset, 10) + "]"}, notes...)
+	}
+	if m.Lost > 0 {
+		notes = append(notes, "["+tool.Count(m.Lost, "byte")+" in between are no longer kept]")
+	}
+	return notes
 }
 
 // wholeLines ends a page between two lines, where it has one.
@@ -245,6 +268,9 @@ func openJob(env *tool.Env, id string) (*job.Job, error) {
 
 // jobError says what can be done about an error of a job.
 func jobError(err error) error {
+	if _, interrupted := errors.AsType[*tool.Signal](err); interrupted {
+		return err
+	}
 	switch {
 	case errors.Is(err, job.ErrNotFound):
 		return tool.Errorf(tool.NotFound, "%w", err).WithHint("see jobs")
@@ -254,6 +280,8 @@ func jobError(err error) error {
 		return tool.Errorf(tool.Conflict, "%w", err).WithHint("start it again with tty, or with background and without stdin; kill with signal INT interrupts it")
 	case errors.Is(err, job.ErrBusy):
 		return tool.Errorf(tool.Timeout, "%w", err).WithHint("look at it with output; part of the input may have been taken")
+	case errors.Is(err, job.ErrSilent):
+		return tool.Errorf(tool.Timeout, "%w", err).WithHint("kill ends the job all the same; output shows what it has printed so far")
 	case errors.Is(err, job.ErrNoTerminal):
 		return tool.Errorf(tool.Unsupported, "%w", err).WithHint("start it again with tty")
 	}
