@@ -11,8 +11,17 @@ import (
 
 // A fileKey is a file's place in the order of the results.
 type fileKey struct {
-	path string
-	time int64 // nanoseconds; 0 unless sorted by it
+	path    string
+	time    int64 // nanoseconds; 0 unless sorted by it
+	changed int64 // as in fileStat; no part of the order
+}
+
+func newKey(path string, order Order, st *fileStat) fileKey {
+	k := fileKey{path: path, changed: st.changed}
+	if order == ByModified {
+		k.time = st.modified.UnixNano()
+	}
+	return k
 }
 
 func (k fileKey) compare(o fileKey) int {
@@ -39,6 +48,31 @@ type collector struct {
 	count   int
 	before  int64 // units before from
 	sum     uint64
+	moves   moveList
+}
+
+// A moveList notes what has changed since a cursor was made and stands where
+// its pages do not come any more: an edited file goes to the front of those
+// sorted by time, and the lines of one that a page ended in are others.
+type moveList struct {
+	newest int64 // the last change of a file with a match
+	count  int
+	paths  []string // at most maxSkipped
+}
+
+// see takes a file of the results.
+func (m *moveList) see(key fileKey, from *cursor) {
+	m.newest = max(m.newest, key.changed)
+	if from != nil && from.Newest != 0 && key.changed > from.Newest && key.compare(from.key()) <= 0 {
+		if m.count++; m.count <= maxSkipped {
+			m.paths = append(m.paths, key.path)
+		}
+	}
+}
+
+func (m *moveList) sorted() []string {
+	slices.SortFunc(m.paths, comparePaths)
+	return m.paths
 }
 
 // A kept is a file held, with the units of the limit it takes.
@@ -85,7 +119,7 @@ func (c *collector) request(key fileKey) request {
 	return r
 }
 
-func (c *cursor) key() fileKey { return fileKey{c.Path, c.Time} }
+func (c *cursor) key() fileKey { return fileKey{path: c.Path, time: c.Time} }
 
 // add takes what the search of a file found; it is false when no more files
 // are wanted.
@@ -101,7 +135,8 @@ func (c *collector) add(key fileKey, f *found) bool {
 	defer c.mu.Unlock()
 	c.matches += int64(f.matches)
 	c.count++
-	c.sum += hashEntry(key.path, uint64(f.matches), f.sum)
+	c.sum += hashEntry(key.path, uint64(f.matches), f.sum, uint64(key.time))
+	c.moves.see(key, c.from)
 	if c.visit != nil {
 		if c.visited == nil {
 			c.visited = c.visit(result)
@@ -157,7 +192,7 @@ func (c *collector) sort() {
 // finish makes the results, cut to the limit.
 func (c *collector) finish(complete bool) *Results {
 	c.sort()
-	r := &Results{Matches: c.matches, FileCount: c.count}
+	r := &Results{Matches: c.matches, FileCount: c.count, Moved: c.moves.sorted(), MovedCount: c.moves.count}
 	total, shown := c.matches, 0
 	if c.q.Mode != Content {
 		total = int64(c.count)
@@ -189,7 +224,7 @@ func (c *collector) finish(complete bool) *Results {
 		return r
 	}
 	r.Truncated = true
-	next := cursor{Query: c.q.hash(), Sum: sum}
+	next := cursor{Query: c.q.hash(), Sum: sum, Newest: c.moves.newest}
 	switch {
 	case last != nil:
 		next.Path, next.Time, next.Line = last.key.path, last.key.time, last.lastMatch()

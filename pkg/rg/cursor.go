@@ -14,6 +14,8 @@ type cursor struct {
 	Time  int64  `json:"t,omitempty"` // its time, where sorted by that
 	Line  int    `json:"l,omitempty"` // the last matching line shown of it
 	Sum   uint64 `json:"s,omitempty"` // of all results; 0 when the search was partial
+
+	Newest int64 `json:"n,omitempty"` // when one of the files of the results last changed
 }
 
 func (c cursor) encode() string {

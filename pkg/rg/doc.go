@@ -22,7 +22,8 @@
 // Where ripgrep and git read a rule differently, the package's own engine does
 // what git does: braces are no alternatives, a set such as [!a] matches no
 // slash, and the user's own rules begin at the top of a repository, not in the
-// working directory. It further takes a hidden name for hidden when it ends in
+// working directory. A byte that is not UTF-8 counts, beside a whole word, as
+// what it is in windows-1252, where ripgrep finds no word beside one. It further takes a hidden name for hidden when it ends in
 // a dot, asks for a file's type also where a glob names it, lists .git only on
 // request, and where it follows links it enters no directory a second time on
 // one path.

@@ -84,6 +84,9 @@ func (p *parser) escaped() (r rune, set runeSet, err error) {
 		return '\a', nil, nil
 	case 'x':
 		r, err = p.hex(at, 2)
+		if err == nil && p.flags.ascii && r >= utf8.RuneSelf && r <= 0xFF {
+			err = p.fail(at, `\x%X without Unicode is a byte of no character, which is not supported; \x{%04X} with Unicode is the character`, r, r)
+		}
 		return r, nil, err
 	case 'u':
 		r, err = p.hex(at, 4)

@@ -43,18 +43,18 @@ type fileSearch struct {
 	pending  []pendingLine
 	guess    text.Encoding // of the file, where it is not UTF-8
 	guessed  bool
+	most     int // bytes held at once
 }
 
 const (
-	firstBuffer  = 256 << 10
-	maxLine      = 32 << 20  // a longer line is searched in pieces
-	maxMultiline = 256 << 20 // a larger file is not searched by a multiline search
-	maxKept      = 1 << 20   // of lines kept as context when the buffer moves on
-	headChecked  = 1 << 10   // of each file is looked through for a zero byte
+	firstBuffer = 256 << 10
+	maxHeld     = 256 << 20 // of a file: a line that is longer, or in a multiline search a file, is not searched
+	maxKept     = 1 << 20   // of lines kept as context when the buffer moves on
+	headChecked = 1 << 10   // of each file is looked through for a zero byte
 )
 
 func newFileSearch(p *plan, q *Query, stop *atomic.Bool) *fileSearch {
-	return &fileSearch{matcher: newMatcher(p, stop), q: q, stop: stop, buf: make([]byte, 64<<10)}
+	return &fileSearch{matcher: newMatcher(p, stop), q: q, stop: stop, buf: make([]byte, 64<<10), most: maxHeld}
 }
 
 // search looks through a file. The result's lines are the caller's to keep.
@@ -131,8 +131,7 @@ func (s *fileSearch) grow(to int) {
 	s.buf = bigger
 }
 
-// byLines searches buffer after buffer. Lines are whole, but for one longer
-// than maxLine.
+// byLines searches buffer after buffer of whole lines.
 func (s *fileSearch) byLines(f source, n int, end bool) {
 	from, checked, limit := 0, 0, firstBuffer
 	for !s.stop.Load() {
@@ -143,8 +142,12 @@ func (s *fileSearch) byLines(f source, n int, end bool) {
 		upto := n
 		if !end {
 			upto = bytes.LastIndexByte(s.buf[from:n], '\n') + 1 + from
-			if upto == from && n < maxLine {
-				limit = min(2*limit, maxLine)
+			if upto == from && n >= s.most {
+				s.reason = ReasonLongLine
+				return
+			}
+			if upto == from {
+				limit = min(2*limit, s.most)
 				checked = n
 				var err error
 				if n, end, err = s.fill(f, n, limit); err != nil {
@@ -152,10 +155,6 @@ func (s *fileSearch) byLines(f source, n int, end bool) {
 					return
 				}
 				continue
-			}
-			if upto == from {
-				upto = n
-				s.reason = ReasonLongLine
 			}
 		}
 		if more := s.chunk(s.buf[:upto], from, n); !more || end {

@@ -37,15 +37,17 @@ type GlobOptions struct {
 
 // GlobResults are what Glob found.
 type GlobResults struct {
-	Entries   []Entry
-	Total     int    // entries that match, shown or not
-	Truncated bool   // there is more than Entries shows
-	Cursor    string // goes on after Entries, where Truncated
-	Changed   bool   // the tree gives other entries than when the options' cursor was made
-	Partial   string // why the walk ended early; then Total is a lower bound
-	Seen      int64  // directory entries looked at
-	Skipped   []Skipped
-	SkipCount int
+	Entries    []Entry
+	Total      int      // entries that match, shown or not
+	Truncated  bool     // there is more than Entries shows
+	Cursor     string   // goes on after Entries, where Truncated
+	Changed    bool     // the tree gives other entries than when the options' cursor was made
+	Moved      []string // entries that changed since and stand before this page
+	MovedCount int      // may be larger than the length of Moved
+	Partial    string   // why the walk ended early; then Total is a lower bound
+	Seen       int64    // directory entries looked at
+	Skipped    []Skipped
+	SkipCount  int
 }
 
 // Glob lists what matches any of the patterns below root, an absolute
@@ -115,6 +117,7 @@ type globber struct {
 	seen   map[string]bool // paths that have come, where patterns may overlap; else nil
 	kept   []Entry
 	sum    uint64
+	moves  moveList
 	result *GlobResults
 }
 
@@ -128,6 +131,7 @@ func (g *globber) add(e Entry) {
 	k := g.key(e)
 	g.result.Total++
 	g.sum += hashEntry(k.path, uint64(k.time)) &^ 1
+	g.moves.see(k, g.from)
 	if g.from != nil && k.compare(g.from.key()) <= 0 {
 		return
 	}
@@ -139,11 +143,7 @@ func (g *globber) add(e Entry) {
 }
 
 func (g *globber) key(e Entry) fileKey {
-	k := fileKey{path: e.Path}
-	if g.opt.Sort == ByModified {
-		k.time = e.Modified.UnixNano()
-	}
-	return k
+	return newKey(e.Path, g.opt.Sort, &fileStat{modified: e.Modified, changed: e.changed})
 }
 
 func (g *globber) sort() {
@@ -170,7 +170,7 @@ func (g *globber) run(ctx context.Context, t globTarget) error {
 			g.skip([]Skipped{{t.base, ReasonPolicy}}, 1)
 			return nil
 		}
-		g.add(Entry{Path: t.base, Dir: isDir, Modified: st.ModTime()})
+		g.add(Entry{Path: t.base, Dir: isDir, Modified: st.ModTime(), changed: newInfoStat(st).changed})
 		return nil
 	case !st.IsDir():
 		return nil
@@ -342,12 +342,12 @@ func (g *globber) finish(hash uint64) *GlobResults {
 	if g.from != nil {
 		r.Changed = sum != 0 && g.from.Sum != 0 && sum != g.from.Sum
 	}
-	r.Entries = g.kept
+	r.Entries, r.Moved, r.MovedCount = g.kept, g.moves.sorted(), g.moves.count
 	if g.opt.Limit > 0 && len(r.Entries) > g.opt.Limit {
 		r.Entries = r.Entries[:g.opt.Limit]
 		last := g.key(r.Entries[g.opt.Limit-1])
 		r.Truncated = true
-		r.Cursor = cursor{Query: hash, Path: last.path, Time: last.time, Sum: sum}.encode()
+		r.Cursor = cursor{Query: hash, Path: last.path, Time: last.time, Sum: sum, Newest: g.moves.newest}.encode()
 	}
 	for i := range r.Entries {
 		if g.opt.Sort != ByModified {

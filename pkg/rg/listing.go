@@ -23,6 +23,7 @@ type fileStat struct {
 	mode     fs.FileMode
 	size     int64
 	modified time.Time
+	changed  int64 // when contents or facts last changed, in nanoseconds; no caller can set it back
 }
 
 func (s fileStat) same(t fileStat) bool {

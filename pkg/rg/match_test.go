@@ -27,7 +27,7 @@ func compareWithStdlib(t *testing.T, pattern string, line []byte) {
 		return
 	}
 	want := re.FindIndex(line)
-	start, end, found := newSimulator(prog, nil).find(line, 0)
+	start, end, _, found := newSimulator(prog, nil).find(line, 0)
 	if found != (want != nil) || found && (start != want[0] || end != want[1]) {
 		t.Errorf("%q on %q: simulator %d %d %v, want %v", pattern, line, start, end, found, want)
 	}
@@ -35,11 +35,69 @@ func compareWithStdlib(t *testing.T, pattern string, line []byte) {
 	if v != unsure && (v == matched) != (want != nil) {
 		t.Errorf("%q on %q: automaton %v, want %v", pattern, line, v, want)
 	}
+	compareGuide(t, pattern, prog, line, 0)
 	need := requiredOf(tree)
 	if f, exact := need.finder(); f != nil {
 		at := f.index(line, 0)
 		if at < 0 && want != nil || exact && (at >= 0) != (want != nil) {
 			t.Errorf("%q on %q: candidate %d (exact %v), want %v", pattern, line, at, exact, want)
+		}
+	}
+}
+
+// compareGuide finds every match of a text, from each position, by the guide
+// and by the simulator.
+func compareGuide(t *testing.T, pattern string, prog *program, text []byte, from int) {
+	t.Helper()
+	sim, g := newSimulator(prog, nil), newGuide(prog, text, from, nil)
+	for pos := from; pos <= len(text); pos++ {
+		start, end, _, found := sim.find(text, pos)
+		if a, b, ok := g.find(pos); ok != found || found && (a != start || b != end) {
+			t.Errorf("%q on %q from %d: guide %d %d %v, simulator %d %d %v", pattern, text, pos, a, b, ok, start, end, found)
+		}
+	}
+}
+
+func TestGuideLikeSimulator(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	patterns := []string{`a+b|a`, `(?s)a.*?b|\n`, `\bfoo\b|o+$`, `(a|)+b|x*`, `\w+\s+\w+`, `^a|b$|\Ak|\z`, `(?:a*)*b|a`, `(?i)k+\b.|\B`}
+	for k := range 1500 {
+		pattern := patterns[k%len(patterns)]
+		if k >= len(patterns) && r.IntN(2) == 0 {
+			pattern = asciiPattern(r, 4)
+		}
+		tree, err := parsePattern(pattern, false, false, false, true, false, true)
+		if err != nil {
+			continue
+		}
+		prog, ok := compile(tree, false)
+		if !ok {
+			continue
+		}
+		text := randomLine(r)
+		for range r.IntN(4) {
+			text = append(append(text, '\n'), randomLine(r)...)
+		}
+		if r.IntN(4) == 0 {
+			text = append(text, "\xc3o\xff"...)
+		}
+		compareGuide(t, pattern, prog, text, r.IntN(len(text)+1))
+	}
+}
+
+// TestGuideBlocks has a text of many blocks.
+func TestGuideBlocks(t *testing.T) {
+	tree, err := parsePattern(`a+b|a|[a-z]+x\n?`, false, false, false, true, false, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prog, _ := compile(tree, false)
+	text := []byte(strings.Repeat(strings.Repeat("a", 3*guideBlock)+"b\nzzx\n", 2))
+	sim, g := newSimulator(prog, nil), newGuide(prog, text, 0, nil)
+	for _, pos := range []int{0, 1, guideBlock - 1, guideBlock, guideBlock + 1, 3*guideBlock + 1, 3*guideBlock + 2, len(text) - 4, len(text), 5} {
+		start, end, _, found := sim.find(text, pos)
+		if a, b, ok := g.find(pos); ok != found || a != start || b != end {
+			t.Errorf("from %d: guide %d %d %v, simulator %d %d %v", pos, a, b, ok, start, end, found)
 		}
 	}
 }
@@ -124,7 +182,7 @@ func FuzzPatternNeverPanics(f *testing.F) {
 			if start < pos || end < start || bytes.IndexByte(lines[start:end], '\n') >= 0 {
 				t.Fatalf("%q on %q: line %d to %d from %d", pattern, text, start, end, pos)
 			}
-			if _, _, found := m.simulate().find(lines[start:end], 0); !found {
+			if _, _, _, found := m.simulate().find(lines[start:end], 0); !found {
 				t.Fatalf("%q on %q: line %q does not match", pattern, text, lines[start:end])
 			}
 			pos = end + 1

@@ -12,16 +12,16 @@ type plan struct {
 	exact   bool   // every candidate is a match
 	prefix  finder // what every match begins with; nil when not known
 	literal int    // length of the pattern where it is one literal text, else 0
-	multi   bool
+	multi   bool   // a match may span lines
 }
 
 // newPlan compiles the pattern of q.
 func newPlan(q *Query) (*plan, error) {
-	multi := q.Multiline
-	tree, err := parsePattern(q.Pattern, q.Literal, q.IgnoreCase, q.SmartCase, multi, multi && q.DotAll, q.CRLF)
+	tree, err := parsePattern(q.Pattern, q.Literal, q.IgnoreCase, q.SmartCase, q.Multiline, q.Multiline && q.DotAll, q.CRLF)
 	if err != nil {
 		return nil, err
 	}
+	multi := q.Multiline && tree.spansLines() // else line by line is the same, and faster
 	if q.Word {
 		tree = &node{op: opConcat, subs: []*node{
 			{op: opLook, look: lookHalfStart}, tree, {op: opLook, look: lookHalfEnd},
@@ -55,6 +55,9 @@ type matcher struct {
 	sim  *simulator
 	stop *atomic.Bool
 	next int // nextMatch has seen a candidate here
+
+	beyond int    // bytes of the text that were looked at behind the ends of matches
+	guide  *guide // finds the matches of the text where those are many
 }
 
 func newMatcher(p *plan, stop *atomic.Bool) *matcher { return &matcher{plan: p, stop: stop} }
@@ -114,7 +117,7 @@ func (m *matcher) matchesLine(line []byte) bool {
 	case matched:
 		return true
 	}
-	_, _, ok := m.simulate().find(line, 0)
+	_, _, _, ok := m.simulate().find(line, 0)
 	return ok
 }
 
@@ -127,6 +130,12 @@ func (m *matcher) nextMatch(text []byte, pos int) (start, end int, ok bool) {
 		}
 		return start, start + m.literal, true
 	}
+	if pos == 0 {
+		m.beyond, m.guide = 0, nil
+	}
+	if m.guide != nil {
+		return m.guide.find(pos)
+	}
 	if m.find != nil && (pos == 0 || pos > m.next) {
 		if m.next = m.find.index(text, pos); m.next < 0 {
 			return 0, 0, false
@@ -136,5 +145,13 @@ func (m *matcher) nextMatch(text []byte, pos int) (start, end int, ok bool) {
 	if v == noMatch {
 		return 0, 0, false
 	}
-	return m.simulate().find(text, safe)
+	start, end, looked, ok := m.simulate().find(text, safe)
+	if m.beyond += looked - end; ok && m.beyond > guideAfter+len(text)/8 {
+		m.guide = newGuide(m.prog, text, end, m.stop)
+		m.beyond = 0
+	}
+	return start, end, ok
 }
+
+// guideAfter is how much may be looked at in vain before a guide is worth it.
+const guideAfter = 64 << 10

@@ -12,12 +12,12 @@ type pendingLine struct {
 // wholeFile searches a file in one piece, so that matches may span lines.
 func (s *fileSearch) wholeFile(f source, n int, end bool) {
 	for !end {
-		if n >= maxMultiline {
+		if n >= s.most {
 			s.reason = ReasonTooLarge
 			return
 		}
 		var err error
-		if n, end, err = s.fill(f, n, min(2*n, maxMultiline)); err != nil {
+		if n, end, err = s.fill(f, n, min(2*n, s.most)); err != nil {
 			s.reason = errorReason(err)
 			return
 		}

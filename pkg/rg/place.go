@@ -1,6 +1,10 @@
 package rg
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // A place is what surrounds a position of a text, as assertions see it.
 type place struct {
@@ -8,6 +12,7 @@ type place struct {
 	word, wordNext                         bool // Unicode word characters before and after
 	byteWord, byteWordNext                 bool // ASCII ones
 	broken, brokenNext                     bool // what is before or after is not UTF-8
+	legacy, legacyNext                     bool // … and is a letter in windows-1252
 }
 
 // holds gives the assertions that are true.
@@ -28,8 +33,8 @@ func (s place) holds() look {
 	set(s.byteWord == s.byteWordNext, lookNotWordASCII)
 	set(!s.word && s.wordNext, lookWordStart)
 	set(s.word && !s.wordNext, lookWordEnd)
-	set(!s.word && !s.broken, lookHalfStart)
-	set(!s.wordNext && !s.brokenNext, lookHalfEnd)
+	set(!s.word && !s.legacy, lookHalfStart)
+	set(!s.wordNext && !s.legacyNext, lookHalfEnd)
 	return l
 }
 
@@ -45,6 +50,7 @@ func placeAt(text []byte, i int) place {
 		if c >= utf8.RuneSelf {
 			r, size := utf8.DecodeLastRune(text[:i])
 			s.broken = size == 1
+			s.legacy = s.broken && isLegacyLetter(c)
 			s.word = isWordRune(r)
 		}
 	}
@@ -56,8 +62,16 @@ func placeAt(text []byte, i int) place {
 		if c >= utf8.RuneSelf {
 			r, size := utf8.DecodeRune(text[i:])
 			s.brokenNext = size == 1
+			s.legacyNext = s.brokenNext && isLegacyLetter(c)
 			s.wordNext = isWordRune(r)
 		}
 	}
 	return s
+}
+
+// isLegacyLetter says whether a byte that is not UTF-8 is a letter in
+// windows-1252, which most of what is not UTF-8 is near enough to.
+func isLegacyLetter(c byte) bool {
+	const below = "\x83\x8a\x8c\x8e\x9a\x9c\x9e\x9f" // of those that Latin-1 has for controls
+	return c >= 0xA0 && unicode.IsLetter(rune(c)) || strings.IndexByte(below, c) >= 0
 }

@@ -176,18 +176,20 @@ func (q *Query) walkOptions() *WalkOptions {
 
 // Results are what a search found.
 type Results struct {
-	Files     []FileResult
-	Matches   int64  // lines on which a match begins, in all files; with Mode Files, the files
-	FileCount int    // files with a match
-	Searched  int    // files searched
-	Truncated bool   // there is more than Files shows
-	Cursor    string // goes on after Files, where Truncated
-	Changed   bool   // the tree gives other results than when the query's cursor was made
-	Partial   string // why the search ended early, such as PartialTimeout; then totals are lower bounds
-	Skipped   []Skipped
-	SkipCount int // may be larger than the length of Skipped
-	Engine    Engine
-	Elapsed   time.Duration
+	Files      []FileResult
+	Matches    int64    // lines on which a match begins, in all files; with Mode Files, the files
+	FileCount  int      // files with a match
+	Searched   int      // files searched
+	Truncated  bool     // there is more than Files shows
+	Cursor     string   // goes on after Files, where Truncated
+	Changed    bool     // the tree gives other results than when the query's cursor was made
+	Moved      []string // files with a match that changed since and stand before this page, or where it begins
+	MovedCount int      // may be larger than the length of Moved
+	Partial    string   // why the search ended early, such as PartialTimeout; then totals are lower bounds
+	Skipped    []Skipped
+	SkipCount  int // may be larger than the length of Skipped
+	Engine     Engine
+	Elapsed    time.Duration
 }
 
 // The reasons for partial results.
@@ -243,5 +245,5 @@ const (
 	ReasonLoop            = "a symbolic link to a directory above"
 	ReasonLeavesRoot      = "a symbolic link that leads out of the directory"
 	ReasonOtherFileSystem = "another file system"
-	ReasonLongLine        = "a line too long to be searched in one piece"
+	ReasonLongLine        = "a line of more than 256 MiB: it and what follows were not searched"
 )

@@ -116,9 +116,10 @@ func (a *adapter) begin(path string) {
 	if a.skip {
 		return
 	}
-	if a.q.Sort == ByModified {
-		if st, err := os.Stat(abs); err == nil {
-			a.key.time = st.ModTime().UnixNano()
+	if a.q.Sort != Unordered {
+		if info, err := os.Stat(abs); err == nil {
+			st := newInfoStat(info)
+			a.key = newKey(path, a.q.Sort, &st)
 		}
 	}
 	a.want = a.c.request(a.key)

@@ -197,9 +197,9 @@ func (w *walker) searchOpen(s *fileSearch, c *collector, f *fileHandle) bool {
 	var key fileKey
 	got := s.search(f, func() request {
 		key.path = s.shown()
-		if s.q.Sort == ByModified {
+		if s.q.Sort != Unordered {
 			if st, err := f.stat(); err == nil {
-				key.time = st.modified.UnixNano()
+				key = newKey(key.path, s.q.Sort, &st)
 			}
 		}
 		return c.request(key)

@@ -73,10 +73,37 @@ func TestLongLineShowsAWindow(t *testing.T) {
 
 func TestLineLongerThanTheBuffer(t *testing.T) {
 	root := t.TempDir()
-	put(t, root, "a.txt", strings.Repeat("x", maxLine+5000)+"needle\nneedle\n", "b.txt", strings.Repeat("y", 3*firstBuffer)+"needle")
-	r := find(t, Query{Root: root, Pattern: "needle"})
-	if r.FileCount != 2 || r.Matches != 3 || r.SkipCount != 1 || r.Skipped[0] != (Skipped{"a.txt", ReasonLongLine}) {
-		t.Errorf("matches %d, skipped %v", r.Matches, r.Skipped)
+	put(t, root, "a.txt", strings.Repeat("x", 33<<20)+"y\nx\n", "b.txt", strings.Repeat("y", 3*firstBuffer)+"x")
+	for pattern, want := range map[string]int64{"x$": 2, "^x": 2, "xy": 1} { // none at the border of a buffer
+		if r := find(t, Query{Root: root, Pattern: pattern}); r.Matches != want || r.SkipCount != 0 {
+			t.Errorf("%s: %d matches, want %d; skipped %v", pattern, r.Matches, want, r.Skipped)
+		}
+	}
+}
+
+// TestLineTooLong stops at a line that cannot be held: what stands before is
+// found, and the rest is said not to have been searched.
+func TestLineTooLong(t *testing.T) {
+	root := t.TempDir()
+	put(t, root, "a.txt", "needle\n"+strings.Repeat("x", 2*firstBuffer)+"needle\nneedle\n")
+	q, err := Query{Root: root, Pattern: "needle$"}.withDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := newPlan(&q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newFileSearch(p, &q, new(atomic.Bool))
+	s.most = firstBuffer + 5000
+	f, err := openRootFile(filepath.Join(root, "a.txt"), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.close()
+	got := s.search(&f, func() request { return request{lines: 100} })
+	if got.matches != 1 || len(got.lines) != 1 || got.reason != ReasonLongLine {
+		t.Errorf("%d matches, lines %v, reason %q", got.matches, got.lines, got.reason)
 	}
 }
 
@@ -176,6 +203,63 @@ func TestCursorIsBoundToQueryAndTree(t *testing.T) {
 	put(t, root, "b.txt", "new\n"+numbered(20))
 	if r := find(t, q); !r.Changed || len(r.Files) == 0 || r.Files[0].Lines[0].Number != 8 {
 		t.Errorf("after a change: changed %v, files %v", r.Changed, r.Files)
+	}
+}
+
+// TestEditBetweenPages: a file that is edited between two pages goes to the
+// front, so that neither page shows it: it is named.
+func TestEditBetweenPages(t *testing.T) {
+	root := t.TempDir()
+	long := time.Now().Add(-time.Hour)
+	for i := range 9 {
+		name := fmt.Sprintf("f%d.txt", i)
+		put(t, root, name, "hit\nhit\n")
+		if err := os.Chtimes(filepath.Join(root, name), long, long.Add(-time.Duration(i)*time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, mode := range []Mode{Content, Files, Count} {
+		q := Query{Root: root, Pattern: "hit", Sort: ByModified, Mode: mode, Limit: 3}
+		first := find(t, q)
+		q.Cursor = first.Cursor
+		if r := find(t, q); r.Changed || r.MovedCount != 0 {
+			t.Errorf("%s: before the edit: changed %v, moved %v", mode, r.Changed, r.Moved)
+		}
+		time.Sleep(20 * time.Millisecond) // the clock of the file system is coarse
+		put(t, root, "f8.txt", "hat\nhit\nhit\n")
+		seen := listing1(first)
+		r := find(t, q)
+		if !r.Changed || r.MovedCount != 1 || !slices.Equal(r.Moved, []string{"f8.txt"}) {
+			t.Errorf("%s: after the edit: changed %v, moved %v", mode, r.Changed, r.Moved)
+		}
+		seen = append(seen, listing1(r)...)
+		for r.Truncated {
+			q.Cursor = r.Cursor
+			if r = find(t, q); r.Changed || r.MovedCount != 0 {
+				t.Errorf("%s: a page later: changed %v, moved %v", mode, r.Changed, r.Moved)
+			}
+			seen = append(seen, listing1(r)...)
+		}
+		for i := range 8 {
+			if !slices.ContainsFunc(seen, func(s string) bool { return strings.HasPrefix(s, fmt.Sprintf("f%d.txt", i)) }) {
+				t.Errorf("%s: f%d.txt is in no page: %v", mode, i, seen)
+			}
+		}
+		old := long.Add(-8 * time.Minute)
+		if err := os.Chtimes(filepath.Join(root, "f8.txt"), old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g := GlobOptions{Limit: 3}
+	res, err := Glob(t.Context(), root, []string{"*"}, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(20 * time.Millisecond)
+	put(t, root, "f7.txt", "new\n")
+	g.Cursor = res.Cursor
+	if res, err = Glob(t.Context(), root, []string{"*"}, g); err != nil || !res.Changed || !slices.Equal(res.Moved, []string{"f7.txt"}) {
+		t.Errorf("glob: changed %v, moved %v, error %v", res.Changed, res.Moved, err)
 	}
 }
 

@@ -66,12 +66,13 @@ func (s *simulator) add(l *threadList, at int32, start int, holds look) {
 	}
 }
 
-// find gives the first match that begins at pos or after.
-func (s *simulator) find(text []byte, pos int) (start, end int, ok bool) {
+// find gives the first match that begins at pos or after, and how far it had
+// to look for it.
+func (s *simulator) find(text []byte, pos int) (start, end, looked int, ok bool) {
 	s.cur.clear()
 	for i := pos; i <= len(text); i++ {
 		if i&0xFFFF == 0 && s.stop != nil && s.stop.Load() {
-			return 0, 0, false
+			return 0, 0, 0, false
 		}
 		if len(s.cur.list) == 0 {
 			if ok {
@@ -81,6 +82,7 @@ func (s *simulator) find(text []byte, pos int) (start, end int, ok bool) {
 				break
 			}
 		}
+		looked = i
 		if !ok {
 			s.add(&s.cur, s.p.start, i, s.holds(text, i))
 		}
@@ -104,7 +106,7 @@ func (s *simulator) find(text []byte, pos int) (start, end int, ok bool) {
 		}
 		s.cur, s.next = s.next, s.cur
 	}
-	return start, end, ok
+	return start, end, looked, ok
 }
 
 // skip gives the first position from i where a match can begin, or -1.

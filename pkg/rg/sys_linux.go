@@ -178,7 +178,7 @@ func (d dirHandle) statName(buf *nameBuf, name string, follow bool) (fileStat, e
 
 func newFileStat(st *syscall.Stat_t) fileStat {
 	s := fileStat{dev: uint64(st.Dev), ino: st.Ino, size: st.Size}
-	s.modified = time.Unix(st.Mtim.Unix())
+	s.modified, s.changed = time.Unix(st.Mtim.Unix()), st.Ctim.Nano()
 	s.mode = fs.FileMode(st.Mode & 0o777)
 	for _, bit := range [...]struct {
 		of   uint32
@@ -199,6 +199,14 @@ func newFileStat(st *syscall.Stat_t) fileStat {
 		s.kind, s.mode = kindOther, s.mode|otherMode(st.Mode)
 	}
 	return s
+}
+
+// newInfoStat is what the standard library has found out about a file.
+func newInfoStat(st fs.FileInfo) fileStat {
+	if raw, ok := st.Sys().(*syscall.Stat_t); ok {
+		return newFileStat(raw)
+	}
+	return fileStat{modified: st.ModTime(), changed: st.ModTime().UnixNano()}
 }
 
 func otherMode(mode uint32) fs.FileMode {

@@ -171,8 +171,10 @@ func (d dirHandle) statName(_ *nameBuf, name string, follow bool) (fileStat, err
 }
 
 func newFileStat(st fs.FileInfo) fileStat {
-	return fileStat{kind: kindOf(st.Mode()), mode: st.Mode(), size: st.Size(), modified: st.ModTime()}
+	return fileStat{kind: kindOf(st.Mode()), mode: st.Mode(), size: st.Size(), modified: st.ModTime(), changed: st.ModTime().UnixNano()}
 }
+
+func newInfoStat(st fs.FileInfo) fileStat { return newFileStat(st) }
 
 func kindOf(m fs.FileMode) entryKind {
 	switch {

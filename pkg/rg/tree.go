@@ -1,5 +1,7 @@
 package rg
 
+import "slices"
+
 // An opKind is the kind of a node of a parsed pattern.
 type opKind uint8
 
@@ -62,4 +64,16 @@ func (n *node) nullable() bool {
 		return n.min == 0 || n.subs[0].nullable()
 	}
 	return true
+}
+
+// spansLines says whether a match may hold a line break, or depends on where
+// the whole text begins or ends.
+func (n *node) spansLines() bool {
+	switch n.op {
+	case opSet:
+		return n.set.has('\n')
+	case opLook:
+		return n.look&(lookTextStart|lookTextEnd) != 0
+	}
+	return slices.ContainsFunc(n.subs, (*node).spansLines)
 }

@@ -48,6 +48,7 @@ type Entry struct {
 	Path     string // relative to the root with slashes; absolute outside the root
 	Dir      bool
 	Modified time.Time // zero unless sorted by it
+	changed  int64     // as in fileStat
 }
 
 // A WalkResult says how a walk went.
@@ -161,7 +162,7 @@ func (k *walkWorker) entries(b *batch, times bool) []Entry {
 		e.Path = paths.String()[from:]
 		if times {
 			if st, err := b.dir.handle.statName(&k.name, string(name), k.w.opt.Follow); err == nil {
-				e.Modified = st.modified
+				e.Modified, e.changed = st.modified, st.changed
 			}
 		}
 		out = append(out, e)
