@@ -2,6 +2,8 @@ package rg
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -16,6 +18,7 @@ type pathFilter struct {
 	exclude   *ruleSet // neither a file nor a directory may match
 	types     *ruleSet // a file must match, when not nil
 	notTypes  *ruleSet
+	spelled   []string // parts of include globs that ask for hidden names
 }
 
 func newPathFilter(o *WalkOptions) (*pathFilter, error) {
@@ -31,6 +34,13 @@ func newPathFilter(o *WalkOptions) (*pathFilter, error) {
 	}
 	if f.include, err = globRules(o.Include); err != nil {
 		return nil, err
+	}
+	for _, r := range f.include.all() {
+		for part := range strings.SplitSeq(r.pattern, "/") {
+			if strings.HasPrefix(part, ".") {
+				f.spelled = append(f.spelled, part)
+			}
+		}
 	}
 	if f.exclude, err = globRules(o.Exclude); err != nil {
 		return nil, err
@@ -138,7 +148,7 @@ func classEnd(s string) int {
 
 const maxExpansion = 1024
 
-// expandBraces writes out every {a,b} of a glob.
+// expandBraces writes out every {a,b} and {1..9} of a glob.
 func expandBraces(glob string) ([]string, error) {
 	open, commas, end := findBraces(glob)
 	if open < 0 {
@@ -150,6 +160,10 @@ func expandBraces(glob string) ([]string, error) {
 	tails, err := expandBraces(glob[end+1:])
 	if err != nil {
 		return nil, err
+	}
+	if list, ok := countUp(glob[open+1 : end]); ok && len(commas) == 0 {
+		glob = glob[:open+1] + strings.Join(list, ",") + glob[end:]
+		open, commas, end = findBraces(glob)
 	}
 	var out []string
 	from := open + 1
@@ -169,6 +183,21 @@ func expandBraces(glob string) ([]string, error) {
 		from = to + 1
 	}
 	return out, nil
+}
+
+// countUp writes out 1..9, as bash does; it is false for anything else.
+func countUp(text string) ([]string, bool) {
+	first, last, ok := strings.Cut(text, "..")
+	from, err1 := strconv.Atoi(first)
+	to, err2 := strconv.Atoi(last)
+	if !ok || err1 != nil || err2 != nil || from > to || to-from >= maxExpansion || first != strconv.Itoa(from) {
+		return nil, false
+	}
+	var list []string
+	for n := from; n <= to; n++ {
+		list = append(list, strconv.Itoa(n))
+	}
+	return list, true
 }
 
 // findBraces gives the places of the first brace, of the commas inside that
@@ -230,10 +259,15 @@ func (f *pathFilter) admits(d *dirNode, name []byte, isDir bool) bool {
 			wanted = true
 		}
 	}
-	if name[0] == '.' && !f.hidden && !wanted {
+	if name[0] == '.' && !f.hidden && !wanted && !f.spells(name) {
 		return false
 	}
 	return f.narrows(d.root.show+d.path, name, isDir, &path)
+}
+
+// spells says whether a glob of include asks for a hidden name.
+func (f *pathFilter) spells(name []byte) bool {
+	return slices.ContainsFunc(f.spelled, func(part string) bool { return wildmatch(part, string(name)) })
 }
 
 // narrows applies what can only leave things out.

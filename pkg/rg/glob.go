@@ -276,6 +276,9 @@ type pathGlob struct {
 func newPathGlob(pattern string) pathGlob {
 	g := pathGlob{}
 	g.pattern, g.dirOnly = strings.CutSuffix(pattern, "/")
+	if strings.HasSuffix(g.pattern, "/**") { // what is in a directory, not the directory or a file in its place
+		g.pattern += "/*"
+	}
 	name := g.pattern[strings.LastIndexByte(g.pattern, '/')+1:]
 	if name != "**" {
 		g.tail = name[strings.LastIndexAny(name, `*?[]{}\`)+1:]

@@ -159,3 +159,97 @@ func TestGlobBudgets(t *testing.T) {
 		t.Errorf("%+v %v", r, err)
 	}
 }
+
+func TestGlobRangesAndTrailingStars(t *testing.T) {
+	root := t.TempDir()
+	put(t, root, "file1.txt", "", "file2.txt", "", "file12.txt", "", "a/x.txt", "", "a/b/y.txt", "", "top", "", "file{01..2}", "")
+	for pattern, want := range map[string][]string{
+		"file{1..2}.txt":   {"file1.txt", "file2.txt"},
+		"file{2..12}.txt":  {"file12.txt", "file2.txt"},
+		"file\\{01..2\\}":  {"file{01..2}"},
+		"*/**":             {"a/b/y.txt", "a/x.txt"},
+		"*/":               {"a/b/y.txt", "a/x.txt"},
+		"**/*/**":          {"a/b/y.txt", "a/x.txt"},
+		"a/**":             {"a/b/y.txt", "a/x.txt"},
+		"{a,top}/**":       {"a/b/y.txt", "a/x.txt"},
+		"file{2..1}.txt":   nil,
+		"file{1..9999}.go": nil,
+	} {
+		r, err := Glob(t.Context(), root, []string{pattern}, GlobOptions{Sort: ByPath})
+		if err != nil {
+			t.Errorf("%s: %v", pattern, err)
+			continue
+		}
+		var got []string
+		for _, e := range r.Entries {
+			got = append(got, e.Path)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", pattern, got, want)
+		}
+	}
+}
+
+// TestIncludeFindsHidden: a glob that spells out the dot of a name finds it, as
+// Glob does.
+func TestIncludeFindsHidden(t *testing.T) {
+	root := t.TempDir()
+	put(t, root, ".env", "hit", ".env.local", "hit", "a.txt", "hit", ".github/workflows/ci.yml", "hit", ".github/.x/c.yml", "hit",
+		"sub/.env", "hit", ".venv/.env", "hit", ".git/config", "hit", ".ignore", "sub/\n")
+	for include, want := range map[string]string{
+		".env":           ".env",
+		".env*":          ".env .env.local",
+		"**/.env*":       ".env .env.local",
+		".github/**":     ".github/workflows/ci.yml",
+		"**/*.yml":       "",
+		".*/**":          ".github/.x/c.yml .github/workflows/ci.yml .venv/.env",
+		"{.env,a}*":      ".env .env.local a.txt",
+		".git/config":    "",
+		".github/*/*ml":  ".github/workflows/ci.yml",
+		"/.venv/.env":    ".venv/.env",
+		"*.{txt,.local}": "a.txt",
+	} {
+		var got []string
+		for _, f := range find(t, Query{Root: root, Pattern: "hit", Include: []string{include}}).Files {
+			got = append(got, f.Path)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %v, want %s", include, got, want)
+		}
+	}
+}
+
+func TestListClosed(t *testing.T) {
+	root := t.TempDir()
+	put(t, root, "a/x", "", "node_modules/p/q", "", "z/node_modules/r", "", "z/y/w", "")
+	r, err := List(t.Context(), root, ListOptions{Depth: 3, Limit: -1, Hidden: true, Closed: func(name string) bool { return name == "node_modules" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range r.Entries {
+		got = append(got, fmt.Sprintf("%s %d %v", e.Path, e.Entries, e.Closed))
+	}
+	want := []string{"a 1 false", "node_modules -1 true", "z 2 false", "a/x -1 false", "z/node_modules -1 true", "z/y 1 false", "z/y/w -1 false"}
+	if !slices.Equal(got, want) || r.Total != len(want) {
+		t.Errorf("got %q of %d\nwant %q", got, r.Total, want)
+	}
+}
+
+func TestFromBasic(t *testing.T) {
+	for in, want := range map[string]string{
+		`alpha\|beta`:       `alpha|beta`,
+		`\(a\|b\)c+`:        `(a|b)c\+`,
+		`f(\|g()`:           `f\(|g\(\)`,
+		`a\{2\}\|b{`:        `a{2}|b\{`,
+		`err\(\|warn`:       `err\(|warn`, // no pattern as grep reads it
+		`[|(]\|x\.y\|[^]+]`: `[|(]|x\.y|[^]+]`,
+		`\<a\>\|b`:          `\<a\>|b`,
+		`a|b`:               "", `a\.b`: "", `\\|a`: "",
+	} {
+		got, ok := FromBasic(in)
+		if got != want || ok != (want != "") {
+			t.Errorf("%s: %q %v, want %q", in, got, ok, want)
+		}
+	}
+}

@@ -24,6 +24,10 @@ type ListOptions struct {
 	GlobalIgnore string // the user's ignore file; "" for none
 	MaxEntries   int    // directory entries looked at; 0 is no limit
 
+	// Closed says whether a directory, by its name, is listed without what it
+	// holds; nil closes none.
+	Closed func(name string) bool
+
 	// Allow says whether a directory below the root, by its absolute path, may
 	// be looked into; nil allows all. The others are named as skipped.
 	Allow func(dir string) bool
@@ -38,6 +42,7 @@ type ListEntry struct {
 	Modified time.Time
 	Target   string // of a symbolic link
 	Entries  int    // of a directory: how many it holds; -1 where it was not looked into
+	Closed   bool   // … because of its name
 }
 
 // ListResults are what List found.
@@ -178,11 +183,13 @@ func (l *lister) read(at int) {
 	}
 	depth := dir.depth + 1
 	for _, e := range k.list.entries {
-		if e.kind == kindDir {
+		if e.kind == kindDir && !l.closed(k.list.name(e)) {
 			l.dirs = append(l.dirs, listDir{path: path + string(k.list.name(e)) + "/", depth: depth, rules: d.rules})
 		}
 	}
 }
+
+func (l *lister) closed(name []byte) bool { return l.opt.Closed != nil && l.opt.Closed(string(name)) }
 
 // results counts the entries and asks for the facts of those to give.
 func (l *lister) results() *ListResults {
@@ -194,12 +201,14 @@ func (l *lister) results() *ListResults {
 		open, gone := false, false
 		for _, e := range d.entries {
 			r.count(e.kind)
-			inside := -1
-			if e.kind == kindDir && d.depth < l.opt.Depth && below < len(l.dirs) {
-				if l.dirs[below].read {
-					inside = len(l.dirs[below].entries)
+			inside, closed := -1, false
+			if e.kind == kindDir && d.depth < l.opt.Depth {
+				if closed = l.closed(d.names[e.from:e.to]); !closed && below < len(l.dirs) {
+					if l.dirs[below].read {
+						inside = len(l.dirs[below].entries)
+					}
+					below++
 				}
-				below++
 			}
 			if r.Total <= l.opt.Offset || l.opt.Limit >= 0 && len(r.Entries) >= l.opt.Limit {
 				continue
@@ -209,7 +218,7 @@ func (l *lister) results() *ListResults {
 				handle, err = l.open(d.path)
 				open, gone = err == nil, err != nil
 			}
-			entry := ListEntry{Path: d.path + string(d.names[e.from:e.to]), Depth: d.depth, Mode: kindMode(e.kind), Entries: inside}
+			entry := ListEntry{Path: d.path + string(d.names[e.from:e.to]), Depth: d.depth, Mode: kindMode(e.kind), Entries: inside, Closed: closed}
 			if open {
 				l.look(handle, d.names[e.from:e.to], &entry)
 			}

@@ -75,7 +75,7 @@ type Query struct {
 	DotAll     bool // in a multiline search, a dot matches line breaks
 	CRLF       bool // $ matches before a line's \r\n too, as if the \r were not there
 
-	Include  []string // globs of which a file must match one; {a,b} is understood
+	Include  []string // globs of which a file must match one; {a,b} is understood, and hidden names are found where a glob spells out their dot
 	Exclude  []string // globs of files and directories to leave out
 	Globs    []string // as ripgrep's -g: ! leaves out; the others override ignore rules and hiding
 	Types    []string // names from FileTypes; a file must have one

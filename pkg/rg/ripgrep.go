@@ -165,7 +165,9 @@ func searchRipgrep(ctx context.Context, q *Query, p *plan, roots []rootPath, c *
 			}
 		}
 	}
-	cmd := q.Ripgrep.command(ctx, q.Root, ripgrepArgs(q, p == nil, roots)...)
+	asked := *q
+	asked.Hidden = q.Hidden || len(filter.spelled) > 0 // the adapter leaves out what is not spelled
+	cmd := q.Ripgrep.command(ctx, q.Root, ripgrepArgs(&asked, p == nil, roots)...)
 	stderr := &tailBuffer{}
 	cmd.Stderr = stderr
 	out, err := cmd.StdoutPipe()

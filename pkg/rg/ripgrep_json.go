@@ -155,7 +155,27 @@ func (a *adapter) named(path string) bool {
 func (a *adapter) admitted(path string) bool {
 	cut := strings.LastIndexByte(path, '/') + 1
 	var buf pathBuf
+	if len(a.filter.spelled) > 0 && !a.q.Hidden && a.hides(path) {
+		return false
+	}
 	return a.filter.narrows(path[:cut], []byte(path[cut:]), false, &buf)
+}
+
+// hides says whether a name of the path below its root is hidden and no glob
+// asks for it.
+func (a *adapter) hides(path string) bool {
+	for _, r := range a.roots {
+		if rest, ok := strings.CutPrefix(path, r.show); ok {
+			path = rest
+			break
+		}
+	}
+	for part := range strings.SplitSeq(path, "/") {
+		if strings.HasPrefix(part, ".") && !a.filter.spells([]byte(part)) {
+			return true
+		}
+	}
+	return false
 }
 
 // lines takes one message: one line, or those of a multiline match.

@@ -469,6 +469,7 @@ func TestEnginesAgree(t *testing.T) {
 		{Pattern: "needle", Paths: []string{"big.txt"}, Before: 3, After: 4, Limit: -1},
 		{Pattern: "needle", Paths: []string{"big.txt"}, Before: 100, After: 20, Limit: 30},
 		{Pattern: "z{40}foo", Paths: []string{"big.txt"}, Before: 300, Limit: -1},
+		{Pattern: "needle", Include: []string{".hid/**", "sub/**/.*", "a.txt"}},
 		{Pattern: "needle", Paths: []string{"sub", "a.txt"}},
 		{Pattern: "needle", Binary: true, NoIgnore: true, Limit: 1000},
 		{Pattern: "needle", Allow: func(p string) bool { return filepath.Base(p) != "nonl.txt" }},
