@@ -126,7 +126,7 @@ func (a *app) diagnose(ctx context.Context) *tool.Result {
 		title = fmt.Sprintf("%s, %s", tool.Count(int64(meta.Failures), "failure"), tool.Count(int64(meta.Warnings), "warning"))
 	}
 	return &tool.Result{
-		Title: title, Output: render(func(_ tool.Style, text string) string { return text }),
+		Title: title, Output: render(tool.Unpainted),
 		Pretty: render, Metadata: meta, No: meta.Failures > 0, Trimmed: true,
 	}
 }

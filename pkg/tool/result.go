@@ -49,14 +49,6 @@ func Fail(title string, err error) *Result {
 	return &Result{Title: title, Error: AsError(err), Trimmed: true}
 }
 
-// Fail is the Result of a call of t that failed with err before it did
-// anything.
-func (t *Tool) Fail(err error) *Result {
-	r := Fail(t.Name, err)
-	r.Passes = t.Passes
-	return r
-}
-
 // Exit is the status of a process that made this call alone.
 func (r *Result) Exit() int {
 	switch {
@@ -168,3 +160,20 @@ func encode(v any) ([]byte, error) {
 // Learn has encoding/json work out how v is written, which takes it a tenth of a
 // millisecond and more the first time, beside what else is to be done.
 func Learn(v any) { _, _ = encode(v) }
+
+// A Style says what a piece of text is, for those who see colours.
+type Style int
+
+// The styles.
+const (
+	Plain   Style = iota
+	Match         // what was searched for
+	Name          // a path
+	Number        // a line number
+	Added         // a line that came
+	Removed       // a line that went
+	Faint         // what matters less
+)
+
+// Unpainted is text as those see it who see no colours.
+func Unpainted(_ Style, text string) string { return text }

@@ -33,6 +33,14 @@ type Tool struct {
 	Passes     bool // the process's exit status is that of the command it runs
 }
 
+// Fail is the Result of a call of t that failed with err before it did
+// anything.
+func (t *Tool) Fail(err error) *Result {
+	r := Fail(t.Name, err)
+	r.Passes = t.Passes
+	return r
+}
+
 // A Call is one use of a tool; its fields are the parameters.
 type Call interface {
 	param.Declarer
@@ -104,20 +112,6 @@ func (env *Env) emit(name string, value any) {
 		env.Emit(Event{name, value})
 	}
 }
-
-// A Style says what a piece of text is, for those who see colours.
-type Style int
-
-// The styles.
-const (
-	Plain   Style = iota
-	Match         // what was searched for
-	Name          // a path
-	Number        // a line number
-	Added         // a line that came
-	Removed       // a line that went
-	Faint         // what matters less
-)
 
 // An Invocation is a call together with the parameters it was given.
 type Invocation struct {

@@ -2,10 +2,8 @@ package files
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,7 +11,6 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/syntax"
 	"github.com/agentkit-go/agentkit/pkg/text"
 	"github.com/agentkit-go/agentkit/pkg/tool"
-	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
 
 // A changeReport is what a changed file's metadata says, whichever tool
@@ -43,81 +40,6 @@ type elsewhere struct {
 	syntax.Problem
 }
 
-// maxSiblings bounds the files of a package that are looked at, and maxSibling
-// the bytes of one.
-const (
-	maxSiblings = 500
-	maxSibling  = 1 << 20
-)
-
-// dangling finds the names that the set takes away and other files of the same
-// Go package still use. It looks at no file that the policy closes.
-func (s *changeSet) dangling() {
-	for _, c := range s.files {
-		names := syntax.Removed(c.path.Real, c.before, c.after)
-		if len(names) == 0 {
-			continue
-		}
-		found := syntax.Dangling(c.after, names, s.siblings(c))
-		for _, path := range slices.Sorted(maps.Keys(found)) {
-			for _, p := range found[path] {
-				c.report.OtherErrors = append(c.report.OtherErrors, elsewhere{path, p})
-			}
-		}
-	}
-}
-
-// siblings are the Go files in c's directory, as they are after the set, by the
-// names that results show.
-func (s *changeSet) siblings(c *fileChange) map[string][]byte {
-	list := map[string][]byte{}
-	dir, err := s.env.Workspace.Resolve(filepath.Dir(c.path.Real))
-	if err != nil {
-		return nil
-	}
-	entries, err := s.env.Workspace.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
-	for _, e := range entries {
-		if filepath.Ext(e.Name()) != ".go" || len(list) == maxSiblings {
-			continue
-		}
-		path, err := s.env.Workspace.ResolveIn(dir.Real, e.Name())
-		if err != nil || s.env.May(path.Read(s.tool)) != nil {
-			continue
-		}
-		if data, err := s.env.Workspace.ReadFile(path, maxSibling); err == nil {
-			list[tool.Shown(path)] = data
-		}
-	}
-	for _, other := range s.files {
-		if filepath.Dir(other.path.Real) == dir.Real && filepath.Ext(other.path.Real) == ".go" {
-			list[tool.Shown(other.path)] = other.after
-		}
-	}
-	return list
-}
-
-// compare fills in the report of a file that is in memory.
-func (c *fileChange) compare(ctx context.Context, dry bool) {
-	before, after := readable(c.before), readable(c.after)
-	if c.before == nil {
-		before = nil
-	}
-	c.report = changeReport{
-		Path: tool.Shown(c.path), Created: c.version == "", Bytes: int64(len(c.after)), Lines: lineCount(after),
-		Version: workspace.Version(c.after), DryRun: dry,
-		SyntaxErrors: append([]syntax.Problem{}, syntax.NewContext(ctx, c.path.Real, before, after)...),
-	}
-	from, to := c.diffNames()
-	if c.info != nil {
-		c.report.Diff = fmt.Sprintf("--- %s\n+++ %s\n… the old content, %d MiB, is too large to be compared\n", from, to, c.info.Size()>>20)
-		return
-	}
-	c.report.Diff, c.report.Added, c.report.Removed = diffOf(from, to, before, after)
-}
-
 // conceal takes out of the report what shows the content of a file that may not
 // be read; why is "" for one that may.
 func (r *changeReport) conceal(why string) {
@@ -133,15 +55,6 @@ func withoutText(list []syntax.Problem) {
 	for i := range list {
 		list[i].Text = ""
 	}
-}
-
-// diffNames are what a diff calls the file before and after.
-func (c *fileChange) diffNames() (from, to string) {
-	name := filepath.ToSlash(tool.Shown(c.path))
-	if c.version == "" {
-		return "/dev/null", "b/" + name
-	}
-	return "a/" + name, "b/" + name
 }
 
 // readable is a file's content in UTF-8, for people and parsers; bytes that
@@ -267,3 +180,7 @@ func places(list []edit.Place) []editPlace {
 	}
 	return out
 }
+
+// maxDiff is the size in bytes of a diff beyond which only its beginning is
+// returned: 32 KiB.
+const maxDiff = 32 << 10

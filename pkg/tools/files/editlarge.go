@@ -3,7 +3,6 @@ package files
 import (
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"slices"
 
@@ -14,35 +13,9 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
 
-// largeFile is the size in bytes from which a file is not held in memory to be
-// changed: 64 MiB. Only text to the letter is found in it then.
-const largeFile = 64 << 20
-
-// large reports whether the file is to stay on the disk, and notes what it is.
-func (c *fileChange) large(info fs.FileInfo) bool {
-	if !c.streams || !info.Mode().IsRegular() || info.Size() < largeFile {
-		return false
-	}
-	c.info = info
-	return true
-}
-
-// identify finds the version of a large file that gets another content.
-func (c *fileChange) identify(w *workspace.Workspace) error {
-	file, err := w.OpenFile(c.path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	if c.version, err = workspace.VersionOf(file); err != nil {
-		return err
-	}
-	return c.expected()
-}
-
 // planLarge is plan for a file that is not in memory: it is read through once
 // to find the places, and again to write what it becomes.
-func (e *editCall) planLarge(env *tool.Env, f *editFile) error {
+func (f *editFile) planLarge(env *tool.Env, dry bool) error {
 	file, err := env.Workspace.OpenFile(f.path)
 	if err != nil {
 		return err
@@ -67,7 +40,7 @@ func (e *editCall) planLarge(env *tool.Env, f *editFile) error {
 		return tool.Errorf(tool.Binary, "%s is binary: it has zero bytes", tool.Shown(f.path)).WithHint("change it with a program that knows its format")
 	}
 	if err != nil {
-		return e.refusal(f, err)
+		return f.refusal(err)
 	}
 	f.hits = out.Hits
 	f.source = func() (io.ReadCloser, error) {
@@ -80,7 +53,7 @@ func (e *editCall) planLarge(env *tool.Env, f *editFile) error {
 			io.Closer
 		}{out.Reader(file), file}, nil
 	}
-	return f.describe(out, file, e.DryRun)
+	return f.describe(out, file, dry)
 }
 
 // largeEncoding is the encoding of a large file. One in which the edits cannot

@@ -26,11 +26,11 @@ type editMeta struct {
 	Files []*editMeta `json:"files,omitempty"`
 }
 
-// result tells what was done.
-func (e *editCall) result() *tool.Result {
+// editResult tells what was done to files.
+func editResult(files []*editFile) *tool.Result {
 	var all []*editMeta
 	var b strings.Builder
-	for _, f := range e.files {
+	for _, f := range files {
 		m := newEditMeta(f)
 		b.WriteString(m.output(m.title()) + m.notes())
 		all = append(all, m)

@@ -2,6 +2,7 @@
 package files
 
 import (
+	"bytes"
 	"context"
 	_ "embed"
 	"errors"
@@ -13,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/text"
 	"github.com/agentkit-go/agentkit/pkg/tool"
@@ -32,62 +32,6 @@ var Read = &tool.Tool{
 		return &readCall{Offset: 1, Limit: 2000, Column: 1, NumberStyle: "padded", Mode: "slice", IncludeHeader: true}
 	},
 	ReadOnly: true,
-}
-
-const (
-	// wholeFile is the size in bytes up to which a file is read as a whole, so
-	// that its number of lines and its version are known: 16 MiB.
-	wholeFile = 16 << 20
-
-	// maxAttachment is the size in bytes of the largest image or PDF file that
-	// is attached: 10 MiB.
-	maxAttachment = 10 << 20
-)
-
-type readCall struct {
-	Path                           string
-	Offset, Limit                  int
-	Tail                           int
-	Ranges                         []string
-	Symbol                         string
-	Mode                           string
-	AnchorLine                     int
-	MaxLevels                      int
-	IncludeSiblings, IncludeHeader bool
-	MaxLines                       int
-	Pages                          []string
-	Raw                            bool
-	Column                         int
-	NumberStyle                    string
-	Instructions                   bool
-
-	limit        *param.Param // of Limit: whether the call gives it
-	ranges       []span       // of Ranges, sorted, none touching another
-	pages        []span       // of Pages
-	path         workspace.Path
-	own          bool // a spill file of the session
-	instructions []workspace.Path
-}
-
-// Params implements tool.Call.
-func (r *readCall) Params(p *param.Set) {
-	p.Path(&r.Path, "path", param.File, "the file or directory").Required().Arg().Alias("file_path", "filePath", "filename", "file")
-	p.Int(&r.Offset, "offset", "the first line to show, counting from 1").Between(1, 1<<50).Alias("start_line", "line")
-	r.limit = p.Int(&r.Limit, "limit", "most lines to show").Between(1, 100_000)
-	p.Int(&r.Tail, "tail", "show the last lines, this many, instead").Between(0, 100_000).Shown("off")
-	p.Strings(&r.Ranges, "ranges", "several parts instead, as 10-20, 50- or 7").Alias("range", "lines", "line_ranges")
-	p.String(&r.Symbol, "symbol", "show this function, type or heading instead, as Server.Close")
-	p.String(&r.Mode, "mode", "what to show: lines, or the block of code around anchor_line").OneOf("slice", "indentation")
-	p.Int(&r.AnchorLine, "anchor_line", "the line whose block is shown").Between(0, 1<<50).Shown("offset")
-	p.Int(&r.MaxLevels, "max_levels", "how many blocks around it to climb").Between(0, 1000).Shown("all")
-	p.Bool(&r.IncludeSiblings, "include_siblings", "show what stands beside the outermost block, too")
-	p.Bool(&r.IncludeHeader, "include_header", "show the comments and decorators above it, too")
-	p.Int(&r.MaxLines, "max_lines", "most lines to show, also of the block around the anchor").Between(0, 1<<50).Shown("limit")
-	p.Strings(&r.Pages, "pages", "pages of a PDF file, as 1-5 or 3").Alias("page")
-	p.Bool(&r.Raw, "raw", "show a notebook as the JSON it is, and of a PDF file no text")
-	p.Int(&r.Column, "column", "the first character of each line to show, counting from 1").Between(1, maxColumnBytes)
-	p.String(&r.NumberStyle, "number_style", "how lines are numbered").OneOf("padded", "tab", "colon", "L", "none").Alias("numberStyle")
-	p.Bool(&r.Instructions, "instructions", "add what AGENTS.md and its like say on the way from the root to the file")
 }
 
 // Needs implements tool.Call.
@@ -150,32 +94,6 @@ func instructionFiles(env *tool.Env, p workspace.Path) []workspace.Path {
 		}
 	}
 	return found
-}
-
-type readMeta struct {
-	Path         string   `json:"path"`
-	Type         string   `json:"type"` // file, directory, notebook, image or pdf
-	Offset       int64    `json:"offset"`
-	Limit        int      `json:"limit"`
-	LinesRead    int      `json:"lines_read"`
-	TotalLines   *int64   `json:"total_lines"` // null where it would take reading a large file to its end
-	TotalBytes   int64    `json:"total_bytes"`
-	Truncated    bool     `json:"truncated"`
-	NextOffset   int64    `json:"next_offset,omitempty"`
-	LongLines    int      `json:"long_lines,omitempty"` // shown lines that were cut
-	Version      string   `json:"version,omitempty"`    // absent for files of more than 16 MiB
-	Encoding     string   `json:"encoding,omitempty"`
-	Newline      string   `json:"newline,omitempty"`
-	FinalNewline *bool    `json:"final_newline,omitempty"`
-	MIMEType     string   `json:"mime_type"`
-	Instructions []string `json:"instructions,omitempty"` // files that tell how to work here
-
-	Ranges   []readRange   `json:"ranges,omitempty"`
-	Block    *readBlock    `json:"block,omitempty"`
-	Symbol   *readSymbol   `json:"symbol,omitempty"`
-	Notebook *readNotebook `json:"notebook,omitempty"`
-	PDF      *readPDF      `json:"pdf,omitempty"`
-	Image    *readImage    `json:"image,omitempty"`
 }
 
 // Run implements tool.Call.
@@ -247,14 +165,6 @@ func (r *readCall) directory(env *tool.Env, meta *readMeta) (string, error) {
 	return b.String(), nil
 }
 
-// entries are the first and last of n things that the call asks for, from 1.
-func (r *readCall) entries(n int) (first, last int) {
-	if first = r.Offset; r.Tail > 0 {
-		first = max(1, n-r.Tail+1)
-	}
-	return first, max(first-1, min(n, first-1+r.Limit))
-}
-
 func suffix(d fs.DirEntry) string {
 	switch {
 	case d.IsDir():
@@ -265,11 +175,6 @@ func suffix(d fs.DirEntry) string {
 		return "?"
 	}
 	return ""
-}
-
-func behind(name string, offset, total int64) error {
-	return tool.Errorf(tool.BadInput, "line %d is behind the end of %s, which has %s", offset, name, tool.Count(total, "line")).
-		WithHint("use lines from 1 to %d", max(total, 1))
 }
 
 // file shows a file: as text, as an attachment, or not at all.
@@ -315,29 +220,12 @@ func (r *readCall) file(ctx context.Context, env *tool.Env, meta *readMeta, res 
 	return r.readError(ctx, meta, r.large(ctx, f, enc, meta, res, env))
 }
 
-// patience is how long a file may give nothing.
-const patience = 10 * time.Second
-
 // unblock keeps reading f from waiting for ever, for there are files in /proc
 // that wait for news: it ends with ctx, and when f gives nothing for long. What
 // the system cannot wait for has no deadline and needs none.
 func unblock(ctx context.Context, f *os.File) (stop func() bool) {
 	_ = f.SetReadDeadline(time.Now().Add(patience))
 	return context.AfterFunc(ctx, func() { _ = f.SetReadDeadline(time.Unix(1, 0)) })
-}
-
-// readError says why reading ended early.
-func (r *readCall) readError(ctx context.Context, meta *readMeta, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return tool.Errorf(tool.Timeout, "%s has given nothing for %v", meta.Path, patience).
-			WithHint("it may wait for something to happen: look at it with bash and a timeout")
-	}
-	return err
 }
 
 // attachable tells the types that models look at themselves.
@@ -347,4 +235,24 @@ func attachable(mime string) bool {
 		return true
 	}
 	return false
+}
+
+// small shows a file that fits into memory; everything about it is known.
+func (r *readCall) small(ctx context.Context, data []byte, meta *readMeta, res *tool.Result, env *tool.Env) error {
+	enc := text.Detect(data, true)
+	if enc.Name == "binary" {
+		_, why := text.Binary(data)
+		return tool.Errorf(tool.Binary, "%s is binary: %s", meta.Path, why).WithHint("look at it with bash, for example: xxd %s | head", tool.QuoteFile(meta.Path))
+	}
+	decoded, _ := enc.Decode(data)
+	meta.Encoding, meta.Newline = enc.Name, text.Newline(decoded)
+	meta.Version, meta.TotalBytes = workspace.Version(data), int64(len(data))
+	final := len(decoded) == 0 || bytes.HasSuffix(decoded, []byte("\n")) || meta.Newline == "cr" && bytes.HasSuffix(decoded, []byte("\r"))
+	meta.FinalNewline = &final
+	if isNotebook(meta.Path) && !r.Raw {
+		if shown, err := r.notebook(decoded, meta, res, env); shown || err != nil {
+			return err
+		}
+	}
+	return r.show(ctx, decoded, meta, res, env)
 }

@@ -12,11 +12,6 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
 
-type readImage struct {
-	Width  int `json:"width"` // in pixels
-	Height int `json:"height"`
-}
-
 // image attaches a picture.
 func (r *readCall) image(f *os.File, head []byte, meta *readMeta, res *tool.Result) error {
 	if err := r.linesOnly("an image", false); err != nil {

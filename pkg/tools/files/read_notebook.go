@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/notebook"
-	"github.com/agentkit-go/agentkit/pkg/text"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 	"github.com/agentkit-go/agentkit/pkg/truncate"
 )
@@ -24,21 +23,6 @@ const (
 
 // isNotebook judges by the name; what is in the file decides.
 func isNotebook(name string) bool { return strings.EqualFold(path.Ext(name), ".ipynb") }
-
-type readNotebook struct {
-	Format   string         `json:"format"`
-	Language string         `json:"language"`
-	Cells    []notebookCell `json:"cells"`
-	LeftOut  int            `json:"images_left_out,omitempty"` // too many or too large to be attached
-}
-
-type notebookCell struct {
-	Type      string `json:"type"`
-	ID        string `json:"id,omitempty"`
-	Line      int64  `json:"line"` // on which it begins in what is shown
-	Execution int    `json:"execution_count,omitempty"`
-	Outputs   int    `json:"outputs"`
-}
 
 // A pictured line is one of a rendered notebook that stands for an image.
 type pictured struct {
@@ -82,51 +66,6 @@ func (r *readCall) notebook(decoded []byte, meta *readMeta, res *tool.Result, en
 	}
 	res.Output += fmt.Sprintf("[a notebook of %s, shown as cells; raw shows the JSON, which edit works on]\n", tool.Count(int64(len(n.Cells)), "cell"))
 	return true, nil
-}
-
-// rendered shows lines of what a file looks like rather than of the file.
-func (r *readCall) rendered(lines string, meta *readMeta, res *tool.Result, env *tool.Env) error {
-	o := text.LineOptions{MaxLine: len(lines) + 1}
-	total := int64(strings.Count(lines, "\n"))
-	meta.TotalLines = &total
-	spans := r.ranges
-	switch {
-	case r.Tail > 0:
-		spans = []span{{first: max(1, total-int64(r.Tail)+1)}}
-	case len(spans) == 0:
-		spans = []span{{first: int64(r.Offset)}}
-	}
-	for i, s := range spans {
-		if s.first > total && (s.first > 1 || i > 0) {
-			return behind(meta.Path, s.first, total)
-		}
-	}
-	return r.page(text.NewLineReader(strings.NewReader(lines), o), spans, meta, res, env)
-}
-
-// showed reports whether a line of a rendered file is among those shown.
-func (r *readCall) showed(meta *readMeta, line int64) bool {
-	if len(meta.Ranges) == 0 {
-		return line >= meta.Offset && line < meta.Offset+int64(meta.LinesRead)
-	}
-	for _, s := range meta.Ranges {
-		if line >= s.Offset && line < s.Offset+int64(s.LinesRead) {
-			return true
-		}
-	}
-	return false
-}
-
-// A sheet is text that grows line by line.
-type sheet struct {
-	b     strings.Builder
-	lines int64
-}
-
-func (s *sheet) add(text string) {
-	text = strings.TrimRight(strings.ToValidUTF8(text, "\ufffd"), "\n")
-	s.b.WriteString(text + "\n")
-	s.lines += int64(strings.Count(text, "\n")) + 1
 }
 
 // renderNotebook writes the cells one after the other, each under a line that

@@ -27,23 +27,6 @@ const (
 	pdfPatience = 20 * time.Second
 )
 
-type readPDF struct {
-	Pages    int         `json:"pages"` // of the file
-	Shown    []pdfPage   `json:"shown"`
-	NextPage int         `json:"next_page,omitempty"`
-	Error    string      `json:"error,omitempty"` // why there is no text, or not all
-	Attached bool        `json:"attached"`
-	texts    []pdfSource // of Shown
-}
-
-type pdfPage struct {
-	Page     int   `json:"page"`
-	Line     int64 `json:"line"` // on which it begins in what is shown
-	Pictures int   `json:"pictures"`
-}
-
-type pdfSource struct{ text, note string }
-
 // pdf shows the text of a PDF file, page by page, and attaches the file where
 // the call does not choose pages or lines of it.
 func (r *readCall) pdf(ctx context.Context, f *os.File, head []byte, meta *readMeta, res *tool.Result, env *tool.Env) error {

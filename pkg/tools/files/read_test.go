@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -68,6 +69,38 @@ func TestImageSize(t *testing.T) {
 				data = data[:rand.IntN(len(data)+1)]
 			}
 			imageSize(data)
+		}
+	}
+}
+
+func TestParseSpans(t *testing.T) {
+	tests := []struct {
+		words []string
+		want  string // "" for an error
+	}{
+		{[]string{"1"}, "1"},
+		{[]string{"10-20", "5-"}, "5-"},
+		{[]string{"30-", "10-20,1"}, "1 10-20 30-"},
+		{[]string{"1-3", "4-6"}, "1-6"},
+		{[]string{"1-3", "5-6"}, "1-3 5-6"},
+		{[]string{"2-9", "3-4"}, "2-9"},
+		{[]string{" 7 - 8 "}, "7-8"},
+		{[]string{"0"}, ""},
+		{[]string{"-5"}, ""},
+		{[]string{"5-4"}, ""},
+		{[]string{"a"}, ""},
+		{[]string{""}, ""},
+		{[]string{"1-2-3"}, ""},
+		{[]string{"99999999999999999999"}, ""},
+	}
+	for _, test := range tests {
+		spans, err := parseSpans("ranges", test.words)
+		var got []string
+		for _, s := range spans {
+			got = append(got, s.String())
+		}
+		if strings.Join(got, " ") != test.want || (err != nil) != (test.want == "") {
+			t.Errorf("%q: %q, %v; want %q", test.words, got, err, test.want)
 		}
 	}
 }

@@ -12,28 +12,7 @@ import (
 
 	"github.com/agentkit-go/agentkit/pkg/text"
 	"github.com/agentkit-go/agentkit/pkg/tool"
-	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
-
-// small shows a file that fits into memory; everything about it is known.
-func (r *readCall) small(ctx context.Context, data []byte, meta *readMeta, res *tool.Result, env *tool.Env) error {
-	enc := text.Detect(data, true)
-	if enc.Name == "binary" {
-		_, why := text.Binary(data)
-		return tool.Errorf(tool.Binary, "%s is binary: %s", meta.Path, why).WithHint("look at it with bash, for example: xxd %s | head", tool.QuoteFile(meta.Path))
-	}
-	decoded, _ := enc.Decode(data)
-	meta.Encoding, meta.Newline = enc.Name, text.Newline(decoded)
-	meta.Version, meta.TotalBytes = workspace.Version(data), int64(len(data))
-	final := len(decoded) == 0 || bytes.HasSuffix(decoded, []byte("\n")) || meta.Newline == "cr" && bytes.HasSuffix(decoded, []byte("\r"))
-	meta.FinalNewline = &final
-	if isNotebook(meta.Path) && !r.Raw {
-		if shown, err := r.notebook(decoded, meta, res, env); shown || err != nil {
-			return err
-		}
-	}
-	return r.show(ctx, decoded, meta, res, env)
-}
 
 // show shows the lines of a text that are asked for.
 func (r *readCall) show(ctx context.Context, decoded []byte, meta *readMeta, res *tool.Result, env *tool.Env) error {
@@ -54,9 +33,6 @@ func (r *readCall) show(ctx context.Context, decoded []byte, meta *readMeta, res
 	}
 	return r.page(text.NewLineReader(bytes.NewReader(decoded), o), spans, meta, res, env)
 }
-
-// maxColumnBytes bounds how much of one line is held to find a column: 64 MiB.
-const maxColumnBytes = 64 << 20
 
 // large shows a part of a file without holding it, or reading behind the part.
 func (r *readCall) large(ctx context.Context, f *os.File, enc text.Encoding, meta *readMeta, res *tool.Result, env *tool.Env) error {
@@ -132,25 +108,6 @@ func (r *readCall) page(lines *text.LineReader, spans []span, meta *readMeta, re
 	}
 	res.Output = p.w.b.String() + r.footer(meta, spans, p.at)
 	return nil
-}
-
-// most is how many lines the call shows at most: what it asks for, or what is
-// usual. It may ask for more than is usual, not for more than was configured.
-func (r *readCall) most(env *tool.Env) int {
-	most := env.Limits.Lines
-	switch {
-	case r.Tail > 0:
-		most = r.Tail
-	case r.limit.Given():
-		most = r.Limit
-	}
-	if r.MaxLines > 0 {
-		most = min(most, r.MaxLines)
-	}
-	if env.MaxLines > 0 {
-		most = min(most, env.MaxLines)
-	}
-	return most
 }
 
 // A pager prints spans of one reader's lines.
@@ -310,4 +267,49 @@ func (w *pageWriter) number(n int64) string {
 		return fmt.Sprintf("L%d: ", n)
 	}
 	return ""
+}
+
+// rendered shows lines of what a file looks like rather than of the file.
+func (r *readCall) rendered(lines string, meta *readMeta, res *tool.Result, env *tool.Env) error {
+	o := text.LineOptions{MaxLine: len(lines) + 1}
+	total := int64(strings.Count(lines, "\n"))
+	meta.TotalLines = &total
+	spans := r.ranges
+	switch {
+	case r.Tail > 0:
+		spans = []span{{first: max(1, total-int64(r.Tail)+1)}}
+	case len(spans) == 0:
+		spans = []span{{first: int64(r.Offset)}}
+	}
+	for i, s := range spans {
+		if s.first > total && (s.first > 1 || i > 0) {
+			return behind(meta.Path, s.first, total)
+		}
+	}
+	return r.page(text.NewLineReader(strings.NewReader(lines), o), spans, meta, res, env)
+}
+
+// showed reports whether a line of a rendered file is among those shown.
+func (r *readCall) showed(meta *readMeta, line int64) bool {
+	if len(meta.Ranges) == 0 {
+		return line >= meta.Offset && line < meta.Offset+int64(meta.LinesRead)
+	}
+	for _, s := range meta.Ranges {
+		if line >= s.Offset && line < s.Offset+int64(s.LinesRead) {
+			return true
+		}
+	}
+	return false
+}
+
+// A sheet is text that grows line by line.
+type sheet struct {
+	b     strings.Builder
+	lines int64
+}
+
+func (s *sheet) add(text string) {
+	text = strings.TrimRight(strings.ToValidUTF8(text, "\ufffd"), "\n")
+	s.b.WriteString(text + "\n")
+	s.lines += int64(strings.Count(text, "\n")) + 1
 }

@@ -138,7 +138,7 @@ func (g *grepCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	if err != nil {
 		return nil, g.explain(err)
 	}
-	r := &tool.Result{Title: g.title(res), Output: g.render(res, plainly), Metadata: g.meta(res), No: res.FileCount == 0}
+	r := &tool.Result{Title: g.title(res), Output: g.render(res, tool.Unpainted), Metadata: g.meta(res), No: res.FileCount == 0}
 	r.Pretty = func(paint func(tool.Style, string) string) string { return g.render(res, paint) }
 	if res.Partial == rg.PartialTimeout {
 		r.Error = tool.Errorf(tool.Timeout, "the search took longer than %d ms", g.TimeoutMS).WithHint("narrow path or include, or give a larger timeout_ms")
@@ -270,8 +270,6 @@ func (g *grepCall) meta(res *rg.Results) *grepMeta {
 	}
 	return m
 }
-
-func plainly(_ tool.Style, text string) string { return text }
 
 // render prints the results: for content a heading per file and its lines,
 // matches as NUMBER:TEXT, context as NUMBER-TEXT.

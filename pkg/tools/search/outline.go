@@ -145,39 +145,6 @@ func cutPattern(name string) (dir, pattern string) {
 	return slash[:at], slash[at+1:]
 }
 
-type outlineMeta struct {
-	Paths     []string         `json:"paths"`
-	Files     int              `json:"files"` // that were outlined, with symbols or without
-	Symbols   []outlineSymbol  `json:"symbols"`
-	Total     int              `json:"total"` // symbols, shown or not
-	Truncated bool             `json:"truncated"`
-	Next      int              `json:"next_offset,omitempty"`
-	Partial   string           `json:"partial,omitempty"` // why the search ended early; the total is then a lower bound
-	Omitted   int              `json:"omitted,omitempty"` // fields, keys and the like, left out to make room for the rest
-	Broken    []outlinePartial `json:"incomplete"`        // files of which not everything may be listed
-	BrokenAll int              `json:"incomplete_count"`
-	Skipped   []tool.Skipped   `json:"skipped"`
-	SkipCount int              `json:"skip_count"`
-}
-
-type outlineSymbol struct {
-	Path      string      `json:"path"`
-	Name      string      `json:"name"`
-	Kind      syntax.Kind `json:"kind"`
-	Line      int         `json:"line"`
-	EndLine   int         `json:"end_line"`
-	Parent    string      `json:"parent"`
-	First     int         `json:"first_line"` // where its comment and decorators begin
-	Signature string      `json:"signature"`
-	depth     int
-}
-
-type outlinePartial struct {
-	Path   string `json:"path"`
-	Reason string `json:"reason"`
-	Line   int    `json:"line,omitempty"`
-}
-
 // An outlined file is what one file holds, or why that is not known.
 type outlinedFile struct {
 	path    string
@@ -205,8 +172,8 @@ func (o *outlineCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, err
 	if err := context.Cause(ctx); err != nil && !errors.Is(err, errOutlineTime) {
 		return nil, err
 	}
-	single := len(o.targets) == 1 && o.targets[0].path.Type != policy.Dir
-	if single && len(done) == 1 {
+	meta.several = len(o.targets) > 1 || o.targets[0].path.Type == policy.Dir
+	if !meta.several && len(done) == 1 {
 		if err := o.refusal(meta.Paths[0], done[0].err); err != nil {
 			return nil, err
 		}
@@ -214,18 +181,18 @@ func (o *outlineCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, err
 	for _, f := range done {
 		o.add(meta, f)
 	}
-	if !single {
-		o.makeRoom(meta)
+	if meta.several && len(meta.Symbols) > o.Limit && len(o.Kinds) == 0 {
+		meta.makeRoom()
 	}
-	if err := o.page(env, meta, single); err != nil {
+	if err := meta.page(env, o.Offset, o.Limit); err != nil {
 		return nil, err
 	}
 	title := fmt.Sprintf("%s in %s", tool.Count(int64(meta.Total), "symbol"), tool.Count(int64(meta.Files), "file"))
-	if single {
+	if !meta.several {
 		title = fmt.Sprintf("%s in %s", tool.Count(int64(meta.Total), "symbol"), meta.Paths[0])
 	}
-	r := &tool.Result{Title: title, Output: o.render(meta, single, unpainted), Metadata: meta, No: meta.Total == 0, Trimmed: true}
-	r.Pretty = func(paint func(tool.Style, string) string) string { return o.render(meta, single, paint) }
+	r := &tool.Result{Title: title, Output: meta.render(tool.Unpainted), Metadata: meta, No: meta.Total == 0, Trimmed: true}
+	r.Pretty = meta.render
 	if meta.Partial == rg.PartialTimeout {
 		r.Error = tool.Errorf(tool.Timeout, "the outline took longer than %d ms", o.TimeoutMS).WithHint("narrow path, or give a larger timeout_ms")
 	}

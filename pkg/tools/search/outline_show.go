@@ -9,46 +9,76 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
-// makeRoom leaves out what says least, where not everything in several files
-// can be shown and the call did not choose.
-func (o *outlineCall) makeRoom(meta *outlineMeta) {
-	if len(meta.Symbols) <= o.Limit || len(o.Kinds) > 0 {
-		return
-	}
-	all := len(meta.Symbols)
-	meta.Symbols = slices.DeleteFunc(meta.Symbols, func(s outlineSymbol) bool {
+type outlineMeta struct {
+	Paths     []string         `json:"paths"`
+	Files     int              `json:"files"` // that were outlined, with symbols or without
+	Symbols   []outlineSymbol  `json:"symbols"`
+	Total     int              `json:"total"` // symbols, shown or not
+	Truncated bool             `json:"truncated"`
+	Next      int              `json:"next_offset,omitempty"`
+	Partial   string           `json:"partial,omitempty"` // why the search ended early; the total is then a lower bound
+	Omitted   int              `json:"omitted,omitempty"` // fields, keys and the like, left out to make room for the rest
+	Broken    []outlinePartial `json:"incomplete"`        // files of which not everything may be listed
+	BrokenAll int              `json:"incomplete_count"`
+	Skipped   []tool.Skipped   `json:"skipped"`
+	SkipCount int              `json:"skip_count"`
+	offset    int              // of the first symbol that is shown, counted from 1
+	several   bool             // files may be shown
+}
+
+type outlineSymbol struct {
+	Path      string      `json:"path"`
+	Name      string      `json:"name"`
+	Kind      syntax.Kind `json:"kind"`
+	Line      int         `json:"line"`
+	EndLine   int         `json:"end_line"`
+	Parent    string      `json:"parent"`
+	First     int         `json:"first_line"` // where its comment and decorators begin
+	Signature string      `json:"signature"`
+	depth     int
+}
+
+type outlinePartial struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+	Line   int    `json:"line,omitempty"`
+}
+
+// makeRoom leaves out what says least.
+func (m *outlineMeta) makeRoom() {
+	all := len(m.Symbols)
+	m.Symbols = slices.DeleteFunc(m.Symbols, func(s outlineSymbol) bool {
 		switch s.Kind {
 		case syntax.Field, syntax.Key, syntax.Element, syntax.Rule:
 			return true
 		}
 		return false
 	})
-	meta.Omitted = all - len(meta.Symbols)
+	m.Omitted = all - len(m.Symbols)
 }
 
 // page leaves the symbols from offset on, as many as limit and the limits of
 // the output allow.
-func (o *outlineCall) page(env *tool.Env, meta *outlineMeta, single bool) error {
-	meta.Total = len(meta.Symbols)
-	if o.Offset > 1 && o.Offset > meta.Total {
-		return tool.Errorf(tool.BadInput, "offset %d is behind the last of %d symbols", o.Offset, meta.Total).WithHint("use an offset from 1 to %d", max(meta.Total, 1))
+func (m *outlineMeta) page(env *tool.Env, offset, limit int) error {
+	m.Total = len(m.Symbols)
+	if offset > 1 && offset > m.Total {
+		return tool.Errorf(tool.BadInput, "offset %d is behind the last of %d symbols", offset, m.Total).WithHint("use an offset from 1 to %d", max(m.Total, 1))
 	}
-	end := min(meta.Total, o.Offset-1+o.Limit)
-	w := &outlineWriter{paint: unpainted, several: !single}
-	for i, s := range meta.Symbols[o.Offset-1 : end] {
+	m.offset = offset
+	end := min(m.Total, offset-1+limit)
+	w := &outlineWriter{paint: tool.Unpainted, several: m.several}
+	for i, s := range m.Symbols[offset-1 : end] {
 		if w.symbol(&s); i > 0 && (w.b.Len() > env.Limits.Bytes || w.lines > env.Limits.Lines) {
-			end = o.Offset - 1 + i
+			end = offset - 1 + i
 			break
 		}
 	}
-	if end < meta.Total {
-		meta.Truncated, meta.Next = true, end+1
+	if end < m.Total {
+		m.Truncated, m.Next = true, end+1
 	}
-	meta.Symbols = meta.Symbols[o.Offset-1 : end]
+	m.Symbols = m.Symbols[offset-1 : end]
 	return nil
 }
-
-func unpainted(_ tool.Style, text string) string { return text }
 
 // An outlineWriter prints a heading per file and its symbols below, a line
 // each: the lines it takes, and the line on which it is named, indented by how
@@ -84,27 +114,27 @@ func (w *outlineWriter) symbol(s *outlineSymbol) {
 }
 
 // render prints the symbols, and then what is missing and why.
-func (o *outlineCall) render(meta *outlineMeta, single bool, paint func(tool.Style, string) string) string {
-	w := &outlineWriter{paint: paint, several: !single}
-	for i := range meta.Symbols {
-		w.symbol(&meta.Symbols[i])
+func (m *outlineMeta) render(paint func(tool.Style, string) string) string {
+	w := &outlineWriter{paint: paint, several: m.several}
+	for i := range m.Symbols {
+		w.symbol(&m.Symbols[i])
 	}
 	b := &w.b
-	if meta.Total == 0 {
+	if m.Total == 0 {
 		b.WriteString("no symbols found\n")
 	}
-	if meta.Truncated {
-		fmt.Fprintf(b, "\nsymbols %d-%d of %d; go on with offset=%d\n", o.Offset, meta.Next-1, meta.Total, meta.Next)
+	if m.Truncated {
+		fmt.Fprintf(b, "\nsymbols %d-%d of %d; go on with offset=%d\n", m.offset, m.Next-1, m.Total, m.Next)
 	}
-	if meta.Omitted > 0 {
-		fmt.Fprintf(b, "\n%d fields, keys and the like are left out; kinds lists them\n", meta.Omitted)
+	if m.Omitted > 0 {
+		fmt.Fprintf(b, "\n%d fields, keys and the like are left out; kinds lists them\n", m.Omitted)
 	}
-	if meta.BrokenAll > 0 {
+	if m.BrokenAll > 0 {
 		b.WriteByte('\n')
 	}
-	for i, f := range meta.Broken {
+	for i, f := range m.Broken {
 		if i == 5 {
-			fmt.Fprintf(b, "and %s more\n", tool.Count(int64(meta.BrokenAll-i), "file"))
+			fmt.Fprintf(b, "and %s more\n", tool.Count(int64(m.BrokenAll-i), "file"))
 			break
 		}
 		at := ""
@@ -113,10 +143,10 @@ func (o *outlineCall) render(meta *outlineMeta, single bool, paint func(tool.Sty
 		}
 		fmt.Fprintf(b, "%s may hold more: %s%s\n", tool.VisibleName(f.Path), f.Reason, at)
 	}
-	if meta.Partial != "" {
-		fmt.Fprintf(b, "\nthe outline ended early (%s): there may be more\n", meta.Partial)
+	if m.Partial != "" {
+		fmt.Fprintf(b, "\nthe outline ended early (%s): there may be more\n", m.Partial)
 	}
-	b.WriteString(unread(meta))
+	b.WriteString(m.unread())
 	return b.String()
 }
 
@@ -130,20 +160,20 @@ func (s *outlineSymbol) line() string {
 }
 
 // unread says which files were passed over, by reason.
-func unread(meta *outlineMeta) string {
-	if meta.SkipCount == 0 {
+func (m *outlineMeta) unread() string {
+	if m.SkipCount == 0 {
 		return ""
 	}
 	var order []string
 	by := map[string][]string{}
-	for _, s := range meta.Skipped {
+	for _, s := range m.Skipped {
 		if by[s.Reason] == nil {
 			order = append(order, s.Reason)
 		}
 		by[s.Reason] = append(by[s.Reason], tool.VisibleName(s.Path))
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s not outlined:\n", tool.Count(int64(meta.SkipCount), "file"))
+	fmt.Fprintf(&b, "\n%s not outlined:\n", tool.Count(int64(m.SkipCount), "file"))
 	for _, why := range order {
 		names := by[why]
 		more := ""

@@ -1,0 +1,45 @@
+package tool
+
+import (
+	"context"
+
+	"github.com/agentkit-go/agentkit/pkg/policy"
+)
+
+// An Asker lets someone decide about a call that needs approval. It returns a
+// NobodyError where that someone is not there: the call can be approved later.
+type Asker func(context.Context, *Request) (Answer, error)
+
+// A NobodyError says why an Asker could not ask.
+type NobodyError struct{ Why string }
+
+// Error implements error.
+func (e *NobodyError) Error() string { return e.Why }
+
+// A Request is what someone is asked.
+type Request struct {
+	ID      string
+	Tool    string
+	Dir     string // where a command that runs wants to start the program; "" for a call
+	Outcome policy.Outcome
+	Grants  []string // rules that a yes for the session could stand for, narrowest first
+	Rules   []string // rules that a yes for always could stand for; none where keeping one would be unwise
+}
+
+// A Scope says how far a yes reaches.
+type Scope string
+
+// The scopes.
+const (
+	Once    Scope = "once"    // this call
+	Session Scope = "session" // this rule, until the session ends
+	Always  Scope = "always"  // this rule, in the user's policy
+)
+
+// An Answer is what someone decided.
+type Answer struct {
+	Yes    bool
+	Scope  Scope
+	Rule   string // what was granted, for session and always
+	Reason string // why not, for the model
+}

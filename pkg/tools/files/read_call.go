@@ -1,0 +1,252 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/param"
+	"github.com/agentkit-go/agentkit/pkg/syntax"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/workspace"
+)
+
+const (
+	// wholeFile is the size in bytes up to which a file is read as a whole, so
+	// that its number of lines and its version are known: 16 MiB.
+	wholeFile = 16 << 20
+
+	// maxAttachment is the size in bytes of the largest image or PDF file that
+	// is attached: 10 MiB.
+	maxAttachment = 10 << 20
+)
+
+type readCall struct {
+	Path                           string
+	Offset, Limit                  int
+	Tail                           int
+	Ranges                         []string
+	Symbol                         string
+	Mode                           string
+	AnchorLine                     int
+	MaxLevels                      int
+	IncludeSiblings, IncludeHeader bool
+	MaxLines                       int
+	Pages                          []string
+	Raw                            bool
+	Column                         int
+	NumberStyle                    string
+	Instructions                   bool
+
+	limit        *param.Param // of Limit: whether the call gives it
+	ranges       []span       // of Ranges, sorted, none touching another
+	pages        []span       // of Pages
+	path         workspace.Path
+	own          bool // a spill file of the session
+	instructions []workspace.Path
+}
+
+// Params implements tool.Call.
+func (r *readCall) Params(p *param.Set) {
+	p.Path(&r.Path, "path", param.File, "the file or directory").Required().Arg().Alias("file_path", "filePath", "filename", "file")
+	p.Int(&r.Offset, "offset", "the first line to show, counting from 1").Between(1, 1<<50).Alias("start_line", "line")
+	r.limit = p.Int(&r.Limit, "limit", "most lines to show").Between(1, 100_000)
+	p.Int(&r.Tail, "tail", "show the last lines, this many, instead").Between(0, 100_000).Shown("off")
+	p.Strings(&r.Ranges, "ranges", "several parts instead, as 10-20, 50- or 7").Alias("range", "lines", "line_ranges")
+	p.String(&r.Symbol, "symbol", "show this function, type or heading instead, as Server.Close")
+	p.String(&r.Mode, "mode", "what to show: lines, or the block of code around anchor_line").OneOf("slice", "indentation")
+	p.Int(&r.AnchorLine, "anchor_line", "the line whose block is shown").Between(0, 1<<50).Shown("offset")
+	p.Int(&r.MaxLevels, "max_levels", "how many blocks around it to climb").Between(0, 1000).Shown("all")
+	p.Bool(&r.IncludeSiblings, "include_siblings", "show what stands beside the outermost block, too")
+	p.Bool(&r.IncludeHeader, "include_header", "show the comments and decorators above it, too")
+	p.Int(&r.MaxLines, "max_lines", "most lines to show, also of the block around the anchor").Between(0, 1<<50).Shown("limit")
+	p.Strings(&r.Pages, "pages", "pages of a PDF file, as 1-5 or 3").Alias("page")
+	p.Bool(&r.Raw, "raw", "show a notebook as the JSON it is, and of a PDF file no text")
+	p.Int(&r.Column, "column", "the first character of each line to show, counting from 1").Between(1, maxColumnBytes)
+	p.String(&r.NumberStyle, "number_style", "how lines are numbered").OneOf("padded", "tab", "colon", "L", "none").Alias("numberStyle")
+	p.Bool(&r.Instructions, "instructions", "add what AGENTS.md and its like say on the way from the root to the file")
+}
+
+type readMeta struct {
+	Path         string   `json:"path"`
+	Type         string   `json:"type"` // file, directory, notebook, image or pdf
+	Offset       int64    `json:"offset"`
+	Limit        int      `json:"limit"`
+	LinesRead    int      `json:"lines_read"`
+	TotalLines   *int64   `json:"total_lines"` // null where it would take reading a large file to its end
+	TotalBytes   int64    `json:"total_bytes"`
+	Truncated    bool     `json:"truncated"`
+	NextOffset   int64    `json:"next_offset,omitempty"`
+	LongLines    int      `json:"long_lines,omitempty"` // shown lines that were cut
+	Version      string   `json:"version,omitempty"`    // absent for files of more than 16 MiB
+	Encoding     string   `json:"encoding,omitempty"`
+	Newline      string   `json:"newline,omitempty"`
+	FinalNewline *bool    `json:"final_newline,omitempty"`
+	MIMEType     string   `json:"mime_type"`
+	Instructions []string `json:"instructions,omitempty"` // files that tell how to work here
+
+	Ranges   []readRange   `json:"ranges,omitempty"`
+	Block    *readBlock    `json:"block,omitempty"`
+	Symbol   *readSymbol   `json:"symbol,omitempty"`
+	Notebook *readNotebook `json:"notebook,omitempty"`
+	PDF      *readPDF      `json:"pdf,omitempty"`
+	Image    *readImage    `json:"image,omitempty"`
+}
+
+// entries are the first and last of n things that the call asks for, from 1.
+func (r *readCall) entries(n int) (first, last int) {
+	if first = r.Offset; r.Tail > 0 {
+		first = max(1, n-r.Tail+1)
+	}
+	return first, max(first-1, min(n, first-1+r.Limit))
+}
+
+func behind(name string, offset, total int64) error {
+	return tool.Errorf(tool.BadInput, "line %d is behind the end of %s, which has %s", offset, name, tool.Count(total, "line")).
+		WithHint("use lines from 1 to %d", max(total, 1))
+}
+
+// patience is how long a file may give nothing.
+const patience = 10 * time.Second
+
+// readError says why reading ended early.
+func (r *readCall) readError(ctx context.Context, meta *readMeta, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return tool.Errorf(tool.Timeout, "%s has given nothing for %v", meta.Path, patience).
+			WithHint("it may wait for something to happen: look at it with bash and a timeout")
+	}
+	return err
+}
+
+// check refuses parameters that contradict each other.
+func (r *readCall) check() (err error) {
+	if r.AnchorLine > 0 {
+		r.Mode = "indentation" // what else could it be for
+	}
+	var asked []string
+	for _, way := range []struct {
+		name string
+		is   bool
+	}{
+		{"tail", r.Tail > 0},
+		{"ranges", len(r.Ranges) > 0},
+		{"symbol", r.Symbol != ""},
+		{"mode=indentation", r.Mode == "indentation"},
+		{"offset", r.Offset > 1 && r.Mode != "indentation"},
+	} {
+		if way.is {
+			asked = append(asked, way.name)
+		}
+	}
+	if len(asked) > 1 {
+		return tool.Errorf(tool.BadInput, "%s and %s both say which lines to show", asked[0], asked[1]).WithHint("give one of them")
+	}
+	if r.ranges, err = parseSpans("ranges", r.Ranges); err != nil {
+		return err
+	}
+	r.pages, err = parseSpans("pages", r.Pages)
+	return err
+}
+
+// linesOnly refuses ways to choose lines for what has none that could be
+// chosen so.
+func (r *readCall) linesOnly(what string, ranges bool) error {
+	name := ""
+	switch {
+	case r.Symbol != "":
+		name = "symbol"
+	case r.Mode == "indentation":
+		name = "mode=indentation"
+	case len(r.Ranges) > 0 && !ranges:
+		name = "ranges"
+	}
+	if name == "" {
+		return nil
+	}
+	return tool.Errorf(tool.BadInput, "%s is for text files, and %s is %s", name, r.Path, what).WithHint("leave it out, or use offset and limit")
+}
+
+type readRange struct {
+	Offset    int64 `json:"offset"`
+	LinesRead int   `json:"lines_read"`
+	Truncated bool  `json:"truncated"`
+}
+
+type readBlock struct {
+	Anchor  int   `json:"anchor_line"`
+	Line    int64 `json:"line"` // of the whole block, which may be longer than what is shown
+	EndLine int64 `json:"end_line"`
+}
+
+type readSymbol struct {
+	Name    string      `json:"name"` // with those around it: Server.Close
+	Kind    syntax.Kind `json:"kind"`
+	First   int         `json:"first_line"` // where its comment and decorators begin
+	Line    int         `json:"line"`
+	EndLine int         `json:"end_line"`
+}
+
+// maxColumnBytes bounds how much of one line is held to find a column: 64 MiB.
+const maxColumnBytes = 64 << 20
+
+// most is how many lines the call shows at most: what it asks for, or what is
+// usual. It may ask for more than is usual, not for more than was configured.
+func (r *readCall) most(env *tool.Env) int {
+	most := env.Limits.Lines
+	switch {
+	case r.Tail > 0:
+		most = r.Tail
+	case r.limit.Given():
+		most = r.Limit
+	}
+	if r.MaxLines > 0 {
+		most = min(most, r.MaxLines)
+	}
+	if env.MaxLines > 0 {
+		most = min(most, env.MaxLines)
+	}
+	return most
+}
+
+type readImage struct {
+	Width  int `json:"width"` // in pixels
+	Height int `json:"height"`
+}
+
+type readNotebook struct {
+	Format   string         `json:"format"`
+	Language string         `json:"language"`
+	Cells    []notebookCell `json:"cells"`
+	LeftOut  int            `json:"images_left_out,omitempty"` // too many or too large to be attached
+}
+
+type notebookCell struct {
+	Type      string `json:"type"`
+	ID        string `json:"id,omitempty"`
+	Line      int64  `json:"line"` // on which it begins in what is shown
+	Execution int    `json:"execution_count,omitempty"`
+	Outputs   int    `json:"outputs"`
+}
+
+type readPDF struct {
+	Pages    int         `json:"pages"` // of the file
+	Shown    []pdfPage   `json:"shown"`
+	NextPage int         `json:"next_page,omitempty"`
+	Error    string      `json:"error,omitempty"` // why there is no text, or not all
+	Attached bool        `json:"attached"`
+	texts    []pdfSource // of Shown
+}
+
+type pdfPage struct {
+	Page     int   `json:"page"`
+	Line     int64 `json:"line"` // on which it begins in what is shown
+	Pictures int   `json:"pictures"`
+}
+
+type pdfSource struct{ text, note string }
