@@ -35,7 +35,7 @@ func AddRule(ctx context.Context, s *Sources, file string, list Verdict, rule st
 		if err := w.checkAdded(s, file, next, list, rule); err != nil {
 			return err
 		}
-		return safefile.WriteFile(file, next)
+		return safefile.WriteFile(file, next, true)
 	})
 }
 

@@ -197,7 +197,7 @@ func (s *Approvals) save(a *Approval) error {
 	if err != nil {
 		return err
 	}
-	return safefile.WriteFile(s.file(a.ID), append(data, '\n'))
+	return safefile.WriteFile(s.file(a.ID), append(data, '\n'), true)
 }
 
 // with runs f under the directory's lock with the requests that still live.

@@ -85,6 +85,6 @@ func (s *TrustStore) change(ctx context.Context, f func([]Trust) []Trust) error 
 		if err != nil {
 			return err
 		}
-		return safefile.WriteFile(s.Path, append(data, '\n'))
+		return safefile.WriteFile(s.Path, append(data, '\n'), true)
 	})
 }

@@ -48,13 +48,22 @@ func Lock(ctx context.Context, path string) (f *os.File, err error) {
 		return nil, err
 	}
 	err = Retry(ctx, isLocked, func() error {
-		if f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|nonblock|nofollow, 0o600); err != nil {
-			return err
-		}
-		f, err = claim(f, true, func() (fs.FileInfo, error) { return os.Lstat(path) })
+		f, err = tryLockFile(path, os.O_CREATE)
 		return err
 	})
 	return f, err
+}
+
+// TryLockFile is Lock for a file that exists already, and that fails with
+// ErrLocked at once.
+func TryLockFile(path string) (*os.File, error) { return tryLockFile(path, 0) }
+
+func tryLockFile(path string, create int) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|create|nonblock|nofollow, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return claim(f, true, func() (fs.FileInfo, error) { return os.Lstat(path) })
 }
 
 // claim locks f, which it closes when it fails. The file may have been removed

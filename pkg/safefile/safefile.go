@@ -23,10 +23,10 @@ const MaxFile = 64 << 20
 // begin with a dot. A killed process leaves them.
 const TempSuffix = ".tmp"
 
-// WriteFile replaces the file at path as [Dir.WriteFile] does with sync. The
+// WriteFile replaces the file at path as [Dir.WriteFile] does. The
 // directory is made private when it is missing, and may be anybody's when it is
 // not. A symbolic link is followed, and stays.
-func WriteFile(path string, data []byte) error {
+func WriteFile(path string, data []byte, sync bool) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
@@ -39,7 +39,7 @@ func WriteFile(path string, data []byte) error {
 		return err
 	}
 	d := &Dir{root, dir}
-	return errors.Join(d.replace(name, data, true), d.Close())
+	return errors.Join(d.replace(name, data, sync), d.Close())
 }
 
 // Below reports whether path is dir or lies below it. Both are clean, and

@@ -127,7 +127,7 @@ func TestWriteFile(t *testing.T) {
 	path := filepath.Join(dir, "new", "file")
 	for i := range 3 {
 		want := "content " + strconv.Itoa(i)
-		if err := WriteFile(path, []byte(want)); err != nil {
+		if err := WriteFile(path, []byte(want), true); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := os.ReadFile(path); string(got) != want || err != nil {
@@ -138,7 +138,7 @@ func TestWriteFile(t *testing.T) {
 	if err := os.Symlink(path, link); err != nil {
 		t.Skip("no links here: ", err)
 	}
-	if err := WriteFile(link, []byte("through")); err != nil {
+	if err := WriteFile(link, []byte("through"), false); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // guardSuffix ends the name of the file in which Keep leaves a snapshot.
@@ -23,7 +25,7 @@ type guard struct {
 func (s *Snapshot) Keep(report, quarantine string) error {
 	raw, err := s.stored(quarantine)
 	if err == nil {
-		err = os.WriteFile(report+guardSuffix, raw, 0o600)
+		err = safefile.WriteFile(report+guardSuffix, raw, false)
 	}
 	if err != nil {
 		return fmt.Errorf("keeping what is protected: %w", err)

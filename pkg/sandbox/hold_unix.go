@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // holdSuffix ends the name of the file in which Hold leaves a snapshot.
@@ -20,25 +22,39 @@ const holdSuffix = ".held"
 // see, in case it is killed before: see [Recover]. Release takes it away.
 func (s *Snapshot) Hold(report, quarantine string) (release func(), err error) {
 	raw, err := s.stored(quarantine)
-	var f *os.File
 	if err == nil {
-		f, err = os.OpenFile(report+holdSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		release, err = hold(report+holdSuffix, raw)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("keeping what is protected: %w", err)
-	}
-	release = func() {
-		_ = os.Remove(f.Name())
-		_ = f.Close()
-	}
-	if err = lock(f); err == nil {
-		_, err = f.Write(raw)
-	}
-	if err != nil {
-		release()
 		return nil, fmt.Errorf("keeping what is protected: %w", err)
 	}
 	return release, nil
+}
+
+// hold makes the file name with this content, locked until release removes it.
+// It gets its name when it is whole and locked: under that name nobody finds
+// one that no living process holds but those of processes that were killed. A
+// kill before that leaves a temporary file for the session's gc.
+func hold(name string, raw []byte) (release func(), err error) {
+	dir, base := filepath.Split(name)
+	temp := dir + "." + base + safefile.TempSuffix
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err = safefile.TryLock(f, true); err == nil {
+		_, err = f.Write(raw)
+	}
+	if err == nil {
+		err = os.Rename(temp, name)
+	}
+	if err != nil {
+		return nil, errors.Join(err, os.Remove(temp), f.Close())
+	}
+	return func() {
+		_ = os.Remove(name) // while it is locked, so that nobody takes it for a killed process's
+		_ = f.Close()
+	}, nil
 }
 
 // Recover restores what is held in the directory dir by processes that are no
@@ -52,20 +68,17 @@ func Recover(dir string) error {
 }
 
 func recoverOne(name string) error {
-	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_NOFOLLOW, 0)
+	f, err := safefile.TryLockFile(name)
 	if err != nil {
-		return nil // it was released just now
+		return nil //nolint:nilerr // its command goes on, or it was released just now
 	}
 	defer f.Close()
 	var i unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &i); err != nil || int(i.Uid) != os.Geteuid() || i.Mode&0o077 != 0 {
-		return nil // nobody else tells us what to write
-	}
-	if lock(f) != nil {
-		return nil // its command goes on
+		return nil //nolint:nilerr // nobody else tells us what to write
 	}
 	raw, err := io.ReadAll(f)
-	if err == nil && json.Valid(raw) { // else it was killed before the command was started
+	if err == nil && json.Valid(raw) { // else an older version was killed before it started the command
 		_, err = restoreStored(raw)
 	}
 	if err != nil {
@@ -73,5 +86,3 @@ func recoverOne(name string) error {
 	}
 	return os.Remove(name)
 }
-
-func lock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) }
