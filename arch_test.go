@@ -97,7 +97,7 @@ func TestLayers(t *testing.T) {
 		}
 	}
 	for name, may := range layers {
-		for _, word := range strings.Fields(may.ours + " " + may.theirs) {
+		for word := range strings.FieldsSeq(may.ours + " " + may.theirs) {
 			if !used[name+" "+word] {
 				t.Errorf("%q may import %s, and does not: take it out of layers", name, word)
 			}

@@ -61,7 +61,7 @@ func TestGateHolds(t *testing.T) {
 		t.Skip("SKIPPED: needs root, to become nobody, and a sandbox of level 3")
 	}
 	texts := slices.Concat(starts, labelledInputs(t))
-	dir, err := os.MkdirTemp("/var/tmp", "agentkit-gate")
+	dir, err := os.MkdirTemp("/var/tmp", "agentkit-gate") //nolint:usetesting // nobody must reach it
 	if err != nil {
 		t.Fatal(err)
 	}

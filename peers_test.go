@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -94,9 +95,7 @@ func TestFieldFailures(t *testing.T) {
 			s := newStage(t)
 			s.prepare(t, "git init -q .; echo x >f; "+f.setup)
 			policy := map[string]any{"version": 1, "sandbox": "off"}
-			for k, v := range f.policy {
-				policy[k] = v
-			}
+			maps.Copy(policy, f.policy)
 			raw, err := json.Marshal(policy)
 			if err != nil {
 				t.Fatal(err)

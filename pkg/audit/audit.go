@@ -230,7 +230,7 @@ func (a *Audit) ready() (err error) {
 	if a.lock == nil {
 		a.lock, err = a.dir.OpenFile(lockName, os.O_RDWR|os.O_CREATE)
 		if errors.Is(err, fs.ErrNotExist) { // the directory was removed since Open
-			a.dir.Close()
+			_ = a.dir.Close()
 			a.dir, err = safefile.MakeDir(a.path)
 			if err == nil {
 				a.lock, err = a.dir.OpenFile(lockName, os.O_RDWR|os.O_CREATE)

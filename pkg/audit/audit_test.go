@@ -28,7 +28,7 @@ func openTest(t testing.TB, dir string, o Options) *Audit {
 	t.Helper()
 	a, err := Open(dir, o)
 	must(t, err)
-	t.Cleanup(func() { a.Close() })
+	t.Cleanup(func() { _ = a.Close() })
 	return a
 }
 
@@ -80,7 +80,7 @@ func TestAppendAndRead(t *testing.T) {
 	if _, err := os.Lstat(filepath.Dir(dir)); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("Open created something")
 	}
-	for range a.Read(t.Context(), Filter{}) {
+	for range a.Read(t.Context(), Filter{}) { //nolint:errcheck // how many there are is what counts
 		t.Error("a record of an audit that is not there")
 	}
 	appendN(t, a, 1, 3)
@@ -126,7 +126,7 @@ func TestAppendAndRead(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
-	for range a.Read(t.Context(), Filter{}) {
+	for range a.Read(t.Context(), Filter{}) { //nolint:errcheck // how many there are is what counts
 		break
 	}
 }
@@ -186,7 +186,7 @@ func TestTampering(t *testing.T) {
 		{"doubled", func(l [][]byte) []byte { return join(l[0], l[1], l[1], l[2], l[3]) }, 3, "out of order"},
 		{"end removed", func(l [][]byte) []byte { return join(l[0], l[1]) }, 3, "entries 3 to 4 are missing from the end"},
 		{"last line cut", func(l [][]byte) []byte { return join(l[0], l[1], l[2], l[3][:20]) }, 4, "entries 4 to 4 are missing from the end"},
-		{"emptied", func(l [][]byte) []byte { return nil }, 1, "entries 1 to 4 are missing"},
+		{"emptied", func([][]byte) []byte { return nil }, 1, "entries 1 to 4 are missing"},
 		{"no JSON", func(l [][]byte) []byte { return join(l[0], []byte("hello\n"), l[1], l[2], l[3]) }, 2, "not a line of the audit"},
 		{"empty line", func(l [][]byte) []byte { return join(l[0], []byte("\n"), l[1], l[2], l[3]) }, 2, "not a line of the audit"},
 		{"forged content", func(l [][]byte) []byte {

@@ -79,7 +79,7 @@ func build(at link, entries ...Entry) ([]byte, link, error) {
 // digest hashes a line without its hash.
 func digest(prev string, line []byte) string {
 	h := sha256.New()
-	io.WriteString(h, prev)
+	_, _ = io.WriteString(h, prev)
 	h.Write([]byte{'\n'})
 	h.Write(line)
 	return hex.EncodeToString(h.Sum(nil))

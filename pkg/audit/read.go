@@ -129,6 +129,6 @@ func (a *Audit) open(ctx context.Context) (files []*os.File, err error) {
 
 func closeAll(files []*os.File) {
 	for _, f := range files {
-		f.Close()
+		_ = f.Close()
 	}
 }

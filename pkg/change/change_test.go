@@ -81,7 +81,7 @@ func openSite(top, id string, o Options) (h *History, done func(), err error) {
 		return nil, nil, err
 	}
 	h = Open(w, ses, o)
-	return h, func() { h.Close(); ses.Close(); w.Close() }, nil
+	return h, func() { _ = h.Close(); _ = ses.Close(); w.Close() }, nil
 }
 
 func (s *site) put(name, data string) {

@@ -105,7 +105,7 @@ func (o *object) fill(f *os.File) (hash string, n int64, err error) {
 }
 
 func (o *object) discard(s *store) {
-	o.f.Close()
+	_ = o.f.Close()
 	_ = s.contents.Remove(o.temp) // gc takes what stays
 }
 

@@ -70,7 +70,7 @@ func openPack(dir *safefile.Dir, o TrackOptions) (*pack, error) {
 		return p, nil
 	}
 	if p.f != nil {
-		p.f.Close()
+		_ = p.f.Close()
 	}
 	p = &pack{dir: dir, have: map[string]packed{}, name: "pack-" + session.NewID("")}
 	if p.f, err = dir.OpenFile(p.name, os.O_RDWR|os.O_CREATE|os.O_EXCL); err != nil {

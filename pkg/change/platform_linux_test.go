@@ -245,7 +245,7 @@ func TestLargeFile(t *testing.T) {
 	if _, err := io.Copy(io.MultiWriter(f, sum), io.LimitReader(random, size)); err != nil {
 		t.Fatal(err)
 	}
-	f.Close()
+	_ = f.Close()
 	out, err := s.command("big").Output()
 	if err != nil {
 		t.Fatal(err)

@@ -37,7 +37,7 @@ func (h *History) Recover(ctx context.Context) ([]Recovery, error) {
 			continue
 		}
 		busy := safefile.TryLock(f, true) // its process is alive
-		f.Close()
+		_ = f.Close()
 		if busy != nil {
 			continue
 		}

@@ -22,7 +22,7 @@ func (h *History) back(ctx context.Context, lock *workspace.Lock, p *pending, ca
 	if err == nil {
 		err = p.forget()
 	} else {
-		p.f.Close() // it stays: who comes next tries again
+		_ = p.f.Close() // it stays: who comes next tries again
 	}
 	if err != nil {
 		return errors.Join(cause, fmt.Errorf("%w: %w", ErrUnfinished, err))
@@ -56,7 +56,7 @@ func (h *History) restore(ctx context.Context, lock *workspace.Lock, r *Record) 
 	for _, s := range steps {
 		if s.From == "" && s.After.Kind == Regular && !s.Before.sameContent(s.After) {
 			if c, err := h.store.content(s.After.Hash); err == nil {
-				c.Close()
+				_ = c.Close()
 			} else {
 				kept = append(kept, Gap{s.Path, err.Error()})
 				s.After = s.Before

@@ -101,7 +101,7 @@ func (s *store) hold(ctx context.Context) (release func(), err error) {
 	if err := safefile.WaitLock(ctx, f, false); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return func() { f.Close() }, nil
+	return func() { _ = f.Close() }, nil
 }
 
 // close gives the files back; what was not saved is removed.
@@ -111,7 +111,7 @@ func (b *batch) close() {
 			o.discard(b.s)
 			continue
 		}
-		o.f.Close()
+		_ = o.f.Close()
 	}
 	clear(b.objs)
 }

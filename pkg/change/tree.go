@@ -48,7 +48,7 @@ type tree struct {
 
 func (t *tree) close() {
 	if t.pack != nil {
-		t.pack.Close()
+		_ = t.pack.Close()
 	}
 }
 

@@ -27,7 +27,7 @@ func applyHunks(file []byte, hunks []Hunk) ([]byte, []HunkResult, []string, *Ref
 		var failed *Refusal
 		i := first
 		for ; i < len(hunks); i++ {
-			c, r := pl.place(&hunks[i], i)
+			c, r := pl.place(&hunks[i])
 			if r != nil {
 				failed = r
 				break
@@ -108,8 +108,8 @@ func (h *Hunk) finalEOL(file []byte, line int, hadEOL, told bool) []byte {
 }
 
 func lastIndex[T any](s []T, is func(T) bool) int {
-	for i := len(s) - 1; i >= 0; i-- {
-		if is(s[i]) {
+	for i, v := range slices.Backward(s) {
+		if is(v) {
 			return i
 		}
 	}

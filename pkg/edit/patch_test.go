@@ -59,8 +59,7 @@ func applyPatch(text string, read func(string) ([]byte, Meta, error)) (*Changes,
 }
 
 func code(err error) string {
-	var r *Refusal
-	if errors.As(err, &r) {
+	if r, ok := errors.AsType[*Refusal](err); ok {
 		return r.Code
 	}
 	if err != nil {

@@ -157,7 +157,6 @@ func (h *Hunk) anchor(l string) {
 	s := strings.TrimSpace(strings.TrimPrefix(l, "@@"))
 	if at, section, ok := hunkNumbers(l); ok {
 		h.OldLine, h.section = at.oldLine, section
-		s = section
 		return
 	}
 	s = strings.TrimSpace(strings.TrimSuffix(s, "@@"))

@@ -2,6 +2,7 @@ package edit
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -145,8 +146,8 @@ func patchString(v any) (string, bool) {
 
 // heredocWord is the word that ends the heredoc in which the patch stands.
 func heredocWord(before []string) string {
-	for i := len(before) - 1; i >= 0; i-- {
-		_, word, ok := strings.Cut(before[i], "<<")
+	for _, b := range slices.Backward(before) {
+		_, word, ok := strings.Cut(b, "<<")
 		if word = strings.Trim(strings.TrimPrefix(word, "-"), " \t'\"\\"); ok && word != "" && !strings.ContainsAny(word, " \t<") {
 			return word
 		}
@@ -162,8 +163,8 @@ func isWrapping(l string) bool {
 
 // cutWrapping drops what closes a heredoc or a fence.
 func cutWrapping(lines []string, word string) []string {
-	for i := len(lines) - 1; i >= 0; i-- {
-		s := strings.TrimSpace(lines[i])
+	for i, line := range slices.Backward(lines) {
+		s := strings.TrimSpace(line)
 		switch {
 		case word != "" && s == word, s == "```", s == "~~~":
 			return cutWrapping(lines[:i], "")

@@ -58,11 +58,11 @@ type chained struct {
 
 func newChains(exact, tight []uint64) *chains {
 	c := &chains{heads: make([]int32, 1<<bits.Len(uint(2*len(exact)))), all: make([]chained, 0, 2*len(exact))}
-	for i := len(exact) - 1; i >= 0; i-- { // the first line ends up in front
-		if tight[i] != exact[i] {
+	for i, e := range slices.Backward(exact) { // the first line ends up in front
+		if tight[i] != e {
 			c.add(tight[i], i)
 		}
-		c.add(exact[i], i)
+		c.add(e, i)
 	}
 	return c
 }
@@ -95,7 +95,7 @@ func hashBytes(b []byte) uint64 {
 }
 
 // place finds what a hunk changes.
-func (pl *placer) place(h *Hunk, n int) ([]change, *Refusal) {
+func (pl *placer) place(h *Hunk) ([]change, *Refusal) {
 	old := h.side('+')
 	if len(old) == 0 {
 		return pl.insert(h)

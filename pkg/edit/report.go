@@ -70,8 +70,8 @@ func firstSolid(fs []*form) int {
 }
 
 func lastSolid(fs []*form) int {
-	for k := len(fs) - 1; k >= 0; k-- {
-		if !fs[k].blank && !fs[k].elided {
+	for k, f := range slices.Backward(fs) {
+		if !f.blank && !f.elided {
 			return k
 		}
 	}

@@ -100,7 +100,7 @@ func (t *wordList) at(offset int) int {
 
 // solid is the size of words i to j without blanks.
 func (t *wordList) solid(i, j int) (n int) {
-	for _, f := range strings.Fields(t.src[t.starts[i]:t.starts[j]]) {
+	for f := range strings.FieldsSeq(t.src[t.starts[i]:t.starts[j]]) {
 		n += len(f)
 	}
 	return n

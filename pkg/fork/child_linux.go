@@ -168,7 +168,7 @@ func (c *child) carryOut() {
 //go:noinline
 func (c *child) allow(s *step, cells *cell) unix.Errno {
 	rules, n := *(*unsafe.Pointer)(unsafe.Pointer(&s.args[1])), s.args[2]
-	for k := uintptr(0); k < n; k++ {
+	for k := range n {
 		r := (*placedRule)(unsafe.Add(rules, k*unsafe.Sizeof(placedRule{})))
 		fd, _, e := syscall.RawSyscall6(unix.SYS_OPENAT, dirAtCwd, r.path, r.flags, 0, 0, 0)
 		if e != 0 {

@@ -19,7 +19,7 @@ import (
 )
 
 // sh runs a script; its output is returned as it came, and apart.
-func sh(t *testing.T, ctx context.Context, c Command, script string) (s Status, both, stdout, stderr string) {
+func sh(ctx context.Context, t *testing.T, c Command, script string) (s Status, both, stdout, stderr string) {
 	t.Helper()
 	var b, o, e bytes.Buffer
 	c.Argv, c.Dir, c.Env = []string{"bash", "-c", script}, t.TempDir(), append(c.Env, "PATH=/usr/bin:/bin")
@@ -40,7 +40,7 @@ func TestOrder(t *testing.T) {
 		fmt.Fprintf(&want, "out %d\nerr %d\n", i, i)
 	}
 	const script = `for ((i = 0; i < 500; i++)); do echo out $i; echo err $i >&2; done`
-	if _, both, out, errs := sh(t, t.Context(), Command{}, script); both != want.String() || out != both || errs != "" {
+	if _, both, out, errs := sh(t.Context(), t, Command{}, script); both != want.String() || out != both || errs != "" {
 		t.Errorf("%.200q… %d bytes of one stream, %d of the other", both, len(out), len(errs))
 	}
 	r := registry(t)
@@ -51,7 +51,7 @@ func TestOrder(t *testing.T) {
 }
 
 func TestRun(t *testing.T) {
-	s, both, out, errs := sh(t, t.Context(), Command{Stdin: "in\n", Env: []string{"A=b"}, Split: true}, `cat; echo $A; sleep 0.1; echo bad >&2; sleep 0.1; echo end; exit 3`)
+	s, both, out, errs := sh(t.Context(), t, Command{Stdin: "in\n", Env: []string{"A=b"}, Split: true}, `cat; echo $A; sleep 0.1; echo bad >&2; sleep 0.1; echo end; exit 3`)
 	if both != "in\nb\nbad\nend\n" || out != "in\nb\nend\n" || errs != "bad\n" || s.ExitCode != 3 || s.Signal != "" {
 		t.Errorf("%+v %q %q %q", s, both, out, errs)
 	}
@@ -61,20 +61,20 @@ func TestRun(t *testing.T) {
 }
 
 func TestStdinIsEmpty(t *testing.T) {
-	if s, _, out, _ := sh(t, t.Context(), Command{}, `cat; echo done`); out != "done\n" || s.ExitCode != 0 {
+	if s, _, out, _ := sh(t.Context(), t, Command{}, `cat; echo done`); out != "done\n" || s.ExitCode != 0 {
 		t.Errorf("%+v %q", s, out)
 	}
 }
 
 func TestUnreadStdin(t *testing.T) {
-	if s, _, out, _ := sh(t, t.Context(), Command{Stdin: strings.Repeat("x", 1<<20)}, `echo done`); out != "done\n" || s.ExitCode != 0 {
+	if s, _, out, _ := sh(t.Context(), t, Command{Stdin: strings.Repeat("x", 1<<20)}, `echo done`); out != "done\n" || s.ExitCode != 0 {
 		t.Errorf("%+v %q", s, out)
 	}
 }
 
 func TestSignals(t *testing.T) {
 	for script, want := range map[string]string{`kill -9 $$`: "SIGKILL 137", `kill -SEGV $$`: "SIGSEGV 139", `kill -TERM $$`: "SIGTERM 143"} {
-		if s, _, _, _ := sh(t, t.Context(), Command{}, script); fmt.Sprint(s.Signal, " ", s.ExitCode) != want {
+		if s, _, _, _ := sh(t.Context(), t, Command{}, script); fmt.Sprint(s.Signal, " ", s.ExitCode) != want {
 			t.Errorf("%s: %+v", script, s)
 		}
 	}
@@ -84,7 +84,7 @@ func TestSignals(t *testing.T) {
 // whether it holds the output or not, and is ended.
 func TestBackground(t *testing.T) {
 	for _, script := range []string{`sleep 60 & echo hi`, `sleep 60 >/dev/null 2>&1 & echo hi`, `(while :; do echo x >/dev/null; sleep 0.05; done) & echo hi`} {
-		s, _, out, _ := sh(t, t.Context(), Command{}, script)
+		s, _, out, _ := sh(t.Context(), t, Command{}, script)
 		if out != "hi\n" || s.ExitCode != 0 || !s.Leftovers || s.Wall > 20*time.Second {
 			t.Errorf("%s: %+v %q", script, s, out)
 		}
@@ -97,7 +97,7 @@ func TestEscaped(t *testing.T) {
 	for _, method := range []string{"", killtree.Group} {
 		for _, script := range []string{`setsid sleep 7 & echo hi`, `nohup sleep 7 & disown; echo hi`, `(setsid sleep 7 &); echo hi`, `setsid bash -c 'trap "" TERM; for i in {1..500}; do echo; sleep 0.01; done' >/dev/null & echo hi`} {
 			begin := time.Now()
-			s, _, out, _ := sh(t, t.Context(), Command{Tree: killtree.Options{Method: method}}, script)
+			s, _, out, _ := sh(t.Context(), t, Command{Tree: killtree.Options{Method: method}}, script)
 			if out != "hi\n" || time.Since(begin) > 3*time.Second || method == "" && !s.Leftovers {
 				t.Errorf("%s: %+v %q", script, s, out)
 			}
@@ -110,25 +110,25 @@ func TestEscaped(t *testing.T) {
 
 // TestStops: a command that stops itself does not hold the caller.
 func TestStops(t *testing.T) {
-	if s, both, _, _ := sh(t, t.Context(), Command{}, `echo before; kill -STOP $$`); runtime.GOOS == "linux" && (!s.Stopped || s.Signal != "SIGSTOP" || s.ExitCode != 147 || both != "before\n") {
+	if s, both, _, _ := sh(t.Context(), t, Command{}, `echo before; kill -STOP $$`); runtime.GOOS == "linux" && (!s.Stopped || s.Signal != "SIGSTOP" || s.ExitCode != 147 || both != "before\n") {
 		t.Errorf("%+v %q", s, both)
 	}
 }
 
 // TestTerminal: with a terminal the command sees one, of the right size.
 func TestTerminal(t *testing.T) {
-	s, _, out, _ := sh(t, t.Context(), Command{TTY: true, Rows: 30, Cols: 100, Stdin: "typed\n"}, `stty size; test -t 0 && test -t 1 && test -t 2 && echo yes; read x; echo "got $x" >&2; tty; exit 5`)
+	s, _, out, _ := sh(t.Context(), t, Command{TTY: true, Rows: 30, Cols: 100, Stdin: "typed\n"}, `stty size; test -t 0 && test -t 1 && test -t 2 && echo yes; read x; echo "got $x" >&2; tty; exit 5`)
 	if !strings.Contains(out, "30 100\r\n") || !strings.Contains(out, "yes\r\n") || !strings.Contains(out, "got typed\r\n/dev/") || s.ExitCode != 5 {
 		t.Errorf("%+v %q", s, out)
 	}
-	s, _, out, _ = sh(t, t.Context(), Command{TTY: true}, `sleep 60 & stty size`)
+	s, _, out, _ = sh(t.Context(), t, Command{TTY: true}, `sleep 60 & stty size`)
 	if out != "24 80\r\n" || s.ExitCode != 0 { // the end of the session's leader ends sleep
 		t.Errorf("%+v %q", s, out)
 	}
 }
 
 func TestTimeout(t *testing.T) {
-	s, both, _, _ := sh(t, t.Context(), Command{Timeout: 300 * time.Millisecond, Grace: 100 * time.Millisecond}, `trap '' TERM; echo before; sleep 60 & wait; while :; do sleep 1; done`)
+	s, both, _, _ := sh(t.Context(), t, Command{Timeout: 300 * time.Millisecond, Grace: 100 * time.Millisecond}, `trap '' TERM; echo before; sleep 60 & wait; while :; do sleep 1; done`)
 	if !s.TimedOut || both != "before\n" || s.Signal != "SIGKILL" || s.Wall > 20*time.Second {
 		t.Errorf("%+v %q", s, both)
 	}
@@ -137,7 +137,7 @@ func TestTimeout(t *testing.T) {
 func TestAbort(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(200*time.Millisecond, cancel)
-	s, both, _, _ := sh(t, ctx, Command{}, `echo before; sleep 60`)
+	s, both, _, _ := sh(ctx, t, Command{}, `echo before; sleep 60`)
 	if !s.Aborted || s.TimedOut || both != "before\n" || s.ExitCode != 143 {
 		t.Errorf("%+v %q", s, both)
 	}
@@ -199,13 +199,13 @@ func TestCollected(t *testing.T) {
 	before := children(t) // of other tests
 	var rest []func()
 	for range 20 {
-		sh(t, t.Context(), Command{Later: func(f func()) { rest = append(rest, f) }}, `true`)
+		sh(t.Context(), t, Command{Later: func(f func()) { rest = append(rest, f) }}, `true`)
 	}
 	for _, f := range rest {
 		f()
 	}
 	for range 20 {
-		sh(t, t.Context(), Command{}, `true`)
+		sh(t.Context(), t, Command{}, `true`)
 		for _, pid := range children(t) {
 			if !slices.Contains(before, pid) {
 				t.Fatalf("left: %s", pid)

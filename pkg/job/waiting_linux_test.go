@@ -119,7 +119,7 @@ func TestWaiting(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			return
 		}
-		defer j.Kill(context.Background(), 0)
+		defer func() { _, _ = j.Kill(context.Background(), 0) }()
 		i, err := j.Wait(ctx, true)
 		if err != nil || i.State != Running || i.Waiting == nil {
 			t.Errorf("%s tty=%v: %+v %v", name, tty, i, err)
@@ -161,7 +161,7 @@ func TestNotWaiting(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			return
 		}
-		defer j.Kill(context.Background(), 0)
+		defer func() { _, _ = j.Kill(context.Background(), 0) }()
 		ctx, cancel := context.WithTimeout(t.Context(), 1200*time.Millisecond)
 		defer cancel()
 		if i, err := j.Wait(ctx, true); err != nil || i.State != Running || i.Waiting != nil {

@@ -255,7 +255,7 @@ func (p *init1) reap() {
 		default:
 			p.ended.Store(true)
 			left := p.rest()
-			p.tell(record{kind: toldEnded, left: left, n: uint32(w), user: micros(u.Utime), system: micros(u.Stime), rss: int64(u.Maxrss)})
+			p.tell(record{kind: toldEnded, left: left, n: uint32(w), user: micros(u.Utime), system: micros(u.Stime), rss: int64(u.Maxrss)}) //nolint:unconvert // of another type on other machines
 			if !left {
 				return
 			}
@@ -276,7 +276,7 @@ func (p *init1) rest() bool {
 	}
 }
 
-func micros(t syscall.Timeval) int64 { return int64(t.Sec)*1e6 + int64(t.Usec) }
+func micros(t syscall.Timeval) int64 { return int64(t.Sec)*1e6 + int64(t.Usec) } //nolint:unconvert // of another type on other machines
 
 // signalGroup looks for the group's members once its leader is gone, for its
 // number may be another's by now.

@@ -76,7 +76,7 @@ func readMachine(line, where string) (m Machine, ok bool) {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// tree is how a command is started so that it can be ended.
+// Tree is how a command is started so that it can be ended.
 func (m *Machine) Tree(self string) killtree.Options {
 	o := killtree.Options{Self: self, Known: m.method}
 	if m.Level == sandbox.L2 {

@@ -265,7 +265,9 @@ func unstyled(line string) string {
 			continue
 		}
 		if i++; i < len(line) && line[i] == '[' {
-			for i++; i < len(line) && (line[i] < 0x40 || line[i] > 0x7e); i++ {
+			i++
+			for i < len(line) && (line[i] < 0x40 || line[i] > 0x7e) {
+				i++
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package pdftext
 
 import (
 	"bytes"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -195,9 +196,7 @@ func (d *Document) rebuild() {
 
 // adopt takes over what a trailer says, the later one instead of the earlier.
 func (d *Document) adopt(t dict) {
-	for k, v := range t {
-		d.trailer[k] = v
-	}
+	maps.Copy(d.trailer, t)
 }
 
 // seekRoot looks for the catalogue among all objects.

@@ -29,14 +29,14 @@ func glyphText(glyph string) string {
 		return hexText(hex)
 	}
 	if parts := strings.Split(glyph, "_"); len(parts) > 1 && len(parts) < 9 {
-		all := ""
+		var all strings.Builder
 		for _, p := range parts {
 			if strings.Contains(p, "_") {
 				return ""
 			}
-			all += glyphText(p)
+			all.WriteString(glyphText(p))
 		}
-		return all
+		return all.String()
 	}
 	return ""
 }

@@ -56,14 +56,14 @@ func (p *Policy) Decide(a *Access) Decision {
 		return p.decideNet(a)
 	case Env:
 		f := facts{known: p.level >= 3}
-		return p.settle(a, &f, p.scan(p.rules.env, a, &f, found{}), &p.settings[setEnv], a.Opaque)
+		return p.settle(p.scan(p.rules.env, a, &f, found{}), &p.settings[setEnv], a.Opaque)
 	case Tool:
 		f := facts{}
 		def := &p.settings[useTool]
 		if a.Opaque != "" {
 			def = p.atLeastAsk(def, a.Opaque)
 		}
-		return p.settle(a, &f, p.scan(p.rules.tool, a, &f, found{}), def, a.Opaque)
+		return p.settle(p.scan(p.rules.tool, a, &f, found{}), def, a.Opaque)
 	}
 	return Decision{Verdict: Deny, Rule: "unknown kind of access", Why: "nothing is known about " + string(a.Kind)}
 }
@@ -134,7 +134,7 @@ func (p *Policy) scan(list []*rule, a *Access, f *facts, got found) found {
 
 // settle turns what the rules say into a decision; def decides where they say
 // nothing, and opaque says why no allow rule counts.
-func (p *Policy) settle(a *Access, f *facts, got found, def *setting, opaque string) Decision {
+func (p *Policy) settle(got found, def *setting, opaque string) Decision {
 	switch {
 	case got.deny != nil:
 		return got.deny.decision(got.deny.why)
@@ -203,7 +203,7 @@ func (p *Policy) decideProgram(a *Access, f *facts) Decision {
 		}
 	}
 	c, opaque := p.execCell(a, f)
-	return p.settle(a, f, got, &p.settings[c], opaque)
+	return p.settle(got, &p.settings[c], opaque)
 }
 
 func orRule(a, b *rule) *rule {
@@ -299,7 +299,7 @@ func (p *Policy) decideNet(a *Access) Decision {
 			got.allow = nil // a wildcard never means a host at home
 		}
 	}
-	return p.settle(a, &f, got, p.atLeastAsk(&p.settings[c], a.Opaque), opaque)
+	return p.settle(got, p.atLeastAsk(&p.settings[c], a.Opaque), opaque)
 }
 
 // atLeastAsk keeps a setting from allowing what is not known.

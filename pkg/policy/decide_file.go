@@ -31,16 +31,16 @@ func (p *Policy) decideFile(a *Access) Decision {
 	}
 	got := p.scan(p.rules.file(a.Kind), a, &f, found{})
 	if soft.verdict == Allow {
-		return p.settle(a, &f, got, p.fileSetting(a, &f), a.Opaque)
+		return p.settle(got, p.fileSetting(a, &f), a.Opaque)
 	}
 	// A protection that asks: only a rule that names the file goes beyond it.
 	if got.allow != nil && !got.allow.names(&f, part) {
 		got.allow = p.namingRule(a, &f, part)
 	}
 	if def := p.fileSetting(a, &f); def.verdict < soft.verdict {
-		return p.settle(a, &f, got, def, a.Opaque)
+		return p.settle(got, def, a.Opaque)
 	}
-	return p.settle(a, &f, got, &soft, "")
+	return p.settle(got, &soft, "")
 }
 
 // namingRule finds an allow rule that means the file itself.
@@ -65,7 +65,7 @@ func (p *Policy) decideUnknownPath(a *Access) Decision {
 	f := facts{}
 	got := p.scan(p.rules.file(a.Kind), a, &f, found{})
 	got.doubt = nil // that some rule could match goes without saying here
-	return p.settle(a, &f, got, p.opaqueSetting(a), orElse(a.Opaque, "the path is not known"))
+	return p.settle(got, p.opaqueSetting(a), orElse(a.Opaque, "the path is not known"))
 }
 
 // opaqueSetting: inside the sandbox a command may try; a tool of ours, which

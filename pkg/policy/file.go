@@ -2,6 +2,7 @@ package policy
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -200,10 +201,8 @@ func (r *reader) count(n *node) int {
 // oneOf reads a text that is one of a few.
 func (r *reader) oneOf(n *node, known ...string) string {
 	s := r.word(n)
-	for _, k := range known {
-		if s == k {
-			return s
-		}
+	if slices.Contains(known, s) {
+		return s
 	}
 	if n.kind == stringNode {
 		r.problem(n.line, "unknown value "+visible(s)+", want "+strings.Join(known, ", "))

@@ -181,7 +181,7 @@ func resolve(t testing.TB, root, home, name string) (real, named string, typ Fil
 	case !info.Mode().IsRegular():
 		return real, named, Device, 0
 	}
-	return real, named, Regular, uint64(info.Sys().(*syscall.Stat_t).Nlink)
+	return real, named, Regular, uint64(info.Sys().(*syscall.Stat_t).Nlink) //nolint:unconvert // of another type on other machines
 }
 
 // shared finds the folder of labelled cases beside the checkout, or skips.

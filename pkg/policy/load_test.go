@@ -142,7 +142,7 @@ func TestProblems(t *testing.T) {
 		{"a.yaml", "network: {default: maybe}\n", "unknown value maybe"},
 		{"a.yaml", "network: {allow: ['a b']}\n", "rule network(a b)"},
 		{"a.yaml", "env: {drop: ['a-b']}\n", "a variable's name"},
-		{"a.yaml", "tests:\n  - {bash: ls, wnat: allow}\n", "did you mean want?"},
+		{"a.yaml", "tests:\n  - {bash: ls, wnat: allow}\n", "did you mean want?"}, //nolint:misspell // a word mistyped on purpose
 		{"a.yaml", "tests:\n  - {bash: ls}\n", "a.yaml:2: want {TOOL"},
 		{"a.yaml", "deny: ['bash(rm *)']\ntests:\n  - {bash: rm x, want: allow}\n", "a.yaml:3: test: want allow, have deny"},
 		{"a.yaml", "allow: ['bash(make *)']\ntests:\n  - {bash: make x, want: deny}\n", "want deny, have allow"},

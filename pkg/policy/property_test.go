@@ -172,7 +172,7 @@ func FuzzRule(f *testing.F) {
 	}
 	w := newWorld(sources())
 	p := must(Load(sources()))
-	f.Fuzz(func(t *testing.T, text, command, path string) {
+	f.Fuzz(func(_ *testing.T, text, command, path string) {
 		for _, list := range []Verdict{Deny, Allow} {
 			r, err := w.compile(ruleSpec{list: list, text: text, except: []string{text}})
 			if err != nil {
@@ -197,7 +197,7 @@ func FuzzFile(f *testing.F) {
 		}
 	}
 	w := newWorld(sources())
-	f.Fuzz(func(t *testing.T, name, text string) {
+	f.Fuzz(func(_ *testing.T, name, text string) {
 		n, err := parse(name, []byte(text))
 		if err != nil {
 			return

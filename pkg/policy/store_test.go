@@ -165,7 +165,7 @@ func TestApprovalsOnce(t *testing.T) {
 	if dir := os.Getenv("AGENTKIT_TEST_CONSUME"); dir != "" {
 		p := must(Load(sources()))
 		answer, _, err := (&Approvals{Dir: dir}).Consume(context.Background(), p, "bash", json.RawMessage(`{"command":"x"}`))
-		os.Stdout.WriteString("answer=" + string(answer) + "\n")
+		_, _ = os.Stdout.WriteString("answer=" + string(answer) + "\n")
 		if err != nil {
 			t.Fatal(err)
 		}

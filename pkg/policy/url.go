@@ -189,8 +189,8 @@ func cleanURLPath(escaped string) (clean string, strange bool) {
 		decoded = escaped
 	}
 	var out []string
-	segments := strings.Split(strings.TrimPrefix(decoded, "/"), "/")
-	for _, s := range segments {
+	segments := strings.SplitSeq(strings.TrimPrefix(decoded, "/"), "/")
+	for s := range segments {
 		switch s {
 		case "", ".":
 		case "..":

@@ -85,7 +85,7 @@ type contender func(count bool) (lines int, cpu time.Duration)
 
 // inProcess measures f, which prints its lines to w.
 func inProcess(b *testing.B, f func(w io.Writer) error) contender {
-	return func(count bool) (int, time.Duration) {
+	return func(bool) (int, time.Duration) {
 		var lines lineCounter
 		before := usage(b)
 		err := f(&lines)
@@ -166,7 +166,7 @@ func printing(b *testing.B, q Query) contender {
 	q.Timeout = -1
 	return inProcess(b, func(w io.Writer) error {
 		out := bufio.NewWriterSize(w, 64<<10)
-		defer out.Flush()
+		defer func() { _ = out.Flush() }()
 		visit := func(f FileResult) error { return printFile(out, &q, &f) }
 		if q.Sort != ByModified {
 			_, err := Stream(b.Context(), q, visit)
@@ -188,7 +188,7 @@ func printing(b *testing.B, q Query) contender {
 
 func printFile(out *bufio.Writer, q *Query, f *FileResult) error {
 	if q.Mode == Files {
-		out.WriteString(f.Path)
+		_, _ = out.WriteString(f.Path)
 		return out.WriteByte('\n')
 	}
 	var line []byte
@@ -280,9 +280,9 @@ func BenchmarkWalk(b *testing.B) {
 			o.Root = root
 			return inProcess(b, func(w io.Writer) error {
 				out := bufio.NewWriterSize(w, 64<<10)
-				defer out.Flush()
+				defer func() { _ = out.Flush() }()
 				_, err := Walk(b.Context(), nil, o, func(e Entry) error {
-					out.WriteString(e.Path)
+					_, _ = out.WriteString(e.Path)
 					return out.WriteByte('\n')
 				})
 				return err
@@ -326,7 +326,7 @@ func BenchmarkListProcess(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		f.Close()
+		_ = f.Close()
 	}
 	peer := func(args ...string) contender {
 		return process(b, dir, []string{"LC_ALL=C"}, append([]string{ls}, args...)...)
@@ -336,9 +336,9 @@ func BenchmarkListProcess(b *testing.B) {
 	b.Run("ls/unsorted names", func(b *testing.B) {
 		beside(b, inProcess(b, func(w io.Writer) error {
 			out := bufio.NewWriterSize(w, 64<<10)
-			defer out.Flush()
+			defer func() { _ = out.Flush() }()
 			_, err := Walk(b.Context(), nil, WalkOptions{Root: dir, NoIgnore: true}, func(e Entry) error {
-				out.WriteString(e.Path)
+				_, _ = out.WriteString(e.Path)
 				return out.WriteByte('\n')
 			})
 			return err

@@ -258,9 +258,9 @@ func (f *kept) cut(units, after int) {
 }
 
 func (f *kept) lastMatch() int {
-	for i := len(f.Lines) - 1; i >= 0; i-- {
-		if f.Lines[i].Match && !f.Lines[i].Continues {
-			return f.Lines[i].Number
+	for _, v := range slices.Backward(f.Lines) {
+		if v.Match && !v.Continues {
+			return v.Number
 		}
 	}
 	return 0

@@ -80,7 +80,7 @@ var fixedPatterns = []struct {
 }
 
 func applyArgs(q *Query, args string) {
-	for _, a := range strings.Fields(args) {
+	for a := range strings.FieldsSeq(args) {
 		switch a {
 		case "-i":
 			q.IgnoreCase = true

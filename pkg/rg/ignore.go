@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -158,8 +159,8 @@ func parentLevels(root, globalIgnore string) *level {
 		}
 	}
 	var l *level
-	for i := len(dirs) - 1; i >= 0; i-- {
-		l = parentLevel(l, dirs[i], root, globalIgnore)
+	for _, dir := range slices.Backward(dirs) {
+		l = parentLevel(l, dir, root, globalIgnore)
 	}
 	return l
 }

@@ -1,5 +1,7 @@
 package rg
 
+import "slices"
+
 import "strings"
 
 func (k *walkWorker) openDir(up *dirNode, name string) (*dirNode, bool) {
@@ -80,7 +82,7 @@ func (k *walkWorker) listDir(d *dirNode) {
 				tasks = append(tasks, task{dir: d, name: string(name)})
 			}
 			if w.opt.Dirs && w.lists(d, name, true) {
-				files.add(append(name[:len(name):len(name)], '/'))
+				files.add(append(slices.Clip(name), '/'))
 				count++
 			}
 		case w.lists(d, name, false):

@@ -1,5 +1,7 @@
 package rg
 
+import "slices"
+
 import "unicode/utf8"
 
 type instKind uint8
@@ -83,8 +85,8 @@ func (c *compiler) node(n *node, next int32) int32 {
 		c.p.looks |= kind
 		return c.emit(inst{kind: instLook, look: kind, out: next})
 	case opConcat:
-		for i := len(n.subs) - 1; i >= 0; i-- {
-			next = c.node(n.subs[i], next)
+		for _, v := range slices.Backward(n.subs) {
+			next = c.node(v, next)
 		}
 		return next
 	case opAlt:

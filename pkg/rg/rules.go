@@ -177,7 +177,7 @@ func (s *ruleSet) match(dir string, name []byte, isDir bool, path *pathBuf) outc
 	if s.names != nil && s.firsts[name[0]] {
 		for at := s.names[string(name)]; at-1 > last; at = s.rules[at-1].prev {
 			r := &s.rules[at-1]
-			if (isDir || !r.dirOnly) && (!r.anchored || s.holds(r, dir, len(name), path)) {
+			if (isDir || !r.dirOnly) && (!r.anchored || s.holds(r, dir, len(name))) {
 				last = at - 1
 			}
 		}
@@ -235,7 +235,7 @@ func (s *ruleSet) matches(r *rule, dir string, name []byte, path *pathBuf) bool 
 
 // holds says whether dir is the directory that an anchored plain rule names;
 // the rule's last n bytes are the entry's name.
-func (s *ruleSet) holds(r *rule, dir string, n int, path *pathBuf) bool {
+func (s *ruleSet) holds(r *rule, dir string, n int) bool {
 	want := r.pattern[:len(r.pattern)-n]
 	if s.prefix == "" {
 		return dir[len(s.base):] == want

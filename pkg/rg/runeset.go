@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// A runeSet is a sorted list of disjoint inclusive ranges: lo, hi, lo, hi, …
+// A runeSet is a sorted list of disjoint inclusive ranges: lo, hi, lo, hi and so on.
 type runeSet []rune
 
 // normal sorts the ranges and joins those that touch.

@@ -294,8 +294,8 @@ func TestSkippedAreNamed(t *testing.T) {
 		want = append(want, Skipped{"locked", "permission denied"}, Skipped{"unreadable.txt", "permission denied"})
 	} else {
 		t.Log("permissions do not bind this user: unreadable files are not tested")
-		os.RemoveAll(filepath.Join(root, "locked"))
-		os.Remove(filepath.Join(root, "unreadable.txt"))
+		_ = os.RemoveAll(filepath.Join(root, "locked"))
+		_ = os.Remove(filepath.Join(root, "unreadable.txt"))
 	}
 	slices.SortFunc(want, func(a, b Skipped) int { return comparePaths(a.Path, b.Path) })
 	r := find(t, q)
@@ -447,7 +447,7 @@ func TestStream(t *testing.T) {
 		t.Errorf("stream: %s", diffLines(resultLines(want), got))
 	}
 	stop := errors.New("enough")
-	if _, err := Stream(t.Context(), Query{Root: root, Pattern: "needle"}, func(FileResult) error { return stop }); err != stop {
+	if _, err := Stream(t.Context(), Query{Root: root, Pattern: "needle"}, func(FileResult) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("the visitor's error: %v", err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"unicode/utf16"
 )
 
-// put writes files given as path, content, path, content …
+// put writes files given as path, content, path, content and so on.
 func put(t testing.TB, root string, files ...string) {
 	t.Helper()
 	for i := 0; i+1 < len(files); i += 2 {

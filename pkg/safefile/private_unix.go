@@ -25,5 +25,5 @@ func links(info fs.FileInfo) uint64 {
 	if !ok {
 		return 1
 	}
-	return uint64(st.Nlink)
+	return uint64(st.Nlink) //nolint:unconvert // of another type on other machines
 }

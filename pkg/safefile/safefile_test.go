@@ -48,7 +48,7 @@ func TestClaim(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := os.Remove(name); err != nil {
-			late.Close()
+			_ = late.Close()
 			t.Skip("an open file cannot be removed here, and nobody does: ", err)
 		}
 		if err := os.WriteFile(name, nil, 0o600); err != nil {
@@ -87,7 +87,7 @@ func TestLockContext(t *testing.T) {
 	if f, err = Lock(t.Context(), path); err != nil {
 		t.Fatal("after it was given back: ", err)
 	}
-	f.Close()
+	_ = f.Close()
 }
 
 // TestLockExcludes counts with a lock file that every holder removes.
@@ -109,9 +109,9 @@ func TestLockExcludes(t *testing.T) {
 				count++
 				inside--
 				if runtime.GOOS != "windows" {
-					os.Remove(path)
+					_ = os.Remove(path)
 				}
-				f.Close()
+				_ = f.Close()
 			}
 		})
 	}

@@ -84,7 +84,7 @@ var attacks = []attack{
 		return os.Link(b.path("root", "mine2"), b.path("out", "newhard"))
 	}},
 	{name: "write by /proc/self/root", at: "23", do: func(b base) error { return opened("/proc/self/root"+b.victim(), os.O_WRONLY) }},
-	{name: "write by /proc/self/cwd", at: "23", do: func(b base) error { return opened("/proc/self/cwd/../out/victim", os.O_WRONLY) }},
+	{name: "write by /proc/self/cwd", at: "23", do: func(base) error { return opened("/proc/self/cwd/../out/victim", os.O_WRONLY) }},
 	{name: "write by /proc/1/root", at: "23", root: true, do: func(b base) error { return opened("/proc/1/root"+b.victim(), os.O_WRONLY) }},
 	{name: "write by the gatekeeper's root", at: "23", root: true, do: func(b base) error {
 		return opened(fmt.Sprintf("/proc/%d/root%s", gatekeeper(), b.victim()), os.O_WRONLY)
@@ -324,7 +324,7 @@ var attacks = []attack{
 		return unix.Sendto(fd, []byte("x"), 0, b.sockaddr())
 	}},
 	{name: "udp, connected", at: "23", do: func(b base) error { return dials("udp", b.server(outside)) }},
-	{name: "ping", at: "23", hard: true, do: func(b base) error {
+	{name: "ping", at: "23", hard: true, do: func(base) error {
 		_, err := unix.Socket(unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP)
 		return err
 	}},

@@ -130,7 +130,7 @@ func users(t *testing.T) []int {
 // layOut makes the directories that base describes.
 func layOut(t testing.TB, uid int) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "sandbox")
+	dir, err := os.MkdirTemp("", "sandbox") //nolint:usetesting // other users must reach it
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func lab(t testing.TB, uid int, args ...string) *exec.Cmd {
 // run.
 func reachable(t testing.TB, exe string) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "program")
+	dir, err := os.MkdirTemp("", "program") //nolint:usetesting // other users must reach it
 	if err != nil {
 		t.Fatal(err)
 	}

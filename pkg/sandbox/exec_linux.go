@@ -4,6 +4,7 @@ package sandbox
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -53,8 +54,8 @@ func (g *gate) unknown(n *notice, err error) verdict {
 	if !g.valid(n) {
 		return refused(unix.EINTR)
 	}
-	if e, ok := err.(unix.Errno); ok && e == unix.E2BIG {
-		return refused(e)
+	if errors.Is(err, unix.E2BIG) {
+		return refused(unix.E2BIG)
 	}
 	g.log.deny(&Denial{Kind: DeniedExec, Pid: int(n.pid), Why: "the program to start cannot be told: " + err.Error()})
 	return refused(unix.EACCES)

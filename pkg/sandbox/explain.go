@@ -144,7 +144,7 @@ func pathsIn(line string, reason int) []string {
 	if len(fields) > 0 {
 		list = append(list, fields[len(fields)-1])
 	}
-	for _, w := range strings.Fields(line) {
+	for w := range strings.FieldsSeq(line) {
 		if strings.HasPrefix(w, "/") {
 			list = append(list, strings.TrimRight(w, ":,.;)"))
 		}

@@ -64,8 +64,8 @@ func (m *memory) text(addr uint64) (string, error) {
 			return "", err
 		}
 		part := m.page[addr-m.start:]
-		if i := bytes.IndexByte(part, 0); i >= 0 {
-			return string(append(all, part[:i]...)), nil
+		if before, _, ok := bytes.Cut(part, []byte{0}); ok {
+			return string(append(all, before...)), nil
 		}
 		all, addr = append(all, part...), addr+uint64(len(part))
 	}

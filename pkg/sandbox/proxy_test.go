@@ -168,6 +168,9 @@ func TestProxyRefuses(t *testing.T) {
 		if err != nil || resp.StatusCode != 400 && resp.StatusCode != 403 {
 			t.Errorf("%.40q: %v %v", request, resp, err)
 		}
+		if err == nil {
+			_ = resp.Body.Close()
+		}
 		_ = c.Close()
 	}
 }

@@ -191,7 +191,7 @@ func TestRecipes(t *testing.T) {
 
 func try(t *testing.T, r recipe, uid int, level Level, cache string) {
 	b := newBox(t, uid, level)
-	for _, p := range strings.Fields(r.needs) {
+	for p := range strings.FieldsSeq(r.needs) {
 		if !found(p, b.env[0]) {
 			t.Skip("SKIPPED: there is no " + p)
 		}
@@ -226,7 +226,7 @@ func found(program, variable string) bool {
 // goCache is a cache of built packages that all users may write.
 func goCache(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "cache")
+	dir, err := os.MkdirTemp("", "cache") //nolint:usetesting // other users must reach it
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func (s *Session) Lock(ctx context.Context, name string) (unlock func(), err err
 	if err != nil {
 		return nil, err
 	}
-	return func() { f.Close() }, nil
+	return func() { _ = f.Close() }, nil
 }
 
 func lockName(base string) string { return "." + base + ".lock" }

@@ -208,8 +208,8 @@ func (f *found) removeAll(state *safefile.Dir, dryRun bool) ([]Removal, error) {
 func (f *found) removeSession(hash, dir *safefile.Dir, lock *os.File) ([]Removal, error) {
 	gone := gonePrefix + NewID("")
 	if runtime.GOOS == "windows" { // it renames no directory that is open
-		lock.Close()
-		dir.Close()
+		_ = lock.Close()
+		_ = dir.Close()
 	}
 	if err := hash.Rename(f.id, gone); err != nil {
 		return nil, err
@@ -274,7 +274,7 @@ func jobsAlive(dir *safefile.Dir) bool {
 			continue
 		}
 		alive := job.Locked(jobLock)
-		job.Close()
+		_ = job.Close()
 		if alive {
 			return true
 		}

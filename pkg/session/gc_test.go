@@ -141,7 +141,7 @@ func TestCollect(t *testing.T) {
 				f, err := os.OpenFile(s.Path("jobs", "j", "lock"), os.O_RDWR, 0)
 				must(t, err)
 				must(t, safefile.TryLock(f, true))
-				t.Cleanup(func() { f.Close() })
+				t.Cleanup(func() { _ = f.Close() })
 			},
 			gone: []string{"s2/spill/b.txt"}, freed: 7,
 		},

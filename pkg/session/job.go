@@ -24,7 +24,7 @@ func (s *Session) HoldJob(ctx context.Context, id string) (release func(), err e
 	if err != nil {
 		return nil, err
 	}
-	return func() { f.Close() }, nil
+	return func() { _ = f.Close() }, nil
 }
 
 // JobAlive reports whether a process holds the job.

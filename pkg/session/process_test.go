@@ -120,7 +120,7 @@ func spawn(t *testing.T, what, state string, wait bool) (*exec.Cmd, string) {
 	cmd.Env = append(os.Environ(), "SESSION_TEST="+what, "SESSION_STATE="+state)
 	in, err := cmd.StdinPipe()
 	must(t, err)
-	t.Cleanup(func() { in.Close() })
+	t.Cleanup(func() { _ = in.Close() })
 	out, err := cmd.StdoutPipe()
 	must(t, err)
 	must(t, cmd.Start())
@@ -394,7 +394,7 @@ func TestUnsafePathsAreRefused(t *testing.T) {
 				if err := c.act(session); !errors.Is(err, safefile.ErrUnsafe) {
 					t.Errorf("%s: %v, want safefile.ErrUnsafe", name, err)
 				}
-				session.Close()
+				_ = session.Close()
 			}
 			if data, _ := os.ReadFile(victim); string(data) != "good" {
 				t.Errorf("the victim now holds %q", data)

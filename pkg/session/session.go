@@ -189,8 +189,8 @@ func (s *Session) enter(ctx context.Context) (*safefile.Dir, error) {
 		return s.dir, nil
 	}
 	if s.dir != nil { // someone removed it while we used it: start afresh
-		s.use.Close()
-		s.dir.Close()
+		_ = s.use.Close()
+		_ = s.dir.Close()
 		s.dir, s.use = nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)

@@ -29,7 +29,7 @@ func openTest(t testing.TB, state string, change ...func(*Options)) *Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.Close() })
+	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
 
@@ -224,7 +224,7 @@ func TestDefaultState(t *testing.T) {
 		{"windows", `HOME=/h`, ``},
 	} {
 		env := map[string]string{}
-		for _, v := range strings.Fields(c.env) {
+		for v := range strings.FieldsSeq(c.env) {
 			name, value, _ := strings.Cut(v, "=")
 			env[name] = value
 		}

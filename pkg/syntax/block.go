@@ -130,13 +130,17 @@ func notWord(r rune) bool {
 }
 
 func (b *blocks) before(i int) int {
-	for i--; i >= 0 && b.indent[i] < 0; i-- {
+	i--
+	for i >= 0 && b.indent[i] < 0 {
+		i--
 	}
 	return i
 }
 
 func (b *blocks) after(i int) int {
-	for i++; i < len(b.lines) && b.indent[i] < 0; i++ {
+	i++
+	for i < len(b.lines) && b.indent[i] < 0 {
+		i++
 	}
 	if i == len(b.lines) {
 		return -1

@@ -5,6 +5,7 @@ package syntax
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	sitter "github.com/smacker/go-tree-sitter"
@@ -261,10 +262,10 @@ func declared(n *sitter.Node) sitter.Point {
 // decorators, an export or type parameters to it alone.
 func (w *walker) wrapped(n *sitter.Node) int {
 	first := int(n.StartPoint().Row) + 1
-	for i := len(w.path) - 1; i >= 0; i-- {
+	for i, v := range slices.Backward(w.path) {
 		switch w.typeAt(i) {
 		case "decorated_definition", "export_statement", "template_declaration", "ambient_declaration", "lexical_declaration":
-			first = int(w.path[i].node.StartPoint().Row) + 1
+			first = int(v.node.StartPoint().Row) + 1
 			continue
 		}
 		break

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -41,8 +42,8 @@ func outlineJSON(ctx context.Context, found *collector, data []byte) error {
 			return nil
 		}
 		if err != nil {
-			for i := len(open) - 1; i >= 0; i-- {
-				if k := open[i].key; k != nil {
+			for _, o := range slices.Backward(open) {
+				if k := o.key; k != nil {
 					k.EndLine = line
 					found.add(*k)
 				}
@@ -151,7 +152,7 @@ func outlineYAML(ctx context.Context, found *collector, data []byte) error {
 		}
 		node := &yaml.Node{}
 		err := dec.Decode(node)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

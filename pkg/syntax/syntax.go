@@ -149,7 +149,7 @@ func checkJSON(data []byte) []Problem {
 	for {
 		var v json.RawMessage
 		err := dec.Decode(&v)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err == nil {
@@ -176,7 +176,7 @@ func checkYAML(data []byte) []Problem {
 	for {
 		var node yaml.Node
 		err := dec.Decode(&node)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {

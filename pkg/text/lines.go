@@ -2,6 +2,7 @@ package text
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"iter"
 )
@@ -69,7 +70,7 @@ func (l *LineReader) All() iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		for {
 			line, err := l.Next()
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				return
 			}
 			if !yield(line, err) || err != nil {
@@ -127,7 +128,7 @@ func (l *LineReader) Next() (Line, error) {
 // finish returns a last line without a terminator, or why there is none.
 func (l *LineReader) finish(line Line) (Line, error) {
 	line.Text = l.held[:min(len(l.held), l.o.MaxLine)]
-	if l.err != io.EOF {
+	if !errors.Is(l.err, io.EOF) {
 		return line, l.err
 	}
 	if line.Length == 0 {
@@ -146,7 +147,7 @@ func (l *LineReader) Skip(n int64) (int64, error) {
 	for done < n {
 		if len(l.rest) == 0 {
 			if l.fill(); len(l.rest) == 0 {
-				if l.err == io.EOF && open {
+				if errors.Is(l.err, io.EOF) && open {
 					l.number++
 					done++
 				}

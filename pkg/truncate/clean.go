@@ -17,14 +17,14 @@ type sink interface {
 type escState uint8
 
 const (
-	ground   escState  = iota
-	escape             // after ESC
-	interm             // after ESC and an intermediate byte: one final byte follows
-	csi                // ESC [ : parameters, then a final byte
-	str                // ESC ] and the other strings: until BEL or ESC \
-	strEsc             // ESC inside a string
-	maxStr   = 4 << 10 // a longer string is taken as ended, so that nothing is swallowed for good
-	maxParam = 9999
+	ground       escState  = iota
+	escape                 // after ESC
+	intermediate           // after ESC and an intermediate byte: one final byte follows
+	csi                    // ESC [ : parameters, then a final byte
+	str                    // ESC ] and the other strings: until BEL or ESC \
+	strEsc                 // ESC inside a string
+	maxStr       = 4 << 10 // a longer string is taken as ended, so that nothing is swallowed for good
+	maxParam     = 9999
 )
 
 // A cleaner turns what a program wrote to a terminal into what is to be read: no
@@ -98,7 +98,7 @@ func (c *cleaner) sequence(b byte) bool {
 	switch c.state {
 	case escape:
 		return c.afterEscape(b)
-	case interm:
+	case intermediate:
 		if b < 0x20 || b > 0x2f {
 			c.state = ground
 			return b >= 0x30 && b < 0x7f
@@ -131,7 +131,7 @@ func (c *cleaner) afterEscape(b byte) bool {
 	case b == ']' || b == 'P' || b == 'X' || b == '^' || b == '_':
 		c.state = str
 	case b >= 0x20 && b <= 0x2f:
-		c.state = interm
+		c.state = intermediate
 	case b == 0x1b:
 	default:
 		c.state = ground

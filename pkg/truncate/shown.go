@@ -68,11 +68,11 @@ func appendLine(dst, line []byte, c cut, chars, room int, must bool) (text []byt
 func shownPrefix(b []byte, chars, size int) (n, used int) {
 	for ; chars > 0 && n < len(b); chars-- {
 		r, k := utf8.DecodeRune(b[n:])
-		if w := utf8.RuneLen(r); used+w > size {
+		w := utf8.RuneLen(r)
+		if used+w > size {
 			break
-		} else {
-			used += w
 		}
+		used += w
 		n += k
 	}
 	return n, used

@@ -158,9 +158,9 @@ func String(s string, o Options) Result {
 	// Chunks bound the copies that a conversion of the whole would make.
 	const chunk = 1 << 20
 	for len(s) > chunk {
-		w.WriteString(s[:chunk])
+		_, _ = w.WriteString(s[:chunk])
 		s = s[chunk:]
 	}
-	w.WriteString(s)
+	_, _ = w.WriteString(s)
 	return w.Close()
 }

@@ -34,7 +34,7 @@ func openRoot(root string) (rootHandle, error) {
 	return rootHandle{f, fd, hasOpenat2(fd)}, nil
 }
 
-func (r rootHandle) close() { r.f.Close() }
+func (r rootHandle) close() { _ = r.f.Close() }
 
 // A dir is a directory that was reached through no link. Its methods take the
 // name of one file in it and never follow a link there.

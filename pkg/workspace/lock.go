@@ -96,7 +96,7 @@ func (w *Workspace) lock(ctx context.Context, key string) (free func(), err erro
 		if runtime.GOOS != "windows" { // there no open file can be removed
 			_ = os.Remove(name) // while it is ours, so that none are left; what stays is used again
 		}
-		f.Close()
+		_ = f.Close()
 		local()
 	}, nil
 }

@@ -123,7 +123,7 @@ func (s *site) startReady(role string) *exec.Cmd {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.t.Cleanup(func() { in.Close() })
+	s.t.Cleanup(func() { _ = in.Close() })
 	out, err := c.StdoutPipe()
 	if err != nil {
 		s.t.Fatal(err)
@@ -277,7 +277,7 @@ func TestKilledWriting(t *testing.T) {
 				if !IsTemp(e.Name()) {
 					t.Errorf("%s was left and is not recognised", e.Name())
 				}
-				os.Remove(filepath.Join(s.w, e.Name()))
+				_ = os.Remove(filepath.Join(s.w, e.Name()))
 			}
 		}
 	}

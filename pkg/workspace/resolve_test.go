@@ -308,7 +308,7 @@ func TestPermissionOnTheWay(t *testing.T) {
 	if err := os.Chmod(filepath.Join(s.w, "shut"), 0); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.Chmod(filepath.Join(s.w, "shut"), 0o700) })
+	t.Cleanup(func() { _ = os.Chmod(filepath.Join(s.w, "shut"), 0o700) })
 	if p, err := s.Resolve("shut/x"); !errors.Is(err, fs.ErrPermission) || p.Inside {
 		t.Errorf("%+v, %v", p, err)
 	}

@@ -43,7 +43,7 @@ func (t *temp) rename(name string, keep bool) error {
 }
 
 func (t *temp) remove() {
-	t.f.Close()
+	_ = t.f.Close()
 	if t.name != "" {
 		_ = t.dir.remove(t.name, false) // the failure that led here is what counts
 	}

@@ -435,7 +435,7 @@ func benchOpen(b *testing.B, how string) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		f.Close()
+		_ = f.Close()
 	}
 	runtime.KeepAlive(s)
 }

@@ -155,7 +155,7 @@ func (c *change) look() (err error) {
 		err = ErrNotRegular
 	}
 	if err != nil {
-		f.Close()
+		_ = f.Close()
 		return err
 	}
 	c.old = f
@@ -214,7 +214,7 @@ func (c *change) replace() error {
 		return err
 	}
 	if c.old != nil {
-		c.old.Close() // Windows replaces no open file on FAT and on shares
+		_ = c.old.Close() // Windows replaces no open file on FAT and on shares
 	}
 	err = tmp.rename(c.name, c.info == nil)
 	switch {

@@ -19,7 +19,7 @@ func TestFindShell(t *testing.T) {
 		t.Skip("Windows has shells of its own")
 	}
 	// Not below the directory for temporary files, whose shells do not count.
-	system, err := os.MkdirTemp(".", "shells")
+	system, err := os.MkdirTemp(".", "shells") //nolint:usetesting // see above
 	if err == nil {
 		system, err = filepath.Abs(system)
 	}
@@ -81,7 +81,7 @@ func TestFindShell(t *testing.T) {
 		{name: "not a shell", path: all, wanted: all + "/cat"},
 	} {
 		env := &tool.Env{Workspace: w, Getenv: func(name string) string {
-			return map[string]string{"PATH": c.path, "SHELL": c.shell}[name]
+			return map[string]string{"PATH": c.path, "SHELL": c.shell, "TMPDIR": os.TempDir()}[name]
 		}}
 		got, err := findShell(env, c.wanted)
 		if want := (shell{c.file, c.kind, c.unknown}); got != want || (err != nil) != (c.file == "") {
