@@ -77,6 +77,7 @@ func bindFlags(c *cobra.Command, set *param.Set) {
 	c.Flags().SortFlags = false
 	for _, p := range set.Params {
 		f := c.Flags().VarPF(p, p.Flag(), p.Short, p.Usage)
+		f.Hidden = p.Silent
 		if p.Type() == "bool" {
 			f.NoOptDefVal = "true"
 		}

@@ -21,6 +21,9 @@ func Manual(t *tool.Tool, script string) []byte {
 	fmt.Fprintf(w, "    agentkit %s\n\n%s\n\n", strings.Join(append([]string{t.Name}, append(synopsis(set), "[flags]")...), " "), strings.TrimSpace(*t.Doc))
 	fmt.Fprintf(w, "## Parameters\n\n| JSON | flag | type | default | meaning |\n| --- | --- | --- | --- | --- |\n")
 	for _, p := range set.Params {
+		if p.Silent {
+			continue
+		}
 		fmt.Fprintf(w, "| `%s` | `--%s` | %s | %s | %s |\n", p.Name, p.Flag(), p.Type(), standard(p), meaning(p))
 	}
 	fmt.Fprintf(w, "\n## Examples\n\nEvery example is part of the tests.\n")

@@ -9,7 +9,11 @@ package param
 import "encoding/json"
 
 // A Set is the parameters of one call, in the order they were declared.
-type Set struct{ Params []*Param }
+type Set struct {
+	Params []*Param
+
+	ignored []string // names that came and that the tool has no use for
+}
 
 // Of returns the parameters that d declares.
 func Of(d Declarer) *Set {
@@ -36,9 +40,11 @@ type Param struct {
 	Short   string // one-letter flag; "" for none
 	Kind    Kind   // what shell completion offers
 	Default string // what the manual shows as its default; "" for the value at declaration
+	Silent  bool   // it is understood, and stands in no manual or schema
 
 	value
 	bounded bool
+	capped  string // what came, where that was more than the most
 	instead string // the next step where a list came for one value
 	given   bool
 }
@@ -82,6 +88,10 @@ func (p *Param) Between(low, high float64) *Param {
 // Letter gives p a one-letter flag.
 func (p *Param) Letter(letter string) *Param { p.Short = letter; return p }
 
+// Unlisted keeps p out of the manual and the schema: it is there for those who
+// know it from another program.
+func (p *Param) Unlisted() *Param { p.Silent = true; return p }
+
 // Shown sets what the manual calls p's default where the value itself would
 // say little, such as "until it ends".
 func (p *Param) Shown(text string) *Param { p.Default = text; return p }
@@ -98,9 +108,10 @@ func (p *Param) Set(text string) error {
 	return p.check()
 }
 
-// Decode stores p from its JSON value; null leaves it as it is.
+// Decode stores p from its JSON value; what stands for "not given" leaves it as
+// it is.
 func (p *Param) Decode(raw json.RawMessage) error {
-	if string(raw) == "null" {
+	if p.absent(raw) {
 		return nil
 	}
 	if err := p.decode(raw); err != nil {
@@ -193,7 +204,7 @@ func Objects[T any, P interface {
 	*T
 	Declarer
 }](s *Set, v *[]T, name, usage string) *Param {
-	return s.add(name, usage, &objects[T, P]{v})
+	return s.add(name, usage, &objects[T, P]{v: v})
 }
 
 func (s *Set) add(name, usage string, v value) *Param {

@@ -123,6 +123,82 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+type limits struct {
+	Limit, Wait    int
+	Path, Sort, ID string
+	Text           string
+	Globs          []string
+	All            bool
+	List           []inner
+	Help           bool
+}
+
+func (l *limits) Params(p *param.Set) {
+	p.Int(&l.Limit, "limit", "most").Between(1, 50)
+	p.Millis(&l.Wait, "timeout_ms", "time").Between(1, 1000).Alias("timeout")
+	p.Path(&l.Path, "path", param.File, "a file")
+	p.String(&l.Sort, "sort", "an order").OneOf("up", "down")
+	p.String(&l.ID, "id", "which").Required()
+	p.String(&l.Text, "text", "any text")
+	p.Strings(&l.Globs, "globs", "patterns")
+	p.Bool(&l.All, "all", "all of them")
+	param.Objects(p, &l.List, "list", "a list")
+	p.Bool(&l.Help, "recursive", "as grep has it").Letter("r").Alias("-r").Unlisted()
+}
+
+// TestNothingToSay: what models fill in where they have nothing to say is as if
+// it had not come.
+func TestNothingToSay(t *testing.T) {
+	for _, in := range []string{
+		`{"id":"x","limit":0,"timeout":0,"path":"","sort":"","globs":"","all":"","list":""}`,
+		`{"id":"x","limit":"0","timeout_ms":"","path":null,"globs":[""]}`,
+		`{"id":"x","limit":0.0,"globs":[ "" ]}`,
+	} {
+		l := &limits{Limit: 10, Wait: 500, Path: ".", Sort: "up", Globs: []string{"*"}}
+		if err := param.Of(l).Decode([]byte(in)); err != nil || l.Limit != 10 || l.Wait != 500 || l.Path != "." || l.Sort != "up" || !slices.Equal(l.Globs, []string{"*"}) {
+			t.Errorf("%s: %+v, %v", in, l, err)
+		}
+	}
+	l := &limits{}
+	s := param.Of(l)
+	if err := s.Decode([]byte(`{"id":"","text":""}`)); err != nil || !s.Lookup("id").Given() || !s.Lookup("text").Given() {
+		t.Errorf("an empty text that means something: %+v, %v", l, err)
+	}
+	for _, in := range []string{`{"id":"x","limit":-1}`, `{"id":"x","limit":51}`, `{"id":"x","globs":["","x",{}]}`, `{"id":"x","timeout":-5}`} {
+		if err := param.Of(&limits{}).Decode([]byte(in)); err == nil {
+			t.Errorf("%s is accepted", in)
+		}
+	}
+}
+
+// TestAsides: a name that means nothing here, and a time above the most, cost
+// no turn and are told.
+func TestAsides(t *testing.T) {
+	l := &limits{}
+	s := param.Of(l)
+	in := `{"id":"x","description":"why","explanation":1,"timeout":90000,"-r":true,"list":[{"key":"a","activeForm":"doing"},{"key":"b","deep":[{"key":"c","reason":"r"}]}]}`
+	if err := s.Decode([]byte(in)); err == nil || !strings.Contains(err.Error(), `unknown parameter "deep"`) {
+		t.Errorf("a name that nobody knows: %v", err)
+	}
+	s = param.Of(l)
+	if err := s.Decode([]byte(strings.Replace(in, `"deep":[{"key":"c","reason":"r"}]`, `"thought":""`, 1))); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"description", "explanation", "list[0].activeForm", "list[1].thought"}; !slices.Equal(s.Ignored(), want) {
+		t.Errorf("ignored %q, want %q", s.Ignored(), want)
+	}
+	if want := []string{"timeout_ms: 90000 is more than the most, 1000 is used"}; l.Wait != 1000 || !slices.Equal(s.Notes(), want) {
+		t.Errorf("%d ms, notes %q", l.Wait, s.Notes())
+	}
+	if err := s.Lookup("timeout").Set("2m"); err != nil || l.Wait != 1000 {
+		t.Errorf("as a flag: %d, %v", l.Wait, err)
+	}
+	raw, err := json.Marshal(s.Schema())
+	if err != nil || strings.Contains(string(raw), "recursive") || !l.Help {
+		t.Errorf("unlisted: %s, %v, %v", raw, l.Help, err)
+	}
+}
+
 // encoding/json puts U+FFFD where a text stands for no character. Whoever sent
 // it shall hear of it instead.
 func TestNoCharacter(t *testing.T) {

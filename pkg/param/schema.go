@@ -34,6 +34,9 @@ type Property struct {
 func (s *Set) Schema() *Schema {
 	o := &Schema{Type: "object"}
 	for _, p := range s.Params {
+		if p.Silent {
+			continue
+		}
 		f := p.schema()
 		f.Description = p.Usage
 		if f.Items != nil {

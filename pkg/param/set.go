@@ -33,11 +33,15 @@ func (s *Set) Decode(raw json.RawMessage) error {
 	from := map[*Param]string{}
 	for _, m := range list {
 		p := s.Lookup(m.name)
+		if p == nil && slices.Contains(asides[:], m.name) {
+			s.ignored = append(s.ignored, m.name)
+			continue
+		}
 		if p == nil {
 			return s.unknown(m.name)
 		}
-		if string(m.raw) == "null" {
-			continue // models send null for "not given"
+		if p.absent(m.raw) {
+			continue
 		}
 		if other, twice := from[p]; twice {
 			return &Error{Param: p.Name, Want: fmt.Sprintf("given twice, as %s and as %s", other, m.name)}
@@ -50,13 +54,67 @@ func (s *Set) Decode(raw json.RawMessage) error {
 			}
 			return err
 		}
+		if inner, ok := p.value.(interface{ ignoredNames() []string }); ok {
+			for _, name := range inner.ignoredNames() {
+				s.ignored = append(s.ignored, p.Name+name)
+			}
+		}
 	}
 	return s.Check()
+}
+
+// asides are what models add to a call because another tool has it, or to say
+// why they make it. They change nothing about what a call means.
+var asides = [...]string{
+	"description", "explanation", "reason", "reasoning", "rationale", "thought", "activeForm", "active_form",
+	"expected_replacements", "expectedReplacements", "task_progress", "toolSummary",
+}
+
+// Ignored returns the names that came and that have no meaning here.
+func (s *Set) Ignored() []string { return s.ignored }
+
+// Notes says which values were changed to what is possible.
+func (s *Set) Notes() []string {
+	var notes []string
+	for _, p := range s.Params {
+		if p.capped != "" {
+			notes = append(notes, fmt.Sprintf("%s: %s is more than the most, %s is used", p.Name, p.capped, p.text()))
+		}
+	}
+	return notes
+}
+
+// absent says whether a JSON value stands for "not given": null always, and
+// what models fill in where they have nothing to say. An empty text is a value
+// only where the parameter is a text that has no default, 0 only where it is
+// within the bounds.
+func (p *Param) absent(raw json.RawMessage) bool {
+	text := strings.TrimSpace(string(raw))
+	switch {
+	case text == "null":
+		return true
+	case p.Must:
+		return false
+	}
+	empty := text == `""`
+	switch p.typeName() {
+	case "string":
+		return empty && (p.Enum != nil || p.Kind != Text || p.text() != "")
+	case "int", "ms", "number":
+		n, err := number(json.RawMessage(text), "")
+		return empty || err == nil && n == 0 && p.bounded && (p.Min > 0 || p.Max < 0)
+	case "strings":
+		return empty || strings.ReplaceAll(text, " ", "") == `[""]`
+	}
+	return empty
 }
 
 func (s *Set) unknown(name string) error {
 	names, spellings := s.names(), s.names()
 	for _, p := range s.Params {
+		if p.Silent {
+			continue
+		}
 		spellings = append(spellings, p.Aliases...)
 	}
 	e := &Error{Want: fmt.Sprintf("unknown parameter %q", name), Known: names}
@@ -97,8 +155,8 @@ func (s *Set) Fill(args []string) error {
 
 func flagsOf(s *Set) []string {
 	var flags []string
-	for _, p := range s.Params {
-		flags = append(flags, "--"+p.Flag())
+	for _, name := range s.names() {
+		flags = append(flags, "--"+strings.ReplaceAll(name, "_", "-"))
 	}
 	return flags
 }
@@ -138,7 +196,12 @@ func (p *Param) check() error {
 	if !p.bounded || p.text() == "" {
 		return nil
 	}
-	if f, err := strconv.ParseFloat(p.text(), 64); err == nil && (f < p.Min || f > p.Max) {
+	f, err := strconv.ParseFloat(p.text(), 64)
+	if err == nil && f > p.Max && p.typeName() == "ms" { // what asks for more time gets the most
+		p.capped = p.text()
+		return p.setText(plain(p.Max))
+	}
+	if err == nil && (f < p.Min || f > p.Max) {
 		return &Error{Want: "want " + p.bounds(), Got: p.text()}
 	}
 	return nil
@@ -187,7 +250,9 @@ func plain(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 func (s *Set) names() []string {
 	var names []string
 	for _, p := range s.Params {
-		names = append(names, p.Name)
+		if !p.Silent {
+			names = append(names, p.Name)
+		}
 	}
 	return names
 }

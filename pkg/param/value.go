@@ -318,7 +318,12 @@ func (r *rawObject) decode(raw json.RawMessage) error {
 type objects[T any, P interface {
 	*T
 	Declarer
-}] struct{ v *[]T }
+}] struct {
+	v       *[]T
+	ignored []string
+}
+
+func (o *objects[T, P]) ignoredNames() []string { return o.ignored }
 
 func (o *objects[T, P]) text() string { return "" }
 func (o *objects[T, P]) setText(s string) error {
@@ -344,8 +349,12 @@ func (o *objects[T, P]) decode(raw json.RawMessage) error {
 	}
 	list := make([]T, len(items))
 	for i, item := range items {
-		if err := Of(P(&list[i])).Decode(item); err != nil {
+		set := Of(P(&list[i]))
+		if err := set.Decode(item); err != nil {
 			return under(fmt.Sprintf("[%d]", i), err)
+		}
+		for _, name := range set.ignored {
+			o.ignored = append(o.ignored, fmt.Sprintf("[%d].%s", i, name))
 		}
 	}
 	*o.v = list

@@ -42,8 +42,17 @@ func Run(ctx context.Context, env *Env, in *Invocation) (r *Result) {
 	if !r.Trimmed {
 		env.trim(r)
 	}
+	if names := in.Set.Ignored(); len(names) > 0 {
+		r.Add("ignored", names[:min(len(names), maxIgnored)])
+	}
+	if notes := in.Set.Notes(); len(notes) > 0 {
+		r.Add("notes", notes)
+	}
 	return r
 }
+
+// maxIgnored bounds how many parameters without a meaning are named.
+const maxIgnored = 20
 
 // Panicked is the error for a panic with the value v: a bug.
 func Panicked(v any) error {

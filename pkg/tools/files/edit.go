@@ -39,8 +39,8 @@ type editCall struct {
 // Params implements tool.Call.
 func (e *editCall) Params(p *param.Set) {
 	p.Path(&e.Path, "path", param.File, "the file").Required().Arg().Alias("file_path", "filePath", "filename", "file")
-	e.from = p.String(&e.One.Old, "old_string", "the text that stands there now").Arg().FromStdin().Alias("oldString", "old_str", "old_text", "search")
-	e.to = p.String(&e.One.New, "new_string", "the text that is to stand there").Arg().FromStdin().Alias("newString", "new_str", "new_text", "replace")
+	e.from = p.String(&e.One.Old, "old_string", "the text that stands there now").Arg().FromStdin().Alias("oldString", "old_str", "old_text", "oldText", "search")
+	e.to = p.String(&e.One.New, "new_string", "the text that is to stand there").Arg().FromStdin().Alias("newString", "new_str", "new_text", "newText", "replace")
 	e.One.common(p)
 	param.Objects(p, &e.Edits, "edits", "several changes, of several files too, all made or none; instead of old_string and new_string").Alias("changes")
 	p.Bool(&e.Exact, "exact", "accept only text that stands there to the letter")
@@ -53,7 +53,11 @@ func (e *editCall) Params(p *param.Set) {
 // Needs implements tool.Call.
 func (e *editCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, error) {
 	edits := e.Edits
-	switch from, to := e.from.Given(), e.to.Given(); {
+	from, to := e.from.Given(), e.to.Given()
+	if len(edits) > 0 && e.One.Old == "" && e.One.New == "" {
+		from, to = false, false // filled in where there was nothing to say
+	}
+	switch {
 	case (from || to || e.One.Symbol != "") && len(e.Edits) > 0:
 		return nil, tool.Errorf(tool.BadInput, "both edits and old_string, new_string or symbol are given").WithHint("put every change into edits")
 	case (from || e.One.Symbol != "") && !to:

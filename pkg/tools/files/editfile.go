@@ -34,8 +34,8 @@ type editItem struct {
 
 // Params declares the members of a replacement.
 func (i *editItem) Params(p *param.Set) {
-	p.String(&i.Old, "old_string", "the text that stands there now; with symbol it may be left out").Alias("oldString", "old_str", "old_text", "old", "search")
-	p.String(&i.New, "new_string", "the text that is to stand there").Required().Alias("newString", "new_str", "new_text", "new", "replace")
+	p.String(&i.Old, "old_string", "the text that stands there now; with symbol it may be left out").Alias("oldString", "old_str", "old_text", "oldText", "old", "search")
+	p.String(&i.New, "new_string", "the text that is to stand there").Required().Alias("newString", "new_str", "new_text", "newText", "new", "replace")
 	i.common(p)
 	p.Path(&i.Path, "path", param.File, "the file, where it is another than the call's").Alias("file_path", "filePath", "filename", "file")
 	p.String(&i.IfVersion, "if_version", "change that file only when it still has this version").Alias("ifVersion", "version")
