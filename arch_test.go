@@ -37,14 +37,15 @@ const (
 // layers lists exactly the arrows that there are: one that nothing uses fails
 // the test as one too many does.
 var layers = map[string]layer{
-	"":    {"cmd pkg/early pkg/tool", "", "main decides nothing"},
-	"cmd": {"pkg/audit pkg/change pkg/killtree pkg/machine pkg/nearest pkg/param pkg/policy pkg/rg pkg/safefile pkg/sandbox pkg/session pkg/syntax pkg/tool pkg/tools/files pkg/tools/plan pkg/tools/run pkg/tools/search pkg/truncate pkg/workspace", "github.com/spf13/", "the command line is the only place that knows cobra and viper"},
+	"":              {"cmd pkg/early pkg/tool", "", "main decides nothing"},
+	"cmd":           {"cmd/policycmd pkg/audit pkg/change pkg/killtree pkg/machine pkg/nearest pkg/param pkg/policy pkg/rg pkg/safefile pkg/sandbox pkg/session pkg/syntax pkg/tool pkg/tools/files pkg/tools/plan pkg/tools/run pkg/tools/search pkg/truncate pkg/workspace", "github.com/spf13/", "the command line is the only place that knows cobra and viper"},
+	"cmd/policycmd": {"pkg/policy pkg/tool", "github.com/spf13/", "its commands see no more of a run than the run hands them"},
 
 	"pkg/tools/run":    {"pkg/audit pkg/change pkg/gate pkg/job pkg/machine pkg/nearest pkg/param pkg/policy pkg/rg pkg/safefile pkg/sandbox pkg/session pkg/shellparse pkg/tool pkg/truncate pkg/workspace", "", family},
 	"pkg/tools/files":  {"pkg/change pkg/edit pkg/notebook pkg/param pkg/pdftext pkg/policy pkg/syntax pkg/text pkg/tool pkg/truncate pkg/workspace", "", family},
 	"pkg/tools/search": {"pkg/param pkg/policy pkg/rg pkg/syntax pkg/text pkg/tool pkg/workspace", "", family},
 	"pkg/tools/plan":   {"pkg/param pkg/policy pkg/tool", "", family},
-	"pkg/tool":         {"pkg/audit pkg/change pkg/param pkg/policy pkg/safefile pkg/session pkg/truncate pkg/workspace", "", "a tool is the same behind every face"},
+	"pkg/tool":         {"pkg/audit pkg/change pkg/nearest pkg/param pkg/policy pkg/safefile pkg/session pkg/truncate pkg/workspace", "", "a tool is the same behind every face"},
 	"pkg/machine":      {"pkg/killtree pkg/safefile pkg/sandbox", "github.com/mattn/go-isatty golang.org/x/sys/", "it tells what the machine offers, whoever asks"},
 
 	"pkg/gate":       {"pkg/machine pkg/policy pkg/sandbox pkg/shellparse pkg/workspace", "", "it joins the policy and the sandbox, and is the only place that does"},
@@ -324,6 +325,83 @@ func TestToolsApart(t *testing.T) {
 			if tools[a.from] && tools[a.to] {
 				t.Errorf("%s uses %s of %s", a.from, strings.Join(names, ", "), a.to)
 			}
+		}
+	}
+}
+
+// TestFilesLeadOneWay checks that files of a package do not use each other in a
+// circle, so that a parameter can be followed from its flag to its effect in one
+// direction.
+func TestFilesLeadOneWay(t *testing.T) {
+	files, set := parse(t)
+	dirs := map[string][]string{}
+	for name := range files {
+		dirs[path.Dir(name)] = append(dirs[path.Dir(name)], name)
+	}
+	for dir, names := range dirs {
+		if !strings.HasPrefix(dir, "cmd") && !strings.HasPrefix(dir, "pkg/tool") && dir != "pkg/machine" || dir == "pkg/tools/run" {
+			continue // engines keep their own order
+		}
+		used := arrows(dir, files, set)
+		leads := map[arrow]bool{} // by way of other files, too
+		for a := range used {
+			leads[a] = true
+		}
+		for _, by := range names {
+			for _, from := range names {
+				for _, to := range names {
+					leads[arrow{from, to}] = leads[arrow{from, to}] || leads[arrow{from, by}] && leads[arrow{by, to}]
+				}
+			}
+		}
+		for a, what := range used {
+			if leads[arrow{a.to, a.from}] {
+				t.Errorf("%s uses %s of %s, which leads back to it", a.from, strings.Join(what, ", "), a.to)
+			}
+		}
+	}
+}
+
+// touching are the files of the command line that look at files or start programs
+// themselves, and why. Everything else of the machine is an engine's.
+var touching = map[string]string{
+	"cmd/ask.go":              "it runs the program of --ask=cmd:",
+	"cmd/bind.go":             "it looks whether a mistaken flag is a file's name",
+	"cmd/config.go":           "it looks for the configuration",
+	"cmd/doctor.go":           "it looks at everything",
+	"cmd/root.go":             "it asks where the program itself is",
+	"cmd/policycmd/cases.go":  "it reads files of cases",
+	"cmd/policycmd/import.go": "it reads another agent's settings",
+	"cmd/policycmd/init.go":   "it looks at a repository and writes its first policy",
+}
+
+// TestCommandLineTouchesNothing checks that the command line leaves files and
+// processes to the engines.
+func TestCommandLineTouchesNothing(t *testing.T) {
+	files, _ := parse(t)
+	touches := map[string]bool{}
+	for name, f := range files {
+		if !strings.HasPrefix(name, "cmd/") {
+			continue
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			sel, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			pkg, ok := sel.X.(*ast.Ident)
+			if !ok || pkg.Name != "os" && pkg.Name != "exec" {
+				return true
+			}
+			if touches[name] = true; touching[name] == "" {
+				t.Errorf("%s uses %s.%s: files and processes are for engines", name, pkg.Name, sel.Sel.Name)
+			}
+			return true
+		})
+	}
+	for name := range touching {
+		if !touches[name] {
+			t.Errorf("%s touches nothing: take it out of the list", name)
 		}
 	}
 }

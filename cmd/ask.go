@@ -46,7 +46,7 @@ func (a *app) asker(env *tool.Env) tool.Asker {
 			if err != nil {
 				return tool.Answer{}, err
 			}
-			return a.keep(ctx, env, answer)
+			return keep(ctx, env, answer)
 		}
 	}
 	return nil
@@ -138,7 +138,7 @@ func interpret(tty io.Writer, in *bufio.Reader, r *tool.Request, line string) (t
 }
 
 // keep makes the rule of an answer last as long as it is meant to.
-func (a *app) keep(ctx context.Context, env *tool.Env, answer tool.Answer) (tool.Answer, error) {
+func keep(ctx context.Context, env *tool.Env, answer tool.Answer) (tool.Answer, error) {
 	switch {
 	case !answer.Yes || answer.Rule == "":
 		return answer, nil
@@ -150,9 +150,9 @@ func (a *app) keep(ctx context.Context, env *tool.Env, answer tool.Answer) (tool
 			return append(old, answer.Rule+"\n"...), nil
 		})
 	}
-	file, err := policy.UserFile(a.configDir())
+	file, err := policy.UserFile(env.Sources.User)
 	if err == nil {
-		err = policy.AddRule(ctx, a.sources(env), file, policy.Allow, answer.Rule)
+		err = policy.AddRule(ctx, env.Sources, file, policy.Allow, answer.Rule)
 	}
 	if err != nil {
 		return answer, tool.Errorf(tool.BadInput, "writing the rule: %w", err).WithHint("correct the rule or %s, and repeat the call", file)
@@ -197,4 +197,19 @@ func askProgram(ctx context.Context, env *tool.Env, program string, r *tool.Requ
 			WithHint("the program must print {\"decision\":\"allow\"} or {\"decision\":\"deny\",\"reason\":…}")
 	}
 	return tool.Answer{Yes: answer.Decision == "allow", Scope: tool.Once, Reason: answer.Reason}, nil
+}
+
+// grants are the rules that were granted for the session.
+func grants(env *tool.Env) []string {
+	raw, err := env.Session.ReadFile(grantsFile)
+	if err != nil {
+		return nil // none were given, or none can be shown to have been
+	}
+	var rules []string
+	for line := range strings.Lines(string(raw)) {
+		if line = strings.TrimSpace(line); line != "" {
+			rules = append(rules, line)
+		}
+	}
+	return rules
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,9 +18,6 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
-
-// maxInput bounds what is read from standard input: 256 MiB.
-const maxInput = 256 << 20
 
 // command turns t into a subcommand. Its input is flags and arguments, or one
 // JSON object: --json '{...}', or --json - for standard input. Without bind
@@ -209,20 +205,6 @@ func (a *app) fill(set *param.Set, args []string) error {
 		}
 	}
 	return nil
-}
-
-func (a *app) readStdin() ([]byte, error) {
-	if a.stdin == nil {
-		return nil, nil
-	}
-	data, err := io.ReadAll(io.LimitReader(a.stdin, maxInput+1))
-	if err != nil {
-		return nil, tool.Errorf(tool.IO, "reading standard input: %w", err).WithHint("check what is connected to it")
-	}
-	if len(data) > maxInput {
-		return nil, tool.Errorf(tool.TooLarge, "standard input is larger than %d MiB", maxInput>>20).WithHint("send less")
-	}
-	return data, nil
 }
 
 // synopsis is the arguments of a command as its usage line shows them.

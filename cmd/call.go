@@ -6,9 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/agentkit-go/agentkit/pkg/nearest"
 	"github.com/agentkit-go/agentkit/pkg/param"
-	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
 // A callRequest is a call as agent frameworks hand it over. Members that only
@@ -36,7 +34,7 @@ With TOOL, standard input holds the tool's parameters as one JSON object.
 Without, it holds {"name": TOOL, "arguments": {...}}.`),
 		Args: cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return names(), cobra.ShellCompDirectiveNoFileComp
+			return Tools.Names(), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			raw, err := a.readStdin()
@@ -49,7 +47,7 @@ Without, it holds {"name": TOOL, "arguments": {...}}.`),
 			} else if req, err = readRequest(raw); err != nil {
 				return err
 			}
-			t, err := lookup(req.Name)
+			t, err := Tools.Find(req.Name)
 			if err != nil {
 				return err
 			}
@@ -67,19 +65,4 @@ func readRequest(raw json.RawMessage) (*callRequest, error) {
 		req.Arguments = json.RawMessage("{}")
 	}
 	return req, nil
-}
-
-// lookup returns the tool called name.
-func lookup(name string) (*tool.Tool, error) {
-	for _, t := range Tools {
-		if t.Name == name {
-			return t, nil
-		}
-	}
-	near := nearest.Words(name, names(), 3)
-	e := tool.Errorf(tool.BadInput, "unknown tool %q", name).WithHint("agentkit tools lists the tools").Suggest(near...)
-	if len(near) > 0 {
-		_ = e.WithHint("did you mean %s?", near[0])
-	}
-	return nil, e
 }

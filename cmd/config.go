@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/viper"
 
-	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/nearest"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
@@ -37,6 +36,12 @@ type settings struct {
 	MaxBytes  int      `mapstructure:"max_bytes"`
 	MaxTokens int      `mapstructure:"max_tokens"`
 	RG        string   `mapstructure:"rg"` // the ripgrep to use, by AGENTKIT_RG or the file
+}
+
+// variables are those of the process's environment.
+type variables struct {
+	getenv  func(string) string
+	environ func() []string
 }
 
 // choice is a setting that is one of a few words.
@@ -64,33 +69,33 @@ func enums() map[string][]string {
 
 // configure fills the settings from the environment and the configuration
 // file. Flags come later and win.
-func (a *app) configure() error {
-	file, err := a.configFile()
+func (s *settings) configure(v variables) error {
+	file, err := configFile(v.configDir())
 	if err != nil {
 		return err
 	}
-	env, err := a.ownVariables()
+	env, err := v.own()
 	if err != nil || file == "" && len(env) == 0 {
 		return err
 	}
-	v := viper.New()
+	known := viper.New()
 	for _, key := range settingNames() {
-		v.SetDefault(key, nil)
+		known.SetDefault(key, nil)
 	}
 	if file != "" {
-		v.SetConfigFile(file)
-		if err := v.ReadInConfig(); err != nil {
+		known.SetConfigFile(file)
+		if err := known.ReadInConfig(); err != nil {
 			return tool.Errorf(tool.BadInput, "reading configuration %s: %w", file, err).WithHint("correct the file, or remove it")
 		}
-		if err := knownKeys(v, file); err != nil {
+		if err := knownKeys(known, file); err != nil {
 			return err
 		}
 	}
 	for key, value := range env {
-		v.Set(key, value)
+		known.Set(key, value)
 	}
-	if err := v.Unmarshal(&a.settings); err != nil {
-		return misset(v, file, env, err)
+	if err := known.Unmarshal(s); err != nil {
+		return misset(known, file, env, err)
 	}
 	return nil
 }
@@ -137,9 +142,8 @@ func (s *settings) check() error {
 	return nil
 }
 
-// configFile is the path of the configuration file; "" when there is none.
-func (a *app) configFile() (string, error) {
-	dir := a.configDir()
+// configFile is the path of the configuration file in dir; "" when there is none.
+func configFile(dir string) (string, error) {
 	if dir == "" {
 		return "", nil
 	}
@@ -164,33 +168,33 @@ func (a *app) configFile() (string, error) {
 // configDir is where the user's configuration and policy live:
 // $XDG_CONFIG_HOME/agentkit, else ~/.config/agentkit; %AppData%\agentkit on
 // Windows. "" when the home directory is unknown.
-func (a *app) configDir() string {
-	if dir := a.getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
+func (v variables) configDir() string {
+	if dir := v.getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "agentkit")
 	}
-	if dir := a.getenv("AppData"); runtime.GOOS == "windows" && dir != "" {
+	if dir := v.getenv("AppData"); runtime.GOOS == "windows" && dir != "" {
 		return filepath.Join(dir, "agentkit")
 	}
-	if home := a.home(); home != "" {
+	if home := v.home(); home != "" {
 		return filepath.Join(home, ".config", "agentkit")
 	}
 	return ""
 }
 
-func (a *app) home() string {
+func (v variables) home() string {
 	if runtime.GOOS == "windows" {
-		return a.getenv("USERPROFILE")
+		return v.getenv("USERPROFILE")
 	}
-	return a.getenv("HOME")
+	return v.getenv("HOME")
 }
 
-// ownVariables returns the settings that AGENTKIT_ variables give. A variable
+// own returns the settings that AGENTKIT_ variables give. A variable
 // whose name is nearly a setting's is an error, since a misspelt AGENTKIT_POLICY
 // must not mean no policy; other names are left to those who use them.
-func (a *app) ownVariables() (map[string]any, error) {
+func (v variables) own() (map[string]any, error) {
 	keys := settingNames()
 	env := map[string]any{}
-	for _, entry := range a.environ() {
+	for _, entry := range v.environ() {
 		rest, own := strings.CutPrefix(entry, "AGENTKIT_")
 		name, value, _ := strings.Cut(rest, "=")
 		if !own || value == "" {
@@ -211,7 +215,7 @@ func (a *app) ownVariables() (map[string]any, error) {
 			env[key] = value
 		}
 	}
-	if root := a.getenv("PROJECT_ROOT"); env["root"] == nil && root != "" {
+	if root := v.getenv("PROJECT_ROOT"); env["root"] == nil && root != "" {
 		env["root"] = root
 	}
 	return env, nil
@@ -239,15 +243,4 @@ func knownKeys(v *viper.Viper, file string) error {
 		return e
 	}
 	return nil
-}
-
-// format is how the result is printed.
-func (a *app) format() string {
-	switch {
-	case slices.Contains([]string{"json", "text", "events"}, a.Output):
-		return a.Output
-	case a.Output == "" && machine.IsTerminal(a.stdout):
-		return "text"
-	}
-	return "json"
 }

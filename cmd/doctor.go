@@ -203,7 +203,7 @@ func (a *app) policyReport() finding {
 		return warning("see root", "not looked at: there is no root")
 	}
 	defer w.Close()
-	p, err := a.policy(&tool.Env{Workspace: w, Session: s, Getenv: a.getenv, Environ: a.environ, Now: time.Now})
+	p, err := load(a.sources(&tool.Env{Workspace: w, Session: s, Getenv: a.getenv, Environ: a.environ, Now: time.Now}))
 	if err != nil {
 		return failure(err)
 	}

@@ -2,14 +2,10 @@ package cmd
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -160,134 +156,4 @@ func (a *app) stateDir() (string, error) {
 		return "", tool.Errorf(tool.BadInput, "%w", err).WithHint("give --state DIR, or set HOME")
 	}
 	return dir, nil
-}
-
-// policy loads the policy of the settings.
-func (a *app) policy(env *tool.Env) (*policy.Policy, error) { return load(a.sources(env)) }
-
-// load loads a policy. Its errors refuse every call.
-func load(s *policy.Sources) (*policy.Policy, error) {
-	p, err := policy.Load(s)
-	if err == nil {
-		return p, nil
-	}
-	if list, ok := errors.AsType[policy.Problems](err); ok && len(list) > 0 {
-		e := tool.Errorf(tool.BadInput, "the policy cannot be used: %w", err).WithHint("correct it; until then every call is refused")
-		for _, one := range list {
-			if one.Near != "" {
-				_ = e.Suggest(one.Near)
-			}
-		}
-		return nil, e.With(map[string]any{"file": list[0].File, "line": list[0].Line})
-	}
-	return nil, tool.Errorf(tool.BadInput, "the policy cannot be used: %w", err).WithHint("correct it; until then every call is refused")
-}
-
-func (a *app) sources(env *tool.Env) *policy.Sources {
-	root := env.Workspace.Root()
-	s := &policy.Sources{
-		Machine: machineDir(a.getenv), User: a.configDir(), Project: filepath.Join(root, ".agentkit"),
-		Files: absolute(a.Policy), Allow: append(grants(env), a.Allow...), Profile: a.Profile, Sandbox: a.Sandbox,
-		Root: root, Home: machine.RealDir(a.home()), State: env.Session.StateDir(), Temp: machine.TempDirs(a.getenv),
-		Readable: []string{env.Session.Path("spill")},
-		Tools:    names(), Trust: a.trust(),
-		Analyze: func(name string, args json.RawMessage) ([]policy.Access, error) { return analyze(env, name, args) },
-	}
-	s.Trusted = a.programDirs(s)
-	if a.Sandbox != "off" {
-		s.Level = int(machine.This(s.State, a.self).Level)
-	}
-	return s
-}
-
-// grants are the rules that were granted for the session.
-func grants(env *tool.Env) []string {
-	raw, err := env.Session.ReadFile(grantsFile)
-	if err != nil {
-		return nil // none were given, or none can be shown to have been
-	}
-	var rules []string
-	for line := range strings.Lines(string(raw)) {
-		if line = strings.TrimSpace(line); line != "" {
-			rules = append(rules, line)
-		}
-	}
-	return rules
-}
-
-// trust remembers which project policies the user has accepted.
-func (a *app) trust() *policy.TrustStore {
-	if dir := a.configDir(); dir != "" {
-		return &policy.TrustStore{Path: filepath.Join(dir, "trust.json")}
-	}
-	return nil
-}
-
-func machineDir(getenv func(string) string) string {
-	if runtime.GOOS == "windows" {
-		return filepath.Join(getenv("ProgramData"), "agentkit")
-	}
-	return "/etc/agentkit"
-}
-
-// programDirs are the directories whose programs go by their bare name in
-// allow rules: the system's, and those of the caller's PATH that nobody else
-// may write to and that lie neither in the root nor in a temporary directory,
-// where a command could have put something.
-func (a *app) programDirs(s *policy.Sources) []string {
-	list := policy.TrustedDirs()
-	for _, dir := range filepath.SplitList(a.getenv("PATH")) {
-		if slices.Contains(list, dir) {
-			continue
-		}
-		dir = machine.RealDir(dir)
-		info, err := os.Stat(dir)
-		if err != nil || !info.IsDir() || runtime.GOOS != "windows" && info.Mode().Perm()&0o002 != 0 {
-			continue
-		}
-		if safefile.Below(s.Root, dir) || dir == "" {
-			continue
-		}
-		temp := false
-		for _, t := range s.Temp {
-			temp = temp || safefile.Below(t, dir)
-		}
-		if !temp {
-			list = append(list, dir)
-		}
-	}
-	return list
-}
-
-func absolute(names []string) []string {
-	var list []string
-	for _, name := range names {
-		if abs, err := filepath.Abs(name); err == nil {
-			name = abs
-		}
-		list = append(list, name)
-	}
-	return list
-}
-
-// analyze finds what a call of the named tool needs, without running it. It is
-// asked while the policy is still being loaded, so the call sees one that has
-// no files.
-func analyze(env *tool.Env, name string, args json.RawMessage) ([]policy.Access, error) {
-	base, err := policy.Load(&policy.Sources{Root: env.Workspace.Root(), State: env.Session.StateDir()})
-	if err != nil {
-		return nil, err
-	}
-	early := *env
-	early.Policy = base
-	env = &early
-	t, err := lookup(name)
-	if err != nil {
-		return nil, err
-	}
-	in, err := tool.Decode(t, args)
-	if err != nil {
-		return nil, err
-	}
-	return in.Call.Needs(context.Background(), env)
 }

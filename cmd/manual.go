@@ -97,7 +97,7 @@ metadata.exit_code is the command's own status.
 // Reference returns the page of the global flags and of the commands that are
 // not tools: the Markdown of docs/commands.md.
 func Reference() []byte {
-	a := &app{getenv: func(string) string { return "" }, environ: func() []string { return nil }}
+	a := &app{variables: variables{func(string) string { return "" }, func() []string { return nil }}}
 	root := a.root()
 	w := new(bytes.Buffer)
 	fmt.Fprintf(w, "# agentkit\n\n%s\n\nThe tools have pages of their own in [tools](tools).\n\n## Flags of every command\n\n", root.Long)

@@ -7,7 +7,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
@@ -25,14 +24,6 @@ type printer struct {
 	colour         bool // of standard output
 	loud           bool // colour of standard error
 	shown          bool // the output went to the terminal while the call ran
-}
-
-func (a *app) printer() *printer {
-	plain := a.getenv("NO_COLOR") != "" || a.getenv("TERM") == "dumb"
-	return &printer{
-		format: a.format(), stdout: a.stdout, stderr: a.stderr,
-		terminal: machine.IsTerminal(a.stdout), colour: !plain && machine.IsTerminal(a.stdout), loud: !plain && machine.IsTerminal(a.stderr),
-	}
 }
 
 // result prints r; an error is one of writing.

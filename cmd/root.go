@@ -5,12 +5,10 @@ package cmd
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -22,7 +20,10 @@ import (
 // output gets the result and nothing else, whatever happens: an unknown
 // command, a bad flag, broken JSON and a panic are results too.
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
-	a := &app{args: args, stdin: stdin, stdout: stdout, stderr: stderr, getenv: os.Getenv, environ: os.Environ}
+	if stdin == nil {
+		stdin = strings.NewReader("")
+	}
+	a := &app{args: args, stdin: stdin, stdout: stdout, stderr: stderr, variables: variables{os.Getenv, os.Environ}}
 	if self, err := os.Executable(); err == nil {
 		a.self = self
 	}
@@ -32,33 +33,19 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 			code = a.exit
 		}
 	}()
-	if err := a.configure(); err != nil {
+	if err := a.configure(a.variables); err != nil {
 		a.emit(tool.Fail("agentkit", err))
 		return a.exit
 	}
 	root := a.root()
 	if c, err := root.ExecuteContextC(ctx); err != nil {
 		r := tool.Fail(strings.TrimPrefix(c.CommandPath(), "agentkit "), a.explain(root, err))
-		if t, err := lookup(c.Name()); err == nil {
+		if t, err := Tools.Find(c.Name()); err == nil {
 			r.Passes = t.Passes
 		}
 		a.emit(r)
 	}
 	return a.exit
-}
-
-// An app is one run of the program.
-type app struct {
-	args    []string
-	stdin   io.Reader
-	stdout  io.Writer
-	stderr  io.Writer
-	getenv  func(string) string
-	environ func() []string
-	settings
-	self  string // absolute path of this program; "" where unknown
-	exit  int
-	shown bool // output was shown on the terminal while the call ran
 }
 
 // root builds the tree of commands. Only the commands that args name get
@@ -152,7 +139,7 @@ func (a *app) runRoot(c *cobra.Command, args []string) error {
 	}
 	if len(args) == 0 {
 		return tool.Errorf(tool.BadInput, "no tool is named").WithHint("name a tool: agentkit TOOL [flags]; agentkit tools lists them").
-			Suggest(names()...)
+			Suggest(Tools.Names()...)
 	}
 	return a.unknown(c.Root(), args[0])
 }
@@ -211,39 +198,4 @@ func (a *app) explain(root *cobra.Command, err error) error {
 		return tool.Errorf(tool.BadInput, "%w", err).WithHint("see %s --help", root.Name())
 	}
 	return tool.AsError(err)
-}
-
-// emit prints r as the result and remembers the exit status.
-func (a *app) emit(r *tool.Result) {
-	a.exit = r.Exit()
-	p := a.printer()
-	p.shown = a.shown
-	a.deliver(p.result(r))
-}
-
-// print writes text that is the whole answer of a command.
-func (a *app) print(text string) {
-	_, err := io.WriteString(a.stdout, text)
-	a.deliver(err)
-}
-
-// deliver settles the exit status of an answer that could not be written: a
-// reader that went away is no news, anything else is.
-func (a *app) deliver(err error) {
-	switch {
-	case err == nil:
-	case errors.Is(err, syscall.EPIPE):
-		a.exit = tool.ExitSignal + int(syscall.SIGPIPE)
-	default:
-		a.exit = tool.ExitError
-		_, _ = fmt.Fprintf(a.stderr, "agentkit: error: writing the result: %v\n", err)
-	}
-}
-
-func names() []string {
-	var list []string
-	for _, t := range Tools {
-		list = append(list, t.Name)
-	}
-	return list
 }

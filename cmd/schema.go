@@ -45,7 +45,7 @@ func (a *app) toolsCommand() *cobra.Command {
 		Use:   "tools [TOOL]...",
 		Short: "print the tools as a provider or protocol wants them declared",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return names(), cobra.ShellCompDirectiveNoFileComp
+			return Tools.Names(), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := a.check(); err != nil {
@@ -59,7 +59,7 @@ func (a *app) toolsCommand() *cobra.Command {
 				list = nil
 			}
 			for _, name := range args {
-				t, err := lookup(name)
+				t, err := Tools.Find(name)
 				if err != nil {
 					return err
 				}

@@ -9,7 +9,7 @@ import (
 )
 
 // Tools lists every tool, in the order of the manual.
-var Tools = []*tool.Tool{
+var Tools = tool.List{
 	run.Bash,
 	run.Output,
 	run.Input,

@@ -4,7 +4,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // LookPath finds a program as a shell in the directory dir does. A relative
@@ -88,4 +91,24 @@ func RealDir(dir string) string {
 		return resolved
 	}
 	return dir
+}
+
+// OwnDirs adds to list the directories of a PATH that nobody else may write to and
+// that lie in none of the directories where calls put files: nobody but the caller
+// can have put a program there.
+func OwnDirs(list []string, path string, open []string) []string {
+	for _, dir := range filepath.SplitList(path) {
+		if slices.Contains(list, dir) {
+			continue
+		}
+		dir = RealDir(dir)
+		info, err := os.Stat(dir)
+		if err != nil || !info.IsDir() || runtime.GOOS != "windows" && info.Mode().Perm()&0o002 != 0 {
+			continue
+		}
+		if !slices.ContainsFunc(open, func(parent string) bool { return safefile.Below(parent, dir) }) {
+			list = append(list, dir)
+		}
+	}
+	return list
 }

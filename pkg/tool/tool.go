@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentkit-go/agentkit/pkg/audit"
 	"github.com/agentkit-go/agentkit/pkg/change"
+	"github.com/agentkit-go/agentkit/pkg/nearest"
 	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/session"
@@ -134,4 +135,32 @@ func Decode(t *Tool, raw json.RawMessage) (*Invocation, error) {
 		return nil, err
 	}
 	return in, nil
+}
+
+// A List is the tools that there are.
+type List []*Tool
+
+// Names are the tools' names, in the list's order.
+func (l List) Names() []string {
+	var names []string
+	for _, t := range l {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// Find returns the tool of a name; the error for one that is not there names the
+// nearest.
+func (l List) Find(name string) (*Tool, error) {
+	for _, t := range l {
+		if t.Name == name {
+			return t, nil
+		}
+	}
+	near := nearest.Words(name, l.Names(), 3)
+	e := Errorf(BadInput, "unknown tool %q", name).WithHint("agentkit tools lists the tools").Suggest(near...)
+	if len(near) > 0 {
+		_ = e.WithHint("did you mean %s?", near[0])
+	}
+	return nil, e
 }

@@ -1,8 +1,9 @@
-package cmd
+package policycmd
 
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,7 +12,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
-func (a *app) importCommand() *cobra.Command {
+func (h Host) importCommand() *cobra.Command {
 	var from string
 	c := &cobra.Command{
 		Use:   "import FILE",
@@ -24,16 +25,19 @@ and put it where you want it, as with
 agentkit policy import .claude/settings.json -o text > policy.yaml`),
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			name := absolute(args)[0]
+			name, err := filepath.Abs(args[0])
+			if err != nil {
+				return err
+			}
 			data, err := os.ReadFile(name)
 			if err != nil {
 				return tool.Errorf(tool.NotFound, "reading the settings: %w", err).WithHint("name a settings.json, an opencode.json or a file of rules")
 			}
-			out, err := policy.Import(name, data, from, names())
+			out, err := policy.Import(name, data, from, h.Tools.Names())
 			if err != nil {
 				return tool.Errorf(tool.BadInput, "%w", err).WithHint("say whose settings these are with --from claude, opencode or codex")
 			}
-			a.emit(&tool.Result{
+			h.Emit(&tool.Result{
 				Title: fmt.Sprintf("%d rules from %s, %d notes", out.Rules, out.From, len(out.Notes)), Output: out.Text, Trimmed: true,
 				Metadata: map[string]any{"from": out.From, "rules": out.Rules, "notes": append([]string{}, out.Notes...)},
 			})

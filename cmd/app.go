@@ -1,0 +1,85 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"syscall"
+
+	"github.com/agentkit-go/agentkit/pkg/machine"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+// An app is one run of the program.
+type app struct {
+	args   []string
+	stdin  io.Reader
+	stdout io.Writer
+	stderr io.Writer
+	variables
+	settings
+	self  string // absolute path of this program; "" where unknown
+	exit  int
+	shown bool // output was shown on the terminal while the call ran
+}
+
+// emit prints r as the result and remembers the exit status.
+func (a *app) emit(r *tool.Result) {
+	a.exit = r.Exit()
+	p := a.printer()
+	p.shown = a.shown
+	a.deliver(p.result(r))
+}
+
+// print writes text that is the whole answer of a command.
+func (a *app) print(text string) {
+	_, err := io.WriteString(a.stdout, text)
+	a.deliver(err)
+}
+
+// deliver settles the exit status of an answer that could not be written: a
+// reader that went away is no news, anything else is.
+func (a *app) deliver(err error) {
+	switch {
+	case err == nil:
+	case errors.Is(err, syscall.EPIPE):
+		a.exit = tool.ExitSignal + int(syscall.SIGPIPE)
+	default:
+		a.exit = tool.ExitError
+		_, _ = fmt.Fprintf(a.stderr, "agentkit: error: writing the result: %v\n", err)
+	}
+}
+
+func (a *app) printer() *printer {
+	plain := a.getenv("NO_COLOR") != "" || a.getenv("TERM") == "dumb"
+	return &printer{
+		format: a.format(), stdout: a.stdout, stderr: a.stderr,
+		terminal: machine.IsTerminal(a.stdout), colour: !plain && machine.IsTerminal(a.stdout), loud: !plain && machine.IsTerminal(a.stderr),
+	}
+}
+
+// format is how the result is printed.
+func (a *app) format() string {
+	switch {
+	case slices.Contains([]string{"json", "text", "events"}, a.Output):
+		return a.Output
+	case a.Output == "" && machine.IsTerminal(a.stdout):
+		return "text"
+	}
+	return "json"
+}
+
+// maxInput bounds what is read from standard input: 256 MiB.
+const maxInput = 256 << 20
+
+func (a *app) readStdin() ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(a.stdin, maxInput+1))
+	if err != nil {
+		return nil, tool.Errorf(tool.IO, "reading standard input: %w", err).WithHint("check what is connected to it")
+	}
+	if len(data) > maxInput {
+		return nil, tool.Errorf(tool.TooLarge, "standard input is larger than %d MiB", maxInput>>20).WithHint("send less")
+	}
+	return data, nil
+}

@@ -1,0 +1,100 @@
+package policycmd
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+func (h Host) initCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "init",
+		Short: "write a starting policy for this repository",
+		Long: strings.TrimSpace(`
+Looks at what the repository is made of (Go, Node, Python, Rust, Make) and writes
+.agentkit/policy.yaml with comments. What it allows counts once you have read it
+and said "agentkit policy trust".`),
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if err := h.Person(); err != nil {
+				return err
+			}
+			root, err := h.Root()
+			if err != nil {
+				return err
+			}
+			name := filepath.Join(root, ".agentkit", "policy.yaml")
+			have, err := policy.UserFile(filepath.Dir(name))
+			if err != nil {
+				return err
+			}
+			if _, err := os.Lstat(have); err == nil {
+				return tool.Errorf(tool.Conflict, "%s exists already", have).WithHint("edit it, or move it away first")
+			}
+			text := policy.InitFile(repoFacts(root))
+			if !h.DryRun() {
+				if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+					return err
+				}
+				if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+					return err
+				}
+			}
+			h.Emit(&tool.Result{Title: "wrote " + name, Output: text, Metadata: map[string]string{"path": name}})
+			return nil
+		},
+	}
+}
+
+// repoFacts looks at what lies in a repository's root.
+func repoFacts(root string) policy.RepoFacts {
+	has := func(name string) bool {
+		_, err := os.Stat(filepath.Join(root, name))
+		return err == nil
+	}
+	f := policy.RepoFacts{Go: has("go.mod"), Rust: has("Cargo.toml"), Make: has("Makefile")}
+	for _, n := range [][2]string{{"package-lock.json", "npm"}, {"pnpm-lock.yaml", "pnpm"}, {"yarn.lock", "yarn"}, {"bun.lock", "bun"}, {"package.json", "npm"}} {
+		if has(n[0]) && has("package.json") {
+			f.Node = n[1]
+			break
+		}
+	}
+	for _, p := range [][2]string{{"uv.lock", "uv"}, {"poetry.lock", "poetry"}, {"pyproject.toml", "pytest"}, {"setup.py", "pytest"}, {"pytest.ini", "pytest"}} {
+		if has(p[0]) {
+			f.Python = p[1]
+			break
+		}
+	}
+	var pkg struct {
+		Scripts map[string]string `json:"scripts"`
+	}
+	if data, err := os.ReadFile(filepath.Join(root, "package.json")); err == nil && json.Unmarshal(data, &pkg) == nil {
+		for name := range pkg.Scripts {
+			f.Scripts = append(f.Scripts, name)
+		}
+		slices.Sort(f.Scripts)
+	}
+	if data, err := os.ReadFile(filepath.Join(root, "Makefile")); err == nil {
+		f.Targets = makeTargets(string(data))
+	}
+	return f
+}
+
+// makeTargets are the plain names in front of a colon at the start of a line.
+func makeTargets(text string) []string {
+	var list []string
+	for line := range strings.Lines(text) {
+		name, rest, ok := strings.Cut(line, ":")
+		if ok && name != "" && !strings.HasPrefix(rest, "=") && !strings.ContainsAny(name, " \t.#$%=/\\") && !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}

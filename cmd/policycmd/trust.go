@@ -1,0 +1,73 @@
+package policycmd
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+func (h Host) trustCommand() *cobra.Command {
+	var list, remove bool
+	c := &cobra.Command{
+		Use:   "trust",
+		Short: "let the allow rules of this repository's policy count",
+		Long: strings.TrimSpace(`
+A repository's policy only tightens until you trust its content. Any change of
+the file ends the trust. Read the file first: it decides what runs unasked.`),
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := h.Person(); err != nil {
+				return err
+			}
+			store := h.Trust()
+			if store == nil {
+				return tool.Errorf(tool.BadInput, "there is no place to remember it").WithHint("set HOME or XDG_CONFIG_HOME")
+			}
+			if list {
+				return h.trustList(store)
+			}
+			env, err := h.Env(c.Context())
+			if err != nil {
+				return err
+			}
+			for _, f := range env.Policy.Files() {
+				if f.Layer != policy.Project {
+					continue
+				}
+				verb := "trusted"
+				if remove {
+					verb, err = "no longer trusted", store.Remove(c.Context(), f.Path)
+				} else {
+					err = store.Add(c.Context(), f.Path, f.SHA256, time.Now())
+				}
+				if err != nil {
+					return err
+				}
+				h.Emit(&tool.Result{Title: verb + " " + f.Path, Output: fmt.Sprintf("%s: %s (sha256 %s)\n", verb, f.Path, f.SHA256), Metadata: map[string]string{"path": f.Path, "sha256": f.SHA256}})
+				return nil
+			}
+			return tool.Errorf(tool.NotFound, "this repository has no policy of its own").WithHint("agentkit policy init writes one")
+		},
+	}
+	c.Flags().BoolVar(&list, "list", false, "print what is trusted")
+	c.Flags().BoolVar(&remove, "remove", false, "end the trust")
+	return c
+}
+
+func (h Host) trustList(store *policy.TrustStore) error {
+	all, err := store.List()
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	for _, t := range all {
+		fmt.Fprintf(&b, "%s sha256 %s since %s\n", t.Path, t.SHA256, t.Time.Format(time.DateOnly))
+	}
+	h.Emit(&tool.Result{Title: fmt.Sprintf("%d trusted", len(all)), Output: b.String(), Metadata: map[string]any{"trusted": append([]policy.Trust{}, all...)}})
+	return nil
+}

@@ -1,0 +1,99 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"github.com/agentkit-go/agentkit/pkg/machine"
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+// sources are what the policy is loaded from.
+func (a *app) sources(env *tool.Env) *policy.Sources {
+	root := env.Workspace.Root()
+	s := &policy.Sources{
+		Machine: machineDir(a.getenv), User: a.configDir(), Project: filepath.Join(root, ".agentkit"),
+		Files: absolute(a.Policy), Allow: append(grants(env), a.Allow...), Profile: a.Profile, Sandbox: a.Sandbox,
+		Root: root, Home: machine.RealDir(a.home()), State: env.Session.StateDir(), Temp: machine.TempDirs(a.getenv),
+		Readable: []string{env.Session.Path("spill")},
+		Tools:    Tools.Names(), Trust: a.trust(),
+		Analyze: func(name string, args json.RawMessage) ([]policy.Access, error) { return analyze(env, name, args) },
+	}
+	s.Trusted = machine.OwnDirs(policy.TrustedDirs(), a.getenv("PATH"), append(slices.Clone(s.Temp), root))
+	if a.Sandbox != "off" {
+		s.Level = int(machine.This(s.State, a.self).Level)
+	}
+	return s
+}
+
+// load loads a policy. Its errors refuse every call.
+func load(s *policy.Sources) (*policy.Policy, error) {
+	p, err := policy.Load(s)
+	if err == nil {
+		return p, nil
+	}
+	if list, ok := errors.AsType[policy.Problems](err); ok && len(list) > 0 {
+		e := tool.Errorf(tool.BadInput, "the policy cannot be used: %w", err).WithHint("correct it; until then every call is refused")
+		for _, one := range list {
+			if one.Near != "" {
+				_ = e.Suggest(one.Near)
+			}
+		}
+		return nil, e.With(map[string]any{"file": list[0].File, "line": list[0].Line})
+	}
+	return nil, tool.Errorf(tool.BadInput, "the policy cannot be used: %w", err).WithHint("correct it; until then every call is refused")
+}
+
+// trust remembers which project policies the user has accepted.
+func (a *app) trust() *policy.TrustStore {
+	if dir := a.configDir(); dir != "" {
+		return &policy.TrustStore{Path: filepath.Join(dir, "trust.json")}
+	}
+	return nil
+}
+
+// machineDir is where the policy lies that the machine's owner sets.
+func machineDir(getenv func(string) string) string {
+	if runtime.GOOS == "windows" {
+		return filepath.Join(getenv("ProgramData"), "agentkit")
+	}
+	return "/etc/agentkit"
+}
+
+func absolute(names []string) []string {
+	var list []string
+	for _, name := range names {
+		if abs, err := filepath.Abs(name); err == nil {
+			name = abs
+		}
+		list = append(list, name)
+	}
+	return list
+}
+
+// analyze finds what a call of the named tool needs, without running it. It is
+// asked while the policy is still being loaded, so the call sees one that has
+// no files.
+func analyze(env *tool.Env, name string, args json.RawMessage) ([]policy.Access, error) {
+	base, err := policy.Load(&policy.Sources{Root: env.Workspace.Root(), State: env.Session.StateDir()})
+	if err != nil {
+		return nil, err
+	}
+	early := *env
+	early.Policy = base
+	env = &early
+	t, err := Tools.Find(name)
+	if err != nil {
+		return nil, err
+	}
+	in, err := tool.Decode(t, args)
+	if err != nil {
+		return nil, err
+	}
+	return in.Call.Needs(context.Background(), env)
+}
