@@ -57,7 +57,7 @@ func (a *app) env(ctx context.Context) (*tool.Env, error) {
 	if env.Audit, err = audit.Open(env.Session.Dir(), audit.Options{Session: env.Session.ID(), Redactor: env.Redactor}); err != nil {
 		return nil, unkept(env.Session.StateDir(), err)
 	}
-	env.History = change.Open(env.Workspace, env.Session, change.Options{NoSync: true})
+	env.History = change.Open(env.Workspace, env.Session, change.Options{})
 	_, _ = env.History.Recover(ctx) // what cannot be put right yet is by the next call
 	env.Approvals = &policy.Approvals{Dir: filepath.Join(env.Session.StateDir(), "approvals")}
 	env.Ask = a.asker(env)
@@ -123,7 +123,7 @@ func (a *app) place() (*workspace.Workspace, *session.Session, error) {
 	if err != nil {
 		return nil, nil, tool.Errorf(tool.BadInput, "opening the root: %w", err).WithHint("name an existing directory with --root")
 	}
-	s, err := session.Open(session.Options{State: state, Root: w.Root(), ID: a.Session, NoSync: true})
+	s, err := session.Open(session.Options{State: state, Root: w.Root(), ID: a.Session})
 	return w, s, unkept(state, err)
 }
 

@@ -45,7 +45,7 @@ var (
 type Options struct {
 	Limits Limits
 	Now    func() time.Time // nil is time.Now
-	NoSync bool             // leave the journal's own fsync out: a killed process is still rolled back, after a power cut it may not be
+	NoSync bool             // leave the journal's own fsync out: a killed process is still rolled back, after a power cut it may not be. agentkit never does
 }
 
 // Limits bound what a session's journal holds. Zero or less is the default.

@@ -56,14 +56,35 @@ func (s *store) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	_, missing := top.Lstat(objectsDir)
 	var dirs [3]*safefile.Dir
 	for i, name := range []string{pendingDir, doneDir, objectsDir} {
 		if dirs[i], err = top.Make(name); err != nil {
 			return errors.Join(err, top.Close())
 		}
 	}
+	if missing != nil {
+		if err := s.syncWay(top); err != nil {
+			return errors.Join(err, top.Close())
+		}
+	}
 	s.top, s.pending, s.done, s.contents = top, dirs[0], dirs[1], dirs[2]
 	return nil
+}
+
+// syncWay makes the directories last that lead to a new journal: what is in it
+// is of no use when they are gone.
+func (s *store) syncWay(top *safefile.Dir) error {
+	way := []*safefile.Dir{top}
+	for _, path := range []string{s.session.Dir(), filepath.Dir(s.session.Dir()), s.session.StateDir()} {
+		d, err := safefile.OpenOwned(path)
+		if err != nil {
+			return err
+		}
+		defer d.Close()
+		way = append(way, d)
+	}
+	return s.syncDirs(way...)
 }
 
 // openExisting is open for reading: the error is fs.ErrNotExist when there is
