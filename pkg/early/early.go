@@ -19,7 +19,7 @@ import (
 )
 
 func init() {
-	if code, handled := job.StageWith(os.Args[1:], sandbox.NewConfiner(gate.Build)); handled {
+	if code, handled := job.Stage(os.Args[1:], sandbox.NewConfiner(gate.Build)); handled {
 		os.Exit(code)
 	}
 }

@@ -21,6 +21,7 @@ type Plan struct {
 	used  int
 	temp  Ref
 	free  []Ref
+	opens bool // it begins by making the child visible, see Await
 	// becomes is for an init that is a reaper
 	becomes *becoming
 }

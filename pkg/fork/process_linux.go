@@ -4,6 +4,7 @@ package fork
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math"
@@ -11,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -182,16 +184,34 @@ func (p *Plan) Exec(path string, argv, env []string) {
 
 // Await adds waiting for a byte over the socket fd. theirs is the parent's end of
 // it, which the child has a copy of: closing that is how it sees that the parent
-// is gone.
-func (p *Plan) Await(fd, theirs int) {
+// is gone. users says that [Plan.MapUsers] follows.
+func (p *Plan) Await(fd, theirs int, users bool) {
 	p.Try("close", 0, unix.SYS_CLOSE, theirs)
+	if open, err := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0); users && err == nil && open == 0 {
+		// This process shows itself to nobody, and the files of /proc that give a
+		// copy of it its users would be root's.
+		p.opens = true
+		p.Do("opening itself", unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 1, 0, 0, 0)
+		p.Do("saying so", unix.SYS_WRITE, fd, make([]byte, 1), 1)
+	}
 	s := p.Do("waiting for the parent", unix.SYS_READ, fd, make([]byte, 1), 1)
 	s.retried, s.some = true, true
 }
 
-// MapUsers gives the user namespace of a child its users: every user's number
-// stays, or where that takes a privilege that we lack, our own alone.
-func MapUsers(pid int) error {
+// openLimit is how long a child may take for its first steps.
+const openLimit = 5 * time.Second
+
+// MapUsers gives the user namespace of the child that follows p, and has the other
+// end of the socket ours, its users: every user's number stays, or where that takes a
+// privilege that we lack, our own alone.
+func (p *Plan) MapUsers(pid, ours int) error {
+	if p.opens {
+		said := []unix.PollFd{{Fd: int32(ours), Events: unix.POLLIN}}
+		_, err := unix.Poll(said, int(openLimit.Milliseconds()))
+		if n, bad := unix.Read(ours, make([]byte, 1)); n != 1 || err != nil {
+			return fmt.Errorf("mapping users: the process cannot be reached: %w", errors.Join(err, bad))
+		}
+	}
 	dir := "/proc/" + strconv.Itoa(pid) + "/"
 	all := []byte("0 0 4294967295\n")
 	if os.WriteFile(dir+"uid_map", all, 0) == nil {

@@ -27,7 +27,7 @@ import (
 // TestMain makes the test binary the stage, the supervisor, and a starter that
 // is killed.
 func TestMain(m *testing.M) {
-	if code, ok := Stage(os.Args[1:]); ok {
+	if code, ok := Stage(os.Args[1:], nil); ok {
 		os.Exit(code)
 	}
 	if len(os.Args) == 4 && os.Args[1] == "starter" {

@@ -81,11 +81,10 @@ func (s *supervisor) stopped() bool {
 	return len(members) > 0 && (members[0].State == 'T' || members[0].State == 't')
 }
 
-// settle has the Confiner finish its work, where it has any after the end. What
-// goes wrong is for its report.
+// settle has the Confiner finish its work. What goes wrong is for its report.
 func (s *supervisor) settle() {
-	if c, ok := s.Spec.Tree.Confiner.(interface{ Settle(report string) error }); ok && s.Spec.Report != "" {
-		_ = c.Settle(s.Spec.Report)
+	if s.confiner != nil && s.Spec.Report != "" {
+		_ = s.confiner.Settle(s.Spec.Report)
 	}
 }
 

@@ -17,18 +17,23 @@ import (
 // supervisor.
 const SupervisorArg = "__job"
 
+// A Confiner is what a supervisor needs for confined commands.
+type Confiner interface {
+	killtree.Confiner
+	// Settle does what is left to do after the end of a command; report is its
+	// Spec.Report.
+	Settle(report string) error
+}
+
 // Stage is the first thing that main does: where args, the arguments without
 // the program's name, ask for a supervisor or for the stage of killtree, it
 // becomes that, returns its exit status when its work is done, and handled is
-// true.
-func Stage(args []string) (code int, handled bool) { return StageWith(args, nil) }
-
-// StageWith is [Stage] with what starts confined commands, see killtree.StageWith.
-func StageWith(args []string, c killtree.Confiner) (code int, handled bool) {
+// true. c starts confined commands; nil refuses them.
+func Stage(args []string, c Confiner) (code int, handled bool) {
 	if len(args) > 0 && args[0] == SupervisorArg {
 		return supervise(c), true
 	}
-	return killtree.StageWith(args, c)
+	return killtree.Stage(args, c)
 }
 
 // order is what a supervisor is told. It goes through a pipe and never touches

@@ -30,6 +30,7 @@ type supervisor struct {
 	end      chan ending // asks for the end of the job
 	free     atomic.Bool // it was tied and is no more
 	limit    *time.Timer // the time limit
+	confiner Confiner    // nil for none
 
 	mu      sync.Mutex
 	info    Info
@@ -49,7 +50,7 @@ type ending struct {
 }
 
 // supervise is the supervisor's main.
-func supervise(c killtree.Confiner) int {
+func supervise(c Confiner) int {
 	closeInherited()
 	debug.SetGCPercent(50) // it is small and shall stay so
 	l := newLine(pipes{in: os.NewFile(uintptr(syscall.Stdin), "stdin"), out: os.NewFile(uintptr(syscall.Stdout), "stdout")})
@@ -67,7 +68,7 @@ func supervise(c killtree.Confiner) int {
 	if err := l.receive(&s.order); err != nil {
 		return 125
 	}
-	s.Spec.Tree.Confiner = c
+	s.confiner, s.Spec.Tree.Confiner = c, c
 	if err := s.begin(); err != nil {
 		_ = l.send(failure(err))
 		s.close()

@@ -40,8 +40,11 @@ type Place struct {
 	Without    string // why there are none for users; "" where they may be had
 }
 
-// preparer is a Confiner that can do without a stage.
-type preparer interface {
+// A Confiner confines commands: those that a stage starts, and those that are forked
+// from this process without one.
+type Confiner interface {
+	Starter
+	// Prepare readies a command that is to be forked. ErrMethod leaves it to a stage.
 	Prepare(confine []byte, path string, argv []string, attr *syscall.ProcAttr, at Place) (Forked, error)
 }
 
@@ -195,10 +198,10 @@ func (s *streams) drop() {
 // prepare returns the command as something to fork.
 func prepare(m string, o Options, path string, argv []string, attr *syscall.ProcAttr) (Forked, error) {
 	if len(o.Confine) > 0 {
-		if p, ok := o.Confiner.(preparer); ok {
-			return p.Prepare(o.Confine, path, argv, attr, Place{Namespaces: namespaces(m), Without: o.Without})
+		if o.Confiner == nil {
+			return nil, fmt.Errorf("%w: the stage confines the command", ErrMethod)
 		}
-		return nil, fmt.Errorf("%w: the stage confines the command", ErrMethod)
+		return o.Confiner.Prepare(o.Confine, path, argv, attr, Place{Namespaces: namespaces(m), Without: o.Without})
 	}
 	pair, err := fork.SocketPair(max(linkAt, len(attr.Files)))
 	if err != nil {
@@ -302,7 +305,8 @@ func forkInit(m string, command Forked, o Options) (*forked, error) {
 	if m == UserNamespace {
 		flags |= unix.CLONE_NEWUSER
 	}
-	first := b.firstPlan(pair[1], pair[0], o)
+	users := flags&unix.CLONE_NEWUSER != 0
+	first := b.firstPlan(pair[1], pair[0], users, o)
 	errno := b.fork(first, second, flags, tell)
 	_ = unix.Close(pair[1])
 	if errno != 0 {
@@ -311,7 +315,7 @@ func forkInit(m string, command Forked, o Options) (*forked, error) {
 	}
 	_ = unix.SetNonblock(pair[0], true)
 	b.link = os.NewFile(uintptr(pair[0]), "stage")
-	if err := b.follow(command, first, flags&unix.CLONE_NEWUSER != 0); err != nil {
+	if err := b.follow(command, first, pair[0], users); err != nil {
 		b.strike()
 		<-b.gone
 		_ = b.link.Close()
@@ -396,9 +400,9 @@ func (b *forked) fork(first, second *fork.Plan, flags uintptr, tell int) unix.Er
 }
 
 // follow waits until the command runs.
-func (b *forked) follow(command Forked, first *fork.Plan, users bool) error {
+func (b *forked) follow(command Forked, first *fork.Plan, ours int, users bool) error {
 	if users {
-		if err := fork.MapUsers(b.init); err != nil {
+		if err := first.MapUsers(b.init, ours); err != nil {
 			command.Abandon()
 			return fmt.Errorf("%w: %w", ErrMethod, err)
 		}
@@ -416,20 +420,20 @@ func (b *forked) follow(command Forked, first *fork.Plan, users bool) error {
 
 // firstPlan is what the init does: in namespaces it shows the command the
 // processes of its own. Only /proc is cut off from the mounts of others.
-func (b *forked) firstPlan(link, ours int, o Options) *fork.Plan {
+func (b *forked) firstPlan(link, ours int, users bool, o Options) *fork.Plan {
 	const name = "agentkit-init"
 	p := &fork.Plan{}
 	if !namespaces(b.method) {
 		// It sees on the link that its parent has ended, and lives on to end
 		// the rest.
-		p.Await(link, ours)
+		p.Await(link, ours, users)
 		p.Do("setsid", unix.SYS_SETSID)
 		p.Reaper(link, name, b.reaper(o))
 		return p
 	}
 	// A parent that ends before this is seen by the next step.
 	p.Do("pdeathsig", unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, int(unix.SIGKILL), 0, 0, 0)
-	p.Await(link, ours)
+	p.Await(link, ours, users)
 	p.Do("setsid", unix.SYS_SETSID)
 	p.Try("making /proc private", 0, unix.SYS_MOUNT, "", "/proc", "", unix.MS_PRIVATE, "")
 	p.Do("mounting /proc", unix.SYS_MOUNT, "proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")

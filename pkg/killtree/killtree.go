@@ -68,7 +68,7 @@ type Options struct {
 	// Confine says to the Confiner how to confine the command; empty starts it
 	// unconfined. Only methods with a stage can do it, the others fail.
 	Confine []byte
-	// Confiner is what main gives to [StageWith], for where this process does
+	// Confiner is what main gives to [Stage], for where this process does
 	// without a stage; nil leaves confined commands to the stage.
 	Confiner Confiner `json:"-"`
 	// Method forces a method; "" is the best one that works.
@@ -207,9 +207,6 @@ func begin(m string, c *exec.Cmd, o Options) (*Tree, error) {
 	}()
 	return t, nil
 }
-
-// Start starts c without a stage, see [Options.Start].
-func Start(c *exec.Cmd) (*Tree, error) { return Options{}.Start(c) }
 
 // Method returns how the tree is held together.
 func (t *Tree) Method() string { return t.method }

@@ -16,7 +16,7 @@ func run(t *testing.T, argv ...string) (*Tree, *bufio.Reader) {
 		t.Fatal(err)
 	}
 	c.Stdout = in
-	tree, err := Start(c)
+	tree, err := (Options{}).Start(c)
 	if err != nil {
 		t.Fatal(err)
 	}

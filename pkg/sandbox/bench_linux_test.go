@@ -4,8 +4,10 @@ package sandbox
 
 import (
 	"os"
-	"syscall"
+	"os/exec"
 	"testing"
+
+	"github.com/agentkit-go/agentkit/pkg/killtree"
 )
 
 // BenchmarkStart starts bash -c true, plain and at each level: what the
@@ -37,24 +39,21 @@ func BenchmarkExec(b *testing.B) {
 }
 
 func benchStart(b *testing.B, c *box, command string) {
-	argv := []string{"bash", "-c", command}
-	attr := &syscall.ProcAttr{Dir: c.dir, Env: c.env, Files: []uintptr{0, 1, 2}}
-	var pid int
-	var err error
-	if c.Level == L0 {
-		pid, _, err = syscall.StartProcess("/bin/bash", argv, attr)
-	} else {
-		var p *Process
-		decide, _ := testDecider([]byte(`{"Deny":["curl"]}`))
-		if p, err = c.Start("/bin/bash", argv, attr, decide); err == nil {
-			pid = p.Pid
+	how := killtree.Options{Self: os.Args[0]}
+	if c.Level != L0 {
+		var err error
+		if how, err = starting(&c.denies("curl").Config, os.Args[0]); err != nil {
+			b.Fatal(err)
 		}
 	}
+	//nolint:noctx // awaited below
+	cmd := exec.Command("/bin/bash", "-c", command)
+	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = c.dir, c.env, os.Stdin, os.Stdout, os.Stderr
+	tree, err := how.Start(cmd)
 	if err != nil {
 		b.Fatal(err)
 	}
-	var w syscall.WaitStatus
-	if _, err := syscall.Wait4(pid, &w, 0, nil); err != nil || w.ExitStatus() != 0 {
-		b.Fatal(w, err)
+	if <-tree.Exited(); tree.State().ExitCode != 0 {
+		b.Fatal(tree.State())
 	}
 }

@@ -68,7 +68,7 @@ func (b *box) denies(programs ...string) *box {
 	return b
 }
 
-// start starts argv in the box, below killtree's stage as commands are.
+// start starts argv in the box as the product does.
 func (b *box) start(t testing.TB, argv ...string) *killtree.Tree {
 	t.Helper()
 	exe, err := os.Executable()
@@ -76,23 +76,16 @@ func (b *box) start(t testing.TB, argv ...string) *killtree.Tree {
 		t.Fatal(err)
 	}
 	exe = reachable(t, exe)
-	how := killtree.Options{Self: exe}
-	var files []*os.File
-	if b.Level == L3 && b.uid == os.Getuid() {
-		how, err = forking(&b.Config)
-	} else {
-		var file *os.File
-		if argv, file, err = b.Wrap(exe, argv, 3); err == nil {
-			defer file.Close()
-			files = []*os.File{file}
-		}
+	how, err := starting(&b.Config, exe)
+	if b.uid != os.Getuid() {
+		how, argv = killtree.Options{Self: exe}, b.asUser(t, exe, argv)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	//nolint:noctx // ended below
 	c := exec.Command(argv[0], argv[1:]...)
-	c.Dir, c.Env, c.ExtraFiles = b.dir, b.env, files
+	c.Dir, c.Env = b.dir, b.env
 	for _, f := range []**os.File{&b.out, &b.err} {
 		if *f, err = os.CreateTemp(t.TempDir(), "output"); err != nil {
 			t.Fatal(err)
@@ -104,10 +97,9 @@ func (b *box) start(t testing.TB, argv ...string) *killtree.Tree {
 	}
 	if b.tty != nil {
 		c.Stdin, c.Stdout, c.Stderr = b.tty, b.tty, b.tty
-		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	}
-	if b.uid != os.Getuid() {
-		return b.startAs(t, exe, c)
+		if b.uid == os.Getuid() {
+			c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+		}
 	}
 	tree, err := how.Start(c)
 	if err != nil {
@@ -116,25 +108,84 @@ func (b *box) start(t testing.TB, argv ...string) *killtree.Tree {
 	return tree
 }
 
-// startAs is start for another user: killtree's stage runs as that user too.
-func (b *box) startAs(t testing.TB, exe string, c *exec.Cmd) *killtree.Tree {
-	t.Helper()
-	if c.SysProcAttr == nil {
-		c.SysProcAttr = &syscall.SysProcAttr{}
+// starting is how the product starts a command that c confines. Level 2 is what
+// there is where there are no user namespaces.
+func starting(c *Config, self string) (killtree.Options, error) {
+	confine, err := c.Confine()
+	o := killtree.Options{Self: self, Confine: confine, Confiner: NewConfiner(testDecider)}
+	if c.Level == L2 {
+		o.Without = "the test wants level 2"
 	}
+	return o, err
+}
+
+// userArg has the test's own program be another user's agentkit, which starts a
+// command in a sandbox: CONFIG STATE ARGV.
+const userArg = "__user"
+
+// asUser is argv as another user's agentkit starts it.
+func (b *box) asUser(t testing.TB, exe string, argv []string) []string {
+	t.Helper()
 	// The user becomes itself before there is any sandbox, by setpriv.
 	id := fmt.Sprint(b.uid)
 	path, err := exec.LookPath("setpriv")
 	if err != nil {
 		t.Skip("SKIPPED: there is no setpriv to become another user")
 	}
-	c.Args = append([]string{path, "--reuid", id, "--regid", id, "--clear-groups"}, c.Args...)
-	c.Path = path
-	tree, err := killtree.Options{Self: exe}.Start(c)
+	config, err := json.Marshal(&b.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tree
+	return append([]string{path, "--reuid", id, "--regid", id, "--clear-groups", exe, userArg, string(config), b.stateFile()}, argv...)
+}
+
+// stateFile is where asUser leaves how the command ended.
+func (b *box) stateFile() string { return b.Report + ".state" }
+
+func runAs(args []string) int {
+	var config Config
+	if err := json.Unmarshal([]byte(args[0]), &config); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	code, state := runConfined(&config, args[2:])
+	raw, err := json.Marshal(state)
+	if err := errorsJoin(err, os.WriteFile(args[1], raw, 0o644)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
+}
+
+// runConfined runs argv with our own streams.
+func runConfined(config *Config, argv []string) (int, *killtree.State) {
+	failed := func(err error) (int, *killtree.State) {
+		report, _ := ReadReport(config.Report)
+		fmt.Fprintln(os.Stderr, err, report.Failed)
+		return 125, nil
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return failed(err)
+	}
+	how, err := starting(config, exe)
+	if err != nil {
+		return failed(err)
+	}
+	//nolint:noctx // ended with the outer one
+	c := exec.Command(argv[0], argv[1:]...)
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if _, err := unix.IoctlGetTermios(0, unix.TCGETS); err == nil {
+		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	}
+	tree, err := how.Start(c)
+	if err != nil {
+		return failed(err)
+	}
+	<-tree.Exited()
+	state := tree.State()
+	tree.End(0)
+	return state.ExitCode, state
 }
 
 // run runs argv to its end.
@@ -144,6 +195,12 @@ func (b *box) run(t testing.TB, argv ...string) *box {
 	<-tree.Exited()
 	b.state = tree.State()
 	tree.End(0)
+	if raw, err := os.ReadFile(b.stateFile()); err == nil {
+		b.state = &killtree.State{}
+		if err := json.Unmarshal(raw, b.state); err != nil {
+			t.Fatal(err)
+		}
+	}
 	b.stdout, b.stderr = content(t, b.out), content(t, b.err)
 	var err error
 	if b.report, err = ReadReport(b.Report); err != nil {

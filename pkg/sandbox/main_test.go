@@ -11,14 +11,11 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/killtree"
 )
 
-// TestMain is the program that tests start as the stages of killtree and of
-// this package, and as the attacker.
+// TestMain is the program that tests start as the stage, and as
+// the attacker.
 func TestMain(m *testing.M) {
 	args := os.Args[1:]
-	code, handled := killtree.Stage(args)
-	if !handled {
-		code, handled = Stage(args, os.Environ(), os.Stderr, testDecider)
-	}
+	code, handled := killtree.Stage(args, NewConfiner(testDecider))
 	if !handled && len(args) > 0 {
 		code, handled = testProgram(args)
 	}

@@ -4,13 +4,11 @@ package sandbox
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -19,29 +17,12 @@ import (
 const nestedArg = "__nested"
 
 func runNested(args []string) int {
-	c := &Config{Root: args[0], ReadWrite: []string{}, Gate: true, Policy: json.RawMessage(`{}`), Report: filepath.Join(args[0], "inner-report")}
+	c := &Config{Root: args[0], Gate: true, Policy: json.RawMessage(`{}`), Report: filepath.Join(args[0], "inner-report")}
 	if err := c.Minimum.UnmarshalText([]byte(args[1])); err != nil {
 		return 1
 	}
-	exe, err := os.Executable()
-	if err != nil {
-		return 1
-	}
-	words, file, err := c.Wrap(exe, []string{"/bin/bash", "-c", args[2]}, 3)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	//nolint:noctx // ended with the outer one
-	cmd := exec.Command(words[0], words[1:]...)
-	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = os.Stdout, os.Stderr, []*os.File{file}
-	if err := cmd.Run(); err != nil {
-		if e, ok := errors.AsType[*exec.ExitError](err); ok {
-			return e.ExitCode()
-		}
-		return 1
-	}
-	return 0
+	code, _ := runConfined(c, []string{"/bin/bash", "-c", args[2]})
+	return code
 }
 
 // TestNested runs a sandbox in a sandbox. The outer gatekeeper decides for
@@ -83,12 +64,16 @@ func TestNested(t *testing.T) {
 // TestMinimum shows that a level that cannot be had refuses, and one that
 // need not be is named with the reason.
 func TestMinimum(t *testing.T) {
-	dir := layOut(t, os.Getuid())
-	c := &Config{Root: filepath.Join(dir, "root"), Level: L1, Minimum: L2, Report: filepath.Join(dir, "report")}
-	if _, err := c.Start("/bin/true", []string{"true"}, &syscall.ProcAttr{}, nil); !errors.Is(err, ErrLevel) {
-		t.Errorf("the error is %v", err)
+	b := newBox(t, os.Getuid(), L1)
+	b.Minimum = L2
+	how, err := starting(&b.Config, reachable(t, os.Args[0]))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if r, err := ReadReport(c.Report); err != nil || r.Failed == "" || r.Level != L0 {
+	if _, err := how.Start(exec.Command("/bin/true")); err == nil {
+		t.Error("it was started")
+	}
+	if r, err := ReadReport(b.Report); err != nil || r.Failed == "" || r.Level != L0 {
 		t.Errorf("%v, %+v", err, r)
 	}
 }

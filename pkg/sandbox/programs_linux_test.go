@@ -12,6 +12,8 @@ func testProgram(args []string) (code int, handled bool) {
 		return runAttacks(args[1:]), true
 	case raceArg:
 		return runRace(args[1:]), true
+	case userArg:
+		return runAs(args[1:]), true
 	case nestedArg:
 		return runNested(args[1:]), true
 	}

@@ -14,7 +14,7 @@
 //   - L0: nothing.
 //
 // The command's process is made by [Config.Start] in the place of
-// syscall.StartProcess, or by [Stage], a process of ours around it. Whoever
+// syscall.StartProcess, or forked by killtree as [Confiner.Prepare] says. Whoever
 // starts it is its gatekeeper and must live as long as anything of it runs: a
 // sandbox whose gatekeeper is gone can start no more programs.
 package sandbox

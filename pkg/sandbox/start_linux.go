@@ -186,7 +186,7 @@ func (s *start) write() {
 	s.plan = p
 	mounts := s.level >= L3
 	if s.introduced() {
-		p.Await(s.tell, s.ours)
+		p.Await(s.tell, s.ours, mounts)
 	}
 	p.Session(s.attr)
 	if mounts {
@@ -281,7 +281,7 @@ func (s *start) introduce() error {
 		return nil
 	}
 	if s.flags&unix.CLONE_NEWUSER != 0 {
-		if err := fork.MapUsers(s.pid); err != nil {
+		if err := s.plan.MapUsers(s.pid, s.ours); err != nil {
 			return &unreachedError{err.Error()}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -54,23 +55,30 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// TestNotStarted shows that what cannot be started is an error of the start.
+// TestNotStarted shows that what cannot be started is an error of the start, made by
+// a fork or by a stage.
 func TestNotStarted(t *testing.T) {
 	t.Parallel()
 	for _, level := range levels() {
-		c := newBox(t, os.Getuid(), level)
-		for _, test := range []struct {
-			path, dir string
-			op        string
-		}{
-			{"/nonexistent/program", "", "fork/exec"},
-			{filepath.Join(c.dir, ".env"), "", "fork/exec"},
-			{"/bin/true", "/nonexistent/dir", "chdir"},
-		} {
-			_, err := c.Start(test.path, []string{"x"}, &syscall.ProcAttr{Dir: test.dir}, nil)
-			e, ok := errors.AsType[*os.PathError](err)
-			if !ok || e.Op != test.op {
-				t.Errorf("%s: starting %s in %q: %v", level, test.path, test.dir, err)
+		b := newBox(t, os.Getuid(), level)
+		how, err := starting(&b.Config, reachable(t, os.Args[0]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, how.NoFork = range []bool{false, true} {
+			for _, test := range []struct {
+				path, dir string
+				op        string
+			}{
+				{"/nonexistent/program", "", "fork/exec"},
+				{filepath.Join(b.dir, ".env"), "", "fork/exec"},
+				{"/bin/true", "/nonexistent/dir", "chdir"},
+			} {
+				_, err := how.Start(&exec.Cmd{Path: test.path, Args: []string{"x"}, Dir: test.dir})
+				e, ok := errors.AsType[*os.PathError](err)
+				if !ok || e.Op != test.op {
+					t.Errorf("%s: starting %s in %q, no fork %v: %v", level, test.path, test.dir, how.NoFork, err)
+				}
 			}
 		}
 	}

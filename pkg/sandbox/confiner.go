@@ -4,34 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
-	"slices"
-	"strconv"
 	"sync"
 	"syscall"
+
+	"github.com/agentkit-go/agentkit/pkg/killtree"
 )
 
-// StageArg is the first argument of a program that is started as the stage.
-const StageArg = "__sandbox"
+var _ killtree.Confiner = (*Confiner)(nil)
 
-// Stage is among the first things that main does: where args, the arguments
-// without the program's name, ask for the stage, it starts the command in the
-// sandbox, waits for it, and ends as it did: with its status or by the same
-// signal. Handled is then true. The arguments are those of [Config.Wrap].
-//
-// build makes the Decider from Config.Policy when the first program is
-// started that the command itself is not; an error of it denies them all.
-// What the command leaves running when it ends can start no more programs:
-// where that matters, have what outlives it call [Config.Start] itself.
-func Stage(args, env []string, stderr io.Writer, build func(policy json.RawMessage) (Decider, error)) (code int, handled bool) {
-	if len(args) == 0 || args[0] != StageArg {
-		return 0, false
-	}
-	return stage(args[1:], env, build, stderr), true
-}
-
-// Lazily returns a Decider that is built when it is first needed.
+// lazily returns a Decider that is built when it is first needed.
 func lazily(policy json.RawMessage, build func(json.RawMessage) (Decider, error)) Decider {
 	get := sync.OnceValues(func() (Decider, error) { return build(policy) })
 	return func(ctx context.Context, e *Exec) Answer {
@@ -41,24 +22,6 @@ func lazily(policy json.RawMessage, build func(json.RawMessage) (Decider, error)
 		}
 		return decide(ctx, e)
 	}
-}
-
-// Wrap returns the words that run argv in the sandbox by way of [Stage], given
-// the path of the program whose main calls it, and the file that they have to
-// be started with as the first of exec.Cmd.ExtraFiles, at at. The caller
-// closes the file once they are started.
-func (c *Config) Wrap(self string, argv []string, at int) (words []string, config *os.File, err error) {
-	if err := c.check(); err != nil {
-		return nil, nil, err
-	}
-	b, err := json.Marshal(c)
-	if err != nil {
-		return nil, nil, err
-	}
-	if config, err = unnamed(b); err != nil {
-		return nil, nil, err
-	}
-	return slices.Concat([]string{self, StageArg, strconv.Itoa(at), "--"}, argv), config, nil
 }
 
 // Confine returns c as the first argument of the methods of a [Confiner].
@@ -95,7 +58,9 @@ func (f *Confiner) Report() *Report {
 	return f.log.report()
 }
 
-// NewConfiner returns a Confiner; build is as in [Stage].
+// NewConfiner returns a Confiner. build makes the Decider from Config.Policy when
+// the first program is started that the command itself is not; an error of it
+// denies them all.
 func NewConfiner(build func(policy json.RawMessage) (Decider, error)) *Confiner {
 	return &Confiner{build: build}
 }
