@@ -33,18 +33,6 @@ func (j *Job) unheard() (Info, error) {
 	return i, err
 }
 
-// Wait waits until the job has ended, with what is kept of it, or ctx has, and returns what
-// is known then; the end of ctx is no error. With input it returns as soon as
-// the job waits for input, too. It does not wait for a supervisor that does not
-// answer: then Info is Silent.
-func (j *Job) Wait(ctx context.Context, input bool) (Info, error) {
-	i, err := j.Info()
-	if err != nil || !i.Alive() {
-		return i, err
-	}
-	return j.follow(ctx, input, nil)
-}
-
 // Input writes text and then the sequences of keys (see Key) to the job, and
 // with eof ends its input. Where there is no terminal ctrl-c is a SIGINT,
 // ctrl-d the end of input, and enter a line feed. It fails with ErrNoInput,

@@ -16,16 +16,18 @@ import (
 // for what the command left running. The job is nil when nothing is left of
 // it; then its log is gone, too.
 //
-// With input it becomes a job as soon as it waits for input.
-func (r *Registry) Run(ctx context.Context, spec Spec, yield time.Duration, input bool, out Output) (Info, *Job, error) {
+// It becomes a job earlier when what w says has happened.
+func (r *Registry) Run(ctx context.Context, spec Spec, yield time.Duration, w WaitFor, out Output) (Info, *Job, error) {
 	j, l, err := r.start(ctx, spec, true)
 	if err != nil {
 		return Info{}, nil, err
 	}
 	defer l.conn.Close()
-	f := &follower{job: j, line: l, out: out, quit: make(chan struct{})}
+	f := newFollower(j, w)
 	defer f.close()
-	i, err := f.foreground(ctx, spec, yield, input)
+	f.line, f.out = l, out
+	i, err := f.foreground(ctx, spec, yield, w)
+	i.Found = f.until.line()
 	if err != nil {
 		return i, j, err
 	}
@@ -42,13 +44,22 @@ func (j *Job) seen(at int64) error {
 
 // A follower copies a job's output while it waits for its end.
 type follower struct {
-	job  *Job
-	line *line
-	out  Output
-	log  *logReader // nil before the first output
-	at   int64
-	quit chan struct{}
-	err  error // why there are no more replies
+	job   *Job
+	line  *line
+	out   Output
+	until *finder    // also gets it all; nil for none
+	log   *logReader // nil before the first output
+	at    int64
+	quit  chan struct{}
+	err   error // why there are no more replies
+}
+
+func newFollower(j *Job, w WaitFor) *follower {
+	f := &follower{job: j, at: w.From, quit: make(chan struct{})}
+	if w.Until != nil {
+		f.until = &finder{re: w.Until}
+	}
+	return f
 }
 
 func (f *follower) close() {
@@ -59,9 +70,9 @@ func (f *follower) close() {
 }
 
 // foreground follows a tied job until it ends or is let go.
-func (f *follower) foreground(ctx context.Context, spec Spec, yield time.Duration, input bool) (Info, error) {
+func (f *follower) foreground(ctx context.Context, spec Spec, yield time.Duration, w WaitFor) (Info, error) {
 	// A command that has ended by now is told of without being asked.
-	_ = f.line.send(request{Op: opFollow, Input: input})
+	_ = f.line.send(request{Op: opFollow, Watch: w.watch()})
 	var later <-chan time.Time
 	if yield >= 0 {
 		timer := time.NewTimer(yield)
@@ -107,7 +118,7 @@ func (f *follower) foreground(ctx context.Context, spec Spec, yield time.Duratio
 			if n.Op == opDetach || n.Done {
 				return i, nil
 			}
-			if input && i.Waiting != nil && later != nil {
+			if later != nil && (w.met(&i) || f.until.done()) {
 				later = nil
 				tell(request{Op: opDetach})
 			}
@@ -153,7 +164,7 @@ func (f *follower) receive(limit time.Duration) <-chan reply {
 
 // copy passes on what the log has and we have not.
 func (f *follower) copy(i Info) error {
-	if i.Total <= f.at || f.out == (Output{}) {
+	if i.Total <= f.at || f.out == (Output{}) && f.until == nil {
 		return nil
 	}
 	var err error
@@ -183,6 +194,7 @@ func (f *follower) copy(i Info) error {
 					_, _ = w.Write(buf[:n])
 				}
 			}
+			f.until.look(buf[:n])
 		}
 		return true
 	})
@@ -191,18 +203,15 @@ func (f *follower) copy(i Info) error {
 }
 
 // follow follows a job that is nobody's.
-func (j *Job) follow(ctx context.Context, input bool, out *Output) (Info, error) {
-	l, err := j.dial(ctx, request{Op: opFollow, Input: input})
+func (f *follower) follow(ctx context.Context, w WaitFor) (Info, error) {
+	j := f.job
+	l, err := j.dial(ctx, request{Op: opFollow, Watch: w.watch()})
 	if err != nil {
-		return j.lost(ctx, err)
+		i, err := j.lost(ctx, err)
+		return i, errors.Join(err, f.copy(i))
 	}
 	defer l.conn.Close()
-	f := &follower{job: j, line: l, quit: make(chan struct{})}
-	defer f.close()
-	if out != nil {
-		f.out = *out
-		f.at = j.size()
-	}
+	f.line = l
 	news := f.receive(j.reg.answerLimit())
 	for {
 		select {
@@ -216,7 +225,7 @@ func (j *Job) follow(ctx context.Context, input bool, out *Output) (Info, error)
 			if err := f.copy(*n.Info); err != nil {
 				return *n.Info, err
 			}
-			if n.Done || input && n.Info.Waiting != nil {
+			if n.Done || w.met(n.Info) || f.until.done() {
 				return *n.Info, nil
 			}
 		}
@@ -238,9 +247,4 @@ func (j *Job) lost(ctx context.Context, err error) (Info, error) {
 		return i, err
 	}
 	return i, again
-}
-
-// Follow is Wait that copies what the job prints from now on.
-func (j *Job) Follow(ctx context.Context, out Output) (Info, error) {
-	return j.follow(ctx, false, &out)
 }

@@ -51,7 +51,7 @@ func starter(state, mark string) {
 		return
 	}
 	fmt.Println(j.ID())
-	_, _, _ = r.Run(context.Background(), spec("exec sleep 1001."+mark), -1, false, Output{})
+	_, _, _ = r.Run(context.Background(), spec("exec sleep 1001."+mark), -1, WaitFor{}, Output{})
 }
 
 func registryAt(state string) (*Registry, error) {
@@ -105,7 +105,7 @@ func finish(t testing.TB, j *Job) Info {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	i, err := j.Wait(ctx, false)
+	i, err := j.Wait(ctx, WaitFor{})
 	if err != nil || i.State == Running {
 		t.Fatalf("%+v %v", i, err)
 	}
@@ -430,7 +430,7 @@ func TestYield(t *testing.T) {
 	var b buffers
 	split := spec(`echo out; echo err >&2; seq 1 20000; exit 6`)
 	split.Split = true
-	i, j, err := r.Run(t.Context(), split, 20*time.Second, false, b.output())
+	i, j, err := r.Run(t.Context(), split, 20*time.Second, WaitFor{}, b.output())
 	if err != nil || j != nil || code(i) != 6 || i.State != Failed || b.both.Len() != 8+108894 || b.err.String() != "err\n" || b.out.Len() != 4+108894 {
 		t.Errorf("%+v %v %v %d %q", i, j, err, b.both.Len(), b.err.String())
 	}
@@ -441,15 +441,14 @@ func TestYield(t *testing.T) {
 	s := spec(`echo one; while ! test -e "$GO"; do sleep 0.02; done; echo two`)
 	file := filepath.Join(t.TempDir(), "go")
 	s.Env = append(s.Env, "GO="+file)
-	i, j, err = r.Run(t.Context(), s, 500*time.Millisecond, false, b.output())
+	i, j, err = r.Run(t.Context(), s, 500*time.Millisecond, WaitFor{}, b.output())
 	if err != nil || j == nil || i.State != Running || i.ExitCode != nil || b.both.String() != "one\n" {
 		t.Fatalf("%+v %v %v %q", i, j, err, b.both.String())
 	}
 	followed := make(chan string)
 	go func() {
-		var later bytes.Buffer
-		_, err := j.Follow(context.Background(), Output{Both: &later})
-		followed <- fmt.Sprint(later.String(), err)
+		i, err := j.Wait(context.Background(), WaitFor{Until: regexp.MustCompile("^t.o$"), From: j.Unread()})
+		followed <- fmt.Sprint(i.Found, err)
 	}()
 	time.Sleep(50 * time.Millisecond)
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -458,20 +457,20 @@ func TestYield(t *testing.T) {
 	if i := finish(t, j); i.State != Completed || text(t, j, Query{}) != "one\ntwo\n" {
 		t.Errorf("%+v %q", i, text(t, j, Query{}))
 	}
-	if got := <-followed; got != "two\n<nil>" {
+	if got := <-followed; got != "two<nil>" {
 		t.Errorf("followed: %q", got)
 	}
-	if i, j, err = r.Run(t.Context(), spec(`sleep 1000`), 0, false, Output{}); err != nil || j == nil || i.State != Running {
+	if i, j, err = r.Run(t.Context(), spec(`sleep 1000`), 0, WaitFor{}, Output{}); err != nil || j == nil || i.State != Running {
 		t.Errorf("in the background: %+v %v", i, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(150*time.Millisecond, cancel)
 	b = buffers{}
-	i, j, err = r.Run(ctx, spec(`echo before; sleep 1000`), 30*time.Second, false, b.output())
+	i, j, err = r.Run(ctx, spec(`echo before; sleep 1000`), 30*time.Second, WaitFor{}, b.output())
 	if err != nil || j != nil || i.State != Aborted || b.both.String() != "before\n" || code(i) != 143 {
 		t.Errorf("%+v %v %v %q", i, j, err, b.both.String())
 	}
-	i, j, err = r.Run(t.Context(), spec(`kill -STOP $$`), -1, false, Output{})
+	i, j, err = r.Run(t.Context(), spec(`kill -STOP $$`), -1, WaitFor{}, Output{})
 	if err != nil || j != nil || i.Signal != "SIGSTOP" {
 		t.Errorf("%+v %v", i, err)
 	}
@@ -483,7 +482,7 @@ func TestKeep(t *testing.T) {
 	s.Keep = true
 	var b buffers
 	began := time.Now()
-	i, j, err := r.Run(t.Context(), s, -1, false, b.output())
+	i, j, err := r.Run(t.Context(), s, -1, WaitFor{}, b.output())
 	if err != nil || j == nil || code(i) != 2 || i.State != Failed || !i.Kept || i.Leftovers || b.both.String() != "hi\n" {
 		t.Fatalf("%+v %v %v %q", i, j, err, b.both.String())
 	}
@@ -501,7 +500,7 @@ func TestKeep(t *testing.T) {
 		t.Errorf("%+v %v", i, err)
 	}
 	s.Argv[2] = `sleep 0.01 & wait; echo hi`
-	if i, j, err = r.Run(t.Context(), s, -1, false, Output{}); err != nil || j != nil || i.Kept {
+	if i, j, err = r.Run(t.Context(), s, -1, WaitFor{}, Output{}); err != nil || j != nil || i.Kept {
 		t.Errorf("%+v %v", i, err)
 	}
 }
@@ -601,7 +600,7 @@ func TestMany(t *testing.T) {
 	for k, j := range jobs {
 		for range 3 {
 			all.Go(func() {
-				if i, err := j.Wait(t.Context(), false); err != nil || i.State != Completed {
+				if i, err := j.Wait(t.Context(), WaitFor{}); err != nil || i.State != Completed {
 					t.Errorf("%+v %v", i, err)
 				}
 				if c, err := j.Read(context.Background(), Query{}); err != nil || string(c.Data) != fmt.Sprintf("job %d\n", k)+seq(1000)+"fed\n" {
@@ -761,7 +760,7 @@ func TestLoose(t *testing.T) {
 			t.Parallel()
 			s := spec(`sleep 1000 & echo hi`)
 			s.Keep, s.Loose, s.Later, s.Timeout, s.Grace = true, c.loose, c.later, 500*time.Millisecond, time.Millisecond
-			i, j, err := r.Run(t.Context(), s, time.Minute, false, Output{})
+			i, j, err := r.Run(t.Context(), s, time.Minute, WaitFor{}, Output{})
 			if err != nil || !i.Kept {
 				t.Fatalf("%+v %v", i, err)
 			}
@@ -776,7 +775,7 @@ func TestLoose(t *testing.T) {
 			}
 			s = spec(`sleep 1000`)
 			s.Loose, s.Later, s.Timeout, s.Grace = c.loose, c.later, 500*time.Millisecond, time.Millisecond
-			i, j, err = r.Run(t.Context(), s, 50*time.Millisecond, false, Output{})
+			i, j, err = r.Run(t.Context(), s, 50*time.Millisecond, WaitFor{}, Output{})
 			if err != nil || !i.Alive() {
 				t.Fatalf("%+v %v", i, err)
 			}

@@ -25,7 +25,7 @@ func (s *supervisor) tied(l *line) {
 			}
 		}
 	}()
-	input := false
+	watching := false
 	news := s.first()
 	for {
 		select {
@@ -35,8 +35,8 @@ func (s *supervisor) tied(l *line) {
 		case q := <-requests:
 			switch q.Op {
 			case opFollow:
-				if q.Input && !input {
-					input = true
+				if q.Watch && !watching {
+					watching = true
 					s.watch()
 					defer s.unwatch()
 				}
@@ -112,7 +112,7 @@ func (s *supervisor) accept() {
 
 // follow sends what changes until the end, or until the client is gone.
 func (s *supervisor) follow(l *line, q request) {
-	if q.Input {
+	if q.Watch {
 		s.watch()
 		defer s.unwatch()
 	}

@@ -58,7 +58,7 @@ func silentSupervisor(t *testing.T, method string) {
 		}, nil)
 	}
 	look("live", func() (Info, error) { return j.Live(ctx) })
-	look("wait", func() (Info, error) { return j.Wait(ctx, true) })
+	look("wait", func() (Info, error) { return j.Wait(ctx, WaitFor{Input: true}) })
 	within("signal", r.answerLimit(), func() error { return j.Signal(ctx, syscall.SIGUSR1, false) }, ErrSilent)
 	within("input", r.inputLimit(), func() error { return j.Input(ctx, []byte("x"), nil, false) }, ErrSilent)
 	if got := text(t, j, Query{}); got != "there\n" {
@@ -113,7 +113,7 @@ func TestSilentForeground(t *testing.T) {
 			s := spec("exec sleep 1004." + mark)
 			s.Grace = time.Millisecond
 			begin := time.Now()
-			i, _, err := r.Run(ctx, s, yield, false, Output{})
+			i, _, err := r.Run(ctx, s, yield, WaitFor{}, Output{})
 			switch took := time.Since(begin); {
 			case err != nil || took > yield+4*r.answerLimit()+3*time.Second:
 				t.Errorf("%+v %v after %v", i, err, took)

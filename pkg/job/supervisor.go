@@ -38,7 +38,8 @@ type supervisor struct {
 	change  chan struct{} // closed and replaced at every change
 	done    chan struct{} // closed when the command's end is known
 	clients sync.WaitGroup
-	watched int // clients that want to know of waiting
+	watched int   // clients that want to know of waiting and quiet
+	quietAt int64 // bytes that had been printed when it was quiet for a moment; -1 when it is not
 
 	feeding chan struct{} // holds a token while nobody writes to the command
 }
@@ -54,7 +55,7 @@ func supervise(c Confiner) int {
 	closeInherited()
 	debug.SetGCPercent(50) // it is small and shall stay so
 	l := newLine(pipes{in: os.NewFile(uintptr(syscall.Stdin), "stdin"), out: os.NewFile(uintptr(syscall.Stdout), "stdout")})
-	s := &supervisor{end: make(chan ending, 4), change: make(chan struct{}), done: make(chan struct{}), feeding: make(chan struct{}, 1)}
+	s := &supervisor{quietAt: -1, end: make(chan ending, 4), change: make(chan struct{}), done: make(chan struct{}), feeding: make(chan struct{}, 1)}
 	// A starter that is gone shows as a failed write, not as our end.
 	ends := make(chan os.Signal, 1)
 	signal.Notify(ends, brokenPipe, syscall.SIGTERM, os.Interrupt, syscall.SIGHUP)
@@ -239,6 +240,7 @@ func (s *supervisor) snapshot() (Info, <-chan struct{}) {
 	defer s.mu.Unlock()
 	i := s.info
 	i.Total, i.LostFrom, i.LostTo = s.log.size, s.log.from, s.log.to
+	i.Quiet = s.quietAt == s.log.size && s.watched > 0
 	return i, s.change
 }
 

@@ -13,14 +13,32 @@ const (
 	sampling = 150 * time.Millisecond // between two looks while somebody wants to know
 	glance   = 60 * time.Millisecond  // between two looks for one answer
 	tailSize = 4096                   // where the last line is looked for
+
+	// quietFor is how long a job must print nothing, and work on next to nothing,
+	// to be quiet: servers say what they have to within it, and a compiler that
+	// says nothing for long works.
+	quietFor = 1500 * time.Millisecond
 )
 
-// watch looks for waiting until unwatch has been called as often.
+// blocking is what a look has found out about who reads the job's input.
+type blocking struct {
+	reads  bool // somebody does
+	waits  bool // and waits for it, see blocked
+	who    killtree.Process
+	secret bool // what is typed is not shown
+}
+
+// same reports whether an earlier look has found the same process waiting.
+func (b blocking) same(as blocking) bool {
+	return b.waits && as.waits && b.who.Pid == as.who.Pid && b.who.Start == as.who.Start
+}
+
+// watch looks for waiting and quiet until unwatch has been called as often.
 func (s *supervisor) watch() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.watched++
-	if s.watched == 1 && s.info.OpenStdin {
+	if s.watched == 1 {
 		go s.sample()
 	}
 }
@@ -31,35 +49,76 @@ func (s *supervisor) unwatch() {
 	s.watched--
 }
 
-// sample makes waiting known that two looks in a row have found.
+// sample makes known what two looks in a row have found about waiting, and when the
+// job is quiet.
 func (s *supervisor) sample() {
 	tick := time.NewTicker(sampling)
 	defer tick.Stop()
-	var last killtree.Process
+	var last blocking
+	var still stillness
 	for {
 		select {
 		case <-s.done:
 			return
 		case <-tick.C:
 		}
-		p, secret, ok := s.blocked()
-		same := ok && p.Pid == last.Pid && p.Start == last.Start
-		last = p
+		members := s.run.tree.Members()
+		b := s.blocked(members)
+		same := b.same(last)
+		last = b
 		s.mu.Lock()
 		if s.watched == 0 {
-			s.info.Waiting = nil
+			s.info.Waiting, s.quietAt = nil, -1
 			s.mu.Unlock()
 			return
 		}
-		if was := s.info.Waiting; (was != nil) != same && s.info.State == Running {
-			s.info.Waiting = nil
-			if same {
-				s.info.Waiting = s.waiting(p, secret)
-			}
+		if s.info.State == Running && s.learn(b, same, still.look(time.Now(), s.log.size, members)) {
 			s.signalChange()
 		}
 		s.mu.Unlock()
 	}
+}
+
+// learn takes in what a look has found, and reports whether it is news. The caller
+// holds mu.
+func (s *supervisor) learn(b blocking, waits, quiet bool) (news bool) {
+	if was := s.info.Waiting; (was != nil) != waits {
+		s.info.Waiting, news = nil, true
+		if waits {
+			s.info.Waiting = s.waiting(b)
+		}
+	}
+	s.info.Reads = b.reads
+	at := int64(-1)
+	if quiet {
+		at = s.log.size
+	}
+	news = news || quiet && s.quietAt != at
+	s.quietAt = at
+	return news
+}
+
+// stillness finds out since when a job has printed nothing and worked on nothing.
+type stillness struct {
+	since time.Time
+	size  int64
+	cpu   time.Duration
+}
+
+// look reports whether it is quiet now, having printed size bytes.
+func (q *stillness) look(now time.Time, size int64, members []killtree.Process) bool {
+	var cpu time.Duration
+	for _, p := range members {
+		cpu += p.CPU
+	}
+	// A tenth of a processor is what waiting costs where a program looks around
+	// now and then. One that has ended takes its time away.
+	passed := now.Sub(q.since)
+	if q.since.IsZero() || size != q.size || cpu < q.cpu || cpu-q.cpu > passed/10+30*time.Millisecond {
+		*q = stillness{now, size, cpu}
+		return false
+	}
+	return passed >= quietFor
 }
 
 // look looks twice, now.
@@ -67,8 +126,8 @@ func (s *supervisor) look() *Waiting {
 	if i, _ := s.snapshot(); !i.OpenStdin {
 		return nil
 	}
-	p, _, ok := s.blocked()
-	if !ok {
+	first := s.blocked(s.run.tree.Members())
+	if !first.waits {
 		return nil
 	}
 	select {
@@ -76,33 +135,55 @@ func (s *supervisor) look() *Waiting {
 		return nil
 	case <-time.After(glance):
 	}
-	again, secret, ok := s.blocked()
-	if !ok || again.Pid != p.Pid || again.Start != p.Start {
+	again := s.blocked(s.run.tree.Members())
+	if !again.same(first) {
 		return nil
 	}
-	return s.waiting(p, secret)
+	return s.waiting(again)
 }
 
-func (s *supervisor) waiting(p killtree.Process, secret bool) *Waiting {
-	return &Waiting{Pid: p.Pid, Program: p.Name, Argv: arguments(p), LastLine: s.lastLine(), Secret: secret}
+func (s *supervisor) waiting(b blocking) *Waiting {
+	return &Waiting{Pid: b.who.Pid, Program: b.who.Name, Argv: arguments(b.who), LastLine: lastLine(s.tail()), Secret: b.secret}
 }
 
-// lastLine is the last line of the log that is not blank.
-func (s *supervisor) lastLine() string {
+// tail is the end of the log.
+func (s *supervisor) tail() []byte {
 	f, err := s.dir.OpenFile(logFile, os.O_RDONLY)
 	if err != nil {
-		return ""
+		return nil
 	}
 	defer f.Close()
 	st, err := f.Stat()
 	if err != nil {
-		return ""
+		return nil
 	}
 	buf := make([]byte, min(st.Size(), tailSize))
 	n, _ := f.ReadAt(buf, st.Size()-int64(len(buf)))
-	return lastLine(buf[:n])
+	return buf[:n]
 }
 
+// prompts reports whether an output ends with a line that is not complete, as a
+// question does. What is drawn all over the screen is none.
+func prompts(tail []byte) bool {
+	line := tail[bytes.LastIndexByte(tail, '\n')+1:]
+	return len(bytes.TrimSpace(plain(line))) > 0 && !draws(line)
+}
+
+// draws reports whether text holds the control sequence that puts the cursor
+// somewhere on the screen: CSI, numbers, H or f.
+func draws(text []byte) bool {
+	for {
+		_, after, found := bytes.Cut(text, []byte("\x1b["))
+		if !found {
+			return false
+		}
+		if text = bytes.TrimLeft(after, "0123456789;"); len(text) > 0 && (text[0] == 'H' || text[0] == 'f') {
+			return true
+		}
+	}
+}
+
+// lastLine is the last line that is not blank.
 func lastLine(tail []byte) string {
 	lines := bytes.FieldsFunc(plain(tail), func(r rune) bool { return r == '\n' || r == '\r' })
 	for _, line := range slices.Backward(lines) {

@@ -23,18 +23,53 @@ type source struct {
 
 // blocked finds a process of the job that waits to read the job's input, and
 // whether it does so without showing it. It asks the kernel what each thread
-// does at this moment; what the output looks like does not matter.
-func (s *supervisor) blocked() (p killtree.Process, secret, ok bool) {
+// does at this moment. A server that would also take commands reads its input,
+// too, and so does a monitor that draws its screen every second: so either a
+// prompt has been shown, or whoever reads can do nothing else.
+func (s *supervisor) blocked(members []killtree.Process) (b blocking) {
+	if i, _ := s.snapshot(); !i.OpenStdin {
+		return b
+	}
 	src, err := s.source()
 	if err != nil {
-		return p, false, false
+		return b
 	}
-	for _, q := range s.run.tree.Members() {
-		if q.State == 'S' && src.readBy(q) {
-			return q, src.secret, true
+	asked := src.secret
+	for _, q := range members {
+		if q.State != 'S' {
+			continue
+		}
+		how := src.readBy(q)
+		if how == readsNot {
+			continue
+		}
+		b.reads = true
+		asked = asked || prompts(s.tail())
+		if asked || how == readsOnly || how == readsIdly && alone(q, members) {
+			b.who, b.secret, b.waits = q, src.secret, true
+			return b
 		}
 	}
-	return p, false, false
+	return b
+}
+
+// alone reports whether the others are there for p only: those that have started
+// it, down from the command.
+func alone(p killtree.Process, members []killtree.Process) bool {
+	parents := map[int]int{}
+	for _, q := range members {
+		parents[q.Pid] = q.Parent
+	}
+	line := map[int]bool{}
+	for pid := p.Pid; pid > 0 && !line[pid]; pid = parents[pid] {
+		line[pid] = true
+	}
+	for _, q := range members {
+		if !line[q.Pid] && q.State != 'Z' && q.State != 'T' {
+			return false
+		}
+	}
+	return true
 }
 
 func (s *supervisor) source() (src source, err error) {
@@ -70,58 +105,125 @@ func (s *supervisor) source() (src source, err error) {
 	return src, errors.Join(err, failed)
 }
 
-// readBy reports whether p waits to read the source.
-func (src source) readBy(p killtree.Process) bool {
+// A reading is how a process waits for the job's input.
+type reading int
+
+const (
+	readsNot  reading = iota
+	readsToo          // it does other things besides, or will in a while
+	readsIdly         // it does nothing else itself, but may serve others of the job
+	readsOnly         // its one thread is held until there is input
+)
+
+// readBy says how p waits to read the source.
+func (src source) readBy(p killtree.Process) reading {
 	base := "/proc/" + strconv.Itoa(p.Pid) + "/"
 	threads, err := os.ReadDir(base + "task")
 	if err != nil {
-		return false
+		return readsNot
 	}
 	for _, t := range threads {
-		line, err := os.ReadFile(base + "task/" + t.Name() + "/syscall")
+		call, err := readCall(base + "task/" + t.Name() + "/syscall")
 		if errors.Is(err, fs.ErrPermission) {
 			// Another user's program, such as sudo. What it does is hidden,
 			// but the terminal tells that a secret is being read.
-			return src.secret && p.Group == src.front
+			if src.secret && p.Group == src.front {
+				return readsToo
+			}
+			return readsNot
 		}
-		if err != nil || !src.waits(p, base, line) {
+		if err != nil || !src.waits(p, base, call) {
 			continue
 		}
 		// A thread on the side that reads the input of a server, or of a
 		// client of one, says nothing about what the program does.
-		if t.Name() == strconv.Itoa(p.Pid) || !hasSocket(base) {
-			return true
+		aside := t.Name() != strconv.Itoa(p.Pid)
+		serves := len(threads) > 1 && hasSocket(base)
+		switch main, err := readCall(base + "syscall"); {
+		case aside && serves:
+			continue
+		case serves, !call.endless(), aside && (err != nil || !main.joins()):
+			return readsToo
+		case len(threads) == 1 && call.reads():
+			return readsOnly
 		}
+		return readsIdly
+	}
+	return readsNot
+}
+
+// A sysCall is what a thread is in.
+type sysCall struct {
+	nr  int
+	arg [6]uint64
+}
+
+// readCall reads a file of /proc that shows it; that of a thread that runs is an
+// error.
+func readCall(name string) (c sysCall, err error) {
+	line, err := os.ReadFile(name)
+	if err != nil {
+		return c, err
+	}
+	f := bytes.Fields(line)
+	if len(f) < 7 {
+		return c, errRuns
+	}
+	if c.nr, err = strconv.Atoi(string(f[0])); err != nil {
+		return c, err
+	}
+	for i := range c.arg {
+		c.arg[i], _ = strconv.ParseUint(strings.TrimPrefix(string(f[i+1]), "0x"), 16, 64)
+	}
+	return c, nil
+}
+
+var errRuns = errors.New("the thread is in no system call")
+
+// endless reports whether a call that waits for descriptors has no time limit.
+func (c sysCall) endless() bool {
+	switch c.nr {
+	case sysPoll:
+		return int32(c.arg[2]) < 0
+	case unix.SYS_PPOLL:
+		return c.arg[2] == 0
+	case unix.SYS_EPOLL_PWAIT, sysEpollWait:
+		return int32(c.arg[3]) < 0
+	case unix.SYS_PSELECT6, sysSelect:
+		return c.arg[4] == 0
+	}
+	return true
+}
+
+// reads reports whether the call is one that reads.
+func (c sysCall) reads() bool { return c.nr == unix.SYS_READ || c.nr == unix.SYS_READV }
+
+// joins reports whether the call waits, without a time limit, for another thread or
+// a child.
+func (c sysCall) joins() bool {
+	switch c.nr {
+	case unix.SYS_FUTEX:
+		return c.arg[3] == 0
+	case unix.SYS_WAIT4, unix.SYS_WAITID:
+		return true
 	}
 	return false
 }
 
 // waits reports whether a thread that is in this system call waits for the
 // source and for nothing else.
-func (src source) waits(p killtree.Process, base string, line []byte) bool {
-	f := bytes.Fields(line)
-	if len(f) < 7 {
-		return false // it runs
-	}
-	nr, err := strconv.Atoi(string(f[0]))
-	if err != nil {
-		return false
-	}
-	var arg [6]uint64
-	for i := range arg {
-		arg[i], _ = strconv.ParseUint(strings.TrimPrefix(string(f[i+1]), "0x"), 16, 64)
-	}
-	switch nr {
+func (src source) waits(p killtree.Process, base string, c sysCall) bool {
+	switch c.nr {
 	case unix.SYS_READ, unix.SYS_READV:
-		return src.is(p, base, int(int32(arg[0])))
+		return src.is(p, base, int(int32(c.arg[0])))
 	case sysPoll:
-		return src.polled(p, base, arg[0], arg[1], patient(int32(arg[2])))
+		return src.polled(p, base, c.arg[0], c.arg[1], patient(int32(c.arg[2])))
 	case unix.SYS_PPOLL:
-		return src.polled(p, base, arg[0], arg[1], arg[2] == 0)
+		return src.polled(p, base, c.arg[0], c.arg[1], c.arg[2] == 0)
 	case unix.SYS_EPOLL_PWAIT, sysEpollWait:
-		return patient(int32(arg[3])) && src.watched(p, base, int(int32(arg[0])))
+		return patient(int32(c.arg[3])) && src.watched(p, base, int(int32(c.arg[0])))
 	case unix.SYS_PSELECT6, sysSelect:
-		return src.selected(p, base, arg[1], arg[0])
+		return src.selected(p, base, c.arg[1], c.arg[0])
 	}
 	return false
 }

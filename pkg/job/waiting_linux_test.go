@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -71,6 +72,17 @@ import socket,sys,threading
 s=socket.socket(); s.bind(("127.0.0.1",0)); s.listen()
 threading.Thread(target=sys.stdin.readline,daemon=True).start()
 print("up", flush=True); s.accept()'`, "python3"},
+	{"main thread at work", `exec python3 -c '
+import sys,threading,time
+threading.Thread(target=sys.stdin.readline,daemon=True).start()
+print("up", flush=True); time.sleep(1000)'`, "python3"},
+	{"parent that takes commands", `exec node -e '
+process.stdin.on("data", () => {}); console.log("type rs to restart")
+require("child_process").spawn(process.execPath, ["-e", "require(\"net\").createServer().listen(0, \"127.0.0.1\")"], {stdio: ["pipe", "inherit", "inherit"]})'`, "node"},
+	{"monitor", `exec python3 -c '
+import select,sys
+while True:
+  print(end="\033[H\033[J12:00 load\n\n  PID COMMAND\033[3;1H", flush=True); select.select([0], [], [], 3)'`, "python3"},
 	{"no input", `exec 0</dev/null; sleep 1000`, ""},
 }
 
@@ -120,7 +132,7 @@ func TestWaiting(t *testing.T) {
 			return
 		}
 		defer func() { _, _ = j.Kill(context.Background(), 0) }()
-		i, err := j.Wait(ctx, true)
+		i, err := j.Wait(ctx, WaitFor{Input: true})
 		if err != nil || i.State != Running || i.Waiting == nil {
 			t.Errorf("%s tty=%v: %+v %v", name, tty, i, err)
 			return
@@ -164,10 +176,82 @@ func TestNotWaiting(t *testing.T) {
 		defer func() { _, _ = j.Kill(context.Background(), 0) }()
 		ctx, cancel := context.WithTimeout(t.Context(), 1200*time.Millisecond)
 		defer cancel()
-		if i, err := j.Wait(ctx, true); err != nil || i.State != Running || i.Waiting != nil {
+		if i, err := j.Wait(ctx, WaitFor{Input: true}); err != nil || i.State != Running || i.Waiting != nil {
 			t.Errorf("%s tty=%v: %+v %+v %v", c.name, k%2 == 1, i, i.Waiting, err)
 		}
 	})
+}
+
+// TestQuiet: who waits for news gets them when there are no more for a moment, and
+// not while the job works.
+func TestQuiet(t *testing.T) {
+	r := registry(t)
+	for _, c := range []struct {
+		script string
+		quiet  bool
+	}{
+		{`for i in 1 2 3; do echo $i; sleep 0.3; done; exec sleep 1000`, true},
+		{`echo compiling; while :; do :; done`, false},
+		{`echo parent; (while :; do :; done)`, false},
+		{`while :; do echo again; sleep 0.3; done`, false},
+		{`sleep 1000`, false},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 6*time.Second)
+		j := begin(t, r, spec(c.script))
+		i, err := j.Wait(ctx, WaitFor{Quiet: true})
+		if early := ctx.Err() == nil; err != nil || early != c.quiet || i.State != Running {
+			t.Errorf("%s: quiet %v, %+v %v", c.script, early, i, err)
+		}
+		if c.quiet {
+			if got := text(t, j, Query{}); got != "1\n2\n3\n" {
+				t.Errorf("%q", got)
+			}
+			// It is still quiet, but nothing has come.
+			short, cancel := context.WithTimeout(t.Context(), 700*time.Millisecond)
+			if _, err := j.Wait(short, WaitFor{Quiet: true, From: i.Total}); err != nil || short.Err() == nil {
+				t.Errorf("returned without news: %v", err)
+			}
+			cancel()
+		}
+		cancel()
+		_, _ = j.Kill(context.Background(), 0)
+	}
+}
+
+// TestUntil: a line is found in what was printed before and what comes, whole or
+// not, without its colours, and in what an ended job has printed.
+func TestUntil(t *testing.T) {
+	r := registry(t)
+	j := begin(t, r, spec(`echo start; sleep 0.3; printf 'Local: \033[36mhttp://localhost:\033[1m5173\033[0m/'; sleep 1000`))
+	wait := func(pattern string, from int64, limit time.Duration) string {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		defer cancel()
+		i, err := j.Wait(ctx, WaitFor{Until: regexp.MustCompile(pattern), From: from})
+		if err != nil {
+			t.Error(err)
+		}
+		return i.Found
+	}
+	if got := wait(`http://.*\d`, 0, 20*time.Second); got != "Local: http://localhost:5173/" {
+		t.Errorf("%q", got)
+	}
+	if got := wait(`^start$`, 0, 20*time.Second); got != "start" {
+		t.Errorf("%q", got)
+	}
+	if got := wait(`^start$`, 6, 300*time.Millisecond); got != "" {
+		t.Errorf("%q was printed before", got)
+	}
+	if _, err := j.Kill(t.Context(), 0); err != nil {
+		t.Error(err)
+	}
+	if got := wait(`tar`, 0, time.Second); got != "start" {
+		t.Errorf("after its end: %q", got)
+	}
+	i, k, err := r.Run(t.Context(), spec(`echo one; echo listening; exec sleep 1000`), time.Minute, WaitFor{Until: regexp.MustCompile("^listen")}, Output{})
+	if err != nil || k == nil || i.State != Running || i.Found != "listening" {
+		t.Errorf("%+v %v", i, err)
+	}
 }
 
 // TestWaitingTime: a call that would wait for input for ever becomes a job
@@ -177,7 +261,7 @@ func TestWaitingTime(t *testing.T) {
 	s := spec(`echo -n 'sure? '; read -r x; echo "$x"`)
 	s.TTY = true
 	began := time.Now()
-	i, j, err := r.Run(t.Context(), s, time.Minute, true, Output{})
+	i, j, err := r.Run(t.Context(), s, time.Minute, WaitFor{Input: true}, Output{})
 	if err != nil || j == nil || i.Waiting == nil || i.Waiting.LastLine != "sure?" {
 		t.Fatalf("%+v %v", i, err)
 	}

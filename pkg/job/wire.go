@@ -31,7 +31,7 @@ const (
 
 type request struct {
 	Op     string         `json:"op"`
-	Input  bool           `json:"input,omitempty"` // follow: watch for waiting
+	Watch  bool           `json:"watch,omitempty"` // follow: find out whether it waits for input, and whether it is quiet
 	Text   []byte         `json:"text,omitempty"`
 	Keys   []string       `json:"keys,omitempty"` // byte sequences
 	EOF    bool           `json:"eof,omitempty"`

@@ -1,5 +1,7 @@
 package killtree
 
+import "time"
+
 // A Process is one entry of the process table. Pid and Start together name it
 // for as long as the machine runs; a PID alone may be another process by now.
 type Process struct {
@@ -10,6 +12,8 @@ type Process struct {
 	Session int    `json:"-"`
 	Name    string `json:"-"` // of the program, as the system cuts it
 	State   byte   `json:"-"` // R, S, D, T, Z … as ps shows it; 0 where unknown
+
+	CPU time.Duration `json:"-"` // processor time it has used, to 10 ms; 0 where unknown
 }
 
 // Find returns the process with that PID as it is now.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -31,7 +32,7 @@ func parseStat(line []byte) (p Process, ok bool) {
 	}
 	p.Name = string(line[open+1 : end])
 	p.Pid, _ = strconv.Atoi(string(bytes.TrimSpace(line[:open])))
-	i := 0
+	i, ticks := 0, 0
 	for word := range bytes.FieldsSeq(line[end+1:]) {
 		switch i {
 		case 0:
@@ -42,6 +43,10 @@ func parseStat(line []byte) (p Process, ok bool) {
 			p.Group, _ = strconv.Atoi(string(word))
 		case 3:
 			p.Session, _ = strconv.Atoi(string(word))
+		case 11, 12: // in user mode, and in the kernel; the unit is USER_HZ, 100 on every machine
+			n, _ := strconv.Atoi(string(word))
+			ticks += n
+			p.CPU = time.Duration(ticks) * (time.Second / 100)
 		case 19:
 			p.Start, _ = strconv.ParseUint(string(word), 10, 64)
 			return p, p.Pid > 0

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -62,9 +63,11 @@ type bashCall struct {
 	Keep        bool
 	Track       bool
 	Split       bool
+	Until       string
 
-	limited func() bool // timeout_ms was given
-	fed     func() bool // stdin was given
+	until   *regexp.Regexp // nil for none
+	limited func() bool    // timeout_ms was given
+	fed     func() bool    // stdin was given
 	dir     workspace.Path
 	argv    []string // what is started: the shell and its command, or Argv
 	shell   shell    // zero for Argv
@@ -87,6 +90,7 @@ func (b *bashCall) Params(p *param.Set) {
 		Between(1, 600_000).Alias("timeout", "timeoutMs").Given
 	p.Millis(&b.GraceMS, "grace_ms", "time between TERM and KILL when it is ended").Between(0, 60_000).Alias("grace", "kill_grace")
 	p.OptionalMillis(&b.YieldMS, "yield_ms", "wait so long at most; then the command goes on as a job").Between(0, 600_000).Alias("yield_time_ms", "yieldTimeMs", "yieldMs").Shown("wait until it ends")
+	untilParam(p, &b.Until, "return as soon as a line matches this regular expression (RE2); the command goes on as a job")
 	p.Bool(&b.Background, "background", "start it as a job and return at once").Alias("run_in_background", "is_background", "runInBackground")
 	p.Bool(&b.TTY, "tty", "give it a terminal; the call returns when it waits for input").Alias("pty", "terminal")
 	p.Int(&b.Rows, "rows", "lines of the terminal").Between(1, 1000)
@@ -102,6 +106,10 @@ func (b *bashCall) Params(p *param.Set) {
 
 // Needs implements tool.Call.
 func (b *bashCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, error) {
+	var err error
+	if b.until, err = pattern("until", b.Until); err != nil {
+		return nil, err
+	}
 	if err := b.check(env); err != nil {
 		return nil, err
 	}
@@ -226,9 +234,15 @@ func (b *bashCall) Describe(env *tool.Env) map[string]any {
 	}
 }
 
+// untilYield is how long a call waits for the line that it names, when it does not
+// say how long.
+const untilYield = time.Minute
+
 // yield is how long the call waits at most; negative for until the end.
 func (b *bashCall) yield() time.Duration {
 	switch {
+	case b.until != nil && b.YieldMS == nil:
+		return untilYield
 	case b.Background:
 		return 0
 	case b.YieldMS != nil:
@@ -362,6 +376,7 @@ func (b *bashCall) start(ctx context.Context, env *tool.Env, out job.Output) (ra
 	// withheld from the command must not be found there.
 	c.Tree.NoFork = b.box.config == nil && os.Geteuid() == 0 && len(b.env.withheld) > 0
 	yield := b.yield()
+	w := job.WaitFor{Input: yield > 0, Quiet: yield > 0 && b.until == nil, Until: b.until}
 	if yield < 0 && !b.TTY && !b.Keep {
 		c.Later = env.Later
 		go tool.Learn(&tool.Result{Metadata: &bashMeta{}})
@@ -369,7 +384,8 @@ func (b *bashCall) start(ctx context.Context, env *tool.Env, out job.Output) (ra
 		return ranStatus(s), err
 	}
 	if yield < 0 && b.TTY {
-		yield = c.Timeout + time.Hour // only waiting for input makes it a job
+		yield = c.Timeout + time.Hour // only what would take input makes it a job
+		w = job.WaitFor{Input: true, Ready: true}
 	}
 	spec := job.Spec{
 		Command: c, Name: b.Description, Keep: b.Keep, Report: b.report, OpenStdin: yield >= 0 && !b.fed(),
@@ -380,7 +396,7 @@ func (b *bashCall) start(ctx context.Context, env *tool.Env, out job.Output) (ra
 	}
 	if yield != 0 {
 		reg := registry(env)
-		info, j, err := reg.Run(ctx, spec, yield, yield > 0, out)
+		info, j, err := reg.Run(ctx, spec, yield, w, out)
 		if !info.Alive() {
 			env.Later(reg.Collect)
 		}
@@ -499,6 +515,9 @@ func (b *bashCall) conclude(ctx context.Context, env *tool.Env, r *tool.Result, 
 	}
 	if m.Incomplete != "" {
 		notes = append(notes, "["+m.Incomplete+"]")
+	}
+	if b.until != nil && m.Until == "" {
+		notes = append(notes, noLine)
 	}
 	text := r.Output
 	if text == "" && m.TotalBytes > 0 && m.zeros == 0 {

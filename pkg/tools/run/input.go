@@ -184,10 +184,10 @@ func (i *inputCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error
 	defer cancel()
 	// At first it still waits for what it is just being sent.
 	settle, enough := context.WithTimeout(wait, 200*time.Millisecond)
-	_, err := i.job.Wait(settle, false)
+	_, err := i.job.Wait(settle, job.WaitFor{})
 	enough()
 	if err == nil {
-		_, err = i.job.Wait(wait, true)
+		_, err = i.job.Wait(wait, job.WaitFor{Input: true})
 	}
 	if err != nil {
 		return nil, jobError(err)

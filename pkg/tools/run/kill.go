@@ -139,7 +139,7 @@ func (k *killCall) end(ctx context.Context, j *job.Job, before job.Info) (job.In
 	}
 	wait, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
-	return j.Wait(wait, false)
+	return j.Wait(wait, job.WaitFor{})
 }
 
 func signalLabel(name string) string {

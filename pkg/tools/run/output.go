@@ -31,19 +31,21 @@ type outputCall struct {
 	TimeoutMS int
 	Offset    *int
 	SinceLast bool
+	Until     string
 	Grep      string
 	Lines     *int
 
-	grep *regexp.Regexp
+	until, grep *regexp.Regexp
 }
 
 // Params implements tool.Call.
 func (o *outputCall) Params(p *param.Set) {
 	jobID(p, &o.ID)
-	p.Bool(&o.Wait, "wait", "wait until it ends or waits for input").Alias("block")
+	p.Bool(&o.Wait, "wait", "wait until it ends, waits for input, or has printed something new and is quiet").Alias("block")
 	p.Millis(&o.TimeoutMS, "timeout_ms", "how long to wait at most; the job goes on").Between(0, 600_000).Alias("timeout", "timeoutMs", "yield_ms")
 	p.OptionalInt(&o.Offset, "offset", "the byte to start at, counted from 0; negative from the end").Shown("what is new")
 	p.Bool(&o.SinceLast, "since_last", "only what was not read before; false starts at the beginning")
+	untilParam(p, &o.Until, "wait for a line that matches this regular expression (RE2)")
 	p.String(&o.Grep, "grep", "only lines that match this regular expression (RE2)").Alias("filter", "pattern")
 	p.OptionalInt(&o.Lines, "lines", "only the last so many lines").Between(1, 1_000_000).Alias("tail").Shown("all")
 }
@@ -51,12 +53,11 @@ func (o *outputCall) Params(p *param.Set) {
 // Needs implements tool.Call: the job is the session's own.
 func (o *outputCall) Needs(context.Context, *tool.Env) ([]policy.Access, error) {
 	var err error
-	if o.Grep != "" {
-		if o.grep, err = regexp.Compile(o.Grep); err != nil {
-			return nil, tool.Errorf(tool.BadInput, "grep: %w", err).WithHint("write it as RE2 does, or escape what is meant literally with \\")
-		}
+	if o.grep, err = pattern("grep", o.Grep); err != nil {
+		return nil, err
 	}
-	return nil, nil
+	o.until, err = pattern("until", o.Until)
+	return nil, err
 }
 
 // Run implements tool.Call.
@@ -65,6 +66,7 @@ func (o *outputCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, erro
 	if err != nil {
 		return nil, err
 	}
+	var found job.Info
 	if o.Wait {
 		wait, cancel := context.WithTimeout(ctx, time.Duration(o.TimeoutMS)*time.Millisecond)
 		if env.Emit != nil {
@@ -73,7 +75,7 @@ func (o *outputCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, erro
 				return i.Total
 			})
 		}
-		_, err = j.Wait(wait, true)
+		found, err = j.Wait(wait, job.WaitFor{Input: true, Quiet: o.until == nil, Until: o.until, From: o.from(j)})
 		cancel()
 		if err != nil {
 			return nil, jobError(err)
@@ -87,10 +89,29 @@ func (o *outputCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, erro
 		q.Lines = *o.Lines
 	}
 	r, err := readJob(ctx, env, j, q)
+	if r != nil && o.until != nil {
+		if m, ok := r.Metadata.(*jobOutput); ok {
+			m.Until = found.Found
+		}
+		if found.Found == "" {
+			r.Output += noLine + "\n"
+		}
+	}
 	if r != nil && o.Wait && r.Status == 0 {
 		r.Status = exitOf(r)
 	}
 	return r, errors.Join(err, context.Cause(ctx))
+}
+
+// from is where the output begins that this call is for.
+func (o *outputCall) from(j *job.Job) int64 {
+	switch {
+	case o.Offset != nil && *o.Offset >= 0:
+		return int64(*o.Offset)
+	case o.Offset == nil && o.SinceLast:
+		return j.Unread()
+	}
+	return 0
 }
 
 func exitOf(r *tool.Result) int {

@@ -5,12 +5,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
 	"github.com/agentkit-go/agentkit/pkg/job"
+	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 	"github.com/agentkit-go/agentkit/pkg/truncate"
 )
@@ -28,6 +30,7 @@ type ran struct {
 	Killed     bool         `json:"killed"`                  // something it left running was ended
 	Kept       bool         `json:"kept,omitempty"`          // something it left running goes on as a job
 	Waiting    *job.Waiting `json:"waiting,omitempty"`       // it waits for input
+	Until      string       `json:"until,omitempty"`         // the line that was waited for
 	Stopped    bool         `json:"stopped,omitempty"`       // a signal holds it
 	Silent     bool         `json:"not_answering,omitempty"` // its supervisor is stopped or stuck
 	KillMethod string       `json:"kill_method"`
@@ -65,7 +68,7 @@ func ranJob(i job.Info, j *job.Job) ran {
 	r := ran{
 		ExitCode: i.ExitCode, Signal: i.Signal, Status: string(i.State), DurationMS: i.Wall.Milliseconds(), UserMS: i.User.Milliseconds(),
 		SystemMS: i.System.Milliseconds(), MaxRSS: i.MaxRSS, Killed: i.Leftovers || i.Overtime, overtime: i.Overtime, Kept: i.Kept, Waiting: i.Waiting, Stopped: i.Stopped, Silent: i.Silent, KillMethod: i.Method,
-		held: i.Held, incomplete: i.Incomplete, tty: i.TTY,
+		Until: i.Found, held: i.Held, incomplete: i.Incomplete, tty: i.TTY,
 	}
 	if i.State == job.Running && !i.Started.IsZero() {
 		r.DurationMS = time.Since(i.Started).Milliseconds()
@@ -78,6 +81,9 @@ func ranJob(i job.Info, j *job.Job) ran {
 	}
 	return r
 }
+
+// noLine says that the line which was waited for has not come.
+const noLine = "[no line has matched until so far]"
 
 // notes say in words what the output of a command does not show.
 func (r *ran) notes(meaning string) []string {
@@ -278,4 +284,21 @@ func unfinished(text []byte) int {
 		}
 	}
 	return 0
+}
+
+// pattern compiles the regular expression of a parameter; nil for "".
+func pattern(name, text string) (*regexp.Regexp, error) {
+	if text == "" {
+		return nil, nil
+	}
+	re, err := regexp.Compile(text)
+	if err != nil {
+		return nil, tool.Errorf(tool.BadInput, "%s: %w", name, err).WithHint("write it as RE2 does, or escape what is meant literally with \\")
+	}
+	return re, nil
+}
+
+// untilParam declares the pattern of a line that is waited for.
+func untilParam(p *param.Set, into *string, usage string) {
+	p.String(into, "until", usage).Alias("wait_for", "wait_until", "ready_pattern")
 }
