@@ -115,14 +115,138 @@ func (pl *placer) place(h *Hunk) ([]change, *Refusal) {
 			if len(at) == 0 {
 				continue
 			}
+			offset := pl.offset
 			i, r := pl.choose(h, at, len(old)-drop)
+			if r == nil {
+				r = pl.contested(h, i, h.OldLine-1+offset)
+			}
 			if r != nil {
 				return nil, r
 			}
 			return pl.change(h, i, drop)
 		}
 	}
+	if cs, r := pl.trimmed(h); cs != nil || r != nil {
+		return cs, r
+	}
 	return pl.like(h)
+}
+
+// mostTrimmed is how many outer lines of context, a side, a place may lack.
+const mostTrimmed = 2
+
+// trimmed places a hunk whose outer lines of context are not there, where the
+// rest is as it says: the nearer a line is to the change, the more it tells.
+func (pl *placer) trimmed(h *Hunk) ([]change, *Refusal) {
+	found := pl.trimmedPlaces(h)
+	if len(found) == 0 {
+		return nil, nil
+	}
+	var at []int
+	for _, f := range found {
+		at = append(at, f.start)
+	}
+	slices.Sort(at)
+	i, r := pl.choose(h, slices.Compact(at), len(h.side('+')))
+	if r != nil {
+		return nil, r
+	}
+	f := found[slices.IndexFunc(found, func(f trimmedPlace) bool { return f.start == i })]
+	return pl.change(&f.rest, i+f.head, 0)
+}
+
+// contested refuses a place that is far from the line that the hunk names, when
+// another is near that lacks no more than outer lines of context.
+func (pl *placer) contested(h *Hunk, at, line int) *Refusal {
+	far := func(i int) int { return max(i-line, line-i) }
+	if h.OldLine == 0 || far(at) <= nearTrimmed {
+		return nil
+	}
+	for _, f := range pl.trimmedPlaces(h) {
+		if 3*far(f.start) < far(at) {
+			return pl.ambiguous([]int{f.start, at}, len(h.side('+')))
+		}
+	}
+	return nil
+}
+
+// A trimmedPlace is where a part of a hunk stands.
+type trimmedPlace struct {
+	rest  Hunk
+	head  int // lines that are left out before it
+	start int // where the whole hunk would begin
+}
+
+// trimmedPlaces are the places of a hunk without its outer lines of context:
+// with as few left out as can be, or all of them where the hunk has a line
+// number to choose among them.
+func (pl *placer) trimmedPlaces(h *Hunk) []trimmedPlace {
+	var out, weak []trimmedPlace
+	left := 0
+	for _, t := range trims(h.context()) {
+		if t[0]+t[1] > left && len(out) > 0 && h.OldLine == 0 {
+			break
+		}
+		left = t[0] + t[1]
+		f := trimmedPlace{rest: *h, head: t[0]}
+		f.rest.Lines = h.Lines[t[0] : len(h.Lines)-t[1]]
+		old := f.rest.side('+')
+		if len(old) == 0 {
+			continue
+		}
+		tells := tellsPlace(old)
+		for _, i := range pl.findExact(old) {
+			f.start = i - t[0]
+			if tells {
+				out = append(out, f)
+			} else if h.OldLine > 0 && f.start == h.OldLine-1+pl.offset {
+				weak = append(weak, f)
+			}
+		}
+	}
+	if len(out) == 0 {
+		return weak
+	}
+	return out
+}
+
+// context is how many lines of context a hunk begins and ends with.
+func (h *Hunk) context() (head, tail int) {
+	for head < len(h.Lines) && h.Lines[head].Op == ' ' {
+		head++
+	}
+	for tail < len(h.Lines)-head && h.Lines[len(h.Lines)-1-tail].Op == ' ' {
+		tail++
+	}
+	return head, tail
+}
+
+// trims are the ways to leave out lines of context at both ends, the fewest
+// lines first. One line stays where there is one.
+func trims(head, tail int) [][2]int {
+	var out [][2]int
+	for n := 1; n <= 2*mostTrimmed; n++ {
+		for a := min(n, mostTrimmed); a >= max(0, n-mostTrimmed); a-- {
+			if a < max(head, 1) && n-a < max(tail, 1) {
+				out = append(out, [2]int{a, n - a})
+			}
+		}
+	}
+	return out
+}
+
+const (
+	leastTelling = 1.0 // weight of lines that say by themselves where they stand
+	nearTrimmed  = 3   // lines from where a hunk says it is, within which nothing contests a place
+)
+
+// tellsPlace reports whether lines say where they stand.
+func tellsPlace(lines []string) bool {
+	sum := 0.0
+	for _, l := range lines {
+		sum += weight(l)
+	}
+	return sum >= leastTelling && len(lines) > 1
 }
 
 // stands reports whether the lines are just where the hunk's number says. That
