@@ -23,11 +23,18 @@ func applyHunks(file []byte, hunks []Hunk) ([]byte, []HunkResult, []string, *Ref
 		pl := newPlacer(cur, len(hunks)-first)
 		pl.told = slices.ContainsFunc(hunks, func(h Hunk) bool { return h.tellsEndings() })
 		pl.offset = bytes.Count(cur, []byte{'\n'}) - bytes.Count(file, []byte{'\n'})
+		pl.last = lastLine(hunks, results[:first])
 		var all []change
 		var failed *Refusal
 		i := first
 		for ; i < len(hunks); i++ {
 			c, r := pl.place(&hunks[i])
+			if r == nil && len(c) > 0 {
+				r = pl.placed(c[0].hit.Lines[0]-1, c[0].hit.Lines[1]-c[0].hit.Lines[0]+1)
+				if r != nil {
+					return nil, nil, nil, r
+				}
+			}
 			if r != nil {
 				failed = r
 				break
@@ -72,6 +79,19 @@ func applyHunks(file []byte, hunks []Hunk) ([]byte, []HunkResult, []string, *Ref
 		cur, first, applied = after, i, applied+len(all)
 	}
 	return cur, results, warns, nil
+}
+
+// lastLine is the line behind the hunks that were applied; -1 when they are not
+// in order.
+func lastLine(hunks []Hunk, results []HunkResult) int {
+	last := 0
+	for i, x := range results {
+		if x.Line-1 < last {
+			return -1
+		}
+		last = x.Line - 1 + len(hunks[i].side('-'))
+	}
+	return last
 }
 
 // shift moves the lines of earlier results past what later hunks add.

@@ -18,6 +18,8 @@ type placer struct {
 	tight   []uint64 // of its tight form, 0 for a blank one
 	runs    *chains  // where each hash of exact and of tight is; nil for a few hunks
 	offset  int      // how far the last hunk with a line number lay from it
+	last    int      // the line behind the last hunk that was placed; -1 when they are not in order
+	doubt   *Refusal // of a hunk that was placed by the order of the hunks
 	told    bool     // the hunks tell CRLF from LF
 	warns   []string
 }
@@ -353,11 +355,15 @@ func findRun(all, want []uint64) []int {
 	return out
 }
 
-// choose takes the place that the hunk's own anchor decides on.
+// choose takes the place that the hunk's own anchor decides on, or its line
+// number, or the order of the hunks.
 func (pl *placer) choose(h *Hunk, at []int, size int) (int, *Refusal) {
+	inBlock := false
 	if len(h.Anchors) > 0 {
-		if behind := pl.behind(pl.anchors(h.Anchors), at); len(behind) > 0 {
+		anchors := pl.anchors(h.Anchors)
+		if behind := pl.behind(anchors, at); len(behind) > 0 {
 			at = behind
+			inBlock = pl.last > 0 && slices.ContainsFunc(anchors, func(a int) bool { return a < pl.last && pl.last <= pl.blockEnd(a) })
 		} else {
 			pl.warns = append(pl.warns, fmt.Sprintf("the line behind @@, %q, is not before the change", clip(h.Anchors[len(h.Anchors)-1])))
 		}
@@ -381,7 +387,27 @@ func (pl *placer) choose(h *Hunk, at []int, size int) (int, *Refusal) {
 	if len(at) == 1 {
 		return at[0], nil
 	}
-	return 0, pl.ambiguous(at, size)
+	r := pl.ambiguous(at, size)
+	if x, _ := slices.BinarySearch(at, pl.last); x < len(at) && pl.last > 0 && h.OldLine == 0 && (len(h.Anchors) == 0 || inBlock) {
+		pl.doubt = r // unless a later hunk stands before this one
+		return at[x], nil
+	}
+	return 0, r
+}
+
+// placed notes where a hunk goes. Hunks that are in order need not say more
+// than that; the refusal is that of a hunk that was placed by the order, when
+// this one breaks it.
+func (pl *placer) placed(at, size int) *Refusal {
+	if at < pl.last && pl.doubt != nil {
+		return pl.doubt
+	}
+	if pl.last >= 0 && at >= pl.last {
+		pl.last = at + size
+	} else {
+		pl.last = -1
+	}
+	return nil
 }
 
 // nearest is the place at a line, or the one that is clearly nearer to it than
@@ -457,16 +483,42 @@ func (pl *placer) linesLike(l string) []int {
 	return begin
 }
 
-// behind are the first places at or behind each anchor.
+// behind are the places in the blocks that the anchors begin, or where there
+// are none the places behind them.
 func (pl *placer) behind(anchors, at []int) []int {
-	var out []int
-	for _, a := range anchors {
-		x, _ := slices.BinarySearch(at, a)
-		if x < len(at) && (len(out) == 0 || out[len(out)-1] != at[x]) {
-			out = append(out, at[x])
+	var inside, behind []int
+	for _, i := range at {
+		if slices.ContainsFunc(anchors, func(a int) bool { return a <= i && i < pl.blockEnd(a) }) {
+			inside = append(inside, i)
+		}
+		if len(anchors) > 0 && i >= anchors[0] {
+			behind = append(behind, i)
 		}
 	}
-	return out
+	if len(inside) > 0 {
+		return inside
+	}
+	return behind
+}
+
+// blockEnd is the line behind the block that line a begins: what is indented
+// deeper, and what closes it.
+func (pl *placer) blockEnd(a int) int {
+	width := func(i int) int { return len(lead(string(pl.text.raw(i)))) }
+	for i := a + 1; i < pl.text.lines(); i++ {
+		l := strings.TrimSpace(string(pl.text.raw(i)))
+		switch {
+		case l == "" || width(i) > width(a):
+		case width(i) < width(a):
+			return i
+		case strings.ContainsAny(l[:1], "})]") && !strings.HasSuffix(l, "{") || l == "end":
+			return i + 1
+		case strings.ContainsAny(l[:1], "{})]"), slices.Contains([]string{"else", "elif", "elsif", "except", "finally", "catch", "rescue", "ensure"}, strings.TrimRight(strings.Fields(l)[0], ":")):
+		default:
+			return i
+		}
+	}
+	return pl.text.lines()
 }
 
 func (pl *placer) ambiguous(at []int, size int) *Refusal {
