@@ -85,6 +85,7 @@ type fileState struct {
 	from   string      // where the content comes from, when from another path
 	copied bool
 	added  bool // by this patch
+	taken  bool // the patch has moved another file here before it moved or deleted this one
 	hunks  []HunkResult
 
 	existed bool
@@ -239,6 +240,10 @@ func (a *applier) remove(f *FilePatch) error {
 	if err != nil {
 		return err
 	}
+	data := s.data
+	if s.taken {
+		data = s.before
+	}
 	if len(f.Hunks) > 0 {
 		var b strings.Builder
 		for _, h := range f.Hunks {
@@ -248,9 +253,13 @@ func (a *applier) remove(f *FilePatch) error {
 				}
 			}
 		}
-		if strings.TrimRight(unixLines(b.String()), " \t\r\n") != strings.TrimRight(unixLines(string(s.data)), " \t\r\n") {
+		if strings.TrimRight(unixLines(b.String()), " \t\r\n") != strings.TrimRight(unixLines(string(data)), " \t\r\n") {
 			return a.refuse(Conflict, s.path, "the file to be deleted has other content than the patch says", "read it again")
 		}
+	}
+	if s.taken {
+		s.taken = false // what is there now has come from elsewhere
+		return nil
 	}
 	s.exists, s.data, s.added = false, nil, false
 	return nil
@@ -267,21 +276,49 @@ func (a *applier) move(f *FilePatch) error {
 		return err
 	case to.exists && to.meta.Mode.IsDir():
 		return a.refuse(BadInput, to.path, "the file cannot be moved there: "+isDirectory, "name a file")
-	case to.exists:
+	case to.exists && !a.leaves(to, f):
 		return a.refuse(Conflict, to.path, "the file would be overwritten by the move of "+from.path, "delete it first, in a section of its own, or choose another name")
 	}
 	moved := *from
+	if from.taken {
+		moved = fileState{path: from.path, data: from.before, meta: from.meta}
+	}
 	if err := a.update(&moved, f); err != nil {
 		return err
 	}
+	to.taken = to.exists
 	to.exists, to.data, to.mode, to.hunks = true, moved.data, moved.mode, moved.hunks
-	to.meta.Mode = from.meta.Mode
-	if to.from = from.path; from.from != "" {
-		to.from, to.copied = from.from, from.copied
+	if to.taken && to.mode == 0 && from.meta.Mode.Perm() != to.meta.Mode.Perm() {
+		to.mode = from.meta.Mode.Perm()
+	} else if !to.taken {
+		to.meta.Mode = from.meta.Mode
+	}
+	if to.from = from.path; moved.from != "" {
+		to.from, to.copied = moved.from, moved.copied
 	}
 	to.added = from.added && !from.existed
+	if from.taken {
+		from.taken = false
+		return nil
+	}
 	from.exists, from.data, from.hunks, from.added = false, nil, nil, false
 	return nil
+}
+
+// leaves reports whether a section behind f moves or deletes the file: the
+// sections of git's diffs are about the files as they were before the patch.
+func (a *applier) leaves(s *fileState, f *FilePatch) bool {
+	behind := false
+	for i := range a.patch.Files {
+		g := &a.patch.Files[i]
+		if behind = behind || g == f; !behind || g == f || !a.patch.unified {
+			continue
+		}
+		if g.Action == Move && a.patch.path(g.From) == s.path || g.Action == Delete && a.patch.path(g.Path) == s.path {
+			return true
+		}
+	}
+	return false
 }
 
 func (a *applier) changed() bool { return len(a.changes().Files) > 0 }
@@ -306,7 +343,7 @@ func (a *applier) changes() *Changes {
 			if bytes.Equal(s.data, s.before) && (s.mode == 0 || s.mode == s.meta.Mode.Perm()) {
 				continue
 			}
-		case s.exists && s.from != "" && !s.copied && a.files[s.from].existed:
+		case s.exists && s.from != "" && !s.copied && a.files[s.from].existed && !a.files[s.from].exists:
 			f.Action, f.From, f.Before = Move, s.from, a.files[s.from].before
 		case s.exists:
 			f.Action, f.Before = Add, nil

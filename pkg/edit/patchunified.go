@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"strconv"
@@ -18,9 +19,11 @@ type unifiedFile struct {
 	copied             bool
 	added, deleted     bool
 	binary             bool
+	special            string // what git says of a file that is no regular one
 	mode               fs.FileMode
 	hunks              []Hunk
 	hasNames, hasHunks bool
+	ended              bool // its headers have ended
 }
 
 // parseUnified reads a unified diff.
@@ -55,17 +58,29 @@ func (p *Patch) parseUnified(lines []string) *Refusal {
 			f.hasNames = true
 			f.old, f.new = fileName(l[4:]), fileName(next[4:])
 			i++
-		case strings.HasPrefix(l, "@@"):
+		case isContextHeader(lines[i:]):
+			if r := finish(); r != nil {
+				return r
+			}
+			f = &unifiedFile{hasNames: true, old: fileName(l[4:]), new: fileName(next[4:])}
+			i++
+		case strings.HasPrefix(l, "@@"), strings.HasPrefix(l, contextHunk):
 			if f == nil {
 				return badPatch(fmt.Sprintf("line %d of the patch is a hunk of no file", i+1))
 			}
-			h, n := parseHunk(lines[i:])
+			parse := parseHunk
+			if l[0] == '*' {
+				parse = parseContextHunk
+			}
+			h, n := parse(lines[i:])
 			if len(h.Lines) > 0 {
 				f.hunks = append(f.hunks, h)
 			}
 			f.hasHunks = true
 			i += n - 1
-		case f != nil:
+		case f != nil && f.git && (l == "" || strings.TrimRight(l, " ") == "--"):
+			f.ended = true // what follows is no header: the next mail
+		case f != nil && !f.hasHunks && !f.ended:
 			f.header(strings.TrimSuffix(l, "\r"))
 		}
 		i++
@@ -83,8 +98,13 @@ func (p *Patch) parseUnified(lines []string) *Refusal {
 func (f *unifiedFile) header(l string) {
 	mode := func(s string) fs.FileMode {
 		n, err := strconv.ParseUint(strings.TrimSpace(s), 8, 32)
-		if err != nil {
+		switch {
+		case err != nil:
 			return 0
+		case n&0o170000 == 0o120000:
+			f.special = "a symbolic link"
+		case n&0o170000 == 0o160000:
+			f.special = "a submodule"
 		}
 		return fs.FileMode(n) & fs.ModePerm
 	}
@@ -94,7 +114,9 @@ func (f *unifiedFile) header(l string) {
 	}{
 		{"new mode ", func(s string) { f.mode = mode(s) }},
 		{"new file mode ", func(s string) { f.mode, f.added = mode(s), true }},
-		{"deleted file mode ", func(string) { f.deleted = true }},
+		{"old mode ", func(s string) { mode(s) }},
+		{"index ", func(s string) { mode(s[strings.LastIndexByte(s, ' ')+1:]) }},
+		{"deleted file mode ", func(s string) { mode(s); f.deleted = true }},
 		{"rename from ", func(s string) { f.from = fileName(s) }},
 		{"rename to ", func(s string) { f.to = fileName(s) }},
 		{"copy from ", func(s string) { f.from, f.copied = fileName(s), true }},
@@ -125,6 +147,11 @@ func (p *Patch) finish(f *unifiedFile) *Refusal {
 	}
 	out := FilePatch{Action: Update, Path: new, Mode: f.mode, Hunks: f.hunks}
 	switch {
+	case f.special != "" && (!f.deleted || f.special != "a symbolic link"):
+		return &Refusal{
+			Code: BadInput, Path: cmp.Or(out.Path, f.to), Message: "the patch changes " + f.special + ", which can only be deleted or renamed",
+			Hint: "leave this file out of the patch, and make the change with a command such as ln or git",
+		}
 	case f.binary:
 		return badPatch("the change of " + new + " is binary; write the file instead")
 	case f.from != "" && f.to != "":
@@ -279,8 +306,8 @@ func parseHunk(lines []string) (h Hunk, used int) {
 		if !counted && (endsHunk(lines[used:]) || ok && (l == "" || !strings.ContainsRune(" +-\\\r", rune(l[0])))) {
 			break
 		}
-		if counted && endsFile(lines[used:]) {
-			break
+		if counted && endsFile(lines[used:]) || ok && !counted && strings.TrimRight(l, " ") == "--" {
+			break // the latter begins the signature of a mail
 		}
 		if strings.HasPrefix(l, `\`) {
 			h.noEOL()

@@ -100,7 +100,7 @@ func startOfPatch(lines []string) (at int, unified bool) {
 		if verb, _, ok := fileHeader(l); ok && isVerb(verb) {
 			return i, false
 		}
-		if strings.HasPrefix(l, "diff --git ") || strings.HasPrefix(l, "--- ") && i+1 < len(lines) && strings.HasPrefix(lines[i+1], "+++ ") {
+		if isContextHeader(lines[i:]) || strings.HasPrefix(l, "diff --git ") || strings.HasPrefix(l, "--- ") && i+1 < len(lines) && strings.HasPrefix(lines[i+1], "+++ ") {
 			return i, true
 		}
 	}
