@@ -2,6 +2,8 @@
 // allow, ask or deny, by which rule, in which file and line, and why.
 package policy
 
+import "github.com/agentkit-go/agentkit/pkg/programs"
+
 // A Kind says what an Access does.
 type Kind string
 
@@ -40,13 +42,13 @@ const (
 )
 
 // A Class is what is known of a program with these very arguments.
-type Class string
+type Class = programs.Class
 
 // The classes of a command.
 const (
-	Unknown  Class = ""         // nothing is known of it
-	ReadOnly Class = "readonly" // it changes nothing, whatever files it is given
-	Known    Class = "known"    // all it touches stands in accesses of its own
+	Unknown  = programs.Unknown
+	ReadOnly = programs.ReadOnly
+	Known    = programs.Known
 )
 
 // An Access is one thing a call does to the world outside it. A call's needs

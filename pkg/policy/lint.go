@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
@@ -124,11 +125,11 @@ func (l *linter) broadCommand(r *rule) {
 		return
 	}
 	switch roleOf(first.text) {
-	case shellRole, interpreterRole:
+	case programs.ShellRole, programs.InterpreterRole:
 		if r.words[len(r.words)-1].kind == anyWords {
 			l.add(r, "broad", "allows any program text: "+first.text+" runs what its arguments say")
 		}
-	case wrapperRole:
+	case programs.WrapperRole:
 		if open {
 			l.add(r, "broad", first.text+" runs the program that its arguments name, with whatever it changes about it")
 		}

@@ -3,6 +3,8 @@ package policy
 import (
 	"slices"
 	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/programs"
 )
 
 // Facts are what the decision about one access needs to know more than once.
@@ -178,7 +180,7 @@ func (m *matcher) coversArguments(a *Access) tri {
 		return got
 	}
 	if len(m.words) > 2 && m.words[1].kind == literalWord {
-		i := afterOptions(argv, valuedOptions(m.words[0].text))
+		i := afterOptions(argv, m.valued)
 		return min(maybe, b2t(matchAround(m.words, argv[min(i, len(argv)):], cut(dynamic, i), start)))
 	}
 	return no
@@ -232,9 +234,8 @@ func (m *matcher) coversSubcommand(argv []string, dynamic []bool, start uint64) 
 	matches := func(i int) bool {
 		return i < len(argv) && argv[i] == m.words[1].text && matchWords(m.words, argv[i:], cut(dynamic, i), start, false)
 	}
-	valued := valuedOptions(m.words[0].text)
-	if valued != "" {
-		return b2t(matches(afterOptions(argv, valued)))
+	if m.valued != "" {
+		return b2t(matches(afterOptions(argv, m.valued)))
 	}
 	certain := true
 	for i := 1; i < len(argv); i++ {
@@ -254,7 +255,7 @@ func (m *matcher) coversSubcommand(argv []string, dynamic []bool, start uint64) 
 func afterOptions(argv []string, valued string) int {
 	i := 0
 	for i < len(argv) && isOption(argv[i]) {
-		if strings.Contains(valued, " "+argv[i]+" ") {
+		if programs.Has(valued, argv[i]) {
 			i++
 		}
 		i++

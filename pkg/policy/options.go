@@ -46,8 +46,8 @@ func (m *matcher) coversOptions(a *Access, argv []string, dynamic []bool, start 
 		}
 	}
 	first := argv
-	if valued := valuedOptions(m.words[0].text); valued != "" { // as in git -C dir push
-		i := afterOptions(argv, valued)
+	if m.valued != "" { // as in git -C dir push
+		i := afterOptions(argv, m.valued)
 		first, dynamic = argv[min(i, len(argv)):], cut(dynamic, i)
 	}
 	operands, unknown := operandsOf(first, dynamic)

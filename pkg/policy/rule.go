@@ -42,6 +42,7 @@ type matcher struct {
 	words   []word
 	exact   bool     // every word is literal
 	options uint64   // the set of words that spell options
+	valued  string   // options of its program whose value is the next word; see [programs.Record]
 	same    *matcher // the same pattern in usual words; nil where it has them
 	prog    string   // the one program that an absolute first word means
 	alias   string   // what prog links to, when it lies in a trusted directory
@@ -192,6 +193,7 @@ func (w *world) command(m *matcher, pattern string) (err error) {
 		return err
 	}
 	m.exact, m.options = literalWords(m.words), optionWords(m.words)
+	m.valued = record(m.words[0].text).Valued
 	first := &m.words[0]
 	if name, _, ok := strings.Cut(first.text, "="); ok && isVariableName(name) {
 		if len(m.words) > 1 {

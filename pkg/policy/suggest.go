@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
@@ -93,7 +94,7 @@ func (p *Policy) suggestProgram(a *Access) []string {
 		return nil
 	}
 	for _, name := range [...]string{a.Argv[0], a.Program} {
-		if name != "" && roleOf(name) != plainRole {
+		if name != "" && roleOf(name) != programs.NoRole {
 			return nil
 		}
 	}

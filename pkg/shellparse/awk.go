@@ -3,19 +3,21 @@ package shellparse
 import (
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
+
 	"github.com/agentkit-go/agentkit/pkg/policy"
 )
 
 // awk reads awk: its program, and the files it is given.
 func (w *walker) awk(c *call) {
-	w.options(c, "F,field-separator: v,assign: f,file:! E,exec:! i,include:! l,load:! e,source: b,characters-as-bytes c,traditional C d,dump-variables?> D,debug?! g h n,non-decimal-data N o,pretty-print?> O p,profile?> P,posix r,re-interval s S,sandbox t,lint-old L,lint? V,version W:! csv k", stylePosix)
-	programs := []word(nil)
+	w.options(c, c.prog.Options, c.prog.Style)
+	texts := []word(nil)
 	for _, o := range c.opts {
 		switch {
 		case hasName(o.names, "source"):
-			programs = append(programs, o.val)
+			texts = append(texts, o.val)
 		case hasName(o.names, "file") || hasName(o.names, "exec"):
-			w.role(c, 'r', o.val)
+			w.role(c, programs.Read, o.val)
 		}
 	}
 	files := c.args
@@ -23,9 +25,9 @@ func (w *walker) awk(c *call) {
 		if files[0].multi {
 			c.opaque(w, "the program is not known before it runs")
 		}
-		programs, files = append(programs, files[0]), files[1:]
+		texts, files = append(texts, files[0]), files[1:]
 	}
-	for _, p := range programs {
+	for _, p := range texts {
 		if p.dyn {
 			c.opaque(w, "the program is not known before it runs")
 			continue
@@ -36,7 +38,7 @@ func (w *walker) awk(c *call) {
 		if name, _, ok := strings.Cut(f.text, "="); ok && !f.dyn && plain(name) && !strings.ContainsAny(name, "/.") {
 			continue
 		}
-		w.role(c, 'r', f)
+		w.role(c, programs.Read, f)
 	}
 }
 
@@ -171,11 +173,11 @@ func (w *walker) awkProgram(c *call, s string) {
 				w.shellText(c, word{text: tokens[i-1].text})
 			}
 		case t.kind == 'o' && (t.text == ">" || t.text == ">>") && printing && depth <= 0:
-			w.awkFile(c, 'w', at(i+1), at(i+2))
+			w.awkFile(c, programs.Write, at(i+1), at(i+2))
 		case t.kind == 'w' && t.text == "getline":
 			for k := i + 1; k < i+4; k++ {
 				if at(k).text == "<" && at(k).kind == 'o' {
-					w.awkFile(c, 'r', at(k+1), at(k+2))
+					w.awkFile(c, programs.Read, at(k+1), at(k+2))
 				}
 			}
 		case t.kind == 'o' && t.text == "@":
@@ -189,7 +191,7 @@ func (w *walker) awkProgram(c *call, s string) {
 }
 
 // awkFile lists a file that a program names: a constant alone is known.
-func (w *walker) awkFile(c *call, role byte, t, next awkToken) {
+func (w *walker) awkFile(c *call, role programs.Effect, t, next awkToken) {
 	alone := next.kind == 0 || next.kind == 'n' || next.kind == 'o' && strings.Contains(";})", next.text)
 	if t.kind != 's' || !alone || strings.Contains(t.text, `\`) {
 		c.opaque(w, "a file that its program names")

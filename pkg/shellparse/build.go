@@ -4,14 +4,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
+
 	"github.com/agentkit-go/agentkit/pkg/policy"
 )
 
 // makeCommand reads make: another makefile, directory or tool is not what an
 // allow rule for make means.
 func (w *walker) makeCommand(c *call) {
-	opts := "b m B,always-make C,directory: d debug? e,environment-overrides! E,eval:!$ f,file,makefile:!< h i,ignore-errors I,include-dir:! j,jobs? k,keep-going l,load-average? L,check-symlink-times n,just-print,dry-run,recon o,old-file,assume-old: O,output-sync? p,print-data-base q,question r,no-builtin-rules R,no-builtin-variables s,silent,quiet no-silent S,no-keep-going,stop t,touch trace v,version w,print-directory no-print-directory W,what-if,new-file,assume-new: warn-undefined-variables shuffle?"
-	w.options(c, opts, 0)
+	w.options(c, c.prog.Options, c.prog.Style)
 	for _, o := range c.opts {
 		if hasName(o.names, "directory") {
 			for _, i := range w.file(fileAccess{kind: policy.Write, op: policy.Change, parent: c.index + 1, src: o.val.text}, o.val) {
@@ -50,7 +51,7 @@ func (w *walker) makeCommand(c *call) {
 func (w *walker) goCommand(c *call) {
 	args := c.words[1:]
 	if len(args) > 1 && args[0].text == "-C" {
-		w.role(c, 'r', args[1])
+		w.role(c, programs.Read, args[1])
 		w.move(args[1])
 		args = args[2:]
 	}
@@ -60,8 +61,8 @@ func (w *walker) goCommand(c *call) {
 		}
 		return
 	}
-	const build = "C:<= a n p: race msan asan cover covermode: coverpkg: v work x asmflags: buildmode: buildvcs: compiler:! gccgoflags:! gcflags: installsuffix: json ldflags:! linkshared mod: modcacherw modfile:!< overlay:!< pgo:< pkgdir:>> tags: trimpath toolexec:!%"
-	const testing = " args c exec:!% o:> bench: benchtime: count: cpu: failfast fullpath fuzz: fuzztime: fuzzminimizetime: list: parallel: run: short shuffle: skip: timeout: vet: blockprofile:> coverprofile:> cpuprofile:> memprofile:> mutexprofile:> trace:> outputdir:>> benchmem artifacts test.v? blockprofilerate: memprofilerate: mutexprofilefraction: testlogfile:> fuzzcachedir:>> gocoverdir:>>"
+	const build = "C:read+dir a n p: race msan asan cover covermode: coverpkg: v work x asmflags: buildmode: buildvcs: compiler:opaque gccgoflags:opaque gcflags: installsuffix: json ldflags:opaque linkshared mod: modcacherw modfile:opaque+read overlay:opaque+read pgo:read pkgdir:write tags: trimpath toolexec:opaque+program"
+	const testing = " args c exec:opaque+program o:write bench: benchtime: count: cpu: failfast fullpath fuzz: fuzztime: fuzzminimizetime: list: parallel: run: short shuffle: skip: timeout: vet: blockprofile:write coverprofile:write cpuprofile:write memprofile:write mutexprofile:write trace:write outputdir:write benchmem artifacts test.v? blockprofilerate: memprofilerate: mutexprofilefraction: testlogfile:write fuzzcachedir:write gocoverdir:write"
 	sub := args[0].text
 	table := build
 	d := *c
@@ -71,7 +72,7 @@ func (w *walker) goCommand(c *call) {
 		w.lowerTo(c, policy.ReadOnly)
 		for _, x := range args[1:] { // go version FILE
 			if sub == "version" && !strings.HasPrefix(x.text, "-") {
-				w.role(c, 'R', x)
+				w.role(c, programs.ReadTree, x)
 			}
 		}
 		return
@@ -87,11 +88,11 @@ func (w *walker) goCommand(c *call) {
 	case "test":
 		table += testing
 	case "build", "install", "list", "get", "mod", "clean", "work":
-		table += " o:> f: m u e deps test find export compiled json? i r cache! modcache! testcache fuzzcache"
+		table += " o:write f: m u e deps test find export compiled json? i r cache!opaque modcache!opaque testcache fuzzcache"
 	case "run":
-		table += " exec:!%"
+		table += " exec:opaque+program"
 	case "vet":
-		table += " vettool:!% c: fix diff"
+		table += " vettool:opaque+program c: fix diff"
 	case "generate":
 		table += " run: skip:"
 	case "tool":
@@ -114,7 +115,7 @@ func (w *walker) goCommand(c *call) {
 	}
 	w.goLinker(c, words)
 	w.goCompiler(c, words)
-	w.options(&d, table, styleSingle|styleLoose)
+	w.options(&d, table, programs.OneDash|programs.Loose)
 	w.lowerTo(c, policy.Unknown)
 	c.opts, c.args = d.opts, d.args
 	if sub == "install" {
@@ -145,7 +146,7 @@ func (w *walker) goInstalls(c *call) {
 		c.opaque(w, "where it puts programs is not known")
 		return
 	}
-	w.role(c, 'c', word{text: dir})
+	w.role(c, programs.Create, word{text: dir})
 }
 
 // untested spells -test.x as go test takes it: -x.
@@ -201,58 +202,14 @@ func (w *walker) goLinker(c *call, words []word) {
 	}
 }
 
-// subcommands lists, for programs that do many things, the options that run or
-// load something, and the subcommands whose operands are a program.
-var subcommands = [...]struct{ name, opts, runs, reads string }{
-	{"asdf", "", " exec ", " --version "},
-	{"aws-vault", "", " exec ", " --version "},
-	{"bundle", "", " exec ", ""},
-	{"cargo", "config:! C:= target-dir:>> manifest-path:< out-dir,artifact-dir:>>", "", " version --version "},
-	{"chamber", "", " exec ", " --version "},
-	{"composer", "d,working-dir:=", " exec x ", " --version "},
-	{"conda", "n,name: p,prefix: cwd:= live-stream no-capture-output", " run ", " --version "},
-	{"doppler", "", " run ", " --version "},
-	{"dotenvx", "f,env-file:<", " run ", " --version "},
-	{"gh", "", "", ""},
-	{"hatch", "e,env: p,project:", " run ", " --version "},
-	{"mamba", "n,name: p,prefix: cwd:=", " run ", " --version "},
-	{"micromamba", "n,name: p,prefix: cwd:=", " run ", " --version "},
-	{"mise", "C,cd:= j,jobs: E,env:", " exec x ", " --version "},
-	{"nix", "expr:! f,file:!", " develop shell run ", " --version "},
-	{"npm", "C,prefix:!>> script-shell:!% node-options:! userconfig:! globalconfig:! c,call:!$ shell:! registry:@ editor:! viewer:! browser:! git:! ignore-scripts w,workspace: g,global location: D,save-dev f,force y,yes", " exec x explore ", " --version -v ls list root prefix "},
-	{"op", "env-file:< account:", " run ", " --version "},
-	{"openssl", "out:> engine:! provider:! provider-path:! config:! in:< key:< keyout:> connect:@ url:@ host:@ proxy:@ writerand:> rand:<", "", " version "},
-	{"pdm", "p,project:! C:=", " run ", " --version "},
-	{"pip", "target,t:>> prefix:>> root:>> r,requirement:< c,constraint:< i,index-url:@ extra-index-url:@ python:! log:> cache-dir:>> d,dest:>> e,editable:<", "", " list show freeze --version check "},
-	{"pip3", "target,t:>> prefix:>> root:>> r,requirement:< c,constraint:< i,index-url:@ extra-index-url:@ python:! log:> cache-dir:>> d,dest:>> e,editable:<", "", " list show freeze --version check "},
-	{"pipenv", "", " run ", " --version "},
-	{"pipx", "spec: python:!% pip-args:", " run ", " --version "},
-	{"pnpm", "C,dir:!>> script-shell:!% shell-emulator node-options:!", " exec dlx ", " --version -v "},
-	{"poetry", "C,directory:=", " run ", " --version "},
-	{"rye", "", " run ", " --version "},
-	{"terraform", "chdir:! out:> plugin-dir:! var-file:< state:> state-out:> backup:>", "", " version "},
-	{"uv", "directory:= project:! config-file:! python:! p:!", " run ", " --version version "},
-	{"volta", "node: npm: yarn:", " run ", " --version "},
-	{"yarn", "cwd:!>> script-shell:!% use-yarnrc:!", " exec dlx ", " --version -v "},
-}
-
 // subcommand reads a program whose first operand says what it does.
 func (w *walker) subcommand(c *call) {
-	opts, runs, reads := "", "", ""
-	for _, s := range &subcommands {
-		if s.name == c.prog.name {
-			opts, runs, reads = s.opts, s.runs, s.reads
-		}
-	}
-	st := styleLoose
-	if c.prog.name == "openssl" || c.prog.name == "terraform" {
-		st |= styleSingle
-	}
+	opts, st := c.prog.Options, c.prog.Style
 	words := c.words
-	if i := firstOperand(words, opts); i > 0 && c.prog.name == "cargo" && words[i].text == "watch" {
+	if i := firstOperand(words, opts); i > 0 && c.known == "cargo" && words[i].text == "watch" {
 		w.cargoWatch(c, words[i:])
 	}
-	if i := firstOperand(words, opts); i > 0 && !words[i].dyn && strings.Contains(runs, " "+words[i].text+" ") {
+	if i := firstOperand(words, opts); i > 0 && !words[i].dyn && programs.Has(c.prog.Starts, words[i].text) {
 		d := *c
 		d.words = words[:i]
 		w.options(&d, opts, st)
@@ -267,7 +224,7 @@ func (w *walker) subcommand(c *call) {
 	if a := &w.out.Accesses[c.index]; a.Class == policy.Known {
 		a.Class = policy.Unknown
 	}
-	if len(words) > 1 && strings.Contains(reads, " "+words[1].text+" ") && !words[1].dyn && onlyLists(words[2:]) {
+	if len(words) > 1 && programs.Has(c.prog.Lists, words[1].text) && !words[1].dyn && onlyLists(words[2:]) {
 		w.lowerTo(c, policy.ReadOnly)
 		return
 	}
@@ -288,7 +245,7 @@ func onlyLists(words []word) bool {
 // firstOperand gives the index of the subcommand: the first word that is no
 // option and no value of one; 0 when there is none.
 func firstOperand(words []word, opts string) int {
-	rs := rules(opts)
+	rs := programs.Options(opts)
 	for i := 1; i < len(words); i++ {
 		t := words[i].text
 		switch {
@@ -296,7 +253,7 @@ func firstOperand(words []word, opts string) int {
 		case words[i].dyn || !strings.HasPrefix(t, "-"):
 			return i
 		case !strings.Contains(t, "="):
-			if r := exact(rs, strings.TrimLeft(t, "-")); r != nil && r.value == ':' {
+			if r := exact(rs, strings.TrimLeft(t, "-")); r != nil && r.Value == ':' {
 				i++
 			}
 		}

@@ -5,20 +5,24 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
+
 	"github.com/agentkit-go/agentkit/pkg/policy"
 )
 
 // A call is one program or built-in with its words, on its way to accesses.
 type call struct {
-	words     []word // words[0] is the program
-	name      string // its base name
-	src       string // where it stands
-	external  bool   // started by another program: built-ins and functions do not count
-	opaqueEnv string // why its environment makes it do something else
-	hush      string // a variable of an unknown kind is set for it
-	why       string // why it cannot be known, from what starts it
-	index     int    // of its exec access
-	prog      *program
+	words     []word           // words[0] is the program
+	name      string           // its base name
+	src       string           // where it stands
+	external  bool             // started by another program: built-ins and functions do not count
+	opaqueEnv string           // why its environment makes it do something else
+	hush      string           // a variable of an unknown kind is set for it
+	why       string           // why it cannot be known, from what starts it
+	index     int              // of its exec access
+	record    *programs.Record // what is known of it; nil for nothing
+	prog      *programs.Record // record, where it says what the words mean
+	known     string           // its name in record: python for python3.12
 	opts      []option
 	args      []word // its operands
 	chdir     bool   // an option moved it to another directory
@@ -260,11 +264,8 @@ func (w *walker) fetches(from int) bool {
 }
 
 func fetcher(name string) bool {
-	switch name {
-	case "curl", "wget", "fetch", "lynx", "w3m", "aria2c", "http", "https", "xh", "ftp", "nc", "ncat", "netcat", "socat", "ssh", "scp":
-		return true
-	}
-	return false
+	r, _ := programs.Lookup(name)
+	return r != nil && r.Fetches
 }
 
 // program judges a program: where it is, what is known of it, what its words
@@ -283,9 +284,11 @@ func (w *walker) program(c *call) {
 	w.exec(c, policy.Access{Program: where})
 	a := &w.out.Accesses[c.index]
 	a.Opaque = cmpOr(a.Opaque, why)
-	c.prog = findProgram(c.name)
+	if c.record, c.known = programs.Lookup(c.name); c.record != nil && c.record.Described() {
+		c.prog = c.record
+	}
 	if c.prog != nil && trusted {
-		a.Class = c.prog.class
+		a.Class = c.prog.Class
 	}
 	w.parameters(c)
 	if !versionOnly(c) {
@@ -324,8 +327,8 @@ func (w *walker) parameters(c *call) {
 		w.unknownFiles(c)
 		return
 	}
-	if versionOnly(c) && p.run != runEcho {
-		if a := &w.out.Accesses[c.index]; a.Program != "" || p.class == policy.ReadOnly {
+	if versionOnly(c) && p.Read != programs.ReadEcho {
+		if a := &w.out.Accesses[c.index]; a.Program != "" || p.Class == policy.ReadOnly {
 			a.Class = policy.ReadOnly
 		}
 		return

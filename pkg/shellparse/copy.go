@@ -9,9 +9,9 @@ import (
 
 // copyCommand reads cp and install: the last operand, or -t, is written.
 func (w *walker) copyCommand(c *call) {
-	w.options(c, c.prog.opts, c.prog.style)
+	w.options(c, c.prog.Options, c.prog.Style)
 	if c.name == "install" && c.given("d", "directory") {
-		w.operands(c, "c*")
+		w.operands(c, "create*")
 		return
 	}
 	sources, target, into := w.sourcesAndTarget(c)
@@ -90,7 +90,7 @@ func (w *walker) written(c *call, sources []word, target word, into, tree bool) 
 
 // moveCommand reads mv: the sources are gone, the target is written.
 func (w *walker) moveCommand(c *call) {
-	w.options(c, c.prog.opts, c.prog.style)
+	w.options(c, c.prog.Options, c.prog.Style)
 	sources, target, into := w.sourcesAndTarget(c)
 	for _, s := range sources {
 		f := fileAccess{kind: policy.Write, op: policy.Delete, parent: c.index + 1, src: s.text}
@@ -126,7 +126,7 @@ func (w *walker) pathsOf(x word) []policy.Access {
 // linkCommand reads ln and link. A hard link to a file outside brings it
 // inside, and a symbolic one is a way there for what runs later in the text.
 func (w *walker) linkCommand(c *call) {
-	w.options(c, c.prog.opts, c.prog.style)
+	w.options(c, c.prog.Options, c.prog.Style)
 	c.lower(w, policy.Known)
 	sources, target, into := w.sourcesAndTarget(c)
 	if len(c.args) == 1 && target.text == "" {

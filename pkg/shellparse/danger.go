@@ -4,15 +4,17 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
+
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // matches reports whether a call is as h says. Dynamic words may be anything,
 // but only known ones are held against it.
-func (c *call) matches(h *hazard) bool {
+func (c *call) matches(h *programs.Way) bool {
 	words := c.words[1:]
-	return (h.sub == "" || c.subMatches(h.sub)) && (h.opts == "" || anyOption(words, h.opts, c)) && (h.args == "" || slices.ContainsFunc(words, func(x word) bool { return !x.dyn && oneOf(x.text, h.args) }))
+	return (h.Sub == "" || c.subMatches(h.Sub)) && (h.Option == "" || anyOption(words, h.Option)) && (h.Arg == "" || slices.ContainsFunc(words, func(x word) bool { return !x.dyn && oneOf(x.text, h.Arg) }))
 }
 
 // subMatches reports whether the first operand is one of the alternatives.
@@ -21,7 +23,7 @@ func (c *call) subMatches(sub string) bool {
 		if x.dyn || strings.HasPrefix(x.text, "-") {
 			continue
 		}
-		if oneOf(x.text, strings.ReplaceAll(sub, "|", ",")) {
+		if oneOf(x.text, sub) {
 			return true
 		}
 		if i := slices.IndexFunc(c.words, func(y word) bool { return y.text == x.text }); i > 0 && strings.HasPrefix(c.words[i-1].text, "-") && !strings.HasPrefix(c.words[i-1].text, "--") && i > 1 {
@@ -35,7 +37,7 @@ func (c *call) subMatches(sub string) bool {
 // oneOf reports whether s matches one of the patterns: * at either end, ? for
 // one character.
 func oneOf(s, patterns string) bool {
-	for p := range strings.SplitSeq(patterns, ",") {
+	for p := range strings.FieldsSeq(patterns) {
 		switch {
 		case strings.HasSuffix(p, "*") && strings.HasPrefix(s, p[:len(p)-1]):
 			return true
@@ -50,7 +52,7 @@ func oneOf(s, patterns string) bool {
 
 // anyOption reports whether one of the options stands among the words, in a
 // cluster, shortened, or glued to a value.
-func anyOption(words []word, names string, c *call) bool {
+func anyOption(words []word, names string) bool {
 	for _, x := range words {
 		t := x.text
 		if x.dyn {
@@ -63,7 +65,7 @@ func anyOption(words []word, names string, c *call) bool {
 			continue
 		}
 		long, _, _ := strings.Cut(strings.TrimLeft(t, "-"), "=")
-		for n := range strings.SplitSeq(names, ",") {
+		for n := range strings.FieldsSeq(names) {
 			switch {
 			case len(n) == 1 && !strings.HasPrefix(t, "--") && strings.Contains(t[1:], n) && len(t) <= 12:
 				return true
@@ -106,7 +108,7 @@ func (w *walker) broad(c *call) {
 		w.inherit(c)
 		return
 	}
-	tree := anyOption(c.words[1:], "r,R,recursive", c)
+	tree := anyOption(c.words[1:], "r R recursive")
 	for _, x := range c.words[1:] {
 		if tree && !strings.HasPrefix(x.text, "-") && w.broadTarget(x) {
 			c.danger(w, "changes a whole tree that is not the project's")
@@ -143,11 +145,6 @@ func (w *walker) broadTarget(x word) bool {
 
 // database finds statements that drop or empty tables.
 func (w *walker) database(c *call) {
-	switch c.name {
-	case "psql", "mysql", "mariadb", "sqlite3", "mongosh", "mongo", "sqlcmd", "clickhouse-client", "cqlsh", "duckdb", "bq", "snowsql":
-	default:
-		return
-	}
 	if w.stdin.set && !w.stdin.known {
 		c.opaque(w, "the statements come from its input")
 	}

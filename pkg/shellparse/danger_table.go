@@ -2,209 +2,27 @@ package shellparse
 
 import (
 	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/programs"
 )
-
-// A hazard is a way to call a program that belongs to the dangerous class: all
-// of its parts must hold, an empty one always does.
-type hazard struct {
-	program string // its name; a * at the end stands for any rest
-	sub     string // its first operands, in order; words joined by | are alternatives
-	opts    string // one of these options is given: letters in clusters too
-	args    string // one operand matches one of these: * at either end
-	why     string
-}
-
-// hazards of programs, by the requirement list of destructive commands and
-// what their manuals say destroys without a way back.
-var hazards = [...]hazard{
-	{"rm", "", "f,force", "", "deletes without asking"},
-	{"shred", "", "", "", "destroys files"},
-	{"srm", "", "", "", "destroys files"},
-	{"wipe", "", "", "", "destroys files"},
-	{"truncate", "", "s,size", "", "empties or cuts a file"},
-	{"mkfs*", "", "", "", "formats a file system"},
-	{"mke2fs", "", "", "", "formats a file system"},
-	{"newfs*", "", "", "", "formats a file system"},
-	{"mkswap", "", "", "", "formats a device"},
-	{"wipefs", "", "", "", "erases a device"},
-	{"blkdiscard", "", "", "", "erases a device"},
-	{"fdisk", "", "", "", "changes partitions"},
-	{"sfdisk", "", "", "", "changes partitions"},
-	{"gdisk", "", "", "", "changes partitions"},
-	{"sgdisk", "", "", "", "changes partitions"},
-	{"cfdisk", "", "", "", "changes partitions"},
-	{"parted", "", "", "", "changes partitions"},
-	{"diskutil", "eraseDisk|eraseVolume|partitionDisk|zeroDisk|randomDisk|secureErase|reformat|apfs", "", "", "erases a disk"},
-	{"hdparm", "", "", "", "changes a disk"},
-	{"cryptsetup", "luksFormat|erase|luksErase|luksKillSlot|luksRemoveKey|reencrypt", "", "", "destroys an encrypted volume"},
-	{"lvremove", "", "", "", "removes a volume"},
-	{"vgremove", "", "", "", "removes a volume"},
-	{"pvremove", "", "", "", "removes a volume"},
-	{"zpool", "destroy|labelclear", "", "", "destroys a pool"},
-	{"zfs", "destroy|rollback", "", "", "destroys a file system"},
-	{"mdadm", "", "zero-superblock,S,stop", "", "stops or erases an array"},
-	{"btrfs", "subvolume|device", "", "delete,remove", "removes a volume"},
-	{"chmod", "", "", "777,0777,1777,a+rwx,ugo+rwx,a=rwx,o+w,a+w,+w*o", "opens files to everyone"},
-	{"chmod", "", "", "u+s,g+s,+s,ug+s,4???,2???,6???,u+xs,u+sx", "gives a program another user's rights"},
-	{"setcap", "", "", "", "gives a program more rights"},
-	{"chattr", "", "", "", "changes file attributes"},
-	{"killall", "", "", "", "ends processes by name"},
-	{"killall5", "", "", "", "ends every process"},
-	{"pkill", "", "", "", "ends processes by pattern"},
-	{"xkill", "", "", "", "ends a program"},
-	{"shutdown", "", "", "", "stops the machine"},
-	{"reboot", "", "", "", "restarts the machine"},
-	{"halt", "", "", "", "stops the machine"},
-	{"poweroff", "", "", "", "stops the machine"},
-	{"kexec", "", "", "", "restarts the machine"},
-	{"init", "0|1|6|s|S", "", "", "changes the run level"},
-	{"telinit", "", "", "", "changes the run level"},
-	{"systemctl", "poweroff|reboot|halt|kexec|suspend|hibernate|rescue|emergency|isolate|stop|disable|mask|kill|restart|set-default", "", "", "stops services"},
-	{"service", "", "", "stop,restart", "stops services"},
-	{"launchctl", "unload|bootout|remove|disable|kill", "", "", "stops services"},
-	{"initctl", "stop|restart", "", "", "stops services"},
-	{"crontab", "", "r", "", "drops the user's schedules"},
-	{"atrm", "", "", "", "drops schedules"},
-	{"history", "", "c,d", "", "hides what was done"},
-	{"fc", "", "p", "", "hides what was done"},
-	{"iptables", "", "F,flush,X,delete-chain,P,policy", "", "opens the firewall"},
-	{"ip6tables", "", "F,flush,X,delete-chain,P,policy", "", "opens the firewall"},
-	{"nft", "flush|delete|destroy", "", "", "opens the firewall"},
-	{"ufw", "disable|reset", "", "", "opens the firewall"},
-	{"pfctl", "", "F,d", "", "opens the firewall"},
-	{"firewall-cmd", "", "panic-on,complete-reload", "", "changes the firewall"},
-	{"setenforce", "", "", "0,Permissive", "switches protection off"},
-	{"spctl", "", "master-disable,global-disable", "", "switches protection off"},
-	{"csrutil", "disable", "", "", "switches protection off"},
-	{"mount", "", "", "", "changes what is mounted"},
-	{"umount", "", "", "", "changes what is mounted"},
-	{"swapoff", "", "", "", "changes memory"},
-	{"losetup", "", "", "", "changes devices"},
-	{"insmod", "", "", "", "loads into the kernel"},
-	{"modprobe", "", "", "", "loads into the kernel"},
-	{"rmmod", "", "", "", "unloads from the kernel"},
-	{"sysctl", "", "w,write,p,load", "", "changes the kernel"},
-	{"sudo", "", "", "", "runs with another user's rights"},
-	{"doas", "", "", "", "runs with another user's rights"},
-	{"su", "", "", "", "runs with another user's rights"},
-	{"pkexec", "", "", "", "runs with another user's rights"},
-	{"runas", "", "", "", "runs with another user's rights"},
-	{"useradd", "", "", "", "changes users"},
-	{"userdel", "", "", "", "changes users"},
-	{"usermod", "", "", "", "changes users"},
-	{"adduser", "", "", "", "changes users"},
-	{"deluser", "", "", "", "changes users"},
-	{"groupdel", "", "", "", "changes users"},
-	{"passwd", "", "", "", "changes who has access"},
-	{"chpasswd", "", "", "", "changes who has access"},
-	{"visudo", "", "", "", "changes who has access"},
-	{"ssh-copy-id", "", "", "", "changes who has access"},
-	{"docker", "system|volume|image|container|network|builder|buildx", "", "prune", "removes containers, images or volumes"},
-	{"docker", "rm|rmi", "f,force", "", "removes containers or images"},
-	{"docker", "volume|network|swarm|stack|secret|node|service", "", "rm,remove,leave", "removes what containers keep"},
-	{"docker", "kill", "", "", "ends containers"},
-	{"docker", "compose", "v,volumes", "down", "removes what containers keep"},
-	{"docker", "run|exec|create", "privileged", "", "gives a container the machine"},
-	{"docker-compose", "down", "v,volumes", "", "removes what containers keep"},
-	{"podman", "system|volume|image|container|network|pod", "", "prune,reset", "removes containers, images or volumes"},
-	{"podman", "rm|rmi", "f,force", "", "removes containers or images"},
-	{"podman", "volume", "", "rm", "removes what containers keep"},
-	{"kubectl", "delete|drain|replace|cordon|taint", "", "", "deletes from the cluster"},
-	{"oc", "delete", "", "", "deletes from the cluster"},
-	{"helm", "uninstall|delete|del|un|rollback", "", "", "removes a release"},
-	{"terraform", "destroy", "", "", "destroys what it manages"},
-	{"terraform", "apply|plan", "destroy,auto-approve", "", "changes what it manages without asking"},
-	{"terraform", "state|workspace", "", "rm,delete,push", "forgets what it manages"},
-	{"tofu", "destroy", "", "", "destroys what it manages"},
-	{"pulumi", "destroy|stack", "", "", "destroys what it manages"},
-	{"vagrant", "destroy", "", "", "destroys a machine"},
-	{"virsh", "destroy|undefine|vol-delete|pool-delete", "", "", "destroys a machine"},
-	{"cdk", "destroy", "", "", "destroys what it manages"},
-	{"serverless", "remove", "", "", "destroys what it manages"},
-	{"fly", "destroy|apps", "", "", "destroys an application"},
-	{"flyctl", "destroy|apps", "", "", "destroys an application"},
-	{"heroku", "apps:destroy|pg:reset|addons:destroy|destroy", "", "", "destroys an application"},
-	{"vercel", "rm|remove", "", "", "removes a deployment"},
-	{"gh", "repo|release|secret|gist|variable|run|cache|label|ssh-key|gpg-key|codespace|issue", "", "delete,remove", "deletes on the server"},
-	{"gh", "repo", "", "archive,rename", "changes the repository"},
-	{"gh", "api", "X,method", "DELETE", "deletes on the server"},
-	{"glab", "repo|release", "", "delete", "deletes on the server"},
-	{"aws", "", "", "rm,rb,delete-*,terminate-*,remove-*,deregister-*,purge-*", "deletes in the cloud"},
-	{"aws", "s3", "delete", "sync", "deletes in the cloud"},
-	{"gcloud", "", "", "delete,remove,destroy", "deletes in the cloud"},
-	{"gsutil", "", "", "rm,rb", "deletes in the cloud"},
-	{"az", "", "", "delete,purge", "deletes in the cloud"},
-	{"doctl", "", "", "delete,rm", "deletes in the cloud"},
-	{"rclone", "delete|purge|rmdirs|sync|cleanup|deletefile|move", "", "", "deletes in the cloud"},
-	{"s3cmd", "del|rb|rm", "", "", "deletes in the cloud"},
-	{"mc", "rm|rb", "", "", "deletes in the cloud"},
-	{"npm", "publish|publ|publi|publis|unpublish|deprecate|owner|access|dist-tag|token", "", "", "publishes, or changes what is published"},
-	{"yarn", "publish|npm", "", "publish", "publishes"},
-	{"yarn", "publish", "", "", "publishes"},
-	{"pnpm", "publish|unpublish", "", "", "publishes"},
-	{"bun", "publish", "", "", "publishes"},
-	{"cargo", "publish|yank|owner", "", "", "publishes"},
-	{"twine", "upload", "", "", "publishes"},
-	{"poetry", "publish", "", "", "publishes"},
-	{"uv", "publish", "", "", "publishes"},
-	{"gem", "push|yank|owner", "", "", "publishes"},
-	{"mvn", "deploy|release:perform", "", "", "publishes"},
-	{"docker", "push", "", "", "publishes"},
-	{"apt", "remove|purge|autoremove|autopurge", "", "", "removes software"},
-	{"apt-get", "remove|purge|autoremove", "", "", "removes software"},
-	{"dpkg", "", "r,remove,P,purge", "", "removes software"},
-	{"yum", "remove|erase|autoremove", "", "", "removes software"},
-	{"dnf", "remove|erase|autoremove", "", "", "removes software"},
-	{"rpm", "", "e,erase", "", "removes software"},
-	{"pacman", "", "R", "", "removes software"},
-	{"zypper", "remove|rm", "", "", "removes software"},
-	{"apk", "del", "", "", "removes software"},
-	{"brew", "uninstall|remove|rm", "", "", "removes software"},
-	{"snap", "remove", "", "", "removes software"},
-	{"redis-cli", "", "", "FLUSHALL,flushall,FLUSHDB,flushdb,SHUTDOWN,shutdown", "empties a database"},
-	{"dropdb", "", "", "", "drops a database"},
-	{"dropuser", "", "", "", "drops a user"},
-	{"mysqladmin", "", "", "drop,shutdown", "drops a database"},
-	{"rsync", "", "delete,delete-before,delete-during,delete-after,delete-delay,delete-excluded,del,remove-source-files", "", "deletes what the source does not have"},
-	{"gpg", "", "delete-keys,delete-key,delete-secret-keys,delete-secret-key,delete-secret-and-public-key", "", "deletes keys"},
-	{"security", "delete-*|dump-keychain", "", "", "touches the keychain"},
-	{"ssh-add", "", "D", "", "drops keys"},
-	{"tmutil", "delete|deletelocalsnapshots|disable", "", "", "deletes backups"},
-	{"defaults", "delete", "", "", "drops settings"},
-	{"dscl", "", "", "-delete", "changes users"},
-	{"nvram", "", "c,d", "", "changes firmware settings"},
-	{"efibootmgr", "", "", "", "changes firmware settings"},
-	{"flashrom", "", "", "", "writes firmware"},
-	{"grub-install", "", "", "", "changes the boot loader"},
-	{"nc", "", "e,c", "", "gives a shell away"},
-	{"ncat", "", "e,exec,c,sh-exec", "", "gives a shell away"},
-	{"netcat", "", "e,c", "", "gives a shell away"},
-	{"rimraf", "", "", "", "deletes without asking"},
-	{"trash-empty", "", "", "", "deletes without asking"},
-	{"rename", "", "f,force", "", "overwrites without asking"},
-	{"bfg", "", "", "", "rewrites history"},
-	{"git-filter-repo", "", "", "", "rewrites history"},
-	{"alembic", "downgrade", "", "", "changes a database back"},
-	{"prisma", "migrate", "", "reset", "empties a database"},
-	{"rails", "db:drop|db:reset|db:purge", "", "", "empties a database"},
-	{"rake", "db:drop|db:reset|db:purge", "", "", "empties a database"},
-	{"xattr", "", "c", "", "drops attributes"},
-}
 
 // hazards looks for the ways of calling c that are dangerous.
 func (w *walker) hazards(c *call) {
-	name := strings.TrimSuffix(c.name, ".exe")
-	for i := range hazards {
-		h := &hazards[i]
-		if prefix, ok := strings.CutSuffix(h.program, "*"); h.program != name && !(ok && strings.HasPrefix(name, prefix)) {
-			continue
+	r, _ := programs.Lookup(strings.TrimSuffix(c.name, ".exe"))
+	if r != nil {
+		if r.Danger != "" {
+			c.danger(w, r.Danger)
 		}
-		if c.matches(h) {
-			c.danger(w, h.why)
+		for i := range r.Dangers {
+			if c.matches(&r.Dangers[i]) {
+				c.danger(w, r.Dangers[i].Why)
+			}
 		}
 	}
 	w.broad(c)
-	w.database(c)
+	if r != nil && r.SQL {
+		w.database(c)
+	}
 }
 
 // gitHazards are the ways of calling git that drop work or history: one of the

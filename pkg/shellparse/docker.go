@@ -3,11 +3,9 @@ package shellparse
 import (
 	"path"
 	"strings"
-)
 
-// dockerOptions: the options of docker and its kin that give a container the
-// machine, or name files of it (docs.docker.com, "docker run", "docker build").
-const dockerOptions = "H,host:@ url:@ config:! c,context:! tlscacert:< tlscert:< tlskey:< l,log-level: v,volume: mount: volumes-from:! privileged! pid:! ipc:! uts:! userns:! cgroupns:! device:! device-cgroup-rule:! cap-add:! security-opt:! runtime:! cidfile:> env-file:< label-file:< iidfile:> metadata-file:> secret: ssh:! output: o: i,input:< f,file: e,env: p,publish: P,publish-all w,workdir: u,user: name: network,net: t,tag: build-arg: target: platform: entrypoint: a,attach: label: m,memory: cpus: h,hostname: add-host: dns: tmpfs: restart: rm d,detach it i t q,quiet no-cache pull? progress: n,tail: since: until: filter: format: project-name: project-directory:= profile: s,signal: log-driver: log-opt: link: shm-size: ulimit: gpus: ip: expose: health-cmd: stop-signal:"
+	"github.com/agentkit-go/agentkit/pkg/programs"
+)
 
 // docker reads docker and its kin. What runs in a container is not judged, but
 // what of this machine it is given is.
@@ -22,9 +20,9 @@ func (w *walker) docker(c *call) {
 	}
 	all := c.words
 	if sub == "run" || sub == "create" || sub == "exec" {
-		c.words = append([]word{all[0]}, w.dockerFlags(all[1:])...)
+		c.words = append([]word{all[0]}, w.dockerFlags(all[1:], c.prog.Options)...)
 	}
-	w.options(c, dockerOptions, styleLoose)
+	w.options(c, c.prog.Options, c.prog.Style)
 	c.words = all
 	for _, o := range c.opts {
 		w.dockerOption(c, sub, o)
@@ -33,8 +31,8 @@ func (w *walker) docker(c *call) {
 }
 
 // dockerFlags gives the words up to the image: what follows is the container's.
-func (w *walker) dockerFlags(words []word) []word {
-	rs := rules(dockerOptions)
+func (w *walker) dockerFlags(words []word, options string) []word {
+	rs := programs.Options(options)
 	started := false
 	for i := 0; i < len(words); i++ {
 		x := words[i]
@@ -50,11 +48,11 @@ func (w *walker) dockerFlags(words []word) []word {
 			}
 			started = t == "run" || t == "create" || t == "exec"
 		case strings.HasPrefix(t, "--"):
-			if r := exact(rs, strings.TrimLeft(t, "-")); r != nil && r.value == ':' {
+			if r := exact(rs, strings.TrimLeft(t, "-")); r != nil && r.Value == ':' {
 				i++
 			}
 		default:
-			if r := find(rs, t[len(t)-1:], false); r != nil && r.value == ':' && t[len(t)-1] != 'i' && t[len(t)-1] != 't' {
+			if r := find(rs, t[len(t)-1:], false); r != nil && r.Value == ':' && t[len(t)-1] != 'i' && t[len(t)-1] != 't' {
 				i++
 			}
 		}
@@ -87,7 +85,7 @@ func (w *walker) dockerOption(c *call, sub string, o option) {
 			switch key {
 			case "src", "source", "dest":
 				if o.names == "secret" {
-					w.role(c, 'r', word{text: val})
+					w.role(c, programs.Read, word{text: val})
 					continue
 				}
 				w.mounted(c, val, read)
@@ -95,12 +93,12 @@ func (w *walker) dockerOption(c *call, sub string, o option) {
 				c.opaque(w, "a device of the machine")
 			default:
 				if !ok && (o.names == "output" || o.names == "o") && sub != "compose" {
-					w.role(c, 'w', o.val)
+					w.role(c, programs.Write, o.val)
 				}
 			}
 		}
 	case o.names == "f,file" && (sub == "build" || sub == "compose"):
-		w.role(c, 'r', o.val)
+		w.role(c, programs.Read, o.val)
 	}
 }
 
@@ -112,9 +110,9 @@ func (w *walker) mounted(c *call, src string, read bool) {
 	if rest, ok := strings.CutPrefix(src, "~"); ok {
 		src = w.home() + rest
 	}
-	role := byte('w')
+	role := programs.Write
 	if read {
-		role = 'r'
+		role = programs.Read
 	}
 	if path.Base(src) == "docker.sock" {
 		c.opaque(w, "the container gets hold of the machine")
@@ -137,23 +135,23 @@ func (w *walker) dockerOperands(c *call, sub string) {
 			w.host(c, last)
 			return
 		}
-		w.role(c, 'r', last)
+		w.role(c, programs.Read, last)
 	case "cp":
 		for i, x := range args {
 			if x.text == "cp" || strings.Contains(x.text, ":") || x.text == "-" {
 				continue
 			}
 			if i == len(args)-1 {
-				w.role(c, 'w', x)
+				w.role(c, programs.Write, x)
 			} else {
-				w.role(c, 'R', x)
+				w.role(c, programs.ReadTree, x)
 			}
 		}
 	case "import":
 		if strings.Contains(args[0].text, "://") {
 			w.host(c, args[0])
 		} else {
-			w.role(c, 'r', args[0])
+			w.role(c, programs.Read, args[0])
 		}
 	case "plugin", "context", "stack", "service", "swarm":
 		if len(args) > 0 && !strings.Contains(" ls list ps inspect show ", " "+args[0].text+" ") {

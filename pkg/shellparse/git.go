@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
+
 	"github.com/agentkit-go/agentkit/pkg/policy"
 )
 
@@ -61,8 +63,8 @@ func (w *walker) gitGlobals(c *call) []word {
 			break
 		}
 	}
-	globals := strings.Replace(gitGlobals, "c:! ", "c: ", 1)
-	args := w.options(c, globals, stylePosix)
+	globals := strings.Replace(gitGlobals, "c:opaque ", "c: ", 1)
+	args := w.options(c, globals, programs.Posix)
 	for _, o := range c.opts {
 		if o.names == "c" && o.has {
 			w.gitSetting(c, o.val)
@@ -117,12 +119,12 @@ func (w *walker) gitSub(c *call, g *gitCommand, cfg repoConfig, args []word) {
 	if g.does&gitLog != 0 {
 		table += " " + gitLogOptions
 	}
-	st := style(0)
+	st := programs.Style(0)
 	if table == "*" {
-		st = stylePure
+		st = programs.Pure
 	}
 	if g.class == policy.Unknown && g.opts == "" {
-		st = styleVerbose
+		st = programs.Vague
 	}
 	words := c.words
 	c.words = args
@@ -176,7 +178,7 @@ func (w *walker) gitFiles(c *call, g *gitCommand, args []word) {
 			}
 			for _, y := range args[i:] {
 				if y.text != "--" && !y.dyn && pathLike(y.text) && y.text != "." {
-					w.role(c, 'w', y)
+					w.role(c, programs.Write, y)
 				}
 			}
 			break

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
+
 	"github.com/agentkit-go/agentkit/pkg/policy"
 )
 
@@ -57,12 +59,12 @@ func (w *walker) gitEffects(c *call, g *gitCommand, cfg repoConfig) {
 	case "worktree":
 		switch {
 		case first(0) == "add" && len(c.args) > 1:
-			w.role(c, 'c', c.args[1])
+			w.role(c, programs.Create, c.args[1])
 		case first(0) == "move" && len(c.args) > 2:
-			w.role(c, 'D', c.args[1])
-			w.role(c, 'c', c.args[2])
+			w.role(c, programs.DeleteTree, c.args[1])
+			w.role(c, programs.Create, c.args[2])
 		case first(0) == "remove" && len(c.args) > 1:
-			w.role(c, 'D', c.args[1])
+			w.role(c, programs.DeleteTree, c.args[1])
 		}
 	case "apply", "am":
 		w.gitPatch(c, cfg.top)
@@ -70,7 +72,7 @@ func (w *walker) gitEffects(c *call, g *gitCommand, cfg repoConfig) {
 		w.gitRemotes(c)
 	case "bundle":
 		if first(0) == "create" && len(c.args) > 1 {
-			w.role(c, 'w', c.args[1])
+			w.role(c, programs.Write, c.args[1])
 		}
 	}
 	if g.does&gitListing != 0 {
@@ -146,7 +148,7 @@ func (w *walker) gitClone(c *call) {
 	src := c.args[0]
 	w.gitURL(c, src)
 	if len(c.args) > 1 {
-		w.role(c, 'c', c.args[1])
+		w.role(c, programs.Create, c.args[1])
 		return
 	}
 	name := strings.TrimSuffix(strings.TrimSuffix(src.text, "/"), ".git")
@@ -154,7 +156,7 @@ func (w *walker) gitClone(c *call) {
 		name = name[i+1:]
 	}
 	if !src.dyn && name != "" && name != "." {
-		w.role(c, 'c', word{text: name})
+		w.role(c, programs.Create, word{text: name})
 	}
 }
 
@@ -178,7 +180,7 @@ func (w *walker) gitURL(c *call, x word) {
 			break
 		}
 		if u.Scheme == "file" {
-			w.role(c, 'R', word{text: u.Path})
+			w.role(c, programs.ReadTree, word{text: u.Path})
 			return
 		}
 		a.Scheme, a.Host = u.Scheme, u.Hostname()
@@ -186,7 +188,7 @@ func (w *walker) gitURL(c *call, x word) {
 	default:
 		host, _, ok := strings.Cut(s, ":")
 		if !ok || strings.Contains(host, "/") {
-			w.role(c, 'R', x)
+			w.role(c, programs.ReadTree, x)
 			return
 		}
 		a.Scheme, a.URL = "ssh", ""
@@ -263,13 +265,13 @@ func (w *walker) gitConfig(c *call) {
 			w.out.Accesses[c.index].Class = policy.ReadOnly
 			return
 		}
-		w.role(c, 'r', word{text: file})
+		w.role(c, programs.Read, word{text: file})
 		return
 	}
 	if h, ok := strings.CutPrefix(file, "~"); ok {
 		file = w.home() + h
 	}
-	w.role(c, 'w', word{text: file})
+	w.role(c, programs.Write, word{text: file})
 	w.configs = nil
 	for i, x := range rest {
 		if i == 0 && !x.dyn && harmlessSetting(x.text) && !capableSetting(x.text, "x") && len(rest) == 2 && !rest[1].dyn {

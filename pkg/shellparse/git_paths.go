@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
+
 	"github.com/agentkit-go/agentkit/pkg/policy"
 )
 
@@ -64,13 +66,13 @@ func (w *walker) gitPathspec(c *call, x word, top string) {
 	base := name[strings.LastIndexByte(name, '/')+1:]
 	if !strings.ContainsAny(base, "*?[") {
 		if w.exists(name) || strings.HasPrefix(base, ".") || secretName(base) {
-			w.role(c, 'r', word{text: name})
+			w.role(c, programs.Read, word{text: name})
 		}
 		return
 	}
 	for _, secret := range secretNames {
 		if strings.Trim(base, "*") != "" && wildcard(base, secret, 64) {
-			w.role(c, 'r', word{text: name[:len(name)-len(base)] + secret})
+			w.role(c, programs.Read, word{text: name[:len(name)-len(base)] + secret})
 		}
 	}
 }
@@ -91,7 +93,7 @@ func (w *walker) gitFile(c *call, name, top string) {
 	if !strings.HasPrefix(name, "./") && !strings.HasPrefix(name, "../") {
 		name = fromTop(name, top)
 	}
-	w.role(c, 'r', word{text: name})
+	w.role(c, programs.Read, word{text: name})
 }
 
 // secretNames stand for the names that policies guard, where a pattern may
@@ -193,7 +195,7 @@ func (w *walker) patchTargets(c *call, text, top string) {
 			if top != "" {
 				name = top + "/" + name
 			}
-			w.role(c, 'w', word{text: name})
+			w.role(c, programs.Write, word{text: name})
 		}
 	}
 }

@@ -4,40 +4,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
+
 	"github.com/agentkit-go/agentkit/pkg/policy"
 )
-
-// interpreters lists, for each interpreter, the options that hold code and
-// those that take a value.
-var interpreters = [...]struct{ name, code, value string }{
-	{"bun", " -e --eval -p --print ", " -r --preload --cwd "},
-	{"deno", " eval ", " -c --config --import-map "},
-	{"java", " ", " -cp -classpath --class-path -jar -m --module -p --module-path --add-opens --add-modules "},
-	{"lua", " -e ", " -l "},
-	{"luajit", " -e ", " -l "},
-	{"node", " -e --eval -p --print -pe ", " -r --require --import --loader --experimental-loader -C --conditions --env-file "},
-	{"nodejs", " -e --eval -p --print -pe ", " -r --require --import --loader "},
-	{"perl", " -e -E ", " -I -M -m "},
-	{"php", " -r -B -R -E ", " -c -d -f -F -t -S -z "},
-	{"python", " -c ", " -W -X --check-hash-based-pycs "},
-	{"python2", " -c ", " -W -X -Q "},
-	{"python3", " -c ", " -W -X --check-hash-based-pycs "},
-	{"ruby", " -e ", " -I -r -C -E -F -K "},
-	{"tclsh", " ", " -encoding "},
-	{"ts-node", " -e --eval -p --print ", " -r --require -P --project "},
-	{"tsx", " -e --eval -p --print ", " -r --require --import --tsconfig "},
-}
 
 // interpreter reads an interpreter: its code is not understood, but for what
 // plainly deletes.
 func (w *walker) interpreter(c *call) {
 	c.args = c.words[1:]
-	code, value := " -e -c ", " "
-	for _, in := range &interpreters {
-		if in.name == c.prog.name {
-			code, value = in.code, in.value
-		}
-	}
+	code, valued := c.prog.Code, c.prog.CodeValued
 	words := c.words[1:]
 	inPlace := false
 	for i := 0; i < len(words); i++ {
@@ -57,21 +33,21 @@ func (w *walker) interpreter(c *call) {
 			}
 			return
 		case !strings.HasPrefix(t, "-"):
-			if c.prog.name == "deno" && t == "eval" && i+1 < len(words) {
+			if c.known == "deno" && t == "eval" && i+1 < len(words) {
 				w.code(c, words[i+1])
 				return
 			}
-			if c.prog.name == "bun" && t == "x" && i+1 < len(words) {
+			if c.known == "bun" && t == "x" && i+1 < len(words) {
 				w.inner(c, words[i+1:])
 				return
 			}
-			if c.prog.name == "deno" || c.prog.name == "bun" {
+			if c.known == "deno" || c.known == "bun" {
 				w.modules(c, words[i:])
 				return
 			}
 			w.scriptOperand(c, words[i:])
 			return
-		case strings.Contains(code, " "+t+" "):
+		case programs.Has(code, t):
 			if i+1 < len(words) {
 				w.code(c, words[i+1])
 				w.interpreted(c, words[i+2:], inPlace)
@@ -80,8 +56,8 @@ func (w *walker) interpreter(c *call) {
 		case strings.HasPrefix(t, "--eval=") || strings.HasPrefix(t, "--print="):
 			w.code(c, after(x, t[:strings.IndexByte(t, '=')+1]))
 			return
-		case c.prog.name != "java" && len(t) > 2 && t[1] != '-' && codeCluster(code, t):
-			if j := strings.IndexAny(t, codeLetters(code)); j+1 < len(t) && c.prog.name != "perl" && c.prog.name != "ruby" {
+		case c.known != "java" && len(t) > 2 && t[1] != '-' && codeCluster(code, t):
+			if j := strings.IndexAny(t, codeLetters(code)); j+1 < len(t) && c.known != "perl" && c.known != "ruby" {
 				w.code(c, word{text: t[j+1:], dyn: x.dyn})
 				w.interpreted(c, words[i+1:], strings.Contains(t[:j], "i"))
 			} else if i+1 < len(words) {
@@ -89,14 +65,14 @@ func (w *walker) interpreter(c *call) {
 				w.interpreted(c, words[i+2:], inPlace || strings.Contains(t, "i"))
 			}
 			return
-		case t == "-m" && strings.HasPrefix(c.prog.name, "python"):
+		case t == "-m" && strings.HasPrefix(c.known, "python"):
 			w.module(c, words[i+1:])
 			return
-		case (c.prog.name == "perl" || c.prog.name == "ruby") && inPlaceCluster(t):
+		case (c.known == "perl" || c.known == "ruby") && inPlaceCluster(t):
 			inPlace = true
 		case strings.HasPrefix(t, "-") && strings.Contains(t, "="):
 			w.optionFile(c, t[strings.IndexByte(t, '=')+1:])
-		case strings.Contains(value, " "+t+" "):
+		case programs.Has(valued, t):
 			if i++; i < len(words) && !words[i].dyn {
 				w.optionFile(c, words[i].text)
 			}
@@ -160,11 +136,9 @@ func codeCluster(code, t string) bool {
 
 // code judges a program given as a word.
 func (w *walker) code(c *call, x word) {
-	for i := range interpreters {
-		if in := &interpreters[i]; in.name == c.prog.name && !w.stdin.set {
-			names := strings.ReplaceAll(strings.TrimSpace(strings.ReplaceAll(in.code, " -", " ")), " ", ",")
-			c.opts = append(c.opts, option{names: strings.ReplaceAll(names, ",-", ",")})
-		}
+	if !w.stdin.set {
+		names := strings.ReplaceAll(strings.TrimPrefix(c.prog.Code, "-"), " -", ",")
+		c.opts = append(c.opts, option{names: strings.ReplaceAll(names, ",-", ",")})
 	}
 	if x.net {
 		c.danger(w, "runs what it fetches")
@@ -183,7 +157,7 @@ func (w *walker) code(c *call, x word) {
 func (w *walker) interpreted(c *call, words []word, inPlace bool) {
 	for _, x := range words {
 		if inPlace && !x.dyn && !strings.HasPrefix(x.text, "-") {
-			w.role(c, 'w', x)
+			w.role(c, programs.Write, x)
 			w.lowerTo(c, policy.Unknown)
 		}
 	}
@@ -235,7 +209,7 @@ func (w *walker) module(c *call, words []word) {
 	case "venv", "virtualenv":
 		for _, x := range words[1:] {
 			if !strings.HasPrefix(x.text, "-") {
-				w.role(c, 'c', x)
+				w.role(c, programs.Create, x)
 			}
 		}
 		w.lowerTo(c, policy.Unknown)
@@ -243,7 +217,7 @@ func (w *walker) module(c *call, words []word) {
 	case "http.server", "pip", "ensurepip":
 	case "zipfile", "tarfile":
 		if len(words) > 3 && (words[1].text == "-e" || words[1].text == "--extract") {
-			w.role(c, 'w', words[3])
+			w.role(c, programs.Write, words[3])
 			w.lowerTo(c, policy.Unknown)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
+
 	"github.com/agentkit-go/agentkit/pkg/policy"
 )
 
@@ -36,7 +38,7 @@ func (w *walker) host(c *call, x word) {
 
 // fetch reads curl, wget and aria2c: their operands are addresses.
 func (w *walker) fetch(c *call) {
-	w.options(c, c.prog.opts, c.prog.style)
+	w.options(c, c.prog.Options, c.prog.Style)
 	out, named := c.optionValue("output")
 	if !named {
 		out, named = c.optionValue("output-document")
@@ -50,19 +52,19 @@ func (w *walker) fetch(c *call) {
 	for _, o := range c.opts { // -d @file, -F name=@file
 		if o.has && (hasName(o.names, "data") || hasName(o.names, "json") || hasName(o.names, "form") || hasName(o.names, "data-binary") || hasName(o.names, "data-urlencode") || hasName(o.names, "header") || hasName(o.names, "write-out")) {
 			if _, name, ok := strings.Cut(o.val.text, "@"); ok && (strings.HasPrefix(o.val.text, "@") || hasName(o.names, "form") || hasName(o.names, "data-urlencode")) {
-				w.role(c, 'r', word{text: name, dyn: o.val.dyn})
+				w.role(c, programs.Read, word{text: name, dyn: o.val.dyn})
 			}
 			if _, name, ok := strings.Cut(o.val.text, "=<"); ok && hasName(o.names, "form") {
-				w.role(c, 'r', word{text: name, dyn: o.val.dyn})
+				w.role(c, programs.Read, word{text: name, dyn: o.val.dyn})
 			}
 			if _, name, ok := strings.Cut(o.val.text, "%output{"); ok {
 				name, _, _ = strings.Cut(name, "}")
-				w.role(c, 'w', word{text: name})
+				w.role(c, programs.Write, word{text: name})
 			}
 		}
 	}
 	if c.name == "curl" && !c.given("disable") {
-		w.role(c, 'r', word{text: strings.TrimSuffix(w.home(), "/") + "/.curlrc"})
+		w.role(c, programs.Read, word{text: strings.TrimSuffix(w.home(), "/") + "/.curlrc"})
 		if n := len(w.out.Accesses); w.out.Accesses[n-1].Kind == policy.Read {
 			w.out.Accesses = w.out.Accesses[:n-1] // the user's own settings are no need of the call
 		}
@@ -92,7 +94,7 @@ func (w *walker) downloaded(c *call, address string) {
 		}
 	}
 	x := word{text: dir + name}
-	w.role(c, 'c', x)
+	w.role(c, programs.Create, x)
 	w.fetched = append(w.fetched, w.paths(x)...)
 	if c.given("recursive", "mirror", "remote-header-name", "content-disposition", "trust-server-names", "page-requisites") {
 		w.file(fileAccess{kind: policy.Write, op: policy.Create, parent: c.index + 1, src: address, why: "the server decides the names"}, word{text: cmpOr(dir, ".")})
@@ -111,7 +113,7 @@ func (w *walker) address(c *call, x word) {
 	if path, ok := strings.CutPrefix(strings.ToLower(s), "file:"); ok {
 		path = s[len(s)-len(path):]
 		path = "/" + strings.TrimLeft(strings.TrimPrefix(path, "//localhost"), "/")
-		w.role(c, 'R', word{text: path})
+		w.role(c, programs.ReadTree, word{text: path})
 		return
 	}
 	if strings.ContainsAny(s, "{}[]") && !strings.Contains(s, "://[") {
@@ -134,7 +136,7 @@ func (w *walker) address(c *call, x word) {
 // remote reads ssh, scp, sftp and rsync. What runs on the other host is not
 // judged.
 func (w *walker) remote(c *call) {
-	w.options(c, c.prog.opts, c.prog.style)
+	w.options(c, c.prog.Options, c.prog.Style)
 	for _, o := range c.opts {
 		if c.name != "rsync" && hasName(o.names, "o") && o.has {
 			w.sshOption(c, o.val)
@@ -158,7 +160,7 @@ func (w *walker) remote(c *call) {
 			if o.val.dyn {
 				c.opaque(w, "a filter that is not known before it runs")
 			} else if k, _, _ := strings.Cut(kind, ","); k == "merge" || k == "dir-merge" || strings.HasPrefix(k, ".") || strings.HasPrefix(k, ":") {
-				w.role(c, 'r', word{text: strings.TrimSpace(name)})
+				w.role(c, programs.Read, word{text: strings.TrimSpace(name)})
 			}
 		}
 	}
@@ -175,7 +177,7 @@ func (w *walker) remote(c *call) {
 				w.file(fileAccess{kind: policy.Write, op: policy.Delete, tree: true, parent: c.index + 1, src: x.text}, x)
 			}
 		default:
-			w.role(c, 'R', x)
+			w.role(c, programs.ReadTree, x)
 		}
 	}
 }

@@ -3,6 +3,8 @@ package shellparse
 import (
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
+
 	"github.com/agentkit-go/agentkit/pkg/policy"
 )
 
@@ -14,53 +16,17 @@ type option struct {
 	known bool
 }
 
-// A rule is one option of a program's table. The table is a string of rules
-// separated by blanks: names joined by commas, one letter for a short option
-// and more for a long one; then ":" when it takes a value, "?" when it may
-// have one glued to it; then what it does:
-//
-//	<  reads the file     <<  reads the tree
-//	>  writes the file    >>  writes into the directory
-//	!  makes it opaque: it runs or loads something, or names are in a file
-//	$  runs the value as text of a shell
-//	%  runs the value as a program with words
-//	=  works in the directory
-//	@  reaches the host
-//	+  changes files that stand in accesses of their own
-//	~  leaves nothing known of it
-type rule struct {
-	names string
-	value byte // ':', '?' or 0
-	does  string
-}
-
-// rules reads a table.
-func rules(table string) []rule {
-	out := make([]rule, 0, 1+strings.Count(table, " "))
-	for f := range strings.FieldsSeq(table) {
-		r := rule{names: f}
-		if i := strings.IndexAny(f, ":?<>!$%=@+~"); i > 0 {
-			r.names, r.does = f[:i], f[i:]
-			if f[i] == ':' || f[i] == '?' {
-				r.value, r.does = f[i], f[i+1:]
-			}
-		}
-		out = append(out, r)
-	}
-	return out
-}
-
-// rules is rules, for a table that is likely to be asked for again.
-func (w *walker) rules(table string) []rule {
+// rules reads a table of options that is likely to be asked for again.
+func (w *walker) rules(table string) []programs.Option {
 	if len(table) < 64 {
-		return rules(table)
+		return programs.Options(table)
 	}
 	if w.tables == nil {
-		w.tables = map[string][]rule{}
+		w.tables = map[string][]programs.Option{}
 	}
 	rs, ok := w.tables[table]
 	if !ok {
-		rs = rules(table)
+		rs = programs.Options(table)
 		w.tables[table] = rs
 	}
 	return rs
@@ -77,9 +43,9 @@ func hasName(names, name string) bool {
 }
 
 // exact gives the rule of a name, nil when there is none.
-func exact(table []rule, name string) *rule {
+func exact(table []programs.Option, name string) *programs.Option {
 	for i := range table {
-		if hasName(table[i].names, name) {
+		if hasName(table[i].Names, name) {
 			return &table[i]
 		}
 	}
@@ -88,15 +54,15 @@ func exact(table []rule, name string) *rule {
 
 // find gives the rule of a name, nil when there is none. A long name may be
 // shortened; the strictest of several rules wins.
-func find(table []rule, name string, long bool) *rule {
-	var got *rule
+func find(table []programs.Option, name string, long bool) *programs.Option {
+	var got *programs.Option
 	for i := range table {
 		r := &table[i]
-		for n := range strings.SplitSeq(r.names, ",") {
+		for n := range strings.SplitSeq(r.Names, ",") {
 			if n == name && (len(n) > 1) == long {
 				return r
 			}
-			if long && len(n) > 1 && len(name) > 0 && strings.HasPrefix(n, name) && (got == nil || r.does != "") {
+			if long && len(n) > 1 && len(name) > 0 && strings.HasPrefix(n, name) && (got == nil || r.Does != "") {
 				got = r
 			}
 		}
@@ -106,36 +72,23 @@ func find(table []rule, name string, long bool) *rule {
 
 // gluedRule gives the rule whose name is the longest beginning of s and that
 // takes a value.
-func gluedRule(table []rule, s string) *rule {
-	var got *rule
+func gluedRule(table []programs.Option, s string) *programs.Option {
+	var got *programs.Option
 	for i := range table {
 		r := &table[i]
-		if r.value != 0 && strings.HasPrefix(s, r.names) && (got == nil || len(r.names) > len(got.names)) {
+		if r.Value != 0 && strings.HasPrefix(s, r.Names) && (got == nil || len(r.Names) > len(got.Names)) {
 			got = r
 		}
 	}
 	return got
 }
 
-// A style says how a program reads its words.
-type style uint8
-
-const (
-	stylePosix   style = 1 << iota // options end at the first operand
-	styleSingle                    // long options have one dash
-	styleBundle                    // the first word may be options without a dash
-	styleGlued                     // a long option with one dash may have its value glued to it
-	stylePure                      // no option of it, known or not, runs or writes anything
-	styleLoose                     // an unknown option is harmless
-	styleVerbose                   // unknown options leave nothing known, but are not opaque
-)
-
 // options sorts the words of c into options and operands and applies what the
 // options do. It returns the operands.
-func (w *walker) options(c *call, table string, s style) []word {
+func (w *walker) options(c *call, table string, s programs.Style) []word {
 	rs := w.rules(table)
 	words := c.words[1:]
-	if s&styleBundle != 0 && len(words) > 0 && !words[0].dyn && words[0].text != "" && words[0].text[0] != '-' {
+	if s&programs.Bundle != 0 && len(words) > 0 && !words[0].dyn && words[0].text != "" && words[0].text[0] != '-' {
 		words = append([]word{{text: "-" + words[0].text}}, words[1:]...)
 		words = w.bundle(c, rs, words)
 	}
@@ -146,16 +99,16 @@ func (w *walker) options(c *call, table string, s style) []word {
 			t = x.lead
 		}
 		if x.dyn && !strings.HasPrefix(t, "-") {
-			if x.option() && s&stylePure == 0 && !c.quiet {
+			if x.option() && s&programs.Pure == 0 && !c.quiet {
 				c.opaque(w, "a word that is not known may be an option")
 			}
 			c.args = append(c.args, x)
-			if s&stylePosix != 0 {
+			if s&programs.Posix != 0 {
 				return w.rest(c, words[i+1:])
 			}
 			continue
 		}
-		if x.glob != "" && x.option() && s&stylePure == 0 {
+		if x.glob != "" && x.option() && s&programs.Pure == 0 {
 			c.opaque(w, "a pattern that may become an option")
 		}
 		switch {
@@ -163,10 +116,10 @@ func (w *walker) options(c *call, table string, s style) []word {
 			return w.rest(c, words[i+1:])
 		case t == "-" || !strings.HasPrefix(t, "-"):
 			c.args = append(c.args, x)
-			if s&stylePosix != 0 {
+			if s&programs.Posix != 0 {
 				return w.rest(c, words[i+1:])
 			}
-		case strings.HasPrefix(t, "--") || s&styleSingle != 0:
+		case strings.HasPrefix(t, "--") || s&programs.OneDash != 0:
 			i += w.long(c, rs, s, x, t, words[i+1:])
 		default:
 			i += w.cluster(c, rs, s, x, t, words[i+1:])
@@ -181,15 +134,15 @@ func (w *walker) rest(c *call, words []word) []word {
 }
 
 // long reads one option with a long name and gives how many more words it takes.
-func (w *walker) long(c *call, rs []rule, s style, x word, t string, more []word) int {
+func (w *walker) long(c *call, rs []programs.Option, s programs.Style, x word, t string, more []word) int {
 	name, val, glued := strings.Cut(strings.TrimLeft(t, "-"), "=")
 	r := exact(rs, name)
-	if s&styleSingle == 0 {
+	if s&programs.OneDash == 0 {
 		r = find(rs, name, true)
 	}
-	if r == nil && s&styleGlued != 0 {
+	if r == nil && s&programs.Glued != 0 {
 		if r = gluedRule(rs, t[1:]); r != nil {
-			name, glued = strings.Split(r.names, ",")[0], true
+			name, glued = strings.Split(r.Names, ",")[0], true
 			val = t[1+len(name):]
 		}
 	}
@@ -203,7 +156,7 @@ func (w *walker) long(c *call, rs []rule, s style, x word, t string, more []word
 		c.opts = append(c.opts, o)
 		return 0
 	}
-	o.names = r.names
+	o.names = r.Names
 	taken := 0
 	switch {
 	case glued:
@@ -211,7 +164,7 @@ func (w *walker) long(c *call, rs []rule, s style, x word, t string, more []word
 		if x.dyn {
 			o.val = word{text: x.text, dyn: true, lead: val, net: x.net, multi: x.multi}
 		}
-	case r.value == ':' && len(more) > 0:
+	case r.Value == ':' && len(more) > 0:
 		o.has, o.val, taken = true, more[0], 1
 	}
 	c.opts = append(c.opts, o)
@@ -222,14 +175,14 @@ func (w *walker) long(c *call, rs []rule, s style, x word, t string, more []word
 
 // several marks a call in which the value of an option may become more words
 // than one, or none, so that the words behind it mean something else.
-func (w *walker) several(c *call, s style, val word) {
-	if val.spreads() && s&stylePure == 0 && !c.quiet {
+func (w *walker) several(c *call, s programs.Style, val word) {
+	if val.spreads() && s&programs.Pure == 0 && !c.quiet {
 		c.opaque(w, "a word that may become several")
 	}
 }
 
 // cluster reads a word of short options and gives how many more words it takes.
-func (w *walker) cluster(c *call, rs []rule, s style, x word, t string, more []word) int {
+func (w *walker) cluster(c *call, rs []programs.Option, s programs.Style, x word, t string, more []word) int {
 	for j := 1; j < len(t); j++ {
 		name := t[j : j+1]
 		r := find(rs, name, false)
@@ -241,8 +194,8 @@ func (w *walker) cluster(c *call, rs []rule, s style, x word, t string, more []w
 			}
 			continue
 		}
-		o := option{names: r.names, known: true}
-		if r.value == 0 {
+		o := option{names: r.Names, known: true}
+		if r.Value == 0 {
 			c.opts = append(c.opts, o)
 			w.apply(c, r, o)
 			continue
@@ -255,7 +208,7 @@ func (w *walker) cluster(c *call, rs []rule, s style, x word, t string, more []w
 			if x.dyn {
 				o.val = word{text: x.text, dyn: true, lead: rest, net: x.net, multi: x.multi || rest == ""}
 			}
-		case r.value == ':' && len(more) > 0:
+		case r.Value == ':' && len(more) > 0:
 			o.has, o.val, taken = true, more[0], 1
 		}
 		c.opts = append(c.opts, o)
@@ -271,7 +224,7 @@ func (w *walker) cluster(c *call, rs []rule, s style, x word, t string, more []w
 
 // bundle reads the old form of tar, ar and ps: letters first, their values
 // after them in order.
-func (w *walker) bundle(c *call, rs []rule, words []word) []word {
+func (w *walker) bundle(c *call, rs []programs.Option, words []word) []word {
 	letters := words[0].text[1:]
 	rest := words[1:]
 	for j := range len(letters) {
@@ -282,8 +235,8 @@ func (w *walker) bundle(c *call, rs []rule, words []word) []word {
 			w.unknownOption(c, 0, "-"+name)
 			continue
 		}
-		o := option{names: r.names, known: true}
-		if r.value == ':' && len(rest) > 0 {
+		o := option{names: r.Names, known: true}
+		if r.Value == ':' && len(rest) > 0 {
 			o.has, o.val, rest = true, rest[0], rest[1:]
 		}
 		c.opts = append(c.opts, o)
@@ -292,10 +245,10 @@ func (w *walker) bundle(c *call, rs []rule, words []word) []word {
 	return rest
 }
 
-func (w *walker) unknownOption(c *call, s style, t string) {
+func (w *walker) unknownOption(c *call, s programs.Style, t string) {
 	switch {
-	case s&(stylePure|styleLoose) != 0 || strings.Trim(t, "-0123456789") == "":
-	case s&styleVerbose != 0:
+	case s&(programs.Pure|programs.Loose) != 0 || strings.Trim(t, "-0123456789") == "":
+	case s&programs.Vague != 0:
 		c.lower(w, policy.Unknown)
 	default:
 		c.opaque(w, "an option that is not known: "+cut(t))
@@ -303,40 +256,34 @@ func (w *walker) unknownOption(c *call, s style, t string) {
 }
 
 // apply lists what an option does.
-func (w *walker) apply(c *call, r *rule, o option) {
-	for i := 0; i < len(r.does); i++ {
-		tree := i+1 < len(r.does) && r.does[i+1] == r.does[i]
-		f := fileAccess{parent: c.index + 1, src: o.val.text, tree: tree}
-		switch r.does[i] {
-		case '<':
-			f.kind = policy.Read
+func (w *walker) apply(c *call, r *programs.Option, o option) {
+	for does := range strings.SplitSeq(r.Does, "+") {
+		f := fileAccess{kind: policy.Read, parent: c.index + 1, src: o.val.text, tree: does == "readtree"}
+		switch does {
+		case "read", "readtree":
 			w.value(c, f, o)
-		case '>':
-			f.kind, f.op, f.tree = policy.Write, policy.Change, false
+		case "write":
+			f.kind, f.op = policy.Write, policy.Change
 			w.value(c, f, o)
 			c.lower(w, policy.Known)
-		case '!':
-			c.opaque(w, "its option "+optionName(r.names)+" runs or loads something else")
-		case '$':
+		case "opaque":
+			c.opaque(w, "its option "+optionName(r.Names)+" runs or loads something else")
+		case "shell":
 			w.shellText(c, o.val)
-		case '%':
+		case "program":
 			w.commandText(c, o.val)
-		case '=':
+		case "dir":
 			if o.has {
-				f.kind = policy.Read
 				w.file(f, o.val)
 			}
 			w.move(o.val)
 			c.chdir = true
-		case '@':
+		case "host":
 			w.host(c, o.val)
-		case '+':
+		case "changes":
 			c.lower(w, policy.Known)
-		case '~':
+		case "unknown":
 			c.lower(w, policy.Unknown)
-		}
-		if tree {
-			i++
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
+
 	"github.com/agentkit-go/agentkit/pkg/policy"
 )
 
@@ -12,22 +14,22 @@ import (
 // $ ends it and begins the next (less(1), "OPTIONS").
 func (w *walker) pager(c *call) {
 	words := c.words
-	if c.prog.name != "man" {
+	if c.known != "man" {
 		words = w.pagerCommands(c)
 	}
 	c.words, words = words, c.words
-	w.options(c, c.prog.opts, c.prog.style)
+	w.options(c, c.prog.Options, c.prog.Style)
 	c.words = words
 	for _, o := range c.opts {
-		if i := strings.IndexByte(o.val.text, '$'); o.has && i >= 0 && i+1 < len(o.val.text) && c.prog.name != "man" {
+		if i := strings.IndexByte(o.val.text, '$'); o.has && i >= 0 && i+1 < len(o.val.text) && c.known != "man" {
 			c.opaque(w, "an option whose value ends early")
 		}
 	}
-	roles := c.prog.operands
-	if c.prog.name == "man" {
+	roles := c.prog.Operands
+	if c.known == "man" {
 		for _, x := range c.args { // a name with a slash is a file to format
 			if c.given("local-file") || !x.dyn && pathLike(x.text) {
-				w.role(c, 'r', x)
+				w.role(c, programs.Read, x)
 			}
 		}
 	}
@@ -93,7 +95,7 @@ func (w *walker) editorCommands(c *call) {
 // schedule reads at, batch and crontab: what they are given runs later, and
 // outside everything that holds this call.
 func (w *walker) schedule(c *call) {
-	w.options(c, c.prog.opts, c.prog.style)
+	w.options(c, c.prog.Options, c.prog.Style)
 	if c.given("l", "list", "c") && len(c.args) == 0 && c.name == "crontab" || c.name == "at" && c.given("l", "list", "c", "d", "r") {
 		return
 	}
@@ -102,7 +104,7 @@ func (w *walker) schedule(c *call) {
 		w.shellText(c, word{text: w.stdin.text, net: w.stdin.net})
 	}
 	if c.name == "crontab" {
-		w.operands(c, c.prog.operands)
+		w.operands(c, c.prog.Operands)
 	}
 }
 
@@ -112,17 +114,17 @@ const tmuxHarmless = " attach attach-session a at capture-pane capturep detach d
 // tmuxStarts are the subcommands that start a shell's text, and their options
 // that take a value.
 var tmuxStarts = [...]struct{ names, opts string }{
-	{" new new-session ", "A d D E P X F: c:= e:! f: n: s: t: x: y:"},
-	{" neww new-window splitw split-window respawnp respawn-pane respawnw respawn-window ", "a b d h v f I k P S Z c:= e:! F: n: t: l: p:"},
-	{" popup display-popup ", "B C E b: c: d:= e:! h: s: S: t: T: w: x: y:"},
-	{" run run-shell ", "b C d: t: c:="},
+	{" new new-session ", "A d D E P X F: c:dir e:opaque f: n: s: t: x: y:"},
+	{" neww new-window splitw split-window respawnp respawn-pane respawnw respawn-window ", "a b d h v f I k P S Z c:dir e:opaque F: n: t: l: p:"},
+	{" popup display-popup ", "B C E b: c: d:dir e:opaque h: s: S: t: T: w: x: y:"},
+	{" run run-shell ", "b C d: t: c:dir"},
 	{" pipep pipe-pane ", "I O o t:"},
 }
 
 // tmux reads tmux: what a session starts is judged by itself, and text that is
 // typed into one cannot be.
 func (w *walker) tmux(c *call) {
-	args := w.options(c, c.prog.opts, c.prog.style)
+	args := w.options(c, c.prog.Options, c.prog.Style)
 	if len(args) == 0 {
 		return // a shell for a person
 	}
@@ -144,7 +146,7 @@ func (w *walker) tmux(c *call) {
 		}
 		d := *c
 		d.words, d.opts, d.args = args, nil, nil
-		if rest := w.options(&d, s.opts, stylePosix); len(rest) > 0 {
+		if rest := w.options(&d, s.opts, programs.Posix); len(rest) > 0 {
 			w.joined(c, rest)
 		}
 		return
@@ -153,7 +155,7 @@ func (w *walker) tmux(c *call) {
 	if strings.HasPrefix(sub.text, "send") && len(args) > 1 {
 		d := *c
 		d.words, d.opts, d.args = args, nil, nil
-		rest := w.options(&d, "F H K l M R X N: c: t:", stylePosix)
+		rest := w.options(&d, "F H K l M R X N: c: t:", programs.Posix)
 		rest = slices.DeleteFunc(slices.Clone(rest), func(x word) bool { return x.text == "Enter" || x.text == "C-m" })
 		w.joined(c, rest)
 	}
@@ -161,7 +163,7 @@ func (w *walker) tmux(c *call) {
 
 // socat reads socat: two addresses, each a kind and its parameters.
 func (w *walker) socat(c *call) {
-	w.options(c, c.prog.opts, c.prog.style)
+	w.options(c, c.prog.Options, c.prog.Style)
 	for _, x := range c.args {
 		if x.dyn {
 			c.opaque(w, "an address that is not known before it runs")
@@ -186,12 +188,12 @@ func (w *walker) socatAddress(c *call, s string) {
 		c.opaque(w, "an address that runs a program")
 		w.shellText(c, word{text: rest})
 	case kind == "OPEN" || kind == "FILE" || kind == "GOPEN" || kind == "CREATE" || kind == "CREAT" || kind == "PIPE" || kind == "FIFO":
-		w.role(c, 'r', word{text: rest})
-		w.role(c, 'w', word{text: rest})
+		w.role(c, programs.Read, word{text: rest})
+		w.role(c, programs.Write, word{text: rest})
 	case !named && strings.Contains(s, "/"):
 		name, _, _ := strings.Cut(s, ",")
-		w.role(c, 'r', word{text: name})
-		w.role(c, 'w', word{text: name})
+		w.role(c, programs.Read, word{text: name})
+		w.role(c, programs.Write, word{text: name})
 	case strings.HasPrefix(kind, "TCP") || strings.HasPrefix(kind, "UDP") || strings.HasPrefix(kind, "SCTP") || strings.HasPrefix(kind, "OPENSSL") || strings.HasPrefix(kind, "SSL"):
 		w.host(c, word{text: rest})
 	default:
@@ -201,20 +203,20 @@ func (w *walker) socatAddress(c *call, s string) {
 
 // mail reads programs that send what they are given away.
 func (w *walker) mail(c *call) {
-	w.options(c, c.prog.opts, c.prog.style)
+	w.options(c, c.prog.Options, c.prog.Style)
 	w.emit(policy.Access{Kind: policy.Net, Parent: c.index + 1, Source: c.name, Opaque: "mail goes to other hosts"})
 }
 
 // unpack reads unzip, 7z and rar: an archive decides what is written.
 func (w *walker) unpack(c *call) {
 	into, writes := word{text: "."}, true
-	if c.prog.opts != "" {
-		w.options(c, c.prog.opts, c.prog.style)
+	if c.prog.Options != "" {
+		w.options(c, c.prog.Options, c.prog.Style)
 		writes = !c.given("l", "t", "v", "z", "p", "c", "Z")
 		if d, ok := c.optionValue("d"); ok {
 			into = d
 		}
-		w.operands(c, c.prog.operands)
+		w.operands(c, c.prog.Operands)
 		if c.name == "unzip" && c.given("l", "v", "z", "Z") {
 			w.lowerTo(c, policy.ReadOnly)
 		}
@@ -236,7 +238,7 @@ func (w *walker) archiver(c *call, into word) (word, bool) {
 		case strings.HasPrefix(x.text, "-o") && len(x.text) > 2:
 			into = after(x, "-o")
 		case strings.HasPrefix(x.text, "-w") && len(x.text) > 2:
-			w.role(c, 'w', after(x, "-w"))
+			w.role(c, programs.Write, after(x, "-w"))
 		case strings.HasPrefix(x.text, "-sfx"), strings.HasPrefix(x.text, "-i"), strings.HasPrefix(x.text, "@"):
 			c.opaque(w, "its option "+cut(x.text)+" loads something or names files in a file")
 		case !strings.HasPrefix(x.text, "-"):
@@ -248,16 +250,16 @@ func (w *walker) archiver(c *call, into word) (word, bool) {
 	}
 	sub := args[0].text
 	if strings.Contains(" l t lt lb v vt vb h i b p ", " "+sub+" ") {
-		w.role(c, 'r', args[1])
+		w.role(c, programs.Read, args[1])
 		return into, false
 	}
 	if sub == "e" || sub == "x" {
-		w.role(c, 'r', args[1])
+		w.role(c, programs.Read, args[1])
 		return into, true
 	}
-	w.role(c, 'w', args[1])
+	w.role(c, programs.Write, args[1])
 	for _, x := range args[2:] {
-		w.role(c, 'R', x)
+		w.role(c, programs.ReadTree, x)
 	}
 	return into, false
 }

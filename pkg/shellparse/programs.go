@@ -1,175 +1,96 @@
 package shellparse
 
 import (
-	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/programs"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
 )
 
-// A program is what is known of a program by its name.
-type program struct {
-	name     string
-	class    policy.Class // when no option says otherwise
-	opts     string       // its options; see rule
-	operands string       // what its operands are; see roles
-	style    style
-	run      runner // how its words are read, when not by the table alone
-	lead     int    // of a wrapper: operands before the inner program
-	source   string // where the facts of a wrapper stand
-}
-
-// A runner names a reading of a program's words that a table cannot express.
-type runner uint8
-
-const (
-	runTable runner = iota
-	runEcho
-	runWrapper
-	runEnv
-	runXargs
-	runShell
-	runStringWrapper // the operands joined are a shell's text
-	runLogin         // su: -c text
-	runMultiCall     // busybox: the first operand is the program
-	runFind
-	runSed
-	runAwk
-	runCopy
-	runMove
-	runLink
-	runGit
-	runTar
-	runDD
-	runFetch
-	runRemote
-	runInterpreter
-	runMake
-	runGo
-	runScript
-	runFlock
-	runParallel
-	runArgs // gdb --args
-	runDate
-	runTest
-	runPrintEnv
-	runSubcommand // a subcommand decides: see subcommands
-	runJq
-	runSplit
-	runEditor
-	runPatch
-	runNpx
-	runPager
-	runSchedule
-	runTmux
-	runSocat
-	runMail
-	runUnpack
-	runDocker
-	runKubectl
-	runHelm
-	runYq
-	runMagick
-	runMedia
-	runCMake
-	runOpener
-	runPs
-	runHostname
-)
-
-// findProgram looks a program up; nil when nothing is known of it.
-func findProgram(name string) *program {
-	for _, table := range [...][]program{readPrograms[:], writePrograms[:], runPrograms[:], wrappers[:]} {
-		if i, ok := slices.BinarySearchFunc(table, name, func(p program, n string) int { return cmp.Compare(p.name, n) }); ok {
-			return &table[i]
-		}
-	}
-	if name == "[" {
-		return findProgram("test")
-	}
-	if i := strings.IndexByte(name, '.'); i > 0 && (strings.HasPrefix(name, "python") || strings.HasPrefix(name, "perl") || strings.HasPrefix(name, "ruby") || strings.HasPrefix(name, "lua")) {
-		return findProgram(strings.TrimRight(name[:i], "0123456789"))
-	}
-	return nil
-}
-
 // special reads the words of a program that is known.
 func (w *walker) special(c *call) {
 	p := c.prog
-	switch p.run {
-	case runTable:
-		w.options(c, p.opts, p.style)
-		w.operands(c, p.operands)
-	case runEcho:
+	switch p.Read {
+	case programs.ReadTable:
+		w.options(c, p.Options, p.Style)
+		w.operands(c, p.Operands)
+	case programs.ReadEcho, programs.ReadPrintEnv:
 		c.args = c.words[1:]
-	case runWrapper:
+	case programs.ReadWrapper:
 		w.wrapper(c)
-	case runEnv:
+	case programs.ReadEnv:
 		w.envCommand(c)
-	case runXargs:
+	case programs.ReadXargs:
 		w.xargs(c)
-	case runShell:
+	case programs.ReadShell:
 		w.shellCommand(c)
-	case runStringWrapper:
+	case programs.ReadStringWrapper:
 		w.stringWrapper(c)
-	case runLogin:
+	case programs.ReadLogin:
 		w.login(c)
-	case runMultiCall:
+	case programs.ReadMultiCall:
 		w.inner(c, c.words[1:])
-	case runFind:
+	case programs.ReadGrep:
+		w.grep(c)
+	case programs.ReadGzip:
+		w.gzip(c)
+	case programs.ReadGetent:
+		w.getent(c)
+	case programs.ReadRemove:
+		w.remove(c)
+	case programs.ReadFind:
 		w.findCommand(c)
-	case runSed:
+	case programs.ReadSed:
 		w.sed(c)
-	case runAwk:
+	case programs.ReadAwk:
 		w.awk(c)
-	case runCopy:
+	case programs.ReadCopy:
 		w.copyCommand(c)
-	case runMove:
+	case programs.ReadMove:
 		w.moveCommand(c)
-	case runLink:
+	case programs.ReadLink:
 		w.linkCommand(c)
-	case runGit:
+	case programs.ReadGit:
 		w.git(c)
-	case runTar:
+	case programs.ReadTar:
 		w.tar(c)
-	case runDD:
+	case programs.ReadDD:
 		w.dd(c)
-	case runFetch:
+	case programs.ReadFetch:
 		w.fetch(c)
-	case runRemote:
+	case programs.ReadRemote:
 		w.remote(c)
-	case runInterpreter:
+	case programs.ReadInterpreter:
 		w.interpreter(c)
-	case runMake:
+	case programs.ReadMake:
 		w.makeCommand(c)
-	case runGo:
+	case programs.ReadGo:
 		w.goCommand(c)
-	case runScript:
+	case programs.ReadScript:
 		w.scriptCommand(c)
-	case runFlock:
+	case programs.ReadFlock:
 		w.flock(c)
-	case runParallel:
+	case programs.ReadParallel:
 		w.parallel(c)
-	case runArgs:
+	case programs.ReadDebugger:
 		w.debugger(c)
-	case runDate:
+	case programs.ReadDate:
 		w.date(c)
-	case runTest:
+	case programs.ReadTest:
 		w.testCommand(c)
-	case runPrintEnv:
-		c.args = c.words[1:]
-	case runSubcommand:
+	case programs.ReadSubcommand:
 		w.subcommand(c)
-	case runJq:
+	case programs.ReadJq:
 		w.jq(c)
-	case runSplit:
+	case programs.ReadSplit:
 		w.split(c)
-	case runEditor:
+	case programs.ReadEditor:
 		w.editor(c)
-	case runPatch:
+	case programs.ReadPatch:
 		w.patch(c)
-	case runNpx:
+	case programs.ReadNpx:
 		w.npx(c)
 	default:
 		w.session(c)
@@ -179,20 +100,20 @@ func (w *walker) special(c *call) {
 // session reads the words of programs that keep others going, show what they
 // are given, or hand it to something else.
 func (w *walker) session(c *call) {
-	switch c.prog.run {
-	case runPager:
+	switch c.prog.Read {
+	case programs.ReadPager:
 		w.pager(c)
-	case runSchedule:
+	case programs.ReadSchedule:
 		w.schedule(c)
-	case runTmux:
+	case programs.ReadTmux:
 		w.tmux(c)
-	case runSocat:
+	case programs.ReadSocat:
 		w.socat(c)
-	case runMail:
+	case programs.ReadMail:
 		w.mail(c)
-	case runUnpack:
+	case programs.ReadUnpack:
 		w.unpack(c)
-	case runDocker:
+	case programs.ReadDocker:
 		w.docker(c)
 	default:
 		w.service(c)
@@ -202,134 +123,138 @@ func (w *walker) session(c *call) {
 // service reads the words of programs that speak to a cluster, convert what
 // they are given, or have file commands of their own.
 func (w *walker) service(c *call) {
-	switch c.prog.run {
-	case runKubectl:
+	switch c.prog.Read {
+	case programs.ReadKubectl:
 		w.kubectl(c)
-	case runHelm:
+	case programs.ReadHelm:
 		w.helm(c)
-	case runYq:
+	case programs.ReadYq:
 		w.yq(c)
-	case runMagick:
+	case programs.ReadMagick:
 		w.magick(c)
-	case runMedia:
+	case programs.ReadMedia:
 		w.media(c)
-	case runCMake:
+	case programs.ReadCMake:
 		w.cmake(c)
-	case runOpener:
+	case programs.ReadOpener:
 		w.opener(c)
-	case runPs:
+	case programs.ReadPs:
 		w.ps(c)
-	case runHostname:
+	case programs.ReadHostname:
 		w.hostname(c)
 	}
 }
 
-// operands lists what the operands of a program are, by roles: one letter
-// each, the last fixed ones counted from the end, * for any number.
-//
-//	p  nothing        r  read           R  read, with all below
-//	w  written        c  created        d  deleted
-//	D  deleted, with all below          m  its mode, owner or times change
-//	M  the same, with all below         n  a host
-//	x  may be read or changed
-//
-// What follows a bar is taken when the repeated role has no operand.
-func (w *walker) operands(c *call, roles string) {
-	switch roles {
-	case "", "p*":
+// operands lists what the operands of a program are; see [programs.Effect].
+func (w *walker) operands(c *call, effects string) {
+	fields, args := strings.Fields(effects), c.args
+	star := slices.IndexFunc(fields, func(f string) bool { return strings.Contains(f, "*") })
+	before, after := fields, []string(nil)
+	if star >= 0 {
+		before, after = fields[:star], fields[star+1:]
+	}
+	i := min(len(before), len(args))
+	for k, x := range args[:i] {
+		w.role(c, programs.Effect(before[k]), x)
+	}
+	if star < 0 {
 		return
-	case "grep":
-		roles = c.grepRoles()
-	case "gzip": // read, and replaced unless the result goes to the output
-		for _, x := range c.args {
-			w.role(c, 'r', x)
-			if !c.given("c", "stdout", "l", "list", "t", "test") {
-				w.role(c, 'w', x)
-			}
+	}
+	effect, fallback, _ := strings.Cut(fields[star], "*")
+	if c.given("R", "recursive") && (effect == "read" || effect == "meta") {
+		effect += "tree"
+	}
+	end := len(args) - min(len(after), len(args)-i)
+	if _, name, ok := strings.Cut(fallback, "|"); ok && end == i {
+		w.role(c, programs.Effect(effect), word{text: name})
+	}
+	for _, x := range args[i:end] {
+		w.role(c, programs.Effect(effect), x)
+	}
+	for k, x := range args[end:] {
+		w.role(c, programs.Effect(after[k]), x)
+	}
+}
+
+// grep reads grep and its kin.
+func (w *walker) grep(c *call) {
+	w.options(c, c.prog.Options, c.prog.Style)
+	w.operands(c, c.grepRoles())
+}
+
+// gzip reads programs that read their operands, and replace them unless the
+// result goes to the output.
+func (w *walker) gzip(c *call) {
+	w.options(c, c.prog.Options, c.prog.Style)
+	for _, x := range c.args {
+		w.role(c, programs.Read, x)
+		if !c.given("c", "stdout", "l", "list", "t", "test") {
+			w.role(c, programs.Write, x)
 		}
-		return
-	case "getent":
-		if len(c.args) > 1 && strings.Contains(" hosts ahosts ahostsv4 ahostsv6 networks services netgroup ", " "+c.args[0].text+" ") {
-			w.host(c, c.args[1])
-		}
-		if len(c.args) > 0 && (c.args[0].text == "shadow" || c.args[0].text == "gshadow") {
-			w.role(c, 'r', word{text: "/etc/" + c.args[0].text})
-		}
-		return
-	case "rm":
-		if roles = "d*"; c.given("r") {
-			roles = "D*"
-		}
 	}
-	if c.given("R", "recursive") {
-		roles = strings.NewReplacer("r*", "R*", "m*", "M*").Replace(roles)
+}
+
+func (w *walker) getent(c *call) {
+	w.options(c, c.prog.Options, c.prog.Style)
+	if len(c.args) > 1 && programs.Has("hosts ahosts ahostsv4 ahostsv6 networks services netgroup", c.args[0].text) {
+		w.host(c, c.args[1])
 	}
-	roles, fallback, _ := strings.Cut(roles, "|")
-	before, after, repeated := strings.Cut(roles, "*")
-	star := byte(0)
-	if repeated {
-		star = before[len(before)-1]
-		before = before[:len(before)-1]
+	if len(c.args) > 0 && (c.args[0].text == "shadow" || c.args[0].text == "gshadow") {
+		w.role(c, programs.Read, word{text: "/etc/" + c.args[0].text})
 	}
-	args := c.args
-	i := 0
-	for ; i < len(before) && i < len(args); i++ {
-		w.role(c, before[i], args[i])
-	}
-	end := len(args) - min(len(after), max(0, len(args)-i))
-	if repeated && end == i && fallback != "" {
-		w.role(c, star, word{text: fallback})
-	}
-	for ; i < end && repeated; i++ {
-		w.role(c, star, args[i])
-	}
-	for k := end; k < len(args) && k-end < len(after); k++ {
-		w.role(c, after[k-end], args[k])
+}
+
+func (w *walker) remove(c *call) {
+	w.options(c, c.prog.Options, c.prog.Style)
+	if c.given("r") {
+		w.operands(c, "deletetree*")
+	} else {
+		w.operands(c, "delete*")
 	}
 }
 
 // grepRoles are the roles of grep and rg: the first operand is the pattern,
 // unless an option gave it.
 func (c *call) grepRoles() string {
-	roles := "pr*"
+	roles := "skip read*"
 	if c.given("regexp", "file", "files", "type-list") {
-		roles = "r*"
+		roles = "read*"
 	}
 	if c.name == "rg" || c.given("r", "recursive", "R") {
-		roles = strings.Replace(roles, "r*", "R*|.", 1)
+		roles = strings.Replace(roles, "read*", "readtree*|.", 1)
 	}
 	return roles
 }
 
 // role lists one operand.
-func (w *walker) role(c *call, role byte, x word) {
+func (w *walker) role(c *call, role programs.Effect, x word) {
 	f := fileAccess{kind: policy.Read, parent: c.index + 1, src: x.text}
 	switch role {
-	case 'p':
+	case programs.Skip:
 		return
-	case 'n':
+	case programs.Host:
 		w.host(c, x)
 		return
-	case 'x':
+	case programs.May:
 		if !x.dyn {
 			w.maybeWritten(c, x.text)
 		} else {
 			w.file(f, x)
 		}
 		return
-	case 'r', 'R':
+	case programs.Read, programs.ReadTree:
 		if x.text == "-" && !x.dyn {
 			return
 		}
-		f.tree = role == 'R'
-	case 'w':
+		f.tree = role == programs.ReadTree
+	case programs.Write:
 		f.kind, f.op = policy.Write, policy.Change
-	case 'c':
+	case programs.Create:
 		f.kind, f.op = policy.Write, policy.Create
-	case 'd', 'D':
-		f.kind, f.op, f.tree = policy.Write, policy.Delete, role == 'D'
-	case 'm', 'M':
-		f.kind, f.op, f.tree = policy.Write, policy.Metadata, role == 'M'
+	case programs.Delete, programs.DeleteTree:
+		f.kind, f.op, f.tree = policy.Write, policy.Delete, role == programs.DeleteTree
+	case programs.Meta, programs.MetaTree:
+		f.kind, f.op, f.tree = policy.Write, policy.Metadata, role == programs.MetaTree
 	}
 	if f.kind == policy.Write {
 		c.lower(w, policy.Known)

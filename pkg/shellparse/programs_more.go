@@ -4,45 +4,28 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
+
 	"github.com/agentkit-go/agentkit/pkg/policy"
 )
 
-// escapes are the programs with a language of their own in which a line hands
-// its rest to a shell, and how such a line begins.
-var escapes = [...]struct{ program, marks string }{
-	{"dc", "!"},
-	{"expect", "spawn |exec |system "},
-	{"ftp", "!"},
-	{"gdb", "!|shell |pipe "},
-	{"lftp", "!"},
-	{"lldb", "platform shell |shell "},
-	{"mariadb", `\!|system `},
-	{"mysql", `\!|system `},
-	{"psql", `\!`},
-	{"sqlite3", ".shell |.system |.sh "},
-	{"telnet", "!"},
-}
-
-// escaped judges the shell commands in what a program of escapes is given: its
+// escaped judges the shell commands in what a program with escapes is given: its
 // words, and its input where that is known.
 func (w *walker) escaped(c *call) {
-	for i := range escapes {
-		if escapes[i].program != c.prog.name {
-			continue
-		}
+	if c.prog.Escapes != "" {
 		texts := c.words[1:]
 		if w.stdin.known {
 			texts = append(texts[:len(texts):len(texts)], word{text: w.stdin.text})
 		}
 		for _, x := range texts {
 			if !x.dyn {
-				w.escapedLines(c, x.text, escapes[i].marks)
+				w.escapedLines(c, x.text, c.prog.Escapes)
 				w.databaseFiles(c, x.text)
 			}
 		}
 		return
 	}
-	if c.prog.name == "m4" && w.stdin.known {
+	if c.known == "m4" && w.stdin.known {
 		w.macros(c, w.stdin.text)
 	}
 }
@@ -69,7 +52,7 @@ const (
 
 // databaseFiles lists the files that lines for a database's shell name.
 func (w *walker) databaseFiles(c *call, text string) {
-	if c.prog.name != "sqlite3" && c.prog.name != "psql" {
+	if c.known != "sqlite3" && c.known != "psql" {
 		return
 	}
 	for line := range strings.SplitSeq(strings.ReplaceAll(text, ";", "\n"), "\n") {
@@ -82,17 +65,17 @@ func (w *walker) databaseFiles(c *call, text string) {
 			switch low := strings.ToLower(f); {
 			case next == "" || strings.HasPrefix(next, "-"):
 			case i == 0 && strings.Contains(databaseWrites, " "+low+" "):
-				w.role(c, 'w', word{text: next})
+				w.role(c, programs.Write, word{text: next})
 			case i == 0 && strings.Contains(databaseReads, " "+low+" "):
-				w.role(c, 'r', word{text: next})
-			case low == "program" && c.prog.name == "psql":
+				w.role(c, programs.Read, word{text: next})
+			case low == "program" && c.known == "psql":
 				_, cmd, _ := strings.Cut(line, "'")
 				cmd, _, _ = strings.Cut(cmd, "'")
 				w.shellText(c, word{text: cmd})
 			case low == "attach" && strings.EqualFold(next, "database") && i+2 < len(fields):
-				w.role(c, 'w', word{text: strings.Trim(fields[i+2], `'"`)})
+				w.role(c, programs.Write, word{text: strings.Trim(fields[i+2], `'"`)})
 			case low == "attach":
-				w.role(c, 'w', word{text: next})
+				w.role(c, programs.Write, word{text: next})
 			}
 		}
 	}
@@ -112,8 +95,6 @@ func (w *walker) macros(c *call, text string) {
 	}
 }
 
-const kubectlOptions = "kubeconfig:! s,server:@ f,filename: k,kustomize:<< from-file: from-env-file:< patch-file:< certificate-authority:< client-certificate:< client-key:< cert:< key:< cache-dir:>> o,output: template: n,namespace: context: cluster: user: as: as-group: as-uid: token: username: password: request-timeout: tls-server-name: l,selector: c,container: image: field-selector: p,patch: type: output-directory:>> A,all-namespaces R,recursive w,watch v:"
-
 // kubectl reads kubectl and oc: files of this machine go to the cluster, and
 // back. What runs there is not judged.
 func (w *walker) kubectl(c *call) {
@@ -122,7 +103,7 @@ func (w *walker) kubectl(c *call) {
 		c.words = words[:i] // the rest is the container's
 	}
 	c.quiet = true
-	w.options(c, kubectlOptions, styleLoose)
+	w.options(c, c.prog.Options, c.prog.Style)
 	c.words = words
 	w.lowerTo(c, policy.Unknown)
 	for _, o := range c.opts {
@@ -135,10 +116,10 @@ func (w *walker) kubectl(c *call) {
 			if _, name, ok := strings.Cut(x.text, "="); ok && !x.dyn {
 				x.text = name
 			}
-			w.role(c, 'R', x)
+			w.role(c, programs.ReadTree, x)
 		case o.names == "o,output":
 			if _, name, ok := strings.Cut(o.val.text, "-file="); ok {
-				w.role(c, 'r', word{text: name})
+				w.role(c, programs.Read, word{text: name})
 			}
 		}
 	}
@@ -162,7 +143,7 @@ func (w *walker) manifest(c *call, x word) {
 	case strings.Contains(x.text, "://"):
 		w.address(c, x)
 	default:
-		w.role(c, 'R', x)
+		w.role(c, programs.ReadTree, x)
 	}
 }
 
@@ -173,16 +154,16 @@ func (w *walker) far(c *call, args []word) {
 		switch {
 		case strings.Contains(x.text, ":") || x.text == "-":
 		case i == len(args)-1:
-			w.role(c, 'w', x)
+			w.role(c, programs.Write, x)
 		default:
-			w.role(c, 'R', x)
+			w.role(c, programs.ReadTree, x)
 		}
 	}
 }
 
 // helm reads helm: values and charts are files or addresses.
 func (w *walker) helm(c *call) {
-	w.options(c, c.prog.opts, c.prog.style)
+	w.options(c, c.prog.Options, c.prog.Style)
 	for _, o := range c.opts {
 		switch {
 		case o.names == "f,values" && o.has:
@@ -190,7 +171,7 @@ func (w *walker) helm(c *call) {
 		case o.names == "set-file" && o.has:
 			for pair := range strings.SplitSeq(o.val.text, ",") {
 				if _, name, ok := strings.Cut(pair, "="); ok {
-					w.role(c, 'r', word{text: name, dyn: o.val.dyn})
+					w.role(c, programs.Read, word{text: name, dyn: o.val.dyn})
 				}
 			}
 		}
@@ -210,11 +191,11 @@ func (w *walker) helm(c *call) {
 
 // yq reads yq: the expression may load files, and -i changes them.
 func (w *walker) yq(c *call) {
-	w.options(c, c.prog.opts, c.prog.style)
+	w.options(c, c.prog.Options, c.prog.Style)
 	w.lowerTo(c, policy.Unknown)
-	role := byte('r')
+	role := programs.Read
 	if c.given("i") {
-		role = 'w'
+		role = programs.Write
 	}
 	args := c.args
 	if len(args) > 0 && (args[0].text == "eval" || args[0].text == "e" || args[0].text == "eval-all" || args[0].text == "ea") {
@@ -254,7 +235,7 @@ func (w *walker) loads(c *call, x word) {
 		}
 		if name, found := strings.CutPrefix(strings.TrimSpace(arg), `"`); found {
 			name, _, _ = strings.Cut(name, `"`)
-			w.role(c, 'r', word{text: name})
+			w.role(c, programs.Read, word{text: name})
 			continue
 		}
 		c.opaque(w, "a file that the data names")
@@ -271,7 +252,7 @@ const imageFormats = " apng avif bmp bmp3 gif heic ico jpeg jpg jp2 pbm pgm png 
 // reads, reaches, runs or deletes something else.
 func (w *walker) magick(c *call) {
 	args := c.words[1:]
-	if c.name == "magick" && len(args) > 0 && findProgram(args[0].text) != nil && findProgram(args[0].text).run == runMagick {
+	if c.name == "magick" && len(args) > 0 && isMagick(args[0].text) {
 		args = args[1:]
 	}
 	all := c.name == "mogrify" || len(c.words) > 1 && c.words[1].text == "mogrify"
@@ -298,11 +279,16 @@ func (w *walker) magick(c *call) {
 	}
 }
 
+func isMagick(name string) bool {
+	r, _ := programs.Lookup(name)
+	return r != nil && r.Read == programs.ReadMagick
+}
+
 // image lists one name of ImageMagick's.
 func (w *walker) image(c *call, x word, writes bool) {
-	role := byte('r')
+	role := programs.Read
 	if writes {
-		role = 'w'
+		role = programs.Write
 	}
 	name, _, _ := strings.Cut(x.text, "[")
 	prefix, rest, ok := strings.Cut(name, ":")
@@ -312,7 +298,7 @@ func (w *walker) image(c *call, x word, writes bool) {
 		w.role(c, role, x)
 	case strings.HasPrefix(name, "@"):
 		c.opaque(w, "names or text stand in a file")
-		w.role(c, 'r', word{text: name[1:]})
+		w.role(c, programs.Read, word{text: name[1:]})
 	case !ok || len(prefix) < 2:
 		w.role(c, role, word{text: name})
 	case strings.HasPrefix(rest, "//"):
@@ -323,7 +309,7 @@ func (w *walker) image(c *call, x word, writes bool) {
 		c.opaque(w, "the prefix "+cut(prefix)+": reads, runs or deletes something else")
 		rest = strings.TrimPrefix(rest, "@")
 		if prefix == "ephemeral" {
-			w.role(c, 'd', word{text: rest})
+			w.role(c, programs.Delete, word{text: rest})
 		} else if rest != "" && (pathLike(rest) || w.exists(rest)) {
 			w.role(c, role, word{text: rest})
 		}
@@ -382,9 +368,9 @@ func (w *walker) mediaOption(c *call, name string, x word) {
 
 // stream lists one input or output of ffmpeg's.
 func (w *walker) stream(c *call, x word, writes bool) {
-	role := byte('r')
+	role := programs.Read
 	if writes {
-		role = 'w'
+		role = programs.Write
 	}
 	scheme, rest, ok := strings.Cut(x.text, ":")
 	switch {
@@ -412,30 +398,30 @@ func (w *walker) stream(c *call, x word, writes bool) {
 // cmake reads cmake: -E makes it a tool for files, -P runs a script.
 func (w *walker) cmake(c *call) {
 	if len(c.words) < 3 || c.words[1].text != "-E" {
-		w.options(c, c.prog.opts, c.prog.style)
-		w.operands(c, "x*")
+		w.options(c, c.prog.Options, c.prog.Style)
+		w.operands(c, "may*")
 		return
 	}
 	sub, args := c.words[2].text, c.words[3:]
 	roles := ""
 	switch sub {
 	case "rm", "remove", "remove_directory":
-		roles = "D*"
+		roles = "deletetree*"
 		if slices.ContainsFunc(args, func(x word) bool { return strings.HasPrefix(x.text, "-") && strings.Contains(x.text, "f") }) || sub != "rm" {
 			c.danger(w, "deletes without asking")
 		}
 	case "copy", "copy_if_different", "copy_directory", "copy_directory_if_different":
-		roles = "R*w"
+		roles = "readtree* write"
 	case "rename":
-		roles = "Dw"
+		roles = "deletetree write"
 	case "make_directory":
-		roles = "c*"
+		roles = "create*"
 	case "touch", "touch_nocreate":
-		roles = "w*"
+		roles = "write*"
 	case "cat", "compare_files", "md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum":
-		roles = "r*"
+		roles = "read*"
 	case "create_symlink", "create_hardlink":
-		roles = "rc"
+		roles = "read create"
 	case "env":
 		for len(args) > 0 && (strings.HasPrefix(args[0].text, "-") || strings.Contains(args[0].text, "=")) {
 			args = args[1:]
@@ -471,13 +457,13 @@ func (w *walker) cargoWatch(c *call, words []word) {
 	if end >= 0 {
 		d.words = words[:end]
 	}
-	w.options(&d, "s,shell:$ x,exec: C,workdir:= w,watch:< i,ignore: d,delay: F,features: B: E,env: use-shell:! c,clear q,quiet postpone poll no-restart no-vcs-ignores no-dot-ignores no-ignore watch-when-idle why", styleLoose)
+	w.options(&d, "s,shell:shell x,exec: C,workdir:dir w,watch:read i,ignore: d,delay: F,features: B: E,env: use-shell:opaque c,clear q,quiet postpone poll no-restart no-vcs-ignores no-dot-ignores no-ignore watch-when-idle why", programs.Loose)
 	for _, o := range d.opts {
 		switch {
 		case o.names == "x,exec" && o.has:
 			w.commandText(c, word{text: "cargo " + o.val.text, dyn: o.val.dyn})
 		case o.names == "C,workdir":
-			w.role(c, 'r', o.val)
+			w.role(c, programs.Read, o.val)
 		}
 	}
 	if end >= 0 && end+1 < len(words) {
@@ -494,7 +480,7 @@ func (w *walker) opener(c *call) {
 		case strings.Contains(x.text, "://"):
 			w.address(c, x)
 		case x.dyn || pathLike(x.text) || w.exists(x.text):
-			w.role(c, 'r', x)
+			w.role(c, programs.Read, x)
 		}
 	}
 }

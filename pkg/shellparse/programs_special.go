@@ -4,6 +4,8 @@ import (
 	"path"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
+
 	"github.com/agentkit-go/agentkit/pkg/policy"
 )
 
@@ -40,7 +42,7 @@ func after(x word, prefix string) word {
 
 // date reads date: an operand that is no format sets the clock.
 func (w *walker) date(c *call) {
-	w.options(c, c.prog.opts, c.prog.style)
+	w.options(c, c.prog.Options, c.prog.Style)
 	for _, x := range c.args {
 		if x.dyn && x.lead == "" || !x.dyn && !strings.HasPrefix(x.text, "+") {
 			c.lower(w, policy.Unknown)
@@ -72,7 +74,7 @@ func (w *walker) jq(c *call) {
 		case "arg", "argjson", "slurpfile", "rawfile", "argfile":
 			if i > 0 && strings.HasPrefix(x.text, "-") && !x.dyn {
 				if i+2 < len(words) && strings.HasSuffix(x.text, "file") {
-					w.role(c, 'r', words[i+2])
+					w.role(c, programs.Read, words[i+2])
 				}
 				i += 2
 				continue
@@ -80,7 +82,7 @@ func (w *walker) jq(c *call) {
 		}
 		c.words = append(c.words, x)
 	}
-	w.options(c, c.prog.opts, c.prog.style)
+	w.options(c, c.prog.Options, c.prog.Style)
 	c.words = words
 	for _, x := range c.args[:min(1, len(c.args))] {
 		if jqWord(x.text, "import") || jqWord(x.text, "include") || jqWord(x.text, "modulemeta") {
@@ -91,13 +93,13 @@ func (w *walker) jq(c *call) {
 		}
 	}
 	if c.given("from-file") {
-		w.operands(c, "r*")
+		w.operands(c, "read*")
 		return
 	}
 	if c.given("args", "jsonargs") {
 		return
 	}
-	w.operands(c, "pr*")
+	w.operands(c, "skip read*")
 }
 
 // jqWord reports whether a word of jq's language stands in a program: not the
@@ -137,7 +139,7 @@ func (w *walker) ps(c *call) {
 
 // hostname reads hostname: an operand changes the name.
 func (w *walker) hostname(c *call) {
-	w.options(c, c.prog.opts, c.prog.style)
+	w.options(c, c.prog.Options, c.prog.Style)
 	if len(c.args) > 0 {
 		c.lower(w, policy.Unknown)
 		c.danger(w, "changes the name of the machine")
@@ -147,8 +149,8 @@ func (w *walker) hostname(c *call) {
 // editor reads ed, ex and vi: their commands may run anything, so they are
 // known only when a person types them.
 func (w *walker) editor(c *call) {
-	w.options(c, c.prog.opts, c.prog.style)
-	if c.prog.name == "ed" || c.prog.name == "ex" || w.stdin.set || c.given("e", "E", "s") || c.name == "nvim" && c.given("l") {
+	w.options(c, c.prog.Options, c.prog.Style)
+	if c.known == "ed" || c.known == "ex" || w.stdin.set || c.given("e", "E", "s") || c.name == "nvim" && c.given("l") {
 		c.opaque(w, "the commands come from its input")
 	}
 	for line := range strings.Lines(w.stdin.text) {
@@ -163,13 +165,13 @@ func (w *walker) editor(c *call) {
 		}
 	}
 	w.editorCommands(c)
-	w.operands(c, c.prog.operands)
+	w.operands(c, c.prog.Operands)
 }
 
 // patch reads patch: without an operand the patch itself names the files.
 func (w *walker) patch(c *call) {
-	w.options(c, c.prog.opts, c.prog.style)
-	w.operands(c, c.prog.operands)
+	w.options(c, c.prog.Options, c.prog.Style)
+	w.operands(c, c.prog.Operands)
 	if len(c.args) == 0 && !c.given("dry-run") {
 		w.file(fileAccess{kind: policy.Write, op: policy.Change, parent: c.index + 1, src: c.src, why: "the patch decides what is written"}, word{text: "."})
 	}
@@ -179,7 +181,7 @@ func (w *walker) patch(c *call) {
 // npx reads npx: its operands are a program of a package, which is judged by
 // its name alone.
 func (w *walker) npx(c *call) {
-	words := w.options(c, c.prog.opts, c.prog.style)
+	words := w.options(c, c.prog.Options, c.prog.Style)
 	if len(words) == 0 || words[0].dyn {
 		return
 	}
@@ -191,7 +193,7 @@ func (w *walker) npx(c *call) {
 
 // split reads split and csplit: the names start with a prefix.
 func (w *walker) split(c *call) {
-	w.options(c, c.prog.opts, c.prog.style)
+	w.options(c, c.prog.Options, c.prog.Style)
 	prefix := word{text: "x"}
 	if c.name == "csplit" {
 		prefix = word{text: "xx"}
@@ -202,18 +204,18 @@ func (w *walker) split(c *call) {
 			prefix.text, prefix.dyn = prefix.text+v.text, prefix.dyn || v.dyn
 		}
 		if len(c.args) > 0 {
-			w.role(c, 'r', c.args[0])
+			w.role(c, programs.Read, c.args[0])
 		}
 	} else {
 		if len(c.args) > 1 {
 			prefix = c.args[1]
 		}
 		if len(c.args) > 0 {
-			w.role(c, 'r', c.args[0])
+			w.role(c, programs.Read, c.args[0])
 		}
 	}
 	if !prefix.dyn {
 		prefix.text += "aa"
 	}
-	w.role(c, 'c', prefix)
+	w.role(c, programs.Create, prefix)
 }

@@ -3,19 +3,21 @@ package shellparse
 import (
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
+
 	"github.com/agentkit-go/agentkit/pkg/policy"
 )
 
 // sed reads sed: its scripts, and the files that -i changes.
 func (w *walker) sed(c *call) {
-	w.options(c, "n,quiet,silent debug e,expression: f,file:! follow-symlinks i,in-place? I? l,line-length: posix E,r,regexp-extended s,separate sandbox u,unbuffered z,null-data a", 0)
+	w.options(c, c.prog.Options, c.prog.Style)
 	scripts := []word(nil)
 	for _, o := range c.opts {
 		switch {
 		case hasName(o.names, "expression"):
 			scripts = append(scripts, o.val)
 		case hasName(o.names, "file"):
-			w.role(c, 'r', o.val)
+			w.role(c, programs.Read, o.val)
 		}
 	}
 	files := c.args
@@ -25,9 +27,9 @@ func (w *walker) sed(c *call) {
 		}
 		scripts, files = append(scripts, files[0]), files[1:]
 	}
-	role := byte('r')
+	role := programs.Read
 	if c.given("in-place", "I") {
-		role = 'w'
+		role = programs.Write
 		c.lower(w, policy.Known)
 	}
 	for _, s := range scripts {
@@ -163,9 +165,9 @@ func (p *sedScript) command() bool {
 	case 'y', 's':
 		return p.substitute(c)
 	case 'r', 'R':
-		p.w.role(p.c, 'r', word{text: p.line()})
+		p.w.role(p.c, programs.Read, word{text: p.line()})
 	case 'w', 'W':
-		p.w.role(p.c, 'w', word{text: p.line()})
+		p.w.role(p.c, programs.Write, word{text: p.line()})
 	case 'e':
 		cmd := p.line()
 		p.c.opaque(p.w, "its script runs a command")
@@ -223,7 +225,7 @@ func (p *sedScript) substitute(kind byte) bool {
 		switch f := p.peek(); {
 		case f == 'w':
 			p.i++
-			p.w.role(p.c, 'w', word{text: p.line()})
+			p.w.role(p.c, programs.Write, word{text: p.line()})
 			return true
 		case f == 'e':
 			p.i++

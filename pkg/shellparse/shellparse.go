@@ -23,6 +23,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
+
 	"github.com/agentkit-go/agentkit/pkg/policy"
 )
 
@@ -143,7 +145,7 @@ type walker struct {
 	links   []link
 	fetched []string // files that came from the network in this text
 	configs []repoConfig
-	tables  map[string][]rule // option tables that were read
+	tables  map[string][]programs.Option // option tables that were read
 }
 
 // Limits of one analysis. Work is counted in nodes, words and accesses.

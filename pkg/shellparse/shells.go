@@ -4,13 +4,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
+
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // login reads su, runuser and sg: a shell's text in -c, or a program.
 func (w *walker) login(c *call) {
-	args := w.options(c, c.prog.opts, c.prog.style|stylePosix)
+	args := w.options(c, c.prog.Options, c.prog.Style|programs.Posix)
 	for i, x := range args { // su takes options after the user too
 		if x.text == "-c" && i+1 < len(args) {
 			w.shellText(c, args[i+1])
@@ -38,11 +40,11 @@ func (w *walker) login(c *call) {
 
 // stringWrapper reads a program whose operands are a shell's text.
 func (w *walker) stringWrapper(c *call) {
-	st := c.prog.style
+	st := c.prog.Style
 	if c.name == "watch" {
-		st |= stylePosix
+		st |= programs.Posix
 	}
-	args := w.options(c, c.prog.opts, st)
+	args := w.options(c, c.prog.Options, st)
 	switch {
 	case len(args) == 0:
 	case c.name == "watch" && c.given("x"):
@@ -101,12 +103,12 @@ func (w *walker) commandText(c *call, x word) {
 
 // flock reads flock: a file or a descriptor, then a program or -c text.
 func (w *walker) flock(c *call) {
-	args := w.options(c, "s,shared x,e,exclusive u,unlock n,nb,nonblock w,wait,timeout: o,close E,conflict-exit-code: F,no-fork verbose c,command: fcntl", stylePosix)
+	args := w.options(c, c.prog.Options, c.prog.Style)
 	if len(args) == 0 {
 		return
 	}
 	if !integer(args[0].text) || len(args) > 1 {
-		w.role(c, 'w', args[0])
+		w.role(c, programs.Write, args[0])
 	}
 	if v, ok := c.optionValue("command"); ok {
 		w.shellText(c, v)
@@ -122,11 +124,11 @@ func (w *walker) flock(c *call) {
 
 // scriptCommand reads script: it records a session, of a shell or of -c.
 func (w *walker) scriptCommand(c *call) {
-	args := w.options(c, "a,append B,log-io:> c,command: E,echo: e,return f,flush force I,log-in:> O,log-out:> T,log-timing:> t? m,logging-format: o,output-limit: q,quiet F k r d p", 0)
+	args := w.options(c, c.prog.Options, c.prog.Style)
 	if len(args) == 0 {
 		args = []word{{text: "typescript"}}
 	}
-	w.role(c, 'w', args[0])
+	w.role(c, programs.Write, args[0])
 	switch v, ok := c.optionValue("command"); {
 	case ok:
 		w.shellText(c, v)
@@ -139,7 +141,7 @@ func (w *walker) scriptCommand(c *call) {
 
 // parallel reads parallel: a shell's text, filled in from words or input.
 func (w *walker) parallel(c *call) {
-	args := w.options(c, c.prog.opts, c.prog.style)
+	args := w.options(c, c.prog.Options, c.prog.Style)
 	i := slices.IndexFunc(args, func(x word) bool { return x.text == ":::" || x.text == "::::" || x.text == ":::+" })
 	cmd := args
 	if i >= 0 {
@@ -161,15 +163,15 @@ func (w *walker) parallel(c *call) {
 func (w *walker) debugger(c *call) {
 	for i, x := range c.words {
 		if x.text == "--args" || x.text == "-args" {
-			w.options(&call{words: c.words[:i], index: c.index, prog: c.prog, name: c.name, src: c.src}, c.prog.opts, c.prog.style)
+			w.options(&call{words: c.words[:i], index: c.index, prog: c.prog, name: c.name, src: c.src}, c.prog.Options, c.prog.Style)
 			w.inner(c, c.words[i+1:])
 			return
 		}
 	}
-	w.options(c, c.prog.opts, c.prog.style)
+	w.options(c, c.prog.Options, c.prog.Style)
 	for _, x := range c.args {
 		if !x.dyn && !integer(x.text) {
-			w.role(c, 'r', x)
+			w.role(c, programs.Read, x)
 		}
 	}
 }

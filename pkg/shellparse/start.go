@@ -3,6 +3,8 @@ package shellparse
 import (
 	"path"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
+
 	"github.com/agentkit-go/agentkit/pkg/policy"
 )
 
@@ -23,7 +25,7 @@ func Started(program string, argv []string, world *World) []policy.Access {
 		return out
 	}
 	first := &out[0]
-	if findProgram(name) != nil {
+	if described(name) {
 		other := startedAs(program, append([]string{name}, argv[1:]...), world)
 		first.Danger, first.Opaque = cmpOr(first.Danger, other[0].Danger), cmpOr(first.Opaque, other[0].Opaque)
 		first.Options = append(first.Options, other[0].Options...)
@@ -62,4 +64,9 @@ func startedAs(program string, argv []string, world *World) []policy.Access {
 		list[i].Parent++
 	}
 	return append([]policy.Access{{Kind: policy.Exec, Tool: "bash", Argv: argv, Program: program, Opaque: "the words are not understood"}}, list...)
+}
+
+func described(name string) bool {
+	r, _ := programs.Lookup(name)
+	return r != nil && r.Described()
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
+
 	"github.com/agentkit-go/agentkit/pkg/policy"
 )
 
@@ -35,8 +37,8 @@ func (w *walker) wrapper(c *call) {
 	if c.name == "screen" && len(c.words) > 1 && (c.words[1].text == "-ls" || c.words[1].text == "-list") {
 		return
 	}
-	args := w.options(c, p.opts, p.style|stylePosix)
-	lead := p.lead
+	args := w.options(c, p.Options, p.Style|programs.Posix)
+	lead := p.Lead
 	switch {
 	case c.name == "taskset" && c.given("p"), c.name == "chrt" && c.given("p"), c.name == "ionice" && c.given("p", "P", "u"):
 		return
@@ -67,10 +69,10 @@ func (w *walker) wrapper(c *call) {
 		}
 		args = args[1:]
 	}
-	if p.lead > 0 && len(args) > 0 && !args[0].dyn && strings.HasPrefix(args[0].text, "-") {
+	if p.Lead > 0 && len(args) > 0 && !args[0].dyn && strings.HasPrefix(args[0].text, "-") {
 		d := *c
 		d.words, d.args = append([]word{c.words[0]}, args...), nil
-		args = w.options(&d, p.opts, p.style|stylePosix)
+		args = w.options(&d, p.Options, p.Style|programs.Posix)
 	}
 	c.args = args
 	if c.name == "screen" && len(args) == 0 && c.given("d", "m", "S") {
@@ -105,7 +107,7 @@ func (w *walker) envCommand(c *call) {
 	}
 	d := *c
 	d.words = append([]word{c.words[0]}, words...)
-	args := w.options(&d, "i,ignore-environment 0,null u,unset: C,chdir:= P:! v,debug a,argv0: block-signal? default-signal? ignore-signal? list-signal-handling", stylePosix)
+	args := w.options(&d, c.prog.Options, c.prog.Style)
 	c.opts, c.args = d.opts, args
 	for len(args) > 0 && !args[0].dyn {
 		name, val, ok := strings.Cut(args[0].text, "=")
@@ -201,7 +203,7 @@ func splitWords(s string) (out []word, sure bool) {
 // xargs reads xargs: its input becomes words that are not known, but for the
 // paths below a place that find prints.
 func (w *walker) xargs(c *call) {
-	args := w.options(c, c.prog.opts, c.prog.style)
+	args := w.options(c, c.prog.Options, c.prog.Style)
 	in := w.stdin
 	if c.given("arg-file") {
 		in = stream{}

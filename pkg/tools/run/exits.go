@@ -5,55 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
 	"github.com/agentkit-go/agentkit/pkg/shellparse"
 )
-
-// A verdict is what an exit status means for one program: a fact about what
-// was looked at, where others would suspect a failure.
-type verdict struct {
-	program string // with its first argument where that decides
-	status  int
-	means   string
-}
-
-// verdicts follow the manuals of the programs (POSIX.1-2024 for grep, diff,
-// cmp, test and command; git-diff, git-grep, rg, pgrep, curl, timeout, pytest).
-var verdicts = [...]verdict{
-	{"grep", 1, "no line matched"},
-	{"egrep", 1, "no line matched"},
-	{"fgrep", 1, "no line matched"},
-	{"zgrep", 1, "no line matched"},
-	{"rg", 1, "no line matched"},
-	{"ag", 1, "no line matched"},
-	{"git grep", 1, "no line matched"},
-	{"diff", 1, "the files differ"},
-	{"cmp", 1, "the files differ"},
-	{"git diff", 1, "there are differences"},
-	{"git merge-base", 1, "there is no common ancestor, or it is none"},
-	{"git check-ignore", 1, "none of the paths is ignored"},
-	{"git config", 1, "the key is not set"},
-	{"git show-ref", 1, "there is no such reference"},
-	{"test", 1, "the condition is false"},
-	{"[", 1, "the condition is false"},
-	{"[[", 1, "the condition is false"},
-	{"expr", 1, "the result is null or 0"},
-	{"command", 1, "there is no such command"},
-	{"which", 1, "there is no such command"},
-	{"type", 1, "there is no such command"},
-	{"pgrep", 1, "no process matched"},
-	{"pidof", 1, "no process matched"},
-	{"systemctl is-active", 3, "the unit is not active"},
-	{"fuser", 1, "no process uses it"},
-	{"lsof", 1, "nothing was found"},
-	{"timeout", 124, "the time limit of timeout ran out"},
-	{"pytest", 1, "tests failed"},
-	{"pytest", 5, "no tests were collected"},
-	{"curl", 6, "the host's name could not be resolved"},
-	{"curl", 7, "the connection was refused"},
-	{"curl", 22, "the server answered with an error"},
-	{"curl", 28, "the time limit ran out"},
-	{"ssh", 255, "the connection failed"},
-}
 
 // fatal is the name of a signal that programs die of by a fault of their own or
 // of their reader; these numbers are the same on every Unix. A shell reports
@@ -100,14 +54,13 @@ func exitMeaning(found *shellparse.Analysis, status int) string {
 	if last == nil {
 		return ""
 	}
-	names := []string{filepath.Base(last[0])}
-	if rest := slices.DeleteFunc(slices.Clone(last[1:]), func(w string) bool { return strings.HasPrefix(w, "-") }); len(rest) > 0 {
-		names = append(names, names[0]+" "+rest[0])
+	sub := ""
+	if i := slices.IndexFunc(last[1:], func(w string) bool { return !strings.HasPrefix(w, "-") }); i >= 0 {
+		sub = last[1+i]
 	}
-	for _, v := range verdicts {
-		if v.status == status && slices.Contains(names, v.program) {
-			return "for " + v.program + ", " + v.means
-		}
+	operation, means := programs.ExitMeaning(filepath.Base(last[0]), sub, status)
+	if means == "" {
+		return ""
 	}
-	return ""
+	return "for " + operation + ", " + means
 }
