@@ -43,7 +43,7 @@ var layers = map[string]layer{
 
 	"pkg/tools/run":    {"pkg/audit pkg/change pkg/gate pkg/job pkg/machine pkg/nearest pkg/param pkg/policy pkg/programs pkg/rg pkg/safefile pkg/sandbox pkg/session pkg/shellparse pkg/tool pkg/truncate pkg/workspace", "", family},
 	"pkg/tools/files":  {"pkg/change pkg/edit pkg/notebook pkg/param pkg/pdftext pkg/policy pkg/syntax pkg/text pkg/tool pkg/truncate pkg/workspace", "", family},
-	"pkg/tools/search": {"pkg/param pkg/policy pkg/rg pkg/syntax pkg/text pkg/tool pkg/workspace", "", family},
+	"pkg/tools/search": {"pkg/nearest pkg/param pkg/policy pkg/rg pkg/syntax pkg/text pkg/tool pkg/truncate pkg/workspace", "", family},
 	"pkg/tools/plan":   {"pkg/param pkg/policy pkg/tool", "", family},
 	"pkg/tool":         {"pkg/audit pkg/change pkg/nearest pkg/param pkg/policy pkg/safefile pkg/session pkg/truncate pkg/workspace", "", "a tool is the same behind every face"},
 	"pkg/machine":      {"pkg/killtree pkg/safefile pkg/sandbox", "github.com/mattn/go-isatty golang.org/x/sys/", "it tells what the machine offers, whoever asks"},

@@ -197,7 +197,6 @@ func (c *collector) finish(complete bool) *Results {
 	if c.q.Mode != Content {
 		total = int64(c.count)
 	}
-	var last *kept
 	for i := range c.files {
 		f := &c.files[i]
 		if c.q.Limit > 0 {
@@ -211,7 +210,6 @@ func (c *collector) finish(complete bool) *Results {
 		}
 		shown += f.units
 		r.Files = append(r.Files, f.FileResult)
-		last = f
 	}
 	sum := c.sum | 1
 	if !complete {
@@ -220,19 +218,46 @@ func (c *collector) finish(complete bool) *Results {
 	if c.from != nil && c.from.Sum != 0 && sum != 0 {
 		r.Changed = c.from.Sum != sum
 	}
-	if total-c.before <= int64(shown) || c.visit != nil {
-		return r
+	r.page = page{files: c.files[:len(r.Files)], after: c.q.After, next: cursor{Query: c.q.hash(), Sum: sum, Newest: c.moves.newest}}
+	if c.from != nil {
+		r.page.next.Path, r.page.next.Time, r.page.next.Line = c.from.Path, c.from.Time, c.from.Line
 	}
-	r.Truncated = true
-	next := cursor{Query: c.q.hash(), Sum: sum, Newest: c.moves.newest}
-	switch {
-	case last != nil:
-		next.Path, next.Time, next.Line = last.key.path, last.key.time, last.lastMatch()
-	case c.from != nil:
-		next.Path, next.Time, next.Line = c.from.Path, c.from.Time, c.from.Line
+	if total-c.before > int64(shown) && c.visit == nil {
+		r.end()
 	}
-	r.Cursor = next.encode()
 	return r
+}
+
+// A page is what results need to be cut further.
+type page struct {
+	files []kept
+	after int
+	next  cursor // but for the place
+}
+
+// Keep cuts the results to the first files, at least one, and the last of these
+// to its first matches, at least one; the cursor goes on from there.
+func (r *Results) Keep(files, matches int) {
+	f := &r.page.files[files-1]
+	if matches >= f.units && files == len(r.Files) {
+		return
+	}
+	if matches < f.units {
+		f.cut(matches, r.page.after)
+	}
+	r.Files, r.page.files = r.Files[:files], r.page.files[:files]
+	r.Files[files-1] = f.FileResult
+	r.end()
+}
+
+// end makes the cursor that goes on behind the results.
+func (r *Results) end() {
+	next := r.page.next
+	if n := len(r.page.files); n > 0 {
+		last := &r.page.files[n-1]
+		next.Path, next.Time, next.Line = last.key.path, last.key.time, last.lastMatch()
+	}
+	r.Truncated, r.Cursor = true, next.encode()
 }
 
 // cut leaves the first units of the file's matching lines, and the context

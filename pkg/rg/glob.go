@@ -48,6 +48,9 @@ type GlobResults struct {
 	Seen       int64    // directory entries looked at
 	Skipped    []Skipped
 	SkipCount  int
+
+	next  cursor // but for the place
+	order Order
 }
 
 // Glob lists what matches any of the patterns below root, an absolute
@@ -170,7 +173,11 @@ func (g *globber) run(ctx context.Context, t globTarget) error {
 			g.skip([]Skipped{{t.base, ReasonPolicy}}, 1)
 			return nil
 		}
-		g.add(Entry{Path: t.base, Dir: isDir, Modified: st.ModTime(), changed: newInfoStat(st).changed})
+		e := Entry{Path: t.base, Dir: isDir}
+		if g.opt.Sort == ByModified {
+			e.Modified, e.changed = st.ModTime(), newInfoStat(st).changed
+		}
+		g.add(e)
 		return nil
 	case !st.IsDir():
 		return nil
@@ -335,6 +342,21 @@ func statTarget(path string) (fs.FileInfo, error) {
 	return os.Lstat(path)
 }
 
+// Keep cuts the results to the first n entries, at least one; the cursor goes
+// on from there.
+func (r *GlobResults) Keep(n int) {
+	if n >= len(r.Entries) {
+		return
+	}
+	r.Entries = r.Entries[:n]
+	next := r.next
+	next.Path = r.Entries[n-1].Path
+	if r.order == ByModified {
+		next.Time = r.Entries[n-1].Modified.UnixNano()
+	}
+	r.Truncated, r.Cursor = true, next.encode()
+}
+
 func (g *globber) finish(hash uint64) *GlobResults {
 	r := g.result
 	g.sort()
@@ -346,16 +368,9 @@ func (g *globber) finish(hash uint64) *GlobResults {
 		r.Changed = sum != 0 && g.from.Sum != 0 && sum != g.from.Sum
 	}
 	r.Entries, r.Moved, r.MovedCount = g.kept, g.moves.sorted(), g.moves.count
+	r.next, r.order = cursor{Query: hash, Sum: sum, Newest: g.moves.newest}, g.opt.Sort
 	if g.opt.Limit > 0 && len(r.Entries) > g.opt.Limit {
-		r.Entries = r.Entries[:g.opt.Limit]
-		last := g.key(r.Entries[g.opt.Limit-1])
-		r.Truncated = true
-		r.Cursor = cursor{Query: hash, Path: last.path, Time: last.time, Sum: sum, Newest: g.moves.newest}.encode()
-	}
-	for i := range r.Entries {
-		if g.opt.Sort != ByModified {
-			r.Entries[i].Modified = time.Time{}
-		}
+		r.Keep(g.opt.Limit)
 	}
 	slices.SortFunc(r.Skipped, func(a, b Skipped) int { return comparePaths(a.Path, b.Path) })
 	r.Skipped = slices.Compact(r.Skipped)

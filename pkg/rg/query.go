@@ -189,6 +189,7 @@ type Results struct {
 	Skipped    []Skipped
 	SkipCount  int // may be larger than the length of Skipped
 	Engine     Engine
+	page       page
 	Elapsed    time.Duration
 }
 

@@ -47,8 +47,9 @@ func Default() Limits {
 // noLimit stands for an absent limit in resolved Limits.
 const noLimit = math.MaxInt
 
-// resolved replaces zeros by defaults and negative values by noLimit.
-func (l Limits) resolved() Limits {
+// Resolved replaces zeros by defaults and negative values by what is as good as no
+// limit.
+func (l Limits) Resolved() Limits {
 	d := Default()
 	pick := func(v, def int) int {
 		switch {

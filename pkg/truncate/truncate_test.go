@@ -81,7 +81,7 @@ func inlineRE() *regexp.Regexp {
 // check verifies limits, markers and footer of a Result for an input that holds
 // neither "…" nor invalid bytes.
 func (c *checker) check() error {
-	lim := c.o.resolved()
+	lim := c.o.Resolved()
 	text, r := c.res.Text, c.res
 	if len(text) > lim.Bytes || countLines([]byte(text)) > lim.Lines {
 		return fmt.Errorf("%d bytes, %d lines exceed %+v", len(text), countLines([]byte(text)), lim)
@@ -379,10 +379,10 @@ func TestSpillTrouble(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	if r := (Limits{Tokens: 100}).resolved(); r.Bytes != 400 || r.Lines != 2000 {
+	if r := (Limits{Tokens: 100}).Resolved(); r.Bytes != 400 || r.Lines != 2000 {
 		t.Errorf("tokens: %+v", r)
 	}
-	if r := (Limits{Tokens: 1 << 30, Bytes: 1000}).resolved(); r.Bytes != 1000 {
+	if r := (Limits{Tokens: 1 << 30, Bytes: 1000}).Resolved(); r.Bytes != 1000 {
 		t.Errorf("tokens loosened bytes: %+v", r)
 	}
 	in := strings.Repeat(strings.Repeat("w", 300)+"\n", 30_000)
@@ -550,7 +550,7 @@ func FuzzString(f *testing.F) {
 		n, spill := 0, &memSpill{}
 		o := spill.options(Options{Limits: lim, Clean: clean, ReadOn: readOn}, &n)
 		res := String(string(in), o)
-		r := lim.resolved()
+		r := lim.Resolved()
 		if len(res.Text) > r.Bytes || countLines([]byte(res.Text)) > r.Lines || !utf8.ValidString(res.Text) {
 			t.Fatalf("%d bytes, %d lines, limits %+v", len(res.Text), countLines([]byte(res.Text)), lim)
 		}

@@ -41,7 +41,7 @@ type Writer struct {
 // New returns a Writer for one output.
 func New(o Options) *Writer {
 	w := &Writer{o: o}
-	lim := o.Limits.resolved()
+	lim := o.Limits.Resolved()
 	w.store.init(lim, o.Shape)
 	w.rawMax = noLimit
 	if w.store.cap < noLimit/4 {

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/rg"
 	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/truncate"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
 
@@ -46,7 +48,8 @@ type globCall struct {
 	TimeoutMS int
 
 	dir  workspace.Path
-	here bool // the pattern was absolute: it says itself how deep it goes
+	here bool   // the pattern was absolute: it says itself how deep it goes
+	note string // how the pattern was understood, where that is not what it says
 }
 
 // Params implements tool.Call.
@@ -72,14 +75,33 @@ func (g *globCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, err
 		}
 	}
 	if len(g.Patterns) == 1 && filepath.IsAbs(g.Patterns[0]) && g.Path == "." {
-		g.Path, g.Patterns[0] = split(g.Patterns[0])
-		g.here = true
+		g.absolute(env)
 	}
 	dir, err := env.Workspace.Resolve(g.Path)
 	g.dir = dir
 	need := dir.Read("glob")
 	need.Tree = true
 	return []policy.Access{need}, err
+}
+
+// absolute takes a pattern apart that begins with a slash. One whose directory
+// is not there is meant from the root on, as in an ignore file, and so is one
+// that names no directory.
+func (g *globCall) absolute(env *tool.Env) {
+	given := g.Patterns[0]
+	g.Path, g.Patterns[0] = split(given)
+	g.here = true
+	rest := strings.TrimPrefix(g.Path, "/")
+	if rest == g.Path { // a path with a drive
+		return
+	}
+	if there, err := env.Workspace.Resolve(g.Path); rest != "" && (err != nil || there.Exists) {
+		return
+	}
+	if below, err := env.Workspace.Resolve(cmp.Or(rest, ".")); err == nil && below.Exists {
+		g.Path = cmp.Or(rest, ".")
+		g.note = fmt.Sprintf("taken as %s: without a directory of that name, a pattern is relative to the root\n", tool.VisibleName(strings.TrimPrefix(given, "/")))
+	}
 }
 
 // climbs reports whether a part of the pattern, in any of its alternatives, is
@@ -93,7 +115,7 @@ func climbs(pattern string) bool {
 func split(pattern string) (dir, rest string) {
 	parts := strings.Split(filepath.ToSlash(pattern), "/")
 	n := 0
-	for n < len(parts)-1 && !strings.ContainsAny(parts[n], `*?[{\`) {
+	for n < len(parts)-1 && !strings.ContainsAny(parts[n], wildcards) {
 		n++
 	}
 	dir = strings.Join(parts[:n], "/")
@@ -109,6 +131,7 @@ type globMeta struct {
 	Truncated  bool           `json:"truncated"`
 	NextCursor string         `json:"next_cursor,omitempty"`
 	Changed    bool           `json:"changed,omitempty"` // the tree is not what it was when the cursor was made
+	Moved      []string       `json:"moved,omitempty"`   // files that changed since and are in no page from here on
 	Partial    string         `json:"partial,omitempty"` // why the search ended early; the total is then a lower bound
 	Files      []string       `json:"files"`
 	Skipped    []tool.Skipped `json:"skipped"`
@@ -124,14 +147,15 @@ func (g *globCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	case g.dir.Type != policy.Dir:
 		return nil, tool.Errorf(tool.BadInput, "%s is not a directory", tool.Shown(g.dir)).WithHint("name the directory to search, or read the file")
 	}
-	res, err := rg.Glob(ctx, g.dir.Real, g.patterns(), rg.GlobOptions{
+	o := rg.GlobOptions{
 		Resolved: true, Hidden: g.Hidden, NoIgnore: !g.Ignore, GlobalIgnore: rg.GlobalIgnoreFile(env.Getenv),
 		Allow: func(path string, isDir bool) bool {
 			return !isDir || env.May(policy.Access{Kind: policy.Read, Tool: "glob", Path: filepath.Clean(path), File: policy.Dir}) == nil
 		},
-		Sort: rg.Order(g.Sort), Limit: g.Limit, Cursor: g.Cursor, MaxEntries: maxGlobEntries,
+		Dirs: g.wantsDirs(), Sort: rg.Order(g.Sort), Limit: g.Limit, Cursor: longCursor(env, g.Cursor), MaxEntries: maxGlobEntries,
 		Timeout: time.Duration(g.TimeoutMS) * time.Millisecond,
-	})
+	}
+	res, err := rg.Glob(ctx, g.dir.Real, g.patterns(), o)
 	switch {
 	case errors.Is(err, rg.ErrGlob):
 		return nil, tool.Errorf(tool.BadInput, "%w", err).WithHint("correct the pattern; src/**/*.{ts,tsx} is an example")
@@ -140,22 +164,41 @@ func (g *globCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	case err != nil:
 		return nil, err
 	}
-	return g.result(res, g.plainDir(env)), context.Cause(ctx) // beside what was found until then
+	g.fit(res, env.Limits)
+	res.Cursor = shortCursor(ctx, env, res.Cursor)
+	why := ""
+	if res.Total == 0 && res.Partial == "" {
+		why = g.nothing(ctx, env, o)
+	}
+	skipped := skippedOf(res.Skipped, func(path string) string {
+		return env.Policy.Decide(&policy.Access{Kind: policy.Read, Tool: "glob", Path: filepath.Join(g.dir.Real, filepath.FromSlash(path)), File: policy.Dir}).Why
+	})
+	return g.result(res, skipped, why), context.Cause(ctx) // beside what was found until then
 }
 
-// plainDir gives the first pattern that is the name of a directory: glob lists
-// files, so it finds nothing there.
-func (g *globCall) plainDir(env *tool.Env) string {
-	for _, pattern := range g.Patterns {
-		if strings.ContainsAny(pattern, `*?[{\`) {
-			continue
-		}
-		dir, err := env.Workspace.Resolve(filepath.Join(g.Path, pattern))
-		if err == nil && dir.Exists && dir.Type == policy.Dir && env.May(dir.Read("glob")) == nil {
-			return pattern
+// wantsDirs says whether the patterns ask for directories: each ends in a slash
+// behind a wildcard.
+func (g *globCall) wantsDirs() bool {
+	return !slices.ContainsFunc(g.Patterns, func(pattern string) bool {
+		rest, ok := strings.CutSuffix(pattern, "/")
+		return !ok || !strings.ContainsAny(rest[strings.LastIndexByte(rest, '/')+1:], wildcards)
+	})
+}
+
+const wildcards = `*?[{\`
+
+// fit cuts the list to what the output holds, so that the cursor goes on where
+// the output ends.
+func (g *globCall) fit(res *rg.GlobResults, limits truncate.Limits) {
+	bytes, lines := roomOf(limits)
+	prefix := len(g.prefix())
+	for i, e := range res.Entries {
+		bytes -= prefix + len(tool.VisibleName(e.Path)) + len("/\n")
+		if (bytes < 0 || i >= lines) && i > 0 {
+			res.Keep(i)
+			return
 		}
 	}
-	return ""
 }
 
 // patterns are the call's, where those without a slash match at any depth.
@@ -170,51 +213,55 @@ func (g *globCall) patterns() []string {
 	return list
 }
 
-func hasBareComma(pattern string) bool {
-	return strings.Contains(pattern, ",") && !strings.Contains(pattern, "{")
-}
-
-func (g *globCall) result(res *rg.GlobResults, plainDir string) *tool.Result {
-	meta := &globMeta{
-		Count: len(res.Entries), Total: res.Total, Truncated: res.Truncated, NextCursor: res.Cursor,
-		Changed: res.Changed, Partial: res.Partial, Files: []string{}, Skipped: []tool.Skipped{}, SkipCount: res.SkipCount,
-	}
-	prefix := ""
+// prefix is what paths below the directory are shown with in front.
+func (g *globCall) prefix() string {
 	switch {
 	case !g.dir.Inside:
-		prefix = strings.TrimSuffix(filepath.ToSlash(g.dir.Real), "/") + "/"
+		return strings.TrimSuffix(filepath.ToSlash(g.dir.Real), "/") + "/"
 	case g.dir.Rel != ".":
-		prefix = g.dir.Rel + "/"
+		return g.dir.Rel + "/"
+	}
+	return ""
+}
+
+func (g *globCall) result(res *rg.GlobResults, skipped []tool.Skipped, why string) *tool.Result {
+	meta := &globMeta{
+		Count: len(res.Entries), Total: res.Total, Truncated: res.Truncated || res.Partial != "", NextCursor: res.Cursor, Changed: res.Changed,
+		Moved: res.Moved[:min(len(res.Moved), maxNamed)], Partial: res.Partial, Files: []string{}, Skipped: skipped, SkipCount: res.SkipCount,
+	}
+	what, prefix := "file", g.prefix()
+	if g.wantsDirs() {
+		what = "directory"
 	}
 	var b strings.Builder
 	for _, e := range res.Entries {
-		meta.Files = append(meta.Files, prefix+e.Path)
-		b.WriteString(tool.VisibleName(prefix+e.Path) + "\n")
-	}
-	for _, s := range res.Skipped {
-		meta.Skipped = append(meta.Skipped, tool.Skipped{Path: s.Path, Reason: s.Reason})
+		path := prefix + e.Path
+		if e.Dir {
+			path += "/"
+		}
+		meta.Files = append(meta.Files, path)
+		b.WriteString(tool.VisibleName(path) + "\n")
 	}
 	switch {
-	case res.Total == 0 && plainDir != "":
-		fmt.Fprintf(&b, "no files found: %s is a directory, and %s/** finds the files in it\n", tool.VisibleName(plainDir), tool.VisibleName(strings.TrimSuffix(plainDir, "/")))
-	case res.Total == 0 && slices.ContainsFunc(g.Patterns, hasBareComma):
-		b.WriteString("no files found: a comma stands for itself; give several patterns as a list or as {a,b}\n")
+	case why != "":
+		fmt.Fprintf(&b, "no files found: %s\n", why)
 	case res.Total == 0:
 		b.WriteString("no files found\n")
 	}
-	if res.Changed {
-		b.WriteString("\n" + tool.CursorIsOld)
+	b.WriteString(g.note)
+	if text := changes(res.Changed, res.Moved, res.MovedCount); text != "" {
+		b.WriteString("\n" + text)
 	}
 	if res.Truncated {
-		fmt.Fprintf(&b, "\n%d of %d files; go on with cursor=%q\n", len(res.Entries), res.Total, res.Cursor)
+		fmt.Fprintf(&b, "\n%d of %s; go on with cursor=%s\n", len(res.Entries), tool.Count(int64(res.Total), what), res.Cursor)
 	}
 	if res.Partial != "" {
 		fmt.Fprintf(&b, "\nthe search ended early (%s): there may be more\n", res.Partial)
 	}
-	for _, s := range res.Skipped[:min(len(res.Skipped), 5)] {
+	for _, s := range skipped[:min(len(skipped), 5)] {
 		fmt.Fprintf(&b, "not looked into: %s (%s)\n", tool.VisibleName(s.Path), s.Reason)
 	}
-	r := &tool.Result{Title: fmt.Sprintf("%s for %s", tool.Count(int64(res.Total), "file"), strings.Join(g.Patterns, " ")), Output: b.String(), Metadata: meta, No: res.Total == 0}
+	r := &tool.Result{Title: fmt.Sprintf("%s for %s", tool.Count(int64(res.Total), what), shorten(strings.Join(g.Patterns, " "))), Output: b.String(), Metadata: meta, No: res.Total == 0}
 	if res.Partial == rg.PartialTimeout {
 		r.Error = tool.Errorf(tool.Timeout, "the search took longer than %d ms", g.TimeoutMS).WithHint("narrow path or pattern, or give a larger timeout_ms")
 	}

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/agentkit-go/agentkit/pkg/nearest"
 	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/rg"
@@ -46,12 +48,15 @@ type grepCall struct {
 	Cursor                  string
 	TimeoutMS               int
 
+	list, count, usual bool // -l and -c, and what grep has flags for and this does anyway
+
 	paths []workspace.Path
+	basic string // the pattern as it was given, where it was read as grep reads it without -E
 }
 
 // Params implements tool.Call.
 func (g *grepCall) Params(p *param.Set) {
-	p.String(&g.Pattern, "pattern", "the regular expression").Required().Arg().Alias("query", "regex")
+	p.String(&g.Pattern, "pattern", "the regular expression").Required().Arg().Alias("query", "regex").Letter("e")
 	p.Paths(&g.Paths, "path", param.File, "directories or files to search").Arg().Alias("paths", "dir", "directory", "file_path").Shown("the root")
 	p.String(&g.Mode, "mode", "what to show").OneOf("content", "files", "count", filesWithMatches).Alias("output_mode")
 	p.Int(&g.Before, "before", "lines to show before a match").Between(0, 1000).Alias("context_before", "-B", "before_context").Letter("B")
@@ -63,7 +68,7 @@ func (g *grepCall) Params(p *param.Set) {
 	p.Bool(&g.IgnoreCase, "ignore_case", "let upper and lower case match each other").Alias("case_insensitive", "-i", "ignoreCase").Letter("i")
 	p.Bool(&g.SmartCase, "smart_case", "ignore case when the pattern is all lower case").Letter("S")
 	p.Bool(&g.Literal, "literal", "the pattern is plain text").Alias("fixed_strings", "literal_text").Letter("F")
-	p.Bool(&g.Word, "word", "match whole words only").Alias("word_regexp").Letter("w")
+	p.Bool(&g.Word, "word", "match whole words only").Alias("word_regexp", "-w").Letter("w").Letter("w")
 	p.Bool(&g.Multiline, "multiline", "let a match span lines, and . match line ends").Letter("U")
 	p.Bool(&g.Hidden, "hidden", "search hidden files too")
 	p.Bool(&g.Ignore, "ignore", "leave out what .gitignore and .ignore exclude").Alias("gitignore")
@@ -71,6 +76,13 @@ func (g *grepCall) Params(p *param.Set) {
 	p.Int(&g.Limit, "limit", "most matches to show; files in the other modes").Between(1, 100_000).Alias("head_limit", "max_results")
 	p.String(&g.Cursor, "cursor", "go on where an earlier answer ended")
 	p.Millis(&g.TimeoutMS, "timeout_ms", "time limit; what was found until then is returned").Between(1, 600_000).Alias("timeout")
+	p.Bool(&g.list, "files_with_matches", "as grep has it: mode files").Alias("-l", "files_only").Letter("l").Unlisted()
+	p.Bool(&g.count, "count", "as grep has it: mode count").Alias("-c").Letter("c").Unlisted()
+	for _, f := range [...]struct{ letter, name string }{
+		{"n", "line_number"}, {"r", "recursive"}, {"E", "extended_regexp"}, {"H", "with_filename"}, {"I", "no_binary"},
+	} {
+		p.Bool(&g.usual, f.name, "as grep has it: always so").Alias("-" + f.letter).Letter(f.letter).Unlisted()
+	}
 }
 
 // filesWithMatches is another word for the mode files, which other agents use.
@@ -78,8 +90,11 @@ const filesWithMatches = "files_with_matches"
 
 // Needs implements tool.Call.
 func (g *grepCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, error) {
-	if g.Mode == filesWithMatches {
+	switch {
+	case g.Mode == filesWithMatches || g.list:
 		g.Mode = "files"
+	case g.count:
+		g.Mode = "count"
 	}
 	if len(g.Paths) == 0 {
 		g.Paths = []string{"."}
@@ -100,12 +115,14 @@ func (g *grepCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, err
 
 type grepMeta struct {
 	Pattern    string         `json:"pattern"`
+	ReadAs     string         `json:"read_as,omitempty"` // the pattern that was searched for, where that is another
 	Matches    int64          `json:"matches"`
 	Files      int            `json:"files"`
 	Searched   int            `json:"searched"`
-	Truncated  bool           `json:"truncated"`
+	Truncated  bool           `json:"truncated"` // something was left out: matches, parts of lines, or what time was too short for
 	NextCursor string         `json:"next_cursor,omitempty"`
 	Changed    bool           `json:"changed,omitempty"` // the tree is not what it was when the cursor was made
+	Moved      []string       `json:"moved,omitempty"`   // files that changed since and are in no page from here on
 	Partial    string         `json:"partial,omitempty"` // why the search ended early; the counts are then lower bounds
 	Engine     string         `json:"engine"`
 	Skipped    []tool.Skipped `json:"skipped"`
@@ -134,17 +151,76 @@ func (g *grepCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	if err != nil {
 		return nil, err
 	}
-	res, err := rg.Search(ctx, q)
+	res, err := g.search(ctx, q)
 	if err != nil {
 		return nil, g.explain(err)
 	}
-	r := &tool.Result{Title: g.title(res), Output: g.render(res, tool.Unpainted), Metadata: g.meta(res), No: res.FileCount == 0}
-	r.Pretty = func(paint func(tool.Style, string) string) string { return g.render(res, paint) }
+	v := &grepView{call: g, res: res}
+	v.fit(env.Limits)
+	if res.FileCount == 0 && res.Searched == 0 && res.Partial == "" {
+		v.nothing = g.nothing(ctx, q)
+	}
+	res.Cursor = shortCursor(ctx, env, res.Cursor)
+	v.skipped = skippedOf(res.Skipped, func(path string) string {
+		return env.Policy.Decide(&policy.Access{Kind: policy.Read, Tool: "grep", Path: filepath.Join(q.Root, filepath.FromSlash(path))}).Why
+	})
+	r := &tool.Result{Title: v.title(), Output: v.render(plainly), Metadata: v.meta(), No: res.FileCount == 0}
+	r.Pretty = v.render
 	if res.Partial == rg.PartialTimeout {
 		r.Error = tool.Errorf(tool.Timeout, "the search took longer than %d ms", g.TimeoutMS).WithHint("narrow path or include, or give a larger timeout_ms")
 	}
 	return r, context.Cause(ctx) // beside what was found until then
 }
+
+// search searches. A pattern with \| that finds nothing is read as grep reads
+// it without -E, which is where people have it from.
+func (g *grepCall) search(ctx context.Context, q rg.Query) (*rg.Results, error) {
+	res, err := rg.Search(ctx, q)
+	basic, ok := rg.FromBasic(q.Pattern)
+	if !ok || q.Literal || err == nil && (res.FileCount > 0 || res.Partial != "") || err != nil && !errors.Is(err, rg.ErrCursor) {
+		return res, err
+	}
+	q.Pattern = basic
+	if again, err := rg.Search(ctx, q); err == nil && again.FileCount > 0 {
+		g.basic = basic
+		return again, nil
+	}
+	return res, err
+}
+
+// nothing says why no file was searched, by looking for files that would be
+// searched if less were left out.
+func (g *grepCall) nothing(ctx context.Context, q rg.Query) string {
+	if len(q.Include)+len(q.Exclude)+len(q.Types) == 0 {
+		return ""
+	}
+	o := rg.WalkOptions{
+		Root: q.Root, Resolved: true, Include: q.Include, Exclude: q.Exclude, Types: q.Types, Hidden: true, NoIgnore: true, MaxEntries: maxLookedFor,
+		Skip: func(path string, isDir bool) bool {
+			if isDir {
+				return !q.AllowDir(path) || filepath.Base(path) == ".git"
+			}
+			return !q.Allow(path)
+		},
+	}
+	found := ""
+	_, err := rg.Walk(ctx, q.Paths, o, func(e rg.Entry) error {
+		found = e.Path
+		return errFound
+	})
+	switch {
+	case errors.Is(err, errFound):
+		return fmt.Sprintf("files that match are hidden or ignored, such as %s: set hidden, or ignore to false\n", tool.VisibleName(found))
+	case len(q.Types) > 0 && len(q.Include) == 0:
+		return fmt.Sprintf("there is no file of type %s\n", strings.Join(q.Types, ", "))
+	}
+	return "no file matches include: give several globs as a list or as {a,b}, and a directory as path or as DIR/**\n"
+}
+
+// maxLookedFor bounds the search for an explanation.
+const maxLookedFor = 50_000
+
+var errFound = errors.New("found")
 
 // maxLineShown is how many bytes of a line are shown, the match among them. With
 // its number and what is said of the rest, it stays below the 2000 characters
@@ -160,14 +236,18 @@ func (g *grepCall) query(ctx context.Context, env *tool.Env) (rg.Query, error) {
 	if err != nil {
 		return rg.Query{}, err
 	}
+	var types []string
+	for _, list := range g.Types { // as models write several
+		types = append(types, strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })...)
+	}
 	q := rg.Query{
 		Root: env.Workspace.Root(), Resolved: true, Pattern: g.Pattern,
 		Literal: g.Literal, IgnoreCase: g.IgnoreCase, SmartCase: g.SmartCase, Word: g.Word,
 		Multiline: g.Multiline, DotAll: g.Multiline, CRLF: true,
-		Include: include, Exclude: exclude, Types: g.Types,
+		Include: include, Exclude: exclude, Types: types,
 		Hidden: g.Hidden, NoIgnore: !g.Ignore, GlobalIgnore: rg.GlobalIgnoreFile(env.Getenv),
 		Mode: rg.Mode(g.Mode), Sort: rg.Order(g.Sort), Before: max(g.Before, g.Context), After: max(g.After, g.Context),
-		MaxLineShown: maxLineShown, Limit: g.Limit, Cursor: g.Cursor, Timeout: time.Duration(g.TimeoutMS) * time.Millisecond,
+		MaxLineShown: maxLineShown, Limit: g.Limit, Cursor: longCursor(env, g.Cursor), Timeout: time.Duration(g.TimeoutMS) * time.Millisecond,
 	}
 	for _, p := range g.paths {
 		if !p.Exists {
@@ -236,124 +316,26 @@ func (g *grepCall) explain(err error) error {
 	case errors.Is(err, rg.ErrGlob):
 		return tool.Errorf(tool.BadInput, "%w", err).WithHint("correct include or exclude; *.{ts,tsx} is an example")
 	case errors.Is(err, rg.ErrUnknownType):
-		return tool.Errorf(tool.BadInput, "%w", err).WithHint("use include with a glob instead")
+		return g.unknownType(err)
 	case errors.Is(err, rg.ErrCursor):
 		return tool.Errorf(tool.BadInput, "%w", err).WithHint("leave cursor out to start over; the other parameters must stay the same")
 	}
 	return err
 }
 
-func (g *grepCall) title(res *rg.Results) string {
-	if g.Mode == "files" {
-		return fmt.Sprintf("Found %s for %q", tool.Count(int64(res.FileCount), "file"), g.Pattern)
+// unknownType names the types that are like those asked for.
+func (g *grepCall) unknownType(err error) error {
+	e := tool.Errorf(tool.BadInput, "%w", err).WithHint("use include with a glob instead")
+	var names []string
+	for _, t := range rg.FileTypes() {
+		names = append(names, t.Name)
 	}
-	return fmt.Sprintf("Found %s in %s for %q", tool.Count(res.Matches, "match"), tool.Count(int64(res.FileCount), "file"), g.Pattern)
-}
-
-func (g *grepCall) meta(res *rg.Results) *grepMeta {
-	m := &grepMeta{
-		Pattern: g.Pattern, Matches: res.Matches, Files: res.FileCount, Searched: res.Searched,
-		Truncated: res.Truncated, NextCursor: res.Cursor, Changed: res.Changed, Partial: res.Partial,
-		Engine: string(res.Engine), Skipped: []tool.Skipped{}, SkipCount: res.SkipCount, Results: []grepResult{},
-	}
-	for _, s := range res.Skipped {
-		m.Skipped = append(m.Skipped, tool.Skipped{Path: s.Path, Reason: s.Reason})
-	}
-	for _, f := range res.Files {
-		r := grepResult{Path: f.Path, Matches: f.Matches, Encoding: f.Encoding}
-		for _, l := range f.Lines {
-			if l.Match {
-				r.Lines = append(r.Lines, grepLine{l.Number, l.Column, l.Text, l.Partial, l.Lossy})
+	for _, list := range g.Types {
+		for _, name := range strings.Split(list, ",") {
+			if !slices.Contains(names, name) {
+				_ = e.Suggest(nearest.Words(name, names, 3)...)
 			}
 		}
-		m.Results = append(m.Results, r)
 	}
-	return m
-}
-
-// render prints the results: for content a heading per file and its lines,
-// matches as NUMBER:TEXT, context as NUMBER-TEXT.
-func (g *grepCall) render(res *rg.Results, paint func(tool.Style, string) string) string {
-	var b strings.Builder
-	for i, f := range res.Files {
-		switch g.Mode {
-		case "files":
-			fmt.Fprintf(&b, "%s\n", paint(tool.Name, tool.VisibleName(f.Path)))
-		case "count":
-			fmt.Fprintf(&b, "%s:%d\n", paint(tool.Name, tool.VisibleName(f.Path)), f.Matches)
-		default:
-			if i > 0 {
-				b.WriteByte('\n')
-			}
-			b.WriteString(paint(tool.Name, tool.VisibleName(f.Path)))
-			if f.Encoding != "" {
-				fmt.Fprintf(&b, " (decoded from %s)", f.Encoding)
-			}
-			b.WriteByte('\n')
-			renderLines(&b, f.Lines, paint)
-		}
-	}
-	if res.FileCount == 0 {
-		fmt.Fprintf(&b, "no matches in %s\n", tool.Count(int64(res.Searched), "file"))
-		if res.Searched == 0 && res.Partial == "" && len(g.Include) > 0 {
-			b.WriteString("no file matches include: give several globs as a list or as {a,b}, and a directory as path or as DIR/**\n")
-		}
-	}
-	if res.Changed {
-		b.WriteString("\n" + tool.CursorIsOld)
-	}
-	if res.Truncated {
-		all := tool.Count(int64(res.FileCount), "file")
-		if g.Mode != "files" { // there each is read only up to its first match
-			all = tool.Count(res.Matches, "match") + " in " + all
-		}
-		fmt.Fprintf(&b, "\n%s in all; go on with cursor=%q\n", all, res.Cursor)
-	}
-	if res.Partial != "" {
-		fmt.Fprintf(&b, "\nthe search ended early (%s): there may be more\n", res.Partial)
-	}
-	if res.SkipCount > 0 {
-		fmt.Fprintf(&b, "\n%d not searched:\n", res.SkipCount)
-		for _, s := range res.Skipped[:min(len(res.Skipped), 5)] {
-			fmt.Fprintf(&b, "%s (%s)\n", tool.VisibleName(s.Path), s.Reason)
-		}
-	}
-	return b.String()
-}
-
-func renderLines(b *strings.Builder, lines []rg.Line, paint func(tool.Style, string) string) {
-	last := 0
-	for _, l := range lines {
-		if last > 0 && l.Number > last+1 && hasContext(lines) {
-			b.WriteString(paint(tool.Faint, "--") + "\n")
-		}
-		last = l.Number
-		sep := "-"
-		if l.Match {
-			sep = ":"
-		}
-		fmt.Fprintf(b, "%s%s", paint(tool.Number, fmt.Sprint(l.Number)), sep)
-		if l.Cut > 0 {
-			fmt.Fprintf(b, "[%d bytes before] ", l.Cut)
-		}
-		at := 0
-		for _, s := range l.Spans {
-			b.WriteString(l.Text[at:s.Start] + paint(tool.Match, l.Text[s.Start:s.End]))
-			at = s.End
-		}
-		b.WriteString(l.Text[at:])
-		if rest := l.Length - l.Cut - len(l.Text); l.Partial && rest > 0 {
-			fmt.Fprintf(b, " [%d bytes after]", rest)
-		}
-		b.WriteByte('\n')
-	}
-}
-
-func hasContext(lines []rg.Line) bool {
-	for _, l := range lines {
-		if !l.Match {
-			return true
-		}
-	}
-	return false
+	return e
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/rg"
 	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/truncate"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
 
@@ -71,6 +72,7 @@ type lsMeta struct {
 	Next      int            `json:"next_offset,omitempty"`
 	Partial   string         `json:"partial,omitempty"` // why not all was looked at; the counts are then lower bounds
 	Skipped   []tool.Skipped `json:"skipped"`
+	SkipCount int            `json:"skip_count"` // may be larger than the length of skipped
 }
 
 type lsEntry struct {
@@ -81,6 +83,7 @@ type lsEntry struct {
 	Time    *time.Time `json:"modified,omitempty"` // absent when it has just gone
 	Target  string     `json:"target,omitempty"`   // of a link
 	Entries *int       `json:"entries,omitempty"`  // in a directory; absent where depth ends
+	Closed  bool       `json:"closed,omitempty"`   // a directory that is not looked into because of its name
 }
 
 // maxLsEntries bounds how many directory entries a call looks at.
@@ -99,11 +102,34 @@ func (l *lsCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
 	if l.Offset > 1 && l.Offset > meta.Total {
 		return nil, tool.Errorf(tool.BadInput, "offset %d is behind the last of %d entries", l.Offset, meta.Total).WithHint("use an offset from 1 to %d", max(meta.Total, 1))
 	}
-	if end := l.Offset - 1 + len(meta.Entries); end < meta.Total {
-		meta.Truncated, meta.Next = true, end+1
-	}
+	output := l.fit(meta, env.Limits)
 	title := fmt.Sprintf("%s in %s", tool.Count(int64(meta.Total), "entry"), meta.Path)
-	return &tool.Result{Title: title, Output: l.render(meta), Metadata: meta}, nil
+	return &tool.Result{Title: title, Output: output, Metadata: meta}, nil
+}
+
+// fit renders as many of the entries as the output holds, so that the offset
+// goes on where it ends.
+func (l *lsCall) fit(meta *lsMeta, limits truncate.Limits) string {
+	bytes, lines := roomOf(limits)
+	for {
+		if end := l.Offset - 1 + len(meta.Entries); end < meta.Total {
+			meta.Truncated, meta.Next = true, end+1
+		}
+		output, n := l.render(meta), len(meta.Entries)
+		rows := strings.Count(output, "\n")
+		if len(output) <= bytes && rows <= lines || n <= 1 {
+			meta.Truncated = meta.Truncated || meta.Partial != ""
+			return output
+		}
+		share := min(float64(bytes)/float64(len(output)), float64(lines)/float64(rows))
+		meta.Entries = meta.Entries[:max(1, min(n-1, int(float64(n)*share*0.9)))]
+	}
+}
+
+// closedNames are directories of which nobody wants to see all that they hold.
+var closedNames = [...]string{
+	".git", ".hg", ".svn", ".jj", "node_modules", "bower_components", "__pycache__", ".venv", "venv", ".tox",
+	".mypy_cache", ".pytest_cache", ".ruff_cache", ".gradle", ".next", ".nuxt", ".terraform",
 }
 
 // list fills in the entries of the page and the counts of all. The policy
@@ -115,6 +141,7 @@ func (l *lsCall) list(ctx context.Context, env *tool.Env, meta *lsMeta) error {
 	}
 	res, err := rg.List(ctx, l.dir.Real, rg.ListOptions{
 		Resolved: true, Depth: l.Depth, Offset: l.Offset - 1, Limit: l.Limit,
+		Closed: func(name string) bool { return slices.Contains(closedNames[:], name) },
 		Hidden: l.Hidden, Ignore: l.Ignore, GlobalIgnore: rg.GlobalIgnoreFile(env.Getenv), MaxEntries: maxLsEntries,
 		Allow: func(dir string) bool {
 			return env.May(policy.Access{Kind: policy.Read, Tool: "ls", Path: dir, File: policy.Dir}) == nil
@@ -127,9 +154,10 @@ func (l *lsCall) list(ctx context.Context, env *tool.Env, meta *lsMeta) error {
 		return err
 	}
 	meta.Total, meta.Files, meta.Dirs, meta.Links, meta.Others, meta.Partial = res.Total, res.Files, res.Dirs, res.Links, res.Others, res.Partial
-	for _, s := range res.Skipped {
-		meta.Skipped = append(meta.Skipped, tool.Skipped{Path: s.Path, Reason: s.Reason})
-	}
+	meta.SkipCount = res.SkipCount
+	meta.Skipped = skippedOf(res.Skipped, func(path string) string {
+		return env.Policy.Decide(&policy.Access{Kind: policy.Read, Tool: "ls", Path: filepath.Join(l.dir.Real, filepath.FromSlash(path)), File: policy.Dir}).Why
+	})
 	for _, e := range res.Entries {
 		meta.Entries = append(meta.Entries, lsEntryOf(e))
 	}
@@ -137,7 +165,7 @@ func (l *lsCall) list(ctx context.Context, env *tool.Env, meta *lsMeta) error {
 }
 
 func lsEntryOf(e rg.ListEntry) lsEntry {
-	out := lsEntry{Name: e.Path, Type: lsType(e.Mode), Size: e.Size, Mode: lsMode(e.Mode), Target: e.Target}
+	out := lsEntry{Closed: e.Closed, Name: e.Path, Type: lsType(e.Mode), Size: e.Size, Mode: lsMode(e.Mode), Target: e.Target}
 	if !e.Modified.IsZero() {
 		modified := e.Modified.UTC()
 		out.Time = &modified
@@ -205,7 +233,7 @@ func (l *lsCall) render(meta *lsMeta) string {
 	if meta.Total == 0 {
 		b.WriteString("empty directory\n")
 	}
-	for _, s := range meta.Skipped {
+	for _, s := range meta.Skipped[:min(len(meta.Skipped), 5)] {
 		fmt.Fprintf(&b, "not listed: %s (%s)\n", tool.VisibleName(s.Path), s.Reason)
 	}
 	if meta.Truncated {
@@ -250,6 +278,9 @@ func (l *lsCall) renderEntry(b *strings.Builder, e lsEntry, depth int, name stri
 	switch e.Type {
 	case "dir":
 		b.WriteByte('/')
+		if e.Closed {
+			b.WriteString(" (not listed)")
+		}
 	case "symlink":
 		b.WriteByte('@')
 		if l.Long {

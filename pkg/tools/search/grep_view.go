@@ -1,0 +1,205 @@
+package search
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/rg"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/truncate"
+	"github.com/agentkit-go/agentkit/pkg/workspace"
+)
+
+// A grepView shows the results of a search.
+type grepView struct {
+	call    *grepCall
+	res     *rg.Results
+	skipped []tool.Skipped
+	nothing string // why no file was searched, a line
+}
+
+func (v *grepView) title() string {
+	res, pattern := v.res, shorten(v.call.Pattern)
+	if v.call.Mode == "files" {
+		return fmt.Sprintf("Found %s for %q", tool.Count(int64(res.FileCount), "file"), pattern)
+	}
+	return fmt.Sprintf("Found %s in %s for %q", tool.Count(res.Matches, "match"), tool.Count(int64(res.FileCount), "file"), pattern)
+}
+
+func (v *grepView) meta() *grepMeta {
+	res := v.res
+	m := &grepMeta{
+		Pattern: shorten(v.call.Pattern), ReadAs: shorten(v.call.basic), Matches: res.Matches, Files: res.FileCount, Searched: res.Searched,
+		Truncated: res.Truncated || res.Partial != "", NextCursor: res.Cursor, Changed: res.Changed,
+		Moved: res.Moved[:min(len(res.Moved), maxNamed)], Partial: res.Partial,
+		Engine: string(res.Engine), Skipped: v.skipped, SkipCount: res.SkipCount, Results: []grepResult{},
+	}
+	for _, f := range res.Files {
+		r := grepResult{Path: f.Path, Matches: f.Matches, Encoding: f.Encoding}
+		for _, l := range f.Lines {
+			m.Truncated = m.Truncated || l.Partial
+			if l.Match {
+				r.Lines = append(r.Lines, grepLine{l.Number, l.Column, l.Text, l.Partial, l.Lossy})
+			}
+		}
+		m.Results = append(m.Results, r)
+	}
+	return m
+}
+
+// fit cuts the results to what the output holds, so that the cursor goes on
+// where the output ends.
+func (v *grepView) fit(limits truncate.Limits) {
+	bytes, lines := roomOf(limits)
+	for i := range v.res.Files {
+		f := &v.res.Files[i]
+		head := v.heading(i, f, plainly)
+		bytes, lines = bytes-len(head), lines-strings.Count(head, "\n")
+		fits, matches := bytes >= 0 && lines >= 0, 0
+		context := hasContext(f.Lines)
+		for k := range f.Lines {
+			row := renderLine(f.Lines, k, context, plainly)
+			bytes, lines = bytes-len(row), lines-strings.Count(row, "\n")
+			if fits = bytes >= 0 && lines >= 0; !fits {
+				break
+			}
+			if l := f.Lines[k]; l.Match && !l.Continues {
+				matches++
+			}
+		}
+		switch {
+		case fits:
+			continue
+		case matches > 0:
+			v.res.Keep(i+1, matches)
+		case i > 0:
+			v.res.Keep(i, math.MaxInt)
+		default: // one file or match is always shown
+			v.res.Keep(1, 1)
+		}
+		return
+	}
+}
+
+// render prints the results: for content a heading per file and its lines,
+// matches as NUMBER:TEXT, context as NUMBER-TEXT.
+func (v *grepView) render(paint func(tool.Style, string) string) string {
+	var b strings.Builder
+	for i := range v.res.Files {
+		f := &v.res.Files[i]
+		b.WriteString(v.heading(i, f, paint))
+		context := hasContext(f.Lines)
+		for k := range f.Lines {
+			b.WriteString(renderLine(f.Lines, k, context, paint))
+		}
+	}
+	v.notices(&b)
+	return b.String()
+}
+
+// heading is what stands above the lines of a file, and all that stands of it
+// where lines are not shown.
+func (v *grepView) heading(i int, f *rg.FileResult, paint func(tool.Style, string) string) string {
+	name := paint(tool.Name, tool.VisibleName(f.Path))
+	switch {
+	case v.call.Mode == "files":
+		return name + "\n"
+	case v.call.Mode == "count":
+		return name + ":" + strconv.Itoa(f.Matches) + "\n"
+	case f.Encoding != "":
+		name += " (decoded from " + f.Encoding + ")"
+	}
+	if i > 0 {
+		name = "\n" + name
+	}
+	return name + "\n"
+}
+
+// notices says what the list does not show by itself.
+func (v *grepView) notices(b *strings.Builder) {
+	g, res := v.call, v.res
+	if res.FileCount == 0 {
+		fmt.Fprintf(b, "no matches in %s\n%s", tool.Count(int64(res.Searched), "file"), v.nothing)
+	}
+	if _, ok := rg.FromBasic(g.Pattern); ok && !g.Literal && res.FileCount > 0 {
+		if g.basic != "" {
+			fmt.Fprintf(b, "\nread as grep does without -E: %s\n", shorten(g.basic))
+		} else {
+			b.WriteString("\n\\| was taken for the character |; | by itself stands between alternatives\n")
+		}
+	}
+	if text := changes(res.Changed, res.Moved, res.MovedCount); text != "" {
+		b.WriteString("\n" + text)
+	}
+	if res.Truncated {
+		all := tool.Count(int64(res.FileCount), "file")
+		if g.Mode != "files" { // there each is read only up to its first match
+			all = tool.Count(res.Matches, "match") + " in " + all
+		}
+		fmt.Fprintf(b, "\n%s in all; go on with cursor=%s\n", all, res.Cursor)
+	}
+	if res.Partial != "" {
+		fmt.Fprintf(b, "\nthe search ended early (%s): there may be more\n", res.Partial)
+	}
+	v.notSearched(b)
+}
+
+// notSearched names what was skipped, but for binary files that the call did
+// not name: hardly anybody searches for text in those.
+func (v *grepView) notSearched(b *strings.Builder) {
+	named := func(path string) bool {
+		return slices.ContainsFunc(v.call.paths, func(p workspace.Path) bool { return tool.Shown(p) == path })
+	}
+	var rows []string
+	binary := 0
+	for i, s := range v.res.Skipped {
+		if s.Reason == rg.ReasonBinary && !named(s.Path) {
+			binary++
+			continue
+		}
+		if i < len(v.skipped) {
+			rows = append(rows, fmt.Sprintf("%s (%s)\n", tool.VisibleName(s.Path), v.skipped[i].Reason))
+		}
+	}
+	if n := v.res.SkipCount - binary; len(rows) > 0 {
+		fmt.Fprintf(b, "\n%d not searched:\n%s", n, strings.Join(rows[:min(len(rows), 5)], ""))
+	}
+}
+
+func plainly(_ tool.Style, text string) string { return text }
+
+// renderLine prints one of the lines of a file, with a mark before it where
+// lines are missing.
+func renderLine(lines []rg.Line, k int, context bool, paint func(tool.Style, string) string) string {
+	l := &lines[k]
+	var b strings.Builder
+	if context && k > 0 && l.Number > lines[k-1].Number+1 {
+		b.WriteString(paint(tool.Faint, "--") + "\n")
+	}
+	sep := "-"
+	if l.Match {
+		sep = ":"
+	}
+	b.WriteString(paint(tool.Number, strconv.Itoa(l.Number)) + sep)
+	if l.Cut > 0 {
+		fmt.Fprintf(&b, "[%d bytes before] ", l.Cut)
+	}
+	at := 0
+	for _, s := range l.Spans {
+		b.WriteString(l.Text[at:s.Start] + paint(tool.Match, l.Text[s.Start:s.End]))
+		at = s.End
+	}
+	b.WriteString(l.Text[at:])
+	if rest := l.Length - l.Cut - len(l.Text); l.Partial && rest > 0 {
+		fmt.Fprintf(&b, " [%d bytes after]", rest)
+	}
+	b.WriteByte('\n')
+	return b.String()
+}
+
+func hasContext(lines []rg.Line) bool {
+	return slices.ContainsFunc(lines, func(l rg.Line) bool { return !l.Match })
+}
