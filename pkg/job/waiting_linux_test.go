@@ -4,8 +4,10 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -91,6 +93,10 @@ func waitSpec(t *testing.T, script, need string, tty bool) (Spec, bool) {
 	if need != "" {
 		if _, err := exec.LookPath(need); err != nil {
 			t.Logf("%s is not here: %q is not tried", need, script)
+			return Spec{}, false
+		}
+		if _, err := user.LookupId(strconv.Itoa(os.Getuid())); err != nil && need == "ssh-keygen" {
+			t.Logf("%s works for nobody whom it does not know by name: %q is not tried: %v", need, script, err)
 			return Spec{}, false
 		}
 	}

@@ -418,17 +418,19 @@ func (b *forked) follow(command Forked, first *fork.Plan, ours int, users bool) 
 	return command.Follow(first)
 }
 
+// InitName is what the process above a command calls itself.
+const InitName = "agentkit-init"
+
 // firstPlan is what the init does: in namespaces it shows the command the
 // processes of its own. Only /proc is cut off from the mounts of others.
 func (b *forked) firstPlan(link, ours int, users bool, o Options) *fork.Plan {
-	const name = "agentkit-init"
 	p := &fork.Plan{}
 	if !namespaces(b.method) {
 		// It sees on the link that its parent has ended, and lives on to end
 		// the rest.
 		p.Await(link, ours, users)
 		p.Do("setsid", unix.SYS_SETSID)
-		p.Reaper(link, name, b.reaper(o))
+		p.Reaper(link, InitName, b.reaper(o))
 		return p
 	}
 	// A parent that ends before this is seen by the next step.
@@ -443,7 +445,7 @@ func (b *forked) firstPlan(link, ours int, users bool, o Options) *fork.Plan {
 	p.Try("opening ns_last_pid", 2, unix.SYS_OPENAT, unix.AT_FDCWD, "/proc/sys/kernel/ns_last_pid", unix.O_WRONLY|unix.O_CLOEXEC, 0).Keeps(fd)
 	p.Try("choosing a PID", 0, unix.SYS_WRITE, fd, last, len(last))
 	p.Close(fd)
-	p.Init(link, name)
+	p.Init(link, InitName)
 	return p
 }
 

@@ -7,13 +7,16 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/killtree"
 )
 
 // StartedByUs reports whether an agentkit call is among the processes that we
 // descend from: one that carries our mark in the environment it was started
 // with, or one that is agentkit itself, since a shell that replaces itself by
 // its last command leaves no other trace. In a PID namespace the stage of the
-// command is the first process, and the parent of all that lost their own.
+// command is the first process, and the parent of all that lost their own; only
+// the name it gives itself tells it to an ordinary user.
 // What cannot be looked at does not count.
 func StartedByUs() bool {
 	self, err := os.Stat("/proc/self/exe")
@@ -46,7 +49,7 @@ func isAgentkit(pid int, self os.FileInfo) bool {
 	if strings.HasSuffix(name, ".test") {
 		return false
 	}
-	if filepath.Base(name) == "agentkit" {
+	if base := filepath.Base(name); base == "agentkit" || base == killtree.InitName {
 		return true
 	}
 	exe, err := os.Stat(fmt.Sprintf("/proc/%d/exe", pid))

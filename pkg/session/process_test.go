@@ -286,20 +286,8 @@ func TestUseAgainstCollect(t *testing.T) {
 
 func TestModesUnderAnyUmask(t *testing.T) {
 	for _, mask := range []int{0, 0o777, 0o022} {
-		old := syscall.Umask(mask)
 		state := filepath.Join(t.TempDir(), "state")
-		s := openTest(t, state)
-		must(t, s.WriteFile("todo.json", []byte("{}")))
-		must(t, s.WriteFile("cache/a/b", nil))
-		p, err := s.Spill("txt")
-		must(t, err)
-		_, err = p.Write([]byte("x"))
-		must(t, errors.Join(err, p.Close()))
-		release, err := s.HoldJob(t.Context(), "j")
-		must(t, err)
-		release()
-		s.Opportunistic(t.Context())
-		syscall.Umask(old)
+		fillUnder(t, mask, state)
 		n := 0
 		must(t, filepath.WalkDir(state, func(path string, d fs.DirEntry, err error) error {
 			must(t, err)
@@ -319,6 +307,27 @@ func TestModesUnderAnyUmask(t *testing.T) {
 			t.Errorf("only %d files looked at", n)
 		}
 	}
+}
+
+// fillUnder makes one of everything in the state directory while mask is the
+// umask; however the test ends, the others keep theirs.
+func fillUnder(t *testing.T, mask int, state string) {
+	t.Helper()
+	root := t.TempDir()
+	defer syscall.Umask(syscall.Umask(mask))
+	s, err := Open(Options{State: state, Root: root, ID: "s1"})
+	must(t, err)
+	defer func() { _ = s.Close() }()
+	must(t, s.WriteFile("todo.json", []byte("{}")))
+	must(t, s.WriteFile("cache/a/b", nil))
+	p, err := s.Spill("txt")
+	must(t, err)
+	_, err = p.Write([]byte("x"))
+	must(t, errors.Join(err, p.Close()))
+	release, err := s.HoldJob(t.Context(), "j")
+	must(t, err)
+	release()
+	s.Opportunistic(t.Context())
 }
 
 func TestUnsafePathsAreRefused(t *testing.T) {
