@@ -37,6 +37,7 @@ var (
 	ErrNoRecord   = errors.New("no such change")
 	ErrDropped    = errors.New("the change is too old: its old contents were dropped")
 	ErrUndone     = errors.New("the change is undone already")
+	ErrUnreadable = errors.New("the record of the change is damaged")
 	ErrDamaged    = errors.New("a content in the journal is missing or damaged")
 	ErrSource     = errors.New("the new content was not the same when it was read again")
 )

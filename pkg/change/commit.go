@@ -18,7 +18,7 @@ func (h *History) carry(ctx context.Context, lock *workspace.Lock, r Record, ste
 	steps = slices.DeleteFunc(steps, func(s *step) bool {
 		return s.From == "" && s.After.sameContent(s.Before) && s.After.sameMode(s.Before)
 	})
-	if len(steps) == 0 {
+	if len(steps) == 0 && r.Undoes == "" { // an undo counts even when the files were put back by hand
 		return Record{}, nil
 	}
 	slices.SortFunc(steps, func(a, b *step) int { return cmp.Compare(a.Path, b.Path) })

@@ -460,3 +460,39 @@ func TestPendingIsSwept(t *testing.T) {
 	}
 	s.clean()
 }
+
+// TestUndoTogether takes one change back many times at once: one of them does
+// it, the others say that it is done.
+func TestUndoTogether(t *testing.T) {
+	s := newSite(t)
+	ctx := context.Background()
+	for round := range 20 {
+		s.put("a", "old")
+		r, err := s.Commit(ctx, One("test", Change{Op: Write, Path: s.p("a"), Data: fmt.Append(nil, "new", round)}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		errs := make([]error, 8)
+		var all sync.WaitGroup
+		for i := range errs {
+			all.Go(func() {
+				h := s.again(Options{NoSync: true})
+				defer h.Close()
+				_, errs[i] = h.Undo(ctx, r.ID, UndoOptions{})
+			})
+		}
+		all.Wait()
+		done := 0
+		for _, err := range errs {
+			switch {
+			case err == nil:
+				done++
+			case !errors.Is(err, ErrUndone):
+				t.Error(err)
+			}
+		}
+		if done != 1 {
+			t.Fatalf("undone %d times: %v", done, errs)
+		}
+	}
+}

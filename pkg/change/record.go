@@ -155,6 +155,7 @@ type Record struct {
 	Files  []File    `json:"files"`
 	Gaps   []Gap     `json:"gaps,omitempty"` // what cannot be undone of it
 
+	Damaged  error    `json:"-"` // ErrUnreadable, and why: then nothing but ID is known; only from List
 	UndoneBy string   `json:"-"` // the change that took this one back and holds; only from List, Last and Get
 	Dropped  []string `json:"-"` // older changes that can no longer be undone, to keep the limits; only from Commit, Undo and Finish
 

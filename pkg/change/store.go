@@ -20,6 +20,7 @@ import (
 //	journal/done/ID      a change that was made
 //	journal/objects/H    a content, named by its SHA-256
 //	journal/.lock        held shared by who adds, exclusively by who drops
+//	journal/.undo        held by who undoes
 //	journal/dropped      the ID of the newest change that was dropped
 const (
 	journalDir = "journal"
@@ -27,6 +28,7 @@ const (
 	doneDir    = "done"
 	objectsDir = "objects"
 	holdFile   = ".lock"
+	undoFile   = ".undo"
 )
 
 // A store is where a session's journal lies. Its directories are made and
@@ -123,6 +125,18 @@ func (s *store) hold(ctx context.Context) (release func(), err error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return func() { _ = f.Close() }, nil
+}
+
+// undoing keeps others who undo away until the returned function is called.
+func (s *store) undoing(ctx context.Context) (free func(), err error) {
+	if err := s.open(ctx); err != nil {
+		return nil, err
+	}
+	f, err := s.top.Lock(ctx, undoFile)
+	if err != nil {
+		return nil, err
+	}
+	return func() { f.Close() }, nil
 }
 
 // close gives the files back; what was not saved is removed.
@@ -247,10 +261,14 @@ func (s *store) load(id string) (Record, error) {
 	var r Record
 	data, err := s.done.ReadFile(id)
 	if err == nil {
-		err = json.Unmarshal(data, &r)
+		if bad := json.Unmarshal(data, &r); bad != nil {
+			err = fmt.Errorf("%w: %w", ErrUnreadable, bad)
+		} else if r.ID != id {
+			err = fmt.Errorf("%w: it is of change %q", ErrUnreadable, r.ID)
+		}
 	}
 	if err != nil {
-		return r, fmt.Errorf("reading the record of change %s: %w", id, err)
+		return Record{ID: id}, fmt.Errorf("reading the record of change %s: %w", id, err)
 	}
 	return r, nil
 }

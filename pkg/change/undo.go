@@ -56,29 +56,32 @@ func list(gaps []Gap) string {
 }
 
 // List returns the changes of the session, newest first, at most limit; 0 or
-// less is all. A record that cannot be read is left out, and in the error.
+// less is all. Records that cannot be read are among them, as Damaged.
 func (h *History) List(ctx context.Context, limit int) ([]Record, error) {
 	var all []Record
-	var errs []error
 	for r, err := range h.records(ctx) {
 		if err != nil {
-			errs = append(errs, err)
-			continue
+			return all, err
 		}
 		all = append(all, r)
 		if len(all) == limit {
 			break
 		}
 	}
-	return all, errors.Join(errs...)
+	return all, nil
 }
 
 // Last returns the newest change that is no undo and is not undone, which is
-// the one to undo next; ErrNoRecord when there is none.
+// the one to undo next; ErrNoRecord when there is none. It goes past a damaged
+// one: whatever that changed, a file that it touched is not as an older change
+// left it, and undoing that one is refused.
 func (h *History) Last(ctx context.Context) (Record, error) {
 	for r, err := range h.records(ctx) {
 		if err != nil {
-			return Record{}, err // going past it would undo the wrong one
+			return Record{}, err
+		}
+		if r.Damaged != nil {
+			continue
 		}
 		if r.Undoes == "" && r.UndoneBy == "" {
 			return r, nil
@@ -88,11 +91,14 @@ func (h *History) Last(ctx context.Context) (Record, error) {
 }
 
 // Get returns the change of that ID: ErrNoRecord or ErrDropped when it is not
-// there (any more).
+// there (any more), ErrUnreadable when it is damaged.
 func (h *History) Get(ctx context.Context, id string) (Record, error) {
 	for r, err := range h.records(ctx) {
-		if err == nil && r.ID == id {
-			return r, nil
+		if err != nil {
+			return Record{}, err
+		}
+		if r.ID == id {
+			return r, r.Damaged
 		}
 	}
 	if id != "" && id <= h.droppedID() {
@@ -115,10 +121,11 @@ func (h *History) records(ctx context.Context) iter.Seq2[Record, error] {
 			if missing(err) {
 				continue // dropped meanwhile
 			}
-			if r.UndoneBy = undone[id]; err == nil && r.Undoes != "" && r.UndoneBy == "" && undone[r.Undoes] == "" {
+			r.Damaged = err
+			if r.UndoneBy = undone[id]; r.Undoes != "" && r.UndoneBy == "" && undone[r.Undoes] == "" {
 				undone[r.Undoes] = id
 			}
-			if !yield(r, err) {
+			if !yield(r, nil) {
 				return
 			}
 		}
@@ -161,10 +168,18 @@ func (h *History) Path(f File) (workspace.Path, error) { return h.path(f.Path) }
 //
 // It is a *ChangedError when a file is not as the change left it, a *GapError
 // when the record has Gaps and Partial is not asked for, ErrUndone when it is
-// undone already, ErrDamaged when a content in the journal is, and what Commit
-// returns. A directory that the change made stays when something else is in it
+// undone already, ErrUnreadable when its record is damaged, ErrDamaged when a
+// content in the journal is, and what Commit returns. A directory that the change made stays when something else is in it
 // now; a file that is as it was before already is no obstacle.
 func (h *History) Undo(ctx context.Context, id string, o UndoOptions) (Record, error) {
+	if !o.DryRun {
+		// Two at once must not both find the change not undone yet.
+		free, err := h.store.undoing(ctx)
+		if err != nil {
+			return Record{}, err
+		}
+		defer free()
+	}
 	r, err := h.wanted(ctx, id)
 	if err != nil {
 		return Record{}, err

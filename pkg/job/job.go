@@ -189,7 +189,7 @@ func (j *Job) stored() (Info, error) {
 		return i, fmt.Errorf("reading the status of job %s: %w", j.id, err)
 	}
 	if err := json.Unmarshal(raw, &i); err != nil {
-		return i, fmt.Errorf("reading the status of job %s: %w", j.id, err)
+		return i, fmt.Errorf("the status of job %s is damaged: %w", j.id, err)
 	}
 	return i, nil
 }

@@ -34,6 +34,7 @@ type undoCall struct {
 	DryRun bool
 
 	records []change.Record // to take back, newest first
+	damaged []string        // the changes that were passed over: their records cannot be read
 }
 
 // Params implements tool.Call.
@@ -90,14 +91,26 @@ func (u *undoCall) choose(ctx context.Context, env *tool.Env) error {
 		return undoError(err)
 	}
 	for _, r := range all {
-		if r.Undoes == "" && r.UndoneBy == "" && len(u.records) < u.Last {
+		switch {
+		case len(u.records) == u.Last:
+		case r.Damaged != nil:
+			u.damaged = append(u.damaged, r.ID)
+		case r.Undoes == "" && r.UndoneBy == "":
 			u.records = append(u.records, r)
 		}
 	}
 	if len(u.records) == 0 {
-		return tool.Errorf(tool.NotFound, "nothing is left to undo in this session").WithHint("undo with list shows what was changed")
+		e := tool.Errorf(tool.NotFound, "nothing is left to undo in this session").WithHint("undo with list shows what was changed")
+		if len(u.damaged) > 0 {
+			e.Message += "; " + passedOver(u.damaged)
+		}
+		return e
 	}
 	return nil
+}
+
+func passedOver(ids []string) string {
+	return "the records of these changes are damaged, they cannot be taken back: " + strings.Join(ids, " ")
 }
 
 // undoError explains why a change cannot be taken back.
@@ -124,6 +137,7 @@ func undoError(err error) error {
 		{change.ErrNoRecord, tool.NotFound, "undo with list shows what there is"},
 		{change.ErrDropped, tool.NotFound, "only so much is kept; undo with list shows what there is"},
 		{change.ErrUndone, tool.AlreadyApplied, "undo with list shows what is left"},
+		{change.ErrUnreadable, tool.IO, "change the files back by hand; undo with list shows the other changes"},
 		{change.ErrDamaged, tool.IO, "its old contents are lost; change the files back by hand"},
 	} {
 		if errors.Is(err, known.is) {
@@ -138,6 +152,7 @@ type undoMeta struct {
 	Change  string       `json:"change,omitempty"` // the change that this was, the last of several
 	Files   []undoFile   `json:"files"`
 	DryRun  bool         `json:"dry_run,omitempty"`
+	Damaged []string     `json:"damaged,omitempty"` // changes that were passed over: their records cannot be read
 	Changes []undoChange `json:"changes,omitempty"` // of list
 }
 
@@ -148,10 +163,11 @@ type undoFile struct {
 
 type undoChange struct {
 	ID     string     `json:"id"`
-	Time   time.Time  `json:"time"`
+	Time   time.Time  `json:"time,omitzero"`
 	Tool   string     `json:"tool"`
 	Title  string     `json:"title"`
 	Undone bool       `json:"undone"`
+	Damage string     `json:"damage,omitempty"` // why its record cannot be read
 	Files  []undoFile `json:"files"`
 }
 
@@ -161,7 +177,7 @@ func (u *undoCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	if u.List {
 		return u.list(ctx, env)
 	}
-	meta := &undoMeta{Files: []undoFile{}, Undone: []string{}, DryRun: u.DryRun}
+	meta := &undoMeta{Files: []undoFile{}, Undone: []string{}, DryRun: u.DryRun, Damaged: u.damaged}
 	did := "Undone: "
 	if u.DryRun {
 		did = "Would undo: "
@@ -184,6 +200,12 @@ func (u *undoCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 			meta.Files = append(meta.Files, f)
 			fmt.Fprintf(&b, "%s %s\n", f.Action, tool.VisibleName(f.Path))
 		}
+		if len(back.Files) == 0 {
+			b.WriteString("its files are as they were before it already\n")
+		}
+	}
+	if len(u.damaged) > 0 {
+		fmt.Fprintf(&b, "[%s]\n", passedOver(u.damaged))
 	}
 	r.Output = b.String()
 	if failed != nil && len(meta.Undone) == 0 {
@@ -201,11 +223,18 @@ func (u *undoCall) list(ctx context.Context, env *tool.Env) (*tool.Result, error
 	var b strings.Builder
 	for _, r := range records {
 		one := undoChange{ID: r.ID, Time: r.Time, Tool: r.Tool, Title: described(r), Undone: r.UndoneBy != "", Files: filesOf(env.Workspace, r)}
-		meta.Changes = append(meta.Changes, one)
 		note := ""
-		if one.Undone {
+		switch {
+		case one.Undone:
 			note = " (undone)"
+		case r.Damaged != nil:
+			one.Title, one.Damage = "damaged record", r.Damaged.Error()
+			meta.Damaged = append(meta.Damaged, r.ID)
+			fmt.Fprintf(&b, "%s (damaged: %v)\n", r.ID, r.Damaged)
+			meta.Changes = append(meta.Changes, one)
+			continue
 		}
+		meta.Changes = append(meta.Changes, one)
 		fmt.Fprintf(&b, "%s %s %s%s\n", r.ID, r.Time.Local().Format(time.DateTime), described(r), note)
 	}
 	if len(records) == 0 {

@@ -110,7 +110,7 @@ func (t *todoCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	}
 	err := env.Session.Update(ctx, todoFile, func(old []byte) ([]byte, error) {
 		before, err := parseTodos(old)
-		if err != nil && len(old) > 0 {
+		if err != nil {
 			before = todoList{} // a list that cannot be read is replaced, not kept
 		}
 		list.UpdatedAt = env.Now().UTC()
@@ -125,9 +125,6 @@ func (t *todoCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 
 func parseTodos(raw []byte) (todoList, error) {
 	var list todoList
-	if len(raw) == 0 {
-		return list, nil
-	}
 	if err := json.Unmarshal(raw, &list); err != nil {
 		return list, tool.Errorf(tool.IO, "the list of todos is damaged: %w", err).WithHint("send the whole list again")
 	}
