@@ -6,16 +6,13 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/change"
@@ -24,7 +21,6 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
-	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/shellparse"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
@@ -65,18 +61,21 @@ type bashCall struct {
 	Split       bool
 	Until       string
 
-	until   *regexp.Regexp // nil for none
-	limited func() bool    // timeout_ms was given
-	fed     func() bool    // stdin was given
-	dir     workspace.Path
-	argv    []string // what is started: the shell and its command, or Argv
-	shell   shell    // zero for Argv
-	env     environment
-	found   *shellparse.Analysis
-	needs   []policy.Access
-	report  string // file of the sandbox's report; "" without a sandbox
-	box     *confinement
-	asked   *asked
+	limited  func() bool // timeout_ms was given
+	fed      func() bool // stdin was given
+	prepared *preparedCommand
+}
+
+// A preparedCommand is what Needs has worked out of the parameters, and Run
+// starts.
+type preparedCommand struct {
+	dir      workspace.Path
+	argv     []string // what is started: the shell and its command, or the call's argv
+	shell    shell    // zero without one
+	env      environment
+	analysis *shellparse.Analysis
+	needs    []policy.Access
+	until    *regexp.Regexp // nil for none
 }
 
 // Params implements tool.Call.
@@ -106,70 +105,58 @@ func (b *bashCall) Params(p *param.Set) {
 
 // Needs implements tool.Call.
 func (b *bashCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, error) {
-	var err error
-	if b.until, err = pattern("until", b.Until); err != nil {
+	if err := b.check(env); err != nil {
 		return nil, err
 	}
-	if err := b.check(env); err != nil {
+	p, err := b.prepare(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	b.prepared = p
+	return p.needs, nil
+}
+
+// prepare finds the directory and the shell, and what the command does.
+func (b *bashCall) prepare(ctx context.Context, env *tool.Env) (*preparedCommand, error) {
+	until, err := pattern("until", b.Until)
+	if err != nil {
 		return nil, err
 	}
 	dir, err := env.Workspace.Resolve(b.Workdir)
 	if err != nil {
 		return nil, err
 	}
-	b.dir = dir
 	if dir.Type != policy.Dir && safefile.Below(env.Workspace.Root(), dir.Real) {
 		return nil, noDirectory(dir) // of what lies outside nothing is said before it may be read
 	}
-	if b.argv = b.Argv; len(b.Argv) == 0 {
-		if b.shell, err = findShell(env, b.Shell); err != nil {
-			return nil, err
-		}
-		if err := b.shell.takes(b.Command); err != nil {
-			return nil, err
-		}
-		b.argv = b.shell.argv(b.Command, b.Login)
-	}
-	b.env = newEnvironment(env, dir.Real, b.TTY, b.Env)
-	needs := append([]policy.Access{dir.Read("bash")}, assignments(b.Env)...)
-	world := newWorld(env, dir.Real, b.env.list)
-	if b.shell.path == "" {
-		b.found = shellparse.Argv(b.Argv, world)
+	p := &preparedCommand{dir: dir, argv: b.Argv, env: newEnvironment(env, dir.Real, b.TTY, b.Env), until: until}
+	world := newWorld(env, dir.Real, p.env.list)
+	if len(b.Argv) > 0 {
+		p.analysis = shellparse.Argv(b.Argv, world)
 	} else {
-		b.found = shellparse.Analyze(ctx, b.Command, b.shell.kind, world)
+		if p.shell, err = findShell(env, b.Shell); err != nil {
+			return nil, err
+		}
+		if err := p.shell.takes(b.Command); err != nil {
+			return nil, err
+		}
+		p.argv = p.shell.argv(b.Command, b.Login)
+		p.analysis = shellparse.Analyze(ctx, b.Command, p.shell.kind, world)
 	}
-	if b.Login {
-		needs = append(needs, policy.Access{
-			Kind: policy.Exec, Argv: []string{b.shell.path, "-l"}, Program: b.shell.path, Source: "login",
-			Opaque: "the shell's start-up files run first and may change what every word means",
-		})
-	}
-	if b.shell.unknown {
-		needs = append(needs, policy.Access{
-			Kind: policy.Exec, Argv: []string{b.shell.path}, Program: b.shell.path, Source: "shell",
-			Opaque: "it is named as the shell, and what it does with the command is not known",
-		})
-	}
-	base := len(needs) // the parents' numbers count from here
-	for _, a := range b.found.Accesses {
+	p.needs = append([]policy.Access{dir.Read("bash")}, assignments(b.Env)...)
+	p.needs = append(p.needs, p.shell.needs(b.Login)...)
+	base := len(p.needs) // the parents' numbers count from here
+	for _, a := range p.analysis.Accesses {
 		if a.Parent > 0 {
 			a.Parent += base
 		}
-		needs = append(needs, a)
+		p.needs = append(p.needs, a)
 	}
-	needs = append(needs, within(ctx, env, needs)...)
-	for i := range needs {
-		needs[i].Tool = "bash"
+	p.needs = append(p.needs, forbiddenInTrees(ctx, env, p.needs)...)
+	for i := range p.needs {
+		p.needs[i].Tool = "bash"
 	}
-	b.needs = needs
-	return needs, nil
-}
-
-func noDirectory(dir workspace.Path) error {
-	if dir.Type == policy.Missing {
-		return tool.Errorf(tool.NotFound, "workdir: %s does not exist", tool.Shown(dir)).WithHint("name a directory that exists, or leave workdir out for the root")
-	}
-	return tool.Errorf(tool.NotFound, "workdir: %s is not a directory", tool.Shown(dir)).WithHint("name a directory, or leave workdir out for the root")
+	return p, nil
 }
 
 // check finds what is wrong with the parameters as they stand.
@@ -216,20 +203,21 @@ type bashPlan struct {
 
 // Plan implements tool.Planner.
 func (b *bashCall) Plan(env *tool.Env) any {
-	return bashPlan{b.argv, b.dir.Real, b.env.set, fmt.Sprintf("L%d", env.Policy.Level()), b.env.withheld, b.limit(env).Milliseconds()}
+	p := b.prepared
+	return bashPlan{p.argv, p.dir.Real, p.env.set, fmt.Sprintf("L%d", env.Policy.Level()), p.env.withheld, b.limit(env).Milliseconds()}
 }
 
 // Describe implements tool.Describer.
 func (b *bashCall) Describe(env *tool.Env) map[string]any {
 	outside := []string{}
-	for i := range b.needs {
-		if a := &b.needs[i]; (a.Kind == policy.Read || a.Kind == policy.Write) && a.Path != "" && !safefile.Below(env.Workspace.Root(), a.Path) {
+	for i := range b.prepared.needs {
+		if a := &b.prepared.needs[i]; (a.Kind == policy.Read || a.Kind == policy.Write) && a.Path != "" && !safefile.Below(env.Workspace.Root(), a.Path) {
 			outside = append(outside, a.Path)
 		}
 	}
 	slices.Sort(outside)
 	return map[string]any{
-		"command": b.text(), "description": b.Description, "cwd": b.dir.Real, "timeout_ms": b.limit(env).Milliseconds(),
+		"command": b.text(), "description": b.Description, "cwd": b.prepared.dir.Real, "timeout_ms": b.limit(env).Milliseconds(),
 		"external_directories": slices.Compact(outside),
 	}
 }
@@ -241,7 +229,7 @@ const untilYield = time.Minute
 // yield is how long the call waits at most; negative for until the end.
 func (b *bashCall) yield() time.Duration {
 	switch {
-	case b.until != nil && b.YieldMS == nil:
+	case b.Until != "" && b.YieldMS == nil:
 		return untilYield
 	case b.Background:
 		return 0
@@ -265,8 +253,9 @@ func (b *bashCall) limit(env *tool.Env) time.Duration {
 
 // Run implements tool.Call.
 func (b *bashCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
-	if b.dir.Type != policy.Dir {
-		return nil, noDirectory(b.dir)
+	p := b.prepared
+	if p.dir.Type != policy.Dir {
+		return nil, noDirectory(p.dir)
 	}
 	var tracking *change.Tracking
 	if b.Track {
@@ -276,33 +265,35 @@ func (b *bashCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 		}
 		defer tracking.Close()
 	}
+	over, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	asked := &questions{over: over}
+	box, err := confine(env, p.needs, p.dir.Real, asked)
+	defer box.letGo()
+	if err != nil {
+		return nil, startError(p.argv, err)
+	}
 	out := newOutputs(env, b.Split)
-	defer func() { b.box.letGo() }()
-	ran, err := b.start(ctx, env, out.Output)
+	state, err := b.start(ctx, env, box, out.Output)
+	end() // an open question does not outlive the command
 	out.close()
 	if err != nil {
-		defer forget(b.report)
-		return nil, cmp.Or(sandboxError(env, b.report), b.startError(err))
+		defer box.forget()
+		return nil, cmp.Or(box.failure(env), startError(p.argv, err))
 	}
-	if ran.Job == "" {
-		defer forget(b.report)
-	}
-	meta := b.meta(&ran, out)
-	if ran.Job == "" && b.box.config != nil {
-		meta.putBack(env, b.box.guard)
-		if ran.Status == string(job.Failed) && len(meta.Detail.Denials) == 0 {
-			b.box.config.Level = meta.Detail.Level
-			meta.Detail.Denials = b.box.config.Explain(out.text, b.dir.Real)
-		}
+	meta := b.meta(&state, box, out)
+	if state.Job == "" {
+		defer box.forget()
+		box.finish(env, &meta.sandboxMeta, state.Status == string(job.Failed), out.text)
 	}
 	r := &tool.Result{Title: b.title(), Output: out.text, Metadata: meta, Trimmed: true, Passes: true}
-	if list := b.asked.programs(); len(list) > 0 {
+	if list := asked.programs(); len(list) > 0 {
 		r.Add("asked", list)
 	}
-	if ran.ExitCode != nil {
-		r.Status = *ran.ExitCode
+	if state.ExitCode != nil {
+		r.Status = *state.ExitCode
 	}
-	err = b.conclude(ctx, env, r, meta)
+	err = meta.conclude(ctx, b.limit(env), b.Until != "", r)
 	if tracking != nil {
 		tracked(ctx, r, tracking)
 	}
@@ -312,31 +303,11 @@ func (b *bashCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 // skipGit leaves git's own files out of what undo takes back.
 func skipGit(rel string, _ fs.DirEntry) bool { return rel == ".git" || strings.HasSuffix(rel, "/.git") }
 
-// tracked puts what the command changed into the metadata.
-func tracked(ctx context.Context, r *tool.Result, t *change.Tracking) {
-	rec, err := t.Finish(context.WithoutCancel(ctx))
-	if err != nil {
-		r.Add("untracked", err.Error())
-		return
-	}
-	files := []string{}
-	for _, f := range rec.Files {
-		files = append(files, f.Path)
-	}
-	r.Add("changed", files)
-	if rec.ID != "" {
-		r.Add("change", rec.ID)
-	}
-	if len(rec.Gaps) > 0 {
-		r.Add("untracked", rec.Gaps)
-	}
-}
-
 // setsUser reports whether the command names a program that runs with the rights
 // of its owner, as sudo does.
-func (b *bashCall) setsUser() bool {
-	for i := range b.needs {
-		a := &b.needs[i]
+func (p *preparedCommand) setsUser() bool {
+	for i := range p.needs {
+		a := &p.needs[i]
 		if a.Kind != policy.Exec || a.Program == "" {
 			continue
 		}
@@ -349,102 +320,79 @@ func (b *bashCall) setsUser() bool {
 
 // start runs the command: by ourselves where it ends within the call, by a
 // supervisor where it may not.
-func (b *bashCall) start(ctx context.Context, env *tool.Env, out job.Output) (ran, error) {
+func (b *bashCall) start(ctx context.Context, env *tool.Env, box *confinement, out job.Output) (commandState, error) {
+	p := b.prepared
 	c := job.Command{
-		Argv: b.argv, Dir: b.dir.Real, Env: b.env.list, Stdin: b.Stdin, Timeout: b.limit(env),
+		Argv: p.argv, Dir: p.dir.Real, Env: p.env.list, Stdin: b.Stdin, Timeout: b.limit(env),
 		Grace: max(time.Duration(b.GraceMS)*time.Millisecond, 1), // 0 would be the default
 		Split: b.Split, TTY: b.TTY, Rows: uint16(b.Rows), Cols: uint16(b.Cols),
 	}
 	here := machine.This(env.Session.StateDir(), env.Self)
 	c.Tree = here.Tree(env.Self)
-	over, end := context.WithCancel(context.WithoutCancel(ctx))
-	defer end() // an open question does not outlive the command
-	b.asked = &asked{over: over}
-	var err error
-	if b.box, err = b.confine(env); err != nil {
-		return ran{}, err
+	if box.config != nil {
+		c.Tree.Confine, c.Tree.Confiner, c.Held = box.bytes, box.confiner, box.asked.waited
+	} else {
+		// In a user namespace sudo would not work. What is confined can have no such
+		// rights anyway.
+		c.Tree.NoUserNamespace = p.setsUser()
+		// Root can read the memory of the init, which a fork has from us: what is
+		// withheld from the command must not be found there.
+		c.Tree.NoFork = os.Geteuid() == 0 && len(p.env.withheld) > 0
 	}
-	if b.box.config != nil {
-		b.box.confiner = sandbox.NewConfiner(b.asked.build(env)).For(b.box.config)
-		c.Tree.Confine, c.Tree.Confiner = b.box.bytes, b.box.confiner
-		c.Held, b.report = b.asked.held, b.box.config.Report
-	}
-	// In a user namespace sudo would not work. What is confined can have no such
-	// rights anyway.
-	c.Tree.NoUserNamespace = b.box.config == nil && b.setsUser()
-	// Root can read the memory of the init, which a fork has from us: what is
-	// withheld from the command must not be found there.
-	c.Tree.NoFork = b.box.config == nil && os.Geteuid() == 0 && len(b.env.withheld) > 0
 	yield := b.yield()
-	w := job.WaitFor{Input: yield > 0, Quiet: yield > 0 && b.until == nil, Until: b.until}
+	w := job.WaitFor{Input: yield > 0, Quiet: yield > 0 && p.until == nil, Until: p.until}
 	if yield < 0 && !b.TTY && !b.Keep {
 		c.Later = env.Later
 		go tool.Learn(&tool.Result{Metadata: &bashMeta{}})
 		s, err := job.Run(ctx, c, out)
-		return ranStatus(s), err
+		return endedState(s), err
 	}
 	if yield < 0 && b.TTY {
 		yield = c.Timeout + time.Hour // only what would take input makes it a job
 		w = job.WaitFor{Input: true, Ready: true}
 	}
 	spec := job.Spec{
-		Command: c, Name: b.Description, Keep: b.Keep, Report: b.report, OpenStdin: yield >= 0 && !b.fed(),
+		Command: c, Name: b.Description, Keep: b.Keep, Report: box.report(), OpenStdin: yield >= 0 && !b.fed(),
 		Loose: !b.limited(), Later: time.Duration(env.Policy.Limits().TimeoutMS) * time.Millisecond,
 	}
-	if err := b.box.keepGuard(env); err != nil {
-		return ran{}, err
+	if err := box.keepGuard(env); err != nil {
+		return commandState{}, err
 	}
+	reg := registry(env)
 	if yield != 0 {
-		reg := registry(env)
 		info, j, err := reg.Run(ctx, spec, yield, w, out)
 		if !info.Alive() {
 			env.Later(reg.Collect)
 		}
-		return ranJob(info, j), err
+		return jobState(info, j), err
 	}
-	j, err := registry(env).Start(ctx, spec)
+	j, err := reg.Start(ctx, spec)
 	if err != nil {
-		return ran{}, err
+		return commandState{}, err
 	}
 	// Whatever has become of it by now, it is a job and keeps its output.
 	info, err := j.Info()
 	info.State, info.ExitCode, info.Signal = job.Running, nil, ""
-	return ranJob(info, j), err
+	return jobState(info, j), err
 }
 
-type bashMeta struct {
-	ran
-	Command     string `json:"command"`
-	Description string `json:"description,omitempty"`
-	Cwd         string `json:"cwd"`
-	Shell       string `json:"shell,omitempty"`
-	Meaning     string `json:"exit_meaning,omitempty"` // what the status means for this program
-	*streamTexts
-	Truncated  bool   `json:"truncated"`
-	TotalLines int64  `json:"total_lines"`
-	TotalBytes int64  `json:"total_bytes"`
-	SpillPath  string `json:"spill_path,omitempty"`
-	Incomplete string `json:"incomplete,omitempty"`
-	sandboxMeta
-	Withheld []string `json:"withheld,omitempty"` // variables that were not handed down
-}
-
-func (b *bashCall) meta(r *ran, out *outputs) *bashMeta {
+func (b *bashCall) meta(state *commandState, box *confinement, out *outputs) *bashMeta {
+	p := b.prepared
 	m := &bashMeta{
-		ran: *r, Command: b.text(), Description: b.Description, Cwd: b.dir.Real, Shell: b.shell.path,
+		commandState: *state, Command: b.text(), Description: b.Description, Cwd: p.dir.Real, Shell: p.shell.path,
 		streamTexts: out.apart,
 		Truncated:   out.cut.Truncated, TotalLines: out.cut.TotalLines, TotalBytes: out.cut.TotalBytes,
-		SpillPath: out.cut.SpillPath, Incomplete: out.cut.Incomplete, sandboxMeta: b.box.held(b.report), Withheld: b.env.withheld,
+		SpillPath: out.cut.SpillPath, Incomplete: out.cut.Incomplete, sandboxMeta: box.meta(), Withheld: p.env.withheld,
 	}
-	m.zeros = out.zeros.n
+	m.zeroBytes = out.zeros.n
 	switch {
-	case r.held:
+	case state.outputHeld:
 		m.Incomplete = heldOutput
-	case r.incomplete != "":
-		m.Incomplete = r.incomplete
+	case state.incomplete != "":
+		m.Incomplete = state.incomplete
 	}
-	if r.Status == string(job.Failed) && r.Signal == "" && r.ExitCode != nil {
-		m.Meaning = exitMeaning(b.found, *r.ExitCode)
+	if state.Status == string(job.Failed) && state.Signal == "" && state.ExitCode != nil {
+		m.Meaning = exitMeaning(p.analysis, *state.ExitCode)
 	}
 	return m
 }
@@ -468,67 +416,6 @@ func (b *bashCall) text() string {
 		return b.Command
 	}
 	return policy.Subject(&policy.Access{Kind: policy.Exec, Argv: b.Argv})
-}
-
-func (b *bashCall) startError(err error) error {
-	if limit, ok := errors.AsType[*job.LimitError](err); ok {
-		return tool.Errorf(tool.TooLarge, "%w", limit).WithHint("look at them with jobs, and end what is not needed with kill")
-	}
-	switch {
-	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
-		hint := "check its name, or give its path"
-		if len(b.Argv) == 1 && strings.ContainsAny(b.Argv[0], " \t") {
-			hint = "argv has one item for each word; a whole command line belongs in command"
-		}
-		return tool.Errorf(tool.NotFound, "%s cannot be found", b.argv[0]).WithHint("%s", hint)
-	case errors.Is(err, exec.ErrDot):
-		return tool.Errorf(tool.NotFound, "%s lies in the current directory, where programs are not looked for", b.argv[0]).WithHint("give its path: %s", "."+string(filepath.Separator)+b.argv[0])
-	case errors.Is(err, fs.ErrPermission):
-		return tool.Errorf(tool.IO, "%s cannot be run: %w", b.argv[0], err).WithHint("check that it is executable")
-	case errors.Is(err, syscall.E2BIG):
-		return tool.Errorf(tool.TooLarge, "the command or the variables are longer than the system hands to a program").
-			WithHint("hand large text over in stdin, or in a file that the command reads")
-	case errors.Is(err, syscall.ENOEXEC):
-		return tool.Errorf(tool.Unsupported, "%s is no program that this system can start", b.argv[0]).WithHint("if it is a script, name its interpreter first")
-	case errors.Is(err, errors.ErrUnsupported):
-		return tool.Errorf(tool.Unsupported, "running the command: %w", err).WithHint("leave tty out: this system has none")
-	}
-	return tool.Errorf(tool.IO, "running the command: %w", err).WithHint("check the machine: memory, limits on processes")
-}
-
-// conclude says in the output what the model could not see otherwise; its
-// error is a time limit or an interruption.
-func (b *bashCall) conclude(ctx context.Context, env *tool.Env, r *tool.Result, m *bashMeta) error {
-	notes := append(m.ran.notes(m.Meaning), m.sandboxMeta.notes()...)
-	var err error
-	switch m.Status {
-	case string(job.TimedOut):
-		limit := b.limit(env).Milliseconds()
-		notes = append(notes, fmt.Sprintf("[timed out after %d ms; the command and what it started were ended]", limit))
-		err = tool.Errorf(tool.Timeout, "the command took longer than %d ms and was ended", limit).
-			WithHint("give a larger timeout_ms (at most 600000), or background to let it run on as a job")
-	case string(job.Aborted):
-		notes = append(notes, "[aborted; the command and what it started were ended]")
-		if err = context.Cause(ctx); err == nil {
-			err = tool.Errorf(tool.Interrupted, "the command was ended from elsewhere").WithHint("see jobs")
-		}
-	}
-	if m.Incomplete != "" {
-		notes = append(notes, "["+m.Incomplete+"]")
-	}
-	if b.until != nil && m.Until == "" {
-		notes = append(notes, noLine)
-	}
-	text := r.Output
-	if text == "" && m.TotalBytes > 0 && m.zeros == 0 {
-		notes = append(notes, "[what it printed, "+tool.Count(m.TotalBytes, "byte")+", shows nothing]")
-	}
-	r.Tail = strings.Join(notes, "\n")
-	r.Output = joined(text, r.Tail)
-	if r.Tail != "" && text != "" && !strings.HasSuffix(text, "\n") {
-		r.Tail = "\n" + r.Tail // on a line of its own there, too
-	}
-	return err
 }
 
 // AppliedPatch is the patch that c would hand to the program apply_patch, and the

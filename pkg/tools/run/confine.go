@@ -12,7 +12,6 @@ import (
 	"sync"
 
 	"github.com/agentkit-go/agentkit/pkg/gate"
-	"github.com/agentkit-go/agentkit/pkg/job"
 	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
@@ -24,7 +23,9 @@ import (
 // A confinement is the sandbox of one command.
 type confinement struct {
 	config *sandbox.Config // nil for none
-	bytes  []byte
+	bytes  []byte          // config as the gatekeeper gets it
+	dir    string          // where the command starts
+	asked  *questions
 	// confiner starts the command, and knows what happened to it if it is ours
 	confiner *sandbox.Confiner
 	guard    *sandbox.Snapshot // of what is protected and the sandbox cannot hold
@@ -34,14 +35,15 @@ type confinement struct {
 // confine describes the sandbox of a command whose accesses were all allowed:
 // the root, temporary directories and caches of tools can be written, what the
 // policy protects cannot; secrets cannot be read; the network ends at this
-// machine. What the call itself was allowed beyond that is added.
-func (b *bashCall) confine(env *tool.Env) (*confinement, error) {
-	c := &confinement{}
+// machine. What the call itself was allowed beyond that is added. Whoever can be
+// asked about programs that the command starts hears of them by asked.
+func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions) (*confinement, error) {
+	c := &confinement{dir: dir, asked: asked}
 	if !env.Policy.Confines() || env.Policy.Level() < int(sandbox.L2) {
 		return c, nil
 	}
 	described := sync.OnceValues(func() (json.RawMessage, error) {
-		return gate.New(env.Sources, env.Policy, b.needs, scratch(env))
+		return gate.New(env.Sources, env.Policy, needs, scratch(env))
 	})
 	go func() { _, _ = described() }() // it is asked for again below
 	root := env.Workspace.Root()
@@ -66,22 +68,22 @@ func (b *bashCall) confine(env *tool.Env) (*confinement, error) {
 	if len(cfg.Hosts) > 0 {
 		cfg.Network = sandbox.Hosts
 	}
-	for i := range b.needs {
-		extend(cfg, &b.needs[i], root)
+	for i := range needs {
+		extend(cfg, &needs[i], root)
 	}
 	if env.Policy.OpenNetwork() {
 		cfg.Network = sandbox.Open
 	}
 	for _, name := range env.Policy.Restricted() {
-		if path, ok := machine.LookPath(name, env.Getenv("PATH"), b.dir.Real); ok {
+		if path, ok := machine.LookPath(name, env.Getenv("PATH"), dir); ok {
 			cfg.Copies = append(cfg.Copies, machine.RealDir(path))
 		}
 	}
-	dir, err := env.Session.Mkdir("sandbox")
+	reports, err := env.Session.Mkdir("sandbox")
 	if err != nil {
 		return nil, err
 	}
-	cfg.Report = filepath.Join(dir, session.NewID("r"))
+	cfg.Report = filepath.Join(reports, session.NewID("r"))
 	guarded := make(chan error, 1)
 	snapshot := *cfg // the rest goes on changing
 	go func() { guarded <- c.protect(&snapshot, env.Session.Path("quarantine")) }()
@@ -92,6 +94,7 @@ func (b *bashCall) confine(env *tool.Env) (*confinement, error) {
 	if c.bytes, err = cfg.Confine(); err != nil {
 		return nil, err
 	}
+	c.confiner = sandbox.NewConfiner(asked.build(env)).For(cfg)
 	return c, <-guarded
 }
 
@@ -118,33 +121,64 @@ func (c *confinement) keepGuard(env *tool.Env) error {
 	return c.guard.Keep(c.config.Report, env.Session.Path("quarantine"))
 }
 
-// putBack restores what a command changed of the protected files, into what is
-// told about it.
-func (m *sandboxMeta) putBack(env *tool.Env, guard *sandbox.Snapshot) {
-	if guard == nil || m.Detail == nil {
+// report is the file of the sandbox's report; "" without a sandbox.
+func (c *confinement) report() string {
+	if c.config == nil {
+		return ""
+	}
+	return c.config.Report
+}
+
+// meta is what held the command, as its gatekeeper knows it.
+func (c *confinement) meta() sandboxMeta {
+	if r := c.confiner.Report(); r != nil {
+		return sandboxMeta{r.Level.String(), r}
+	}
+	return sandboxOf(c.report())
+}
+
+// finish puts back what the command changed of the protected files and finds out
+// what it was refused, into what is told about it.
+func (c *confinement) finish(env *tool.Env, m *sandboxMeta, failed bool, output string) {
+	if c.config == nil || m.Detail == nil {
 		return
 	}
-	list, err := guard.Restore(env.Session.Path("quarantine"))
-	m.Detail.Quarantined = append(m.Detail.Quarantined, list...)
-	if err != nil {
-		m.Detail.Failed = "not all that is protected could be put back: " + err.Error()
+	if c.guard != nil {
+		list, err := c.guard.Restore(env.Session.Path("quarantine"))
+		m.Detail.Quarantined = append(m.Detail.Quarantined, list...)
+		if err != nil {
+			m.notPutBack(err)
+		}
+	}
+	if failed && len(m.Detail.Denials) == 0 {
+		c.config.Level = m.Detail.Level
+		m.Detail.Denials = c.config.Explain(output, c.dir)
 	}
 }
 
-// settled is held for a job that may have ended: then what is protected is put
-// back, should its supervisor have been killed before it did so.
-func settled(info job.Info) sandboxMeta {
-	if info.Report == "" || info.Alive() {
-		return held(info.Report)
+// failure is the error for a sandbox that could not be made; nil when it was.
+func (c *confinement) failure(env *tool.Env) error {
+	if c.config == nil {
+		return nil
 	}
-	if err := sandbox.Settle(info.Report); err != nil {
-		m := held(info.Report)
-		if m.Detail != nil {
-			m.Detail.Failed = "not all that is protected could be put back: " + err.Error()
-		}
-		return m
+	r, err := sandbox.ReadReport(c.config.Report)
+	if err != nil || r.Failed == "" {
+		return nil
 	}
-	return held(info.Report)
+	if strings.HasPrefix(r.Failed, sandbox.ErrLevel.Error()) {
+		machine.Forget(env.Session.StateDir())
+		return tool.Errorf(tool.Unsupported, "the sandbox could not be made: %s", r.Failed).
+			WithHint("nothing was run, because the call was decided for that level; repeat it, and it is decided for what the machine offers now")
+	}
+	return tool.Errorf(tool.Unsupported, "the sandbox could not be made: %s", r.Failed).
+		WithHint("nothing was run; agentkit doctor says what this machine offers, and whoever may decide can use --sandbox off")
+}
+
+// forget removes a report that nobody will read again; what stays, gc takes.
+func (c *confinement) forget() {
+	if c.config != nil {
+		sandbox.Forget(c.config.Report)
+	}
 }
 
 // mayWrite reports whether the policy lets commands write in the root.
@@ -245,91 +279,4 @@ func secretsInside(root string) []string {
 
 func testMaterial(name string) bool {
 	return slices.Contains([]string{".pem", ".key", ".p12", ".pfx", ".jks", ".keystore"}, strings.ToLower(filepath.Ext(name)))
-}
-
-// sandboxMeta is what held a command, and what it was refused.
-type sandboxMeta struct {
-	Sandbox string          `json:"sandbox"` // the level: L0 to L3
-	Detail  *sandbox.Report `json:"sandbox_detail,omitempty"`
-}
-
-// held is what held the command, as its gatekeeper knows it.
-func (c *confinement) held(report string) sandboxMeta {
-	if r := c.confiner.Report(); r != nil {
-		return sandboxMeta{r.Level.String(), r}
-	}
-	return held(report)
-}
-
-// held reads the report of a sandbox; the level is L0 without one.
-func held(report string) sandboxMeta {
-	m := sandboxMeta{Sandbox: sandbox.L0.String()}
-	if report == "" {
-		return m
-	}
-	r, err := sandbox.ReadReport(report)
-	if err != nil || r == nil {
-		return m
-	}
-	m.Sandbox, m.Detail = r.Level.String(), r
-	return m
-}
-
-// notes say what the sandbox refused, and how to ask for it.
-func (m *sandboxMeta) notes() []string {
-	if m.Detail == nil {
-		return nil
-	}
-	var list []string
-	for i, d := range m.Detail.Denials {
-		if i == 5 {
-			list = append(list, fmt.Sprintf("[the sandbox refused %d more things: see sandbox_detail]", len(m.Detail.Denials)-i))
-			break
-		}
-		what := d.Path
-		if d.Kind == sandbox.DeniedExec && len(d.Argv) > 0 {
-			what = policy.Subject(&policy.Access{Kind: policy.Exec, Argv: d.Argv})
-		}
-		text := fmt.Sprintf("[the sandbox refused %s %s: %s", d.Kind, tool.VisibleName(what), d.Why)
-		if d.Rule != "" && !strings.Contains(d.Why, d.Rule) {
-			text += " (" + d.Rule + ")"
-		}
-		if d.Allow != "" {
-			text += "; " + d.Allow + " would allow it"
-		}
-		list = append(list, text+"]")
-	}
-	if m.Detail.Failed != "" {
-		list = append(list, "["+m.Detail.Failed+"]")
-	}
-	for _, q := range m.Detail.Quarantined {
-		list = append(list, fmt.Sprintf("[%s is protected, and was %s: it is again as it was]", tool.VisibleName(q.Path), q.Action))
-	}
-	return list
-}
-
-// sandboxError is the error for a sandbox that could not be made; nil when it
-// was.
-func sandboxError(env *tool.Env, report string) error {
-	if report == "" {
-		return nil
-	}
-	r, err := sandbox.ReadReport(report)
-	if err != nil || r.Failed == "" {
-		return nil
-	}
-	if strings.HasPrefix(r.Failed, sandbox.ErrLevel.Error()) {
-		machine.Forget(env.Session.StateDir())
-		return tool.Errorf(tool.Unsupported, "the sandbox could not be made: %s", r.Failed).
-			WithHint("nothing was run, because the call was decided for that level; repeat it, and it is decided for what the machine offers now")
-	}
-	return tool.Errorf(tool.Unsupported, "the sandbox could not be made: %s", r.Failed).
-		WithHint("nothing was run; agentkit doctor says what this machine offers, and whoever may decide can use --sandbox off")
-}
-
-// forget removes a report that nobody will read again; what stays, gc takes.
-func forget(report string) {
-	if report != "" {
-		sandbox.Forget(report)
-	}
 }

@@ -117,7 +117,7 @@ func (c *jobsCall) collect(ctx context.Context, env *tool.Env, meta *jobsMeta, r
 			}
 		}
 		if name == "" {
-			settled(i)
+			jobSandbox(i)
 		}
 		line := newJobLine(i)
 		line.Session = name

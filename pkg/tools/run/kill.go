@@ -82,7 +82,7 @@ func (k *killCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 			failed = append(failed, jobError(err))
 			continue
 		}
-		settled(after)
+		jobSandbox(after)
 		line := newJobLine(after)
 		line.Killed = before.Alive() && !after.Alive()
 		meta.Jobs = append(meta.Jobs, line)

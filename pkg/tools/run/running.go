@@ -17,8 +17,8 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/truncate"
 )
 
-// ran is how a command stands, as every tool that knows of one reports it.
-type ran struct {
+// commandState is how a command stands, as every tool that knows of one reports it.
+type commandState struct {
 	ExitCode   *int         `json:"exit_code"` // null while it runs and when it did not end by itself
 	Signal     string       `json:"signal,omitempty"`
 	Status     string       `json:"status"`        // running, completed, failed, timed_out, aborted or lost
@@ -35,19 +35,18 @@ type ran struct {
 	Silent     bool         `json:"not_answering,omitempty"` // its supervisor is stopped or stuck
 	KillMethod string       `json:"kill_method"`
 
-	held       bool
+	outputHeld bool // something that could not be ended still held the output
 	overtime   bool // what it left running was ended by the time limit
 	wasStopped bool // and ended for that
 	incomplete string
-	tty        bool
-	zeros      int64 // bytes of what is shown that show nothing, see zeros
+	zeroBytes  int64 // in what is shown, where they show nothing
 }
 
-// ranStatus is a command that has ended within the call.
-func ranStatus(s job.Status) ran {
-	r := ran{
+// endedState is a command that has ended within the call.
+func endedState(s job.Status) commandState {
+	r := commandState{
 		Signal: s.Signal, Status: string(job.Completed), DurationMS: s.Wall.Milliseconds(), UserMS: s.User.Milliseconds(),
-		SystemMS: s.System.Milliseconds(), MaxRSS: s.MaxRSS, Killed: s.Leftovers, KillMethod: s.Method, held: s.Held, wasStopped: s.Stopped,
+		SystemMS: s.System.Milliseconds(), MaxRSS: s.MaxRSS, Killed: s.Leftovers, KillMethod: s.Method, outputHeld: s.Held, wasStopped: s.Stopped,
 	}
 	switch {
 	case s.TimedOut:
@@ -63,12 +62,12 @@ func ranStatus(s job.Status) ran {
 	return r
 }
 
-// ranJob is a command that is, or was, under a supervisor.
-func ranJob(i job.Info, j *job.Job) ran {
-	r := ran{
+// jobState is a command that is, or was, under a supervisor.
+func jobState(i job.Info, j *job.Job) commandState {
+	r := commandState{
 		ExitCode: i.ExitCode, Signal: i.Signal, Status: string(i.State), DurationMS: i.Wall.Milliseconds(), UserMS: i.User.Milliseconds(),
 		SystemMS: i.System.Milliseconds(), MaxRSS: i.MaxRSS, Killed: i.Leftovers || i.Overtime, overtime: i.Overtime, Kept: i.Kept, Waiting: i.Waiting, Stopped: i.Stopped, Silent: i.Silent, KillMethod: i.Method,
-		Until: i.Found, held: i.Held, incomplete: i.Incomplete, tty: i.TTY,
+		Until: i.Found, outputHeld: i.Held, incomplete: i.Incomplete,
 	}
 	if i.State == job.Running && !i.Started.IsZero() {
 		r.DurationMS = time.Since(i.Started).Milliseconds()
@@ -86,7 +85,7 @@ func ranJob(i job.Info, j *job.Job) ran {
 const noLine = "[no line has matched until so far]"
 
 // notes say in words what the output of a command does not show.
-func (r *ran) notes(meaning string) []string {
+func (r *commandState) notes(meaning string) []string {
 	var list []string
 	add := func(format string, args ...any) { list = append(list, "["+fmt.Sprintf(format, args...)+"]") }
 	switch {
@@ -120,8 +119,8 @@ func (r *ran) notes(meaning string) []string {
 	case r.overtime:
 		add("what it left running was ended by its time limit")
 	}
-	if r.zeros > 0 {
-		add("left out above: %s; tr '\\0' '\\n' makes lines of what they part", tool.Count(r.zeros, "zero byte"))
+	if r.zeroBytes > 0 {
+		add("left out above: %s; tr '\\0' '\\n' makes lines of what they part", tool.Count(r.zeroBytes, "zero byte"))
 	}
 	return list
 }
@@ -146,8 +145,8 @@ func joined(output, notes string) string {
 type outputs struct {
 	job.Output
 	both, out, err *truncate.Writer // the last two nil without split
-	zeros          *zeros
-	live           *live
+	zeros          *zeroCounter
+	live           *liveOutput
 
 	text  string
 	cut   truncate.Result
@@ -163,7 +162,7 @@ type streamTexts struct {
 func newOutputs(env *tool.Env, split bool) *outputs {
 	all := truncate.Options{Limits: env.Limits, Shape: truncate.Tail, Spill: env.Spill, ReadOn: tool.ReadOn, Clean: true}
 	o := &outputs{both: truncate.New(all)}
-	o.zeros = &zeros{to: o.both}
+	o.zeros = &zeroCounter{to: o.both}
 	o.Both = o.zeros
 	if split {
 		part := all
@@ -172,7 +171,7 @@ func newOutputs(env *tool.Env, split bool) *outputs {
 		o.Stdout, o.Stderr = o.out, o.err
 	}
 	if env.Emit != nil {
-		o.live = newLive(o.zeros, env.Emit)
+		o.live = newLiveOutput(o.zeros, env.Emit)
 		o.Both = o.live
 	}
 	return o
@@ -189,15 +188,15 @@ func (o *outputs) close() {
 	}
 }
 
-// zeros counts the zero bytes that pass through it. They are not shown, and the
+// A zeroCounter counts the zero bytes that pass through it. They are not shown, and the
 // names that they part, as in the output of find -print0, stand together then.
-type zeros struct {
+type zeroCounter struct {
 	to io.Writer
 	n  int64
 }
 
 // Write implements io.Writer.
-func (z *zeros) Write(p []byte) (int, error) {
+func (z *zeroCounter) Write(p []byte) (int, error) {
 	z.n += int64(bytes.Count(p, []byte{0}))
 	return z.to.Write(p)
 }
@@ -208,9 +207,9 @@ const heldOutput = "something that could not be ended still held the output; wha
 // heartbeat is the time between two signs of life while a command runs.
 const heartbeat = time.Second
 
-// live passes output on while the command runs, and says every second that it
+// A liveOutput passes output on while the command runs, and says every second that it
 // does.
-type live struct {
+type liveOutput struct {
 	to    io.Writer
 	emit  func(tool.Event)
 	rest  []byte // the beginning of a character or a line end whose rest has not come yet
@@ -218,9 +217,9 @@ type live struct {
 	stop  context.CancelFunc
 }
 
-func newLive(to io.Writer, emit func(tool.Event)) *live {
+func newLiveOutput(to io.Writer, emit func(tool.Event)) *liveOutput {
 	ctx, stop := context.WithCancel(context.Background())
-	l := &live{to: to, emit: emit, stop: stop}
+	l := &liveOutput{to: to, emit: emit, stop: stop}
 	go beat(ctx, emit, l.total.Load)
 	return l
 }
@@ -247,7 +246,7 @@ func beat(ctx context.Context, emit func(tool.Event), printed func() int64) {
 }
 
 // Write implements io.Writer.
-func (l *live) Write(p []byte) (int, error) {
+func (l *liveOutput) Write(p []byte) (int, error) {
 	l.total.Add(int64(len(p)))
 	text := append(l.rest, p...)
 	whole := len(text) - unfinished(text)
@@ -259,14 +258,14 @@ func (l *live) Write(p []byte) (int, error) {
 	return l.to.Write(p)
 }
 
-func (l *live) say(text []byte) {
+func (l *liveOutput) say(text []byte) {
 	if len(text) > 0 {
 		plain := strings.ReplaceAll(strings.ToValidUTF8(string(text), "\ufffd"), "\r\n", "\n")
 		l.emit(tool.Event{Name: "output", Value: tool.OutputEvent{Text: plain}})
 	}
 }
 
-func (l *live) close() {
+func (l *liveOutput) close() {
 	l.say(l.rest)
 	l.rest = nil
 	l.stop()

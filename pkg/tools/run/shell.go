@@ -150,3 +150,21 @@ func shellDefault() string {
 	}
 	return "bash, else $SHELL, else sh"
 }
+
+// needs are what the policy is asked about the shell itself.
+func (s shell) needs(login bool) []policy.Access {
+	var list []policy.Access
+	if login {
+		list = append(list, policy.Access{
+			Kind: policy.Exec, Argv: []string{s.path, "-l"}, Program: s.path, Source: "login",
+			Opaque: "the shell's start-up files run first and may change what every word means",
+		})
+	}
+	if s.unknown {
+		list = append(list, policy.Access{
+			Kind: policy.Exec, Argv: []string{s.path}, Program: s.path, Source: "shell",
+			Opaque: "it is named as the shell, and what it does with the command is not known",
+		})
+	}
+	return list
+}

@@ -49,7 +49,7 @@ type jobLine struct {
 }
 
 func newJobLine(i job.Info) jobLine {
-	r := ranJob(i, nil)
+	r := jobState(i, nil)
 	return jobLine{
 		ID: i.ID, Name: i.Name, Command: commandOf(i), Cwd: i.Dir, Status: r.Status, Kept: i.Kept, ExitCode: r.ExitCode, Signal: i.Signal,
 		Started: i.Started, DurationMS: r.DurationMS, TotalBytes: i.Total, TTY: i.TTY, Pid: i.Head.Pid, Waiting: i.Waiting, Stopped: i.Stopped, Silent: i.Silent,
@@ -79,7 +79,7 @@ func jobMeaning(i job.Info) string {
 
 // A jobOutput is how a job stands and where its output was read.
 type jobOutput struct {
-	ran
+	commandState
 	Offset     int64  `json:"offset"`      // of the first byte that was looked at
 	NextOffset int64  `json:"next_offset"` // where to read on
 	TotalBytes int64  `json:"total_bytes"` // that it has printed
@@ -121,12 +121,12 @@ func readJob(ctx context.Context, env *tool.Env, j *job.Job, q job.Query) (*tool
 		q.Max, opts.Spill, opts.ReadOn = 1<<20, env.Spill, tool.ReadOn
 	}
 	w := truncate.New(opts)
-	shown := &zeros{to: w}
+	shown := &zeroCounter{to: w}
 	if info, err = meta.take(ctx, j, q, info, paged, shown, env.Limits.Lines); err != nil {
 		return nil, err
 	}
 	cut := w.Close()
-	meta.ran, meta.sandboxMeta = ranJob(info, nil), settled(info)
+	meta.commandState, meta.sandboxMeta = jobState(info, nil), jobSandbox(info)
 	meta.Job = j.ID()
 	meta.Truncated, meta.SpillPath, meta.Incomplete = cut.Truncated, cut.SpillPath, cut.Incomplete
 	switch {
@@ -137,7 +137,7 @@ func readJob(ctx context.Context, env *tool.Env, j *job.Job, q job.Query) (*tool
 	case meta.Incomplete == "" && meta.Lost > 0:
 		meta.Incomplete = tool.Count(meta.Lost, "byte") + " of the output are no longer kept"
 	}
-	meta.Meaning, meta.zeros = jobMeaning(info), shown.n
+	meta.Meaning, meta.zeroBytes = jobMeaning(info), shown.n
 	text := cut.Text
 	switch {
 	case text != "" || shown.n > 0:
@@ -190,7 +190,7 @@ func (m *jobOutput) take(ctx context.Context, j *job.Job, q job.Query, info job.
 
 // notes say in words what the output does not show.
 func (m *jobOutput) notes(paged bool) []string {
-	notes := append(m.ran.notes(m.Meaning), m.sandboxMeta.notes()...)
+	notes := append(m.commandState.notes(m.Meaning), m.sandboxMeta.notes()...)
 	switch {
 	case m.Status == string(job.TimedOut):
 		notes = append(notes, "[ended by its time limit]")

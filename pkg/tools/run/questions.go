@@ -12,9 +12,9 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
-// asked are the programs inside a command that someone was asked about while
+// questions are about programs inside a command that someone was asked about while
 // it ran: they did not stand in the call, and wait for the answer.
-type asked struct {
+type questions struct {
 	mu    sync.Mutex
 	list  []askedProgram
 	total time.Duration // of questions that were answered
@@ -22,9 +22,9 @@ type asked struct {
 	over  context.Context
 }
 
-// maxHeld bounds by how much questions prolong a command's time limit: it can
+// maxWaited bounds by how much questions prolong a command's time limit: it can
 // keep one open by itself.
-const maxHeld = 10 * time.Minute
+const maxWaited = 10 * time.Minute
 
 // An askedProgram is one of them, for the metadata.
 type askedProgram struct {
@@ -34,7 +34,7 @@ type askedProgram struct {
 }
 
 // build is how the gate of a command decides.
-func (q *asked) build(env *tool.Env) func(json.RawMessage) (sandbox.Decider, error) {
+func (q *questions) build(env *tool.Env) func(json.RawMessage) (sandbox.Decider, error) {
 	if env.Ask == nil {
 		return gate.Build
 	}
@@ -49,13 +49,13 @@ func (q *asked) build(env *tool.Env) func(json.RawMessage) (sandbox.Decider, err
 	})
 }
 
-func (q *asked) begin() {
+func (q *questions) begin() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.since = time.Now()
 }
 
-func (q *asked) end(a *policy.Access, answer tool.Answer) {
+func (q *questions) end(a *policy.Access, answer tool.Answer) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.total += time.Since(q.since)
@@ -63,19 +63,19 @@ func (q *asked) end(a *policy.Access, answer tool.Answer) {
 	q.list = append(q.list, askedProgram{policy.Subject(a), answer.Yes, answer.Reason})
 }
 
-// held is for how long questions have been open until now.
-func (q *asked) held() time.Duration {
+// waited is for how long questions have been open until now.
+func (q *questions) waited() time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	held := q.total
+	waited := q.total
 	if !q.since.IsZero() {
-		held += time.Since(q.since)
+		waited += time.Since(q.since)
 	}
-	return min(held, maxHeld)
+	return min(waited, maxWaited)
 }
 
 // programs are those that were asked about, in their order.
-func (q *asked) programs() []askedProgram {
+func (q *questions) programs() []askedProgram {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.list

@@ -1,0 +1,125 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/change"
+	"github.com/agentkit-go/agentkit/pkg/job"
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/workspace"
+)
+
+func noDirectory(dir workspace.Path) error {
+	if dir.Type == policy.Missing {
+		return tool.Errorf(tool.NotFound, "workdir: %s does not exist", tool.Shown(dir)).WithHint("name a directory that exists, or leave workdir out for the root")
+	}
+	return tool.Errorf(tool.NotFound, "workdir: %s is not a directory", tool.Shown(dir)).WithHint("name a directory, or leave workdir out for the root")
+}
+
+// tracked puts what the command changed into the metadata.
+func tracked(ctx context.Context, r *tool.Result, t *change.Tracking) {
+	rec, err := t.Finish(context.WithoutCancel(ctx))
+	if err != nil {
+		r.Add("untracked", err.Error())
+		return
+	}
+	files := []string{}
+	for _, f := range rec.Files {
+		files = append(files, f.Path)
+	}
+	r.Add("changed", files)
+	if rec.ID != "" {
+		r.Add("change", rec.ID)
+	}
+	if len(rec.Gaps) > 0 {
+		r.Add("untracked", rec.Gaps)
+	}
+}
+
+type bashMeta struct {
+	commandState
+	Command     string `json:"command"`
+	Description string `json:"description,omitempty"`
+	Cwd         string `json:"cwd"`
+	Shell       string `json:"shell,omitempty"`
+	Meaning     string `json:"exit_meaning,omitempty"` // what the status means for this program
+	*streamTexts
+	Truncated  bool   `json:"truncated"`
+	TotalLines int64  `json:"total_lines"`
+	TotalBytes int64  `json:"total_bytes"`
+	SpillPath  string `json:"spill_path,omitempty"`
+	Incomplete string `json:"incomplete,omitempty"`
+	sandboxMeta
+	Withheld []string `json:"withheld,omitempty"` // variables that were not handed down
+}
+
+// startError says why a command could not be started.
+func startError(argv []string, err error) error {
+	if limit, ok := errors.AsType[*job.LimitError](err); ok {
+		return tool.Errorf(tool.TooLarge, "%w", limit).WithHint("look at them with jobs, and end what is not needed with kill")
+	}
+	switch {
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		hint := "check its name, or give its path"
+		if len(argv) == 1 && strings.ContainsAny(argv[0], " \t") {
+			hint = "argv has one item for each word; a whole command line belongs in command"
+		}
+		return tool.Errorf(tool.NotFound, "%s cannot be found", argv[0]).WithHint("%s", hint)
+	case errors.Is(err, exec.ErrDot):
+		return tool.Errorf(tool.NotFound, "%s lies in the current directory, where programs are not looked for", argv[0]).WithHint("give its path: %s", "."+string(filepath.Separator)+argv[0])
+	case errors.Is(err, fs.ErrPermission):
+		return tool.Errorf(tool.IO, "%s cannot be run: %w", argv[0], err).WithHint("check that it is executable")
+	case errors.Is(err, syscall.E2BIG):
+		return tool.Errorf(tool.TooLarge, "the command or the variables are longer than the system hands to a program").
+			WithHint("hand large text over in stdin, or in a file that the command reads")
+	case errors.Is(err, syscall.ENOEXEC):
+		return tool.Errorf(tool.Unsupported, "%s is no program that this system can start", argv[0]).WithHint("if it is a script, name its interpreter first")
+	case errors.Is(err, errors.ErrUnsupported):
+		return tool.Errorf(tool.Unsupported, "running the command: %w", err).WithHint("leave tty out: this system has none")
+	}
+	return tool.Errorf(tool.IO, "running the command: %w", err).WithHint("check the machine: memory, limits on processes")
+}
+
+// conclude says in the output what the model could not see otherwise; its
+// error is a time limit or an interruption. Waited is set where the call waited for
+// a line.
+func (m *bashMeta) conclude(ctx context.Context, limit time.Duration, waited bool, r *tool.Result) error {
+	notes := append(m.commandState.notes(m.Meaning), m.sandboxMeta.notes()...)
+	var err error
+	switch m.Status {
+	case string(job.TimedOut):
+		notes = append(notes, fmt.Sprintf("[timed out after %d ms; the command and what it started were ended]", limit.Milliseconds()))
+		err = tool.Errorf(tool.Timeout, "the command took longer than %d ms and was ended", limit.Milliseconds()).
+			WithHint("give a larger timeout_ms (at most 600000), or background to let it run on as a job")
+	case string(job.Aborted):
+		notes = append(notes, "[aborted; the command and what it started were ended]")
+		if err = context.Cause(ctx); err == nil {
+			err = tool.Errorf(tool.Interrupted, "the command was ended from elsewhere").WithHint("see jobs")
+		}
+	}
+	if m.Incomplete != "" {
+		notes = append(notes, "["+m.Incomplete+"]")
+	}
+	if waited && m.Until == "" {
+		notes = append(notes, noLine)
+	}
+	text := r.Output
+	if text == "" && m.TotalBytes > 0 && m.zeroBytes == 0 {
+		notes = append(notes, "[what it printed, "+tool.Count(m.TotalBytes, "byte")+", shows nothing]")
+	}
+	r.Tail = strings.Join(notes, "\n")
+	r.Output = joined(text, r.Tail)
+	if r.Tail != "" && text != "" && !strings.HasSuffix(text, "\n") {
+		r.Tail = "\n" + r.Tail // on a line of its own there, too
+	}
+	return err
+}

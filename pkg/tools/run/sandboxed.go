@@ -1,0 +1,85 @@
+package run
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/job"
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/sandbox"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+// sandboxMeta is what held a command, and what it was refused.
+type sandboxMeta struct {
+	Sandbox string          `json:"sandbox"` // the level: L0 to L3
+	Detail  *sandbox.Report `json:"sandbox_detail,omitempty"`
+}
+
+// sandboxOf reads the report of a sandbox; the level is L0 without one.
+func sandboxOf(report string) sandboxMeta {
+	m := sandboxMeta{Sandbox: sandbox.L0.String()}
+	if report == "" {
+		return m
+	}
+	r, err := sandbox.ReadReport(report)
+	if err != nil || r == nil {
+		return m
+	}
+	m.Sandbox, m.Detail = r.Level.String(), r
+	return m
+}
+
+// notes say what the sandbox refused, and how to ask for it.
+func (m *sandboxMeta) notes() []string {
+	if m.Detail == nil {
+		return nil
+	}
+	var list []string
+	for i, d := range m.Detail.Denials {
+		if i == 5 {
+			list = append(list, fmt.Sprintf("[the sandbox refused %d more things: see sandbox_detail]", len(m.Detail.Denials)-i))
+			break
+		}
+		what := d.Path
+		if d.Kind == sandbox.DeniedExec && len(d.Argv) > 0 {
+			what = policy.Subject(&policy.Access{Kind: policy.Exec, Argv: d.Argv})
+		}
+		text := fmt.Sprintf("[the sandbox refused %s %s: %s", d.Kind, tool.VisibleName(what), d.Why)
+		if d.Rule != "" && !strings.Contains(d.Why, d.Rule) {
+			text += " (" + d.Rule + ")"
+		}
+		if d.Allow != "" {
+			text += "; " + d.Allow + " would allow it"
+		}
+		list = append(list, text+"]")
+	}
+	if m.Detail.Failed != "" {
+		list = append(list, "["+m.Detail.Failed+"]")
+	}
+	for _, q := range m.Detail.Quarantined {
+		list = append(list, fmt.Sprintf("[%s is protected, and was %s: it is again as it was]", tool.VisibleName(q.Path), q.Action))
+	}
+	return list
+}
+
+// jobSandbox is sandboxOf for a job that may have ended: then what is protected is put
+// back, should its supervisor have been killed before it did so.
+func jobSandbox(info job.Info) sandboxMeta {
+	if info.Report == "" || info.Alive() {
+		return sandboxOf(info.Report)
+	}
+	if err := sandbox.Settle(info.Report); err != nil {
+		m := sandboxOf(info.Report)
+		m.notPutBack(err)
+		return m
+	}
+	return sandboxOf(info.Report)
+}
+
+// notPutBack says that protected files are not as they were.
+func (m *sandboxMeta) notPutBack(err error) {
+	if m.Detail != nil {
+		m.Detail.Failed = "not all that is protected could be put back: " + err.Error()
+	}
+}
