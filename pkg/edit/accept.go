@@ -87,6 +87,9 @@ func (p *planner) accept(e Edit, c *candidate) ([]change, *Refusal) {
 			Hint: "add surrounding lines to the old text until it is unique, or give the line",
 		}
 	}
+	if i := c.rival(best); i >= 0 && e.Line == 0 && c.line == 0 {
+		return nil, p.otherDefinition(i, c.locator.describe([]place{best}))
+	}
 	if r := p.already(c, best); r != nil {
 		return nil, r
 	}
@@ -94,6 +97,17 @@ func (p *planner) accept(e Edit, c *candidate) ([]change, *Refusal) {
 		return nil, p.noMatch("the lines of the old text are far apart in the file", c.locator.describe(c.places))
 	}
 	return p.merge(c, best, margin, weak)
+}
+
+// otherDefinition refuses a call that names one definition and quotes the lines
+// of another: the one at line i, the other at a place.
+func (p *planner) otherDefinition(i int, at []Place) *Refusal {
+	t := p.text()
+	return &Refusal{
+		Code: Ambiguous, Message: fmt.Sprintf("the old text names one part of the file and quotes another, see line %d and %s", i+1, lineRange(at[0].Lines)),
+		Hint:   "read both places again and quote the one that is meant as it is",
+		Places: append([]Place{{Lines: [2]int{i + 1, i + 1}, Text: t.excerpt(i, i+1), Similarity: 1}}, at...),
+	}
 }
 
 // hinted is the only good place at the line that the caller or the call's own

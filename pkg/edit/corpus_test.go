@@ -360,3 +360,45 @@ func TestMadeStale(t *testing.T) {
 		return madeCase{with(lines, k, k+1, now), []Edit{{Old: strings.Join(old, "\n"), New: strings.Join(news, "\n")}}, "", []string{AlreadyApplied}}, ok
 	})
 }
+
+// A call that names one function and quotes the body of another that is much
+// like it is refused.
+func TestMadeLookAlikes(t *testing.T) {
+	headers := func(r *rand.Rand, lines []string) (from, to int, name string) {
+		for range 30 {
+			from = r.IntN(len(lines))
+			if name, ok := definition(lines[from]); ok && lead(lines[from]) == "" && !strings.HasPrefix(lines[from], "#") && isName(name[strings.LastIndexByte(name, '.')+1:]) {
+				for to = from + 1; to < len(lines) && (blank(lines[to]) || lead(lines[to]) != ""); to++ {
+				}
+				if to-from > 6 && to-from < 60 {
+					return from, to, name[strings.LastIndexByte(name, '.')+1:]
+				}
+			}
+		}
+		return 0, 0, ""
+	}
+	scoreMade(t, "look-alikes", 300, func(r *rand.Rand, lines []string) (madeCase, bool) {
+		from, to, name := headers(r, lines)
+		if name == "" {
+			return madeCase{}, false
+		}
+		twin := slices.Clone(lines[from:to])
+		twin[0] = strings.Replace(twin[0], name, [...]string{"Other" + name, name + "2", "quite" + strings.ToUpper(name)}[r.IntN(3)], 1)
+		for range 1 + r.IntN(3) {
+			k := 1 + r.IntN(len(twin)-1)
+			if s, ok := reworded(r, twin[k], "Twin"); ok {
+				twin[k] = s
+			}
+		}
+		file := slices.Concat(lines[:from], twin, []string{lines[min(to, len(lines)-1)], ""}, lines[from:])
+		n := 3 + r.IntN(min(12, len(twin)-3))
+		old := slices.Clone(twin[:n])
+		old[0] = lines[from]
+		if strings.Contains(strings.Join(lines, "\n"), strings.Join(old, "\n")) {
+			return madeCase{}, false // the function's own beginning
+		}
+		news := altered(r, old[1:])
+		e := Edit{Old: strings.Join(old, "\n"), New: strings.Join(slices.Concat(old[:1], news), "\n")}
+		return madeCase{strings.Join(file, "\n"), []Edit{e}, "", []string{Ambiguous, NoMatch, Conflict}}, true
+	})
+}

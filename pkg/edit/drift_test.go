@@ -128,6 +128,36 @@ func drifted(r *rand.Rand, lines []string, k int) []string {
 	return out
 }
 
+// The same changes as edits, whose old text is the hunk as it was.
+func TestDriftEdits(t *testing.T) {
+	right, wrong, n := 0, 0, 0
+	missed := map[string]int{}
+	for _, d := range drifts(t, 150) {
+		p, err := ParsePatch(d.patch)
+		if err != nil || len(p.Files[0].Hunks) != 1 {
+			continue
+		}
+		h := p.Files[0].Hunks[0]
+		n++
+		e := Edit{Old: strings.Join(h.side('+'), "\n"), New: strings.Join(h.side('-'), "\n")}
+		out, err := Plan([]byte(d.target), []Edit{e}, Options{})
+		switch {
+		case err != nil:
+			missed[code(err)]++
+			t.Logf("missed: %v\n%s\n%s", err, d.patch, Diff("base", "target", []byte(d.base), []byte(d.target), 1))
+		case string(out.After) == d.want:
+			right++
+		default:
+			wrong++
+			t.Errorf("wrong:\n%s\ndrift\n%s\nhave, want\n%s", d.patch, Diff("base", "target", []byte(d.base), []byte(d.target), 1), Diff("f", "f", out.After, []byte(d.want), 2))
+		}
+	}
+	t.Logf("%d of %d right, %d wrong, missed %v", right, n, wrong, missed)
+	if 100*right < 95*n || wrong > 0 {
+		t.Errorf("%d of %d right, %d wrong", right, n, wrong)
+	}
+}
+
 // A patch whose context has changed since is applied as a merge would.
 func TestDrift(t *testing.T) {
 	const n = 150

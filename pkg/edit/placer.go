@@ -134,9 +134,6 @@ func (pl *placer) place(h *Hunk) ([]change, *Refusal) {
 	return pl.like(h)
 }
 
-// mostTrimmed is how many outer lines of context, a side, a place may lack.
-const mostTrimmed = 2
-
 // trimmed places a hunk whose outer lines of context are not there, where the
 // rest is as it says: the nearer a line is to the change, the more it tells.
 func (pl *placer) trimmed(h *Hunk) ([]change, *Refusal) {
@@ -196,7 +193,7 @@ func (pl *placer) trimmedPlaces(h *Hunk) []trimmedPlace {
 		if len(old) == 0 {
 			continue
 		}
-		tells := tellsPlace(old)
+		tells := tellsPlace(old) && (h.OldLine > 0 || mostOf(old, h.side('+')))
 		for _, i := range pl.findExact(old) {
 			f.start = i - t[0]
 			if tells {
@@ -221,34 +218,6 @@ func (h *Hunk) context() (head, tail int) {
 		tail++
 	}
 	return head, tail
-}
-
-// trims are the ways to leave out lines of context at both ends, the fewest
-// lines first. One line stays where there is one.
-func trims(head, tail int) [][2]int {
-	var out [][2]int
-	for n := 1; n <= 2*mostTrimmed; n++ {
-		for a := min(n, mostTrimmed); a >= max(0, n-mostTrimmed); a-- {
-			if a < max(head, 1) && n-a < max(tail, 1) {
-				out = append(out, [2]int{a, n - a})
-			}
-		}
-	}
-	return out
-}
-
-const (
-	leastTelling = 1.0 // weight of lines that say by themselves where they stand
-	nearTrimmed  = 3   // lines from where a hunk says it is, within which nothing contests a place
-)
-
-// tellsPlace reports whether lines say where they stand.
-func tellsPlace(lines []string) bool {
-	sum := 0.0
-	for _, l := range lines {
-		sum += weight(l)
-	}
-	return sum >= leastTelling && len(lines) > 1
 }
 
 // stands reports whether the lines are just where the hunk's number says. That
