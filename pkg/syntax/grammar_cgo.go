@@ -117,7 +117,7 @@ func parse(ctx context.Context, lang *language, data []byte) (*tree, error) {
 
 // parseTree is nil when the parser gave up.
 func parseTree(ctx context.Context, lang *language, data []byte) *tree {
-	t := &tree{parser: sitter.NewParser(), lang: grammarOf(lang.name).load()}
+	t := &tree{parser: sitter.NewParser(), lang: grammarOf(lang.tree()).load()}
 	t.parser.SetLanguage(t.lang)
 	t.parser.SetOperationLimit(int(maxParse.Microseconds()))
 	parsed, err := t.parser.ParseCtx(ctx, nil, data)

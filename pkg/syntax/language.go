@@ -33,26 +33,40 @@ func Languages() []Language {
 // parser are read alike in every build; the others need tree-sitter, and so
 // cgo.
 type language struct {
-	name     string
-	endings  string // of file names, separated by spaces
-	files    string // whole names of files
-	runs     string // programs that a #! line names
-	pure     func(ctx context.Context, found *collector, data []byte) error
-	check    func(data []byte) []Problem // without tree-sitter
-	rules    func() []rule               // what counts in the tree
-	closures string                      // node types whose variables are local
-	reliable bool                        // the grammar reads nearly all correct code, see TestFalseAlarms
-	hash     bool                        // '#' begins a comment
-	bare     bool                        // only comments above a symbol belong to it
-	headless bool                        // nothing above a symbol belongs to it
+	name       string
+	endings    string // of file names, separated by spaces
+	files      string // whole names of files
+	runs       string // programs that a #! line names
+	pure       func(ctx context.Context, found *collector, data []byte) error
+	check      func(data []byte) []Problem // without tree-sitter
+	grammar    string                      // its name where it is not the language's
+	second     string                      // the grammar to try where the first one fails
+	page       bool                        // it holds scripts in other languages
+	prepare    func(src []byte) prepared   // blanks what the grammar cannot read; nil for nothing
+	rules      func() []rule               // what counts in the tree
+	attributes string                      // calls above a symbol that belong to it
+	closures   string                      // node types whose variables are local
+	reliable   bool                        // the grammar reads nearly all correct code, see TestFalseAlarms
+	nested     bool                        // what a symbol holds stands further right than it does
+	hash       bool                        // '#' begins a comment
+	bare       bool                        // only comments above a symbol belong to it
+	headless   bool                        // nothing above a symbol belongs to it
+}
+
+// tree is the name of its grammar.
+func (l *language) tree() string {
+	if l.grammar != "" {
+		return l.grammar
+	}
+	return l.name
 }
 
 func (l *language) outlined() bool {
-	return l.pure != nil || grammarOf(l.name) != nil && l.rules != nil
+	return l.pure != nil || grammarOf(l.tree()) != nil && l.rules != nil
 }
 
 func (l *language) checked() bool {
-	return l.check != nil || l.reliable && grammarOf(l.name) != nil
+	return l.check != nil || l.reliable && grammarOf(l.tree()) != nil
 }
 
 // languages says which grammars are reliable by measurement: files of correct
@@ -71,24 +85,36 @@ func languages() []language {
 		{name: "YAML", endings: ".yaml .yml", pure: outlineYAML, check: checkYAML, hash: true, bare: true},
 		{name: "TOML", endings: ".toml", files: "Cargo.lock poetry.lock uv.lock Pipfile", pure: outlineTOML, check: checkTOML, hash: true, bare: true},
 		{name: "Markdown", endings: ".md .markdown .mdx .mkd", pure: outlineMarkdown, headless: true},
-		{name: "Python", endings: ".py .pyi .pyw", runs: "python python3 python2", rules: pythonRules, closures: "lambda", reliable: true, hash: true},
-		{name: "JavaScript", endings: ".js .mjs .cjs .jsx", runs: "node nodejs", rules: scriptRules, closures: scriptClosures, reliable: true},
-		{name: "TypeScript", endings: ".ts .mts .cts", runs: "deno bun ts-node", rules: scriptRules, closures: scriptClosures, reliable: true},
-		{name: "TSX", endings: ".tsx", rules: scriptRules, closures: scriptClosures, reliable: true},
-		{name: "Rust", endings: ".rs", rules: rustRules, closures: "closure_expression", reliable: true, hash: true},
-		{name: "Java", endings: ".java", rules: javaRules, closures: "lambda_expression", reliable: true},
-		{name: "C", endings: ".c", rules: cRules},
-		{name: "C++", endings: ".cc .cpp .cxx .c++ .hh .hpp .hxx .h .inl .ipp .cu .ino", rules: cRules, closures: "lambda_expression"},
-		{name: "C#", endings: ".cs .csx", rules: csharpRules, closures: "lambda_expression"},
-		{name: "Ruby", endings: ".rb .rake .gemspec .ru", files: "Rakefile Gemfile Vagrantfile Guardfile Brewfile", runs: "ruby", rules: rubyRules, closures: "block do_block lambda", reliable: true, hash: true},
-		{name: "PHP", endings: ".php .phtml", runs: "php", rules: phpRules, closures: "anonymous_function_creation_expression anonymous_function arrow_function", reliable: true, hash: true},
-		{name: "Elixir", endings: ".ex .exs", runs: "elixir", rules: elixirRules, hash: true},
-		{name: "Bash", endings: ".sh .bash .bats .ksh .ebuild", files: ".bashrc .bash_profile .profile PKGBUILD", runs: "sh bash dash ash ksh", rules: bashRules, hash: true},
-		{name: "Lua", endings: ".lua .rockspec", runs: "lua luajit", rules: luaRules},
+		{name: "Python", endings: ".py .pyi .pyw", runs: "python python3 python2", rules: pythonRules, closures: "lambda", reliable: true, hash: true, nested: true},
+		{name: "JavaScript", endings: ".js .mjs .cjs .jsx", runs: "node nodejs", rules: scriptRules, closures: scriptClosures, reliable: true, nested: true},
+		{name: "TypeScript", endings: ".ts .mts .cts", runs: "deno bun ts-node", rules: scriptRules, closures: scriptClosures, reliable: true, nested: true},
+		{name: "TSX", endings: ".tsx", rules: scriptRules, closures: scriptClosures, reliable: true, nested: true},
+		{name: "Rust", endings: ".rs", rules: rustRules, closures: "closure_expression", reliable: true, hash: true, nested: true},
+		{name: "Java", endings: ".java", rules: javaRules, closures: "lambda_expression", reliable: true, nested: true},
+		{name: "C", endings: ".c", rules: cRules, prepare: prepareC, second: "C++", nested: true},
+		{name: "C++", endings: ".cc .cpp .cxx .c++ .hh .hpp .hxx .h .inl .ipp .cu .ino", rules: cRules, prepare: prepareC, closures: "lambda_expression", nested: true},
+		{name: "C#", endings: ".cs .csx", rules: csharpRules, prepare: prepareCSharp, closures: "lambda_expression", nested: true},
+		{name: "Ruby", endings: ".rb .rake .gemspec .ru", files: "Rakefile Gemfile Vagrantfile Guardfile Brewfile", runs: "ruby", rules: rubyRules, closures: "block do_block lambda", reliable: true, hash: true, nested: true},
+		{name: "PHP", endings: ".php .phtml", runs: "php", rules: phpRules, closures: "anonymous_function_creation_expression anonymous_function arrow_function", reliable: true, hash: true, nested: true},
+		{name: "Elixir", endings: ".ex .exs", runs: "elixir", rules: elixirRules, attributes: "doc typedoc spec impl deprecated since dialyzer derive enforce_keys", hash: true, nested: true, bare: true},
+		{name: "Bash", endings: ".sh .bash .bats .ksh .ebuild", files: ".bashrc .bash_profile .profile PKGBUILD", runs: "sh bash dash ash ksh", rules: bashRules, hash: true, nested: true},
+		{name: "Lua", endings: ".lua .rockspec", runs: "lua luajit", rules: luaRules, nested: true},
 		{name: "SQL", endings: ".sql .ddl .psql", rules: sqlRules},
-		{name: "HTML", endings: ".html .htm .xhtml .vue", rules: htmlRules, headless: true},
-		{name: "CSS", endings: ".css", rules: cssRules, bare: true},
+		{name: "HTML", endings: ".html .htm .xhtml", rules: htmlRules, page: true, headless: true},
+		{name: "Vue", endings: ".vue", grammar: "HTML", rules: htmlRules, page: true, headless: true},
+		{name: "CSS", endings: ".css", rules: cssRules, bare: true, nested: true},
 	}
+}
+
+// languageNamed is nil for a language that is not in the list.
+func languageNamed(name string) *language {
+	all := languages()
+	for i := range all {
+		if all[i].name == name {
+			return &all[i]
+		}
+	}
+	return nil
 }
 
 // languageOf judges by the file's name and then by its #! line; nil for what

@@ -13,24 +13,47 @@ import (
 
 // outlineTree walks the tree, and in it only where the rules let it.
 func outlineTree(ctx context.Context, found *collector, data []byte) error {
-	t, err := parse(ctx, found.lang, data)
+	ready := prepared{text: data}
+	if found.lang.prepare != nil {
+		ready = found.lang.prepare(data)
+	}
+	t, err := parseBest(ctx, found.lang, ready.text)
 	if err != nil {
 		return err
 	}
 	defer t.close()
-	w := &walker{ctx: ctx, src: data, found: found, lang: t.lang, seen: map[string]bool{}}
+	w := &walker{ctx: ctx, src: ready.text, found: found, lang: t.lang, seen: map[string]bool{}}
 	w.index(found.lang)
+	first := len(found.symbols)
 	if err := w.walk(t.root); err != nil {
 		return err
 	}
-	if t.root.HasError() {
-		line := 0
-		if broken := faults(t.root, data, 1); len(broken) > 0 {
-			line = broken[0].Line
-		}
-		return &PartialError{Reason: "syntax errors", Line: line}
+	broken := append(faults(t.root, ready.text, maxFaults), w.odd...)
+	found.doubt(found.symbols[first:], broken, ready.uneven)
+	if len(broken) > 0 {
+		return &PartialError{Reason: "syntax errors", Line: slices.MinFunc(broken, func(a, b Problem) int { return a.Line - b.Line }).Line, Faults: broken}
 	}
 	return nil
+}
+
+// parseBest tries the second grammar of a language where its first one fails,
+// and takes what fails less.
+func parseBest(ctx context.Context, lang *language, data []byte) (*tree, error) {
+	t, err := parse(ctx, lang, data)
+	if err != nil || lang.second == "" || !t.root.HasError() {
+		return t, err
+	}
+	other := *lang
+	other.grammar = lang.second
+	u, err := parse(ctx, &other, data)
+	if err != nil {
+		return t, ctx.Err()
+	}
+	if len(faults(u.root, data, maxFaults)) < len(faults(t.root, data, maxFaults)) {
+		t, u = u, t
+	}
+	u.close()
+	return t, nil
 }
 
 // walker turns a tree into symbols.
@@ -44,6 +67,7 @@ type walker struct {
 	path     []step   // from the root to the node's parent
 	scopes   []scope
 	seen     map[string]bool // paths of variables
+	odd      []Problem       // mistakes that the grammar lets pass
 }
 
 // step is a node on the way to the present one.
@@ -132,6 +156,11 @@ func (w *walker) visit(n *sitter.Node) (inside, scoped bool) {
 		if !w.applies(r, n) {
 			continue
 		}
+		if r.fault {
+			at := n.StartPoint()
+			w.odd = append(w.odd, Problem{Line: int(at.Row) + 1, Column: int(at.Column) + 1, Message: fmt.Sprintf("cannot be read: %q", clipTo(n.Content(w.src), 60))})
+			return false, false
+		}
 		if r.skip {
 			return false, false
 		}
@@ -139,19 +168,63 @@ func (w *walker) visit(n *sitter.Node) (inside, scoped bool) {
 		if name == "" || len(name) > 300 {
 			continue
 		}
-		return w.record(r, n, name)
+		inside, scoped = w.record(r, n, name)
+		if r.each != "" {
+			inner := w.scopes
+			if scoped {
+				w.scopes = inner[:len(inner)-1]
+			}
+			w.others(r, n, name)
+			w.scopes = inner
+		}
+		return inside, scoped
 	}
 	return true, false
+}
+
+// others records b and c of "int a, b, c;".
+func (w *walker) others(r rule, n *sitter.Node, first string) {
+	for _, within := range [...]string{"variable_declaration", "argument_list"} {
+		if list := childOf(n, within); list != nil {
+			n = list
+		}
+	}
+	for i := 0; i < int(n.ChildCount()) && i < 1000; i++ {
+		if n.FieldNameForChild(i) != r.each && n.Child(i).Type() != r.each {
+			continue
+		}
+		one := r
+		one.name = "name|#identifier|."
+		node := n.Child(i)
+		if r.name == r.each+"*" {
+			one.name = "."
+			if inner(node, r.each) != nil {
+				one.name = r.name
+			}
+		}
+		if name := w.nameOf(one, node); name != "" && name != first && len(name) <= 300 {
+			one.leaf = true
+			w.record(one, n, name)
+		}
+	}
 }
 
 func (w *walker) record(r rule, n *sitter.Node, name string) (inside, scoped bool) {
 	outer := w.scope()
 	name, parent, qualified := qualify(r, name, outer.path)
+	if r.rename != nil {
+		name = r.rename(w.heading(n), name)
+	}
 	s := Symbol{Name: name, Kind: kindIn(r.kind, outer.kind, qualified), Parent: parent, Depth: outer.depth}
 	if r.kind == Variable && isConstant(name) {
 		s.Kind = Constant
 	}
 	deeper := scope{path: s.Path(), kind: s.Kind, depth: outer.depth + 1}
+	if r.lends != nil {
+		lent := s
+		lent.Name = r.lends(name)
+		deeper.path, deeper.kind = lent.Path(), Type
+	}
 	switch {
 	case s.Kind == "": // only a place for names
 		deeper.kind, deeper.depth = Type, outer.depth
@@ -164,6 +237,11 @@ func (w *walker) record(r rule, n *sitter.Node, name string) (inside, scoped boo
 		}
 		w.seen[s.Path()] = true
 		w.emit(s, n)
+	case r.clauses != "":
+		s.arity = 1 + w.arity(follow(n, r.clauses))
+		if !w.clause(s, n) {
+			w.emit(s, n)
+		}
 	default:
 		w.emit(s, n)
 	}
@@ -237,6 +315,11 @@ func (w *walker) emit(s Symbol, n *sitter.Node) {
 	if line == int(start.Row)+1 {
 		s.First = min(line, w.wrapped(n))
 	}
+	if w.found.lang.attributes != "" {
+		if first := w.attributes(n); first > 0 {
+			s.First = first
+		}
+	}
 	w.found.add(s)
 }
 
@@ -273,6 +356,19 @@ func (w *walker) wrapped(n *sitter.Node) int {
 	return first
 }
 
+// heading is the text of a declaration up to its name, with its decorators.
+func (w *walker) heading(n *sitter.Node) string {
+	end := n.EndByte()
+	if name := n.ChildByFieldName("name"); name != nil {
+		end = name.StartByte()
+	}
+	start := n.StartByte()
+	if i := len(w.path) - 1; w.typeAt(i) == "decorated_definition" {
+		start = w.path[i].node.StartByte()
+	}
+	return string(w.src[min(start, end):min(end, start+4000)])
+}
+
 func (w *walker) typeAt(i int) string {
 	if i < 0 || i >= len(w.path) {
 		return ""
@@ -281,118 +377,4 @@ func (w *walker) typeAt(i int) string {
 		w.path[i].kind = w.path[i].node.Type()
 	}
 	return w.path[i].kind
-}
-
-// applies checks the conditions of a rule.
-func (w *walker) applies(r rule, n *sitter.Node) bool {
-	parent := ""
-	if r.within != "" || r.unless != "" {
-		parent = w.typeAt(len(w.path) - 1)
-	}
-	if r.within != "" && !hasWord(r.within, parent) || r.unless != "" && hasWord(r.unless, parent) {
-		return false
-	}
-	if r.when == "" {
-		return true
-	}
-	// "path" for a node that is there, "path:types", "path=texts".
-	split := strings.IndexAny(r.when, ":=")
-	if split < 0 {
-		return follow(n, r.when) != nil
-	}
-	where, values := r.when[:split], r.when[split+1:]
-	if r.when[split] == ':' {
-		if chain, ok := strings.CutSuffix(where, "*"); ok {
-			return anyInChain(n, chain, values)
-		}
-		node := follow(n, where)
-		return node != nil && hasWord(values, node.Type())
-	}
-	node := follow(n, where)
-	return node != nil && hasWord(values, strings.ToLower(node.Content(w.src)))
-}
-
-func anyInChain(n *sitter.Node, field, types string) bool {
-	for range 100 {
-		if n = inner(n, field); n == nil {
-			return false
-		}
-		if hasWord(types, n.Type()) {
-			// "(*f)(…)" is a variable that points to a function.
-			next := inner(n, field)
-			return next == nil || next.Type() != "parenthesized_declarator"
-		}
-	}
-	return false
-}
-
-// inner goes one step down a chain of declarators.
-func inner(n *sitter.Node, field string) *sitter.Node {
-	if next := n.ChildByFieldName(field); next != nil {
-		return next
-	}
-	switch n.Type() {
-	case "parenthesized_declarator", "reference_declarator", "attributed_declarator":
-		return n.NamedChild(0)
-	}
-	return nil
-}
-
-// follow goes down a path: "name" is a field, "#type" the first child of a
-// type, "field*" a field as often as it is there, "." the node.
-func follow(n *sitter.Node, path string) *sitter.Node {
-	for step := range strings.SplitSeq(path, "/") {
-		if n == nil {
-			return nil
-		}
-		switch {
-		case step == ".":
-		case strings.HasPrefix(step, "#"):
-			n = childOf(n, step[1:])
-		case strings.HasSuffix(step, "*"):
-			for range 100 {
-				next := inner(n, step[:len(step)-1])
-				if next == nil {
-					break
-				}
-				n = next
-			}
-		default:
-			n = n.ChildByFieldName(step)
-		}
-	}
-	return n
-}
-
-func childOf(n *sitter.Node, kind string) *sitter.Node {
-	for i := 0; i < int(n.NamedChildCount()) && i < 100; i++ {
-		if c := n.NamedChild(i); c.Type() == kind {
-			return c
-		}
-	}
-	return nil
-}
-
-// nameOf tries the paths of a rule, separated by "|", and cleans the text.
-func (w *walker) nameOf(r rule, n *sitter.Node) string {
-	for path := range strings.SplitSeq(r.name, "|") {
-		node := follow(n, path)
-		if node == nil {
-			continue
-		}
-		if r.plain != "" && !hasWord(r.plain, node.Type()) {
-			continue
-		}
-		text := node.Content(w.src[:min(len(w.src), int(node.EndByte()))])
-		if len(text) > 4000 {
-			text = text[:4000]
-		}
-		if r.clean != nil {
-			text = r.clean(text)
-		}
-		if text = strings.Trim(strings.Join(strings.Fields(text), " "), `"'`+"`"); text != "" {
-			return r.prefix + text
-		}
-	}
-	return ""
 }

@@ -32,7 +32,15 @@ func outlineGo(ctx context.Context, found *collector, data []byte) error {
 		}
 		if declares(found.lines[first]) {
 			part := bytes.Join(found.lines[first:next], []byte("\n"))
-			_ = (&goOutline{found: found, skipped: first - 1}).read(append([]byte("package p\n"), part...))
+			from := len(found.symbols)
+			failed := (&goOutline{found: found, skipped: first - 1}).read(append([]byte("package p\n"), part...))
+			if list, ok := errors.AsType[scanner.ErrorList](failed); ok && len(list) > 0 {
+				p := Problem{Line: min(list[0].Pos.Line+first-1, len(found.lines)), Message: list[0].Msg}
+				partial.Faults = append(partial.Faults, p)
+				for i := range found.symbols[from:] {
+					found.symbols[from+i].Doubt = &p
+				}
+			}
 		}
 		first = next
 	}

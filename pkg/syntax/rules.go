@@ -1,30 +1,33 @@
 package syntax
 
-import "strings"
-
 // rule says that a type of node is a symbol, and how to find its name. The
 // first rule of a node that applies is the one; a node without one is looked
 // into.
 type rule struct {
-	node   string              // the type of the node
-	kind   Kind                // "" for a place that lends its name to what it holds
-	name   string              // paths to the name, see follow, separated by "|"
-	plain  string              // types that the name's node must have; "" for any
-	when   string              // "path", "path:types" or "path=lower-case texts"
-	within string              // types of the parent, one of which it must have
-	unless string              // types of the parent, none of which it may have
-	split  string              // the name may be qualified; the words here qualify nothing
-	prefix string              // before the name
-	clean  func(string) string // makes the name of the text
-	leaf   bool                // what it holds is its own affair
-	flat   bool                // what it holds is not named below it
-	skip   bool                // neither a symbol nor looked into
+	node    string                            // the type of the node
+	kind    Kind                              // "" for a place that lends its name to what it holds
+	name    string                            // paths to the name, see follow, separated by "|"
+	plain   string                            // types that the name's node must have; "" for any
+	when    string                            // "path", "path:types" or "path=lower-case texts"
+	within  string                            // types of the parent, one of which it must have
+	unless  string                            // types of the parent, none of which it may have
+	split   string                            // the name may be qualified; the words here qualify nothing
+	prefix  string                            // before the name
+	each    string                            // a field or type that may be there several times, each with a name
+	rename  func(heading, name string) string // makes the name of what stands before it, too
+	lends   func(name string) string          // the name that what it holds is named below; nil for its own
+	clean   func(string) string               // makes the name of the text
+	clauses string                            // path to its parameters; what follows directly with the same name and as many is the same symbol
+	leaf    bool                              // what it holds is its own affair
+	flat    bool                              // what it holds is not named below it
+	skip    bool                              // neither a symbol nor looked into
+	fault   bool                              // a mistake that the grammar lets pass
 }
 
 func pythonRules() []rule {
 	return []rule{
 		{node: "class_definition", kind: Class, name: "name"},
-		{node: "function_definition", kind: Function, name: "name", leaf: true},
+		{node: "function_definition", kind: Function, name: "name", rename: pythonAccessor, leaf: true},
 		{node: "assignment", kind: Variable, name: "left", plain: "identifier", leaf: true},
 		{node: "type_alias_statement", kind: Type, name: "left|#type", leaf: true},
 		{node: "assignment", skip: true},
@@ -55,7 +58,10 @@ func scriptRules() []rule {
 		{node: "function_declaration", kind: Function, name: "name", leaf: true},
 		{node: "generator_function_declaration", kind: Function, name: "name", leaf: true},
 		{node: "function_signature", kind: Prototype, name: "name", leaf: true},
-		{node: "method_definition", kind: Method, name: "name", leaf: true},
+		{node: "method_definition", kind: Method, name: "name", when: "name=constructor", flat: true},
+		{node: "statement_block", skip: true, within: "method_definition"},
+		{node: "required_parameter", kind: Field, name: "pattern", when: "#accessibility_modifier", within: "formal_parameters", leaf: true},
+		{node: "method_definition", kind: Method, name: "name", rename: scriptAccessor, leaf: true},
 		{node: "method_signature", kind: Method, name: "name", leaf: true},
 		{node: "abstract_method_signature", kind: Method, name: "name", leaf: true},
 		{node: "property_signature", kind: Field, name: "name", within: "interface_body", leaf: true},
@@ -85,7 +91,7 @@ func rustRules() []rule {
 		{node: "enum_variant", kind: Constant, name: "name", leaf: true},
 		{node: "field_declaration", kind: Field, name: "name", leaf: true},
 		{node: "trait_item", kind: Interface, name: "name"},
-		{node: "impl_item", name: "type/type|type", clean: bareType},
+		{node: "impl_item", kind: Impl, name: ".", clean: implHeading, lends: implOwner},
 		{node: "mod_item", kind: Module, name: "name"},
 		{node: "type_item", kind: Type, name: "name", leaf: true},
 		{node: "associated_type", kind: Type, name: "name", leaf: true},
@@ -94,12 +100,6 @@ func rustRules() []rule {
 		{node: "macro_definition", kind: Macro, name: "name", leaf: true},
 		{node: "macro_invocation", skip: true},
 	}
-}
-
-// bareType strips references, type arguments and the path of a type.
-func bareType(text string) string {
-	text, _, _ = strings.Cut(strings.TrimLeft(text, "&*( "), "<")
-	return text[strings.LastIndexByte(text, ':')+1:]
 }
 
 func javaRules() []rule {
@@ -114,8 +114,8 @@ func javaRules() []rule {
 		{node: "annotation_type_element_declaration", kind: Method, name: "name", leaf: true},
 		{node: "constructor_declaration", kind: Method, name: "name", leaf: true},
 		{node: "compact_constructor_declaration", kind: Method, name: "name", leaf: true},
-		{node: "field_declaration", kind: Field, name: "declarator/name", leaf: true},
-		{node: "constant_declaration", kind: Constant, name: "declarator/name", leaf: true},
+		{node: "field_declaration", kind: Field, name: "declarator/name", each: "declarator", leaf: true},
+		{node: "constant_declaration", kind: Constant, name: "declarator/name", each: "declarator", leaf: true},
 		{node: "static_initializer", skip: true},
 		{node: "block", skip: true},
 	}
@@ -123,15 +123,15 @@ func javaRules() []rule {
 
 // cRules serve C and C++.
 func cRules() []rule {
-	const function, owners = "declarator*:function_declarator", "-"
+	const function, owners = "declarator*:function_declarator operator_cast", "-"
 	return []rule{
-		{node: "function_definition", kind: Function, name: "declarator*", split: owners, when: function, clean: operatorName, leaf: true},
+		{node: "function_definition", kind: Function, name: "declarator*", split: owners, when: function, clean: operatorName, rename: testName, leaf: true},
 		{node: "function_definition", kind: Variable, name: "declarator*", plain: "field_identifier", leaf: true}, // "int a = 0;" in a class
 		{node: "function_definition", kind: Function, name: "declarator*", split: owners, leaf: true},
 		{node: "declaration", kind: Prototype, name: "declarator*", split: owners, when: function, clean: operatorName, leaf: true},
-		{node: "declaration", kind: Variable, name: "declarator*", plain: "identifier"},
+		{node: "declaration", kind: Variable, name: "declarator*", plain: "identifier", each: "declarator"},
 		{node: "field_declaration", kind: Prototype, name: "declarator*", when: function, clean: operatorName, leaf: true},
-		{node: "field_declaration", kind: Field, name: "declarator*", plain: "field_identifier", leaf: true},
+		{node: "field_declaration", kind: Field, name: "declarator*", plain: "field_identifier", each: "declarator"},
 		{node: "struct_specifier", kind: Struct, name: "name", when: "body", unless: "type_definition"},
 		{node: "union_specifier", kind: Struct, name: "name", when: "body", unless: "type_definition"},
 		{node: "enum_specifier", kind: Enum, name: "name", when: "body", unless: "type_definition"},
@@ -139,25 +139,19 @@ func cRules() []rule {
 		{node: "enumerator", kind: Constant, name: "name", leaf: true},
 		{node: "type_definition", kind: Struct, name: "declarator*", when: "type:struct_specifier union_specifier"},
 		{node: "type_definition", kind: Enum, name: "declarator*", when: "type:enum_specifier"},
-		{node: "type_definition", kind: Type, name: "declarator*", leaf: true},
+		{node: "type_definition", kind: Type, name: "declarator*", each: "declarator", leaf: true},
 		{node: "alias_declaration", kind: Type, name: "name", leaf: true},
 		{node: "concept_definition", kind: Type, name: "name", leaf: true},
 		{node: "namespace_definition", kind: Module, name: "name", clean: dotNames},
 		{node: "preproc_def", kind: Constant, name: "name", when: "value", leaf: true},
-		{node: "preproc_def", skip: true},
+		{node: "preproc_def", kind: Macro, name: "name", leaf: true},
 		{node: "preproc_function_def", kind: Macro, name: "name", leaf: true},
 		{node: "initializer_list", skip: true},
 	}
 }
 
-func dotNames(text string) string {
-	return strings.NewReplacer("::", ".", `\`, ".").Replace(text)
-}
-
-// operatorName keeps the colons of what is no qualifier.
-func operatorName(text string) string { return strings.Join(strings.Fields(text), " ") }
-
 func csharpRules() []rule {
+	const declared = "#variable_declaration/#variable_declarator/name|#variable_declaration/#variable_declarator/#identifier"
 	return []rule{
 		{node: "namespace_declaration", kind: Module, name: "name"},
 		{node: "file_scoped_namespace_declaration", kind: Module, name: "name", flat: true},
@@ -169,23 +163,20 @@ func csharpRules() []rule {
 		{node: "enum_declaration", kind: Enum, name: "name"},
 		{node: "enum_member_declaration", kind: Constant, name: "name", leaf: true},
 		{node: "delegate_declaration", kind: Type, name: "name", leaf: true},
-		{node: "method_declaration", kind: Method, name: "name", leaf: true},
+		{node: "method_declaration", kind: Method, name: "name", rename: explicitInterface, leaf: true},
 		{node: "constructor_declaration", kind: Method, name: "name", leaf: true},
 		{node: "destructor_declaration", kind: Method, prefix: "~", name: "name", leaf: true},
 		{node: "operator_declaration", kind: Method, prefix: "operator ", name: "operator", leaf: true},
 		{node: "conversion_operator_declaration", kind: Method, prefix: "operator ", name: "type", leaf: true},
-		{node: "property_declaration", kind: Field, name: "name", leaf: true},
+		{node: "property_declaration", kind: Field, name: "name", rename: explicitInterface, leaf: true},
 		{node: "event_declaration", kind: Field, name: "name", leaf: true},
-		{node: "event_field_declaration", kind: Field, name: "#variable_declaration/#variable_declarator/name|#variable_declaration/#variable_declarator/#identifier", leaf: true},
-		{node: "field_declaration", kind: Field, name: "#variable_declaration/#variable_declarator/name|#variable_declaration/#variable_declarator/#identifier", leaf: true},
+		{node: "event_field_declaration", kind: Field, name: declared, each: "variable_declarator", leaf: true},
+		{node: "field_declaration", kind: Field, name: declared, each: "variable_declarator", leaf: true},
 		{node: "indexer_declaration", kind: Method, name: "parameters", prefix: "this", clean: keepNothing, leaf: true},
 		{node: "local_function_statement", kind: Function, name: "name", leaf: true},
 		{node: "block", skip: true},
 	}
 }
-
-// keepNothing makes "[]" of an indexer's parameters.
-func keepNothing(string) string { return "[]" }
 
 func rubyRules() []rule {
 	return []rule{
@@ -194,6 +185,8 @@ func rubyRules() []rule {
 		{node: "method", kind: Function, name: "name", leaf: true},
 		{node: "singleton_method", kind: Method, name: "name", leaf: true},
 		{node: "assignment", kind: Constant, name: "left", plain: "constant"},
+		{node: "call", kind: Field, name: "arguments/#simple_symbol", when: "method=attr_accessor attr_reader attr_writer", clean: withoutColon, each: "simple_symbol", leaf: true},
+		{node: "call", kind: Module, name: "arguments/#string|arguments/#constant|arguments/#scope_resolution|arguments/#simple_symbol", when: "method=describe context", clean: dotNames},
 	}
 }
 
@@ -216,16 +209,22 @@ func phpRules() []rule {
 func elixirRules() []rule {
 	const (
 		alias    = "#arguments/#alias"
+		spec     = "operand/#arguments/#binary_operator/left/left/target|operand/#arguments/#binary_operator/left/target|operand/#arguments/#binary_operator/left|operand/#arguments/#call/target"
 		function = "#arguments/#call/target|#arguments/#identifier|#arguments/#binary_operator/left/target|#arguments/#binary_operator/left"
 	)
 	return []rule{
 		{node: "call", kind: Module, name: alias, when: "target=defmodule"},
 		{node: "call", kind: Interface, name: alias, when: "target=defprotocol"},
-		{node: "call", name: alias, when: "target=defimpl"},
-		{node: "call", kind: Function, name: function, when: "target=def defp defguard defguardp defdelegate", leaf: true},
-		{node: "call", kind: Macro, name: function, when: "target=defmacro defmacrop", leaf: true},
+		{node: "call", kind: Impl, name: ".", when: "target=defimpl", clean: protocolHeading, lends: protocolOwner},
+		{node: "call", kind: Function, name: function, when: "target=def defp defguard defguardp defdelegate", clauses: "#arguments", leaf: true},
+		{node: "call", kind: Macro, name: function, when: "target=defmacro defmacrop", clauses: "#arguments", leaf: true},
 		{node: "call", kind: Struct, name: "target", when: "target=defstruct defexception", leaf: true},
+		{node: "call", kind: Module, name: "#arguments/#string", when: "target=describe"},
+		{node: "call", kind: Function, name: "#arguments/#string", when: "target=test", leaf: true},
+		{node: "unary_operator", kind: Prototype, name: spec, when: "operand/target=callback macrocallback", leaf: true},
+		{node: "unary_operator", kind: Type, name: spec, when: "operand/target=type typep opaque", leaf: true},
 		{node: "unary_operator", skip: true},
+		{node: "identifier", when: ".=end", fault: true},
 	}
 }
 
@@ -234,6 +233,7 @@ func bashRules() []rule {
 		{node: "function_definition", kind: Function, name: "name", leaf: true},
 		{node: "variable_assignment", kind: Variable, name: "name", plain: "variable_name", unless: "command", leaf: true},
 		{node: "heredoc_body", skip: true},
+		{node: "command", when: "name=} fi done esac", fault: true},
 		{node: "command", skip: true},
 	}
 }
@@ -244,14 +244,6 @@ func luaRules() []rule {
 		{node: "variable_declaration", kind: Function, name: "name", when: "value:function", split: "_G", leaf: true},
 		{node: "variable_declaration", kind: Variable, name: "name", clean: plainWord, leaf: true},
 	}
-}
-
-// plainWord drops what is not a lone name, such as "a.b" or "a[1]".
-func plainWord(text string) string {
-	if text = strings.TrimSpace(text); strings.ContainsAny(text, ".[( ,\n") {
-		return ""
-	}
-	return text
 }
 
 func sqlRules() []rule {
@@ -281,30 +273,6 @@ func htmlRules() []rule {
 	}
 }
 
-// withoutTags is the text between tags.
-func withoutTags(text string) string {
-	var b strings.Builder
-	for text != "" {
-		before, rest, _ := strings.Cut(text, "<")
-		b.WriteString(before)
-		_, text, _ = strings.Cut(rest, ">")
-	}
-	return b.String()
-}
-
-// idOf is the value of the id attribute of a tag.
-func idOf(tag string) string {
-	for _, quote := range []string{`"`, `'`} {
-		for _, space := range []string{" ", "\n", "\t"} {
-			if _, rest, ok := strings.Cut(tag, space+"id="+quote); ok {
-				id, _, _ := strings.Cut(rest, quote)
-				return id
-			}
-		}
-	}
-	return ""
-}
-
 func cssRules() []rule {
 	return []rule{
 		{node: "rule_set", kind: Rule, name: "#selectors"},
@@ -314,9 +282,4 @@ func cssRules() []rule {
 		{node: "at_rule", kind: Rule, name: ".", clean: beforeBrace},
 		{node: "declaration", skip: true},
 	}
-}
-
-func beforeBrace(text string) string {
-	before, _, _ := strings.Cut(text, "{")
-	return strings.TrimRight(before, "; \n\t")
 }

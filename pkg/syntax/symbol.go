@@ -41,6 +41,7 @@ const (
 	Variable  Kind = "variable"
 	Field     Kind = "field"
 	Module    Kind = "module" // namespaces and packages, too
+	Impl      Kind = "impl"   // of a trait or protocol for a type
 	Heading   Kind = "heading"
 	Key       Kind = "key"
 	Rule      Kind = "rule"
@@ -62,7 +63,12 @@ type Symbol struct {
 	Column    int    `json:"column"`
 	Depth     int    `json:"depth"`            // how many names Parent holds that are symbols, too
 	Parent    string `json:"parent,omitempty"` // the names around it, joined by dots
-	Signature string `json:"signature"`        // Line's text without the space around it, at most 200 bytes
+	Signature string `json:"signature"`        // Line's text without the space around it, a function's up to the end of its parameters; at most 300 bytes
+
+	// Doubt is why EndLine may be wrong: the mistake inside or beside the symbol.
+	Doubt *Problem `json:"doubt,omitempty"`
+
+	arity int // 1 + how many parameters it has, where that is part of its name; else 0
 }
 
 // Path is the symbol's name below those around it, joined by dots.
@@ -75,8 +81,9 @@ func (s Symbol) Path() string {
 
 // A PartialError comes with symbols that are right but may not be all.
 type PartialError struct {
-	Reason string // such as "syntax errors" or "more than 50000 symbols"
-	Line   int    // where the file is broken; 0 where that is not known
+	Reason string    // such as "syntax errors" or "more than 50000 symbols"
+	Line   int       // where the file is broken; 0 where that is not known
+	Faults []Problem // what cannot be read, the first of them; may be empty
 }
 
 func (e *PartialError) Error() string {
@@ -112,8 +119,13 @@ func OutlineContext(ctx context.Context, name string, data []byte) ([]Symbol, er
 	var err error
 	if lang.pure != nil {
 		err = lang.pure(ctx, found, data)
+	} else if lang.page {
+		err = outlinePage(ctx, found, data)
 	} else {
 		err = outlineTree(ctx, found, data)
+	}
+	if partial, ok := errors.AsType[*PartialError](err); ok && lang.pure != nil && partial.Line > 0 {
+		found.doubt(found.symbols, []Problem{{Line: partial.Line, Message: partial.Reason}}, nil)
 	}
 	if err == nil && found.full {
 		err = &PartialError{Reason: fmt.Sprintf("more than %d symbols", maxSymbols)}
@@ -148,7 +160,7 @@ func (c *collector) add(s Symbol) {
 		s.First = s.Line
 	}
 	s.First = c.headed(s.First)
-	s.Signature = clip(strings.TrimSpace(c.text(s.Line)))
+	s.Signature = c.signature(s)
 	c.symbols = append(c.symbols, s)
 }
 
@@ -175,27 +187,6 @@ func (c *collector) headed(line int) int {
 func (c *collector) text(line int) string {
 	l := c.lines[line-1]
 	return string(bytes.TrimRight(l[:min(len(l), 500)], "\r"))
-}
-
-// Find returns the symbols with a name, which may be "Name", "Type.Method" or
-// a longer end of a path; "::", "#", "/" and "->" separate as dots do. When
-// there is none, near holds up to three paths that were probably meant.
-func Find(symbols []Symbol, name string) (found []Symbol, near []string) {
-	for _, want := range []string{name, dotted(name)} {
-		for _, s := range symbols {
-			if p := s.Path(); s.Name == want || p == want || strings.HasSuffix(p, "."+want) {
-				found = append(found, s)
-			}
-		}
-		if len(found) > 0 {
-			return found, nil
-		}
-	}
-	return nil, nearNames(symbols, dotted(name))
-}
-
-func dotted(name string) string {
-	return strings.Trim(strings.NewReplacer("::", ".", "->", ".", "#", ".", "/", ".", " > ", ".").Replace(name), ".")
 }
 
 // nearNames compares last names alone as well, because the type may be

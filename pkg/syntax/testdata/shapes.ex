@@ -25,3 +25,32 @@ end
 defimpl Size, for: BitString do
   def size(s), do: byte_size(s)
 end
+
+defmodule Clauses do
+  @type t :: %{name: String.t()}
+  @callback draw(t) :: :ok
+
+  @doc """
+  Sums a list.
+
+  More words.
+  """
+  @spec sum([integer]) :: integer
+  def sum([]), do: 0
+
+  def sum([head | tail]) do
+    head + sum(tail)
+  end
+
+  def sum(list, start), do: sum(list) + start
+
+  describe "adding" do
+    test "adds one" do
+      assert sum([1]) == 1
+    end
+  end
+end
+
+defimpl Size, for: Clauses do
+  def size(_), do: 1
+end

@@ -27,3 +27,21 @@ class Shape(Base):
 if True:
     def conditional(a, b=1):
         return a
+
+
+class Box:
+    @property
+    def width(self):
+        return self._w
+
+    @width.setter
+    def width(self, value):
+        self._w = value
+
+
+def wrapped(
+    first: str,  # why
+    *,
+    second: int = 1,
+) -> int:
+    return second

@@ -37,3 +37,16 @@ union Bits { a: u32, b: f32 }
 
 #[test]
 fn main() {}
+
+impl From<u8> for Port { fn from(n: u8) -> Self { Port(n as u16) } }
+impl From<u16> for Port { fn from(n: u16) -> Self { Port(n) } }
+
+pub fn wrapped<T>(
+    first: &str,
+    second: Vec<T>, // why
+) -> Result<T>
+where
+    T: Clone,
+{
+    todo!()
+}

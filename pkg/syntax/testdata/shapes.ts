@@ -34,3 +34,17 @@ export const load = async (a: number): Promise<void> => {};
 export function overload(a: string): void;
 export function overload(a: any) {}
 const LIMIT: number = 3;
+
+export class Box {
+  get width(): number { return 1; }
+  set width(value: number) {}
+}
+
+export async function wrapped<
+  T extends object,
+>(
+  first: string,
+  second: Map<string, T>, // why
+): Promise<T> {
+  throw new Error(first);
+}

@@ -1,0 +1,95 @@
+package syntax
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestDoubt breaks files of every language by one bracket, quote or word at a
+// time. A symbol that is then given without doubt must end where it ends in the
+// whole file: who replaces its lines must not delete what follows.
+func TestDoubt(t *testing.T) {
+	files, err := filepath.Glob("testdata/broken/*")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no files", err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole, err := Outline(file, data)
+			if errors.Is(err, ErrNoGrammar) {
+				t.Skip("this build has no grammar for it")
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			ends := map[string]Symbol{}
+			for _, s := range whole {
+				if s.Doubt != nil {
+					t.Errorf("whole file: %s is in doubt: %v", s.Path(), *s.Doubt)
+				}
+				ends[s.Name] = s
+			}
+			sure, doubted := 0, 0
+			for _, broken := range breaks(string(data)) {
+				symbols, _ := Outline(file, []byte(broken.text))
+				for _, s := range symbols {
+					was, known := ends[s.Name]
+					if s.Doubt != nil || !known || was.Kind == Constant || was.Kind == Variable {
+						doubted++
+						continue
+					}
+					sure++
+					if s.Line == was.Line && s.EndLine != was.EndLine || s.First < was.First {
+						t.Errorf("%s: %s is said to be lines %d-%d, and was %d-%d", broken.what, s.Path(), s.First, s.EndLine, was.First, was.EndLine)
+					}
+				}
+			}
+			t.Logf("%d sure, %d in doubt", sure, doubted)
+			if sure == 0 {
+				t.Error("everything is in doubt")
+			}
+		})
+	}
+}
+
+type breakage struct{ what, text string }
+
+// breaks are the ways to leave out one bracket, quote or closing word, or to
+// write it twice.
+func breaks(text string) []breakage {
+	var list []breakage
+	line := 1
+	for i := 0; i < len(text); i++ {
+		n := 0
+		switch {
+		case text[i] == '\n':
+			line++
+		case strings.IndexByte("(){}[]\"", text[i]) >= 0:
+			n = 1
+		case strings.HasPrefix(text[i:], "end\n"), strings.HasPrefix(text[i:], " do\n"):
+			n = 3
+		case strings.HasPrefix(text[i:], ":\n"):
+			n = 1
+		}
+		if n == 0 {
+			continue
+		}
+		what := "line " + itoa(line) + " without " + text[i:i+n]
+		list = append(list, breakage{what, text[:i] + text[i+n:]}, breakage{strings.Replace(what, "without", "with two", 1), text[:i+n] + text[i:]})
+	}
+	return list
+}
+
+func itoa(n int) string {
+	if n < 10 {
+		return string(rune('0' + n))
+	}
+	return itoa(n/10) + string(rune('0'+n%10))
+}
