@@ -21,14 +21,15 @@ type app struct {
 	settings
 	self  string // absolute path of this program; "" where unknown
 	exit  int
-	shown bool // output was shown on the terminal while the call ran
+	shown bool   // output was shown on the terminal while the call ran
+	begun string // what was printed of it elsewhere
 }
 
 // emit prints r as the result and remembers the exit status.
 func (a *app) emit(r *tool.Result) {
 	a.exit = r.Exit()
 	p := a.printer()
-	p.shown = a.shown
+	p.shown, p.begun = a.shown, a.begun
 	a.deliver(p.result(r))
 }
 
@@ -44,7 +45,7 @@ func (a *app) deliver(err error) {
 	switch {
 	case err == nil:
 	case errors.Is(err, syscall.EPIPE):
-		a.exit = tool.ExitSignal + int(syscall.SIGPIPE)
+		a.exit = exitUnread
 	default:
 		a.exit = tool.ExitError
 		_, _ = fmt.Fprintf(a.stderr, "agentkit: error: writing the result: %v\n", err)

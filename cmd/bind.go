@@ -155,7 +155,15 @@ func (a *app) do(c *cobra.Command, t *tool.Tool, raw json.RawMessage) error {
 func (a *app) run(c *cobra.Command, env *tool.Env, in *tool.Invocation) {
 	var rest later
 	env.Later = rest.add
-	a.emit(tool.Run(c.Context(), env, standIn(in)))
+	ctx, stop := c.Context(), func() {}
+	if in.Tool.Passes {
+		ctx, stop = whileRead(ctx, a.stdout)
+	}
+	r := tool.Run(ctx, env, standIn(in))
+	stop()
+	if a.exit = r.Exit(); a.exit != exitUnread {
+		a.emit(r)
+	}
 	rest.do()
 	_ = env.Session.Opportunistic(context.WithoutCancel(c.Context()))
 	_ = env.Audit.Close()

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"runtime"
-	"sync"
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/audit"
@@ -61,32 +60,8 @@ func (a *app) env(ctx context.Context) (*tool.Env, error) {
 	_, _ = env.History.Recover(ctx) // what cannot be put right yet is by the next call
 	env.Approvals = &policy.Approvals{Dir: filepath.Join(env.Session.StateDir(), "approvals")}
 	env.Ask = a.asker(env)
-	env.Emit = a.listener()
+	env.Emit = a.listener(env.Limits)
 	return env, nil
-}
-
-// listener hears what happens while a call runs: with -o events all of it, on a
-// terminal what a command prints, otherwise nothing.
-func (a *app) listener() func(tool.Event) {
-	var mu sync.Mutex
-	switch p := a.printer(); {
-	case p.format == "events":
-		return func(e tool.Event) {
-			mu.Lock()
-			defer mu.Unlock()
-			a.deliver(p.event(e.Name, e.Value))
-		}
-	case p.format == "text" && p.terminal:
-		return func(e tool.Event) {
-			if said, ok := e.Value.(tool.OutputEvent); ok {
-				mu.Lock()
-				defer mu.Unlock()
-				a.shown = true
-				a.deliver(p.live(said.Text))
-			}
-		}
-	}
-	return nil
 }
 
 // fillLimits sets the limits that nobody chose, so that tools can read them.

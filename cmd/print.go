@@ -20,10 +20,11 @@ import (
 type printer struct {
 	format         string // json, text or events
 	stdout, stderr io.Writer
-	terminal       bool // standard output is one
-	colour         bool // of standard output
-	loud           bool // colour of standard error
-	shown          bool // the output went to the terminal while the call ran
+	terminal       bool   // standard output is one
+	colour         bool   // of standard output
+	loud           bool   // colour of standard error
+	shown          bool   // the output went to the terminal while the call ran
+	begun          string // what else of it was printed then
 }
 
 // result prints r; an error is one of writing.
@@ -83,7 +84,7 @@ func (p *printer) text(r *tool.Result) error {
 	if out != "" && !strings.HasSuffix(out, "\n") {
 		out += "\n"
 	}
-	_, err := io.WriteString(p.stdout, out)
+	_, err := io.WriteString(p.stdout, strings.TrimPrefix(out, p.begun))
 	if e := r.Error; e != nil {
 		p.complain("error", "31;1", e.Message)
 		if e.Hint != "" {

@@ -260,7 +260,7 @@ func (l *liveOutput) Write(p []byte) (int, error) {
 
 func (l *liveOutput) say(text []byte) {
 	if len(text) > 0 {
-		plain := strings.ReplaceAll(strings.ToValidUTF8(string(text), "\ufffd"), "\r\n", "\n")
+		plain := strings.ReplaceAll(string([]rune(string(text))), "\r\n", "\n") // a U+FFFD for each byte that is not UTF-8, as in the result
 		l.emit(tool.Event{Name: "output", Value: tool.OutputEvent{Text: plain}})
 	}
 }
