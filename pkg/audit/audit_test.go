@@ -56,7 +56,7 @@ func appendN(t testing.TB, a *Audit, from, to int) {
 
 func verify(t testing.TB, path string, lines int) Report {
 	t.Helper()
-	r, err := Verify(path)
+	r, err := Verify(context.Background(), path)
 	if err != nil || r.Lines != lines {
 		t.Fatalf("Verify: %d lines, %v; want %d\n%+v", r.Lines, err, lines, r)
 	}
@@ -66,7 +66,7 @@ func verify(t testing.TB, path string, lines int) Report {
 // broken wants the chain broken at a line for a reason that has why in it.
 func broken(t testing.TB, path string, line int, why string) {
 	t.Helper()
-	_, err := Verify(path)
+	_, err := Verify(context.Background(), path)
 	b, ok := errors.AsType[*BrokenError](err)
 	if !ok || b.Line != line || !strings.Contains(b.Why, why) {
 		t.Errorf("Verify: %v; want line %d, %q", err, line, why)
@@ -160,7 +160,7 @@ func TestEveryFlippedByteIsFound(t *testing.T) {
 		for i := range line {
 			_, err := f.WriteAt([]byte{line[i] ^ flips[i%3]}, int64(at))
 			must(t, err)
-			_, err = Verify(a.Path())
+			_, err = Verify(context.Background(), a.Path())
 			if b, ok := errors.AsType[*BrokenError](err); !ok || b.Line != n+1 {
 				t.Fatalf("line %d, byte %d: %v", n+1, i, err)
 			}
@@ -213,7 +213,7 @@ func TestTampering(t *testing.T) {
 
 			// Writing goes on, and does not mend what was broken.
 			must(t, a.Append(t.Context(), entry(5)))
-			_, err = Verify(a.Path())
+			_, err = Verify(context.Background(), a.Path())
 			if b, ok := errors.AsType[*BrokenError](err); !ok || b.Line > c.line+1 {
 				t.Errorf("after another append: %v", err)
 			}
@@ -225,7 +225,7 @@ func TestRemovedFileIsMissed(t *testing.T) {
 	a := openTest(t, private(t), Options{})
 	appendN(t, a, 1, 4)
 	must(t, os.Remove(a.Path()))
-	if _, err := Verify(a.Path()); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Verify(context.Background(), a.Path()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Verify: %v", err)
 	}
 	must(t, a.Append(t.Context(), entry(5)))
@@ -317,13 +317,13 @@ func TestRotation(t *testing.T) {
 	must(t, err)
 	data[len(data)/2] ^= 1
 	must(t, os.WriteFile(r.Files[1], data, 0o600))
-	_, err = Verify(a.Path())
+	_, err = Verify(context.Background(), a.Path())
 	if b, ok := errors.AsType[*BrokenError](err); !ok || b.File != r.Files[1] {
 		t.Errorf("Verify: %v", err)
 	}
 	// An old file that gc took away is said to be missing.
 	must(t, os.Remove(r.Files[1]))
-	rest, err := Verify(a.Path())
+	rest, err := Verify(context.Background(), a.Path())
 	if err != nil || rest.Missing != filepath.Base(r.Files[1]) || rest.First < 2 {
 		t.Errorf("Verify: %+v, %v", rest, err)
 	}

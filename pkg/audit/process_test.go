@@ -86,12 +86,12 @@ func TestKilledWritersLeaveAValidChain(t *testing.T) {
 		must(t, cmd.Process.Kill())
 		_ = cmd.Wait()
 		if _, err := os.Lstat(a.Path()); err == nil {
-			if _, err := Verify(a.Path()); err != nil {
+			if _, err := Verify(context.Background(), a.Path()); err != nil {
 				t.Fatalf("round %d: %v", round, err)
 			}
 		}
 		appendN(t, a, round, round)
-		r, err := Verify(a.Path())
+		r, err := Verify(context.Background(), a.Path())
 		if err != nil || r.Last <= last || r.Torn != 0 || !r.Anchored {
 			t.Fatalf("round %d: %+v, %v", round, r, err)
 		}
@@ -110,7 +110,7 @@ func TestFullDisk(t *testing.T) {
 		t.Fatalf("child: %v, %s", err, out)
 	}
 	a := openTest(t, dir, Options{})
-	r, err := Verify(a.Path())
+	r, err := Verify(context.Background(), a.Path())
 	if err != nil || r.Torn != 0 || r.Lines < 2 {
 		t.Fatalf("%+v, %v", r, err)
 	}

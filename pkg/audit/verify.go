@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
@@ -30,9 +29,9 @@ type Report struct {
 
 // A BrokenError names the first line at which the chain does not hold.
 type BrokenError struct {
-	File string
-	Line int // from 1; one more than the file has when the end is missing
-	Why  string
+	File string `json:"file"`
+	Line int    `json:"line"` // from 1; one more than the file has when the end is missing
+	Why  string `json:"why"`
 }
 
 // Error says where and why.
@@ -46,9 +45,13 @@ const maxLine = 64 << 20
 // or before or behind which lines are missing; the Report tells what was in
 // order up to there. A torn last line, which a killed process leaves, is no
 // error. Lines cut off the end are found by the lock file beside the audit; of
-// a copy without it, and of a rotated file, they are not.
-func Verify(path string) (Report, error) {
-	file, anchor, err := snapshot(path)
+// a copy without it, and of a rotated file, they are not. It waits for writers
+// until ctx ends.
+func Verify(ctx context.Context, path string) (Report, error) {
+	file, anchor, err := snapshot(ctx, path)
+	if errors.Is(err, fs.ErrNotExist) && anchor.Seq > 0 && !(&verifier{anchor: anchor}).rotatedAway(path) {
+		return Report{}, &BrokenError{path, 1, fmt.Sprintf("the file is gone, and entries 1 to %d with it", anchor.Seq)}
+	}
 	if err != nil {
 		return Report{}, fmt.Errorf("verifying the audit: %w", err)
 	}
@@ -76,7 +79,7 @@ func Verify(path string) (Report, error) {
 
 // snapshot opens the file and reads the anchor that belongs to it, while no
 // one writes.
-func snapshot(path string) (*os.File, link, error) {
+func snapshot(ctx context.Context, path string) (*os.File, link, error) {
 	var anchor link
 	lock, err := openRegular(filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".lock"))
 	switch {
@@ -85,8 +88,6 @@ func snapshot(path string) (*os.File, link, error) {
 		return nil, link{}, err
 	default:
 		defer lock.Close()
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
 		if err := safefile.WaitLock(ctx, lock, false); err != nil {
 			return nil, link{}, err
 		}
