@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// The test binary is its own second process: with JOURNAL_TEST set it appends
-// to the audit in JOURNAL_DIR, 200 times or until it is killed.
+// The test binary is its own second process: with AUDIT_TEST set it appends
+// to the audit in AUDIT_DIR, 200 times or until it is killed.
 func TestMain(m *testing.M) {
-	what := os.Getenv("JOURNAL_TEST")
+	what := os.Getenv("AUDIT_TEST")
 	if what == "" {
 		os.Exit(m.Run())
 	}
@@ -23,8 +23,9 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
-	a, err := Open(os.Getenv("JOURNAL_DIR"), Options{MaxBytes: 200_000})
-	for n := 0; err == nil && (what != "200" || n < 200); n++ {
+	most := map[string]int{"200": 200, "synced": 3}[what]
+	a, err := Open(os.Getenv("AUDIT_DIR"), Options{MaxBytes: 200_000, Sync: what == "synced"})
+	for n := 0; err == nil && (most == 0 || n < most); n++ {
 		e := entry(n)
 		e.Session = fmt.Sprint(os.Getpid())
 		e.Note = strings.Repeat("long ", n*7%1500)
@@ -42,7 +43,7 @@ func TestMain(m *testing.M) {
 func spawn(t *testing.T, what, dir string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), "JOURNAL_TEST="+what, "JOURNAL_DIR="+dir)
+	cmd.Env = append(os.Environ(), "AUDIT_TEST="+what, "AUDIT_DIR="+dir)
 	return cmd
 }
 

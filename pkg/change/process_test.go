@@ -496,3 +496,39 @@ func TestUndoTogether(t *testing.T) {
 		}
 	}
 }
+
+// TestChangedMeanwhile changes a file, as somebody without our lock does, after
+// it was recorded and before it is touched: it is left as it is.
+func TestChangedMeanwhile(t *testing.T) {
+	large := strings.Repeat("old text\n", small/8)
+	for name, c := range map[string]struct {
+		content string
+		change  func(*site) Change
+	}{
+		"delete": {"old", func(s *site) Change { return Change{Op: Delete, Path: s.p("a")} }},
+		"move":   {"old", func(s *site) Change { return Change{Op: Move, Path: s.p("a"), To: s.p("b")} }},
+		"write":  {"old", func(s *site) Change { return Change{Op: Write, Path: s.p("a"), Data: []byte("new")} }},
+		"large":  {large, func(s *site) Change { return Change{Op: Write, Path: s.p("a"), Data: []byte("new")} }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			s.put("a", c.content)
+			change := c.change(s)
+			s.at = func(point string) {
+				if point == "recorded" {
+					s.put("a", "somebody else's")
+				}
+			}
+			_, err := s.Commit(context.Background(), One("test", change))
+			if !errors.As(err, new(*workspace.ConflictError)) {
+				t.Errorf("committed: %v", err)
+			}
+			if got := s.get("a"); got != "somebody else's" {
+				t.Errorf("a holds %.40q", got)
+			}
+			if _, err := os.Lstat(s.abs("b")); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("b is there: %v", err)
+			}
+		})
+	}
+}

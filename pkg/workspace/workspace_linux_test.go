@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"golang.org/x/sys/unix"
@@ -147,6 +148,28 @@ func TestSpecialFiles(t *testing.T) {
 	}
 	if _, err := s.ReadFile(p, 10); !errors.Is(err, ErrNotRegular) {
 		t.Errorf("a fifo in a file's place: %v", err)
+	}
+	// Nor does a write, where the look and the opening are two steps.
+	d, err := s.openDir(filepath.Join(s.w, "src"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.close()
+	opened := make(chan error, 1)
+	go func() {
+		f, err := d.open("a.ts", openFlags, 0)
+		if err == nil {
+			f.Close()
+		}
+		opened <- err
+	}()
+	select {
+	case err := <-opened:
+		if err != nil {
+			t.Error("opening a fifo: ", err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("opening a fifo waits for a writer")
 	}
 	f, err := s.OpenSpecial(s.resolve("/dev/zero"))
 	if err != nil {
