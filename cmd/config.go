@@ -31,6 +31,7 @@ type settings struct {
 	Output    string   `mapstructure:"output"`
 	Dialect   string   `mapstructure:"dialect"`
 	Sandbox   string   `mapstructure:"sandbox"`
+	Fork      string   `mapstructure:"fork"`
 	DryRun    bool     `mapstructure:"dry_run"`
 	MaxLines  int      `mapstructure:"max_lines"`
 	MaxBytes  int      `mapstructure:"max_bytes"`
@@ -56,6 +57,7 @@ func choices() []choice {
 		{"output", []string{"json", "text", "events"}, func(s *settings) *string { return &s.Output }},
 		{"profile", []string{"readonly", "workspace", "open", "argv"}, func(s *settings) *string { return &s.Profile }},
 		{"sandbox", []string{"auto", "off", "require"}, func(s *settings) *string { return &s.Sandbox }},
+		{"fork", []string{"auto", "off"}, func(s *settings) *string { return &s.Fork }},
 	}
 }
 

@@ -120,6 +120,7 @@ func (a *app) globalFlags(root *cobra.Command) {
 	f.StringVarP(&a.Output, "output", "o", a.Output, "print json, text or events (default: text on a terminal, else json)")
 	f.StringVar(&a.Dialect, "dialect", a.Dialect, "take and give the tool and parameter names of the agent `NAME`")
 	f.StringVar(&a.Sandbox, "sandbox", a.Sandbox, "confine commands: auto, off or require")
+	f.StringVar(&a.Fork, "fork", a.Fork, "start commands by a fork of this process (auto), or always by another one of its program (off)")
 	f.BoolVar(&a.DryRun, "dry-run", a.DryRun, "say what the call would touch and what the policy says, and do nothing")
 	f.IntVar(&a.MaxLines, "max-lines", a.MaxLines, "most lines of output")
 	f.IntVar(&a.MaxBytes, "max-bytes", a.MaxBytes, "most bytes of output")

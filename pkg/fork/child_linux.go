@@ -117,7 +117,7 @@ func (c *child) carryOut() {
 		s := (*step)(unsafe.Add(unsafe.Pointer(first), uintptr(i)*unsafe.Sizeof(step{})))
 		switch s.kind {
 		case poke:
-			*s.at = int32(*at(cells, s.from[0]))
+			*s.at = int32(s.arg(0, cells))
 			continue
 		case reset:
 			c.resetSignals()

@@ -16,12 +16,13 @@ import (
 // plan.
 type Plan struct {
 	memory
-	steps []step
-	names []string // beside steps: for errors
-	used  int
-	temp  Ref
-	free  []Ref
-	opens bool // it begins by making the child visible, see Await
+	steps   []step
+	names   []string // beside steps: for errors
+	used    int
+	temp    Ref
+	free    []Ref
+	reached *int32 // 1 when the child has come to the start of its program, see Crashed
+	opens   bool   // it begins by making the child visible, see Await
 	// becomes is for an init that is a reaper
 	becomes *becoming
 }
@@ -46,7 +47,7 @@ type step struct {
 const (
 	must     = iota // its failure ends the child
 	optional        // its failure is passed over
-	poke            // no call: stores cell from[0] at at
+	poke            // no call: stores the first argument at at
 	reset           // no call: handlers of signals become the default
 	spawn           // no call: a child is made that carries out the second plan
 	allow           // three calls for each Rule at args[1], args[2] of them
@@ -163,9 +164,11 @@ func (s Step) Retried() { s.retried = true }
 
 // Poke stores cell c at address at, which was placed, when its turn comes.
 func (p *Plan) Poke(c Ref, at *int32) {
-	s := p.Do("store", 0)
-	s.kind, s.from[0], s.at = poke, int16(c), at
+	p.Do("store", 0, c).poke(at)
 }
+
+// poke makes s one that stores its argument at address at.
+func (s Step) poke(at *int32) { s.kind, s.at = poke, at }
 
 // ResetSignals adds that every signal that has a handler gets its default
 // back, and that those are let in which were before the fork. It belongs right

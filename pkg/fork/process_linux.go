@@ -9,10 +9,13 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -179,8 +182,25 @@ func (p *Plan) Chdir(dir string) { p.Do(StepChdir, unix.SYS_CHDIR, dir) }
 func (p *Plan) Exec(path string, argv, env []string) {
 	restoreLimits()
 	p.ResetSignals()
+	p.mark()
 	p.Do(StepExec, unix.SYS_EXECVE, path, p.list(argv), p.list(env))
 }
+
+// mark adds that the child notes, where we see it, that it has come this far.
+func (p *Plan) mark() {
+	page, err := unix.Mmap(-1, 0, unix.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANONYMOUS)
+	if err != nil {
+		return // then it is believed
+	}
+	runtime.AddCleanup(p, func(b []byte) { _ = unix.Munmap(b) }, page)
+	p.reached = (*int32)(unsafe.Pointer(&page[0]))
+	p.Do("noting the start", 0, 1).poke(p.reached)
+}
+
+// Crashed reports whether a child that is gone without a word has not come to the
+// start of its program. What children rely on in Go and in the kernel may be missing
+// one day: then another way to start the command is to be used.
+func (p *Plan) Crashed() bool { return p.reached != nil && atomic.LoadInt32(p.reached) == 0 }
 
 // Await adds waiting for a byte over the socket fd. theirs is the parent's end of
 // it, which the child has a copy of: closing that is how it sees that the parent

@@ -258,6 +258,8 @@ func (u *unconfined) Follow(first *fork.Plan) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("starting the command: %w", err)
+	case n == 0 && u.plan.Crashed():
+		return fmt.Errorf("%w: the process ended before it could start the program", ErrMethod)
 	case n == 0:
 		return nil // it was closed by the start of the program
 	}

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/fork"
 )
 
 // TestAsStarted: what fails before the command was let go is no failure of the
@@ -121,3 +123,67 @@ func TestKnown(t *testing.T) {
 		t.Errorf("%v, and it was told %q", err, c.without)
 	}
 }
+
+// A broken is a Confiner whose plan ends the child.
+type broken struct{ plan func(p *fork.Plan) }
+
+// Start implements Starter: it is what the stage uses, without confining anything.
+func (broken) Start(_ []byte, path string, argv []string, attr *syscall.ProcAttr) (int, error) {
+	pid, _, err := syscall.StartProcess(path, argv, attr)
+	return pid, err
+}
+
+// Prepare implements Confiner.
+func (c broken) Prepare(_ []byte, path string, argv []string, attr *syscall.ProcAttr, _ Place) (Forked, error) {
+	pair, err := fork.SocketPair(linkAt)
+	if err != nil {
+		return nil, err
+	}
+	u := &unconfined{path: path, ours: pair[0], tell: pair[1]}
+	u.plan.Files(attr, u.tell)
+	c.plan(&u.plan)
+	u.plan.Exec(path, argv, attr.Env)
+	return u, nil
+}
+
+// TestFallBack: a child that does not get as far as the program, because a call fails
+// or because it crashes, leaves the command to a stage.
+func TestFallBack(t *testing.T) {
+	plans := map[string]func(p *fork.Plan){
+		"nothing":   func(*fork.Plan) {},
+		"a failure": func(p *fork.Plan) { p.Do("no such call", 99999) },
+		"a crash":   func(p *fork.Plan) { p.Poke(p.Cell(), nil) },
+	}
+	for name, plan := range plans {
+		t.Run(name, func(t *testing.T) {
+			forMethods(t, func(t *testing.T, o Options) {
+				if o.NoFork {
+					return
+				}
+				o.Confine, o.Confiner, o.Without = []byte("{}"), broken{plan}, "they are not wanted"
+				out, err := os.CreateTemp(t.TempDir(), "out")
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer out.Close()
+				c := exec.Command("sh", "-c", "echo it ran; exit 3")
+				c.Stdout = out
+				tree, err := o.Start(c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, ok := tree.backend.(*forked); ok != (name == "nothing") {
+					t.Errorf("forked: %v", ok)
+				}
+				<-tree.Exited()
+				if text, err := os.ReadFile(out.Name()); err != nil || string(text) != "it ran\n" || tree.State().ExitCode != 3 {
+					t.Errorf("%q %v %+v", text, err, tree.State())
+				}
+				tree.Collect()
+			})
+		})
+	}
+}
+
+// stageConfiner is the Confiner of the test's own stages.
+func stageConfiner() Confiner { return broken{} }

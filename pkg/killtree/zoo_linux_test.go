@@ -22,7 +22,7 @@ import (
 
 // TestMain makes the test binary the stage, and the supervisor that is killed.
 func TestMain(m *testing.M) {
-	if code, ok := Stage(os.Args[1:], nil); ok {
+	if code, ok := Stage(os.Args[1:], stageConfiner()); ok {
 		os.Exit(code)
 	}
 	if len(os.Args) > 3 && os.Args[1] == "supervise" {

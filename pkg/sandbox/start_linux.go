@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/agentkit-go/agentkit/pkg/fork"
+	"github.com/agentkit-go/agentkit/pkg/killtree"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"golang.org/x/sys/unix"
 )
@@ -337,8 +338,11 @@ func (s *start) release() error {
 		go s.proxy.serve(s.server)
 	}
 	m, err := receive(s.ours)
-	if err == nil && len(m.text) == fork.FailureSize {
+	switch {
+	case err == nil && len(m.text) == fork.FailureSize:
 		err = s.failure(m.text)
+	case err == nil && s.plan.Crashed():
+		err = fmt.Errorf("%w: the process ended before it could start the program", killtree.ErrMethod)
 	}
 	_ = unix.Close(s.ours)
 	s.ours = -1

@@ -89,6 +89,7 @@ type Env struct {
 	Emit      func(Event) // hears what happens while the call runs; nil where nobody listens
 	DryRun    bool        // decide and report, run nothing
 	Self      string      // absolute path of the running program; "" where unknown
+	NoFork    bool        // commands are started by the program started again, never by a fork of this process
 	Ripgrep   string      // path of the ripgrep to use; "" for the one on PATH
 
 	// Later is given what a call leaves to be done after its result is out, and

@@ -339,6 +339,7 @@ func (b *bashCall) start(ctx context.Context, env *tool.Env, box *confinement, o
 		// withheld from the command must not be found there.
 		c.Tree.NoFork = os.Geteuid() == 0 && len(p.env.withheld) > 0
 	}
+	c.Tree.NoFork = c.Tree.NoFork || env.NoFork
 	yield := b.yield()
 	w := job.WaitFor{Input: yield > 0, Quiet: yield > 0 && p.until == nil, Until: p.until}
 	if yield < 0 && !b.TTY && !b.Keep {
