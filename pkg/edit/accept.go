@@ -81,14 +81,14 @@ func (p *planner) accept(e Edit, c *candidate) ([]change, *Refusal) {
 			need = max(need, marginOne)
 		}
 	}
+	if i := c.rival(best); i >= 0 && e.Line == 0 && c.line == 0 {
+		return nil, p.otherDefinition(i, c.locator.describe([]place{best}))
+	}
 	if margin < need {
 		return nil, &Refusal{
 			Code: Ambiguous, Message: "two places are alike", Places: c.locator.describe(c.places),
 			Hint: "add surrounding lines to the old text until it is unique, or give the line",
 		}
-	}
-	if i := c.rival(best); i >= 0 && e.Line == 0 && c.line == 0 {
-		return nil, p.otherDefinition(i, c.locator.describe([]place{best}))
 	}
 	if r := p.already(c, best); r != nil {
 		return nil, r
@@ -104,7 +104,7 @@ func (p *planner) accept(e Edit, c *candidate) ([]change, *Refusal) {
 func (p *planner) otherDefinition(i int, at []Place) *Refusal {
 	t := p.text()
 	return &Refusal{
-		Code: Ambiguous, Message: fmt.Sprintf("the old text names one part of the file and quotes another, see line %d and %s", i+1, lineRange(at[0].Lines)),
+		Code: Ambiguous, final: true, Message: fmt.Sprintf("the old text names one part of the file and quotes another, see line %d and %s", i+1, lineRange(at[0].Lines)),
 		Hint:   "read both places again and quote the one that is meant as it is",
 		Places: append([]Place{{Lines: [2]int{i + 1, i + 1}, Text: t.excerpt(i, i+1), Similarity: 1}}, at...),
 	}

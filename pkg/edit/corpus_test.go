@@ -367,7 +367,7 @@ func TestMadeLookAlikes(t *testing.T) {
 	headers := func(r *rand.Rand, lines []string) (from, to int, name string) {
 		for range 30 {
 			from = r.IntN(len(lines))
-			if name, ok := definition(lines[from]); ok && lead(lines[from]) == "" && !strings.HasPrefix(lines[from], "#") && isName(name[strings.LastIndexByte(name, '.')+1:]) {
+			if name, ok := definition(lines[from]); ok && lead(lines[from]) == "" && strings.Contains(lines[from], "(") && !strings.HasPrefix(lines[from], "#") && isName(name[strings.LastIndexByte(name, '.')+1:]) {
 				for to = from + 1; to < len(lines) && (blank(lines[to]) || lead(lines[to]) != ""); to++ {
 				}
 				if to-from > 6 && to-from < 60 {

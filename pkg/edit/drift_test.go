@@ -132,7 +132,7 @@ func drifted(r *rand.Rand, lines []string, k int) []string {
 func TestDriftEdits(t *testing.T) {
 	right, wrong, n := 0, 0, 0
 	missed := map[string]int{}
-	for _, d := range drifts(t, 150) {
+	for _, d := range drifts(t, 250) {
 		p, err := ParsePatch(d.patch)
 		if err != nil || len(p.Files[0].Hunks) != 1 {
 			continue

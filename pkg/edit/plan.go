@@ -216,10 +216,10 @@ func (p *planner) planLike(e Edit, old, new string) ([]change, *Refusal) {
 		if lines, ok := p.hasNew(old, new, best); ok {
 			return nil, alreadyApplied(lines)
 		}
-		if !e.All && !p.options.Exact && p.options.MinConfidence == 0 {
-			if cs := p.trimmed(old, new); cs != nil {
-				return cs, nil
-			}
+	}
+	if no != nil && no.Code != AlreadyApplied && !no.final && doubt == nil && !e.All && !p.options.Exact && p.options.MinConfidence == 0 {
+		if cs := p.trimmed(old, new); cs != nil {
+			return cs, nil
 		}
 	}
 	return cs, no

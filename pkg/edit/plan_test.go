@@ -28,7 +28,7 @@ func TestPlanStrategies(t *testing.T) {
 		{TrimmedBoundary, goFile, "\n\n\tcleanup(everything, now)\n\n", "\n\n\tcleanup(everything)\n\n", strings.Replace(goFile, "(everything, now)", "(everything)", 1), false},
 		{TrimmedBoundary, goFile, "```go\n\tcleanup(everything, now)\n```", "```go\n\tcleanup(everything)\n```", strings.Replace(goFile, "(everything, now)", "(everything)", 1), false},
 		{TrimmedBoundary, goFile, "11\tfunc wrong\n", "", "", false},
-		{ContextAware, goFile, "func f(x int) int {\n\tif x > 0 {\n\t\treturn g(x, 1)\n\t}\n\treturn h(x, \"a  B\")\n// never", "func f(x int) int {\n\tif x > 0 {\n\t\treturn g(x, 9)\n\t}\n\treturn h(x, \"a  B\")\n// never", "", false},
+		{ContextAware, goFile, "func f(x int) int {\n\tif x > 0 {\n\t\treturn g(x, 1)\n\t}\n\treturn h(x, \"a  B\")\n// never", "func f(x int) int {\n\tif x > 0 {\n\t\treturn g(x, 9)\n\t}\n\treturn h(x, \"a  B\")\n// never", strings.Replace(goFile, "g(x, 1)", "g(x, 9)", 1), false},
 		{ContextAware, goFile, "func F(x int) int {\n\tif x > 0 {\n\t\treturn g(x, 1)\n\t}\n\treturn h(x, \"a  b\")", "func F(x int) int {\n\tif x > 0 {\n\t\treturn g(x, 9)\n\t}\n\treturn h(x, \"a  b\")", strings.Replace(goFile, "g(x, 1)", "g(x, 9)", 1), false},
 		{MultiOccurrence, "a.b a.b\n", "a.b", "c$1", "c$1 c$1\n", true},
 		{MultiOccurrence, "if a {\n\tfoo(1)\n\tbar(1)\n}\n\t\tfoo(1)\n\t\tbar(1)\n", "\tfoo(1)\n\tbar(1)", "\tfoo(2)\n\tbar(1)", "if a {\n\tfoo(2)\n\tbar(1)\n}\n\t\tfoo(2)\n\t\tbar(1)\n", true},
