@@ -330,10 +330,10 @@ func TestToolsApart(t *testing.T) {
 	}
 }
 
-// TestFilesLeadOneWay checks that files of a package do not use each other in a
+// TestLayersOfFiles checks that files of a package do not use each other in a
 // circle, so that a parameter can be followed from its flag to its effect in one
 // direction.
-func TestFilesLeadOneWay(t *testing.T) {
+func TestLayersOfFiles(t *testing.T) {
 	files, set := parse(t)
 	dirs := map[string][]string{}
 	for name := range files {
@@ -376,9 +376,9 @@ var touching = map[string]string{
 	"cmd/policycmd/init.go":   "it looks at a repository and writes its first policy",
 }
 
-// TestCommandLineTouchesNothing checks that the command line leaves files and
+// TestBannedInCommandLine checks that the command line leaves files and
 // processes to the engines.
-func TestCommandLineTouchesNothing(t *testing.T) {
+func TestBannedInCommandLine(t *testing.T) {
 	files, _ := parse(t)
 	touches := map[string]bool{}
 	for name, f := range files {

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -16,7 +15,6 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/rg"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 	"github.com/agentkit-go/agentkit/pkg/truncate"
-	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
 
 //go:embed glob.md
@@ -47,9 +45,7 @@ type globCall struct {
 	Cursor    string
 	TimeoutMS int
 
-	dir  workspace.Path
-	here bool   // the pattern was absolute: it says itself how deep it goes
-	note string // how the pattern was understood, where that is not what it says
+	prepared globTarget
 }
 
 // Params implements tool.Call.
@@ -74,34 +70,16 @@ func (g *globCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, err
 			return nil, tool.Errorf(tool.BadInput, "pattern %q leaves the directory it starts in", pattern).WithHint("name the directory with path, and let the pattern stay below it")
 		}
 	}
+	t := globTarget{path: g.Path, given: g.Patterns}
 	if len(g.Patterns) == 1 && filepath.IsAbs(g.Patterns[0]) && g.Path == "." {
-		g.absolute(env)
+		t = absoluteTarget(env, g.Patterns[0])
 	}
-	dir, err := env.Workspace.Resolve(g.Path)
-	g.dir = dir
-	need := dir.Read("glob")
+	var err error
+	t.dir, err = env.Workspace.Resolve(t.path)
+	g.prepared = t
+	need := t.dir.Read("glob")
 	need.Tree = true
 	return []policy.Access{need}, err
-}
-
-// absolute takes a pattern apart that begins with a slash. One whose directory
-// is not there is meant from the root on, as in an ignore file, and so is one
-// that names no directory.
-func (g *globCall) absolute(env *tool.Env) {
-	given := g.Patterns[0]
-	g.Path, g.Patterns[0] = split(given)
-	g.here = true
-	rest := strings.TrimPrefix(g.Path, "/")
-	if rest == g.Path { // a path with a drive
-		return
-	}
-	if there, err := env.Workspace.Resolve(g.Path); rest != "" && (err != nil || there.Exists) {
-		return
-	}
-	if below, err := env.Workspace.Resolve(cmp.Or(rest, ".")); err == nil && below.Exists {
-		g.Path = cmp.Or(rest, ".")
-		g.note = fmt.Sprintf("taken as %s: without a directory of that name, a pattern is relative to the root\n", tool.VisibleName(strings.TrimPrefix(given, "/")))
-	}
 }
 
 // climbs reports whether a part of the pattern, in any of its alternatives, is
@@ -109,20 +87,6 @@ func (g *globCall) absolute(env *tool.Env) {
 func climbs(pattern string) bool {
 	parts := strings.FieldsFunc(pattern, func(r rune) bool { return strings.ContainsRune(`/\{},`, r) })
 	return slices.Contains(parts, "..")
-}
-
-// split cuts an absolute pattern behind its last directory without a wildcard.
-func split(pattern string) (dir, rest string) {
-	parts := strings.Split(filepath.ToSlash(pattern), "/")
-	n := 0
-	for n < len(parts)-1 && !strings.ContainsAny(parts[n], wildcards) {
-		n++
-	}
-	dir = strings.Join(parts[:n], "/")
-	if dir == "" || strings.HasSuffix(dir, ":") {
-		dir += "/"
-	}
-	return dir, strings.Join(parts[n:], "/")
 }
 
 type globMeta struct {
@@ -140,22 +104,23 @@ type globMeta struct {
 
 // Run implements tool.Call.
 func (g *globCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
+	t := &g.prepared
 	switch {
-	case !g.dir.Exists:
-		return nil, tool.Errorf(tool.NotFound, "%s", tool.Absent(g.dir)).
-			Suggest(env.Workspace.Near(g.dir, 5)...).WithHint("check the path")
-	case g.dir.Type != policy.Dir:
-		return nil, tool.Errorf(tool.BadInput, "%s is not a directory", tool.Shown(g.dir)).WithHint("name the directory to search, or read the file")
+	case !t.dir.Exists:
+		return nil, tool.Errorf(tool.NotFound, "%s", tool.Absent(t.dir)).
+			Suggest(env.Workspace.Near(t.dir, 5)...).WithHint("check the path")
+	case t.dir.Type != policy.Dir:
+		return nil, tool.Errorf(tool.BadInput, "%s is not a directory", tool.Shown(t.dir)).WithHint("name the directory to search, or read the file")
 	}
 	o := rg.GlobOptions{
 		Resolved: true, Hidden: g.Hidden, NoIgnore: !g.Ignore, GlobalIgnore: rg.GlobalIgnoreFile(env.Getenv),
 		Allow: func(path string, isDir bool) bool {
 			return !isDir || env.May(policy.Access{Kind: policy.Read, Tool: "glob", Path: filepath.Clean(path), File: policy.Dir}) == nil
 		},
-		Dirs: g.wantsDirs(), Sort: rg.Order(g.Sort), Limit: g.Limit, Cursor: longCursor(env, g.Cursor), MaxEntries: maxGlobEntries,
+		Dirs: t.wantsDirs(), Sort: rg.Order(g.Sort), Limit: g.Limit, Cursor: longCursor(env, g.Cursor), MaxEntries: maxGlobEntries,
 		Timeout: time.Duration(g.TimeoutMS) * time.Millisecond,
 	}
-	res, err := rg.Glob(ctx, g.dir.Real, g.patterns(), o)
+	res, err := rg.Glob(ctx, t.dir.Real, t.patterns(), o)
 	switch {
 	case errors.Is(err, rg.ErrGlob):
 		return nil, tool.Errorf(tool.BadInput, "%w", err).WithHint("correct the pattern; src/**/*.{ts,tsx} is an example")
@@ -164,34 +129,22 @@ func (g *globCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	case err != nil:
 		return nil, err
 	}
-	g.fit(res, env.Limits)
+	fitGlob(res, len(t.prefix()), env.Limits)
 	res.Cursor = shortCursor(ctx, env, res.Cursor)
 	why := ""
 	if res.Total == 0 && res.Partial == "" {
-		why = g.nothing(ctx, env, o)
+		why = t.nothing(ctx, env, o)
 	}
 	skipped := skippedOf(res.Skipped, func(path string) string {
-		return env.Policy.Decide(&policy.Access{Kind: policy.Read, Tool: "glob", Path: filepath.Join(g.dir.Real, filepath.FromSlash(path)), File: policy.Dir}).Why
+		return env.Policy.Decide(&policy.Access{Kind: policy.Read, Tool: "glob", Path: filepath.Join(t.dir.Real, filepath.FromSlash(path)), File: policy.Dir}).Why
 	})
 	return g.result(res, skipped, why), context.Cause(ctx) // beside what was found until then
 }
 
-// wantsDirs says whether the patterns ask for directories: each ends in a slash
-// behind a wildcard.
-func (g *globCall) wantsDirs() bool {
-	return !slices.ContainsFunc(g.Patterns, func(pattern string) bool {
-		rest, ok := strings.CutSuffix(pattern, "/")
-		return !ok || !strings.ContainsAny(rest[strings.LastIndexByte(rest, '/')+1:], wildcards)
-	})
-}
-
-const wildcards = `*?[{\`
-
-// fit cuts the list to what the output holds, so that the cursor goes on where
+// fitGlob cuts the list to what the output holds, so that the cursor goes on where
 // the output ends.
-func (g *globCall) fit(res *rg.GlobResults, limits truncate.Limits) {
+func fitGlob(res *rg.GlobResults, prefix int, limits truncate.Limits) {
 	bytes, lines := roomOf(limits)
-	prefix := len(g.prefix())
 	for i, e := range res.Entries {
 		bytes -= prefix + len(tool.VisibleName(e.Path)) + len("/\n")
 		if (bytes < 0 || i >= lines) && i > 0 {
@@ -201,36 +154,14 @@ func (g *globCall) fit(res *rg.GlobResults, limits truncate.Limits) {
 	}
 }
 
-// patterns are the call's, where those without a slash match at any depth.
-func (g *globCall) patterns() []string {
-	var list []string
-	for _, pattern := range g.Patterns {
-		list = append(list, strings.TrimPrefix(pattern, "./"))
-		if !strings.Contains(pattern, "/") && pattern != "**" && !g.here {
-			list = append(list, "**/"+pattern)
-		}
-	}
-	return list
-}
-
-// prefix is what paths below the directory are shown with in front.
-func (g *globCall) prefix() string {
-	switch {
-	case !g.dir.Inside:
-		return strings.TrimSuffix(filepath.ToSlash(g.dir.Real), "/") + "/"
-	case g.dir.Rel != ".":
-		return g.dir.Rel + "/"
-	}
-	return ""
-}
-
 func (g *globCall) result(res *rg.GlobResults, skipped []tool.Skipped, why string) *tool.Result {
 	meta := &globMeta{
 		Count: len(res.Entries), Total: res.Total, Truncated: res.Truncated || res.Partial != "", NextCursor: res.Cursor, Changed: res.Changed,
 		Moved: res.Moved[:min(len(res.Moved), maxNamed)], Partial: res.Partial, Files: []string{}, Skipped: skipped, SkipCount: res.SkipCount,
 	}
-	what, prefix := "file", g.prefix()
-	if g.wantsDirs() {
+	t := &g.prepared
+	what, prefix := "file", t.prefix()
+	if t.wantsDirs() {
 		what = "directory"
 	}
 	var b strings.Builder
@@ -248,7 +179,7 @@ func (g *globCall) result(res *rg.GlobResults, skipped []tool.Skipped, why strin
 	case res.Total == 0:
 		b.WriteString("no files found\n")
 	}
-	b.WriteString(g.note)
+	b.WriteString(t.note)
 	if text := changes(res.Changed, res.Moved, res.MovedCount); text != "" {
 		b.WriteString("\n" + text)
 	}
@@ -261,7 +192,7 @@ func (g *globCall) result(res *rg.GlobResults, skipped []tool.Skipped, why strin
 	for _, s := range skipped[:min(len(skipped), 5)] {
 		fmt.Fprintf(&b, "not looked into: %s (%s)\n", tool.VisibleName(s.Path), s.Reason)
 	}
-	r := &tool.Result{Title: fmt.Sprintf("%s for %s", tool.Count(int64(res.Total), what), shorten(strings.Join(g.Patterns, " "))), Output: b.String(), Metadata: meta, No: res.Total == 0}
+	r := &tool.Result{Title: fmt.Sprintf("%s for %s", tool.Count(int64(res.Total), what), shorten(strings.Join(t.given, " "))), Output: b.String(), Metadata: meta, No: res.Total == 0}
 	if res.Partial == rg.PartialTimeout {
 		r.Error = tool.Errorf(tool.Timeout, "the search took longer than %d ms", g.TimeoutMS).WithHint("narrow path or pattern, or give a larger timeout_ms")
 	}

@@ -14,29 +14,29 @@ import (
 )
 
 // nothing says why nothing was found, by looking for what is near.
-func (g *globCall) nothing(ctx context.Context, env *tool.Env, o rg.GlobOptions) string {
-	if dir := g.plainDir(env); dir != "" {
+func (t *globTarget) nothing(ctx context.Context, env *tool.Env, o rg.GlobOptions) string {
+	if dir := t.plainDir(env); dir != "" {
 		return fmt.Sprintf("%s is a directory, and %s/** finds the files in it", tool.VisibleName(dir), tool.VisibleName(strings.TrimSuffix(dir, "/")))
 	}
-	if slices.ContainsFunc(g.Patterns, hasBareComma) {
+	if slices.ContainsFunc(t.given, hasBareComma) {
 		return "a comma stands for itself; give several patterns as a list or as {a,b}"
 	}
 	o.Limit, o.Sort, o.Cursor, o.MaxEntries, o.Timeout = 5, rg.ByPath, "", maxLookedFor, 2*time.Second
 	find := func(patterns []string) string {
-		res, err := rg.Glob(ctx, g.dir.Real, patterns, o)
+		res, err := rg.Glob(ctx, t.dir.Real, patterns, o)
 		if err != nil || res.Total == 0 {
 			return ""
 		}
 		var names []string
 		for _, e := range res.Entries {
-			names = append(names, tool.VisibleName(g.prefix()+e.Path))
+			names = append(names, tool.VisibleName(t.prefix()+e.Path))
 		}
 		if res.Total > len(names) {
 			names = append(names, fmt.Sprintf("and %d more", res.Total-len(names)))
 		}
 		return strings.Join(names, ", ")
 	}
-	patterns := g.patterns()
+	patterns := t.patterns()
 	folded, longer := make([]string, len(patterns)), make([]string, len(patterns))
 	for i, pattern := range patterns {
 		folded[i] = anyCase(pattern)
@@ -45,7 +45,7 @@ func (g *globCall) nothing(ctx context.Context, env *tool.Env, o rg.GlobOptions)
 	if near := find(folded); near != "" {
 		return "with other upper and lower case there is " + near
 	}
-	if !strings.ContainsAny(strings.Join(g.Patterns, ""), wildcards) {
+	if !strings.ContainsAny(strings.Join(t.given, ""), wildcards) {
 		if near := find(longer); near != "" {
 			return "the pattern has to match the whole name; there is " + near
 		}
@@ -85,12 +85,12 @@ func anyCase(pattern string) string {
 
 // plainDir gives the first pattern that is the name of a directory: glob lists
 // files, so it finds nothing there.
-func (g *globCall) plainDir(env *tool.Env) string {
-	for _, pattern := range g.Patterns {
+func (t *globTarget) plainDir(env *tool.Env) string {
+	for _, pattern := range t.given {
 		if strings.ContainsAny(pattern, wildcards) {
 			continue
 		}
-		dir, err := env.Workspace.Resolve(filepath.Join(g.Path, pattern))
+		dir, err := env.Workspace.Resolve(filepath.Join(t.path, pattern))
 		if err == nil && dir.Exists && dir.Type == policy.Dir && env.May(dir.Read("glob")) == nil {
 			return pattern
 		}

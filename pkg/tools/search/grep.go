@@ -51,7 +51,6 @@ type grepCall struct {
 	list, count, usual bool // -l and -c, and what grep has flags for and this does anyway
 
 	paths []workspace.Path
-	basic string // the pattern as it was given, where it was read as grep reads it without -E
 }
 
 // Params implements tool.Call.
@@ -90,17 +89,12 @@ const filesWithMatches = "files_with_matches"
 
 // Needs implements tool.Call.
 func (g *grepCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, error) {
-	switch {
-	case g.Mode == filesWithMatches || g.list:
-		g.Mode = "files"
-	case g.count:
-		g.Mode = "count"
-	}
-	if len(g.Paths) == 0 {
-		g.Paths = []string{"."}
+	names := g.Paths
+	if len(names) == 0 {
+		names = []string{"."}
 	}
 	var needs []policy.Access
-	for _, name := range g.Paths {
+	for _, name := range names {
 		p, err := env.Workspace.Resolve(name)
 		if err != nil {
 			return nil, err
@@ -113,36 +107,15 @@ func (g *grepCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, err
 	return needs, nil
 }
 
-type grepMeta struct {
-	Pattern    string         `json:"pattern"`
-	ReadAs     string         `json:"read_as,omitempty"` // the pattern that was searched for, where that is another
-	Matches    int64          `json:"matches"`
-	Files      int            `json:"files"`
-	Searched   int            `json:"searched"`
-	Truncated  bool           `json:"truncated"` // something was left out: matches, parts of lines, or what time was too short for
-	NextCursor string         `json:"next_cursor,omitempty"`
-	Changed    bool           `json:"changed,omitempty"` // the tree is not what it was when the cursor was made
-	Moved      []string       `json:"moved,omitempty"`   // files that changed since and are in no page from here on
-	Partial    string         `json:"partial,omitempty"` // why the search ended early; the counts are then lower bounds
-	Engine     string         `json:"engine"`
-	Skipped    []tool.Skipped `json:"skipped"`
-	SkipCount  int            `json:"skip_count"`
-	Results    []grepResult   `json:"results"`
-}
-
-type grepResult struct {
-	Path     string     `json:"path"`
-	Matches  int        `json:"matches"`
-	Encoding string     `json:"encoding,omitempty"` // what the lines were decoded from; absent for UTF-8
-	Lines    []grepLine `json:"lines,omitempty"`
-}
-
-type grepLine struct {
-	Line    int    `json:"line"`
-	Column  int    `json:"column,omitempty"` // of the first match, in bytes from 1; absent in lines of context
-	Text    string `json:"text"`
-	Partial bool   `json:"partial,omitempty"` // the line is longer
-	Lossy   bool   `json:"lossy,omitempty"`   // it has U+FFFD for bytes that are no text
+// mode is what to show, in our own words.
+func (g *grepCall) mode() rg.Mode {
+	switch {
+	case g.Mode == filesWithMatches || g.list:
+		return "files"
+	case g.count:
+		return "count"
+	}
+	return rg.Mode(g.Mode)
 }
 
 // Run implements tool.Call.
@@ -151,11 +124,11 @@ func (g *grepCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	if err != nil {
 		return nil, err
 	}
-	res, err := g.search(ctx, q)
+	res, basic, err := g.search(ctx, q)
 	if err != nil {
 		return nil, g.explain(err)
 	}
-	v := &grepView{call: g, res: res}
+	v := &grepView{mode: q.Mode, pattern: g.Pattern, literal: g.Literal, basic: basic, named: g.paths, res: res}
 	v.fit(env.Limits)
 	if res.FileCount == 0 && res.Searched == 0 && res.Partial == "" {
 		v.nothing = g.nothing(ctx, q)
@@ -164,7 +137,7 @@ func (g *grepCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	v.skipped = skippedOf(res.Skipped, func(path string) string {
 		return env.Policy.Decide(&policy.Access{Kind: policy.Read, Tool: "grep", Path: filepath.Join(q.Root, filepath.FromSlash(path))}).Why
 	})
-	r := &tool.Result{Title: v.title(), Output: v.render(plainly), Metadata: v.meta(), No: res.FileCount == 0}
+	r := &tool.Result{Title: v.title(), Output: v.render(tool.Unpainted), Metadata: v.meta(), No: res.FileCount == 0}
 	r.Pretty = v.render
 	if res.Partial == rg.PartialTimeout {
 		r.Error = tool.Errorf(tool.Timeout, "the search took longer than %d ms", g.TimeoutMS).WithHint("narrow path or include, or give a larger timeout_ms")
@@ -173,19 +146,18 @@ func (g *grepCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 }
 
 // search searches. A pattern with \| that finds nothing is read as grep reads
-// it without -E, which is where people have it from.
-func (g *grepCall) search(ctx context.Context, q rg.Query) (*rg.Results, error) {
-	res, err := rg.Search(ctx, q)
+// it without -E, which is where people have it from; readAs is that pattern then.
+func (g *grepCall) search(ctx context.Context, q rg.Query) (res *rg.Results, readAs string, err error) {
+	res, err = rg.Search(ctx, q)
 	basic, ok := rg.FromBasic(q.Pattern)
 	if !ok || q.Literal || err == nil && (res.FileCount > 0 || res.Partial != "") || err != nil && !errors.Is(err, rg.ErrCursor) {
-		return res, err
+		return res, "", err
 	}
 	q.Pattern = basic
 	if again, err := rg.Search(ctx, q); err == nil && again.FileCount > 0 {
-		g.basic = basic
-		return again, nil
+		return again, basic, nil
 	}
-	return res, err
+	return res, "", err
 }
 
 // nothing says why no file was searched, by looking for files that would be
@@ -217,9 +189,6 @@ func (g *grepCall) nothing(ctx context.Context, q rg.Query) string {
 	return "no file matches include: give several globs as a list or as {a,b}, and a directory as path or as DIR/**\n"
 }
 
-// maxLookedFor bounds the search for an explanation.
-const maxLookedFor = 50_000
-
 var errFound = errors.New("found")
 
 // maxLineShown is how many bytes of a line are shown, the match among them. With
@@ -246,7 +215,7 @@ func (g *grepCall) query(ctx context.Context, env *tool.Env) (rg.Query, error) {
 		Multiline: g.Multiline, DotAll: g.Multiline, CRLF: true,
 		Include: include, Exclude: exclude, Types: types,
 		Hidden: g.Hidden, NoIgnore: !g.Ignore, GlobalIgnore: rg.GlobalIgnoreFile(env.Getenv),
-		Mode: rg.Mode(g.Mode), Sort: rg.Order(g.Sort), Before: max(g.Before, g.Context), After: max(g.After, g.Context),
+		Mode: g.mode(), Sort: rg.Order(g.Sort), Before: max(g.Before, g.Context), After: max(g.After, g.Context),
 		MaxLineShown: maxLineShown, Limit: g.Limit, Cursor: longCursor(env, g.Cursor), Timeout: time.Duration(g.TimeoutMS) * time.Millisecond,
 	}
 	for _, p := range g.paths {

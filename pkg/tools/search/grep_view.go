@@ -15,15 +15,19 @@ import (
 
 // A grepView shows the results of a search.
 type grepView struct {
-	call    *grepCall
+	mode    rg.Mode
+	pattern string // as it was given
+	literal bool
+	basic   string           // what the pattern was read as where grep reads it so without -E; "" elsewhere
+	named   []workspace.Path // by the call
 	res     *rg.Results
 	skipped []tool.Skipped
 	nothing string // why no file was searched, a line
 }
 
 func (v *grepView) title() string {
-	res, pattern := v.res, shorten(v.call.Pattern)
-	if v.call.Mode == "files" {
+	res, pattern := v.res, shorten(v.pattern)
+	if v.mode == "files" {
 		return fmt.Sprintf("Found %s for %q", tool.Count(int64(res.FileCount), "file"), pattern)
 	}
 	return fmt.Sprintf("Found %s in %s for %q", tool.Count(res.Matches, "match"), tool.Count(int64(res.FileCount), "file"), pattern)
@@ -32,7 +36,7 @@ func (v *grepView) title() string {
 func (v *grepView) meta() *grepMeta {
 	res := v.res
 	m := &grepMeta{
-		Pattern: shorten(v.call.Pattern), ReadAs: shorten(v.call.basic), Matches: res.Matches, Files: res.FileCount, Searched: res.Searched,
+		Pattern: shorten(v.pattern), ReadAs: shorten(v.basic), Matches: res.Matches, Files: res.FileCount, Searched: res.Searched,
 		Truncated: res.Truncated || res.Partial != "", NextCursor: res.Cursor, Changed: res.Changed,
 		Moved: res.Moved[:min(len(res.Moved), maxNamed)], Partial: res.Partial,
 		Engine: string(res.Engine), Skipped: v.skipped, SkipCount: res.SkipCount, Results: []grepResult{},
@@ -56,12 +60,12 @@ func (v *grepView) fit(limits truncate.Limits) {
 	bytes, lines := roomOf(limits)
 	for i := range v.res.Files {
 		f := &v.res.Files[i]
-		head := v.heading(i, f, plainly)
+		head := v.heading(i, f, tool.Unpainted)
 		bytes, lines = bytes-len(head), lines-strings.Count(head, "\n")
 		fits, matches := bytes >= 0 && lines >= 0, 0
 		context := hasContext(f.Lines)
 		for k := range f.Lines {
-			row := renderLine(f.Lines, k, context, plainly)
+			row := renderLine(f.Lines, k, context, tool.Unpainted)
 			bytes, lines = bytes-len(row), lines-strings.Count(row, "\n")
 			if fits = bytes >= 0 && lines >= 0; !fits {
 				break
@@ -105,9 +109,9 @@ func (v *grepView) render(paint func(tool.Style, string) string) string {
 func (v *grepView) heading(i int, f *rg.FileResult, paint func(tool.Style, string) string) string {
 	name := paint(tool.Name, tool.VisibleName(f.Path))
 	switch {
-	case v.call.Mode == "files":
+	case v.mode == "files":
 		return name + "\n"
-	case v.call.Mode == "count":
+	case v.mode == "count":
 		return name + ":" + strconv.Itoa(f.Matches) + "\n"
 	case f.Encoding != "":
 		name += " (decoded from " + f.Encoding + ")"
@@ -120,13 +124,13 @@ func (v *grepView) heading(i int, f *rg.FileResult, paint func(tool.Style, strin
 
 // notices says what the list does not show by itself.
 func (v *grepView) notices(b *strings.Builder) {
-	g, res := v.call, v.res
+	res := v.res
 	if res.FileCount == 0 {
 		fmt.Fprintf(b, "no matches in %s\n%s", tool.Count(int64(res.Searched), "file"), v.nothing)
 	}
-	if _, ok := rg.FromBasic(g.Pattern); ok && !g.Literal && res.FileCount > 0 {
-		if g.basic != "" {
-			fmt.Fprintf(b, "\nread as grep does without -E: %s\n", shorten(g.basic))
+	if _, ok := rg.FromBasic(v.pattern); ok && !v.literal && res.FileCount > 0 {
+		if v.basic != "" {
+			fmt.Fprintf(b, "\nread as grep does without -E: %s\n", shorten(v.basic))
 		} else {
 			b.WriteString("\n\\| was taken for the character |; | by itself stands between alternatives\n")
 		}
@@ -136,7 +140,7 @@ func (v *grepView) notices(b *strings.Builder) {
 	}
 	if res.Truncated {
 		all := tool.Count(int64(res.FileCount), "file")
-		if g.Mode != "files" { // there each is read only up to its first match
+		if v.mode != "files" { // there each is read only up to its first match
 			all = tool.Count(res.Matches, "match") + " in " + all
 		}
 		fmt.Fprintf(b, "\n%s in all; go on with cursor=%s\n", all, res.Cursor)
@@ -151,7 +155,7 @@ func (v *grepView) notices(b *strings.Builder) {
 // not name: hardly anybody searches for text in those.
 func (v *grepView) notSearched(b *strings.Builder) {
 	named := func(path string) bool {
-		return slices.ContainsFunc(v.call.paths, func(p workspace.Path) bool { return tool.Shown(p) == path })
+		return slices.ContainsFunc(v.named, func(p workspace.Path) bool { return tool.Shown(p) == path })
 	}
 	var rows []string
 	binary := 0
@@ -168,8 +172,6 @@ func (v *grepView) notSearched(b *strings.Builder) {
 		fmt.Fprintf(b, "\n%d not searched:\n%s", n, strings.Join(rows[:min(len(rows), 5)], ""))
 	}
 }
-
-func plainly(_ tool.Style, text string) string { return text }
 
 // renderLine prints one of the lines of a file, with a mark before it where
 // lines are missing.
@@ -202,4 +204,36 @@ func renderLine(lines []rg.Line, k int, context bool, paint func(tool.Style, str
 
 func hasContext(lines []rg.Line) bool {
 	return slices.ContainsFunc(lines, func(l rg.Line) bool { return !l.Match })
+}
+
+type grepMeta struct {
+	Pattern    string         `json:"pattern"`
+	ReadAs     string         `json:"read_as,omitempty"` // the pattern that was searched for, where that is another
+	Matches    int64          `json:"matches"`
+	Files      int            `json:"files"`
+	Searched   int            `json:"searched"`
+	Truncated  bool           `json:"truncated"` // something was left out: matches, parts of lines, or what time was too short for
+	NextCursor string         `json:"next_cursor,omitempty"`
+	Changed    bool           `json:"changed,omitempty"` // the tree is not what it was when the cursor was made
+	Moved      []string       `json:"moved,omitempty"`   // files that changed since and are in no page from here on
+	Partial    string         `json:"partial,omitempty"` // why the search ended early; the counts are then lower bounds
+	Engine     string         `json:"engine"`
+	Skipped    []tool.Skipped `json:"skipped"`
+	SkipCount  int            `json:"skip_count"`
+	Results    []grepResult   `json:"results"`
+}
+
+type grepResult struct {
+	Path     string     `json:"path"`
+	Matches  int        `json:"matches"`
+	Encoding string     `json:"encoding,omitempty"` // what the lines were decoded from; absent for UTF-8
+	Lines    []grepLine `json:"lines,omitempty"`
+}
+
+type grepLine struct {
+	Line    int    `json:"line"`
+	Column  int    `json:"column,omitempty"` // of the first match, in bytes from 1; absent in lines of context
+	Text    string `json:"text"`
+	Partial bool   `json:"partial,omitempty"` // the line is longer
+	Lossy   bool   `json:"lossy,omitempty"`   // it has U+FFFD for bytes that are no text
 }

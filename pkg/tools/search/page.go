@@ -123,3 +123,6 @@ func shorten(text string) string {
 	}
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
+
+// maxLookedFor bounds the search for an explanation.
+const maxLookedFor = 50_000
