@@ -371,6 +371,7 @@ var touching = map[string]string{
 	"cmd/config.go":           "it looks for the configuration",
 	"cmd/doctor.go":           "it looks at everything",
 	"cmd/root.go":             "it asks where the program itself is",
+	"cmd/live.go":             "it looks whether anybody reads standard output",
 	"cmd/policycmd/cases.go":  "it reads files of cases",
 	"cmd/policycmd/import.go": "it reads another agent's settings",
 	"cmd/policycmd/init.go":   "it looks at a repository and writes its first policy",

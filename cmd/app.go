@@ -84,3 +84,6 @@ func (a *app) readStdin() ([]byte, error) {
 	}
 	return data, nil
 }
+
+// exitUnread is the exit status where nobody has read the result.
+const exitUnread = tool.ExitSignal + int(syscall.SIGPIPE)

@@ -103,9 +103,6 @@ func (h *head) take(text string) string {
 	return text[:n]
 }
 
-// exitUnread is the exit status where nobody has read the result.
-const exitUnread = tool.ExitSignal + int(syscall.SIGPIPE)
-
 // readerLooks is the time between two looks at whether anybody still reads.
 const readerLooks = 100 * time.Millisecond
 
