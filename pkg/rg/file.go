@@ -43,18 +43,21 @@ type fileSearch struct {
 	pending  []pendingLine
 	guess    text.Encoding // of the file, where it is not UTF-8
 	guessed  bool
-	most     int // bytes held at once
+	most     int   // bytes held at once
+	total    int64 // bytes read by now, of all files
 }
 
 const (
-	firstBuffer = 256 << 10
+	smallBuffer = 64 << 10 // at first: fresh memory costs more than reading twice
+	largeBuffer = 256 << 10
+	largeAfter  = 4 << 20   // bytes read
 	maxHeld     = 256 << 20 // of a file: a line that is longer, or in a multiline search a file, is not searched
 	maxKept     = 1 << 20   // of lines kept as context when the buffer moves on
 	headChecked = 1 << 10   // of each file is looked through for a zero byte
 )
 
 func newFileSearch(p *plan, q *Query, stop *atomic.Bool) *fileSearch {
-	return &fileSearch{matcher: newMatcher(p, stop), q: q, stop: stop, buf: make([]byte, 64<<10), most: maxHeld}
+	return &fileSearch{matcher: newMatcher(p, stop), q: q, stop: stop, buf: make([]byte, smallBuffer), most: maxHeld}
 }
 
 // search looks through a file. The result's lines are the caller's to keep.
@@ -64,7 +67,7 @@ func (s *fileSearch) search(f source, ask func() request) found {
 	s.guessed = false
 	s.base, s.number, s.counted, s.context, s.trailing = 0, 1, 0, 0, 0
 	s.pending = s.pending[:0]
-	n, end, err := s.fill(f, 0, firstBuffer)
+	n, end, err := s.fill(f, 0, s.piece())
 	if err != nil {
 		return found{reason: errorReason(err)}
 	}
@@ -75,7 +78,7 @@ func (s *fileSearch) search(f source, ask func() request) found {
 		u.out = bytes.Clone(u.out)
 		f = u
 		mark = 0
-		n, end, err = s.fill(f, 0, firstBuffer)
+		n, end, err = s.fill(f, 0, s.piece())
 		if err != nil {
 			return found{reason: errorReason(err)}
 		}
@@ -106,6 +109,14 @@ func (s *fileSearch) isBinary(text []byte) bool {
 	return !s.q.Binary && bytes.IndexByte(text, 0) >= 0
 }
 
+// piece is how much is searched at a time.
+func (s *fileSearch) piece() int {
+	if s.total < largeAfter {
+		return smallBuffer
+	}
+	return largeBuffer
+}
+
 // fill reads behind buf[:n] until limit bytes are there or the file ends.
 func (s *fileSearch) fill(f source, n, limit int) (int, bool, error) {
 	for n < limit {
@@ -118,6 +129,7 @@ func (s *fileSearch) fill(f source, n, limit int) (int, bool, error) {
 			return n, true, err
 		}
 		n += k
+		s.total += int64(k)
 		if k == 0 || k < len(free) && f.atEnd(s.base+int64(n)) {
 			return n, true, nil
 		}
@@ -133,7 +145,7 @@ func (s *fileSearch) grow(to int) {
 
 // byLines searches buffer after buffer of whole lines.
 func (s *fileSearch) byLines(f source, n int, end bool) {
-	from, checked, limit := 0, 0, firstBuffer
+	from, checked, limit := 0, 0, s.piece()
 	for !s.stop.Load() {
 		if !end && s.isBinary(s.buf[checked:n]) {
 			s.reason = ReasonBinary
@@ -163,7 +175,7 @@ func (s *fileSearch) byLines(f source, n int, end bool) {
 		from = s.advance(upto, n)
 		n -= upto - from
 		checked = n
-		limit = max(firstBuffer, 2*n)
+		limit = max(s.piece(), 2*n)
 		var err error
 		if n, end, err = s.fill(f, n, limit); err != nil {
 			s.reason = errorReason(err)

@@ -73,7 +73,7 @@ func TestLongLineShowsAWindow(t *testing.T) {
 
 func TestLineLongerThanTheBuffer(t *testing.T) {
 	root := t.TempDir()
-	put(t, root, "a.txt", strings.Repeat("x", 33<<20)+"y\nx\n", "b.txt", strings.Repeat("y", 3*firstBuffer)+"x")
+	put(t, root, "a.txt", strings.Repeat("x", 33<<20)+"y\nx\n", "b.txt", strings.Repeat("y", 3*largeBuffer)+"x")
 	for pattern, want := range map[string]int64{"x$": 2, "^x": 2, "xy": 1} { // none at the border of a buffer
 		if r := find(t, Query{Root: root, Pattern: pattern}); r.Matches != want || r.SkipCount != 0 {
 			t.Errorf("%s: %d matches, want %d; skipped %v", pattern, r.Matches, want, r.Skipped)
@@ -85,7 +85,7 @@ func TestLineLongerThanTheBuffer(t *testing.T) {
 // found, and the rest is said not to have been searched.
 func TestLineTooLong(t *testing.T) {
 	root := t.TempDir()
-	put(t, root, "a.txt", "needle\n"+strings.Repeat("x", 2*firstBuffer)+"needle\nneedle\n")
+	put(t, root, "a.txt", "needle\n"+strings.Repeat("x", 2*largeBuffer)+"needle\nneedle\n")
 	q, err := Query{Root: root, Pattern: "needle$"}.withDefaults()
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +95,7 @@ func TestLineTooLong(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newFileSearch(p, &q, new(atomic.Bool))
-	s.most = firstBuffer + 5000
+	s.most = largeBuffer + 5000
 	f, err := openRootFile(filepath.Join(root, "a.txt"), false)
 	if err != nil {
 		t.Fatal(err)

@@ -92,7 +92,7 @@ func tortureTree(t testing.TB) string {
 func bigText() string {
 	var b strings.Builder
 	filler := strings.Repeat("filler text, ", 30)
-	for i := 0; b.Len() < 3*firstBuffer; i++ {
+	for i := 0; b.Len() < 3*largeBuffer; i++ {
 		switch {
 		case i%97 == 0:
 			fmt.Fprintf(&b, "needle %d\n", i)
