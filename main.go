@@ -8,11 +8,16 @@ import (
 	"syscall"
 
 	"github.com/agentkit-go/agentkit/cmd"
-	_ "github.com/agentkit-go/agentkit/pkg/early" // becomes a stage or supervisor where that is asked for
+	"github.com/agentkit-go/agentkit/pkg/gate"
+	"github.com/agentkit-go/agentkit/pkg/job"
+	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
 func main() {
+	if code, handled := job.Stage(os.Args[1:], sandbox.NewConfiner(gate.Build)); handled {
+		os.Exit(code) // this process was the stage or the supervisor of a command
+	}
 	ctx := interruptible(context.Background())
 	os.Exit(cmd.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
