@@ -80,7 +80,8 @@ func (l *language) checked() bool {
 func languages() []language {
 	return []language{
 		{name: "Go", endings: ".go", pure: outlineGo, check: checkGo},
-		{name: "JSON", endings: ".json .ipynb .webmanifest .geojson", pure: outlineJSON, check: checkJSON, headless: true},
+		{name: "JSON", endings: ".json .webmanifest .geojson", pure: outlineJSON, check: checkJSON, headless: true},
+		{name: "Jupyter notebook", endings: ".ipynb", pure: outlineNotebook, check: checkJSON, headless: true},
 		{name: "JSON with comments", endings: ".jsonc .json5 .code-workspace", pure: outlineJSON, headless: true},
 		{name: "YAML", endings: ".yaml .yml", pure: outlineYAML, check: checkYAML, hash: true, bare: true},
 		{name: "TOML", endings: ".toml", files: "Cargo.lock poetry.lock uv.lock Pipfile", pure: outlineTOML, check: checkTOML, hash: true, bare: true},

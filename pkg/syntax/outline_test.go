@@ -40,6 +40,9 @@ func TestOutline(t *testing.T) {
 			t.Errorf("%s: %v", file, err)
 		}
 		seen[languageOf(name, data).name] = true
+		if strings.HasSuffix(file, ".ipynb") && !languageNamed("Python").outlined() {
+			continue // this build sees the cells, not what is in them
+		}
 		if got := render(symbols); *update {
 			if err := os.WriteFile(file+".outline", []byte(got), 0o644); err != nil {
 				t.Fatal(err)

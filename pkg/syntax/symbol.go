@@ -42,6 +42,7 @@ const (
 	Field     Kind = "field"
 	Module    Kind = "module" // namespaces and packages, too
 	Impl      Kind = "impl"   // of a trait or protocol for a type
+	Cell      Kind = "cell"   // of a notebook
 	Heading   Kind = "heading"
 	Key       Kind = "key"
 	Rule      Kind = "rule"
@@ -114,6 +115,9 @@ func OutlineContext(ctx context.Context, name string, data []byte) ([]Symbol, er
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if !bytes.Contains(data, []byte("\n")) {
+		data = bytes.ReplaceAll(data, []byte("\r"), []byte("\n")) // lines as of old Macintoshes
 	}
 	found := &collector{lines: bytes.Split(data, []byte("\n")), lang: lang}
 	var err error

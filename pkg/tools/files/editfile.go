@@ -75,7 +75,7 @@ func (f *editFile) list(ctx context.Context, content []byte) ([]edit.Edit, error
 		if item.Symbol == "" {
 			continue
 		}
-		first, last, err := symbolSpan(ctx, tool.Shown(f.path), content, item.Symbol)
+		first, last, err := symbolSpan(ctx, tool.Shown(f.path), content, item.Symbol, item.Old == "")
 		if err != nil {
 			return nil, err
 		}

@@ -190,6 +190,8 @@ type readSymbol struct {
 	First   int         `json:"first_line"` // where its comment and decorators begin
 	Line    int         `json:"line"`
 	EndLine int         `json:"end_line"`
+
+	Doubt *syntax.Problem `json:"doubt,omitempty"` // the mistake that may make end_line wrong
 }
 
 // maxColumnBytes bounds how much of one line is held to find a column: 64 MiB.

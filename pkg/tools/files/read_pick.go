@@ -34,7 +34,7 @@ func (r *readCall) pickSymbol(ctx context.Context, decoded []byte, meta *readMet
 	if err != nil {
 		return nil, err
 	}
-	meta.Symbol = &readSymbol{s.Path(), s.Kind, s.First, s.Line, s.EndLine}
+	meta.Symbol = &readSymbol{s.Path(), s.Kind, s.First, s.Line, s.EndLine, s.Doubt}
 	return []span{{int64(s.First), int64(s.EndLine)}}, nil
 }
 

@@ -172,6 +172,8 @@ func (r *readCall) footer(meta *readMeta, spans []span, next int64) string {
 		return fmt.Sprintf("[lines %d-%d%s; go on with offset=%d]\n", meta.Offset, next-1, of, next)
 	case len(r.ranges) > 0:
 		return ""
+	case meta.Symbol != nil && meta.Symbol.Doubt != nil:
+		return fmt.Sprintf("[%s %s: lines %d-%d%s; where it ends is not sure: line %d: %s]\n", meta.Symbol.Kind, meta.Symbol.Name, meta.Offset, next-1, of, meta.Symbol.Doubt.Line, meta.Symbol.Doubt.Message)
 	case meta.Symbol != nil:
 		return fmt.Sprintf("[%s %s: lines %d-%d%s]\n", meta.Symbol.Kind, meta.Symbol.Name, meta.Offset, next-1, of)
 	case meta.Block != nil:

@@ -15,11 +15,18 @@ import (
 // symbolSpan returns the lines of a symbol, counted from 1, with the comments
 // and decorators that belong to it. The name is that of the file, which tells
 // the language; data is its text in UTF-8; for symbol see [findSymbol]. It is
-// an error when the lines hold part of another symbol, too.
-func symbolSpan(ctx context.Context, name string, data []byte, symbol string) (first, last int, err error) {
+// an error when the lines hold part of another symbol, too. Where all of them
+// are to be replaced it is one when a mistake puts the symbol's end into doubt,
+// for they may be those of what follows.
+func symbolSpan(ctx context.Context, name string, data []byte, symbol string, replaced bool) (first, last int, err error) {
 	all, s, err := findSymbol(ctx, name, data, symbol)
 	if err != nil {
 		return 0, 0, err
+	}
+	if d := s.Doubt; d != nil && replaced {
+		return 0, 0, tool.Errorf(tool.Conflict, "where %s ends is not sure: lines %d-%d as far as they can be read, but line %d: %s", s.Path(), s.First, s.EndLine, d.Line, d.Message).
+			With(map[string]any{"symbol": s.Path(), "first_line": s.First, "end_line": s.EndLine, "line": d.Line, "reason": d.Message, "text": d.Text}).
+			WithHint("look at lines %d-%d with read, and give those that are to go as old_string", max(1, min(s.First, d.Line)-2), max(s.EndLine, d.Line)+5)
 	}
 	if other := entangled(all, s, data); other != nil {
 		return 0, 0, tool.Errorf(tool.Ambiguous, "%s shares a line with %s", s.Path(), other.Path()).
@@ -50,7 +57,7 @@ func findSymbol(ctx context.Context, name string, data []byte, symbol string) (a
 			list = slices.DeleteFunc(list, func(s syntax.Symbol) bool { return line < s.First || line > s.EndLine })
 		}
 	}
-	list = narrow(list, symbol)
+	list = syntax.Narrow(list, symbol)
 	switch {
 	case len(list) == 1:
 		return all, list[0], nil
@@ -65,28 +72,6 @@ func findSymbol(ctx context.Context, name string, data []byte, symbol string) (a
 		return nil, found, e.WithHint("did you mean %s?", near[0])
 	}
 	return nil, found, e.WithHint("outline lists the symbols of the file")
-}
-
-// narrow leaves, of the symbols with a name, the ones that it most likely
-// means.
-func narrow(list []syntax.Symbol, symbol string) []syntax.Symbol {
-	for _, keep := range []func(syntax.Symbol) bool{
-		func(s syntax.Symbol) bool { return s.Path() == symbol },
-		func(s syntax.Symbol) bool { return s.Kind != syntax.Prototype },
-	} {
-		if some := slices.DeleteFunc(slices.Clone(list), func(s syntax.Symbol) bool { return !keep(s) }); len(some) > 0 {
-			list = some
-		}
-	}
-	// One thing under two names, as in typedef struct a {...} a.
-	for _, s := range list {
-		if !slices.ContainsFunc(list, func(o syntax.Symbol) bool {
-			return o.Path() != s.Path() || o.First < s.First || o.EndLine > s.EndLine
-		}) {
-			return []syntax.Symbol{s}
-		}
-	}
-	return list
 }
 
 // maxCandidates is how many of several symbols an error names.
@@ -117,14 +102,20 @@ func entangled(all []syntax.Symbol, s syntax.Symbol, data []byte) *syntax.Symbol
 	for i, o := range all {
 		apart := o.First > s.EndLine || o.EndLine < s.First
 		within := o.First >= s.First && o.EndLine <= s.EndLine
-		inside := within && (strings.HasPrefix(o.Path(), s.Path()+".") || o.Path() == s.Path())
-		around := strings.HasPrefix(s.Path(), o.Path()+".") && o.Line < s.First &&
+		inside := within && (strings.HasPrefix(o.Path(), s.Path()+".") || o.Path() == s.Path() || s.Kind == syntax.Impl || parameter(s, o))
+		around := (strings.HasPrefix(s.Path(), o.Path()+".") || o.Kind == syntax.Impl) && o.Line < s.First &&
 			(o.EndLine > s.EndLine || o.EndLine == s.EndLine && !overclosed(data, s))
 		if !apart && !inside && !around {
 			return &all[i]
 		}
 	}
 	return nil
+}
+
+// parameter reports whether o is a field that a parameter of the constructor s
+// declares, as in TypeScript.
+func parameter(s, o syntax.Symbol) bool {
+	return s.Name == "constructor" && o.Kind == syntax.Field && o.Parent == s.Parent
 }
 
 // overclosed reports whether the lines of s close more brackets than they

@@ -58,9 +58,23 @@ var one, two = 1, 2
 		{"a.js", jsFile, "A.f", 0, 0, tool.Ambiguous, ""},                               // its last line ends the class, too
 		{"a.js", jsFile, "B.g", 0, 0, tool.Ambiguous, ""},
 		{"a.js", jsFile, "A", 1, 4, "", ""},
+		// a missing brace swallows what follows, and a second one ends it early
+		{"a.js", "function one() {\n  if (x) {\n    y();\n}\n\nfunction two() {\n}\n", "one", 0, 0, tool.NotFound, ""},
+		{"a.ts", "function one() {\n  if (x) {\n  }}\n}\n\nfunction two() {\n}\n", "two", 6, 7, "", ""},
+		{"a.c", "int one(void)\n{\n\tif (x) {\n\t\ty();\n}\n\nint two(void)\n{\n}\n", "one", 0, 0, tool.Conflict, ""},
+		{"a.py", "def one():\n    x = (1,\n\ndef two():\n    pass\n", "one", 0, 0, tool.Conflict, ""},
+		{"a.go", "package a\n\nfunc f() {\n\tx(\n}\n\nfunc g() {\n}\n", "f", 0, 0, tool.Conflict, ""},
+		{"a.go", "package a\n\nfunc f() {\n\tx(\n}\n\nfunc g() {\n}\n", "g", 7, 8, "", ""},
+		{"a.cs", "class A\n{\n    void F()\n    {\n#if X\n        if (a) {\n#else\n        if (b) {\n#endif\n        }\n    }\n\n    void G() { }\n}\n", "A.F", 3, 11, "", ""},
+		{"a.cs", "class A\n{\n    void F()\n    {\n#if X\n        if (a) {\n#else\n        {{\n#endif\n        }\n    }\n\n    void G() { }\n}\n", "A.F", 0, 0, tool.Conflict, ""},
+		{"a.rs", "struct A;\nimpl A {\n    fn f() {}\n}\nimpl From<u8> for A {\n    fn from(a: u8) -> A { A }\n}\n", "A.f", 3, 3, "", ""},
+		{"a.rs", "struct A;\nimpl A {\n    fn f() {}\n}\nimpl From<u8> for A {\n    fn from(a: u8) -> A { A }\n}\n", "From<u8>", 5, 7, "", ""},
+		{"a.ts", "class A {\n  constructor(private b: string) {}\n}\n", "A.constructor", 2, 2, "", ""},
+		{"a.ex", "defmodule A do\n  @doc \"f\"\n  def f(1), do: 1\n  def f(n), do: n\nend\n", "f", 2, 4, "", ""},
+		{"a.py", "def one():\r    pass\r\rdef two():\r    pass\r", "two", 4, 5, "", ""}, // as on old Macintoshes
 	}
 	for _, test := range tests {
-		first, last, err := symbolSpan(context.Background(), test.file, []byte(test.text), test.symbol)
+		first, last, err := symbolSpan(context.Background(), test.file, []byte(test.text), test.symbol, true)
 		var e *tool.Error
 		if err != nil && !errors.As(err, &e) {
 			t.Errorf("%s %q: %v is no error for a caller", test.file, test.symbol, err)

@@ -90,7 +90,7 @@ func kindNames() []string {
 	var names []string
 	for _, k := range []syntax.Kind{
 		syntax.Function, syntax.Prototype, syntax.Method, syntax.Macro, syntax.Type, syntax.Class, syntax.Interface,
-		syntax.Struct, syntax.Enum, syntax.Constant, syntax.Variable, syntax.Field, syntax.Module, syntax.Heading,
+		syntax.Struct, syntax.Impl, syntax.Enum, syntax.Constant, syntax.Variable, syntax.Field, syntax.Module, syntax.Cell, syntax.Heading,
 		syntax.Key, syntax.Rule, syntax.Element, syntax.Table, syntax.View, syntax.Index, syntax.Trigger,
 	} {
 		names = append(names, string(k))
@@ -376,7 +376,7 @@ func (o *outlineCall) add(meta *outlineMeta, f outlinedFile) {
 	switch {
 	case cut:
 		if meta.BrokenAll++; len(meta.Broken) < maxUnread {
-			meta.Broken = append(meta.Broken, outlinePartial{f.path, partial.Reason, partial.Line})
+			meta.Broken = append(meta.Broken, outlinePartial{f.path, partial.Reason, partial.Line, partial.Faults[:min(len(partial.Faults), maxMistakes)]})
 		}
 	case errors.Is(f.err, syntax.ErrNoGrammar):
 		o.skip(meta, f.path, "language not known")
@@ -393,6 +393,6 @@ func (o *outlineCall) add(meta *outlineMeta, f outlinedFile) {
 	}
 	meta.Files++
 	for _, s := range f.symbols {
-		meta.Symbols = append(meta.Symbols, outlineSymbol{f.path, s.Name, s.Kind, s.Line, s.EndLine, s.Parent, s.First, s.Signature, s.Depth})
+		meta.Symbols = append(meta.Symbols, outlineSymbol{f.path, s.Name, s.Kind, s.Line, s.EndLine, s.Parent, s.First, s.Signature, s.Doubt, s.Depth})
 	}
 }

@@ -35,14 +35,21 @@ type outlineSymbol struct {
 	Parent    string      `json:"parent"`
 	First     int         `json:"first_line"` // where its comment and decorators begin
 	Signature string      `json:"signature"`
-	depth     int
+
+	Doubt *syntax.Problem `json:"doubt,omitempty"` // the mistake that may make end_line wrong
+	depth int
 }
 
 type outlinePartial struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
 	Line   int    `json:"line,omitempty"`
+
+	Mistakes []syntax.Problem `json:"mistakes,omitempty"` // the first of them
 }
+
+// maxMistakes is how many mistakes of one file are named.
+const maxMistakes = 3
 
 // makeRoom leaves out what says least.
 func (m *outlineMeta) makeRoom() {
@@ -87,6 +94,7 @@ type outlineWriter struct {
 	paint   func(tool.Style, string) string
 	several bool // files
 	lines   int
+	doubts  int // symbols whose end is not sure
 	last    outlineSymbol
 	b       strings.Builder
 }
@@ -108,6 +116,10 @@ func (w *outlineWriter) symbol(s *outlineSymbol) {
 	lines := fmt.Sprint(s.Line)
 	if s.EndLine > s.Line {
 		lines = fmt.Sprintf("%d-%d", s.Line, s.EndLine)
+	}
+	if s.Doubt != nil {
+		lines += "?"
+		w.doubts++
 	}
 	fmt.Fprintf(&w.b, "%s %s%s\n", w.paint(tool.Number, fmt.Sprintf("%9s", lines)), strings.Repeat("  ", s.depth), s.line())
 	w.lines++
@@ -142,6 +154,12 @@ func (m *outlineMeta) render(paint func(tool.Style, string) string) string {
 			at = fmt.Sprintf(" from line %d on", f.Line)
 		}
 		fmt.Fprintf(b, "%s may hold more: %s%s\n", tool.VisibleName(f.Path), f.Reason, at)
+		for _, p := range f.Mistakes {
+			fmt.Fprintf(b, "%9d   %s\n", p.Line, tool.VisibleName(p.Message))
+		}
+	}
+	if w.doubts > 0 {
+		b.WriteString("? marks what may end elsewhere, for a mistake inside or beside it\n")
 	}
 	if m.Partial != "" {
 		fmt.Fprintf(b, "\nthe outline ended early (%s): there may be more\n", m.Partial)
