@@ -45,7 +45,7 @@ var layers = map[string]layer{
 	"pkg/tools/files":  {"pkg/change pkg/edit pkg/notebook pkg/param pkg/pdftext pkg/policy pkg/syntax pkg/text pkg/tool pkg/truncate pkg/workspace", "", family},
 	"pkg/tools/search": {"pkg/nearest pkg/param pkg/policy pkg/rg pkg/syntax pkg/text pkg/tool pkg/truncate pkg/workspace", "", family},
 	"pkg/tools/plan":   {"pkg/param pkg/policy pkg/tool", "", family},
-	"pkg/tool":         {"pkg/audit pkg/change pkg/nearest pkg/param pkg/policy pkg/safefile pkg/session pkg/truncate pkg/workspace", "", "a tool is the same behind every face"},
+	"pkg/tool":         {"pkg/audit pkg/change pkg/machine pkg/nearest pkg/param pkg/policy pkg/safefile pkg/session pkg/truncate pkg/workspace", "", "a tool is the same behind every face"},
 	"pkg/machine":      {"pkg/killtree pkg/safefile pkg/sandbox", "github.com/mattn/go-isatty golang.org/x/sys/", "it tells what the machine offers, whoever asks"},
 
 	"pkg/gate":       {"pkg/machine pkg/policy pkg/sandbox pkg/shellparse pkg/workspace", "", "it joins the policy and the sandbox, and is the only place that does"},
@@ -297,7 +297,7 @@ func parse(t *testing.T) (map[string]*ast.File, *token.FileSet) {
 // TestToolsApart checks that no tool's file uses a name that another tool's
 // file declares: what two tools share has a file of its own.
 func TestToolsApart(t *testing.T) {
-	tools := map[string]bool{} // files that declare a *tool.Tool
+	tools := map[string]bool{} // files that declare a tool.Tool
 	files, set := parse(t)
 	dirs := map[string]bool{}
 	for file, f := range files {
@@ -475,13 +475,9 @@ func declared(d ast.Decl, yield func(string, ast.Expr)) {
 	}
 }
 
-// isTool reports whether v is &tool.Tool{...}.
+// isTool reports whether v is tool.Tool{...}.
 func isTool(v ast.Expr) bool {
-	u, ok := v.(*ast.UnaryExpr)
-	if !ok {
-		return false
-	}
-	c, ok := u.X.(*ast.CompositeLit)
+	c, ok := v.(*ast.CompositeLit)
 	if !ok {
 		return false
 	}

@@ -149,12 +149,12 @@ func languageReport() finding {
 }
 
 func (a *app) rootReport() finding {
-	w, _, err := a.place()
+	env, err := a.place()
 	if err != nil {
 		return failure(err)
 	}
-	defer w.Close()
-	return fine("%s", w.Root())
+	defer env.Workspace.Close()
+	return fine("%s", env.Workspace.Root())
 }
 
 // stateReport tries to write where state is kept, and takes it away again.
@@ -198,12 +198,12 @@ func (a *app) stateReport() finding {
 
 // policyReport loads the policy as a call does.
 func (a *app) policyReport() finding {
-	w, s, err := a.place()
+	env, err := a.place()
 	if err != nil {
 		return warning("see root", "not looked at: there is no root")
 	}
-	defer w.Close()
-	p, err := load(a.sources(&tool.Env{Workspace: w, Session: s, Getenv: a.getenv, Environ: a.environ, Now: time.Now}))
+	defer env.Workspace.Close()
+	p, err := load(a.sources(env))
 	if err != nil {
 		return failure(err)
 	}

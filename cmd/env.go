@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/audit"
@@ -28,14 +29,9 @@ func (a *app) env(ctx context.Context) (*tool.Env, error) {
 	if a.Dialect != "" {
 		return nil, tool.Errorf(tool.Unsupported, "dialect %q is not there yet", a.Dialect).WithHint("leave --dialect out")
 	}
-	env := &tool.Env{
-		Getenv: a.getenv, Environ: a.environ, Now: time.Now, Stderr: a.stderr, DryRun: a.DryRun, Ripgrep: a.RG, Self: a.self, NoFork: a.Fork == "off",
-		Limits: truncate.Limits{Lines: a.MaxLines, Bytes: a.MaxBytes, Tokens: a.MaxTokens}, MaxLines: a.MaxLines,
-	}
-	fillLimits(&env.Limits)
 	go tool.Learn(&audit.Record{})
-	var err error
-	if env.Workspace, env.Session, err = a.place(); err != nil {
+	env, err := a.place()
+	if err != nil {
 		return nil, err
 	}
 	// Before anything is read that it may have changed.
@@ -80,26 +76,36 @@ func fillLimits(l *truncate.Limits) {
 	}
 }
 
-// place opens the workspace and describes the session.
-func (a *app) place() (*workspace.Workspace, *session.Session, error) {
+// place is an environment without a policy: the workspace, the session, the
+// machine, and what was set.
+func (a *app) place() (*tool.Env, error) {
 	root := a.Root
 	if root == "" {
 		root = "."
 	}
 	abs, err := filepath.Abs(root)
 	if err != nil {
-		return nil, nil, tool.Errorf(tool.IO, "finding the current directory: %w", err).WithHint("give --root")
+		return nil, tool.Errorf(tool.IO, "finding the current directory: %w", err).WithHint("give --root")
 	}
 	state, err := a.stateDir()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	w, err := workspace.Open(abs, workspace.Options{Home: a.home(), Temp: a.temp(), LockDir: filepath.Join(state, "locks")})
-	if err != nil {
-		return nil, nil, tool.Errorf(tool.BadInput, "opening the root: %w", err).WithHint("name an existing directory with --root")
+	env := &tool.Env{
+		Getenv: a.getenv, Environ: a.environ, Now: time.Now, Stderr: a.stderr, DryRun: a.DryRun, Ripgrep: a.RG, Self: a.self, NoFork: a.Fork == "off",
+		Limits: truncate.Limits{Lines: a.MaxLines, Bytes: a.MaxBytes, Tokens: a.MaxTokens}, MaxLines: a.MaxLines,
+		Machine: sync.OnceValue(func() machine.Machine { return machine.This(state, a.self) }), Temp: machine.TempDirs(a.getenv),
 	}
-	s, err := session.Open(session.Options{State: state, Root: w.Root(), ID: a.Session})
-	return w, s, unkept(state, err)
+	fillLimits(&env.Limits)
+	temp := ""
+	if n := len(env.Temp); n > 0 {
+		temp = env.Temp[n-1]
+	}
+	if env.Workspace, err = workspace.Open(abs, workspace.Options{Home: a.home(), Temp: temp, LockDir: filepath.Join(state, "locks")}); err != nil {
+		return nil, tool.Errorf(tool.BadInput, "opening the root: %w", err).WithHint("name an existing directory with --root")
+	}
+	env.Session, err = session.Open(session.Options{State: state, Root: env.Workspace.Root(), ID: a.Session})
+	return env, unkept(state, err)
 }
 
 // unkept says of an error of the file system that it is about the state, which
@@ -111,13 +117,6 @@ func unkept(state string, err error) error {
 	}
 	return tool.Errorf(tool.IO, "state cannot be kept in %s: %w", state, p).
 		WithHint("check owner and mode, or choose another directory with --state DIR; calls are refused while state cannot be kept")
-}
-
-func (a *app) temp() string {
-	if dirs := machine.TempDirs(a.getenv); len(dirs) > 0 {
-		return dirs[len(dirs)-1]
-	}
-	return ""
 }
 
 // stateDir is where sessions are kept.

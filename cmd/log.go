@@ -29,12 +29,12 @@ moved or cut off since it was written, and exits with 2 where one was.`),
 			if err := a.check(); err != nil {
 				return err
 			}
-			w, s, err := a.place()
+			env, err := a.place()
 			if err != nil {
 				return err
 			}
-			defer w.Close()
-			log, err := audit.Open(s.Dir(), audit.Options{})
+			defer env.Workspace.Close()
+			log, err := audit.Open(env.Session.Dir(), audit.Options{})
 			if err != nil {
 				return err
 			}

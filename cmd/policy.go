@@ -13,12 +13,12 @@ func (a *app) policyCommand() *cobra.Command {
 		Tools: Tools, Env: a.env, Trust: a.trust, Person: a.personOnly, Format: a.format, Input: a.readStdin, Emit: a.emit, Deliver: a.deliver,
 		DryRun: func() bool { return a.DryRun },
 		Root: func() (string, error) {
-			w, _, err := a.place()
+			env, err := a.place()
 			if err != nil {
 				return "", err
 			}
-			defer w.Close()
-			return w.Root(), nil
+			defer env.Workspace.Close()
+			return env.Workspace.Root(), nil
 		},
 	})
 }

@@ -97,7 +97,7 @@ func (a *app) toolsCommand() *cobra.Command {
 // narrowed has the description of bash list the commands that are allowed,
 // where the call names a policy under which no others are: the profile argv.
 func (a *app) narrowed(ctx context.Context, list []*tool.Tool) ([]*tool.Tool, error) {
-	at := slices.Index(list, run.Bash)
+	at := slices.Index(list, &run.Bash)
 	if at < 0 || a.Profile != policy.ArgvOnly.String() && len(a.Policy) == 0 {
 		return list, nil
 	}
@@ -105,7 +105,7 @@ func (a *app) narrowed(ctx context.Context, list []*tool.Tool) ([]*tool.Tool, er
 	if err != nil || !env.Policy.NoShell() {
 		return list, err
 	}
-	text := description(run.Bash) + "\n\nOnly programs without a shell are allowed: send argv, not command. "
+	text := description(&run.Bash) + "\n\nOnly programs without a shell are allowed: send argv, not command. "
 	if allowed := env.Policy.Commands(); len(allowed) > 0 {
 		text += "These are allowed, * stands for any words:\n"
 		for _, p := range allowed {
@@ -114,7 +114,7 @@ func (a *app) narrowed(ctx context.Context, list []*tool.Tool) ([]*tool.Tool, er
 	} else {
 		text += "The policy lists none."
 	}
-	own := *run.Bash
+	own := run.Bash
 	own.Doc = &text
 	list = slices.Clone(list)
 	list[at] = &own

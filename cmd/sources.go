@@ -19,14 +19,14 @@ func (a *app) sources(env *tool.Env) *policy.Sources {
 	s := &policy.Sources{
 		Machine: machineDir(a.getenv), User: a.configDir(), Project: filepath.Join(root, ".agentkit"),
 		Files: absolute(a.Policy), Allow: append(grants(env), a.Allow...), Profile: a.Profile, Sandbox: a.Sandbox,
-		Root: root, Home: machine.RealDir(a.home()), State: env.Session.StateDir(), Temp: machine.TempDirs(a.getenv),
+		Root: root, Home: machine.RealDir(a.home()), State: env.Session.StateDir(), Temp: env.Temp,
 		Readable: []string{env.Session.Path("spill")},
 		Tools:    Tools.Names(), Trust: a.trust(),
 		Analyze: func(name string, args json.RawMessage) ([]policy.Access, error) { return analyze(env, name, args) },
 	}
 	s.Trusted = machine.OwnDirs(policy.TrustedDirs(), a.getenv("PATH"), append(slices.Clone(s.Temp), root))
 	if a.Sandbox != "off" {
-		s.Level = int(machine.This(s.State, a.self).Level)
+		s.Level = int(env.Machine().Level)
 	}
 	return s
 }

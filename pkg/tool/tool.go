@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentkit-go/agentkit/pkg/audit"
 	"github.com/agentkit-go/agentkit/pkg/change"
+	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/nearest"
 	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/policy"
@@ -70,18 +71,20 @@ type Describer interface {
 
 // An Env is everything a call may use of the world outside it.
 type Env struct {
-	Workspace *workspace.Workspace // the root; paths resolve against it
-	Policy    *policy.Policy       // decides
-	Sources   *policy.Sources      // what Policy was loaded from
-	Ask       Asker                // nil where nobody can answer
-	Approver  string               // the program that answers for Ask, which no command may change; "" for none
-	Session   *session.Session     // todos, spill files, locks
-	Audit     *audit.Audit         // gets every decision before anything runs
-	Redactor  *audit.Redactor      // takes secrets out of what is recorded
-	History   *change.History      // changes files all or none, and back
-	Approvals *policy.Approvals    // answers that people gave from elsewhere
-	Limits    truncate.Limits      // of the output
-	MaxLines  int                  // of the output, where whoever runs the program chose it; 0 for the usual Limits.Lines
+	Workspace *workspace.Workspace   // the root; paths resolve against it
+	Policy    *policy.Policy         // decides
+	Sources   *policy.Sources        // what Policy was loaded from
+	Ask       Asker                  // nil where nobody can answer
+	Approver  string                 // the program that answers for Ask, which no command may change; "" for none
+	Session   *session.Session       // todos, spill files, locks
+	Audit     *audit.Audit           // gets every decision before anything runs
+	Redactor  *audit.Redactor        // takes secrets out of what is recorded
+	History   *change.History        // changes files all or none, and back
+	Approvals *policy.Approvals      // answers that people gave from elsewhere
+	Limits    truncate.Limits        // of the output
+	MaxLines  int                    // of the output, where whoever runs the program chose it; 0 for the usual Limits.Lines
+	Machine   func() machine.Machine // what it offers, looked at once
+	Temp      []string               // directories for temporary files, without links
 	Getenv    func(string) string
 	Environ   func() []string
 	Now       func() time.Time

@@ -15,7 +15,7 @@ import (
 var editDoc string
 
 // Edit changes parts of a file.
-var Edit = &tool.Tool{
+var Edit = tool.Tool{
 	Name:    "edit",
 	Summary: "replace text in a file",
 	Doc:     &editDoc,

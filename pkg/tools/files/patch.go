@@ -27,7 +27,7 @@ import (
 var patchDoc string
 
 // Patch changes several files.
-var Patch = &tool.Tool{
+var Patch = tool.Tool{
 	Name:    "patch",
 	Summary: "change several files by a patch, all or none",
 	Doc:     &patchDoc,
@@ -48,7 +48,7 @@ type patchCall struct {
 // NewPatch is a call of patch whose paths count from the directory dir.
 func NewPatch(dir, text string) (*tool.Invocation, error) {
 	call := &patchCall{Strip: -1, at: dir}
-	in := &tool.Invocation{Tool: Patch, Call: call, Set: param.Of(call)}
+	in := &tool.Invocation{Tool: &Patch, Call: call, Set: param.Of(call)}
 	return in, in.Set.Lookup("patch").Set(text)
 }
 

@@ -24,7 +24,7 @@ import (
 var readDoc string
 
 // Read shows a file.
-var Read = &tool.Tool{
+var Read = tool.Tool{
 	Name:    "read",
 	Summary: "show a file, or list a directory",
 	Doc:     &readDoc,

@@ -19,7 +19,7 @@ import (
 var undoDoc string
 
 // Undo takes changes back.
-var Undo = &tool.Tool{
+var Undo = tool.Tool{
 	Name:    "undo",
 	Summary: "take back a change of files",
 	Doc:     &undoDoc,

@@ -18,7 +18,7 @@ import (
 var writeDoc string
 
 // Write replaces a file.
-var Write = &tool.Tool{
+var Write = tool.Tool{
 	Name:       "write",
 	Summary:    "create a file or replace its whole content",
 	Doc:        &writeDoc,

@@ -21,7 +21,7 @@ import (
 var todoDoc string
 
 // Todo keeps a list.
-var Todo = &tool.Tool{
+var Todo = tool.Tool{
 	Name:       "todo",
 	Summary:    "read or replace the session's list of todos",
 	Doc:        &todoDoc,

@@ -30,7 +30,7 @@ import (
 var bashDoc string
 
 // Bash runs a shell command.
-var Bash = &tool.Tool{
+var Bash = tool.Tool{
 	Name:    "bash",
 	Summary: "run a shell command",
 	Doc:     &bashDoc,
@@ -327,7 +327,7 @@ func (b *bashCall) start(ctx context.Context, env *tool.Env, box *confinement, o
 		Grace: max(time.Duration(b.GraceMS)*time.Millisecond, 1), // 0 would be the default
 		Split: b.Split, TTY: b.TTY, Rows: uint16(b.Rows), Cols: uint16(b.Cols),
 	}
-	here := machine.This(env.Session.StateDir(), env.Self)
+	here := env.Machine()
 	c.Tree = here.Tree(env.Self)
 	if box.config != nil {
 		c.Tree.Confine, c.Tree.Confiner, c.Held = box.bytes, box.confiner, box.asked.waited

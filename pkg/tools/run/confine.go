@@ -50,7 +50,7 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions)
 	home := machine.RealDir(env.Getenv("HOME"))
 	cfg := &sandbox.Config{
 		Root: root, Gate: true, Network: sandbox.Loopback,
-		ReadWrite: append(machine.TempDirs(env.Getenv), caches(env, home)...),
+		ReadWrite: append(slices.Clone(env.Temp), caches(env, home)...),
 		ReadOnly:  append(policy.ProtectedPaths(root), env.Session.StateDir()),
 		Hidden:    existing(append(policy.SecretPaths(home), env.Session.StateDir())),
 		Private:   []string{env.Session.StateDir()},

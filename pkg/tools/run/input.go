@@ -21,7 +21,7 @@ import (
 var inputDoc string
 
 // Input types into a job.
-var Input = &tool.Tool{
+var Input = tool.Tool{
 	Name:      "input",
 	Summary:   "type into a job, and read what it answers",
 	Doc:       &inputDoc,

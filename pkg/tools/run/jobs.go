@@ -22,7 +22,7 @@ import (
 var jobsDoc string
 
 // Jobs lists jobs.
-var Jobs = &tool.Tool{
+var Jobs = tool.Tool{
 	Name:       "jobs",
 	Summary:    "list the session's jobs",
 	Doc:        &jobsDoc,

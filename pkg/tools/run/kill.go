@@ -19,7 +19,7 @@ import (
 var killDoc string
 
 // Kill ends a job.
-var Kill = &tool.Tool{
+var Kill = tool.Tool{
 	Name:       "kill",
 	Summary:    "end a job with all it started",
 	Doc:        &killDoc,

@@ -17,7 +17,7 @@ import (
 var outputDoc string
 
 // Output shows what a job prints.
-var Output = &tool.Tool{
+var Output = tool.Tool{
 	Name:    "output",
 	Summary: "read what a job prints, and wait for its end",
 	Doc:     &outputDoc,

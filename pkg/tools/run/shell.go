@@ -98,7 +98,7 @@ func shared(env *tool.Env, path string) bool {
 		return true
 	}
 	in := func(path string) bool { // a link counts as well as what it leads to
-		return !installed(path) && slices.ContainsFunc(append(machine.TempDirs(env.Getenv), env.Workspace.Root()), func(dir string) bool { return safefile.Below(dir, path) })
+		return !installed(path) && slices.ContainsFunc(append(slices.Clone(env.Temp), env.Workspace.Root()), func(dir string) bool { return safefile.Below(dir, path) })
 	}
 	return in(path) || in(real)
 }

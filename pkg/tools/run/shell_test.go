@@ -80,7 +80,7 @@ func TestFindShell(t *testing.T) {
 		{name: "not there", path: few, wanted: "zsh"},
 		{name: "not a shell", path: all, wanted: all + "/cat"},
 	} {
-		env := &tool.Env{Workspace: w, Getenv: func(name string) string {
+		env := &tool.Env{Workspace: w, Temp: machine.TempDirs(os.Getenv), Getenv: func(name string) string {
 			return map[string]string{"PATH": c.path, "SHELL": c.shell, "TMPDIR": os.TempDir()}[name]
 		}}
 		got, err := findShell(env, c.wanted)

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
+	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
@@ -44,7 +45,7 @@ func TestFindShellOfWindows(t *testing.T) {
 		{name: "by a path in the root", path: system, wanted: `.\cmd.exe`, file: filepath.Join(w.Root(), "cmd.exe"), unknown: true},
 		{name: "PowerShell that is not there", path: system, wanted: "pwsh"},
 	} {
-		env := &tool.Env{Workspace: w, Getenv: func(name string) string {
+		env := &tool.Env{Workspace: w, Temp: machine.TempDirs(os.Getenv), Getenv: func(name string) string {
 			return map[string]string{"PATH": c.path, "TEMP": os.TempDir()}[name]
 		}}
 		got, err := findShell(env, c.wanted)

@@ -45,7 +45,7 @@ func newWorld(env *tool.Env, dir string, environ []string) *shellparse.World {
 // scratch are the temporary directories that a command may use freely. One
 // that holds the root holds other people's work, too.
 func scratch(env *tool.Env) []string {
-	return slices.DeleteFunc(machine.TempDirs(env.Getenv), func(dir string) bool { return safefile.Below(dir, env.Workspace.Root()) })
+	return slices.DeleteFunc(slices.Clone(env.Temp), func(dir string) bool { return safefile.Below(dir, env.Workspace.Root()) })
 }
 
 // maxGlob bounds the directory entries that expanding a pattern looks at.

@@ -21,7 +21,7 @@ import (
 var globDoc string
 
 // Glob finds files by name.
-var Glob = &tool.Tool{
+var Glob = tool.Tool{
 	Name:    "glob",
 	Summary: "find files by name",
 	Doc:     &globDoc,

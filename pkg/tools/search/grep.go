@@ -23,7 +23,7 @@ import (
 var grepDoc string
 
 // Grep finds lines.
-var Grep = &tool.Tool{
+var Grep = tool.Tool{
 	Name:    "grep",
 	Summary: "search the content of files",
 	Doc:     &grepDoc,

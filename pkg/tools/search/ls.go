@@ -23,7 +23,7 @@ import (
 var lsDoc string
 
 // Ls lists a directory.
-var Ls = &tool.Tool{
+var Ls = tool.Tool{
 	Name:     "ls",
 	Summary:  "list a directory and what lies below it",
 	Doc:      &lsDoc,

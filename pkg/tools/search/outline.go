@@ -27,7 +27,7 @@ import (
 var outlineDoc string
 
 // Outline lists symbols.
-var Outline = &tool.Tool{
+var Outline = tool.Tool{
 	Name:     "outline",
 	Summary:  "list the functions, types and headings of files",
 	Doc:      &outlineDoc,
