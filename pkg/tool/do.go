@@ -33,12 +33,6 @@ func Run(ctx context.Context, env *Env, in *Invocation) (r *Result) {
 	id := session.NewID("c")
 	env.emit("start", map[string]string{"tool": in.Tool.Name, "id": id})
 	r = env.run(ctx, in, id)
-	if r.Error != nil && errors.Is(r.Error, context.Canceled) {
-		// What cancelled the context says more than that it was cancelled.
-		if cause, ok := errors.AsType[*Signal](context.Cause(ctx)); ok {
-			r.Error = AsError(cause)
-		}
-	}
 	if !r.Trimmed {
 		env.trim(r)
 	}
@@ -65,7 +59,7 @@ func (env *Env) run(ctx context.Context, in *Invocation, id string) *Result {
 	t, call := in.Tool, in.Call
 	needs, err := call.Needs(ctx, env)
 	if err != nil {
-		return t.Fail(err)
+		return t.Fail(ended(ctx, err))
 	}
 	out := env.Policy.DecideAll(needs)
 	if env.DryRun {
@@ -73,14 +67,14 @@ func (env *Env) run(ctx context.Context, in *Invocation, id string) *Result {
 	}
 	grant, err := env.settle(ctx, in, id, &out)
 	if err != nil {
-		return t.Fail(err)
+		return t.Fail(ended(ctx, err))
 	}
 	r, err := call.Run(ctx, env)
 	if r == nil {
 		r = &Result{Title: t.Name, Passes: t.Passes}
 	}
 	if err != nil {
-		r.Error = AsError(err)
+		r.Error = AsError(ended(ctx, err))
 	}
 	if grant != "" {
 		r.Add("approved", grant)
@@ -89,6 +83,17 @@ func (env *Env) run(ctx context.Context, in *Invocation, id string) *Result {
 		r.Error = AsError(err)
 	}
 	return r
+}
+
+// ended is err, or the signal that cancelled the context, which says more than
+// that it was cancelled.
+func ended(ctx context.Context, err error) error {
+	if errors.Is(err, context.Canceled) {
+		if cause, ok := errors.AsType[*Signal](context.Cause(ctx)); ok {
+			return cause
+		}
+	}
+	return err
 }
 
 // planned is the Result of a dry run.
