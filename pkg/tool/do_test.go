@@ -53,7 +53,9 @@ func (c *probe) Run(ctx context.Context, env *Env) (*Result, error) {
 
 func (c *probe) Plan(*Env) any { return map[string]int{"times": c.Times} }
 
-func (c *probe) Describe(*Env) map[string]any { return map[string]any{"colour": "red", "why": "not ours"} }
+func (c *probe) Describe(*Env) map[string]any {
+	return map[string]any{"colour": "red", "why": "not ours"}
+}
 
 // open makes a call, and the world that it runs in.
 func open(t *testing.T, rules string) (*Env, *Tool, *probe) {
@@ -115,7 +117,9 @@ func code(r *Result) Code {
 func TestVerdicts(t *testing.T) {
 	yes := func(context.Context, *Request) (Answer, error) { return Answer{Yes: true, Scope: Once}, nil }
 	no := func(context.Context, *Request) (Answer, error) { return Answer{Reason: "use make"}, nil }
-	gone := func(context.Context, *Request) (Answer, error) { return Answer{}, &NobodyError{"the terminal is closed"} }
+	gone := func(context.Context, *Request) (Answer, error) {
+		return Answer{}, &NobodyError{"the terminal is closed"}
+	}
 	broken := func(context.Context, *Request) (Answer, error) { return Answer{}, errors.New("a bug") }
 	for _, c := range []struct {
 		name, paths string

@@ -1,0 +1,246 @@
+// Mutate checks the tests: it breaks the product in each of the ways that
+// mutations.txt lists, one at a time, and runs the test that has to notice.
+//
+//	go run ./testdata/mutate [-list] [PART OF A FILE'S NAME]...
+//
+// Nothing in the checkout changes; the broken file is laid over the real one
+// by the go command. A mutation is dead when its test fails. It is an error
+// when the test passes, when it is skipped, when it fails without the
+// mutation too, when what is broken does not build, and when the text to
+// replace does not stand in the file exactly once.
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A mutation is one paragraph of the list.
+type mutation struct {
+	line     int
+	why      string // what the changed line is for
+	file     string
+	old, now string
+	pkg, run string // the test
+	needs    string // root, or nothing
+}
+
+const list = "testdata/mutate/mutations.txt"
+
+func main() {
+	only := flag.Bool("list", false, "print the mutations and run nothing")
+	workers := flag.Int("j", 2, "how many run at once")
+	flag.Parse()
+	if err := run(flag.Args(), *only, *workers); err != nil {
+		fmt.Fprintln(os.Stderr, "mutate:", err)
+		os.Exit(1)
+	}
+}
+
+func run(names []string, only bool, workers int) error {
+	raw, err := os.ReadFile(list)
+	if err != nil {
+		return fmt.Errorf("run this from the root of the repository: %w", err)
+	}
+	all, err := parse(string(raw))
+	if err != nil {
+		return err
+	}
+	wanted := func(m mutation) bool {
+		return len(names) == 0 || slices.ContainsFunc(names, func(n string) bool { return strings.Contains(m.file, n) })
+	}
+	all = slices.DeleteFunc(all, func(m mutation) bool { return !wanted(m) })
+	if only {
+		for _, m := range all {
+			fmt.Printf("%-36s %s\n", m.file, m.why)
+		}
+		return nil
+	}
+	dir, err := os.MkdirTemp("", "mutate")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	left := slices.DeleteFunc(slices.Clone(all), func(m mutation) bool { return m.needs == "root" && os.Geteuid() != 0 })
+	if n := len(all) - len(left); n > 0 {
+		fmt.Printf("%d mutations need root and are NOT TRIED\n", n)
+	}
+	faults := alive(left, workers)
+	faults = append(faults, each(left, workers, func(i int) string { return try(left[i], filepath.Join(dir, fmt.Sprint(i))) })...)
+	fmt.Printf("%d mutations, %d without a test that notices\n", len(left), len(faults))
+	if len(faults) > 0 {
+		return fmt.Errorf("not as it should be:\n%s", strings.Join(faults, "\n"))
+	}
+	return nil
+}
+
+// parse reads the list: paragraphs of "word: text" lines, then the old lines
+// behind - and the new ones behind +.
+func parse(text string) (all []mutation, err error) {
+	n := 0
+	for part := range strings.SplitSeq(text, "\n\n") {
+		m := mutation{line: n + 1}
+		for l := range strings.SplitSeq(part, "\n") {
+			n++
+			word, rest, _ := strings.Cut(l, ": ")
+			switch {
+			case l == "" || l[0] == '#':
+			case l[0] == '-':
+				m.old += l[1:] + "\n"
+			case l[0] == '+':
+				m.now += l[1:] + "\n"
+			case word == "why":
+				m.why = rest
+			case word == "file":
+				m.file = rest
+			case word == "test":
+				m.pkg, m.run, _ = strings.Cut(rest, " ")
+			case word == "needs" && rest == "root":
+				m.needs = rest
+			default:
+				return nil, fmt.Errorf("%s:%d: cannot be read: %s", list, n, l)
+			}
+		}
+		n++
+		if m.file == "" && m.old == "" {
+			continue
+		}
+		if m.why == "" || m.file == "" || m.old == "" || m.run == "" {
+			return nil, fmt.Errorf("%s:%d: a mutation needs why, file, test and the lines to replace", list, m.line)
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// each runs f for every index, so many at once, and returns what it said.
+func each(all []mutation, workers int, f func(i int) string) (said []string) {
+	out := make([]string, len(all))
+	var wait sync.WaitGroup
+	slots := make(chan struct{}, workers)
+	for i := range all {
+		slots <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-slots }()
+			if s := f(i); s != "" {
+				out[i] = fmt.Sprintf("%s:%d: %s: %s", list, all[i].line, all[i].why, s)
+			}
+		})
+	}
+	wait.Wait()
+	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
+}
+
+// alive runs every test as the product is: only a test that passes can notice.
+func alive(all []mutation, workers int) (faults []string) {
+	tests := map[string][]string{}
+	for _, m := range all {
+		tests[m.pkg] = append(tests[m.pkg], m.run)
+	}
+	pkgs := slices.Sorted(maps.Keys(tests))
+	reports := make([]string, len(pkgs))
+	var wait sync.WaitGroup
+	slots := make(chan struct{}, workers)
+	for i, pkg := range pkgs {
+		slots <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-slots }()
+			reports[i] = goTest("", pkg, strings.Join(tests[pkg], "|"))
+		})
+	}
+	wait.Wait()
+	for i, pkg := range pkgs {
+		if !strings.Contains(reports[i], "\nok ") && !strings.HasPrefix(reports[i], "ok ") {
+			faults = append(faults, fmt.Sprintf("%s fails without any mutation:\n%s", pkg, reports[i]))
+		}
+	}
+	for _, m := range all {
+		if report := reports[slices.Index(pkgs, m.pkg)]; !ran(report, m.run) {
+			faults = append(faults, fmt.Sprintf("%s:%d: %s: the test %s did not run", list, m.line, m.why, m.run))
+		}
+	}
+	return faults
+}
+
+// ran reports whether one of the tests that a pattern names passed.
+func ran(report, pattern string) bool {
+	top, _, _ := strings.Cut(pattern, "/")
+	re := regexp.MustCompile(`(?m)^--- PASS: (\S+) `)
+	for _, m := range re.FindAllStringSubmatch(report, -1) {
+		if ok, _ := regexp.MatchString(top, m[1]); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// try applies one mutation and says what is wrong with its test; "" when the
+// test noticed.
+func try(m mutation, dir string) string {
+	begun := time.Now()
+	source, err := os.ReadFile(m.file)
+	if err != nil {
+		return err.Error()
+	}
+	if n := bytes.Count(source, []byte(m.old)); n != 1 {
+		return fmt.Sprintf("the text to replace stands %d times in %s:\n%s", n, m.file, m.old)
+	}
+	overlay, err := lay(m, bytes.Replace(source, []byte(m.old), []byte(m.now), 1), dir)
+	if err != nil {
+		return err.Error()
+	}
+	report := goTest(overlay, m.pkg, m.run)
+	verdict := "dead"
+	switch {
+	case strings.Contains(report, "[build failed]") || strings.Contains(report, "[setup failed]"):
+		return "does not build:\n" + report
+	case strings.HasPrefix(report, "ok ") || strings.Contains(report, "\nok "):
+		verdict = "SURVIVES"
+	}
+	fmt.Printf("%-8s %5.1fs  %s: %s\n", verdict, time.Since(begun).Seconds(), m.file, m.why)
+	if verdict != "dead" {
+		return "survives " + m.pkg + " " + m.run
+	}
+	return ""
+}
+
+// lay writes the changed file and the overlay that puts it in its place.
+func lay(m mutation, changed []byte, dir string) (string, error) {
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return "", err
+	}
+	abs, err := filepath.Abs(m.file)
+	if err != nil {
+		return "", err
+	}
+	file, overlay := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
+	raw, err := json.Marshal(map[string]map[string]string{"Replace": {abs: file}})
+	if err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(file, changed, 0o644); err != nil {
+		return "", err
+	}
+	return overlay, os.WriteFile(overlay, raw, 0o644)
+}
+
+// goTest runs tests and returns what the go command printed.
+func goTest(overlay, pkg, run string) string {
+	args := []string{"test", "-v", "-vet=off", "-count=1", "-failfast", "-timeout=90s", "-run", run}
+	if overlay != "" {
+		args = append(args, "-overlay="+overlay)
+	}
+	out, _ := exec.Command("go", append(args, pkg)...).CombinedOutput()
+	return string(out)
+}
