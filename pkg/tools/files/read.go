@@ -29,7 +29,7 @@ var Read = tool.Tool{
 	Summary: "show a file, or list a directory",
 	Doc:     &readDoc,
 	New: func() tool.Call {
-		return &readCall{Offset: 1, Limit: 2000, Column: 1, NumberStyle: "padded", Mode: "slice", IncludeHeader: true}
+		return &readCall{Offset: 1, Limit: 2000, Column: 1, NumberStyle: "tab", Mode: "slice", IncludeHeader: true}
 	},
 	ReadOnly: true,
 }
