@@ -60,7 +60,7 @@ var layers = map[string]layer{
 	"pkg/syntax":     {"pkg/nearest", "github.com/pelletier/go-toml/v2 go.yaml.in/yaml/v3 github.com/smacker/go-tree-sitter", engine},
 	"pkg/workspace":  {"pkg/nearest pkg/policy pkg/safefile", "golang.org/x/sys/", engine},
 	"pkg/policy":     {"pkg/nearest pkg/programs pkg/safefile", "github.com/pelletier/go-toml/v2 go.yaml.in/yaml/v3 golang.org/x/", "a decision needs facts, not engines"},
-	"pkg/programs":   {"", "", leaf},
+	"pkg/programs":   {"pkg/safefile", "", "what is known of programs is known without a shell or a policy"},
 	"pkg/audit":      {"pkg/safefile", "", engine},
 	"pkg/session":    {"pkg/safefile", "", engine},
 	"pkg/safefile":   {"", "golang.org/x/sys/", leaf},

@@ -1,16 +1,17 @@
 package policy
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/programs"
+)
 
 // An Option is an option that a program is given, as the program reads it.
-type Option struct {
-	Names string // every name it has, without dashes, joined by commas: "f,force"
-	Value string // its value; "" when it has none, or one that is not known
-}
+type Option = programs.Spelling
 
-// is reports whether a pattern's word is a spelling of the option: one of its
+// spells reports whether a pattern's word is a spelling of the option: one of its
 // names with one dash or two, alone or with the value glued to it.
-func (o *Option) is(w *word) bool {
+func spells(o *Option, w *word) bool {
 	for name := range strings.SplitSeq(o.Names, ",") {
 		dash := "--"
 		if len(name) == 1 {
@@ -62,7 +63,7 @@ func (m *matcher) coversOptions(a *Access, argv []string, dynamic []bool, start 
 
 func (a *Access) gives(w *word) bool {
 	for i := range a.Options {
-		if a.Options[i].is(w) {
+		if spells(&a.Options[i], w) {
 			return true
 		}
 	}

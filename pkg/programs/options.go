@@ -1,6 +1,8 @@
 package programs
 
-import "strings"
+import (
+	"strings"
+)
 
 // A Style says how a program reads its words.
 type Style uint8
@@ -68,6 +70,7 @@ const (
 	Read       Effect = "read"       // it is read
 	ReadTree   Effect = "readtree"   // it is read, with all below
 	Write      Effect = "write"      // it is written
+	WriteTree  Effect = "writetree"  // it is written, with all below
 	Create     Effect = "create"     // it is created
 	Delete     Effect = "delete"     // it is deleted
 	DeleteTree Effect = "deletetree" // it is deleted, with all below

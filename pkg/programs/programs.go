@@ -37,6 +37,7 @@ type Record struct {
 	Operands string // what its operands are; see [Record.Operands] in docs/design.md
 	Options  string // what its options are; see [Options]
 	Read     Reader // reads the words, where Operands and Options are not enough
+	Literal  bool   // it takes even --help for an operand
 	Lead     int    // of a wrapper: how many operands stand before the program it starts
 	Starts   string // subcommands whose operands are a program
 	Lists    string // subcommands and options with which it only lists
@@ -168,7 +169,7 @@ func Has(list, word string) bool {
 
 // Described reports whether r says what a call does with its words.
 func (r *Record) Described() bool {
-	return r.Class != Unknown || r.Style != 0 || r.Operands != "" || r.Options != "" || r.Read != 0
+	return r.Class != Unknown || r.Style != 0 || r.Operands != "" || r.Options != "" || r.Read != nil
 }
 
 // ExitMeaning says what a status means for a call of a program, and for which

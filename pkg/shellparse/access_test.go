@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
+
 	"github.com/agentkit-go/agentkit/pkg/policy"
 )
 
@@ -101,7 +103,7 @@ func TestHygiene(t *testing.T) {
 		"declare -n x=PATH", "enable -n echo", "hash -p x ls", "bind -x '\"a\":pwn'", "complete -C pwn x", "compgen -C pwn", "history -c; fc -e pwn", "mapfile -C pwn x", "shopt -s extglob; ls @($(pwn))",
 	} {
 		if a := analyze(b, text); len(a.Opaque) == 0 {
-			t.Errorf("%q is not opaque:\n%s", cut(text), dump(a))
+			t.Errorf("%q is not opaque:\n%s", programs.Cut(text), dump(a))
 		}
 	}
 }

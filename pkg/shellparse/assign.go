@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
+
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -15,7 +17,7 @@ func (w *walker) declaration(x *syntax.DeclClause) {
 		w.whole("a function with the name of a built-in")
 	}
 	w.names[x.Variant.Value] = struct{}{}
-	c := policy.Access{Kind: policy.Exec, Argv: argv, Builtin: true, Class: policy.ReadOnly, Source: cut(w.source(x)), Parent: w.parent}
+	c := policy.Access{Kind: policy.Exec, Argv: argv, Builtin: true, Class: policy.ReadOnly, Source: programs.Cut(w.source(x)), Parent: w.parent}
 	i := w.emit(c) - 1
 	flags := ""
 	values := make([]value, len(x.Args))
@@ -35,7 +37,7 @@ func (w *walker) declaration(x *syntax.DeclClause) {
 			for _, o := range others[k] {
 				w.declared(o, &flags, i)
 				w.mayNotHold(x.Variant.Value, o)
-				argv = append(argv, o.text)
+				argv = append(argv, o.Text)
 			}
 			continue
 		}
@@ -113,18 +115,18 @@ func optionsOnly(words []string) bool {
 // declared takes in one word of a declaration that is no plain assignment.
 func (w *walker) declared(o word, flags *string, i int) {
 	switch {
-	case o.dyn:
+	case o.Dynamic:
 		w.opaque(i, "a declaration that is not known before it runs")
 		w.st.gone = cmpOr(w.st.gone, "a declaration that is not known")
 		w.st.path = cmpOr(w.st.path, "a declaration that is not known")
-	case strings.HasPrefix(o.text, "-") || strings.HasPrefix(o.text, "+"):
-		*flags += o.text
-		if strings.ContainsAny(o.text, "n") && o.text != "-n" || o.text == "-n" {
+	case strings.HasPrefix(o.Text, "-") || strings.HasPrefix(o.Text, "+"):
+		*flags += o.Text
+		if strings.ContainsAny(o.Text, "n") && o.Text != "-n" || o.Text == "-n" {
 			w.st.gone = "a variable that stands for another"
 			w.opaque(i, "a variable that stands for another")
 		}
 	default: // a quoted assignment or an odd name
-		name, val, ok := strings.Cut(o.text, "=")
+		name, val, ok := strings.Cut(o.Text, "=")
 		if !syntax.ValidName(name) {
 			w.opaque(i, "a name whose subscript is evaluated")
 			return
@@ -150,8 +152,8 @@ func (w *walker) declared(o word, flags *string, i int) {
 // known where the declaration does not hold, or only in the function: local is
 // refused outside of one.
 func (w *walker) mayNotHold(variant string, o word) {
-	name, _, ok := strings.Cut(o.text, "=")
-	if o.dyn || !ok || !syntax.ValidName(name) {
+	name, _, ok := strings.Cut(o.Text, "=")
+	if o.Dynamic || !ok || !syntax.ValidName(name) {
 		return
 	}
 	switch {
@@ -194,13 +196,13 @@ func (w *walker) assigned(a *syntax.Assign) value {
 		v = w.array(a.Array)
 	case a.Value != nil:
 		x := w.single(a.Value, true)
-		switch v = text(x.text); {
-		case x.number:
+		switch v = text(x.Text); {
+		case x.Number:
 			v = value{list: []string{numberText}}
-		case x.dyn:
+		case x.Dynamic:
 			v = value{}
 		}
-		v.net = x.net
+		v.net = x.Net
 	default:
 		v = text("")
 	}
@@ -235,11 +237,11 @@ func (w *walker) array(x *syntax.ArrayExpr) value {
 			continue
 		}
 		for _, f := range w.fields(e.Value) {
-			v.net = v.net || f.net
-			if f.dyn {
+			v.net = v.net || f.Net
+			if f.Dynamic {
 				v.known = false
 			}
-			v.list = append(v.list, f.text)
+			v.list = append(v.list, f.Text)
 		}
 	}
 	if !v.known {
@@ -263,9 +265,9 @@ func (w *walker) variable(name string, v value, unknown bool) {
 		_, inherited = w.world.Getenv(name)
 	}
 	switch k := kindOfVariable(name, v); {
-	case k == variableSearch || k == variableShell || name == "IFS":
+	case k == programs.SearchVariable || k == programs.ShellVariable || name == "IFS":
 		w.env(name, v)
-	case k == variableProgram && (inherited || w.st.allexport):
+	case k == programs.ProgramVariable && (inherited || w.st.allexport):
 		w.exported(name, v)
 	}
 }
@@ -273,12 +275,12 @@ func (w *walker) variable(name string, v value, unknown bool) {
 // exported notes a variable that programs will see.
 func (w *walker) exported(name string, v value) {
 	switch kindOfVariable(name, v) {
-	case variableProgram:
+	case programs.ProgramVariable:
 		w.env(name, v)
 		w.st.env = cmpOr(w.st.env, name+" is set, which changes what programs do")
-	case variableSearch, variableShell:
+	case programs.SearchVariable, programs.ShellVariable:
 		w.env(name, v)
-	case variableOther:
+	case programs.OtherVariable:
 		w.st.hush = cmpOr(w.st.hush, name+" is set")
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
+
 	"github.com/agentkit-go/agentkit/pkg/policy"
 )
 
@@ -52,7 +54,7 @@ const bashOnly = " builtin caller compgen complete compopt declare dirs disown e
 
 // onlyBash marks what sh may not have.
 func (w *walker) onlyBash(c *call, b *builtin) {
-	if w.shell == "sh" && (strings.Contains(bashOnly, " "+b.name+" ") || b.does == doPrintf && len(c.args) > 0 && c.args[0].text == "-v") {
+	if w.shell == "sh" && (strings.Contains(bashOnly, " "+b.name+" ") || b.does == doPrintf && len(c.Args) > 0 && c.Args[0].Text == "-v") {
 		c.opaque(w, "a built-in that not every sh has")
 	}
 }
@@ -145,14 +147,14 @@ func findBuiltin(name string) *builtin {
 // builtin judges a command of the shell itself.
 func (w *walker) builtin(c *call, b *builtin) {
 	w.exec(c, policy.Access{Builtin: true, Class: b.class})
-	c.args = c.words[1:]
+	c.Args = c.Words[1:]
 	w.onlyBash(c, b)
 	if w.st.env != "" && b.does == doEval {
 		c.opaque(w, w.st.env)
 	}
 	switch b.does {
 	case doNothing:
-		if c.name == "kill" || c.name == "shift" {
+		if c.Name == "kill" || c.Name == "shift" {
 			w.shifted(c)
 		}
 	case doCd:
@@ -187,37 +189,38 @@ func (w *walker) builtin(c *call, b *builtin) {
 		w.alias(c)
 	case doOpaque:
 		c.opaque(w, "a built-in that changes what later commands mean")
-		w.st.env = cmpOr(w.st.env, c.name+" may change what commands mean")
-		for _, x := range c.args {
-			if !x.dyn && !strings.HasPrefix(x.text, "-") && c.name == "compgen" {
-				w.unsure([]word{x}, c.src, "an argument that may be run")
+		w.st.env = cmpOr(w.st.env, c.Name+" may change what commands mean")
+		for _, x := range c.Args {
+			if !x.Dynamic && !strings.HasPrefix(x.Text, "-") && c.Name == "compgen" {
+				w.unsure([]word{x}, c.Source, "an argument that may be run")
 			}
 		}
 	case doDeclare:
 		w.declareWords(c)
 	case doLet:
-		for _, x := range c.args {
+		for _, x := range c.Args {
 			w.evaluateText(c, x)
 		}
 	case doTest:
-		w.testCommand(c)
+		c.Record, c.Known = programs.Lookup("test")
+		c.Read()
 	case doHash:
-		for _, x := range c.args {
-			if x.dyn || strings.HasPrefix(x.text, "-p") || strings.HasPrefix(x.text, "-") && strings.Contains(x.text, "p") {
+		for _, x := range c.Args {
+			if x.Dynamic || strings.HasPrefix(x.Text, "-p") || strings.HasPrefix(x.Text, "-") && strings.Contains(x.Text, "p") {
 				c.opaque(w, "a name that is made to mean another program")
 				w.st.path = cmpOr(w.st.path, "hash -p is used")
 			}
 		}
 	case doQuery:
-		if len(c.args) > 0 {
+		if len(c.Args) > 0 {
 			c.lower(w, policy.Unknown)
 		}
 	case doGetopts:
-		if len(c.args) > 1 {
-			w.assignName(c, c.args[1])
+		if len(c.Args) > 1 {
+			w.assignName(c, c.Args[1])
 		}
 	}
-	w.hazards(c)
+	c.Hazards()
 	if c.opaqueEnv != "" && (b.does == doEval || b.does == doSource || b.does == doExec) {
 		c.opaque(w, c.opaqueEnv)
 	}

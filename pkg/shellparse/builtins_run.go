@@ -4,56 +4,58 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
+
 	"github.com/agentkit-go/agentkit/pkg/policy"
 )
 
 // eval runs its words, joined, in this very shell.
 func (w *walker) eval(c *call) {
 	var parts []string
-	for _, x := range c.args {
-		if x.net {
+	for _, x := range c.Args {
+		if x.Net {
 			c.danger(w, "runs what it fetches")
 		}
-		if x.dyn {
+		if x.Dynamic {
 			c.opaque(w, "the commands are not known before it runs")
 			w.st.gone = cmpOr(w.st.gone, "commands that were not known have run")
 			w.st.path = cmpOr(w.st.path, "commands that were not known have run")
 			return
 		}
-		parts = append(parts, x.text)
+		parts = append(parts, x.Text)
 	}
 	w.text(strings.Join(parts, " "), c.index+1)
 }
 
 // sourceCommand runs a file in this very shell.
 func (w *walker) sourceCommand(c *call) {
-	if len(c.args) == 0 {
+	if len(c.Args) == 0 {
 		return
 	}
-	x := c.args[0]
-	if x.net {
+	x := c.Args[0]
+	if x.Net {
 		c.danger(w, "runs what it fetches")
 	}
 	in := w.stdin
 	switch {
-	case x.proc && x.script != "":
-		w.text(x.script, c.index+1)
+	case x.Proc && x.Script != "":
+		w.text(x.Script, c.index+1)
 		return
-	case !x.dyn && (x.text == "/dev/stdin" || x.text == "/proc/self/fd/0" || x.text == "/dev/fd/0") && in.known:
+	case !x.Dynamic && (x.Text == "/dev/stdin" || x.Text == "/proc/self/fd/0" || x.Text == "/dev/fd/0") && in.Known:
 		c.opaque(w, "the commands come from its input")
-		w.text(in.text, c.index+1)
+		w.text(in.Text, c.index+1)
 		return
 	}
-	if in.net {
+	if in.Net {
 		c.danger(w, "runs what it fetches")
 	}
-	for _, i := range w.file(fileAccess{kind: policy.Read, parent: c.index + 1, src: x.text}, x) {
+	for _, i := range w.file(fileAccess{kind: policy.Read, parent: c.index + 1, src: x.Text}, x) {
 		if slices.Contains(w.fetched, w.out.Accesses[i].Path) {
 			c.danger(w, "runs what it fetches")
 		}
 	}
-	if !x.dyn && strings.Contains(x.text, "/") {
-		if src, ok := w.scriptText(x.text); ok {
+	if !x.Dynamic && strings.Contains(x.Text, "/") {
+		if src, ok := w.scriptText(x.Text); ok {
 			w.text(src, c.index+1)
 			c.opaque(w, "a file that is run, and may change before")
 			return
@@ -66,9 +68,9 @@ func (w *walker) sourceCommand(c *call) {
 
 // execCommand replaces the shell, or changes its descriptors.
 func (w *walker) execCommand(c *call) {
-	args, refused := c.args, false
-	for len(args) > 0 && !args[0].dyn && strings.HasPrefix(args[0].text, "-") && args[0].text != "-" {
-		t := args[0].text
+	args, refused := c.Args, false
+	for len(args) > 0 && !args[0].Dynamic && strings.HasPrefix(args[0].Text, "-") && args[0].Text != "-" {
+		t := args[0].Text
 		args = args[1:]
 		if t == "--" {
 			break
@@ -80,13 +82,13 @@ func (w *walker) execCommand(c *call) {
 		}
 	}
 	if len(args) == 0 {
-		if len(c.args) == 0 {
+		if len(c.Args) == 0 {
 			w.out.Accesses[c.index].Class = policy.ReadOnly
 		}
 		w.st.dead = false
 		return
 	}
-	c.src = cut(c.src)
+	c.Source = programs.Cut(c.Source)
 	w.inner(c, args)
 	w.st.dead = !refused
 }
@@ -95,8 +97,8 @@ func (w *walker) execCommand(c *call) {
 // where it left; anywhere else it is refused.
 func (w *walker) end(c *call) {
 	switch {
-	case len(c.args) > 0 && (c.args[0].option() || c.args[0].text == "--help"): // refused, or it prints a help text
-	case c.name != "return":
+	case len(c.Args) > 0 && (c.Args[0].MayBeOption() || c.Args[0].Text == "--help"): // refused, or it prints a help text
+	case c.Name != "return":
 		w.st.dead = true
 	case slices.ContainsFunc(w.calls, func(s string) bool { return strings.HasPrefix(s, "function ") }):
 		w.left = union(w.left, w.st.dirs)
@@ -106,15 +108,15 @@ func (w *walker) end(c *call) {
 
 // commandBuiltin runs a program or built-in past functions and aliases.
 func (w *walker) commandBuiltin(c *call) {
-	args := c.args
-	for len(args) > 0 && !args[0].dyn && strings.HasPrefix(args[0].text, "-") {
-		t := args[0].text
+	args := c.Args
+	for len(args) > 0 && !args[0].Dynamic && strings.HasPrefix(args[0].Text, "-") {
+		t := args[0].Text
 		args = args[1:]
 		switch {
 		case t == "--":
-		case c.name == "command" && strings.ContainsAny(t, "vV"):
+		case c.Name == "command" && strings.ContainsAny(t, "vV"):
 			return
-		case c.name == "jobs" && !strings.Contains(t, "x"):
+		case c.Name == "jobs" && !strings.Contains(t, "x"):
 			return
 		default:
 			continue
@@ -124,19 +126,20 @@ func (w *walker) commandBuiltin(c *call) {
 	if len(args) == 0 {
 		return
 	}
-	child := &call{words: args, src: c.src, opaqueEnv: c.opaqueEnv, hush: c.hush, why: c.why}
+	child := w.newCall(args, c.Source)
+	child.opaqueEnv, child.hush, child.why = c.opaqueEnv, c.hush, c.why
 	saved := w.parent
 	w.parent = c.index + 1
 	defer func() { w.parent = saved }()
 	if !w.spend(1 + len(args)) {
 		return
 	}
-	if args[0].dyn || args[0].multi {
+	if args[0].Dynamic || args[0].Multi {
 		w.dynamic(child)
 		return
 	}
-	if b := findBuiltin(args[0].text); b != nil {
-		child.name = args[0].text
+	if b := findBuiltin(args[0].Text); b != nil {
+		child.Name = args[0].Text
 		w.builtin(child, b)
 		return
 	}
@@ -145,21 +148,21 @@ func (w *walker) commandBuiltin(c *call) {
 
 // trap runs its first word later.
 func (w *walker) trap(c *call) {
-	args := c.args
-	if len(args) > 0 && args[0].text == "--" {
+	args := c.Args
+	if len(args) > 0 && args[0].Text == "--" {
 		args = args[1:]
 	}
-	if len(args) < 2 && !(len(args) == 1 && args[0].dyn) || strings.HasPrefix(args[0].text, "-") && !args[0].dyn {
+	if len(args) < 2 && !(len(args) == 1 && args[0].Dynamic) || strings.HasPrefix(args[0].Text, "-") && !args[0].Dynamic {
 		return
 	}
 	x := args[0]
-	if x.dyn {
+	if x.Dynamic {
 		c.opaque(w, "the commands are not known before it runs")
 		return
 	}
 	for _, sig := range args[1:] { // these run between the commands that follow
-		switch name := strings.TrimPrefix(strings.ToUpper(sig.text), "SIG"); {
-		case sig.dyn, name == "DEBUG", name == "ERR", name == "RETURN", name == "CHLD", name == "ZERR", name == "17":
+		switch name := strings.TrimPrefix(strings.ToUpper(sig.Text), "SIG"); {
+		case sig.Dynamic, name == "DEBUG", name == "ERR", name == "RETURN", name == "CHLD", name == "ZERR", name == "17":
 			w.whole("a trap that runs between other commands")
 		}
 	}
@@ -167,7 +170,7 @@ func (w *walker) trap(c *call) {
 	s.fence = true // by then the variables may hold something else
 	later := w.later
 	w.later = true
-	w.text(x.text, c.index+1)
+	w.text(x.Text, c.index+1)
 	w.later = later
 	w.join(s)
 }

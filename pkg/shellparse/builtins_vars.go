@@ -4,23 +4,25 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
+
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"mvdan.cc/sh/v3/syntax"
 )
 
 // shifted takes positional parameters away.
 func (w *walker) shifted(c *call) {
-	if c.name != "shift" {
+	if c.Name != "shift" {
 		return
 	}
 	n, known := 1, true
-	if len(c.args) > 0 {
-		n, known = smallInt(c.args[0].text)
-		known = known && !c.args[0].dyn
+	if len(c.Args) > 0 {
+		n, known = smallInt(c.Args[0].Text)
+		known = known && !c.Args[0].Dynamic
 	}
 	args := w.st.positional()
 	if !known || n < 0 || n > len(args) || uncertain(args, n) {
-		w.st.hasArgs, w.st.args = true, []word{{text: "$@", dyn: true, multi: true}}
+		w.st.hasArgs, w.st.args = true, []word{{Text: "$@", Dynamic: true, Multi: true}}
 		return
 	}
 	w.st.hasArgs, w.st.args = true, args[n:]
@@ -29,32 +31,32 @@ func (w *walker) shifted(c *call) {
 // uncertain reports whether one of the first n words may become several, so
 // that nobody knows which the others are.
 func uncertain(args []word, n int) bool {
-	return slices.ContainsFunc(args[:min(n, len(args))], func(x word) bool { return x.multi })
+	return slices.ContainsFunc(args[:min(n, len(args))], func(x word) bool { return x.Multi })
 }
 
 // setCommand sets options and positional parameters.
 func (w *walker) setCommand(c *call) {
-	if len(c.args) == 0 { // it prints every variable
+	if len(c.Args) == 0 { // it prints every variable
 		c.lower(w, policy.Unknown)
 	}
-	args := c.args
+	args := c.Args
 	for len(args) > 0 {
 		x := args[0]
-		if x.dyn && (x.lead == "" && !x.number || strings.HasPrefix(x.lead, "-") || strings.HasPrefix(x.lead, "+")) {
+		if x.Dynamic && (x.Lead == "" && !x.Number || strings.HasPrefix(x.Lead, "-") || strings.HasPrefix(x.Lead, "+")) {
 			c.opaque(w, "a word that is not known may be an option")
 		}
-		if !strings.HasPrefix(x.text, "-") && !strings.HasPrefix(x.text, "+") {
+		if !strings.HasPrefix(x.Text, "-") && !strings.HasPrefix(x.Text, "+") {
 			break
 		}
 		args = args[1:]
-		if x.text == "--" || x.text == "-" {
-			if x.text == "-" && len(args) == 0 {
+		if x.Text == "--" || x.Text == "-" {
+			if x.Text == "-" && len(args) == 0 {
 				return // the parameters stay
 			}
 			w.st.hasArgs, w.st.args = true, args
 			return
 		}
-		args = w.setLetters(c, x.text[1:], args)
+		args = w.setLetters(c, x.Text[1:], args)
 	}
 	if len(args) > 0 {
 		w.st.hasArgs, w.st.args = true, args
@@ -66,7 +68,7 @@ func (w *walker) setCommand(c *call) {
 func (w *walker) setLetters(c *call, letters string, args []word) []word {
 	for i := 0; i < len(letters); i++ {
 		switch l := letters[i]; {
-		case l == 'o' && len(args) > 0 && !strings.HasPrefix(args[0].text, "-") && !strings.HasPrefix(args[0].text, "+"):
+		case l == 'o' && len(args) > 0 && !strings.HasPrefix(args[0].Text, "-") && !strings.HasPrefix(args[0].Text, "+"):
 			w.shellOption(c, args[0])
 			args = args[1:]
 		case l == 'o': // it prints the options
@@ -94,11 +96,11 @@ const (
 // shellOption judges an option of the shell that set -o or shopt -o names.
 func (w *walker) shellOption(c *call, x word) {
 	switch {
-	case x.dyn:
+	case x.Dynamic:
 		w.rereads(c)
-	case x.text == "pipefail" || x.text == "errexit" || x.text == "nounset":
-	case strings.Contains(plainOptions, " "+x.text+" "):
-		w.st.allexport = w.st.allexport || x.text == "allexport"
+	case x.Text == "pipefail" || x.Text == "errexit" || x.Text == "nounset":
+	case strings.Contains(plainOptions, " "+x.Text+" "):
+		w.st.allexport = w.st.allexport || x.Text == "allexport"
 		c.lower(w, policy.Unknown)
 	default:
 		w.rereads(c)
@@ -115,17 +117,17 @@ func (w *walker) rereads(c *call) {
 // shopt reads shopt.
 func (w *walker) shopt(c *call) {
 	sets, named := false, false
-	for _, x := range c.args {
+	for _, x := range c.Args {
 		switch {
-		case x.dyn:
+		case x.Dynamic:
 			w.rereads(c)
-		case strings.HasPrefix(x.text, "-"):
-			sets = sets || strings.ContainsAny(x.text, "su")
-			named = named || strings.Contains(x.text, "o")
+		case strings.HasPrefix(x.Text, "-"):
+			sets = sets || strings.ContainsAny(x.Text, "su")
+			named = named || strings.Contains(x.Text, "o")
 		case !sets:
 		case named:
 			w.shellOption(c, x)
-		case strings.Contains(plainShopts, " "+x.text+" "):
+		case strings.Contains(plainShopts, " "+x.Text+" "):
 		default:
 			w.rereads(c)
 		}
@@ -138,46 +140,46 @@ func (w *walker) shopt(c *call) {
 // assignName sets the variable that a word names to something not known.
 func (w *walker) assignName(c *call, x word) {
 	switch {
-	case x.dyn:
+	case x.Dynamic:
 		c.opaque(w, "a name that is not known before it runs")
 		w.st.gone = cmpOr(w.st.gone, "a variable that is not known was set")
 		w.st.path = cmpOr(w.st.path, "a variable that is not known was set")
-	case !syntax.ValidName(x.text):
+	case !syntax.ValidName(x.Text):
 		c.opaque(w, "a name whose subscript is evaluated")
 	default:
-		w.variable(x.text, value{net: w.stdin.net}, true)
+		w.variable(x.Text, value{net: w.stdin.Net}, true)
 	}
 }
 
 // read sets variables from its input.
 func (w *walker) read(c *call) {
 	values := "dinNptu"
-	if c.name != "read" {
+	if c.Name != "read" {
 		values = "dnOsucC"
 	}
-	for _, x := range c.args {
-		w.arrays = append(w.arrays, x.text)
+	for _, x := range c.Args {
+		w.arrays = append(w.arrays, x.Text)
 	}
 	named := false
-	for i := 0; i < len(c.args); i++ {
-		x := c.args[i]
-		t := x.text
-		if x.dyn || !strings.HasPrefix(t, "-") || t == "-" {
+	for i := 0; i < len(c.Args); i++ {
+		x := c.Args[i]
+		t := x.Text
+		if x.Dynamic || !strings.HasPrefix(t, "-") || t == "-" {
 			w.assignName(c, x)
 			named = true
 			continue
 		}
 		for j := 1; j < len(t); j++ {
-			if c.name != "read" && t[j] == 'C' {
+			if c.Name != "read" && t[j] == 'C' {
 				c.opaque(w, "it runs commands")
 			}
-			if t[j] == 'a' && c.name == "read" {
-				if j+1 == len(t) && i+1 < len(c.args) {
+			if t[j] == 'a' && c.Name == "read" {
+				if j+1 == len(t) && i+1 < len(c.Args) {
 					i++
-					w.assignName(c, c.args[i])
+					w.assignName(c, c.Args[i])
 				} else if j+1 < len(t) {
 					w.arrays = append(w.arrays, t[j+1:])
-					w.assignName(c, word{text: t[j+1:]})
+					w.assignName(c, word{Text: t[j+1:]})
 				}
 				named = true
 				break
@@ -192,33 +194,33 @@ func (w *walker) read(c *call) {
 	}
 	if !named {
 		name := "REPLY"
-		if c.name != "read" {
+		if c.Name != "read" {
 			name = "MAPFILE"
 		}
-		w.put(name, value{net: w.stdin.net})
+		w.put(name, value{net: w.stdin.Net})
 	}
 }
 
 // printf sets a variable with -v; the last one counts.
 func (w *walker) printf(c *call) {
-	args := c.args
+	args := c.Args
 	for len(args) > 0 {
 		x := args[0]
 		switch {
-		case x.dyn && x.lead == "" && x.multi:
+		case x.Dynamic && x.Lead == "" && x.Multi:
 			w.st.gone = cmpOr(w.st.gone, "a variable that is not known was set")
 			c.opaque(w, "a word that is not known may be an option")
 			return
-		case x.text == "-v" && len(args) > 1:
+		case x.Text == "-v" && len(args) > 1:
 			w.assignName(c, args[1])
-			if n := args[1].text; syntax.ValidName(n) {
+			if n := args[1].Text; syntax.ValidName(n) {
 				if s, ok := w.print("printf", args[2:]); ok {
 					w.put(n, text(s))
 				}
 			}
 			args = args[2:]
-		case strings.HasPrefix(x.text, "-v") && len(x.text) > 2:
-			w.assignName(c, word{text: x.text[2:]})
+		case strings.HasPrefix(x.Text, "-v") && len(x.Text) > 2:
+			w.assignName(c, word{Text: x.Text[2:]})
 			args = args[1:]
 		default:
 			return
@@ -228,69 +230,69 @@ func (w *walker) printf(c *call) {
 
 // waitName sets the variable that wait -p names, alone or in a bundle.
 func (w *walker) waitName(c *call) {
-	for i, x := range c.args {
-		if x.dyn && !x.number && x.lead == "" {
+	for i, x := range c.Args {
+		if x.Dynamic && !x.Number && x.Lead == "" {
 			c.opaque(w, "a word that is not known may be an option")
 		}
-		if !strings.HasPrefix(x.text, "-") || x.text == "--" {
+		if !strings.HasPrefix(x.Text, "-") || x.Text == "--" {
 			return
 		}
-		_, name, ok := strings.Cut(x.text, "p")
+		_, name, ok := strings.Cut(x.Text, "p")
 		switch {
 		case !ok:
-		case x.dyn:
+		case x.Dynamic:
 			w.assignName(c, x)
 		case name != "":
-			w.assignName(c, word{text: name})
+			w.assignName(c, word{Text: name})
 			return
-		case i+1 < len(c.args):
-			w.assignName(c, c.args[i+1])
+		case i+1 < len(c.Args):
+			w.assignName(c, c.Args[i+1])
 		}
 	}
 }
 
 // unset forgets variables.
 func (w *walker) unset(c *call) {
-	if c.name == "wait" {
+	if c.Name == "wait" {
 		w.waitName(c)
 		return
 	}
-	for _, x := range c.args {
+	for _, x := range c.Args {
 		switch {
-		case x.dyn:
+		case x.Dynamic:
 			c.opaque(w, "a name that is not known before it runs")
 			w.st.gone = cmpOr(w.st.gone, "a variable that is not known was unset")
-		case strings.HasPrefix(x.text, "-"):
-		case !syntax.ValidName(x.text):
+		case strings.HasPrefix(x.Text, "-"):
+		case !syntax.ValidName(x.Text):
 			c.opaque(w, "a name whose subscript is evaluated")
 		default:
-			if f := w.st.lookupFunc(x.text); f != nil {
+			if f := w.st.lookupFunc(x.Text); f != nil {
 				g := *f
 				g.maybe = true
-				w.st.function(x.text, &g)
+				w.st.function(x.Text, &g)
 			}
-			k := kindOfVariable(x.text, value{})
-			w.st.put(x.text, value{})
+			k := kindOfVariable(x.Text, value{})
+			w.st.put(x.Text, value{})
 			switch k {
-			case variableSearch:
-				w.st.path = cmpOr(w.st.path, x.text+" is unset")
-				w.env(x.text, value{known: true})
-			case variableProgram, variableShell:
-				w.env(x.text, value{known: true})
-				w.st.env = cmpOr(w.st.env, x.text+" is unset")
+			case programs.SearchVariable:
+				w.st.path = cmpOr(w.st.path, x.Text+" is unset")
+				w.env(x.Text, value{known: true})
+			case programs.ProgramVariable, programs.ShellVariable:
+				w.env(x.Text, value{known: true})
+				w.st.env = cmpOr(w.st.env, x.Text+" is unset")
 			}
 		}
 	}
 }
 
 func (w *walker) alias(c *call) {
-	for _, x := range c.args {
-		name, text, ok := strings.Cut(x.text, "=")
+	for _, x := range c.Args {
+		name, text, ok := strings.Cut(x.Text, "=")
 		switch {
-		case x.dyn:
+		case x.Dynamic:
 			c.opaque(w, "an alias that is not known before it runs")
 			w.st.env = cmpOr(w.st.env, "an alias is set")
-		case w.shell == "zsh" && strings.HasPrefix(x.text, "-"):
+		case w.shell == "zsh" && strings.HasPrefix(x.Text, "-"):
 			w.whole("an alias that holds everywhere")
 		case ok:
 			if w.shell == "sh" { // it may stand for a word that a parser heeds
@@ -305,31 +307,31 @@ func (w *walker) alias(c *call) {
 // such as after builtin or command.
 func (w *walker) declareWords(c *call) {
 	flags := ""
-	for _, x := range c.args {
+	for _, x := range c.Args {
 		w.declared(x, &flags, c.index)
-		if name, _, _ := strings.Cut(x.text, "="); c.name == "local" && len(w.calls) == 0 { // refused outside a function
+		if name, _, _ := strings.Cut(x.Text, "="); c.Name == "local" && len(w.calls) == 0 { // refused outside a function
 			w.st.put(name, value{})
 		}
 	}
 	if len(w.calls) > 0 { // local to the function, or with -g not
-		for _, x := range c.args {
-			name, _, _ := strings.Cut(x.text, "=")
+		for _, x := range c.Args {
+			name, _, _ := strings.Cut(x.Text, "=")
 			w.st.doubt(name)
 		}
 	}
-	if !slices.ContainsFunc(c.args, func(x word) bool { return x.dyn || !strings.HasPrefix(x.text, "-") }) && strings.Trim(flags, "-fF") != "" || len(c.args) == 0 {
+	if !slices.ContainsFunc(c.Args, func(x word) bool { return x.Dynamic || !strings.HasPrefix(x.Text, "-") }) && strings.Trim(flags, "-fF") != "" || len(c.Args) == 0 {
 		c.lower(w, policy.Unknown) // it prints every variable
 	}
 }
 
 // evaluateText judges a word that is evaluated as arithmetic.
 func (w *walker) evaluateText(c *call, x word) {
-	if x.dyn {
+	if x.Dynamic {
 		c.opaque(w, "arithmetic on text that is not known")
 		return
 	}
-	e, err := syntax.NewParser().Arithmetic(strings.NewReader(x.text))
-	if err != nil || strings.ContainsAny(x.text, "$`'\"[") {
+	e, err := syntax.NewParser().Arithmetic(strings.NewReader(x.Text))
+	if err != nil || strings.ContainsAny(x.Text, "$`'\"[") {
 		c.opaque(w, "arithmetic on text that is not known")
 		return
 	}

@@ -12,21 +12,19 @@ import (
 
 // A call is one program or built-in with its words, on its way to accesses.
 type call struct {
-	words     []word           // words[0] is the program
-	name      string           // its base name
-	src       string           // where it stands
-	external  bool             // started by another program: built-ins and functions do not count
-	opaqueEnv string           // why its environment makes it do something else
-	hush      string           // a variable of an unknown kind is set for it
-	why       string           // why it cannot be known, from what starts it
-	index     int              // of its exec access
-	record    *programs.Record // what is known of it; nil for nothing
-	prog      *programs.Record // record, where it says what the words mean
-	known     string           // its name in record: python for python3.12
-	opts      []option
-	args      []word // its operands
-	chdir     bool   // an option moved it to another directory
-	quiet     bool   // its dynamic words need not be judged as options
+	programs.Call
+	external  bool   // started by another program: built-ins and functions do not count
+	opaqueEnv string // why its environment makes it do something else
+	hush      string // a variable of an unknown kind is set for it
+	why       string // why it cannot be known, from what starts it
+	index     int    // of its exec access
+}
+
+// newCall gives a call of words that stand at src.
+func (w *walker) newCall(words []word, src string) *call {
+	c := &call{Call: programs.Call{Words: words, Source: src, Memo: &w.memo}}
+	c.Shell = site{w, c}
+	return c
 }
 
 // emit adds an access and gives 1 + its index.
@@ -36,7 +34,7 @@ func (w *walker) emit(a policy.Access) int {
 	}
 	if len(w.out.Accesses) >= maxList {
 		w.steps = 0
-		w.out.Accesses[maxList-1] = policy.Access{Kind: policy.Exec, Tool: "bash", Argv: []string{cut(w.src)}, Dynamic: []bool{true}, Opaque: "too much to follow"}
+		w.out.Accesses[maxList-1] = policy.Access{Kind: policy.Exec, Tool: "bash", Argv: []string{programs.Cut(w.src)}, Dynamic: []bool{true}, Opaque: "too much to follow"}
 		return maxList
 	}
 	w.out.Accesses = append(w.out.Accesses, a)
@@ -68,18 +66,18 @@ func (c *call) lower(w *walker, class policy.Class) {
 
 // exec lists the exec access of c.
 func (w *walker) exec(c *call, a policy.Access) {
-	a.Kind, a.Source, a.Parent = policy.Exec, c.src, w.parent
-	for _, x := range c.words {
-		a.Argv = append(a.Argv, x.text)
+	a.Kind, a.Source, a.Parent = policy.Exec, c.Source, w.parent
+	for _, x := range c.Words {
+		a.Argv = append(a.Argv, x.Text)
 	}
-	if slices.ContainsFunc(c.words, func(x word) bool { return x.dyn }) {
-		for _, x := range c.words {
-			a.Dynamic = append(a.Dynamic, x.dyn)
+	if slices.ContainsFunc(c.Words, func(x word) bool { return x.Dynamic }) {
+		for _, x := range c.Words {
+			a.Dynamic = append(a.Dynamic, x.Dynamic)
 		}
 	}
 	c.index = w.emit(a) - 1
-	if len(c.words) > 0 && !c.words[0].dyn {
-		w.names[c.words[0].text] = struct{}{}
+	if len(c.Words) > 0 && !c.Words[0].Dynamic {
+		w.names[c.Words[0].Text] = struct{}{}
 	}
 	if c.why != "" {
 		c.opaque(w, c.why)
@@ -88,56 +86,57 @@ func (w *walker) exec(c *call, a policy.Access) {
 
 // unsure lists a command that may be another one, for the deny rules.
 func (w *walker) unsure(words []word, src, reason string) {
-	c := &call{words: words, src: src, why: reason}
+	c := w.newCall(words, src)
+	c.why = reason
 	w.exec(c, policy.Access{})
-	if len(words) > 0 && !words[0].dyn {
-		c.name = path.Base(words[0].text)
-		w.hazards(c)
+	if len(words) > 0 && !words[0].Dynamic {
+		c.Name = path.Base(words[0].Text)
+		c.Hazards()
 	}
 }
 
 // run judges a command of the shell: function, built-in or program.
 func (w *walker) run(c *call) {
-	if !w.spend(1 + len(c.words)) {
+	if !w.spend(1 + len(c.Words)) {
 		return
 	}
-	first := c.words[0]
-	if first.dyn || first.multi {
+	first := c.Words[0]
+	if first.Dynamic || first.Multi {
 		w.dynamic(c)
 		return
 	}
-	c.name = first.text
-	if strings.HasPrefix(c.name, "-") && !c.external && w.shell != "zsh" { // of time, or a mistake
+	c.Name = first.Text
+	if strings.HasPrefix(c.Name, "-") && !c.external && w.shell != "zsh" { // of time, or a mistake
 		w.whole("a word that the shell takes for an option")
-		w.unsure(c.words[1:], c.src, "a word that the shell takes for an option")
+		w.unsure(c.Words[1:], c.Source, "a word that the shell takes for an option")
 	}
-	if name, _, ok := strings.Cut(c.name, "="); ok && w.shell == "zsh" && integer(name) {
+	if name, _, ok := strings.Cut(c.Name, "="); ok && w.shell == "zsh" && integer(name) {
 		w.whole("a parameter that zsh sets")
 	}
-	if w.shell == "zsh" && (strings.HasPrefix(c.name, "{") || strings.HasSuffix(c.name, "}")) {
+	if w.shell == "zsh" && (strings.HasPrefix(c.Name, "{") || strings.HasSuffix(c.Name, "}")) {
 		w.whole("a brace that zsh takes for the end of a word")
 	}
-	if w.shell == "zsh" && strings.Contains(" - coproc repeat nocorrect foreach always end sched zmodload ", " "+c.name+" ") {
+	if w.shell == "zsh" && strings.Contains(" - coproc repeat nocorrect foreach always end sched zmodload ", " "+c.Name+" ") {
 		w.whole("a word that zsh reads in its own way")
-		for i := range c.words[1:] {
-			w.unsure(c.words[i+1:], c.src, "a word that zsh reads in its own way")
+		for i := range c.Words[1:] {
+			w.unsure(c.Words[i+1:], c.Source, "a word that zsh reads in its own way")
 		}
 	}
 	if w.st.gone != "" {
 		c.why = cmpOr(c.why, w.st.gone)
 	}
-	if value, ok := w.st.lookupAlias(first.text); ok && !c.external && !slices.Contains(w.calls, "alias "+first.text) {
+	if value, ok := w.st.lookupAlias(first.Text); ok && !c.external && !slices.Contains(w.calls, "alias "+first.Text) {
 		w.aliased(c, value)
 		return
 	}
-	if f := w.st.lookupFunc(first.text); f != nil && !c.external {
+	if f := w.st.lookupFunc(first.Text); f != nil && !c.external {
 		w.function(c, f)
 		if !f.maybe {
 			return
 		}
 		defer func() { w.st.dead = false }() // if the function was run, not what follows
 	}
-	if b := findBuiltin(first.text); b != nil && !c.external {
+	if b := findBuiltin(first.Text); b != nil && !c.external {
 		w.builtin(c, b)
 		return
 	}
@@ -146,24 +145,24 @@ func (w *walker) run(c *call) {
 
 // dynamic judges a command whose name is not known before it runs.
 func (w *walker) dynamic(c *call) {
-	first := c.words[0]
+	first := c.Words[0]
 	c.why = cmpOr(c.why, "the program is not known before it runs")
 	w.exec(c, policy.Access{})
-	if first.net {
+	if first.Net {
 		c.danger(w, "runs what it fetches")
 	}
-	for _, x := range c.words[1:] {
-		if !x.dyn && (forceFlag(x.text) || x.text == "-delete") {
+	for _, x := range c.Words[1:] {
+		if !x.Dynamic && (forceFlag(x.Text) || x.Text == "-delete") {
 			c.danger(w, "may delete without asking")
 		}
 	}
-	rest := c.words[1:]
-	if (first.multi || first.lead == "") && len(rest) > 0 && !rest[0].dyn && first.glob == "" {
+	rest := c.Words[1:]
+	if (first.Multi || first.Lead == "") && len(rest) > 0 && !rest[0].Dynamic && first.Pattern == "" {
 		// the name may turn out empty: then the next word is the program
-		w.unsure(rest, c.src, "the program is not known before it runs")
+		w.unsure(rest, c.Source, "the program is not known before it runs")
 	}
-	c.args = rest
-	w.unknownFiles(c)
+	c.Args = rest
+	c.UnknownFiles()
 }
 
 // forceFlag reports whether a word looks like the flags of rm -rf.
@@ -176,13 +175,13 @@ func forceFlag(s string) bool {
 func (w *walker) aliased(c *call, value string) {
 	c.why = cmpOr(c.why, "an alias of this text")
 	w.exec(c, policy.Access{})
-	w.calls = append(w.calls, "alias "+c.name)
+	w.calls = append(w.calls, "alias "+c.Name)
 	text := value
-	for _, x := range c.words[1:] {
-		if x.dyn {
+	for _, x := range c.Words[1:] {
+		if x.Dynamic {
 			text += " \"$_\""
 		} else {
-			text += " " + quote(x.text)
+			text += " " + quote(x.Text)
 		}
 	}
 	w.text(text, c.index+1)
@@ -191,7 +190,7 @@ func (w *walker) aliased(c *call, value string) {
 
 // quote spells a word so that a shell reads it as it is.
 func quote(s string) string {
-	if plain(s) {
+	if programs.Plain(s) {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
@@ -201,7 +200,7 @@ func quote(s string) string {
 func (w *walker) function(c *call, f *function) {
 	w.exec(c, policy.Access{Builtin: true, Class: policy.ReadOnly})
 	f.called = true
-	name := "function " + c.name
+	name := "function " + c.Name
 	if slices.Contains(w.calls, name) || len(w.calls) > maxDepth || !w.spend(8) {
 		c.opaque(w, "a function that calls itself")
 		w.looped = true
@@ -212,7 +211,7 @@ func (w *walker) function(c *call, f *function) {
 	w.src, w.parent, w.left = f.src, c.index+1, nil
 	for _, b := range f.bodies {
 		s := w.push()
-		s.args, s.hasArgs, s.call = c.words[1:], true, true
+		s.args, s.hasArgs, s.call = c.Words[1:], true, true
 		w.stmt(b)
 		w.st.settle()
 		if len(f.bodies) > 1 || len(w.left) > 0 { // what stands behind a return may not run
@@ -274,26 +273,23 @@ func (w *walker) program(c *call) {
 	if !w.spend(4) {
 		return
 	}
-	first := c.words[0]
-	if first.dyn || first.multi {
+	first := c.Words[0]
+	if first.Dynamic || first.Multi {
 		w.dynamic(c)
 		return
 	}
-	c.name = path.Base(first.text)
-	where, trusted, why := w.locate(first.text)
+	c.Name = path.Base(first.Text)
+	where, trusted, why := w.locate(first.Text)
 	w.exec(c, policy.Access{Program: where})
 	a := &w.out.Accesses[c.index]
 	a.Opaque = cmpOr(a.Opaque, why)
-	if c.record, c.known = programs.Lookup(c.name); c.record != nil && c.record.Described() {
-		c.prog = c.record
-	}
-	if c.prog != nil && trusted {
-		a.Class = c.prog.Class
+	if c.Record, c.Known = programs.Lookup(c.Name); c.Record != nil && trusted {
+		a.Class = c.Record.Class
 	}
 	w.parameters(c)
 	if !versionOnly(c) {
-		w.outgrown(c)
-		w.hazards(c)
+		c.Outgrown()
+		c.Hazards()
 	}
 	a = &w.out.Accesses[c.index]
 	if !trusted {
@@ -318,36 +314,57 @@ func (w *walker) program(c *call) {
 // parameters reads the options and operands of a program and lists what they
 // touch.
 func (w *walker) parameters(c *call) {
-	p := c.prog
-	if p == nil {
-		c.args = c.words[1:]
+	if c.Record == nil || !c.Record.Described() {
+		c.Args = c.Words[1:]
 		if versionOnly(c) {
 			return
 		}
-		w.unknownFiles(c)
+		c.UnknownFiles()
 		return
 	}
-	if versionOnly(c) && p.Read != programs.ReadEcho {
-		if a := &w.out.Accesses[c.index]; a.Program != "" || p.Class == policy.ReadOnly {
+	if versionOnly(c) && !c.Record.Literal {
+		if a := &w.out.Accesses[c.index]; a.Program != "" || c.Record.Class == policy.ReadOnly {
 			a.Class = policy.ReadOnly
 		}
 		return
 	}
 	dirs, lost := w.st.dirs, w.st.lost
-	w.special(c)
-	w.escaped(c)
+	c.Read()
 	w.st.dirs, w.st.lost = dirs, lost
-	w.spelling(c)
+	w.out.Accesses[c.index].Options = c.Spelled()
 }
 
 // versionOnly reports whether a program is only asked for its version or help.
 func versionOnly(c *call) bool {
-	if len(c.words) != 2 || c.words[1].dyn {
+	if len(c.Words) != 2 || c.Words[1].Dynamic {
 		return false
 	}
-	switch c.words[1].text {
+	switch c.Words[1].Text {
 	case "--version", "--help":
 		return true
 	}
 	return false
+}
+
+// inner judges the program that c starts.
+func (w *walker) inner(c *call, words []word) {
+	if len(words) == 0 {
+		return
+	}
+	if w.depth >= maxDepth {
+		c.opaque(w, "nested too deeply")
+		return
+	}
+	child := w.newCall(words, c.Source)
+	child.external, child.opaqueEnv, child.hush, child.why, child.Quiet = true, c.opaqueEnv, c.hush, c.why, c.Quiet
+	saved := w.parent
+	w.parent = c.index + 1
+	w.depth++
+	from := len(w.out.Accesses)
+	w.program(child)
+	w.depth--
+	w.parent = saved
+	if from < len(w.out.Accesses) && words[0].Multi {
+		c.opaque(w, "the program is not known before it runs")
+	}
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
+
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
@@ -255,13 +257,13 @@ func TestPolicyCases(t *testing.T) {
 				switch {
 				case got < want:
 					n[2]++
-					t.Errorf("%s: %s, want %s: %q (%s)\n%s", c.ID, verdictName(got), c.Expect, cut(c.Input), c.Why, dump(a))
+					t.Errorf("%s: %s, want %s: %q (%s)\n%s", c.ID, verdictName(got), c.Expect, programs.Cut(c.Input), c.Why, dump(a))
 				case got > want:
 					n[1]++
 					if want == allow {
-						t.Errorf("%s: %s (%s), want allow: %q", c.ID, verdictName(got), why, cut(c.Input))
+						t.Errorf("%s: %s (%s), want allow: %q", c.ID, verdictName(got), why, programs.Cut(c.Input))
 					} else if os.Getenv("AGENTKIT_VERBOSE") != "" {
-						t.Logf("%s: %s (%s), want %s: %q", c.ID, verdictName(got), why, c.Expect, cut(c.Input))
+						t.Logf("%s: %s (%s), want %s: %q", c.ID, verdictName(got), why, c.Expect, programs.Cut(c.Input))
 					}
 				default:
 					n[0]++

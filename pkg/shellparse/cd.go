@@ -9,9 +9,9 @@ import (
 
 // cd moves the shell; where that may fail it may also stay.
 func (w *walker) cd(c *call) {
-	args := slices.Clone(c.args)
-	for len(args) > 0 && !args[0].dyn && len(args[0].text) > 1 && args[0].text[0] == '-' {
-		if args[0].text == "--" {
+	args := slices.Clone(c.Args)
+	for len(args) > 0 && !args[0].Dynamic && len(args[0].Text) > 1 && args[0].Text[0] == '-' {
+		if args[0].Text == "--" {
 			args = args[1:]
 			break
 		}
@@ -21,11 +21,11 @@ func (w *walker) cd(c *call) {
 	switch {
 	case len(args) == 0:
 		if h := w.home(); h != "" {
-			w.move(word{text: h})
+			w.move(word{Text: h})
 		} else {
 			w.st.lost = "the directory is not known"
 		}
-	case args[0].text == "-" && !args[0].dyn:
+	case args[0].Text == "-" && !args[0].Dynamic:
 		if len(w.st.old) == 0 {
 			w.st.lost = "the previous directory is not known"
 		} else {
@@ -41,13 +41,13 @@ func (w *walker) cd(c *call) {
 
 func (w *walker) cdTo(c *call, x word) {
 	if v, set := w.st.find("CDPATH"); set || w.inherited("CDPATH") {
-		if !(v.known && v.first() == "") && !strings.HasPrefix(x.text, "/") && !strings.HasPrefix(x.text, ".") {
+		if !(v.known && v.first() == "") && !strings.HasPrefix(x.Text, "/") && !strings.HasPrefix(x.Text, ".") {
 			w.st.lost = "CDPATH is set"
 			return
 		}
 	}
-	if x.dyn {
-		w.file(fileAccess{kind: policy.Read, parent: c.index + 1, src: x.text}, x)
+	if x.Dynamic {
+		w.file(fileAccess{kind: policy.Read, parent: c.index + 1, src: x.Text}, x)
 	}
 	w.move(x)
 }
@@ -62,7 +62,7 @@ func (w *walker) inherited(name string) bool {
 }
 
 func (w *walker) pushd(c *call) {
-	if len(c.args) != 1 || strings.HasPrefix(c.args[0].text, "-") || strings.HasPrefix(c.args[0].text, "+") {
+	if len(c.Args) != 1 || strings.HasPrefix(c.Args[0].Text, "-") || strings.HasPrefix(c.Args[0].Text, "+") {
 		w.st.lost = "the directory is not known"
 		return
 	}
@@ -72,13 +72,13 @@ func (w *walker) pushd(c *call) {
 	} else {
 		w.st.pushed = nil
 	}
-	w.cdTo(c, c.args[0])
+	w.cdTo(c, c.Args[0])
 	w.st.old, w.st.fail = before, before
 }
 
 func (w *walker) popd(c *call) {
 	n := len(w.st.pushed)
-	if n == 0 || len(c.args) > 0 {
+	if n == 0 || len(c.Args) > 0 {
 		w.st.lost = cmpOr(w.st.lost, "the directory is not known")
 		return
 	}

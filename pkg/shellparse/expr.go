@@ -247,7 +247,7 @@ func (w *walker) test(e syntax.TestExpr) {
 		w.test(x.X)
 	case *syntax.UnaryTest:
 		if y, ok := x.X.(*syntax.Word); ok && (x.Op == syntax.TsVarSet || x.Op == syntax.TsRefVar) {
-			if v := w.single(y, false); v.dyn || !syntax.ValidName(v.text) {
+			if v := w.single(y, false); v.Dynamic || !syntax.ValidName(v.Text) {
 				w.whole("a name whose subscript is evaluated")
 			}
 			return

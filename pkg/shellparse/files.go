@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
+
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
@@ -35,18 +37,18 @@ func (w *walker) file(f fileAccess, x word) []int {
 	if !w.spend(2) {
 		return nil
 	}
-	if x.proc || !x.dyn && sink(x.text) {
+	if x.Proc || !x.Dynamic && sink(x.Text) {
 		return nil
 	}
-	name := x.text
+	name := x.Text
 	switch {
-	case x.dyn && x.under != "":
-		name, f.tree = x.under, true
-	case x.dyn && x.number && x.lead == "":
+	case x.Dynamic && x.Under != "":
+		name, f.tree = x.Under, true
+	case x.Dynamic && x.Number && x.Lead == "":
 		return nil
-	case x.dyn:
-		name, f.tree = x.lead[:strings.LastIndexByte(x.lead, '/')+1], f.kind == policy.Read
-		if x.glob == "" || f.kind == policy.Write || strings.Contains(strings.TrimPrefix(x.glob, x.lead), "..") {
+	case x.Dynamic:
+		name, f.tree = x.Lead[:strings.LastIndexByte(x.Lead, '/')+1], f.kind == policy.Read
+		if x.Pattern == "" || f.kind == policy.Write || strings.Contains(strings.TrimPrefix(x.Pattern, x.Lead), "..") {
 			f.why = cmpOr(f.why, "the path is not known before it runs")
 		}
 		if name == "" {
@@ -183,29 +185,17 @@ func (w *walker) process(full, dir string) (name, why string) {
 	return full, ""
 }
 
-// paths lists what a word may name, resolved.
-func (w *walker) paths(x word) []string {
-	if x.dyn {
-		return nil
-	}
-	var out []string
-	for _, r := range w.resolve(x.text) {
-		out = append(out, r.access.Path)
-	}
-	return out
-}
-
 // move changes the directory to what x names.
 func (w *walker) move(x word) {
-	if x.dyn || x.text == "" && x.glob == "" {
+	if x.Dynamic || x.Text == "" && x.Pattern == "" {
 		w.st.lost = "the directory is not known before it runs"
 		return
 	}
-	r := w.resolve(x.text)
+	r := w.resolve(x.Text)
 	if len(r) == 0 {
 		return // still lost
 	}
-	r = w.asNamed(x.text, r)
+	r = w.asNamed(x.Text, r)
 	var dirs []string
 	for _, p := range r {
 		if n := p.access.Named; n != "" && n != p.access.Path {
@@ -217,7 +207,7 @@ func (w *walker) move(x word) {
 		}
 	}
 	w.st.dirs = dirs
-	if strings.HasPrefix(x.text, "/") && r[0].access.Opaque == "" {
+	if strings.HasPrefix(x.Text, "/") && r[0].access.Opaque == "" {
 		w.st.lost = ""
 	}
 }
@@ -254,7 +244,7 @@ func (w *walker) plants(a policy.Access) string {
 		}
 		low := strings.ToLower(p)
 		switch {
-		case device(low):
+		case programs.Device(low):
 			return "writes to a device"
 		case strings.Contains(low, "/.git/hooks/"), strings.HasSuffix(low, "/.git/config"):
 			return "plants what git runs"
@@ -265,25 +255,6 @@ func (w *walker) plants(a policy.Access) string {
 		}
 	}
 	return ""
-}
-
-// device reports whether a path is a disk, or memory.
-func device(p string) bool {
-	rest, ok := strings.CutPrefix(p, "/dev/")
-	if !ok {
-		return p == "/proc/sysrq-trigger" || p == "/proc/kcore"
-	}
-	for _, d := range []string{"sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "mapper/", "md", "dm-", "loop", "mem", "kmem", "port", "sr", "fd0", "block/", "nbd", "zd"} {
-		if strings.HasPrefix(rest, d) {
-			return true
-		}
-	}
-	return false
-}
-
-// pathLike reports whether a word looks like the name of a file.
-func pathLike(s string) bool {
-	return strings.Contains(s, "/") && !strings.Contains(s, "://") || s == "." || s == ".."
 }
 
 // exists reports whether a name exists in the present directory.
@@ -299,39 +270,10 @@ func (w *walker) exists(name string) bool {
 	return false
 }
 
-// unknownFiles lists the files that the words of a program, of which nothing
-// is known, may name: inside the root it reads them, and may change those
-// whose names start with a dot; outside it may change them too.
-func (w *walker) unknownFiles(c *call) {
-	for _, x := range c.words[1:] {
-		if x.dyn {
-			if x.under != "" || strings.Contains(x.lead, "/") {
-				w.file(fileAccess{kind: policy.Read, parent: c.index + 1, src: x.text}, x)
-			}
-			continue
-		}
-		s := x.text
-		if strings.HasPrefix(s, "-") {
-			if i := strings.IndexAny(s, "=/"); i > 1 {
-				s = strings.TrimPrefix(s[i:], "=")
-			} else {
-				continue
-			}
-		} else if name, val, ok := strings.Cut(s, "="); ok && !strings.Contains(name, "/") {
-			s = val
-		}
-		s = strings.TrimPrefix(s, "file://")
-		if len(s) > 1024 || s == "" || !pathLike(s) && !w.exists(s) {
-			continue
-		}
-		w.maybeWritten(c, s)
-	}
-}
-
 // maybeWritten lists a file that a program of which nothing is known is given.
 func (w *walker) maybeWritten(c *call, name string) {
 	f := fileAccess{kind: policy.Read, parent: c.index + 1, src: name}
-	for _, i := range w.file(f, word{text: name}) {
+	for _, i := range w.file(f, word{Text: name}) {
 		a := w.out.Accesses[i]
 		inside := w.writable(a.Path) || w.world.Root == ""
 		if inside && !strings.Contains(a.Path, "/.") || a.File == policy.Dir && inside {
@@ -339,12 +281,12 @@ func (w *walker) maybeWritten(c *call, name string) {
 		}
 		f.kind, f.op = policy.Write, policy.Change
 		if !inside {
-			f.why, f.guess = "the program may change it", !device(strings.ToLower(a.Path)) // what is given a disk writes to it
+			f.why, f.guess = "the program may change it", !programs.Device(strings.ToLower(a.Path)) // what is given a disk writes to it
 			if readOnlyPlace(a.Path) {
 				continue
 			}
 		}
-		w.file(f, word{text: name})
+		w.file(f, word{Text: name})
 		return
 	}
 }
@@ -357,4 +299,37 @@ func readOnlyPlace(p string) bool {
 		}
 	}
 	return false
+}
+
+// linked notes a link for the paths that come later.
+func (w *walker) linked(to, name string, symbolic bool) {
+	found := w.resolve(name)
+	w.files = nil
+	for _, r := range found {
+		full := cmpOr(r.access.Named, r.access.Path)
+		base := path.Dir(full)
+		if r.access.File == policy.Dir {
+			base, full = full, full+"/"+path.Base(to)
+		}
+		target := to
+		if !strings.HasPrefix(to, "/") {
+			from := base
+			if !symbolic && len(w.st.dirs) > 0 {
+				from = w.st.dirs[0]
+			}
+			target = path.Join(from, to)
+		}
+		if len(w.links) < 64 {
+			w.links = append(w.links, link{name: full, target: target})
+		}
+	}
+}
+
+// relink notes that a name now leads where another did.
+func (w *walker) relink(from, to string) {
+	for _, r := range w.resolve(from) {
+		if r.access.Named != "" && r.access.Named != r.access.Path {
+			w.linked(r.access.Path, to, true)
+		}
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
+
 	sh "mvdan.cc/sh/v3/syntax"
 )
 
@@ -220,7 +222,7 @@ func delimiter(s string) bool {
 		return false
 	}
 	for i := 0; i < len(s); i++ {
-		if c := s[i]; !plain(s[i:i+1]) || c == '/' || c == '%' || c == '@' {
+		if c := s[i]; !programs.Plain(s[i:i+1]) || c == '/' || c == '%' || c == '@' {
 			return false
 		}
 	}

@@ -80,12 +80,12 @@ func (b *builder) joined(items []word) {
 		if i > 0 {
 			b.add(" ", true)
 		}
-		if x.dyn {
-			b.add(x.lead, true)
-			b.hole(true, x.number)
+		if x.Dynamic {
+			b.add(x.Lead, true)
+			b.hole(true, x.Number)
 			continue
 		}
-		b.add(x.text, true)
+		b.add(x.Text, true)
 	}
 }
 
@@ -159,13 +159,13 @@ func (b *builder) expansion(x *syntax.ParamExp, v value, quoted bool) {
 		b.hole(quoted, false)
 	case take && assign:
 		x := w.single(e.Word, true)
-		if x.dyn {
-			w.set(name, value{net: x.net})
+		if x.Dynamic {
+			w.set(name, value{net: x.Net})
 			b.hole(quoted, false)
 			return
 		}
-		w.set(name, text(x.text))
-		b.value(x.text, quoted)
+		w.set(name, text(x.Text))
+		b.value(x.Text, quoted)
 	case take:
 		alternative()
 	case isAlt:
@@ -255,10 +255,10 @@ func (w *walker) parameter(name string, index syntax.ArithmExpr) (items []word, 
 			return nil, value{}, false
 		case n > len(args):
 			return nil, value{known: true}, false
-		case args[n-1].dyn:
-			return nil, value{net: args[n-1].net}, false
+		case args[n-1].Dynamic:
+			return nil, value{net: args[n-1].Net}, false
 		}
-		return nil, text(args[n-1].text), false
+		return nil, text(args[n-1].Text), false
 	}
 	v = w.lookup(name)
 	if index == nil {
@@ -271,7 +271,7 @@ func (w *walker) parameter(name string, index syntax.ArithmExpr) (items []word, 
 				return nil, v, true
 			}
 			for _, s := range v.list {
-				items = append(items, word{text: s})
+				items = append(items, word{Text: s})
 			}
 			return items, v, true
 		default:

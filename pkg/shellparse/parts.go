@@ -267,10 +267,10 @@ func inert(p syntax.WordPart) bool {
 func (w *walker) print(name string, words []word) (string, bool) {
 	var list []string
 	for _, x := range words {
-		if x.dyn || x.glob != "" || strings.HasPrefix(x.text, "-") {
+		if x.Dynamic || x.Pattern != "" || strings.HasPrefix(x.Text, "-") {
 			return "", false
 		}
-		list = append(list, x.text)
+		list = append(list, x.Text)
 	}
 	switch {
 	case name == "pwd" && len(list) == 0:

@@ -99,7 +99,7 @@ func (w *walker) pipeline(x *syntax.BinaryCmd) {
 // printed says what is known of the output of a pipeline's stage, whose
 // accesses start at from.
 func (w *walker) printed(s *syntax.Stmt, from int) stream {
-	out := stream{set: true, net: w.stdin.net || w.fetches(from)}
+	out := stream{Set: true, Net: w.stdin.Net || w.fetches(from)}
 	c, ok := s.Cmd.(*syntax.CallExpr)
 	if !ok || len(c.Args) == 0 || len(s.Redirs) > 0 && s.Redirs[0].Op != syntax.RdrOut {
 		return out
@@ -107,13 +107,13 @@ func (w *walker) printed(s *syntax.Stmt, from int) stream {
 	switch name := c.Args[0].Lit(); name {
 	case "echo", "printf":
 		if t, ok := w.output([]*syntax.Stmt{s}); ok {
-			out.known, out.text = true, t
+			out.Known, out.Text = true, t
 		}
 	case "find":
-		out.under, out.safe = w.findRoots(c.Args[1:])
+		out.Under, out.Safe = w.findRoots(c.Args[1:])
 	case "sort", "head", "tail", "uniq", "grep", "cat":
 		if len(w.operandsOf(c)) == 0 || name == "grep" {
-			out.under, out.safe = w.stdin.under, w.stdin.safe
+			out.Under, out.Safe = w.stdin.Under, w.stdin.Safe
 		}
 	}
 	return out

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
+
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -17,13 +19,13 @@ func (w *walker) redirects(list []*syntax.Redirect) []int {
 		if !w.spend(1) {
 			break
 		}
-		src := cut(w.source(r))
+		src := programs.Cut(w.source(r))
 		switch r.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
 			w.heredoc(r)
 		case syntax.WordHdoc:
 			x := w.single(r.Word, false)
-			w.stdin = stream{set: true, known: !x.dyn, text: x.text + "\n", net: x.net}
+			w.stdin = stream{Set: true, Known: !x.Dynamic, Text: x.Text + "\n", Net: x.Net}
 		case syntax.DplIn, syntax.DplOut:
 			x := w.target(r.Word)
 			if l := r.Word.Lit(); descriptor(l) {
@@ -31,12 +33,12 @@ func (w *walker) redirects(list []*syntax.Redirect) []int {
 			}
 			// bash expands the word after >& once more.
 			w.whole("a word after >& or <& that is not a number")
-			if !x.dyn && !descriptor(x.text) {
+			if !x.Dynamic && !descriptor(x.Text) {
 				written = append(written, w.redirect(policy.Write, x, src)...)
 			}
 		case syntax.RdrIn:
 			x := w.target(r.Word)
-			w.stdin = stream{set: true, net: x.net, known: x.script != "", text: x.script}
+			w.stdin = stream{Set: true, Net: x.Net, Known: x.Script != "", Text: x.Script}
 			w.redirect(policy.Read, x, src)
 		case syntax.RdrInOut:
 			x := w.target(r.Word)
@@ -124,7 +126,7 @@ func descriptor(s string) bool {
 func (w *walker) heredoc(r *syntax.Redirect) {
 	w.inside(r.Word)
 	if r.Hdoc == nil {
-		w.stdin = stream{set: true, known: true}
+		w.stdin = stream{Set: true, Known: true}
 		return
 	}
 	quoted := strings.ContainsAny(w.source(r.Word), `'"\`)
@@ -147,7 +149,7 @@ func (w *walker) heredoc(r *syntax.Redirect) {
 		}
 		t = strings.Join(lines, "\n")
 	}
-	w.stdin = stream{set: true, known: !b.dyn, text: t, net: b.net}
+	w.stdin = stream{Set: true, Known: !b.dyn, Text: t, Net: b.net}
 }
 
 // hereText takes the backslashes out of a live here-document.
@@ -176,9 +178,9 @@ func (w *walker) redirect(kind policy.Kind, x word, src string) []int {
 
 // socket lists the host of /dev/tcp/host/port.
 func (w *walker) socket(x word, src string) bool {
-	s := x.text
-	if x.dyn {
-		s = x.lead
+	s := x.Text
+	if x.Dynamic {
+		s = x.Lead
 	}
 	rest, tcp := strings.CutPrefix(s, "/dev/tcp/")
 	if !tcp {
@@ -194,7 +196,7 @@ func (w *walker) socket(x word, src string) bool {
 	host, port, _ := strings.Cut(rest, "/")
 	a.Host = host
 	a.Port, _ = strconv.Atoi(port)
-	if x.dyn {
+	if x.Dynamic {
 		a.Opaque = "the host is not known before it runs"
 	}
 	w.emit(a)

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
+
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -113,7 +115,7 @@ func (w *walker) join(s *scope) {
 	p.old = union(p.old, s.old)
 	p.names = union(p.names, s.names)
 	if s.hasArgs && !s.call {
-		p.hasArgs, p.args = true, []word{{text: "$@", dyn: true, multi: true}}
+		p.hasArgs, p.args = true, []word{{Text: "$@", Dynamic: true, Multi: true}}
 	}
 }
 
@@ -331,9 +333,9 @@ func (w *walker) set(name string, v value) {
 		w.st.old = nil
 	}
 	switch kindOfVariable(name, v) {
-	case variableSearch:
+	case programs.SearchVariable:
 		w.st.path = name + " is set"
-	case variableShell:
+	case programs.ShellVariable:
 		w.st.env = cmpOr(w.st.env, name+" is set")
 		w.whole(name + " is set, which makes the shell run or read something")
 	}

@@ -103,13 +103,15 @@ func Argv(argv []string, world *World) *Analysis {
 		w.src = strings.Join(argv, " ")
 		words := make([]word, len(argv))
 		for i, s := range argv {
-			words[i] = word{text: s}
+			words[i] = word{Text: s}
 		}
 		if len(words) == 0 {
 			w.whole("no command")
 			return
 		}
-		w.program(&call{words: words, external: true, src: cut(w.src)})
+		c := w.newCall(words, programs.Cut(w.src))
+		c.external = true
+		w.program(c)
 	})
 	return w.finish()
 }
@@ -144,8 +146,8 @@ type walker struct {
 	found   []resolved // programs by name, dir being the path
 	links   []link
 	fetched []string // files that came from the network in this text
-	configs []repoConfig
-	tables  map[string][]programs.Option // option tables that were read
+	memo    programs.Memo
+	secrets *policy.SecretNames // when they were asked for
 }
 
 // Limits of one analysis. Work is counted in nodes, words and accesses.
@@ -186,7 +188,7 @@ func (w *walker) whole(reason string) {
 		}
 	}
 	w.out.Accesses = append(w.out.Accesses, policy.Access{
-		Kind: policy.Exec, Tool: "bash", Argv: []string{cut(w.src)}, Dynamic: []bool{true}, Opaque: reason, Source: cut(w.src),
+		Kind: policy.Exec, Tool: "bash", Argv: []string{programs.Cut(w.src)}, Dynamic: []bool{true}, Opaque: reason, Source: programs.Cut(w.src),
 	})
 }
 
@@ -216,17 +218,4 @@ func (w *walker) finish() *Analysis {
 		}
 	}
 	return a
-}
-
-// cut shortens a piece of source for explanations, on a character border.
-func cut(s string) string {
-	const limit = 200
-	if len(s) <= limit {
-		return s
-	}
-	n := limit
-	for n > 0 && s[n]&0xc0 == 0x80 {
-		n--
-	}
-	return s[:n] + "…"
 }

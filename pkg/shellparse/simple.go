@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
+
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -26,7 +28,7 @@ func (w *walker) simple(x *syntax.CallExpr) {
 		w.whole("an assignment whose value sets a variable")
 	}
 	s := w.push()
-	c := &call{src: cut(w.source(x)), words: words}
+	c := w.newCall(words, programs.Cut(w.source(x)))
 	for _, a := range x.Assigns {
 		v := w.assigned(a)
 		w.forOne(c, a.Name.Value, v, a.Index != nil)
@@ -47,7 +49,7 @@ func (w *walker) simple(x *syntax.CallExpr) {
 		s.local = nil
 	}
 	w.adopt(s)
-	if len(words) > 0 && !words[0].dyn && setsVariables(words[0].text) { // it may set the very same, which stays
+	if len(words) > 0 && !words[0].Dynamic && setsVariables(words[0].Text) { // it may set the very same, which stays
 		for _, a := range x.Assigns {
 			w.st.put(a.Name.Value, value{})
 		}
@@ -77,14 +79,14 @@ func (w *walker) forOne(c *call, name string, v value, index bool) {
 	if index {
 		c.opaqueEnv = name + " is set"
 	}
-	if name == "IFS" && len(c.words) > 0 && slices.Contains([]string{"read", "mapfile", "readarray"}, c.words[0].text) {
+	if name == "IFS" && len(c.Words) > 0 && slices.Contains([]string{"read", "mapfile", "readarray"}, c.Words[0].Text) {
 		return
 	}
 	switch kindOfVariable(name, v) {
-	case variableHarmless:
-	case variableOther:
+	case programs.HarmlessVariable:
+	case programs.OtherVariable:
 		c.hush = name + " is set"
-	case variableShell:
+	case programs.ShellVariable:
 		w.env(name, v)
 		w.whole(name + " is set, which makes the shell run or read something")
 		c.opaqueEnv = name + " is set for it"
@@ -126,9 +128,9 @@ func (w *walker) forget(s *syntax.Stmt) {
 			w.st.put(n, value{net: v.net})
 		}
 		switch kindOfVariable(n, value{}) {
-		case variableSearch:
+		case programs.SearchVariable:
 			w.st.path = cmpOr(w.st.path, n+" is set")
-		case variableShell:
+		case programs.ShellVariable:
 			w.st.env = cmpOr(w.st.env, n+" is set")
 		}
 		w.st.ifs = w.st.ifs || n == "IFS"

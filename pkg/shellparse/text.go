@@ -3,6 +3,8 @@ package shellparse
 import (
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
+
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -66,7 +68,7 @@ func reason(err error) string {
 	if i := strings.IndexByte(s, '\n'); i >= 0 {
 		s = s[:i]
 	}
-	return cut(s)
+	return programs.Cut(s)
 }
 
 // parse reads the text as the shell that gets it would.
@@ -141,9 +143,9 @@ func (w *walker) crude(src string) {
 		}
 		words := make([]word, len(fields))
 		for i, f := range fields {
-			words[i] = word{text: f}
+			words[i] = word{Text: f}
 		}
-		w.unsure(words, cut(piece), "found in text that does not parse")
+		w.unsure(words, programs.Cut(piece), "found in text that does not parse")
 	}
 }
 
@@ -219,13 +221,13 @@ func (w *walker) compare(src string, broken bool) {
 		}
 		w.names[c.name] = struct{}{}
 		w.out.Disagreements = append(w.out.Disagreements, c.name)
-		words := []word{{text: c.name}}
+		words := []word{{Text: c.name}}
 		for _, f := range strings.Fields(c.rest) {
 			if len(words) < 32 {
-				words = append(words, word{text: strings.Trim(f, `"'`)})
+				words = append(words, word{Text: strings.Trim(f, `"'`)})
 			}
 		}
-		w.unsure(words, cut(c.name+" "+c.rest), "the two parsers disagree on "+c.name)
+		w.unsure(words, programs.Cut(c.name+" "+c.rest), "the two parsers disagree on "+c.name)
 	}
 }
 

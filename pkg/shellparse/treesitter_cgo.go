@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
+
 	sitter "github.com/smacker/go-tree-sitter"
 	"github.com/smacker/go-tree-sitter/bash"
 )
@@ -130,5 +132,5 @@ func reading(n *sitter.Node, text []byte) (finding, bool) {
 		return finding{}, false
 	}
 	rest := text[min(int(name.EndByte()), len(text)):min(int(n.EndByte()), len(text))]
-	return finding{name: s, rest: cut(string(rest)), at: int(name.StartByte())}, true
+	return finding{name: s, rest: programs.Cut(string(rest)), at: int(name.StartByte())}, true
 }

@@ -4,19 +4,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
+
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A stream is what is known of a command's standard input.
-type stream struct {
-	set   bool     // it is a pipe, a file or text of the command line
-	known bool     // its content is text
-	text  string   // the content, when known
-	net   bool     // it comes from the network
-	under []string // its lines are paths below these
-	safe  bool     // its items hold no blank and start with no dash
-}
+// A stream is what is known of a program's input.
+type stream = programs.Stream
 
 // list walks commands that run one after another.
 func (w *walker) list(stmts []*syntax.Stmt) {
@@ -192,10 +187,10 @@ func (w *walker) command(cmd syntax.Command) {
 		}
 	case *syntax.CoprocClause:
 		s := w.push()
-		w.emit(policy.Access{Kind: policy.Exec, Argv: []string{"coproc"}, Builtin: true, Source: cut(w.source(x))})
+		w.emit(policy.Access{Kind: policy.Exec, Argv: []string{"coproc"}, Builtin: true, Source: programs.Cut(w.source(x))})
 		w.inside(x.Name)
 		if x.Name != nil && x.Stmt != nil && !compound(x.Stmt.Cmd) {
-			w.unsure([]word{w.single(x.Name, false)}, cut(w.source(x)), "a name that bash takes for the command")
+			w.unsure([]word{w.single(x.Name, false)}, programs.Cut(w.source(x)), "a name that bash takes for the command")
 		}
 		w.stmt(x.Stmt)
 		w.drop(s)
@@ -269,13 +264,13 @@ func (w *walker) forLoop(x *syntax.ForClause) {
 			items = w.st.positional()
 		}
 		w.variable(l.Name.Value, value{}, true)
-		if n := len(items); n == 0 || n > 8 || x.Select || len(x.Do) > 20 || slices.ContainsFunc(items, func(i word) bool { return i.dyn }) {
+		if n := len(items); n == 0 || n > 8 || x.Select || len(x.Do) > 20 || slices.ContainsFunc(items, func(i word) bool { return i.Dynamic }) {
 			w.loop(func() { w.list(x.Do) }, x.Do)
 			return
 		}
 		for _, it := range items {
 			w.loop(func() {
-				w.variable(l.Name.Value, text(it.text), false)
+				w.variable(l.Name.Value, text(it.Text), false)
 				w.list(x.Do)
 			}, x.Do)
 		}

@@ -3,42 +3,13 @@ package shellparse
 import (
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
+
 	"mvdan.cc/sh/v3/syntax"
 )
 
 // A word is one argument as the program gets it, or what is known of it.
-type word struct {
-	text   string // decoded; the source when dynamic
-	dyn    bool   // not known before it runs
-	lead   string // of a dynamic word: the bytes it certainly starts with
-	multi  bool   // it may become several words, or none
-	glob   string // the pattern it comes from, or may expand by
-	under  string // a path below which it certainly lies, such as what find prints
-	number bool   // it is a number or a status: no option, no path
-	net    bool   // it holds what a command fetched
-	proc   bool   // it is the path of a process substitution
-	script string // what the process substitution prints, where known
-}
-
-// option reports whether the word may be taken as an option.
-func (x word) option() bool {
-	if !x.dyn {
-		return strings.HasPrefix(x.text, "-") && x.text != "-" || x.glob != "" && loose(x.glob)
-	}
-	if x.under != "" || x.number || x.proc {
-		return false
-	}
-	return x.lead == "" || x.lead[0] == '-'
-}
-
-// spreads reports whether the word may become several of any form, or none.
-func (x word) spreads() bool {
-	return x.dyn && x.multi && !x.number && x.under == "" && (x.glob == "" || loose(x.glob))
-}
-
-// loose reports whether a pattern says nothing at all of the names it matches:
-// the spelling in which a planted name becomes an option unseen.
-func loose(pattern string) bool { return strings.Trim(pattern, "*?") == "" }
+type word = programs.Word
 
 // maxFields is how many words one word may become before it is dynamic.
 const maxFields = 512
@@ -139,12 +110,12 @@ func (b *builder) list(items []word, quoted bool) {
 				b.add(" ", true)
 			}
 		}
-		if x.dyn {
-			b.add(x.lead, true)
-			b.hole(quoted && !x.multi, x.number)
+		if x.Dynamic {
+			b.add(x.Lead, true)
+			b.hole(quoted && !x.Multi, x.Number)
 			continue
 		}
-		b.value(x.text, quoted)
+		b.value(x.Text, quoted)
 	}
 }
 
@@ -153,10 +124,10 @@ func (b *builder) flush() {
 	if !b.active {
 		return
 	}
-	x := word{text: string(b.b), dyn: b.dyn, net: b.net, proc: b.proc, script: b.script, multi: b.multi && b.dyn, number: b.dyn && b.number && len(b.b) == 0}
+	x := word{Text: string(b.b), Dynamic: b.dyn, Net: b.net, Proc: b.proc, Script: b.script, Multi: b.multi && b.dyn, Number: b.dyn && b.number && len(b.b) == 0}
 	if b.dyn {
-		x.lead = x.text[:b.lead]
-		x.text = b.src
+		x.Lead = x.Text[:b.lead]
+		x.Text = b.src
 	}
 	meta := b.meta && metaText(b.pat)
 	pat := string(b.pat)
@@ -165,9 +136,9 @@ func (b *builder) flush() {
 	switch {
 	case !meta:
 		b.out = append(b.out, x)
-	case x.dyn:
-		x.multi = true
-		x.lead = leadOf(x.lead)
+	case x.Dynamic:
+		x.Multi = true
+		x.Lead = leadOf(x.Lead)
 		b.out = append(b.out, x)
 	default:
 		b.out = b.w.expand(b.out, x, pat)
@@ -221,7 +192,7 @@ func unescape(s string) string {
 // directory is known, nothing before may have changed it, and the names are
 // few. A name that starts with a dash stays what it is, an option.
 func (w *walker) expand(out []word, x word, pat string) []word {
-	x.glob = pat
+	x.Pattern = pat
 	i := 0
 	for i < len(pat) && strings.IndexByte("*?[", pat[i]) < 0 {
 		if pat[i] == '\\' {
@@ -229,19 +200,19 @@ func (w *walker) expand(out []word, x word, pat string) []word {
 		}
 		i++
 	}
-	x.lead = unescape(pat[:min(i, len(pat))])
+	x.Lead = unescape(pat[:min(i, len(pat))])
 	if w.world.Glob != nil && !w.dirty && w.st.lost == "" && len(w.st.dirs) == 1 && w.spend(64) {
 		if names, ok := w.world.Glob(w.st.dirs[0], pat); ok && len(names) <= 64 {
 			for _, n := range names {
-				out = append(out, word{text: n, glob: pat})
+				out = append(out, word{Text: n, Pattern: pat})
 			}
 			if len(names) == 0 { // bash leaves the pattern as it is
-				out = append(out, word{text: x.text, glob: pat})
+				out = append(out, word{Text: x.Text, Pattern: pat})
 			}
 			return out
 		}
 	}
-	x.dyn, x.multi = true, true
+	x.Dynamic, x.Multi = true, true
 	return append(out, x)
 }
 
@@ -260,8 +231,8 @@ func (w *walker) fields(x *syntax.Word) []word {
 		return nil
 	}
 	if len(x.Parts) == 1 {
-		if l, ok := x.Parts[0].(*syntax.Lit); ok && plain(l.Value) {
-			return []word{{text: l.Value}}
+		if l, ok := x.Parts[0].(*syntax.Lit); ok && programs.Plain(l.Value) {
+			return []word{{Text: l.Value}}
 		}
 	}
 	src := w.source(x)
@@ -270,7 +241,7 @@ func (w *walker) fields(x *syntax.Word) []word {
 	}
 	if len(x.Parts) > 1 && bareDollar(x.Parts) { // bash does not split such a word
 		w.inside(x)
-		return []word{{text: src, dyn: true, multi: true}}
+		return []word{{Text: src, Dynamic: true, Multi: true}}
 	}
 	var out []word
 	seen := 0
@@ -278,7 +249,7 @@ func (w *walker) fields(x *syntax.Word) []word {
 		seen++
 		if !ok || seen > maxFields || !w.spend(1+len(y.Parts)) {
 			w.inside(x) // what stands in it runs all the same
-			out = append(out[:0], word{text: src, dyn: true, multi: true})
+			out = append(out[:0], word{Text: src, Dynamic: true, Multi: true})
 			return false
 		}
 		b := builder{w: w, split: true, src: src}
@@ -305,23 +276,11 @@ func bareDollar(parts []syntax.WordPart) bool {
 	return false
 }
 
-// plain reports whether a literal means itself in every shell.
-func plain(s string) bool {
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.' || c == '/' || c == '+' || c == ',' || c == ':' || c == '%' || c == '@' {
-			continue
-		}
-		return false
-	}
-	return s != ""
-}
-
 // single expands a word that stays one: a redirection's target, the right side
 // of an assignment, a here-string.
 func (w *walker) single(x *syntax.Word, assign bool) word {
 	if x == nil || !w.spend(1+len(x.Parts)) {
-		return word{dyn: true}
+		return word{Dynamic: true}
 	}
 	b := builder{w: w, src: w.source(x)}
 	if assign {
@@ -341,7 +300,7 @@ func (w *walker) target(x *syntax.Word) word {
 	if len(out) == 1 {
 		return out[0]
 	}
-	return word{text: w.source(x), dyn: true, multi: true}
+	return word{Text: w.source(x), Dynamic: true, Multi: true}
 }
 
 // source is the text a node stands in.

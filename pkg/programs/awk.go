@@ -1,44 +1,40 @@
-package shellparse
+package programs
 
 import (
 	"strings"
-
-	"github.com/agentkit-go/agentkit/pkg/programs"
-
-	"github.com/agentkit-go/agentkit/pkg/policy"
 )
 
 // awk reads awk: its program, and the files it is given.
-func (w *walker) awk(c *call) {
-	w.options(c, c.prog.Options, c.prog.Style)
-	texts := []word(nil)
-	for _, o := range c.opts {
+func (c *Call) awk() {
+	c.parse()
+	texts := []Word(nil)
+	for _, o := range c.Given {
 		switch {
-		case hasName(o.names, "source"):
-			texts = append(texts, o.val)
-		case hasName(o.names, "file") || hasName(o.names, "exec"):
-			w.role(c, programs.Read, o.val)
+		case hasName(o.Names, "source"):
+			texts = append(texts, o.Value)
+		case hasName(o.Names, "file") || hasName(o.Names, "exec"):
+			c.does(Read, o.Value)
 		}
 	}
-	files := c.args
-	if !c.given("source", "file", "exec") && len(files) > 0 {
-		if files[0].multi {
-			c.opaque(w, "the program is not known before it runs")
+	files := c.Args
+	if !c.has("source", "file", "exec") && len(files) > 0 {
+		if files[0].Multi {
+			c.opaque("the program is not known before it runs")
 		}
 		texts, files = append(texts, files[0]), files[1:]
 	}
 	for _, p := range texts {
-		if p.dyn {
-			c.opaque(w, "the program is not known before it runs")
+		if p.Dynamic {
+			c.opaque("the program is not known before it runs")
 			continue
 		}
-		w.awkProgram(c, p.text)
+		c.awkProgram(p.Text)
 	}
 	for _, f := range files {
-		if name, _, ok := strings.Cut(f.text, "="); ok && !f.dyn && plain(name) && !strings.ContainsAny(name, "/.") {
+		if name, _, ok := strings.Cut(f.Text, "="); ok && !f.Dynamic && Plain(name) && !strings.ContainsAny(name, "/.") {
 			continue
 		}
-		w.role(c, programs.Read, f)
+		c.does(Read, f)
 	}
 }
 
@@ -138,10 +134,10 @@ func wordByte(c byte) bool {
 }
 
 // awkProgram finds what a program runs, writes and reads besides its input.
-func (w *walker) awkProgram(c *call, s string) {
+func (c *Call) awkProgram(s string) {
 	tokens, ok := awkTokens(s)
 	if !ok {
-		c.opaque(w, "a program that is not understood")
+		c.opaque("a program that is not understood")
 	}
 	printing, depth := false, 0
 	at := func(i int) awkToken {
@@ -161,48 +157,48 @@ func (w *walker) awkProgram(c *call, s string) {
 		case t.kind == 'o' && (t.text == ")" || t.text == "]"):
 			depth--
 		case t.kind == 'w' && t.text == "system":
-			c.opaque(w, "its program runs a command")
+			c.opaque("its program runs a command")
 			if at(i+2).kind == 's' {
-				w.shellText(c, word{text: at(i + 2).text})
+				c.Shell.Text(Word{Text: at(i + 2).text})
 			}
 		case t.kind == 'o' && (t.text == "|" || t.text == "|&"):
-			c.opaque(w, "its program runs a command")
+			c.opaque("its program runs a command")
 			if printing && at(i+1).kind == 's' {
-				w.shellText(c, word{text: at(i + 1).text})
+				c.Shell.Text(Word{Text: at(i + 1).text})
 			} else if i > 0 && tokens[i-1].kind == 's' {
-				w.shellText(c, word{text: tokens[i-1].text})
+				c.Shell.Text(Word{Text: tokens[i-1].text})
 			}
 		case t.kind == 'o' && (t.text == ">" || t.text == ">>") && printing && depth <= 0:
-			w.awkFile(c, programs.Write, at(i+1), at(i+2))
+			c.awkFile(Write, at(i+1), at(i+2))
 		case t.kind == 'w' && t.text == "getline":
 			for k := i + 1; k < i+4; k++ {
 				if at(k).text == "<" && at(k).kind == 'o' {
-					w.awkFile(c, programs.Read, at(k+1), at(k+2))
+					c.awkFile(Read, at(k+1), at(k+2))
 				}
 			}
 		case t.kind == 'o' && t.text == "@":
-			c.opaque(w, "its program loads or calls by name")
+			c.opaque("its program loads or calls by name")
 		case t.kind == 'w' && (t.text == "ARGV" || t.text == "PROCINFO" || t.text == "ARGC"):
-			c.opaque(w, "its program chooses its files itself")
+			c.opaque("its program chooses its files itself")
 		case t.kind == 'w' && t.text == "ENVIRON":
-			c.lower(w, policy.Unknown)
+			c.lower(Unknown)
 		}
 	}
 }
 
 // awkFile lists a file that a program names: a constant alone is known.
-func (w *walker) awkFile(c *call, role programs.Effect, t, next awkToken) {
+func (c *Call) awkFile(role Effect, t, next awkToken) {
 	alone := next.kind == 0 || next.kind == 'n' || next.kind == 'o' && strings.Contains(";})", next.text)
 	if t.kind != 's' || !alone || strings.Contains(t.text, `\`) {
-		c.opaque(w, "a file that its program names")
+		c.opaque("a file that its program names")
 		if t.kind != 's' {
 			return
 		}
 	}
 	if strings.HasPrefix(t.text, "/inet") {
-		c.opaque(w, "its program reaches the network")
-		w.emit(policy.Access{Kind: policy.Net, Parent: c.index + 1, Source: t.text, Opaque: "the host is not known"})
+		c.opaque("its program reaches the network")
+		c.Shell.Net(Net{Source: t.text, Opaque: "the host is not known"})
 		return
 	}
-	w.role(c, role, word{text: t.text})
+	c.does(role, Word{Text: t.text})
 }

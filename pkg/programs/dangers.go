@@ -1,32 +1,48 @@
-package shellparse
+package programs
 
 import (
 	"slices"
 	"strings"
 
-	"github.com/agentkit-go/agentkit/pkg/programs"
-
-	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
+// Hazards looks for the ways of calling c that are dangerous.
+func (c *Call) Hazards() {
+	r, _ := Lookup(strings.TrimSuffix(c.Name, ".exe"))
+	if r != nil {
+		if r.Danger != "" {
+			c.danger(r.Danger)
+		}
+		for i := range r.Dangers {
+			if c.matches(&r.Dangers[i]) {
+				c.danger(r.Dangers[i].Why)
+			}
+		}
+	}
+	c.broad()
+	if r != nil && r.SQL {
+		c.database()
+	}
+}
+
 // matches reports whether a call is as h says. Dynamic words may be anything,
 // but only known ones are held against it.
-func (c *call) matches(h *programs.Way) bool {
-	words := c.words[1:]
-	return (h.Sub == "" || c.subMatches(h.Sub)) && (h.Option == "" || anyOption(words, h.Option)) && (h.Arg == "" || slices.ContainsFunc(words, func(x word) bool { return !x.dyn && oneOf(x.text, h.Arg) }))
+func (c *Call) matches(h *Way) bool {
+	words := c.Words[1:]
+	return (h.Sub == "" || c.subMatches(h.Sub)) && (h.Option == "" || anyOption(words, h.Option)) && (h.Arg == "" || slices.ContainsFunc(words, func(x Word) bool { return !x.Dynamic && oneOf(x.Text, h.Arg) }))
 }
 
 // subMatches reports whether the first operand is one of the alternatives.
-func (c *call) subMatches(sub string) bool {
-	for _, x := range c.words[1:] {
-		if x.dyn || strings.HasPrefix(x.text, "-") {
+func (c *Call) subMatches(sub string) bool {
+	for _, x := range c.Words[1:] {
+		if x.Dynamic || strings.HasPrefix(x.Text, "-") {
 			continue
 		}
-		if oneOf(x.text, sub) {
+		if oneOf(x.Text, sub) {
 			return true
 		}
-		if i := slices.IndexFunc(c.words, func(y word) bool { return y.text == x.text }); i > 0 && strings.HasPrefix(c.words[i-1].text, "-") && !strings.HasPrefix(c.words[i-1].text, "--") && i > 1 {
+		if i := slices.IndexFunc(c.Words, func(y Word) bool { return y.Text == x.Text }); i > 0 && strings.HasPrefix(c.Words[i-1].Text, "-") && !strings.HasPrefix(c.Words[i-1].Text, "--") && i > 1 {
 			continue // it may be the value of an option
 		}
 		return false
@@ -52,11 +68,11 @@ func oneOf(s, patterns string) bool {
 
 // anyOption reports whether one of the options stands among the words, in a
 // cluster, shortened, or glued to a value.
-func anyOption(words []word, names string) bool {
+func anyOption(words []Word, names string) bool {
 	for _, x := range words {
-		t := x.text
-		if x.dyn {
-			t = x.lead
+		t := x.Text
+		if x.Dynamic {
+			t = x.Lead
 		}
 		if t == "--" {
 			return false
@@ -78,65 +94,63 @@ func anyOption(words []word, names string) bool {
 }
 
 // broad judges changes of whole trees, and of devices.
-func (w *walker) broad(c *call) {
-	switch c.name {
+func (c *Call) broad() {
+	switch c.Name {
 	case "rm", "chmod", "chown", "chgrp", "setfacl":
 	case "dd":
-		for _, x := range c.words[1:] {
-			if to, ok := strings.CutPrefix(x.text, "of="); ok && device(strings.ToLower(to)) {
-				c.danger(w, "writes to a device")
+		for _, x := range c.Words[1:] {
+			if to, ok := strings.CutPrefix(x.Text, "of="); ok && Device(strings.ToLower(to)) {
+				c.danger("writes to a device")
 			}
 		}
 		return
 	case "kill":
-		for i, x := range c.words {
-			if x.text == "-1" && i > 1 {
-				c.danger(w, "ends every process")
+		for i, x := range c.Words {
+			if x.Text == "-1" && i > 1 {
+				c.danger("ends every process")
 			}
 		}
 		return
 	case "cp", "install":
-		if n := len(c.words); n > 2 && c.words[1].text == "/dev/null" {
-			c.danger(w, "empties a file")
+		if n := len(c.Words); n > 2 && c.Words[1].Text == "/dev/null" {
+			c.danger("empties a file")
 		}
-		if m, ok := c.optionValue("mode"); ok && c.name == "install" && (len(m.text) == 4 && strings.Trim(m.text[:1], "24567") == "" || strings.Contains(m.text, "s")) {
-			c.danger(w, "gives a program another user's rights")
+		if m, ok := c.optionValue("mode"); ok && c.Name == "install" && (len(m.Text) == 4 && strings.Trim(m.Text[:1], "24567") == "" || strings.Contains(m.Text, "s")) {
+			c.danger("gives a program another user's rights")
 		}
-		w.inherit(c)
+		c.inherit()
 		return
 	default:
-		w.inherit(c)
+		c.inherit()
 		return
 	}
-	tree := anyOption(c.words[1:], "r R recursive")
-	for _, x := range c.words[1:] {
-		if tree && !strings.HasPrefix(x.text, "-") && w.broadTarget(x) {
-			c.danger(w, "changes a whole tree that is not the project's")
+	tree := anyOption(c.Words[1:], "r R recursive")
+	for _, x := range c.Words[1:] {
+		if tree && !strings.HasPrefix(x.Text, "-") && c.broadTarget(x) {
+			c.danger("changes a whole tree that is not the project's")
 		}
 	}
 }
 
 // inherit takes over the danger of the files that c writes.
-func (w *walker) inherit(c *call) {
-	for _, a := range w.out.Accesses[c.index:] {
-		if a.Kind == policy.Write && a.Danger != "" && a.Parent == c.index+1 {
-			c.danger(w, a.Danger)
-		}
+func (c *Call) inherit() {
+	for _, why := range c.Shell.Dangers() {
+		c.danger(why)
 	}
 }
 
 // broadTarget reports whether a word names the root of the file system, the
 // home, the workspace itself or something outside it.
-func (w *walker) broadTarget(x word) bool {
-	if x.dyn {
-		return strings.HasPrefix(x.lead, "/") && !w.writable(x.lead)
+func (c *Call) broadTarget(x Word) bool {
+	if x.Dynamic {
+		return strings.HasPrefix(x.Lead, "/") && !c.Shell.Writable(x.Lead)
 	}
-	if x.text == "" || x.text == "*" || x.glob != "" && loose(x.glob) {
+	if x.Text == "" || x.Text == "*" || x.Pattern != "" && Loosely(x.Pattern) {
 		return true
 	}
-	for _, r := range w.resolve(x.text) {
-		p := r.access.Path
-		if p == "/" || p == w.world.Home || p == w.world.Root || w.world.Root != "" && safefile.Below(p, w.world.Root) || strings.HasPrefix(p, "/") && !w.writable(p) {
+	for _, r := range c.Shell.Resolve(x.Text) {
+		p := r.Path
+		if p == "/" || p == c.Shell.Home() || p == c.Shell.Root() || c.Shell.Root() != "" && safefile.Below(p, c.Shell.Root()) || strings.HasPrefix(p, "/") && !c.Shell.Writable(p) {
 			return true
 		}
 	}
@@ -144,20 +158,20 @@ func (w *walker) broadTarget(x word) bool {
 }
 
 // database finds statements that drop or empty tables.
-func (w *walker) database(c *call) {
-	if w.stdin.set && !w.stdin.known {
-		c.opaque(w, "the statements come from its input")
+func (c *Call) database() {
+	if c.Shell.Stdin().Set && !c.Shell.Stdin().Known {
+		c.opaque("the statements come from its input")
 	}
-	for _, x := range append([]word{{text: w.stdin.text}}, c.words[1:]...) {
-		if metaCommand(x.text) {
-			c.opaque(w, "a statement that runs, loads or writes something else")
+	for _, x := range append([]Word{{Text: c.Shell.Stdin().Text}}, c.Words[1:]...) {
+		if metaCommand(x.Text) {
+			c.opaque("a statement that runs, loads or writes something else")
 		}
 	}
-	for _, x := range c.words[1:] {
-		up := strings.ToUpper(x.text)
+	for _, x := range c.Words[1:] {
+		up := strings.ToUpper(x.Text)
 		for _, s := range []string{"DROP DATABASE", "DROP TABLE", "DROP SCHEMA", "DROP USER", "DROP ROLE", "TRUNCATE ", "DELETE FROM", "DROPDATABASE", ".DROP(", "DROP VIEW", "DELETEMANY"} {
 			if strings.Contains(up, s) {
-				c.danger(w, "drops or empties a table")
+				c.danger("drops or empties a table")
 			}
 		}
 	}
@@ -193,32 +207,32 @@ func destructive(code string) string {
 }
 
 // gitDanger judges a subcommand of git whose options are read.
-func (w *walker) gitDanger(c *call, g *gitCommand) {
+func (c *Call) gitDanger(g *gitCommand) {
 	first := ""
-	if len(c.args) > 0 {
-		first = c.args[0].text
+	if len(c.Args) > 0 {
+		first = c.Args[0].Text
 	}
 	for i := range gitHazards {
 		h := &gitHazards[i]
-		if h.sub == g.name && (h.opts == "" || c.given(strings.Split(h.opts, ",")...)) && (h.without == "" || !c.given(h.without)) && (h.first == "" || hasName(h.first, first)) {
-			c.danger(w, h.why)
+		if h.sub == g.name && (h.opts == "" || c.has(strings.Split(h.opts, ",")...)) && (h.without == "" || !c.has(h.without)) && (h.first == "" || hasName(h.first, first)) {
+			c.danger(h.why)
 		}
 	}
 	switch g.name {
 	case "push":
-		for _, x := range c.args {
-			if strings.HasPrefix(x.text, "+") || strings.HasPrefix(x.text, ":") && len(x.text) > 1 {
-				c.danger(w, "rewrites or deletes what others have")
+		for _, x := range c.Args {
+			if strings.HasPrefix(x.Text, "+") || strings.HasPrefix(x.Text, ":") && len(x.Text) > 1 {
+				c.danger("rewrites or deletes what others have")
 			}
 		}
 	case "branch":
-		if c.given("d") && c.given("f") {
-			c.danger(w, "drops commits that are nowhere else")
+		if c.has("d") && c.has("f") {
+			c.danger("drops commits that are nowhere else")
 		}
 	case "checkout": // paths, with or without a revision before them
-		paths := slices.ContainsFunc(c.words, func(x word) bool { return x.text == "--" }) && len(c.args) > 0
-		if paths || len(c.args) > 1 && !c.given("b") || first == "." || strings.HasPrefix(first, "./") || strings.HasPrefix(first, ":") {
-			c.danger(w, "discards uncommitted work")
+		paths := slices.ContainsFunc(c.Words, func(x Word) bool { return x.Text == "--" }) && len(c.Args) > 0
+		if paths || len(c.Args) > 1 && !c.has("b") || first == "." || strings.HasPrefix(first, "./") || strings.HasPrefix(first, ":") {
+			c.danger("discards uncommitted work")
 		}
 	}
 }

@@ -1,10 +1,9 @@
-package shellparse
+package programs
 
 import (
+	"cmp"
 	"slices"
 	"strings"
-
-	"github.com/agentkit-go/agentkit/pkg/policy"
 )
 
 // maxSubmodules is how many submodules one command looks at.
@@ -16,31 +15,30 @@ const gitApart = " blame branch cat-file check-ignore config for-each-ref log ls
 
 // submodules says why a command that looks into submodules may run something:
 // git starts itself in each, where the settings of that one count.
-func (w *walker) submodules(cfg repoConfig, args []word) string {
-	apart := strings.Contains(gitApart, " "+args[0].text+" ")
-	if apart && !slices.ContainsFunc(args[1:], func(x word) bool { return x.dyn || strings.HasPrefix(x.text, "--") && strings.Contains(x.text, "sub") }) {
+func (c *Call) submodules(cfg repository, args []Word, depth int) string {
+	apart := strings.Contains(gitApart, " "+args[0].Text+" ")
+	if apart && !slices.ContainsFunc(args[1:], func(x Word) bool {
+		return x.Dynamic || strings.HasPrefix(x.Text, "--") && strings.Contains(x.Text, "sub")
+	}) {
 		return ""
 	}
-	if cfg.top == "" || w.world.ReadFile == nil {
+	if cfg.top == "" {
 		return ""
 	}
-	for _, name := range w.gitlinks(cfg) {
+	for _, name := range c.gitlinks(cfg) {
 		sub := cfg.top + "/" + name
-		if w.resolveIn(sub, ".git").access.File == policy.Missing {
+		if c.Shell.ResolveIn(sub, ".git").Type == Missing {
 			continue // not checked out
 		}
-		if strings.Contains("/"+name+"/", "/../") || len(w.configs) > maxSubmodules {
+		if strings.Contains("/"+name+"/", "/../") || len(c.Memo.repos) > maxSubmodules {
 			return "submodules that cannot all be looked at"
 		}
-		inner, unknown := w.repository(sub)
-		if why := cmpOr(unknown, inner.risk); why != "" {
-			return "the submodule " + cut(name) + ": " + why
+		inner, unknown := c.repository(sub)
+		if why := cmp.Or(unknown, inner.risk); why != "" {
+			return "the submodule " + Cut(name) + ": " + why
 		}
-		if inner.top == sub && w.depth < 4 {
-			w.depth++
-			why := w.submodules(inner, args)
-			w.depth--
-			if why != "" {
+		if inner.top == sub && depth < 4 {
+			if why := c.submodules(inner, args, depth+1); why != "" {
 				return why
 			}
 		}
@@ -50,8 +48,8 @@ func (w *walker) submodules(cfg repoConfig, args []word) string {
 
 // gitlinks are the paths of a repository's submodules: those that .gitmodules
 // names, and those that the index holds where it is small enough to be read.
-func (w *walker) gitlinks(cfg repoConfig) (names []string) {
-	if b, err := w.world.ReadFile(cfg.top + "/.gitmodules"); err == nil {
+func (c *Call) gitlinks(cfg repository) (names []string) {
+	if b, err := c.Shell.ReadFile(cfg.top + "/.gitmodules"); err == nil {
 		for line := range strings.Lines(string(b)) {
 			key, val, ok := strings.Cut(strings.TrimSpace(line), "=")
 			if ok && strings.EqualFold(strings.TrimSpace(key), "path") {
@@ -59,12 +57,12 @@ func (w *walker) gitlinks(cfg repoConfig) (names []string) {
 			}
 		}
 	}
-	if b, err := w.world.ReadFile(cfg.index); err == nil && cfg.index != "" {
+	if b, err := c.Shell.ReadFile(cfg.index); err == nil && cfg.index != "" {
 		readIndex(b, func(e indexEntry) bool {
 			if e.link && !slices.Contains(names, e.name) {
 				names = append(names, e.name)
 			}
-			return len(names) <= maxSubmodules && w.spend(1)
+			return len(names) <= maxSubmodules && c.Shell.Spend(1)
 		})
 	}
 	return names

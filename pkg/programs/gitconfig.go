@@ -1,14 +1,14 @@
-package shellparse
+package programs
 
 import (
+	"cmp"
 	"strings"
 
-	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
-// A repoConfig is what a repository's own configuration makes git run.
-type repoConfig struct {
+// A repository is what a repository's own configuration makes git run.
+type repository struct {
 	dir     string // the directory git is started in
 	risk    string // a setting that makes most commands run something; "" for none
 	hooks   bool   // hooks may run
@@ -26,45 +26,45 @@ type (
 
 // repository reads the configuration that git would in dir. unknown says why
 // it cannot be told.
-func (w *walker) repository(dir string) (cfg repoConfig, unknown string) {
-	for _, c := range w.configs {
-		if c.dir == dir {
-			return c, ""
+func (c *Call) repository(dir string) (cfg repository, unknown string) {
+	for _, r := range c.Memo.repos {
+		if r.dir == dir {
+			return r, ""
 		}
 	}
-	if w.world.Root == "" || w.world.Resolve == nil || w.world.ReadFile == nil {
+	if c.Shell.Root() == "" || !c.Shell.Sees() {
 		return cfg, "the repository cannot be looked at"
 	}
-	if !safefile.Below(w.world.Root, dir) {
+	if !safefile.Below(c.Shell.Root(), dir) {
 		return cfg, "a repository outside the root, whose settings may run programs"
 	}
 	cfg.dir = dir
 	for at := dir; ; at = at[:max(strings.LastIndexByte(at, '/'), 0)] {
-		git := w.resolveIn(at, ".git").access
+		git := c.Shell.ResolveIn(at, ".git")
 		switch {
-		case git.File == policy.Dir:
+		case git.Type == Dir:
 			cfg.top, cfg.index = at, git.Path+"/index"
-			unknown = w.readConfig(&cfg, git.Path)
-		case git.File == policy.Regular:
+			unknown = c.readConfig(&cfg, git.Path)
+		case git.Type == Regular:
 			cfg.top = at
-			unknown = w.linkedRepository(&cfg, git.Path)
-		case w.resolveIn(at, "HEAD").access.File == policy.Regular && w.resolveIn(at, "objects").access.File == policy.Dir:
+			unknown = c.linkedRepository(&cfg, git.Path)
+		case c.Shell.ResolveIn(at, "HEAD").Type == Regular && c.Shell.ResolveIn(at, "objects").Type == Dir:
 			cfg.top = at
 			unknown = "a directory that git takes for a repository"
 		}
-		if cfg.top != "" || at == w.world.Root || at == "" {
+		if cfg.top != "" || at == c.Shell.Root() || at == "" {
 			break
 		}
 	}
 	if unknown == "" {
-		w.configs = append(w.configs, cfg)
+		c.Memo.repos = append(c.Memo.repos, cfg)
 	}
 	return cfg, unknown
 }
 
 // linkedRepository follows the .git file of a worktree or submodule.
-func (w *walker) linkedRepository(cfg *repoConfig, file string) string {
-	b, err := w.world.ReadFile(file)
+func (c *Call) linkedRepository(cfg *repository, file string) string {
+	b, err := c.Shell.ReadFile(file)
 	if err != nil {
 		return "the repository cannot be looked at"
 	}
@@ -72,25 +72,25 @@ func (w *walker) linkedRepository(cfg *repoConfig, file string) string {
 	if !ok {
 		return "the repository cannot be looked at"
 	}
-	at := w.resolveIn(file[:strings.LastIndexByte(file, '/')], dir).access.Path
+	at := c.Shell.ResolveIn(file[:strings.LastIndexByte(file, '/')], dir).Path
 	cfg.index = at + "/index"
-	if common, err := w.world.ReadFile(at + "/commondir"); err == nil {
-		at = w.resolveIn(at, strings.TrimSpace(string(common))).access.Path
+	if common, err := c.Shell.ReadFile(at + "/commondir"); err == nil {
+		at = c.Shell.ResolveIn(at, strings.TrimSpace(string(common))).Path
 	}
-	return w.readConfig(cfg, at)
+	return c.readConfig(cfg, at)
 }
 
 // readConfig reads the settings of the repository in the directory git.
-func (w *walker) readConfig(cfg *repoConfig, git string) string {
+func (c *Call) readConfig(cfg *repository, git string) string {
 	for _, h := range []string{"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "post-checkout", "post-merge", "pre-push", "pre-rebase", "post-rewrite", "post-index-change", "reference-transaction"} {
-		if f := w.resolveIn(git, "hooks/"+h).access.File; f != policy.Missing {
+		if f := c.Shell.ResolveIn(git, "hooks/"+h).Type; f != Missing {
 			cfg.hooks = true
 			cfg.refresh = cfg.refresh || h == "post-index-change"
 		}
 	}
-	b, err := w.world.ReadFile(git + "/config")
+	b, err := c.Shell.ReadFile(git + "/config")
 	if err != nil {
-		if w.resolveIn(git, "config").access.File == policy.Missing {
+		if c.Shell.ResolveIn(git, "config").Type == Missing {
 			return ""
 		}
 		return "the repository cannot be looked at"
@@ -122,7 +122,7 @@ func sectionName(s string) string {
 	return name + "." + strings.TrimSuffix(strings.TrimSpace(sub), `"`)
 }
 
-func (cfg *repoConfig) setting(section, key, val string) {
+func (cfg *repository) setting(section, key, val string) {
 	if section == "alias" {
 		cfg.aliases = append(cfg.aliases, gitAlias{key, val})
 		return
@@ -130,12 +130,12 @@ func (cfg *repoConfig) setting(section, key, val string) {
 	if name, ok := strings.CutPrefix(section, "remote."); ok && (key == "url" || key == "pushurl") {
 		cfg.remotes = append(cfg.remotes, gitRemote{name, val})
 		if strings.Contains(val, "::") || strings.HasPrefix(val, "-") {
-			cfg.risk = cmpOr(cfg.risk, "remote."+name+"."+key)
+			cfg.risk = cmp.Or(cfg.risk, "remote."+name+"."+key)
 		}
 		return
 	}
 	if capableSetting(section+"."+key, val) {
-		cfg.risk = cmpOr(cfg.risk, section+"."+key)
+		cfg.risk = cmp.Or(cfg.risk, section+"."+key)
 	}
 }
 

@@ -1,12 +1,8 @@
-package shellparse
+package programs
 
 import (
 	"slices"
 	"strings"
-
-	"github.com/agentkit-go/agentkit/pkg/programs"
-
-	"github.com/agentkit-go/agentkit/pkg/policy"
 )
 
 // gitShows are the subcommands that print what files hold, in the tree, the
@@ -14,42 +10,42 @@ import (
 const gitShows = " annotate archive blame cat-file diff diff-files diff-index diff-tree format-patch grep log show stash whatchanged "
 
 // gitReads lists the files whose content a subcommand is asked for by name.
-func (w *walker) gitReads(c *call, g *gitCommand, args []word, top string) {
+func (c *Call) gitReads(g *gitCommand, args []Word, top string) {
 	if !strings.Contains(gitShows, " "+g.name+" ") {
 		return
 	}
-	dashes := slices.IndexFunc(args, func(x word) bool { return x.text == "--" && !x.dyn })
+	dashes := slices.IndexFunc(args, func(x Word) bool { return x.Text == "--" && !x.Dynamic })
 	for i, x := range args {
 		switch {
-		case i == 0 || x.dyn:
+		case i == 0 || x.Dynamic:
 		case dashes >= 0 && i > dashes:
-			w.gitPathspec(c, x, top)
-		case strings.HasPrefix(x.text, "-L"), i > 1 && args[i-1].text == "-L":
-			if j := strings.LastIndexByte(x.text, ':'); j >= 0 {
-				w.gitPathspec(c, word{text: x.text[j+1:]}, top)
+			c.gitPathspec(x, top)
+		case strings.HasPrefix(x.Text, "-L"), i > 1 && args[i-1].Text == "-L":
+			if j := strings.LastIndexByte(x.Text, ':'); j >= 0 {
+				c.gitPathspec(Word{Text: x.Text[j+1:]}, top)
 			}
-		case strings.HasPrefix(x.text, "-"):
-		case strings.HasPrefix(x.text, ":(") || strings.HasPrefix(x.text, ":/") || strings.HasPrefix(x.text, ":!") || strings.HasPrefix(x.text, ":^"):
-			w.gitPathspec(c, x, top)
-		case strings.Contains(x.text, ":"):
-			_, name, _ := strings.Cut(x.text, ":")
+		case strings.HasPrefix(x.Text, "-"):
+		case strings.HasPrefix(x.Text, ":(") || strings.HasPrefix(x.Text, ":/") || strings.HasPrefix(x.Text, ":!") || strings.HasPrefix(x.Text, ":^"):
+			c.gitPathspec(x, top)
+		case strings.Contains(x.Text, ":"):
+			_, name, _ := strings.Cut(x.Text, ":")
 			if len(name) > 1 && name[1] == ':' && name[0] >= '0' && name[0] <= '3' { // :N:path
 				name = name[2:]
 			}
-			w.gitFile(c, name, top)
+			c.gitFile(name, top)
 		default:
-			w.gitPathspec(c, x, top)
+			c.gitPathspec(x, top)
 		}
 	}
-	if c.given("batch", "batch-command") {
-		c.opaque(w, "what to print stands in its input")
+	if c.has("batch", "batch-command") {
+		c.opaque("what to print stands in its input")
 	}
 }
 
 // gitPathspec lists the file of a pathspec: magic in front is taken off, and a
 // pattern counts when it could mean a secret (gitglossary(7), "pathspec").
-func (w *walker) gitPathspec(c *call, x word, top string) {
-	name := x.text
+func (c *Call) gitPathspec(x Word, top string) {
+	name := x.Text
 	if rest, ok := strings.CutPrefix(name, ":("); ok {
 		magic, after, _ := strings.Cut(rest, ")")
 		if strings.Contains(magic, "exclude") {
@@ -65,14 +61,14 @@ func (w *walker) gitPathspec(c *call, x word, top string) {
 	}
 	base := name[strings.LastIndexByte(name, '/')+1:]
 	if !strings.ContainsAny(base, "*?[") {
-		if w.exists(name) || strings.HasPrefix(base, ".") || secretName(base) {
-			w.role(c, programs.Read, word{text: name})
+		if c.Shell.Exists(name) || strings.HasPrefix(base, ".") || secretName(base) {
+			c.does(Read, Word{Text: name})
 		}
 		return
 	}
 	for _, secret := range secretNames {
 		if strings.Trim(base, "*") != "" && wildcard(base, secret, 64) {
-			w.role(c, programs.Read, word{text: name[:len(name)-len(base)] + secret})
+			c.does(Read, Word{Text: name[:len(name)-len(base)] + secret})
 		}
 	}
 }
@@ -86,14 +82,14 @@ func fromTop(name, top string) string {
 
 // gitFile lists the file of REV:path, which counts from the top unless it
 // starts with a dot.
-func (w *walker) gitFile(c *call, name, top string) {
+func (c *Call) gitFile(name, top string) {
 	if name == "" {
 		return
 	}
 	if !strings.HasPrefix(name, "./") && !strings.HasPrefix(name, "../") {
 		name = fromTop(name, top)
 	}
-	w.role(c, programs.Read, word{text: name})
+	c.does(Read, Word{Text: name})
 }
 
 // secretNames stand for the names that policies guard, where a pattern may
@@ -138,32 +134,32 @@ func wildcard(pattern, s string, steps int) bool {
 }
 
 // gitPatch lists what git apply and git am write, as their patches say.
-func (w *walker) gitPatch(c *call, top string) {
-	if c.given("stat", "numstat", "summary", "check") {
+func (c *Call) gitPatch(top string) {
+	if c.has("stat", "numstat", "summary", "check") {
 		return
 	}
 	unknown := func() {
-		w.file(fileAccess{kind: policy.Write, op: policy.Change, parent: c.index + 1, src: c.src, why: "the patch decides what is written"}, word{text: "."})
+		c.Shell.File(File{Effect: Write, Word: Word{Text: "."}, Source: c.Source, Why: "the patch decides what is written"})
 	}
-	if len(c.args) == 0 && !c.given("abort", "continue", "skip", "quit") {
-		if !w.stdin.known {
+	if len(c.Args) == 0 && !c.has("abort", "continue", "skip", "quit") {
+		if !c.Shell.Stdin().Known {
 			unknown()
 			return
 		}
-		w.patchTargets(c, w.stdin.text, top)
+		c.patchTargets(c.Shell.Stdin().Text, top)
 	}
-	for _, x := range c.args {
-		paths := w.paths(x)
-		if len(paths) == 0 || w.world.ReadFile == nil {
+	for _, x := range c.Args {
+		paths := c.paths(x)
+		if len(paths) == 0 || !c.Shell.Sees() {
 			unknown()
 			continue
 		}
 		for _, p := range paths {
-			b, err := w.world.ReadFile(p)
+			b, err := c.Shell.ReadFile(p)
 			switch {
-			case err == nil && !w.dirty:
-				w.patchTargets(c, string(b), top)
-			case err != nil && !w.dirty && w.resolveIn("/", p).access.File == policy.Missing:
+			case err == nil && !c.Shell.Dirty():
+				c.patchTargets(string(b), top)
+			case err != nil && !c.Shell.Dirty() && c.Shell.ResolveIn("/", p).Type == Missing:
 			default:
 				unknown()
 			}
@@ -172,7 +168,7 @@ func (w *walker) gitPatch(c *call, top string) {
 }
 
 // patchTargets lists the files that a patch names as its new or old ones.
-func (w *walker) patchTargets(c *call, text, top string) {
+func (c *Call) patchTargets(text, top string) {
 	for line := range strings.Lines(text) {
 		for _, mark := range [...]string{"+++ ", "--- ", "rename to ", "copy to ", "rename from "} {
 			name, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), mark)
@@ -184,7 +180,7 @@ func (w *walker) patchTargets(c *call, text, top string) {
 				continue
 			}
 			if strings.HasPrefix(name, `"`) {
-				c.opaque(w, "a patch with quoted names")
+				c.opaque("a patch with quoted names")
 				continue
 			}
 			if mark[0] == '+' || mark[0] == '-' {
@@ -195,7 +191,7 @@ func (w *walker) patchTargets(c *call, text, top string) {
 			if top != "" {
 				name = top + "/" + name
 			}
-			w.role(c, programs.Write, word{text: name})
+			c.does(Write, Word{Text: name})
 		}
 	}
 }

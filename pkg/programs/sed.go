@@ -1,56 +1,51 @@
-package shellparse
+package programs
 
 import (
 	"strings"
-
-	"github.com/agentkit-go/agentkit/pkg/programs"
-
-	"github.com/agentkit-go/agentkit/pkg/policy"
 )
 
 // sed reads sed: its scripts, and the files that -i changes.
-func (w *walker) sed(c *call) {
-	w.options(c, c.prog.Options, c.prog.Style)
-	scripts := []word(nil)
-	for _, o := range c.opts {
+func (c *Call) sed() {
+	c.parse()
+	scripts := []Word(nil)
+	for _, o := range c.Given {
 		switch {
-		case hasName(o.names, "expression"):
-			scripts = append(scripts, o.val)
-		case hasName(o.names, "file"):
-			w.role(c, programs.Read, o.val)
+		case hasName(o.Names, "expression"):
+			scripts = append(scripts, o.Value)
+		case hasName(o.Names, "file"):
+			c.does(Read, o.Value)
 		}
 	}
-	files := c.args
-	if !c.given("expression", "file") && len(files) > 0 {
-		if files[0].multi {
-			c.opaque(w, "the script is not known before it runs")
+	files := c.Args
+	if !c.has("expression", "file") && len(files) > 0 {
+		if files[0].Multi {
+			c.opaque("the script is not known before it runs")
 		}
 		scripts, files = append(scripts, files[0]), files[1:]
 	}
-	role := programs.Read
-	if c.given("in-place", "I") {
-		role = programs.Write
-		c.lower(w, policy.Known)
+	role := Read
+	if c.has("in-place", "I") {
+		role = Write
+		c.lower(Known)
 	}
 	for _, s := range scripts {
-		if s.dyn {
-			c.opaque(w, "the script is not known before it runs")
+		if s.Dynamic {
+			c.opaque("the script is not known before it runs")
 			continue
 		}
-		p := sedScript{w: w, c: c, s: s.text}
+		p := sedScript{c: c, s: s.Text}
 		if !p.read() {
-			c.opaque(w, "a script that is not understood")
+			c.opaque("a script that is not understood")
 		}
 	}
 	for _, f := range files {
-		w.role(c, role, f)
+		c.does(role, f)
 	}
 }
 
 // A sedScript reads the commands of a script.
 type sedScript struct {
-	w *walker
-	c *call
+	c *Call
 	s string
 	i int
 }
@@ -165,14 +160,14 @@ func (p *sedScript) command() bool {
 	case 'y', 's':
 		return p.substitute(c)
 	case 'r', 'R':
-		p.w.role(p.c, programs.Read, word{text: p.line()})
+		p.c.does(Read, Word{Text: p.line()})
 	case 'w', 'W':
-		p.w.role(p.c, programs.Write, word{text: p.line()})
+		p.c.does(Write, Word{Text: p.line()})
 	case 'e':
 		cmd := p.line()
-		p.c.opaque(p.w, "its script runs a command")
+		p.c.opaque("its script runs a command")
 		if cmd != "" {
-			p.w.shellText(p.c, word{text: cmd})
+			p.c.Shell.Text(Word{Text: cmd})
 		}
 	case 'v':
 		p.line()
@@ -225,12 +220,12 @@ func (p *sedScript) substitute(kind byte) bool {
 		switch f := p.peek(); {
 		case f == 'w':
 			p.i++
-			p.w.role(p.c, programs.Write, word{text: p.line()})
+			p.c.does(Write, Word{Text: p.line()})
 			return true
 		case f == 'e':
 			p.i++
-			p.c.opaque(p.w, "its script runs a command")
-			p.w.shellText(p.c, word{text: replacement})
+			p.c.opaque("its script runs a command")
+			p.c.Shell.Text(Word{Text: replacement})
 		case f != 0 && strings.IndexByte("gpiImM0123456789", f) >= 0:
 			p.i++
 		default:

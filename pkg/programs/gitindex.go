@@ -1,4 +1,4 @@
-package shellparse
+package programs
 
 import (
 	"encoding/binary"
@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
@@ -22,32 +21,31 @@ const maxTracked = 8
 // gitUnnamed lists the guarded files that a subcommand may print though it is
 // not given their names: those that the repository tracks, as far as a
 // pathspec does not leave them out. What only the history holds is not seen.
-func (w *walker) gitUnnamed(c *call, g *gitCommand, args []word, cfg repoConfig) {
-	if cfg.top == "" || cfg.index == "" || w.world.ReadFile == nil {
+func (c *Call) gitUnnamed(g *gitCommand, args []Word, cfg repository) {
+	if cfg.top == "" || cfg.index == "" {
 		return
 	}
-	prints := gitPrints(c, g, args)
+	prints := gitPrints(c, g)
 	objects := objectNames(args)
 	if !prints && len(objects) == 0 {
 		return
 	}
-	data, err := w.world.ReadFile(cfg.index)
+	data, err := c.Shell.ReadFile(cfg.index)
 	if err != nil {
-		if prints && w.resolveIn("/", cfg.index).access.File != policy.Missing { // too large, say: whatever the tree holds
-			w.file(fileAccess{kind: policy.Read, tree: true, parent: c.index + 1, src: "git " + g.name}, word{text: cfg.top})
+		if prints && c.Shell.ResolveIn("/", cfg.index).Type != Missing { // too large, say: whatever the tree holds
+			c.Shell.File(File{Effect: ReadTree, Word: Word{Text: cfg.top}, Source: "git " + g.name})
 		}
 		return
 	}
-	guarded := w.guardedFiles(data, cfg.top)
 	var keep, drop []string
 	if prints {
-		keep, drop = w.gitPathspecs(c, g, args)
+		keep, drop = c.gitPathspecs(g, args)
 	}
 	listed := 0
-	for _, f := range guarded {
+	for _, f := range c.guardedFiles(data, cfg.top) {
 		named := slices.ContainsFunc(objects, func(o string) bool { return strings.HasPrefix(f.hash, o) })
 		if named || prints && inPathspec(keep, f.name, cfg.top, true) && !inPathspec(drop, f.name, cfg.top, false) {
-			w.file(fileAccess{kind: policy.Read, parent: c.index + 1, src: "git " + g.name}, word{text: cfg.top + "/" + f.name})
+			c.Shell.File(File{Effect: Read, Word: Word{Text: cfg.top + "/" + f.name}, Source: "git " + g.name})
 			if listed++; listed == maxTracked {
 				return
 			}
@@ -56,21 +54,16 @@ func (w *walker) gitUnnamed(c *call, g *gitCommand, args []word, cfg repoConfig)
 }
 
 // guardedFiles are the tracked files that a policy may not let be read.
-func (w *walker) guardedFiles(index []byte, top string) []trackedFile {
-	guarded := w.world.Guarded
-	if guarded == nil {
-		secrets := policy.NewSecretNames()
-		guarded = func(name string) bool { return secrets.Match(strings.TrimPrefix(name, top+"/")) }
-	}
+func (c *Call) guardedFiles(index []byte, top string) []trackedFile {
 	var out []trackedFile
 	ok := readIndex(index, func(e indexEntry) bool {
-		if guarded(top + "/" + e.name) {
+		if c.Shell.Guarded(top, e.name) {
 			out = append(out, trackedFile{e.name, hex.EncodeToString(e.hash)})
 		}
-		return w.spend(1)
+		return c.Shell.Spend(1)
 	})
 	if !ok {
-		w.whole("the index of the repository cannot be read")
+		c.Shell.Whole("the index of the repository cannot be read")
 	}
 	return out
 }
@@ -172,42 +165,42 @@ func prefixLength(b []byte) (v, n int) {
 
 // gitPrints reports whether a subcommand prints what files hold, unasked for
 // by name.
-func gitPrints(c *call, g *gitCommand, args []word) bool {
-	patch := c.given("p", "patch", "U", "W", "function-context", "word-diff", "word-diff-regex", "color-words", "patch-with-raw", "patch-with-stat", "binary", "c", "cc", "m", "dd", "remerge-diff")
+func gitPrints(c *Call, g *gitCommand) bool {
+	patch := c.has("p", "patch", "U", "W", "function-context", "word-diff", "word-diff-regex", "color-words", "patch-with-raw", "patch-with-stat", "binary", "c", "cc", "m", "dd", "remerge-diff")
 	switch g.name {
 	case "grep":
-		return !c.given("l", "L", "c", "q")
+		return !c.has("l", "L", "c", "q")
 	case "archive":
-		return !c.given("l")
+		return !c.has("l")
 	case "format-patch", "range-diff":
 		return true
 	case "show":
 		objects := 0
-		for _, x := range c.args {
-			if strings.Contains(x.text, ":") {
+		for _, x := range c.Args {
+			if strings.Contains(x.Text, ":") {
 				objects++
 			}
 		}
-		return patch || !gitSummary(c) && (objects == 0 || objects < len(c.args))
+		return patch || !gitSummary(c) && (objects == 0 || objects < len(c.Args))
 	case "diff":
 		return patch || !gitSummary(c)
 	case "log", "whatchanged", "reflog", "diff-tree", "diff-files", "diff-index":
 		return patch
 	case "stash":
-		return patch && len(c.args) > 0 && c.args[0].text == "show"
+		return patch && len(c.Args) > 0 && c.Args[0].Text == "show"
 	}
 	return false
 }
 
 // gitSummary reports whether options replace the patch by a summary.
-func gitSummary(c *call) bool {
-	return c.given("s", "no-patch", "stat", "numstat", "shortstat", "name-only", "name-status", "summary", "dirstat", "raw", "compact-summary", "check", "quiet")
+func gitSummary(c *Call) bool {
+	return c.has("s", "no-patch", "stat", "numstat", "shortstat", "name-only", "name-status", "summary", "dirstat", "raw", "compact-summary", "check", "quiet")
 }
 
 // objectNames are the words that may be the hash of an object.
-func objectNames(args []word) (out []string) {
+func objectNames(args []Word) (out []string) {
 	for _, x := range args[1:] {
-		if s := strings.ToLower(x.text); !x.dyn && len(s) >= 4 && len(s) <= 40 && strings.Trim(s, "0123456789abcdef") == "" {
+		if s := strings.ToLower(x.Text); !x.Dynamic && len(s) >= 4 && len(s) <= 40 && strings.Trim(s, "0123456789abcdef") == "" {
 			out = append(out, s)
 		}
 	}
@@ -216,16 +209,16 @@ func objectNames(args []word) (out []string) {
 
 // gitPathspecs gives the pathspecs of a call, absolute where they are plain,
 // and those that leave something out.
-func (w *walker) gitPathspecs(c *call, g *gitCommand, args []word) (keep, drop []string) {
-	dashes := slices.IndexFunc(args, func(x word) bool { return x.text == "--" && !x.dyn })
-	specs := c.args
+func (c *Call) gitPathspecs(g *gitCommand, args []Word) (keep, drop []string) {
+	dashes := slices.IndexFunc(args, func(x Word) bool { return x.Text == "--" && !x.Dynamic })
+	specs := c.Args
 	if dashes >= 0 {
 		specs = args[dashes+1:]
-	} else if g.name == "grep" && !c.given("e", "f") && len(specs) > 0 {
+	} else if g.name == "grep" && !c.has("e", "f") && len(specs) > 0 {
 		specs = specs[1:]
 	}
 	for _, x := range specs {
-		s, out := x.text, false
+		s, out := x.Text, false
 		if rest, ok := strings.CutPrefix(s, ":("); ok {
 			magic, after, _ := strings.Cut(rest, ")")
 			s, out = after, strings.Contains(magic, "exclude")
@@ -233,14 +226,14 @@ func (w *walker) gitPathspecs(c *call, g *gitCommand, args []word) (keep, drop [
 			s, out = s[2:], true
 		}
 		switch {
-		case x.dyn:
+		case x.Dynamic:
 			return nil, nil
-		case !out && dashes < 0 && !w.exists(s): // a revision, or nothing
+		case !out && dashes < 0 && !c.Shell.Exists(s): // a revision, or nothing
 			continue
 		}
 		if !strings.ContainsAny(s, "*?[") {
-			if r := w.resolve(s); len(r) == 1 {
-				s = r[0].access.Path
+			if r := c.Shell.Resolve(s); len(r) == 1 {
+				s = r[0].Path
 			}
 		}
 		if out {

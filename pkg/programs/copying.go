@@ -1,0 +1,144 @@
+package programs
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// copyCommand reads cp and install: the last operand, or -t, is written.
+func (c *Call) copyCommand() {
+	c.parse()
+	if c.Name == "install" && c.has("d", "directory") {
+		c.operands("create*")
+		return
+	}
+	sources, target, into := c.sourcesAndTarget()
+	tree := c.has("r", "R", "a", "recursive", "archive")
+	read := Read
+	if tree {
+		read = ReadTree
+	}
+	for _, s := range sources {
+		c.file(read, s)
+	}
+	c.written(sources, target, into, tree)
+	for _, s := range sources {
+		if c.has("s", "symbolic-link") && !s.Dynamic && !target.Dynamic {
+			c.Shell.Link(s.Text, target.Text, true)
+		}
+	}
+	if tree || c.has("d", "P", "s", "l", "symbolic-link", "link", "no-dereference") {
+		c.Shell.Changed()
+	}
+}
+
+// sourcesAndTarget splits the operands of cp and its like into sources and target.
+func (c *Call) sourcesAndTarget() (sources []Word, target Word, into bool) {
+	if t, ok := c.optionValue("target-directory"); ok {
+		return c.Args, t, true
+	}
+	n := len(c.Args)
+	if n < 2 {
+		return c.Args, Word{}, false
+	}
+	if last := c.Args[n-1]; last.Multi {
+		c.opaque("the target is not known before it runs")
+	}
+	return c.Args[:n-1], c.Args[n-1], n > 2
+}
+
+// written lists what arrives at a target: below it when it is a directory.
+func (c *Call) written(sources []Word, target Word, into, tree bool) {
+	c.lower(Known)
+	if target.Text == "" && !target.Dynamic {
+		return
+	}
+	if target.Dynamic {
+		c.file(Write, target)
+		return
+	}
+	dir := into
+	certain := into
+	for _, r := range c.Shell.Resolve(target.Text) {
+		switch r.Type {
+		case Dir:
+			dir, certain = true, true
+		case "":
+			dir = true
+		}
+	}
+	if c.has("T", "no-target-directory") {
+		dir, certain = false, false
+	}
+	if !certain || len(sources) == 0 {
+		c.file(Write, target)
+	}
+	for _, s := range sources {
+		switch f := (File{Effect: Write, Word: target, Source: target.Text}); {
+		case !dir:
+			return
+		case s.Dynamic:
+			f.Why = "the name is not known before it runs"
+			c.Shell.File(f)
+		default:
+			if f.Word = (Word{Text: strings.TrimSuffix(target.Text, "/") + "/" + path.Base(s.Text)}); tree {
+				f.Effect = WriteTree
+			}
+			c.Shell.File(f)
+		}
+	}
+}
+
+// moveCommand reads mv: the sources are gone, the target is written.
+func (c *Call) moveCommand() {
+	c.parse()
+	sources, target, into := c.sourcesAndTarget()
+	for _, s := range sources {
+		isDir := func(p Path) bool { return p.Type == Dir }
+		if !s.Dynamic && slices.ContainsFunc(c.Shell.Resolve(s.Text), isDir) {
+			c.file(DeleteTree, s)
+			c.file(ReadTree, s)
+		} else {
+			c.file(Delete, s)
+			c.file(Read, s)
+		}
+	}
+	if !target.Dynamic && target.Text == "/dev/null" {
+		c.danger("loses the file")
+	}
+	c.written(sources, target, into, false)
+	for _, s := range sources {
+		if !s.Dynamic && !target.Dynamic {
+			c.Shell.Relink(s.Text, target.Text)
+		}
+	}
+	c.Shell.Changed()
+}
+
+// linkCommand reads ln and link. A hard link to a file outside brings it
+// inside, and a symbolic one is a way there for what runs later in the text.
+func (c *Call) linkCommand() {
+	c.parse()
+	c.lower(Known)
+	sources, target, into := c.sourcesAndTarget()
+	if len(c.Args) == 1 && target.Text == "" {
+		sources, target = c.Args, Word{Text: "."}
+	}
+	symbolic := c.has("s", "symbolic")
+	for _, s := range sources {
+		if !symbolic {
+			c.file(Read, s)
+			c.file(Meta, s)
+		}
+	}
+	c.written(sources, target, into, false)
+	for _, s := range sources {
+		if s.Dynamic || target.Dynamic {
+			c.Shell.Lost("a link to a place that is not known")
+			continue
+		}
+		c.Shell.Link(s.Text, target.Text, symbolic)
+	}
+	c.Shell.Changed()
+}

@@ -1,0 +1,184 @@
+package programs
+
+import (
+	"slices"
+	"strings"
+)
+
+// git reads git: its own options, the subcommand, and what the repository's
+// settings make of it.
+func (c *Call) git() {
+	args := c.gitGlobals()
+	if len(args) == 0 {
+		if c.has("version") && len(c.Words) == 2 {
+			c.Shell.SetClass(ReadOnly)
+		}
+		return
+	}
+	sub := args[0]
+	if sub.Dynamic {
+		c.opaque("the subcommand is not known before it runs")
+		return
+	}
+	dirs, lost := c.Shell.Dirs()
+	for _, d := range dirs {
+		if _, unknown := c.repository(d); unknown != "" {
+			c.opaque(unknown)
+		}
+	}
+	if lost != "" {
+		c.opaque(lost)
+	}
+	cfg := repository{}
+	if len(dirs) > 0 {
+		cfg, _ = c.repository(dirs[0])
+	}
+	if cfg.risk != "" {
+		c.opaque("the repository's setting " + cfg.risk + " runs or loads something")
+	} else if why := c.submodules(cfg, args, c.Shell.Depth()); why != "" {
+		c.opaque(why)
+	}
+	g := findGit(sub.Text)
+	if g == nil {
+		c.gitAlias(cfg, args)
+		return
+	}
+	if c.Shell.SetClass(g.class); c.has("c") {
+		c.Shell.SetClass(Unknown)
+	}
+	c.gitSub(g, cfg, args)
+}
+
+// gitGlobals reads what stands before the subcommand.
+func (c *Call) gitGlobals() []Word {
+	for i, x := range c.Words[1:] { // -c key=value is judged by its key
+		if x.Text == "-c" && i+2 < len(c.Words) {
+			c.gitSetting(c.Words[i+2])
+			c.Words = slices.Concat(c.Words[:i+1], []Word{{Text: "-c"}}, c.Words[i+2:])
+		}
+		if !strings.HasPrefix(x.Text, "-") {
+			break
+		}
+	}
+	globals := strings.Replace(gitGlobals, "c:opaque ", "c: ", 1)
+	args := c.options(globals, Posix)
+	for _, o := range c.Given {
+		if o.Names == "c" && o.HasValue {
+			c.gitSetting(o.Value)
+		}
+	}
+	return args
+}
+
+// gitSetting judges one -c key=value.
+func (c *Call) gitSetting(x Word) {
+	key, val, _ := strings.Cut(x.Text, "=")
+	switch {
+	case x.Dynamic:
+		c.opaque("a setting that is not known before it runs")
+	case harmlessSetting(key) && !capableSetting(key, val):
+	default:
+		c.opaque("the setting " + key + " may run something")
+	}
+	if strings.HasPrefix(val, "!") {
+		c.Shell.Text(Word{Text: val[1:]})
+	} else if capableSetting(key, val) && val != "" {
+		c.Shell.Text(Word{Text: val})
+	}
+}
+
+// gitAlias follows a subcommand that git does not have.
+func (c *Call) gitAlias(cfg repository, args []Word) {
+	for _, al := range cfg.aliases {
+		if !strings.EqualFold(al.name, args[0].Text) {
+			continue
+		}
+		c.opaque("an alias of the repository")
+		if cmd, ok := strings.CutPrefix(al.value, "!"); ok {
+			c.Shell.Text(Word{Text: cmd})
+		} else if c.Shell.Depth() < 12 {
+			words, _ := splitWords(al.value)
+			c.start(slices.Concat([]Word{{Text: "git"}}, words, args[1:]))
+		}
+		return
+	}
+	c.opaque("git " + args[0].Text + " may be an alias or a program of its own")
+}
+
+// gitSub judges a subcommand.
+func (c *Call) gitSub(g *gitCommand, cfg repository, args []Word) {
+	globals := c.Given
+	c.Given, c.Args = nil, nil
+	table := g.opts
+	if g.does&gitDiff != 0 {
+		table += " " + gitDiffOptions
+	}
+	if g.does&gitLog != 0 {
+		table += " " + gitLogOptions
+	}
+	st := Style(0)
+	if table == "*" {
+		st = Pure
+	}
+	if g.class == Unknown && g.opts == "" {
+		st = Vague
+	}
+	words := c.Words
+	c.Words = args
+	c.options(table, st)
+	c.Words = words
+	if g.does&gitOpaque != 0 {
+		c.opaque("git " + g.name + " runs what it is told")
+	}
+	if g.does&gitHooks != 0 && cfg.hooks || cfg.refresh && (g.does&gitIndex != 0 || strings.Contains(" status diff describe stash ", " "+g.name+" ")) {
+		c.lower(Unknown)
+	}
+	if g.does&(gitLog|gitListing) != 0 || g.name == "for-each-ref" {
+		for _, o := range c.Given {
+			if hasName(o.Names, "format") && (o.Value.Dynamic || strings.Contains(o.Value.Text, "%G") || strings.Contains(o.Value.Text, "signature")) {
+				c.opaque("a format that checks signatures")
+			}
+		}
+	}
+	c.gitFiles(g, args)
+	c.gitReads(g, args, cfg.top)
+	c.gitUnnamed(g, args, cfg)
+	c.gitEffects(g, cfg)
+	c.gitDanger(g)
+	c.Given = append(c.Given, globals...)
+}
+
+// gitFiles lists the files that the operands name.
+func (c *Call) gitFiles(g *gitCommand, args []Word) {
+	if g.ops != "" {
+		c.operands(g.ops)
+		return
+	}
+	if g.class == ReadOnly || g.name == "add" || g.name == "commit" {
+		for _, x := range c.Args {
+			if x.Dynamic && !strings.HasPrefix(x.Lead, "/") {
+				continue
+			}
+			s := x.Text
+			if x.Dynamic {
+				s = x.Lead
+			}
+			if strings.HasPrefix(s, "/") || strings.HasPrefix(s, "../") || strings.Contains(s, "/../") {
+				c.file(Read, x)
+			}
+		}
+	}
+	if g.name == "restore" || g.name == "checkout" {
+		for i, x := range args {
+			if x.Text != "--" && (g.name == "checkout" || i == 0 || strings.HasPrefix(x.Text, "-")) {
+				continue
+			}
+			for _, y := range args[i:] {
+				if y.Text != "--" && !y.Dynamic && pathLike(y.Text) && y.Text != "." {
+					c.does(Write, y)
+				}
+			}
+			break
+		}
+	}
+}

@@ -1,0 +1,280 @@
+package programs
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// gitEffects lists what a subcommand writes and reaches besides.
+func (c *Call) gitEffects(g *gitCommand, cfg repository) {
+	write := func(name string) {
+		c.Shell.File(File{Effect: Write, Word: Word{Text: name}, Source: "git " + g.name})
+	}
+	class := c.Shell.Class()
+	if g.does&gitIndex != 0 && cfg.top != "" {
+		write(cfg.top + "/.git/index")
+	}
+	first := func(i int) string {
+		if i < len(c.Args) {
+			return c.Args[i].Text
+		}
+		return ""
+	}
+	switch g.name {
+	case "init":
+		dir := cmp.Or(first(0), ".")
+		write(strings.TrimSuffix(dir, "/") + "/.git")
+	case "clone":
+		c.gitClone()
+	case "config":
+		c.gitConfig()
+	case "submodule":
+		if first(0) == "foreach" {
+			c.opaque("git submodule foreach runs a command")
+			c.joined(c.Args[1:])
+		}
+		if first(0) == "add" || first(0) == "set-url" || first(0) == "set-branch" || first(0) == "deinit" {
+			write(".gitmodules")
+		}
+		if len(c.Args) > 0 && first(0) != "status" && first(0) != "summary" {
+			c.opaque("what a submodule brings is not known")
+		}
+	case "bisect":
+		if first(0) == "run" {
+			c.start(c.Args[1:])
+		}
+	case "filter-branch", "difftool":
+		for i, x := range c.Words {
+			if (x.Text == "-x" || strings.HasSuffix(x.Text, "-filter") || x.Text == "--extcmd") && i+1 < len(c.Words) {
+				c.Shell.Text(c.Words[i+1])
+			}
+		}
+	case "worktree":
+		switch {
+		case first(0) == "add" && len(c.Args) > 1:
+			c.does(Create, c.Args[1])
+		case first(0) == "move" && len(c.Args) > 2:
+			c.does(DeleteTree, c.Args[1])
+			c.does(Create, c.Args[2])
+		case first(0) == "remove" && len(c.Args) > 1:
+			c.does(DeleteTree, c.Args[1])
+		}
+	case "apply", "am":
+		c.gitPatch(cfg.top)
+	case "remote":
+		c.gitRemotes()
+	case "bundle":
+		if first(0) == "create" && len(c.Args) > 1 {
+			c.does(Write, c.Args[1])
+		}
+	}
+	if g.does&gitListing != 0 {
+		c.gitListing(g)
+	} else if g.name == "config" || class == ReadOnly {
+		return
+	}
+	if g.does&gitNet != 0 && g.name != "clone" {
+		c.gitRemote(cfg)
+	}
+}
+
+// gitRemotes judges git remote: an address may name a program that is the
+// transport, and some of its subcommands reach the remotes.
+func (c *Call) gitRemotes() {
+	if _, lost := c.Shell.Dirs(); len(c.Args) == 0 || lost != "" {
+		return
+	}
+	switch c.Args[0].Text {
+	case "add", "set-url":
+		if x := c.Args[len(c.Args)-1]; x.Dynamic || strings.Contains(x.Text, "::") || strings.HasPrefix(x.Text, "-") {
+			c.opaque("a transport that runs a program")
+		}
+	case "update", "prune":
+		c.Shell.Net(Net{Source: "git remote", Opaque: "the host of the remote is not known"})
+	}
+}
+
+// gitListing takes a subcommand as read-only where it only lists.
+func (c *Call) gitListing(g *gitCommand) {
+	var words []string
+	switch g.name {
+	case "stash":
+		words = []string{"list", "show"}
+	case "remote":
+		words = []string{"show", "get-url"}
+	case "reflog":
+		words = []string{"show", "exists"}
+	case "worktree":
+		words = []string{"list"}
+	case "submodule":
+		words = []string{"status", "summary"}
+	}
+	reads := false
+	switch g.name {
+	case "branch":
+		reads = !c.has("d", "D", "m", "M", "c", "C", "t", "no-track", "set-upstream", "u", "unset-upstream", "edit-description", "f", "create-reflog") &&
+			(len(c.Args) == 0 || c.has("list", "contains", "no-contains", "merged", "no-merged", "points-at"))
+	case "tag":
+		reads = !c.has("a", "s", "u", "f", "d", "m", "F", "e", "v", "create-reflog") && (len(c.Args) == 0 || c.has("list", "contains", "no-contains", "merged", "no-merged", "points-at", "n"))
+	case "symbolic-ref":
+		reads = len(c.Args) == 1 && !c.has("d", "delete")
+	case "stash":
+		reads = len(c.Args) > 0 && slices.Contains(words, c.Args[0].Text)
+	case "worktree":
+		reads = len(c.Args) == 1 && slices.Contains(words, c.Args[0].Text)
+	default:
+		reads = len(c.Args) == 0 || slices.Contains(words, c.Args[0].Text)
+		if g.name == "remote" && len(c.Args) > 0 && c.Args[0].Text == "show" && len(c.Args) > 1 {
+			c.Shell.Net(Net{Source: "git remote show", Opaque: "the host of the remote is not known"})
+		}
+	}
+	if reads && c.Shell.Class() != Unknown || reads && g.class == Unknown {
+		c.Shell.SetClass(ReadOnly)
+	}
+}
+
+// gitClone lists what clone reads, reaches and writes.
+func (c *Call) gitClone() {
+	if len(c.Args) == 0 {
+		return
+	}
+	src := c.Args[0]
+	c.gitURL(src)
+	if len(c.Args) > 1 {
+		c.does(Create, c.Args[1])
+		return
+	}
+	name := strings.TrimSuffix(strings.TrimSuffix(src.Text, "/"), ".git")
+	if i := strings.LastIndexAny(name, "/:"); i >= 0 {
+		name = name[i+1:]
+	}
+	if !src.Dynamic && name != "" && name != "." {
+		c.does(Create, Word{Text: name})
+	}
+}
+
+// gitURL lists the host or directory of a remote.
+func (c *Call) gitURL(x Word) {
+	s := x.Text
+	a := Net{Source: s, URL: s}
+	switch {
+	case x.Dynamic:
+		a.Opaque = "the host is not known before it runs"
+	case strings.Contains(s, "::"):
+		c.opaque("a transport that runs a program")
+		if cmd, ok := strings.CutPrefix(s, "ext::"); ok {
+			c.commandText(Word{Text: cmd})
+		}
+		return
+	case strings.Contains(s, "://"):
+		u, err := url.Parse(s)
+		if err != nil {
+			a.Opaque = "the address is not understood"
+			break
+		}
+		if u.Scheme == "file" {
+			c.does(ReadTree, Word{Text: u.Path})
+			return
+		}
+		a.Scheme, a.Host = u.Scheme, u.Hostname()
+		a.Port, _ = strconv.Atoi(u.Port())
+	default:
+		host, _, ok := strings.Cut(s, ":")
+		if !ok || strings.Contains(host, "/") {
+			c.does(ReadTree, x)
+			return
+		}
+		a.Scheme, a.URL = "ssh", ""
+		a.Host = host[strings.LastIndexByte(host, '@')+1:]
+	}
+	if strings.HasPrefix(a.Host, "-") {
+		c.opaque("an address that becomes an option")
+	}
+	c.Shell.Net(a)
+}
+
+// gitRemote lists the hosts that push, pull and fetch reach.
+func (c *Call) gitRemote(cfg repository) {
+	name := Word{Text: "origin"}
+	if len(c.Args) > 0 {
+		name = c.Args[0]
+	}
+	if !name.Dynamic {
+		for _, r := range cfg.remotes {
+			if r.name == name.Text {
+				c.gitURL(Word{Text: r.url})
+				return
+			}
+		}
+		if strings.ContainsAny(name.Text, ":/") {
+			c.gitURL(name)
+			return
+		}
+	}
+	c.Shell.Net(Net{Source: "git", Opaque: "the host of the remote is not known"})
+}
+
+// gitConfig judges git config: reading is harmless, setting may plant what
+// later commands run.
+func (c *Call) gitConfig() {
+	reads, writes := false, false
+	file := ".git/config"
+	sub := ""
+	args := c.Words[slices.IndexFunc(c.Words, func(x Word) bool { return x.Text == "config" })+1:]
+	var rest []Word
+	for i := 0; i < len(args); i++ {
+		t := args[i].Text
+		switch {
+		case args[i].Dynamic:
+			writes = true
+			rest = append(rest, args[i])
+		case t == "--global":
+			file = "~/.gitconfig"
+		case t == "--system":
+			file = "/etc/gitconfig"
+		case t == "-f" || t == "--file":
+			if i++; i < len(args) {
+				file = args[i].Text
+			}
+		case strings.HasPrefix(t, "--file="):
+			file = t[len("--file="):]
+		case t == "--get" || t == "--get-all" || t == "--get-regexp" || t == "--list" || t == "-l" || t == "--get-urlmatch" || t == "--get-color" || t == "--get-colorbool":
+			reads = true
+		case t == "--show-origin" || t == "--show-scope" || t == "-z" || t == "--name-only" || t == "--local" || t == "--includes" || strings.HasPrefix(t, "--type") || t == "--bool" || t == "--int" || t == "--path":
+		case t == "--default":
+			i++
+		case strings.HasPrefix(t, "-"):
+			writes = true
+		case sub == "" && len(rest) == 0 && (t == "get" || t == "list"):
+			sub, reads = t, true
+		case sub == "" && len(rest) == 0 && (t == "set" || t == "unset" || t == "edit" || t == "rename-section" || t == "remove-section"):
+			sub, writes = t, true
+		default:
+			rest = append(rest, args[i])
+		}
+	}
+	if !writes && (reads || len(rest) == 1) {
+		if file == ".git/config" || file == "~/.gitconfig" || file == "/etc/gitconfig" {
+			c.Shell.SetClass(ReadOnly)
+			return
+		}
+		c.does(Read, Word{Text: file})
+		return
+	}
+	if h, ok := strings.CutPrefix(file, "~"); ok {
+		file = c.Shell.HomeVariable() + h
+	}
+	c.does(Write, Word{Text: file})
+	c.Memo.repos = nil
+	for i, x := range rest {
+		if i == 0 && !x.Dynamic && harmlessSetting(x.Text) && !capableSetting(x.Text, "x") && len(rest) == 2 && !rest[1].Dynamic {
+			c.Shell.SetClass(Known)
+			return
+		}
+	}
+	c.opaque("a setting that later commands heed")
+	c.Shell.Unsettle("a setting of git was changed")
+}

@@ -1,0 +1,192 @@
+package programs
+
+import (
+	"cmp"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// host lists the host that a word names.
+func (c *Call) host(x Word) {
+	s := x.Text
+	if strings.HasPrefix(s, "-") || strings.HasPrefix(s, "+") {
+		return
+	}
+	a := Net{Source: s}
+	c.lower(Known)
+	if x.Dynamic {
+		a.Opaque = "the host is not known before it runs"
+		c.Shell.Net(a)
+		return
+	}
+	s = strings.TrimPrefix(s, "@")
+	if !strings.Contains(s, "://") {
+		s = "x://" + s
+	}
+	if u, err := url.Parse(s); err == nil && u.Hostname() != "" {
+		a.Host = u.Hostname()
+		a.Port, _ = strconv.Atoi(u.Port())
+	} else {
+		a.Host = x.Text
+	}
+	c.Shell.Net(a)
+}
+
+// fetch reads curl, wget and aria2c: their operands are addresses.
+func (c *Call) fetch() {
+	c.parse()
+	out, named := c.optionValue("output")
+	if !named {
+		out, named = c.optionValue("output-document")
+	}
+	if !named {
+		out, named = c.optionValue("out")
+	}
+	if named && !out.Dynamic {
+		c.Shell.Fetched(out)
+	}
+	for _, o := range c.Given { // -d @file, -F name=@file
+		if o.HasValue && (hasName(o.Names, "data") || hasName(o.Names, "json") || hasName(o.Names, "form") || hasName(o.Names, "data-binary") || hasName(o.Names, "data-urlencode") || hasName(o.Names, "header") || hasName(o.Names, "write-out")) {
+			if _, name, ok := strings.Cut(o.Value.Text, "@"); ok && (strings.HasPrefix(o.Value.Text, "@") || hasName(o.Names, "form") || hasName(o.Names, "data-urlencode")) {
+				c.does(Read, Word{Text: name, Dynamic: o.Value.Dynamic})
+			}
+			if _, name, ok := strings.Cut(o.Value.Text, "=<"); ok && hasName(o.Names, "form") {
+				c.does(Read, Word{Text: name, Dynamic: o.Value.Dynamic})
+			}
+			if _, name, ok := strings.Cut(o.Value.Text, "%output{"); ok {
+				name, _, _ = strings.Cut(name, "}")
+				c.does(Write, Word{Text: name})
+			}
+		}
+	}
+	for _, x := range c.Args {
+		c.address(x)
+		if !x.Dynamic && (c.Name == "wget" && !named && !c.has("spider") || c.has("remote-name") || c.Name == "aria2c" && !named) {
+			c.downloaded(x.Text)
+		}
+	}
+}
+
+// downloaded lists the file that an address is saved as.
+func (c *Call) downloaded(address string) {
+	name := address
+	if i := strings.IndexAny(name, "?#"); i >= 0 {
+		name = name[:i]
+	}
+	name = name[strings.LastIndexByte(name, '/')+1:]
+	if name == "" || !strings.Contains(strings.TrimPrefix(address, "https://"), "/") {
+		name = "index.html"
+	}
+	dir := ""
+	for _, n := range []string{"output-dir", "directory-prefix", "dir"} {
+		if v, ok := c.optionValue(n); ok && !v.Dynamic {
+			dir = strings.TrimSuffix(v.Text, "/") + "/"
+		}
+	}
+	x := Word{Text: dir + name}
+	c.does(Create, x)
+	c.Shell.Fetched(x)
+	if c.has("recursive", "mirror", "remote-header-name", "content-disposition", "trust-server-names", "page-requisites") {
+		c.Shell.File(File{Effect: Create, Word: Word{Text: cmp.Or(dir, ".")}, Source: address, Why: "the server decides the names"})
+	}
+}
+
+// address lists what one URL reaches.
+func (c *Call) address(x Word) {
+	s := x.Text
+	a := Net{Source: Cut(s), URL: s}
+	if x.Dynamic {
+		a.Opaque = "the address is not known before it runs"
+		c.Shell.Net(a)
+		return
+	}
+	if path, ok := strings.CutPrefix(strings.ToLower(s), "file:"); ok {
+		path = s[len(s)-len(path):]
+		path = "/" + strings.TrimLeft(strings.TrimPrefix(path, "//localhost"), "/")
+		c.does(ReadTree, Word{Text: path})
+		return
+	}
+	if strings.ContainsAny(s, "{}[]") && !strings.Contains(s, "://[") {
+		a.Opaque = "an address that stands for several"
+	}
+	if !strings.Contains(s, "://") {
+		s = "http://" + s
+	}
+	u, err := url.Parse(s)
+	if err != nil || u.Hostname() == "" {
+		a.Opaque = cmp.Or(a.Opaque, "the address is not understood")
+		c.Shell.Net(a)
+		return
+	}
+	a.Scheme, a.Host = strings.ToLower(u.Scheme), u.Hostname()
+	a.Port, _ = strconv.Atoi(u.Port())
+	c.Shell.Net(a)
+}
+
+// remote reads ssh, scp, sftp and rsync. What runs on the other host is not
+// judged.
+func (c *Call) remote() {
+	c.parse()
+	for _, o := range c.Given {
+		if c.Name != "rsync" && hasName(o.Names, "o") && o.HasValue {
+			c.sshOption(o.Value)
+		}
+	}
+	if c.Name == "ssh" || c.Name == "sftp" {
+		if len(c.Args) > 0 {
+			c.sshHost(c.Args[0])
+		}
+		if c.Name == "ssh" && len(c.Args) > 1 {
+			c.opaque("commands for another host")
+		}
+		return
+	}
+	if c.Name == "rsync" {
+		c.Shell.SetClass(Known)
+	}
+	for _, o := range c.Given {
+		if o.HasValue && hasName(o.Names, "filter") { // merge FILE, dir-merge FILE, . FILE, : FILE
+			kind, name, _ := strings.Cut(strings.TrimLeft(o.Value.Text, " "), " ")
+			if o.Value.Dynamic {
+				c.opaque("a filter that is not known before it runs")
+			} else if k, _, _ := strings.Cut(kind, ","); k == "merge" || k == "dir-merge" || strings.HasPrefix(k, ".") || strings.HasPrefix(k, ":") {
+				c.does(Read, Word{Text: strings.TrimSpace(name)})
+			}
+		}
+	}
+	n := len(c.Args)
+	for i, x := range c.Args {
+		host, _, far := strings.Cut(x.Text, ":")
+		far = far && !strings.Contains(host, "/")
+		switch {
+		case far:
+			c.sshHost(Word{Text: host, Dynamic: x.Dynamic})
+		case i == n-1 && n > 1:
+			c.written(c.Args[:n-1], x, n > 2 || strings.HasSuffix(x.Text, "/"), c.Name == "rsync" || c.has("r"))
+			if c.Name == "rsync" && c.has("delete", "delete-before", "delete-during", "delete-after", "delete-delay", "delete-excluded") {
+				c.file(DeleteTree, x)
+			}
+		default:
+			c.does(ReadTree, x)
+		}
+	}
+}
+
+func (c *Call) sshHost(x Word) {
+	x.Text = strings.TrimPrefix(x.Text, "ssh://")
+	x.Text = x.Text[strings.LastIndexByte(x.Text, '@')+1:]
+	c.host(x)
+}
+
+// sshOption judges -o Name=value.
+func (c *Call) sshOption(x Word) {
+	name, val, ok := strings.Cut(x.Text, "=")
+	if !ok {
+		name, val, _ = strings.Cut(x.Text, " ")
+	}
+	switch strings.ToLower(strings.TrimSpace(name)) {
+	case "proxycommand", "localcommand", "knownhostscommand", "remotecommand":
+		c.Shell.Text(Word{Text: strings.TrimSpace(val), Dynamic: x.Dynamic})
+	}
+}

@@ -1,0 +1,214 @@
+package programs
+
+import (
+	"strings"
+)
+
+// dd reads if= and of=.
+func (c *Call) dd() {
+	c.Args = c.Words[1:]
+	for _, x := range c.Args {
+		s := x.Text
+		if x.Dynamic {
+			s = x.Lead
+		}
+		key, _, ok := strings.Cut(s, "=")
+		switch {
+		case !ok && x.Dynamic:
+			c.opaque("a word that is not known may be an option")
+		case key == "if":
+			c.Shell.File(File{Effect: Read, Word: after(x, "if="), Source: s})
+		case key == "of":
+			c.lower(Known)
+			c.Shell.File(File{Effect: Write, Word: after(x, "of="), Source: s})
+		}
+	}
+}
+
+// after is a word without the prefix it certainly has.
+func after(x Word, prefix string) Word {
+	if x.Dynamic {
+		x.Lead = strings.TrimPrefix(x.Lead, prefix)
+		return x
+	}
+	x.Text = strings.TrimPrefix(x.Text, prefix)
+	return x
+}
+
+// date reads date: an operand that is no format sets the clock.
+func (c *Call) date() {
+	c.parse()
+	for _, x := range c.Args {
+		if x.Dynamic && x.Lead == "" || !x.Dynamic && !strings.HasPrefix(x.Text, "+") {
+			c.lower(Unknown)
+		}
+	}
+}
+
+// testCommand reads test and [: -v evaluates a subscript.
+func (c *Call) testCommand() {
+	c.Args = c.Words[1:]
+	for i, x := range c.Args {
+		if x.Text == "-v" || x.Text == "-R" || x.Dynamic && x.Lead == "" && i == 0 {
+			if i+1 < len(c.Args) {
+				if y := c.Args[i+1]; y.Dynamic || strings.ContainsAny(y.Text, "[$`") {
+					c.opaque("a name whose subscript is evaluated")
+				}
+			}
+		}
+	}
+}
+
+// jq reads jq: the program is the first operand unless it is in a file.
+func (c *Call) jq() {
+	words := c.Words
+	c.Words = make([]Word, 0, len(words))
+	for i := 0; i < len(words); i++ {
+		x := words[i]
+		switch strings.TrimLeft(x.Text, "-") { // these take two values
+		case "arg", "argjson", "slurpfile", "rawfile", "argfile":
+			if i > 0 && strings.HasPrefix(x.Text, "-") && !x.Dynamic {
+				if i+2 < len(words) && strings.HasSuffix(x.Text, "file") {
+					c.does(Read, words[i+2])
+				}
+				i += 2
+				continue
+			}
+		}
+		c.Words = append(c.Words, x)
+	}
+	c.parse()
+	c.Words = words
+	for _, x := range c.Args[:min(1, len(c.Args))] {
+		if jqWord(x.Text, "import") || jqWord(x.Text, "include") || jqWord(x.Text, "modulemeta") {
+			c.opaque("a program that loads another")
+		}
+		if jqWord(x.Text, "env") || strings.Contains(x.Text, "$ENV") {
+			c.lower(Unknown) // every variable, which may hold keys
+		}
+	}
+	if c.has("from-file") {
+		c.operands("read*")
+		return
+	}
+	if c.has("args", "jsonargs") {
+		return
+	}
+	c.operands("skip read*")
+}
+
+// jqWord reports whether a word of jq's language stands in a program: not the
+// name of a field, and no part of a longer word.
+func jqWord(text, word string) bool {
+	for i := 0; ; {
+		n := strings.Index(text[i:], word)
+		if n < 0 {
+			return false
+		}
+		i += n
+		end := i + len(word)
+		if (i == 0 || !nameByte(text[i-1]) && text[i-1] != '.' && text[i-1] != '$') && (end == len(text) || !nameByte(text[end])) {
+			return true
+		}
+		i = end
+	}
+}
+
+func nameByte(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
+}
+
+// ps reads ps: e among its letters shows the environment of processes.
+func (c *Call) ps() {
+	c.Args = c.Words[1:]
+	for i, x := range c.Args {
+		value := i > 0 && (c.Args[i-1].Text == "-o" || c.Args[i-1].Text == "o" || strings.HasSuffix(c.Args[i-1].Text, "o") || c.Args[i-1].Text == "-C" || c.Args[i-1].Text == "-u" || c.Args[i-1].Text == "-U" || strings.HasPrefix(c.Args[i-1].Text, "--"))
+		switch {
+		case x.Dynamic:
+			c.lower(Unknown)
+		case x.Text == "-E", !value && !strings.HasPrefix(x.Text, "-") && strings.Contains(x.Text, "e") && strings.Trim(x.Text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == "":
+			c.lower(Unknown) // every variable, which may hold keys
+		}
+	}
+}
+
+// hostname reads hostname: an operand changes the name.
+func (c *Call) hostname() {
+	c.parse()
+	if len(c.Args) > 0 {
+		c.lower(Unknown)
+		c.danger("changes the name of the machine")
+	}
+}
+
+// editor reads ed, ex and vi: their commands may run anything, so they are
+// known only when a person types them.
+func (c *Call) editor() {
+	c.parse()
+	if c.Known == "ed" || c.Known == "ex" || c.Shell.Stdin().Set || c.has("e", "E", "s") || c.Name == "nvim" && c.has("l") {
+		c.opaque("the commands come from its input")
+	}
+	for line := range strings.Lines(c.Shell.Stdin().Text) {
+		if cmd, ok := strings.CutPrefix(strings.TrimSpace(line), "!"); ok {
+			c.Shell.Text(Word{Text: cmd})
+		}
+	}
+	for _, x := range c.Words[1:] { // -c ':!command'
+		cmd := strings.TrimLeft(x.Text, "-+c :")
+		if cmd, ok := strings.CutPrefix(cmd, "!"); ok && !x.Dynamic {
+			c.Shell.Text(Word{Text: cmd})
+		}
+	}
+	c.editorCommands()
+	c.operands(c.Record.Operands)
+}
+
+// patch reads patch: without an operand the patch itself names the files.
+func (c *Call) patch() {
+	c.parse()
+	c.operands(c.Record.Operands)
+	if len(c.Args) == 0 && !c.has("dry-run") {
+		c.Shell.File(File{Effect: Write, Word: Word{Text: "."}, Source: c.Source, Why: "the patch decides what is written"})
+	}
+	c.Shell.SetClass(Unknown)
+}
+
+// npx reads npx: its operands are a program of a package, which is judged by
+// its name alone.
+func (c *Call) npx() {
+	words := c.parse()
+	if len(words) == 0 || words[0].Dynamic {
+		return
+	}
+	c.Shell.Judge(words)
+	c.unknownFiles(words[1:])
+}
+
+// split reads split and csplit: the names start with a prefix.
+func (c *Call) split() {
+	c.parse()
+	prefix := Word{Text: "x"}
+	if c.Name == "csplit" {
+		prefix = Word{Text: "xx"}
+		if v, ok := c.optionValue("prefix"); ok {
+			prefix = v
+		}
+		if v, ok := c.optionValue("suffix-format"); ok && strings.Contains(v.Text, "/") {
+			prefix.Text, prefix.Dynamic = prefix.Text+v.Text, prefix.Dynamic || v.Dynamic
+		}
+		if len(c.Args) > 0 {
+			c.does(Read, c.Args[0])
+		}
+	} else {
+		if len(c.Args) > 1 {
+			prefix = c.Args[1]
+		}
+		if len(c.Args) > 0 {
+			c.does(Read, c.Args[0])
+		}
+	}
+	if !prefix.Dynamic {
+		prefix.Text += "aa"
+	}
+	c.does(Create, prefix)
+}
