@@ -5,4 +5,4 @@ package change
 import "os"
 
 // abandoned cannot be known here.
-func abandoned(*os.File) bool { return false }
+func abandoned(*os.File) (yes, known bool) { return false, false }

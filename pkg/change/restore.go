@@ -187,7 +187,9 @@ func (h *History) sweepOne(path workspace.Path) {
 		return
 	}
 	defer f.Close()
-	if abandoned(f) || time.Since(path.Info.ModTime()) > sweepAge {
+	// What somebody has open may be the old file, under that name for a moment.
+	left, known := abandoned(f)
+	if left || !known && time.Since(path.Info.ModTime()) > sweepAge {
 		_ = h.w.Remove(path) // it harms nobody if it stays
 	}
 }

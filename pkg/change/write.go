@@ -78,12 +78,8 @@ func (a *applier) fill(ctx context.Context, s *step, now State) error {
 	if !s.After.AnyMode && (now.Kind == Missing || now.Mode != s.After.Mode) {
 		o.Mode = &s.After.Mode
 	}
-	if now.Kind == Regular && now.Size <= small && s.From == "" {
+	if now.Kind == Regular && s.From == "" {
 		o.IfVersion = now.Version()
-	} else if now.Kind == Regular && s.From == "" {
-		if err := a.unchanged(s, now); err != nil {
-			return err
-		}
 	}
 	if a.force && now.Kind == Regular && now.Mode.Perm()&0o200 == 0 {
 		if err := a.h.chmod(s.path, now.Mode|0o200); err != nil {

@@ -3,6 +3,7 @@
 package workspace
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -52,5 +53,7 @@ func (d dir) stat(name string) (fs.FileInfo, error) {
 func renameNew(oldDir int, old string, newDir int, name string) error {
 	return linkNew(oldDir, old, newDir, name)
 }
+
+func (d dir) exchange(string, string) error { return errors.ErrUnsupported }
 
 func reserve(*os.File, int64) error { return nil }

@@ -87,6 +87,19 @@ func renameNew(oldDir int, old string, newDir int, name string) error {
 	return err
 }
 
+// exchange lets two files swap their names. It is errors.ErrUnsupported where
+// the file system, or the kernel, cannot.
+func (d dir) exchange(a, b string) error {
+	err := unix.Renameat2(d.fd, a, d.fd, b, unix.RENAME_EXCHANGE)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.ENOSYS):
+		err = errors.ErrUnsupported
+	}
+	return &os.LinkError{Op: "exchange", Old: join(d.path, a), New: join(d.path, b), Err: err}
+}
+
 // reserve makes sure that size bytes will fit before the old ones are touched.
 func reserve(f *os.File, size int64) error {
 	if size <= 0 {

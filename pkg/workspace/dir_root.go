@@ -193,6 +193,8 @@ func setMode(f *os.File, mode fs.FileMode) error {
 	return f.Chmod(mode)
 }
 
+func (d dir) exchange(string, string) error { return errors.ErrUnsupported }
+
 func reserve(*os.File, int64) error { return nil }
 
 func linkCount(fs.FileInfo) uint64 { return 0 } // not known without opening the file

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -460,4 +462,94 @@ func benchOpen(b *testing.B, how string) {
 		_ = f.Close()
 	}
 	runtime.KeepAlive(s)
+}
+
+// TestExchange has somebody write into a file, in the moment between the last
+// look at it and the exchange: it is put back with what they wrote.
+func TestExchange(t *testing.T) {
+	s := newSite(t)
+	name := filepath.Join(s.w, "src", "a.ts")
+	old, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, write := range map[string]func() error{
+		"appended": func() error { return os.WriteFile(name, append(slices.Clone(old), "more"...), 0o644) },
+		"the same size and time": func() error {
+			info, err := os.Stat(name)
+			return errors.Join(err, os.WriteFile(name, bytes.ToUpper(old), 0o644), os.Chtimes(name, info.ModTime(), info.ModTime()))
+		},
+		"replaced": func() error {
+			return errors.Join(os.WriteFile(name+".new", []byte("theirs"), 0o644), os.Rename(name+".new", name))
+		},
+		"nothing": func() error { return nil },
+	} {
+		t.Run(what, func(t *testing.T) {
+			if err := os.WriteFile(name, old, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			d, err := s.openDir(filepath.Dir(name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer d.close()
+			c := change{opt: WriteOptions{IfVersion: Version(old)}, dir: d, name: "a.ts", path: name}
+			if err := errors.Join(c.look(), c.check()); err != nil {
+				t.Fatal(err)
+			}
+			defer c.old.Close()
+			tmp, _, err := c.create()
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = tmp.f.WriteString("ours")
+			if err := errors.Join(err, write()); err != nil {
+				t.Fatal(err)
+			}
+			theirs, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = c.exchange(tmp)
+			tmp.remove()
+			got, readErr := os.ReadFile(name)
+			if what == "nothing" {
+				theirs = []byte("ours")
+			}
+			if conflict := errors.As(err, new(*ConflictError)); conflict == (what == "nothing") || readErr != nil || !bytes.Equal(got, theirs) {
+				t.Errorf("%v: the file holds %q, %v, want %q", err, got, readErr, theirs)
+			}
+			if left, _ := filepath.Glob(filepath.Join(filepath.Dir(name), ".*")); len(left) > 0 {
+				t.Errorf("left: %q", left)
+			}
+		})
+	}
+}
+
+// TestExchangeSaves keeps what somebody wrote where two wrote at once.
+func TestExchangeSaves(t *testing.T) {
+	s := newSite(t)
+	d, err := s.openDir(filepath.Join(s.w, "src"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.close()
+	c := change{dir: d, name: "a.ts", path: filepath.Join(s.w, "src", "a.ts")}
+	tmp, _, err := c.create()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tmp.f.WriteString("theirs"); err != nil {
+		t.Fatal(err)
+	}
+	cause := &ConflictError{Path: c.path}
+	err = c.save(tmp, cause)
+	tmp.remove()
+	saved, _ := filepath.Glob(filepath.Join(s.w, "src", "a.ts.saved-*"))
+	if len(saved) != 1 || !errors.Is(err, cause) || !strings.Contains(err.Error(), filepath.Base(saved[0])) {
+		t.Fatalf("%v, saved %q", err, saved)
+	}
+	if data, err := os.ReadFile(saved[0]); err != nil || string(data) != "theirs" {
+		t.Errorf("%q, %v", data, err)
+	}
 }

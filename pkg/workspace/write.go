@@ -3,6 +3,7 @@ package workspace
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"syscall"
 )
 
@@ -210,25 +212,76 @@ func (c *change) replace() error {
 	if err := tmp.f.Sync(); err != nil {
 		return err
 	}
-	if err := c.unchanged(); err != nil {
+	if err := c.unchanged(c.name); err != nil {
 		return err
 	}
-	if c.old != nil {
-		_ = c.old.Close() // Windows replaces no open file on FAT and on shares
-	}
-	err = tmp.rename(c.name, c.info == nil)
+	err = c.put(tmp)
 	switch {
 	case err == nil:
 		c.out.Created = c.info == nil
 		c.out.Mode, c.out.Version = mode, versionOf(c.hash)
-		return c.dir.sync()
 	case errors.Is(err, fs.ErrExist) && c.info == nil && !c.opt.CreateOnly:
-		return &ConflictError{Path: c.path, Have: c.present()}
+		return &ConflictError{Path: c.path, Have: c.present(c.name)}
 	case errors.Is(err, syscall.EBUSY) && c.info != nil: // a mount point
 		c.hash.Reset()
 		return c.overwrite(io.NewSectionReader(tmp.f, 0, c.out.Bytes))
 	}
 	return err
+}
+
+// put gives the new file its name, and sees to it that this lasts.
+func (c *change) put(tmp *temp) error {
+	if c.info != nil && c.opt.IfVersion != "" {
+		if err := c.exchange(tmp); !errors.Is(err, errors.ErrUnsupported) {
+			return err
+		}
+	}
+	if c.old != nil {
+		_ = c.old.Close() // Windows replaces no open file on FAT and on shares
+	}
+	if err := tmp.rename(c.name, c.info == nil); err != nil {
+		return err
+	}
+	return c.dir.sync()
+}
+
+// exchange gives the new file its name and the old one the temporary name. What
+// somebody wrote into the old one at the last moment, when it had been compared
+// already, is so seen, and the old file is put back. The second look is for
+// those who had it open: what they do takes less time than the disk.
+func (c *change) exchange(tmp *temp) error {
+	mine, err := tmp.f.Stat()
+	if err != nil {
+		return err
+	}
+	if err := c.dir.exchange(tmp.name, c.name); err != nil {
+		return err
+	}
+	if err = c.unchanged(tmp.name); err == nil {
+		if err = c.dir.sync(); err == nil {
+			err = c.unchanged(tmp.name)
+		}
+	}
+	if err == nil {
+		return nil
+	}
+	if back := c.dir.exchange(tmp.name, c.name); back != nil {
+		return errors.Join(c.save(tmp, err), back)
+	}
+	if now, statErr := c.dir.stat(tmp.name); statErr != nil || !sameState(now, mine) {
+		return c.save(tmp, err) // somebody wrote into the new file, too
+	}
+	return errors.Join(err, c.dir.sync())
+}
+
+// save lets what has the temporary name stay, under a name that says what it
+// is: it holds what somebody else wrote.
+func (c *change) save(tmp *temp, cause error) error {
+	name := c.name + ".saved-" + strings.ToLower(rand.Text()[:8])
+	if err := tmp.rename(name, true); err != nil {
+		name, tmp.name = tmp.name, ""
+	}
+	return errors.Join(fmt.Errorf("%w; others wrote to it twice in the same moment: what one of them wrote is in %s", cause, quote(join(c.dir.path, name))), c.dir.sync())
 }
 
 // modeBits are the bits of a mode that a write keeps or sets.
@@ -264,22 +317,34 @@ func (c *change) create() (*temp, fs.FileMode, error) {
 	return tmp, info.Mode() & modeBits, nil
 }
 
-// unchanged looks once more, just before the rename, whether the file is the
-// one whose version was compared.
-func (c *change) unchanged() error {
+// unchanged looks once more whether the file, by the name that it has now, is
+// the one whose version was compared. Times are coarse: of a file that is read
+// again in no time the content is compared, too.
+func (c *change) unchanged(name string) error {
 	if c.opt.IfVersion == "" {
 		return nil
 	}
-	now, err := c.dir.stat(c.name)
-	if err == nil && os.SameFile(now, c.info) && now.Size() == c.info.Size() && now.ModTime().Equal(c.info.ModTime()) {
+	now, err := c.dir.stat(name)
+	same := err == nil && sameState(now, c.info)
+	if same && now.Size() <= 1<<20 {
+		have, err := VersionOf(io.NewSectionReader(c.old, 0, now.Size()))
+		same = err == nil && have == c.opt.IfVersion
+	}
+	if same {
 		return nil
 	}
-	return &ConflictError{Path: c.path, Have: c.present(), Want: c.opt.IfVersion}
+	return &ConflictError{Path: c.path, Have: c.present(name), Want: c.opt.IfVersion}
 }
 
-// present is the version of what is there now; "" when it cannot be read.
-func (c *change) present() string {
-	f, err := c.dir.open(c.name, openFlags, 0)
+// sameState reports whether nothing was written into a file between two looks,
+// as far as size and time tell.
+func sameState(a, b fs.FileInfo) bool {
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+}
+
+// present is the version of what has the name now; "" when it cannot be read.
+func (c *change) present(name string) string {
+	f, err := c.dir.open(name, openFlags, 0)
 	if err != nil {
 		return ""
 	}
@@ -314,6 +379,9 @@ func (c *change) overwrite(src io.Reader) error {
 		return fmt.Errorf("%w: it is another file now", ErrMoved)
 	}
 	old, readErr := io.ReadAll(f) // impossible where the file may only be written
+	if have := Version(old); c.opt.IfVersion != "" && (readErr != nil || have != c.opt.IfVersion) {
+		return &ConflictError{Path: c.path, Have: have, Want: c.opt.IfVersion}
+	}
 	if err := reserve(f, int64(len(data))); err != nil {
 		return errors.Join(err, f.Truncate(info.Size()))
 	}

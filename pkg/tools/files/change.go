@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/change"
 	"github.com/agentkit-go/agentkit/pkg/syntax"
@@ -22,6 +23,19 @@ type changeSet struct {
 	gate  bool // refuse what brings new syntax errors
 	dry   bool
 	lock  *workspace.Lock
+}
+
+// again runs a call that changes files, and once more whenever somebody outside
+// wrote to one of them after it was read and before it was replaced: the change is
+// then made in what the file holds by now. A call that insists on a version is
+// refused by itself, and so is, after five seconds, one whose file never rests.
+func again(ctx context.Context, env *tool.Env, run func(context.Context, *tool.Env) (*tool.Result, error)) (r *tool.Result, err error) {
+	for begun := time.Now(); ; {
+		r, err = run(ctx, env)
+		if time.Since(begun) > 5*time.Second || !errors.As(err, new(*workspace.ConflictError)) && !errors.Is(err, change.ErrSource) {
+			return r, err
+		}
+	}
 }
 
 // begin locks all files and reads them, but for large ones. A file that is not

@@ -99,8 +99,13 @@ func (e *editCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, err
 
 // Run implements tool.Call.
 func (e *editCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
+	return again(ctx, env, e.run)
+}
+
+func (e *editCall) run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
 	s := &changeSet{env: env, tool: "edit", gate: e.Gate, dry: e.DryRun}
 	for _, f := range e.files {
+		f.fileChange = fileChange{path: f.path, ifVersion: f.ifVersion, streams: f.streams}
 		s.files = append(s.files, &f.fileChange)
 	}
 	defer s.end()

@@ -150,6 +150,10 @@ type patchHunk struct {
 
 // Run implements tool.Call.
 func (p *patchCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
+	return again(ctx, env, p.run)
+}
+
+func (p *patchCall) run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
 	var all []workspace.Path
 	for _, path := range p.paths {
 		all = append(all, path)

@@ -81,6 +81,10 @@ func (w *writeCall) Describe(env *tool.Env) map[string]any {
 
 // Run implements tool.Call.
 func (w *writeCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
+	return again(ctx, env, w.run)
+}
+
+func (w *writeCall) run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
 	c := &fileChange{path: w.path, ifVersion: w.IfVersion, streams: true, mode: w.mode, after: []byte(w.Content)}
 	s := &changeSet{env: env, tool: "write", files: []*fileChange{c}, gate: w.Gate, dry: w.DryRun}
 	defer s.end()

@@ -1,0 +1,85 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// TestWriterOutside edits one line of a file that somebody outside appends to all
+// the time, as `echo >>` does: no edit is refused, for its place is untouched,
+// and no line is lost.
+func TestWriterOutside(t *testing.T) {
+	const edits = 40
+	binary := build(t)
+	for name, c := range map[string]struct {
+		args func(i int) []string
+	}{
+		"edit": {func(i int) []string {
+			return []string{"edit", "log.txt", fmt.Sprint("count ", i), fmt.Sprint("count ", i+1)}
+		}},
+		"patch": {func(i int) []string {
+			return []string{"patch", fmt.Sprintf("*** Begin Patch\n*** Update File: log.txt\n@@\n-count %d\n+count %d\n*** End Patch\n", i, i+1)}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, binary)
+			file := filepath.Join(w.root, "log.txt")
+			if err := os.WriteFile(file, []byte("head\ncount 0\ntail\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			var over atomic.Bool
+			var appended int
+			var writer sync.WaitGroup
+			writer.Go(func() {
+				for !over.Load() && appended < 20_000 {
+					f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND, 0)
+					if err == nil {
+						_, err = fmt.Fprintf(f, "line %d.\n", appended)
+						err = errors.Join(err, f.Close())
+					}
+					if err != nil {
+						t.Error("appending: ", err)
+						return
+					}
+					appended++
+					time.Sleep(rand.N(30 * time.Millisecond))
+				}
+			})
+			for i := range edits {
+				if out, err := w.command(t.Context(), c.args(i)...).Output(); err != nil {
+					t.Errorf("%s %d: %v: %s", name, i, err, out)
+					break
+				}
+			}
+			over.Store(true)
+			writer.Wait()
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := string(data)
+			if !strings.HasPrefix(text, fmt.Sprintf("head\ncount %d\ntail\n", edits)) {
+				t.Errorf("the file begins with %.40q", text)
+			}
+			for i := range appended {
+				if !strings.Contains(text, fmt.Sprintf("line %d.\n", i)) {
+					t.Errorf("line %d of %d is lost", i, appended)
+				}
+			}
+			if names, err := os.ReadDir(w.root); err != nil || len(names) != 4 {
+				t.Errorf("left in the root: %v, %v", names, err)
+			}
+		})
+	}
+}
