@@ -185,5 +185,31 @@ func TestFallBack(t *testing.T) {
 	}
 }
 
+// TestInitIsClosed: the init is a copy of the process that forked it, and shows its
+// memory to nobody, not even to the same user. TestAsOthers runs it.
+func TestInitIsClosed(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may look at everything; TestAsOthers runs this as another user")
+	}
+	forMethods(t, func(t *testing.T, o Options) {
+		if o.NoFork {
+			return
+		}
+		tree, err := o.Start(exec.Command("sleep", "1000"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tree.End(0)
+		for range 2000 { // it closes itself once the command is made
+			_, err = os.ReadFile(fmt.Sprintf("/proc/%d/environ", tree.Pid()))
+			if errors.Is(err, fs.ErrPermission) {
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+		t.Errorf("anybody can look into it: %v", err)
+	})
+}
+
 // stageConfiner is the Confiner of the test's own stages.
 func stageConfiner() Confiner { return broken{} }

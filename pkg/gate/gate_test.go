@@ -1,0 +1,151 @@
+//go:build unix
+
+package gate
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/sandbox"
+)
+
+const rules = `
+profile: workspace
+deny: ["bash(curl *)"]
+ask: ["bash(git push *)"]
+`
+
+// order is that of a command in which git push stood with the words given, and
+// the file of its policy.
+func order(t *testing.T, push ...string) (raw json.RawMessage, file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "policy.yaml")
+	if err := os.WriteFile(file, []byte(rules), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := &policy.Sources{Root: t.TempDir(), Home: t.TempDir(), State: t.TempDir(), Files: []string{file}}
+	p, err := policy.Load(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var accesses []policy.Access
+	if len(push) > 0 {
+		accesses = append(accesses, policy.Access{Kind: policy.Exec, Program: "/usr/bin/git", Argv: append([]string{"git", "push"}, push...)})
+	}
+	if raw, err = New(s, p, accesses, nil); err != nil {
+		t.Fatal(err)
+	}
+	return raw, file
+}
+
+// start is the start of a program.
+func start(argv ...string) *sandbox.Exec {
+	return &sandbox.Exec{Path: "/usr/bin/" + argv[0], Named: argv[0], Argv: argv, Cwd: "/", Environ: func() []string { return []string{"PATH=/usr/bin"} }}
+}
+
+// TestDecide: what a rule denies does not run, what a rule asks about only where it
+// stood in the call, and everything else does.
+func TestDecide(t *testing.T) {
+	raw, _ := order(t, "origin")
+	decide, err := Build(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := start("git", "push", "origin")
+	copied.Path, copied.Original = "/tmp/ls", "/usr/bin/git"
+	disguised := start("ls", "-l")
+	disguised.Path, disguised.Original = "/tmp/ls", "/usr/bin/curl"
+	for _, test := range []struct {
+		name  string
+		exec  *sandbox.Exec
+		allow bool
+		rule  string
+		why   string
+	}{
+		{"nobody's affair", start("uname", "-a"), true, "", ""},
+		{"denied", start("curl", "https://example.org"), false, "bash(curl *)", ""},
+		{"denied, run by another", start("env", "X=1", "curl", "https://example.org"), false, "bash(curl *)", "it runs"},
+		{"a copy of what is denied", disguised, false, "bash(curl *)", ""},
+		{"stood in the call", start("git", "push", "origin"), true, "", ""},
+		{"stood there with other words", start("git", "push", "--force"), false, "bash(git push *)", "did not stand in the call"},
+		{"a copy of what stood in the call", copied, true, "", ""},
+	} {
+		a := decide(t.Context(), test.exec)
+		if a.Allow != test.allow || a.Rule != test.rule || !strings.Contains(a.Why, test.why) {
+			t.Errorf("%s: %+v", test.name, a)
+		}
+	}
+}
+
+// TestChangedPolicy: the policy that has allowed the command decides, and no other
+// one that has taken its place.
+func TestChangedPolicy(t *testing.T) {
+	raw, file := order(t)
+	if err := os.WriteFile(file, []byte(strings.Replace(rules, "curl", "wget", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if decide, err := Build(raw); err == nil {
+		t.Errorf("another policy decides: %+v", decide(t.Context(), start("curl", "x")))
+	}
+	if err := os.WriteFile(file, []byte(rules), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Build(raw); err != nil {
+		t.Errorf("the same one again: %v", err)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Build(raw); err == nil {
+		t.Error("it decides without its file")
+	}
+	if _, err := Build(json.RawMessage(`{`)); err == nil {
+		t.Error("it decides without an order")
+	}
+}
+
+// TestAsk: who is asked is asked once about the same words in the same surroundings,
+// and no more after five refusals.
+func TestAsk(t *testing.T) {
+	raw, _ := order(t)
+	var asked []string
+	decide, err := BuildWith(func(_ context.Context, a policy.Access, _ string) (bool, string) {
+		asked = append(asked, strings.Join(a.Argv, " "))
+		return slices.Contains(a.Argv, "yes"), "not today"
+	})(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := start("git", "push", "yes")
+	other.Environ = func() []string { return []string{"PATH=/usr/bin", "GIT_SSH=/tmp/evil"} }
+	for _, e := range []*sandbox.Exec{start("git", "push", "yes"), start("git", "push", "yes"), other} {
+		if a := decide(t.Context(), e); !a.Allow {
+			t.Errorf("%v: %+v", e.Argv, a)
+		}
+	}
+	if len(asked) != 2 {
+		t.Errorf("asked %q: once for each environment is enough", asked)
+	}
+	asked = nil
+	for range 2 {
+		for _, word := range []string{"1", "2", "3", "4", "5", "6", "7"} {
+			if a := decide(t.Context(), start("git", "push", word)); a.Allow || a.Rule != "bash(git push *)" || !strings.Contains(a.Why, "a person refused it") {
+				t.Errorf("%s: %+v", word, a)
+			}
+		}
+	}
+	if len(asked) != maxRefused {
+		t.Errorf("asked %q", asked)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if a := decide(ended, start("git", "push", "yes", "late")); a.Allow {
+		t.Error("a command that has ended got an answer")
+	}
+}
