@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"go/types"
 	"io/fs"
+	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
@@ -360,6 +361,53 @@ func TestLayersOfFiles(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestDocsRoutes checks that the functions which docs/design.md follows are where
+// it says.
+func TestDocsRoutes(t *testing.T) {
+	files, _ := parse(t)
+	doc, err := os.ReadFile("docs/design.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	for line := range strings.Lines(string(doc)) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 4 || !strings.HasSuffix(strings.TrimSpace(cells[1]), ".go`") {
+			continue
+		}
+		name := strings.Trim(cells[1], " `")
+		if files[name] == nil {
+			t.Errorf("there is no %s", name)
+			continue
+		}
+		for _, want := range strings.Split(cells[2], ",") {
+			checked++
+			if want = strings.Trim(want, " `"); !slices.Contains(functions(files[name]), want) {
+				t.Errorf("%s declares no %s", name, want)
+			}
+		}
+	}
+	if checked < 30 {
+		t.Errorf("only %d functions are followed", checked)
+	}
+}
+
+// functions are the functions of a file, methods as Type.Method.
+func functions(f *ast.File) []string {
+	var list []string
+	for _, d := range f.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		switch {
+		case !ok:
+		case fn.Recv == nil:
+			list = append(list, fn.Name.Name)
+		default:
+			list = append(list, root(fn.Recv.List[0].Type)+"."+fn.Name.Name)
+		}
+	}
+	return list
 }
 
 // touching are the files of the command line that look at files or start programs
