@@ -43,8 +43,9 @@ func (e Edit) limited() bool { return e.Within != [2]int{} }
 // Options say how a place is looked for.
 type Options struct {
 	// Exact accepts only places that hold the old text as it is, line endings
-	// apart.
+	// apart, and replaces it to the letter.
 	Exact bool
+	fits  bool // the new text is not to the letter
 	// MinConfidence is the least Similarity of a place that is accepted, from 0
 	// to 1, such as Normal or Strict. At 0 the limits are the engine's own.
 	MinConfidence float64
@@ -91,52 +92,59 @@ type Outcome struct {
 }
 
 // Plan makes the edits in file and returns the result; file is not modified.
-// All places are looked for in file as given, so edits do not see each other,
-// except that an edit whose old text only an earlier edit of the same call
-// has made is made after it. All edits are made or none: the error is a
-// *Refusal, and nothing else.
+// An edit is looked for in file as given, and where it is not there, in what
+// the edits before it have made of it. All edits are made or none: the error
+// is a *Refusal, and nothing else.
 func Plan(file []byte, edits []Edit, o Options) (*Outcome, error) {
 	if len(edits) == 0 {
 		return nil, &Refusal{Code: BadInput, Message: "there is nothing to edit", Hint: "give at least one edit"}
 	}
 	p := &planner{file: file, options: o}
 	var all []change
+	var failed *Refusal
 	for i, e := range edits {
 		cs, r := p.plan(e)
 		if r != nil {
-			if out := p.later(edits, i, all, r); out != nil {
-				return out, nil
-			}
-			r.Edit = i
-			return nil, r
+			r.Edit, failed = i, r
+			break
 		}
 		for _, c := range cs {
 			c.hit.Edit = i
 			all = append(all, c)
 		}
 	}
-	after, hits, r := apply(file, all)
-	if r != nil {
-		return nil, r
+	if n, r := firstOverlap(all); r != nil {
+		failed = r
+		all = slices.DeleteFunc(all, func(c change) bool { return c.hit.Edit >= n })
 	}
-	return &Outcome{After: after, Hits: hits}, nil
+	if failed == nil {
+		after, hits := apply(file, all)
+		return &Outcome{After: after, Hits: hits}, nil
+	}
+	if out := p.later(edits, failed.Edit, all, failed); out != nil {
+		return out, nil
+	}
+	return nil, failed
 }
 
-// later makes edit i after the ones before it where these have made its old
-// text: it must then be there exactly once.
+// later makes edit i and those behind it after the ones before it. Its old text
+// must then be there to the letter once, or be like what these have written;
+// nil where it is not.
 func (p *planner) later(edits []Edit, i int, before []change, r *Refusal) *Outcome {
-	if i == 0 || r.Code == BadInput || r.Code == Ambiguous || slices.ContainsFunc(edits[i:], Edit.limited) {
+	if i == 0 || r.Code == BadInput || slices.ContainsFunc(edits[i:], Edit.limited) {
 		return nil
 	}
-	mid, hits, r := apply(p.file, before)
-	if r != nil || p.count(edits[i].Old) != 0 {
-		return nil
-	}
-	if n := (&planner{file: mid}).count(edits[i].Old); n == 0 || n > 1 && !edits[i].All {
+	mid, hits := apply(p.file, before)
+	n := (&planner{file: mid}).count(edits[i].Old)
+	exact := n == 1 || n > 1 && edits[i].All
+	if !exact && (n > 0 || r.Code == Ambiguous || r.Other != nil) {
 		return nil
 	}
 	out, err := Plan(mid, edits[i:], p.options)
 	if err != nil {
+		return nil
+	}
+	if !exact && !slices.ContainsFunc(out.Hits, func(h Hit) bool { return h.Edit == 0 && writtenBy(hits, h.Lines) }) {
 		return nil
 	}
 	for _, h := range out.Hits {
@@ -146,6 +154,11 @@ func (p *planner) later(edits []Edit, i int, before []change, r *Refusal) *Outco
 	}
 	out.Hits = hits
 	return out
+}
+
+// writtenBy reports whether some of the lines were written by edits.
+func writtenBy(hits []Hit, lines [2]int) bool {
+	return slices.ContainsFunc(hits, func(h Hit) bool { return h.NewLines[0] <= lines[1] && lines[0] <= h.NewLines[1] })
 }
 
 // originalLines tells which lines of the original the lines of the middle
@@ -220,11 +233,8 @@ func firstOverlap(all []change) (int, *Refusal) {
 	return first, r
 }
 
-// apply makes all changes or refuses those that touch the same bytes.
-func apply(file []byte, all []change) ([]byte, []Hit, *Refusal) {
-	if _, r := firstOverlap(all); r != nil {
-		return nil, nil, r
-	}
+// apply makes all changes. No two of them touch the same bytes.
+func apply(file []byte, all []change) ([]byte, []Hit) {
 	ss := ordered(all)
 	size := len(file)
 	for _, s := range ss {
@@ -254,7 +264,7 @@ func apply(file []byte, all []change) ([]byte, []Hit, *Refusal) {
 		hits[i].Lines = withinLines(hits[i].Lines, had)
 		hits[i].NewLines = withinLines(hits[i].NewLines, has)
 	}
-	return after, hits, nil
+	return after, hits
 }
 
 // withinLines are lines of a file that has so many: what follows its final line

@@ -13,7 +13,7 @@ import (
 // fit is the stretch to replace for an exact occurrence of old, and the text
 // that goes there.
 func (p *planner) fit(at span, old, new string) (span, string) {
-	if p.options.Exact || strings.Trim(old, "\n") == strings.Trim(new, "\n") {
+	if p.options.Exact && !p.options.fits || strings.Trim(old, "\n") == strings.Trim(new, "\n") {
 		return at, new // the line endings themselves are what changes
 	}
 	head, tail := leadingLines(old), trailingLines(old)

@@ -64,10 +64,7 @@ func applyHunks(file []byte, hunks []Hunk) ([]byte, []HunkResult, []string, *Ref
 			}
 			return nil, nil, nil, failed
 		}
-		after, hits, r := apply(cur, all)
-		if r != nil {
-			return nil, nil, nil, r
-		}
+		after, hits := apply(cur, all)
 		shift(results[:first], all, hits)
 		for _, h := range hits {
 			results[h.Edit] = HunkResult{Line: h.NewLines[0], Strategy: h.Strategy, Similarity: h.Similarity}

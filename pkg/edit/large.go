@@ -25,6 +25,7 @@ var ErrZero = errors.New("the file has zero bytes")
 // are found, and edits do not build on each other.
 type Scan struct {
 	edits   []Edit
+	options Options
 	needles []*needleScan
 	buf     []byte
 	base    int64 // offset of buf in the file
@@ -55,9 +56,10 @@ type scanned struct {
 	line       int // of start, from 0
 }
 
-// NewScan returns a Scan for edits, which name no lines to stay within.
-func NewScan(edits []Edit) *Scan {
-	s := &Scan{edits: edits, longest: 1}
+// NewScan returns a Scan for edits, which name no lines to stay within. Of the
+// options only Exact matters: that the new text is written to the letter, too.
+func NewScan(edits []Edit, o Options) *Scan {
+	s := &Scan{edits: edits, options: Options{Exact: true, fits: !o.Exact}, longest: 1}
 	for i, e := range edits {
 		old := unixLines(e.Old)
 		switch {

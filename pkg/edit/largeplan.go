@@ -215,7 +215,7 @@ func (s *Scan) planPart(p *Part, at []scanned) ([]Hit, error) {
 		}
 		edits, which = append(edits, e), append(which, x.edit)
 	}
-	out, err := Plan(p.Before, edits, Options{Exact: true})
+	out, err := Plan(p.Before, edits, s.options)
 	if r, ok := errors.AsType[*Refusal](err); ok {
 		r.shift(p.FirstLine-1, which)
 		return nil, r

@@ -89,6 +89,42 @@ type numbered struct {
 	body  string
 }
 
+// grepped takes off what grep and the like put before every line besides its
+// number, the path, and makes one separator of those for matches and context:
+// "pkg/a.go:12:text" and "pkg/a.go-13-text" become "12:text" and "13:text".
+func grepped(s string) string {
+	lines := strings.Split(s, "\n")
+	for at := 0; at < min(len(lines[0]), mostLineText); at++ {
+		if c := lines[0][at]; at > 0 && c != ':' && c != '-' {
+			continue
+		}
+		if out, ok := withoutPath(lines, lines[0][:at]); ok {
+			return strings.Join(out, "\n")
+		}
+	}
+	return s
+}
+
+func withoutPath(lines []string, path string) (out []string, ok bool) {
+	matches := 0
+	for _, l := range lines {
+		rest, ok := strings.CutPrefix(l, path)
+		if ok && path != "" && rest != "" && strings.IndexByte(":-", rest[0]) >= 0 {
+			rest = rest[1:]
+		}
+		text := strings.TrimLeft(rest, "0123456789")
+		n := len(rest) - len(text)
+		if !ok || n == 0 || text == "" || strings.IndexByte(":-", text[0]) < 0 {
+			return nil, false
+		}
+		if text[0] == ':' {
+			matches++
+		}
+		out = append(out, rest[:n]+":"+text[1:])
+	}
+	return out, matches > 0 && !strings.ContainsAny(path, " \t\"'()=")
+}
+
 // unnumber takes line numbers off where every line has one and each is one
 // more than the one before. The blank behind the separator is read both ways.
 func unnumber(s string) []numbered {

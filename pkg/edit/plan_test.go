@@ -131,6 +131,10 @@ func TestPlanSeveral(t *testing.T) {
 		{"same place", []Edit{{Old: "two", New: "2"}, {Old: "two", New: "zwei"}}, "", Conflict},
 		{"one fails", []Edit{{Old: "two", New: "2"}, {Old: "nothing of the kind", New: "x"}}, "", NoMatch},
 		{"later", []Edit{{Old: "two", New: "zwei"}, {Old: "zwei", New: "deux"}}, "one\ndeux\nthree\nfour\n", ""},
+		{"later, beside it", []Edit{{Old: "two", New: "zwei"}, {Old: "zwei\nthree", New: "zwei\ndrei"}}, "one\nzwei\ndrei\nfour\n", ""},
+		{"later, in what came", []Edit{{Old: "two", New: "two\nfunc load(path) {\n\treturn read(path)\n}"}, {Old: "    return read(path)", New: "    return read(path, 1)"}}, "one\ntwo\nfunc load(path) {\n\treturn read(path, 1)\n}\nthree\nfour\n", ""},
+		{"later, over what came", []Edit{{Old: "two", New: "two and a half"}, {Old: "two and a half\nthree", New: "2.5\n3"}}, "one\n2.5\n3\nfour\n", ""},
+		{"later, but elsewhere", []Edit{{Old: "two", New: "zwei"}, {Old: "nothing like it", New: "x"}}, "", NoMatch},
 		{"none", nil, "", BadInput},
 	} {
 		out, err := Plan(file, c.edits, Options{})

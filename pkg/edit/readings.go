@@ -89,9 +89,9 @@ func (r reading) withoutNumbers() []reading {
 	var out []reading
 	var news []numbered
 	if !blank(r.new) {
-		news = unnumber(strings.Trim(r.new, "\n"))
+		news = unnumber(grepped(strings.Trim(r.new, "\n")))
 	}
-	for _, o := range unnumber(strings.Trim(r.old, "\n")) {
+	for _, o := range unnumber(grepped(strings.Trim(r.old, "\n"))) {
 		n := r.new
 		for _, x := range news {
 			if x.style == o.style && (x.blank == o.blank || n == r.new) {

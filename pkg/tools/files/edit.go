@@ -131,7 +131,7 @@ func (e *editCall) plan(ctx context.Context, env *tool.Env, f *editFile) error {
 			Suggest(env.Workspace.Near(f.path, 5)...).WithHint("check the path; to create a file use write")
 	}
 	if f.info != nil {
-		return f.planLarge(env, e.DryRun)
+		return f.planLarge(env, e.options(), e.DryRun)
 	}
 	content, enc, err := decodeFile(f.path, f.before)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 // planLarge is plan for a file that is not in memory: it is read through once
 // to find the places, and again to write what it becomes.
-func (f *editFile) planLarge(env *tool.Env, dry bool) error {
+func (f *editFile) planLarge(env *tool.Env, o edit.Options, dry bool) error {
 	file, err := env.Workspace.OpenFile(f.path)
 	if err != nil {
 		return err
@@ -28,7 +28,7 @@ func (f *editFile) planLarge(env *tool.Env, dry bool) error {
 	for i, item := range f.edits {
 		list[i] = edit.Edit{Old: item.Old, New: item.New, All: item.All, Line: item.Line}
 	}
-	scan := edit.NewScan(list)
+	scan := edit.NewScan(list, o)
 	if f.version, err = workspace.VersionOf(io.TeeReader(file, scan)); err != nil {
 		return err
 	}
