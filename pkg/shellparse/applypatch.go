@@ -133,7 +133,7 @@ func (p patchReader) words(c syntax.Command) ([]string, bool) {
 			return nil, false
 		}
 		text, ok := fixedPart(w.Parts[0])
-		if !ok {
+		if !ok || strings.Contains(text, "=") && isLit(w.Parts[0]) {
 			return nil, false
 		}
 		all = append(all, text)
@@ -141,11 +141,46 @@ func (p patchReader) words(c syntax.Command) ([]string, bool) {
 	return all, true
 }
 
+func isLit(part syntax.WordPart) bool {
+	_, ok := part.(*syntax.Lit)
+	return ok
+}
+
+// PlainArgv gives the words of a command line that is one program with its
+// arguments, and means the same without a shell: nothing in it is expanded,
+// redirected or joined with anything else.
+func PlainArgv(command string) ([]string, bool) {
+	if len(command) > maxPatchCommand {
+		return nil, false
+	}
+	f, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
+	if err != nil || len(f.Stmts) != 1 || !foreground(f.Stmts[0]) || len(f.Stmts[0].Redirs) > 0 {
+		return nil, false
+	}
+	call, ok := f.Stmts[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Assigns) > 0 {
+		return nil, false
+	}
+	var words []string
+	for _, w := range call.Args {
+		word := ""
+		for i, part := range w.Parts {
+			text, ok := fixedPart(part)
+			if !ok || i == 0 && isLit(part) && text[0] == '=' { // a program's path in zsh
+				return nil, false
+			}
+			word += text
+		}
+		words = append(words, word)
+	}
+	return words, len(words) > 0 && words[0] != ""
+}
+
 // fixedPart is the text of a word that no shell makes anything else of.
 func fixedPart(part syntax.WordPart) (string, bool) {
 	switch x := part.(type) {
 	case *syntax.Lit:
-		return x.Value, x.Value != "" && !strings.ContainsAny(x.Value, `\*?[{~=`)
+		return x.Value, x.Value != "" && !strings.ContainsAny(x.Value, `\*?[{~`)
 	case *syntax.SglQuoted:
 		return x.Value, !x.Dollar
 	case *syntax.DblQuoted:

@@ -118,3 +118,33 @@ command_not_found_handle() { printf 'ran<%s>' "$@"; }
 		}
 	})
 }
+
+// TestPlainArgv asks bash what it makes of a command that is taken for one
+// program with its arguments.
+func TestPlainArgv(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("bash is not installed, so there is nothing to compare with")
+	}
+	for _, command := range []string{
+		"p", "p a b", "p 'a b' \"c d\"", "p --format=x -n1", "p --format='a b'c", `p "" ''`, "  p\ta  ", "p a#b", "p %s é", "p \"it's\"", "p -- -x", "p a\n",
+	} {
+		words, ok := PlainArgv(command)
+		if !ok {
+			t.Errorf("%q is not plain", command)
+			continue
+		}
+		out, err := exec.Command(bash, "-c", `p() { printf '[%s]' p "$@"; }; `+command).Output()
+		if want := "[" + strings.Join(words, "][") + "]"; err != nil || string(out) != want {
+			t.Errorf("%q: %s, bash has %s, %v", command, want, out, err)
+		}
+	}
+	for _, command := range []string{
+		"", " ", "p;", "p; q", "p | q", "p && q", "p &", "! p", "p >x", "p <x", "A=1 p", "p $x", "p `q`", "p $(q)", "p *", "p a?", "p [ab]", "p {a,b}", "p ~", "p ~/x",
+		`p a\ b`, `p "a\nb"`, `p "$x"`, `p $'x'`, "p =x", "=p", "''", "p\nq", "(p)", "{ p; }", "if p; then q; fi", "f() { p; }", "p 'x", "p # c\nq", "time p", "p \"a!b\"",
+	} {
+		if words, ok := PlainArgv(command); ok {
+			t.Errorf("%q is taken for %q", command, words)
+		}
+	}
+}

@@ -129,10 +129,14 @@ func (b *bashCall) prepare(ctx context.Context, env *tool.Env) (*preparedCommand
 	if dir.Type != policy.Dir && safefile.Below(env.Workspace.Root(), dir.Real) {
 		return nil, noDirectory(dir) // of what lies outside nothing is said before it may be read
 	}
-	p := &preparedCommand{dir: dir, argv: b.Argv, env: newEnvironment(env, dir.Real, b.TTY, b.Env), until: until}
+	argv, err := b.program(env)
+	if err != nil {
+		return nil, err
+	}
+	p := &preparedCommand{dir: dir, argv: argv, env: newEnvironment(env, dir.Real, b.TTY, b.Env), until: until}
 	world := newWorld(env, dir.Real, p.env.list)
-	if len(b.Argv) > 0 {
-		p.analysis = shellparse.Argv(b.Argv, world)
+	if len(argv) > 0 {
+		p.analysis = shellparse.Argv(argv, world)
 	} else {
 		if p.shell, err = findShell(env, b.Shell); err != nil {
 			return nil, err
@@ -159,6 +163,20 @@ func (b *bashCall) prepare(ctx context.Context, env *tool.Env) (*preparedCommand
 	return p, nil
 }
 
+// program is the program that runs without a shell, with its arguments; none
+// where the shell is to read a command. Where the policy allows no shell, a
+// command that is one plain program is as good as argv.
+func (b *bashCall) program(env *tool.Env) ([]string, error) {
+	if len(b.Argv) > 0 || !env.Policy.NoShell() {
+		return b.Argv, nil
+	}
+	if words, ok := shellparse.PlainArgv(b.Command); ok && b.Shell == "" && !b.Login {
+		return words, nil
+	}
+	return nil, tool.Errorf(tool.Denied, "the policy allows programs only without a shell").
+		WithHint("send argv, or as command one program with its arguments and nothing that a shell would have to read")
+}
+
 // check finds what is wrong with the parameters as they stand.
 func (b *bashCall) check(env *tool.Env) error {
 	switch {
@@ -176,9 +194,6 @@ func (b *bashCall) check(env *tool.Env) error {
 		return tool.Errorf(tool.BadInput, "background and a yield_ms of %d contradict each other", *b.YieldMS).WithHint("give one of them")
 	case len(b.Argv) > 0 && (b.Shell != "" || b.Login):
 		return tool.Errorf(tool.BadInput, "argv runs without a shell").WithHint("leave shell and login out, or give command instead")
-	case len(b.Argv) == 0 && env.Policy.NoShell():
-		return tool.Errorf(tool.Denied, "the policy allows programs only without a shell").
-			WithHint("send argv instead of command: one program with its arguments as a list")
 	}
 	for name, value := range b.Env {
 		if name == "" || strings.ContainsAny(name, "=\x00") {
