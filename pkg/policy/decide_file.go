@@ -148,10 +148,10 @@ func (p *Policy) protection(a *Access, f *facts, soft *setting, part *string) (d
 		}
 	}
 	if a.Tool != commandTool && f.inside {
-		if why, v := oddName(f.rel, a.Kind == Write); v == Deny {
-			return builtIn("odd name", why)
+		if why, v := suspiciousName(f.rel, a.Kind == Write); v == Deny {
+			return builtIn("suspicious path", why)
 		} else if v == Ask {
-			*soft = setting{verdict: Ask, rule: "odd name", why: why}
+			*soft = setting{verdict: Ask, rule: "suspicious path", why: why}
 		}
 	}
 	if d, done = p.guarded(a, f, soft, part); done {

@@ -165,7 +165,7 @@ func (c *Call) goCompiler(words []Word) {
 		for f := range strings.FieldsSeq(strings.Trim(val, "'\"")) {
 			f = strings.TrimLeft(f, "-")
 			key, _, _ := strings.Cut(f, "=")
-			if !strings.Contains(harmless, " "+f+" ") && key != "d" && key != "lang" && key != "spectre" && key != "trimpath" {
+			if !Has(harmless, f) && key != "d" && key != "lang" && key != "spectre" && key != "trimpath" {
 				c.opaque("the compiler's flag -" + Cut(key) + " may write or load something")
 			}
 		}
@@ -225,7 +225,7 @@ func (c *Call) subcommand() {
 func onlyLists(words []Word) bool {
 	const options = " --all -a --json --long -l --parseable -p --global -g --depth=0 --depth=1 --depth=2 --depth=3 --omit=dev --omit=optional --prod --production --dev --format=json --format=freeze --format=columns --files -f --verbose -v "
 	return !slices.ContainsFunc(words, func(x Word) bool {
-		return x.Dynamic || strings.HasPrefix(x.Text, "-") && !strings.Contains(options, " "+x.Text+" ") || strings.ContainsAny(x.Text, "/:")
+		return x.Dynamic || strings.HasPrefix(x.Text, "-") && !Has(options, x.Text) || strings.ContainsAny(x.Text, "/:")
 	})
 }
 

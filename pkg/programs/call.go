@@ -66,27 +66,27 @@ type Reader func(*Call)
 // A Shell is the command line that one call stands in. A reader tells it what
 // the call does, and asks it what is known of the machine.
 type Shell interface {
-	File(f File) (paths []string)             // the call uses a file, which may be one of these
-	WorksIn(dir Word)                         // it works in a directory, and may change what lies there
-	Net(n Net)                                // it reaches a host
-	Run(words []Word, quiet bool)             // it starts a program; quiet says how the words are judged
-	Judge(words []Word)                       // it starts a program that is judged by its dangers alone
-	Text(x Word)                              // it gives text to a shell
-	ReadShell()                               // it is a shell, whose own words are read
-	Class() Class                             // what is known of the call so far
-	SetClass(class Class)                     // …
-	Opaque(why string)                        // what it does cannot be known; the first reason stays
-	Danger(why string)                        // it is dangerous; the first reason stays
-	Whole(why string)                         // the whole text cannot be known
-	Move(dir Word)                            // what the call does next, it does in this directory
-	Lost(why string)                          // the same, in a directory that is not known
-	Setenv(name string, val Word, oddly bool) // it sets a variable for what it starts
-	Hush(why string)                          // it changes the environment of what it starts
-	Unsettle(why string)                      // later programs may do something else than their names say
-	Changed()                                 // files that were read before may be others now
-	Fetched(file Word)                        // the file comes from the network
-	Link(to, name string, symbolic bool)      // name is now a link
-	Relink(from, to string)                   // what was a link is now another name
+	File(f File) (paths []string)              // the call uses a file, which may be one of these
+	WorksIn(dir Word)                          // it works in a directory, and may change what lies there
+	Net(n Net)                                 // it reaches a host
+	Run(words []Word, quiet bool)              // it starts a program; quiet says how the words are judged
+	Judge(words []Word)                        // it starts a program that is judged by its dangers alone
+	Text(x Word)                               // it gives text to a shell
+	ReadShell()                                // it is a shell, whose own words are read
+	Class() Class                              // what is known of the call so far
+	SetClass(class Class)                      // …
+	Opaque(why string)                         // what it does cannot be known; the first reason stays
+	Danger(why string)                         // it is dangerous; the first reason stays
+	Whole(why string)                          // the whole text cannot be known
+	Move(dir Word)                             // what the call does next, it does in this directory
+	Lost(why string)                           // the same, in a directory that is not known
+	Setenv(name string, val Word, unsure bool) // it sets a variable for what it starts
+	Hush(why string)                           // it changes the environment of what it starts
+	Unsettle(why string)                       // later programs may do something else than their names say
+	Changed()                                  // files that were read before may be others now
+	Fetched(file Word)                         // the file comes from the network
+	Link(to, name string, symbolic bool)       // name is now a link
+	Relink(from, to string)                    // what was a link is now another name
 
 	Dirs() (dirs []string, lost string) // where it may be, and why that is not known
 	Resolve(name string) []Path         // what a name may stand for in each of these

@@ -11,7 +11,7 @@ func (c *Call) docker() {
 	c.Quiet = true
 	sub := ""
 	for _, x := range c.Words[1:] {
-		if !x.Dynamic && strings.Contains(" run create exec build cp save export load import compose volume plugin context stack service swarm ", " "+x.Text+" ") {
+		if !x.Dynamic && Has("run create exec build cp save export load import compose volume plugin context stack service swarm", x.Text) {
 			sub = x.Text
 			break
 		}
@@ -152,7 +152,7 @@ func (c *Call) dockerOperands(sub string) {
 			c.does(Read, args[0])
 		}
 	case "plugin", "context", "stack", "service", "swarm":
-		if len(args) > 0 && !strings.Contains(" ls list ps inspect show ", " "+args[0].Text+" ") {
+		if len(args) > 0 && !Has("ls list ps inspect show", args[0].Text) {
 			c.opaque("docker " + sub + " may give programs the machine")
 		}
 	case "volume":

@@ -55,8 +55,8 @@ func (c *Call) findExpression(words, roots []Word) {
 			c.opaque("a word that is not known may be an option")
 		case x.Pattern != "" && x.MayBeOption():
 			c.opaque("a pattern that may become an option")
-		case t == "(" || t == ")" || t == "!" || t == "," || strings.Contains(findTests0, " "+t+" "):
-		case strings.Contains(findTests1, " "+t+" ") || strings.HasPrefix(t, "-newer") && len(t) == 8:
+		case t == "(" || t == ")" || t == "!" || t == "," || Has(findTests0, t):
+		case Has(findTests1, t) || strings.HasPrefix(t, "-newer") && len(t) == 8:
 			if i++; i < len(words) && words[i].Spreads() {
 				c.opaque("a word that may become several")
 			}

@@ -130,7 +130,7 @@ func (c *Call) gitSub(g *gitCommand, cfg repository, args []Word) {
 	if g.does&gitOpaque != 0 {
 		c.opaque("git " + g.name + " runs what it is told")
 	}
-	if g.does&gitHooks != 0 && cfg.hooks || cfg.refresh && (g.does&gitIndex != 0 || strings.Contains(" status diff describe stash ", " "+g.name+" ")) {
+	if g.does&gitHooks != 0 && cfg.hooks || cfg.refresh && (g.does&gitIndex != 0 || Has("status diff describe stash", g.name)) {
 		c.lower(Unknown)
 	}
 	if g.does&(gitLog|gitListing) != 0 || g.name == "for-each-ref" {

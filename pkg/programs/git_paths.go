@@ -11,7 +11,7 @@ const gitShows = " annotate archive blame cat-file diff diff-files diff-index di
 
 // gitReads lists the files whose content a subcommand is asked for by name.
 func (c *Call) gitReads(g *gitCommand, args []Word, top string) {
-	if !strings.Contains(gitShows, " "+g.name+" ") {
+	if !Has(gitShows, g.name) {
 		return
 	}
 	dashes := slices.IndexFunc(args, func(x Word) bool { return x.Text == "--" && !x.Dynamic })

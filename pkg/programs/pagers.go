@@ -128,7 +128,7 @@ func (c *Call) tmux() {
 	if slices.ContainsFunc(args, func(x Word) bool { return x.Dynamic && x.Lead == "" || strings.HasSuffix(x.Text, ";") }) {
 		c.opaque("several orders to a session")
 	}
-	if strings.Contains(tmuxHarmless, " "+sub.Text+" ") && !sub.Dynamic {
+	if Has(tmuxHarmless, sub.Text) && !sub.Dynamic {
 		for _, x := range args {
 			if strings.Contains(x.Text, "#(") {
 				c.opaque("a format that runs a command")
@@ -137,7 +137,7 @@ func (c *Call) tmux() {
 		return
 	}
 	for _, s := range &tmuxStarts {
-		if !strings.Contains(s.names, " "+sub.Text+" ") {
+		if !Has(s.names, sub.Text) {
 			continue
 		}
 		d := *c
@@ -245,7 +245,7 @@ func (c *Call) archiver(into Word) (Word, bool) {
 		return into, false
 	}
 	sub := args[0].Text
-	if strings.Contains(" l t lt lb v vt vb h i b p ", " "+sub+" ") {
+	if Has("l t lt lb v vt vb h i b p", sub) {
 		c.does(Read, args[1])
 		return into, false
 	}

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-//go:generate go test -run ^TestIndex$ . -update
+//go:generate go test -run ^(TestIndex|TestCases)$ . -update
 
 // A Class is what is known of a program with these very arguments.
 type Class string

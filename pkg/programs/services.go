@@ -60,9 +60,9 @@ func (c *Call) databaseFiles(text string) {
 			}
 			switch low := strings.ToLower(f); {
 			case next == "" || strings.HasPrefix(next, "-"):
-			case i == 0 && strings.Contains(databaseWrites, " "+low+" "):
+			case i == 0 && Has(databaseWrites, low):
 				c.does(Write, Word{Text: next})
-			case i == 0 && strings.Contains(databaseReads, " "+low+" "):
+			case i == 0 && Has(databaseReads, low):
 				c.does(Read, Word{Text: next})
 			case low == "program" && c.Known == "psql":
 				_, cmd, _ := strings.Cut(line, "'")
@@ -292,7 +292,7 @@ func (c *Call) image(x Word, writes bool) {
 		c.does(role, Word{Text: name})
 	case strings.HasPrefix(rest, "//"):
 		c.address(Word{Text: name})
-	case strings.Contains(imageFormats, " "+prefix+" "):
+	case Has(imageFormats, prefix):
 		c.does(role, Word{Text: rest})
 	default:
 		c.opaque("the prefix " + Cut(prefix) + ": reads, runs or deletes something else")
@@ -323,7 +323,7 @@ func (c *Call) media() {
 			c.stream(x, c.Name == "ffmpeg")
 		case !isOpt || name == "":
 			c.stream(x, c.Name == "ffmpeg")
-		case strings.Contains(mediaFlags, " "+name+" "):
+		case Has(mediaFlags, name):
 			if name == "report" {
 				c.opaque("its option -report writes a file")
 			}

@@ -16,7 +16,7 @@ const gitApart = " blame branch cat-file check-ignore config for-each-ref log ls
 // submodules says why a command that looks into submodules may run something:
 // git starts itself in each, where the settings of that one count.
 func (c *Call) submodules(cfg repository, args []Word, depth int) string {
-	apart := strings.Contains(gitApart, " "+args[0].Text+" ")
+	apart := Has(gitApart, args[0].Text)
 	if apart && !slices.ContainsFunc(args[1:], func(x Word) bool {
 		return x.Dynamic || strings.HasPrefix(x.Text, "--") && strings.Contains(x.Text, "sub")
 	}) {

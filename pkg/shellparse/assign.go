@@ -125,7 +125,7 @@ func (w *walker) declared(o word, flags *string, i int) {
 			w.st.gone = "a variable that stands for another"
 			w.opaque(i, "a variable that stands for another")
 		}
-	default: // a quoted assignment or an odd name
+	default: // a quoted assignment or an unusual name
 		name, val, ok := strings.Cut(o.Text, "=")
 		if !syntax.ValidName(name) {
 			w.opaque(i, "a name whose subscript is evaluated")

@@ -54,7 +54,7 @@ const bashOnly = " builtin caller compgen complete compopt declare dirs disown e
 
 // onlyBash marks what sh may not have.
 func (w *walker) onlyBash(c *call, b *builtin) {
-	if w.shell == "sh" && (strings.Contains(bashOnly, " "+b.name+" ") || b.does == doPrintf && len(c.Args) > 0 && c.Args[0].Text == "-v") {
+	if w.shell == "sh" && (programs.Has(bashOnly, b.name) || b.does == doPrintf && len(c.Args) > 0 && c.Args[0].Text == "-v") {
 		c.opaque(w, "a built-in that not every sh has")
 	}
 }

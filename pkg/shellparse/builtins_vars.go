@@ -99,7 +99,7 @@ func (w *walker) shellOption(c *call, x word) {
 	case x.Dynamic:
 		w.rereads(c)
 	case x.Text == "pipefail" || x.Text == "errexit" || x.Text == "nounset":
-	case strings.Contains(plainOptions, " "+x.Text+" "):
+	case programs.Has(plainOptions, x.Text):
 		w.st.allexport = w.st.allexport || x.Text == "allexport"
 		c.lower(w, policy.Unknown)
 	default:
@@ -127,7 +127,7 @@ func (w *walker) shopt(c *call) {
 		case !sets:
 		case named:
 			w.shellOption(c, x)
-		case strings.Contains(plainShopts, " "+x.Text+" "):
+		case programs.Has(plainShopts, x.Text):
 		default:
 			w.rereads(c)
 		}

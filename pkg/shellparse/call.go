@@ -116,7 +116,7 @@ func (w *walker) run(c *call) {
 	if w.shell == "zsh" && (strings.HasPrefix(c.Name, "{") || strings.HasSuffix(c.Name, "}")) {
 		w.whole("a brace that zsh takes for the end of a word")
 	}
-	if w.shell == "zsh" && strings.Contains(" - coproc repeat nocorrect foreach always end sched zmodload ", " "+c.Name+" ") {
+	if w.shell == "zsh" && programs.Has("- coproc repeat nocorrect foreach always end sched zmodload", c.Name) {
 		w.whole("a word that zsh reads in its own way")
 		for i := range c.Words[1:] {
 			w.unsure(c.Words[i+1:], c.Source, "a word that zsh reads in its own way")

@@ -2,7 +2,6 @@ package shellparse
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/programs"
 
@@ -305,7 +304,7 @@ func (w *walker) home() string {
 // put gives a variable its value, which is not known where the shell may
 // change or refuse it.
 func (w *walker) put(name string, v value) {
-	if w.shell == "zsh" && strings.Contains(" argv match mbegin mend MATCH MBEGIN MEND status pipestatus signals ARGC ", " "+name+" ") {
+	if w.shell == "zsh" && programs.Has("argv match mbegin mend MATCH MBEGIN MEND status pipestatus signals ARGC", name) {
 		w.whole("a variable that zsh itself sets")
 	}
 	switch {

@@ -91,7 +91,7 @@ type Analysis struct {
 // the analysis is opaque.
 func Analyze(ctx context.Context, src, shell string, world *World) *Analysis {
 	w := newWalker(ctx, shell, world)
-	w.guard(func() { w.text(src, 0) })
+	w.contain(func() { w.text(src, 0) })
 	return w.finish()
 }
 
@@ -99,7 +99,7 @@ func Analyze(ctx context.Context, src, shell string, world *World) *Analysis {
 // what it looks like.
 func Argv(argv []string, world *World) *Analysis {
 	w := newWalker(context.Background(), "", world)
-	w.guard(func() {
+	w.contain(func() {
 		w.src = strings.Join(argv, " ")
 		words := make([]word, len(argv))
 		for i, s := range argv {
@@ -169,8 +169,8 @@ func newWalker(ctx context.Context, shell string, world *World) *walker {
 	return w
 }
 
-// guard runs f and turns a panic, of ours or of a parser's, into opacity.
-func (w *walker) guard(f func()) {
+// contain runs f and turns a panic, of ours or of a parser's, into opacity.
+func (w *walker) contain(f func()) {
 	defer func() {
 		if r := recover(); r != nil {
 			w.whole(fmt.Sprintf("the analysis failed: %v", r))

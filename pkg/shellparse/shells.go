@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
+
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
@@ -47,7 +49,7 @@ func (w *walker) shellCommand(c *call) {
 			if t == "--rcfile" || t == "--init-file" {
 				words = words[min(1, len(words)):]
 				interactive = true
-			} else if !strings.Contains(" --norc --noprofile --login --noediting --verbose --version --help --no-rcs ", " "+t+" ") {
+			} else if !programs.Has("--norc --noprofile --login --noediting --verbose --version --help --no-rcs", t) {
 				w.rereads(c)
 			}
 			continue
@@ -86,12 +88,12 @@ func (w *walker) shellLetters(c *call, t string, words []word) []word {
 	for i := 1; i < len(t); i++ {
 		switch {
 		case t[i] == 'o' && len(words) > 0:
-			if name := words[0].Text; words[0].Dynamic || shellKind(c.Name) == "zsh" || !strings.Contains(plainOptions, " "+name+" ") {
+			if name := words[0].Text; words[0].Dynamic || shellKind(c.Name) == "zsh" || !programs.Has(plainOptions, name) {
 				w.rereads(c)
 			}
 			words = words[1:]
 		case t[i] == 'O' && len(words) > 0:
-			if words[0].Dynamic || !strings.Contains(plainShopts, " "+words[0].Text+" ") {
+			if words[0].Dynamic || !programs.Has(plainShopts, words[0].Text) {
 				w.rereads(c)
 			}
 			words = words[1:]

@@ -23,7 +23,7 @@ func (w *walker) simple(x *syntax.CallExpr) {
 			w.whole("an assignment that bash takes for an argument")
 		}
 	}
-	w.oddNames(x)
+	w.subscriptLike(x)
 	if setsInside(x.Assigns) {
 		w.whole("an assignment whose value sets a variable")
 	}
@@ -96,8 +96,8 @@ func (w *walker) forOne(c *call, name string, v value, index bool) {
 	}
 }
 
-// oddNames marks the words that bash may take as a subscript assignment.
-func (w *walker) oddNames(x *syntax.CallExpr) {
+// subscriptLike marks the words that bash may take as a subscript assignment.
+func (w *walker) subscriptLike(x *syntax.CallExpr) {
 	for _, a := range x.Args {
 		l, ok := a.Parts[0].(*syntax.Lit)
 		if !ok {

@@ -114,12 +114,12 @@ func (s site) TakeStdin() programs.Stream {
 }
 
 // Setenv sets a variable for what the call starts.
-func (s site) Setenv(name string, val word, oddly bool) {
+func (s site) Setenv(name string, val word, unsure bool) {
 	v := text(val.Text)
 	if val.Dynamic {
 		v = value{}
 	}
-	s.w.forOne(s.c, name, v, oddly)
+	s.w.forOne(s.c, name, v, unsure)
 }
 
 // Fetched notes a file that comes from the network.

@@ -103,7 +103,7 @@ func shellsDiffer() []string {
 // broken reads what it can of a text that does not parse: bash runs complete
 // lines before it meets a later error, so deny rules must see them.
 func (w *walker) broken(src string) {
-	w.guard(func() {
+	w.contain(func() {
 		p := syntax.NewParser(syntax.Variant(syntax.LangBash))
 		done := false // the iterator goes on after an error, even when it is told to stop
 		for s, err := range p.StmtsSeq(strings.NewReader(src)) {

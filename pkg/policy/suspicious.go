@@ -31,15 +31,15 @@ func unusable(p string) string {
 	return ""
 }
 
-// oddName says why a path inside the root may not be what it looks like: it
+// suspiciousName says why a path inside the root may not be what it looks like: it
 // was written for a program that decodes it once more. The verdict is the
 // strictness that this deserves: what would be an escape if it were decoded
 // must not be written.
-func oddName(rel string, write bool) (why string, v Verdict) {
+func suspiciousName(rel string, write bool) (why string, v Verdict) {
 	first := true
 	for rest := rel; rest != ""; first = false {
 		name, tail, more := strings.Cut(rest, "/")
-		if why, hard := oddPart(name, first, more); why != "" {
+		if why, hard := suspiciousPart(name, first, more); why != "" {
 			if write && hard {
 				return why, Deny
 			}
@@ -50,8 +50,8 @@ func oddName(rel string, write bool) (why string, v Verdict) {
 	return "", Allow
 }
 
-// oddPart looks at one name. hard tells that, decoded, it leaves the root.
-func oddPart(name string, first, more bool) (why string, hard bool) {
+// suspiciousPart looks at one name. hard tells that, decoded, it leaves the root.
+func suspiciousPart(name string, first, more bool) (why string, hard bool) {
 	plain := true
 	for i := 0; i < len(name) && plain; i++ {
 		c := name[i]
