@@ -83,9 +83,15 @@ func (p *planner) planExact(e Edit, old, new string) ([]change, *Refusal, bool) 
 	case len(at) == 0:
 		return nil, nil, false
 	case len(at) > 1:
+		if r := p.insideWord(at, old); r != nil {
+			return nil, r, true
+		}
 		return nil, p.ambiguous(at, ""), true
 	}
 	if r := p.madeAround(at[0], old, new); r != nil {
+		return nil, r, true
+	}
+	if r := p.insideWord(at, old); r != nil {
 		return nil, r, true
 	}
 	return []change{p.replace(at[0], old, new)}, nil, true
@@ -115,6 +121,9 @@ func (p *planner) planExactAll(old, new string) ([]change, *Refusal, bool) {
 	at := p.findApart(old)
 	if len(at) == 0 {
 		return nil, nil, false
+	}
+	if r := p.insideWord(at, old); r != nil {
+		return nil, r, true
 	}
 	var out []change
 	p.text() // so that lines are found fast
