@@ -408,7 +408,11 @@ func (b *bashCall) meta(state *commandState, box *confinement, out *outputs) *ba
 		m.Incomplete = state.incomplete
 	}
 	if state.Status == string(job.Failed) && state.Signal == "" && state.ExitCode != nil {
-		m.Meaning = exitMeaning(p.analysis, *state.ExitCode)
+		decider := b.Argv
+		if len(decider) == 0 {
+			decider = shellparse.Decider(b.Command)
+		}
+		m.Meaning = exitMeaning(decider, *state.ExitCode)
 	}
 	return m
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/programs"
-	"github.com/agentkit-go/agentkit/pkg/shellparse"
 )
 
 // fatal is the name of a signal that programs die of by a fault of their own or
@@ -30,9 +29,9 @@ func fatal(number int) string {
 	return ""
 }
 
-// exitMeaning explains a status other than 0, going by the last command of the
-// line, whose status it most likely is; "" when there is nothing to say.
-func exitMeaning(found *shellparse.Analysis, status int) string {
+// exitMeaning explains a status other than 0 by the words of the command that it is
+// of, if that is known; "" when there is nothing to say.
+func exitMeaning(decider []string, status int) string {
 	switch status {
 	case 126:
 		return "something was found that cannot be run"
@@ -42,23 +41,14 @@ func exitMeaning(found *shellparse.Analysis, status int) string {
 	if s := fatal(status - 128); s != "" {
 		return "as of a program that " + s + " has ended"
 	}
-	if found == nil {
-		return ""
-	}
-	var last []string
-	for _, c := range found.Commands {
-		if c.Access > 0 && c.Access <= len(found.Accesses) && found.Accesses[c.Access-1].Parent == 0 && len(c.Words) > 0 {
-			last = c.Words
-		}
-	}
-	if last == nil {
+	if len(decider) == 0 {
 		return ""
 	}
 	sub := ""
-	if i := slices.IndexFunc(last[1:], func(w string) bool { return !strings.HasPrefix(w, "-") }); i >= 0 {
-		sub = last[1+i]
+	if i := slices.IndexFunc(decider[1:], func(w string) bool { return !strings.HasPrefix(w, "-") }); i >= 0 {
+		sub = decider[1+i]
 	}
-	operation, means := programs.ExitMeaning(filepath.Base(last[0]), sub, status)
+	operation, means := programs.ExitMeaning(filepath.Base(decider[0]), sub, status)
 	if means == "" {
 		return ""
 	}

@@ -52,7 +52,7 @@ func newJobLine(i job.Info) jobLine {
 	r := jobState(i, nil)
 	return jobLine{
 		ID: i.ID, Name: i.Name, Command: commandOf(i), Cwd: i.Dir, Status: r.Status, Kept: i.Kept, ExitCode: r.ExitCode, Signal: i.Signal,
-		Started: i.Started, DurationMS: r.DurationMS, TotalBytes: i.Total, TTY: i.TTY, Pid: i.Head.Pid, Waiting: i.Waiting, Stopped: i.Stopped, Silent: i.Silent,
+		Started: i.Started, DurationMS: r.DurationMS, TotalBytes: i.Total, TTY: i.TTY, Pid: i.Head.Pid, Waiting: i.Waiting, Stopped: i.Stopped, Silent: i.Silent, Killed: r.Killed,
 	}
 }
 
@@ -70,11 +70,11 @@ func jobMeaning(i job.Info) string {
 	if i.State != job.Failed || i.Signal != "" || i.ExitCode == nil {
 		return ""
 	}
-	found := shellparse.Argv(i.Argv, &shellparse.World{})
+	decider := i.Argv
 	if text := commandOf(i); len(i.Argv) > 1 && text == i.Argv[len(i.Argv)-1] {
-		found = shellparse.Analyze(context.Background(), text, "bash", &shellparse.World{})
+		decider = shellparse.Decider(text)
 	}
-	return exitMeaning(found, *i.ExitCode)
+	return exitMeaning(decider, *i.ExitCode)
 }
 
 // A jobOutput is how a job stands and where its output was read.
@@ -238,16 +238,17 @@ func jobID(p *param.Set, id *string) *param.Param {
 	return p.String(id, "id", "the job").Required().Arg().Alias("job", "job_id", "shell_id", "bash_id", "session_id", "task_id")
 }
 
-// openJob finds a job of the session; the error for one that is not there
+// openJob finds a job of the session by its id, or a beginning of it that no other
+// has; the error for one that is not there
 // names those that are.
 func openJob(env *tool.Env, id string) (*job.Job, error) {
 	reg := registry(env)
 	j, err := reg.Open(id)
-	if !errors.Is(err, job.ErrNotFound) {
-		if err != nil {
-			return nil, jobError(err)
-		}
+	if err == nil {
 		return j, nil
+	}
+	if !errors.Is(err, job.ErrNotFound) {
+		return nil, jobError(err)
 	}
 	e := tool.Errorf(tool.NotFound, "there is no job %q in this session", id).WithHint("this session has no jobs; start one with bash and background")
 	list, err := reg.List()
@@ -255,6 +256,13 @@ func openJob(env *tool.Env, id string) (*job.Job, error) {
 		var ids []string
 		for _, i := range list {
 			ids = append(ids, i.ID)
+		}
+		switch begun := idsWith(ids, id); len(begun) {
+		case 0:
+		case 1:
+			return openJob(env, begun[0])
+		default:
+			return nil, tool.Errorf(tool.Ambiguous, "%d jobs have ids that begin with %q", len(begun), id).WithHint("give more of it").Suggest(begun...)
 		}
 		_ = e.WithHint("see jobs")
 		if near := nearest.Words(id, ids, 3); len(near) > 0 {
@@ -264,6 +272,21 @@ func openJob(env *tool.Env, id string) (*job.Job, error) {
 		}
 	}
 	return nil, e
+}
+
+// idsWith are the ids that begin as a shortened one does, such as j7k2 or j7k2….
+func idsWith(ids []string, short string) []string {
+	short = strings.TrimRight(short, "….")
+	if len(short) < 2 {
+		return nil
+	}
+	var list []string
+	for _, id := range ids {
+		if strings.HasPrefix(id, short) {
+			list = append(list, id)
+		}
+	}
+	return list
 }
 
 // jobError says what can be done about an error of a job.

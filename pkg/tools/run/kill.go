@@ -29,21 +29,35 @@ var Kill = tool.Tool{
 
 type killCall struct {
 	ID      string
+	All     bool
 	Signal  string
 	GraceMS int
 
 	signal syscall.Signal // 0 to end it
 }
 
+// allJobs is the id that stands for every job of the session.
+const allJobs = "all"
+
 // Params implements tool.Call.
 func (k *killCall) Params(p *param.Set) {
-	jobID(p, &k.ID).Usage = "the job, or all for every job of the session"
-	p.String(&k.Signal, "signal", "only send this signal, such as INT, HUP or USR1, to what the command leads").Shown("TERM, then KILL, to everything")
+	id := jobID(p, &k.ID)
+	id.Usage, id.Must = "the job, or all for every job of the session", false
+	p.Bool(&k.All, "all", "every job of the session, as id all").Unlisted()
+	p.String(&k.Signal, "signal", "only send this signal, such as INT, HUP, USR1 or 9, to what the command leads").Shown("TERM, then KILL, to everything")
 	p.Millis(&k.GraceMS, "grace_ms", "time between TERM and KILL; with signal, how long to wait for the end").Between(0, 60_000).Alias("grace")
 }
 
 // Needs implements tool.Call.
 func (k *killCall) Needs(context.Context, *tool.Env) ([]policy.Access, error) {
+	switch {
+	case k.All && k.ID != "" && k.ID != allJobs:
+		return nil, tool.Errorf(tool.BadInput, "both all and the job %s are given", k.ID).WithHint("give one of them")
+	case k.All:
+		k.ID = allJobs
+	case k.ID == "":
+		return nil, tool.Errorf(tool.BadInput, "id is required: the job").WithHint("give the id that bash returned, or all for every job of the session")
+	}
 	if k.Signal != "" {
 		var err error
 		if k.signal, err = job.ParseSignal(k.Signal); err != nil {
@@ -104,7 +118,7 @@ func (k *killCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 
 // jobs are those that are meant.
 func (k *killCall) jobs(env *tool.Env) ([]*job.Job, error) {
-	if k.ID != "all" {
+	if k.ID != allJobs {
 		j, err := openJob(env, k.ID)
 		return []*job.Job{j}, err
 	}

@@ -21,7 +21,7 @@ type commandState struct {
 	UserMS     int64        `json:"user_ms"`
 	SystemMS   int64        `json:"system_ms"`
 	MaxRSS     int64        `json:"max_rss_bytes"`
-	Killed     bool         `json:"killed"`                  // something it left running was ended
+	Killed     bool         `json:"killed"`                  // it, or something it left running, was ended by us
 	Kept       bool         `json:"kept,omitempty"`          // something it left running goes on as a job
 	Waiting    *job.Waiting `json:"waiting,omitempty"`       // it waits for input
 	Until      string       `json:"until,omitempty"`         // the line that was waited for
@@ -30,6 +30,7 @@ type commandState struct {
 	KillMethod string       `json:"kill_method"`
 
 	outputHeld bool // something that could not be ended still held the output
+	leftovers  bool // what it left running was ended
 	overtime   bool // what it left running was ended by the time limit
 	wasStopped bool // and ended for that
 	incomplete string
@@ -40,7 +41,7 @@ type commandState struct {
 func endedState(s job.Status) commandState {
 	r := commandState{
 		Signal: s.Signal, Status: string(job.Completed), DurationMS: s.Wall.Milliseconds(), UserMS: s.User.Milliseconds(),
-		SystemMS: s.System.Milliseconds(), MaxRSS: s.MaxRSS, Killed: s.Leftovers, KillMethod: s.Method, outputHeld: s.Held, wasStopped: s.Stopped,
+		SystemMS: s.System.Milliseconds(), MaxRSS: s.MaxRSS, Killed: s.Leftovers || s.TimedOut || s.Aborted, leftovers: s.Leftovers, KillMethod: s.Method, outputHeld: s.Held, wasStopped: s.Stopped,
 	}
 	switch {
 	case s.TimedOut:
@@ -60,7 +61,7 @@ func endedState(s job.Status) commandState {
 func jobState(i job.Info, j *job.Job) commandState {
 	r := commandState{
 		ExitCode: i.ExitCode, Signal: i.Signal, Status: string(i.State), DurationMS: i.Wall.Milliseconds(), UserMS: i.User.Milliseconds(),
-		SystemMS: i.System.Milliseconds(), MaxRSS: i.MaxRSS, Killed: i.Leftovers || i.Overtime, overtime: i.Overtime, Kept: i.Kept, Waiting: i.Waiting, Stopped: i.Stopped, Silent: i.Silent, KillMethod: i.Method,
+		SystemMS: i.System.Milliseconds(), MaxRSS: i.MaxRSS, Killed: i.Leftovers || i.Overtime || i.State == job.TimedOut || i.State == job.Aborted, leftovers: i.Leftovers, overtime: i.Overtime, Kept: i.Kept, Waiting: i.Waiting, Stopped: i.Stopped, Silent: i.Silent, KillMethod: i.Method,
 		Until: i.Found, outputHeld: i.Held, incomplete: i.Incomplete,
 	}
 	if i.State == job.Running && !i.Started.IsZero() {
@@ -108,7 +109,7 @@ func (r *commandState) notes(meaning string) []string {
 	switch {
 	case r.Kept:
 		add("it left something running, which goes on as job %s", r.Job)
-	case r.Killed && !r.overtime:
+	case r.leftovers && !r.overtime:
 		add("it left something running, which was ended; keep lets it go on")
 	case r.overtime:
 		add("what it left running was ended by its time limit")
