@@ -42,7 +42,7 @@ func (a *app) asker(env *tool.Env) tool.Asker {
 			if r.Dir != "" {
 				tty.Flush() // what was typed before nobody meant for this question
 			}
-			answer, err := askPerson(tty, r)
+			answer, err := whileOpen(ctx, tty, func() (tool.Answer, error) { return askPerson(tty, r) })
 			if err != nil {
 				return tool.Answer{}, err
 			}
@@ -50,6 +50,27 @@ func (a *app) asker(env *tool.Env) tool.Asker {
 		}
 	}
 	return nil
+}
+
+// whileOpen lets ask wait for the terminal until ctx ends: a read of it knows
+// nothing of signals, so it is left behind then.
+func whileOpen(ctx context.Context, tty io.Writer, ask func() (tool.Answer, error)) (tool.Answer, error) {
+	type outcome struct {
+		answer tool.Answer
+		err    error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		answer, err := ask()
+		done <- outcome{answer, err}
+	}()
+	select {
+	case o := <-done:
+		return o.answer, o.err
+	case <-ctx.Done():
+		_, _ = io.WriteString(tty, "\n")
+		return tool.Answer{}, context.Cause(ctx)
+	}
 }
 
 // approver is the file behind the name of a program that answers, found once: a
