@@ -56,7 +56,7 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// condition adds [root], [sandbox] where commands can be fully confined, and
+// condition adds [root], [cgo], [sandbox] where commands can be fully confined, and
 // [landlock] where they can be confined without namespaces and a place be made
 // that has none.
 func condition(cond string) (bool, error) {
@@ -68,6 +68,8 @@ func condition(cond string) (bool, error) {
 		return sandbox.Probe().Level >= sandbox.L2 && alone.Run() == nil, nil
 	case "root":
 		return os.Geteuid() == 0, nil
+	case "cgo":
+		return withCgo, nil
 	}
 	return false, nil
 }

@@ -30,7 +30,9 @@ func (a *app) emit(r *tool.Result) {
 	a.exit = r.Exit()
 	p := a.printer()
 	p.shown, p.begun = a.shown, a.begun
-	a.deliver(p.result(r))
+	if a.deliver(p.result(r)); a.exit == tool.ExitError && r.Passes {
+		a.exit = tool.ExitAgentkit
+	}
 }
 
 // print writes text that is the whole answer of a command.
@@ -87,3 +89,16 @@ func (a *app) readStdin() ([]byte, error) {
 
 // exitUnread is the exit status where nobody has read the result.
 const exitUnread = tool.ExitSignal + int(syscall.SIGPIPE)
+
+// unheard is what is said, and done, where standard output is closed: nothing, for
+// nobody would see what came of it.
+func (a *app) unheard() int {
+	a.printer().complain("error", "31;1", "standard output is closed: nothing was run")
+	a.printer().complain("hint", "36", "connect it to something, such as /dev/null")
+	for _, t := range Tools {
+		if t.Passes && slices.Contains(a.args, t.Name) {
+			return tool.ExitAgentkit
+		}
+	}
+	return tool.ExitError
+}

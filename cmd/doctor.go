@@ -306,6 +306,9 @@ func (a *app) killReport() finding {
 // sandboxReport says how commands are confined here.
 func (a *app) sandboxReport(context.Context) finding {
 	have := sandbox.Probe()
+	if held := machine.Probe(a.self); held.Level < have.Level {
+		have = sandbox.Enforced{Level: held.Level, Missing: []string{held.Missing()}}
+	}
 	switch {
 	case have.Level >= sandbox.L3:
 		return fine("%s: %s", have.Level, strings.Join(have.Mechanisms, ", "))

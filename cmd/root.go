@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/nearest"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
@@ -33,6 +34,9 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 			code = a.exit
 		}
 	}()
+	if machine.StdoutClosed() {
+		return a.unheard()
+	}
 	if err := a.configure(a.variables); err != nil {
 		a.emit(tool.Fail("agentkit", err))
 		return a.exit

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,8 +45,7 @@ func This(state, self string) Machine {
 		}
 	}
 	known = slices.DeleteFunc(known, func(line string) bool { return strings.HasPrefix(line, where+"\t") })
-	found := sandbox.Probe()
-	m := Machine{found.Level, killtree.Probe(killtree.Options{Self: self}), oneLine(strings.Join(found.Missing, "; "))}
+	m := Probe(self)
 	if dir, err := safefile.OpenDir(state); err == nil && where != "" {
 		text := m.line(where) + strings.Join(known[:min(len(known), maxMachines-1)], "")
 		_ = dir.WriteFile(machinesFile, []byte(text), false) // only slower without
@@ -53,6 +53,20 @@ func This(state, self string) Machine {
 	}
 	return m
 }
+
+// Probe tries what this machine offers, whatever is remembered.
+func Probe(self string) Machine {
+	found := sandbox.Probe()
+	m := Machine{found.Level, killtree.Probe(killtree.Options{Self: self}), oneLine(strings.Join(found.Missing, "; "))}
+	if m.method == killtree.Group && m.Level > sandbox.L0 && runtime.GOOS == "linux" {
+		// A sandbox is made by the init of a command, and there is none.
+		m.Level, m.missing = sandbox.L0, "no command can be held together here: /proc, or namespaces and cgroups, are missing"
+	}
+	return m
+}
+
+// Missing is what a higher level than Level lacks.
+func (m *Machine) Missing() string { return m.missing }
 
 func (m *Machine) line(where string) string {
 	return strings.Join([]string{where, m.Level.String(), m.method, m.missing, strconv.FormatInt(time.Now().Unix(), 10)}, "\t") + "\n"

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // Confines reports whether commands run in a sandbox where there is one: unless
@@ -21,12 +23,21 @@ func (p *Policy) Confines() bool {
 
 // ProtectedPaths lists what the built-in protections deny to write below root,
 // as absolute paths, whether there is something or not: what editors, agents
-// and repositories run by themselves.
-func ProtectedPaths(root string) []string {
+// and repositories run by themselves, and what of the home and the system lies there.
+func ProtectedPaths(root, home string) []string {
 	list := []string{path.Join(root, ".git/hooks"), path.Join(root, ".git/config")}
 	for _, g := range writeGuards {
-		if g.cell == writeProtected && !strings.HasPrefix(g.pattern, "~/") && g.pattern[0] != '/' {
-			list = append(list, path.Join(root, g.pattern))
+		if g.cell != writeProtected {
+			continue
+		}
+		at := path.Join(root, g.pattern)
+		if rest, ok := strings.CutPrefix(g.pattern, "~/"); ok {
+			at = path.Join(home, rest)
+		} else if g.pattern[0] == '/' {
+			at = g.pattern
+		}
+		if safefile.Below(root, at) && path.IsAbs(at) {
+			list = append(list, at)
 		}
 	}
 	return list

@@ -261,9 +261,10 @@ func (p *Policy) programFacts(a *Access, f *facts) {
 }
 
 // trusts reports whether a program lies in a trusted directory, and not in
-// the root or a temporary directory.
+// the root or a temporary directory. A root that is that of the file system holds
+// every program.
 func (w *world) trusts(prog string) bool {
-	if holds(w.root, prog) || w.inTemp(prog) || foldsCase && slices.ContainsFunc(w.temp, func(dir string) bool { return holds(dir, prog) }) {
+	if w.root != "/" && holds(w.root, prog) || w.inTemp(prog) || foldsCase && slices.ContainsFunc(w.temp, func(dir string) bool { return holds(dir, prog) }) {
 		return false
 	}
 	return slices.ContainsFunc(w.trusted, func(dir string) bool { return holds(dir, prog) })

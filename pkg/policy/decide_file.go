@@ -227,7 +227,7 @@ func (p *Policy) rootItself(a *Access, f *facts) string {
 func (p *Policy) guarded(a *Access, f *facts, soft *setting, part *string) (d Decision, done bool) {
 	ways := [...][2]string{{f.folded, f.frel}, {f.fvia, f.fvia}}
 	if f.via != "" && !f.viaOut {
-		ways[1][1] = foldPath(f.via[len(p.root):])
+		ways[1][1] = foldPath(strings.TrimPrefix(f.via[len(p.root):], "/"))
 	}
 	for _, way := range ways {
 		if way[0] == "" {

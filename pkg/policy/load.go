@@ -100,7 +100,11 @@ func newWorld(s *Sources) world {
 		}
 		return out
 	}
-	w := world{root: trimSlash(slashed(s.Root)), home: trimSlash(slashed(s.Home)), temp: clean(s.Temp), tools: s.Tools}
+	root := trimSlash(slashed(s.Root))
+	if root == "" && s.Root != "" {
+		root = "/" // of the file system, as in a container
+	}
+	w := world{root: root, home: trimSlash(slashed(s.Home)), temp: clean(s.Temp), tools: s.Tools}
 	if w.trusted = clean(s.Trusted); s.Trusted == nil {
 		w.trusted = TrustedDirs()
 	}

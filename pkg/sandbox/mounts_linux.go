@@ -23,12 +23,18 @@ func (p *plan) mounts(c *Config, terminal string) {
 	writable := outermost(c.writable())
 	copies := make([]fork.Ref, len(writable))
 	for i, dir := range writable {
-		copies[i] = p.copyMount(dir)
+		if dir != "/" {
+			copies[i] = p.copyMount(dir)
+		}
 	}
 	devs := p.copyDevices(terminal)
-	p.setReadOnly("making the mounts read-only", unix.AT_FDCWD, "/", unix.AT_RECURSIVE)
-	for i, dir := range writable {
-		p.attach(copies[i], dir)
+	// Where the root of the file system is writable, as in a container, nothing is
+	// read-only but what is protected; a mount over "/" would not be seen anyway.
+	if !slices.Contains(writable, "/") {
+		p.setReadOnly("making the mounts read-only", unix.AT_FDCWD, "/", unix.AT_RECURSIVE)
+		for i, dir := range writable {
+			p.attach(copies[i], dir)
+		}
 	}
 	p.device(devs)
 	p.pinned(c, writable)
@@ -104,8 +110,10 @@ func between(path string, writable []string) []string {
 	return list
 }
 
-// cover puts something empty over each path.
+// cover puts something empty over each path. What lies in a directory that is
+// covered is not there any more.
 func (p *plan) cover(hidden []string) {
+	hidden = outermost(hidden)
 	hidden = slices.DeleteFunc(slices.Clone(hidden), func(h string) bool {
 		i, err := os.Lstat(h)
 		return err != nil || i.Mode()&os.ModeSymlink != 0

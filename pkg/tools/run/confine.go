@@ -51,11 +51,16 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions)
 	cfg := &sandbox.Config{
 		Root: root, Gate: true, Network: sandbox.Loopback,
 		ReadWrite: append(slices.Clone(env.Temp), caches(env, home)...),
-		ReadOnly:  append(policy.ProtectedPaths(root), env.Session.StateDir()),
+		ReadOnly:  append(policy.ProtectedPaths(root, home), env.Session.StateDir()),
 		Hidden:    existing(append(policy.SecretPaths(home), env.Session.StateDir())),
 		Private:   []string{env.Session.StateDir()},
 	}
 	cfg.Hidden = append(cfg.Hidden, secretsInside(root)...)
+	for _, dir := range []string{env.Sources.Machine, env.Sources.User} {
+		if dir = machine.RealDir(dir); safefile.Below(root, dir) { // of policies
+			cfg.ReadOnly = append(cfg.ReadOnly, dir)
+		}
+	}
 	if env.Approver != "" {
 		cfg.ReadOnly = append(cfg.ReadOnly, env.Approver)
 	}
