@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"time"
 
@@ -77,24 +78,33 @@ Prints a script that completes commands, flags and values. For bash:
 }
 
 func (a *app) gcCommand() *cobra.Command {
-	return &cobra.Command{
+	var free string
+	c := &cobra.Command{
 		Use:   "gc",
 		Short: "remove what sessions have left behind",
 		Long: strings.TrimSpace(`
 Removes spill and cache files of more than 7 days, sessions that were idle for
-30 days, and the oldest of the rest while all state takes more than 4 GiB.
-Sessions in use and running jobs are left alone. Calls do the same now and
-then by themselves. With --dry-run nothing is removed.`),
+30 days, and the oldest of the rest while all state takes more than 4 GiB. With
+--free 500M so much goes now, of whatever age: spill files, which hold what did
+not fit into results, cache files, and finished jobs, the oldest first; what
+undo and log need stays. Of sessions in use and of those with running jobs only
+spill files go that nobody writes any more. Calls do the same now and then by
+themselves, and keep such files for ten minutes while the disk is nearly full.
+With --dry-run nothing is removed.`),
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := a.check(); err != nil {
+				return err
+			}
+			bytes, err := size(free)
+			if err != nil {
 				return err
 			}
 			state, err := a.stateDir()
 			if err != nil {
 				return err
 			}
-			report, err := session.Collect(c.Context(), session.CollectOptions{State: state, Now: time.Now(), DryRun: a.DryRun})
+			report, err := session.Collect(c.Context(), session.CollectOptions{State: state, Now: time.Now(), Free: bytes, DryRun: a.DryRun})
 			report.Removed = append([]session.Removal{}, report.Removed...)
 			r := &tool.Result{Title: fmt.Sprintf("%d removed", len(report.Removed)), Metadata: report}
 			var out strings.Builder
@@ -102,6 +112,9 @@ then by themselves. With --dry-run nothing is removed.`),
 				fmt.Fprintf(&out, "%s (%s, %d bytes)\n", gone.Path, gone.Why, gone.Bytes)
 			}
 			fmt.Fprintf(&out, "%d bytes freed, %d kept, %d sessions, %d in use\n", report.Freed, report.Kept, report.Sessions, report.InUse)
+			if report.Freed < bytes {
+				out.WriteString("there is no more that may go: the rest are records and contents for undo and log, and what is in use\n")
+			}
 			r.Output = out.String()
 			if err != nil {
 				r.Error = tool.AsError(err)
@@ -110,4 +123,23 @@ then by themselves. With --dry-run nothing is removed.`),
 			return nil
 		},
 	}
+	c.Flags().StringVar(&free, "free", "", "free `SIZE` bytes now, as 500M or 2G")
+	return c
+}
+
+// size reads a number of bytes: with K, M, G or T behind it in units of 1024.
+func size(text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	digits := strings.TrimRight(strings.ToUpper(text), "IB")
+	unit := strings.Index("KMGT", digits[max(0, len(digits)-1):])
+	if unit >= 0 && digits != "" {
+		digits = digits[:len(digits)-1]
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || n < 0 || n<<(10*(unit+1))>>(10*(unit+1)) != n {
+		return 0, tool.Errorf(tool.BadInput, "%q is no number of bytes", text).WithHint("write it as 500M or 2G")
+	}
+	return n << (10 * (unit + 1)), nil
 }

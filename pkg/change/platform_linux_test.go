@@ -20,6 +20,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 func playPlatform(h *History, role, top string, args []string) error {
@@ -335,7 +337,7 @@ func fullDisk(top, small string) error {
 	}
 	_, err = h.Commit(context.Background(), set)
 	fmt.Println(err)
-	if !diskFull(err) || errors.Is(err, ErrUnfinished) {
+	if !safefile.DiskFull(err) || errors.Is(err, ErrUnfinished) {
 		return fmt.Errorf("not the error wanted: %w", err)
 	}
 	if after := fmt.Sprint(sums(files)); after != before {

@@ -43,9 +43,5 @@ func notEmpty(err error) bool {
 	return errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST)
 }
 
-func diskFull(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
-}
-
 // kept is what the system keeps of a mode.
 func kept(mode fs.FileMode) fs.FileMode { return mode }

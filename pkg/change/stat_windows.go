@@ -14,7 +14,5 @@ func identity(fs.FileInfo) (dev, ino uint64, ctime int64) { return 0, 0, 0 }
 
 func notEmpty(err error) bool { return errors.Is(err, windows.ERROR_DIR_NOT_EMPTY) }
 
-func diskFull(err error) bool { return errors.Is(err, windows.ERROR_DISK_FULL) }
-
 // kept is what the system keeps of a mode: whether the file may be written.
 func kept(mode fs.FileMode) fs.FileMode { return mode & 0o200 }

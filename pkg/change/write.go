@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
 
@@ -99,7 +100,7 @@ func (a *applier) write(ctx context.Context, s *step, o workspace.WriteOptions) 
 	}
 	defer r.Close()
 	s.Result, err = a.h.w.WriteFrom(context.WithoutCancel(ctx), s.path, check(r, s.After.Hash), o)
-	if a.force && diskFull(err) && !o.CreateOnly {
+	if a.force && safefile.DiskFull(err) && !o.CreateOnly {
 		// What stands there takes the room. It is not lost: the journal has
 		// what belongs there, and says so until it is back.
 		if _, err := a.h.w.WriteFile(context.WithoutCancel(ctx), s.path, nil, workspace.WriteOptions{Lock: o.Lock}); err != nil {

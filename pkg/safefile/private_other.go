@@ -3,7 +3,9 @@
 package safefile
 
 import (
+	"errors"
 	"io/fs"
+	"syscall"
 )
 
 // modes says that permission bits mean nothing here: on Windows the state
@@ -15,3 +17,7 @@ const nonblock, nofollow = 0, 0
 func ours(fs.FileInfo) bool { return true }
 
 func links(fs.FileInfo) uint64 { return 1 }
+
+// DiskFull reports whether there was no room for what was to be written: that is
+// ERROR_DISK_FULL of Windows.
+func DiskFull(err error) bool { return errors.Is(err, syscall.Errno(112)) }

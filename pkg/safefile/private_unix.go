@@ -3,6 +3,7 @@
 package safefile
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"syscall"
@@ -26,4 +27,9 @@ func links(info fs.FileInfo) uint64 {
 		return 1
 	}
 	return uint64(st.Nlink) //nolint:unconvert // of another type on other machines
+}
+
+// DiskFull reports whether there was no room for what was to be written.
+func DiskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,7 @@ type CollectOptions struct {
 	State  string // the state directory, absolute; a missing one is empty
 	Limits Limits
 	Now    time.Time // the time ages are measured from
+	Free   int64     // bytes to free at least, by spill and cache files and finished jobs, the oldest first
 	DryRun bool      // report what would be removed, and remove nothing
 }
 
@@ -54,9 +56,10 @@ const gonePrefix = "@gone-"
 
 // Collect keeps the whole state directory within limits. By age go spill and
 // cache files and whole idle sessions; then, while the rest is larger than
-// StateTotal, spill files, cache files and finished jobs of idle sessions, the
-// oldest first, and at last whole idle sessions, the longest unused first.
-// Nothing is touched in a session that a process uses or that has a job alive.
+// StateTotal, or Free asks for more, spill files, cache files and finished jobs,
+// the oldest first; for StateTotal at last whole idle sessions, too, the longest
+// unused first. Of a session that a process uses or that has a job alive, only
+// spill files that nobody writes any more are touched.
 // Symbolic links are not followed. What cannot be removed does not stop the
 // rest; the errors are joined, and the Report holds what was done.
 func Collect(ctx context.Context, o CollectOptions) (Report, error) {
@@ -75,7 +78,7 @@ func Collect(ctx context.Context, o CollectOptions) (Report, error) {
 		return report, fmt.Errorf("collecting %s: %w", o.State, err)
 	}
 	var errs []error
-	plan(found, o.Limits, o.Now)
+	plan(found, &o)
 	for _, f := range found {
 		report.count(f)
 		if len(f.remove) == 0 {
@@ -111,9 +114,14 @@ func (r *Report) count(f *found) {
 // last did.
 const stampFile = ".gc"
 
+// scarceAge is how long a spill or cache file stays while the disk is nearly
+// full: long enough for the next call to read what it was shown a part of.
+const scarceAge = 10 * time.Minute
+
 // Opportunistic collects the state directory when that has not been done for
-// an hour, and the session's own spill and cache files that are too old. It is
-// cheap when there is nothing to do, and it never fails: gc is a service to
+// an hour, and the session's own spill and cache files that are too old. While
+// the disk is nearly full that is every minute, and ten minutes are too old. It
+// is cheap when there is nothing to do, and it never fails: gc is a service to
 // others, not part of the caller's work.
 func (s *Session) Opportunistic(ctx context.Context) Report {
 	state, err := safefile.OpenOwned(s.state)
@@ -121,8 +129,11 @@ func (s *Session) Opportunistic(ctx context.Context) Report {
 		return Report{}
 	}
 	defer state.Close()
-	now := s.o.Now()
-	if info, err := state.Lstat(stampFile); err == nil && now.Sub(info.ModTime()).Abs() < time.Hour {
+	now, limits, pause := s.o.Now(), s.o.Limits, time.Hour
+	if s.scarce(s.state) {
+		limits.SpillAge, pause = min(limits.SpillAge, scarceAge), time.Minute
+	}
+	if info, err := state.Lstat(stampFile); err == nil && now.Sub(info.ModTime()).Abs() < pause {
 		return Report{}
 	}
 	lock, err := state.TryLock(stampFile, true)
@@ -134,20 +145,19 @@ func (s *Session) Opportunistic(ctx context.Context) Report {
 	if state.Touch(stampFile, now) != nil {
 		return Report{}
 	}
-	s.tidy(now)
-	report, _ := Collect(ctx, CollectOptions{State: s.state, Limits: s.o.Limits, Now: now})
+	s.tidy(now.Add(-limits.SpillAge))
+	report, _ := Collect(ctx, CollectOptions{State: s.state, Limits: limits, Now: now})
 	return report
 }
 
 // tidy removes what is too old from this session itself, which Collect leaves
 // alone while we use it.
-func (s *Session) tidy(now time.Time) {
+func (s *Session) tidy(expired time.Time) {
 	dir, err := s.openDir()
 	if err != nil {
 		return
 	}
 	defer dir.Close()
-	expired := now.Add(-s.o.Limits.SpillAge)
 	if spills, err := dir.Sub(spillDir); err == nil {
 		defer spills.Close()
 		if lock, err := spills.TryLock(spillLock, true); err == nil {
@@ -188,14 +198,18 @@ func (f *found) removeAll(state *safefile.Dir, dryRun bool) ([]Removal, error) {
 	defer dir.Close()
 	lock, err := dir.TryLock(useFile, true)
 	if errors.Is(err, safefile.ErrLocked) {
-		return nil, nil
+		return f.removeSpills(dir)
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer lock.Close()
-	if info, err := lock.Stat(); err != nil || f.signed && !info.ModTime().Equal(f.lastUse) || jobsAlive(dir) {
+	info, err := lock.Stat()
+	if err != nil {
 		return nil, err
+	}
+	if f.signed && !info.ModTime().Equal(f.lastUse) || jobsAlive(dir) {
+		return f.removeSpills(dir)
 	}
 	if f.whole {
 		return f.removeSession(hash, dir, lock)
@@ -218,6 +232,23 @@ func (f *found) removeSession(hash, dir *safefile.Dir, lock *os.File) ([]Removal
 		return nil, err
 	}
 	return f.remove, nil
+}
+
+// removeSpills removes what may go from a session in use: its spill files that
+// were planned, while nobody makes or grows one.
+func (f *found) removeSpills(dir *safefile.Dir) ([]Removal, error) {
+	spills, err := dir.Sub(spillDir)
+	if err != nil {
+		return nil, nil //nolint:nilerr // there are none
+	}
+	defer spills.Close()
+	lock, err := spills.TryLock(spillLock, true)
+	if err != nil {
+		return nil, nil //nolint:nilerr // one is being made, the next look may find a better moment
+	}
+	defer lock.Close()
+	f.remove = slices.DeleteFunc(f.remove, func(r Removal) bool { return filepath.Dir(r.Path) != spills.Path() })
+	return f.removeItems(dir)
 }
 
 func (f *found) removeItems(dir *safefile.Dir) ([]Removal, error) {

@@ -103,6 +103,9 @@ func examine(hash *safefile.Dir, entry fs.DirEntry) *found {
 		f.lastUse = info.ModTime()
 	}
 	f.busy = f.walk(dir) != nil || dir.Locked(useFile) || jobsAlive(dir)
+	if f.busy { // of what is in use only spill files may go that nobody writes
+		f.items = slices.DeleteFunc(f.items, func(it item) bool { return it.kind != spillItem || spillWritten(dir, it.name) })
+	}
 	return f
 }
 
@@ -162,17 +165,18 @@ func (i *item) add(file item) {
 }
 
 // plan fills in what is to be removed.
-func plan(all []*found, l Limits, now time.Time) {
-	var total int64
+func plan(all []*found, o *CollectOptions) {
+	var total, planned int64
 	for _, f := range all {
-		if !f.busy {
-			f.planAge(l, now)
-		}
+		f.planAge(o.Limits, o.Now)
+		planned += f.planned()
 		total += f.bytes - f.planned()
 	}
-	if total > l.StateTotal {
-		planSize(all, total-l.StateTotal)
+	over := total - o.Limits.StateTotal
+	if want := max(over, o.Free-planned); want > 0 {
+		over -= planItems(all, want)
 	}
+	planSessions(all, over)
 }
 
 func (f *found) planAge(l Limits, now time.Time) {
@@ -181,7 +185,7 @@ func (f *found) planAge(l Limits, now time.Time) {
 		f.whole = true
 		return
 	}
-	if f.lastUse.Before(now.Add(-l.SessionAge)) {
+	if !f.busy && f.lastUse.Before(now.Add(-l.SessionAge)) {
 		f.take(item{bytes: f.bytes}, Aged)
 		f.whole = true
 		return
@@ -200,19 +204,18 @@ func (f *found) planAge(l Limits, now time.Time) {
 	f.items = kept
 }
 
-// planSize plans the oldest items, and then sessions, until over bytes go.
-func planSize(all []*found, over int64) {
+// planItems plans the oldest items until so many bytes go, and returns how many
+// do.
+func planItems(all []*found, want int64) (planned int64) {
 	type candidate struct {
 		f *found
 		item
 	}
 	var items []candidate
-	var idle []*found
 	for _, f := range all {
-		if f.busy || f.whole {
+		if f.whole {
 			continue
 		}
-		idle = append(idle, f)
 		for _, it := range f.items {
 			if it.kind != tempItem && it.bytes > 0 {
 				items = append(items, candidate{f, it})
@@ -221,12 +224,18 @@ func planSize(all []*found, over int64) {
 	}
 	slices.SortStableFunc(items, func(a, b candidate) int { return a.mod.Compare(b.mod) })
 	for _, c := range items {
-		if over <= 0 {
-			return
+		if planned >= want {
+			break
 		}
 		c.f.take(c.item, Oversize)
-		over -= c.bytes
+		planned += c.bytes
 	}
+	return planned
+}
+
+// planSessions plans idle sessions, the longest unused first, until over bytes go.
+func planSessions(all []*found, over int64) {
+	idle := slices.DeleteFunc(slices.Clone(all), func(f *found) bool { return f.busy || f.whole })
 	slices.SortStableFunc(idle, func(a, b *found) int {
 		return cmp.Or(a.lastUse.Compare(b.lastUse), cmp.Compare(a.path, b.path))
 	})

@@ -64,6 +64,7 @@ func TestCollect(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		limits Limits
+		free   int64
 		files  map[string]file
 		hold   func(*testing.T, *Session) // keeps s1 in use
 		gone   []string
@@ -130,7 +131,7 @@ func TestCollect(t *testing.T) {
 				"s1/spill/a.txt": {1000, 60 * day}, "s1/todo.json": {10, 60 * day}, "s2/spill/b.txt": {7, 8 * day},
 			},
 			hold: func(t *testing.T, s *Session) { must(t, s.Use(t.Context())) },
-			gone: []string{"s2/spill/b.txt"}, freed: 7 + int64(len("session s2\nroot /srv/project\n")),
+			gone: []string{"s1/spill/a.txt", "s2/spill/b.txt"}, freed: 1007 + int64(len("session s2\nroot /srv/project\n")),
 		},
 		{
 			name: "a session with a live job",
@@ -143,7 +144,37 @@ func TestCollect(t *testing.T) {
 				must(t, safefile.TryLock(f, true))
 				t.Cleanup(func() { _ = f.Close() })
 			},
-			gone: []string{"s2/spill/b.txt"}, freed: 7,
+			gone: []string{"s1/spill/a.txt", "s2/spill/b.txt"}, freed: 1007,
+		},
+		{
+			name: "so much, the oldest first, and no records",
+			free: 1500,
+			files: map[string]file{
+				"s1/spill/a.txt": {1000, 3 * day}, "s1/jobs/j/log": {1000, 2 * day}, "s1/cache/c": {1000, 1 * day},
+				"s1/journal/x": {1000, 4 * day}, "s1/audit.jsonl": {1000, 4 * day},
+			},
+			gone: []string{"s1/jobs/j/log", "s1/spill/a.txt"}, freed: 2000,
+		},
+		{
+			name: "more than may go",
+			free: 1 << 40,
+			files: map[string]file{
+				"s1/spill/a.txt": {1000, 0}, "s1/journal/x": {1000, 4 * day}, "s2/spill/b.txt": {1000, 0}, "s2/todo.json": {10, 29 * day},
+			},
+			hold: func(t *testing.T, s *Session) { must(t, s.Use(t.Context())) },
+			gone: []string{"s1/spill/a.txt", "s2/spill/b.txt"}, freed: 2000,
+		},
+		{
+			name:  "one that is written",
+			free:  1 << 40,
+			files: map[string]file{"s1/todo.json": {10, 0}},
+			hold: func(t *testing.T, s *Session) {
+				p, err := s.Spill("txt")
+				must(t, err)
+				t.Cleanup(func() { _ = p.Close() })
+				_, err = p.Write(make([]byte, 100))
+				must(t, err)
+			},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -154,7 +185,7 @@ func TestCollect(t *testing.T) {
 				c.hold(t, openTest(t, state))
 			}
 			before := listFiles(t, state)
-			o := CollectOptions{State: state, Limits: c.limits, Now: now, DryRun: true}
+			o := CollectOptions{State: state, Limits: c.limits, Free: c.free, Now: now, DryRun: true}
 			dry, err := Collect(t.Context(), o)
 			must(t, err)
 			if after := listFiles(t, state); !slices.Equal(before, after) {
@@ -171,6 +202,7 @@ func TestCollect(t *testing.T) {
 			if !slices.Equal(gone, c.gone) || report.Freed != c.freed {
 				t.Errorf("gone %q, freed %d; want %q, %d\n%+v", gone, report.Freed, c.gone, c.freed, report)
 			}
+			o.Free = 0
 			again, err := Collect(t.Context(), o)
 			must(t, err)
 			if len(again.Removed) != 0 || again.Kept != report.Kept {
@@ -269,6 +301,21 @@ func TestOpportunistic(t *testing.T) {
 	if r := s.Opportunistic(t.Context()); len(r.Removed) != 1 {
 		t.Errorf("after an hour: %+v", r)
 	}
+
+	// While the disk is nearly full it looks more often, and keeps less.
+	must(t, other.WriteFile("spill/a.txt", []byte("x")))
+	must(t, other.WriteFile("spill/b.txt", []byte("x")))
+	must(t, other.Close())
+	must(t, os.Chtimes(other.Path("spill", "a.txt"), now.Add(-11*time.Minute), now.Add(-11*time.Minute)))
+	must(t, os.Chtimes(other.Path("spill", "b.txt"), now, now))
+	now = now.Add(2 * time.Minute)
+	if r := s.Opportunistic(t.Context()); r.Sessions != 0 {
+		t.Errorf("within the hour, with room: %+v", r)
+	}
+	s.scarce = func(string) bool { return true }
+	if r := s.Opportunistic(t.Context()); len(r.Removed) != 1 || exists(other.Path("spill", "a.txt")) || !exists(other.Path("spill", "b.txt")) {
+		t.Errorf("without room: %+v", r)
+	}
 }
 
 func BenchmarkOpportunisticIdle(b *testing.B) {
@@ -306,7 +353,7 @@ func TestCollectLooksAgain(t *testing.T) {
 			defer state.Close()
 			found, err := scan(t.Context(), state)
 			must(t, err)
-			plan(found, Limits{}.withDefaults(), time.Now())
+			plan(found, &CollectOptions{Limits: Limits{}.withDefaults(), Now: time.Now()})
 			if len(found) != 1 || !found[0].whole {
 				t.Fatalf("found %+v", found)
 			}

@@ -83,6 +83,8 @@ type Session struct {
 	state string // o.State with its parent directories resolved
 	hash  string
 
+	scarce func(dir string) bool // the disk that dir lies on is nearly full
+
 	mu   sync.Mutex
 	dir  *safefile.Dir // held open once in use
 	use  *os.File      // holds the shared lock
@@ -109,7 +111,7 @@ func Open(o Options) (*Session, error) {
 	}
 	o.State = filepath.Clean(o.State)
 	o.Root = filepath.Clean(o.Root)
-	s := &Session{o: o, state: realParent(o.State), hash: rootHash(o.Root)}
+	s := &Session{o: o, state: realParent(o.State), hash: rootHash(o.Root), scarce: scarce}
 	if err := s.check(); err != nil {
 		return nil, fmt.Errorf("opening session %q: %w", o.ID, err)
 	}

@@ -109,6 +109,9 @@ func (p *Spill) Write(b []byte) (int, error) {
 		m, err := p.f.Write(b[done : done+n])
 		p.size += int64(m)
 		done += m
+		if safefile.DiskFull(err) && p.makeRoom() {
+			continue
+		}
 		if err != nil {
 			return done, err
 		}
@@ -181,6 +184,23 @@ func (p *Spill) grow() error {
 	}
 	p.granted = want
 	return nil
+}
+
+// makeRoom removes all finished spills of the session, because the disk is full.
+func (p *Spill) makeRoom() bool {
+	lock, err := p.lock()
+	if err != nil {
+		return false
+	}
+	defer lock.Close()
+	others, err := scanSpills(p.dir, p.name)
+	if err != nil {
+		return false
+	}
+	before := len(others)
+	makeRoom(p.dir, others, 0, 1, time.Time{})
+	others, err = scanSpills(p.dir, p.name)
+	return err == nil && len(others) < before
 }
 
 // spillStep is 4 MiB, less where the limit is small.

@@ -190,7 +190,7 @@ func knownErrors() []knownError {
 		{fs.ErrNotExist, NotFound, "check the path; list the directory with ls"},
 		{fs.ErrExist, Conflict, "something of that name is already there"},
 		{fs.ErrPermission, IO, "the operating system refuses; check owner and mode"},
-		{syscall.ENOSPC, IO, "the disk is full; free some space and call again"},
+		{syscall.ENOSPC, IO, "the disk is full; agentkit gc --free 1G removes what earlier calls printed; then call again"},
 		{syscall.EROFS, IO, "the file system is read-only; choose another place"},
 		{syscall.EISDIR, BadInput, "that is a directory; name a file"},
 		{syscall.ENOTDIR, BadInput, "a part of the path is a file; check the path"},

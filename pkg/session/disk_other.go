@@ -1,0 +1,6 @@
+//go:build !(linux || darwin)
+
+package session
+
+// scarce is not known here.
+func scarce(string) bool { return false }
