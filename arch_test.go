@@ -382,7 +382,7 @@ func TestDocsRoutes(t *testing.T) {
 			t.Errorf("there is no %s", name)
 			continue
 		}
-		for _, want := range strings.Split(cells[2], ",") {
+		for want := range strings.SplitSeq(cells[2], ",") {
 			checked++
 			if want = strings.Trim(want, " `"); !slices.Contains(functions(files[name]), want) {
 				t.Errorf("%s declares no %s", name, want)
