@@ -350,7 +350,7 @@ func TestApprove(t *testing.T) {
 		t.Error("nobody said yes")
 	}
 	asked := 0
-	env.Ask = func(_ context.Context, r *Request) (Answer, error) {
+	env.Ask = func(context.Context, *Request) (Answer, error) {
 		asked++
 		return Answer{Yes: true, Scope: Once}, nil
 	}

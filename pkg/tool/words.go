@@ -112,10 +112,12 @@ func QuoteWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`
 // the one that the cursor was made for.
 const CursorIsOld = "files have changed since the cursor was made: some results may be missing or come twice; leave cursor out to start over\n"
 
-// Absent says that a path does not exist, and where it leads if it is a link.
-func Absent(p workspace.Path) string {
+// Missing is the error for a path that does not exist: where it leads if it is a
+// link, and what there is near it.
+func (env *Env) Missing(p workspace.Path, hint string) error {
+	what := Shown(p)
 	if name := filepath.Base(p.Given); name != filepath.Base(p.Real) && name == filepath.Base(p.Named) {
-		return fmt.Sprintf("%s leads to %s, which does not exist", VisibleName(p.Given), Shown(p))
+		what = fmt.Sprintf("%s leads to %s, which", VisibleName(p.Given), what)
 	}
-	return Shown(p) + " does not exist"
+	return Errorf(NotFound, "%s does not exist", what).Suggest(env.Workspace.Near(p, 5)...).WithHint("%s", hint)
 }

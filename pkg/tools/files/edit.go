@@ -127,8 +127,7 @@ func (e *editCall) run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 // large file says what they are.
 func (e *editCall) plan(ctx context.Context, env *tool.Env, f *editFile) error {
 	if f.before == nil && f.info == nil && !f.creates() {
-		return tool.Errorf(tool.NotFound, "%s does not exist", tool.Shown(f.path)).
-			Suggest(env.Workspace.Near(f.path, 5)...).WithHint("check the path; to create a file use write")
+		return env.Missing(f.path, "check the path; to create a file use write")
 	}
 	if f.info != nil {
 		return f.planLarge(env, e.options(), e.DryRun)

@@ -104,8 +104,7 @@ func (r *readCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 		meta.Instructions = append(meta.Instructions, f.Rel)
 	}
 	if !r.path.Exists {
-		return nil, tool.Errorf(tool.NotFound, "%s", tool.Absent(r.path)).
-			Suggest(env.Workspace.Near(r.path, 5)...).WithHint("check the path, or find the file with glob")
+		return nil, env.Missing(r.path, "check the path, or find the file with glob")
 	}
 	res := &tool.Result{Title: "Read " + meta.Path, Metadata: meta, Trimmed: true}
 	var err error

@@ -1,7 +1,6 @@
 package files
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
 	"io/fs"
@@ -70,11 +69,7 @@ func (w *writeCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, er
 func (w *writeCall) Describe(env *tool.Env) map[string]any {
 	about := map[string]any{"file_path": w.path.Real, "exists": w.path.Exists, "size_bytes": 0, "line_count": 0}
 	if data, err := env.Workspace.ReadFile(w.path, maxFile); err == nil {
-		lines := bytes.Count(data, []byte("\n"))
-		if len(data) > 0 && data[len(data)-1] != '\n' {
-			lines++
-		}
-		about["size_bytes"], about["line_count"] = len(data), lines
+		about["size_bytes"], about["line_count"] = len(data), lineCount(data)
 	}
 	return about
 }

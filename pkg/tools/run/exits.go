@@ -12,21 +12,7 @@ import (
 // of their reader; these numbers are the same on every Unix. A shell reports
 // such a death of its last program as 128 and the number.
 func fatal(number int) string {
-	switch number {
-	case 4:
-		return "SIGILL"
-	case 6:
-		return "SIGABRT"
-	case 8:
-		return "SIGFPE"
-	case 9:
-		return "SIGKILL"
-	case 11:
-		return "SIGSEGV"
-	case 13:
-		return "SIGPIPE"
-	}
-	return ""
+	return map[int]string{4: "SIGILL", 6: "SIGABRT", 8: "SIGFPE", 9: "SIGKILL", 11: "SIGSEGV", 13: "SIGPIPE"}[number]
 }
 
 // exitMeaning explains a status other than 0 by the words of the command that it is

@@ -66,9 +66,9 @@ type jobsMeta struct {
 // Run implements tool.Call.
 func (c *jobsCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
 	meta := jobsMeta{Jobs: []jobLine{}}
-	err := c.collect(ctx, env, &meta, registry(env), "")
+	err := c.collect(ctx, &meta, registry(env), "")
 	for _, other := range c.others(env) {
-		_ = c.collect(ctx, env, &meta, &job.Registry{Session: other, Options: other.Options()}, other.ID())
+		_ = c.collect(ctx, &meta, &job.Registry{Session: other, Options: other.Options()}, other.ID())
 	}
 	var out strings.Builder
 	for _, j := range meta.Jobs {
@@ -102,7 +102,7 @@ func (c *jobsCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	return &tool.Result{Title: fmt.Sprintf("%d of %s running", meta.Running, tool.Count(int64(meta.Total), "job")), Output: out.String(), Metadata: meta}, err
 }
 
-func (c *jobsCall) collect(ctx context.Context, env *tool.Env, meta *jobsMeta, reg *job.Registry, name string) error {
+func (c *jobsCall) collect(ctx context.Context, meta *jobsMeta, reg *job.Registry, name string) error {
 	list, err := reg.List()
 	for _, i := range list {
 		if len(c.Status) == 0 && i.State == job.Aborted && !i.Kept || len(c.Status) > 0 && !slices.Contains(c.Status, string(i.State)) {

@@ -107,8 +107,7 @@ func (g *globCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	t := &g.prepared
 	switch {
 	case !t.dir.Exists:
-		return nil, tool.Errorf(tool.NotFound, "%s", tool.Absent(t.dir)).
-			Suggest(env.Workspace.Near(t.dir, 5)...).WithHint("check the path")
+		return nil, env.Missing(t.dir, "check the path")
 	case t.dir.Type != policy.Dir:
 		return nil, tool.Errorf(tool.BadInput, "%s is not a directory", tool.Shown(t.dir)).WithHint("name the directory to search, or read the file")
 	}

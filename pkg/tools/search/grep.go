@@ -224,8 +224,7 @@ func (g *grepCall) query(ctx context.Context, env *tool.Env) (rg.Query, error) {
 			if strings.ContainsAny(p.Real, "*?[{") {
 				hint = "path names files and directories; a glob of the files to search goes into include"
 			}
-			return q, tool.Errorf(tool.NotFound, "%s", tool.Absent(p)).
-				Suggest(env.Workspace.Near(p, 5)...).WithHint("%s", hint)
+			return q, env.Missing(p, hint)
 		}
 		q.Paths = append(q.Paths, p.Real)
 	}
@@ -300,7 +299,7 @@ func (g *grepCall) unknownType(err error) error {
 		names = append(names, t.Name)
 	}
 	for _, list := range g.Types {
-		for _, name := range strings.Split(list, ",") {
+		for name := range strings.SplitSeq(list, ",") {
 			if !slices.Contains(names, name) {
 				_ = e.Suggest(nearest.Words(name, names, 3)...)
 			}

@@ -92,8 +92,7 @@ const maxLsEntries = 1 << 20
 // Run implements tool.Call.
 func (l *lsCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
 	if !l.dir.Exists {
-		return nil, tool.Errorf(tool.NotFound, "%s", tool.Absent(l.dir)).
-			Suggest(env.Workspace.Near(l.dir, 5)...).WithHint("check the path, or find it with glob")
+		return nil, env.Missing(l.dir, "check the path, or find it with glob")
 	}
 	meta := &lsMeta{Path: tool.Shown(l.dir), Entries: []lsEntry{}, Skipped: []tool.Skipped{}}
 	if err := l.list(ctx, env, meta); err != nil {

@@ -157,8 +157,7 @@ func (o *outlineCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, err
 	meta := &outlineMeta{Symbols: []outlineSymbol{}, Broken: []outlinePartial{}, Skipped: []tool.Skipped{}}
 	for _, t := range o.targets {
 		if !t.path.Exists {
-			return nil, tool.Errorf(tool.NotFound, "%s", tool.Absent(t.path)).
-				Suggest(env.Workspace.Near(t.path, 5)...).WithHint("check the path, or find the file with glob")
+			return nil, env.Missing(t.path, "check the path, or find the file with glob")
 		}
 		meta.Paths = append(meta.Paths, tool.Shown(t.path))
 	}
