@@ -61,7 +61,7 @@ func compareGuide(t *testing.T, pattern string, prog *program, text []byte, from
 func TestGuideLikeSimulator(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	patterns := []string{`a+b|a`, `(?s)a.*?b|\n`, `\bfoo\b|o+$`, `(a|)+b|x*`, `\w+\s+\w+`, `^a|b$|\Ak|\z`, `(?:a*)*b|a`, `(?i)k+\b.|\B`}
-	for k := range 1500 {
+	for k := range 5000 {
 		pattern := patterns[k%len(patterns)]
 		if k >= len(patterns) && r.IntN(2) == 0 {
 			pattern = asciiPattern(r, 4)
@@ -82,6 +82,28 @@ func TestGuideLikeSimulator(t *testing.T) {
 			text = append(text, "\xc3o\xff"...)
 		}
 		compareGuide(t, pattern, prog, text, r.IntN(len(text)+1))
+	}
+}
+
+// TestAssertionBehindSkippedText: an assertion that failed where a match came to
+// nothing is looked at again where the next one may begin.
+func TestAssertionBehindSkippedText(t *testing.T) {
+	root := t.TempDir()
+	put(t, root, "f.txt", "ék\nx\n", "g.txt", "é kkz foo\n")
+	for pattern, want := range map[string]int64{`(?:k|)^x`: 1, `é?(?:kk|)\bfoo`: 1} {
+		for _, multi := range []bool{false, true} {
+			if r := find(t, Query{Root: root, Pattern: pattern, Multiline: multi}); r.Matches != want {
+				t.Errorf("%s, multiline %v: %d matches, want %d", pattern, multi, r.Matches, want)
+			}
+		}
+	}
+	tree, err := parsePattern(`(?:k|)^.`, false, false, false, true, false, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prog, _ := compile(tree, false)
+	if start, end, _, ok := newSimulator(prog, nil).find([]byte("ak\nx"), 1); !ok || start != 3 || end != 4 {
+		t.Errorf("%d %d %v, want 3 4", start, end, ok)
 	}
 }
 

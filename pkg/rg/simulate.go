@@ -78,6 +78,7 @@ func (s *simulator) find(text []byte, pos int) (start, end, looked int, ok bool)
 			if ok {
 				break
 			}
+			s.cur.clear() // it may hold marks of assertions that failed at another place
 			if i = s.skip(text, i); i < 0 {
 				break
 			}

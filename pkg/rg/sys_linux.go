@@ -177,7 +177,7 @@ func (d dirHandle) statName(buf *nameBuf, name string, follow bool) (fileStat, e
 }
 
 func newFileStat(st *syscall.Stat_t) fileStat {
-	s := fileStat{dev: uint64(st.Dev), ino: st.Ino, size: st.Size}
+	s := fileStat{dev: uint64(st.Dev), ino: st.Ino, size: st.Size} //nolint:unconvert // 32 bits wide on some machines
 	s.modified, s.changed = time.Unix(st.Mtim.Unix()), st.Ctim.Nano()
 	s.mode = fs.FileMode(st.Mode & 0o777)
 	for _, bit := range [...]struct {
