@@ -101,6 +101,7 @@ func newBlocks(lines []string) *blocks {
 			b.indent[i] = -1
 		}
 	}
+	b.indentTexts()
 	b.dropLabels()
 	return b
 }
@@ -200,21 +201,32 @@ func (b *blocks) head(i int) int {
 // end is the last line of the block that a line opens.
 func (b *blocks) end(head int) int {
 	last, n := head, b.indent[head]
-	inner := !isLabel(b.lines[head]) && (opens(b.lines[head]) || firstWord(b.lines[head]) == "case")
+	label := isLabel(b.lines[head])
+	inner := !label && (opens(b.lines[head]) || firstWord(b.lines[head]) == "case")
+	braced := 0 // labels with a brace, each with a closing line of its own
 	for i := b.after(head); i >= 0; i = b.after(i) {
 		switch {
 		case b.indent[i] > n:
 			last = i
-		case b.indent[i] < n:
+		case b.indent[i] < n, label && !strings.HasSuffix(strings.TrimSpace(b.lines[head]), "{"):
 			return last
 		case inner && isLabel(b.lines[i]):
-			last = i
+			if last = i; strings.HasSuffix(strings.TrimSpace(b.lines[i]), "{") {
+				braced++
+			}
 		case b.continues(i):
 			last = i
-			if closes(b.lines[i]) && !opens(b.lines[i]) {
+			if !closes(b.lines[i]) || opens(b.lines[i]) {
+				inner = opens(b.lines[i])
+				continue
+			}
+			if braced > 0 {
+				braced--
+				continue
+			}
+			if next := b.after(i); next < 0 || b.indent[next] != n || !isBranch(b.lines[next]) {
 				return last
 			}
-			inner = opens(b.lines[i])
 		default:
 			return last
 		}
@@ -241,7 +253,28 @@ func (b *blocks) run(i int) (first, last int) {
 // continues says that a line goes on with the statement above at its indent.
 func (b *blocks) continues(i int) bool {
 	t := strings.TrimSpace(b.lines[i])
-	return t == "{" || t == "begin" || closes(t) || hasWord("else elif elsif elseif except finally catch rescue ensure", firstWord(t))
+	if t == "{" {
+		return b.headed(i)
+	}
+	return t == "begin" || closes(t) || isBranch(t)
+}
+
+// headed says that a brace on a line of its own has a head above it: it is no
+// entry of a table, and no block of its own.
+func (b *blocks) headed(i int) bool {
+	up := b.before(i)
+	if up < 0 || b.indent[up] != b.indent[i] {
+		return true
+	}
+	t := strings.TrimSpace(b.lines[up])
+	return !strings.HasSuffix(t, ",") && !strings.HasSuffix(t, ";") && !strings.HasPrefix(t, "}")
+}
+
+// isBranch says that a line begins another branch of the statement above.
+func isBranch(line string) bool {
+	word := firstWord(line)
+	return hasWord("else elif elsif elseif except finally catch rescue ensure", word) ||
+		word == "while" && strings.HasSuffix(strings.TrimSpace(line), ";")
 }
 
 // closes says that a line ends a block, and maybe begins its next branch.
@@ -269,7 +302,7 @@ func isLabel(line string) bool {
 	case "case":
 		return strings.HasSuffix(t, ":") || strings.Contains(t, ": ")
 	case "when":
-		return true
+		return !strings.HasSuffix(t, "{")
 	case "default", "public", "private", "protected":
 		return strings.HasSuffix(t, ":") || strings.HasPrefix(t, "default:")
 	}

@@ -89,6 +89,13 @@ func TestBlock(t *testing.T) {
 		ruby   = "module M\n  def a\n    case x\n    when 1\n      one\n    when 2\n      two\n    end\n  end\n\n  def b\n    2\n  end\nend\n"
 		kernel = "int f(int a)\n{\n\tswitch (a) {\n\tcase 1:\n\t\tg();\n\t\tbreak;\n\tdefault:\n#ifdef X\n\t\th();\n#endif\n\t}\nout:\n\treturn 0;\n}\n\nint g(void)\n{\n\treturn 1;\n}\n"
 		yaml   = "a:\n  b:\n    c: 1\n    d: 2\n  e: 3\nf: 4\n"
+		allman = "void f()\n{\n    if (x)\n    {\n        a();\n    }\n    else if (y)\n    {\n        b();\n    }\n    else\n    {\n        c();\n    }\n    do\n    {\n        d();\n    }\n    while (z);\n    e();\n}\n"
+		table  = "var t = []entry{\n\t{\n\t\tname: \"a\",\n\t\tsize: 1,\n\t},\n\t{\n\t\tname: \"b\",\n\t},\n\t{\n\t\tname: \"c\",\n\t},\n}\n"
+		labels = "switch (x) {\ncase 1: {\n  a();\n}\ncase 2:\n  b();\ndefault:\n  c();\n}\nd();\n"
+		when   = "case x\nwhen 1\n  a\nwhen 2\n  b\nelse\n  c\nend\nd\n"
+		triple = "def f():\n    sql = \"\"\"\nselect 1\nfrom x\n\"\"\"\n    return sql\n\ndef g():\n    pass\n"
+		here   = "run() {\n  cat <<EOF\ntext at the left\nEOF\n  after\n}\nnext\n"
+		raw    = "const a = () => {\n  const t = `\nleft {\n`;\n  return t;\n};\nconst b = 1;\n"
 		golang = "func f(\n\ta int,\n) error {\n\treturn nil\n}\n\nvar x = 1\n"
 	)
 	h := BlockOptions{MaxLevels: 1, IncludeHeader: true}
@@ -115,6 +122,27 @@ func TestBlock(t *testing.T) {
 		{"all keys above", yaml, 3, BlockOptions{}, 1, 5},
 		{"a head of several lines", golang, 4, h, 1, 5},
 		{"a parameter", golang, 2, h, 1, 5},
+		{"if of Allman", allman, 5, BlockOptions{MaxLevels: 1}, 3, 14},
+		{"else if of Allman", allman, 9, BlockOptions{MaxLevels: 1}, 3, 14},
+		{"else of Allman", allman, 13, BlockOptions{MaxLevels: 1}, 3, 14},
+		{"do and while of Allman", allman, 17, BlockOptions{MaxLevels: 1}, 15, 19},
+		{"all of it", allman, 13, BlockOptions{}, 1, 21},
+		{"the first entry", table, 3, BlockOptions{MaxLevels: 1}, 2, 5},
+		{"a later entry", table, 7, BlockOptions{MaxLevels: 1}, 6, 8},
+		{"the last entry", table, 10, BlockOptions{MaxLevels: 1}, 9, 11},
+		{"the table", table, 10, BlockOptions{MaxLevels: 2}, 1, 12},
+		{"a label with braces", labels, 3, BlockOptions{MaxLevels: 1}, 2, 4},
+		{"a label", labels, 6, BlockOptions{MaxLevels: 1}, 5, 6},
+		{"the default", labels, 8, BlockOptions{MaxLevels: 1}, 7, 8},
+		{"the switch around the default", labels, 8, BlockOptions{MaxLevels: 2}, 1, 9},
+		{"the switch around a brace", labels, 3, BlockOptions{MaxLevels: 2}, 1, 9},
+		{"a when", when, 3, BlockOptions{MaxLevels: 1}, 2, 3},
+		{"the last when", when, 5, BlockOptions{MaxLevels: 1}, 4, 5},
+		{"the case around it", when, 5, BlockOptions{MaxLevels: 2}, 1, 8},
+		{"a text at the left", triple, 6, BlockOptions{MaxLevels: 1}, 1, 6},
+		{"within a text at the left", triple, 3, BlockOptions{}, 1, 6},
+		{"a here-document", here, 5, BlockOptions{MaxLevels: 1}, 1, 6},
+		{"a template", raw, 5, BlockOptions{MaxLevels: 1}, 1, 6},
 		{"one line", golang, 7, h, 7, 7},
 		{"beyond the end", golang, 99, h, 7, 8},
 	} {
