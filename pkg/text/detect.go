@@ -18,9 +18,10 @@ const sampleMax = 64 << 10
 // zero bytes mean UTF-16 or UTF-32 where the characters make sense, else binary;
 // valid UTF-8 is "utf-8" (ASCII, too), as is UTF-8 with few damaged bytes; many
 // control bytes mean binary. What is left is some legacy encoding, judged by how
-// common the characters are that it would show: shift_jis, euc-jp, gbk, euc-kr,
-// big5, windows-1251, koi8-r and ibm866 must score clearly better than western
-// text, otherwise it is iso-8859-1, or windows-1252 when there are bytes from
+// common the characters are that it would show: shift_jis, euc-jp, gbk, gb18030,
+// euc-kr, big5, windows-1251, koi8-r and ibm866 must score clearly better than
+// western text; windows-1250 and iso-8859-2 need characters that make no sense
+// in it. Otherwise it is iso-8859-1, or windows-1252 when there are bytes from
 // 0x80 to 0x9f and all of them have a meaning there. A short sample gives a low Confidence.
 func Detect(sample []byte, whole bool) Encoding {
 	if e, ok := detectBOM(sample); ok {
@@ -219,6 +220,9 @@ func detectLegacy(sample []byte, whole bool) Encoding {
 	}
 	best.Confidence = confidence(score, second, evidence)
 	if score == latin {
+		if name := detectCentral(b); name != "" {
+			return Encoding{name, 0.6}
+		}
 		// Its Polish, Turkish and other siblings cannot be told from it.
 		best.Confidence = min(best.Confidence, 0.6)
 	}

@@ -49,6 +49,7 @@ func multibytes() []multibyte {
 	}
 	return []multibyte{
 		{"gbk", chinese(commonHans)},
+		{"gb18030", chinese(commonHans)}, // what gbk cannot read: it has characters of four bytes
 		{"big5", chinese(commonHant)},
 		{"shift_jis", weighJapanese},
 		{"euc-jp", weighJapanese},

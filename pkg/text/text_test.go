@@ -118,9 +118,41 @@ func TestDetectTiny(t *testing.T) {
 	}
 }
 
+func TestDetectCentral(t *testing.T) {
+	for text, want := range map[string]string{
+		"Zażółć gęślą jaźń. Proszę wybrać plik, który został usunięty.\n": "central",
+		"// wczytuje dane użytkownika i zapisuje błędy\n":                 "central",
+		"Příliš žluťoučký kůň úpěl ďábelské ódy, což je věta.\n":          "central",
+		"Árvíztűrő tükörfúrógép, és még több szöveg következik.\n":        "central",
+		"L'été où les élèves naïfs ont reçu le même gâteau à Noël.\n":     "",
+		"Größe, Übermaß und Ärger; schöne Grüße aus Köln.\n":              "",
+		"El niño pidió ¿qué? y comió más piña. ¡Sí! 25 m² o 3³.\n":        "",
+		"Não há ações nem opções à mão; são três irmãos.\n":               "",
+		"Blåbærgrød på øen, smørrebrød è già così più perché.\n":          "",
+		"10 ±3 %, 5 µm, £20, ¼ cup, 90°\n":                                "",
+	} {
+		for _, name := range []string{"windows-1250", "iso-8859-2", "windows-1252", "iso-8859-1"} {
+			e, _ := Lookup(name)
+			data, err := e.Encode([]byte(text))
+			if err != nil || (want == "") == (name == "windows-1250" || name == "iso-8859-2") {
+				continue
+			}
+			got := Detect(data, true)
+			if back, _ := got.Decode(data); want != "" && string(back) != text || want == "" && got.Name != "iso-8859-1" && got.Name != "windows-1252" {
+				t.Errorf("%s of %q: %+v", name, text, got)
+			}
+		}
+	}
+	e, _ := Lookup("gb18030")
+	data, _ := e.Encode([]byte("读取文件的时候发生错误，请检查设置。㐀𠀀 用户可以重新选择文件。\n"))
+	if got := Detect(data, true); got.Name != "gb18030" {
+		t.Errorf("gb18030: %+v", got)
+	}
+}
+
 func TestDetectDoesNotGuessWhatItDoesNotKnow(t *testing.T) {
 	for name, text := range map[string]string{
-		"windows-1250": "Zażółć gęślą jaźń. Proszę wybrać plik.\n", "windows-1253": "Αυτό είναι ένα ελληνικό κείμενο.\n",
+		"windows-1253": "Αυτό είναι ένα ελληνικό κείμενο.\n",
 		"windows-1255": "זהו טקסט בעברית לבדיקת קידוד\n", "ibm437": "╔════╗\n║ hi ║\n╚════╝\n",
 	} {
 		e, _ := Lookup(name)
