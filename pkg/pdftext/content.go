@@ -45,7 +45,7 @@ type glyph struct {
 
 const (
 	// maxGlyphs bounds the characters of one page.
-	maxGlyphs = 2_000_000
+	maxGlyphs = 300_000
 
 	// maxStates bounds how deep a page may save its state.
 	maxStates = 200

@@ -8,8 +8,9 @@ import (
 	"io"
 )
 
-// maxStream is the size in bytes up to which one stream is unpacked: 64 MiB.
-const maxStream = 64 << 20
+// maxStream is the size in bytes up to which one stream is unpacked: 16 MiB.
+// Pictures, which are larger, are not unpacked.
+const maxStream = 16 << 20
 
 // errPicture says that a stream holds a picture.
 var errPicture = errors.New("a picture")
@@ -47,6 +48,7 @@ func (d *Document) unpack(s *stream) ([]byte, error) {
 		default:
 			return nil, fmt.Errorf("%w: unknown filter %q", ErrFormat, filter)
 		}
+		d.cut = d.cut || len(data) >= limit
 		if filter[0] == 'F' || filter[0] == 'L' {
 			data = d.unpredict(data, param)
 		}

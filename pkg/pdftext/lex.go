@@ -30,6 +30,16 @@ type lexer struct {
 	pos  int
 	refs bool // "1 0 R" is a reference; not so in content streams
 	work *work
+	kept int // parts that the object being read holds
+}
+
+// maxKept bounds the parts of one object, those of its parts included: what
+// is behind them is read, and not kept.
+const maxKept = 500_000
+
+func (l *lexer) keeps() bool {
+	l.kept++
+	return l.kept <= maxKept
 }
 
 // A work counts what reading a document has cost, so that no document can make
@@ -68,7 +78,10 @@ func (l *lexer) skip() {
 
 // next reads one object or operator; false at the end, or when the work is
 // spent.
-func (l *lexer) next() (any, bool) { return l.object(0) }
+func (l *lexer) next() (any, bool) {
+	l.kept = 0
+	return l.object(0)
+}
 
 func (l *lexer) object(depth int) (any, bool) {
 	l.skip()
@@ -194,7 +207,9 @@ func (l *lexer) array(depth int) array {
 		if op, is := v.(operator); is && (op == "endobj" || op == ">>") {
 			return list
 		}
-		list = append(list, v)
+		if l.keeps() {
+			list = append(list, v)
+		}
 	}
 }
 
@@ -213,7 +228,9 @@ func (l *lexer) dict(depth int) dict {
 		if !ok || v == operator(">>") {
 			return d
 		}
-		d[key] = v
+		if l.keeps() {
+			d[key] = v
+		}
 	}
 }
 

@@ -43,6 +43,7 @@ type Document struct {
 	pages   []dict
 	fonts   map[ref]*font
 	rebuilt bool
+	cut     bool // a stream was unpacked only in part
 }
 
 // A place is where an object is.
@@ -193,6 +194,7 @@ type Page struct {
 	Text     string // lines, each with its end
 	Pictures int    // that were drawn; their letters are not in Text
 	Unknown  int    // characters of which the file does not say what they mean
+	Cut      bool   // it holds more than is read
 }
 
 // Page reads one page, counted from 1. The error is ErrTooMuch, or that of the
@@ -202,6 +204,7 @@ func (d *Document) Page(ctx context.Context, n int) (Page, error) {
 		return Page{}, fmt.Errorf("%w: there is no page %d", ErrFormat, n)
 	}
 	page := d.pages[n-1]
+	d.cut = false
 	p := &painter{d: d, ctx: ctx}
 	var content []byte
 	for _, part := range d.list(page["Contents"]) {
@@ -216,7 +219,7 @@ func (d *Document) Page(ctx context.Context, n int) (Page, error) {
 		}
 	}
 	p.run(content, d.dict(page["Resources"]), newState(), 0)
-	out := Page{Text: layout(p.glyphs), Pictures: p.pictures, Unknown: p.unknown}
+	out := Page{Text: layout(p.glyphs), Pictures: p.pictures, Unknown: p.unknown, Cut: d.cut}
 	switch {
 	case ctx.Err() != nil:
 		return out, ctx.Err()

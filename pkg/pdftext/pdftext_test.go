@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -312,4 +313,39 @@ func FuzzOpen(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestBombs reads small files that unpack to much, within bounded memory.
+func TestBombs(t *testing.T) {
+	for name, part := range map[string]string{
+		"arrays": "[", "dictionaries": "<</a 1>> ", "numbers": "1 ",
+		"letters": "BT /F 1 Tf (aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa) Tj ", "moves": "BT /F 1 Tf 1 1 Td (a) Tj ",
+	} {
+		data := page(strings.Repeat(part, 50<<20/len(part)), helv, "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>")
+		runtime.GC()
+		var most uint64
+		done := make(chan struct{})
+		watched := make(chan struct{})
+		go func() {
+			defer close(watched)
+			for {
+				var m runtime.MemStats
+				runtime.ReadMemStats(&m)
+				most = max(most, m.HeapAlloc)
+				select {
+				case <-done:
+					return
+				case <-time.After(5 * time.Millisecond):
+				}
+			}
+		}()
+		if d, err := Open(data); err == nil {
+			_, _ = d.Page(t.Context(), 1)
+		}
+		close(done)
+		<-watched
+		if most > 180<<20 {
+			t.Errorf("%s: %d MB for a file of %d kB", name, most>>20, len(data)>>10)
+		}
+	}
 }

@@ -48,6 +48,7 @@ var magics = [...]magic{
 	{"!<arch>\n", 0, "application/x-archive", "an ar archive", true},
 	{"SQLite format 3\x00", 0, "application/vnd.sqlite3", "a SQLite database", false},
 	{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 0, "application/x-ole-storage", "an old Office document", false},
+	{"PAR1", 0, "application/vnd.apache.parquet", "a Parquet table", true},
 	{"OggS\x00", 0, "audio/ogg", "Ogg audio", false},
 	{"fLaC\x00", 0, "audio/flac", "FLAC audio", false},
 	{"ID3", 0, "audio/mpeg", "MP3 audio", true},

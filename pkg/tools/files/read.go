@@ -205,8 +205,7 @@ func (r *readCall) file(ctx context.Context, env *tool.Env, meta *readMeta, res 
 	enc := text.Detect(head, whole)
 	if enc.Name == "binary" {
 		_, why := text.Binary(head)
-		return tool.Errorf(tool.Binary, "%s is binary: %s", meta.Path, why).
-			WithHint("look at it with bash, for example: file %[1]s; xxd %[1]s | head; strings %[1]s", tool.QuoteFile(meta.Path))
+		return binaryError(meta, why)
 	}
 	meta.Encoding, meta.Newline = enc.Name, text.Newline(head)
 	if meta.TotalBytes <= wholeFile {
@@ -227,6 +226,34 @@ func unblock(ctx context.Context, f *os.File) (stop func() bool) {
 	return context.AfterFunc(ctx, func() { _ = f.SetReadDeadline(time.Unix(1, 0)) })
 }
 
+// binaryError says how to look into a file that is no text.
+func binaryError(meta *readMeta, why string) error {
+	how := "file %[1]s; xxd %[1]s | head; strings %[1]s"
+	for _, known := range [...]struct{ mime, how string }{
+		{"wordprocessingml", "pandoc -t plain %[1]s, or without it: unzip -p %[1]s word/document.xml | sed 's/<[^>]*>/ /g'"},
+		{"spreadsheetml", "python3 with openpyxl, or without it: unzip -p %[1]s xl/sharedStrings.xml xl/worksheets/sheet1.xml"},
+		{"presentationml", "unzip -p %[1]s 'ppt/slides/slide*.xml' | sed 's/<[^>]*>/ /g'"},
+		{"opendocument", "pandoc -t plain %[1]s, or without it: unzip -p %[1]s content.xml | sed 's/<[^>]*>/ /g'"},
+		{"epub", "unzip -l %[1]s, and unzip -p %[1]s for one of its files"},
+		{"ole-storage", "libreoffice --headless --convert-to pdf %[1]s, and read that"},
+		{"sqlite", "sqlite3 %[1]s .schema, and sqlite3 -header %[1]s 'select * from TABLE limit 20'"},
+		{"parquet", "python3 -c 'import pandas; print(pandas.read_parquet(\"%[1]s\").head())'"},
+		{"application/zip", "unzip -l %[1]s, and unzip -p %[1]s for one of its files"},
+		{"java-archive", "unzip -l %[1]s, and unzip -p %[1]s for one of its files"},
+		{"gzip", "zcat %[1]s | head, or tar tzf %[1]s for an archive"},
+		{"x-tar", "tar tf %[1]s, and tar xOf %[1]s for one of its files"},
+		{"x-xz", "xzcat %[1]s | head"},
+		{"zstd", "zstdcat %[1]s | head"},
+		{"bzip2", "bzcat %[1]s | head"},
+	} {
+		if strings.Contains(meta.MIMEType, known.mime) {
+			how = known.how
+			break
+		}
+	}
+	return tool.Errorf(tool.Binary, "%s is binary: %s", meta.Path, why).WithHint("look at it with bash, for example: "+how, tool.QuoteFile(meta.Path))
+}
+
 // attachable tells the types that models look at themselves.
 func attachable(mime string) bool {
 	switch mime {
@@ -241,7 +268,7 @@ func (r *readCall) small(ctx context.Context, data []byte, meta *readMeta, res *
 	enc := text.Detect(data, true)
 	if enc.Name == "binary" {
 		_, why := text.Binary(data)
-		return tool.Errorf(tool.Binary, "%s is binary: %s", meta.Path, why).WithHint("look at it with bash, for example: xxd %s | head", tool.QuoteFile(meta.Path))
+		return binaryError(meta, why)
 	}
 	decoded, _ := enc.Decode(data)
 	meta.Encoding, meta.Newline = enc.Name, text.Newline(decoded)

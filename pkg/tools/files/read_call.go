@@ -20,11 +20,17 @@ const (
 	// maxAttachment is the size in bytes of the largest image or PDF file that
 	// is attached: 10 MiB.
 	maxAttachment = 10 << 20
+
+	// maxImageBytes is the size in bytes of the largest image that is attached
+	// as it is: 3.75 MB, which are 5 MB in base64, as the strictest maker of
+	// models has it.
+	maxImageBytes = 3_750_000
 )
 
 type readCall struct {
 	Path                           string
 	Offset, Limit                  int
+	EndLine                        int
 	Tail                           int
 	Ranges                         []string
 	Symbol                         string
@@ -50,8 +56,9 @@ type readCall struct {
 // Params implements tool.Call.
 func (r *readCall) Params(p *param.Set) {
 	p.Path(&r.Path, "path", param.File, "the file or directory").Required().Arg().Alias("file_path", "filePath", "filename", "file")
-	p.Int(&r.Offset, "offset", "the first line to show, counting from 1").Between(1, 1<<50).Alias("start_line", "line")
+	p.Int(&r.Offset, "offset", "the first line to show, counting from 1").Between(1, 1<<50).Alias("start_line", "startLine", "line_start", "line")
 	r.limit = p.Int(&r.Limit, "limit", "most lines to show").Between(1, 100_000)
+	p.Int(&r.EndLine, "end_line", "the last line to show, instead of a limit").Between(0, 1<<50).Shown("limit").Alias("endLine", "line_end", "end").Unlisted()
 	p.Int(&r.Tail, "tail", "show the last lines, this many, instead").Between(0, 100_000).Shown("off")
 	p.Strings(&r.Ranges, "ranges", "several parts instead, as 10-20, 50- or 7").Alias("range", "lines", "line_ranges")
 	p.String(&r.Symbol, "symbol", "show this function, type or heading instead, as Server.Close")
@@ -78,8 +85,9 @@ type readMeta struct {
 	TotalBytes   int64    `json:"total_bytes"`
 	Truncated    bool     `json:"truncated"`
 	NextOffset   int64    `json:"next_offset,omitempty"`
-	LongLines    int      `json:"long_lines,omitempty"` // shown lines that were cut
-	Version      string   `json:"version,omitempty"`    // absent for files of more than 16 MiB
+	LongLines    int      `json:"long_lines,omitempty"`    // shown lines that were cut
+	Invalid      int      `json:"invalid_lines,omitempty"` // shown lines with bytes that are not UTF-8
+	Version      string   `json:"version,omitempty"`       // absent for files of more than 16 MiB
 	Encoding     string   `json:"encoding,omitempty"`
 	Newline      string   `json:"newline,omitempty"`
 	FinalNewline *bool    `json:"final_newline,omitempty"`
@@ -129,6 +137,9 @@ func (r *readCall) check() (err error) {
 	if r.AnchorLine > 0 {
 		r.Mode = "indentation" // what else could it be for
 	}
+	if r.EndLine > 0 && r.EndLine < r.Offset {
+		return tool.Errorf(tool.BadInput, "end_line %d is before line %d", r.EndLine, r.Offset).WithHint("give an end_line from %d on", r.Offset)
+	}
 	var asked []string
 	for _, way := range []struct {
 		name string
@@ -139,6 +150,7 @@ func (r *readCall) check() (err error) {
 		{"symbol", r.Symbol != ""},
 		{"mode=indentation", r.Mode == "indentation"},
 		{"offset", r.Offset > 1 && r.Mode != "indentation"},
+		{"end_line", r.EndLine > 0 && r.Offset == 1},
 	} {
 		if way.is {
 			asked = append(asked, way.name)
@@ -204,6 +216,8 @@ func (r *readCall) most(env *tool.Env) int {
 	switch {
 	case r.Tail > 0:
 		most = r.Tail
+	case r.EndLine > 0:
+		most = r.EndLine - r.Offset + 1
 	case r.limit.Given():
 		most = r.Limit
 	}
@@ -226,6 +240,8 @@ type readNotebook struct {
 	Language string         `json:"language"`
 	Cells    []notebookCell `json:"cells"`
 	LeftOut  int            `json:"images_left_out,omitempty"` // too many or too large to be attached
+
+	trimmed bool // an output is not shown as a whole
 }
 
 type notebookCell struct {
@@ -243,6 +259,7 @@ type readPDF struct {
 	Error    string      `json:"error,omitempty"` // why there is no text, or not all
 	Attached bool        `json:"attached"`
 	texts    []pdfSource // of Shown
+	cut      bool        // of a page not all was read
 }
 
 type pdfPage struct {

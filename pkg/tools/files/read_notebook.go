@@ -61,6 +61,7 @@ func (r *readCall) notebook(decoded []byte, meta *readMeta, res *tool.Result, en
 		room -= int64(len(p.image.Content))
 		res.Attachments = append(res.Attachments, p.image)
 	}
+	meta.Truncated = meta.Truncated || meta.Notebook.LeftOut > 0 || meta.Notebook.trimmed
 	if meta.Notebook.LeftOut > 0 {
 		res.Output += fmt.Sprintf("[%s left out: too many or too large]\n", tool.Count(int64(meta.Notebook.LeftOut), "image"))
 	}
@@ -91,7 +92,9 @@ func renderNotebook(n *notebook.Notebook, meta *readNotebook, name string) (stri
 			}
 			s.add(fmt.Sprintf("[output of cell %d: %s]", i+1, what))
 			if o.Text != "" {
-				s.add(trimOutput(o.Text))
+				text, cut := trimOutput(o.Text)
+				meta.trimmed = meta.trimmed || cut
+				s.add(text)
 			}
 			for _, img := range o.Images {
 				file := fmt.Sprintf("%s-cell%d-%d.%s", name, i+1, len(images)+1, strings.TrimPrefix(img.MIMEType, "image/"))
@@ -110,10 +113,10 @@ func renderNotebook(n *notebook.Notebook, meta *readNotebook, name string) (stri
 }
 
 // trimOutput leaves the beginning and the end of a long output.
-func trimOutput(text string) string {
+func trimOutput(text string) (shown string, trimmed bool) {
 	if len(text) <= maxOutputBytes && strings.Count(text, "\n") <= maxOutputLines {
-		return text
+		return text, false
 	}
 	cut := truncate.String(text, truncate.Options{Limits: truncate.Limits{Lines: maxOutputLines, Bytes: maxOutputBytes, LineChars: 1000}})
-	return cut.Text
+	return cut.Text, cut.Truncated
 }

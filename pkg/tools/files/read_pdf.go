@@ -69,6 +69,7 @@ func (r *readCall) pdf(ctx context.Context, f *os.File, head []byte, meta *readM
 	if err := r.rendered(meta.PDF.render(), meta, res, env); err != nil {
 		return err
 	}
+	meta.Truncated = meta.Truncated || meta.PDF.cut || meta.PDF.Error != "" || len(r.pages) == 0 && meta.PDF.NextPage > 0
 	res.Output += attached + r.pdfFooter(meta.PDF)
 	return nil
 }
@@ -131,6 +132,10 @@ func (m *readPDF) add(n int, page pdftext.Page) {
 	}
 	if page.Unknown > 0 {
 		notes = append(notes, tool.Count(int64(page.Unknown), "character")+" without a meaning, shown as \ufffd")
+	}
+	if page.Cut {
+		notes = append(notes, "not all of it was read")
+		m.cut = true
 	}
 	note := ""
 	if len(notes) > 0 {

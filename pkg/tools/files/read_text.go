@@ -26,12 +26,14 @@ func (r *readCall) show(ctx context.Context, decoded []byte, meta *readMeta, res
 	if err != nil {
 		return err
 	}
-	for i, s := range spans {
-		if s.first > total && (s.first > 1 || i > 0) {
-			return behind(meta.Path, s.first, total)
-		}
+	spans, missing, err := within(spans, total, meta)
+	if err != nil {
+		return err
 	}
-	return r.page(text.NewLineReader(bytes.NewReader(decoded), o), spans, meta, res, env)
+	if err = r.page(text.NewLineReader(bytes.NewReader(decoded), o), spans, meta, res, env); err == nil {
+		res.Output += missing
+	}
+	return err
 }
 
 // large shows a part of a file without holding it, or reading behind the part.
@@ -99,7 +101,7 @@ func (r *readCall) page(lines *text.LineReader, spans []span, meta *readMeta, re
 			break
 		}
 	}
-	meta.LongLines = p.w.long
+	meta.LongLines, meta.Invalid = p.w.long, p.w.invalid
 	if p.more {
 		meta.Truncated, meta.NextOffset = true, p.at
 	}
@@ -107,6 +109,10 @@ func (r *readCall) page(lines *text.LineReader, spans []span, meta *readMeta, re
 		meta.Truncated = true
 	}
 	res.Output = p.w.b.String() + r.footer(meta, spans, p.at)
+	if p.w.invalid > 0 {
+		res.Output += fmt.Sprintf("[bytes that are not UTF-8 are shown as \ufffd, on %s]\n", tool.Count(int64(p.w.invalid), "line"))
+	}
+	meta.Truncated = meta.Truncated || p.w.long > 0
 	return nil
 }
 
@@ -132,6 +138,9 @@ func (p *pager) span(s span, titled bool) error {
 		if errors.Is(err, io.EOF) {
 			if p.at == s.first && s.first > 1 {
 				return behind(p.meta.Path, s.first, s.first-1)
+			}
+			if titled && s.last > 0 && p.meta.TotalLines == nil {
+				fmt.Fprintf(&p.w.b, "[the file ends with line %d]\n", p.at-1)
 			}
 			if p.meta.TotalLines == nil && s.first > 0 {
 				total := p.at - 1
@@ -201,12 +210,13 @@ func restOf(spans []span, next int64) string {
 
 // A pageWriter prints numbered lines as long as there is room.
 type pageWriter struct {
-	call  *readCall
-	chars int // of a line
-	room  int // bytes that are left
-	long  int // lines that were cut
-	any   bool
-	b     strings.Builder
+	call    *readCall
+	chars   int // of a line
+	room    int // bytes that are left
+	long    int // lines that were cut
+	invalid int // lines with bytes that are not UTF-8
+	any     bool
+	b       strings.Builder
 }
 
 // title prints what lines follow.
@@ -221,6 +231,9 @@ func (w *pageWriter) title(s span) {
 
 // line prints one line, or reports that it does not fit. The first always does.
 func (w *pageWriter) line(number int64, l text.Line) bool {
+	if !utf8.Valid(l.Text) {
+		w.invalid++
+	}
 	text := w.cut(strings.ToValidUTF8(string(l.Text), "\ufffd"), l)
 	row := w.number(number) + text + "\n"
 	if w.room -= len(row); w.room < 0 && w.any {
@@ -283,12 +296,34 @@ func (r *readCall) rendered(lines string, meta *readMeta, res *tool.Result, env 
 	case len(spans) == 0:
 		spans = []span{{first: int64(r.Offset)}}
 	}
+	spans, missing, err := within(spans, total, meta)
+	if err != nil {
+		return err
+	}
+	if err = r.page(text.NewLineReader(strings.NewReader(lines), o), spans, meta, res, env); err == nil {
+		res.Output += missing
+	}
+	return err
+}
+
+// within leaves of spans what a text of so many lines has, and says what it does
+// not have. It is an error where nothing is left.
+func within(spans []span, total int64, meta *readMeta) (some []span, missing string, err error) {
 	for i, s := range spans {
-		if s.first > total && (s.first > 1 || i > 0) {
-			return behind(meta.Path, s.first, total)
+		switch {
+		case s.first <= total || s.first == 1 && i == 0:
+			if s.last > total {
+				missing = fmt.Sprintf("[the file has %s; there is none from %d to %d]\n", tool.Count(total, "line"), max(total+1, s.first), s.last)
+				s.last = max(total, s.first)
+			}
+			some = append(some, s)
+		case len(some) == 0:
+			return nil, "", behind(meta.Path, s.first, total)
+		default:
+			missing = fmt.Sprintf("[the file has %s; there is none from %d on]\n", tool.Count(total, "line"), s.first)
 		}
 	}
-	return r.page(text.NewLineReader(strings.NewReader(lines), o), spans, meta, res, env)
+	return some, missing, nil
 }
 
 // showed reports whether a line of a rendered file is among those shown.
