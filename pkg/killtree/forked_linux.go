@@ -7,11 +7,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"runtime"
-	"strconv"
 	"syscall"
 
 	"github.com/agentkit-go/agentkit/pkg/fork"
@@ -441,12 +439,12 @@ func (b *forked) firstPlan(link, ours int, users bool, o Options) *fork.Plan {
 	p.Do("setsid", unix.SYS_SETSID)
 	p.Try("making /proc private", 0, unix.SYS_MOUNT, "", "/proc", "", unix.MS_PRIVATE, "")
 	p.Do("mounting /proc", unix.SYS_MOUNT, "proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
-	// Files named after a PID must not meet when every tree counts from 1.
 	fd := p.Cell()
-	last := strconv.AppendInt(nil, 1000+rand.Int64N(28_000), 10)
-	p.Try("opening ns_last_pid", 2, unix.SYS_OPENAT, unix.AT_FDCWD, "/proc/sys/kernel/ns_last_pid", unix.O_WRONLY|unix.O_CLOEXEC, 0).Keeps(fd)
-	p.Try("choosing a PID", 0, unix.SYS_WRITE, fd, last, len(last))
-	p.Close(fd)
+	for _, set := range pidSettings(o.MaxProcesses) {
+		p.Try("opening "+set.file, 2, unix.SYS_OPENAT, unix.AT_FDCWD, set.file, unix.O_WRONLY|unix.O_CLOEXEC, 0).Keeps(fd)
+		p.Try("choosing PIDs", 0, unix.SYS_WRITE, fd, set.value, len(set.value))
+		p.Close(fd)
+	}
 	p.Init(link, InitName)
 	return p
 }

@@ -83,8 +83,9 @@ type Options struct {
 	NoUserNamespace bool
 	// NoFork has the stage always be the program started again.
 	NoFork bool
-	// MaxProcesses bounds the processes and threads of the tree where the
-	// method can, which is cgroup with the pids controller; 0 for no bound.
+	// MaxProcesses bounds the processes and threads of the tree where the method
+	// can, root's too: cgroup with the pids controller, and a PID namespace since
+	// Linux 6.14. 0 is for no bound.
 	MaxProcesses int
 }
 

@@ -3,7 +3,6 @@ package killtree
 import (
 	"errors"
 	"io"
-	"math/rand/v2"
 	"os"
 	"os/signal"
 	"runtime"
@@ -153,8 +152,9 @@ func (p *init1) enterNamespaces() error {
 	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
 		return err
 	}
-	// Files named after a PID must not meet when every tree counts from 1.
-	_ = os.WriteFile("/proc/sys/kernel/ns_last_pid", strconv.AppendInt(nil, 1000+rand.Int64N(28_000), 10), 0)
+	for _, set := range pidSettings(p.most) {
+		_ = os.WriteFile(set.file, []byte(set.value), 0)
+	}
 	if p.method == UserNamespace && !p.keep {
 		return unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
 	}

@@ -45,6 +45,9 @@ type testSpec struct {
 type Limits struct {
 	TimeoutMS   int // milliseconds
 	OutputBytes int
+	Processes   int // that a confined command may have at a time, threads counted
+	FileBytes   int // of one file that it writes
+	MemoryBytes int // of one process of it
 }
 
 // A reader turns nodes into a fileSpec and collects what is wrong.
@@ -105,6 +108,9 @@ func limitFields() []field {
 	return []field{
 		{"timeout_ms", func(r *reader, n *node) { r.limits.TimeoutMS = r.count(n) }},
 		{"output_bytes", func(r *reader, n *node) { r.limits.OutputBytes = r.count(n) }},
+		{"processes", func(r *reader, n *node) { r.limits.Processes = r.count(n) }},
+		{"file_bytes", func(r *reader, n *node) { r.limits.FileBytes = r.count(n) }},
+		{"memory_bytes", func(r *reader, n *node) { r.limits.MemoryBytes = r.count(n) }},
 	}
 }
 

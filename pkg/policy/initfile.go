@@ -70,7 +70,7 @@ deny:
 
 # network: {default: deny, allow: [proxy.golang.org]}
 # env: {pass: [GOPROXY], drop: ["*_TOKEN"]}
-# limits: {timeout_ms: 120000, output_bytes: 51200}
+# limits: {timeout_ms: 120000, output_bytes: 51200, processes: 2000, memory_bytes: 4000000000}
 
 # Checked whenever the policy is loaded; a wrong expectation refuses it.
 # tests:

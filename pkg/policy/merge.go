@@ -90,7 +90,10 @@ func (p *Policy) mergeLimits(l Limits) {
 		}
 		return a
 	}
-	p.limits = Limits{least(p.limits.TimeoutMS, l.TimeoutMS), least(p.limits.OutputBytes, l.OutputBytes)}
+	p.limits = Limits{
+		TimeoutMS: least(p.limits.TimeoutMS, l.TimeoutMS), OutputBytes: least(p.limits.OutputBytes, l.OutputBytes),
+		Processes: least(p.limits.Processes, l.Processes), FileBytes: least(p.limits.FileBytes, l.FileBytes), MemoryBytes: least(p.limits.MemoryBytes, l.MemoryBytes),
+	}
 }
 
 // mergeRules compiles a file's rules. What an untrusted file allows sleeps.

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -55,11 +56,54 @@ func hostMessages() []string {
 	}
 }
 
+// limitMessages are what the kernel's refusals for one of Config.Limits read like, and
+// the key of the policy that sets it.
+func limitMessages() [][2]string {
+	const processes, file, memory = "processes", "file_bytes", "memory_bytes"
+	return [][2]string{
+		{"fork: retry: resource temporarily unavailable", processes},
+		{"cannot fork", processes},
+		{"can't fork", processes},
+		{"fork: resource temporarily unavailable", processes},
+		{"blockingioerror: [errno 11]", processes},
+		{"can't start new thread", processes},
+		{"failed to create new os thread", processes},
+		{"fork/exec", processes},
+		{"eagain", processes},
+		{"file too large", file},
+		{"file size limit exceeded", file},
+		{"efbig", file},
+		{"cannot allocate memory", memory},
+		{"out of memory", memory},
+		{"memoryerror", memory},
+	}
+}
+
+// explainLimit tells which limit a message is about.
+func (c *Config) explainLimit(low string) (Denial, bool) {
+	most := map[string]int64{"processes": int64(c.Limits.Processes), "file_bytes": c.Limits.File, "memory_bytes": c.Limits.Memory}
+	for _, m := range limitMessages() {
+		n := most[m[1]]
+		if n <= 0 || !strings.Contains(low, m[0]) || m[0] == "fork/exec" && !strings.Contains(low, "resource temporarily unavailable") {
+			continue
+		}
+		return Denial{
+			Kind: DeniedLimit, Path: m[1], Why: "a confined command may have " + map[string]string{
+				"processes": fmt.Sprintf("%d processes and threads", n), "file_bytes": fmt.Sprintf("files of %d bytes", n), "memory_bytes": fmt.Sprintf("%d bytes of memory in a process", n),
+			}[m[1]], Allow: fmt.Sprintf("limits: {%s: %d}", m[1], 2*n),
+		}, true
+	}
+	return Denial{}, false
+}
+
 func (c *Config) explainLine(line, dir string) (Denial, bool) {
 	if len(line) > maxMessage {
 		return Denial{}, false
 	}
 	low := strings.ToLower(line)
+	if d, ok := c.explainLimit(low); ok {
+		return d, true
+	}
 	if c.network() != Open && len(low) == len(line) {
 		for _, m := range hostMessages() {
 			if i := strings.Index(low, m); i >= 0 {

@@ -29,6 +29,7 @@ const (
 	DeniedHost     = "host"     // a host, at the proxy
 	DeniedWrite    = "write"    // a file, as a message of the program shows
 	DeniedRead     = "read"     // the same
+	DeniedLimit    = "limit"    // one of Config.Limits, the same
 )
 
 // A Denial is one thing that the command tried and could not do.

@@ -91,6 +91,8 @@ type Config struct {
 	Hosts   []string // for Network Hosts: name, *.name for what lies below name, * for every name, or address, with :port or for the ports 80 and 443
 	Refused []string // in the same form: what a *.name in Hosts does not mean; without a port for all of them
 
+	Limits Limits // what the command may use
+
 	Gate   bool            // decide each program start
 	Copies []string        // absolute paths of programs that count as themselves under any other name: copied, linked or in memory
 	Policy json.RawMessage // for the function that makes the Decider; not read here
@@ -99,6 +101,17 @@ type Config struct {
 	entries []string               // see unmounted
 	types   map[string]fs.FileMode // of those
 }
+
+// Limits bound what a command may use, so that one that multiplies or never stops
+// writing does not take the machine with it. 0 is for none.
+type Limits struct {
+	Processes int   // of the command's user, threads counted; see killtree.Options.MaxProcesses for what bounds root
+	File      int64 // bytes of one file that is written
+	Memory    int64 // bytes of data of one process
+}
+
+// DefaultLimits are generous: they stop what has run wild.
+func DefaultLimits() Limits { return Limits{Processes: 8192, File: 64 << 30} }
 
 // check reports what is wrong with c before anything is started.
 func (c *Config) check() error {

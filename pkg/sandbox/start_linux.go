@@ -190,6 +190,7 @@ func (s *start) write() {
 		p.Await(s.tell, s.ours, mounts)
 	}
 	p.Session(s.attr)
+	p.limit(s.Limits, mounts)
 	if mounts {
 		s.flags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWIPC
 		if s.network() != Open {

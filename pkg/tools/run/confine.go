@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -69,6 +70,7 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions)
 	if !mayWrite(env, root) {
 		cfg.ReadOnly = append(cfg.ReadOnly, root)
 	}
+	cfg.Limits = sandboxLimits(env.Policy.Limits())
 	cfg.Hosts, cfg.Refused = env.Policy.Hosts()
 	if len(cfg.Hosts) > 0 {
 		cfg.Network = sandbox.Hosts
@@ -101,6 +103,12 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions)
 	}
 	c.confiner = sandbox.NewConfiner(asked.build(env)).For(cfg)
 	return c, <-guarded
+}
+
+// sandboxLimits are the policy's, and our own where it has none.
+func sandboxLimits(l policy.Limits) sandbox.Limits {
+	std := sandbox.DefaultLimits()
+	return sandbox.Limits{Processes: cmp.Or(l.Processes, std.Processes), File: cmp.Or(int64(l.FileBytes), std.File), Memory: cmp.Or(int64(l.MemoryBytes), std.Memory)}
 }
 
 // protect remembers what is protected.
