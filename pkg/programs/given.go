@@ -11,11 +11,11 @@ type Given struct {
 	HasValue bool
 }
 
-// parse sorts the words of c into Givens and operands, as its record says.
+// parse sorts the words of c into options and operands, as its record says.
 func (c *Call) parse() []Word { return c.options(c.Record.Options, c.Record.Style) }
 
-// rules reads a table of options that is likely to be asked for again.
-func (c *Call) rules(table string) []Option {
+// table reads a list of options that is likely to be asked for again.
+func (c *Call) table(table string) []Option {
 	if len(table) < 64 {
 		return Options(table)
 	}
@@ -30,7 +30,7 @@ func (c *Call) rules(table string) []Option {
 	return rs
 }
 
-// has reports whether names holds this very name.
+// hasName reports whether names holds this very name.
 func hasName(names, name string) bool {
 	for n := range strings.SplitSeq(names, ",") {
 		if n == name {
@@ -40,7 +40,7 @@ func hasName(names, name string) bool {
 	return false
 }
 
-// exact gives the rule of a name, nil when there is none.
+// exact gives the option of a name, nil when there is none.
 func exact(table []Option, name string) *Option {
 	for i := range table {
 		if hasName(table[i].Names, name) {
@@ -51,7 +51,7 @@ func exact(table []Option, name string) *Option {
 }
 
 // findOption gives the option of a name, nil when there is none. A long name may be
-// shortened; the strictest of several rules wins.
+// shortened; the strictest of several wins.
 func findOption(table []Option, name string, long bool) *Option {
 	var got *Option
 	for i := range table {
@@ -68,9 +68,9 @@ func findOption(table []Option, name string, long bool) *Option {
 	return got
 }
 
-// gluedRule gives the rule whose name is the longest beginning of s and that
+// gluedOption gives the option whose name is the longest beginning of s and that
 // takes a value.
-func gluedRule(table []Option, s string) *Option {
+func gluedOption(table []Option, s string) *Option {
 	var got *Option
 	for i := range table {
 		r := &table[i]
@@ -81,14 +81,13 @@ func gluedRule(table []Option, s string) *Option {
 	return got
 }
 
-// options sorts the words of c into Givens and operands and applies what the
+// options sorts the words of c into options and operands and applies what the
 // options do. It returns the operands.
 func (c *Call) options(table string, s Style) []Word {
-	rs := c.rules(table)
+	rs := c.table(table)
 	words := c.Words[1:]
 	if s&Bundle != 0 && len(words) > 0 && !words[0].Dynamic && words[0].Text != "" && words[0].Text[0] != '-' {
-		words = append([]Word{{Text: "-" + words[0].Text}}, words[1:]...)
-		words = c.bundle(rs, words)
+		words = c.bundle(rs, words[0].Text, words[1:])
 	}
 	for i := 0; i < len(words); i++ {
 		x := words[i]
@@ -100,8 +99,7 @@ func (c *Call) options(table string, s Style) []Word {
 			if x.MayBeOption() && s&Pure == 0 && !c.Quiet {
 				c.opaque("a word that is not known may be an option")
 			}
-			c.Args = append(c.Args, x)
-			if s&Posix != 0 {
+			if c.Args = append(c.Args, x); s&Posix != 0 {
 				return c.rest(words[i+1:])
 			}
 			continue
@@ -113,8 +111,7 @@ func (c *Call) options(table string, s Style) []Word {
 		case t == "--" && !x.Dynamic:
 			return c.rest(words[i+1:])
 		case t == "-" || !strings.HasPrefix(t, "-"):
-			c.Args = append(c.Args, x)
-			if s&Posix != 0 {
+			if c.Args = append(c.Args, x); s&Posix != 0 {
 				return c.rest(words[i+1:])
 			}
 		case strings.HasPrefix(t, "--") || s&OneDash != 0:
@@ -139,80 +136,40 @@ func (c *Call) long(rs []Option, s Style, x Word, t string, more []Word) int {
 		r = findOption(rs, name, true)
 	}
 	if r == nil && s&Glued != 0 {
-		if r = gluedRule(rs, t[1:]); r != nil {
-			name, glued = strings.Split(r.Names, ",")[0], true
-			val = t[1+len(name):]
+		if r = gluedOption(rs, t[1:]); r != nil {
+			first, _, _ := strings.Cut(r.Names, ",")
+			val, glued = t[1+len(first):], true
 		}
 	}
-	if x.Dynamic && !glued {
+	switch {
+	case x.Dynamic && !glued:
 		c.opaque("an option that is not known before it runs")
 		return 0
+	case r == nil:
+		return c.unknownOption(s, name, t)
+	case !glued:
+		return c.give(r, s, nil, more)
 	}
-	o := Given{Names: name}
-	if r == nil {
-		c.unknownOption(s, t)
-		c.Given = append(c.Given, o)
-		return 0
-	}
-	o.Names = r.Names
-	taken := 0
-	switch {
-	case glued:
-		o.HasValue, o.Value = true, Word{Text: val}
-		if x.Dynamic {
-			o.Value = Word{Text: x.Text, Dynamic: true, Lead: val, Net: x.Net, Multi: x.Multi}
-		}
-	case r.Value == ':' && len(more) > 0:
-		o.HasValue, o.Value, taken = true, more[0], 1
-	}
-	c.Given = append(c.Given, o)
-	c.several(s, o.Value)
-	c.apply(r, o)
-	return taken
-}
-
-// several marks a call in which the value of an option may become more words
-// than one, or none, so that the words behind it mean something else.
-func (c *Call) several(s Style, val Word) {
-	if val.Spreads() && s&Pure == 0 && !c.Quiet {
-		c.opaque("a word that may become several")
-	}
+	return c.give(r, s, x.behind(val, x.Multi), more)
 }
 
 // cluster reads a word of short options and gives how many more words it takes.
 func (c *Call) cluster(rs []Option, s Style, x Word, t string, more []Word) int {
 	for j := 1; j < len(t); j++ {
-		name := t[j : j+1]
-		r := findOption(rs, name, false)
-		if r == nil {
-			c.Given = append(c.Given, Given{Names: name})
-			c.unknownOption(s, "-"+name)
+		r, rest := findOption(rs, t[j:j+1], false), t[j+1:]
+		switch {
+		case r == nil:
+			c.unknownOption(s, t[j:j+1], "-"+t[j:j+1])
 			if t[1] >= '0' && t[1] <= '9' {
 				return 0
 			}
-			continue
+		case r.Value == 0:
+			c.give(r, s, nil, nil)
+		case rest == "" && !x.Dynamic:
+			return c.give(r, s, nil, more)
+		default:
+			return c.give(r, s, x.behind(rest, x.Multi || rest == ""), more)
 		}
-		o := Given{Names: r.Names}
-		if r.Value == 0 {
-			c.Given = append(c.Given, o)
-			c.apply(r, o)
-			continue
-		}
-		rest := t[j+1:]
-		taken := 0
-		switch {
-		case rest != "" || x.Dynamic:
-			o.HasValue, o.Value = true, Word{Text: rest}
-			if x.Dynamic {
-				o.Value = Word{Text: x.Text, Dynamic: true, Lead: rest, Net: x.Net, Multi: x.Multi || rest == ""}
-			}
-		case r.Value == ':' && len(more) > 0:
-			o.HasValue, o.Value, taken = true, more[0], 1
-		}
-		c.Given = append(c.Given, o)
-		c.several(s, o.Value)
-		c.apply(r, o)
-		return taken
 	}
 	if x.Dynamic {
 		c.opaque("an option that is not known before it runs")
@@ -222,28 +179,47 @@ func (c *Call) cluster(rs []Option, s Style, x Word, t string, more []Word) int 
 
 // bundle reads the old form of tar, ar and ps: letters first, their values
 // after them in order.
-func (c *Call) bundle(rs []Option, words []Word) []Word {
-	letters := words[0].Text[1:]
-	rest := words[1:]
-	for j := range len(letters) {
-		name := letters[j : j+1]
-		r := findOption(rs, name, false)
-		if r == nil {
-			c.Given = append(c.Given, Given{Names: name})
-			c.unknownOption(0, "-"+name)
-			continue
+func (c *Call) bundle(rs []Option, letters string, rest []Word) []Word {
+	for i := range len(letters) {
+		letter := letters[i : i+1]
+		if r := findOption(rs, letter, false); r != nil {
+			rest = rest[c.give(r, Pure, nil, rest):]
+		} else {
+			c.unknownOption(0, letter, "-"+letter)
 		}
-		o := Given{Names: r.Names}
-		if r.Value == ':' && len(rest) > 0 {
-			o.HasValue, o.Value, rest = true, rest[0], rest[1:]
-		}
-		c.Given = append(c.Given, o)
-		c.apply(r, o)
 	}
 	return rest
 }
 
-func (c *Call) unknownOption(s Style, t string) {
+// behind is the value that stands in a word behind the name of an option.
+func (x Word) behind(val string, multi bool) *Word {
+	if !x.Dynamic {
+		return &Word{Text: val}
+	}
+	return &Word{Text: x.Text, Dynamic: true, Lead: val, Net: x.Net, Multi: multi}
+}
+
+// give notes an option with its value, which is glued to it or the next word,
+// and says what it does. It gives how many more words it takes.
+func (c *Call) give(r *Option, s Style, glued *Word, more []Word) (taken int) {
+	o := Given{Names: r.Names}
+	switch {
+	case glued != nil:
+		o.HasValue, o.Value = true, *glued
+	case r.Value == ':' && len(more) > 0:
+		o.HasValue, o.Value, taken = true, more[0], 1
+	}
+	c.Given = append(c.Given, o)
+	if o.Value.Spreads() && s&Pure == 0 && !c.Quiet { // the words behind it would mean something else
+		c.opaque("a word that may become several")
+	}
+	c.apply(r, o)
+	return taken
+}
+
+// unknownOption notes an option, written as t, that the record does not have.
+func (c *Call) unknownOption(s Style, name, t string) (taken int) {
+	c.Given = append(c.Given, Given{Names: name})
 	switch {
 	case s&(Pure|Loose) != 0 || strings.Trim(t, "-0123456789") == "":
 	case s&Vague != 0:
@@ -251,6 +227,7 @@ func (c *Call) unknownOption(s Style, t string) {
 	default:
 		c.opaque("an option that is not known: " + Cut(t))
 	}
+	return 0
 }
 
 // apply says what an option does.

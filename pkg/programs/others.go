@@ -9,13 +9,9 @@ var others = [...]Record{
 	{Names: "apt-get", Dangers: []Way{{Sub: "remove purge autoremove", Why: "removes software"}}, Implies: []Implied{{Given: "y", Means: "y,yes,assume-yes"}}},
 	{Names: "atrm", Danger: "drops schedules"},
 	{
-		Names: "aws", Arity: 3,
-		Valued: "--profile --region --output --endpoint-url --query --color --ca-bundle --cli-read-timeout --cli-connect-timeout",
-		Dangers: []Way{
-			{Arg: "rm rb delete-* terminate-* remove-* deregister-* purge-*", Why: "deletes in the cloud"},
-			{Sub: "s3", Option: "delete", Arg: "sync", Why: "deletes in the cloud"},
-		},
-		Opaque: []Way{{Sub: "configure ssm ecs", Arg: "set import add-model start-session send-command execute-command", Why: "changes settings, or runs commands on another machine"}},
+		Names: "aws", Arity: 3, Valued: "--profile --region --output --endpoint-url --query --color --ca-bundle --cli-read-timeout --cli-connect-timeout",
+		Dangers: []Way{{Arg: "rm rb delete-* terminate-* remove-* deregister-* purge-*", Why: "deletes in the cloud"}, {Sub: "s3", Option: "delete", Arg: "sync", Why: "deletes in the cloud"}},
+		Opaque:  []Way{{Sub: "configure ssm ecs", Arg: "set import add-model start-session send-command execute-command", Why: "changes settings, or runs commands on another machine"}},
 	},
 	{
 		Names: "az", Arity: 3,

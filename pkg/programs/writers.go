@@ -6,10 +6,7 @@ var writers = [...]Record{
 	{Names: "chgrp", Class: Known, Style: Loose, Operands: "skip meta*", Options: "reference:read R,recursive"},
 	{
 		Names: "chmod", Class: Known, Style: Loose, Operands: "skip meta*", Options: "reference:read R,recursive",
-		Dangers: []Way{
-			{Arg: "777 0777 1777 a+rwx ugo+rwx a=rwx o+w a+w +w*o", Why: "opens files to everyone"},
-			{Arg: "u+s g+s +s ug+s 4??? 2??? 6??? u+xs u+sx", Why: "gives a program another user's rights"},
-		},
+		Dangers: []Way{{Arg: "777 0777 1777 a+rwx ugo+rwx a=rwx o+w a+w +w*o", Why: "opens files to everyone"}, {Arg: "u+s g+s +s ug+s 4??? 2??? 6??? u+xs u+sx", Why: "gives a program another user's rights"}},
 	},
 	{Names: "chown", Class: Known, Style: Loose, Operands: "skip meta*", Options: "from: reference:read R,recursive"},
 	{
@@ -32,10 +29,7 @@ var writers = [...]Record{
 	{Names: "mknod", Class: Known, Operands: "create skip*", Options: "m,mode: Z context?"},
 	{Names: "mktemp", Class: Known, Operands: "create", Options: "d,directory u,dry-run q,quiet p,tmpdir:write suffix: t"},
 	{Names: "mv", Class: Known, Read: (*Call).moveCommand, Arity: 1, Options: "b backup? f,force i,interactive n,no-clobber strip-trailing-slashes S,suffix: t,target-directory: T,no-target-directory u,update? v,verbose Z debug"},
-	{
-		Names: "rm", Class: Known, Read: (*Call).remove, Options: "f,force i I interactive? one-file-system no-preserve-root preserve-root? r,R,recursive d,dir v,verbose P W x",
-		Dangers: []Way{{Option: "f force", Why: "deletes without asking"}},
-	},
+	{Names: "rm", Class: Known, Read: (*Call).remove, Options: "f,force i I interactive? one-file-system no-preserve-root preserve-root? r,R,recursive d,dir v,verbose P W x", Dangers: []Way{{Option: "f force", Why: "deletes without asking"}}},
 	{Names: "rmdir", Class: Known, Operands: "delete*", Options: "ignore-fail-on-non-empty p,parents v,verbose"},
 	{Names: "setfacl", Class: Known, Style: Loose, Operands: "meta*", Options: "m,modify: x,remove: M,modify-file:read X,remove-file:read restore:opaque set: set-file:read"},
 	{Names: "shred", Class: Known, Operands: "write*", Danger: "destroys files", Options: "f,force n,iterations: random-source:read s,size: u remove? v,verbose x,exact z,zero"},
