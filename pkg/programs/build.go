@@ -5,6 +5,40 @@ import (
 	"strings"
 )
 
+// handedOn gives the program that a runner's subcommand starts: what follows
+// --, or the first word that is no Given.
+func (c *Call) handedOn(words []Word, opts string) []Word {
+	rs := Options(opts)
+	for i := 1; i < len(words); i++ {
+		t := words[i].Text
+		switch {
+		case t == "--" && !words[i].Dynamic:
+			return words[i+1:]
+		case c.Known == "nix" && (t == "-c" || t == "--command"):
+			return words[i+1:]
+		case (t == "-c" || t == "--call") && c.Known == "npm" && i+1 < len(words):
+			c.Shell.Text(words[i+1])
+			return nil
+		}
+	}
+	if c.Known == "nix" {
+		return nil
+	}
+	for i := 1; i < len(words); i++ {
+		t := words[i].Text
+		if words[i].Dynamic || !strings.HasPrefix(t, "-") {
+			return words[i:]
+		}
+		name := strings.TrimLeft(t, "-")
+		if r := exact(rs, name); r != nil && r.Value == ':' {
+			i++
+		} else if r == nil && !strings.Contains(name, "=") {
+			c.opaque("an option that is not known: " + Cut(t))
+		}
+	}
+	return nil
+}
+
 // makeCommand reads make: another makefile, directory or tool is not what an
 // allow rule for make means.
 func (c *Call) makeCommand() {

@@ -157,45 +157,6 @@ func (c *Call) broadTarget(x Word) bool {
 	return false
 }
 
-// database finds statements that drop or empty tables.
-func (c *Call) database() {
-	if c.Shell.Stdin().Set && !c.Shell.Stdin().Known {
-		c.opaque("the statements come from its input")
-	}
-	for _, x := range append([]Word{{Text: c.Shell.Stdin().Text}}, c.Words[1:]...) {
-		if metaCommand(x.Text) {
-			c.opaque("a statement that runs, loads or writes something else")
-		}
-	}
-	for _, x := range c.Words[1:] {
-		up := strings.ToUpper(x.Text)
-		for _, s := range []string{"DROP DATABASE", "DROP TABLE", "DROP SCHEMA", "DROP USER", "DROP ROLE", "TRUNCATE ", "DELETE FROM", "DROPDATABASE", ".DROP(", "DROP VIEW", "DELETEMANY"} {
-			if strings.Contains(up, s) {
-				c.danger("drops or empties a table")
-			}
-		}
-	}
-}
-
-// metaCommand reports whether text for a database's shell leaves the database:
-// \! and .shell run a command, others read and write files.
-func metaCommand(text string) bool {
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if name, _, _ := strings.Cut(line, " "); len(name) > 2 && name[0] == '.' && name[1] != '/' && name[1] != '.' &&
-			!Has(".tables .schema .dump .mode .headers .header .indexes .indices .databases .dbinfo .fullschema .stats .width .timer .nullvalue .separator .version .help .quit .exit .changes .echo .bail .show", name) {
-			return true
-		}
-	}
-	up := strings.ToUpper(text)
-	for _, s := range [...]string{`\!`, `\O`, `\I `, `\IR `, `\COPY`, `\G |`, `\W `, `\.`, `\E`, "PROGRAM", "LOAD_EXTENSION", "READFILE", "WRITEFILE", "EDIT(", "ATTACH", "OUTFILE", "DUMPFILE", "LOAD_FILE", "LOAD DATA", "SYSTEM ", "SOURCE ", "PG_READ", "LO_IMPORT", "LO_EXPORT"} {
-		if strings.Contains(up, s) {
-			return true
-		}
-	}
-	return strings.HasPrefix(text, "|")
-}
-
 // destructive finds calls in code that plainly delete.
 func destructive(code string) string {
 	for _, s := range [...]string{"rmtree", "os.remove", "os.unlink", "os.rmdir", "removedirs", "unlink", "rm -rf", "rm -fr", "rm -r", "rimraf", "rmSync", "rmdirSync", "unlinkSync", "fs.rm", "remove_tree", "rmdir", "FileUtils.rm", "File.delete", "Dir.delete", "shutil.move", "mkfs", "deleteSync", "Deno.remove", "truncate(", ".unlink("} {
@@ -235,4 +196,27 @@ func (c *Call) gitDanger(g *gitCommand) {
 			c.danger("discards uncommitted work")
 		}
 	}
+}
+
+// Outgrown marks a call that does more than its program's name says.
+func (c *Call) Outgrown() {
+	if c.Record == nil {
+		return
+	}
+	for i := range c.Record.Opaque {
+		if way := &c.Record.Opaque[i]; c.matches(way) {
+			c.opaque(way.Why)
+		}
+	}
+	if c.Name == "npm" && c.subMatches("init create innit") && len(c.bare()) > 1 {
+		c.opaque("runs a package that it fetches")
+	}
+	if c.Name == "go" && c.subMatches("run install") && slices.ContainsFunc(c.Words, func(x Word) bool { return strings.Contains(x.Text, "@") }) {
+		c.opaque("runs or installs a program that it fetches")
+	}
+}
+
+// bare gives the words of a call that are no Givens.
+func (c *Call) bare() []Word {
+	return slices.DeleteFunc(slices.Clone(c.Words[1:]), func(x Word) bool { return strings.HasPrefix(x.Text, "-") })
 }

@@ -5,6 +5,12 @@ import (
 	"strings"
 )
 
+// multiCall reads busybox: the first operand is the program.
+func (c *Call) multiCall() { c.start(c.Words[1:]) }
+
+// shell reads shells.
+func (c *Call) shell() { c.Shell.ReadShell() }
+
 // login reads su, runuser and sg: a shell's text in -c, or a program.
 func (c *Call) login() {
 	args := c.options(c.Record.Options, c.Record.Style|Posix)

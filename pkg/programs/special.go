@@ -4,6 +4,20 @@ import (
 	"strings"
 )
 
+// opener reads programs that hand a file or address to whatever opens it.
+func (c *Call) opener() {
+	c.opaque("another program opens what it is given")
+	for _, x := range c.Words[1:] {
+		switch {
+		case strings.HasPrefix(x.Text, "-"):
+		case strings.Contains(x.Text, "://"):
+			c.address(x)
+		case x.Dynamic || pathLike(x.Text) || c.Shell.Exists(x.Text):
+			c.does(Read, x)
+		}
+	}
+}
+
 // dd reads if= and of=.
 func (c *Call) dd() {
 	c.Args = c.Words[1:]
@@ -212,3 +226,56 @@ func (c *Call) split() {
 	}
 	c.does(Create, prefix)
 }
+
+// grep reads grep and its kin.
+func (c *Call) grep() {
+	c.parse()
+	c.operands(c.grepRoles())
+}
+
+// gzip reads programs that read their operands, and replace them unless the
+// result goes to the output.
+func (c *Call) gzip() {
+	c.parse()
+	for _, x := range c.Args {
+		c.does(Read, x)
+		if !c.has("c", "stdout", "l", "list", "t", "test") {
+			c.does(Write, x)
+		}
+	}
+}
+
+func (c *Call) getent() {
+	c.parse()
+	if len(c.Args) > 1 && Has("hosts ahosts ahostsv4 ahostsv6 networks services netgroup", c.Args[0].Text) {
+		c.host(c.Args[1])
+	}
+	if len(c.Args) > 0 && (c.Args[0].Text == "shadow" || c.Args[0].Text == "gshadow") {
+		c.does(Read, Word{Text: "/etc/" + c.Args[0].Text})
+	}
+}
+
+func (c *Call) remove() {
+	c.parse()
+	if c.has("r") {
+		c.operands("deletetree*")
+	} else {
+		c.operands("delete*")
+	}
+}
+
+// grepRoles are the roles of grep and rg: the first operand is the pattern,
+// unless an option gave it.
+func (c *Call) grepRoles() string {
+	roles := "skip read*"
+	if c.has("regexp", "file", "files", "type-list") {
+		roles = "read*"
+	}
+	if c.Name == "rg" || c.has("r", "recursive", "R") {
+		roles = strings.Replace(roles, "read*", "readtree*|.", 1)
+	}
+	return roles
+}
+
+// words reads programs of whose words none means anything else than itself.
+func (c *Call) words() { c.Args = c.Words[1:] }

@@ -1,0 +1,130 @@
+package programs
+
+import (
+	"strings"
+)
+
+// escaped judges the shell commands in what a program with escapes is given: its
+// words, and its input where that is known.
+func (c *Call) escaped() {
+	if c.Record.Escapes != "" {
+		texts := c.Words[1:]
+		if c.Shell.Stdin().Known {
+			texts = append(texts[:len(texts):len(texts)], Word{Text: c.Shell.Stdin().Text})
+		}
+		for _, x := range texts {
+			if !x.Dynamic {
+				c.escapedLines(x.Text, c.Record.Escapes)
+				c.databaseFiles(x.Text)
+			}
+		}
+		return
+	}
+	if c.Known == "m4" && c.Shell.Stdin().Known {
+		c.macros(c.Shell.Stdin().Text)
+	}
+}
+
+func (c *Call) escapedLines(text, marks string) {
+	for line := range strings.SplitSeq(strings.ReplaceAll(text, ";", "\n"), "\n") {
+		line = strings.TrimSpace(line)
+		for mark := range strings.SplitSeq(marks, "|") {
+			if rest, ok := strings.CutPrefix(line, mark); ok && strings.TrimSpace(rest) != "" {
+				c.opaque("a line that runs a command")
+				c.Shell.Text(Word{Text: strings.TrimSpace(rest)})
+				break
+			}
+		}
+	}
+}
+
+// databaseWrites and databaseReads are the orders to sqlite3 and psql that name
+// a file.
+const (
+	databaseWrites = ` .output .once .save .backup .dump .log .excel .open .clone .trace .archive \o \out \w \write \s \lo_export `
+	databaseReads  = ` .import .read .restore .load \i \ir \include \include_relative \lo_import `
+)
+
+// databaseFiles lists the files that lines for a database's shell name.
+func (c *Call) databaseFiles(text string) {
+	if c.Known != "sqlite3" && c.Known != "psql" {
+		return
+	}
+	for line := range strings.SplitSeq(strings.ReplaceAll(text, ";", "\n"), "\n") {
+		fields := strings.Fields(line)
+		for i, f := range fields {
+			next := ""
+			if i+1 < len(fields) {
+				next = strings.Trim(fields[i+1], `'"`)
+			}
+			switch low := strings.ToLower(f); {
+			case next == "" || strings.HasPrefix(next, "-"):
+			case i == 0 && Has(databaseWrites, low):
+				c.does(Write, Word{Text: next})
+			case i == 0 && Has(databaseReads, low):
+				c.does(Read, Word{Text: next})
+			case low == "program" && c.Known == "psql":
+				_, cmd, _ := strings.Cut(line, "'")
+				cmd, _, _ = strings.Cut(cmd, "'")
+				c.Shell.Text(Word{Text: cmd})
+			case low == "attach" && strings.EqualFold(next, "database") && i+2 < len(fields):
+				c.does(Write, Word{Text: strings.Trim(fields[i+2], `'"`)})
+			case low == "attach":
+				c.does(Write, Word{Text: next})
+			}
+		}
+	}
+}
+
+// macros judges syscmd(TEXT) and esyscmd(TEXT) of m4.
+func (c *Call) macros(text string) {
+	for {
+		_, rest, ok := strings.Cut(text, "syscmd(")
+		if !ok {
+			return
+		}
+		c.opaque("a macro that runs a command")
+		cmd, after, _ := strings.Cut(rest, ")")
+		c.Shell.Text(Word{Text: strings.Trim(cmd, "`'")})
+		text = after
+	}
+}
+
+// database finds statements that drop or empty tables.
+func (c *Call) database() {
+	if c.Shell.Stdin().Set && !c.Shell.Stdin().Known {
+		c.opaque("the statements come from its input")
+	}
+	for _, x := range append([]Word{{Text: c.Shell.Stdin().Text}}, c.Words[1:]...) {
+		if metaCommand(x.Text) {
+			c.opaque("a statement that runs, loads or writes something else")
+		}
+	}
+	for _, x := range c.Words[1:] {
+		up := strings.ToUpper(x.Text)
+		for _, s := range []string{"DROP DATABASE", "DROP TABLE", "DROP SCHEMA", "DROP USER", "DROP ROLE", "TRUNCATE ", "DELETE FROM", "DROPDATABASE", ".DROP(", "DROP VIEW", "DELETEMANY"} {
+			if strings.Contains(up, s) {
+				c.danger("drops or empties a table")
+			}
+		}
+	}
+}
+
+// metaCommand reports whether text for a database's shell leaves the database:
+// \! and .shell run a command, others read and write files.
+func metaCommand(text string) bool {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if name, _, _ := strings.Cut(line, " "); len(name) > 2 && name[0] == '.' && name[1] != '/' && name[1] != '.' &&
+			!Has(".tables .schema .dump .mode .headers .header .indexes .indices .databases .dbinfo .fullschema .stats .width .timer .nullvalue .separator .version .help .quit .exit .changes .echo .bail .show", name) {
+			return true
+		}
+	}
+	up := strings.ToUpper(text)
+	for _, s := range [...]string{`\!`, `\O`, `\I `, `\IR `, `\COPY`, `\G |`, `\W `, `\.`, `\E`, "PROGRAM", "LOAD_EXTENSION", "READFILE", "WRITEFILE", "EDIT(", "ATTACH", "OUTFILE", "DUMPFILE", "LOAD_FILE", "LOAD DATA", "SYSTEM ", "SOURCE ", "PG_READ", "LO_IMPORT", "LO_EXPORT"} {
+		if strings.Contains(up, s) {
+			return true
+		}
+	}
+	return strings.HasPrefix(text, "|")
+}
