@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -19,10 +20,11 @@ type app struct {
 	stderr io.Writer
 	variables
 	settings
-	self  string // absolute path of this program; "" where unknown
-	exit  int
-	shown bool   // output was shown on the terminal while the call ran
-	begun string // what was printed of it elsewhere
+	self   string // absolute path of this program; "" where unknown
+	exit   int
+	failed int    // the status where the result cannot be written; 0 for the usual one
+	shown  bool   // output was shown on the terminal while the call ran
+	begun  string // what was printed of it elsewhere
 }
 
 // emit prints r as the result and remembers the exit status.
@@ -30,9 +32,11 @@ func (a *app) emit(r *tool.Result) {
 	a.exit = r.Exit()
 	p := a.printer()
 	p.shown, p.begun = a.shown, a.begun
-	if a.deliver(p.result(r)); a.exit == tool.ExitError && r.Passes {
-		a.exit = tool.ExitAgentkit
+	a.failed = tool.ExitError
+	if r.Passes {
+		a.failed = tool.ExitAgentkit
 	}
+	a.deliver(p.result(r))
 }
 
 // print writes text that is the whole answer of a command.
@@ -49,7 +53,7 @@ func (a *app) deliver(err error) {
 	case errors.Is(err, syscall.EPIPE):
 		a.exit = exitUnread
 	default:
-		a.exit = tool.ExitError
+		a.exit = cmp.Or(a.failed, tool.ExitError)
 		_, _ = fmt.Fprintf(a.stderr, "agentkit: error: writing the result: %v\n", err)
 	}
 }

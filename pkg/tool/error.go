@@ -79,7 +79,8 @@ type Error struct {
 	Suggestions []string `json:"suggestions,omitempty"` // near names, candidate lines, a ready rule
 	Details     any      `json:"details,omitempty"`     // an object whose shape belongs to the code
 
-	err error
+	show string // see Show
+	err  error
 }
 
 // Errorf returns an Error; it wraps as fmt.Errorf does.
@@ -102,6 +103,34 @@ func (e *Error) Suggest(words ...string) *Error {
 
 // With sets the details.
 func (e *Error) With(details any) *Error { e.Details = details; return e }
+
+// Show sets what of the details a model should see, such as the nearest places.
+func (e *Error) Show(text string) *Error { e.show = text; return e }
+
+// maxShown bounds what Words takes from Show, in bytes.
+const maxShown = 8 << 10
+
+// Words says in words what is wrong and what to do: the output of a failed call,
+// which callers hand on to the model.
+func (e *Error) Words() string {
+	var b strings.Builder
+	line := func(label, text string) {
+		if text = strings.TrimSpace(text); text != "" {
+			b.WriteString(label + strings.ReplaceAll(text, "\n", "\n  ") + "\n")
+		}
+	}
+	line("error: ", e.Message)
+	line("hint: ", e.Hint)
+	if text := e.show; text != "" {
+		if len(text) > maxShown {
+			text = strings.ToValidUTF8(text[:maxShown], "") + " …\n"
+		}
+		b.WriteString(strings.TrimRight(text, "\n") + "\n")
+	} else if len(e.Suggestions) > 0 {
+		line("suggestions: ", strings.Join(e.Suggestions, "\n"))
+	}
+	return b.String()
+}
 
 // Error implements error.
 func (e *Error) Error() string { return e.Message }

@@ -70,11 +70,16 @@ func (r *Result) Exit() int {
 }
 
 // MarshalJSON implements json.Marshaler: the contract's fields in the
-// contract's order, metadata always an object.
+// contract's order, metadata always an object. A failed call that has no output
+// gets the error's words for it.
 func (r *Result) MarshalJSON() ([]byte, error) {
 	meta, err := r.metadata()
 	if err != nil {
 		return nil, err
+	}
+	output := r.Output
+	if r.Error != nil && output == "" {
+		output = r.Error.Words()
 	}
 	return encode(struct {
 		Title       string          `json:"title"`
@@ -82,7 +87,7 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		Metadata    json.RawMessage `json:"metadata"`
 		Attachments []Attachment    `json:"attachments,omitempty"`
 		Error       *Error          `json:"error,omitempty"`
-	}{r.Title, r.Output, meta, r.Attachments, r.Error})
+	}{r.Title, output, meta, r.Attachments, r.Error})
 }
 
 func (r *Result) metadata() (json.RawMessage, error) {

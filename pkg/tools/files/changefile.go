@@ -100,14 +100,16 @@ func (c *fileChange) expected() error {
 			With(map[string]any{"version": "", "expected": c.ifVersion})
 	}
 	details := map[string]any{"version": c.version, "expected": c.ifVersion}
-	hint := "compare with content in details, or read the file again, and repeat the call with the new version"
+	hint, now := "compare with what it holds now, or read the file again, and repeat the call with the new version", ""
 	if c.closed == "" {
-		details["content"] = excerpt(readable(c.before))
+		now = excerpt(readable(c.before))
+		details["content"] = now
+		now = "it holds now:\n" + now
 	} else {
 		hint = "what it holds is not shown, for " + c.closed + "; ask for the file with read"
 	}
 	return tool.Errorf(tool.Conflict, "%s has changed since it was read: it is version %s, not %s", tool.Shown(c.path), c.version, c.ifVersion).
-		WithHint("%s", hint).With(details)
+		WithHint("%s", hint).With(details).Show(now)
 }
 
 // excerpt is the beginning of data that a message can hold, as whole lines.

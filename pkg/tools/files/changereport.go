@@ -181,6 +181,25 @@ func places(list []edit.Place) []editPlace {
 	return out
 }
 
+// maxPlace is what an error shows of one place, in bytes.
+const maxPlace = 2000
+
+// placesText shows the nearest places as a model should see them.
+func placesText(list []edit.Place) string {
+	var b strings.Builder
+	for _, p := range list[:min(len(list), 3)] {
+		text := strings.TrimRight(p.Text, "\r\n")
+		if len(text) > maxPlace {
+			text = strings.ToValidUTF8(text[:maxPlace], "") + " …"
+		}
+		fmt.Fprintf(&b, "lines %d-%d of the file:\n%s\n", p.Lines[0], p.Lines[1], text)
+		if p.FirstDifference != "" {
+			b.WriteString(p.FirstDifference + "\n")
+		}
+	}
+	return b.String()
+}
+
 // maxDiff is the size in bytes of a diff beyond which only its beginning is
 // returned: 32 KiB.
 const maxDiff = 32 << 10

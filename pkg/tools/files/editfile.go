@@ -143,5 +143,5 @@ func (f *editFile) refusal(err error) error {
 	for _, p := range r.Places {
 		_ = t.Suggest(fmt.Sprintf("lines %d-%d", p.Lines[0], p.Lines[1]))
 	}
-	return t.With(map[string]any{"edit": which, "path": tool.Shown(f.path), "places": places(r.Places)})
+	return t.With(map[string]any{"edit": which, "path": tool.Shown(f.path), "places": places(r.Places)}).Show(placesText(r.Places))
 }

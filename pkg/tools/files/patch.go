@@ -119,7 +119,7 @@ func patchRefusal(err error) error {
 	for _, place := range r.Places {
 		_ = e.Suggest(fmt.Sprintf("lines %d-%d", place.Lines[0], place.Lines[1]))
 	}
-	return e.With(map[string]any{"path": r.Path, "hunk": r.Edit, "places": places(r.Places)})
+	return e.With(map[string]any{"path": r.Path, "hunk": r.Edit, "places": places(r.Places)}).Show(placesText(r.Places))
 }
 
 type patchMeta struct {
