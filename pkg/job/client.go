@@ -94,7 +94,7 @@ func (j *Job) strike(ctx context.Context) (Info, error) {
 	i.Incomplete = cmp.Or(i.Incomplete, "the job's supervisor did not answer and was killed")
 	raw, err := json.Marshal(i)
 	if err == nil {
-		err = j.reg.Session.WriteFile(j.file(statusFile), raw)
+		err = j.reg.Session.WriteFile(ctx, j.file(statusFile), raw)
 	}
 	return i, err
 }

@@ -32,14 +32,14 @@ func (r *Registry) Run(ctx context.Context, spec Spec, yield time.Duration, w Wa
 		return i, j, err
 	}
 	if i.Alive() {
-		return i, j, j.seen(f.at)
+		return i, j, j.seen(ctx, f.at)
 	}
 	return i, nil, r.Session.RemoveAll("jobs/" + j.id)
 }
 
 // seen makes Read with SinceLast start behind what somebody has been shown.
-func (j *Job) seen(at int64) error {
-	return j.reg.Session.WriteFile(j.file(cursorFile), strconv.AppendInt(nil, at, 10))
+func (j *Job) seen(ctx context.Context, at int64) error {
+	return j.reg.Session.WriteFile(ctx, j.file(cursorFile), strconv.AppendInt(nil, at, 10))
 }
 
 // A follower copies a job's output while it waits for its end.

@@ -53,8 +53,8 @@ func (s *Session) ReadFile(name string) ([]byte, error) {
 
 // WriteFile replaces the content of a file of the session, creating the
 // directories above it.
-func (s *Session) WriteFile(name string, data []byte) error {
-	return s.Update(context.Background(), name, func([]byte) ([]byte, error) {
+func (s *Session) WriteFile(ctx context.Context, name string, data []byte) error {
+	return s.Update(ctx, name, func([]byte) ([]byte, error) {
 		if data == nil {
 			return []byte{}, nil
 		}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"os"
@@ -226,7 +227,7 @@ func TestCollectFollowsNoLink(t *testing.T) {
 	state := t.TempDir()
 	now := time.Now()
 	s := openTest(t, state)
-	must(t, s.WriteFile("todo.json", []byte("{}")))
+	must(t, s.WriteFile(context.Background(), "todo.json", []byte("{}")))
 	must(t, s.Close())
 	other := filepath.Join(state, s.hash)
 	for _, link := range []string{s.Path("spill"), s.Path("cache"), filepath.Join(other, "s2"), filepath.Join(state, strings.Repeat("0", 16))} {
@@ -256,7 +257,7 @@ func TestCollectFollowsNoLink(t *testing.T) {
 func TestCollectRemovesHalfRemoved(t *testing.T) {
 	state := t.TempDir()
 	s := openTest(t, state)
-	must(t, s.WriteFile("todo.json", []byte("{}")))
+	must(t, s.WriteFile(context.Background(), "todo.json", []byte("{}")))
 	must(t, s.Close())
 	must(t, os.Rename(s.Dir(), filepath.Join(filepath.Dir(s.Dir()), gonePrefix+"x")))
 	must(t, os.WriteFile(filepath.Join(state, "README"), nil, 0o600)) // not ours
@@ -277,10 +278,10 @@ func TestOpportunistic(t *testing.T) {
 	state := t.TempDir()
 	now := time.Now()
 	s := openTest(t, state, func(o *Options) { o.Now = func() time.Time { return now } })
-	must(t, s.WriteFile("cache/mine", []byte("x"))) // in use, yet our own
+	must(t, s.WriteFile(context.Background(), "cache/mine", []byte("x"))) // in use, yet our own
 	must(t, os.Chtimes(s.Path("cache", "mine"), now.Add(-8*day), now.Add(-8*day)))
 	other := openTest(t, state, func(o *Options) { o.ID = "other" })
-	must(t, other.WriteFile("spill/a.txt", []byte("x")))
+	must(t, other.WriteFile(context.Background(), "spill/a.txt", []byte("x")))
 	must(t, other.Close())
 	old := func() { must(t, os.Chtimes(other.Path("spill", "a.txt"), now.Add(-8*day), now.Add(-8*day))) }
 	old()
@@ -290,7 +291,7 @@ func TestOpportunistic(t *testing.T) {
 	if exists(s.Path("cache", "mine")) {
 		t.Error("our own old cache file stays")
 	}
-	must(t, other.WriteFile("spill/a.txt", []byte("x")))
+	must(t, other.WriteFile(context.Background(), "spill/a.txt", []byte("x")))
 	must(t, other.Close())
 	old()
 	now = now.Add(59 * time.Minute)
@@ -303,8 +304,8 @@ func TestOpportunistic(t *testing.T) {
 	}
 
 	// While the disk is nearly full it looks more often, and keeps less.
-	must(t, other.WriteFile("spill/a.txt", []byte("x")))
-	must(t, other.WriteFile("spill/b.txt", []byte("x")))
+	must(t, other.WriteFile(context.Background(), "spill/a.txt", []byte("x")))
+	must(t, other.WriteFile(context.Background(), "spill/b.txt", []byte("x")))
 	must(t, other.Close())
 	must(t, os.Chtimes(other.Path("spill", "a.txt"), now.Add(-11*time.Minute), now.Add(-11*time.Minute)))
 	must(t, os.Chtimes(other.Path("spill", "b.txt"), now, now))
@@ -346,7 +347,7 @@ func TestCollectLooksAgain(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			s := openTest(t, dir)
-			must(t, errors.Join(s.WriteFile("todo.json", nil), s.Close()))
+			must(t, errors.Join(s.WriteFile(context.Background(), "todo.json", nil), s.Close()))
 			must(t, os.Chtimes(s.Path(useFile), time.Unix(1000, 0), time.Unix(1000, 0)))
 			state, err := safefile.OpenOwned(dir)
 			must(t, err)

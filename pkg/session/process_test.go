@@ -65,10 +65,10 @@ func child(what, state string) error {
 		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 1000, Max: 1000}); err != nil {
 			return err
 		}
-		if err := s.WriteFile("todo.json", make([]byte, 900)); err != nil {
+		if err := s.WriteFile(context.Background(), "todo.json", make([]byte, 900)); err != nil {
 			return err
 		}
-		if err := s.WriteFile("todo.json", make([]byte, 5000)); !errors.Is(err, syscall.EFBIG) {
+		if err := s.WriteFile(context.Background(), "todo.json", make([]byte, 5000)); !errors.Is(err, syscall.EFBIG) {
 			return fmt.Errorf("WriteFile: %w", err)
 		}
 		p, err := s.Spill("txt")
@@ -250,7 +250,7 @@ func TestUseAgainstCollect(t *testing.T) {
 		for i := range 300 {
 			s, err := Open(Options{State: state, Root: "/srv/project", ID: "s1", NoSync: true})
 			if err == nil {
-				err = s.WriteFile("jobs/a/todo.json", fmt.Append(nil, i))
+				err = s.WriteFile(context.Background(), "jobs/a/todo.json", fmt.Append(nil, i))
 			}
 			if err == nil {
 				var data []byte
@@ -318,8 +318,8 @@ func fillUnder(t *testing.T, mask int, state string) {
 	s, err := Open(Options{State: state, Root: root, ID: "s1"})
 	must(t, err)
 	defer func() { _ = s.Close() }()
-	must(t, s.WriteFile("todo.json", []byte("{}")))
-	must(t, s.WriteFile("cache/a/b", nil))
+	must(t, s.WriteFile(context.Background(), "todo.json", []byte("{}")))
+	must(t, s.WriteFile(context.Background(), "cache/a/b", nil))
 	p, err := s.Spill("txt")
 	must(t, err)
 	_, err = p.Write([]byte("x"))
@@ -342,7 +342,7 @@ func TestUnsafePathsAreRefused(t *testing.T) {
 	mode := func(m fs.FileMode) func(string) error { return func(path string) error { return os.Chmod(path, m) } }
 	use := func(s *Session) error {
 		_, err := s.ReadFile("todo.json")
-		return errors.Join(err, s.WriteFile("todo.json", []byte("evil")))
+		return errors.Join(err, s.WriteFile(context.Background(), "todo.json", []byte("evil")))
 	}
 	spill := func(s *Session) error { _, err := s.Spill("txt"); return err }
 	job := func(s *Session) error { _, err := s.HoldJob(t.Context(), "j"); return err }
@@ -381,7 +381,7 @@ func TestUnsafePathsAreRefused(t *testing.T) {
 			must(t, os.WriteFile(victim, []byte("good"), 0o600))
 			state := filepath.Join(t.TempDir(), "state")
 			s := openTest(t, state)
-			must(t, s.WriteFile("todo.json", []byte("{}")))
+			must(t, s.WriteFile(context.Background(), "todo.json", []byte("{}")))
 			p, err := s.Spill("txt")
 			must(t, err)
 			must(t, p.Close())
@@ -418,7 +418,7 @@ func TestUnsafePathsAreRefused(t *testing.T) {
 func TestReadableStateDirectoryIsFine(t *testing.T) {
 	state := t.TempDir()
 	must(t, os.Chmod(state, 0o755))
-	must(t, openTest(t, state).WriteFile("todo.json", nil))
+	must(t, openTest(t, state).WriteFile(context.Background(), "todo.json", nil))
 }
 
 func TestOtherOwnerIsRefused(t *testing.T) {
@@ -427,7 +427,7 @@ func TestOtherOwnerIsRefused(t *testing.T) {
 	}
 	state := t.TempDir()
 	s := openTest(t, state)
-	must(t, s.WriteFile("todo.json", nil))
+	must(t, s.WriteFile(context.Background(), "todo.json", nil))
 	must(t, os.Chown(s.Path("todo.json"), 12345, 0))
 	if _, err := s.ReadFile("todo.json"); !errors.Is(err, safefile.ErrUnsafe) {
 		t.Errorf("ReadFile: %v", err)

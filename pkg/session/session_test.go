@@ -87,7 +87,7 @@ func TestIDs(t *testing.T) {
 func TestNames(t *testing.T) {
 	s := openTest(t, t.TempDir())
 	for _, name := range []string{"", "/etc/x", "../x", "a/../x", "a//b", ".lock", "a/.b", "a/", "a\x00", `a\b`} {
-		if err := s.WriteFile(name, nil); !errors.Is(err, ErrName) {
+		if err := s.WriteFile(context.Background(), name, nil); !errors.Is(err, ErrName) {
 			t.Errorf("WriteFile(%q): %v, want ErrName", name, err)
 		}
 		if _, err := s.ReadFile(name); !errors.Is(err, ErrName) {
@@ -120,7 +120,7 @@ func TestUpdate(t *testing.T) {
 	if _, err := s.ReadFile("a/b/todo.json"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("after removal: %v", err)
 	}
-	must(t, s.WriteFile("empty", nil))
+	must(t, s.WriteFile(context.Background(), "empty", nil))
 	if data, err := s.ReadFile("empty"); err != nil || len(data) != 0 {
 		t.Errorf("empty: %q, %v", data, err)
 	}
@@ -138,7 +138,7 @@ func TestSessionsAreIsolated(t *testing.T) {
 		openTest(t, state, func(o *Options) { o.Root += "2" }),
 	}
 	for i, s := range all {
-		must(t, s.WriteFile("todo.json", fmt.Append(nil, i)))
+		must(t, s.WriteFile(context.Background(), "todo.json", fmt.Append(nil, i)))
 	}
 	sp, err := all[0].Spill("txt")
 	must(t, err)
@@ -157,15 +157,15 @@ func TestSessionsAreIsolated(t *testing.T) {
 func TestForeignDirectoryIsRefused(t *testing.T) {
 	state := t.TempDir()
 	s := openTest(t, state)
-	must(t, s.WriteFile("x", nil))
+	must(t, s.WriteFile(context.Background(), "x", nil))
 	must(t, s.Close())
 	must(t, os.WriteFile(s.Path(useFile), []byte("session S1\nroot /srv/project\n"), 0o600))
-	if err := openTest(t, state).WriteFile("x", []byte("2")); err == nil {
+	if err := openTest(t, state).WriteFile(context.Background(), "x", []byte("2")); err == nil {
 		t.Error("wrote into another session's directory")
 	}
 	// What a killed process left half-written is completed.
 	must(t, os.WriteFile(s.Path(useFile), []byte("sess"), 0o600))
-	must(t, openTest(t, state).WriteFile("x", []byte("2")))
+	must(t, openTest(t, state).WriteFile(context.Background(), "x", []byte("2")))
 }
 
 func TestInsideRoot(t *testing.T) {
@@ -194,14 +194,14 @@ func TestLockWaitsForContext(t *testing.T) {
 		t.Errorf("Update under a lock: %v", err)
 	}
 	unlock()
-	must(t, s.WriteFile("todo.json", []byte("{}")))
+	must(t, s.WriteFile(context.Background(), "todo.json", []byte("{}")))
 }
 
 func TestDirectoryRemovedWhileInUse(t *testing.T) {
 	s := openTest(t, t.TempDir())
-	must(t, s.WriteFile("todo.json", []byte("1")))
+	must(t, s.WriteFile(context.Background(), "todo.json", []byte("1")))
 	must(t, os.RemoveAll(s.Dir()))
-	must(t, s.WriteFile("todo.json", []byte("2")))
+	must(t, s.WriteFile(context.Background(), "todo.json", []byte("2")))
 	data, err := s.ReadFile("todo.json")
 	if string(data) != "2" || err != nil {
 		t.Errorf("ReadFile = %q, %v", data, err)
@@ -268,7 +268,7 @@ func FuzzSplit(f *testing.F) {
 
 func BenchmarkOpen(b *testing.B) {
 	state := b.TempDir()
-	must(b, openTest(b, state).WriteFile("x", nil))
+	must(b, openTest(b, state).WriteFile(context.Background(), "x", nil))
 	o := Options{State: state, Root: "/srv/project", ID: "s1"}
 	b.ReportAllocs()
 	for b.Loop() {

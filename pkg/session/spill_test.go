@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -162,9 +163,9 @@ func TestOwns(t *testing.T) {
 	p, err := s.Spill("txt")
 	must(t, err)
 	must(t, p.Close())
-	must(t, s.WriteFile("todo.json", nil))
+	must(t, s.WriteFile(context.Background(), "todo.json", nil))
 	must(t, os.Symlink(s.Path("todo.json"), s.Path("spill", "link.txt")))
-	must(t, s.WriteFile("spill/sub/x.txt", nil))
+	must(t, s.WriteFile(context.Background(), "spill/sub/x.txt", nil))
 	given := filepath.Join(dir, "link", "state", s.hash, "s1", "spill", filepath.Base(p.Path()))
 	for path, want := range map[string]bool{
 		p.Path(): true,
