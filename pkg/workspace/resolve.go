@@ -83,7 +83,7 @@ func (w *Workspace) resolve(p *Path, name string, entry bool) error {
 	if !entry && w.resolveFast(p, name) {
 		return nil
 	}
-	s := walk{root: w.info, ours: [...]string{w.root, w.home, w.temp}}
+	s := lookup{root: w.info, ours: [...]string{w.root, w.home, w.temp}}
 	start, rest := w.start(name)
 	err := s.begin(start)
 	if err == nil && start == w.root && !os.SameFile(s.info, w.info) {
@@ -100,7 +100,7 @@ func (w *Workspace) resolve(p *Path, name string, entry bool) error {
 		p.Real = s.at
 		return fmt.Errorf("resolving %s: %w", quote(p.Given), err)
 	}
-	w.place(p, &s)
+	w.describe(p, &s)
 	return nil
 }
 
@@ -116,8 +116,8 @@ func (w *Workspace) start(name string) (dir, rest string) {
 	return trueVolume(vol) + string(filepath.Separator), name[len(vol):]
 }
 
-// place fills in where the walk has ended.
-func (w *Workspace) place(p *Path, s *walk) {
+// describe fills in where the lookup has ended.
+func (w *Workspace) describe(p *Path, s *lookup) {
 	p.Real = s.at
 	rel, inside := safefile.Rel(w.root, s.at)
 	if !inside && s.anchor != "" {
@@ -181,8 +181,8 @@ func hasDotDot(name string) bool {
 
 func isSeparator(r rune) bool { return r < 0x80 && os.IsPathSeparator(byte(r)) }
 
-// A walk goes a path component by component, as the kernel would.
-type walk struct {
+// A lookup goes a path component by component, as the kernel would.
+type lookup struct {
 	root    fs.FileInfo // the workspace's root, to know it under any name
 	ours    [3]string   // directories whose hosts are known: the root, home, and for temporary files
 	at      string      // the real path reached
@@ -196,13 +196,13 @@ type walk struct {
 	marks []int  // the lengths at which named ends in a link
 }
 
-func (s *walk) begin(dir string) (err error) {
+func (s *lookup) begin(dir string) (err error) {
 	s.named = dir
 	return s.jump(dir)
 }
 
 // jump goes to a directory that is real.
-func (s *walk) jump(dir string) (err error) {
+func (s *lookup) jump(dir string) (err error) {
 	s.at, s.missing = dir, 0
 	if reason := badHost(dir, s.ours[:]); reason != "" {
 		return fmt.Errorf("%w: %s", ErrName, reason)
@@ -218,7 +218,7 @@ func (s *walk) jump(dir string) (err error) {
 
 // follow walks name from where it is and keeps named beside it. With entry
 // the last component is not followed.
-func (s *walk) follow(name string, entry bool) error {
+func (s *lookup) follow(name string, entry bool) error {
 	comps := strings.FieldsFunc(name, isSeparator)
 	for i, c := range comps {
 		if c == "." {
@@ -254,7 +254,7 @@ func (s *walk) follow(name string, entry bool) error {
 }
 
 // step goes one component on and reports whether that was a link.
-func (s *walk) step(c string, entry bool) (link bool, err error) {
+func (s *lookup) step(c string, entry bool) (link bool, err error) {
 	if s.missing == 0 && !s.info.IsDir() {
 		return false, ErrNotDir
 	}
@@ -294,7 +294,7 @@ func (s *walk) step(c string, entry bool) (link bool, err error) {
 	return false, nil
 }
 
-func (s *walk) up() (err error) {
+func (s *lookup) up() (err error) {
 	s.at = filepath.Dir(s.at)
 	if s.missing > 1 {
 		s.missing--
@@ -306,7 +306,7 @@ func (s *walk) up() (err error) {
 }
 
 // link goes where the link name points.
-func (s *walk) link(name string) error {
+func (s *lookup) link(name string) error {
 	if s.links++; s.links > maxLinks {
 		return ErrLoop
 	}

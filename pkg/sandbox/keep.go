@@ -10,11 +10,11 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
-// guardSuffix ends the name of the file in which Keep leaves a snapshot.
-const guardSuffix = ".guard"
+// keptSuffix ends the name of the file in which Keep leaves a snapshot.
+const keptSuffix = ".guard"
 
-// A guard is what Keep leaves.
-type guard struct {
+// A keptSnapshot is what Keep and Hold leave in a file.
+type keptSnapshot struct {
 	Snapshot   *Snapshot `json:"snapshot"`
 	Quarantine string    `json:"quarantine"`
 }
@@ -25,7 +25,7 @@ type guard struct {
 func (s *Snapshot) Keep(report, quarantine string) error {
 	raw, err := s.stored(quarantine)
 	if err == nil {
-		err = safefile.WriteFile(report+guardSuffix, raw, false)
+		err = safefile.WriteFile(report+keptSuffix, raw, false)
 	}
 	if err != nil {
 		return fmt.Errorf("keeping what is protected: %w", err)
@@ -35,22 +35,22 @@ func (s *Snapshot) Keep(report, quarantine string) error {
 
 // stored is what is left of s in a file.
 func (s *Snapshot) stored(quarantine string) ([]byte, error) {
-	return json.Marshal(guard{s, quarantine})
+	return json.Marshal(keptSnapshot{s, quarantine})
 }
 
 // restoreStored restores what stored made.
 func restoreStored(raw []byte) ([]Restore, error) {
-	g := guard{Snapshot: &Snapshot{}}
-	if err := json.Unmarshal(raw, &g); err != nil {
+	k := keptSnapshot{Snapshot: &Snapshot{}}
+	if err := json.Unmarshal(raw, &k); err != nil {
 		return nil, err
 	}
-	return g.Snapshot.Restore(g.Quarantine)
+	return k.Snapshot.Restore(k.Quarantine)
 }
 
 // Settle restores what Keep left beside report, and notes there what it put
 // back. Doing it again does nothing.
 func Settle(report string) error {
-	raw, err := os.ReadFile(report + guardSuffix)
+	raw, err := os.ReadFile(report + keptSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -70,13 +70,13 @@ func Settle(report string) error {
 		log.write(line{Failed: "not all that is protected could be put back: " + err.Error()})
 		return err
 	}
-	return os.Remove(report + guardSuffix)
+	return os.Remove(report + keptSuffix)
 }
 
 // Forget removes a report and what Keep left beside it.
 func Forget(report string) {
 	_ = os.Remove(report)
-	_ = os.Remove(report + guardSuffix)
+	_ = os.Remove(report + keptSuffix)
 }
 
 // Settle is the package's function, for whoever has only the Confiner.
