@@ -101,7 +101,9 @@ type GlobError struct {
 }
 
 // Error gives the glob and the reason.
-func (e *GlobError) Error() string { return fmt.Sprintf("parsing glob %q: %s", e.Glob, e.Message) }
+func (e *GlobError) Error() string {
+	return fmt.Sprintf("parsing glob %q: %s", around(e.Glob, 0), e.Message)
+}
 
 // Is makes a GlobError match ErrGlob.
 func (e *GlobError) Is(target error) bool { return target == ErrGlob }

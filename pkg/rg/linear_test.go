@@ -66,3 +66,16 @@ func TestBytesWithoutUnicode(t *testing.T) {
 		}
 	}
 }
+
+// TestErrorsAreBounded: what is wrong with a pattern is told without repeating
+// all of it.
+func TestErrorsAreBounded(t *testing.T) {
+	long := strings.Repeat("é", 50_000)
+	_, err := newPlan(&Query{Pattern: long + "(" + long})
+	if err == nil || len(err.Error()) > 1500 || !strings.Contains(err.Error(), "é(é") {
+		t.Errorf("%d bytes", len(err.Error()))
+	}
+	if _, err := globRules([]string{"a[" + long}); err == nil || len(err.Error()) > 1500 {
+		t.Errorf("%d bytes", len(err.Error()))
+	}
+}

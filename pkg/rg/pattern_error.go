@@ -3,6 +3,7 @@ package rg
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // A PatternError says why a pattern cannot be searched for.
@@ -14,9 +15,20 @@ type PatternError struct {
 	Multiline bool   // it can match in a multiline search
 }
 
-// Error gives the pattern, the place and the reason in one line.
+// Error gives the pattern, or what of it is around the place, the place and the
+// reason in one line.
 func (e *PatternError) Error() string {
-	return fmt.Sprintf("parsing pattern %q at byte %d: %s", e.Pattern, e.Offset, e.Message)
+	return fmt.Sprintf("parsing pattern %q at byte %d: %s", around(e.Pattern, e.Offset), e.Offset, e.Message)
+}
+
+// around is what stands around a place of a text, where all would be long.
+func around(text string, at int) string {
+	const most, before = 200, 80
+	if len(text) <= most {
+		return text
+	}
+	from := max(0, min(at-before, len(text)-most))
+	return strings.ToValidUTF8(text[from:from+most], "")
 }
 
 // Is makes a PatternError match ErrPattern, and ErrNeedsPCRE where that is so.

@@ -24,7 +24,7 @@ func typeRules(names []string) (*ruleSet, error) {
 			return strings.Compare(t.Name, name)
 		})
 		if !ok {
-			return nil, fmt.Errorf("%w %q", ErrUnknownType, name)
+			return nil, fmt.Errorf("%w %q", ErrUnknownType, around(name, 0))
 		}
 		globs = append(globs, strings.Fields(fileTypes[i].Globs)...)
 	}
