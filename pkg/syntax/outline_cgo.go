@@ -312,6 +312,9 @@ func (w *walker) emit(s Symbol, n *sitter.Node) {
 	if end.Column == 0 && s.EndLine > s.Line {
 		s.EndLine--
 	}
+	if s.EndLine == s.Line {
+		s.endColumn = int(end.Column) + 1
+	}
 	if line == int(start.Row)+1 {
 		s.First = min(line, w.wrapped(n))
 	}

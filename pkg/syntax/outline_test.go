@@ -151,3 +151,18 @@ func TestOutlineRefuses(t *testing.T) {
 		t.Errorf("by its #! line: %v", err)
 	}
 }
+
+// TestMinified wants of a symbol on a long line what stands at its own column.
+func TestMinified(t *testing.T) {
+	var text strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&text, "function f%d(a,b){return a+b};", i)
+	}
+	symbols, err := Outline("a.js", []byte(text.String()))
+	if errors.Is(err, ErrNoGrammar) {
+		t.Skip("this build has no grammar for it")
+	}
+	if len(symbols) != 40 || symbols[30].Signature != "function f30(a,b){return a+b}" {
+		t.Errorf("%d symbols, %q", len(symbols), symbols[30].Signature)
+	}
+}

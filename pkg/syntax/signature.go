@@ -18,7 +18,9 @@ const (
 func (c *collector) signature(s Symbol) string {
 	line := c.lines[s.Line-1]
 	if at := s.Column - 1; at > 0 && at < len(line) && len(line) > maxLine && (at > maxBefore || bytes.ContainsAny(line[:at], ";{}")) {
-		line = line[at:]
+		if line = line[at:]; s.endColumn > s.Column && s.endColumn-s.Column < len(line) {
+			line = line[:s.endColumn-s.Column]
+		}
 	}
 	text := strings.TrimSpace(string(bytes.TrimRight(line[:min(len(line), 2*maxSignature)], "\r")))
 	switch s.Kind {

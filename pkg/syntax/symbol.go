@@ -69,6 +69,8 @@ type Symbol struct {
 	// Doubt is why EndLine may be wrong: the mistake inside or beside the symbol.
 	Doubt *Problem `json:"doubt,omitempty"`
 
+	endColumn int // behind its last byte, where it ends on the line on which it begins; else 0
+
 	arity int // 1 + how many parameters it has, where that is part of its name; else 0
 }
 

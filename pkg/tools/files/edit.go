@@ -1,6 +1,7 @@
 package files
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	_ "embed"
@@ -8,6 +9,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/edit"
 	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/text"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
@@ -137,6 +139,10 @@ func (e *editCall) plan(ctx context.Context, env *tool.Env, f *editFile) error {
 		return err
 	}
 	f.enc = enc
+	lone := text.Newline(content) == "cr" // as on old Macintoshes
+	if lone {
+		content = bytes.ReplaceAll(content, []byte("\r"), []byte("\n"))
+	}
 	list, err := f.list(ctx, content)
 	if err != nil {
 		return f.hush(err)
@@ -146,6 +152,9 @@ func (e *editCall) plan(ctx context.Context, env *tool.Env, f *editFile) error {
 		return f.refusal(err)
 	}
 	f.hits = out.Hits
+	if lone {
+		out.After = bytes.ReplaceAll(out.After, []byte("\n"), []byte("\r"))
+	}
 	f.after, err = encodeFile(f.path, enc, out.After)
 	return err
 }
