@@ -32,8 +32,10 @@ func call(t testing.TB, dir string, args ...string) (status int, r map[string]an
 // good change pass and stops a bad one.
 func TestGateLanguages(t *testing.T) {
 	samples := map[string][2]string{ // a good file, and a part of it that is missed
-		"Go":         {"package p\n\nfunc f() { g(1) }\n", ")"},
-		"JSON":       {"{\"f\": [1, 2]}\n", "]"},
+		"Go":               {"package p\n\nfunc f() { g(1) }\n", ")"},
+		"JSON":             {"{\"f\": [1, 2]}\n", "]"},
+		"Jupyter notebook": {`{"cells": [{"cell_type": "code", "source": ["x = f(1)"], "metadata": {}, "outputs": []}], "metadata": {}}`, "]"},
+
 		"YAML":       {"a: 5\nf: [1, 2]\n", "]"},
 		"TOML":       {"a = 5\nf = [1, 2]\n", "]"},
 		"Python":     {"def f():\n    return g(1)\n", ")"},

@@ -136,7 +136,7 @@ func (s *store) undoing(ctx context.Context) (free func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	return func() { f.Close() }, nil
+	return func() { _ = f.Close() }, nil
 }
 
 // close gives the files back; what was not saved is removed.

@@ -368,7 +368,9 @@ func TestMadeLookAlikes(t *testing.T) {
 		for range 30 {
 			from = r.IntN(len(lines))
 			if name, ok := definition(lines[from]); ok && lead(lines[from]) == "" && strings.Contains(lines[from], "(") && !strings.HasPrefix(lines[from], "#") && isName(name[strings.LastIndexByte(name, '.')+1:]) {
-				for to = from + 1; to < len(lines) && (blank(lines[to]) || lead(lines[to]) != ""); to++ {
+				to = from + 1
+				for to < len(lines) && (blank(lines[to]) || lead(lines[to]) != "") {
+					to++
 				}
 				if to-from > 6 && to-from < 60 {
 					return from, to, name[strings.LastIndexByte(name, '.')+1:]

@@ -112,7 +112,9 @@ func function(lines []string, k int) (from, to int) {
 			return -1, -1
 		}
 	}
-	for to = k; to < len(lines) && lines[to] != "}"; to++ {
+	to = k
+	for to < len(lines) && lines[to] != "}" {
+		to++
 	}
 	if from == k || from < 0 || !strings.HasSuffix(lines[from], "{") {
 		return -1, -1

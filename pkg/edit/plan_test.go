@@ -56,6 +56,7 @@ func TestPlanStrategies(t *testing.T) {
 }
 
 func TestPlanRefuses(t *testing.T) {
+	const steps = "open the file here\nread all of its lines\n;sort them by length\ndrop the empty ones\n;count what is left\nwrite the numbers\n;close it at the end\nreturn the count\n"
 	const file = "func a() {\n\tdoIt(1)\n}\n\nfunc b() {\n\tdoIt(1)\n}\n"
 	for _, c := range []struct {
 		name, file, old, new string
@@ -72,6 +73,8 @@ func TestPlanRefuses(t *testing.T) {
 		{"two fragments", "x = call(a,  b) + 1 + 2 + 3\ny = 7 * 8 * call( a, b)\n", "call( a , b )", "call(c)", Ambiguous},
 		{"part of a word", "recall(alpha, beta) + something_else\n", "call( alpha,beta )", "x", NoMatch},
 		{"removed line differs", "start of it()\nvalue := compute(1, 2)\nend of it()\nmore and more()\n", "start of it()\nvalue := compute(1, 9)\nend of it()\nmore and more()", "start of it()\nend of it()\nmore and more()", Conflict},
+		{"one line, two much like it", "begin here\nqotal := compute(alpha, beta, gamma)\nmiddle part\nqotalq:= cqmpute(alpha, beta, gamma)\nend it all\n", "total := compute(alpha, beta, gamma)", "something(new)", Ambiguous},
+		{"scattered", strings.ReplaceAll(steps, ";", "something else\n"), strings.ReplaceAll(steps, ";", ""), strings.ReplaceAll(steps, ";", "") + "log the end\n", NoMatch},
 		{"stale", "a()\nvalue := compute(1, 2)\nb()\n", "a()\nvalue := compute(1, 5)\nb()", "a()\nvalue := compute(1, 6)\nb()", Conflict},
 	} {
 		_, err := Plan([]byte(c.file), []Edit{{Old: c.old, New: c.new}}, Options{})

@@ -112,6 +112,27 @@ func TestChangedPolicy(t *testing.T) {
 
 // TestAsk: who is asked is asked once about the same words in the same surroundings,
 // and no more after five refusals.
+// TestRefusedOnce: a no counts for the same words again, and nobody is asked.
+func TestRefusedOnce(t *testing.T) {
+	raw, _ := order(t)
+	asked := 0
+	decide, err := BuildWith(func(context.Context, policy.Access, string) (bool, string) {
+		asked++
+		return false, "not today"
+	})(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if a := decide(t.Context(), start("git", "push", "once")); a.Allow {
+			t.Errorf("%+v", a)
+		}
+	}
+	if asked != 1 {
+		t.Errorf("asked %d times", asked)
+	}
+}
+
 func TestAsk(t *testing.T) {
 	raw, _ := order(t)
 	var asked []string

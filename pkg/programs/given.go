@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -284,9 +285,9 @@ func (c *Call) has(names ...string) bool {
 
 // optionValue gives the last value of an option.
 func (c *Call) optionValue(name string) (Word, bool) {
-	for i := len(c.Given) - 1; i >= 0; i-- {
-		if hasName(c.Given[i].Names, name) && c.Given[i].HasValue {
-			return c.Given[i].Value, true
+	for _, v := range slices.Backward(c.Given) {
+		if hasName(v.Names, name) && v.HasValue {
+			return v.Value, true
 		}
 	}
 	return Word{}, false

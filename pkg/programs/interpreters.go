@@ -112,13 +112,13 @@ func versionLike(words []Word) bool {
 
 // codeLetters are the short options that hold code.
 func codeLetters(code string) string {
-	s := ""
+	var s strings.Builder
 	for f := range strings.FieldsSeq(code) {
 		if len(f) == 2 {
-			s += f[1:]
+			s.WriteString(f[1:])
 		}
 	}
-	return s
+	return s.String()
 }
 
 func codeCluster(code, t string) bool {

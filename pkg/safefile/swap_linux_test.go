@@ -42,7 +42,7 @@ func TestOpenSwapped(t *testing.T) {
 			f, err := d.OpenFile("file", os.O_RDONLY)
 			switch {
 			case err == nil:
-				f.Close()
+				_ = f.Close()
 			case !errors.Is(err, ErrUnsafe):
 				t.Error(err)
 			}

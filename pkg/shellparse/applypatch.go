@@ -163,15 +163,15 @@ func PlainArgv(command string) ([]string, bool) {
 	}
 	var words []string
 	for _, w := range call.Args {
-		word := ""
+		var word strings.Builder
 		for i, part := range w.Parts {
 			text, ok := fixedPart(part)
 			if !ok || i == 0 && isLit(part) && text[0] == '=' { // a program's path in zsh
 				return nil, false
 			}
-			word += text
+			word.WriteString(text)
 		}
-		words = append(words, word)
+		words = append(words, word.String())
 	}
 	return words, len(words) > 0 && words[0] != ""
 }

@@ -1,6 +1,7 @@
 package shellparse
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -66,7 +67,7 @@ func expandBraces(done, parts []syntax.WordPart, left *int, yield func([]syntax.
 		if !ok {
 			continue
 		}
-		done = append(done[:len(done):len(done)], parts[:i]...)
+		done = append(slices.Clip(done), parts[:i]...)
 		elems := br.Elems
 		if br.Sequence {
 			if elems = sequence(br); elems == nil {
@@ -81,7 +82,7 @@ func expandBraces(done, parts []syntax.WordPart, left *int, yield func([]syntax.
 		}
 		return true
 	}
-	all := append(done[:len(done):len(done)], parts...)
+	all := append(slices.Clip(done), parts...)
 	return !joinsName(all) && yield(joined(all))
 }
 

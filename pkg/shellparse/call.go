@@ -176,15 +176,16 @@ func (w *walker) aliased(c *call, value string) {
 	c.why = cmpOr(c.why, "an alias of this text")
 	w.exec(c, policy.Access{})
 	w.calls = append(w.calls, "alias "+c.Name)
-	text := value
+	var text strings.Builder
+	text.WriteString(value)
 	for _, x := range c.Words[1:] {
 		if x.Dynamic {
-			text += " \"$_\""
+			text.WriteString(" \"$_\"")
 		} else {
-			text += " " + quote(x.Text)
+			text.WriteString(" " + quote(x.Text))
 		}
 	}
-	w.text(text, c.index+1)
+	w.text(text.String(), c.index+1)
 	w.calls = w.calls[:len(w.calls)-1]
 }
 

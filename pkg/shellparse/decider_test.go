@@ -1,6 +1,7 @@
 package shellparse
 
 import (
+	"errors"
 	"os/exec"
 	"slices"
 	"strings"
@@ -49,8 +50,8 @@ func TestDeciderInBash(t *testing.T) {
 				src := x + a + "(sh -c 'exit 3')" + b + "sh -c 'exit 7'"
 				if slices.Equal(Decider(src), []string{"sh", "-c", ""}) {
 					sure++
-					err, ok := exec.Command(bash, "-c", src).Run().(*exec.ExitError)
-					if !ok || err.ExitCode() != 7 {
+					err := exec.Command(bash, "-c", src).Run()
+					if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 7 {
 						t.Errorf("%q ends with %v", src, err)
 					}
 				}

@@ -61,7 +61,7 @@ func harmlessValue(name string, v value) bool {
 	case name == "GOWORK":
 		return s == "off" || s == ""
 	case name == "GOFLAGS":
-		for _, f := range strings.Fields(s) {
+		for f := range strings.FieldsSeq(s) {
 			if !harmlessGoFlag(f) {
 				return false
 			}

@@ -59,7 +59,7 @@ func TestHostileUnderAllowRules(t *testing.T) {
 	b := village(t)
 	list := hostile(t, "hostile_allowed.txt")
 	rules := "allow:\n"
-	for _, name := range strings.Fields(allowedPrograms) {
+	for name := range strings.FieldsSeq(allowedPrograms) {
 		rules += "  - bash(" + name + " *)\n"
 	}
 	p := unconfined(t, b, rules)

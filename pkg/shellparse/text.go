@@ -222,7 +222,7 @@ func (w *walker) compare(src string, broken bool) {
 		w.names[c.name] = struct{}{}
 		w.out.Disagreements = append(w.out.Disagreements, c.name)
 		words := []word{{Text: c.name}}
-		for _, f := range strings.Fields(c.rest) {
+		for f := range strings.FieldsSeq(c.rest) {
 			if len(words) < 32 {
 				words = append(words, word{Text: strings.Trim(f, `"'`)})
 			}

@@ -67,7 +67,7 @@ func secondRead(ctx context.Context, src string) (found []finding, clean bool) {
 	c := sitter.NewTreeCursor(tree.RootNode())
 	defer c.Close()
 	kinds := kindsOf(lang)
-	for n := 0; n < maxNodes; n++ {
+	for range maxNodes {
 		node := c.CurrentNode()
 		if node.Symbol() == kinds.command {
 			if f, ok := reading(node, text); ok {

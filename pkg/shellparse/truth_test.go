@@ -113,7 +113,7 @@ func newTruth(t testing.TB) *truth {
 // memoryDir is a temporary directory, in memory where there is such a place.
 func memoryDir(t testing.TB) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "agentkit-truth")
+	dir, err := os.MkdirTemp("/dev/shm", "agentkit-truth") //nolint:usetesting // in memory, and beside the others
 	if err != nil {
 		dir = t.TempDir()
 	}
@@ -145,7 +145,7 @@ func (tr *truth) env() []string {
 // counts the texts that had to be ended.
 func (tr *truth) run(t testing.TB, texts []string) (calls [][][]string, hung int) {
 	t.Helper()
-	dir, err := os.MkdirTemp(tr.dir, "batch")
+	dir, err := os.MkdirTemp(tr.dir, "batch") //nolint:usetesting // in memory, and beside the others
 	must(t, err)
 	must(t, os.WriteFile(dir+"/in", []byte(strings.Join(texts, "\x00")+"\x00"), 0o644))
 	for i := range texts {
@@ -198,7 +198,7 @@ func (tr *truth) batch(t testing.TB, dir string, first int) (at int, ok bool) {
 	cmd.ExtraFiles = []*os.File{wr, r}
 	cmd.SysProcAttr = tr.attr
 	must(t, cmd.Start())
-	wr.Close()
+	_ = wr.Close()
 	err = cmd.Wait()
 	must(t, r.SetReadDeadline(time.Now().Add(10*time.Second)))
 	_, _ = io.Copy(io.Discard, r)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -161,7 +162,7 @@ func TestSpecialFiles(t *testing.T) {
 	go func() {
 		f, err := d.open("a.ts", openFlags, 0)
 		if err == nil {
-			f.Close()
+			_ = f.Close()
 		}
 		opened <- err
 	}()
@@ -212,6 +213,35 @@ func TestExtendedAttributes(t *testing.T) {
 	}
 	if after, _ := os.Stat(name); after.Mode() != before.Mode() {
 		t.Errorf("mode %v became %v", before.Mode(), after.Mode())
+	}
+}
+
+// TestOnTheDisk reads with strace what a write puts on the disk, and when: the
+// content before it takes its name, and the directory after.
+func TestOnTheDisk(t *testing.T) {
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		t.Skip("no strace here: whether what is written gets to the disk is NOT tested")
+	}
+	s := newSite(t)
+	out := filepath.Join(t.TempDir(), "trace")
+	c := s.command("umask", "022")
+	c.Args = append([]string{strace, "-f", "-y", "-qq", "-e", "trace=fsync,fdatasync,/rename", "-o", out}, c.Args...)
+	c.Path, c.Stderr = strace, nil
+	if text, err := c.CombinedOutput(); err != nil {
+		if strings.Contains(string(text), "ptrace") {
+			t.Skipf("nothing can be traced here: whether what is written gets to the disk is NOT tested: %s", text)
+		}
+		t.Fatalf("%v: %s", err, text)
+	}
+	trace, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(trace)
+	content, name, dir := strings.Index(text, ".tmp>"), strings.Index(text, "rename"), strings.LastIndex(text, "/W/022>")
+	if content < 0 || name < content || dir < name {
+		t.Errorf("not in order: the content at %d, its name at %d, the directory at %d\n%s", content, name, dir, text)
 	}
 }
 

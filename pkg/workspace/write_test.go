@@ -97,6 +97,36 @@ func TestWriteFromFailingReader(t *testing.T) {
 	s.names("W/src", "a.ts")
 }
 
+// TestChangedWhileWritten: another writer is seen until just before the new
+// content takes the old one's place.
+func TestChangedWhileWritten(t *testing.T) {
+	s := newSite(t)
+	p := s.resolve("src/a.ts")
+	f, err := s.OpenFile(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	version, err := VersionOf(f)
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	src := io.MultiReader(strings.NewReader("ours"), readerFunc(func() error {
+		s.put("W/src/a.ts", "theirs, meanwhile")
+		return io.EOF
+	}))
+	_, err = s.WriteFrom(context.Background(), p, src, WriteOptions{IfVersion: version})
+	if conflict, ok := errors.AsType[*ConflictError](err); !ok || conflict.Want != version || conflict.Have == version {
+		t.Errorf("%v", err)
+	}
+	s.content("W/src/a.ts", "theirs, meanwhile")
+	s.names("W/src", "a.ts")
+}
+
+// A readerFunc is a reader of nothing that does something first.
+type readerFunc func() error
+
+func (f readerFunc) Read([]byte) (int, error) { return 0, f() }
+
 func TestWriteModes(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("modes are Unix's")

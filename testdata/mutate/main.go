@@ -34,6 +34,7 @@ type mutation struct {
 	old, now string
 	pkg, run string // the test
 	needs    string // root, or nothing
+	limit    string // how long the test may take; for a mutation that makes it wait for ever
 }
 
 const list = "testdata/mutate/mutations.txt"
@@ -90,7 +91,7 @@ func run(names []string, only bool, workers int) error {
 func parse(text string) (all []mutation, err error) {
 	n := 0
 	for part := range strings.SplitSeq(text, "\n\n") {
-		m := mutation{line: n + 1}
+		m := mutation{line: n + 1, limit: "90s"}
 		for l := range strings.SplitSeq(part, "\n") {
 			n++
 			word, rest, _ := strings.Cut(l, ": ")
@@ -108,6 +109,8 @@ func parse(text string) (all []mutation, err error) {
 				m.pkg, m.run, _ = strings.Cut(rest, " ")
 			case word == "needs" && rest == "root":
 				m.needs = rest
+			case word == "limit":
+				m.limit = rest
 			default:
 				return nil, fmt.Errorf("%s:%d: cannot be read: %s", list, n, l)
 			}
@@ -156,7 +159,7 @@ func alive(all []mutation, workers int) (faults []string) {
 		slots <- struct{}{}
 		wait.Go(func() {
 			defer func() { <-slots }()
-			reports[i] = goTest("", pkg, strings.Join(tests[pkg], "|"))
+			reports[i] = goTest("", "5m", pkg, strings.Join(tests[pkg], "|"))
 		})
 	}
 	wait.Wait()
@@ -200,7 +203,7 @@ func try(m mutation, dir string) string {
 	if err != nil {
 		return err.Error()
 	}
-	report := goTest(overlay, m.pkg, m.run)
+	report := goTest(overlay, m.limit, m.pkg, m.run)
 	verdict := "dead"
 	switch {
 	case strings.Contains(report, "[build failed]") || strings.Contains(report, "[setup failed]"):
@@ -208,7 +211,11 @@ func try(m mutation, dir string) string {
 	case strings.HasPrefix(report, "ok ") || strings.Contains(report, "\nok "):
 		verdict = "SURVIVES"
 	}
-	fmt.Printf("%-8s %5.1fs  %s: %s\n", verdict, time.Since(begun).Seconds(), m.file, m.why)
+	by := ""
+	if failed := regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`).FindStringSubmatch(report); failed != nil {
+		by = " (" + failed[1] + ")"
+	}
+	fmt.Printf("%-8s %5.1fs  %s: %s%s\n", verdict, time.Since(begun).Seconds(), m.file, m.why, by)
 	if verdict != "dead" {
 		return "survives " + m.pkg + " " + m.run
 	}
@@ -236,8 +243,8 @@ func lay(m mutation, changed []byte, dir string) (string, error) {
 }
 
 // goTest runs tests and returns what the go command printed.
-func goTest(overlay, pkg, run string) string {
-	args := []string{"test", "-v", "-vet=off", "-count=1", "-failfast", "-timeout=90s", "-run", run}
+func goTest(overlay, limit, pkg, run string) string {
+	args := []string{"test", "-v", "-vet=off", "-count=1", "-failfast", "-timeout=" + limit, "-run", run}
 	if overlay != "" {
 		args = append(args, "-overlay="+overlay)
 	}

@@ -105,7 +105,7 @@ func (b *bashCall) Params(p *param.Set) {
 
 // Needs implements tool.Call.
 func (b *bashCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, error) {
-	if err := b.check(env); err != nil {
+	if err := b.check(); err != nil {
 		return nil, err
 	}
 	p, err := b.prepare(ctx, env)
@@ -178,7 +178,7 @@ func (b *bashCall) program(env *tool.Env) ([]string, error) {
 }
 
 // check finds what is wrong with the parameters as they stand.
-func (b *bashCall) check(env *tool.Env) error {
+func (b *bashCall) check() error {
 	switch {
 	case len(b.Argv) > 0 && b.Command != "":
 		return tool.Errorf(tool.BadInput, "both command and argv are given").WithHint("give one of them")
