@@ -204,34 +204,34 @@ func (p *Plan) Crashed() bool { return p.reached != nil && atomic.LoadInt32(p.re
 
 // Await adds waiting for a byte over the socket fd. theirs is the parent's end of
 // it, which the child has a copy of: closing that is how it sees that the parent
-// is gone. users says that [Plan.MapUsers] follows.
+// is gone. users says that [MapUsers] follows.
 func (p *Plan) Await(fd, theirs int, users bool) {
 	p.Try("close", 0, unix.SYS_CLOSE, theirs)
-	if open, err := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0); users && err == nil && open == 0 {
-		// This process shows itself to nobody, and the files of /proc that give a
+	if users {
+		// Where this process shows itself to nobody, the files of /proc that give a
 		// copy of it its users would be root's.
-		p.opens = true
 		p.Do("opening itself", unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 1, 0, 0, 0)
-		p.Do("saying so", unix.SYS_WRITE, fd, make([]byte, 1), 1)
 	}
 	s := p.Do("waiting for the parent", unix.SYS_READ, fd, make([]byte, 1), 1)
 	s.retried, s.some = true, true
 }
 
 // openLimit is how long a child may take for its first steps.
-const openLimit = 5 * time.Second
+const openLimit = time.Second
 
-// MapUsers gives the user namespace of the child that follows p, and has the other
-// end of the socket ours, its users: every user's number stays, or where that takes a
-// privilege that we lack, our own alone.
-func (p *Plan) MapUsers(pid, ours int) error {
-	if p.opens {
-		said := []unix.PollFd{{Fd: int32(ours), Events: unix.POLLIN}}
-		_, err := unix.Poll(said, int(openLimit.Milliseconds()))
-		if n, bad := unix.Read(ours, make([]byte, 1)); n != 1 || err != nil {
-			return fmt.Errorf("mapping users: the process cannot be reached: %w", errors.Join(err, bad))
+// MapUsers gives the user namespace of a child its users: every user's number
+// stays, or where that takes a privilege that we lack, our own alone.
+func MapUsers(pid int) error {
+	for begin := time.Now(); ; time.Sleep(50 * time.Microsecond) {
+		err := mapUsers(pid)
+		open, _ := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0)
+		if !errors.Is(err, fs.ErrPermission) || open != 0 || time.Since(begin) > openLimit {
+			return err // else the child has not opened itself yet, see Await
 		}
 	}
+}
+
+func mapUsers(pid int) error {
 	dir := "/proc/" + strconv.Itoa(pid) + "/"
 	all := []byte("0 0 4294967295\n")
 	if os.WriteFile(dir+"uid_map", all, 0) == nil {

@@ -315,7 +315,7 @@ func forkInit(m string, command Forked, o Options) (*forked, error) {
 	}
 	_ = unix.SetNonblock(pair[0], true)
 	b.link = os.NewFile(uintptr(pair[0]), "stage")
-	if err := b.follow(command, first, pair[0], users); err != nil {
+	if err := b.follow(command, first, users); err != nil {
 		b.strike()
 		<-b.gone
 		_ = b.link.Close()
@@ -400,9 +400,9 @@ func (b *forked) fork(first, second *fork.Plan, flags uintptr, tell int) unix.Er
 }
 
 // follow waits until the command runs.
-func (b *forked) follow(command Forked, first *fork.Plan, ours int, users bool) error {
+func (b *forked) follow(command Forked, first *fork.Plan, users bool) error {
 	if users {
-		if err := first.MapUsers(b.init, ours); err != nil {
+		if err := fork.MapUsers(b.init); err != nil {
 			command.Abandon()
 			return fmt.Errorf("%w: %w", ErrMethod, err)
 		}

@@ -320,11 +320,15 @@ func TestDeniedProgram(t *testing.T) {
 	}
 }
 
+// copyFile makes a program. Nothing is forked meanwhile: a child of another test would
+// hold it open for writing until it starts its own program, and so long it cannot run.
 func copyFile(from, to string) error {
 	b, err := os.ReadFile(from)
 	if err != nil {
 		return err
 	}
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	return os.WriteFile(to, b, 0o755)
 }
 

@@ -283,7 +283,7 @@ func (s *start) introduce() error {
 		return nil
 	}
 	if s.flags&unix.CLONE_NEWUSER != 0 {
-		if err := s.plan.MapUsers(s.pid, s.ours); err != nil {
+		if err := fork.MapUsers(s.pid); err != nil {
 			return &unreachedError{err.Error()}
 		}
 	}
