@@ -260,7 +260,7 @@ func (g *grid) best(most int) []place {
 			continue
 		}
 		tries++
-		p := g.walk(j)
+		p := g.traceback(j)
 		if p.end > p.start && !slices.ContainsFunc(out, p.overlaps) {
 			p.score = float64(last[j-lo]) / g.total
 			out = append(out, p)
@@ -269,8 +269,8 @@ func (g *grid) best(most int) []place {
 	return out
 }
 
-// walk is the place that ends at column j of the last row.
-func (g *grid) walk(j int) place {
+// traceback is the place that ends at column j of the last row.
+func (g *grid) traceback(j int) place {
 	p := place{pairs: make([]pair, 0, len(g.call))}
 	for k := len(g.call); k > 0; {
 		m := g.move[k][j-g.lo[k]]

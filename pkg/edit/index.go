@@ -80,26 +80,27 @@ func (x *index) learn(calls []string) {
 // hash is what scan returns.
 func (x *index) hash(i int, line []byte) uint64 {
 	h := uint64(hashStart)
-	var odd, prev byte
+	var special, prev byte
 	for _, c := range line {
 		if c <= ' ' && isSpace(c) {
 			prev = c
 			continue
 		}
-		odd |= c
+		special |= c
 		if c == '-' && prev == '-' || c == 'u' && prev == '\\' {
-			odd |= 0x80
+			special |= 0x80
 		}
 		h = (h ^ uint64(c)) * hashPrime
 		prev = c
 	}
-	return x.finish(i, h, odd)
+	return x.finish(i, h, special)
 }
 
-// finish is the hash of line i; one with odd characters is hashed in full.
-func (x *index) finish(i int, h uint64, odd byte) uint64 {
+// finish is the hash of line i; one in which a byte is not ASCII, or stands for
+// a character that is not, is hashed in full.
+func (x *index) finish(i int, h uint64, special byte) uint64 {
 	switch {
-	case odd&0x80 != 0:
+	case special&0x80 != 0:
 		if f := x.text.line(i); !f.blank {
 			return hashString(f.tight)
 		}
@@ -114,12 +115,12 @@ func (x *index) finish(i int, h uint64, odd byte) uint64 {
 // of the file.
 func (x *index) scan(i int, line []byte) uint64 {
 	h, w, n := uint64(hashStart), uint64(hashStart), 0
-	var odd, prev byte
+	var special, prev byte
 	for _, c := range line {
 		if class := x.class[c]; class != 0 {
 			w = (w ^ uint64(class)) * hashPrime
 			n++
-			odd |= c
+			special |= c
 		} else {
 			if n >= wordLength {
 				x.post(w, i)
@@ -130,11 +131,11 @@ func (x *index) scan(i int, line []byte) uint64 {
 				continue
 			}
 			if c == '-' && prev == '-' {
-				odd |= 0x80
+				special |= 0x80
 			}
 		}
 		if c == 'u' && prev == '\\' {
-			odd |= 0x80
+			special |= 0x80
 		}
 		h = (h ^ uint64(c)) * hashPrime
 		prev = c
@@ -142,7 +143,7 @@ func (x *index) scan(i int, line []byte) uint64 {
 	if n >= wordLength {
 		x.post(w, i)
 	}
-	return x.finish(i, h, odd)
+	return x.finish(i, h, special)
 }
 
 // scanWords hands every word to the function.

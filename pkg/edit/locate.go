@@ -116,7 +116,7 @@ func (l *locator) places(most int) []place {
 	if l.whole() {
 		return apart(l.align(-len(l.call), l.text.lines(), most), most)
 	}
-	return apart(l.alignPieces(most), most)
+	return apart(l.alignBands(most), most)
 }
 
 // whole reports whether all of the file can be aligned at once.

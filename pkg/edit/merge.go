@@ -28,7 +28,7 @@ type merger struct {
 	place   place
 	of      []int // per line of the call its pair in place.pairs, -1 none
 	indent  *indenter
-	ghosts  map[string]bool
+	unmatched  map[string]bool
 	near    *string // indentation of the last line of the call that is in both
 	cur     int     // the file is written up to here
 	start   int
@@ -83,7 +83,7 @@ func (m *merger) pair(k int) (pair, bool) {
 // run merges. weak says that the place as a whole matches badly, so that the
 // lines around each change have to match well.
 func (m *merger) run(weak bool) *conflict {
-	m.findGhosts()
+	m.findUnmatched()
 	ops := m.ops
 	if ops == nil {
 		call, news := ended(m.call), ended(m.news)
@@ -172,7 +172,7 @@ func (m *merger) check(o op, weak bool) *conflict {
 		if elidesCode(n.text) {
 			return m.at(o, "the new text leaves code out")
 		}
-		if len(m.ghosts) > 0 && m.repeatsGhost(n, o) {
+		if len(m.unmatched) > 0 && m.repeatsUnmatched(n, o) {
 			return m.at(o, "the new text repeats a word that the file does not have")
 		}
 	}

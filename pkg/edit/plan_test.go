@@ -309,6 +309,36 @@ func TestPlaceSimilarity(t *testing.T) {
 	}
 }
 
+// One line needs a greater lead over the next place than a block does.
+func TestMarginOfOneLine(t *testing.T) {
+	for _, c := range []struct{ file, code string }{
+		{"total := computeTotal(orders, taxRate, discount)\ntotal := computeTotal(orders, rate, discount)\n", Ambiguous},
+		{"total := computeTotal(orders, taxRate, discount)\nsum := somethingElse(entirely)\n", ""},
+	} {
+		out, err := Plan([]byte(c.file), []Edit{{Old: "total := computeTotal(orders, taxRate, discont)", New: "total := computeTotal(orders, taxRate, discont) + 1"}}, Options{})
+		if code(err) != c.code {
+			t.Errorf("%q: %v %+v, want %q", c.file, err, out, c.code)
+		}
+	}
+}
+
+// A place whose lines lie too far apart is none, even where each is there.
+func TestScattered(t *testing.T) {
+	call := []string{"first := open(path)", "second := read(first, size)", "third := parse(second, mode)", "fourth := check(third, rules)"}
+	for between, want := range map[int]string{0: "", 2: "", 3: NoMatch, 9: NoMatch} {
+		file := slices.Clone(call[:2])
+		for i := range between {
+			file = append(file, fmt.Sprintf("x%d", i))
+		}
+		file = append(file, call[2:]...)
+		old := strings.Join(call, "\n")
+		out, err := Plan([]byte(strings.Join(file, "\n")+"\n"), []Edit{{Old: old, New: strings.Replace(old, "rules)", "rules, 1)", 1)}}, Options{})
+		if code(err) != want {
+			t.Errorf("%d lines between: %v %+v, want %q", between, err, out, want)
+		}
+	}
+}
+
 // outside checks that bytes outside the reported lines are what they were.
 func outside(t *testing.T, before []byte, out *Outcome) {
 	t.Helper()

@@ -38,7 +38,7 @@ func compareStrings(a, b []string) []op {
 // the time stays near linear.
 func compare(a, b []int32) []op {
 	c := comparer{a: a, b: b}
-	c.walk(0, len(a), 0, len(b))
+	c.match(0, len(a), 0, len(b))
 	slices.SortFunc(c.blocks, func(x, y block) int { return cmp.Compare(x.i, y.i) })
 	var ops []op
 	i, j := 0, 0
@@ -78,8 +78,8 @@ func (c *comparer) add(i, j, n int) {
 	}
 }
 
-// walk finds the common stretches of a[i1:i2] and b[j1:j2].
-func (c *comparer) walk(i1, i2, j1, j2 int) {
+// match finds the common stretches of a[i1:i2] and b[j1:j2].
+func (c *comparer) match(i1, i2, j1, j2 int) {
 	for {
 		n := 0
 		for i1+n < i2 && j1+n < j2 && c.a[i1+n] == c.b[j1+n] {
@@ -106,7 +106,7 @@ func (c *comparer) walk(i1, i2, j1, j2 int) {
 			return
 		}
 		c.add(m.i, m.j, m.n)
-		c.walk(i1, m.i, j1, m.j)
+		c.match(i1, m.i, j1, m.j)
 		i1, j1 = m.i+m.n, m.j+m.n
 	}
 }
@@ -162,10 +162,10 @@ func (c *comparer) anchors(i1, i2, j1, j2 int) bool {
 	}
 	for _, p := range risingChain(pairs) {
 		c.add(p.i, p.j, 1)
-		c.walk(i1, p.i, j1, p.j)
+		c.match(i1, p.i, j1, p.j)
 		i1, j1 = p.i+1, p.j+1
 	}
-	c.walk(i1, i2, j1, j2)
+	c.match(i1, i2, j1, j2)
 	return true
 }
 

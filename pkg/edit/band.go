@@ -5,24 +5,24 @@ import (
 	"slices"
 )
 
-// piece is a band of diagonals and the most that a place in it can score.
-type piece struct {
+// band is a band of diagonals and the most that a place in it can score.
+type band struct {
 	low, high int
 	bound     float64
 }
 
-// alignPieces aligns only where enough lines agree, the most promising band
+// alignBands aligns only where enough lines agree, the most promising band
 // first, as long as the budget lasts.
-func (l *locator) alignPieces(most int) []place {
+func (l *locator) alignBands(most int) []place {
 	n := len(l.call)
 	slack := max(8, min(n/3, 200))
 	if slices.ContainsFunc(l.call, func(f *form) bool { return f.elided }) {
 		slack = max(slack, min(400, mostCells/8/n))
 	}
-	pieces := l.vote(slack)
+	bands := l.bandScores(slack)
 	var out []place
 	best, cells := 0.0, 0
-	for x, p := range pieces {
+	for x, p := range bands {
 		size := (p.high - p.low) * n
 		if x >= 3 && (p.bound < 0.5 || p.bound < best-0.5) {
 			break
@@ -55,9 +55,9 @@ func equalPlaces(ps []place, best float64) int {
 	return len(apart)
 }
 
-// vote bounds what each band can score by the lines that agree in it. Lines
+// bandScores bounds what each band can score by the lines that agree in it. Lines
 // that are everywhere count for every band.
-func (l *locator) vote(slack int) []piece {
+func (l *locator) bandScores(slack int) []band {
 	n, step := len(l.call), max(32, slack)
 	buckets := make([]float64, (l.text.lines()+n)/step+3)
 	stamp := make([]int32, len(buckets))
@@ -89,13 +89,13 @@ func (l *locator) vote(slack int) []piece {
 			add(h.line)
 		}
 	}
-	pieces := make([]piece, 0, 64)
+	bands := make([]band, 0, 64)
 	for b, v := range buckets {
 		low := (b-1)*step - n
 		if bound := (v + everywhere) / l.total; bound >= 0.25 && low-slack < l.text.lines() {
-			pieces = append(pieces, piece{low - slack, low + step + slack, bound})
+			bands = append(bands, band{low - slack, low + step + slack, bound})
 		}
 	}
-	slices.SortStableFunc(pieces, func(a, b piece) int { return cmp.Compare(b.bound, a.bound) })
-	return pieces
+	slices.SortStableFunc(bands, func(a, b band) int { return cmp.Compare(b.bound, a.bound) })
+	return bands
 }

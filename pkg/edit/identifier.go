@@ -1,11 +1,11 @@
 package edit
 
-// findGhosts collects the words that the call quotes but the file does not
-// have: misquoted where the file has another word in that very place, or
+// findUnmatched collects the unmatched identifiers: words that the call quotes
+// but the file does not have, misquoted where the file has another word in that very place, or
 // names on lines that are not in the file at all. New text that uses one was
 // written for another file.
-func (m *merger) findGhosts() {
-	m.ghosts = make(map[string]bool)
+func (m *merger) findUnmatched() {
+	m.unmatched = make(map[string]bool)
 	for _, p := range m.place.pairs {
 		if p.sim >= lineCertain || !p.single() {
 			continue
@@ -17,7 +17,7 @@ func (m *merger) findGhosts() {
 			}
 			for _, w := range to[o.i1:o.i2] {
 				if len(w) > 2 && isWord(w[0]) && misquotes(w, tf[o.j1:o.j2]) && !m.index.has(w) {
-					m.ghosts[w] = true
+					m.unmatched[w] = true
 				}
 			}
 		}
@@ -30,7 +30,7 @@ func (m *merger) findGhosts() {
 		for x, w := range ts {
 			called := x+1 < len(ts) && ts[x+1] == "("
 			if len(w) > 3 && isName(w) && (called || isCompound(w)) && !m.index.has(w) {
-				m.ghosts[w] = true
+				m.unmatched[w] = true
 			}
 		}
 	}
@@ -78,14 +78,14 @@ func isCompound(w string) bool {
 	return false
 }
 
-// repeatsGhost reports whether a new line uses a ghost and is not just a new
+// repeatsUnmatched reports whether a new line uses an unmatched identifier and is not just a new
 // version of the line that misquotes it.
-func (m *merger) repeatsGhost(n *form, o op) bool {
-	if !usesAny(n, m.ghosts) {
+func (m *merger) repeatsUnmatched(n *form, o op) bool {
+	if !usesAny(n, m.unmatched) {
 		return false
 	}
 	for k := o.i1; k < o.i2; k++ {
-		if m.of[k] >= 0 && usesAny(m.call[k], m.ghosts) && similar(m.call[k], n) >= versionSim {
+		if m.of[k] >= 0 && usesAny(m.call[k], m.unmatched) && similar(m.call[k], n) >= versionSim {
 			return false
 		}
 	}
