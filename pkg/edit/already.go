@@ -1,7 +1,6 @@
 package edit
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 )
@@ -266,14 +265,14 @@ const (
 // startsLine says where in its line an offset is.
 func (p *planner) startsLine(at int) int {
 	from := bodyStart(p.file)
-	head := p.file[from+bytes.LastIndexByte(p.file[from:at], '\n')+1 : at]
+	head := at - len(p.indentBefore(at))
 	switch {
-	case len(head) == 0:
+	case head > from && p.file[head-1] != '\n':
+		return insideLine
+	case head == at:
 		return atLineStart
-	case len(bytes.Trim(head, " \t")) == 0:
-		return behindBlanks
 	}
-	return insideLine
+	return behindBlanks
 }
 
 // parts reports whether a cut at an offset parts a word.

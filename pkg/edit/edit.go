@@ -69,6 +69,7 @@ const (
 // Hit is one place that was changed.
 type Hit struct {
 	Edit       int      // which of the edits, from 0
+	Count      int      // occurrences in it, where there are more than one; else 0
 	Strategy   string   // how the place was found
 	Similarity float64  // of the old text and the file's: 1 − d/max(len), white space aside
 	Margin     float64  // how much better than the next best place, from 0 to 1; 1 where there is no other

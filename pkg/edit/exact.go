@@ -2,6 +2,7 @@ package edit
 
 import (
 	"bytes"
+	"iter"
 	"slices"
 	"sort"
 	"strings"
@@ -85,12 +86,22 @@ func (p *planner) offset(at int) int {
 // file's endings; overlapping occurrences count. It stops after limit.
 func (p *planner) find(s string, limit int) []span { return p.search(s, limit, 1) }
 
-// findApart is find for all occurrences that do not overlap.
-func (p *planner) findApart(s string) []span { return p.search(s, len(p.file)+1, 0) }
+// findApart is find for occurrences that do not overlap.
+func (p *planner) findApart(s string, limit int) []span { return p.search(s, limit, 0) }
 
 // search finds at most limit occurrences, the next one step bytes behind the
 // start of the one before; 0 is behind its end.
 func (p *planner) search(s string, limit, step int) []span {
+	var out []span
+	for at := range p.occurrences(s, step) {
+		if out = append(out, at); len(out) >= limit {
+			break
+		}
+	}
+	return out
+}
+
+func (p *planner) occurrences(s string, step int) iter.Seq[span] {
 	src, shift := p.file[bodyStart(p.file):], bodyStart(p.file)
 	mixed := false
 	if strings.Contains(s, "\n") {
@@ -104,21 +115,23 @@ func (p *planner) search(s string, limit, step int) []span {
 	if step == 0 {
 		step = len(s)
 	}
-	var out []span
 	needle := newNeedle(s)
-	for at := 0; s != "" && len(out) < limit; at += step {
-		n := needle.index(src[at:])
-		if n < 0 {
-			break
+	return func(yield func(span) bool) {
+		for at := 0; s != ""; at += step {
+			n := needle.index(src[at:])
+			if n < 0 {
+				return
+			}
+			at += n
+			found := span{shift + at, shift + at + len(s)}
+			if mixed {
+				found = span{p.offset(at), p.offset(at + len(s))}
+			}
+			if !yield(found) {
+				return
+			}
 		}
-		at += n
-		found := span{shift + at, shift + at + len(s)}
-		if mixed {
-			found = span{p.offset(at), p.offset(at + len(s))}
-		}
-		out = append(out, found)
 	}
-	return out
 }
 
 // needle is a text to be searched for. A long one is found by a short part,
@@ -262,8 +275,8 @@ func wholeLines(file []byte, at span) bool {
 	if at.start > bodyStart(file) && file[at.start-1] != '\n' {
 		return false
 	}
-	a, b := lineEnd(file, at.end)
-	return a == at.end && b > a
+	rest := file[at.end:]
+	return bytes.HasPrefix(rest, []byte{'\n'}) || bytes.HasPrefix(rest, []byte("\r\n"))
 }
 
 // replace is the change of one literal occurrence. Removing whole lines

@@ -26,6 +26,8 @@ const (
 	mostScattered = 0.35  // foreign lines in a place, per line of the call
 	leastFragment = 6     // characters of a cleaned fragment that is found literally
 	mostAll       = 200
+	mostSeparate  = 2000     // occurrences that are changes of their own
+	stretchSize   = 64 << 10 // bytes of the file in which many others are one
 )
 
 // plan finds what one edit changes.
@@ -118,12 +120,15 @@ func (p *planner) nearLine(at []span, line int) []span {
 // planExactAll replaces every occurrence, and where the old text is made of
 // whole lines also those with another indentation.
 func (p *planner) planExactAll(old, new string) ([]change, *Refusal, bool) {
-	at := p.findApart(old)
+	at := p.findApart(old, mostSeparate+1)
 	if len(at) == 0 {
 		return nil, nil, false
 	}
 	if r := p.insideWord(at, old); r != nil {
 		return nil, r, true
+	}
+	if len(at) > mostSeparate {
+		return p.replaceMany(old, new), nil, true
 	}
 	var out []change
 	p.text() // so that lines are found fast
@@ -137,6 +142,35 @@ func (p *planner) planExactAll(old, new string) ([]change, *Refusal, bool) {
 	}
 	more, r := p.otherwiseIndented(old, new, at)
 	return append(out, more...), r, true
+}
+
+// replaceMany replaces so many occurrences that to tell of each would take many
+// times the file's size: those of a stretch of it are one change.
+func (p *planner) replaceMany(old, new string) []change {
+	p.text() // so that lines are found fast
+	var out []change
+	var b strings.Builder
+	at := 0 // the stretch is written up to here
+	for x := range p.occurrences(old, 0) {
+		c := p.replace(x, old, new)
+		s := c.splices[0]
+		if n := len(out) - 1; n < 0 || s.start-out[n].splices[0].start > stretchSize {
+			if n >= 0 {
+				out[n].splices[0].text = b.String()
+				b = strings.Builder{}
+			}
+			c.hit.Strategy, c.hit.Count, at = MultiOccurrence, 0, s.start
+			out = append(out, c)
+		}
+		last := &out[len(out)-1]
+		b.Write(p.file[at:s.start])
+		b.WriteString(s.text)
+		at, last.splices[0].end = s.end, s.end
+		last.hit.Count++
+		last.hit.Lines[1] = c.hit.Lines[1]
+	}
+	out[len(out)-1].splices[0].text = b.String()
+	return out
 }
 
 // otherwiseIndented replaces the places that hold the whole lines of old with
@@ -314,8 +348,11 @@ func (p *planner) planCleaned(e Edit, r reading) ([]change, *Refusal) {
 
 // endsLine reports whether nothing but blanks follows in the line.
 func (p *planner) endsLine(at int) bool {
-	end, _ := lineEnd(p.file, at)
-	return len(bytes.Trim(p.file[at:end], " \t")) == 0
+	for at < len(p.file) && (p.file[at] == ' ' || p.file[at] == '\t') {
+		at++
+	}
+	rest := p.file[at:]
+	return len(rest) == 0 || rest[0] == '\n' || bytes.HasPrefix(rest, []byte("\r\n"))
 }
 
 // splitCall cuts a text into lines; "" has none.

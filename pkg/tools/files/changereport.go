@@ -108,9 +108,11 @@ func diffOf(from, to string, before, after []byte) (text string, added, removed 
 // cutDiff counts the lines that a diff adds and removes, and cuts it where it
 // is long.
 func cutDiff(text string) (cut string, added, removed int) {
-	for i, line := range strings.Split(text, "\n") {
+	names := 2
+	for line := range strings.Lines(text) {
 		switch {
-		case i < 2: // the names
+		case names > 0:
+			names--
 		case strings.HasPrefix(line, "+"):
 			added++
 		case strings.HasPrefix(line, "-"):

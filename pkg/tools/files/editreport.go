@@ -9,13 +9,18 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
+const (
+	mostToldPlaces = 100 // of which the lines are told
+	mostToldKept   = 20  // misquoted lines that are told
+)
+
 type editMeta struct {
 	changeReport
 	Replacements int        `json:"replacements"`
 	Strategy     string     `json:"strategy"`   // of the least certain place, as the next two
 	Similarity   float64    `json:"similarity"` // from 0 to 1
 	Margin       float64    `json:"margin"`     // to the next best place, from 0 to 1
-	Lines        [][2]int   `json:"lines"`      // first and last line of each place, before the change; none of a new file
+	Lines        [][2]int   `json:"lines"`      // first and last line of each place, of the first 100, before the change; none of a new file
 	NewLines     [][2]int   `json:"new_lines"`  // the same lines after it
 	Kept         []editKept `json:"kept"`       // lines that the call misquotes; the file's stay
 	Cleaned      []string   `json:"cleaned"`    // what was taken off the call, such as line numbers
@@ -62,19 +67,22 @@ type editKept struct {
 
 func newEditMeta(f *editFile) *editMeta {
 	m := &editMeta{
-		changeReport: f.report, Replacements: len(f.hits), Similarity: 1, Margin: 1, Encoding: f.enc.Name,
+		changeReport: f.report, Similarity: 1, Margin: 1, Encoding: f.enc.Name,
 		Lines: [][2]int{}, Kept: []editKept{}, Cleaned: []string{},
 	}
 	for i, h := range f.hits {
+		m.Replacements += max(1, h.Count)
 		if i == 0 || h.Similarity < m.Similarity {
 			m.Strategy, m.Similarity = h.Strategy, h.Similarity
 		}
 		m.Margin = min(m.Margin, h.Margin)
-		if !m.Created {
+		if !m.Created && i < mostToldPlaces {
 			m.Lines = append(m.Lines, h.Lines)
 		}
-		m.NewLines = append(m.NewLines, h.NewLines)
-		for _, k := range h.Kept {
+		if i < mostToldPlaces {
+			m.NewLines = append(m.NewLines, h.NewLines)
+		}
+		for _, k := range h.Kept[:min(len(h.Kept), mostToldKept-len(m.Kept))] {
 			if f.closed != "" {
 				k.File = ""
 			}
