@@ -21,24 +21,24 @@ type written struct {
 // file's lines may differ from the call's: a three-way merge whose base is
 // the call. Lines that the call does not change stay as the file has them.
 type merger struct {
-	index   *index
-	text    *text
-	call    []*form
-	news    []*form
-	place   place
-	of      []int // per line of the call its pair in place.pairs, -1 none
-	indent  *indenter
-	unmatched  map[string]bool
-	near    *string // indentation of the last line of the call that is in both
-	cur     int     // the file is written up to here
-	start   int
-	end     int
-	ops     []op     // the changes from call to news; nil: to be found
-	eols    []string // per new line its ending; nil: that of its place
-	covered []bool   // per line from start, whether a pair has it
-	out     []written
-	changes int // how many were made
-	done    int // how many of them the file has already
+	index     *index
+	text      *text
+	call      []*form
+	news      []*form
+	place     place
+	of        []int // per line of the call its pair in place.pairs, -1 none
+	indent    *indenter
+	unmatched map[string]bool
+	near      *string // indentation of the last line of the call that is in both
+	cur       int     // the file is written up to here
+	start     int
+	end       int
+	ops       []op     // the changes from call to news; nil: to be found
+	eols      []string // per new line its ending; nil: that of its place
+	covered   []bool   // per line from start, whether a pair has it
+	out       []written
+	changes   int // how many were made
+	done      int // how many of them the file has already
 }
 
 const (
