@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -186,8 +187,8 @@ func (p *Policy) decideExec(a *Access) Decision {
 func (p *Policy) decideProgram(a *Access, f *facts) Decision {
 	got := p.scan(p.rules.anyProg, a, f, found{})
 	if len(a.Dynamic) > 0 && a.Dynamic[0] || len(a.Argv) == 0 {
-		for _, list := range p.rules.programs { // any of them may be meant
-			if next := p.scan(list, a, f, found{}); got.doubt == nil {
+		for _, name := range slices.Sorted(maps.Keys(p.rules.programs)) { // any of them may be meant; the first is named
+			if next := p.scan(p.rules.programs[name], a, f, found{}); got.doubt == nil {
 				got.doubt = orRule(next.doubt, next.deny)
 			}
 		}

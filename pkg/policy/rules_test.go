@@ -416,3 +416,16 @@ func TestOtherSpellings(t *testing.T) {
 	}
 	wantVerdict(t, policyOf(t, "", grants("bash(git commit --no-verify)")), run("git commit --no-veri"), Ask)
 }
+
+// TestDoubtNamesOneRule: where several rules may match a program that is not
+// known, the answer names the same one each time.
+func TestDoubtNamesOneRule(t *testing.T) {
+	p := policyOf(t, "version: 1\ndeny: [bash(zip *), bash(apt *), bash(make *), bash(git *), bash(node *), bash(rm *)]\n")
+	a := run("$x y")
+	a.Opaque = "the program is not known before it runs"
+	for range 50 {
+		if d := p.Decide(&a); d.Verdict != Ask || d.Rule != "bash(apt *)" {
+			t.Fatalf("%s by %q", d.Verdict, d.Rule)
+		}
+	}
+}

@@ -74,12 +74,12 @@ type Shell interface {
 	Text(x Word)                               // it gives text to a shell
 	ReadShell()                                // it is a shell, whose own words are read
 	Class() Class                              // what is known of the call so far
-	SetClass(class Class)                      // …
+	SetClass(class Class)                      // what is known of it now
 	Opaque(why string)                         // what it does cannot be known; the first reason stays
 	Danger(why string)                         // it is dangerous; the first reason stays
 	Whole(why string)                          // the whole text cannot be known
 	Move(dir Word)                             // what the call does next, it does in this directory
-	Lost(why string)                           // the same, in a directory that is not known
+	Lost(why string)                           // the same, but nobody knows in which directory
 	Setenv(name string, val Word, unsure bool) // it sets a variable for what it starts
 	Hush(why string)                           // it changes the environment of what it starts
 	Unsettle(why string)                       // later programs may do something else than their names say
@@ -104,7 +104,7 @@ type Shell interface {
 	Guarded(top, name string) bool     // whether a policy may not let a file of the tree at top be read
 	Dangers() []string                 // why writes of this call are dangerous
 	Stdin() Stream                     // what it reads, when piped
-	TakeStdin() Stream                 // the same, and what it starts gets nothing of it
+	TakeStdin() Stream                 // the same; what the call starts gets none of it
 	Depth() int                        // how deeply calls are nested
 	Spend(n int) bool                  // takes n steps of work; false when there are none left
 }
@@ -162,7 +162,7 @@ func (c *Call) lower(class Class) {
 	}
 }
 
-// file says that c uses a file; see [Call.does] for operands.
+// file says that c uses the file that a word names.
 func (c *Call) file(effect Effect, x Word) { c.Shell.File(File{Effect: effect, Word: x}) }
 
 func (c *Call) start(words []Word) { c.Shell.Run(words, c.Quiet) }

@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -10,7 +11,7 @@ func (c *Call) escaped() {
 	if c.Record.Escapes != "" {
 		texts := c.Words[1:]
 		if c.Shell.Stdin().Known {
-			texts = append(texts[:len(texts):len(texts)], Word{Text: c.Shell.Stdin().Text})
+			texts = append(slices.Clip(texts), Word{Text: c.Shell.Stdin().Text})
 		}
 		for _, x := range texts {
 			if !x.Dynamic {

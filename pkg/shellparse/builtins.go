@@ -22,7 +22,6 @@ type action uint8
 
 const (
 	doNothing action = iota
-	doProgram        // as the program of the same name
 	doCd
 	doPushd
 	doPopd

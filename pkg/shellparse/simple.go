@@ -68,7 +68,7 @@ func setsVariables(name string) bool {
 		return false
 	}
 	switch b.does {
-	case doNothing, doProgram, doCd, doPushd, doPopd, doEnd, doTest, doHash, doQuery:
+	case doNothing, doCd, doPushd, doPopd, doEnd, doTest, doHash, doQuery:
 		return false
 	}
 	return true
