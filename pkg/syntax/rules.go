@@ -203,6 +203,8 @@ func phpRules() []rule {
 		{node: "property_element", kind: Field, name: "#variable_name", leaf: true},
 		{node: "method_declaration", kind: Method, name: "name", leaf: true},
 		{node: "function_definition", kind: Function, name: "name", leaf: true},
+		{node: "function_call_expression", kind: Constant, name: "arguments/#argument/#string|arguments/#argument/#encapsed_string", when: "function=define", leaf: true},
+		{node: "assignment_expression", kind: Variable, name: "left", plain: "variable_name", within: "expression_statement", leaf: true},
 	}
 }
 

@@ -16,3 +16,6 @@ interface Area { public function area(): int; }
 trait Named { public function name() { return 1; } }
 enum Color: string { case Red = 'r'; }
 function helper($a) { return fn($b) => $b; }
+
+define('DEPTH', 3);
+$config = ['a' => 1];
