@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -94,7 +95,7 @@ func TestLockContext(t *testing.T) {
 func TestLockExcludes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	var all sync.WaitGroup
-	count, inside := 0, 0
+	var count, inside atomic.Int64 // the race detector does not see a lock of files
 	for range 8 {
 		all.Go(func() {
 			for range 200 {
@@ -103,11 +104,11 @@ func TestLockExcludes(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if inside++; inside != 1 {
+				if inside.Add(1) != 1 {
 					t.Error("two hold the lock")
 				}
-				count++
-				inside--
+				count.Add(1)
+				inside.Add(-1)
 				if runtime.GOOS != "windows" {
 					_ = os.Remove(path)
 				}
@@ -116,8 +117,8 @@ func TestLockExcludes(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if count != 1600 {
-		t.Errorf("%d times", count)
+	if n := count.Load(); n != 1600 {
+		t.Errorf("%d times", n)
 	}
 }
 
