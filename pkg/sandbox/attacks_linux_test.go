@@ -87,7 +87,7 @@ var attacks = []attack{
 	{name: "write by /proc/self/cwd", at: "23", do: func(base) error { return opened("/proc/self/cwd/../out/victim", os.O_WRONLY) }},
 	{name: "write by /proc/1/root", at: "23", root: true, do: func(b base) error { return opened("/proc/1/root"+b.victim(), os.O_WRONLY) }},
 	{name: "write by the gatekeeper's root", at: "23", root: true, do: func(b base) error {
-		return opened(fmt.Sprintf("/proc/%d/root%s", gatekeeper(), b.victim()), os.O_WRONLY)
+		return opened(fmt.Sprintf("/proc/%d/root%s", gatekeeperPID(), b.victim()), os.O_WRONLY)
 	}},
 	{name: "reopen a descriptor for writing", at: "23", do: func(b base) error {
 		f, err := os.Open(b.victim())
@@ -218,7 +218,7 @@ var attacks = []attack{
 	{name: "new user namespace", at: "23", hard: true, do: func(base) error { return forks(unix.CLONE_NEWUSER) }},
 	{name: "new mount namespace", at: "23", root: true, do: func(base) error { return unix.Unshare(unix.CLONE_NEWNS) }},
 	{name: "another's namespace", at: "23", root: true, do: func(base) error {
-		fd, err := unix.Open(fmt.Sprintf("/proc/%d/ns/net", gatekeeper()), unix.O_RDONLY, 0)
+		fd, err := unix.Open(fmt.Sprintf("/proc/%d/ns/net", gatekeeperPID()), unix.O_RDONLY, 0)
 		if err != nil {
 			return err
 		}
@@ -235,24 +235,24 @@ var attacks = []attack{
 
 	{name: "trace the gatekeeper", at: "23", hard: true, do: func(base) error {
 		runtime.LockOSThread()
-		return unix.PtraceSeize(gatekeeper())
+		return unix.PtraceSeize(gatekeeperPID())
 	}},
 	{name: "memory of the gatekeeper", at: "23", root: true, do: func(base) error {
-		return opened(fmt.Sprintf("/proc/%d/mem", gatekeeper()), os.O_RDWR)
+		return opened(fmt.Sprintf("/proc/%d/mem", gatekeeperPID()), os.O_RDWR)
 	}},
 	{name: "environment of the gatekeeper", at: "23", root: true, do: func(base) error {
-		_, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", gatekeeper()))
+		_, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", gatekeeperPID()))
 		return err
 	}},
 	{name: "descriptors of the gatekeeper", at: "23", root: true, do: func(base) error {
-		fd, err := unix.PidfdOpen(gatekeeper(), 0)
+		fd, err := unix.PidfdOpen(gatekeeperPID(), 0)
 		if err != nil {
 			return err
 		}
 		_, err = unix.PidfdGetfd(fd, 0, 0)
 		return err
 	}},
-	{name: "signal the gatekeeper", at: "23", do: func(base) error { return unix.Kill(gatekeeper(), unix.SIGCONT) }},
+	{name: "signal the gatekeeper", at: "23", do: func(base) error { return unix.Kill(gatekeeperPID(), unix.SIGCONT) }},
 	{name: "signal the stage", at: "23", root: true, do: func(base) error { return unix.Kill(1, unix.SIGCONT) }},
 
 	{name: "io_uring", at: "23", hard: true, do: func(base) error {
@@ -469,9 +469,9 @@ func (b base) sockaddr() unix.Sockaddr {
 	return &unix.SockaddrInet4{Port: a.Port, Addr: [4]byte(a.IP.To4())}
 }
 
-// gatekeeper is the nearest process above that is not of the sandbox: the
+// gatekeeperPID is the nearest process above that is not of the sandbox: the
 // stage. Attacks run two below it.
-func gatekeeper() int {
+func gatekeeperPID() int {
 	pid := os.Getppid()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -24,7 +24,7 @@ type identity struct {
 // exec decides the start of a program. The kernel goes on from memory that
 // another thread of the process may write to meanwhile; what really was
 // started is looked at once more by loaded.
-func (g *gate) exec(n *notice) verdict {
+func (g *gatekeeper) exec(n *notice) verdict {
 	if g.decide == nil {
 		return verdict{goOn: true}
 	}
@@ -50,7 +50,7 @@ func (g *gate) exec(n *notice) verdict {
 
 // unknown refuses a start of which nothing is known, unless there is nothing
 // to know: the kernel will not read either what is not there.
-func (g *gate) unknown(n *notice, err error) verdict {
+func (g *gatekeeper) unknown(n *notice, err error) verdict {
 	if !g.valid(n) {
 		return refused(unix.EINTR)
 	}
@@ -61,7 +61,7 @@ func (g *gate) unknown(n *notice, err error) verdict {
 	return refused(unix.EACCES)
 }
 
-func (g *gate) denyExec(e *Exec, a Answer) {
+func (g *gatekeeper) denyExec(e *Exec, a Answer) {
 	path := e.Path
 	if e.Original != "" {
 		path = e.Original
@@ -70,7 +70,7 @@ func (g *gate) denyExec(e *Exec, a Answer) {
 }
 
 // expect notes what process pid is about to be.
-func (g *gate) expect(pid int, id *identity) {
+func (g *gatekeeper) expect(pid int, id *identity) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(g.due) >= maxDue {
@@ -81,7 +81,7 @@ func (g *gate) expect(pid int, id *identity) {
 
 // loaded looks at a program that runs by now, at the first call that it makes:
 // it is the one that was decided, or is decided now.
-func (g *gate) loaded(n *notice) verdict {
+func (g *gatekeeper) loaded(n *notice) verdict {
 	pid := int(n.pid)
 	g.mu.Lock()
 	id := g.due[pid]
@@ -120,7 +120,7 @@ func (g *gate) loaded(n *notice) verdict {
 }
 
 // running describes a program that runs.
-func (g *gate) running(pid int, cmdline []byte) *Exec {
+func (g *gatekeeper) running(pid int, cmdline []byte) *Exec {
 	dir := "/proc/" + strconv.Itoa(pid)
 	path, _ := os.Readlink(dir + "/exe")
 	cwd, _ := os.Readlink(dir + "/cwd")
@@ -148,7 +148,7 @@ type request struct {
 }
 
 // readExec reads what n is about.
-func (g *gate) readExec(n *notice) (*request, error) {
+func (g *gatekeeper) readExec(n *notice) (*request, error) {
 	x := &request{dir: unix.AT_FDCWD}
 	x.Pid = int(n.pid)
 	path, argv, env := n.args[0], n.args[1], n.args[2]
@@ -185,7 +185,7 @@ type executable struct {
 func (f *executable) close() { _ = unix.Close(f.fd) }
 
 // find opens the file that the request names, without reading it.
-func (g *gate) find(x *request) (*executable, error) {
+func (g *gatekeeper) find(x *request) (*executable, error) {
 	proc := "/proc/" + strconv.Itoa(x.Pid)
 	base := x.Cwd
 	if x.dir != unix.AT_FDCWD {
@@ -205,7 +205,7 @@ func (g *gate) find(x *request) (*executable, error) {
 
 // look opens the file that a process calls name in directory base, with
 // further flags of open.
-func (g *gate) look(pid int, base, name string, flags uint64) (*executable, error) {
+func (g *gatekeeper) look(pid int, base, name string, flags uint64) (*executable, error) {
 	if !strings.HasPrefix(name, "/") {
 		name = base + "/" + name // not Join: x/.. is not nothing when x is a link
 	}
@@ -229,7 +229,7 @@ func theirs(name string, pid int) string {
 	return proc + "/root" + name
 }
 
-func (g *gate) file(fd int, err error) (*executable, error) {
+func (g *gatekeeper) file(fd int, err error) (*executable, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -252,7 +252,7 @@ const maxChain = 5
 // The identity is what the process will then look like; nil when that cannot
 // be told. Where there is no program at all the list is empty, and the kernel
 // says so itself.
-func (g *gate) chain(x *request) (list []*Exec, id *identity) {
+func (g *gatekeeper) chain(x *request) (list []*Exec, id *identity) {
 	f, err := g.find(x)
 	if err != nil {
 		return nil, nil
@@ -337,7 +337,7 @@ func (f *executable) readHead(b []byte) int {
 }
 
 // identify fills in what kind of file e runs.
-func (g *gate) identify(e *Exec, f *executable) {
+func (g *gatekeeper) identify(e *Exec, f *executable) {
 	if f.st.Ino == 0 && unix.Fstat(f.fd, &f.st) != nil {
 		return
 	}
@@ -346,7 +346,7 @@ func (g *gate) identify(e *Exec, f *executable) {
 }
 
 // loads describes the program that a dynamic loader, called by itself, runs.
-func (g *gate) loads(loader *Exec, x *request) *Exec {
+func (g *gatekeeper) loads(loader *Exec, x *request) *Exec {
 	base := filepath.Base(loader.Path)
 	if !strings.HasPrefix(base, "ld-linux") && !strings.HasPrefix(base, "ld-musl") && !strings.HasPrefix(base, "ld64.so") && !strings.HasPrefix(base, "ld.so") && !(strings.HasPrefix(base, "ld-") && strings.HasSuffix(base, ".so")) {
 		return nil

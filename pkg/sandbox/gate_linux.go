@@ -17,9 +17,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A gate is the gatekeeper's side of a sandbox: it answers the system calls
+// A gatekeeper is who holds a sandbox from outside: it answers the system calls
 // that the filter holds.
-type gate struct {
+type gatekeeper struct {
 	*Config
 	listener int
 	shared   bool // the network is the machine's
@@ -37,7 +37,7 @@ type gate struct {
 	workers atomic.Int32
 	idle    atomic.Int32 // those that wait
 	busy    atomic.Int32
-	stage   atomic.Int32 // atStart, atLoad or under
+	phase   atomic.Int32 // atStart, atLoad or under
 	mu      sync.Mutex
 	due     map[int]*identity // programs that were allowed and are about to run, by process
 	copies  *copies
@@ -97,9 +97,9 @@ func makeRoom() {
 	}
 }
 
-func newGate(s *start, listener int) *gate {
+func newGatekeeper(s *start, listener int) *gatekeeper {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &gate{
+	return &gatekeeper{
 		Config: s.Config, listener: listener, shared: s.flags&unix.CLONE_NEWNET == 0,
 		decide: s.decide, log: s.log, begin: coarseNow(), head: s.pid, root: unix.AT_FDCWD, opened: make(chan struct{}), ctx: ctx, cancel: cancel,
 		due: map[int]*identity{}, copies: newCopies(s.Copies),
@@ -117,7 +117,7 @@ func coarseNow() time.Time {
 
 // open begins to answer. What is foregone needs nothing of what is looked up
 // meanwhile.
-func (g *gate) open() {
+func (g *gatekeeper) open() {
 	defer close(g.opened)
 	g.hire()
 	if fd, err := unix.Open("/proc/"+strconv.Itoa(g.head)+"/root", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err == nil {
@@ -129,14 +129,14 @@ func (g *gate) open() {
 	}
 }
 
-func (g *gate) hire() {
+func (g *gatekeeper) hire() {
 	g.idle.Add(1)
 	g.workers.Add(1)
 	go g.serve()
 }
 
 // serve answers calls until there is nobody left to make one.
-func (g *gate) serve() {
+func (g *gatekeeper) serve() {
 	defer g.leave()
 	for {
 		n := notice{}
@@ -168,7 +168,7 @@ func (g *gate) serve() {
 	}
 }
 
-func (g *gate) answer(n *notice, v verdict) {
+func (g *gatekeeper) answer(n *notice, v verdict) {
 	a := answer{id: n.id, errno: -int32(v.errno)}
 	if v.goOn {
 		a.flags = unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE
@@ -179,19 +179,19 @@ func (g *gate) answer(n *notice, v verdict) {
 // foregone reports whether n belongs to the start of the command's own
 // program, which was decided before: it needs no second worker. Until that
 // program runs nobody else can call.
-func (g *gate) foregone(n *notice) bool {
-	switch g.stage.Load() {
+func (g *gatekeeper) foregone(n *notice) bool {
+	switch g.phase.Load() {
 	case atStart:
-		g.stage.Store(atLoad)
+		g.phase.Store(atLoad)
 		return uintptr(n.nr) == unix.SYS_EXECVE
 	case atLoad:
-		g.stage.Store(under)
+		g.phase.Store(under)
 		return loadMark != 0 && uintptr(n.nr) == loadMark && int(n.pid) == g.head
 	}
 	return false
 }
 
-// The stages of a gate.
+// The phases of a gatekeeper.
 const (
 	atStart = iota // the command's own program is to be started
 	atLoad         // it was let start
@@ -206,7 +206,7 @@ func hungUp(listener int) bool {
 }
 
 // leave ends a worker. The last one closes up.
-func (g *gate) leave() {
+func (g *gatekeeper) leave() {
 	g.idle.Add(-1)
 	if g.workers.Add(-1) == 0 {
 		g.cancel()
@@ -224,7 +224,7 @@ func ioctl(fd int, request uintptr, arg unsafe.Pointer) unix.Errno {
 }
 
 // handle decides one call. Whatever goes wrong, nothing is let through for it.
-func (g *gate) handle(n *notice) (v verdict) {
+func (g *gatekeeper) handle(n *notice) (v verdict) {
 	defer func() {
 		if recover() != nil {
 			v = refused(unix.EACCES)
@@ -248,7 +248,7 @@ func (g *gate) handle(n *notice) (v verdict) {
 
 // valid reports whether the process still waits for the answer to n: what was
 // read in between is its own and not of another with the same number.
-func (g *gate) valid(n *notice) bool {
+func (g *gatekeeper) valid(n *notice) bool {
 	id := n.id
 	return ioctl(g.listener, idValid, unsafe.Pointer(&id)) == 0
 }
@@ -270,7 +270,7 @@ const (
 func self(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 
 // descriptor returns a copy of the process's descriptor fd.
-func (g *gate) descriptor(n *notice, fd int) (int, error) {
+func (g *gatekeeper) descriptor(n *notice, fd int) (int, error) {
 	process, err := unix.PidfdOpen(int(n.pid), unix.PIDFD_THREAD)
 	if err != nil {
 		if process, err = unix.PidfdOpen(group(int(n.pid)), 0); err != nil {

@@ -73,7 +73,7 @@ const (
 )
 
 // metadata makes a change if its file is one that the command may write.
-func (g *gate) metadata(n *notice) verdict {
+func (g *gatekeeper) metadata(n *notice) verdict {
 	list := changes()
 	i := slices.IndexFunc(list, func(c change) bool { return c.nr == uintptr(n.nr) })
 	if i < 0 {
@@ -96,7 +96,7 @@ func (g *gate) metadata(n *notice) verdict {
 }
 
 // target opens the file that the change is about.
-func (g *gate) target(n *notice, c *change) (*executable, error) {
+func (g *gatekeeper) target(n *notice, c *change) (*executable, error) {
 	pid := int(n.pid)
 	if c.path < 0 || n.args[c.path] == 0 && uintptr(n.nr) == unix.SYS_UTIMENSAT {
 		return g.file(g.descriptor(n, int(int32(n.args[c.dir]))))
@@ -133,7 +133,7 @@ func (g *gate) target(n *notice, c *change) (*executable, error) {
 }
 
 // base is the directory that a name of process pid starts from.
-func (g *gate) base(pid, dir int, name string) (string, error) {
+func (g *gatekeeper) base(pid, dir int, name string) (string, error) {
 	proc := "/proc/" + strconv.Itoa(pid)
 	switch {
 	case strings.HasPrefix(name, "/"):

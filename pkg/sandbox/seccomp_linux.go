@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A program is a seccomp filter in the making. Each part begins and ends with
+// A seccompProgram is a seccomp filter in the making. Each part begins and ends with
 // the system call's number in the accumulator.
-type program []unix.SockFilter
+type seccompProgram []unix.SockFilter
 
 const (
 	opLoad  = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
@@ -38,12 +38,12 @@ const (
 	socketType = 0xf // the part of socket's second argument that is no flag
 )
 
-func (p *program) add(code uint16, k uint32, yes, no uint8) {
+func (p *seccompProgram) add(code uint16, k uint32, yes, no uint8) {
 	*p = append(*p, unix.SockFilter{Code: code, K: k, Jt: yes, Jf: no})
 }
 
 // on returns verdict for the system calls listed.
-func (p *program) on(verdict uint32, calls ...uintptr) {
+func (p *seccompProgram) on(verdict uint32, calls ...uintptr) {
 	for _, nr := range calls {
 		p.add(opEqual, uint32(nr), 0, 1)
 		p.add(opRet, verdict, 0, 0)
@@ -51,7 +51,7 @@ func (p *program) on(verdict uint32, calls ...uintptr) {
 }
 
 // onBits returns verdict when argument i of the call has any of the bits.
-func (p *program) onBits(verdict uint32, nr uintptr, i int, bits uint32) {
+func (p *seccompProgram) onBits(verdict uint32, nr uintptr, i int, bits uint32) {
 	p.add(opEqual, uint32(nr), 0, 4)
 	p.add(opLoad, argument(i), 0, 0)
 	p.add(opBits, bits, 0, 1)
@@ -60,7 +60,7 @@ func (p *program) onBits(verdict uint32, nr uintptr, i int, bits uint32) {
 }
 
 // onValues returns verdict when argument i of the call is one of the values.
-func (p *program) onValues(verdict uint32, nr uintptr, i int, values ...uint32) {
+func (p *seccompProgram) onValues(verdict uint32, nr uintptr, i int, values ...uint32) {
 	p.add(opEqual, uint32(nr), 0, uint8(2*len(values)+2))
 	p.add(opLoad, argument(i), 0, 0)
 	for _, v := range values {
@@ -71,7 +71,7 @@ func (p *program) onValues(verdict uint32, nr uintptr, i int, values ...uint32) 
 }
 
 // unlessValues returns verdict when argument i is none of the values.
-func (p *program) unlessValues(verdict uint32, nr uintptr, i int, values ...uint32) {
+func (p *seccompProgram) unlessValues(verdict uint32, nr uintptr, i int, values ...uint32) {
 	n := uint8(len(values))
 	p.add(opEqual, uint32(nr), 0, n+3)
 	p.add(opLoad, argument(i), 0, 0)
@@ -85,8 +85,8 @@ func (p *program) unlessValues(verdict uint32, nr uintptr, i int, values ...uint
 // onSocket returns verdict when the call, socket or socketpair, asks for the
 // family and for a type in types or for a protocol other than those in
 // protocols; nil stands for none and any.
-func (p *program) onSocket(verdict uint32, nr uintptr, family uint32, types, protocols []uint32) {
-	var in program
+func (p *seccompProgram) onSocket(verdict uint32, nr uintptr, family uint32, types, protocols []uint32) {
+	var in seccompProgram
 	if len(types) > 0 {
 		in.add(opLoad, argument(1), 0, 0)
 		in.add(opAnd, socketType, 0, 0)
@@ -134,8 +134,8 @@ func absent() []uintptr {
 
 // filter is the seccomp program of a level. watch are the calls that the
 // gatekeeper sees; shared says that the network is the machine's own.
-func filter(watch watched, shared bool, network Network) program {
-	var p program
+func filter(watch watched, shared bool, network Network) seccompProgram {
+	var p seccompProgram
 	p.add(opLoad, atArch, 0, 0)
 	p.add(opEqual, auditArch, 1, 0)
 	p.add(opRet, unix.SECCOMP_RET_KILL_PROCESS, 0, 0)
@@ -162,7 +162,7 @@ func filter(watch watched, shared bool, network Network) program {
 }
 
 // sockets limits the kinds of socket to those whose every way out is watched.
-func (p *program) sockets(shared bool, network Network) {
+func (p *seccompProgram) sockets(shared bool, network Network) {
 	p.unlessValues(refuse(unix.EAFNOSUPPORT), unix.SYS_SOCKET, 0, unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK)
 	p.onSocket(refuse(unix.EPROTONOSUPPORT), unix.SYS_SOCKET, unix.AF_NETLINK, nil, []uint32{unix.NETLINK_ROUTE})
 	// A datagram names its receiver where no filter can read it, and other
@@ -206,7 +206,7 @@ func watch(gate, mounts bool) watched {
 
 // seccomp installs the filter and hands its listener to the gatekeeper over
 // the socket tell.
-func (p *plan) seccomp(prog program, flags uintptr, tell int) {
+func (p *plan) seccomp(prog seccompProgram, flags uintptr, tell int) {
 	listener := p.Cell()
 	p.Do("seccomp", unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags|unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, p.place(prog)).Keeps(listener)
 	p.hand("handing over the listener", listener, tell)
@@ -214,7 +214,7 @@ func (p *plan) seccomp(prog program, flags uintptr, tell int) {
 }
 
 // place returns where the child finds the filter.
-func (p *plan) place(prog program) unsafe.Pointer {
+func (p *plan) place(prog seccompProgram) unsafe.Pointer {
 	first := fork.PlaceAll(&p.Plan, prog)
 	return unsafe.Pointer(fork.Place(&p.Plan, unix.SockFprog{Len: uint16(len(prog)), Filter: first}))
 }
@@ -239,7 +239,7 @@ func (p *plan) hand(name string, c fork.Ref, tell int) {
 
 // plainSeccomp installs the filter where a gatekeeper further out listens, and
 // tells ours.
-func (p *plan) plainSeccomp(prog program, tell int) {
+func (p *plan) plainSeccomp(prog seccompProgram, tell int) {
 	prog = slices.Clone(prog)
 	for i := range prog {
 		if prog[i].Code == opRet && prog[i].K == unix.SECCOMP_RET_USER_NOTIF {

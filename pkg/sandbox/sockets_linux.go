@@ -27,7 +27,7 @@ type address struct {
 }
 
 // readAddress copies the address argument of a connect or bind.
-func (g *gate) readAddress(n *notice) (*address, error) {
+func (g *gatekeeper) readAddress(n *notice) (*address, error) {
 	size := int(int32(n.args[2]))
 	if size < 0 || size > maxAddress {
 		return nil, unix.EINVAL
@@ -65,7 +65,7 @@ func local(a netip.Addr) bool { return a.IsLoopback() || a.IsUnspecified() }
 
 // connect makes the connection in the process's place: on its very socket, to
 // the address that was checked, so that there is nothing to race for.
-func (g *gate) connect(n *notice) verdict {
+func (g *gatekeeper) connect(n *notice) verdict {
 	if n.args[2] == greeting {
 		return refused(greeted)
 	}
@@ -98,7 +98,7 @@ func (g *gate) connect(n *notice) verdict {
 
 // socket takes over the socket that the call is about, which is its first
 // argument. The error is what the call is answered with.
-func (g *gate) socket(n *notice) (int, error) {
+func (g *gatekeeper) socket(n *notice) (int, error) {
 	fd, err := g.descriptor(n, int(int32(n.args[0])))
 	switch {
 	case errors.Is(err, unix.EBADF):
@@ -123,7 +123,7 @@ func connectRaw(socket int, raw []byte) error {
 // connectUnix connects to sockets that the command itself has made, which are
 // those in places that it may write, made since it began, by a process of the
 // same tree.
-func (g *gate) connectUnix(n *notice, socket int, to *address) verdict {
+func (g *gatekeeper) connectUnix(n *notice, socket int, to *address) verdict {
 	if to.path == "" {
 		if g.shared && to.family == unix.AF_UNIX && len(to.raw) > 2 {
 			g.denySocket(n, "@"+strings.TrimRight(string(to.raw[3:]), "\x00"), "abstract sockets of the machine are closed to commands")
@@ -159,7 +159,7 @@ func (g *gate) connectUnix(n *notice, socket int, to *address) verdict {
 // sameTree reports whether the server of a connection, which is the process that
 // began to listen, lives among the command's processes. One that has ended
 // since cannot be told from one outside.
-func (g *gate) sameTree(socket int) bool {
+func (g *gatekeeper) sameTree(socket int) bool {
 	peer, err := unix.GetsockoptUcred(socket, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
 		return true // there is no connection
@@ -171,12 +171,12 @@ func (g *gate) sameTree(socket int) bool {
 	return err == nil && theirs == g.processes
 }
 
-func (g *gate) denySocket(n *notice, path, why string) {
+func (g *gatekeeper) denySocket(n *notice, path, why string) {
 	g.log.deny(&Denial{Kind: DeniedConnect, Path: path, Pid: int(n.pid), Why: why})
 }
 
 // ownSocket reports whether f may be a socket of the command.
-func (g *gate) ownSocket(f *executable) bool {
+func (g *gatekeeper) ownSocket(f *executable) bool {
 	if f.st.Mode&unix.S_IFMT != unix.S_IFSOCK {
 		return true // the kernel has the right error for it
 	}
@@ -192,7 +192,7 @@ func (g *gate) ownSocket(f *executable) bool {
 
 // bind gives a server of the command an address that only this machine
 // reaches. Where a program asks for every address it gets the loopback.
-func (g *gate) bind(n *notice) verdict {
+func (g *gatekeeper) bind(n *notice) verdict {
 	at, err := g.readAddress(n)
 	if err != nil {
 		return result(err)
@@ -238,7 +238,7 @@ func (a *address) toLoopback(socket int) {
 
 // listen lets a socket listen that is bound to the loopback, and binds one
 // that is not bound at all.
-func (g *gate) listen(n *notice) verdict {
+func (g *gatekeeper) listen(n *notice) verdict {
 	socket, err := g.socket(n)
 	if err != nil {
 		return result(err)
@@ -252,7 +252,7 @@ func (g *gate) listen(n *notice) verdict {
 	return result(unix.Listen(socket, int(int32(n.args[1]))))
 }
 
-func (g *gate) onLoopback(n *notice, socket int) error {
+func (g *gatekeeper) onLoopback(n *notice, socket int) error {
 	name, err := unix.Getsockname(socket)
 	if err != nil {
 		return err

@@ -97,7 +97,7 @@ type start struct {
 	ours  int  // socket to the child
 	tell  int  // the child's end of it, above all descriptors that it hands on
 	pid   int
-	gate  *gate
+	gate  *gatekeeper
 	// opened tells that the gate is
 	opened bool
 	outer  bool // a gatekeeper further out sees what ours would
@@ -314,7 +314,7 @@ func (s *start) follow() error {
 		if s.below {
 			s.pid = m.pid
 		}
-		s.gate = newGate(s, m.fd)
+		s.gate = newGatekeeper(s, m.fd)
 		return nil
 	case len(m.text) == fork.FailureSize:
 		return s.failure(m.text)
