@@ -363,7 +363,7 @@ set +e
 out=$("$@"); status=$?
 test "$sum" = "$(cat a.txt b.txt | cksum)" || { echo "the files changed: $out"; exit 1; }
 test "$names" = "$(ls -A . other)" || { echo "left behind: $(ls -A . other)"; exit 1; }
-echo "$out"; exit $status`
+printf '%s\n' "$out"; exit $status`
 		for _, c := range [][]string{
 			h.args("edit", map[string]any{"path": "a.txt", "old_string": "old", "new_string": "new"}),
 			h.args("patch", map[string]any{"patch": "*** Begin Patch\n*** Update File: b.txt\n@@\n-old\n+new\n*** Update File: a.txt\n@@\n-old\n+new\n*** End Patch"}),
