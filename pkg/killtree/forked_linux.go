@@ -418,9 +418,6 @@ func (b *forked) follow(command Forked, first *fork.Plan, users bool) error {
 	return command.Follow(first)
 }
 
-// InitName is what the process above a command calls itself.
-const InitName = "agentkit-init"
-
 // firstPlan is what the init does: in namespaces it shows the command the
 // processes of its own. Only /proc is cut off from the mounts of others.
 func (b *forked) firstPlan(link, ours int, users bool, o Options) *fork.Plan {

@@ -244,6 +244,9 @@ func (t *Tree) Err() error {
 // stage, or the command where there is none.
 func (t *Tree) Pid() int { return t.backend.pid() }
 
+// InitName is what the process above a command calls itself on Linux.
+const InitName = "agentkit-init"
+
 // Members lists the processes of the tree that can be found, without the
 // stage and the dead, each before its children. It is a look, not a lock.
 func (t *Tree) Members() []Process {
