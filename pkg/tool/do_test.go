@@ -382,3 +382,18 @@ func TestEvents(t *testing.T) {
 		t.Errorf("%q, %+v", heard, r)
 	}
 }
+
+// TestAfter: what is left to be done is done at once where nobody collects it.
+func TestAfter(t *testing.T) {
+	var env Env
+	done := 0
+	env.After(func() { done++ })
+	if done != 1 {
+		t.Errorf("done %d times", done)
+	}
+	var kept []func()
+	env.Later = func(f func()) { kept = append(kept, f) }
+	if env.After(func() { done++ }); done != 1 || len(kept) != 1 {
+		t.Errorf("done %d times, %d kept", done, len(kept))
+	}
+}

@@ -112,6 +112,15 @@ type OutputEvent struct {
 	Text string `json:"text"`
 }
 
+// After has f done when the result is out: see Later.
+func (env *Env) After(f func()) {
+	if env.Later == nil {
+		f()
+		return
+	}
+	env.Later(f)
+}
+
 func (env *Env) emit(name string, value any) {
 	if env.Emit != nil {
 		env.Emit(Event{name, value})

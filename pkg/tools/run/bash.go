@@ -359,7 +359,7 @@ func (b *bashCall) start(ctx context.Context, env *tool.Env, box *confinement, o
 	yield := b.yield()
 	w := job.WaitFor{Input: yield > 0, Quiet: yield > 0 && p.until == nil, Until: p.until}
 	if yield < 0 && !b.TTY && !b.Keep {
-		c.Later = env.Later
+		c.Later = env.After
 		go tool.Learn(&tool.Result{Metadata: &bashMeta{}})
 		s, err := job.Run(ctx, c, out)
 		return endedState(s), err
@@ -379,7 +379,7 @@ func (b *bashCall) start(ctx context.Context, env *tool.Env, box *confinement, o
 	if yield != 0 {
 		info, j, err := reg.Run(ctx, spec, yield, w, out)
 		if !info.Alive() {
-			env.Later(reg.Collect)
+			env.After(reg.Collect)
 		}
 		return jobState(info, j), err
 	}
