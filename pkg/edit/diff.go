@@ -3,8 +3,10 @@ package edit
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"unsafe"
 )
 
 // Diff is the unified diff from before to after with so many lines of context,
@@ -14,29 +16,85 @@ import (
 // their encoding. Time is near linear: where large texts have little in
 // common, the diff may be longer than the shortest.
 func Diff(nameBefore, nameAfter string, before, after []byte, context int) string {
-	d := compareLines(before, after)
-	if len(d.ops) == 0 {
-		return ""
-	}
-	var b strings.Builder
-	b.WriteString(diffHead(nameBefore, nameAfter))
-	d.hunks(&b, context)
-	return b.String()
+	return DiffLimit(nameBefore, nameAfter, before, after, context, math.MaxInt).Text
 }
 
-func diffHead(nameBefore, nameAfter string) string {
-	return "--- " + quoteName(nameBefore) + "\n+++ " + quoteName(nameAfter) + "\n"
+// Difference is a unified diff of which the end may be left out. What is counted
+// is counted of all of it.
+type Difference struct {
+	Text           string
+	Omitted        int // lines that Text leaves out
+	Added, Removed int
+}
+
+// DiffLimit is [Diff] of which no more lines are written than limit bytes hold.
+// Little more memory is taken for the others.
+func DiffLimit(nameBefore, nameAfter string, before, after []byte, context, limit int) Difference {
+	d := compareLines(before, after)
+	if len(d.ops) == 0 {
+		return Difference{}
+	}
+	w := diffWriter{limit: limit}
+	w.head(nameBefore, nameAfter)
+	d.hunks(&w, context)
+	return w.difference()
+}
+
+// diffWriter writes a diff as long as its lines are within the limit.
+type diffWriter struct {
+	text  strings.Builder
+	limit int // bytes
+	full  bool
+	made  Difference
+}
+
+func (w *diffWriter) head(nameBefore, nameAfter string) {
+	w.line("--- ", quoteName(nameBefore), "\n")
+	w.line("+++ ", quoteName(nameAfter), "\n")
+}
+
+// line writes a line, which is given in parts.
+func (w *diffWriter) line(parts ...string) {
+	size := w.text.Len()
+	for _, s := range parts {
+		size += len(s)
+	}
+	w.full = w.full || size > w.limit
+	if w.full {
+		w.made.Omitted++
+		return
+	}
+	for _, s := range parts {
+		w.text.WriteString(s)
+	}
+}
+
+// lines writes lines of a file.
+func (w *diffWriter) lines(mark string, lines []string) {
+	for _, l := range lines {
+		if strings.HasSuffix(l, "\n") {
+			w.line(mark, l)
+			continue
+		}
+		w.line(mark, l, "\n")
+		w.line("\\ No newline at end of file\n")
+	}
+}
+
+func (w *diffWriter) difference() Difference {
+	w.made.Text = w.text.String()
+	return w.made
 }
 
 // hunks writes all changes.
-func (d *lineDiff) hunks(b *strings.Builder, context int) {
+func (d *lineDiff) hunks(w *diffWriter, context int) {
 	context = max(context, 0)
 	for i := 0; i < len(d.ops); {
 		j := i + 1
 		for j < len(d.ops) && d.ops[j].i1-d.ops[j-1].i2 <= 2*context {
 			j++
 		}
-		d.hunk(b, d.ops[i:j], context)
+		d.hunk(w, d.ops[i:j], context)
 		i = j
 	}
 }
@@ -150,9 +208,10 @@ func commonPrefix(a, b []byte) int {
 	return n
 }
 
-// linesOf cuts a text behind its line endings.
+// linesOf cuts a text behind its line endings. The lines are parts of the text, which
+// nobody changes: copies of two large files would be half of what an edit holds.
 func linesOf(b []byte) []string {
-	lines := strings.SplitAfter(string(b), "\n")
+	lines := strings.SplitAfter(unsafe.String(unsafe.SliceData(b), len(b)), "\n")
 	if n := len(lines) - 1; lines[n] == "" {
 		lines = lines[:n]
 	}
@@ -161,6 +220,9 @@ func linesOf(b []byte) []string {
 
 // before is lines from to to of the old text.
 func (d *lineDiff) before(from, to int) []string {
+	if last := d.skip + len(d.a); from >= d.skip && to <= last {
+		return d.a[from-d.skip : to-d.skip]
+	}
 	var out []string
 	if from < d.skip {
 		lines := lastLines(d.head, d.skip-from)
@@ -202,22 +264,24 @@ func firstLines(b []byte, from, to int) []string {
 }
 
 // hunk writes changes that are near each other.
-func (d *lineDiff) hunk(b *strings.Builder, ops []op, context int) {
+func (d *lineDiff) hunk(w *diffWriter, ops []op, context int) {
 	first, last := ops[0], ops[len(ops)-1]
 	from := max(0, first.i1-context)
 	head := d.before(from, first.i1)
 	foot := d.before(last.i2, last.i2+context)
 	olds := last.i2 + len(foot) - from
 	news := last.j2 + len(foot) - (first.j1 - len(head))
-	fmt.Fprintf(b, "@@ -%s +%s @@\n", hunkRange(d.oldBase+from, olds), hunkRange(d.newBase+first.j1-len(head), news))
+	w.line("@@ ", fmt.Sprintf("-%s +%s @@\n", hunkRange(d.oldBase+from, olds), hunkRange(d.newBase+first.j1-len(head), news)))
 	at := from
 	for _, o := range ops {
-		writeLines(b, ' ', d.before(at, o.i1))
-		writeLines(b, '-', d.before(o.i1, o.i2))
-		writeLines(b, '+', d.b[o.j1-d.skip:o.j2-d.skip])
+		w.lines(" ", d.before(at, o.i1))
+		w.lines("-", d.before(o.i1, o.i2))
+		w.lines("+", d.b[o.j1-d.skip:o.j2-d.skip])
+		w.made.Removed += o.i2 - o.i1
+		w.made.Added += o.j2 - o.j1
 		at = o.i2
 	}
-	writeLines(b, ' ', foot)
+	w.lines(" ", foot)
 }
 
 // hunkRange is a start and a count as unified diffs have them: an empty range
@@ -230,16 +294,6 @@ func hunkRange(from, n int) string {
 		return itoa(from + 1)
 	}
 	return itoa(from+1) + "," + itoa(n)
-}
-
-func writeLines(b *strings.Builder, mark byte, lines []string) {
-	for _, l := range lines {
-		b.WriteByte(mark)
-		b.WriteString(l)
-		if !strings.HasSuffix(l, "\n") {
-			b.WriteString("\n\\ No newline at end of file\n")
-		}
-	}
 }
 
 // quoteName spells a file name as git does in a diff: in quotes when it has

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -77,7 +78,7 @@ func TestLarge(t *testing.T) {
 		if have.Size != int64(len(after)) || have.Lines != len(linesOf(after)) {
 			t.Fatalf("size %d and lines %d of %d and %d", have.Size, have.Lines, len(after), len(linesOf(after)))
 		}
-		if a, b := have.Diff("a", "b", 3), Diff("a", "b", file, after, 3); a != b && strings.Count(a, "\n") != strings.Count(b, "\n") {
+		if a, b := have.Diff("a", "b", 3, math.MaxInt).Text, Diff("a", "b", file, after, 3); a != b && strings.Count(a, "\n") != strings.Count(b, "\n") {
 			t.Fatalf("diff\n%.2000s\nwant\n%.2000s", a, b)
 		}
 		if a, b := sorted(have.Hits), sorted(want.Hits); !reflect.DeepEqual(a, b) {
@@ -142,7 +143,7 @@ func TestLargeLine(t *testing.T) {
 	if want := strings.NewReplacer("needle", "pin", "last", "end").Replace(string(file)); err != nil || string(after) != want {
 		t.Error("other bytes", err)
 	}
-	if diff := out.Diff("a", "b", 3); len(diff) > 500<<10 || !strings.Contains(diff, "near line 2") {
+	if diff := out.Diff("a", "b", 3, math.MaxInt).Text; len(diff) > 500<<10 || !strings.Contains(diff, "near line 2") {
 		t.Errorf("%.300s", diff)
 	}
 }
@@ -163,7 +164,7 @@ func TestLargePatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if err := errors.Join(os.WriteFile(filepath.Join(dir, "f"), file, 0o600), os.WriteFile(filepath.Join(dir, "p"), []byte(out.Diff("f", "f", 3)), 0o600)); err != nil {
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, "f"), file, 0o600), os.WriteFile(filepath.Join(dir, "p"), []byte(out.Diff("f", "f", 3, math.MaxInt).Text), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	c := exec.Command(patch, "-F0", "f", "p")

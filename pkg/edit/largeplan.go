@@ -262,19 +262,19 @@ func (o *LargeOutcome) Reader(file io.ReaderAt) io.Reader {
 	return io.MultiReader(append(all, io.NewSectionReader(file, at, o.size-at))...)
 }
 
-// Diff is the unified diff of the change, as [Diff] makes it. Lines longer than
+// Diff is the unified diff of the change, as [DiffLimit] makes it. Lines longer than
 // 64 KiB are named only.
-func (o *LargeOutcome) Diff(nameBefore, nameAfter string, context int) string {
-	var b strings.Builder
-	b.WriteString(diffHead(nameBefore, nameAfter))
+func (o *LargeOutcome) Diff(nameBefore, nameAfter string, context, limit int) Difference {
+	w := diffWriter{limit: limit}
+	w.head(nameBefore, nameAfter)
 	for _, p := range o.Parts {
 		if !p.whole {
-			fmt.Fprintf(&b, "… a line too long to be shown, near line %d\n", p.FirstLine)
+			w.line("… ", fmt.Sprintf("a line too long to be shown, near line %d\n", p.FirstLine))
 			continue
 		}
 		d := compareLines(p.Before, p.After)
 		d.oldBase, d.newBase = p.FirstLine-1, p.NewLine-1
-		d.hunks(&b, context)
+		d.hunks(&w, context)
 	}
-	return b.String()
+	return w.difference()
 }

@@ -17,20 +17,20 @@ type op struct {
 
 // compareStrings is compare for strings.
 func compareStrings(a, b []string) []op {
-	ids := make(map[string]int32, len(a)+len(b))
-	code := func(s []string) []int32 {
-		out := make([]int32, len(s))
-		for i, x := range s {
-			id, ok := ids[x]
-			if !ok {
-				id = int32(len(ids))
-				ids[x] = id
-			}
-			out[i] = id
+	ids := make(map[string]int32, len(a)) // from 1
+	was, is := make([]int32, len(a)), make([]int32, len(b))
+	for i, x := range a {
+		id, ok := ids[x]
+		if !ok {
+			id = int32(len(ids) + 1)
+			ids[x] = id
 		}
-		return out
+		was[i] = id
 	}
-	return compare(code(a), code(b))
+	for i, x := range b {
+		is[i] = ids[x] // 0 for what equals nothing in a
+	}
+	return compare(was, is)
 }
 
 // compare is how a becomes b: longest common stretches first where the two

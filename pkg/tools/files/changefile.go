@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/change"
+	"github.com/agentkit-go/agentkit/pkg/edit"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/syntax"
 	"github.com/agentkit-go/agentkit/pkg/text"
@@ -193,7 +194,7 @@ func (c *fileChange) compare(ctx context.Context, dry bool) {
 		c.report.Diff = fmt.Sprintf("--- %s\n+++ %s\n… the old content, %d MiB, is too large to be compared\n", from, to, c.info.Size()>>20)
 		return
 	}
-	c.report.Diff, c.report.Added, c.report.Removed = diffOf(from, to, before, after)
+	c.report.setDiff(edit.DiffLimit(from, to, before, after, 3, maxDiff))
 }
 
 // diffNames are what a diff calls the file before and after.

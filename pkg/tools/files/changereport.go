@@ -99,31 +99,17 @@ func gateError(broken map[string][]syntax.Problem) error {
 	return e
 }
 
-// diffOf is a unified diff, cut where it is long, and how many lines it adds
-// and removes.
-func diffOf(from, to string, before, after []byte) (text string, added, removed int) {
-	return cutDiff(edit.Diff(from, to, before, after, 3))
+// setDiff fills in the difference, cut where it is long.
+func (r *changeReport) setDiff(d edit.Difference) {
+	r.Diff, r.Added, r.Removed = cutDiff(d), d.Added, d.Removed
 }
 
-// cutDiff counts the lines that a diff adds and removes, and cuts it where it
-// is long.
-func cutDiff(text string) (cut string, added, removed int) {
-	names := 2
-	for line := range strings.Lines(text) {
-		switch {
-		case names > 0:
-			names--
-		case strings.HasPrefix(line, "+"):
-			added++
-		case strings.HasPrefix(line, "-"):
-			removed++
-		}
+// cutDiff is the text of a difference and what of it is left out.
+func cutDiff(d edit.Difference) string {
+	if d.Omitted == 0 {
+		return d.Text
 	}
-	if len(text) <= maxDiff {
-		return text, added, removed
-	}
-	n := strings.LastIndexByte(text[:maxDiff], '\n') + 1
-	return text[:n] + fmt.Sprintf("… %d more lines of diff\n", strings.Count(text[n:], "\n")), added, removed
+	return d.Text + fmt.Sprintf("… %d more lines of diff\n", d.Omitted)
 }
 
 func lineCount(data []byte) int {

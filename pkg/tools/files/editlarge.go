@@ -96,7 +96,7 @@ func plainASCII(s string) bool {
 func (f *editFile) describe(out *edit.LargeOutcome, file io.ReaderAt, dry bool) (err error) {
 	f.report = changeReport{Path: tool.Shown(f.path), Bytes: out.Size, Lines: out.Lines, DryRun: dry, SyntaxErrors: []syntax.Problem{}}
 	from, to := f.diffNames()
-	f.report.Diff, f.report.Added, f.report.Removed = cutDiff(out.Diff(from, to, 3))
+	f.report.setDiff(out.Diff(from, to, 3, maxDiff))
 	if dry {
 		f.report.Version, err = workspace.VersionOf(out.Reader(file))
 	}

@@ -338,13 +338,14 @@ func (m *patchMeta) add(ctx context.Context, p *patchCall, f edit.FileChange, da
 		one.Version = workspace.Version(data)
 		one.SyntaxErrors = append(one.SyntaxErrors, syntax.NewContext(ctx, f.Path, f.Before, f.After)...)
 	}
-	diff, added, removed := diffOf(before, after, f.Before, f.After)
+	d := edit.DiffLimit(before, after, f.Before, f.After, 3, maxDiff)
+	diff := cutDiff(d)
 	if one.Withheld = closed; closed != "" {
 		diff = ""
 		withoutText(one.SyntaxErrors)
 	}
 	m.Diff += diff
-	m.Added, m.Removed = m.Added+added, m.Removed+removed
+	m.Added, m.Removed = m.Added+d.Added, m.Removed+d.Removed
 	m.Files = append(m.Files, one)
 	return one
 }
