@@ -79,19 +79,9 @@ func (p *patchCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, er
 		if p.at != "" && !filepath.IsAbs(name) {
 			full = filepath.Join(p.at, name)
 		}
-		path, need, err := resolveTarget(env, "patch", full)
+		path, need, err := patchTarget(env, full, slices.Contains(taken, name))
 		if err != nil {
-			return nil, err
-		}
-		if slices.Contains(taken, name) {
-			// What is removed or renamed is the link, not what it leads to.
-			entry, err := env.Workspace.ResolveEntry(full)
-			if err != nil {
-				return nil, err
-			}
-			if entry.Exists && entry.Type == "" {
-				path, need = entry, entry.Write("patch", policy.Delete)
-			}
+			return nil, cmp.Or(exchanged(name, taken), err)
 		}
 		if other := names[path.Real]; other != "" {
 			return nil, tool.Errorf(tool.BadInput, "%s and %s are one file", other, name).WithHint("name the file itself, not a link to it, in all of the patch")
@@ -103,6 +93,30 @@ func (p *patchCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, er
 		}
 	}
 	return needs, nil
+}
+
+// patchTarget resolves the path of a file of a patch. Where it is removed or renamed,
+// that is of a link itself, not of what it leads to.
+func patchTarget(env *tool.Env, name string, taken bool) (workspace.Path, policy.Access, error) {
+	if taken {
+		entry, err := env.Workspace.ResolveEntry(name)
+		if err != nil || isLinkEntry(entry) {
+			return entry, entry.Write("patch", policy.Delete), err
+		}
+	}
+	return resolveTarget(env, "patch", name)
+}
+
+// exchanged refuses a patch that puts a file in the place of a directory, or a
+// directory in that of a file, which it takes away first; nil for another.
+func exchanged(name string, taken []string) error {
+	for _, other := range taken {
+		if strings.HasPrefix(name, other+"/") || strings.HasPrefix(other, name+"/") {
+			return tool.Errorf(tool.BadInput, "one patch cannot take %s away and put %s in its place", tool.VisibleName(other), tool.VisibleName(name)).
+				WithHint("send two patches: one that deletes or renames %s, then one that makes %s", tool.VisibleName(other), tool.VisibleName(name))
+		}
+	}
+	return nil
 }
 
 // patchRefusal makes a tool's error of what the engine says of a patch.
@@ -120,6 +134,17 @@ func patchRefusal(err error) error {
 		_ = e.Suggest(fmt.Sprintf("lines %d-%d", place.Lines[0], place.Lines[1]))
 	}
 	return e.With(map[string]any{"path": r.Path, "hunk": r.Edit, "places": places(r.Places)}).Show(placesText(r.Places))
+}
+
+// refusal makes a tool's error of why the patch does not fit. For a file that is not
+// there it names those that may have been meant.
+func (p *patchCall) refusal(env *tool.Env, err error) error {
+	if r, ok := errors.AsType[*edit.Refusal](err); ok && r.Code == edit.NotFound {
+		if path, known := p.paths[r.Path]; known {
+			return env.Missing(path, r.Hint)
+		}
+	}
+	return patchRefusal(err)
 }
 
 type patchMeta struct {
@@ -166,7 +191,7 @@ func (p *patchCall) run(ctx context.Context, env *tool.Env) (*tool.Result, error
 	files := &patchFiles{env: env, paths: p.paths, raw: map[string][]byte{}, encodings: map[string]text.Encoding{}}
 	made, err := p.patch.Apply(files.read)
 	if err != nil {
-		return nil, files.hush(patchRefusal(err))
+		return nil, files.hush(p.refusal(env, err))
 	}
 	meta := &patchMeta{Files: []patchFile{}, Warnings: append([]string{}, made.Warnings...), DryRun: p.DryRun}
 	set := change.Set{Tool: "patch", Title: fmt.Sprintf("patch of %s", tool.Count(int64(len(made.Files)), "file")), Lock: lock}
