@@ -42,7 +42,7 @@ func (a *app) command(t *tool.Tool, bind bool) *cobra.Command {
 		if c.Flags().Changed("json") {
 			return a.runJSON(c, t, object, args)
 		}
-		if err := a.fill(set, args); err != nil {
+		if err := a.fill(c, set, args); err != nil {
 			return err
 		}
 		a.global(c, "max-lines")
@@ -74,6 +74,11 @@ func bindFlags(c *cobra.Command, set *param.Set) {
 	for _, p := range set.Params {
 		f := c.Flags().VarPF(p, p.Flag(), p.Short, p.Usage)
 		f.Hidden = p.Silent
+		if p.Program {
+			c.Annotations = map[string]string{takesWords: p.Name}
+			c.Long += fmt.Sprintf("\n\nSeveral words are a program and all that belongs to it, as in agentkit %s ls -la;\n"+
+				"flags of this command stand before them then.", c.Name())
+		}
 		if p.Type() == "bool" {
 			f.NoOptDefVal = "true"
 		}
@@ -191,7 +196,15 @@ func (l *later) do() {
 }
 
 // fill stores plain arguments and what "-" stands for.
-func (a *app) fill(set *param.Set, args []string) error {
+func (a *app) fill(c *cobra.Command, set *param.Set, args []string) error {
+	if p := set.Lookup(c.Annotations[takesWords]); p != nil && !p.Given() && len(args) > 1 {
+		line, ok := commandLine(args)
+		if !ok {
+			return tool.Errorf(tool.BadInput, "unexpected argument %q", args[1]).
+				WithHint("give the command line as one argument, or a program and each of its words")
+		}
+		args = []string{line}
+	}
 	if err := set.Fill(args); err != nil {
 		return err
 	}

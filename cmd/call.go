@@ -25,13 +25,16 @@ func (r *callRequest) Params(p *param.Set) {
 	p.String(&r.Type, "type", "the caller's own kind of request")
 }
 
+const callName = "call"
+
 func (a *app) callCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "call [TOOL]",
+		Use:   callName + " [TOOL]",
 		Short: "run a tool with the JSON object on standard input",
 		Long: strings.TrimSpace(`
 With TOOL, standard input holds the tool's parameters as one JSON object.
-Without, it holds {"name": TOOL, "arguments": {...}}.`),
+Without, it holds {"name": TOOL, "arguments": {...}}. The result is JSON, whatever
+the configuration says and wherever it goes; only the flag -o changes that.`),
 		Args: cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return Tools.Names(), cobra.ShellCompDirectiveNoFileComp

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/viper"
@@ -99,7 +101,16 @@ func (s *settings) configure(v variables) error {
 	if err := known.Unmarshal(s); err != nil {
 		return misset(known, file, env, err)
 	}
-	return nil
+	return s.checkAs(func(key string) (name, fix string) { return source(key, file, env) })
+}
+
+// source is where a setting comes from, with its name there, and the way to correct it.
+func source(key, file string, env map[string]any) (name, fix string) {
+	if _, own := env[key]; own {
+		name = "AGENTKIT_" + strings.ToUpper(key)
+		return name, fmt.Sprintf("correct the variable %s, or unset it", name)
+	}
+	return file + ": " + key, fmt.Sprintf("correct %s in %s", key, file)
 }
 
 // misset is the error for the first setting whose value is of the wrong kind.
@@ -111,35 +122,42 @@ func misset(v *viper.Viper, file string, env map[string]any, err error) error {
 		}
 		want := map[reflect.Kind]string{reflect.Int: "a whole number", reflect.Bool: "true or false", reflect.Slice: "a list of texts"}[f.Type.Kind()]
 		got, _ := json.Marshal(v.Get(key)) // what cannot be encoded shows as nothing
-		e := tool.Errorf(tool.BadInput, "%s: %s: want %s, got %s", file, key, cmp.Or(want, "a text"), got).WithHint("correct %s in %s", key, file)
-		if _, own := env[key]; own {
-			name := "AGENTKIT_" + strings.ToUpper(key)
-			e = tool.Errorf(tool.BadInput, "%s: want %s, got %s", name, cmp.Or(want, "a text"), got).WithHint("correct the variable %s, or unset it", name)
-		}
-		return e
+		name, fix := source(key, file, env)
+		return tool.Errorf(tool.BadInput, "%s: want %s, got %s", name, cmp.Or(want, "a text"), got).WithHint("%s", fix)
 	}
 	return tool.Errorf(tool.BadInput, "reading the settings: %w", err).WithHint("correct the configuration file and the AGENTKIT_ variables")
 }
 
-// check reports a setting that is not one of its words. It runs when flags
-// have been read.
+// check reports a setting that cannot be. It runs when flags have been read;
+// what came from elsewhere is checked by then.
 func (s *settings) check() error {
+	return s.checkAs(func(key string) (name, fix string) {
+		flag := "--" + strings.ReplaceAll(key, "_", "-")
+		return flag, "correct " + flag + ", or leave it out"
+	})
+}
+
+// checkAs is check for settings that from tells the origin of, and how it is corrected.
+func (s *settings) checkAs(from func(key string) (name, fix string)) error {
+	wrong := func(key, want string, got any) *tool.Error {
+		name, fix := from(key)
+		return tool.Errorf(tool.BadInput, "%s: want %s, got %v", name, want, got).WithHint("%s", fix)
+	}
 	for _, c := range choices() {
 		if got := *c.value(s); got != "" && !slices.Contains(c.words, got) {
-			return tool.Errorf(tool.BadInput, "%s: want one of %s, got %q", c.name, strings.Join(c.words, ", "), got).
-				WithHint("correct --%s", c.name).Suggest(nearest.Words(got, c.words, 3)...)
+			return wrong(c.name, "one of "+strings.Join(c.words, ", "), strconv.Quote(got)).Suggest(nearest.Words(got, c.words, 3)...)
 		}
 	}
 	for _, n := range []struct {
-		name  string
+		key   string
 		value int
-	}{{"max-lines", s.MaxLines}, {"max-bytes", s.MaxBytes}, {"max-tokens", s.MaxTokens}} {
+	}{{"max_lines", s.MaxLines}, {"max_bytes", s.MaxBytes}, {"max_tokens", s.MaxTokens}} {
 		if n.value < 0 {
-			return tool.Errorf(tool.BadInput, "--%s: want at least 1, got %d", n.name, n.value).WithHint("leave it out for the default")
+			return wrong(n.key, "at least 1", n.value)
 		}
 	}
 	if s.Ask != "" && s.Ask != "tty" && !strings.HasPrefix(s.Ask, "cmd:") {
-		return tool.Errorf(tool.BadInput, "ask: want tty or cmd:PROGRAM, got %q", s.Ask).WithHint("use --ask alone for the terminal")
+		return wrong("ask", "tty or cmd:PROGRAM", strconv.Quote(s.Ask))
 	}
 	return nil
 }

@@ -21,14 +21,19 @@ func (a *app) versionCommand() *cobra.Command {
 		Short: "print the version",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			a.print(fmt.Sprintf("agentkit %s %s/%s %s\n", version(), runtime.GOOS, runtime.GOARCH, runtime.Version()))
+			a.print(version())
 			return nil
 		},
 	}
 }
 
-// version is the module's version, or the commit it was built from.
+// version is the line that says what this is.
 func version() string {
+	return fmt.Sprintf("agentkit %s %s/%s %s\n", build(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+}
+
+// build is the module's version, or the commit it was built from.
+func build() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"

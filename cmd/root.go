@@ -38,6 +38,7 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 		return a.unheard()
 	}
 	if err := a.configure(a.variables); err != nil {
+		a.settings = settings{} // half of them would be nobody's choice
 		a.emit(tool.Fail("agentkit", err))
 		return a.exit
 	}
@@ -68,8 +69,8 @@ one result: text on a terminal, otherwise one JSON object on one line.`),
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		RunE:              a.runRoot,
 	}
+	root.Flags().BoolP("version", "V", false, "print the version")
 	root.AddGroup(&cobra.Group{ID: "tools", Title: "Tools:"}, &cobra.Group{ID: "more", Title: "More commands:"})
-	root.SetArgs(a.args)
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
@@ -88,6 +89,17 @@ one result: text on a terminal, otherwise one JSON object on one line.`),
 		c.GroupID = "more"
 		checkArgs(c)
 		root.AddCommand(c)
+	}
+	named, rest, err := root.Find(a.args)
+	if err != nil {
+		named, rest = root, nil
+	}
+	if named.Name() == callName {
+		a.Output = "json" // its caller is a program: only a flag changes this
+	}
+	root.SetArgs(a.args)
+	if words := program(named, rest); words != nil {
+		root.SetArgs(append([]string{named.Name()}, words...))
 	}
 	return root
 }
@@ -139,6 +151,10 @@ func (a *app) globalFlags(root *cobra.Command) {
 // runRoot is what happens without a command: help for a person, an error for
 // a program.
 func (a *app) runRoot(c *cobra.Command, args []string) error {
+	if c.Flags().Changed("version") {
+		a.print(version())
+		return nil
+	}
 	if len(args) == 0 && a.format() == "text" {
 		return c.Help()
 	}
@@ -152,6 +168,9 @@ func (a *app) runRoot(c *cobra.Command, args []string) error {
 // unknown is the error for a command that is not there.
 func (a *app) unknown(root *cobra.Command, name string) error {
 	e := tool.Errorf(tool.BadInput, "unknown tool or command %q", name)
+	if meant := Tools.Meant(name); meant != "" {
+		return e.WithHint("the tool for this is %s", meant).Suggest(meant)
+	}
 	var known []string
 	for _, sub := range root.Commands() {
 		known = append(known, sub.Name())

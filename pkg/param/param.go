@@ -36,6 +36,7 @@ type Param struct {
 	Max     float64
 	Must    bool   // the caller has to give it
 	Pos     bool   // it may be given as an argument, without its flag
+	Program bool   // with Pos: several arguments are a program and its words
 	Stdin   bool   // on the command line, "-" stands for standard input
 	Short   string // one-letter flag; "" for none
 	Kind    Kind   // what shell completion offers
@@ -68,6 +69,9 @@ func (p *Param) Instead(step string) *Param { p.instead = step; return p }
 // Arg lets p be given as the next plain argument on the command line; a list
 // takes all that are left.
 func (p *Param) Arg() *Param { p.Pos = true; return p }
+
+// Words has several plain arguments be a program and its own words.
+func (p *Param) Words() *Param { p.Program = true; return p }
 
 // FromStdin lets "-" on the command line stand for what standard input holds.
 // Nothing is ever read from there unasked: callers leave it open.

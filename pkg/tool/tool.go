@@ -7,6 +7,8 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/audit"
@@ -33,6 +35,8 @@ type Tool struct {
 	Idempotent bool // doing it twice is doing it once
 	OpenWorld  bool // it may reach beyond this machine
 	Passes     bool // the process's exit status is that of the command it runs
+
+	Others []string // what other agents and people call it, in small letters without - and _
 }
 
 // Fail is the Result of a call of t that failed with err before it did
@@ -170,10 +174,26 @@ func (l List) Find(name string) (*Tool, error) {
 			return t, nil
 		}
 	}
+	e := Errorf(BadInput, "unknown tool %q", name).WithHint("agentkit tools lists the tools")
+	if meant := l.Meant(name); meant != "" {
+		return nil, e.WithHint("the tool for this is %s", meant).Suggest(meant)
+	}
 	near := nearest.Words(name, l.Names(), 3)
-	e := Errorf(BadInput, "unknown tool %q", name).WithHint("agentkit tools lists the tools").Suggest(near...)
+	_ = e.Suggest(near...)
 	if len(near) > 0 {
 		_ = e.WithHint("did you mean %s?", near[0])
 	}
 	return nil, e
+}
+
+// Meant is the tool that someone means by a name which others have for it; ""
+// where nobody has.
+func (l List) Meant(name string) string {
+	name = strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(name))
+	for _, t := range l {
+		if t.Name == name || slices.Contains(t.Others, name) {
+			return t.Name
+		}
+	}
+	return ""
 }

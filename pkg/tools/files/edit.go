@@ -22,6 +22,8 @@ var Edit = tool.Tool{
 	Summary: "replace text in a file",
 	Doc:     &editDoc,
 	New:     func() tool.Call { return new(editCall) },
+
+	Others: []string{"strreplace", "strreplaceeditor", "strreplacebasededittool", "editfile", "replace", "replaceinfile", "replacestringinfile", "searchreplace", "multiedit", "applyedit", "sed"},
 }
 
 type editCall struct {

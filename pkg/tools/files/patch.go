@@ -32,6 +32,8 @@ var Patch = tool.Tool{
 	Summary: "change several files by a patch, all or none",
 	Doc:     &patchDoc,
 	New:     func() tool.Call { return &patchCall{Strip: -1} },
+
+	Others: []string{"applypatch", "applydiff", "diff", "gitapply"},
 }
 
 type patchCall struct {
@@ -54,7 +56,7 @@ func NewPatch(dir, text string) (*tool.Invocation, error) {
 
 // Params implements tool.Call.
 func (p *patchCall) Params(s *param.Set) {
-	s.String(&p.Patch, "patch", "the patch: the Begin/End Patch envelope, or a unified diff").Required().Arg().FromStdin().Alias("patchText", "patch_text", "diff", "input")
+	s.String(&p.Patch, "patch", "the patch: the Begin/End Patch envelope, or a unified diff; or the name of a file that holds it").Required().Arg().FromStdin().Alias("patchText", "patch_text", "diff", "input")
 	s.Int(&p.Strip, "strip", "directories to take off the paths of a unified diff; -1 takes off git's a/ and b/").Between(-1, 100).Letter("p")
 	s.Bool(&p.Gate, "gate", "refuse a patch that brings new syntax errors")
 	s.Bool(&p.DryRun, "dry_run", "show the difference and write nothing").Alias("dryRun")
@@ -63,6 +65,10 @@ func (p *patchCall) Params(s *param.Set) {
 // Needs implements tool.Call: every file of the patch is written, under its
 // old name and its new one. One that is copied or renamed is read, too.
 func (p *patchCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, error) {
+	needs, err := p.fromFile(env)
+	if err != nil {
+		return nil, err
+	}
 	parsed, err := edit.ParsePatch(p.Patch)
 	if err != nil {
 		return nil, patchRefusal(err)
@@ -71,7 +77,6 @@ func (p *patchCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, er
 		return nil, tool.Errorf(tool.BadInput, "the patch names no files").WithHint("send *** Begin Patch … *** End Patch, or a unified diff")
 	}
 	p.patch, p.paths = parsed, map[string]workspace.Path{}
-	var needs []policy.Access
 	names := map[string]string{} // by the file that they lead to
 	taken, sources := parsed.Taken(), parsed.Sources()
 	for _, name := range parsed.Paths() {
@@ -117,6 +122,29 @@ func exchanged(name string, taken []string) error {
 		}
 	}
 	return nil
+}
+
+// fromFile puts the content of a file in the place of its name, where the patch is
+// one. It is read before the call is decided, so only where nobody has to be asked.
+func (p *patchCall) fromFile(env *tool.Env) ([]policy.Access, error) {
+	name := strings.TrimSpace(p.Patch)
+	if name == "" || strings.ContainsAny(name, "\n*") {
+		return nil, nil
+	}
+	file, err := env.Workspace.Resolve(name)
+	if err != nil || file.Type != policy.Regular {
+		return nil, nil //nolint:nilerr // then it is no file, but a patch that does not parse
+	}
+	need := file.Read("patch")
+	if err := env.May(need); err != nil {
+		return nil, tool.AsError(err).WithHint("send the text of the patch instead of the name of a file")
+	}
+	data, err := env.Workspace.ReadFile(file, maxFile)
+	if err != nil {
+		return nil, err
+	}
+	p.Patch = string(data)
+	return []policy.Access{need}, nil
 }
 
 // patchRefusal makes a tool's error of what the engine says of a patch.

@@ -11,6 +11,8 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -32,6 +34,8 @@ var Read = tool.Tool{
 		return &readCall{Offset: 1, Limit: 2000, Column: 1, NumberStyle: "tab", Mode: "slice", IncludeHeader: true}
 	},
 	ReadOnly: true,
+
+	Others: []string{"cat", "view", "readfile", "readfiles", "readmanyfiles", "viewfile", "open", "openfile", "head", "tail", "less", "more", "type"},
 }
 
 // Needs implements tool.Call.
@@ -42,6 +46,9 @@ func (r *readCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, err
 	p, err := env.Workspace.Resolve(r.Path)
 	if err != nil {
 		return nil, err
+	}
+	if !p.Exists {
+		p = r.place(env, p)
 	}
 	r.path = p
 	r.instructions = instructionFiles(env, p)
@@ -55,6 +62,26 @@ func (r *readCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, err
 		}
 	}
 	return needs, nil
+}
+
+// place is the file of a path that names lines of it, too, as programs print places:
+// a.go:10, a.go:10:3 or a.go:10-20. A file of that very name comes first, and what
+// the call says of lines.
+func (r *readCall) place(env *tool.Env, p workspace.Path) workspace.Path {
+	m := regexp.MustCompile(`^(.+?):([1-9]\d{0,8})(?:-(\d{1,9})|:\d*)?:?$`).FindStringSubmatch(r.Path)
+	if m == nil || r.Offset != 1 || r.limit.Given() || r.EndLine+r.Tail+len(r.Ranges)+len(r.Pages) > 0 || r.Symbol != "" || r.Mode != "slice" {
+		return p
+	}
+	file, err := env.Workspace.Resolve(m[1])
+	if err != nil || file.Type != policy.Regular {
+		return p
+	}
+	first, _ := strconv.Atoi(m[2])
+	last, _ := strconv.Atoi(m[3])
+	if r.Offset = first; last >= first {
+		r.EndLine = last
+	}
+	return file
 }
 
 // instructionNames are the files that tell agents how to work, as the makers of

@@ -24,6 +24,8 @@ var Undo = tool.Tool{
 	Summary: "take back a change of files",
 	Doc:     &undoDoc,
 	New:     func() tool.Call { return &undoCall{Last: 1, Limit: 20} },
+
+	Others: []string{"revert", "restore", "rollback", "undoedit"},
 }
 
 type undoCall struct {

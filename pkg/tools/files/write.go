@@ -23,6 +23,8 @@ var Write = tool.Tool{
 	Doc:        &writeDoc,
 	New:        func() tool.Call { return new(writeCall) },
 	Idempotent: true,
+
+	Others: []string{"writefile", "create", "createfile", "writetofile", "save", "savefile", "tee"},
 }
 
 type writeCall struct {

@@ -27,6 +27,8 @@ var Todo = tool.Tool{
 	Doc:        &todoDoc,
 	New:        func() tool.Call { return new(todoCall) },
 	Idempotent: true,
+
+	Others: []string{"todowrite", "todoread", "writetodos", "updateplan", "tasks", "managetodolist"},
 }
 
 type todoCall struct {

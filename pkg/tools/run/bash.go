@@ -39,6 +39,8 @@ var Bash = tool.Tool{
 	},
 	OpenWorld: true,
 	Passes:    true,
+
+	Others: []string{"shell", "sh", "zsh", "exec", "execcommand", "executecommand", "run", "runcommand", "runshellcommand", "runterminalcmd", "runinterminal", "localshell", "terminal", "cmd"},
 }
 
 type bashCall struct {
@@ -80,7 +82,7 @@ type preparedCommand struct {
 
 // Params implements tool.Call.
 func (b *bashCall) Params(p *param.Set) {
-	p.String(&b.Command, "command", "the command line").Arg().FromStdin().Alias("cmd", "script").
+	p.String(&b.Command, "command", "the command line").Arg().Words().FromStdin().Alias("cmd", "script").
 		Instead("a list of words, run without a shell, belongs in argv")
 	p.Strings(&b.Argv, "argv", "a program and its arguments, run without a shell, instead of command")
 	p.String(&b.Description, "description", "what the command does, in five to ten words").Alias("justification")

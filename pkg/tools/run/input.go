@@ -27,6 +27,8 @@ var Input = tool.Tool{
 	Doc:       &inputDoc,
 	New:       func() tool.Call { return &inputCall{YieldMS: 250} },
 	OpenWorld: true,
+
+	Others: []string{"writestdin", "sendinput", "sendkeys", "stdin"},
 }
 
 type inputCall struct {

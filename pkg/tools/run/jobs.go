@@ -29,6 +29,8 @@ var Jobs = tool.Tool{
 	New:        func() tool.Call { return new(jobsCall) },
 	ReadOnly:   true,
 	Idempotent: true,
+
+	Others: []string{"ps", "listjobs", "tasklist"},
 }
 
 type jobsCall struct {

@@ -25,6 +25,8 @@ var Kill = tool.Tool{
 	Doc:        &killDoc,
 	New:        func() tool.Call { return &killCall{GraceMS: 2000} },
 	Idempotent: true,
+
+	Others: []string{"killshell", "killbash", "killjob", "stop", "terminate", "stopjob", "taskstop"},
 }
 
 type killCall struct {

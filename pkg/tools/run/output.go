@@ -23,6 +23,8 @@ var Output = tool.Tool{
 	Doc:     &outputDoc,
 	New:     func() tool.Call { return &outputCall{Wait: true, TimeoutMS: 30_000, SinceLast: true} },
 	Passes:  true,
+
+	Others: []string{"bashoutput", "readoutput", "taskoutput", "getoutput", "getterminaloutput"},
 }
 
 type outputCall struct {

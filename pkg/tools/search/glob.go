@@ -29,6 +29,8 @@ var Glob = tool.Tool{
 		return &globCall{Path: ".", Ignore: true, Sort: "modified", Limit: 100, TimeoutMS: 30_000}
 	},
 	ReadOnly: true,
+
+	Others: []string{"find", "findfiles", "fd", "filesearch", "globfilesearch", "globsearch", "locate"},
 }
 
 // maxGlobEntries bounds how many directory entries a call looks at, for those

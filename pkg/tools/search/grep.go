@@ -31,6 +31,8 @@ var Grep = tool.Tool{
 		return &grepCall{Mode: "content", Ignore: true, Sort: "modified", Limit: 100, TimeoutMS: 30_000}
 	},
 	ReadOnly: true,
+
+	Others: []string{"rg", "ripgrep", "search", "searchfilecontent", "searchfiles", "grepsearch", "searchtext", "codebasesearch", "ag", "ack"},
 }
 
 type grepCall struct {

@@ -29,6 +29,8 @@ var Ls = tool.Tool{
 	Doc:      &lsDoc,
 	New:      func() tool.Call { return &lsCall{Path: ".", Depth: 2, Offset: 1, Limit: 200, Hidden: true} },
 	ReadOnly: true,
+
+	Others: []string{"list", "listdir", "listdirectory", "listfiles", "dir", "tree"},
 }
 
 type lsCall struct {

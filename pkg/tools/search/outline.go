@@ -33,6 +33,8 @@ var Outline = tool.Tool{
 	Doc:      &outlineDoc,
 	New:      func() tool.Call { return &outlineCall{Offset: 1, Limit: 1000, Ignore: true, TimeoutMS: 30_000} },
 	ReadOnly: true,
+
+	Others: []string{"symbols", "documentsymbols", "listsymbols", "getsymbolsoverview", "listcodedefinitionnames", "ctags"},
 }
 
 const (
