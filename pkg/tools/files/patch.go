@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/agentkit-go/agentkit/pkg/change"
 	"github.com/agentkit-go/agentkit/pkg/edit"
@@ -216,7 +217,7 @@ func (p *patchCall) run(ctx context.Context, env *tool.Env) (*tool.Result, error
 		return nil, err
 	}
 	defer lock.Unlock()
-	files := &patchFiles{env: env, paths: p.paths, raw: map[string][]byte{}, encodings: map[string]text.Encoding{}}
+	files := &patchFiles{env: env, paths: p.paths, bytewise: !utf8.ValidString(p.Patch), raw: map[string][]byte{}, encodings: map[string]text.Encoding{}}
 	made, err := p.patch.Apply(files.read)
 	if err != nil {
 		return nil, files.hush(p.refusal(env, err))
@@ -261,12 +262,14 @@ func (p *patchCall) run(ctx context.Context, env *tool.Env) (*tool.Result, error
 type patchFiles struct {
 	env       *tool.Env
 	paths     map[string]workspace.Path
+	bytewise  bool                     // the patch quotes the bytes of files that are not in UTF-8, as diff writes them
 	raw       map[string][]byte        // their bytes
 	encodings map[string]text.Encoding // of those that the patch gets in UTF-8
 }
 
 // read gives the patch a file. One in an encoding other than UTF-8 is
-// converted; one that cannot be, or is no text, stays bytes.
+// converted, unless the patch quotes its bytes; one that cannot be, or is no text,
+// stays bytes.
 func (p *patchFiles) read(name string) ([]byte, edit.Meta, error) {
 	if path := p.paths[name]; isLinkEntry(path) {
 		// As git has it, the content of a link is where it leads.
@@ -288,7 +291,7 @@ func (p *patchFiles) read(name string) ([]byte, edit.Meta, error) {
 	}
 	p.raw[name] = data
 	enc := text.Detect(data, true)
-	if enc.Name == "binary" || strings.HasPrefix(enc.Name, "utf-8") {
+	if enc.Name == "binary" || strings.HasPrefix(enc.Name, "utf-8") || p.bytewise && enc.ASCII() {
 		return data, meta, nil
 	}
 	content, exact := enc.Decode(data)
@@ -387,11 +390,12 @@ func (m *patchMeta) add(ctx context.Context, p *patchCall, f edit.FileChange, da
 	for _, h := range f.Hunks {
 		one.Hunks = append(one.Hunks, patchHunk{h.Line, h.Strategy, h.Similarity})
 	}
+	was, is := readable(f.Before), readable(f.After)
 	if f.Action != edit.Delete {
 		one.Version = workspace.Version(data)
-		one.SyntaxErrors = append(one.SyntaxErrors, syntax.NewContext(ctx, f.Path, f.Before, f.After)...)
+		one.SyntaxErrors = append(one.SyntaxErrors, syntax.NewContext(ctx, f.Path, was, is)...)
 	}
-	d := edit.DiffLimit(before, after, f.Before, f.After, 3, maxDiff)
+	d := edit.DiffLimit(before, after, was, is, 3, maxDiff)
 	diff := cutDiff(d)
 	if one.Withheld = closed; closed != "" {
 		diff = ""
