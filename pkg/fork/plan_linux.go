@@ -22,7 +22,6 @@ type Plan struct {
 	temp    Ref
 	free    []Ref
 	reached *int32 // 1 when the child has come to the start of its program, see Crashed
-	opens   bool   // it begins by making the child visible, see Await
 	// becomes is for an init that is a reaper
 	becomes *becoming
 }
