@@ -272,6 +272,13 @@ func (p *Policy) guard(a *Access, f *facts, abs, rel string) (hit guardHit, ok b
 	if hit, ok = p.writes.find(abs, rel, a.Tree); ok {
 		return hit, true
 	}
+	if hit, ok = p.reads.find(abs, rel, false); ok && a.Tool != commandTool && !isPublic(abs) {
+		hit.cell = readSecret // what may not be seen just so is not replaced just so
+		if !f.inside {
+			hit.cell = readSecretOutside
+		}
+		return hit, true
+	}
 	if a.Tree && f.inside && f.path == p.root { // whatever the root holds
 		return guardHit{cell: writeSensitive, pattern: ".git/**", part: ".git", below: true}, true
 	}

@@ -81,6 +81,9 @@ type Analysis struct {
 	Opaque []string
 	// Commands lists the exec accesses for display.
 	Commands []Command
+	// Broken says why the text as a whole does not parse, with the place; "" where it
+	// does. The shell may still understand it.
+	Broken string
 	// Disagreements names the commands that only the second parser finds.
 	Disagreements []string
 }

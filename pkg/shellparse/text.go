@@ -45,6 +45,9 @@ func (w *walker) text(src string, parent int) {
 	}
 	file, err := w.parse(src)
 	if err != nil {
+		if w.depth == 1 {
+			w.out.Broken = reason(err)
+		}
 		w.whole("the text does not parse: " + reason(err))
 		w.broken(src)
 		w.compare(src, true)

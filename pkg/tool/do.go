@@ -61,6 +61,9 @@ func (env *Env) run(ctx context.Context, in *Invocation, id string) *Result {
 	if err != nil {
 		return t.Fail(ended(ctx, err))
 	}
+	if len(needs) == 0 { // a rule may be about the tool as such
+		needs = []policy.Access{{Kind: policy.Tool, Tool: t.Name}}
+	}
 	out := env.Policy.DecideAll(needs)
 	if env.DryRun {
 		return env.planned(in, &out)
@@ -100,7 +103,10 @@ func ended(ctx context.Context, err error) error {
 func (env *Env) planned(in *Invocation, out *policy.Outcome) *Result {
 	report := env.Policy.Report(out)
 	text := ""
-	for _, a := range report.Accesses {
+	for i, a := range report.Accesses {
+		if out.Accesses[i].Kind == policy.Tool && out.Verdict == policy.Allow {
+			continue
+		}
 		text += fmt.Sprintf("%s %s %s", a.Decision, a.Kind, a.Subject)
 		if a.Rule != "" {
 			text += " by " + a.Rule

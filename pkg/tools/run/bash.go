@@ -148,6 +148,11 @@ func (b *bashCall) prepare(ctx context.Context, env *tool.Env) (*preparedCommand
 		}
 		p.argv = p.shell.argv(b.Command, b.Login)
 		p.analysis = shellparse.Analyze(ctx, b.Command, p.shell.kind, world)
+		if p.analysis.Broken != "" {
+			if err := p.shell.parses(ctx, b.Command); err != nil {
+				return nil, err
+			}
+		}
 	}
 	p.needs = append([]policy.Access{dir.Read("bash")}, assignments(b.Env)...)
 	p.needs = append(p.needs, p.shell.needs(b.Login)...)

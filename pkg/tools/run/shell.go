@@ -1,10 +1,14 @@
 package run
 
 import (
+	"context"
+	"errors"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
@@ -167,4 +171,28 @@ func (s shell) needs(login bool) []policy.Access {
 		})
 	}
 	return list
+}
+
+// parseTime bounds how long a shell may take to read a command line.
+const parseTime = 5 * time.Second
+
+// parses has the shell read a command line without running any of it; the error is
+// what it says. A shell runs the lines before a mistake, which then stands in the
+// middle of what was meant as a whole.
+func (s shell) parses(ctx context.Context, command string) error {
+	if s.unknown || s.kind != "bash" && s.kind != "zsh" && s.kind != "sh" || len(command) > 64<<10 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, parseTime)
+	defer cancel()
+	c := exec.CommandContext(ctx, s.path, "-n", "-c", command)
+	c.Env = []string{"LC_ALL=C"} // in particular no start-up files
+	said, err := c.CombinedOutput()
+	if _, failed := errors.AsType[*exec.ExitError](err); !failed || ctx.Err() != nil {
+		return nil
+	}
+	text := strings.TrimSpace(strings.ReplaceAll(string(said), s.path+": ", ""))
+	text = strings.ToValidUTF8(text[:min(len(text), 1000)], "")
+	return tool.Errorf(tool.BadInput, "the command does not parse: %s", strings.TrimPrefix(text, "-c: ")).
+		WithHint("nothing of it was run; correct the command, mostly a quote or bracket that is not closed")
 }
