@@ -100,6 +100,16 @@ func askPerson(tty io.ReadWriter, r *tool.Request) (tool.Answer, error) {
 	if r.Dir != "" {
 		fmt.Fprintf(&b, "  a program that the running command starts in %s\n", tool.Visible(r.Dir))
 	}
+	for _, name := range []string{"command", "description", "cwd", "file_path"} {
+		if text, _ := r.About[name].(string); text != "" {
+			more := ""
+			if len(text) > maxAbout {
+				more = fmt.Sprintf(" … (%d bytes in all)", len(text))
+				text = strings.ToValidUTF8(text[:maxAbout], "")
+			}
+			fmt.Fprintf(&b, "  %s: %s%s\n", name, tool.VisibleName(text), more)
+		}
+	}
 	for i := range r.Outcome.Accesses {
 		d := &r.Outcome.Decisions[i]
 		fmt.Fprintf(&b, "  %-5s %s %s\n", d.Verdict, r.Outcome.Accesses[i].Kind, policy.Subject(&r.Outcome.Accesses[i]))
@@ -127,6 +137,9 @@ func askPerson(tty io.ReadWriter, r *tool.Request) (tool.Answer, error) {
 	}
 	return interpret(tty, in, r, strings.TrimSpace(line))
 }
+
+// maxAbout bounds what the prompt shows of each thing that a call tells of itself.
+const maxAbout = 2000
 
 func interpret(tty io.Writer, in *bufio.Reader, r *tool.Request, line string) (tool.Answer, error) {
 	word, rest, _ := strings.Cut(line, " ")
@@ -200,6 +213,7 @@ func askProgram(ctx context.Context, env *tool.Env, program string, r *tool.Requ
 	if r.Dir != "" {
 		request.Metadata["cwd"] = r.Dir
 	}
+	r.About.Into(request.Metadata)
 	in, err := json.Marshal(programRequest{
 		request, r.Tool, env.Policy.Report(&r.Outcome).Accesses, r.Grants,
 	})

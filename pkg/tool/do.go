@@ -31,7 +31,9 @@ func Run(ctx context.Context, env *Env, in *Invocation) (r *Result) {
 		}
 	}()
 	id := session.NewID("c")
-	env.emit("start", map[string]string{"tool": in.Tool.Name, "id": id})
+	if env.Emit != nil {
+		env.emit("start", map[string]any{"tool": in.Tool.Name, "id": id, "arguments": in.Set.Canonical()})
+	}
 	r = env.run(ctx, in, id)
 	if !r.Trimmed {
 		env.trim(r)
@@ -173,8 +175,9 @@ func (env *Env) answer(ctx context.Context, in *Invocation, id string, out *poli
 	}
 	why := ""
 	if env.Ask != nil {
+		env.emit("ask", map[string]any{"id": id, "tool": in.Tool.Name, "accesses": env.Policy.Report(out).Accesses})
 		answer, err := env.Ask(ctx, &Request{
-			ID: id, Tool: in.Tool.Name, Outcome: *out,
+			ID: id, Tool: in.Tool.Name, Outcome: *out, About: in.about(env),
 			Grants: env.Policy.Suggest(out.Accesses), Rules: env.Policy.Always(out.Accesses),
 		})
 		nobody, ok := errors.AsType[*NobodyError](err)
@@ -264,6 +267,14 @@ type approvalDetails struct {
 	Accesses []policy.AccessReport `json:"accesses"`
 }
 
+// about is what the call tells of itself; nil where it has nothing to say.
+func (in *Invocation) about(env *Env) About {
+	if call, ok := in.Call.(Describer); ok {
+		return call.Describe(env)
+	}
+	return nil
+}
+
 // approvalRequired is the error of a call that waits for a yes. The text is why
 // nobody could be asked, where somebody should have been.
 func (env *Env) approvalRequired(in *Invocation, id string, out *policy.Outcome, why string) error {
@@ -272,13 +283,7 @@ func (env *Env) approvalRequired(in *Invocation, id string, out *policy.Outcome,
 		why = "; " + why
 	}
 	req := env.Policy.Request(id, env.Session.ID(), out)
-	if call, ok := in.Call.(Describer); ok {
-		for name, value := range call.Describe(env) {
-			if _, taken := req.Metadata[name]; !taken {
-				req.Metadata[name] = value
-			}
-		}
-	}
+	in.about(env).Into(req.Metadata)
 	e := Errorf(ApprovalRequired, "%s needs approval: %s: %s%s", t.Name, policy.Subject(&out.Accesses[out.By]), because(&d), why).
 		With(approvalDetails{req, env.Policy.Report(out).Accesses}).
 		Suggest(env.Policy.Suggest(out.Accesses)...)
