@@ -45,7 +45,7 @@ func starter(state, mark string) {
 		fmt.Println(err)
 		return
 	}
-	j, err := r.Start(context.Background(), spec("echo started; sleep 1; echo later; exec sleep 1000."+mark))
+	j, err := r.Start(context.Background(), spec("echo started; sleep 1; echo later; sleep 1000."+mark+"; :"))
 	if err != nil {
 		fmt.Println(err)
 		return
