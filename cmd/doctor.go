@@ -22,6 +22,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/session"
+	"github.com/agentkit-go/agentkit/pkg/shellparse"
 	"github.com/agentkit-go/agentkit/pkg/syntax"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
@@ -60,6 +61,7 @@ func (a *app) inspections() []inspection {
 			return fine("agentkit %s, %s/%s, %s", version(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 		}},
 		{"languages", func(context.Context) finding { return languageReport() }},
+		{"readings", func(context.Context) finding { return readingsReport() }},
 		{"root", func(context.Context) finding { return a.rootReport() }},
 		{"state", func(context.Context) finding { return a.stateReport() }},
 		{"policy", func(context.Context) finding { return a.policyReport() }},
@@ -129,6 +131,14 @@ func (a *app) diagnose(ctx context.Context) *tool.Result {
 		Title: title, Output: render(tool.Unpainted),
 		Pretty: render, Metadata: meta, No: meta.Failures > 0, Trimmed: true,
 	}
+}
+
+// readingsReport says how the text of a command is understood.
+func readingsReport() finding {
+	if shellparse.Readings == 2 {
+		return fine("a command's text is read by two parsers, and counts as known where they agree")
+	}
+	return warning("build with CGO_ENABLED=1 and a C compiler for the second", "a command's text is read by one parser: this build has no tree-sitter")
 }
 
 func languageReport() finding {

@@ -21,6 +21,9 @@ const maxNodes = 60_000
 // step that heeds neither its operation limit nor its cancellation.
 const secondLimit = time.Second
 
+// Readings is how many parsers read the text of a command: the shell parser and tree-sitter.
+const Readings = 2
+
 // secondReading is secondRead within its limit; late says that it was left to
 // finish by itself.
 func secondReading(ctx context.Context, src string) (found []finding, clean, late bool) {
