@@ -113,11 +113,11 @@ func between(path string, writable []string) []string {
 // cover puts something empty over each path. What lies in a directory that is
 // covered is not there any more.
 func (p *plan) cover(hidden []string) {
-	hidden = outermost(hidden)
-	hidden = slices.DeleteFunc(slices.Clone(hidden), func(h string) bool {
+	// A link is not covered, so what is named through it has to be.
+	hidden = outermost(slices.DeleteFunc(slices.Clone(hidden), func(h string) bool {
 		i, err := os.Lstat(h)
 		return err != nil || i.Mode()&os.ModeSymlink != 0
-	})
+	}))
 	if len(hidden) == 0 {
 		return
 	}
