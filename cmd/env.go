@@ -56,7 +56,7 @@ func (a *app) env(ctx context.Context) (*tool.Env, error) {
 	_, _ = env.History.Recover(ctx) // what cannot be put right yet is by the next call
 	env.Approvals = &policy.Approvals{Dir: filepath.Join(env.Session.StateDir(), "approvals")}
 	env.Ask = a.asker(env)
-	env.Emit = a.listener(env.Limits)
+	env.Emit, env.Hears = a.listener(env.Limits)
 	return env, nil
 }
 

@@ -16,18 +16,20 @@ import (
 
 // listener hears what happens while a call runs: with -o events all of it, with
 // text what a command prints, otherwise nothing. On a terminal that is shown as it
-// comes; elsewhere the beginning is, as far as the result will show it anyway.
-func (a *app) listener(limits truncate.Limits) func(tool.Event) {
+// comes; elsewhere the beginning is, as far as the result will show it anyway. The
+// number is how many bytes of it are wanted, 0 for all.
+func (a *app) listener(limits truncate.Limits) (listen func(tool.Event), hears int64) {
 	var mu sync.Mutex
 	p := a.printer()
 	hear := func(e tool.Event) { a.deliver(p.event(e.Name, e.Value)) }
 	if p.format == "json" || p.format == "text" && !p.terminal && !streams(limits) {
-		return nil
+		return nil, 0
 	}
 	if p.format == "text" {
 		show := p.live
 		if !p.terminal {
-			show = newHead(a, limits).show
+			h := newHead(a, limits)
+			show, hears = h.show, int64(h.bytes)
 		}
 		hear = func(e tool.Event) {
 			if said, ok := e.Value.(tool.OutputEvent); ok {
@@ -40,7 +42,7 @@ func (a *app) listener(limits truncate.Limits) func(tool.Event) {
 		mu.Lock()
 		defer mu.Unlock()
 		hear(e)
-	}
+	}, hears
 }
 
 // headShare is the part of the limits that is shown before a command has ended.

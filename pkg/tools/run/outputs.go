@@ -45,7 +45,7 @@ func newOutputs(env *tool.Env, split bool) *outputs {
 		o.Stdout, o.Stderr = o.out, o.err
 	}
 	if env.Emit != nil {
-		o.live = newLiveOutput(o.zeros, env.Emit)
+		o.live = newLiveOutput(o.zeros, env)
 		o.Both = o.live
 	}
 	return o
@@ -83,15 +83,16 @@ const heartbeat = time.Second
 type liveOutput struct {
 	to    io.Writer
 	emit  func(tool.Event)
+	most  int64  // bytes that emit wants to hear; 0 for all
 	rest  []byte // the beginning of a character or a line end whose rest has not come yet
 	total atomic.Int64
 	stop  context.CancelFunc
 }
 
-func newLiveOutput(to io.Writer, emit func(tool.Event)) *liveOutput {
+func newLiveOutput(to io.Writer, env *tool.Env) *liveOutput {
 	ctx, stop := context.WithCancel(context.Background())
-	l := &liveOutput{to: to, emit: emit, stop: stop}
-	go beat(ctx, emit, l.total.Load)
+	l := &liveOutput{to: to, emit: env.Emit, most: env.Hears, stop: stop}
+	go beat(ctx, env.Emit, l.total.Load)
 	return l
 }
 
@@ -118,7 +119,10 @@ func beat(ctx context.Context, emit func(tool.Event), printed func() int64) {
 
 // Write implements io.Writer.
 func (l *liveOutput) Write(p []byte) (int, error) {
-	l.total.Add(int64(len(p)))
+	if before := l.total.Add(int64(len(p))) - int64(len(p)); l.most > 0 && before >= l.most {
+		l.rest = nil
+		return l.to.Write(p)
+	}
 	text := append(l.rest, p...)
 	whole := len(text) - unfinished(text)
 	if whole > 0 && text[whole-1] == '\r' {
@@ -131,8 +135,11 @@ func (l *liveOutput) Write(p []byte) (int, error) {
 
 func (l *liveOutput) say(text []byte) {
 	if len(text) > 0 {
-		plain := strings.ReplaceAll(string([]rune(string(text))), "\r\n", "\n") // a U+FFFD for each byte that is not UTF-8, as in the result
-		l.emit(tool.Event{Name: "output", Value: tool.OutputEvent{Text: plain}})
+		plain := string(text)
+		if !utf8.Valid(text) {
+			plain = string([]rune(plain)) // a U+FFFD for each byte that is not UTF-8, as in the result
+		}
+		l.emit(tool.Event{Name: "output", Value: tool.OutputEvent{Text: strings.ReplaceAll(plain, "\r\n", "\n")}})
 	}
 }
 
