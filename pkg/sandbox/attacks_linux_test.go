@@ -191,6 +191,7 @@ var attacks = []attack{
 	{name: "the directory above a protected file", at: "3", do: func(b base) error { return os.Rename(b.path("root", "sub"), b.path("root", "sub2")) }},
 
 	{name: "read a secret of the workspace", at: "3", do: func(b base) error { return reads(b.path("root", ".env")) }},
+	{name: "read a secret that is hidden through a link", at: "3", do: func(b base) error { return reads(b.path("out", "keys", "secret")) }},
 	{name: "read our state", at: "23", do: func(b base) error { return reads(b.path("state", "secret")) }},
 	{name: "read our state by /proc/self/root", at: "23", do: func(b base) error { return reads("/proc/self/root" + b.path("state", "secret")) }},
 	{name: "list our state", at: "23", do: func(b base) error {

@@ -134,18 +134,21 @@ func layOut(t testing.TB, uid int) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	for _, d := range []string{"root/.git/hooks", "root/sub/deep", "out/dir", "state", "tmp"} {
+	for _, d := range []string{"root/.git/hooks", "root/sub/deep", "out/dir", "out/vault", "state", "tmp"} {
 		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for name, text := range map[string]string{
 		"root/.env": "secret", "root/.git/config": "[core]\n", "root/.git/hooks/sample": "#!/bin/sh\n", "root/sub/deep/protected": "x",
-		"out/victim": "victim", "state/secret": "secret",
+		"out/victim": "victim", "state/secret": "secret", "out/vault/secret": "secret",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if err := os.Symlink("vault", filepath.Join(dir, "out/keys")); err != nil {
+		t.Fatal(err)
 	}
 	if err := unix.Setxattr(filepath.Join(dir, "out/victim"), "user.there", []byte("x"), 0); err != nil {
 		t.Fatal(err)
@@ -283,7 +286,7 @@ func labConfig(b base, level string) *Config {
 	c := &Config{
 		Root: b.path("root"), ReadWrite: []string{b.path("tmp")},
 		ReadOnly: []string{b.path("root", ".git", "hooks"), b.path("root", ".git", "config"), b.path("root", "sub", "deep", "protected")},
-		Hidden:   []string{b.path("root", ".env"), b.path("state")},
+		Hidden:   []string{b.path("root", ".env"), b.path("state"), b.path("state", "secret"), b.path("out", "keys"), b.path("out", "keys", "secret")},
 		Gate:     true, Policy: json.RawMessage(`{}`), Report: b.path("state", "report"),
 	}
 	if err := c.Level.UnmarshalText([]byte(level)); err != nil {
