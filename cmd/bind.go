@@ -160,13 +160,14 @@ func (a *app) do(c *cobra.Command, t *tool.Tool, raw json.RawMessage) error {
 func (a *app) run(c *cobra.Command, env *tool.Env, in *tool.Invocation) {
 	var rest later
 	env.Later = rest.add
-	ctx, stop := c.Context(), func() {}
+	ctx, unread := c.Context(), func() bool { return false }
 	if in.Tool.Passes {
-		ctx, stop = whileRead(ctx, a.stdout)
+		ctx, unread = whileRead(ctx, a.stdout)
 	}
 	r := tool.Run(ctx, env, standIn(in))
-	stop()
-	if a.exit = r.Exit(); a.exit != exitUnread {
+	if unread() {
+		a.exit = exitUnread
+	} else {
 		a.emit(r)
 	}
 	rest.do()

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"strings"
@@ -110,11 +111,12 @@ const readerLooks = 100 * time.Millisecond
 
 // whileRead returns a context that ends when whoever reads stdout, a pipe or a
 // socket, has gone: nobody wants to know what a command prints then, so it ends as
-// it does by SIGPIPE at the end of a pipeline. The function ends the looking.
-func whileRead(ctx context.Context, stdout io.Writer) (context.Context, func()) {
+// it does by SIGPIPE at the end of a pipeline. The function ends the looking, and
+// reports whether nobody reads.
+func whileRead(ctx context.Context, stdout io.Writer) (context.Context, func() (unread bool)) {
 	f, ok := stdout.(*os.File)
 	if !ok {
-		return ctx, func() {}
+		return ctx, func() bool { return false }
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
@@ -131,5 +133,9 @@ func whileRead(ctx context.Context, stdout io.Writer) (context.Context, func()) 
 			}
 		}
 	}()
-	return ctx, func() { cancel(nil) }
+	return ctx, func() bool {
+		cancel(nil) // which changes nothing where it was cancelled before
+		s, ok := errors.AsType[*tool.Signal](context.Cause(ctx))
+		return ok && s.Number == syscall.SIGPIPE
+	}
 }
