@@ -134,7 +134,7 @@ type Info struct {
 	Stopped bool     `json:"stopped,omitempty"` // a signal such as SIGSTOP holds it, and SIGCONT would let it go on
 	Silent  bool     `json:"silent,omitempty"`  // its supervisor does not answer; the rest is what the status file says
 	Reads   bool     `json:"reads,omitempty"`   // it would take input, but does not wait for it; known only while somebody waits
-	Found   string   `json:"-"`                 // the line that a wait until one matches has found
+	Found   *string  `json:"-"`                 // the line that a wait until one matches has found; nil for none
 	Quiet   bool     `json:"quiet,omitempty"`   // for a moment it has printed nothing and worked on nothing; known only while somebody waits
 }
 

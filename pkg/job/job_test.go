@@ -448,7 +448,11 @@ func TestYield(t *testing.T) {
 	followed := make(chan string)
 	go func() {
 		i, err := j.Wait(context.Background(), WaitFor{Until: regexp.MustCompile("^t.o$"), From: j.Unread()})
-		followed <- fmt.Sprint(i.Found, err)
+		if i.Found == nil {
+			t.Error("found nothing")
+			i.Found = new(string)
+		}
+		followed <- fmt.Sprint(*i.Found, err)
 	}()
 	time.Sleep(50 * time.Millisecond)
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

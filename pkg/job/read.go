@@ -52,7 +52,7 @@ func (j *Job) Read(ctx context.Context, q Query) (Chunk, error) {
 		return j.read(q, i)
 	}
 	err = j.reg.Session.Update(ctx, j.file(cursorFile), func(old []byte) ([]byte, error) {
-		q.Offset, _ = strconv.ParseInt(string(bytes.TrimSpace(old)), 10, 64)
+		q.Offset = cursor(old)
 		var err error
 		c, err = j.read(q, i)
 		return strconv.AppendInt(nil, c.Next, 10), err

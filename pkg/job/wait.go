@@ -45,6 +45,11 @@ func (j *Job) Wait(ctx context.Context, w WaitFor) (Info, error) {
 // Unread is where Read with SinceLast would start.
 func (j *Job) Unread() int64 {
 	raw, _ := j.reg.Session.ReadFile(j.file(cursorFile))
+	return cursor(raw)
+}
+
+// cursor reads what a cursor's file holds; 0 where nothing was read yet.
+func cursor(raw []byte) int64 {
 	at, _ := strconv.ParseInt(string(bytes.TrimSpace(raw)), 10, 64)
 	return at
 }
@@ -53,27 +58,26 @@ func (j *Job) Unread() int64 {
 // A nil one finds nothing.
 type finder struct {
 	re    *regexp.Regexp
-	part  []byte // the beginning of a line that is not complete
-	found string
-	ok    bool
+	part  []byte  // the beginning of a line that is not complete
+	found *string // nil until then
 }
 
 // maxPartial is how much of a line that is not complete is looked at: its end.
 const maxPartial = 8 << 10
 
-func (f *finder) done() bool { return f != nil && f.ok }
+func (f *finder) done() bool { return f.line() != nil }
 
-// line is what was found; "" for nothing.
-func (f *finder) line() string {
+// line is what was found; nil for nothing.
+func (f *finder) line() *string {
 	if f == nil {
-		return ""
+		return nil
 	}
 	return f.found
 }
 
 // look takes the next piece.
 func (f *finder) look(p []byte) {
-	for f != nil && !f.ok && len(p) > 0 {
+	for f != nil && f.found == nil && len(p) > 0 {
 		n := bytes.IndexByte(p, '\n') + 1
 		whole := n > 0
 		if !whole {
@@ -94,6 +98,7 @@ func (f *finder) look(p []byte) {
 func (f *finder) try() {
 	line := bytes.TrimRight(plain(f.part), "\r\n")
 	if f.re.Match(line) {
-		f.found, f.ok = string(bytes.ToValidUTF8(line, []byte("\ufffd"))), true
+		text := string(bytes.ToValidUTF8(line, []byte("\ufffd")))
+		f.found = &text
 	}
 }

@@ -237,7 +237,10 @@ func TestUntil(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		return i.Found
+		if i.Found == nil {
+			return ""
+		}
+		return *i.Found
 	}
 	if got := wait(`http://.*\d`, 0, 20*time.Second); got != "Local: http://localhost:5173/" {
 		t.Errorf("%q", got)
@@ -255,7 +258,7 @@ func TestUntil(t *testing.T) {
 		t.Errorf("after its end: %q", got)
 	}
 	i, k, err := r.Run(t.Context(), spec(`echo one; echo listening; exec sleep 1000`), time.Minute, WaitFor{Until: regexp.MustCompile("^listen")}, Output{})
-	if err != nil || k == nil || i.State != Running || i.Found != "listening" {
+	if err != nil || k == nil || i.State != Running || i.Found == nil || *i.Found != "listening" {
 		t.Errorf("%+v %v", i, err)
 	}
 }

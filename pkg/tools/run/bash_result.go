@@ -109,7 +109,7 @@ func (m *bashMeta) conclude(ctx context.Context, limit time.Duration, waited boo
 	if m.Incomplete != "" {
 		notes = append(notes, "["+m.Incomplete+"]")
 	}
-	if waited && m.Until == "" {
+	if waited && m.Until == nil {
 		notes = append(notes, noLine)
 	}
 	text := r.Output

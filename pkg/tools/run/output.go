@@ -95,7 +95,7 @@ func (o *outputCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, erro
 		if m, ok := r.Metadata.(*jobOutput); ok {
 			m.Until = found.Found
 		}
-		if found.Found == "" {
+		if found.Found == nil {
 			r.Output += noLine + "\n"
 		}
 	}

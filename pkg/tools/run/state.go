@@ -24,7 +24,7 @@ type commandState struct {
 	Killed     bool         `json:"killed"`                  // it, or something it left running, was ended by us
 	Kept       bool         `json:"kept,omitempty"`          // something it left running goes on as a job
 	Waiting    *job.Waiting `json:"waiting,omitempty"`       // it waits for input
-	Until      string       `json:"until,omitempty"`         // the line that was waited for
+	Until      *string      `json:"until,omitempty"`         // the line that was waited for
 	Stopped    bool         `json:"stopped,omitempty"`       // a signal holds it
 	Silent     bool         `json:"not_answering,omitempty"` // its supervisor is stopped or stuck
 	KillMethod string       `json:"kill_method"`
