@@ -100,7 +100,8 @@ func TestSilentForeground(t *testing.T) {
 			}
 			go func() {
 				for range 500 {
-					if list, err := r.List(); err == nil && len(list) == 1 {
+					if list, err := r.List(); err == nil && len(list) == 1 && list[0].Head.Pid != 0 {
+						time.Sleep(300 * time.Millisecond) // Run hears that the command runs, and waits for it
 						stop(t, &Job{reg: r, id: list[0].ID})
 						break
 					}

@@ -297,7 +297,8 @@ func (d *Dir) Locked(name string) bool {
 		return false
 	}
 	defer f.Close()
-	return TryLock(f, true) != nil
+	locked, err := Locked(f, true)
+	return locked || err != nil
 }
 
 // Current reports whether the directory is still the one at its path.

@@ -34,6 +34,20 @@ func Unlock(f *os.File) error {
 	return errors.Join(err, lockErr)
 }
 
+// Locked reports whether someone is in the way of a lock on an open file, shared
+// or exclusive. It asks by taking that lock, for a moment in which it is in the way
+// of others.
+func Locked(f *os.File, exclusive bool) (bool, error) {
+	switch err := TryLock(f, exclusive); {
+	case errors.Is(err, ErrLocked):
+		return true, nil
+	case err != nil:
+		return false, err
+	}
+	// Closing f would not do: a child between fork and exec has it open as well.
+	return false, Unlock(f)
+}
+
 // WaitLock is TryLock that waits until ctx ends.
 func WaitLock(ctx context.Context, f *os.File, exclusive bool) error {
 	return Retry(ctx, isLocked, func() error { return TryLock(f, exclusive) })

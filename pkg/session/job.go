@@ -2,8 +2,8 @@ package session
 
 import (
 	"context"
-	"errors"
 	"os"
+	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
@@ -13,14 +13,18 @@ const jobLock = "lock"
 
 // HoldJob creates jobs/ID/ and marks the job as alive until release is called
 // or the process dies. While it is alive gc removes neither the job nor its
-// session. A job that someone else holds is safefile.ErrLocked.
+// session. A job that someone else holds is safefile.ErrLocked, after the second
+// for which who asks [Session.JobAlive] is waited for at most: the question takes
+// the lock, too.
 func (s *Session) HoldJob(ctx context.Context, id string) (release func(), err error) {
 	dir, base, err := s.makeParent(ctx, "jobs/"+id+"/"+jobLock)
 	if err != nil {
 		return nil, err
 	}
 	defer dir.Close()
-	f, err := dir.TryLock(base, true)
+	soon, cancel := context.WithTimeoutCause(ctx, time.Second, safefile.ErrLocked)
+	defer cancel()
+	f, err := dir.Lock(soon, base)
 	if err != nil {
 		return nil, err
 	}
@@ -39,9 +43,5 @@ func (s *Session) JobAlive(id string) (bool, error) {
 		return false, err
 	}
 	defer f.Close()
-	err = safefile.TryLock(f, false)
-	if errors.Is(err, safefile.ErrLocked) {
-		return true, nil
-	}
-	return false, err
+	return safefile.Locked(f, false)
 }

@@ -437,3 +437,29 @@ func TestOtherOwnerIsRefused(t *testing.T) {
 		t.Errorf("Open: %v", err)
 	}
 }
+
+// TestQuestionsDisturbNobody: who asks whether a job lives is not in the way of who
+// takes it, although the question takes the lock.
+func TestQuestionsDisturbNobody(t *testing.T) {
+	s := openTest(t, t.TempDir())
+	release, err := s.HoldJob(t.Context(), "j")
+	must(t, err)
+	release()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for range 4 {
+		go func() {
+			for ctx.Err() == nil {
+				_, _ = s.JobAlive("j")
+			}
+		}()
+	}
+	for range 300 {
+		release, err := s.HoldJob(t.Context(), "j")
+		must(t, err)
+		if alive, err := s.JobAlive("j"); !alive || err != nil {
+			t.Fatalf("JobAlive = %v, %v", alive, err)
+		}
+		release()
+	}
+}
