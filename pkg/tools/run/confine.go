@@ -49,10 +49,11 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions)
 	go func() { _, _ = described() }() // it is asked for again below
 	root := env.Workspace.Root()
 	home := machine.RealDir(env.Getenv("HOME"))
+	cached, settings := caches(env, home, append(slices.Clone(env.Temp), root))
 	cfg := &sandbox.Config{
 		Root: root, Gate: true, Network: sandbox.Loopback,
-		ReadWrite: append(slices.Clone(env.Temp), caches(env, home)...),
-		ReadOnly:  append(policy.ProtectedPaths(root, home), env.Session.StateDir()),
+		ReadWrite: append(slices.Clone(env.Temp), cached...),
+		ReadOnly:  slices.Concat(policy.ProtectedPaths(root, home), settings, []string{env.Session.StateDir()}),
 		Hidden:    existing(append(policy.SecretPaths(home), env.Session.StateDir())),
 		Private:   []string{env.Session.StateDir()},
 	}
@@ -233,32 +234,9 @@ func extend(cfg *sandbox.Config, a *policy.Access, root string) {
 	}
 }
 
-// caches are the directories in which compilers and package managers keep what
-// they would otherwise make or fetch again. They exist.
-func caches(env *tool.Env, home string) []string {
-	var list []string
-	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH", "CARGO_HOME", "XDG_CACHE_HOME", "npm_config_cache", "PIP_CACHE_DIR", "GRADLE_USER_HOME", "CCACHE_DIR"} {
-		if dir := machine.RealDir(env.Getenv(name)); dir != "" && dir != "/" && dir != home {
-			list = append(list, dir)
-		}
-	}
-	if home != "" && home != "/" {
-		for _, name := range []string{
-			".cache", "go/pkg", ".npm", ".cargo/registry", ".cargo/git", ".gradle/caches", ".gradle/daemon", ".m2/repository",
-			".local/share/pnpm", ".yarn", ".bun/install", ".deno", ".hex", ".mix", ".stack", ".cabal", ".ivy2", ".sbt", ".nuget", ".ccache", "Library/Caches",
-		} {
-			list = append(list, filepath.Join(home, name))
-		}
-	}
-	return existing(list)
-}
-
 // existing are those of the paths that are there.
 func existing(list []string) []string {
-	return slices.DeleteFunc(list, func(p string) bool {
-		_, err := os.Lstat(p)
-		return err != nil
-	})
+	return slices.DeleteFunc(list, func(p string) bool { return !exists(p) })
 }
 
 // maxSecretDirs bounds the directories in which secrets are looked for.
