@@ -7,7 +7,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/committed"
 	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/tool"
@@ -22,6 +24,7 @@ func (a *app) sources(env *tool.Env) *policy.Sources {
 		Root: root, Home: machine.RealDir(a.home()), State: env.Session.StateDir(), Temp: env.Temp,
 		Readable: []string{env.Session.Path("spill")},
 		Tools:    Tools.Names(), Trust: a.trust(),
+		Committed: a.committed(env).Among,
 		Analyze: func(name string, args json.RawMessage) ([]policy.Access, error) { return analyze(env, name, args) },
 	}
 	s.Trusted = machine.OwnDirs(policy.TrustedDirs(), a.getenv("PATH"), append(slices.Clone(s.Temp), root))
@@ -29,6 +32,16 @@ func (a *app) sources(env *tool.Env) *policy.Sources {
 		s.Level = int(env.Machine().Level)
 	}
 	return s
+}
+
+// committed knows what git's history holds, by a git that no call can have put
+// there.
+func (a *app) committed(env *tool.Env) *committed.Files {
+	return &committed.Files{State: filepath.Join(env.Session.StateDir(), "committed"), Git: func() string {
+		trusted := machine.OwnDirs(policy.TrustedDirs(), a.getenv("PATH"), append(slices.Clone(env.Temp), env.Workspace.Root()))
+		path, _ := machine.LookPath("git", strings.Join(trusted, string(filepath.ListSeparator)), "/")
+		return path
+	}}
 }
 
 // load loads a policy. Its errors refuse every call.

@@ -43,7 +43,8 @@ type ruleIndex struct {
 	tool     []*rule
 }
 
-// Decide answers for one access. It takes microseconds and touches nothing.
+// Decide answers for one access. It takes microseconds and touches nothing, but
+// for what Sources.Committed looks at when a file has the name of a secret.
 func (p *Policy) Decide(a *Access) Decision {
 	if p == nil {
 		return Decision{Verdict: Deny, Rule: "no policy", Why: "the policy did not load"}

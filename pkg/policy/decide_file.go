@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/safefile"
@@ -229,11 +230,14 @@ func (p *Policy) guarded(a *Access, f *facts, soft *setting, part *string) (d De
 	if f.via != "" && !f.viaOut {
 		ways[1][1] = foldPath(strings.TrimPrefix(f.via[len(p.root):], "/"))
 	}
-	for _, way := range ways {
+	for i, way := range ways {
 		if way[0] == "" {
 			continue
 		}
 		hit, ok := p.guard(a, f, way[0], way[1])
+		if ok && (hit.cell == readSecret || hit.cell == readSecretOutside) && p.inHistory(f, i) {
+			ok = false
+		}
 		if !ok {
 			continue
 		}
@@ -250,6 +254,17 @@ func (p *Policy) guarded(a *Access, f *facts, soft *setting, part *string) (d De
 		}
 	}
 	return d, false
+}
+
+// inHistory reports whether what has a secret's name is in git's history anyway:
+// the file itself, or the name that leads to it.
+func (p *Policy) inHistory(f *facts, way int) bool {
+	path, inside := f.path, f.inside
+	if way > 0 {
+		path, inside = f.via, !f.viaOut
+	}
+	path = filepath.FromSlash(path)
+	return inside && p.committed != nil && p.committed([]string{path})[path]
 }
 
 func (p *Policy) guard(a *Access, f *facts, abs, rel string) (hit guardHit, ok bool) {

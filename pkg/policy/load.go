@@ -41,6 +41,12 @@ type Sources struct {
 	// files. It is needed only where a file has tests.
 	Analyze func(tool string, args json.RawMessage) ([]Access, error) `json:"-"`
 
+	// Committed returns those of the files in the root, by their absolute paths,
+	// that git's HEAD holds with their content, where every command may read it:
+	// their names then make them no secrets. It is asked about nothing else; nil
+	// for none.
+	Committed func(paths []string) map[string]bool `json:"-"`
+
 	// Tested says that the tests in the files have passed already, as when
 	// another process loads what this one has.
 	Tested bool
@@ -89,6 +95,8 @@ type world struct {
 	trusted []string
 	spill   []string // folded
 	tools   []string
+
+	committed func(paths []string) map[string]bool // see Sources
 }
 
 func newWorld(s *Sources) world {
@@ -104,7 +112,7 @@ func newWorld(s *Sources) world {
 	if root == "" && s.Root != "" {
 		root = "/" // of the file system, as in a container
 	}
-	w := world{root: root, home: trimSlash(slashed(s.Home)), temp: clean(s.Temp), tools: s.Tools}
+	w := world{root: root, home: trimSlash(slashed(s.Home)), temp: clean(s.Temp), tools: s.Tools, committed: s.Committed}
 	if w.trusted = clean(s.Trusted); s.Trusted == nil {
 		w.trusted = TrustedDirs()
 	}

@@ -65,3 +65,20 @@ func Rel(dir, path string) (rel string, ok bool) {
 	}
 	return "", false
 }
+
+// OpenRegular opens a regular file for reading. It follows no link at the end
+// of the path, and does not wait for what is something else.
+func OpenRegular(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|nonblock|nofollow, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = ErrUnsafe
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}

@@ -57,7 +57,12 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions)
 		Hidden:    existing(append(policy.SecretPaths(home), env.Session.StateDir())),
 		Private:   []string{env.Session.StateDir()},
 	}
-	cfg.Hidden = append(cfg.Hidden, secretsInside(root)...)
+	secrets := secretsInside(root)
+	if committed := env.Sources.Committed; committed != nil && len(secrets) > 0 {
+		held := committed(secrets)
+		secrets = slices.DeleteFunc(secrets, func(p string) bool { return held[p] })
+	}
+	cfg.Hidden = append(cfg.Hidden, secrets...)
 	for _, dir := range []string{env.Sources.Machine, env.Sources.User} {
 		if dir = machine.RealDir(dir); safefile.Below(root, dir) { // of policies
 			cfg.ReadOnly = append(cfg.ReadOnly, dir)

@@ -1,0 +1,337 @@
+// Package committed says which files of a repository are in its history, where
+// every command may read them: that a file with the name of a secret is one of
+// them makes it none.
+//
+// A name in the history proves nothing, for a command can commit any name with
+// whatever content. What counts is the content: a file is committed when it
+// holds what git's HEAD holds for it. Whoever puts into the history what a file
+// holds knows that already. A file that was seen to be committed once stays so
+// while HEAD has its name, so that it can be changed and committed again.
+package committed
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
+)
+
+// Files answers for the repositories of one machine. It is safe for use by
+// several goroutines.
+type Files struct {
+	Git   func() string // the path of git; "" where there is none, and then no file is committed
+	State string        // directory where is kept what was seen; "" for nowhere
+
+	mu    sync.Mutex
+	repos map[string]*repository // by their tops
+}
+
+// A repository is what is known of one.
+type repository struct {
+	top, git string // absolute: the work tree, and what .git is or names
+	Head     string           `json:"head"` // what HEAD was when Names was asked for; "" where that cannot be told
+	Names    map[string]*name `json:"names"`
+	changed  bool
+}
+
+// A name is a file that HEAD was asked about.
+type name struct {
+	Hash string `json:"hash,omitempty"` // of its content in HEAD; "" when HEAD has no such file
+	Seen bool   `json:"seen,omitempty"` // a file with that content was there
+}
+
+// maxSize bounds the files whose content is compared.
+const maxSize = 16 << 20
+
+// Holds reports whether the file at an absolute path, its directories' links
+// resolved, is committed.
+func (f *Files) Holds(path string) bool { return f.Among([]string{path})[path] }
+
+// Among returns those of the paths that are committed.
+func (f *Files) Among(paths []string) map[string]bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	held := map[string]bool{}
+	asked := map[*repository][]string{}
+	for _, path := range paths {
+		if r := f.repository(filepath.Dir(path)); r != nil {
+			asked[r] = append(asked[r], path)
+		}
+	}
+	for r, paths := range asked {
+		if !r.ask(f.Git, paths) {
+			continue
+		}
+		for _, path := range paths {
+			if r.holds(path) {
+				held[path] = true
+			}
+		}
+		f.save(r)
+	}
+	return held
+}
+
+// repository finds the innermost one that holds dir; nil for none.
+func (f *Files) repository(dir string) *repository {
+	for {
+		if r, ok := f.repos[dir]; ok {
+			return r
+		}
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			r := &repository{top: dir, git: gitDir(dir), Names: map[string]*name{}}
+			f.load(r)
+			if f.repos == nil {
+				f.repos = map[string]*repository{}
+			}
+			f.repos[dir] = r
+			return r
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return nil
+		}
+		dir = up
+	}
+}
+
+// ask asks git for the names that are not known yet.
+func (r *repository) ask(git func() string, paths []string) bool {
+	head, born := r.head()
+	if !born {
+		return false
+	}
+	if head == "" || head != r.Head {
+		for _, n := range r.Names { // what was seen stays
+			n.Hash = ""
+		}
+		r.Head, r.changed = head, true
+		for rel, n := range r.Names {
+			if !n.Seen {
+				delete(r.Names, rel)
+			}
+		}
+		for rel := range r.Names {
+			paths = append(paths, filepath.Join(r.top, rel))
+		}
+		return r.list(git, paths)
+	}
+	var unknown []string
+	for _, path := range paths {
+		if _, ok := r.Names[r.rel(path)]; !ok {
+			unknown = append(unknown, path)
+		}
+	}
+	return r.list(git, unknown)
+}
+
+// atOnce is how many names git is given in one call.
+const atOnce = 400
+
+// list asks git what HEAD holds.
+func (r *repository) list(git func() string, paths []string) bool {
+	for len(paths) > 0 {
+		some := paths[:min(atOnce, len(paths))]
+		paths = paths[len(some):]
+		program := git()
+		if program == "" {
+			return false
+		}
+		args := []string{"--literal-pathspecs", "ls-tree", "-z", "--full-tree", "HEAD", "--"}
+		for _, path := range some {
+			rel := r.rel(path)
+			if r.Names[rel] == nil {
+				r.Names[rel] = &name{}
+			}
+			args = append(args, rel)
+		}
+		out, err := r.run(program, args)
+		if err != nil {
+			return false
+		}
+		r.changed = true
+		for line := range strings.SplitSeq(out, "\x00") {
+			about, rel, _ := strings.Cut(line, "\t")
+			if n, field := r.Names[rel], strings.Fields(about); n != nil && len(field) == 3 && field[1] == "blob" {
+				n.Hash = field[2]
+			}
+		}
+	}
+	return true
+}
+
+// timeout bounds one call of git.
+const timeout = 5 * time.Second
+
+// run runs git so that nothing which the repository says is run or fetched.
+func (r *repository) run(program string, args []string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	c := exec.CommandContext(ctx, program, args...)
+	c.Dir = r.top
+	c.Env = []string{
+		"LC_ALL=C", "PATH=/usr/bin:/bin", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1",
+		"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "GIT_TERMINAL_PROMPT=0", "GIT_DIR=" + r.git, "GIT_WORK_TREE=" + r.top,
+	}
+	c.WaitDelay = time.Second
+	out, err := c.Output()
+	return string(out), err
+}
+
+// rel is the name of a file in the repository, as git has it.
+func (r *repository) rel(path string) string {
+	rel, _ := filepath.Rel(r.top, path)
+	return filepath.ToSlash(rel)
+}
+
+// holds compares a file with HEAD.
+func (r *repository) holds(path string) bool {
+	n := r.Names[r.rel(path)]
+	if n == nil || n.Hash == "" {
+		return false
+	}
+	if !n.Seen && sameContent(path, n.Hash) {
+		n.Seen, r.changed = true, true
+	}
+	return n.Seen
+}
+
+// sameContent reports whether a file, or what a link says, has the hash that
+// git gives it. Line ends may be those of Windows.
+func sameContent(path, want string) bool {
+	i, err := os.Lstat(path)
+	if err != nil || i.Size() > maxSize {
+		return false
+	}
+	var data []byte
+	switch {
+	case i.Mode()&fs.ModeSymlink != 0:
+		target, err := os.Readlink(path)
+		return err == nil && blobHash([]byte(target), want) == want
+	case i.Mode().IsRegular():
+		if data, err = readFile(path); err != nil {
+			return false
+		}
+	default:
+		return false
+	}
+	return blobHash(data, want) == want || blobHash(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), want) == want
+}
+
+// readFile reads a file that stays one: what takes its place is not waited for.
+func readFile(path string) ([]byte, error) {
+	f, err := safefile.OpenRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxSize+1))
+	if err == nil && len(data) > maxSize {
+		err = errors.New("it is too large")
+	}
+	return data, err
+}
+
+// blobHash is git's hash of a content, in the form that like has.
+func blobHash(data []byte, like string) string {
+	var h hash.Hash = sha1.New()
+	if len(like) == 2*sha256.Size {
+		h = sha256.New()
+	}
+	_, _ = fmt.Fprintf(h, "blob %d\x00", len(data))
+	_, _ = h.Write(data)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// gitDir is what .git in a work tree is, or names.
+func gitDir(top string) string {
+	at := filepath.Join(top, ".git")
+	data, err := readFile(at)
+	if err != nil {
+		return at
+	}
+	named, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "gitdir: ")
+	if !ok {
+		return at
+	}
+	if !filepath.IsAbs(named) {
+		named = filepath.Join(top, named)
+	}
+	return named
+}
+
+// head tells one HEAD from another; "" where it cannot be told without git. It
+// is not born where there is no commit yet.
+func (r *repository) head() (id string, born bool) {
+	data, err := readFile(filepath.Join(r.git, "HEAD"))
+	if err != nil {
+		return "", true
+	}
+	text := strings.TrimSpace(string(data))
+	ref, ok := strings.CutPrefix(text, "ref: ")
+	if !ok {
+		return text, true
+	}
+	common := r.git
+	if data, err := readFile(filepath.Join(r.git, "commondir")); err == nil {
+		if common = strings.TrimSpace(string(data)); !filepath.IsAbs(common) {
+			common = filepath.Join(r.git, common)
+		}
+	}
+	if data, err = readFile(filepath.Join(common, filepath.FromSlash(ref))); err == nil {
+		return text + " " + strings.TrimSpace(string(data)), true
+	}
+	packed, err := os.Stat(filepath.Join(common, "packed-refs"))
+	if err != nil {
+		_, err = os.Stat(filepath.Join(common, "reftable"))
+		return "", err == nil
+	}
+	return fmt.Sprint(text, " packed ", packed.ModTime().UnixNano(), " ", packed.Size()), true
+}
+
+// file is where is kept what is known of a repository.
+func (f *Files) file(r *repository) string {
+	sum := sha256.Sum256([]byte(r.top))
+	return filepath.Join(f.State, hex.EncodeToString(sum[:12])+".json")
+}
+
+func (f *Files) load(r *repository) {
+	if f.State == "" {
+		return
+	}
+	data, err := os.ReadFile(f.file(r))
+	if err != nil || json.Unmarshal(data, r) != nil || r.Names == nil {
+		r.Head, r.Names = "", map[string]*name{}
+	}
+	for rel, n := range r.Names {
+		if n == nil {
+			delete(r.Names, rel)
+		}
+	}
+}
+
+// save keeps what is known. Where it cannot be kept it is found out again.
+func (f *Files) save(r *repository) {
+	if f.State == "" || !r.changed {
+		return
+	}
+	data, err := json.Marshal(r)
+	if err == nil && os.MkdirAll(f.State, 0o700) == nil && safefile.WriteFile(f.file(r), data, false) == nil {
+		r.changed = false
+	}
+}

@@ -1,0 +1,143 @@
+package committed
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// repo is a repository whose HEAD holds .npmrc, sub/.env and a link.
+func repo(t *testing.T, format string) string {
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	git(t, top, "init", "-q", "--object-format="+format)
+	write(t, top, ".npmrc", "registry=x\n")
+	write(t, top, "sub/.env", "A=1\n")
+	write(t, top, "secret", "S")
+	if err := os.Symlink("secret", filepath.Join(top, "id_rsa")); err != nil {
+		t.Skip(err)
+	}
+	git(t, top, "add", ".npmrc", "sub", "id_rsa")
+	git(t, top, "commit", "-qm", "first")
+	return top
+}
+
+func git(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	c := exec.Command("git", args...)
+	c.Dir = dir
+	c.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func check(t *testing.T, f *Files, top, name string, want bool) {
+	t.Helper()
+	if got := f.Holds(filepath.Join(top, name)); got != want {
+		t.Errorf("Holds(%s) = %v", name, got)
+	}
+}
+
+func files(t *testing.T, state string) *Files {
+	path, err := exec.LookPath("git")
+	if err != nil {
+		t.Skip(err)
+	}
+	return &Files{Git: func() string { return path }, State: state}
+}
+
+func TestHolds(t *testing.T) {
+	for _, format := range []string{"sha1", "sha256"} {
+		top := repo(t, format)
+		f := files(t, t.TempDir())
+		for name, want := range map[string]bool{".npmrc": true, "sub/.env": true, "id_rsa": true, "secret": false, "sub/.env.local": false, "sub": false, "none": false} {
+			check(t, f, top, name, want)
+		}
+		write(t, top, "crlf", "a\r\nb\r\n")
+		git(t, top, "-c", "core.autocrlf=input", "add", "crlf")
+		git(t, top, "commit", "-qm", "second")
+		check(t, files(t, ""), top, "crlf", true)
+	}
+}
+
+// What HEAD holds by name only is not in the history.
+func TestNameAlone(t *testing.T) {
+	top, state := repo(t, "sha1"), t.TempDir()
+	write(t, top, ".env", "REAL=secret\n")
+	hash := git(t, top, "hash-object", "-w", ".npmrc")
+	git(t, top, "update-index", "--add", "--cacheinfo", "100644,"+hash+",.env")
+	check(t, files(t, state), top, ".env", false)
+	git(t, top, "commit", "-qm", "forged")
+	check(t, files(t, state), top, ".env", false)
+	git(t, top, "add", "-f", ".env") // in the index is not in the history
+	check(t, files(t, state), top, ".env", false)
+	git(t, top, "commit", "-qm", "real")
+	check(t, files(t, state), top, ".env", true)
+	write(t, top, ".env", "REAL=changed\n")
+	check(t, files(t, state), top, ".env", true)
+	check(t, files(t, t.TempDir()), top, ".env", false)
+	git(t, top, "rm", "-q", "--cached", ".env")
+	git(t, top, "commit", "-qm", "gone")
+	check(t, files(t, state), top, ".env", false)
+}
+
+// The repository that holds the file counts, and what packed-refs, worktrees and
+// detached heads say.
+func TestShapes(t *testing.T) {
+	top, state := repo(t, "sha1"), t.TempDir()
+	git(t, top, "pack-refs", "--all")
+	git(t, top, "gc", "-q")
+	check(t, files(t, state), top, ".npmrc", true)
+	check(t, files(t, state), top, "sub/.env", true)
+	tree := filepath.Join(filepath.Dir(top), filepath.Base(top)+"-tree")
+	git(t, top, "worktree", "add", "-q", tree)
+	check(t, files(t, state), tree, ".npmrc", true)
+	git(t, top, "checkout", "-q", "--detach")
+	check(t, files(t, state), top, ".npmrc", true)
+	inner := filepath.Join(top, "sub")
+	git(t, inner, "init", "-q")
+	check(t, files(t, state), top, "sub/.env", false)
+	if err := os.RemoveAll(filepath.Join(inner, ".git")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(inner, ".git"), []byte("gitdir: /dev/zero"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	check(t, files(t, state), top, "sub/.env", false)
+}
+
+func TestMany(t *testing.T) {
+	top := repo(t, "sha1")
+	var paths []string
+	for i := range 1000 {
+		name := fmt.Sprintf("d/%d.key", i)
+		write(t, top, name, name)
+		paths = append(paths, filepath.Join(top, name))
+	}
+	git(t, top, "add", "d")
+	git(t, top, "commit", "-qm", "many")
+	if held := files(t, t.TempDir()).Among(append(paths, filepath.Join(top, "secret"))); len(held) != 1000 {
+		t.Errorf("%d are held", len(held))
+	}
+	none := &Files{Git: func() string { return "" }}
+	check(t, none, top, ".npmrc", false)
+}
