@@ -43,7 +43,7 @@ type Files struct {
 
 // A repository is what is known of one.
 type repository struct {
-	top, git string // absolute: the work tree, and what .git is or names
+	top, git string           // absolute: the work tree, and what .git is or names
 	Head     string           `json:"head"` // what HEAD was when Names was asked for; "" where that cannot be told
 	Names    map[string]*name `json:"names"`
 	changed  bool

@@ -74,11 +74,11 @@ func (p *plan) setReadOnly(name string, fd any, path string, flags int) {
 }
 
 // pinned makes the protected paths read-only. Every directory on the way to
-// one becomes a mount too, which cannot be renamed, so that nothing else can
+// one, or to what is hidden, becomes a mount too, which cannot be renamed, so that nothing else can
 // take its place.
 func (p *plan) pinned(c *Config, writable []string) {
 	done := map[string]bool{}
-	for _, path := range c.ReadOnly {
+	for _, path := range slices.Concat(c.ReadOnly, c.Hidden) {
 		if _, err := os.Lstat(path); err != nil {
 			continue
 		}
