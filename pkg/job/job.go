@@ -120,6 +120,7 @@ type Info struct {
 
 	Report     string `json:"report,omitempty"` // as in Spec
 	TTY        bool   `json:"tty,omitempty"`
+	Sizes      []Size `json:"sizes,omitempty"`      // of the terminal, in the order in which it had them; at most mostSizes
 	OpenStdin  bool   `json:"open_stdin,omitempty"` // the input may still be written to
 	Method     string `json:"method"`               // see killtree
 	Total      int64  `json:"total_bytes"`
@@ -137,6 +138,16 @@ type Info struct {
 	Found   *string  `json:"-"`                 // the line that a wait until one matches has found; nil for none
 	Quiet   bool     `json:"quiet,omitempty"`   // for a moment it has printed nothing and worked on nothing; known only while somebody waits
 }
+
+// A Size is the size of a terminal from a place in the output on.
+type Size struct {
+	From int64  `json:"from"`
+	Rows uint16 `json:"rows"`
+	Cols uint16 `json:"cols"`
+}
+
+// mostSizes bounds the status of a terminal that is resized all the time.
+const mostSizes = 64
 
 // Waiting says that a process waits for input.
 type Waiting struct {

@@ -23,14 +23,8 @@ func (r *running) openTerminal(cmd *exec.Cmd, c Command) error {
 	}
 	defer ours.Close()
 	r.theirs = append(r.theirs, theirs)
-	size := &pty.Winsize{Rows: c.Rows, Cols: c.Cols}
-	if size.Rows == 0 {
-		size.Rows = 24
-	}
-	if size.Cols == 0 {
-		size.Cols = 80
-	}
-	if err := pty.Setsize(theirs, size); err != nil {
+	rows, cols := c.size()
+	if err := pty.Setsize(theirs, &pty.Winsize{Rows: rows, Cols: cols}); err != nil {
 		return err
 	}
 	// A descriptor of its own that never was in blocking mode: reads can be

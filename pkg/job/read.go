@@ -60,6 +60,23 @@ func (j *Job) Read(ctx context.Context, q Query) (Chunk, error) {
 	return c, err
 }
 
+// Tail returns the last bytes of the output, at most so many.
+func (j *Job) Tail(most int) (Chunk, error) {
+	i, err := j.Info()
+	if err != nil {
+		return Chunk{}, err
+	}
+	// What is lost stands before what is last.
+	return j.read(Query{Offset: max(i.Total-int64(most), i.LostTo, 0), Max: most}, i)
+}
+
+// Seen has the output up to at count as read.
+func (j *Job) Seen(ctx context.Context, at int64) error {
+	return j.reg.Session.Update(ctx, j.file(cursorFile), func(old []byte) ([]byte, error) {
+		return strconv.AppendInt(nil, max(at, cursor(old)), 10), nil
+	})
+}
+
 // read reads again when meanwhile a part was forgotten that it has read.
 func (j *Job) read(q Query, i Info) (c Chunk, err error) {
 	for range 4 {

@@ -13,6 +13,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os/exec"
@@ -62,6 +63,9 @@ type Command struct {
 
 	Tree killtree.Options // how it is held together; Self names the program that is its stage
 }
+
+// size is how large its terminal is at first.
+func (c *Command) size() (rows, cols uint16) { return cmp.Or(c.Rows, 24), cmp.Or(c.Cols, 80) }
 
 // A Status says how a command ended.
 type Status struct {

@@ -159,12 +159,25 @@ func (s *supervisor) handle(q request) (reply, error) {
 		if !s.Spec.TTY {
 			return reply{}, ErrNoTerminal
 		}
-		return reply{}, s.run.resize(q.Rows, q.Cols)
+		return reply{}, s.resize(q.Rows, q.Cols)
 	case opKill:
 		s.wish(ending{Aborted, time.Duration(q.Grace)})
 		return reply{}, nil
 	}
 	return reply{}, errNoSuchRequest
+}
+
+// resize tells the terminal its size, and notes it before anything is printed for it.
+func (s *supervisor) resize(rows, cols uint16) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.run.resize(rows, cols); err != nil {
+		return err
+	}
+	s.info.Sizes = append(s.info.Sizes, Size{From: s.log.size, Rows: rows, Cols: cols})
+	s.info.Sizes = s.info.Sizes[max(0, len(s.info.Sizes)-mostSizes):]
+	_ = s.store() // where the disk is full, the next change of the status tells
+	return nil
 }
 
 // patience is how long the command may leave its input unread.

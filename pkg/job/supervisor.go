@@ -154,6 +154,10 @@ func (s *supervisor) start() error {
 		ID: s.ID, Name: s.Spec.Name, Argv: c.Argv, Dir: c.Dir, State: Running, Started: time.Now(), TTY: c.TTY, Report: s.Spec.Report,
 		OpenStdin: c.TTY || s.Spec.OpenStdin, Method: s.run.tree.Method(), Supervisor: me, Head: head,
 	}
+	if c.TTY {
+		rows, cols := c.size()
+		s.info.Sizes = []Size{{Rows: rows, Cols: cols}}
+	}
 	if err := s.store(); err != nil {
 		s.run.tree.End(0)
 		return err

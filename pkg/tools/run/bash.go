@@ -304,6 +304,9 @@ func (b *bashCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 		return nil, cmp.Or(box.failure(env), startError(p.argv, err))
 	}
 	meta := b.meta(&state, box, out)
+	if b.TTY && state.Job != "" {
+		out.text, meta.Screen = screenInstead(ctx, env, state.Job, out.text)
+	}
 	if state.Job == "" {
 		defer box.forget()
 		box.finish(env, &meta.sandboxMeta, state.Status == string(job.Failed), out.text)

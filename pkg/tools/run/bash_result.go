@@ -59,7 +59,8 @@ type bashMeta struct {
 	SpillPath  string `json:"spill_path,omitempty"`
 	Incomplete string `json:"incomplete,omitempty"`
 	sandboxMeta
-	Withheld []string `json:"withheld,omitempty"` // variables that were not handed down
+	Withheld []string    `json:"withheld,omitempty"` // variables that were not handed down
+	Screen   *screenMeta `json:"screen,omitempty"`   // where the output is that
 }
 
 // startError says why a command could not be started.
@@ -122,4 +123,22 @@ func (m *bashMeta) conclude(ctx context.Context, limit time.Duration, waited boo
 		r.Tail = "\n" + r.Tail // on a line of its own there, too
 	}
 	return err
+}
+
+// screenInstead is the screen of a job, where a program has taken all of it, and
+// otherwise its output.
+func screenInstead(ctx context.Context, env *tool.Env, id, output string) (string, *screenMeta) {
+	j, err := registry(env).Open(id)
+	if err != nil {
+		return output, nil
+	}
+	info, err := j.Info()
+	if err != nil || !onlyScreen(j, info) {
+		return output, nil
+	}
+	text, m, err := drawn(ctx, j, info)
+	if err != nil {
+		return output, nil
+	}
+	return text, m
 }

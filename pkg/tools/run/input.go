@@ -194,7 +194,7 @@ func (i *inputCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error
 	if err != nil {
 		return nil, jobError(err)
 	}
-	r, err := readJob(ctx, env, i.job, job.Query{SinceLast: true})
+	r, err := readJob(ctx, env, i.job, jobView{Query: job.Query{SinceLast: true}})
 	if r != nil {
 		r.Passes = false
 	}

@@ -91,6 +91,8 @@ type jobOutput struct {
 	Command    string `json:"command"`
 	Meaning    string `json:"exit_meaning,omitempty"` // what the status means for this program
 	sandboxMeta
+
+	Screen *screenMeta `json:"screen,omitempty"` // where the output is that
 }
 
 // lastLook is how long a caller that is interrupted still looks at its job.
@@ -106,8 +108,17 @@ func outlast(ctx context.Context) (context.Context, context.CancelFunc) {
 	return longer, func() { stop(); cancel(nil) }
 }
 
+// A jobView says what of a job is shown: its screen, or a part of its output.
+type jobView struct {
+	job.Query
+	screen bool
+}
+
+// all reports whether v is whatever there is to see now.
+func (v jobView) all() bool { return v.SinceLast && v.Grep == nil && v.Lines == 0 }
+
 // readJob is how a job stands and what it has printed.
-func readJob(ctx context.Context, env *tool.Env, j *job.Job, q job.Query) (*tool.Result, error) {
+func readJob(ctx context.Context, env *tool.Env, j *job.Job, q jobView) (*tool.Result, error) {
 	ctx, cancel := outlast(ctx)
 	defer cancel()
 	info, err := j.Live(ctx)
@@ -115,14 +126,23 @@ func readJob(ctx context.Context, env *tool.Env, j *job.Job, q job.Query) (*tool
 		return nil, jobError(err)
 	}
 	meta := &jobOutput{Command: commandOf(info)}
-	paged := !q.SinceLast && q.Grep == nil && q.Lines == 0
+	paged := !q.screen && !q.SinceLast && q.Grep == nil && q.Lines == 0
 	opts := truncate.Options{Limits: env.Limits, Shape: truncate.Tail, Clean: true}
 	if q.Max = max(env.Limits.Bytes, 4096); !paged {
 		q.Max, opts.Spill, opts.ReadOn = 1<<20, env.Spill, tool.ReadOn
 	}
 	w := truncate.New(opts)
 	shown := &zeroCounter{to: w}
-	if info, err = meta.take(ctx, j, q, info, paged, shown, env.Limits.Lines); err != nil {
+	if q.screen || q.all() && onlyScreen(j, info) {
+		var text string
+		if text, meta.Screen, err = drawn(ctx, j, info); err == nil {
+			meta.Offset, meta.NextOffset, meta.TotalBytes = meta.Screen.Skipped, meta.Screen.total, meta.Screen.total
+			_, err = io.WriteString(shown, text)
+		}
+	} else {
+		info, err = meta.take(ctx, j, q.Query, info, paged, shown, env.Limits.Lines)
+	}
+	if err != nil {
 		return nil, err
 	}
 	cut := w.Close()
@@ -287,26 +307,4 @@ func idsWith(ids []string, short string) []string {
 		}
 	}
 	return list
-}
-
-// jobError says what can be done about an error of a job.
-func jobError(err error) error {
-	if _, interrupted := errors.AsType[*tool.Signal](err); interrupted {
-		return err
-	}
-	switch {
-	case errors.Is(err, job.ErrNotFound):
-		return tool.Errorf(tool.NotFound, "%w", err).WithHint("see jobs")
-	case errors.Is(err, job.ErrEnded):
-		return tool.Errorf(tool.Conflict, "%w", err).WithHint("read what it printed with output, or start it again with bash")
-	case errors.Is(err, job.ErrNoInput):
-		return tool.Errorf(tool.Conflict, "%w", err).WithHint("start it again with tty, or with background and without stdin; kill with signal INT interrupts it")
-	case errors.Is(err, job.ErrBusy):
-		return tool.Errorf(tool.Timeout, "%w", err).WithHint("look at it with output; part of the input may have been taken")
-	case errors.Is(err, job.ErrSilent):
-		return tool.Errorf(tool.Timeout, "%w", err).WithHint("kill ends the job all the same; output shows what it has printed so far")
-	case errors.Is(err, job.ErrNoTerminal):
-		return tool.Errorf(tool.Unsupported, "%w", err).WithHint("start it again with tty")
-	}
-	return tool.Errorf(tool.IO, "%w", err).WithHint("see jobs; the job's supervisor may be gone")
 }

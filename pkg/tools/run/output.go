@@ -36,6 +36,7 @@ type outputCall struct {
 	Until     string
 	Grep      string
 	Lines     *int
+	Screen    bool
 
 	until, grep *regexp.Regexp
 }
@@ -50,10 +51,14 @@ func (o *outputCall) Params(p *param.Set) {
 	untilParam(p, &o.Until, "wait for a line that matches this regular expression (RE2)")
 	p.String(&o.Grep, "grep", "only lines that match this regular expression (RE2)").Alias("filter", "pattern")
 	p.OptionalInt(&o.Lines, "lines", "only the last so many lines").Between(1, 1_000_000).Alias("tail").Shown("all")
+	p.Bool(&o.Screen, "screen", "the screen of its terminal as it stands, instead of what it printed")
 }
 
 // Needs implements tool.Call: the job is the session's own.
 func (o *outputCall) Needs(context.Context, *tool.Env) ([]policy.Access, error) {
+	if o.Screen && (o.Offset != nil || o.Grep != "" || o.Lines != nil) {
+		return nil, tool.Errorf(tool.BadInput, "screen shows all of the screen").WithHint("leave out offset, grep and lines, or screen")
+	}
 	var err error
 	if o.grep, err = pattern("grep", o.Grep); err != nil {
 		return nil, err
@@ -68,8 +73,13 @@ func (o *outputCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, erro
 	if err != nil {
 		return nil, err
 	}
-	var found job.Info
-	if o.Wait {
+	found, err := j.Info()
+	switch {
+	case err != nil:
+		return nil, jobError(err)
+	case o.Screen && !found.TTY:
+		return nil, jobError(job.ErrNoTerminal)
+	case o.Wait:
 		wait, cancel := context.WithTimeout(ctx, time.Duration(o.TimeoutMS)*time.Millisecond)
 		if env.Emit != nil {
 			go beat(wait, env.Emit, func() int64 {
@@ -83,7 +93,7 @@ func (o *outputCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, erro
 			return nil, jobError(err)
 		}
 	}
-	q := job.Query{SinceLast: o.SinceLast && o.Offset == nil, Grep: o.grep}
+	q := jobView{Query: job.Query{SinceLast: o.SinceLast && o.Offset == nil, Grep: o.grep}, screen: o.Screen}
 	if o.Offset != nil {
 		q.Offset = int64(*o.Offset)
 	}

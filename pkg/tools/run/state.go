@@ -1,6 +1,7 @@
 package run
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -153,4 +154,26 @@ func pattern(name, text string) (*regexp.Regexp, error) {
 // untilParam declares the pattern of a line that is waited for.
 func untilParam(p *param.Set, into *string, usage string) {
 	p.String(into, "until", usage).Alias("wait_for", "wait_until", "ready_pattern")
+}
+
+// jobError says what can be done about an error of a job.
+func jobError(err error) error {
+	if _, interrupted := errors.AsType[*tool.Signal](err); interrupted {
+		return err
+	}
+	switch {
+	case errors.Is(err, job.ErrNotFound):
+		return tool.Errorf(tool.NotFound, "%w", err).WithHint("see jobs")
+	case errors.Is(err, job.ErrEnded):
+		return tool.Errorf(tool.Conflict, "%w", err).WithHint("read what it printed with output, or start it again with bash")
+	case errors.Is(err, job.ErrNoInput):
+		return tool.Errorf(tool.Conflict, "%w", err).WithHint("start it again with tty, or with background and without stdin; kill with signal INT interrupts it")
+	case errors.Is(err, job.ErrBusy):
+		return tool.Errorf(tool.Timeout, "%w", err).WithHint("look at it with output; part of the input may have been taken")
+	case errors.Is(err, job.ErrSilent):
+		return tool.Errorf(tool.Timeout, "%w", err).WithHint("kill ends the job all the same; output shows what it has printed so far")
+	case errors.Is(err, job.ErrNoTerminal):
+		return tool.Errorf(tool.Unsupported, "%w", err).WithHint("start it again with tty")
+	}
+	return tool.Errorf(tool.IO, "%w", err).WithHint("see jobs; the job's supervisor may be gone")
 }

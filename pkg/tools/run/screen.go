@@ -1,0 +1,77 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/job"
+	"github.com/agentkit-go/agentkit/pkg/screen"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+// A screenMeta is the screen of a job's terminal.
+type screenMeta struct {
+	Rows      int   `json:"rows"`
+	Cols      int   `json:"cols"`
+	Row       int   `json:"cursor_row"` // counted from 1
+	Col       int   `json:"cursor_col"`
+	Alternate bool  `json:"alternate"`         // a program such as an editor has taken the whole screen
+	Skipped   int64 `json:"skipped,omitempty"` // bytes at the beginning of the output that were not looked at
+
+	total int64 // bytes of output until now
+}
+
+// The screen is drawn from so much of the output, in so much time. A program that
+// moves about draws all of its screen again now and then.
+const (
+	screenBytes = 2 << 20
+	screenTime  = 10 * time.Second
+)
+
+// onlyScreen reports whether a program that runs in a job's terminal has taken the
+// whole screen: what it prints is nothing to read.
+func onlyScreen(j *job.Job, info job.Info) bool {
+	if !info.TTY || !info.Alive() {
+		return false
+	}
+	c, err := j.Tail(screenBytes)
+	return err == nil && screen.Alternate(c.Data)
+}
+
+// drawn is the screen that a job's terminal shows, as text and in numbers. All that
+// it has printed counts as read then.
+func drawn(ctx context.Context, j *job.Job, info job.Info) (text string, m *screenMeta, err error) {
+	if !info.TTY {
+		return "", nil, jobError(job.ErrNoTerminal)
+	}
+	c, err := j.Tail(screenBytes)
+	if err == nil {
+		err = j.Seen(ctx, c.Next)
+	}
+	if err != nil {
+		return "", nil, jobError(err)
+	}
+	var sizes []screen.Size
+	for _, s := range info.Sizes {
+		sizes = append(sizes, screen.Size(s))
+	}
+	soon, cancel := context.WithTimeout(ctx, screenTime)
+	defer cancel()
+	s, err := screen.Replay(soon, c.Data, c.Offset, sizes)
+	switch {
+	case ctx.Err() != nil:
+		return "", nil, context.Cause(ctx)
+	case errors.Is(err, context.DeadlineExceeded):
+		return "", nil, tool.Errorf(tool.Timeout, "what the job prints takes longer than %s to draw", screenTime).WithHint("read it with lines, without screen")
+	case err != nil:
+		return "", nil, tool.Errorf(tool.Unsupported, "%w", err).WithHint("read it without screen")
+	}
+	m = &screenMeta{Rows: s.Rows, Cols: s.Cols, Row: s.Row, Col: s.Col, Alternate: s.Alternate, Skipped: c.Offset, total: c.Total}
+	text = joined(s.Text(), fmt.Sprintf("[the screen: %d lines of %d columns; cursor in line %d, column %d]", s.Rows, s.Cols, s.Row, s.Col))
+	if c.Offset > 0 {
+		text = joined(text, "[drawn from the last "+tool.Count(int64(len(c.Data)), "byte")+" of the output: what was drawn earlier and has not changed since is missing; input with rows and cols has most programs draw all of it]")
+	}
+	return text, m, nil
+}
