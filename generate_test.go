@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -33,11 +34,20 @@ func TestGenerated(t *testing.T) {
 
 func output(t *testing.T, args ...string) []byte {
 	t.Helper()
+	raw, err := printedBy(args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// printedBy is what a command prints.
+func printedBy(args ...string) ([]byte, error) {
 	var out, errs bytes.Buffer
 	if code := cmd.Main(context.Background(), args, nil, &out, &errs); code != 0 {
-		t.Fatalf("agentkit %v: exit %d\n%s%s", args, code, out.Bytes(), errs.Bytes())
+		return nil, fmt.Errorf("agentkit %v: exit %d\n%s%s", args, code, out.Bytes(), errs.Bytes())
 	}
-	return out.Bytes()
+	return out.Bytes(), nil
 }
 
 func fresh(t *testing.T, name string, want []byte) {

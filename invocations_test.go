@@ -250,7 +250,13 @@ func (w *world) malformed(i invocation) error {
 	if bytes.Contains(stderr.Bytes(), []byte("goroutine ")) {
 		return fmt.Errorf("a stack trace: %.300s", stderr.String())
 	}
-	return check(stdout.Bytes(), cmd.ProcessState.ExitCode())
+	if err := check(stdout.Bytes(), cmd.ProcessState.ExitCode()); err != nil {
+		return err
+	}
+	if name, isTool := calledTool("agentkit " + strings.Join(i.args, " ")); isTool && len(i.args) > 0 {
+		return keepsContract(name, stdout.Bytes())
+	}
+	return nil
 }
 
 // check says what is wrong about an error result.

@@ -26,7 +26,11 @@ func TestMain(m *testing.M) {
 // TestScript runs testdata/script/*.txtar against the real main. Each script
 // has a workspace, a home and a temporary directory of its own.
 func TestScript(t *testing.T) {
-	testscript.Run(t, testscript.Params{
+	seen := &seenResults{count: map[string]int{}}
+	if run := flag.Lookup("test.run").Value.String(); !strings.Contains(run, "/") {
+		t.Cleanup(func() { seen.enough(t) })
+	}
+	testscript.RunT(checkedScript{t, seen}, testscript.Params{
 		Dir:                 "testdata/script",
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,

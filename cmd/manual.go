@@ -2,7 +2,10 @@ package cmd
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,9 +29,33 @@ func Manual(t *tool.Tool, script string) []byte {
 		}
 		fmt.Fprintf(w, "| `%s` | `--%s` | %s | %s | %s |\n", p.Name, p.Flag(), p.Type(), standard(p), meaning(p))
 	}
+	fmt.Fprintf(w, "\n## Metadata\n\nWhat programs find in a result, [beside what all have](../results.md#metadata).\n\n| member | type | meaning |\n| --- | --- | --- |\n")
+	own := tool.SchemaOf(reflect.TypeOf(t.Metadata))
+	for _, p := range own.Properties {
+		fmt.Fprintf(w, "| `%s` | %s | %s |\n", p.Name, memberType(p, own.Required), strings.ReplaceAll(p.Schema.Description, "|", `\|`))
+	}
 	fmt.Fprintf(w, "\n## Examples\n\nEvery example is part of the tests.\n")
 	examples(w, script)
 	return w.Bytes()
+}
+
+// memberType names the type of a member of an object.
+func memberType(p param.Property, required []string) string {
+	s, list := p.Schema, ""
+	for ; s.Items != nil; s = s.Items {
+		list += "list of "
+	}
+	name := cmp.Or(s.Type, "any")
+	if list != "" {
+		name = list + name + "s"
+	}
+	switch {
+	case s.Nullable:
+		name += " or null"
+	case !slices.Contains(required, p.Name):
+		name += ", may be absent"
+	}
+	return name
 }
 
 func standard(p *param.Param) string {

@@ -83,7 +83,7 @@ one result: text on a terminal, otherwise one JSON object on one line.`),
 		root.AddCommand(a.command(t, all || slices.Contains(a.args, t.Name)))
 	}
 	for _, c := range []*cobra.Command{
-		a.callCommand(), a.toolsCommand(), a.policyCommand(), a.logCommand(), a.gcCommand(),
+		a.callCommand(), a.toolsCommand(), a.schemaCommand(), a.policyCommand(), a.logCommand(), a.gcCommand(),
 		a.doctorCommand(), a.completionCommand(), a.versionCommand(),
 	} {
 		c.GroupID = "more"

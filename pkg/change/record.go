@@ -141,8 +141,8 @@ func decodeName(s string) string {
 
 // A Gap is something of a record that cannot be undone.
 type Gap struct {
-	Path string `json:"path,omitempty"` // real path; "" for the whole
-	Why  string `json:"why"`
+	Path string `json:"path,omitempty" doc:"real path; \"\" for the whole"`
+	Why  string `json:"why" doc:"the reason"`
 }
 
 // A Record is one change that was made.

@@ -153,9 +153,9 @@ const mostSizes = 64
 type Waiting struct {
 	Pid      int      `json:"pid"`
 	Program  string   `json:"program"`
-	Argv     []string `json:"argv,omitempty"`  // as the process shows it, at most 4 KiB
-	LastLine string   `json:"last_line"`       // what the output ends with, without control sequences
-	Secret   bool     `json:"secret,omitzero"` // the terminal does not show what is typed, as for a password
+	Argv     []string `json:"argv,omitempty" doc:"as the process shows it, at most 4 KiB"`
+	LastLine string   `json:"last_line" doc:"what the output ends with, without control sequences"`
+	Secret   bool     `json:"secret,omitzero" doc:"the terminal does not show what is typed, as for a password"`
 }
 
 // Alive reports whether anything of the job runs.

@@ -9,7 +9,9 @@ import (
 // It is marshalled with its members in a fixed order, so that its text is
 // stable.
 type Schema struct {
-	Type        string // object, array, string, integer, number or boolean
+	Title       string
+	Type        string // object, array, string, integer, number or boolean; "" for any
+	Format      string // of a string
 	Nullable    bool   // null is accepted too
 	Description string
 	Enum        []string
@@ -22,6 +24,7 @@ type Schema struct {
 	Additional  *Schema // of an object: what members of other names must be
 	Open        bool    // of an object: any members are accepted
 	Loose       bool    // of an object: say nothing about members of other names
+	AnyOf       []*Schema
 }
 
 // A Property is a named member of an object.
@@ -76,6 +79,9 @@ func (p *Param) defaultJSON() json.RawMessage {
 // MarshalJSON implements json.Marshaler.
 func (s *Schema) MarshalJSON() ([]byte, error) {
 	var o object
+	if s.Title != "" {
+		o.add("title", s.Title)
+	}
 	switch {
 	case s.Type == "":
 	case s.Nullable:
@@ -108,7 +114,13 @@ func (s *Schema) MarshalJSON() ([]byte, error) {
 	if s.Items != nil {
 		o.add("items", s.Items)
 	}
-	if s.Type == "object" {
+	if s.Format != "" {
+		o.add("format", s.Format)
+	}
+	switch {
+	case s.AnyOf != nil:
+		o.add("anyOf", s.AnyOf)
+	case s.Type == "object":
 		s.members(&o)
 	}
 	return o.done()

@@ -155,13 +155,13 @@ func suggestHost(a *Access) []string {
 // A Request is what a caller shows when it asks a person: what is wanted, and
 // the rules that would end the asking.
 type Request struct {
-	ID         string         `json:"id"`
-	SessionID  string         `json:"session_id,omitempty"`
-	Permission string         `json:"permission"` // the tool whose rules are asked: bash, read, edit, fetch …
-	Patterns   []string       `json:"patterns"`   // what exactly is wanted, as rule patterns
-	Always     []string       `json:"always"`     // rules to keep, narrowest first
-	Metadata   map[string]any `json:"metadata"`
-	Rule       string         `json:"rule"` // what asks
+	ID         string         `json:"id" doc:"what agentkit policy approve takes"`
+	SessionID  string         `json:"session_id,omitempty" doc:"the caller's session"`
+	Permission string         `json:"permission" doc:"the tool whose rules are asked: bash, read, edit, fetch …"`
+	Patterns   []string       `json:"patterns" doc:"what exactly is wanted, as rule patterns"`
+	Always     []string       `json:"always" doc:"rules to keep, narrowest first"`
+	Metadata   map[string]any `json:"metadata" doc:"what the tool tells of the call: command, description, cwd, diff …; and level, where, why and accesses that are asked about"`
+	Rule       string         `json:"rule" doc:"what asks"`
 }
 
 // Request makes the request for an outcome that asks. Its metadata names the

@@ -121,22 +121,22 @@ func (o *Outcome) Deciding() Decision {
 
 // A Report is an Outcome as policy check prints it.
 type Report struct {
-	Decision Verdict        `json:"decision"`
-	Accesses []AccessReport `json:"accesses"`
-	Level    int            `json:"level"` // the sandbox level that the decision counted on
+	Decision Verdict        `json:"decision" doc:"allow, ask or deny: the strictest of all"`
+	Accesses []AccessReport `json:"accesses" doc:"everything that the call would touch"`
+	Level    int            `json:"level" doc:"the sandbox level that the decision counted on"`
 }
 
 // An AccessReport is one access of a Report.
 type AccessReport struct {
-	Kind     Kind    `json:"kind"`
-	Subject  string  `json:"subject"`
-	Decision Verdict `json:"decision"`
-	Rule     string  `json:"rule"`
-	File     string  `json:"file"`
-	Line     int     `json:"line"`
-	Layer    Layer   `json:"layer"`
-	Why      string  `json:"why"`
-	Reason   string  `json:"reason,omitempty"`
+	Kind     Kind    `json:"kind" doc:"read, write, exec, net, env or tool"`
+	Subject  string  `json:"subject" doc:"the path, command, host or tool"`
+	Decision Verdict `json:"decision" doc:"allow, ask or deny"`
+	Rule     string  `json:"rule" doc:"the rule that decides"`
+	File     string  `json:"file" doc:"where the rule stands"`
+	Line     int     `json:"line" doc:"and on which line"`
+	Layer    Layer   `json:"layer" doc:"whose rule it is"`
+	Why      string  `json:"why" doc:"what made the rule decide"`
+	Reason   string  `json:"reason,omitempty" doc:"what the policy says about it"`
 }
 
 // Report returns the outcome in the form that policy check prints.

@@ -21,8 +21,8 @@ import (
 // again as it was.
 type Restore struct {
 	Path       string `json:"path"`
-	Action     string `json:"action"`               // created, changed or deleted
-	Quarantine string `json:"quarantine,omitempty"` // where what the command made of it is now
+	Action     string `json:"action" doc:"created, changed or deleted"`
+	Quarantine string `json:"quarantine,omitempty" doc:"where what the command made of it is now"`
 }
 
 // What a Snapshot keeps in memory. More is an error: it could not be restored.

@@ -14,11 +14,11 @@ import (
 // Enforced says what held a command.
 type Enforced struct {
 	Level      Level    `json:"level"`
-	Mechanisms []string `json:"mechanisms"`        // such as landlock:7, seccomp, exec-gate
-	Missing    []string `json:"missing,omitempty"` // what a higher level lacked, and why
+	Mechanisms []string `json:"mechanisms" doc:"such as landlock:7, seccomp, exec-gate"`
+	Missing    []string `json:"missing,omitempty" doc:"what a higher level lacked, and why"`
 	Network    Network  `json:"network"`
 	Hosts      []string `json:"hosts,omitempty"`
-	Covered    []string `json:"covered,omitempty"` // what of the workspace is hidden by something empty in its place; the first 50
+	Covered    []string `json:"covered,omitempty" doc:"what of the workspace is hidden by something empty in its place; the first 50"`
 }
 
 // The kinds of denial.
@@ -35,23 +35,23 @@ const (
 // A Denial is one thing that the command tried and could not do.
 type Denial struct {
 	Kind  string    `json:"kind"`
-	Path  string    `json:"path,omitempty"` // the file, program or address
+	Path  string    `json:"path,omitempty" doc:"the file, program or address"`
 	Argv  []string  `json:"argv,omitempty"`
 	Pid   int       `json:"pid,omitempty"`
-	Rule  string    `json:"rule,omitempty"` // the rule that denied it
+	Rule  string    `json:"rule,omitempty" doc:"the rule that denied it"`
 	Why   string    `json:"why"`
-	Allow string    `json:"allow,omitempty"` // a policy rule that would allow it; "" when none can
+	Allow string    `json:"allow,omitempty" doc:"a policy rule that would allow it; \"\" when none can"`
 	Time  time.Time `json:"time,omitzero"`
-	Count int       `json:"count,omitempty"` // how often, when more than once
+	Count int       `json:"count,omitempty" doc:"how often, when more than once"`
 }
 
 // A Report is what happened in a sandbox.
 type Report struct {
 	Enforced
 	Denials     []Denial  `json:"denials,omitempty"`
-	Dropped     int       `json:"dropped,omitempty"` // denials beyond the ones that are kept
+	Dropped     int       `json:"dropped,omitempty" doc:"denials beyond the ones that are kept"`
 	Quarantined []Restore `json:"quarantined,omitempty"`
-	Failed      string    `json:"failed,omitempty"` // why the sandbox could not be made
+	Failed      string    `json:"failed,omitempty" doc:"why the sandbox could not be made"`
 }
 
 // maxDenials bounds what one sandbox writes into its report.

@@ -32,10 +32,10 @@ const maxSize = 4 << 20
 // A Problem is a mistake in a file. Line and Column count from 1, columns in
 // bytes; Column is 0 where the parser names none.
 type Problem struct {
-	Line    int    `json:"line"`
+	Line    int    `json:"line" doc:"from 1"`
 	Column  int    `json:"column,omitempty"`
-	Message string `json:"message"`
-	Text    string `json:"text,omitempty"` // the line
+	Message string `json:"message" doc:"what is wrong"`
+	Text    string `json:"text,omitempty" doc:"the line"`
 }
 
 // New is [NewContext] without a context.

@@ -32,17 +32,17 @@ func Run(ctx context.Context, env *Env, in *Invocation) (r *Result) {
 	}()
 	id := session.NewID("c")
 	if env.Emit != nil {
-		env.emit("start", map[string]any{"tool": in.Tool.Name, "id": id, "arguments": in.Set.Canonical()})
+		env.emit("start", StartEvent{in.Tool.Name, id, in.Set.Canonical()})
 	}
 	r = env.run(ctx, in, id)
 	if !r.Trimmed {
 		env.trim(r)
 	}
 	if names := in.Set.Ignored(); len(names) > 0 {
-		r.Add("ignored", names[:min(len(names), maxIgnored)])
+		r.beside().Ignored = names[:min(len(names), maxIgnored)]
 	}
 	if notes := in.Set.Notes(); len(notes) > 0 {
-		r.Add("notes", notes)
+		r.beside().Notes = notes
 	}
 	return r
 }
@@ -82,7 +82,7 @@ func (env *Env) run(ctx context.Context, in *Invocation, id string) *Result {
 		r.Error = AsError(ended(ctx, err))
 	}
 	if grant != "" {
-		r.Add("approved", grant)
+		r.beside().Approved = grant
 	}
 	if err := env.recordResult(ctx, t, id, r); err != nil && r.Error == nil {
 		r.Error = AsError(err)
@@ -99,6 +99,13 @@ func ended(ctx context.Context, err error) error {
 		}
 	}
 	return err
+}
+
+// plannedMeta is the metadata of a dry run.
+type plannedMeta struct {
+	policy.Report
+	DryRun bool `json:"dry_run" doc:"nothing was run"`
+	Plan   any  `json:"plan,omitempty" doc:"what else the tool can tell of the call"`
 }
 
 // planned is the Result of a dry run.
@@ -118,12 +125,11 @@ func (env *Env) planned(in *Invocation, out *policy.Outcome) *Result {
 	if text == "" {
 		text = "the call touches nothing\n"
 	}
-	r := &Result{Title: in.Tool.Name + ": " + out.Verdict.String(), Output: text, Metadata: report}
-	r.Add("dry_run", true)
+	meta := &plannedMeta{Report: report, DryRun: true}
 	if p, ok := in.Call.(Planner); ok {
-		r.Add("plan", p.Plan(env))
+		meta.Plan = p.Plan(env)
 	}
-	return r
+	return &Result{Title: in.Tool.Name + ": " + out.Verdict.String(), Output: text, Metadata: meta}
 }
 
 // settle turns the policy's outcome into a yes or an error, and puts it on
@@ -175,11 +181,14 @@ func (env *Env) answer(ctx context.Context, in *Invocation, id string, out *poli
 	}
 	why := ""
 	if env.Ask != nil {
-		env.emit("ask", map[string]any{"id": id, "tool": in.Tool.Name, "accesses": env.Policy.Report(out).Accesses})
-		answer, err := env.Ask(ctx, &Request{
+		req := &Request{
 			ID: id, Tool: in.Tool.Name, Outcome: *out, About: in.about(env),
 			Grants: env.Policy.Suggest(out.Accesses), Rules: env.Policy.Always(out.Accesses),
-		})
+		}
+		if env.Emit != nil {
+			env.emit("ask", AskEvent{req.Tool, id, env.details(id, req.About, out)})
+		}
+		answer, err := env.Ask(ctx, req)
 		nobody, ok := errors.AsType[*NobodyError](err)
 		if !ok {
 			return answer, err
@@ -261,18 +270,19 @@ func because(d *policy.Decision) string {
 	return fmt.Sprintf("%s (%s, %s)", d.Why, d.Rule, d.Where())
 }
 
-// An approvalDetails is what stands in the error of a call that needs a yes.
-type approvalDetails struct {
-	Request  policy.Request        `json:"request"`
-	Accesses []policy.AccessReport `json:"accesses"`
-}
-
 // about is what the call tells of itself; nil where it has nothing to say.
 func (in *Invocation) about(env *Env) About {
 	if call, ok := in.Call.(Describer); ok {
 		return call.Describe(env)
 	}
 	return nil
+}
+
+// details are what a request for approval holds, however it is asked.
+func (env *Env) details(id string, about About, out *policy.Outcome) ApprovalDetails {
+	req := env.Policy.Request(id, env.Session.ID(), out)
+	about.Into(req.Metadata)
+	return ApprovalDetails{req, env.Policy.Report(out).Accesses}
 }
 
 // approvalRequired is the error of a call that waits for a yes. The text is why
@@ -282,10 +292,8 @@ func (env *Env) approvalRequired(in *Invocation, id string, out *policy.Outcome,
 	if why != "" {
 		why = "; " + why
 	}
-	req := env.Policy.Request(id, env.Session.ID(), out)
-	in.about(env).Into(req.Metadata)
 	e := Errorf(ApprovalRequired, "%s needs approval: %s: %s%s", t.Name, policy.Subject(&out.Accesses[out.By]), because(&d), why).
-		With(approvalDetails{req, env.Policy.Report(out).Accesses}).
+		With(env.details(id, in.about(env), out)).
 		Suggest(env.Policy.Suggest(out.Accesses)...)
 	grant := ""
 	if rules := env.Policy.Suggest(out.Accesses); len(rules) > 0 {
@@ -339,24 +347,9 @@ func (env *Env) trim(r *Result) {
 	r.Output, r.Trimmed = cut.Text, true
 	if cut.Truncated {
 		r.Pretty = nil
-		r.AddCut(cut)
-	}
-}
-
-// AddCut puts into the metadata what was left out of an output.
-func (r *Result) AddCut(cut truncate.Result) {
-	r.Add("truncated", cut.Truncated)
-	if !cut.Truncated {
-		return
-	}
-	r.Add("total_lines", cut.TotalLines)
-	r.Add("total_bytes", cut.TotalBytes)
-	r.Add("truncated_at_line", cut.TruncatedAtLine)
-	if cut.SpillPath != "" {
-		r.Add("spill_path", cut.SpillPath)
-	}
-	if cut.Incomplete != "" {
-		r.Add("incomplete", cut.Incomplete)
+		m := r.beside()
+		m.Truncated, m.TotalLines, m.TotalBytes, m.CutAt = true, cut.TotalLines, cut.TotalBytes, cut.TruncatedAtLine
+		m.SpillPath, m.Incomplete = cut.SpillPath, cut.Incomplete
 	}
 }
 

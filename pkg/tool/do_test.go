@@ -186,7 +186,7 @@ func TestApprovalLater(t *testing.T) {
 	env, tool, call := open(t, verdicts)
 	input := json.RawMessage(`{"paths":["asked"]}`)
 	first := Do(t.Context(), env, tool, input)
-	details, ok := first.Error.Details.(approvalDetails)
+	details, ok := first.Error.Details.(ApprovalDetails)
 	if !ok || details.Request.Metadata["colour"] != "red" || details.Request.Metadata["why"] == "not ours" {
 		t.Fatalf("%+v %+v", first.Error, first.Error.Details)
 	}

@@ -73,11 +73,11 @@ func (c Code) Exit() int {
 
 // An Error is a failure that a caller can act on.
 type Error struct {
-	Code        Code     `json:"code"`
-	Message     string   `json:"message"`
-	Hint        string   `json:"hint,omitempty"`        // the next step
-	Suggestions []string `json:"suggestions,omitempty"` // near names, candidate lines, a ready rule
-	Details     any      `json:"details,omitempty"`     // an object whose shape belongs to the code
+	Code        Code     `json:"code" doc:"what a program branches on"`
+	Message     string   `json:"message" doc:"what is wrong"`
+	Hint        string   `json:"hint,omitempty" doc:"the next step"`
+	Suggestions []string `json:"suggestions,omitempty" doc:"near names, candidate lines, a ready rule"`
+	Details     any      `json:"details,omitempty" doc:"an object whose shape belongs to the code"`
 
 	show string // see Show
 	err  error

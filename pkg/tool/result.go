@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 )
 
 // A Result is what every call prints, as one JSON object.
@@ -24,25 +23,38 @@ type Result struct {
 
 	Tail    string // the end of Output that no output event has shown while the call ran
 	Trimmed bool   // Output is within the limits and says itself what was left out
-	extra   []field
+	shared  *Shared
 }
 
 // An Attachment is a file that goes along with the output, such as an image.
 type Attachment struct {
-	Type     string `json:"type"` // image, file or data
+	Type     string `json:"type" doc:"image, file or data"`
 	Filename string `json:"filename"`
 	MIMEType string `json:"mime_type"`
-	Content  []byte `json:"content"` // base64 in JSON
+	Content  []byte `json:"content" doc:"in base64"`
 }
 
-type field struct {
-	name  string
-	value any
+// Shared is what the metadata of any tool may hold beside the tool's own.
+type Shared struct {
+	Ignored    []string `json:"ignored,omitempty" doc:"parameters that came and mean nothing to the tool"`
+	Notes      []string `json:"notes,omitempty" doc:"what was understood otherwise than it was written, such as a time limit above the most"`
+	Approved   string   `json:"approved,omitempty" doc:"how a person's yes came: once, session or always, and the rule"`
+	Truncated  bool     `json:"truncated,omitempty" doc:"the output leaves something out"`
+	TotalLines int64    `json:"total_lines,omitempty" doc:"lines of the whole output"`
+	TotalBytes int64    `json:"total_bytes,omitempty" doc:"bytes of the whole output"`
+	CutAt      int64    `json:"truncated_at_line,omitempty" doc:"the first line that is left out"`
+	SpillPath  string   `json:"spill_path,omitempty" doc:"the file that holds the whole output"`
+	Incomplete string   `json:"incomplete,omitempty" doc:"why something could not be kept"`
 }
 
-// Add sets a member of the metadata beside the tool's own; a name that is
-// there already keeps the tool's value.
-func (r *Result) Add(name string, value any) { r.extra = append(r.extra, field{name, value}) }
+// beside is what the metadata holds beside the tool's own. A name that is there
+// already keeps the tool's value.
+func (r *Result) beside() *Shared {
+	if r.shared == nil {
+		r.shared = new(Shared)
+	}
+	return r.shared
+}
 
 // Fail is the Result of a run that failed with err before any tool was called.
 func Fail(title string, err error) *Result {
@@ -81,13 +93,16 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 	if r.Error != nil && output == "" {
 		output = r.Error.Words()
 	}
-	return encode(struct {
-		Title       string          `json:"title"`
-		Output      string          `json:"output"`
-		Metadata    json.RawMessage `json:"metadata"`
-		Attachments []Attachment    `json:"attachments,omitempty"`
-		Error       *Error          `json:"error,omitempty"`
-	}{r.Title, output, meta, r.Attachments, r.Error})
+	return encode(wireResult{r.Title, output, meta, r.Attachments, r.Error})
+}
+
+// A wireResult is a Result as JSON has it.
+type wireResult struct {
+	Title       string          `json:"title" doc:"one line for people"`
+	Output      string          `json:"output" doc:"for the model; of a call that failed, what is wrong and what to do"`
+	Metadata    json.RawMessage `json:"metadata" doc:"for programs"`
+	Attachments []Attachment    `json:"attachments,omitempty" doc:"images and other files that go along"`
+	Error       *Error          `json:"error,omitempty" doc:"the call failed or was refused; what was done before stands beside it"`
 }
 
 func (r *Result) metadata() (json.RawMessage, error) {
@@ -101,52 +116,47 @@ func (r *Result) metadata() (json.RawMessage, error) {
 	if len(meta) < 2 || meta[0] != '{' {
 		return nil, fmt.Errorf("metadata of %q is not an object", r.Title)
 	}
-	if len(r.extra) == 0 {
+	if r.shared == nil {
 		return meta, nil
 	}
-	return merge(meta, r.extra)
-}
-
-// merge adds members to an object, in order. A member that is there already
-// stays as the tool has it, but for truncated: whoever cuts says so.
-func merge(object json.RawMessage, extra []field) (json.RawMessage, error) {
-	dec := json.NewDecoder(bytes.NewReader(object))
-	if _, err := dec.Token(); err != nil {
+	more, err := encode(r.shared)
+	if err != nil {
 		return nil, err
 	}
+	return merge(meta, more, r.shared.Truncated)
+}
+
+// merge adds to an object the members of another that it has none of, in order.
+// Of truncated the second is right where cut is set: whoever cuts says so.
+func merge(object, more json.RawMessage, cut bool) (json.RawMessage, error) {
 	out, have := []byte("{"), map[string]bool{}
-	put := func(name string, value json.RawMessage) {
-		if len(have) > 0 {
-			out = append(out, ',')
-		}
-		have[name] = true
-		out = fmt.Appendf(out, "%q:%s", name, value)
-	}
-	cut := slices.Contains(extra, field{"truncated", true})
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
+	for _, raw := range []json.RawMessage{object, more} {
+		dec := json.NewDecoder(bytes.NewReader(raw))
+		if _, err := dec.Token(); err != nil {
 			return nil, err
 		}
-		var value json.RawMessage
-		if err := dec.Decode(&value); err != nil {
-			return nil, err
+		for dec.More() {
+			key, err := dec.Token()
+			if err != nil {
+				return nil, err
+			}
+			var value json.RawMessage
+			if err := dec.Decode(&value); err != nil {
+				return nil, err
+			}
+			name, _ := key.(string)
+			if have[name] {
+				continue
+			}
+			if name == "truncated" && cut {
+				value = json.RawMessage("true")
+			}
+			if len(have) > 0 {
+				out = append(out, ',')
+			}
+			have[name] = true
+			out = fmt.Appendf(out, "%q:%s", name, value)
 		}
-		name, _ := key.(string)
-		if name == "truncated" && cut {
-			value = json.RawMessage("true")
-		}
-		put(name, value)
-	}
-	for _, f := range extra {
-		if have[f.name] {
-			continue
-		}
-		value, err := encode(f.value)
-		if err != nil {
-			return nil, err
-		}
-		put(f.name, value)
 	}
 	return append(out, '}'), nil
 }

@@ -30,6 +30,9 @@ type Tool struct {
 	Doc     *string     // what the model is told, in Markdown
 	New     func() Call // a call with every default filled in
 
+	Metadata any // a nil pointer to the struct that is the metadata of its results
+	Plan     any // the same for what its calls plan; nil where they are no Planner
+
 	ReadOnly   bool // it changes nothing
 	Additive   bool // it only adds; nothing that was there is lost
 	Idempotent bool // doing it twice is doing it once
@@ -109,12 +112,6 @@ type Env struct {
 type Event struct {
 	Name  string // start, output, progress or ask
 	Value any    // marshals to an object
-}
-
-// An OutputEvent is the value of an output event: a piece of what a command
-// prints, lines ending as those of the result do.
-type OutputEvent struct {
-	Text string `json:"text"`
 }
 
 // After has f done when the result is out: see Later.

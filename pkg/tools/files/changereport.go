@@ -16,22 +16,22 @@ import (
 // A changeReport is what a changed file's metadata says, whichever tool
 // changed it.
 type changeReport struct {
-	Path         string           `json:"path"`
-	Created      bool             `json:"created"`
-	Bytes        int64            `json:"bytes"`
-	Lines        int              `json:"lines"`
-	Added        int              `json:"added"`
-	Removed      int              `json:"removed"`
-	Diff         string           `json:"diff"`
-	Withheld     string           `json:"diff_withheld,omitempty"` // why there is no diff
-	Version      string           `json:"version"`
-	Mode         string           `json:"mode,omitempty"`
-	SyntaxErrors []syntax.Problem `json:"syntax_errors"`
-	OtherErrors  []elsewhere      `json:"other_errors,omitempty"` // in files that use what this change removed
-	Change       string           `json:"change,omitempty"`       // what undo calls it; absent when nothing changed
-	DryRun       bool             `json:"dry_run,omitempty"`
-	InPlace      bool             `json:"in_place,omitempty"` // overwritten, because it has other names or cannot be replaced
-	Lost         []string         `json:"lost,omitempty"`     // what could not be kept, such as the owner
+	Path         string           `json:"path" doc:"relative to the root, or absolute outside it"`
+	Created      bool             `json:"created" doc:"it was not there before"`
+	Bytes        int64            `json:"bytes" doc:"of the new content"`
+	Lines        int              `json:"lines" doc:"of the new content"`
+	Added        int              `json:"added" doc:"lines"`
+	Removed      int              `json:"removed" doc:"lines"`
+	Diff         string           `json:"diff" doc:"what changed, cut where it is long"`
+	Withheld     string           `json:"diff_withheld,omitempty" doc:"why there is no diff"`
+	Version      string           `json:"version" doc:"the new content, for if_version"`
+	Mode         string           `json:"mode,omitempty" doc:"permission bits in octal"`
+	SyntaxErrors []syntax.Problem `json:"syntax_errors" doc:"that the change brings"`
+	OtherErrors  []elsewhere      `json:"other_errors,omitempty" doc:"in files that use what this change removed"`
+	Change       string           `json:"change,omitempty" doc:"what undo calls it; absent when nothing changed"`
+	DryRun       bool             `json:"dry_run,omitempty" doc:"nothing was written"`
+	InPlace      bool             `json:"in_place,omitempty" doc:"overwritten, because it has other names or cannot be replaced"`
+	Lost         []string         `json:"lost,omitempty" doc:"what could not be kept, such as the owner"`
 }
 
 // An elsewhere is a mistake that a change brings to another file.

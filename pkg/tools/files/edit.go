@@ -24,6 +24,8 @@ var Edit = tool.Tool{
 	New:     func() tool.Call { return new(editCall) },
 
 	Others: []string{"strreplace", "strreplaceeditor", "strreplacebasededittool", "editfile", "replace", "replaceinfile", "replacestringinfile", "searchreplace", "multiedit", "applyedit", "sed"},
+
+	Metadata: (*editMeta)(nil),
 }
 
 type editCall struct {

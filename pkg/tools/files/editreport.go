@@ -16,19 +16,19 @@ const (
 
 type editMeta struct {
 	changeReport
-	Replacements int        `json:"replacements"`
-	Strategy     string     `json:"strategy"`   // of the least certain place, as the next two
-	Similarity   float64    `json:"similarity"` // from 0 to 1
-	Margin       float64    `json:"margin"`     // to the next best place, from 0 to 1
-	Lines        [][2]int   `json:"lines"`      // first and last line of each place, of the first 100, before the change; none of a new file
-	NewLines     [][2]int   `json:"new_lines"`  // the same lines after it
-	Kept         []editKept `json:"kept"`       // lines that the call misquotes; the file's stay
-	Cleaned      []string   `json:"cleaned"`    // what was taken off the call, such as line numbers
-	Encoding     string     `json:"encoding"`
+	Replacements int        `json:"replacements" doc:"places that were changed"`
+	Strategy     string     `json:"strategy" doc:"of the least certain place, as the next two"`
+	Similarity   float64    `json:"similarity" doc:"from 0 to 1"`
+	Margin       float64    `json:"margin" doc:"to the next best place, from 0 to 1"`
+	Lines        [][2]int   `json:"lines" doc:"first and last line of each place, of the first 100, before the change; none of a new file"`
+	NewLines     [][2]int   `json:"new_lines" doc:"the same lines after it"`
+	Kept         []editKept `json:"kept" doc:"lines that the call misquotes; the file's stay"`
+	Cleaned      []string   `json:"cleaned" doc:"what was taken off the call, such as line numbers"`
+	Encoding     string     `json:"encoding" doc:"the file's"`
 
 	// Files are the files one by one where the call changes several. The other
 	// members are then sums of all, or those of the first file.
-	Files []*editMeta `json:"files,omitempty"`
+	Files []*editMeta `json:"files,omitempty" doc:"the files one by one where the call changes several; the other members are then sums, or those of the first file"`
 }
 
 // editResult tells what was done to files.
@@ -61,8 +61,8 @@ func (m *editMeta) title() string {
 // An editKept is a line that the call misquotes.
 type editKept struct {
 	Line   int    `json:"line"`
-	File   string `json:"file"`
-	Quoted string `json:"quoted"`
+	File   string `json:"file" doc:"as the file has it"`
+	Quoted string `json:"quoted" doc:"as the call has it"`
 }
 
 func newEditMeta(f *editFile) *editMeta {
@@ -105,7 +105,7 @@ func together(all []*editMeta) *editMeta {
 		sum.Replacements += m.Replacements
 		sum.Added, sum.Removed = sum.Added+m.Added, sum.Removed+m.Removed
 		sum.Diff += m.Diff
-		sum.SyntaxErrors = slices.Concat(sum.SyntaxErrors, m.SyntaxErrors)
+		sum.SyntaxErrors = append(slices.Clip(sum.SyntaxErrors), m.SyntaxErrors...)
 		if m.Similarity < sum.Similarity {
 			sum.Strategy, sum.Similarity = m.Strategy, m.Similarity
 		}

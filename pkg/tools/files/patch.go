@@ -35,6 +35,8 @@ var Patch = tool.Tool{
 	New:     func() tool.Call { return &patchCall{Strip: -1} },
 
 	Others: []string{"applypatch", "applydiff", "diff", "gitapply"},
+
+	Metadata: (*patchMeta)(nil),
 }
 
 type patchCall struct {
@@ -177,29 +179,29 @@ func (p *patchCall) refusal(env *tool.Env, err error) error {
 }
 
 type patchMeta struct {
-	Files    []patchFile `json:"files"`
-	Diff     string      `json:"diff"`
-	Added    int         `json:"added"`
-	Removed  int         `json:"removed"`
-	Warnings []string    `json:"warnings"`
-	Change   string      `json:"change,omitempty"` // what undo calls it
-	DryRun   bool        `json:"dry_run,omitempty"`
+	Files    []patchFile `json:"files" doc:"those that the patch changes, in its order"`
+	Diff     string      `json:"diff" doc:"what changed, cut where it is long"`
+	Added    int         `json:"added" doc:"lines"`
+	Removed  int         `json:"removed" doc:"lines"`
+	Warnings []string    `json:"warnings" doc:"what was understood otherwise than it stands"`
+	Change   string      `json:"change,omitempty" doc:"what undo calls it"`
+	DryRun   bool        `json:"dry_run,omitempty" doc:"nothing was written"`
 }
 
 type patchFile struct {
 	Path         string           `json:"path"`
-	Action       string           `json:"action"` // add, update, delete or move
-	From         string           `json:"from,omitempty"`
+	Action       string           `json:"action" doc:"add, update, delete or move"`
+	From         string           `json:"from,omitempty" doc:"the old name of what is moved"`
 	Hunks        []patchHunk      `json:"hunks"`
-	Version      string           `json:"version,omitempty"`
+	Version      string           `json:"version,omitempty" doc:"the new content, for if_version"`
 	SyntaxErrors []syntax.Problem `json:"syntax_errors"`
-	Withheld     string           `json:"diff_withheld,omitempty"` // why the diff lacks it
+	Withheld     string           `json:"diff_withheld,omitempty" doc:"why the diff lacks it"`
 }
 
 type patchHunk struct {
-	Line       int     `json:"line"`
-	Strategy   string  `json:"strategy"`
-	Similarity float64 `json:"similarity"`
+	Line       int     `json:"line" doc:"where it went"`
+	Strategy   string  `json:"strategy" doc:"how the place was found"`
+	Similarity float64 `json:"similarity" doc:"from 0 to 1"`
 }
 
 // Run implements tool.Call.

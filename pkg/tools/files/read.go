@@ -36,6 +36,8 @@ var Read = tool.Tool{
 	ReadOnly: true,
 
 	Others: []string{"cat", "view", "readfile", "readfiles", "readmanyfiles", "viewfile", "open", "openfile", "head", "tail", "less", "more", "type"},
+
+	Metadata: (*readMeta)(nil),
 }
 
 // Needs implements tool.Call.

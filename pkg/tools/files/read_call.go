@@ -76,30 +76,30 @@ func (r *readCall) Params(p *param.Set) {
 }
 
 type readMeta struct {
-	Path         string   `json:"path"`
-	Type         string   `json:"type"` // file, directory, notebook, image or pdf
-	Offset       int64    `json:"offset"`
-	Limit        int      `json:"limit"`
-	LinesRead    int      `json:"lines_read"`
-	TotalLines   *int64   `json:"total_lines"` // null where it would take reading a large file to its end
-	TotalBytes   int64    `json:"total_bytes"`
-	Truncated    bool     `json:"truncated"`
-	NextOffset   int64    `json:"next_offset,omitempty"`
-	LongLines    int      `json:"long_lines,omitempty"`    // shown lines that were cut
-	Invalid      int      `json:"invalid_lines,omitempty"` // shown lines with bytes that are not UTF-8
-	Version      string   `json:"version,omitempty"`       // absent for files of more than 16 MiB
-	Encoding     string   `json:"encoding,omitempty"`
-	Newline      string   `json:"newline,omitempty"`
-	FinalNewline *bool    `json:"final_newline,omitempty"`
-	MIMEType     string   `json:"mime_type"`
-	Instructions []string `json:"instructions,omitempty"` // files that tell how to work here
+	Path         string   `json:"path" doc:"relative to the root, or absolute outside it"`
+	Type         string   `json:"type" doc:"file, directory, notebook, image or pdf"`
+	Offset       int64    `json:"offset" doc:"the first line that is shown, from 1"`
+	Limit        int      `json:"limit" doc:"the most lines that were asked for"`
+	LinesRead    int      `json:"lines_read" doc:"lines that are shown"`
+	TotalLines   *int64   `json:"total_lines" doc:"null where it would take reading a large file to its end"`
+	TotalBytes   int64    `json:"total_bytes" doc:"of the file"`
+	Truncated    bool     `json:"truncated" doc:"there is more"`
+	NextOffset   int64    `json:"next_offset,omitempty" doc:"the offset to go on from"`
+	LongLines    int      `json:"long_lines,omitempty" doc:"shown lines that were cut"`
+	Invalid      int      `json:"invalid_lines,omitempty" doc:"shown lines with bytes that are not UTF-8"`
+	Version      string   `json:"version,omitempty" doc:"absent for files of more than 16 MiB"`
+	Encoding     string   `json:"encoding,omitempty" doc:"what the file was decoded from"`
+	Newline      string   `json:"newline,omitempty" doc:"lf, crlf, cr, mixed or none"`
+	FinalNewline *bool    `json:"final_newline,omitempty" doc:"the last line is ended"`
+	MIMEType     string   `json:"mime_type" doc:"the content's"`
+	Instructions []string `json:"instructions,omitempty" doc:"files that tell how to work here"`
 
-	Ranges   []readRange   `json:"ranges,omitempty"`
-	Block    *readBlock    `json:"block,omitempty"`
-	Symbol   *readSymbol   `json:"symbol,omitempty"`
-	Notebook *readNotebook `json:"notebook,omitempty"`
-	PDF      *readPDF      `json:"pdf,omitempty"`
-	Image    *readImage    `json:"image,omitempty"`
+	Ranges   []readRange   `json:"ranges,omitempty" doc:"the parts, with ranges"`
+	Block    *readBlock    `json:"block,omitempty" doc:"with mode indentation"`
+	Symbol   *readSymbol   `json:"symbol,omitempty" doc:"with symbol"`
+	Notebook *readNotebook `json:"notebook,omitempty" doc:"of a notebook"`
+	PDF      *readPDF      `json:"pdf,omitempty" doc:"of a PDF file"`
+	Image    *readImage    `json:"image,omitempty" doc:"of an image"`
 }
 
 // entries are the first and last of n things that the call asks for, from 1.
@@ -192,18 +192,18 @@ type readRange struct {
 
 type readBlock struct {
 	Anchor  int   `json:"anchor_line"`
-	Line    int64 `json:"line"` // of the whole block, which may be longer than what is shown
+	Line    int64 `json:"line" doc:"of the whole block, which may be longer than what is shown"`
 	EndLine int64 `json:"end_line"`
 }
 
 type readSymbol struct {
-	Name    string      `json:"name"` // with those around it: Server.Close
+	Name    string      `json:"name" doc:"with those around it: Server.Close"`
 	Kind    syntax.Kind `json:"kind"`
-	First   int         `json:"first_line"` // where its comment and decorators begin
+	First   int         `json:"first_line" doc:"where its comment and decorators begin"`
 	Line    int         `json:"line"`
 	EndLine int         `json:"end_line"`
 
-	Doubt *syntax.Problem `json:"doubt,omitempty"` // the mistake that may make end_line wrong
+	Doubt *syntax.Problem `json:"doubt,omitempty" doc:"the mistake that may make end_line wrong"`
 }
 
 // maxColumnBytes bounds how much of one line is held to find a column: 64 MiB.
@@ -231,7 +231,7 @@ func (r *readCall) most(env *tool.Env) int {
 }
 
 type readImage struct {
-	Width  int `json:"width"` // in pixels
+	Width  int `json:"width" doc:"in pixels"`
 	Height int `json:"height"`
 }
 
@@ -239,7 +239,7 @@ type readNotebook struct {
 	Format   string         `json:"format"`
 	Language string         `json:"language"`
 	Cells    []notebookCell `json:"cells"`
-	LeftOut  int            `json:"images_left_out,omitempty"` // too many or too large to be attached
+	LeftOut  int            `json:"images_left_out,omitempty" doc:"too many or too large to be attached"`
 
 	trimmed bool // an output is not shown as a whole
 }
@@ -247,16 +247,16 @@ type readNotebook struct {
 type notebookCell struct {
 	Type      string `json:"type"`
 	ID        string `json:"id,omitempty"`
-	Line      int64  `json:"line"` // on which it begins in what is shown
+	Line      int64  `json:"line" doc:"on which it begins in what is shown"`
 	Execution int    `json:"execution_count,omitempty"`
 	Outputs   int    `json:"outputs"`
 }
 
 type readPDF struct {
-	Pages    int         `json:"pages"` // of the file
+	Pages    int         `json:"pages" doc:"of the file"`
 	Shown    []pdfPage   `json:"shown"`
 	NextPage int         `json:"next_page,omitempty"`
-	Error    string      `json:"error,omitempty"` // why there is no text, or not all
+	Error    string      `json:"error,omitempty" doc:"why there is no text, or not all"`
 	Attached bool        `json:"attached"`
 	texts    []pdfSource // of Shown
 	cut      bool        // of a page not all was read
@@ -264,7 +264,7 @@ type readPDF struct {
 
 type pdfPage struct {
 	Page     int   `json:"page"`
-	Line     int64 `json:"line"` // on which it begins in what is shown
+	Line     int64 `json:"line" doc:"on which it begins in what is shown"`
 	Pictures int   `json:"pictures"`
 }
 

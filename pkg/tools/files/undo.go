@@ -26,6 +26,8 @@ var Undo = tool.Tool{
 	New:     func() tool.Call { return &undoCall{Last: 1, Limit: 20} },
 
 	Others: []string{"revert", "restore", "rollback", "undoedit"},
+
+	Metadata: (*undoMeta)(nil),
 }
 
 type undoCall struct {
@@ -150,17 +152,17 @@ func undoError(err error) error {
 }
 
 type undoMeta struct {
-	Undone  []string     `json:"undone"`           // the changes that were taken back
-	Change  string       `json:"change,omitempty"` // the change that this was, the last of several
-	Files   []undoFile   `json:"files"`
-	DryRun  bool         `json:"dry_run,omitempty"`
-	Damaged []string     `json:"damaged,omitempty"` // changes that were passed over: their records cannot be read
-	Changes []undoChange `json:"changes,omitempty"` // of list
+	Undone  []string     `json:"undone" doc:"the changes that were taken back"`
+	Change  string       `json:"change,omitempty" doc:"the change that this was, the last of several"`
+	Files   []undoFile   `json:"files" doc:"what became of them"`
+	DryRun  bool         `json:"dry_run,omitempty" doc:"nothing was written"`
+	Damaged []string     `json:"damaged,omitempty" doc:"changes that were passed over: their records cannot be read"`
+	Changes []undoChange `json:"changes,omitempty" doc:"of list"`
 }
 
 type undoFile struct {
 	Path   string `json:"path"`
-	Action string `json:"action"`
+	Action string `json:"action" doc:"create, replace, delete, move, mode, mkdir or rmdir"`
 }
 
 type undoChange struct {
@@ -169,7 +171,7 @@ type undoChange struct {
 	Tool   string     `json:"tool"`
 	Title  string     `json:"title"`
 	Undone bool       `json:"undone"`
-	Damage string     `json:"damage,omitempty"` // why its record cannot be read
+	Damage string     `json:"damage,omitempty" doc:"why its record cannot be read"`
 	Files  []undoFile `json:"files"`
 }
 

@@ -25,6 +25,8 @@ var Write = tool.Tool{
 	Idempotent: true,
 
 	Others: []string{"writefile", "create", "createfile", "writetofile", "save", "savefile", "tee"},
+
+	Metadata: (*changeReport)(nil),
 }
 
 type writeCall struct {

@@ -29,6 +29,8 @@ var Todo = tool.Tool{
 	Idempotent: true,
 
 	Others: []string{"todowrite", "todoread", "writetodos", "updateplan", "tasks", "managetodolist"},
+
+	Metadata: (*todoMeta)(nil),
 }
 
 type todoCall struct {
@@ -46,8 +48,8 @@ func (t *todoCall) Params(p *param.Set) {
 type todoItem struct {
 	ID       string `json:"id"`
 	Content  string `json:"content"`
-	Status   string `json:"status"`
-	Priority string `json:"priority"`
+	Status   string `json:"status" doc:"pending, in_progress, completed or cancelled"`
+	Priority string `json:"priority" doc:"high, medium or low"`
 }
 
 // Params declares the members of an item.
@@ -85,14 +87,14 @@ func (t *todoCall) Needs(context.Context, *tool.Env) ([]policy.Access, error) {
 }
 
 type todoMeta struct {
-	Pending    int        `json:"pending"`
-	InProgress int        `json:"in_progress"`
-	Completed  int        `json:"completed"`
-	Cancelled  int        `json:"cancelled"`
-	Total      int        `json:"total"`
-	SessionID  string     `json:"session_id"`
-	UpdatedAt  *time.Time `json:"updated_at"` // null when nothing was ever written
-	Todos      []todoItem `json:"todos"`
+	Pending    int        `json:"pending" doc:"how many are pending"`
+	InProgress int        `json:"in_progress" doc:"and in progress"`
+	Completed  int        `json:"completed" doc:"and completed"`
+	Cancelled  int        `json:"cancelled" doc:"and cancelled"`
+	Total      int        `json:"total" doc:"and there are in all"`
+	SessionID  string     `json:"session_id" doc:"whose list it is"`
+	UpdatedAt  *time.Time `json:"updated_at" doc:"null when nothing was ever written"`
+	Todos      []todoItem `json:"todos" doc:"the list"`
 }
 
 // Run implements tool.Call.

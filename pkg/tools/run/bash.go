@@ -41,6 +41,9 @@ var Bash = tool.Tool{
 	Passes:    true,
 
 	Others: []string{"shell", "sh", "zsh", "exec", "execcommand", "executecommand", "run", "runcommand", "runshellcommand", "runterminalcmd", "runinterminal", "localshell", "terminal", "cmd"},
+
+	Metadata: (*bashMeta)(nil),
+	Plan:     (*bashPlan)(nil),
 }
 
 type bashCall struct {
@@ -215,18 +218,19 @@ func (b *bashCall) check() error {
 
 // A bashPlan is what a dry run tells besides the accesses.
 type bashPlan struct {
-	Argv     []string `json:"argv"`
-	Cwd      string   `json:"cwd"`
-	Set      []string `json:"env_set"`    // variables that we or the call set
-	Sandbox  string   `json:"sandbox"`    // level that it would have
-	Withheld []string `json:"env_secret"` // variables that are not handed down
-	Timeout  int64    `json:"timeout_ms"` // 0 for none
+	Argv     []string `json:"argv" doc:"what would be started"`
+	Cwd      string   `json:"cwd" doc:"where"`
+	Set      []string `json:"env_set" doc:"variables that we or the call set"`
+	Sandbox  string   `json:"sandbox" doc:"level that it would have"`
+	Withheld []string `json:"env_secret" doc:"variables that are not handed down"`
+	Timeout  int64    `json:"timeout_ms" doc:"0 for none"`
 }
 
 // Plan implements tool.Planner.
 func (b *bashCall) Plan(env *tool.Env) any {
 	p := b.prepared
-	return bashPlan{p.argv, p.dir.Real, p.env.set, fmt.Sprintf("L%d", env.Policy.Level()), p.env.withheld, b.limit(env).Milliseconds()}
+	secret := append([]string{}, p.env.withheld...)
+	return bashPlan{p.argv, p.dir.Real, p.env.set, fmt.Sprintf("L%d", env.Policy.Level()), secret, b.limit(env).Milliseconds()}
 }
 
 // Describe implements tool.Describer.
@@ -312,15 +316,13 @@ func (b *bashCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 		box.finish(env, &meta.sandboxMeta, state.Status == string(job.Failed), out.text)
 	}
 	r := &tool.Result{Title: b.title(), Output: out.text, Metadata: meta, Trimmed: true, Passes: true}
-	if list := asked.programs(); len(list) > 0 {
-		r.Add("asked", list)
-	}
+	meta.Asked = asked.programs()
 	if state.ExitCode != nil {
 		r.Status = *state.ExitCode
 	}
 	err = meta.conclude(ctx, b.limit(env), b.Until != "", r)
 	if tracking != nil {
-		tracked(ctx, r, tracking)
+		meta.track(ctx, tracking)
 	}
 	return r, err
 }

@@ -25,42 +25,40 @@ func noDirectory(dir workspace.Path) error {
 	return tool.Errorf(tool.NotFound, "workdir: %s is not a directory", tool.Shown(dir)).WithHint("name a directory, or leave workdir out for the root")
 }
 
-// tracked puts what the command changed into the metadata.
-func tracked(ctx context.Context, r *tool.Result, t *change.Tracking) {
+// track puts what the command changed into the metadata.
+func (m *bashMeta) track(ctx context.Context, t *change.Tracking) {
 	rec, err := t.Finish(context.WithoutCancel(ctx))
 	if err != nil {
-		r.Add("untracked", err.Error())
+		m.Untracked = []change.Gap{{Why: err.Error()}}
 		return
 	}
-	files := []string{}
+	changed := []string{}
 	for _, f := range rec.Files {
-		files = append(files, f.Path)
+		changed = append(changed, f.Path)
 	}
-	r.Add("changed", files)
-	if rec.ID != "" {
-		r.Add("change", rec.ID)
-	}
-	if len(rec.Gaps) > 0 {
-		r.Add("untracked", rec.Gaps)
-	}
+	m.Changed, m.Change, m.Untracked = &changed, rec.ID, rec.Gaps
 }
 
 type bashMeta struct {
 	commandState
-	Command     string `json:"command"`
-	Description string `json:"description,omitempty"`
-	Cwd         string `json:"cwd"`
-	Shell       string `json:"shell,omitempty"`
-	Meaning     string `json:"exit_meaning,omitempty"` // what the status means for this program
+	Command     string `json:"command" doc:"as it was given"`
+	Description string `json:"description,omitempty" doc:"as it was given"`
+	Cwd         string `json:"cwd" doc:"where it ran"`
+	Shell       string `json:"shell,omitempty" doc:"the shell that ran it; absent for argv"`
+	Meaning     string `json:"exit_meaning,omitempty" doc:"what the status means for this program"`
 	*streamTexts
-	Truncated  bool   `json:"truncated"`
-	TotalLines int64  `json:"total_lines"`
-	TotalBytes int64  `json:"total_bytes"`
-	SpillPath  string `json:"spill_path,omitempty"`
-	Incomplete string `json:"incomplete,omitempty"`
+	Truncated  bool   `json:"truncated" doc:"the output leaves something out"`
+	TotalLines int64  `json:"total_lines" doc:"lines that it printed"`
+	TotalBytes int64  `json:"total_bytes" doc:"bytes that it printed"`
+	SpillPath  string `json:"spill_path,omitempty" doc:"the file that holds all it printed"`
+	Incomplete string `json:"incomplete,omitempty" doc:"why the output may lack something"`
 	sandboxMeta
-	Withheld []string    `json:"withheld,omitempty"` // variables that were not handed down
-	Screen   *screenMeta `json:"screen,omitempty"`   // where the output is that
+	Withheld  []string       `json:"withheld,omitempty" doc:"variables that were not handed down"`
+	Asked     []askedProgram `json:"asked,omitempty" doc:"programs that somebody was asked about while it ran"`
+	Changed   *[]string      `json:"changed,omitempty" doc:"with track: the files that it changed"`
+	Change    string         `json:"change,omitempty" doc:"with track: what undo calls that"`
+	Untracked []change.Gap   `json:"untracked,omitempty" doc:"with track: what undo cannot take back"`
+	Screen    *screenMeta    `json:"screen,omitempty" doc:"where the output is what the terminal shows: the cursor and the size"`
 }
 
 // startError says why a command could not be started.

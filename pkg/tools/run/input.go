@@ -29,6 +29,8 @@ var Input = tool.Tool{
 	OpenWorld: true,
 
 	Others: []string{"writestdin", "sendinput", "sendkeys", "stdin"},
+
+	Metadata: (*jobOutput)(nil),
 }
 
 type inputCall struct {

@@ -28,24 +28,24 @@ func registry(env *tool.Env) *job.Registry {
 
 // A jobLine is one job in a list.
 type jobLine struct {
-	ID         string       `json:"id"`
-	Session    string       `json:"session,omitempty"` // of another session
-	Name       string       `json:"name,omitempty"`
-	Command    string       `json:"command"`
-	Cwd        string       `json:"cwd"`
-	Status     string       `json:"status"`
-	Kept       bool         `json:"kept,omitempty"` // the command has ended, what it left running has not
-	ExitCode   *int         `json:"exit_code"`
-	Signal     string       `json:"signal,omitempty"`
-	Started    time.Time    `json:"started"`
-	DurationMS int64        `json:"duration_ms"`
-	TotalBytes int64        `json:"total_bytes"`
-	TTY        bool         `json:"tty"`
-	Pid        int          `json:"pid"`
-	Waiting    *job.Waiting `json:"waiting,omitempty"`
-	Stopped    bool         `json:"stopped,omitempty"`       // a signal holds it
-	Silent     bool         `json:"not_answering,omitempty"` // its supervisor is stopped or stuck
-	Killed     bool         `json:"killed,omitempty"`
+	ID         string       `json:"id" doc:"what output, input and kill take"`
+	Session    string       `json:"session,omitempty" doc:"of another session"`
+	Name       string       `json:"name,omitempty" doc:"the call's description"`
+	Command    string       `json:"command" doc:"as it was given"`
+	Cwd        string       `json:"cwd" doc:"where it runs"`
+	Status     string       `json:"status" doc:"as in the result of bash"`
+	Kept       bool         `json:"kept,omitempty" doc:"the command has ended, what it left running has not"`
+	ExitCode   *int         `json:"exit_code" doc:"null until it has ended by itself"`
+	Signal     string       `json:"signal,omitempty" doc:"the signal that it died by"`
+	Started    time.Time    `json:"started" doc:"when"`
+	DurationMS int64        `json:"duration_ms" doc:"until now or its end"`
+	TotalBytes int64        `json:"total_bytes" doc:"that it has printed"`
+	TTY        bool         `json:"tty" doc:"it has a terminal"`
+	Pid        int          `json:"pid" doc:"of its first process"`
+	Waiting    *job.Waiting `json:"waiting,omitempty" doc:"what waits for input"`
+	Stopped    bool         `json:"stopped,omitempty" doc:"a signal holds it"`
+	Silent     bool         `json:"not_answering,omitempty" doc:"its supervisor is stopped or stuck"`
+	Killed     bool         `json:"killed,omitempty" doc:"we ended it, or something that it left running"`
 }
 
 func newJobLine(i job.Info) jobLine {
@@ -80,19 +80,19 @@ func jobMeaning(i job.Info) string {
 // A jobOutput is how a job stands and where its output was read.
 type jobOutput struct {
 	commandState
-	Offset     int64  `json:"offset"`      // of the first byte that was looked at
-	NextOffset int64  `json:"next_offset"` // where to read on
-	TotalBytes int64  `json:"total_bytes"` // that it has printed
-	Lost       int64  `json:"lost_bytes,omitempty"`
-	More       bool   `json:"more"` // there is more after next_offset
-	Truncated  bool   `json:"truncated"`
-	SpillPath  string `json:"spill_path,omitempty"`
-	Incomplete string `json:"incomplete,omitempty"`
-	Command    string `json:"command"`
-	Meaning    string `json:"exit_meaning,omitempty"` // what the status means for this program
+	Offset     int64  `json:"offset" doc:"of the first byte that was looked at"`
+	NextOffset int64  `json:"next_offset" doc:"where to read on"`
+	TotalBytes int64  `json:"total_bytes" doc:"that it has printed"`
+	Lost       int64  `json:"lost_bytes,omitempty" doc:"from offset on that are no longer kept"`
+	More       bool   `json:"more" doc:"there is more after next_offset"`
+	Truncated  bool   `json:"truncated" doc:"the output leaves something out"`
+	SpillPath  string `json:"spill_path,omitempty" doc:"the file that holds all that this call looked at"`
+	Incomplete string `json:"incomplete,omitempty" doc:"why the output may lack something"`
+	Command    string `json:"command" doc:"as it was given"`
+	Meaning    string `json:"exit_meaning,omitempty" doc:"what the status means for this program"`
 	sandboxMeta
 
-	Screen *screenMeta `json:"screen,omitempty"` // where the output is that
+	Screen *screenMeta `json:"screen,omitempty" doc:"where the output is what the terminal shows: the cursor and the size"`
 }
 
 // lastLook is how long a caller that is interrupted still looks at its job.

@@ -31,6 +31,8 @@ var Jobs = tool.Tool{
 	Idempotent: true,
 
 	Others: []string{"ps", "listjobs", "tasklist"},
+
+	Metadata: (*jobsMeta)(nil),
 }
 
 type jobsCall struct {
@@ -60,9 +62,9 @@ func (c *jobsCall) Needs(context.Context, *tool.Env) ([]policy.Access, error) {
 }
 
 type jobsMeta struct {
-	Jobs    []jobLine `json:"jobs"`
-	Running int       `json:"running"`
-	Total   int       `json:"total"`
+	Jobs    []jobLine `json:"jobs" doc:"the oldest first"`
+	Running int       `json:"running" doc:"how many run"`
+	Total   int       `json:"total" doc:"how many are listed"`
 }
 
 // Run implements tool.Call.

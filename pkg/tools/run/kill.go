@@ -27,6 +27,8 @@ var Kill = tool.Tool{
 	Idempotent: true,
 
 	Others: []string{"killshell", "killbash", "killjob", "stop", "terminate", "stopjob", "taskstop"},
+
+	Metadata: (*killMeta)(nil),
 }
 
 type killCall struct {
@@ -70,12 +72,12 @@ func (k *killCall) Needs(context.Context, *tool.Env) ([]policy.Access, error) {
 }
 
 type killMeta struct {
-	ID       string    `json:"id"`
-	Status   string    `json:"status"`
-	Killed   bool      `json:"killed"` // it ran, and has ended by this
-	ExitCode *int      `json:"exit_code"`
-	Signal   string    `json:"signal,omitempty"`
-	Jobs     []jobLine `json:"jobs"`
+	ID       string    `json:"id" doc:"as it was given"`
+	Status   string    `json:"status" doc:"of the job as it is now; with all: of the last"`
+	Killed   bool      `json:"killed" doc:"it ran, and has ended by this"`
+	ExitCode *int      `json:"exit_code" doc:"null where it did not end by itself"`
+	Signal   string    `json:"signal,omitempty" doc:"the signal that it died by"`
+	Jobs     []jobLine `json:"jobs" doc:"those that the call was about"`
 }
 
 // Run implements tool.Call.

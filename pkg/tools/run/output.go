@@ -25,6 +25,8 @@ var Output = tool.Tool{
 	Passes:  true,
 
 	Others: []string{"bashoutput", "readoutput", "taskoutput", "getoutput", "getterminaloutput"},
+
+	Metadata: (*jobOutput)(nil),
 }
 
 type outputCall struct {

@@ -29,8 +29,8 @@ type outputs struct {
 
 // streamTexts are the streams of a command that was run with split.
 type streamTexts struct {
-	Stdout string `json:"stdout"`
-	Stderr string `json:"stderr"`
+	Stdout string `json:"stdout" doc:"with split: what it printed to standard output"`
+	Stderr string `json:"stderr" doc:"with split: and to standard error"`
 }
 
 func newOutputs(env *tool.Env, split bool) *outputs {
@@ -110,9 +110,7 @@ func beat(ctx context.Context, emit func(tool.Event), printed func() int64) {
 			if ctx.Err() != nil {
 				return
 			}
-			emit(tool.Event{Name: "progress", Value: map[string]int64{
-				"elapsed_ms": time.Since(begin).Milliseconds(), "output_bytes": printed(),
-			}})
+			emit(tool.Event{Name: "progress", Value: tool.ProgressEvent{ElapsedMS: time.Since(begin).Milliseconds(), OutputBytes: printed()}})
 		}
 	}
 }

@@ -28,9 +28,9 @@ const maxWaited = 10 * time.Minute
 
 // An askedProgram is one of them, for the metadata.
 type askedProgram struct {
-	Program  string `json:"program"` // with its words
-	Approved bool   `json:"approved"`
-	Reason   string `json:"reason,omitempty"`
+	Program  string `json:"program" doc:"with its words"`
+	Approved bool   `json:"approved" doc:"the answer was yes"`
+	Reason   string `json:"reason,omitempty" doc:"why not"`
 }
 
 // build is how the gate of a command decides.

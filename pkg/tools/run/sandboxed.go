@@ -12,8 +12,8 @@ import (
 
 // sandboxMeta is what held a command, and what it was refused.
 type sandboxMeta struct {
-	Sandbox string          `json:"sandbox"` // the level: L0 to L3
-	Detail  *sandbox.Report `json:"sandbox_detail,omitempty"`
+	Sandbox string          `json:"sandbox" doc:"the level: L0 to L3"`
+	Detail  *sandbox.Report `json:"sandbox_detail,omitempty" doc:"what held the command, and what was refused it"`
 }
 
 // sandboxOf reads the report of a sandbox; the level is L0 without one.

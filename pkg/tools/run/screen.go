@@ -15,10 +15,10 @@ import (
 type screenMeta struct {
 	Rows      int   `json:"rows"`
 	Cols      int   `json:"cols"`
-	Row       int   `json:"cursor_row"` // counted from 1
+	Row       int   `json:"cursor_row" doc:"counted from 1"`
 	Col       int   `json:"cursor_col"`
-	Alternate bool  `json:"alternate"`         // a program such as an editor has taken the whole screen
-	Skipped   int64 `json:"skipped,omitempty"` // bytes at the beginning of the output that were not looked at
+	Alternate bool  `json:"alternate" doc:"a program such as an editor has taken the whole screen"`
+	Skipped   int64 `json:"skipped,omitempty" doc:"bytes at the beginning of the output that were not looked at"`
 
 	total int64 // bytes of output until now
 }

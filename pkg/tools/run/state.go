@@ -14,21 +14,21 @@ import (
 
 // commandState is how a command stands, as every tool that knows of one reports it.
 type commandState struct {
-	ExitCode   *int         `json:"exit_code"` // null while it runs and when it did not end by itself
-	Signal     string       `json:"signal,omitempty"`
-	Status     string       `json:"status"`        // running, completed, failed, timed_out, aborted or lost
-	Job        string       `json:"job,omitempty"` // while anything of it runs
-	DurationMS int64        `json:"duration_ms"`
-	UserMS     int64        `json:"user_ms"`
-	SystemMS   int64        `json:"system_ms"`
-	MaxRSS     int64        `json:"max_rss_bytes"`
-	Killed     bool         `json:"killed"`                  // it, or something it left running, was ended by us
-	Kept       bool         `json:"kept,omitempty"`          // something it left running goes on as a job
-	Waiting    *job.Waiting `json:"waiting,omitempty"`       // it waits for input
-	Until      *string      `json:"until,omitempty"`         // the line that was waited for
-	Stopped    bool         `json:"stopped,omitempty"`       // a signal holds it
-	Silent     bool         `json:"not_answering,omitempty"` // its supervisor is stopped or stuck
-	KillMethod string       `json:"kill_method"`
+	ExitCode   *int         `json:"exit_code" doc:"null while it runs and when it did not end by itself"`
+	Signal     string       `json:"signal,omitempty" doc:"the signal that it died by, such as SIGKILL"`
+	Status     string       `json:"status" doc:"running, completed, failed, timed_out, aborted or lost"`
+	Job        string       `json:"job,omitempty" doc:"while anything of it runs"`
+	DurationMS int64        `json:"duration_ms" doc:"from its start until now or its end"`
+	UserMS     int64        `json:"user_ms" doc:"processor time of it and what it started"`
+	SystemMS   int64        `json:"system_ms" doc:"the same in the kernel"`
+	MaxRSS     int64        `json:"max_rss_bytes" doc:"the most memory that a process of it took"`
+	Killed     bool         `json:"killed" doc:"it, or something it left running, was ended by us"`
+	Kept       bool         `json:"kept,omitempty" doc:"something it left running goes on as a job"`
+	Waiting    *job.Waiting `json:"waiting,omitempty" doc:"it waits for input"`
+	Until      *string      `json:"until,omitempty" doc:"the line that was waited for"`
+	Stopped    bool         `json:"stopped,omitempty" doc:"a signal holds it"`
+	Silent     bool         `json:"not_answering,omitempty" doc:"its supervisor is stopped or stuck"`
+	KillMethod string       `json:"kill_method" doc:"what holds the tree of processes together"`
 
 	outputHeld bool // something that could not be ended still held the output
 	leftovers  bool // what it left running was ended

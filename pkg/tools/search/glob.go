@@ -31,6 +31,8 @@ var Glob = tool.Tool{
 	ReadOnly: true,
 
 	Others: []string{"find", "findfiles", "fd", "filesearch", "globfilesearch", "globsearch", "locate"},
+
+	Metadata: (*globMeta)(nil),
 }
 
 // maxGlobEntries bounds how many directory entries a call looks at, for those
@@ -92,16 +94,16 @@ func climbs(pattern string) bool {
 }
 
 type globMeta struct {
-	Count      int            `json:"count"` // files shown
-	Total      int            `json:"total"`
-	Truncated  bool           `json:"truncated"`
-	NextCursor string         `json:"next_cursor,omitempty"`
-	Changed    bool           `json:"changed,omitempty"` // the tree is not what it was when the cursor was made
-	Moved      []string       `json:"moved,omitempty"`   // files that changed since and are in no page from here on
-	Partial    string         `json:"partial,omitempty"` // why the search ended early; the total is then a lower bound
-	Files      []string       `json:"files"`
-	Skipped    []tool.Skipped `json:"skipped"`
-	SkipCount  int            `json:"skip_count"` // may be larger than the length of skipped
+	Count      int            `json:"count" doc:"files shown"`
+	Total      int            `json:"total" doc:"files that match"`
+	Truncated  bool           `json:"truncated" doc:"there are more files"`
+	NextCursor string         `json:"next_cursor,omitempty" doc:"the cursor of the next page"`
+	Changed    bool           `json:"changed,omitempty" doc:"the tree is not what it was when the cursor was made"`
+	Moved      []string       `json:"moved,omitempty" doc:"files that changed since and are in no page from here on"`
+	Partial    string         `json:"partial,omitempty" doc:"why the search ended early; the total is then a lower bound"`
+	Files      []string       `json:"files" doc:"their paths"`
+	Skipped    []tool.Skipped `json:"skipped" doc:"what was passed over, and why"`
+	SkipCount  int            `json:"skip_count" doc:"may be larger than the length of skipped"`
 }
 
 // Run implements tool.Call.

@@ -33,6 +33,8 @@ var Grep = tool.Tool{
 	ReadOnly: true,
 
 	Others: []string{"rg", "ripgrep", "search", "searchfilecontent", "searchfiles", "grepsearch", "searchtext", "codebasesearch", "ag", "ack"},
+
+	Metadata: (*grepMeta)(nil),
 }
 
 type grepCall struct {

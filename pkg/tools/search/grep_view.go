@@ -207,33 +207,33 @@ func hasContext(lines []rg.Line) bool {
 }
 
 type grepMeta struct {
-	Pattern    string         `json:"pattern"`
-	ReadAs     string         `json:"read_as,omitempty"` // the pattern that was searched for, where that is another
-	Matches    int64          `json:"matches"`
-	Files      int            `json:"files"`
-	Searched   int            `json:"searched"`
-	Truncated  bool           `json:"truncated"` // something was left out: matches, parts of lines, or what time was too short for
-	NextCursor string         `json:"next_cursor,omitempty"`
-	Changed    bool           `json:"changed,omitempty"` // the tree is not what it was when the cursor was made
-	Moved      []string       `json:"moved,omitempty"`   // files that changed since and are in no page from here on
-	Partial    string         `json:"partial,omitempty"` // why the search ended early; the counts are then lower bounds
-	Engine     string         `json:"engine"`
-	Skipped    []tool.Skipped `json:"skipped"`
-	SkipCount  int            `json:"skip_count"`
-	Results    []grepResult   `json:"results"`
+	Pattern    string         `json:"pattern" doc:"as it was given"`
+	ReadAs     string         `json:"read_as,omitempty" doc:"the pattern that was searched for, where that is another"`
+	Matches    int64          `json:"matches" doc:"of all files, shown or not"`
+	Files      int            `json:"files" doc:"in which there are matches"`
+	Searched   int            `json:"searched" doc:"files that were read"`
+	Truncated  bool           `json:"truncated" doc:"something was left out: matches, parts of lines, or what time was too short for"`
+	NextCursor string         `json:"next_cursor,omitempty" doc:"the cursor of the next page"`
+	Changed    bool           `json:"changed,omitempty" doc:"the tree is not what it was when the cursor was made"`
+	Moved      []string       `json:"moved,omitempty" doc:"files that changed since and are in no page from here on"`
+	Partial    string         `json:"partial,omitempty" doc:"why the search ended early; the counts are then lower bounds"`
+	Engine     string         `json:"engine" doc:"what searched: native, or ripgrep"`
+	Skipped    []tool.Skipped `json:"skipped" doc:"what was passed over, and why"`
+	SkipCount  int            `json:"skip_count" doc:"may be larger than the length of skipped"`
+	Results    []grepResult   `json:"results" doc:"what is shown"`
 }
 
 type grepResult struct {
 	Path     string     `json:"path"`
 	Matches  int        `json:"matches"`
-	Encoding string     `json:"encoding,omitempty"` // what the lines were decoded from; absent for UTF-8
+	Encoding string     `json:"encoding,omitempty" doc:"what the lines were decoded from; absent for UTF-8"`
 	Lines    []grepLine `json:"lines,omitempty"`
 }
 
 type grepLine struct {
 	Line    int    `json:"line"`
-	Column  int    `json:"column,omitempty"` // of the first match, in bytes from 1; absent in lines of context
+	Column  int    `json:"column,omitempty" doc:"of the first match, in bytes from 1; absent in lines of context"`
 	Text    string `json:"text"`
-	Partial bool   `json:"partial,omitempty"` // the line is longer
-	Lossy   bool   `json:"lossy,omitempty"`   // it has U+FFFD for bytes that are no text
+	Partial bool   `json:"partial,omitempty" doc:"the line is longer"`
+	Lossy   bool   `json:"lossy,omitempty" doc:"it has U+FFFD for bytes that are no text"`
 }

@@ -31,6 +31,8 @@ var Ls = tool.Tool{
 	ReadOnly: true,
 
 	Others: []string{"list", "listdir", "listdirectory", "listfiles", "dir", "tree"},
+
+	Metadata: (*lsMeta)(nil),
 }
 
 type lsCall struct {
@@ -63,29 +65,29 @@ func (l *lsCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, error
 }
 
 type lsMeta struct {
-	Path      string         `json:"path"`
-	Entries   []lsEntry      `json:"entries"`
-	Total     int            `json:"total"`
-	Files     int            `json:"files"`
-	Dirs      int            `json:"directories"`
-	Links     int            `json:"links"`
-	Others    int            `json:"others"` // devices, FIFOs, sockets
-	Truncated bool           `json:"truncated"`
-	Next      int            `json:"next_offset,omitempty"`
-	Partial   string         `json:"partial,omitempty"` // why not all was looked at; the counts are then lower bounds
-	Skipped   []tool.Skipped `json:"skipped"`
-	SkipCount int            `json:"skip_count"` // may be larger than the length of skipped
+	Path      string         `json:"path" doc:"what was listed"`
+	Entries   []lsEntry      `json:"entries" doc:"those that are shown"`
+	Total     int            `json:"total" doc:"entries in all, shown or not"`
+	Files     int            `json:"files" doc:"of these, files"`
+	Dirs      int            `json:"directories" doc:"directories"`
+	Links     int            `json:"links" doc:"symbolic links"`
+	Others    int            `json:"others" doc:"devices, FIFOs, sockets"`
+	Truncated bool           `json:"truncated" doc:"there are more entries"`
+	Next      int            `json:"next_offset,omitempty" doc:"the offset to go on from"`
+	Partial   string         `json:"partial,omitempty" doc:"why not all was looked at; the counts are then lower bounds"`
+	Skipped   []tool.Skipped `json:"skipped" doc:"what was passed over, and why"`
+	SkipCount int            `json:"skip_count" doc:"may be larger than the length of skipped"`
 }
 
 type lsEntry struct {
-	Name    string     `json:"name"` // relative to the directory that is listed
-	Type    string     `json:"type"` // file, dir, symlink or other
+	Name    string     `json:"name" doc:"relative to the directory that is listed"`
+	Type    string     `json:"type" doc:"file, dir, symlink or other"`
 	Size    int64      `json:"size"`
-	Mode    string     `json:"mode"`               // as drwxr-xr-x
-	Time    *time.Time `json:"modified,omitempty"` // absent when it has just gone
-	Target  string     `json:"target,omitempty"`   // of a link
-	Entries *int       `json:"entries,omitempty"`  // in a directory; absent where depth ends
-	Closed  bool       `json:"closed,omitempty"`   // a directory that is not looked into because of its name
+	Mode    string     `json:"mode" doc:"as drwxr-xr-x"`
+	Time    *time.Time `json:"modified,omitempty" doc:"absent when it has just gone"`
+	Target  string     `json:"target,omitempty" doc:"of a link"`
+	Entries *int       `json:"entries,omitempty" doc:"in a directory; absent where depth ends"`
+	Closed  bool       `json:"closed,omitempty" doc:"a directory that is not looked into because of its name"`
 }
 
 // maxLsEntries bounds how many directory entries a call looks at.

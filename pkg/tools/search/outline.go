@@ -35,6 +35,8 @@ var Outline = tool.Tool{
 	ReadOnly: true,
 
 	Others: []string{"symbols", "documentsymbols", "listsymbols", "getsymbolsoverview", "listcodedefinitionnames", "ctags"},
+
+	Metadata: (*outlineMeta)(nil),
 }
 
 const (

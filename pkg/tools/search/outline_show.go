@@ -10,18 +10,18 @@ import (
 )
 
 type outlineMeta struct {
-	Paths     []string         `json:"paths"`
-	Files     int              `json:"files"` // that were outlined, with symbols or without
-	Symbols   []outlineSymbol  `json:"symbols"`
-	Total     int              `json:"total"` // symbols, shown or not
-	Truncated bool             `json:"truncated"`
-	Next      int              `json:"next_offset,omitempty"`
-	Partial   string           `json:"partial,omitempty"` // why the search ended early; the total is then a lower bound
-	Omitted   int              `json:"omitted,omitempty"` // fields, keys and the like, left out to make room for the rest
-	Broken    []outlinePartial `json:"incomplete"`        // files of which not everything may be listed
-	BrokenAll int              `json:"incomplete_count"`
-	Skipped   []tool.Skipped   `json:"skipped"`
-	SkipCount int              `json:"skip_count"`
+	Paths     []string         `json:"paths" doc:"what was outlined"`
+	Files     int              `json:"files" doc:"that were outlined, with symbols or without"`
+	Symbols   []outlineSymbol  `json:"symbols" doc:"those that are shown"`
+	Total     int              `json:"total" doc:"symbols, shown or not"`
+	Truncated bool             `json:"truncated" doc:"there are more symbols"`
+	Next      int              `json:"next_offset,omitempty" doc:"the offset to go on from"`
+	Partial   string           `json:"partial,omitempty" doc:"why the search ended early; the total is then a lower bound"`
+	Omitted   int              `json:"omitted,omitempty" doc:"fields, keys and the like, left out to make room for the rest"`
+	Broken    []outlinePartial `json:"incomplete" doc:"files of which not everything may be listed"`
+	BrokenAll int              `json:"incomplete_count" doc:"how many these are; incomplete holds the first"`
+	Skipped   []tool.Skipped   `json:"skipped" doc:"what was passed over, and why"`
+	SkipCount int              `json:"skip_count" doc:"may be larger than the length of skipped"`
 	offset    int              // of the first symbol that is shown, counted from 1
 	several   bool             // files may be shown
 }
@@ -32,11 +32,11 @@ type outlineSymbol struct {
 	Kind      syntax.Kind `json:"kind"`
 	Line      int         `json:"line"`
 	EndLine   int         `json:"end_line"`
-	Parent    string      `json:"parent"`
-	First     int         `json:"first_line"` // where its comment and decorators begin
-	Signature string      `json:"signature"`
+	Parent    string      `json:"parent" doc:"the path of what it lies in; empty at the top"`
+	First     int         `json:"first_line" doc:"where its comment and decorators begin"`
+	Signature string      `json:"signature" doc:"its first line"`
 
-	Doubt *syntax.Problem `json:"doubt,omitempty"` // the mistake that may make end_line wrong
+	Doubt *syntax.Problem `json:"doubt,omitempty" doc:"the mistake that may make end_line wrong"`
 	depth int
 }
 
@@ -45,7 +45,7 @@ type outlinePartial struct {
 	Reason string `json:"reason"`
 	Line   int    `json:"line,omitempty"`
 
-	Mistakes []syntax.Problem `json:"mistakes,omitempty"` // the first of them
+	Mistakes []syntax.Problem `json:"mistakes,omitempty" doc:"the first of them"`
 }
 
 // maxMistakes is how many mistakes of one file are named.
