@@ -293,6 +293,13 @@ func (p *Policy) decideNet(a *Access) Decision {
 	got := p.scan(p.rules.net, a, &f, found{})
 	c, opaque := netCommand, a.Opaque
 	switch {
+	case a.Tool == commandTool && t.host.isLoopback():
+		if c = netLoopback; p.level >= 2 {
+			return p.settle(got, &p.settings[c], "") // whatever is not known of it, others are out of reach
+		}
+	case a.Tool == commandTool && a.Publishes:
+		c, opaque = netPublish, "it changes something there, and no rule names the command"
+		got.allow = p.namedBy(a)
 	case a.Tool == commandTool:
 	case t.host.name == "" || !t.host.isPrivate():
 		c = netPublic
@@ -303,6 +310,29 @@ func (p *Policy) decideNet(a *Access) Decision {
 		}
 	}
 	return p.settle(got, p.atLeastAsk(&p.settings[c], a.Opaque), opaque)
+}
+
+// namedBy is a rule that allows the command which publishes: its words name the
+// program and what it is to do.
+func (p *Policy) namedBy(a *Access) *rule {
+	e := Access{Kind: Exec, Tool: commandTool, Argv: a.Argv, Dynamic: a.Dynamic, Program: a.Program}
+	if len(e.Argv) == 0 {
+		return nil
+	}
+	var f facts
+	p.programFacts(&e, &f)
+	n, known := commandWords(e.Argv)
+	if !known {
+		n = 1
+	}
+	for _, name := range []string{f.name, f.base} {
+		for _, r := range p.rules.programs[name] {
+			if r.list == Allow && len(r.words) >= n && literalWords(r.words[:n]) && r.allows(&e, &f) {
+				return r
+			}
+		}
+	}
+	return nil
 }
 
 // atLeastAsk keeps a setting from allowing what is not known.

@@ -83,7 +83,7 @@ func topFields() []field {
 
 func networkFields() []field {
 	return []field{
-		{"default", func(r *reader, n *node) { r.choose(n, netCommand, "network.default") }},
+		{"default", func(r *reader, n *node) { r.choose(n, netCommand, "network.default"); r.choosePublishing(n) }},
 		{"allow", func(r *reader, n *node) { r.hosts(n, Allow) }},
 		{"ask", func(r *reader, n *node) { r.hosts(n, Ask) }},
 		{"deny", func(r *reader, n *node) { r.hosts(n, Deny) }},
@@ -236,6 +236,14 @@ func (r *reader) choose(n *node, c cell, rule string) {
 	}
 }
 
+// choosePublishing has what denies the network or asks about it do so for
+// publishing, too; what allows it says nothing of that.
+func (r *reader) choosePublishing(n *node) {
+	if v, ok := ParseVerdict(n.text); ok && n.kind == stringNode && v != Allow {
+		r.chosen = append(r.chosen, choice{cell: netPublish, verdict: v, rule: "network.default: " + v.String(), line: n.line})
+	}
+}
+
 func (r *reader) sandboxMode(n *node) { r.sandbox = r.oneOf(n, "auto", "require", "off") }
 
 // list reads allow, ask or deny.
@@ -299,7 +307,7 @@ func (r *reader) protect(n *node) {
 
 func (r *reader) hosts(n *node, v Verdict) {
 	for _, host := range r.words(n) {
-		r.add(ruleSpec{list: v, text: "network(" + host + ")", file: r.name, line: lineOf(n, host), layer: r.layer})
+		r.add(ruleSpec{list: v, text: "net(" + host + ")", file: r.name, line: lineOf(n, host), layer: r.layer})
 	}
 }
 

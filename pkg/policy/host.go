@@ -239,6 +239,14 @@ func special4(b [4]byte) bool {
 	return false
 }
 
+// isLoopback reports whether a host is this machine's own loopback.
+func (h *hostName) isLoopback() bool {
+	if h.addr.IsValid() {
+		return h.addr.IsLoopback() || h.addr.IsUnspecified()
+	}
+	return h.name == "localhost" || strings.HasSuffix(h.name, ".localhost")
+}
+
 // isMetadata reports the addresses where clouds hand out credentials.
 func (h *hostName) isMetadata() bool {
 	switch h.name {

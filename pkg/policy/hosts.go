@@ -14,6 +14,10 @@ func metadataNames() []string {
 	return []string{"metadata.google.internal", "metadata", "instance-data", "instance-data.ec2.internal"}
 }
 
+// Asks reports whether commands may reach hosts that no rule names if someone says
+// so.
+func (p *Policy) AsksHosts() bool { return p != nil && p.settings[netCommand].verdict == Ask }
+
 // OpenNetwork reports whether commands may reach every host: the policy allows it
 // and names none that it refuses or asks about.
 func (p *Policy) OpenNetwork() bool {
@@ -30,8 +34,25 @@ func (p *Policy) allHosts() bool {
 	})
 }
 
+// Address is the host of an access by a command in the form of Hosts; "" where that
+// is not known, or where it is the loopback.
+func (a *Access) Address() string {
+	t := parseTarget(a)
+	if a.Kind != Net || a.Opaque != "" || t.bad != "" || t.host.name == "" || t.host.isLoopback() {
+		return ""
+	}
+	host := t.host.name
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if t.port != 0 && !slices.Contains(usualPorts(), t.port) {
+		host += ":" + strconv.Itoa(t.port)
+	}
+	return host
+}
+
 func (r *rule) aboutCommands() bool {
-	return r.tool == "network" || r.tool == "*" || r.tool == commandTool
+	return r.tool == "net" || r.tool == "*" || r.tool == commandTool
 }
 
 func (p *Policy) allowsHost(host string, port int) bool {
@@ -40,9 +61,9 @@ func (p *Policy) allowsHost(host string, port int) bool {
 }
 
 // Hosts lists what the policy lets commands reach, whether their text names it or
-// not: the hosts of its network rules, as name, *.name for what lies below name, *
-// for every name, or address, with :port where only that one is meant and else for
-// the ports 80 and 443. What a * covers but is refused, or has to be asked for, is in
+// not: the hosts of its net rules, as name, *.name for what lies below name, *
+// for every name, or address, with :port where only that one is meant, :* for every
+// port, and else for the usual ones. What a * covers but is refused, or has to be asked for, is in
 // refused, in the same form. A rule that cannot be said so allows only what a
 // command's text names.
 func (p *Policy) Hosts() (allowed, refused []string) {
@@ -90,19 +111,19 @@ func (p *Policy) portsOf(pattern string, whole bool) []string {
 		}
 		host = sampleLabel + rest
 	}
-	if n, err := strconv.Atoi(port); err == nil {
+	if n, err := strconv.Atoi(port); err == nil || port == "*" {
 		if p.allowsHost(host, n) {
 			return []string{pattern}
 		}
 		return nil
 	}
 	var list []string
-	for _, n := range []int{80, 443} {
+	for _, n := range usualPorts() {
 		if p.allowsHost(host, n) {
 			list = append(list, name+":"+strconv.Itoa(n))
 		}
 	}
-	if len(list) == 2 {
+	if len(list) == len(usualPorts()) {
 		return []string{pattern}
 	}
 	return list
@@ -113,7 +134,17 @@ func (u *urlGlob) patterns() []string {
 	if u == nil || u.scheme != "" || u.path != "" {
 		return nil
 	}
+	if u.preset != nil {
+		var list []string
+		for _, one := range u.preset {
+			list = append(list, one.patterns()...)
+		}
+		return list
+	}
 	port := ""
+	if u.anyPort {
+		port = ":*"
+	}
 	if u.port > 0 {
 		port = ":" + strconv.Itoa(u.port)
 	}

@@ -18,7 +18,7 @@ func TestPolicyHosts(t *testing.T) {
 		{"network: {allow: ['*.Example.org', 'a.test:8443', '192.0.2.7', '[2001:db8::1]:80']}", []string{"*.example.org", "192.0.2.7", "[2001:db8::1]:80", "a.test:8443"}, metadataNames()},
 		{"network: {allow: ['domain:example.org']}", []string{"*.example.org", "example.org"}, metadataNames()},
 		{"network: {allow: ['*.example.org'], deny: [bad.example.org]}", []string{"*.example.org"}, append([]string{"bad.example.org"}, metadataNames()...)},
-		{"network: {allow: [a.test, '*.b.test'], deny: ['a.test:80']}", []string{"*.b.test", "a.test:443"}, append([]string{"a.test:80"}, metadataNames()...)},
+		{"network: {allow: [a.test, '*.b.test'], deny: ['a.test:80']}", []string{"*.b.test", "a.test:22", "a.test:443", "a.test:9418"}, append([]string{"a.test:80"}, metadataNames()...)},
 		{"network: {allow: ['*.com']}", []string{"*.com"}, metadataNames()},
 		{"network: {allow: ['x.b.test', '*.c.test'], ask: ['*.b.test']}", []string{"*.c.test"}, append([]string{"*.b.test"}, metadataNames()...)},
 		{"network: {default: allow}", []string{"*"}, metadataNames()},

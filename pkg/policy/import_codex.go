@@ -94,12 +94,12 @@ func (im *importer) networkRule(c *starlarkCall) error {
 	}
 	if strings.Trim(strings.ToLower(host), "abcdefghijklmnopqrstuvwxyz0123456789.-:") != "" {
 		if v != Allow {
-			im.add(foreignRule{list: v, text: "network(**)", source: fmt.Sprintf("line %d", c.line)})
+			im.add(foreignRule{list: v, text: "net(**)", source: fmt.Sprintf("line %d", c.line)})
 		}
 		im.note("network_rule %s (line %d): cannot be said here", host, c.line)
 		return nil
 	}
-	im.add(foreignRule{list: v, text: "network(" + host + ")", source: fmt.Sprintf("line %d", c.line)})
+	im.add(foreignRule{list: v, text: "net(" + host + ")", source: fmt.Sprintf("line %d", c.line)})
 	return nil
 }
 

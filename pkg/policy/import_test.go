@@ -119,7 +119,7 @@ host_executable(name="git", paths=["/usr/bin/git"])
 		{run("rm x"), Deny},
 		{with(run("echo x"), func(a *Access) { a.Argv = []string{"echo", "a b*", "c"} }), Allow},
 		{connect("example.org", 443), Allow},
-		{connect("example.com", 443), Deny},
+		{connect("example.com", 443), Ask},
 	} {
 		wantVerdict(t, p, c.a, c.want)
 	}

@@ -143,7 +143,7 @@ func TestProblems(t *testing.T) {
 		{"a.yaml", "- a\n", "want a map of settings, have a list"},
 		{"a.yaml", "limits: {timeout_ms: -1}\n", "above zero"},
 		{"a.yaml", "network: {default: maybe}\n", "unknown value maybe"},
-		{"a.yaml", "network: {allow: ['a b']}\n", "rule network(a b)"},
+		{"a.yaml", "network: {allow: ['a b']}\n", "rule net(a b)"},
 		{"a.yaml", "env: {drop: ['a-b']}\n", "a variable's name"},
 		{"a.yaml", "tests:\n  - {bash: ls, wnat: allow}\n", "did you mean want?"}, //nolint:misspell // a word mistyped on purpose
 		{"a.yaml", "tests:\n  - {bash: ls}\n", "a.yaml:2: want {TOOL"},
@@ -288,7 +288,8 @@ func TestLayeredSettings(t *testing.T) {
 	wantVerdict(t, layers(t, "outside: {write: deny}", "allow: [edit(/opt/**)]", "", false, grants("edit(/opt/x)")), out, Deny)
 	wantVerdict(t, layers(t, "", "outside: {write: deny}", "allow: [edit(/opt/**)]", true), out, Deny)
 	wantVerdict(t, layers(t, "", "outside: {write: deny}", "", true, grants("edit(/opt/x)")), out, Allow)
-	wantVerdict(t, layers(t, "", "", "network: {default: allow, allow: [x.org]}", false), connect("x.org", 443), Deny)
+	wantVerdict(t, layers(t, "", "", "network: {default: allow, allow: [x.org]}", false), connect("x.org", 443), Ask)
+	wantVerdict(t, layers(t, "", "", "network: {default: deny}", false), connect("x.org", 443), Deny)
 	wantVerdict(t, layers(t, "", "", "network: {default: allow}", true), connect("x.org", 443), Allow)
 	p := layers(t, "limits: {timeout_ms: 1000}", "limits: {timeout_ms: 5000}\nenv: {drop: [A_KEY]}\nsandbox: require", "limits: {timeout_ms: 500}\nenv: {pass: [A_KEY, B_KEY]}\nsandbox: off", false)
 	if p.Limits().TimeoutMS != 500 || p.Sandbox() != "require" || p.Environment().Passes("A_KEY") || p.Environment().Passes("B_KEY") {

@@ -341,7 +341,7 @@ func (m *matcher) coversHost(a *Access, f *facts) tri {
 		if m.bare {
 			return b2t(a.Tool != "websearch")
 		}
-	case "network":
+	case "net":
 		if a.Tool != commandTool {
 			return no
 		}
@@ -454,7 +454,7 @@ func (m *matcher) permitsHost(a *Access, f *facts) bool {
 		return false
 	}
 	switch {
-	case m.tool == "network" && a.Tool != commandTool, m.tool != "network" && m.tool != a.Tool:
+	case m.tool == "net" && a.Tool != commandTool, m.tool != "net" && m.tool != a.Tool:
 		return false
 	case m.bare:
 		return a.Tool != commandTool

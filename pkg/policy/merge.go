@@ -128,7 +128,7 @@ func (p *Policy) index() {
 			ix.read = append(ix.read, r)
 		case "edit":
 			ix.write = append(ix.write, r)
-		case "fetch", "websearch", "network":
+		case "fetch", "websearch", "net":
 			ix.net = append(ix.net, r)
 		default:
 			ix.addAny(r)

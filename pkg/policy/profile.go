@@ -50,6 +50,8 @@ const (
 	runDangerous
 	setEnv
 	netCommand
+	netPublish
+	netLoopback
 	netPublic
 	netPrivate
 	useTool
@@ -101,7 +103,9 @@ var profileTable = [cells]struct {
 	runUnknown:        {"an unknown or opaque command", [4]mode{allow3, deny, ask, deny}},
 	runDangerous:      {"a dangerous command", [4]mode{ask, deny, ask, deny}},
 	setEnv:            {"an assignment that changes how programs run", [4]mode{allow3, deny, ask, deny}},
-	netCommand:        {"network in a command", [4]mode{deny, deny, allow, deny}},
+	netCommand:        {"network in a command", [4]mode{ask, deny, allow, deny}},
+	netPublish:        {"a command that changes something at a host", [4]mode{ask, deny, ask, ask}},
+	netLoopback:       {"this machine's loopback in a command", [4]mode{allow, allow, allow, allow}},
 	netPublic:         {"fetching from a public host", [4]mode{allow, ask, allow, ask}},
 	netPrivate:        {"fetching from a host that is not public", [4]mode{deny, deny, ask, deny}},
 	useTool:           {"a tool that touches nothing else", [4]mode{allow, allow, allow, allow}},

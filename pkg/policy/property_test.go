@@ -14,7 +14,7 @@ import (
 var rulePool = []string{
 	"bash", "bash(git *)", "bash(git push *)", "bash(git push * --force *)", "bash(* push)", "bash(readonly)", "bash(dangerous)", "bash(sandboxed)", "bash(make ?)",
 	"bash(/usr/bin/git log)", "bash(PATH=*)", "read", "read(src/**)", "read(**/*.go)", "read(.env)", "read(/opt/**)", "edit", "edit(src/*)", "edit(.github/**)", "edit(.npmrc)",
-	"edit(/**)", "grep(src/**)", "fetch", "fetch(domain:example.org)", "fetch(https://example.org/a/**)", "network(example.org)", "websearch", "kill", "*",
+	"edit(/**)", "grep(src/**)", "fetch", "fetch(domain:example.org)", "fetch(https://example.org/a/**)", "net(example.org)", "websearch", "kill", "*",
 }
 
 func accessPool() []Access {
@@ -167,7 +167,7 @@ func TestStrictestWins(t *testing.T) {
 }
 
 func FuzzRule(f *testing.F) {
-	for _, s := range append(rulePool, "bash(a \"b\" 'c d' \\* x*y)", "read({a,b}/**/[x-z]?)", "fetch(*://*.x.org:*/**)", "network([::1]:80)") {
+	for _, s := range append(rulePool, "bash(a \"b\" 'c d' \\* x*y)", "read({a,b}/**/[x-z]?)", "fetch(*://*.x.org:*/**)", "net([::1]:80)") {
 		f.Add(s, "git push --force", "/srv/work/src/a.go")
 	}
 	w := newWorld(sources())

@@ -36,7 +36,7 @@ type rule struct {
 
 // A matcher is a compiled tool(pattern).
 type matcher struct {
-	tool    string // bash, read, edit, fetch, network, *, or any other tool
+	tool    string // bash, read, edit, fetch, net, *, or any other tool
 	bare    bool   // no pattern
 	class   class
 	words   []word
@@ -63,7 +63,7 @@ const (
 
 // ruleTools are the tools that rules always know; others come from the caller.
 func ruleTools() []string {
-	return []string{"bash", "read", "edit", "fetch", "websearch", "network", "*"}
+	return []string{"bash", "read", "edit", "fetch", "websearch", "net", "*"}
 }
 
 var (
@@ -71,7 +71,7 @@ var (
 	errStar     = errors.New("* stands for every tool and takes no pattern")
 	errAssign   = errors.New("an assignment pattern is one word, NAME=VALUE")
 	errTool     = errors.New("unknown tool")
-	errNetworks = errors.New("network needs a host: network(example.org)")
+	errNetworks = errors.New("net needs a host: net(example.org)")
 )
 
 // splitRule cuts "tool(pattern)"; bare tells that there are no parentheses.
@@ -155,7 +155,7 @@ func (w *world) matcher(text string, cover, guard bool) (m matcher, err error) {
 	}
 	m.tool, m.bare = tool, bare
 	if bare {
-		if tool == "network" {
+		if tool == "net" {
 			return m, errNetworks
 		}
 		return m, nil
@@ -168,8 +168,10 @@ func (w *world) matcher(text string, cover, guard bool) (m matcher, err error) {
 		m.path, err = parsePath(pattern, w.root, w.home, cover, fold)
 	case "fetch", "websearch":
 		m.url, err = parseURLGlob(pattern, false)
-	case "network":
-		m.url, err = parseURLGlob(pattern, true)
+	case "net":
+		if m.url = w.preset(pattern); m.url == nil {
+			m.url, err = parseURLGlob(pattern, true)
+		}
 	default:
 		err = w.other(&m, pattern, cover, fold)
 	}

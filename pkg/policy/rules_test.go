@@ -4,6 +4,9 @@ package policy
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -119,7 +122,7 @@ func TestAllowNeverCovers(t *testing.T) {
 	p = policyOf(t, "allow: [bash, 'bash(cat *)']")
 	wantVerdict(t, p, file(Read, "bash", "/srv/other"), Ask) // its files are their own accesses
 	wantVerdict(t, p, file(Write, "bash", "/srv/other"), Deny)
-	wantVerdict(t, p, connect("example.org", 443), Deny)
+	wantVerdict(t, p, connect("example.org", 443), Ask)
 	// Spelled out, or by its class, a dangerous command can be allowed.
 	danger := with(git, func(a *Access) { a.Danger = "rewrites history" })
 	wantVerdict(t, policyOf(t, "", grants("bash(git push)")), danger, Allow)
@@ -360,12 +363,72 @@ func TestCommandNetwork(t *testing.T) {
 	wantVerdict(t, p, connect("a.proxy.example.org", 443), Deny)
 	wantVerdict(t, p, connect("a.cdn.org", 443), Allow)
 	wantVerdict(t, p, connect("localhost", 5432), Allow)
-	wantVerdict(t, p, connect("localhost", 22), Deny)
+	for _, host := range []string{"localhost", "LOCALHOST.", "app.localhost", "127.0.0.1", "127.1", "0x7f.1", "::1", "0.0.0.0"} {
+		wantVerdict(t, p, connect(host, 22), Allow)
+	}
+	wantVerdict(t, p, connect("localhost.example.org", 22), Deny)
+	wantVerdict(t, policyOf(t, "deny: ['net(localhost:22)']"), connect("localhost", 22), Deny)
 	wantVerdict(t, p, connect("x.org", 443), Deny) // fetch rules are about the tool
 	p = policyOf(t, "network: {default: allow, deny: [evil.org]}")
 	wantVerdict(t, p, connect("x.org", 443), Allow)
 	wantVerdict(t, p, connect("evil.org", 443), Deny)
 	wantVerdict(t, p, with(connect("", 0), func(a *Access) { a.Opaque = "dynamic" }), Ask)
+}
+
+// TestPublishing: a host that may be read is not one that may be changed: that takes a
+// rule whose words name the program and what it is to do.
+func TestPublishing(t *testing.T) {
+	push := with(connect("git.example.org", 22), func(a *Access) {
+		a.Publishes, a.Argv, a.Program = true, []string{"git", "push", "origin", "main"}, "/usr/bin/git"
+	})
+	for rules, want := range map[string]Verdict{
+		"": Ask,
+		"network: {allow: [git.example.org, remotes]}":                    Ask,
+		"network: {default: allow}":                                       Ask,
+		"network: {default: deny}":                                        Deny,
+		"allow: ['bash(git push origin *)']":                              Allow,
+		"allow: ['bash(git push *)']":                                     Allow,
+		"allow: ['bash(git push other *)']":                               Ask,
+		"allow: ['bash(git *)', bash, 'bash(*)', 'bash(? push *)', '*']":  Ask,
+		"allow: ['bash(git push *)']\nask: ['net(git.example.org)']":      Ask,
+		"allow: ['bash(git push *)']\nnetwork: {deny: [git.example.org]}": Deny,
+	} {
+		wantVerdict(t, policyOf(t, rules), push, want)
+	}
+	post := with(connect("example.org", 443), func(a *Access) {
+		a.Publishes, a.Argv, a.Program = true, []string{"curl", "-d", "x", "https://example.org"}, "/usr/bin/curl"
+	})
+	wantVerdict(t, policyOf(t, "allow: ['bash(curl *)']"), post, Allow)
+	wantVerdict(t, policyOf(t, "network: {default: allow}"), with(post, func(a *Access) { a.Host = "localhost" }), Allow)
+}
+
+// TestPresets: the registries, and the hosts of the repository's own remotes.
+func TestPresets(t *testing.T) {
+	root := t.TempDir()
+	for name, text := range map[string]string{
+		".git/config":                "[remote \"origin\"]\n\turl = git@git.example.org:a/b.git\n[remote \"up\"]\n\turl = https://up.example.org:8443/b\n[remote \"near\"]\n\turl = ../b\n",
+		".git/worktrees/w/commondir": "../..\n",
+		"w/.git":                     "gitdir: ../.git/worktrees/w\n",
+	} {
+		must(t, os.MkdirAll(filepath.Join(root, filepath.Dir(name)), 0o755))
+		must(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o600))
+	}
+	must(t, os.MkdirAll(filepath.Join(root, "sub/dir"), 0o755))
+	for _, dir := range []string{"", "sub/dir", "w"} {
+		p := policyOf(t, "network: {allow: [packages, remotes]}", func(s *Sources) { s.Root = filepath.ToSlash(filepath.Join(root, dir)) })
+		wantVerdict(t, p, connect("git.example.org", 22), Allow)
+		wantVerdict(t, p, with(connect("git.example.org", 0), func(a *Access) { a.Scheme = "ssh" }), Allow)
+		wantVerdict(t, p, connect("up.example.org", 8443), Allow)
+		wantVerdict(t, p, connect("up.example.org", 443), Ask)
+		wantVerdict(t, p, connect("registry.npmjs.org", 443), Allow)
+		wantVerdict(t, p, connect("github.com", 443), Ask)
+		allowed, _ := p.Hosts()
+		for _, host := range []string{"git.example.org", "up.example.org:8443", "pypi.org"} {
+			if !slices.Contains(allowed, host) {
+				t.Errorf("%s: the wall is not told of %s: %q", dir, host, allowed)
+			}
+		}
+	}
 }
 
 func TestAssignments(t *testing.T) {

@@ -231,7 +231,7 @@ func TestSuggest(t *testing.T) {
 	p = policyOf(t, "profile: readonly")
 	suggest("fetch(https://x.org/a/b) | fetch(domain:x.org)", get("https://x.org/a/b"))
 	suggest("fetch(http://x.org:8080/) | fetch(domain:x.org:8080)", get("http://x.org:8080/"))
-	suggest("network(x.org:22)", connect("x.org", 22))
+	suggest("net(x.org:22)", connect("x.org", 22))
 
 	p = policyOf(t, "ask: ['bash(git push *)']")
 	o := p.DecideAll([]Access{run("git push a"), read("/opt/a"), read("b")})

@@ -24,8 +24,19 @@ func (p *Policy) Always(accesses []Access) []string {
 	return p.suggest(accesses, ruleSpec{list: Allow, layer: User})
 }
 
+// Narrowest returns those of the suggestions that let the call pass together:
+// for each access that is not allowed the narrowest one.
+func (p *Policy) Narrowest(accesses []Access) []string {
+	exact, _ := p.suggestions(accesses, ruleSpec{list: Allow, layer: CommandLine, grant: true})
+	return exact
+}
+
 func (p *Policy) suggest(accesses []Access, as ruleSpec) []string {
-	var exact, wide []string
+	exact, wide := p.suggestions(accesses, as)
+	return unique(append(exact, wide...))
+}
+
+func (p *Policy) suggestions(accesses []Access, as ruleSpec) (exact, wide []string) {
 	for i := range accesses {
 		a := &accesses[i]
 		if p.Decide(a).Verdict == Allow {
@@ -33,12 +44,12 @@ func (p *Policy) suggest(accesses []Access, as ruleSpec) []string {
 		}
 		rules := p.suggestOne(a, as)
 		if len(rules) == 0 {
-			return nil
+			return nil, nil
 		}
 		exact = append(exact, rules[0])
 		wide = append(wide, rules[1:]...)
 	}
-	return unique(append(exact, wide...))
+	return unique(exact), wide
 }
 
 func unique(list []string) (out []string) {
@@ -65,7 +76,7 @@ func (p *Policy) suggestOne(a *Access, as ruleSpec) (rules []string) {
 	case Write:
 		candidates = []string{"edit(" + p.shortPath(a) + ")"}
 	case Net:
-		candidates = suggestHost(a)
+		candidates = p.suggestNet(a)
 	case Tool:
 		candidates = []string{a.Tool}
 	}
@@ -128,6 +139,24 @@ func (p *Policy) shortPath(a *Access) string {
 	return name
 }
 
+// suggestNet returns rules for a host; for what publishes there, rules that name
+// the command.
+func (p *Policy) suggestNet(a *Access) []string {
+	if a.Publishes && a.Tool == commandTool {
+		return p.suggestProgram(&Access{Kind: Exec, Tool: commandTool, Argv: a.Argv, Dynamic: a.Dynamic, Program: a.Program})
+	}
+	list := suggestHost(a)
+	if packages := p.preset("packages"); a.Tool == commandTool && packages.matchHost(parseHostOnly(a)) {
+		list = append(list, "net(packages)")
+	}
+	return list
+}
+
+func parseHostOnly(a *Access) string {
+	t := parseTarget(a)
+	return t.host.name
+}
+
 func suggestHost(a *Access) []string {
 	t := parseTarget(a)
 	if t.bad != "" || t.host.name == "" {
@@ -143,7 +172,7 @@ func suggestHost(a *Access) []string {
 	}
 	switch {
 	case a.Tool == commandTool:
-		return []string{"network(" + host + port + ")"}
+		return []string{"net(" + host + port + ")"}
 	case a.Tool == "websearch":
 		return []string{"websearch"}
 	case t.url && !t.strange:
@@ -198,7 +227,7 @@ func permission(a *Access) string {
 		return "edit"
 	case Net:
 		if a.Tool == commandTool {
-			return "network"
+			return "net"
 		}
 	}
 	return a.Tool

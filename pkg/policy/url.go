@@ -3,11 +3,12 @@ package policy
 import (
 	"errors"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// A urlGlob is a compiled fetch or network pattern.
+// A urlGlob is a compiled fetch or net pattern.
 type urlGlob struct {
 	scheme  string // "" for any
 	host    string // normalised; lower case
@@ -19,6 +20,7 @@ type urlGlob struct {
 	path    string // glob; "" for everything on the host
 	paths   []alternative
 	below   []alternative // what lies below path, too
+	preset  []*urlGlob    // any of these, instead of all that
 }
 
 var (
@@ -163,6 +165,9 @@ func sameHost(a, b string) bool {
 	return ok && ok2 && x.name == y.name
 }
 
+// usualPorts are those of a host for which none is named: of ssh, the web and git.
+func usualPorts() []int { return []int{22, 80, 443, 9418} }
+
 func schemePort(scheme string) int {
 	switch scheme {
 	case "http", "ws":
@@ -208,6 +213,9 @@ func cleanURLPath(escaped string) (clean string, strange bool) {
 // match reports whether the pattern covers the target; cover is for deny and
 // ask, where every doubt counts as a match.
 func (u *urlGlob) match(t *target, cover bool) bool {
+	if u.preset != nil {
+		return slices.ContainsFunc(u.preset, func(one *urlGlob) bool { return one.match(t, cover) })
+	}
 	if !u.matchHost(t.host.name) {
 		return false
 	}
@@ -231,6 +239,9 @@ func (u *urlGlob) matchScheme(scheme string) bool {
 }
 
 func (u *urlGlob) matchHost(name string) bool {
+	if u.preset != nil {
+		return slices.ContainsFunc(u.preset, func(one *urlGlob) bool { return one.matchHost(name) })
+	}
 	if u.exact {
 		return u.host == name || u.domain && strings.HasSuffix(name, u.host) && strings.HasSuffix(name[:len(name)-len(u.host)], ".")
 	}
@@ -244,5 +255,5 @@ func (u *urlGlob) matchPort(t *target) bool {
 	case u.port != 0:
 		return u.port == t.port
 	}
-	return !t.explicit || t.scheme == "" && (t.port == 80 || t.port == 443)
+	return !t.explicit || t.scheme == "" && slices.Contains(usualPorts(), t.port)
 }

@@ -162,6 +162,9 @@ func Subject(a *Access) string {
 	case Read, Write:
 		return visible(orElse(orElse(a.Path, a.Named), a.Source))
 	case Net:
+		if a.Publishes {
+			return visible(netSubject(a)) + " (publishing)"
+		}
 		return visible(netSubject(a))
 	case Env:
 		return visible(a.Name + "=" + a.Value)

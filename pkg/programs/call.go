@@ -51,6 +51,8 @@ type Call struct {
 	Quiet  bool    // its dynamic words need not be judged as options
 	Shell  Shell   // what it stands in
 	Memo   *Memo   // shared by the calls of one analysis
+
+	publishes bool // it changes something at the hosts that it reaches
 }
 
 // A Memo keeps what readers need more than once in an analysis.
@@ -121,6 +123,7 @@ type File struct {
 type Net struct {
 	Source, Opaque, URL, Scheme, Host string
 	Port                              int
+	Publishes                         bool // it changes something there
 }
 
 // A Path is a file as the machine has it.

@@ -77,6 +77,7 @@ func (c *Call) gitEffects(g *gitCommand, cfg repository) {
 		return
 	}
 	if g.does&gitNet != 0 && g.name != "clone" {
+		c.publishes = g.name == "push" && !c.has("dry-run")
 		c.gitRemote(cfg)
 	}
 }
@@ -159,7 +160,7 @@ func (c *Call) gitClone() {
 // gitURL lists the host or directory of a remote.
 func (c *Call) gitURL(x Word) {
 	s := x.Text
-	a := Net{Source: s, URL: s}
+	a := Net{Source: s, URL: s, Publishes: c.publishes}
 	switch {
 	case x.Dynamic:
 		a.Opaque = "the host is not known before it runs"
@@ -199,22 +200,26 @@ func (c *Call) gitURL(x Word) {
 // gitRemote lists the hosts that push, pull and fetch reach.
 func (c *Call) gitRemote(cfg repository) {
 	name := Word{Text: "origin"}
-	if len(c.Args) > 0 {
+	every := !c.publishes && c.has("all", "multiple")
+	if len(c.Args) > 0 && !every {
 		name = c.Args[0]
 	}
-	if !name.Dynamic {
-		for _, r := range cfg.remotes {
-			if r.name == name.Text {
-				c.gitURL(Word{Text: r.url})
-				return
-			}
-		}
-		if strings.ContainsAny(name.Text, ":/") {
-			c.gitURL(name)
-			return
+	some := slices.ContainsFunc(cfg.remotes, func(r gitRemote) bool { return r.name == name.Text })
+	every = every || len(c.Args) == 0 && !some
+	found := false
+	for _, r := range cfg.remotes {
+		if !name.Dynamic && (every || r.name == name.Text) {
+			c.gitURL(Word{Text: r.url})
+			found = true
 		}
 	}
-	c.Shell.Net(Net{Source: "git", Opaque: "the host of the remote is not known"})
+	switch {
+	case found:
+	case !name.Dynamic && strings.ContainsAny(name.Text, ":/"):
+		c.gitURL(name)
+	default:
+		c.Shell.Net(Net{Source: "git", Opaque: "the host of the remote is not known", Publishes: c.publishes})
+	}
 }
 
 // gitConfig judges git config: reading is harmless, setting may plant what

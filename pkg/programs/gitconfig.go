@@ -158,6 +158,22 @@ func (c *Call) readConfig(cfg *repository, git string) string {
 		}
 		return "the repository cannot be looked at"
 	}
+	cfg.settings(b)
+	return ""
+}
+
+// RemoteURLs lists the addresses of remotes in a repository's config file.
+func RemoteURLs(config []byte) (urls []string) {
+	var cfg repository
+	cfg.settings(config)
+	for _, r := range cfg.remotes {
+		urls = append(urls, r.url)
+	}
+	return urls
+}
+
+// settings reads a config file.
+func (cfg *repository) settings(b []byte) {
 	section := ""
 	for line := range strings.Lines(strings.ReplaceAll(string(b), "\\\n", "")) {
 		line = strings.TrimSpace(line)
@@ -172,7 +188,6 @@ func (c *Call) readConfig(cfg *repository, git string) string {
 		key, val, _ := strings.Cut(line, "=")
 		cfg.setting(section, strings.ToLower(strings.TrimSpace(key)), strings.Trim(strings.TrimSpace(val), `"`))
 	}
-	return ""
 }
 
 // sectionName gives a section as it stands in a key: remote "a" is remote.a.

@@ -3,6 +3,7 @@ package programs
 import (
 	"cmp"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -13,7 +14,7 @@ func (c *Call) host(x Word) {
 	if strings.HasPrefix(s, "-") || strings.HasPrefix(s, "+") {
 		return
 	}
-	a := Net{Source: s}
+	a := Net{Source: s, Publishes: c.publishes || Has("nc ncat netcat telnet ftp lftp mosh socat autossh", c.Known)}
 	c.lower(Known)
 	if x.Dynamic {
 		a.Opaque = "the host is not known before it runs"
@@ -60,12 +61,48 @@ func (c *Call) fetch() {
 			}
 		}
 	}
+	c.publishes = c.uploads()
 	for _, x := range c.Args {
 		c.address(x)
 		if !x.Dynamic && (c.Name == "wget" && !named && !c.has("spider") || c.has("remote-name") || c.Name == "aria2c" && !named) {
 			c.downloaded(x.Text)
 		}
 	}
+}
+
+// uploads reports whether a call of curl or wget sends more than a question.
+func (c *Call) uploads() bool {
+	for _, name := range []string{"request", "method"} {
+		if x, ok := c.optionValue(name); ok {
+			return x.Dynamic || !Has("GET HEAD OPTIONS TRACE", strings.ToUpper(x.Text))
+		}
+	}
+	if c.has("get") && c.Name == "curl" {
+		return c.has("upload-file", "form", "form-string", "quote")
+	}
+	return c.has("data", "data-ascii", "data-binary", "data-raw", "data-urlencode", "json", "form", "form-string", "upload-file", "quote", "post-data", "post-file", "body-data", "body-file")
+}
+
+// httpie reads http, https and xh: a method, an address, and what is sent.
+func (c *Call) httpie() {
+	words := c.bare()
+	if len(words) > 0 && !words[0].Dynamic && words[0].Text != "" && strings.Trim(words[0].Text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
+		c.publishes = !Has("GET HEAD OPTIONS", words[0].Text)
+		words = words[1:]
+	} else {
+		c.publishes = len(words) > 1 && slices.ContainsFunc(words[1:], func(x Word) bool {
+			name, _, sent := strings.Cut(x.Text, "=")
+			return x.Dynamic || sent && !strings.HasSuffix(name, "=") && !strings.Contains(x.Text, "==") || strings.Contains(x.Text, "@")
+		})
+	}
+	if len(words) == 0 {
+		return
+	}
+	if x := words[0]; strings.HasPrefix(x.Text, ":") { // the own machine's, as :3000/path
+		x.Text, x.Lead = "localhost"+strings.TrimSuffix(x.Text, ":"), "localhost"+x.Lead
+		words[0] = x
+	}
+	c.address(words[0])
 }
 
 // downloaded lists the file that an address is saved as.
@@ -95,9 +132,17 @@ func (c *Call) downloaded(address string) {
 // address lists what one URL reaches.
 func (c *Call) address(x Word) {
 	s := x.Text
-	a := Net{Source: Cut(s), URL: s}
+	a := Net{Source: Cut(s), Publishes: c.publishes}
 	if x.Dynamic {
 		a.Opaque = "the address is not known before it runs"
+		host, after, ok := strings.Cut(strings.TrimPrefix(x.Lead, "http://"), "/")
+		if name, _, more := strings.Cut(host, ":"); (ok || more) && Has("localhost 127.0.0.1", name) {
+			// What follows the slash is no part of the address; in place of a port may be
+			// another host.
+			if a.Host = name; ok && !x.Multi && !strings.HasPrefix(after, "/") {
+				a.Opaque = ""
+			}
+		}
 		c.Shell.Net(a)
 		return
 	}
@@ -119,7 +164,7 @@ func (c *Call) address(x Word) {
 		c.Shell.Net(a)
 		return
 	}
-	a.Scheme, a.Host = strings.ToLower(u.Scheme), u.Hostname()
+	a.Scheme, a.Host, a.URL = strings.ToLower(u.Scheme), u.Hostname(), s
 	a.Port, _ = strconv.Atoi(u.Port())
 	c.Shell.Net(a)
 }
@@ -128,6 +173,7 @@ func (c *Call) address(x Word) {
 // judged.
 func (c *Call) remote() {
 	c.parse()
+	c.publishes = c.Name == "ssh" || c.Name == "sftp" || len(c.Args) > 0 && far(c.Args[len(c.Args)-1])
 	for _, o := range c.Given {
 		if c.Name != "rsync" && hasName(o.Names, "o") && o.HasValue {
 			c.sshOption(o.Value)
@@ -157,10 +203,9 @@ func (c *Call) remote() {
 	}
 	n := len(c.Args)
 	for i, x := range c.Args {
-		host, _, far := strings.Cut(x.Text, ":")
-		far = far && !strings.Contains(host, "/")
 		switch {
-		case far:
+		case far(x):
+			host, _, _ := strings.Cut(x.Text, ":")
 			c.sshHost(Word{Text: host, Dynamic: x.Dynamic})
 		case i == n-1 && n > 1:
 			c.written(c.Args[:n-1], x, n > 2 || strings.HasSuffix(x.Text, "/"), c.Name == "rsync" || c.has("r"))
@@ -171,6 +216,12 @@ func (c *Call) remote() {
 			c.does(ReadTree, x)
 		}
 	}
+}
+
+// far reports whether an operand of scp or rsync lies on another host.
+func far(x Word) bool {
+	host, _, ok := strings.Cut(x.Text, ":")
+	return ok && !strings.Contains(host, "/")
 }
 
 func (c *Call) sshHost(x Word) {

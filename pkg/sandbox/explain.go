@@ -129,7 +129,7 @@ func (c *Config) explainHost(rest string) (Denial, bool) {
 	if err != nil || name == "localhost" {
 		return Denial{}, false
 	}
-	return Denial{Kind: DeniedHost, Path: name, Why: "the network is closed to commands", Allow: "network: {allow: [" + name + "]}"}, true
+	return Denial{Kind: DeniedHost, Path: name, Why: "the network is closed to commands", Allow: netRule(name, "")}, true
 }
 
 // explainFile looks for the path that a message is about: quoted, or before

@@ -40,7 +40,8 @@ const (
 type hostRule struct {
 	name string // lower case; with a leading dot what ends in it, "." for every one
 	addr netip.Addr
-	port uint16 // 0 for those of the web
+	port uint16 // 0 for the usual ones
+	any  bool   // every port
 }
 
 // parseHost reads one of Config.Hosts.
@@ -49,7 +50,7 @@ func parseHost(s string) (r hostRule, err error) {
 	if h, p, err := net.SplitHostPort(s); err == nil {
 		host, port = h, p
 	}
-	if port != "" {
+	if r.any = port == "*"; port != "" && !r.any {
 		n, err := strconv.ParseUint(port, 10, 16)
 		if err != nil || n == 0 {
 			return r, fmt.Errorf("host %q: its port is no number from 1 to 65535", s)
@@ -104,7 +105,7 @@ func (p *proxy) allows(host string, port uint16) (ok, explicit bool) {
 	addr, err := netip.ParseAddr(host)
 	isAddr := err == nil
 	for _, r := range p.hosts {
-		if r.port != port && (r.port != 0 || port != 80 && port != 443) {
+		if !r.reaches(port) {
 			continue
 		}
 		switch {
@@ -119,6 +120,12 @@ func (p *proxy) allows(host string, port uint16) (ok, explicit bool) {
 		}
 	}
 	return false, false
+}
+
+// reaches reports whether the rule is about the port: without one, about those of
+// ssh, the web and git.
+func (r hostRule) reaches(port uint16) bool {
+	return r.any || r.port == port || r.port == 0 && (port == 22 || port == 80 || port == 443 || port == 9418)
 }
 
 // means reports whether the rule is about the name host.
@@ -289,8 +296,19 @@ func (p *proxy) open(target string) (net.Conn, int, error) {
 }
 
 func (p *proxy) refuse(target string) {
-	host, _, _ := net.SplitHostPort(target)
-	p.log.deny(&Denial{Kind: DeniedHost, Path: target, Why: "the policy does not let commands reach this host", Allow: "network: {allow: [" + host + "]}"})
+	host, number, _ := net.SplitHostPort(target)
+	p.log.deny(&Denial{Kind: DeniedHost, Path: target, Why: "the policy does not let commands reach this host", Allow: netRule(host, number)})
+}
+
+// netRule is the rule of a policy that allows a host.
+func netRule(host, port string) string {
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err == nil && !(hostRule{}).reaches(uint16(n)) {
+		host += ":" + port
+	}
+	return "net(" + host + ")"
 }
 
 // publicOnly refuses to connect to what is not on the public Internet,

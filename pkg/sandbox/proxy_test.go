@@ -15,12 +15,12 @@ import (
 )
 
 func TestHosts(t *testing.T) {
-	p, err := newProxy([]string{"Example.org", "*.test", "*.sub.example.net:8443", "192.0.2.7", "[2001:db8::1]:8080", "10.0.0.1:22"}, nil, &reportLog{})
+	p, err := newProxy([]string{"Example.org", "*.test", "*.sub.example.net:8443", "192.0.2.7", "[2001:db8::1]:8080", "10.0.0.1:22", "every.org:*"}, nil, &reportLog{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for target, want := range map[string]bool{
-		"example.org:443": true, "example.org:80": true, "example.org:22": false, "www.example.org:443": false, "notexample.org:443": false,
+		"example.org:443": true, "example.org:80": true, "example.org:22": true, "example.org:25": false, "every.org:25": true, "www.example.org:443": false, "notexample.org:443": false,
 		"a.test:443": true, "a.b.test:80": true, "test:443": false, "atest:443": false,
 		"x.sub.example.net:8443": true, "x.sub.example.net:443": false,
 		"192.0.2.7:443": true, "192.0.2.8:443": false, "::ffff:192.0.2.7:443": true, "2001:db8::1:8080": true, "10.0.0.1:22": true, "10.0.0.1:443": false,

@@ -88,7 +88,7 @@ type Config struct {
 	Private   []string // our own state, which changes while the command runs; best in ReadOnly and Hidden too
 
 	Network Network
-	Hosts   []string // for Network Hosts: name, *.name for what lies below name, * for every name, or address, with :port or for the ports 80 and 443
+	Hosts   []string // for Network Hosts: name, *.name for what lies below name, * for every name, or address, with :port, :* for all, or for the usual ones: 22, 80, 443, 9418
 	Refused []string // in the same form: what a *.name in Hosts does not mean; without a port for all of them
 
 	Limits Limits // what the command may use

@@ -291,6 +291,7 @@ func (w *walker) program(c *call) {
 	if !versionOnly(c) {
 		c.Outgrown()
 		c.Hazards()
+		c.Reaches()
 	}
 	a = &w.out.Accesses[c.index]
 	if !trusted {

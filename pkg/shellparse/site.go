@@ -58,12 +58,26 @@ func (s site) WorksIn(dir word) {
 	}
 }
 
-// Net lists a host.
+// Net lists a host; a second time where it is changed, which a rule for the command
+// has to name.
 func (s site) Net(n programs.Net) {
-	s.w.emit(policy.Access{
+	cause := &s.w.out.Accesses[s.c.index]
+	a := policy.Access{
 		Kind: policy.Net, Parent: s.c.index + 1,
 		Source: n.Source, Opaque: n.Opaque, URL: n.URL, Scheme: n.Scheme, Host: n.Host, Port: n.Port,
-	})
+	}
+	if slices.ContainsFunc(s.w.out.Accesses[s.c.index:], func(o policy.Access) bool {
+		return o.Kind == policy.Net && o.Parent == a.Parent && o.Host == a.Host && o.Port == a.Port && a.Host != "" && !o.Publishes && !n.Publishes
+	}) {
+		return // an option has named it
+	}
+	argv, dynamic, program := cause.Argv, cause.Dynamic, cause.Program
+	s.w.emit(a)
+	if n.Publishes {
+		a.Publishes, a.Opaque = true, ""
+		a.Argv, a.Dynamic, a.Program = argv, dynamic, program
+		s.w.emit(a)
+	}
 }
 
 // Run judges the program that the call starts.
@@ -158,6 +172,9 @@ func (s site) ReadFile(name string) ([]byte, error) {
 
 // Getenv gives a variable of the environment.
 func (s site) Getenv(name string) (string, bool) {
+	if v, ok := s.w.st.find(name); ok && v.known {
+		return v.first(), true
+	}
 	if s.w.world.Getenv == nil {
 		return "", false
 	}

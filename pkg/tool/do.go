@@ -253,7 +253,7 @@ func (env *Env) denied(out *policy.Outcome) error {
 	case d.Reason != "":
 		_ = e.WithHint("%s", d.Reason)
 	case out.By >= 0 && d.Default && out.Accesses[out.By].Kind == policy.Net && out.Accesses[out.By].Host != "":
-		_ = e.WithHint("network: {allow: [%s]} in the policy would allow it; that is for whoever may decide", out.Accesses[out.By].Host)
+		_ = e.WithHint("--allow %q would allow it; that is for whoever may decide", "net("+out.Accesses[out.By].Address()+")")
 	}
 	return e
 }
@@ -296,8 +296,11 @@ func (env *Env) approvalRequired(in *Invocation, id string, out *policy.Outcome,
 		With(env.details(id, in.about(env), out)).
 		Suggest(env.Policy.Suggest(out.Accesses)...)
 	grant := ""
-	if rules := env.Policy.Suggest(out.Accesses); len(rules) > 0 {
-		grant = fmt.Sprintf("repeat it with --allow %q; or ", rules[0])
+	for _, rule := range env.Policy.Narrowest(out.Accesses) {
+		grant += fmt.Sprintf(" --allow %q", rule)
+	}
+	if grant != "" {
+		grant = "repeat it with" + grant + "; or "
 	}
 	return e.WithHint("nothing was run. Whoever may decide can %srun agentkit policy approve %s, after which the same call passes once", grant, id)
 }

@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -78,7 +76,7 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions)
 	}
 	cfg.Limits = sandboxLimits(env.Policy.Limits())
 	cfg.Hosts, cfg.Refused = env.Policy.Hosts()
-	if len(cfg.Hosts) > 0 {
+	if len(cfg.Hosts) > 0 || env.Policy.AsksHosts() {
 		cfg.Network = sandbox.Hosts
 	}
 	for i := range needs {
@@ -227,15 +225,11 @@ func extend(cfg *sandbox.Config, a *policy.Access, root string) {
 		cfg.ReadWrite = append(cfg.ReadWrite, target)
 	case a.Kind == policy.Read && a.Path != "":
 		cfg.Hidden = slices.DeleteFunc(cfg.Hidden, func(p string) bool { return safefile.Below(p, a.Path) })
-	case a.Kind == policy.Net && a.Host != "":
+	case a.Address() != "":
 		if cfg.Network == sandbox.Loopback {
 			cfg.Network = sandbox.Hosts
 		}
-		host := a.Host
-		if a.Port > 0 {
-			host = net.JoinHostPort(strings.Trim(host, "[]"), strconv.Itoa(a.Port))
-		}
-		cfg.Hosts = append(cfg.Hosts, host)
+		cfg.Hosts = append(cfg.Hosts, a.Address())
 	}
 }
 

@@ -50,7 +50,7 @@ func (m *sandboxMeta) notes() []string {
 			text += " (" + d.Rule + ")"
 		}
 		if d.Allow != "" {
-			text += "; " + d.Allow + " would allow it"
+			text += "; " + allowing(d.Allow) + " would allow it"
 		}
 		list = append(list, text+"]")
 	}
@@ -61,6 +61,14 @@ func (m *sandboxMeta) notes() []string {
 		list = append(list, fmt.Sprintf("[%s is protected, and was %s: it is again as it was]", tool.VisibleName(q.Path), q.Action))
 	}
 	return list
+}
+
+// allowing says where a rule or setting goes that would allow something.
+func allowing(rule string) string {
+	if strings.HasSuffix(rule, ")") {
+		return fmt.Sprintf("--allow %q", rule)
+	}
+	return rule + " in the policy"
 }
 
 // jobSandbox is sandboxOf for a job that may have ended: then what is protected is put

@@ -1,0 +1,318 @@
+package programs
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// A reach is a way to call a program that needs the network, although no word of
+// the call need name a host.
+type reach struct {
+	names     string // the programs
+	sub       string // the first operand is one of these; "-" for none at all, "" for any
+	arg       string // one of the words is one of these, or holds a version; "" for any
+	without   string // none of these options is given
+	hosts     string // what it reaches; "" for nothing
+	from      string // options and variables that name another address than the first host
+	publishes bool   // it changes something there
+}
+
+// The hosts of registries.
+const (
+	npmHosts    = "registry.npmjs.org"
+	pypiHosts   = "pypi.org files.pythonhosted.org"
+	crateHosts  = "index.crates.io static.crates.io crates.io"
+	gemHosts    = "rubygems.org index.rubygems.org"
+	phpHosts    = "repo.packagist.org packagist.org api.github.com codeload.github.com"
+	debianHosts = "deb.debian.org security.debian.org archive.ubuntu.com security.ubuntu.com ports.ubuntu.com"
+	goHosts     = "proxy.golang.org sum.golang.org"
+	brewHosts   = "formulae.brew.sh ghcr.io github.com raw.githubusercontent.com"
+	condaHosts  = "conda.anaconda.org repo.anaconda.com"
+	dockerHosts = "registry-1.docker.io auth.docker.io production.cloudflare.docker.com"
+	mavenHosts  = "repo.maven.apache.org repo1.maven.org plugins.gradle.org services.gradle.org downloads.gradle.org"
+	otherHosts  = "static.rust-lang.org deno.land jsr.io npm.jsr.io registry.yarnpkg.com nodejs.org hex.pm repo.hex.pm builds.hex.pm hackage.haskell.org api.nuget.org pub.dev luarocks.org " +
+		"cpan.metacpan.org www.cpan.org opam.ocaml.org dl-cdn.alpinelinux.org mirrors.fedoraproject.org dl.fedoraproject.org index.rubygems.org storage.googleapis.com dl.google.com golang.org cache.nixos.org"
+)
+
+// PackageHosts lists the registries of languages and distributions.
+func PackageHosts() []string {
+	all := strings.Fields(strings.Join([]string{npmHosts, pypiHosts, crateHosts, gemHosts, phpHosts, debianHosts, goHosts, brewHosts, condaHosts, dockerHosts, mavenHosts, otherHosts}, " "))
+	all = slices.DeleteFunc(all, func(h string) bool { // anybody keeps anything there
+		return h == "github.com" || h == "raw.githubusercontent.com" || h == "api.github.com" || h == "codeload.github.com" || h == "storage.googleapis.com"
+	})
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// reaches lists them; of one program's the first that matches counts.
+var reaches = [...]reach{
+	{names: "npm pnpm yarn bun npx bunx", without: "offline"}, // matched by its option alone, see reaching
+	{names: "npm", sub: "publish publ publi publis unpublish deprecate undeprecate owner author access dist-tag dist-tags token team org star unstar login adduser add-user logout", hosts: npmHosts, from: "--registry npm_config_registry", publishes: true},
+	{names: "npm", sub: "install i in ins inst insta instal isnt isnta isntal add ci clean-install ic install-clean install-test it cit update up upgrade udpate audit outdated view info show v search s se find dedupe ddp ping whoami stars create", hosts: npmHosts, from: "--registry npm_config_registry"},
+	{names: "pnpm", sub: "publish unpublish deprecate owner access dist-tag login logout", hosts: npmHosts, from: "--registry npm_config_registry", publishes: true},
+	{names: "pnpm", sub: "install i add update up upgrade outdated audit dlx create fetch import view info", hosts: npmHosts, from: "--registry npm_config_registry"},
+	{names: "yarn", sub: "npm", arg: "publish tag login logout", hosts: "registry.yarnpkg.com registry.npmjs.org", publishes: true},
+	{names: "yarn", sub: "publish owner tag login logout", hosts: "registry.yarnpkg.com registry.npmjs.org", publishes: true},
+	{names: "yarn", sub: "- install add upgrade up upgrade-interactive outdated audit info dlx create global npm", hosts: "registry.yarnpkg.com registry.npmjs.org", from: "--registry"},
+	{names: "bun", sub: "publish", hosts: npmHosts, from: "--registry", publishes: true},
+	{names: "bun", sub: "install i add a update upgrade outdated x create c", hosts: npmHosts, from: "--registry"},
+	{names: "bunx", hosts: npmHosts},
+	{names: "pip pip3", sub: "install download wheel index search", without: "no-index", hosts: pypiHosts, from: "-i --index-url PIP_INDEX_URL"},
+	{names: "pip pip3", sub: "list", arg: "-o --outdated -u --uptodate", hosts: pypiHosts, from: "-i --index-url PIP_INDEX_URL"},
+	{names: "pipx", sub: "install inject upgrade upgrade-all run reinstall", hosts: pypiHosts, from: "--index-url PIP_INDEX_URL"},
+	{names: "uv", sub: "publish", hosts: "upload.pypi.org", from: "--publish-url", publishes: true},
+	{names: "uv", sub: "add sync lock pip tool", arg: "add sync lock install compile upgrade", without: "offline", hosts: pypiHosts, from: "--index-url --default-index -i UV_INDEX_URL UV_DEFAULT_INDEX"},
+	{names: "uv", sub: "python", arg: "install upgrade", without: "offline", hosts: "github.com objects.githubusercontent.com"},
+	{names: "poetry hatch flit pdm rye maturin", sub: "publish", hosts: "upload.pypi.org", publishes: true},
+	{names: "poetry pipenv pdm rye", sub: "install add update upgrade lock sync", hosts: pypiHosts},
+	{names: "twine", sub: "upload", hosts: "upload.pypi.org", from: "--repository-url TWINE_REPOSITORY_URL", publishes: true},
+	{names: "conda mamba micromamba", sub: "install create update upgrade search", without: "offline", hosts: condaHosts},
+	{names: "cargo", sub: "publish yank owner login logout", hosts: "crates.io", publishes: true},
+	{names: "cargo", sub: "install update search add fetch binstall info", without: "offline", hosts: crateHosts},
+	{names: "rustup", sub: "update install toolchain target component self", arg: "update install add upgrade", hosts: "static.rust-lang.org"},
+	{names: "go", sub: "get", hosts: goHosts, from: "GOPROXY"},
+	{names: "go", sub: "install run", arg: "@", hosts: goHosts, from: "GOPROXY"},
+	{names: "go", sub: "mod work", arg: "tidy download sync", hosts: goHosts, from: "GOPROXY"},
+	{names: "go", sub: "list", arg: "-u -versions", hosts: goHosts, from: "GOPROXY"},
+	{names: "gem", sub: "push yank owner signin", hosts: "rubygems.org", publishes: true},
+	{names: "gem", sub: "install i update search outdated fetch", without: "local l", hosts: gemHosts, from: "-s --source"},
+	{names: "bundle bundler", sub: "- install update outdated add lock", without: "local", hosts: gemHosts},
+	{names: "composer", sub: "install i update u upgrade require r create-project outdated audit global search", hosts: phpHosts},
+	{names: "apt apt-get aptitude", sub: "update install upgrade dist-upgrade full-upgrade source download build-dep changelog", hosts: debianHosts},
+	{names: "apk", sub: "add update upgrade fetch", without: "no-network", hosts: "dl-cdn.alpinelinux.org"},
+	{names: "yum dnf microdnf", sub: "install update upgrade search info makecache check-update download", hosts: "mirrors.fedoraproject.org dl.fedoraproject.org"},
+	{names: "brew", sub: "install reinstall update upgrade info search outdated fetch tap bundle home audit livecheck", hosts: brewHosts},
+	{names: "docker podman nerdctl", sub: "push", hosts: dockerHosts, publishes: true},
+	{names: "docker podman nerdctl", sub: "pull login search", hosts: dockerHosts},
+	{names: "mvn", sub: "deploy release:perform", hosts: "repo.maven.apache.org", publishes: true},
+	{names: "mvn", sub: "dependency:resolve dependency:go-offline dependency:get dependency:resolve-plugins versions:display-dependency-updates", without: "o offline", hosts: "repo.maven.apache.org"},
+	{names: "mix", sub: "hex.publish", hosts: "hex.pm", publishes: true},
+	{names: "mix", sub: "deps.get deps.update hex.info hex.outdated archive.install local.hex", hosts: "hex.pm repo.hex.pm builds.hex.pm"},
+	{names: "cabal", sub: "upload", hosts: "hackage.haskell.org", publishes: true},
+	{names: "cabal", sub: "update install get fetch", without: "offline", hosts: "hackage.haskell.org"},
+	{names: "dotnet", sub: "nuget", arg: "push delete", hosts: "api.nuget.org", publishes: true},
+	{names: "dotnet", sub: "restore add tool workload", hosts: "api.nuget.org"},
+	{names: "dart flutter", sub: "pub", arg: "publish", hosts: "pub.dev", publishes: true},
+	{names: "dart flutter", sub: "pub", arg: "get add upgrade outdated", without: "offline", hosts: "pub.dev"},
+	{names: "luarocks", sub: "upload", hosts: "luarocks.org", publishes: true},
+	{names: "luarocks", sub: "install search download", hosts: "luarocks.org"},
+	{names: "cpan cpanm", hosts: "cpan.metacpan.org www.cpan.org"},
+	{names: "opam", sub: "install update upgrade init", hosts: "opam.ocaml.org"},
+	{names: "helm", sub: "push", hosts: "registry-1.docker.io", publishes: true},
+	{names: "terraform tofu", sub: "init get providers", hosts: "registry.terraform.io registry.opentofu.org releases.hashicorp.com"},
+	{names: "hf huggingface-cli", sub: "upload upload-large-folder repo", hosts: "huggingface.co", publishes: true},
+	{names: "hf huggingface-cli", sub: "download", hosts: "huggingface.co"},
+	{names: "vercel", hosts: "api.vercel.com", publishes: true},
+	{names: "netlify", sub: "deploy", hosts: "api.netlify.com", publishes: true},
+	{names: "wrangler", sub: "deploy publish", hosts: "api.cloudflare.com", publishes: true},
+	{names: "fly flyctl", sub: "deploy launch", hosts: "api.fly.io api.machines.dev", publishes: true},
+	{names: "firebase", sub: "deploy", hosts: "firebase.googleapis.com", publishes: true},
+	{names: "pre-commit", sub: "autoupdate install-hooks", hosts: "github.com pypi.org files.pythonhosted.org"},
+}
+
+// Reaches lists the hosts that a call is known to need.
+func (c *Call) Reaches() {
+	d := *c
+	switch {
+	case c.Known == "gh":
+		c.gitHub()
+		return
+	case Has("http https xh", c.Known):
+		c.httpie()
+		return
+	case c.Known == "npx":
+		c.npxFetches()
+		return
+	case strings.HasPrefix(c.Known, "python"):
+		i := slices.IndexFunc(c.Words, func(x Word) bool { return x.Text == "-m" })
+		if i < 0 || i+1 >= len(c.Words) {
+			return
+		}
+		d.Words = c.Words[i+1:]
+		d.Name, d.Known = d.Words[0].Text, d.Words[0].Text
+		d.Record, _ = Lookup(d.Name)
+	}
+	for i := range reaches {
+		if r := &reaches[i]; (Has(r.names, d.Name) || Has(r.names, d.Known)) && d.reaching(r) {
+			d.reach(r)
+			return
+		}
+	}
+}
+
+// reaching reports whether the call is one of r's.
+func (c *Call) reaching(r *reach) bool {
+	words := c.Words[1:]
+	if r.hosts == "" {
+		return anyOption(words, r.without)
+	}
+	if r.without != "" && anyOption(words, r.without) || r.arg != "" && !slices.ContainsFunc(words, func(x Word) bool {
+		return !x.Dynamic && (oneOf(x.Text, r.arg) || r.arg == "@" && strings.Contains(x.Text, "@"))
+	}) {
+		return false
+	}
+	if r.sub == "" {
+		return len(words) > 0
+	}
+	return c.subMatches(r.sub) || r.sub[0] == '-' && len(c.bare()) == 0
+}
+
+// reach lists the hosts of r, or the one that an option or a variable names.
+func (c *Call) reach(r *reach) {
+	hosts := strings.Fields(r.hosts)
+	for from := range strings.FieldsSeq(r.from) {
+		if from == "GOPROXY" {
+			hosts = c.moduleHosts(hosts)
+			continue
+		}
+		x, given := c.named(from)
+		switch {
+		case !given:
+		case x.Dynamic:
+			c.Shell.Net(Net{Source: c.Source, Opaque: "the host is not known before it runs", Publishes: r.publishes})
+			return
+		default:
+			c.publishes = c.publishes || r.publishes
+			c.address(x)
+			return
+		}
+	}
+	for _, h := range hosts {
+		c.Shell.Net(Net{Source: Cut(c.Source), Scheme: "https", Host: h, Publishes: r.publishes})
+	}
+}
+
+// named is the value of an option that the words give, or of a variable.
+func (c *Call) named(from string) (Word, bool) {
+	if !strings.HasPrefix(from, "-") {
+		v, ok := c.Shell.Getenv(from)
+		return Word{Text: v}, ok && v != ""
+	}
+	for i, x := range c.Words {
+		if v, ok := strings.CutPrefix(x.Text, from+"="); ok && strings.HasPrefix(from, "--") {
+			return Word{Text: v, Dynamic: x.Dynamic}, true
+		}
+		if x.Text == from && i+1 < len(c.Words) {
+			return c.Words[i+1], true
+		}
+	}
+	return Word{}, false
+}
+
+// moduleHosts are those that go fetches modules from: hosts, unless GOPROXY is set.
+func (c *Call) moduleHosts(hosts []string) []string {
+	list, ok := c.Shell.Getenv("GOPROXY")
+	if !ok || list == "" {
+		return hosts
+	}
+	var out []string
+	for _, p := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == '|' }) {
+		switch u, err := url.Parse(p); {
+		case p == "off":
+			return out
+		case p == "direct":
+			if len(out) > 0 {
+				return out // asked for what the proxies do not have
+			}
+			for _, x := range c.bare() {
+				if host, _, ok := strings.Cut(x.Text, "/"); ok && strings.Contains(host, ".") && !strings.HasPrefix(host, ".") {
+					out = append(out, host)
+				}
+			}
+			if len(out) == 0 {
+				c.Shell.Net(Net{Source: c.Source, Opaque: "the hosts of the modules are not known before it runs"})
+			}
+			return append(out, "sum.golang.org")
+		case err == nil && u.Hostname() != "" && u.Scheme != "file":
+			if u.Port() != "" {
+				c.address(Word{Text: p})
+				continue
+			}
+			out = append(out, u.Hostname())
+		}
+	}
+	if slices.Contains(out, "proxy.golang.org") {
+		out = append(out, "sum.golang.org")
+	}
+	return out
+}
+
+// npxFetches lists the registry where npx certainly asks it: without a version or
+// -y, npx is how the programs of a project's own dependencies are run.
+func (c *Call) npxFetches() {
+	words := c.Args
+	if len(words) == 0 || anyOption(c.Words[1:len(c.Words)-len(words)], "offline no no-install") {
+		return
+	}
+	name := words[0].Text
+	if words[0].Dynamic || c.Shell.Exists("node_modules/.bin/"+name) {
+		return
+	}
+	if strings.LastIndexByte(name, '@') > 0 || strings.HasPrefix(name, "create-") || strings.Contains(name, "/create-") || name == "degit" || c.has("yes", "package") {
+		c.reach(&reach{hosts: npmHosts, from: "npm_config_registry"})
+	}
+}
+
+// gitHub reads gh: what is not known to only look publishes.
+func (c *Call) gitHub() {
+	const looks = "list ls view diff checks status checkout co clone download watch get verify trusted-root logs ports"
+	var words []Word
+	valued := c.Record.Valued
+	for i := 1; i < len(c.Words); i++ {
+		switch t := c.Words[i].Text; {
+		case Has(valued, t):
+			i++
+		case !strings.HasPrefix(t, "-") || c.Words[i].Dynamic:
+			words = append(words, c.Words[i])
+		}
+	}
+	if len(words) == 0 || Has("help completion config alias extension ext version", words[0].Text) || anyOption(c.Words[1:], "help") {
+		return
+	}
+	group, sub := words[0].Text, ""
+	if len(words) > 1 {
+		sub = words[1].Text
+	}
+	reads := Has("search status browse", group) || Has(looks, sub)
+	if group == "api" {
+		reads = !c.sends("-X --method", "f F raw-field field input")
+	}
+	host := "github.com"
+	if h, ok := c.Shell.Getenv("GH_HOST"); ok && h != "" {
+		host = h
+	}
+	if x, ok := c.named("--hostname"); ok {
+		host = x.Text
+	}
+	for _, option := range []string{"-R", "--repo"} {
+		if x, ok := c.named(option); ok && strings.Count(x.Text, "/") == 2 {
+			host, _, _ = strings.Cut(x.Text, "/")
+		}
+	}
+	hosts := host
+	if host == "github.com" {
+		if hosts = "api.github.com"; Has("clone co checkout fork sync create", sub) {
+			hosts += " github.com"
+		} else if sub == "download" {
+			hosts += " github.com objects.githubusercontent.com release-assets.githubusercontent.com"
+		}
+	}
+	c.reach(&reach{hosts: hosts, publishes: !reads})
+}
+
+// sends reports whether a call gives a method that changes something, or data
+// without a method. methods and data are the options.
+func (c *Call) sends(methods, data string) bool {
+	for m := range strings.FieldsSeq(methods) {
+		if x, ok := c.named(m); ok {
+			return x.Dynamic || !Has("GET HEAD OPTIONS TRACE", strings.ToUpper(x.Text))
+		}
+		for _, x := range c.Words[1:] {
+			if v, ok := strings.CutPrefix(x.Text, m); ok && len(m) == 2 && v != "" {
+				return !Has("GET HEAD OPTIONS TRACE", strings.ToUpper(v))
+			}
+		}
+	}
+	return anyOption(c.Words[1:], data)
+}
