@@ -26,8 +26,20 @@ func (c *Config) Explain(output, dir string) []Denial {
 		output = output[len(output)-maxExplained:]
 	}
 	var list []Denial
+	var above string // the last line before "Caused by:", where Rust names the file
+	var cause bool
 	for line := range strings.Lines(output) {
-		d, ok := c.explainLine(strings.TrimSpace(line), dir)
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		d, ok := c.explainLine(line, dir)
+		if !ok && cause {
+			d, ok = c.explainLine(above+": "+line, dir)
+		}
+		if cause = line == "Caused by:"; !cause {
+			above = line
+		}
 		if !ok || slices.ContainsFunc(list, func(o Denial) bool { return o.Kind == d.Kind && o.Path == d.Path }) {
 			continue
 		}
@@ -44,6 +56,7 @@ func fileMessages() []string {
 	return []string{
 		"read-only file system", "permission denied", "operation not permitted", "device or resource busy", "invalid cross-device link",
 		"erofs:", "eacces:", "eperm:", "access is denied", "accessdeniedexception",
+		"enoent: no such file or directory, mkdir", // Node's words when it cannot make a directory and those above it
 	}
 }
 

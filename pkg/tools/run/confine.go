@@ -154,9 +154,19 @@ func (c *confinement) meta() sandboxMeta {
 	return sandboxOf(c.report())
 }
 
+// mayHideFailure reports whether one of the programs that a command starts can fail
+// without the command's status telling, as in make | tail. What only reads has
+// nothing to be refused, and may show somebody else's errors.
+func mayHideFailure(needs []policy.Access) bool {
+	return slices.ContainsFunc(needs, func(a policy.Access) bool {
+		return a.Kind == policy.Exec && !a.Builtin && a.Class != policy.ReadOnly
+	})
+}
+
 // finish puts back what the command changed of the protected files and finds out
-// what it was refused, into what is told about it.
-func (c *confinement) finish(env *tool.Env, m *sandboxMeta, failed bool, output string) {
+// what it was refused, into what is told about it. What it printed is looked at
+// where explain is set.
+func (c *confinement) finish(env *tool.Env, m *sandboxMeta, explain bool, output string) {
 	if c.config == nil || m.Detail == nil {
 		return
 	}
@@ -167,7 +177,7 @@ func (c *confinement) finish(env *tool.Env, m *sandboxMeta, failed bool, output 
 			m.notPutBack(err)
 		}
 	}
-	if failed && len(m.Detail.Denials) == 0 {
+	if explain && len(m.Detail.Denials) == 0 {
 		c.config.Level = m.Detail.Level
 		m.Detail.Denials = c.config.Explain(output, c.dir)
 	}
