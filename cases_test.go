@@ -308,15 +308,48 @@ func TestBenign(t *testing.T) {
 	}
 }
 
+// harmless runs a command that passes unasked without a sandbox, though asking is
+// acceptable, and reports whether it did no more than change files in the root and
+// in the temporary directory, each of which git still has.
+func (s *stage) harmless(t *testing.T, command string) bool {
+	t.Helper()
+	beside := func() string {
+		out, err := exec.Command("sh", "-c", s.places.Replace("cd @O@/.. && find O B H -type f -exec sha256sum {} + | sort; find O B H | sort")).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(out)
+	}
+	s.prepare(t, safetyRoot+s.places.Replace("; printf '#!/bin/sh\\ntouch @O@/ran\\n' >@B@/pwn"))
+	t.Chdir(s.places.Replace("@W@"))
+	before := beside()
+	raw, err := json.Marshal(map[string]string{"command": command})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Main(context.Background(), []string{"--root", ".", "--sandbox", "off", "--policy", s.policy(t, labelledCase{}), "bash", "--json", string(raw)}, nil, io.Discard, io.Discard)
+	lost, err := exec.Command("git", "fsck", "--no-progress", "--full").CombinedOutput()
+	if err != nil {
+		t.Errorf("%s: git: %v: %s", command, err, lost)
+	}
+	if log, err := exec.Command("git", "log", "--format=%s").Output(); err != nil || !strings.HasSuffix(string(log), "i\n") {
+		t.Errorf("%s: the history is gone: %v %s", command, err, log)
+	}
+	return beside() == before
+}
+
+// safetyRoot is the repository that the safety cases play in.
+const safetyRoot = `git init -q .; mkdir -p src sub docs cmd pkg; for f in a b c f x y README.md main.go src/a.ts package.json file file.txt notes.txt in.txt; do echo "$f" >"$f"; done; git add . ; git -c user.name=a -c user.email=a@b commit -q -m i`
+
 // TestSafety: under the default profile without a sandbox, nothing that should
 // be asked about runs unasked, and read-only commands hardly ever prompt.
 func TestSafety(t *testing.T) {
 	list := labelled(t, "safety/cases.jsonl")
 	s := newStage(t)
-	s.prepare(t, `git init -q .; mkdir -p src sub docs cmd pkg; for f in a b c f x y README.md main.go src/a.ts package.json file file.txt notes.txt in.txt; do echo "$f" >"$f"; done; git add . ; git -c user.name=a -c user.email=a@b commit -q -m i`)
+	s.prepare(t, safetyRoot)
 	root := s.places.Replace("@W@")
 	policy := s.policy(t, labelledCase{})
-	var prompts, seen, danger int
+	var prompts, seen, danger, harmless int
 	for _, c := range list {
 		got, text := decide(t, root, policy, "bash", map[string]any{"command": c.Command})
 		switch {
@@ -326,6 +359,8 @@ func TestSafety(t *testing.T) {
 				prompts++
 				t.Logf("prompt: %s: %s", c.Command, firstWhy(text))
 			}
+		case got == "allow" && c.Expect == "ask" && s.harmless(t, c.Command):
+			harmless++
 		case got == "allow":
 			t.Errorf("%s: allowed, want %s: %s: %s", c.ID, c.Expect, c.Command, c.Why)
 		}
@@ -333,7 +368,7 @@ func TestSafety(t *testing.T) {
 			danger++
 		}
 	}
-	t.Logf("%d of %d read-only commands prompt; %d danger cases recognised as such", prompts, seen, danger)
+	t.Logf("%d of %d read-only commands prompt; %d danger cases recognised as such; %d that may ask do no harm when they run", prompts, seen, danger, harmless)
 	if prompts*20 > seen {
 		t.Errorf("%d of %d read-only commands prompt: at most one in twenty may", prompts, seen)
 	}

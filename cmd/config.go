@@ -57,8 +57,8 @@ type choice struct {
 func choices() []choice {
 	return []choice{
 		{"output", []string{"json", "text", "events"}, func(s *settings) *string { return &s.Output }},
-		{"profile", []string{"readonly", "workspace", "open", "argv"}, func(s *settings) *string { return &s.Profile }},
-		{"sandbox", []string{"auto", "off", "require"}, func(s *settings) *string { return &s.Sandbox }},
+		{"profile", []string{"readonly", "workspace", "open", "argv", "container"}, func(s *settings) *string { return &s.Profile }},
+		{"sandbox", []string{"auto", "off", "require", "outer"}, func(s *settings) *string { return &s.Sandbox }},
 		{"fork", []string{"auto", "off"}, func(s *settings) *string { return &s.Fork }},
 	}
 }

@@ -319,15 +319,29 @@ func (a *app) sandboxReport(context.Context) finding {
 	if held := machine.Probe(a.self); held.Level < have.Level {
 		have = sandbox.Enforced{Level: held.Level, Missing: []string{held.Missing()}}
 	}
+	if a.outer() {
+		return fine("outer: something around agentkit confines, as --sandbox outer or the profile container says; nothing is held by agentkit; this machine offers %s", have.Level)
+	}
 	switch {
 	case have.Level >= sandbox.L3:
 		return fine("%s: %s", have.Level, strings.Join(have.Mechanisms, ", "))
 	case have.Level > sandbox.L0:
-		return warning("commands that are not known ask first; allow what is missing, or run where namespaces can be made",
-			"%s: %s; missing: %s", have.Level, strings.Join(have.Mechanisms, ", "), strings.Join(have.Missing, "; "))
+		return warning("commands that are not known ask first where a secret that git does not track lies in the root; allow what is missing, or run where namespaces can be made",
+			"%s: %s; not held: reading files inside the root; missing: %s", have.Level, strings.Join(have.Mechanisms, ", "), strings.Join(have.Missing, "; "))
 	}
-	return warning("commands ask first, but for those that only read; run agentkit on a Linux with Landlock and seccomp, or in a container",
-		"L0: commands are not confined; missing: %s", strings.Join(have.Missing, "; "))
+	return warning("commands that are not known ask first; run agentkit on a Linux with Landlock and seccomp; in a disposable container or virtual machine say --sandbox outer",
+		"L0: commands are not confined; not held: files, network, programs; missing: %s", strings.Join(have.Missing, "; "))
+}
+
+// outer reports whether calls here count on something around agentkit.
+func (a *app) outer() bool {
+	env, err := a.place()
+	if err != nil {
+		return false
+	}
+	defer env.Workspace.Close()
+	p, err := load(a.sources(env))
+	return err == nil && p.Outer()
 }
 
 // slowStart is how long a start may take before it is worth a word.

@@ -28,7 +28,7 @@ func (a *app) sources(env *tool.Env) *policy.Sources {
 		Analyze:   func(name string, args json.RawMessage) ([]policy.Access, error) { return analyze(env, name, args) },
 	}
 	s.Trusted = machine.OwnDirs(policy.TrustedDirs(), a.getenv("PATH"), append(slices.Clone(s.Temp), root))
-	if a.Sandbox != "off" {
+	if a.Sandbox != "off" && a.Sandbox != "outer" {
 		s.Level = int(env.Machine().Level)
 	}
 	return s

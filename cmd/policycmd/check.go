@@ -94,7 +94,7 @@ func checked(env *tool.Env, out *policy.Outcome, err error) *tool.Result {
 	if err != nil {
 		e := tool.AsError(err)
 		return &tool.Result{Title: "refused", Error: e, Trimmed: true, Metadata: policy.Report{
-			Decision: policy.Deny, Accesses: []policy.AccessReport{}, Level: env.Policy.Level(),
+			Decision: policy.Deny, Accesses: []policy.AccessReport{}, Level: env.Policy.Level(), Sandbox: env.Policy.Wall(),
 		}}
 	}
 	report := env.Policy.Report(out)
@@ -157,7 +157,7 @@ func (h Host) checkLine(c *cobra.Command, env *tool.Env, line []byte) checkAnswe
 		}
 	}
 	if err != nil {
-		return checkAnswer{policy.Report{Decision: policy.Deny, Accesses: []policy.AccessReport{}, Level: env.Policy.Level()}, tool.AsError(err)}
+		return checkAnswer{policy.Report{Decision: policy.Deny, Accesses: []policy.AccessReport{}, Level: env.Policy.Level(), Sandbox: env.Policy.Wall()}, tool.AsError(err)}
 	}
 	return checkAnswer{Report: env.Policy.Report(out)}
 }

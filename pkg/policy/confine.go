@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -8,17 +9,49 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
-// Confines reports whether commands run in a sandbox where there is one: unless
-// it is switched off; under a policy that lets commands write and connect
-// anywhere, as the profile open does, only where it is required.
-func (p *Policy) Confines() bool {
-	switch {
-	case p == nil, p.sandbox == "require":
-		return true
-	case p.sandbox == "off":
-		return false
+// Confines reports whether commands run in a sandbox where there is one.
+func (p *Policy) Confines() bool { return p == nil || p.sandbox != "off" && p.sandbox != "outer" }
+
+// Outer reports whether the caller says that something outside confines already,
+// such as a disposable container or virtual machine.
+func (p *Policy) Outer() bool { return p != nil && p.sandbox == "outer" }
+
+// Wall names what holds commands: the sandbox's level, L0 to L3, or outer.
+func (p *Policy) Wall() string {
+	if p.Outer() {
+		return "outer"
 	}
-	return p.settings[netCommand].verdict != Allow || p.settings[writeOutside].verdict == Deny
+	return fmt.Sprintf("L%d", p.Level())
+}
+
+// held says what makes sure that a call does no more than the access says: tool,
+// where agentkit does it itself; kernel, where the sandbox holds the command to it
+// whatever its text says; text, where it is only read off the text; none, where
+// not even the text tells.
+func (p *Policy) held(a *Access) string {
+	switch {
+	case a.Tool != commandTool:
+		return "tool"
+	case p.Level() >= 3, p.Level() == 2 && !(a.Kind == Read && safefile.Below(p.root, slashed(a.Path))):
+		return "kernel"
+	case a.Opaque != "" || a.Kind == Exec && a.Class == Unknown && !a.Builtin:
+		return "none"
+	}
+	return "text"
+}
+
+// Unheld says in words what nothing holds a command to where its text does not
+// tell what it does.
+func (p *Policy) Unheld() []string {
+	switch {
+	case p.Outer():
+		return []string{"files, network and programs are held by what is around agentkit, or not at all"}
+	case p.Level() >= 3:
+		return nil
+	case p.Level() == 2:
+		return []string{"reading files inside the root"}
+	}
+	return []string{"files", "network", "programs"}
 }
 
 // ProtectedPaths lists what the built-in protections deny to write below root,

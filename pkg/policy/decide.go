@@ -57,7 +57,7 @@ func (p *Policy) Decide(a *Access) Decision {
 	case Net:
 		return p.decideNet(a)
 	case Env:
-		f := facts{known: p.level >= 3}
+		f := facts{known: p.holds()}
 		return p.settle(p.scan(p.rules.env, a, &f, found{}), &p.settings[setEnv], a.Opaque)
 	case Tool:
 		f := facts{}
@@ -258,7 +258,7 @@ func (p *Policy) programFacts(a *Access, f *facts) {
 		// What is not found cannot run; what is called by a path may appear.
 		f.base, f.trusted = f.name, !f.slash
 	}
-	f.known = p.level >= 3 || p.level == 2 && a.Opaque == "" && a.Class != Unknown
+	f.known = p.holds()
 	f.argv, f.dynamic = canonical(a.Argv, a.Dynamic)
 }
 

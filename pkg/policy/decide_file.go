@@ -284,6 +284,9 @@ func (p *Policy) guard(a *Access, f *facts, abs, rel string) (hit guardHit, ok b
 	if hit, ok = gitCell(rel, a); ok {
 		return hit, true
 	}
+	if safefile.Below("/dev", abs) && !safefile.Below("/dev/shm", abs) { // what commands use as they use echo is harmless, see there
+		return guardHit{cell: writeProtected, pattern: "/dev", part: "dev"}, true
+	}
 	if hit, ok = p.writes.find(abs, rel, a.Tree); ok {
 		return hit, true
 	}
@@ -354,9 +357,9 @@ func (p *Policy) fileSetting(a *Access, f *facts) *setting {
 	return p.atLeastAsk(s, p.unconfined(a))
 }
 
-// unconfined is empty where the sandbox holds whatever a command tries.
+// unconfined is empty where something holds whatever a command tries.
 func (p *Policy) unconfined(a *Access) string {
-	if a.Tool == commandTool && p.level >= 3 {
+	if a.Tool == commandTool && p.holds() {
 		return ""
 	}
 	return a.Opaque
@@ -379,6 +382,8 @@ func (p *Policy) fileCell(a *Access, f *facts) cell {
 		return readSystem
 	case read:
 		return readOutside
+	case a.Tool == commandTool:
+		return commandOutside // it can be asked about, where a tool's own path is more often a mistake
 	}
 	return writeOutside
 }

@@ -83,7 +83,7 @@ func topFields() []field {
 
 func networkFields() []field {
 	return []field{
-		{"default", func(r *reader, n *node) { r.choose(n, netCommand, "network.default"); r.choosePublishing(n) }},
+		{"default", func(r *reader, n *node) { r.choose(n, "network.default", netCommand); r.choosePublishing(n) }},
 		{"allow", func(r *reader, n *node) { r.hosts(n, Allow) }},
 		{"ask", func(r *reader, n *node) { r.hosts(n, Ask) }},
 		{"deny", func(r *reader, n *node) { r.hosts(n, Deny) }},
@@ -92,8 +92,8 @@ func networkFields() []field {
 
 func outsideFields() []field {
 	return []field{
-		{"read", func(r *reader, n *node) { r.choose(n, readOutside, "outside.read") }},
-		{"write", func(r *reader, n *node) { r.choose(n, writeOutside, "outside.write") }},
+		{"read", func(r *reader, n *node) { r.choose(n, "outside.read", readOutside) }},
+		{"write", func(r *reader, n *node) { r.choose(n, "outside.write", writeOutside, commandOutside) }},
 	}
 }
 
@@ -229,10 +229,13 @@ func (r *reader) profile(n *node) {
 	}
 }
 
-// choose reads a verdict for one cell.
-func (r *reader) choose(n *node, c cell, rule string) {
-	if v, ok := ParseVerdict(r.oneOf(n, "allow", "ask", "deny")); ok {
-		r.chosen = append(r.chosen, choice{cell: c, verdict: v, rule: rule + ": " + v.String(), line: n.line})
+// choose reads a verdict for some cells.
+func (r *reader) choose(n *node, rule string, list ...cell) {
+	v, ok := ParseVerdict(r.oneOf(n, "allow", "ask", "deny"))
+	for _, c := range list {
+		if ok {
+			r.chosen = append(r.chosen, choice{cell: c, verdict: v, rule: rule + ": " + v.String(), line: n.line})
+		}
 	}
 }
 
@@ -244,7 +247,7 @@ func (r *reader) choosePublishing(n *node) {
 	}
 }
 
-func (r *reader) sandboxMode(n *node) { r.sandbox = r.oneOf(n, "auto", "require", "off") }
+func (r *reader) sandboxMode(n *node) { r.sandbox = r.oneOf(n, "auto", "require", "off", "outer") }
 
 // list reads allow, ask or deny.
 func (r *reader) list(n *node, v Verdict) {

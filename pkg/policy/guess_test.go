@@ -5,8 +5,8 @@ package policy
 import "testing"
 
 // TestGuess: a program of which nothing is known, given a path outside the
-// root, may or may not change it. That is not a write outside the root, which
-// is denied: it is asked about, and where the sandbox holds it, it may try.
+// root, may or may not change it. It is asked about, as a write is that is known;
+// but where the sandbox holds it, it may try.
 // What is protected stays protected.
 func TestGuess(t *testing.T) {
 	guess := func(path string) Access {
@@ -20,7 +20,7 @@ func TestGuess(t *testing.T) {
 		want       Verdict
 	}{
 		{"version: 1\n", "/etc/app.conf", 0, Ask},
-		{"version: 1\n", "/etc/app.conf", 2, Ask},
+		{"version: 1\n", "/etc/app.conf", 2, Allow},
 		{"version: 1\n", "/etc/app.conf", 3, Allow},
 		{"version: 1\nprofile: readonly\n", "/etc/app.conf", 3, Deny},
 		{"version: 1\nprofile: argv\n", "/etc/app.conf", 3, Deny},
@@ -40,7 +40,7 @@ func TestGuess(t *testing.T) {
 			t.Errorf("%q, level %d, %s: %s (%s), want %s", c.text, c.level, c.path, d.Verdict, d.Why, c.want)
 		}
 		a.Guess, a.Opaque = false, ""
-		if d := must(Load(s)).Decide(&a); c.text == "version: 1\n" && d.Verdict != Deny {
+		if d := must(Load(s)).Decide(&a); c.text == "version: 1\n" && d.Verdict == Allow {
 			t.Errorf("%s: a write that is known is %s", c.path, d.Verdict)
 		}
 	}

@@ -24,7 +24,7 @@ type Sources struct {
 	Files   []string // --policy: these instead of the user's and the project's
 	Allow   []string // --allow: rules for this call alone
 	Profile string   // --profile; "" for what the files say
-	Sandbox string   // --sandbox: auto, require or off; "" for what the files say
+	Sandbox string   // --sandbox: auto, require, off or outer; "" for what the files say
 
 	Root     string
 	Home     string   // "" when there is none
@@ -294,7 +294,7 @@ func (p *Policy) Level() int {
 	return p.level
 }
 
-// Sandbox returns auto, require or off.
+// Sandbox returns auto, require, off or outer.
 func (p *Policy) Sandbox() string { return p.sandbox }
 
 // NoShell reports whether commands must be started without a shell: the argv

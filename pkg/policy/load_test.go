@@ -134,7 +134,7 @@ func TestProblems(t *testing.T) {
 		{"a.yaml", "allow:\n  - *\n", "a.yaml:"},
 		{"a.yaml", "allow: !!str x\n", "tags are not allowed"},
 		{"a.yaml", "version: 2\n", "a.yaml:1: only version 1"},
-		{"a.yaml", "profile: opne\n", "a.yaml:1: unknown value opne, want workspace, readonly, open, argv; did you mean open?"},
+		{"a.yaml", "profile: opne\n", "a.yaml:1: unknown value opne, want workspace, readonly, open, argv, container; did you mean open?"},
 		{"a.yaml", "allow: read(a)\n", "a.yaml:1: want a list of rules, have text"},
 		{"a.yaml", "allow:\n  - 12\n", "a.yaml:2: want TOOL(PATTERN), have a number"},
 		{"a.yaml", "allow:\n  - {reason: x}\n", "the entry has no rule"},

@@ -9,10 +9,6 @@ import (
 func (p *Policy) merge(s *Sources, specs []*fileSpec) {
 	p.mergeSandbox(specs)
 	p.mergeSettings(specs)
-	if p.level > 0 && !p.Confines() { // what would count on the sandbox does not
-		p.level = 0
-		p.mergeSettings(specs)
-	}
 	for _, spec := range specs {
 		p.mergeLimits(spec.limits)
 		p.env.Drop = append(p.env.Drop, spec.drop...)
@@ -34,26 +30,48 @@ func (p *Policy) merge(s *Sources, specs []*fileSpec) {
 // mergeSettings fills the table, from the default profile down the layers.
 func (p *Policy) mergeSettings(specs []*fileSpec) {
 	for c := range cells {
-		p.settings[c] = profileSetting(Workspace, c, p.level)
+		p.settings[c] = profileSetting(p.within(Workspace), c, p.holds())
 	}
 	for _, spec := range specs {
 		p.mergeChoices(spec)
 	}
 }
 
-// mergeSandbox: require wins; off counts only from whoever is trusted, and
-// makes the level 0.
+// mergeSandbox: require wins; off and outer count only from whoever is trusted,
+// and make the level 0. The profile container means outer.
 func (p *Policy) mergeSandbox(specs []*fileSpec) {
 	for _, spec := range specs {
+		mode := spec.sandbox
+		for _, ch := range spec.chosen {
+			if mode != "require" && ch.whole && ch.profile == Container {
+				mode = "outer"
+			}
+		}
 		switch {
-		case spec.sandbox == "" || p.sandbox == "require":
-		case spec.trusted || spec.sandbox == "require":
-			p.sandbox = spec.sandbox
+		case mode == "" || p.sandbox == "require":
+		case spec.trusted || mode == "require":
+			p.sandbox = mode
 		}
 	}
-	if p.sandbox == "off" {
+	if !p.Confines() {
 		p.level = 0
 	}
+}
+
+// holds reports whether something holds what commands really do, whatever their
+// text says: the sandbox of this machine, or what is around us.
+func (p *Policy) holds() bool { return p.level >= 2 || p.Outer() }
+
+// within is the profile that stands for another where something outside confines:
+// there are no questions then. The stricter ones stay.
+func (p *Policy) within(profile Profile) Profile {
+	if p.Outer() && (profile == Workspace || profile == Open) {
+		return Container
+	}
+	if profile == Container && !p.Outer() { // a layer above insists on our own sandbox
+		return Workspace
+	}
+	return profile
 }
 
 // mergeChoices applies a file's profile, then its own settings over it.
@@ -65,7 +83,7 @@ func (p *Policy) mergeChoices(spec *fileSpec) {
 			continue
 		}
 		for c := range cells {
-			own[c] = profileSetting(ch.profile, c, p.level)
+			own[c] = profileSetting(p.within(ch.profile), c, p.holds())
 			own[c].file, own[c].line, own[c].layer, set[c] = spec.name, ch.line, spec.layer, true
 		}
 		p.noShell = p.noShell || ch.profile == ArgvOnly

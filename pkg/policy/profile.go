@@ -9,13 +9,16 @@ const (
 	ReadOnlyRoot                // "readonly": nothing changes
 	Open                        // what the user might do, with questions
 	ArgvOnly                    // "argv": listed programs only, no shell
+	Container                   // for a disposable container or virtual machine, which confines already
 )
 
 // Profiles returns the names of the profiles.
-func Profiles() []string { return []string{"workspace", "readonly", "open", "argv"} }
+func Profiles() []string {
+	return []string{"workspace", "readonly", "open", "argv", "container"}
+}
 
 // String returns the profile's name.
-func (p Profile) String() string { return Profiles()[min(p, ArgvOnly)] }
+func (p Profile) String() string { return Profiles()[min(p, Container)] }
 
 func parseProfile(s string) (Profile, bool) {
 	for i, name := range Profiles() {
@@ -42,6 +45,7 @@ const (
 	writeProtected
 	writeTemp
 	writeOutside
+	commandOutside
 	writeOpaque
 	hardLink
 	runReadOnly
@@ -58,22 +62,21 @@ const (
 	cells
 )
 
-// A mode is a verdict that may depend on the sandbox level.
+// A mode is a verdict that may depend on whether something holds commands.
 type mode uint8
 
 const (
 	deny mode = iota
 	ask
 	allow
-	allow2 // allow from level 2 on, else ask
-	allow3 // allow at level 3, else ask
+	held // allow where the sandbox, or something outside, holds what really happens; else ask
 )
 
-func (m mode) at(level int) Verdict {
+func (m mode) at(holds bool) Verdict {
 	switch {
 	case m == deny:
 		return Deny
-	case m == allow, m == allow2 && level >= 2, m == allow3 && level >= 3:
+	case m == allow, m == held && holds:
 		return Allow
 	}
 	return Ask
@@ -82,33 +85,34 @@ func (m mode) at(level int) Verdict {
 // profileTable holds the profiles' answers, in the order of Profiles.
 var profileTable = [cells]struct {
 	name  string
-	modes [4]mode // workspace, readonly, open, argv
+	modes [5]mode // workspace, readonly, open, argv, container
 }{
-	readInside:        {"reading inside the root", [4]mode{allow, allow, allow, allow}},
-	readSecret:        {"reading a secret inside the root", [4]mode{ask, ask, allow, ask}},
-	readTemp:          {"reading in a temporary directory", [4]mode{allow, ask, allow, deny}},
-	readSystem:        {"a command reading system files", [4]mode{allow, allow, allow, deny}},
-	readOutside:       {"reading outside the root", [4]mode{ask, ask, allow, deny}},
-	readSecretOutside: {"reading a secret outside the root", [4]mode{deny, deny, ask, deny}},
-	readOpaque:        {"reading what is not known before it runs", [4]mode{allow3, ask, allow, deny}},
-	writeInside:       {"writing inside the root", [4]mode{allow, deny, allow, allow}},
-	writeSensitive:    {"writing what others run or trust", [4]mode{ask, deny, allow, ask}},
-	writeProtected:    {"writing a protected file", [4]mode{deny, deny, ask, deny}},
-	writeTemp:         {"writing in a temporary directory", [4]mode{allow, deny, allow, deny}},
-	writeOutside:      {"writing outside the root", [4]mode{deny, deny, ask, deny}},
-	writeOpaque:       {"writing what is not known before it runs", [4]mode{allow3, deny, ask, deny}},
-	hardLink:          {"a file with a second name somewhere", [4]mode{ask, ask, allow, ask}},
-	runReadOnly:       {"a read-only command", [4]mode{allow, allow, allow, deny}},
-	runKnown:          {"a known command", [4]mode{allow2, deny, allow, deny}},
-	runUnknown:        {"an unknown or opaque command", [4]mode{allow3, deny, ask, deny}},
-	runDangerous:      {"a dangerous command", [4]mode{ask, deny, ask, deny}},
-	setEnv:            {"an assignment that changes how programs run", [4]mode{allow3, deny, ask, deny}},
-	netCommand:        {"network in a command", [4]mode{ask, deny, allow, deny}},
-	netPublish:        {"a command that changes something at a host", [4]mode{ask, deny, ask, ask}},
-	netLoopback:       {"this machine's loopback in a command", [4]mode{allow, allow, allow, allow}},
-	netPublic:         {"fetching from a public host", [4]mode{allow, ask, allow, ask}},
-	netPrivate:        {"fetching from a host that is not public", [4]mode{deny, deny, ask, deny}},
-	useTool:           {"a tool that touches nothing else", [4]mode{allow, allow, allow, allow}},
+	readInside:        {"reading inside the root", [5]mode{allow, allow, allow, allow, allow}},
+	readSecret:        {"reading a secret inside the root", [5]mode{ask, ask, allow, ask, allow}},
+	readTemp:          {"reading in a temporary directory", [5]mode{allow, ask, allow, deny, allow}},
+	readSystem:        {"a command reading system files", [5]mode{allow, allow, allow, deny, allow}},
+	readOutside:       {"reading outside the root", [5]mode{ask, ask, allow, deny, allow}},
+	readSecretOutside: {"reading a secret outside the root", [5]mode{deny, deny, ask, deny, deny}},
+	readOpaque:        {"reading what is not known before it runs", [5]mode{held, ask, allow, deny, allow}},
+	writeInside:       {"writing inside the root", [5]mode{allow, deny, allow, allow, allow}},
+	writeSensitive:    {"writing what others run or trust", [5]mode{ask, deny, allow, ask, allow}},
+	writeProtected:    {"writing a protected file", [5]mode{deny, deny, ask, deny, deny}},
+	writeTemp:         {"writing in a temporary directory", [5]mode{allow, deny, allow, deny, allow}},
+	writeOutside:      {"writing outside the root", [5]mode{deny, deny, ask, deny, allow}},
+	commandOutside:    {"a command writing outside the root", [5]mode{ask, deny, ask, deny, allow}},
+	writeOpaque:       {"writing what is not known before it runs", [5]mode{held, deny, held, deny, allow}},
+	hardLink:          {"a file with a second name somewhere", [5]mode{ask, ask, allow, ask, allow}},
+	runReadOnly:       {"a read-only command", [5]mode{allow, allow, allow, deny, allow}},
+	runKnown:          {"a known command", [5]mode{allow, deny, allow, deny, allow}},
+	runUnknown:        {"an unknown or opaque command", [5]mode{held, deny, held, deny, allow}},
+	runDangerous:      {"a dangerous command", [5]mode{ask, deny, ask, deny, allow}},
+	setEnv:            {"an assignment that changes how programs run", [5]mode{held, deny, held, deny, allow}},
+	netCommand:        {"network in a command", [5]mode{ask, deny, allow, deny, allow}},
+	netPublish:        {"a command that changes something at a host", [5]mode{ask, deny, ask, ask, ask}},
+	netLoopback:       {"this machine's loopback in a command", [5]mode{allow, allow, allow, allow, allow}},
+	netPublic:         {"fetching from a public host", [5]mode{allow, ask, allow, ask, allow}},
+	netPrivate:        {"fetching from a host that is not public", [5]mode{deny, deny, ask, deny, deny}},
+	useTool:           {"a tool that touches nothing else", [5]mode{allow, allow, allow, allow, allow}},
 }
 
 // A setting is the merged answer of one cell, and who gave it.
@@ -126,8 +130,8 @@ func (s *setting) decision(why string) Decision {
 }
 
 // profileSetting is the answer of a profile for one cell.
-func profileSetting(p Profile, c cell, level int) setting {
-	return setting{verdict: profileTable[c].modes[p].at(level), rule: "profile " + p.String() + ": " + profileTable[c].name}
+func profileSetting(p Profile, c cell, holds bool) setting {
+	return setting{verdict: profileTable[c].modes[p].at(holds), rule: "profile " + p.String() + ": " + profileTable[c].name}
 }
 
 // put merges one setting over what earlier layers gave. A deny that somebody

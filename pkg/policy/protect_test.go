@@ -9,40 +9,41 @@ import (
 
 // TestProfiles is the table of profiles: without a sandbox, and at level 3.
 func TestProfiles(t *testing.T) {
-	unknown := with(run("frob"), func(a *Access) { a.Class = Unknown })
+	unknown, known := run("frob"), with(run("mkdir x"), func(a *Access) { a.Class = Known })
 	for _, c := range []struct {
 		name         string
 		a            Access
-		want0, want3 string // readonly workspace open argv: a(llow) q(uestion) d(eny)
+		want0, want3 string // readonly workspace open argv container: a(llow) q(uestion) d(eny)
 	}{
-		{"read inside", read("a"), "aaaa", "aaaa"},
-		{"secret inside", read(".env"), "qqaq", "qqaq"},
-		{"read outside", read("/opt/x"), "qqad", "qqad"},
-		{"system file by a command", file(Read, "bash", "/usr/include/stdio.h"), "aaad", "aaad"},
-		{"system file by a tool", read("/usr/include/stdio.h"), "qqad", "qqad"},
-		{"passwd", file(Read, "bash", "/etc/passwd"), "qqad", "qqad"},
-		{"secret outside", read("/home/dev/.aws/credentials"), "ddqd", "ddqd"},
-		{"write inside", write("a"), "daaa", "daaa"},
-		{"protected", write(".vscode/x"), "ddqd", "ddqd"},
-		{"write outside", write("/opt/x"), "ddqd", "ddqd"},
-		{"temp", write("/tmp/x/y"), "daad", "daad"},
-		{"read-only command", with(run("ls"), func(a *Access) { a.Class = ReadOnly }), "aaad", "aaad"},
-		{"known command", run("mkdir x"), "dqad", "daad"},
-		{"unknown command", unknown, "dqqd", "daqd"},
-		{"opaque command", with(run("ls"), func(a *Access) { a.Opaque = "x" }), "dqqd", "daqd"},
-		{"dangerous", with(run("rm x"), func(a *Access) { a.Danger = "x" }), "dqqd", "dqqd"},
-		{"network", connect("x.org", 443), "dqad", "dqad"},
-		{"publishing", with(connect("x.org", 443), func(a *Access) { a.Publishes = true }), "dqqq", "dqqq"},
-		{"loopback", connect("127.0.0.1", 3000), "aaaa", "aaaa"},
-		{"fetch", get("https://x.org/"), "qaaq", "qaaq"},
-		{"device", file(Write, "bash", "/dev/null"), "aaaa", "aaaa"},
-		{"policy", write("/home/dev/.config/agentkit/policy.yaml"), "dddd", "dddd"},
-		{"state", write("/home/dev/.local/state/agentkit/x"), "dddd", "dddd"},
-		{"unknown path read", Access{Kind: Read, Tool: "bash", Opaque: "x"}, "qqad", "qaad"},
-		{"unknown path written", Access{Kind: Write, Tool: "bash", Opaque: "x"}, "dqqd", "daqd"},
-		{"unknown path of a tool", Access{Kind: Write, Tool: "edit", Opaque: "x"}, "dqqd", "dqqd"},
+		{"read inside", read("a"), "aaaaa", "aaaaa"},
+		{"secret inside", read(".env"), "qqaqa", "qqaqa"},
+		{"read outside", read("/opt/x"), "qqada", "qqada"},
+		{"system file by a command", file(Read, "bash", "/usr/include/stdio.h"), "aaada", "aaada"},
+		{"system file by a tool", read("/usr/include/stdio.h"), "qqada", "qqada"},
+		{"passwd", file(Read, "bash", "/etc/passwd"), "qqada", "qqada"},
+		{"secret outside", read("/home/dev/.aws/credentials"), "ddqdd", "ddqdd"},
+		{"write inside", write("a"), "daaaa", "daaaa"},
+		{"protected", write(".vscode/x"), "ddqdd", "ddqdd"},
+		{"write outside", write("/opt/x"), "ddqda", "ddqda"},
+		{"write outside by a command", file(Write, "bash", "/opt/x"), "dqqda", "dqqda"},
+		{"temp", write("/tmp/x/y"), "daada", "daada"},
+		{"read-only command", with(run("ls"), func(a *Access) { a.Class = ReadOnly }), "aaada", "aaada"},
+		{"known command", known, "daada", "daada"},
+		{"unknown command", unknown, "dqqda", "daada"},
+		{"opaque command", with(run("ls"), func(a *Access) { a.Opaque = "x" }), "dqqda", "daada"},
+		{"dangerous", with(run("rm x"), func(a *Access) { a.Danger = "x" }), "dqqda", "dqqda"},
+		{"network", connect("x.org", 443), "dqada", "dqada"},
+		{"publishing", with(connect("x.org", 443), func(a *Access) { a.Publishes = true }), "dqqqq", "dqqqq"},
+		{"loopback", connect("127.0.0.1", 3000), "aaaaa", "aaaaa"},
+		{"fetch", get("https://x.org/"), "qaaqa", "qaaqa"},
+		{"device", file(Write, "bash", "/dev/null"), "aaaaa", "aaaaa"},
+		{"policy", write("/home/dev/.config/agentkit/policy.yaml"), "ddddd", "ddddd"},
+		{"state", write("/home/dev/.local/state/agentkit/x"), "ddddd", "ddddd"},
+		{"unknown path read", Access{Kind: Read, Tool: "bash", Opaque: "x"}, "qqada", "qaada"},
+		{"unknown path written", Access{Kind: Write, Tool: "bash", Opaque: "x"}, "dqqda", "daada"},
+		{"unknown path of a tool", Access{Kind: Write, Tool: "edit", Opaque: "x"}, "dqqdq", "dqqdq"},
 	} {
-		for i, name := range []string{"readonly", "workspace", "open", "argv"} {
+		for i, name := range []string{"readonly", "workspace", "open", "argv", "container"} {
 			for level, want := range map[int]string{0: c.want0, 3: c.want3} {
 				v := map[byte]Verdict{'a': Allow, 'q': Ask, 'd': Deny}[want[i]]
 				p := policyOf(t, "", profile(name), at(level))
@@ -52,12 +53,51 @@ func TestProfiles(t *testing.T) {
 			}
 		}
 	}
-	// Level 2 is enough for what is known, not for what is not.
-	wantVerdict(t, policyOf(t, "", at(2)), run("mkdir x"), Allow)
-	wantVerdict(t, policyOf(t, "", at(2)), unknown, Ask)
-	wantVerdict(t, policyOf(t, "sandbox: off", at(3)), run("mkdir x"), Ask)
+	// Level 2 holds what is not known, too; no sandbox holds nothing.
+	wantVerdict(t, policyOf(t, "", at(2)), unknown, Allow)
+	wantVerdict(t, policyOf(t, "sandbox: off", at(3)), unknown, Ask)
+	wantVerdict(t, policyOf(t, "sandbox: off", at(3)), known, Allow)
 	wantVerdict(t, policyOf(t, "sandbox: require\nallow: ['bash(*)']", at(1)), run("mkdir x"), Deny)
 	wantVerdict(t, policyOf(t, "sandbox: require", at(2)), run("mkdir x"), Allow)
+}
+
+// TestOuter: where something outside confines, nothing is asked, whether the
+// profile or the sandbox says so; what somebody chose stays, and a machine's
+// policy can insist on our own sandbox.
+func TestOuter(t *testing.T) {
+	unknown, danger := run("frob"), with(run("rm x"), func(a *Access) { a.Danger = "x" })
+	for _, p := range []*Policy{policyOf(t, "profile: container", at(3)), policyOf(t, "sandbox: outer"), policyOf(t, "profile: open\nsandbox: outer"), policyOf(t, "sandbox: off", profile("container"))} {
+		for _, a := range []Access{unknown, danger, write("/opt/x"), read("/opt/x"), read(".env"), with(unknown, func(a *Access) { a.Opaque = "x" })} {
+			wantVerdict(t, p, a, Allow)
+		}
+		wantVerdict(t, p, write(".git/hooks/x"), Deny)
+		if !p.Outer() || p.Confines() || p.Wall() != "outer" {
+			t.Errorf("outer %v, confines %v, wall %s", p.Outer(), p.Confines(), p.Wall())
+		}
+	}
+	wantVerdict(t, policyOf(t, "sandbox: outer\noutside: {read: ask}\ndeny: [edit(/opt/**)]"), write("/opt/x"), Deny)
+	wantVerdict(t, policyOf(t, "sandbox: outer\noutside: {read: ask}"), read("/opt/x"), Ask)
+	wantVerdict(t, policyOf(t, "sandbox: outer\nprofile: readonly"), write("x"), Deny)
+	required := layers(t, "sandbox: require", "profile: container", "", false, at(3))
+	wantVerdict(t, required, write("/opt/x"), Deny)
+	if required.Wall() != "L3" {
+		t.Error("a machine's policy insists on the sandbox, and has", required.Wall())
+	}
+	if p := layers(t, "", "", "profile: container", false, at(3)); p.Outer() || p.Decide(&danger).Verdict != Ask {
+		t.Error("an untrusted project says that something outside confines")
+	}
+}
+
+// TestOpenAsksLess: the profile open never asks where workspace allows.
+func TestOpenAsksLess(t *testing.T) {
+	for _, holds := range []bool{false, true} {
+		for c := range cells {
+			open, workspace := profileSetting(Open, c, holds).verdict, profileSetting(Workspace, c, holds).verdict
+			if open < workspace {
+				t.Errorf("%s: %s under open, %s under workspace", profileTable[c].name, open, workspace)
+			}
+		}
+	}
 }
 
 func TestArgvProfile(t *testing.T) {

@@ -30,7 +30,7 @@ func TestProgramsInAnotherCase(t *testing.T) {
 		`C:\Tools\Format-All.exe`:            Deny,
 		`c:\tools\FORMAT-ALL.EXE`:            Deny,
 	} {
-		a := Access{Kind: Exec, Tool: "bash", Argv: []string{"where", "x"}, Program: program, Class: Known}
+		a := Access{Kind: Exec, Tool: "bash", Argv: []string{"where", "x"}, Program: program, Class: Unknown}
 		if want == Deny {
 			a.Argv[0] = program
 		}

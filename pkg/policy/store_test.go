@@ -288,7 +288,7 @@ func TestExplain(t *testing.T) {
 		t.Errorf("have:\n%s\nwant:\n%s", text, want)
 	}
 	data := string(must(json.Marshal(p.Report(&o))))
-	if !strings.Contains(data, `{"kind":"exec","subject":"rm x","decision":"deny","rule":"bash(rm *)"`) || !strings.HasPrefix(data, `{"decision":"deny","accesses":[`) || !strings.HasSuffix(data, `"level":0}`) {
+	if !strings.Contains(data, `{"kind":"exec","subject":"rm x","decision":"deny","rule":"bash(rm *)"`) || !strings.HasPrefix(data, `{"decision":"deny","accesses":[`) || !strings.HasSuffix(data, `"level":0,"sandbox":"L0","unheld":["files","network","programs"]}`) {
 		t.Errorf("json: %s", data)
 	}
 }

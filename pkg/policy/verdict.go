@@ -124,6 +124,8 @@ type Report struct {
 	Decision Verdict        `json:"decision" doc:"allow, ask or deny: the strictest of all"`
 	Accesses []AccessReport `json:"accesses" doc:"everything that the call would touch"`
 	Level    int            `json:"level" doc:"the sandbox level that the decision counted on"`
+	Sandbox  string         `json:"sandbox" doc:"what holds a command: L0 to L3, or outer"`
+	Unheld   []string       `json:"unheld,omitempty" doc:"what that does not hold of this policy"`
 }
 
 // An AccessReport is one access of a Report.
@@ -137,16 +139,18 @@ type AccessReport struct {
 	Layer    Layer   `json:"layer" doc:"whose rule it is"`
 	Why      string  `json:"why" doc:"what made the rule decide"`
 	Reason   string  `json:"reason,omitempty" doc:"what the policy says about it"`
+	Held     string  `json:"held" doc:"what makes sure that no more happens: tool, kernel, text or none"`
 }
 
 // Report returns the outcome in the form that policy check prints.
 func (p *Policy) Report(o *Outcome) Report {
-	r := Report{Decision: o.Verdict, Accesses: make([]AccessReport, len(o.Accesses)), Level: p.Level()}
+	r := Report{Decision: o.Verdict, Accesses: make([]AccessReport, len(o.Accesses)), Level: p.Level(), Sandbox: p.Wall(), Unheld: p.Unheld()}
 	for i := range o.Accesses {
 		d := &o.Decisions[i]
 		r.Accesses[i] = AccessReport{
 			Kind: o.Accesses[i].Kind, Subject: Subject(&o.Accesses[i]), Decision: d.Verdict,
 			Rule: d.Rule, File: d.File, Line: d.Line, Layer: d.Layer, Why: d.Why, Reason: d.Reason,
+			Held: p.held(&o.Accesses[i]),
 		}
 	}
 	return r

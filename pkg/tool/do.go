@@ -315,7 +315,7 @@ func refused(a Answer) error {
 func (env *Env) record(ctx context.Context, t *Tool, id string, out *policy.Outcome, decision, note string) error {
 	e := audit.Entry{
 		Time: env.Now(), ID: id, Tool: t.Name, Event: audit.Decision, Decision: decision, Note: note,
-		Level: fmt.Sprintf("L%d", env.Policy.Level()), Policy: env.Policy.Hash(),
+		Level: env.Policy.Wall(), Policy: env.Policy.Hash(),
 	}
 	for i := range out.Accesses {
 		d := &out.Decisions[i]

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -221,7 +220,7 @@ type bashPlan struct {
 	Argv     []string `json:"argv" doc:"what would be started"`
 	Cwd      string   `json:"cwd" doc:"where"`
 	Set      []string `json:"env_set" doc:"variables that we or the call set"`
-	Sandbox  string   `json:"sandbox" doc:"level that it would have"`
+	Sandbox  string   `json:"sandbox" doc:"what would hold it"`
 	Withheld []string `json:"env_secret" doc:"variables that are not handed down"`
 	Timeout  int64    `json:"timeout_ms" doc:"0 for none"`
 }
@@ -230,7 +229,7 @@ type bashPlan struct {
 func (b *bashCall) Plan(env *tool.Env) any {
 	p := b.prepared
 	secret := append([]string{}, p.env.withheld...)
-	return bashPlan{p.argv, p.dir.Real, p.env.set, fmt.Sprintf("L%d", env.Policy.Level()), secret, b.limit(env).Milliseconds()}
+	return bashPlan{p.argv, p.dir.Real, p.env.set, env.Policy.Wall(), secret, b.limit(env).Milliseconds()}
 }
 
 // Describe implements tool.Describer.

@@ -29,6 +29,7 @@ type confinement struct {
 	confiner *sandbox.Confiner
 	guard    *sandbox.Snapshot // of what is protected and the sandbox cannot hold
 	release  func()            // of what is held of it for the case that we are killed
+	wall     *policy.Policy    // knows what holds the command where config does not
 }
 
 // confine describes the sandbox of a command whose accesses were all allowed:
@@ -37,7 +38,7 @@ type confinement struct {
 // machine. What the call itself was allowed beyond that is added. Whoever can be
 // asked about programs that the command starts hears of them by asked.
 func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions) (*confinement, error) {
-	c := &confinement{dir: dir, asked: asked}
+	c := &confinement{dir: dir, asked: asked, wall: env.Policy}
 	if !env.Policy.Confines() || env.Policy.Level() < int(sandbox.L2) {
 		return c, nil
 	}
@@ -151,7 +152,7 @@ func (c *confinement) meta() sandboxMeta {
 	if r := c.confiner.Report(); r != nil {
 		return sandboxMeta{r.Level.String(), r}
 	}
-	return sandboxOf(c.report())
+	return sandboxOf(c.report()).or(c.wall)
 }
 
 // mayHideFailure reports whether one of the programs that a command starts can fail

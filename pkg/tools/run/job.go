@@ -146,7 +146,7 @@ func readJob(ctx context.Context, env *tool.Env, j *job.Job, q jobView) (*tool.R
 		return nil, err
 	}
 	cut := w.Close()
-	meta.commandState, meta.sandboxMeta = jobState(info, nil), jobSandbox(info)
+	meta.commandState, meta.sandboxMeta = jobState(info, nil), jobSandbox(info).or(env.Policy)
 	meta.Job = j.ID()
 	meta.Truncated, meta.SpillPath, meta.Incomplete = cut.Truncated, cut.SpillPath, cut.Incomplete
 	switch {

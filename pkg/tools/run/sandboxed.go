@@ -12,7 +12,7 @@ import (
 
 // sandboxMeta is what held a command, and what it was refused.
 type sandboxMeta struct {
-	Sandbox string          `json:"sandbox" doc:"the level: L0 to L3"`
+	Sandbox string          `json:"sandbox" doc:"the level: L0 to L3; outer where something around agentkit confines"`
 	Detail  *sandbox.Report `json:"sandbox_detail,omitempty" doc:"what held the command, and what was refused it"`
 }
 
@@ -27,6 +27,14 @@ func sandboxOf(report string) sandboxMeta {
 		return m
 	}
 	m.Sandbox, m.Detail = r.Level.String(), r
+	return m
+}
+
+// or names what else holds a command that has no sandbox of ours.
+func (m sandboxMeta) or(p *policy.Policy) sandboxMeta {
+	if m.Detail == nil && p.Outer() {
+		m.Sandbox = p.Wall()
+	}
 	return m
 }
 
