@@ -181,7 +181,7 @@ type realWant struct {
 func TestRealCommands(t *testing.T) {
 	p := newRealPlace(t)
 	alone := "echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all \"$@\""
-	common := []realWant{{"loopback", "allow", 95}, {"tree read", "allow", 95}}
+	common := []realWant{{"network", "ask", 98}, {"loopback", "allow", 95}, {"tree read", "allow", 95}}
 	for _, one := range []struct {
 		name   string
 		level  sandbox.Level
@@ -190,13 +190,13 @@ func TestRealCommands(t *testing.T) {
 		wants  []realWant
 	}{
 		{"L3", sandbox.L3, false, []string{"agentkit"}, append([]realWant{{"inside", "allow", 99}}, common...)},
-		{"L3 with a secret", sandbox.L3, true, []string{"agentkit"}, nil},
+		{"L3 with a secret", sandbox.L3, true, []string{"agentkit"}, append([]realWant{{"inside", "allow", 99}}, common...)},
 		{"L2", sandbox.L2, false, []string{"unshare", "-Ur", "sh", "-c", alone, "sh", "agentkit"}, append([]realWant{{"inside", "allow", 97}}, common...)},
 		{"L2 with a secret", sandbox.L2, true, []string{"unshare", "-Ur", "sh", "-c", alone, "sh", "agentkit"}, nil},
 		{"container", sandbox.L0, false, []string{"agentkit", "--profile", "container"}, []realWant{{"inside", "allow", 99}}},
 		{"outer", sandbox.L0, false, []string{"agentkit", "--sandbox", "outer"}, []realWant{{"inside", "allow", 99}}},
 		{"open", sandbox.L3, false, []string{"agentkit", "--profile", "open"}, []realWant{{"inside", "allow", 99}}},
-		{"L0", sandbox.L0, false, []string{"agentkit", "--sandbox", "off"}, []realWant{{"inside", "allow", 75}}},
+		{"L0", sandbox.L0, false, []string{"agentkit", "--sandbox", "off"}, []realWant{{"inside", "allow", 75}, {"network", "ask", 98}}},
 	} {
 		t.Run(one.name, func(t *testing.T) {
 			if can := sandbox.Probe().Level; can < one.level {

@@ -86,9 +86,10 @@ type Access struct {
 	// allow rule for a program or path covers an opaque access; deny and ask
 	// rules still match what is known of it.
 	Opaque string
-	// Guess is set for a write that nothing says will happen: a program of
-	// which nothing is known is given the path. It stands beside a read of the
-	// path, and Opaque says as much.
+	// Guess is set for what nothing says will happen. A write: a program of
+	// which nothing is known is given the path; it stands beside a read of the
+	// path, and Opaque says as much. A read: such a program runs, and nothing
+	// keeps it from the file.
 	Guess bool
 
 	Source string // the piece of the command it comes from, for explanations

@@ -53,7 +53,11 @@ func (p *Policy) Decide(a *Access) Decision {
 	case Exec:
 		return p.decideExec(a)
 	case Read, Write:
-		return p.decideFile(a)
+		d := p.decideFile(a)
+		if a.Kind == Read && a.Guess && d.Verdict == Deny {
+			d.Verdict = Ask // nothing says that it will be read
+		}
+		return d
 	case Net:
 		return p.decideNet(a)
 	case Env:
@@ -69,6 +73,25 @@ func (p *Policy) Decide(a *Access) Decision {
 	}
 	return Decision{Verdict: Deny, Rule: "unknown kind of access", Why: "nothing is known about " + string(a.Kind)}
 }
+
+// Blind reports whether an access passes though its text does not tell what it
+// does, and no rule speaks of it: because something is counted on that holds it.
+func (p *Policy) Blind(a *Access) bool {
+	if a.Kind == Exec {
+		var f facts
+		p.programFacts(a, &f)
+		if c, _ := p.execCell(a, &f); c != runUnknown {
+			return false
+		}
+	} else if a.Opaque == "" && a.Kind != Env {
+		return false
+	}
+	d := p.Decide(a)
+	return d.Verdict == Allow && (d.Default || d.Rule == sandboxedRule)
+}
+
+// sandboxedRule allows what the sandbox holds.
+const sandboxedRule = commandTool + "(sandboxed)"
 
 // DecideAll answers for a call: the strictest of its accesses' decisions.
 func (p *Policy) DecideAll(accesses []Access) Outcome {

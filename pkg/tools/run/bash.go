@@ -166,6 +166,7 @@ func (b *bashCall) prepare(ctx context.Context, env *tool.Env) (*preparedCommand
 		p.needs = append(p.needs, a)
 	}
 	p.needs = append(p.needs, forbiddenInTrees(ctx, env, p.needs)...)
+	p.needs = append(p.needs, unheld(ctx, env, p.needs)...)
 	for i := range p.needs {
 		p.needs[i].Tool = "bash"
 	}

@@ -56,12 +56,7 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions)
 		Hidden:    existing(append(policy.SecretPaths(home), env.Session.StateDir())),
 		Private:   []string{env.Session.StateDir()},
 	}
-	secrets := secretsInside(root)
-	if committed := env.Sources.Committed; committed != nil && len(secrets) > 0 {
-		held := committed(secrets)
-		secrets = slices.DeleteFunc(secrets, func(p string) bool { return held[p] })
-	}
-	cfg.Hidden = append(cfg.Hidden, secrets...)
+	cfg.Hidden = append(cfg.Hidden, secrets(env)...)
 	for _, dir := range []string{env.Sources.Machine, env.Sources.User} {
 		if dir = machine.RealDir(dir); safefile.Below(root, dir) { // of policies
 			cfg.ReadOnly = append(cfg.ReadOnly, dir)
@@ -247,6 +242,16 @@ func extend(cfg *sandbox.Config, a *policy.Access, root string) {
 // existing are those of the paths that are there.
 func existing(list []string) []string {
 	return slices.DeleteFunc(list, func(p string) bool { return !exists(p) })
+}
+
+// secrets are those of secretsInside that git's history does not have.
+func secrets(env *tool.Env) []string {
+	list := secretsInside(env.Workspace.Root())
+	if committed := env.Sources.Committed; committed != nil && len(list) > 0 {
+		held := committed(list)
+		list = slices.DeleteFunc(list, func(p string) bool { return held[p] })
+	}
+	return list
 }
 
 // maxSecretDirs bounds the directories in which secrets are looked for.
