@@ -19,11 +19,11 @@ import (
 )
 
 // contract is what agentkit schema results prints, ready to check results by.
-var contract = sync.OnceValues(func() (c struct {
-	tools, events map[string]*jsonschema.Resolved
-}, err error,
-) {
-	var printed struct{ Tools, Events map[string]*jsonschema.Schema }
+var contract = sync.OnceValues(func() (c resolved, err error) {
+	var printed struct {
+		Tools, Events map[string]*jsonschema.Schema
+		Asked         *jsonschema.Schema `json:"approval_required"`
+	}
 	raw, err := printedBy("schema", "results")
 	if err == nil {
 		err = json.Unmarshal(raw, &printed)
@@ -36,8 +36,16 @@ var contract = sync.OnceValues(func() (c struct {
 			}
 		}
 	}
+	if err == nil {
+		c.asked, err = printed.Asked.Resolve(nil)
+	}
 	return c, err
 })
+
+type resolved struct {
+	tools, events map[string]*jsonschema.Resolved
+	asked         *jsonschema.Resolved
+}
 
 // keepsContract says what is wrong about a line of JSON that a call of the named tool
 // printed; "" stands for any.
@@ -57,6 +65,11 @@ func keepsContract(name string, line []byte) error {
 		return c.events[event].Validate(value)
 	}
 	delete(value, "event")
+	if failed, ok := value["error"].(map[string]any); ok && failed["code"] == "approval_required" && failed["details"] != nil {
+		if err := c.asked.Validate(failed["details"]); err != nil {
+			return fmt.Errorf("the details of approval_required: %w", err)
+		}
+	}
 	if name != "" {
 		return c.tools[name].Validate(value)
 	}

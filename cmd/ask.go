@@ -91,8 +91,8 @@ func approver(name string) string {
 // askPerson shows the request on a terminal and reads the answer.
 //
 // The rules of the prompt: every access stands on a line of its own with its
-// decision; what the model wrote is shown as quoted words with control and
-// invisible characters escaped, never raw; the rule that "always" would write
+// decision; what the model wrote is shown with control and invisible characters
+// escaped, and more than one line of it behind bars; the rule that "always" would write
 // is shown before it is chosen; anything but a clear yes is no.
 func askPerson(tty io.ReadWriter, r *tool.Request) (tool.Answer, error) {
 	var b strings.Builder
@@ -100,16 +100,7 @@ func askPerson(tty io.ReadWriter, r *tool.Request) (tool.Answer, error) {
 	if r.Dir != "" {
 		fmt.Fprintf(&b, "  a program that the running command starts in %s\n", tool.Visible(r.Dir))
 	}
-	for _, name := range []string{"command", "description", "cwd", "file_path"} {
-		if text, _ := r.About[name].(string); text != "" {
-			more := ""
-			if len(text) > maxAbout {
-				more = fmt.Sprintf(" … (%d bytes in all)", len(text))
-				text = strings.ToValidUTF8(text[:maxAbout], "")
-			}
-			fmt.Fprintf(&b, "  %s: %s%s\n", name, tool.VisibleName(text), more)
-		}
-	}
+	tell(&b, r.Details.Request.Metadata)
 	for i := range r.Outcome.Accesses {
 		d := &r.Outcome.Decisions[i]
 		fmt.Fprintf(&b, "  %-5s %s %s\n", d.Verdict, r.Outcome.Accesses[i].Kind, policy.Subject(&r.Outcome.Accesses[i]))
@@ -138,8 +129,47 @@ func askPerson(tty io.ReadWriter, r *tool.Request) (tool.Answer, error) {
 	return interpret(tty, in, r, strings.TrimSpace(line))
 }
 
-// maxAbout bounds what the prompt shows of each thing that a call tells of itself.
-const maxAbout = 2000
+// maxAbout and mostAbout bound what the prompt shows of each thing that a call tells
+// of itself, in bytes and lines.
+const (
+	maxAbout  = 4000
+	mostAbout = 60
+)
+
+// tell shows what a call tells of itself. What has several lines, as a command line
+// may have, is shown as it was typed, each line behind a bar.
+func tell(b *strings.Builder, about map[string]any) {
+	for _, m := range []struct{ name, label string }{
+		{"root", "root"},
+		{"cwd", "directory"},
+		{"command", "command"},
+		{"description", "description"},
+		{"file_path", "file"},
+		{"would_fail", "would fail"},
+		{"diff", "diff"},
+		{"diff_withheld", "no diff"},
+		{"new_content", "new content"},
+	} {
+		text, _ := about[m.name].(string)
+		if text == "" {
+			continue
+		}
+		shown := text[:min(len(text), maxAbout)]
+		lines := strings.SplitAfterN(shown, "\n", mostAbout+1)
+		shown = strings.ToValidUTF8(strings.Join(lines[:min(len(lines), mostAbout)], ""), "")
+		more := ""
+		if left := len(text) - len(shown); left > 0 {
+			more = fmt.Sprintf("… %s more, %d in all", tool.Count(int64(left), "byte"), len(text))
+		}
+		shown = tool.Visible(shown)
+		if !strings.Contains(shown, "\n") {
+			fmt.Fprintf(b, "  %s: %s%s\n", m.label, shown, more)
+			continue
+		}
+		shown = strings.TrimSuffix(shown+more, "\n")
+		fmt.Fprintf(b, "  %s:\n  | %s\n", m.label, strings.ReplaceAll(shown, "\n", "\n  | "))
+	}
+}
 
 func interpret(tty io.Writer, in *bufio.Reader, r *tool.Request, line string) (tool.Answer, error) {
 	word, rest, _ := strings.Cut(line, " ")
@@ -209,14 +239,7 @@ type programAnswer struct {
 }
 
 func askProgram(ctx context.Context, env *tool.Env, program string, r *tool.Request) (tool.Answer, error) {
-	request := env.Policy.Request(r.ID, env.Session.ID(), &r.Outcome)
-	if r.Dir != "" {
-		request.Metadata["cwd"] = r.Dir
-	}
-	r.About.Into(request.Metadata)
-	in, err := json.Marshal(programRequest{
-		request, r.Tool, env.Policy.Report(&r.Outcome).Accesses, r.Grants,
-	})
+	in, err := json.Marshal(programRequest{r.Details.Request, r.Tool, r.Details.Accesses, r.Grants})
 	if err != nil {
 		return tool.Answer{}, err
 	}

@@ -22,7 +22,7 @@ type Request struct {
 	Tool    string
 	Dir     string // where a command that runs wants to start the program; "" for a call
 	Outcome policy.Outcome
-	About   About    // what the call tells of itself, such as its command; see Describer
+	Details ApprovalDetails
 	Grants  []string // rules that a yes for the session could stand for, narrowest first
 	Rules   []string // rules that a yes for always could stand for; none where keeping one would be unwise
 }
@@ -43,16 +43,4 @@ type Answer struct {
 	Scope  Scope
 	Rule   string // what was granted, for session and always
 	Reason string // why not, for the model
-}
-
-// About is what a call tells of itself to whoever has to approve it.
-type About map[string]any
-
-// Into adds the members to metadata that has none of that name.
-func (a About) Into(metadata map[string]any) {
-	for name, value := range a {
-		if _, taken := metadata[name]; !taken {
-			metadata[name] = value
-		}
-	}
 }

@@ -179,16 +179,17 @@ func (env *Env) answer(ctx context.Context, in *Invocation, id string, out *poli
 	case given == policy.Refused:
 		return Answer{Reason: reason}, nil
 	}
-	why := ""
+	why, about := "", map[string]any(nil)
+	if call, ok := in.Call.(Describer); ok {
+		about = call.Describe(ctx, env)
+	}
 	if env.Ask != nil {
-		req := &Request{
-			ID: id, Tool: in.Tool.Name, Outcome: *out, About: in.about(env),
+		details := env.details(id, about, out)
+		env.emit("ask", AskEvent{in.Tool.Name, id, details})
+		answer, err := env.Ask(ctx, &Request{
+			ID: id, Tool: in.Tool.Name, Outcome: *out, Details: details,
 			Grants: env.Policy.Suggest(out.Accesses), Rules: env.Policy.Always(out.Accesses),
-		}
-		if env.Emit != nil {
-			env.emit("ask", AskEvent{req.Tool, id, env.details(id, req.About, out)})
-		}
-		answer, err := env.Ask(ctx, req)
+		})
 		nobody, ok := errors.AsType[*NobodyError](err)
 		if !ok {
 			return answer, err
@@ -199,7 +200,7 @@ func (env *Env) answer(ctx context.Context, in *Invocation, id string, out *poli
 	if err != nil {
 		return Answer{}, Errorf(IO, "recording the request: %w", err).WithHint("check the state directory")
 	}
-	return Answer{}, env.approvalRequired(in, wait.ID, out, why)
+	return Answer{}, env.approvalRequired(in.Tool, env.details(wait.ID, about, out), out, why)
 }
 
 // May reports, as an error, that a tool may not touch something that it comes
@@ -226,7 +227,8 @@ func (env *Env) Approve(ctx context.Context, name string, a policy.Access, dir s
 	case out.Verdict == policy.Deny || env.Ask == nil:
 		return Answer{}
 	}
-	answer, err := env.Ask(ctx, &Request{ID: id, Tool: name, Dir: dir, Outcome: out, Grants: env.Policy.Suggest(list), Rules: env.Policy.Always(list)})
+	details := env.details(id, map[string]any{"cwd": dir}, &out)
+	answer, err := env.Ask(ctx, &Request{ID: id, Tool: name, Dir: dir, Outcome: out, Details: details, Grants: env.Policy.Suggest(list), Rules: env.Policy.Always(list)})
 	if err != nil {
 		answer = Answer{Reason: err.Error()}
 	}
@@ -270,30 +272,28 @@ func because(d *policy.Decision) string {
 	return fmt.Sprintf("%s (%s, %s)", d.Why, d.Rule, d.Where())
 }
 
-// about is what the call tells of itself; nil where it has nothing to say.
-func (in *Invocation) about(env *Env) About {
-	if call, ok := in.Call.(Describer); ok {
-		return call.Describe(env)
-	}
-	return nil
-}
-
-// details are what a request for approval holds, however it is asked.
-func (env *Env) details(id string, about About, out *policy.Outcome) ApprovalDetails {
+// details are what a request for approval holds, however it is asked: about is what
+// the call tells of itself.
+func (env *Env) details(id string, about map[string]any, out *policy.Outcome) ApprovalDetails {
 	req := env.Policy.Request(id, env.Session.ID(), out)
-	about.Into(req.Metadata)
+	req.Metadata["root"] = env.Sources.Root
+	for name, value := range about {
+		if _, taken := req.Metadata[name]; !taken {
+			req.Metadata[name] = value
+		}
+	}
 	return ApprovalDetails{req, env.Policy.Report(out).Accesses}
 }
 
 // approvalRequired is the error of a call that waits for a yes. The text is why
 // nobody could be asked, where somebody should have been.
-func (env *Env) approvalRequired(in *Invocation, id string, out *policy.Outcome, why string) error {
-	t, d := in.Tool, out.Deciding()
+func (env *Env) approvalRequired(t *Tool, details ApprovalDetails, out *policy.Outcome, why string) error {
+	d := out.Deciding()
 	if why != "" {
 		why = "; " + why
 	}
 	e := Errorf(ApprovalRequired, "%s needs approval: %s: %s%s", t.Name, policy.Subject(&out.Accesses[out.By]), because(&d), why).
-		With(env.details(id, in.about(env), out)).
+		With(details).
 		Suggest(env.Policy.Suggest(out.Accesses)...)
 	grant := ""
 	for _, rule := range env.Policy.Narrowest(out.Accesses) {
@@ -302,7 +302,7 @@ func (env *Env) approvalRequired(in *Invocation, id string, out *policy.Outcome,
 	if grant != "" {
 		grant = "repeat it with" + grant + "; or "
 	}
-	return e.WithHint("nothing was run. Whoever may decide can %srun agentkit policy approve %s, after which the same call passes once", grant, id)
+	return e.WithHint("nothing was run. Whoever may decide can %srun agentkit policy approve %s, after which the same call passes once", grant, details.Request.ID)
 }
 
 func refused(a Answer) error {

@@ -53,7 +53,7 @@ func (c *probe) Run(ctx context.Context, env *Env) (*Result, error) {
 
 func (c *probe) Plan(*Env) any { return map[string]int{"times": c.Times} }
 
-func (c *probe) Describe(*Env) map[string]any {
+func (c *probe) Describe(context.Context, *Env) map[string]any {
 	return map[string]any{"colour": "red", "why": "not ours"}
 }
 

@@ -73,7 +73,7 @@ type Planner interface {
 // A Describer is a Call that can tell whoever has to approve it more than its
 // needs: the members go into the request's metadata.
 type Describer interface {
-	Describe(*Env) map[string]any
+	Describe(context.Context, *Env) map[string]any
 }
 
 // An Env is everything a call may use of the world outside it.

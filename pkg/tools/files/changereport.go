@@ -191,3 +191,26 @@ func placesText(list []edit.Place) string {
 // maxDiff is the size in bytes of a diff beyond which only its beginning is
 // returned: 32 KiB.
 const maxDiff = 32 << 10
+
+// A foresight is metadata that tells what becomes of files.
+type foresight interface {
+	foreseen() (files []foreseenFile, diff string)
+}
+
+type foreseenFile struct {
+	Path   string `json:"path"`
+	Action string `json:"action"` // add, update, delete or move
+	From   string `json:"from,omitempty"`
+}
+
+func (r changeReport) foreseen() ([]foreseenFile, string) {
+	return []foreseenFile{{Path: r.Path, Action: r.action()}}, r.Diff
+}
+
+// action says in a word what happens to the file, as patch does.
+func (r *changeReport) action() string {
+	if r.Created {
+		return "add"
+	}
+	return "update"
+}

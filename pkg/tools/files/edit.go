@@ -11,6 +11,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/text"
 	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
 
 //go:embed edit.md
@@ -101,6 +102,17 @@ func (e *editCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, err
 		}
 	}
 	return needs, nil
+}
+
+// Describe implements tool.Describer.
+func (e *editCall) Describe(ctx context.Context, env *tool.Env) map[string]any {
+	dry := *e
+	dry.DryRun = true
+	var paths []workspace.Path
+	for _, f := range e.files {
+		paths = append(paths, f.path)
+	}
+	return foreseen(ctx, env, paths, dry.run)
 }
 
 // Run implements tool.Call.

@@ -136,3 +136,13 @@ func (m *editMeta) notes() string {
 	}
 	return b.String()
 }
+
+func (m *editMeta) foreseen() (files []foreseenFile, diff string) {
+	for _, f := range m.Files {
+		files = append(files, foreseenFile{Path: f.Path, Action: f.action()})
+	}
+	if len(files) == 0 {
+		return m.changeReport.foreseen()
+	}
+	return files, m.Diff
+}

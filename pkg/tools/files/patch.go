@@ -204,6 +204,13 @@ type patchHunk struct {
 	Similarity float64 `json:"similarity" doc:"from 0 to 1"`
 }
 
+// Describe implements tool.Describer.
+func (p *patchCall) Describe(ctx context.Context, env *tool.Env) map[string]any {
+	dry := *p
+	dry.DryRun = true
+	return foreseen(ctx, env, slices.Collect(maps.Values(p.paths)), dry.run)
+}
+
 // Run implements tool.Call.
 func (p *patchCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
 	return again(ctx, env, p.run)
@@ -436,4 +443,11 @@ func (m *patchMeta) output() string {
 		fmt.Fprintf(&b, "note: %s\n", w)
 	}
 	return b.String()
+}
+
+func (m *patchMeta) foreseen() (files []foreseenFile, diff string) {
+	for _, f := range m.Files {
+		files = append(files, foreseenFile{f.Path, f.Action, f.From})
+	}
+	return files, m.Diff
 }

@@ -69,18 +69,20 @@ func (w *writeCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, er
 	return []policy.Access{need}, err
 }
 
-// shownContent bounds how much of the new content whoever approves it sees.
-const shownContent = 4000
-
 // Describe implements tool.Describer: what the file is before it is replaced, and
-// what it becomes. The old content is not shown: the model sees the request, too.
-func (w *writeCall) Describe(env *tool.Env) map[string]any {
-	about := map[string]any{"file_path": w.path.Real, "exists": w.path.Exists, "size_bytes": 0, "line_count": 0}
+// what it becomes. Where what it is may not be read, only the new content is shown.
+func (w *writeCall) Describe(ctx context.Context, env *tool.Env) map[string]any {
+	dry := *w
+	dry.DryRun = true
+	about := foreseen(ctx, env, []workspace.Path{w.path}, dry.run)
+	about["file_path"], about["exists"], about["size_bytes"], about["line_count"] = w.path.Real, w.path.Exists, 0, 0
 	if data, err := env.Workspace.ReadFile(w.path, maxFile); err == nil {
 		about["size_bytes"], about["line_count"] = len(data), lineCount(data)
 	}
 	about["new_size_bytes"], about["new_line_count"] = len(w.Content), lineCount([]byte(w.Content))
-	about["new_content"] = strings.ToValidUTF8(w.Content[:min(len(w.Content), shownContent)], "")
+	if about["diff"] == nil {
+		about["new_content"] = bounded(env, strings.ToValidUTF8(w.Content[:min(len(w.Content), 4*maxForeseen)], ""))
+	}
 	return about
 }
 

@@ -234,7 +234,7 @@ func (b *bashCall) Plan(env *tool.Env) any {
 }
 
 // Describe implements tool.Describer.
-func (b *bashCall) Describe(env *tool.Env) map[string]any {
+func (b *bashCall) Describe(_ context.Context, env *tool.Env) map[string]any {
 	outside := []string{}
 	for i := range b.prepared.needs {
 		if a := &b.prepared.needs[i]; (a.Kind == policy.Read || a.Kind == policy.Write) && a.Path != "" && !safefile.Below(env.Workspace.Root(), a.Path) {
