@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 # Runs the tests that chance has a part in as often as their promises need: a
 # thousand long outputs, two hundred jobs at once, the zoo of processes with
-# five hundred that fork all the time, the sandbox's recipes and attacks in full.
+# five hundred that fork all the time, the sandbox's recipes and attacks in full,
+# twelve thousand scripts of sed, awk and jq and as many repositories.
 # It takes half an hour and most of a small machine; root runs more of it.
 #
 #   testdata/soak.sh [PACKAGE...]
 set -euo pipefail
 cd "$(dirname "$0")/.."
-[ $# -gt 0 ] || set -- . ./pkg/job ./pkg/sandbox ./pkg/killtree
-export AGENTKIT_SOAK=1 JOB_SOAK=200 KILLTREE_SOAK=20
+[ $# -gt 0 ] || set -- . ./pkg/job ./pkg/sandbox ./pkg/killtree ./pkg/shellparse
+export AGENTKIT_SOAK=1 JOB_SOAK=200 KILLTREE_SOAK=20 SCRIPTS=12000 REPOSITORIES=12000
 for p in "$@"; do
-	go test -count=1 -timeout 60m "$p"
+	go test -count=1 -timeout 180m "$p"
 done
 case " $* " in
 *" ./pkg/killtree "*)

@@ -23,182 +23,233 @@ func (c *Call) awk() {
 		}
 		texts, files = append(texts, files[0]), files[1:]
 	}
-	for _, p := range texts {
-		if p.Dynamic {
+	for _, t := range texts {
+		if t.Dynamic {
 			c.opaque("the program is not known before it runs")
 			continue
 		}
-		c.awkProgram(p.Text)
+		p := awkProgram{c: c, s: t.Text}
+		if !p.read() {
+			c.opaque("a program that is not understood")
+		}
 	}
 	for _, f := range files {
-		if name, _, ok := strings.Cut(f.Text, "="); ok && !f.Dynamic && Plain(name) && !strings.ContainsAny(name, "/.") {
+		if name, _, ok := strings.Cut(f.Text, "="); ok && !f.Dynamic && name != "" && name[0] > '9' && strings.Trim(name, awkName) == "" {
+			continue
+		}
+		if strings.HasPrefix(f.Text, "/inet") {
+			c.awkNet(f.Text)
 			continue
 		}
 		c.does(Read, f)
 	}
 }
 
-// An awkToken is a piece of an awk program.
-type awkToken struct {
-	kind byte // 'w' word, 's' string, 'o' operator, 'r' regular expression, 'n' newline
-	text string
+// awkNet notes a name that gawk takes for a connection.
+func (c *Call) awkNet(name string) {
+	c.opaque("its program reaches the network")
+	c.Shell.Net(Net{Source: name, Opaque: "the host is not known"})
 }
 
-// awkTokens splits a program. ok is false where it is not understood: a slash
-// after a closing parenthesis may divide or start an expression with quotes.
-func awkTokens(s string) (out []awkToken, ok bool) {
-	ok = true
-	operand := false // a slash would divide
-	for i := 0; i < len(s); {
-		switch c := s[i]; {
+// An awkProgram reads as much of awk's language as every awk takes for the
+// same: no functions of its own, no commands, no input but its files, and no
+// output but a file whose name stands there. A slash begins an expression or
+// divides; where both could be, it may be the last one only.
+type awkProgram struct {
+	c        *Call
+	s        string
+	i        int
+	operand  byte // what stands before: awkStart, awkOperand or awkEither
+	printing bool // the statement prints, so > names a file
+	depth    int  // of parentheses
+}
+
+const (
+	awkStart   byte = iota // an operand comes next, so a slash begins an expression
+	awkOperand             // an operand stood here, so a slash divides
+	awkEither
+)
+
+const (
+	awkName  = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_" + digits
+	awkWords = "if else while for do in next nextfile exit delete return break continue print printf BEGIN END BEGINFILE ENDFILE switch case default"
+	awkCalls = "if while for switch in print printf length substr index split sub gsub match sprintf tolower toupper int sqrt exp log sin cos atan2 rand srand gensub strftime systime mktime asort asorti strtonum and or xor compl lshift rshift patsplit isarray typeof close fflush exit return delete"
+	awkOther = "system getline ARGV ARGC PROCINFO SYMTAB FUNCTAB function func"
+)
+
+// read goes through the program; false for what it does not understand.
+func (p *awkProgram) read() bool {
+	for p.i < len(p.s) {
+		switch c := p.s[p.i]; {
 		case c == ' ' || c == '\t' || c == '\r':
-			i++
-		case c == '\\' && i+1 < len(s) && s[i+1] == '\n':
-			i += 2
+			p.i++
 		case c == '#':
-			for i < len(s) && s[i] != '\n' {
-				i++
+			p.until('\n', false)
+		case strings.IndexByte("\n;{}", c) >= 0:
+			p.i++
+			p.printing, p.operand = false, awkStart
+			if p.depth != 0 && c != ';' {
+				return false
 			}
 		case c == '"':
-			j := i + 1
-			for j < len(s) && s[j] != '"' {
-				if s[j] == '\\' {
-					j++
-				}
-				j++
+			if p.i++; !p.until('"', true) {
+				return false
 			}
-			if j >= len(s) {
-				return out, false
+			p.operand = awkOperand
+		case c == '/':
+			if !p.slash() {
+				return false
 			}
-			out = append(out, awkToken{'s', s[i+1 : j]})
-			i, operand = j+1, true
-		case c == '/' && !operand:
-			j := i + 1
-			for class := false; j < len(s) && (s[j] != '/' || class); j++ {
-				switch s[j] {
-				case '\\':
-					j++
-				case '[':
-					class = true
-				case ']':
-					class = false
-				case '\n':
-					return out, false
-				}
+		case c == '.' || strings.IndexByte(awkName, c) >= 0:
+			if !p.word() {
+				return false
 			}
-			if j >= len(s) {
-				return out, false
-			}
-			out = append(out, awkToken{'r', s[i : j+1]})
-			i, operand = j+1, true
-		case c == '\n':
-			out = append(out, awkToken{'n', "\n"})
-			i, operand = i+1, false
-		case wordByte(c) || c == '.':
-			j := i
-			for j < len(s) && (wordByte(s[j]) || s[j] == '.') {
-				j++
-			}
-			out = append(out, awkToken{'w', s[i:j]})
-			operand = !awkKeyword(s[i:j])
-			i = j
 		default:
-			n := 1
-			for _, op := range []string{"||", "&&", "|&", ">>", ">=", "<=", "==", "!=", "!~", "++", "--"} {
-				if strings.HasPrefix(s[i:], op) {
-					n = len(op)
-					break
-				}
+			if !p.operator(c) {
+				return false
 			}
-			out = append(out, awkToken{'o', s[i : i+n]})
-			if c == '/' && len(out) > 1 && out[len(out)-2].text == ")" && strings.Contains(s[i:], `"`) {
-				ok = false
-			}
-			operand = c == ')' || c == ']' || s[i:i+n] == "++" || s[i:i+n] == "--"
-			i += n
 		}
 	}
-	return out, ok
+	return p.depth == 0
 }
 
-func awkKeyword(s string) bool {
-	switch s {
-	case "print", "printf", "return", "in", "if", "while", "do", "else", "case", "getline", "delete", "exit":
-		return true
-	}
-	return false
-}
-
-func wordByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
-}
-
-// awkProgram finds what a program runs, writes and reads besides its input.
-func (c *Call) awkProgram(s string) {
-	tokens, ok := awkTokens(s)
-	if !ok {
-		c.opaque("a program that is not understood")
-	}
-	printing, depth := false, 0
-	at := func(i int) awkToken {
-		if i < len(tokens) {
-			return tokens[i]
-		}
-		return awkToken{}
-	}
-	for i, t := range tokens {
+// until passes over the next d; escaped says that a backslash hides it, and
+// that it stands in the same line.
+func (p *awkProgram) until(d byte, escaped bool) bool {
+	for ; p.i < len(p.s); p.i++ {
+		c := p.s[p.i]
 		switch {
-		case t.kind == 'w' && (t.text == "print" || t.text == "printf"):
-			printing, depth = true, 0
-		case t.kind == 'n' || t.kind == 'o' && (t.text == ";" || t.text == "{" || t.text == "}"):
-			printing = false
-		case t.kind == 'o' && (t.text == "(" || t.text == "["):
-			depth++
-		case t.kind == 'o' && (t.text == ")" || t.text == "]"):
-			depth--
-		case t.kind == 'w' && t.text == "system":
-			c.opaque("its program runs a command")
-			if at(i+2).kind == 's' {
-				c.Shell.Text(Word{Text: at(i + 2).text})
+		case c == d:
+			if d != '\n' {
+				p.i++
 			}
-		case t.kind == 'o' && (t.text == "|" || t.text == "|&"):
-			c.opaque("its program runs a command")
-			if printing && at(i+1).kind == 's' {
-				c.Shell.Text(Word{Text: at(i + 1).text})
-			} else if i > 0 && tokens[i-1].kind == 's' {
-				c.Shell.Text(Word{Text: tokens[i-1].text})
+			return true
+		case !escaped:
+		case c == '\n' || c >= 0x80 && strings.HasPrefix(p.s[p.i+1:], `\`):
+			return false
+		case c == '\\':
+			if p.i++; p.i < len(p.s) && p.s[p.i] == '\n' {
+				return false
 			}
-		case t.kind == 'o' && (t.text == ">" || t.text == ">>") && printing && depth <= 0:
-			c.awkFile(Write, at(i+1), at(i+2))
-		case t.kind == 'w' && t.text == "getline":
-			for k := i + 1; k < i+4; k++ {
-				if at(k).text == "<" && at(k).kind == 'o' {
-					c.awkFile(Read, at(k+1), at(k+2))
-				}
+		case c == '[' && d == '/':
+			n := bracketEnd(p.s[p.i:], d)
+			if n == 0 {
+				return false
 			}
-		case t.kind == 'o' && t.text == "@":
-			c.opaque("its program loads or calls by name")
-		case t.kind == 'w' && (t.text == "ARGV" || t.text == "PROCINFO" || t.text == "ARGC"):
-			c.opaque("its program chooses its files itself")
-		case t.kind == 'w' && t.text == "ENVIRON":
-			c.lower(Unknown)
+			p.i += n - 1
 		}
 	}
+	return d == '\n'
 }
 
-// awkFile lists a file that a program names: a constant alone is known.
-func (c *Call) awkFile(role Effect, t, next awkToken) {
-	alone := next.kind == 0 || next.kind == 'n' || next.kind == 'o' && strings.Contains(";})", next.text)
-	if t.kind != 's' || !alone || strings.Contains(t.text, `\`) {
-		c.opaque("a file that its program names")
-		if t.kind != 's' {
-			return
+func (p *awkProgram) slash() bool {
+	p.i++
+	switch {
+	case p.operand == awkStart:
+		p.operand = awkOperand
+		return p.until('/', true)
+	case p.operand == awkEither && strings.Contains(p.s[p.i:], "/"):
+		return false
+	}
+	p.operand = awkStart
+	return true
+}
+
+func (p *awkProgram) word() bool {
+	start := p.i
+	for p.i < len(p.s) && (p.s[p.i] == '.' || strings.IndexByte(digits, p.s[p.i]) >= 0) {
+		p.i++
+	}
+	number := p.i > start
+	for p.i < len(p.s) && strings.IndexByte(awkName, p.s[p.i]) >= 0 {
+		if p.i++; number { // 1e5 is a number, 1system is none
+			return false
 		}
 	}
-	if strings.HasPrefix(t.text, "/inet") {
-		c.opaque("its program reaches the network")
-		c.Shell.Net(Net{Source: t.text, Opaque: "the host is not known"})
-		return
+	w := p.s[start:p.i]
+	switch {
+	case Has(awkOther, w) || strings.HasPrefix(p.s[p.i:], "(") && !number && !Has(awkCalls, w):
+		if w == "system" {
+			p.runs(strings.TrimLeft(p.s[p.i:], blanks+"("))
+		}
+		return false
+	case w == "print" || w == "printf":
+		p.printing, p.depth = true, 0
+	case w == "ENVIRON":
+		p.c.lower(Unknown)
 	}
-	c.does(role, Word{Text: t.text})
+	p.operand = awkOperand
+	if Has(awkWords, w) || Has("length", w) {
+		p.operand = awkEither
+	}
+	return true
+}
+
+// operator passes over an operator that only computes, or a redirection to a
+// file.
+func (p *awkProgram) operator(c byte) bool {
+	two := p.s[p.i:min(p.i+2, len(p.s))]
+	p.operand = awkStart
+	switch {
+	case two == "||" || two == "&&" || two == ">=":
+		p.i += 2
+		return true
+	case two == "++" || two == "--":
+		p.operand = awkEither
+		p.i += 2
+		return true
+	case c == '|':
+		before := p.s[:p.i]
+		p.i++
+		if p.printing {
+			p.runs(strings.TrimLeft(p.s[p.i:], blanks+"&"))
+		} else if i := strings.LastIndexByte(strings.TrimRight(before, blanks+`"`), '"'); i >= 0 {
+			p.runs(before[i:])
+		}
+		return false
+	case c == '>' && p.printing && p.depth == 0:
+		return p.redirect()
+	case strings.IndexByte("+-*%^!~<>=?:,()[]$", c) < 0:
+		return false
+	case c == '(' || c == '[':
+		p.depth++
+	case c == ')' || c == ']':
+		p.depth--
+		p.operand = awkEither
+		if c == ']' {
+			p.operand = awkOperand
+		}
+	case c == '$':
+		p.operand = awkEither
+	}
+	p.i++
+	return true
+}
+
+// redirect reads the file that a statement prints to: a constant alone.
+func (p *awkProgram) redirect() bool {
+	rest := strings.TrimLeft(strings.TrimLeft(p.s[p.i:], ">"), blanks)
+	p.i = len(p.s) - len(rest)
+	name, after, ok := strings.Cut(strings.TrimPrefix(rest, `"`), `"`)
+	if !ok || rest[0] != '"' || name == "" || strings.ContainsAny(name, "\\\n") {
+		return false
+	}
+	if strings.HasPrefix(name, "/inet") {
+		p.c.awkNet(name)
+		return false
+	}
+	p.c.does(Write, Word{Text: name})
+	p.i = len(p.s) - len(after)
+	p.operand = awkOperand
+	after = strings.TrimLeft(after, blanks)
+	return after == "" || strings.IndexByte(";}\n", after[0]) >= 0
+}
+
+// runs notes a command that the program runs, where it begins as a constant.
+func (p *awkProgram) runs(s string) {
+	p.c.opaque("its program runs a command")
+	if rest, ok := strings.CutPrefix(s, `"`); ok {
+		cmd, _, _ := strings.Cut(rest, `"`)
+		p.c.Shell.Text(Word{Text: cmd})
+	}
 }

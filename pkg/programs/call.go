@@ -59,6 +59,7 @@ type Call struct {
 type Memo struct {
 	tables map[string][]Option // option tables that were read
 	repos  []repository
+	added  []string // trees that git add was given
 }
 
 // A Reader reads the words of a call, where a table of options and operands is

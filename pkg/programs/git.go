@@ -142,6 +142,7 @@ func (c *Call) gitSub(g *gitCommand, cfg repository, args []Word) {
 	}
 	c.gitFiles(g, args)
 	c.gitReads(g, args, cfg.top)
+	c.gitAdds(g, cfg)
 	c.gitUnnamed(g, args, cfg)
 	c.gitEffects(g, cfg)
 	c.gitDanger(g)

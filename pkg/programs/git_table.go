@@ -97,7 +97,7 @@ var gitCommands = [...]gitCommand{
 	{"switch", Unknown, "c,create: C,force-create: d,detach guess no-guess f,force,discard-changes m,merge conflict: q,quiet progress t,track? no-track orphan: ignore-other-worktrees recurse-submodules?", "", gitHooks | gitIndex},
 	{"symbolic-ref", Unknown, "short q,quiet", "", gitListing},
 	{"tag", Known, "a,annotate!opaque s,sign!opaque u,local-user:opaque f,force d,delete v,verify!opaque n? l,list sort: color? i,ignore-case omit-empty column? no-column contains? no-contains? merged? no-merged? points-at: m,message: F,file:read e,edit!opaque cleanup: create-reflog format: no-sign", "", gitListing},
-	{"update-index", Unknown, "", "", gitIndex},
+	{"update-index", Unknown, "add remove refresh really-refresh q ignore-missing ignore-submodules unmerged again g assume-unchanged no-assume-unchanged skip-worktree no-skip-worktree ignore-skip-worktree-entries chmod: force-remove verbose split-index no-split-index untracked-cache no-untracked-cache", "", gitIndex},
 	{"update-ref", Unknown, "d m: no-deref stdin z create-reflog", "", gitHooks},
 	{"var", ReadOnly, "l", "", 0},
 	{"verify-commit", Unknown, "", "", gitOpaque},

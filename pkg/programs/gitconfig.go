@@ -27,7 +27,11 @@ func (c *Call) submodules(cfg repository, args []Word, depth int) string {
 	if cfg.top == "" {
 		return ""
 	}
-	for _, name := range c.gitlinks(cfg) {
+	names, ok := c.gitlinks(cfg)
+	if !ok {
+		return "submodules whose list is not understood"
+	}
+	for _, name := range names {
 		sub := cfg.top + "/" + name
 		if c.Shell.ResolveIn(sub, ".git").Type == Missing {
 			continue // not checked out
@@ -50,14 +54,14 @@ func (c *Call) submodules(cfg repository, args []Word, depth int) string {
 
 // gitlinks are the paths of a repository's submodules: those that .gitmodules
 // names, and those that the index holds where it is small enough to be read.
-func (c *Call) gitlinks(cfg repository) (names []string) {
+func (c *Call) gitlinks(cfg repository) (names []string, ok bool) {
+	ok = true
 	if b, err := c.Shell.ReadFile(cfg.top + "/.gitmodules"); err == nil {
-		for line := range strings.Lines(string(b)) {
-			key, val, ok := strings.Cut(strings.TrimSpace(line), "=")
-			if ok && strings.EqualFold(strings.TrimSpace(key), "path") {
-				names = append(names, strings.Trim(strings.TrimSpace(val), `"`))
+		ok = gitSettings(string(b), func(_, key, val string) {
+			if key == "path" {
+				names = append(names, val)
 			}
-		}
+		})
 	}
 	if b, err := c.Shell.ReadFile(cfg.index); err == nil && cfg.index != "" {
 		readIndex(b, func(e indexEntry) bool {
@@ -67,7 +71,7 @@ func (c *Call) gitlinks(cfg repository) (names []string) {
 			return len(names) <= maxSubmodules && c.Shell.Spend(1)
 		})
 	}
-	return names
+	return names, ok
 }
 
 // A repository is what a repository's own configuration makes git run.
@@ -105,15 +109,18 @@ func (c *Call) repository(dir string) (cfg repository, unknown string) {
 	for at := dir; ; at = at[:max(strings.LastIndexByte(at, '/'), 0)] {
 		git := c.Shell.ResolveIn(at, ".git")
 		switch {
-		case git.Type == Dir:
+		case git.Type == Dir && c.there(git.Path, "HEAD") && c.there(git.Path, "objects") && c.there(git.Path, "refs") && !c.there(git.Path, "commondir"):
 			cfg.top, cfg.index = at, git.Path+"/index"
 			unknown = c.readConfig(&cfg, git.Path)
 		case git.Type == Regular:
 			cfg.top = at
 			unknown = c.linkedRepository(&cfg, git.Path)
-		case c.Shell.ResolveIn(at, "HEAD").Type == Regular && c.Shell.ResolveIn(at, "objects").Type == Dir:
+		case c.there(at, ".git"):
 			cfg.top = at
-			unknown = "a directory that git takes for a repository"
+			unknown = "a .git that git may pass over"
+		case c.there(at, "HEAD"):
+			cfg.top = at
+			unknown = "a directory that git may take for a repository"
 		}
 		if cfg.top != "" || at == c.Shell.Root() || at == "" {
 			break
@@ -123,6 +130,13 @@ func (c *Call) repository(dir string) (cfg repository, unknown string) {
 		c.Memo.repos = append(c.Memo.repos, cfg)
 	}
 	return cfg, unknown
+}
+
+// there reports whether a directory has an entry of this name, which may be a
+// link that leads nowhere.
+func (c *Call) there(dir, name string) bool {
+	p := c.Shell.ResolveIn(dir, name)
+	return p.Type != Missing || p.Named != ""
 }
 
 // linkedRepository follows the .git file of a worktree or submodule.
@@ -145,7 +159,7 @@ func (c *Call) linkedRepository(cfg *repository, file string) string {
 
 // readConfig reads the settings of the repository in the directory git.
 func (c *Call) readConfig(cfg *repository, git string) string {
-	for _, h := range []string{"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "post-checkout", "post-merge", "pre-push", "pre-rebase", "post-rewrite", "post-index-change", "reference-transaction"} {
+	for _, h := range []string{"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "post-checkout", "post-merge", "pre-push", "pre-rebase", "post-rewrite", "post-index-change", "reference-transaction", "applypatch-msg", "pre-applypatch", "post-applypatch", "pre-merge-commit", "pre-auto-gc"} {
 		if f := c.Shell.ResolveIn(git, "hooks/"+h).Type; f != Missing {
 			cfg.hooks = true
 			cfg.refresh = cfg.refresh || h == "post-index-change"
@@ -158,47 +172,70 @@ func (c *Call) readConfig(cfg *repository, git string) string {
 		}
 		return "the repository cannot be looked at"
 	}
-	cfg.settings(b)
+	if !gitSettings(string(b), cfg.setting) {
+		return "settings that are not understood"
+	}
 	return ""
 }
 
-// RemoteURLs lists the addresses of remotes in a repository's config file.
+// RemoteURLs lists the addresses of remotes in a repository's config file;
+// none where the file is not understood.
 func RemoteURLs(config []byte) (urls []string) {
 	var cfg repository
-	cfg.settings(config)
+	if !gitSettings(string(config), cfg.setting) {
+		return nil
+	}
 	for _, r := range cfg.remotes {
 		urls = append(urls, r.url)
 	}
 	return urls
 }
 
-// settings reads a config file.
-func (cfg *repository) settings(b []byte) {
+// gitSettings calls each with the settings of a file of git's. It takes a
+// section or a setting a line, without escapes and comments behind a value, as
+// git itself writes them; it is false for anything else.
+func gitSettings(text string, each func(section, key, val string)) bool {
 	section := ""
-	for line := range strings.Lines(strings.ReplaceAll(string(b), "\\\n", "")) {
-		line = strings.TrimSpace(line)
-		if rest, ok := strings.CutPrefix(line, "["); ok {
-			name, after, _ := strings.Cut(rest, "]")
-			section = sectionName(name)
-			line = strings.TrimSpace(after)
-		}
+	for line := range strings.Lines(text) {
+		line = strings.Trim(line, " \t\r\n")
 		if line == "" || line[0] == '#' || line[0] == ';' {
 			continue
 		}
-		key, val, _ := strings.Cut(line, "=")
-		cfg.setting(section, strings.ToLower(strings.TrimSpace(key)), strings.Trim(strings.TrimSpace(val), `"`))
+		if rest, ok := strings.CutPrefix(line, "["); ok {
+			name, end, ok := strings.Cut(rest, "]")
+			name, sub, quoted := strings.Cut(name, ` "`)
+			section = strings.ToLower(name)
+			if !ok || end != "" || name == "" || strings.Trim(name, gitName+".") != "" {
+				return false
+			}
+			if quoted {
+				if sub, ok = strings.CutSuffix(sub, `"`); !ok || strings.ContainsAny(sub, "\"\\") {
+					return false
+				}
+				section += "." + sub
+			}
+			continue
+		}
+		key, val, ok := strings.Cut(line, "=")
+		key, val = strings.TrimRight(key, blanks), strings.Trim(val, blanks)
+		if !ok {
+			val = "true"
+		}
+		if n := len(val) - 1; n > 0 && val[0] == '"' && val[n] == '"' {
+			val = val[1:n]
+		} else if strings.ContainsAny(val, "#;") {
+			return false
+		}
+		if section == "" || strings.Trim(key, gitName) != "" || strings.ContainsAny(val, "\\\"\x00\v\f") {
+			return false
+		}
+		each(section, strings.ToLower(key), val)
 	}
+	return true
 }
 
-// sectionName gives a section as it stands in a key: remote "a" is remote.a.
-func sectionName(s string) string {
-	name, sub, ok := strings.Cut(s, `"`)
-	name = strings.ToLower(strings.TrimSpace(name))
-	if !ok {
-		return name
-	}
-	return name + "." + strings.TrimSuffix(strings.TrimSpace(sub), `"`)
-}
+// gitName is what the names of sections and settings are made of.
+const gitName = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-"
 
 func (cfg *repository) setting(section, key, val string) {
 	if section == "alias" {
@@ -229,13 +266,13 @@ func capableSetting(name, val string) bool {
 	case "fsmonitor":
 		return val != "true" && val != "false" && val != ""
 	case "recentobjectshook", "virtualfilesystem", "hookspath", "sshcommand", "gitproxy", "askpass", "worktree", "textconv", "driver", "helper", "insteadof", "pushinsteadof", "program", "process", "clean", "smudge", "cmd", "uploadpack", "receivepack",
-		"packobjectshook", "difffilter", "templatedir", "vcs", "proxy", "external", "command", "path", "attributesfile", "alternaterefscommand", "defaultrefformat", "worktreeconfig", "sequence", "backend", "sendmailcmd", "smtpserver", "showsignature":
-		return !(section == "worktree") && !(key == "path" && section == "submodule") && !(key == "showsignature" && val == "false") && !(key == "helper" && val == "")
+		"packobjectshook", "difffilter", "templatedir", "vcs", "proxy", "external", "command", "path", "attributesfile", "alternaterefscommand", "defaultrefformat", "worktreeconfig", "sequence", "backend", "sendmailcmd", "smtpserver", "showsignature", "mergeoptions", "twohead", "octopus", "defaultkeycommand", "allowedsignersfile", "pretty":
+		return !(section == "worktree") && !(key == "path" && section == "submodule") && !(key == "showsignature" && val == "false") && !(key == "helper" && val == "") && !(key == "pretty" && !strings.Contains(val, "%G"))
 	case "pager", "editor":
 		return section == "core" && key == "editor" || val != "cat" && val != "" && section == "core" || section == "sequence"
 	}
 	switch section {
-	case "include", "includeif", "filter", "pager", "alias", "difftool", "mergetool", "man", "browser", "web", "instaweb", "sendemail", "trailer", "guitool", "interactive", "credential", "url", "protocol":
+	case "include", "includeif", "filter", "pager", "alias", "difftool", "mergetool", "man", "browser", "web", "instaweb", "sendemail", "trailer", "guitool", "interactive", "credential", "url", "protocol", "hook", "trace2":
 		return !(section == "difftool" && key == "prompt") && !(section == "mergetool" && (key == "prompt" || key == "keepbackup"))
 	}
 	return section == "submodule" && key == "update" && strings.HasPrefix(val, "!")

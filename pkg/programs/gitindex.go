@@ -40,6 +40,7 @@ func (c *Call) gitUnnamed(g *gitCommand, args []Word, cfg repository) {
 	var keep, drop []string
 	if prints {
 		keep, drop = c.gitPathspecs(g, args)
+		c.gitUntracked(g, keep)
 	}
 	listed := 0
 	for _, f := range c.guardedFiles(data, cfg.top) {
@@ -49,6 +50,43 @@ func (c *Call) gitUnnamed(g *gitCommand, args []Word, cfg repository) {
 			if listed++; listed == maxTracked {
 				return
 			}
+		}
+	}
+}
+
+// gitUntracked lists the trees of whose files the index does not know yet, but
+// which a subcommand that prints shows: those that it searches, and those that
+// were added before in the same text.
+func (c *Call) gitUntracked(g *gitCommand, keep []string) {
+	trees := c.Memo.added
+	if g.name == "grep" && c.has("untracked") {
+		if trees = keep; len(trees) == 0 {
+			trees = []string{"."}
+		}
+	}
+	for _, t := range trees {
+		c.Shell.File(File{Effect: ReadTree, Word: Word{Text: t}, Source: "git " + g.name})
+	}
+}
+
+// gitAdds notes what becomes part of the index: what a file holds is read, and
+// what a tree holds is shown by whatever prints it later.
+func (c *Call) gitAdds(g *gitCommand, cfg repository) {
+	if g.name != "add" && g.name != "update-index" || c.has("n", "u", "refresh", "really-refresh") {
+		return
+	}
+	if c.has("all") {
+		c.Memo.added = append(c.Memo.added, cfg.top)
+	}
+	for _, x := range c.Args {
+		found := c.Shell.Resolve(x.Text)
+		switch {
+		case !x.Dynamic && len(found) == 1 && found[0].Type == Regular:
+			c.does(Read, x)
+		case !x.Dynamic && len(found) == 1 && found[0].Type == Dir:
+			c.Memo.added = append(c.Memo.added, found[0].Path)
+		default:
+			c.Memo.added = append(c.Memo.added, cfg.top)
 		}
 	}
 }

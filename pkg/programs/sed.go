@@ -23,11 +23,6 @@ func (c *Call) sed() {
 		}
 		scripts, files = append(scripts, files[0]), files[1:]
 	}
-	role := Read
-	if c.has("in-place", "I") {
-		role = Write
-		c.lower(Known)
-	}
 	for _, s := range scripts {
 		if s.Dynamic {
 			c.opaque("the script is not known before it runs")
@@ -38,17 +33,51 @@ func (c *Call) sed() {
 			c.opaque("a script that is not understood")
 		}
 	}
+	if !c.has("in-place", "I") {
+		for _, f := range files {
+			c.does(Read, f)
+		}
+		return
+	}
+	c.lower(Known)
 	for _, f := range files {
-		c.does(role, f)
+		c.does(Write, f)
+	}
+	for _, o := range c.Given {
+		if !o.HasValue || !hasName(o.Names, "in-place") && !hasName(o.Names, "I") {
+			continue
+		}
+		if o.Value.Dynamic || strings.ContainsAny(o.Value.Text, "/*") {
+			c.opaque("the old file is kept under another name")
+		}
+		for _, f := range files {
+			if !f.Dynamic {
+				c.does(Write, Word{Text: f.Text + o.Value.Text})
+			}
+		}
 	}
 }
 
-// A sedScript reads the commands of a script.
+// A sedScript reads as much of sed's language as every sed takes for the same:
+// where an expression ends by one way of reading and not by another, it is not
+// understood. A line that one sed takes for a label and another for commands
+// holds harmless commands only, and the next line is a command to both.
 type sedScript struct {
-	c *Call
-	s string
-	i int
+	c      *Call
+	s      string
+	i      int
+	labels bool // a label may hide what stands on its line
+	broken bool // a command goes on in the next line
 }
+
+// sedPlain is what may stand in the name of a file; sedDelimiters are what may
+// enclose an expression.
+const (
+	sedPlain      = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,/+@-"
+	sedDelimiters = "/|#,@!~:%+"
+	blanks        = " \t"
+	digits        = "0123456789"
+)
 
 func (p *sedScript) peek() byte {
 	if p.i < len(p.s) {
@@ -57,10 +86,13 @@ func (p *sedScript) peek() byte {
 	return 0
 }
 
-func (p *sedScript) skip(set string) {
+// skip passes over bytes of a set, and reports whether there were any.
+func (p *sedScript) skip(set string) bool {
+	start := p.i
 	for p.i < len(p.s) && strings.IndexByte(set, p.s[p.i]) >= 0 {
 		p.i++
 	}
+	return p.i > start
 }
 
 // read goes through the script; false for what it does not understand.
@@ -68,10 +100,18 @@ func (p *sedScript) read() bool {
 	for {
 		p.skip(" \t\n;}")
 		if p.i >= len(p.s) {
-			return true
+			return !p.labels || !p.broken
 		}
 		if !p.address() {
 			return false
+		}
+		if p.skip(blanks); p.peek() == ',' {
+			p.i++
+			p.skip(blanks)
+			p.skip("+~")
+			if !p.address() {
+				return false
+			}
 		}
 		p.skip(" \t!")
 		if !p.command() {
@@ -80,157 +120,235 @@ func (p *sedScript) read() bool {
 	}
 }
 
-// address skips the lines that a command is for.
+// address passes over one address, or none.
 func (p *sedScript) address() bool {
-	for {
-		p.skip(" \t")
-		switch c := p.peek(); {
-		case c >= '0' && c <= '9' || c == '$' || c == '+' || c == '~':
+	switch c := p.peek(); {
+	case p.skip(digits):
+		if p.peek() == '~' {
 			p.i++
-		case c == ',':
-			p.i++
-		case c == '/':
-			p.i++
-			if !p.until('/') {
-				return false
-			}
-			p.skip("IM")
-		case c == '\\':
-			if p.i+1 >= len(p.s) {
-				return false
-			}
-			d := p.s[p.i+1]
-			p.i += 2
-			if !p.until(d) {
-				return false
-			}
-			p.skip("IM")
-		default:
-			return true
+			return p.skip(digits)
 		}
+	case c == '$':
+		p.i++
+	case c == '/' || c == '\\' && p.i+1 < len(p.s) && strings.IndexByte(sedDelimiters, p.s[p.i+1]) >= 0:
+		if c == '\\' {
+			p.i++
+		}
+		d := p.peek()
+		p.i++
+		if !p.until(d, true) {
+			return false
+		}
+		p.skip("IM")
 	}
+	return true
 }
 
-// until skips past the next d that is not escaped or in brackets.
-func (p *sedScript) until(d byte) bool {
-	for ; p.i < len(p.s); p.i++ {
-		switch p.s[p.i] {
-		case '\\':
-			p.i++
-		case '\n':
-			if d != '\n' {
-				continue
-			}
-			return false
-		case d:
+// until passes over the next d that is not escaped. An expression may hold
+// brackets, in which only some seds take it for the end.
+func (p *sedScript) until(d byte, expression bool) bool {
+	for p.i < len(p.s) {
+		c := p.s[p.i]
+		switch {
+		case c == d:
 			p.i++
 			return true
+		case c == '\n', c >= 0x80 && p.swallows(d):
+			return false
+		case c == '\\':
+			if p.i++; p.peek() == '\n' {
+				if p.broken = true; expression {
+					return false
+				}
+			}
+		case c == '[' && expression:
+			if !p.bracket(d) {
+				return false
+			}
+			continue
 		}
+		p.i++
 	}
 	return false
 }
 
-// line gives the rest of the line.
-func (p *sedScript) line() string {
-	s := p.s[p.i:]
-	if j := strings.IndexByte(s, '\n'); j >= 0 {
-		s = s[:j]
+// swallows reports whether in some character set the byte behind the one at p
+// belongs to it, though it means something by itself.
+func (p *sedScript) swallows(d byte) bool {
+	return p.i+1 < len(p.s) && (p.s[p.i+1] == '\\' || p.s[p.i+1] == d && d >= '0')
+}
+
+// bracket passes over a bracket expression that holds neither d nor what
+// moves its end.
+func (p *sedScript) bracket(d byte) bool {
+	end := bracketEnd(p.s[p.i:], d)
+	p.i += end
+	return end > 0
+}
+
+// bracketEnd is the length of the bracket expression at the start of s; 0
+// where it holds the delimiter d, or where not everybody finds its end there.
+func bracketEnd(s string, d byte) int {
+	i := 1
+	if strings.HasPrefix(s[i:], "^") {
+		i++
 	}
-	p.i += len(s)
-	return strings.TrimLeft(s, " \t")
+	for first := i; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == ']' && i > first:
+			return i + 1
+		case c == d || c == '\n' || c >= 0x80:
+			return 0
+		case c == '\\':
+			if i++; i >= len(s) || s[i] == ']' || s[i] == '\n' || s[i] == '[' {
+				return 0
+			}
+		case c == '[':
+			n := 0
+			for _, class := range []string{"[:alpha:]", "[:digit:]", "[:alnum:]", "[:space:]", "[:upper:]", "[:lower:]", "[:punct:]", "[:blank:]", "[:xdigit:]"} {
+				if strings.HasPrefix(s[i:], class) {
+					n = len(class)
+				}
+			}
+			if n == 0 {
+				return 0
+			}
+			i += n - 1
+		}
+	}
+	return 0
 }
 
 func (p *sedScript) command() bool {
 	c := p.peek()
 	p.i++
 	switch c {
-	case 0, '{', '}', '=', 'd', 'D', 'g', 'G', 'h', 'H', 'n', 'N', 'p', 'P', 'x', 'F', 'z':
+	case '{':
+		return true
+	case '=', 'd', 'D', 'g', 'G', 'h', 'H', 'n', 'N', 'p', 'P', 'x', 'F', 'z':
 		return p.end()
-	case 'l', 'L', 'q', 'Q':
-		p.skip(" \t0123456789")
+	case 'l', 'q', 'Q':
+		p.skip(blanks)
+		p.skip(digits)
 		return p.end()
 	case '#':
-		p.line()
+		p.comment()
+		return true
 	case ':', 'b', 't', 'T':
-		for p.i < len(p.s) && strings.IndexByte("\n;}", p.s[p.i]) < 0 {
-			p.i++
-		}
+		p.labels = true
+		p.skip(blanks)
+		p.skip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+		p.skip(blanks)
+		p.skip("}") // to some it belongs to the label
+		return p.i >= len(p.s) || p.peek() == ';' || p.peek() == '\n'
 	case 'a', 'i', 'c':
-		p.text()
-	case 'y', 's':
-		return p.substitute(c)
-	case 'r', 'R':
-		p.c.does(Read, Word{Text: p.line()})
-	case 'w', 'W':
-		p.c.does(Write, Word{Text: p.line()})
+		return p.text()
+	case 'y':
+		d := p.delimiter()
+		return d != 0 && p.until(d, false) && p.until(d, false) && p.end()
+	case 's':
+		return p.substitute()
+	case 'r':
+		return p.file(Read)
+	case 'w':
+		return p.file(Write)
 	case 'e':
-		cmd := p.line()
-		p.c.opaque("its script runs a command")
-		if cmd != "" {
-			p.c.Shell.Text(Word{Text: cmd})
-		}
-	case 'v':
-		p.line()
-	default:
+		p.runs(strings.TrimLeft(p.s[p.i:], blanks))
+	}
+	return false
+}
+
+// runs notes a command that a script runs.
+func (p *sedScript) runs(cmd string) {
+	p.c.opaque("its script runs a command")
+	p.c.Shell.Text(Word{Text: cmd})
+}
+
+// end reports whether a command ends here.
+func (p *sedScript) end() bool {
+	p.skip(blanks)
+	switch p.peek() {
+	case ';', '\n', '}':
+		return true
+	case '#':
+		p.comment()
+		return true
+	}
+	return p.i >= len(p.s)
+}
+
+func (p *sedScript) comment() {
+	if n := strings.IndexByte(p.s[p.i:], '\n'); n >= 0 {
+		p.i += n
+	} else {
+		p.i = len(p.s)
+	}
+}
+
+// text passes over the text of a, i and c, which goes on after a backslash.
+func (p *sedScript) text() bool {
+	p.skip(blanks)
+	if strings.HasPrefix(p.s[p.i:], "\\\n") {
+		p.i++
+	} else if p.peek() == '\n' {
 		return false
+	}
+	if p.peek() == '\n' {
+		p.broken = true
+		p.i++
+	}
+	for ; p.i < len(p.s) && p.s[p.i] != '\n'; p.i++ {
+		if p.s[p.i] == '\\' {
+			if p.i++; p.i >= len(p.s) {
+				return false // what follows would belong to it
+			}
+			p.broken = p.broken || p.s[p.i] == '\n'
+		} else if p.s[p.i] >= 0x80 && p.swallows('\n') {
+			return false
+		}
 	}
 	return true
 }
 
-// end reports whether a command that takes nothing ends here.
-func (p *sedScript) end() bool {
-	p.skip(" \t")
-	return p.i >= len(p.s) || strings.IndexByte(";\n}#", p.s[p.i]) >= 0 || p.s[p.i-1] == '{' || strings.IndexByte("{", p.s[p.i-1]) >= 0 || p.opened()
-}
-
-// opened reports whether the last command was a brace, after which another
-// may follow at once.
-func (p *sedScript) opened() bool {
-	return strings.HasSuffix(strings.TrimRight(p.s[:p.i], " \t"), "{")
-}
-
-// text skips the text of a, i and c, which goes on after a backslash.
-func (p *sedScript) text() {
-	for p.i < len(p.s) {
-		j := strings.IndexByte(p.s[p.i:], '\n')
-		if j < 0 {
-			p.i = len(p.s)
-			return
-		}
-		p.i += j + 1
-		if p.i < 2 || p.s[p.i-2] != '\\' {
-			return
-		}
+// file reads the name of a file, which the end of the line ends.
+func (p *sedScript) file(role Effect) bool {
+	p.skip(blanks)
+	start := p.i
+	if !p.skip(sedPlain) || p.i < len(p.s) && p.s[p.i] != '\n' {
+		return false
 	}
+	p.c.does(role, Word{Text: p.s[start:p.i]})
+	return true
 }
 
-// substitute reads s and y: the flags of s may write or run.
-func (p *sedScript) substitute(kind byte) bool {
+func (p *sedScript) delimiter() byte {
 	d := p.peek()
+	if d == 0 || strings.IndexByte(sedDelimiters, d) < 0 {
+		return 0
+	}
 	p.i++
-	if d == 0 || d == '\n' || d == '\\' || !p.until(d) {
+	return d
+}
+
+// substitute reads s: its flags may write or run.
+func (p *sedScript) substitute() bool {
+	d := p.delimiter()
+	if d == 0 || !p.until(d, true) {
 		return false
 	}
 	start := p.i
-	if !p.until(d) {
+	if !p.until(d, false) {
 		return false
 	}
 	replacement := p.s[start : p.i-1]
-	for kind == 's' {
-		switch f := p.peek(); {
-		case f == 'w':
-			p.i++
-			p.c.does(Write, Word{Text: p.line()})
-			return true
-		case f == 'e':
-			p.i++
-			p.c.opaque("its script runs a command")
-			p.c.Shell.Text(Word{Text: replacement})
-		case f != 0 && strings.IndexByte("gpiImM0123456789", f) >= 0:
-			p.i++
-		default:
-			return p.end()
-		}
+	p.skip("gpiImM" + digits)
+	switch p.peek() {
+	case 'w':
+		p.i++
+		return p.file(Write)
+	case 'e':
+		p.runs(replacement)
+		return false
 	}
 	return p.end()
 }

@@ -73,15 +73,20 @@ func (c *Call) testCommand() {
 	}
 }
 
-// jq reads jq: the program is the first operand unless it is in a file.
+// jq reads jq: the program is the first operand unless it is in a file. Behind
+// --args the operands are no files, which is not believed: they are read.
 func (c *Call) jq() {
 	words := c.Words
 	c.Words = make([]Word, 0, len(words))
 	for i := 0; i < len(words); i++ {
 		x := words[i]
-		switch strings.TrimLeft(x.Text, "-") { // these take two values
-		case "arg", "argjson", "slurpfile", "rawfile", "argfile":
-			if i > 0 && strings.HasPrefix(x.Text, "-") && !x.Dynamic {
+		if x.Text == "--" && i > 0 {
+			c.Words = append(c.Words, words[i:]...)
+			break
+		}
+		switch x.Text { // these take two values
+		case "--arg", "--argjson", "--slurpfile", "--rawfile", "--argfile":
+			if !x.Dynamic {
 				if i+2 < len(words) && strings.HasSuffix(x.Text, "file") {
 					c.does(Read, words[i+2])
 				}
@@ -93,22 +98,22 @@ func (c *Call) jq() {
 	}
 	c.parse()
 	c.Words = words
-	for _, x := range c.Args[:min(1, len(c.Args))] {
+	program := true // the first operand
+	for _, x := range c.Args {
+		if program && x.Dynamic && !c.has("from-file") {
+			c.opaque("the program is not known before it runs")
+		}
 		if jqWord(x.Text, "import") || jqWord(x.Text, "include") || jqWord(x.Text, "modulemeta") {
 			c.opaque("a program that loads another")
 		}
 		if jqWord(x.Text, "env") || strings.Contains(x.Text, "$ENV") {
 			c.lower(Unknown) // every variable, which may hold keys
 		}
+		if !program || c.has("from-file") {
+			c.does(Read, x)
+		}
+		program = false
 	}
-	if c.has("from-file") {
-		c.operands("read*")
-		return
-	}
-	if c.has("args", "jsonargs") {
-		return
-	}
-	c.operands("skip read*")
 }
 
 // jqWord reports whether a word of jq's language stands in a program: not the
