@@ -25,6 +25,7 @@ type child struct {
 	cells2  *cell
 	mask    uint64    // the signals that were blocked before
 	becomes *becoming // for an init that is a reaper
+	join    *joining  // what a stand-in joins before it makes the child; nil for no stand-in
 	tell    int       // where failures are written
 	mark    uint32    // ofFirst while the first plan is carried out
 	head    int       // the command's process, for an init
@@ -45,7 +46,7 @@ type child struct {
 // reads to descriptor tell. The caller's thread must be locked, and no other
 // goroutine may start a process meanwhile that is not made by syscall.
 func (p *Plan) Fork(flags uintptr, tell int) (pid int, err unix.Errno) {
-	c := child{tell: tell}
+	c := child{tell: tell, join: p.join}
 	c.first, c.n, c.cells = p.place()
 	return Place(p, c).fork(flags, p, nil)
 }
@@ -55,7 +56,7 @@ func (p *Plan) Fork(flags uintptr, tell int) (pid int, err unix.Errno) {
 // child stays as the parent of last resort of all that descends from it, see
 // [Record]: it is meant to be the first process of a PID namespace.
 func Init(first, command *Plan, flags uintptr, tell int) (pid int, err unix.Errno) {
-	c := child{tell: tell, mark: ofFirst, becomes: first.becomes}
+	c := child{tell: tell, mark: ofFirst, becomes: first.becomes, join: first.join}
 	c.first, c.n, c.cells = first.place()
 	c.second, c.n2, c.cells2 = command.place()
 	return Place(first, c).fork(flags, first, command)
@@ -80,6 +81,9 @@ func (c *child) fork(flags uintptr, first, command *Plan) (pid int, err unix.Err
 	}
 	r, e := c.clone(flags, uintptr(unix.Getpagesize()))
 	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&c.mask)), 0, 8, 0, 0)
+	if c.join != nil && e == 0 {
+		return c.join.made(int(r))
+	}
 	return int(r), e
 }
 
@@ -92,9 +96,16 @@ func (c *child) clone(flags, page uintptr) (uintptr, unix.Errno) {
 	if e := stackFor(page); e != 0 {
 		return 0, e
 	}
-	r, _, e := syscall.RawSyscall6(unix.SYS_CLONE, flags|uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
+	own := flags
+	if c.join != nil {
+		own = 0 // of the stand-in
+	}
+	r, _, e := syscall.RawSyscall6(unix.SYS_CLONE, own|uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
 	if e != 0 || r != 0 {
 		return r, e
+	}
+	if c.join != nil {
+		c.standIn(flags)
 	}
 	// One after the other, not one in the other: there is little stack, and the
 	// linker counts.

@@ -24,6 +24,7 @@ type Plan struct {
 	reached *int32 // 1 when the child has come to the start of its program, see Crashed
 	// becomes is for an init that is a reaper
 	becomes *becoming
+	join    *joining // namespaces that the child starts in; nil for ours
 }
 
 // A cell is the result of a step, mostly a descriptor, for later steps.

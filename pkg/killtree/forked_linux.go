@@ -305,8 +305,12 @@ func forkInit(m string, command Forked, o Options) (*forked, error) {
 	if m == UserNamespace {
 		flags |= unix.CLONE_NEWUSER
 	}
+	if second.Joins(nil) { // the users are those of the namespace that it joins
+		flags &^= unix.CLONE_NEWUSER
+	}
 	users := flags&unix.CLONE_NEWUSER != 0
 	first := b.firstPlan(pair[1], pair[0], users, o)
+	second.Joins(first)
 	errno := b.fork(first, second, flags, tell)
 	_ = unix.Close(pair[1])
 	if errno != 0 {

@@ -152,7 +152,7 @@ func (c *Call) address(x Word) {
 		c.does(ReadTree, Word{Text: path})
 		return
 	}
-	if strings.ContainsAny(s, "{}[]") && !strings.Contains(s, "://[") {
+	if strings.ContainsAny(s, "{}[]") && !strings.Contains(s, "://[") && !strings.HasPrefix(s, "[") {
 		a.Opaque = "an address that stands for several"
 	}
 	if !strings.Contains(s, "://") {

@@ -41,6 +41,11 @@ type gatekeeper struct {
 	mu      sync.Mutex
 	due     map[int]*identity // programs that were allowed and are about to run, by process
 	copies  *copies
+
+	proxy     *proxy // nil for none
+	proxyAt   string // its address for the command
+	proxyPort uint16 // where it is
+	session   *sessionNet
 }
 
 const (
@@ -100,9 +105,10 @@ func makeRoom() {
 func newGatekeeper(s *start, listener int) *gatekeeper {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &gatekeeper{
-		Config: s.Config, listener: listener, shared: s.flags&unix.CLONE_NEWNET == 0,
+		Config: s.Config, listener: listener, shared: s.level < L3 || s.network() == Open,
 		decide: s.decide, log: s.log, begin: coarseNow(), head: s.pid, root: unix.AT_FDCWD, opened: make(chan struct{}), ctx: ctx, cancel: cancel,
 		due: map[int]*identity{}, copies: newCopies(s.Copies),
+		proxy: s.proxy, proxyAt: s.proxyAt, proxyPort: s.proxyPort, session: s.session,
 	}
 }
 
@@ -211,6 +217,7 @@ func (g *gatekeeper) leave() {
 	if g.workers.Add(-1) == 0 {
 		g.cancel()
 		_ = unix.Close(g.listener)
+		g.session.leave()
 		<-g.opened
 		if g.root != unix.AT_FDCWD {
 			_ = unix.Close(g.root)

@@ -4,18 +4,22 @@ package sandbox
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"strconv"
 	"strings"
+	"time"
 	"unsafe"
 
 	"github.com/agentkit-go/agentkit/pkg/fork"
 	"golang.org/x/sys/unix"
 )
 
-// proxyPort is where the proxy listens in a network of the command's own.
+// proxyPort is where the proxy is for the programs of a command at L3. Where it
+// really listens the gatekeeper knows, and nobody else gets there: the commands of
+// a session share their loopback, but not what they may reach.
 const proxyPort = 60080
 
 // prepareProxy makes the proxy that Network Hosts needs. In a network of its
@@ -36,8 +40,69 @@ func (s *start) prepareProxy() error {
 	if s.server, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 		return fmt.Errorf("starting the sandbox's proxy: %w", err)
 	}
-	s.proxyAt = s.server.Addr().String()
+	s.proxyAt, s.proxyPort = s.server.Addr().String(), portOf(s.server)
 	return nil
+}
+
+// writeNetwork adds the network of the command: the session's, or one of its own.
+func (s *start) writeNetwork(p *plan) error {
+	if s.network() == Open {
+		return nil
+	}
+	if s.session.joined() {
+		s.flags &^= unix.CLONE_NEWUSER
+		if err := p.Join(s.session.users, s.session.net); err != nil {
+			return err
+		}
+	} else {
+		s.flags |= unix.CLONE_NEWNET
+		if s.network() != NoNet {
+			p.loopback()
+		}
+		if s.session != nil {
+			p.handNamespaces(s.tell)
+		}
+	}
+	if s.network() == Hosts {
+		port := 0
+		if s.outer {
+			port = proxyPort // nobody here could lead there
+		}
+		p.listen(s.tell, port)
+	}
+	return nil
+}
+
+// followNetwork takes over what the child has made of the network, and returns the
+// next message.
+func (s *start) followNetwork() (message, error) {
+	m, err := receive(s.ours)
+	if n := s.session; n != nil && !n.joined() {
+		for _, fd := range []*int{&n.users, &n.net} {
+			if err != nil || m.fd < 0 {
+				return m, err
+			}
+			*fd = m.fd
+			m, err = receive(s.ours)
+		}
+	}
+	if err == nil {
+		err = s.session.offer()
+	}
+	if err == nil && m.fd >= 0 && s.proxy != nil && s.server == nil {
+		if s.server, err = listener(m.fd); err == nil {
+			s.proxyPort = portOf(s.server)
+			m, err = receive(s.ours)
+		}
+	}
+	return m, err
+}
+
+func portOf(l net.Listener) uint16 {
+	if at, ok := l.Addr().(*net.TCPAddr); ok {
+		return uint16(at.Port)
+	}
+	return 0
 }
 
 // listener is the one that the command's process has made.
@@ -49,8 +114,8 @@ func listener(fd int) (net.Listener, error) {
 
 // listen adds the making of the socket that the proxy listens on, and hands it
 // over.
-func (p *plan) listen(tell int) {
-	at := []byte{0, 0, proxyPort >> 8, proxyPort & 0xff, 127, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0}
+func (p *plan) listen(tell, port int) {
+	at := []byte{0, 0, byte(port >> 8), byte(port), 127, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0}
 	binary.NativeEndian.PutUint16(at, unix.AF_INET)
 	fd := p.Cell()
 	p.Do("making the proxy's socket", unix.SYS_SOCKET, unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0).Keeps(fd)
@@ -90,4 +155,36 @@ func proxied(env []string, address string) []string {
 		list = append(list, name+"="+set[name], strings.ToLower(name)+"="+set[name])
 	}
 	return list
+}
+
+// lead connects the socket of a process to the proxy, which listens at port, for a
+// host and port or for a request that names them.
+func (p *proxy) lead(socket int, port uint16, to string) error {
+	at := []byte{0, 0, byte(port >> 8), byte(port), 127, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0}
+	binary.NativeEndian.PutUint16(at, unix.AF_INET)
+	if domain, err := unix.GetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_DOMAIN); err == nil && domain == unix.AF_INET6 {
+		at = make([]byte, unix.SizeofSockaddrInet6)
+		binary.NativeEndian.PutUint16(at, unix.AF_INET6)
+		binary.BigEndian.PutUint16(at[2:], port)
+		copy(at[8:], []byte{10: 0xff, 0xff, 127, 0, 0, 1})
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	err := connectRaw(socket, at)
+	if err != nil && !errors.Is(err, unix.EINPROGRESS) {
+		return err
+	}
+	name, nameless := unix.Getsockname(socket)
+	if p.led == nil {
+		p.led = map[uint16]led{}
+	}
+	switch name := name.(type) {
+	case *unix.SockaddrInet4:
+		p.led[uint16(name.Port)] = led{to, time.Now()}
+	case *unix.SockaddrInet6:
+		p.led[uint16(name.Port)] = led{to, time.Now()}
+	default:
+		return errors.Join(nameless, unix.EACCES)
+	}
+	return err
 }

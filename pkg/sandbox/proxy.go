@@ -26,6 +26,16 @@ type proxy struct {
 	refused []hostRule
 	log     *reportLog
 	dial    func(ctx context.Context, network, address string) (net.Conn, error)
+
+	guarded bool // only those are served whom the gatekeeper leads here
+	mu      sync.Mutex
+	led     map[uint16]led // by their port
+}
+
+// A led is a connection that the gatekeeper has made for a process of the command.
+type led struct {
+	to   string // host and port for which it is; "" where it names them itself
+	when time.Time
 }
 
 // Limits of the proxy.
@@ -169,6 +179,17 @@ func (p *proxy) serve(l net.Listener) {
 }
 
 func (p *proxy) connection(c net.Conn) {
+	to, ok := p.claim(c)
+	if !ok {
+		return
+	}
+	if to != "" {
+		if out, _, err := p.open(to); err == nil {
+			splice(c, c, out)
+			_ = out.Close()
+		}
+		return
+	}
 	_ = c.SetReadDeadline(time.Now().Add(headTimeout))
 	in := bufio.NewReaderSize(c, 4096)
 	head, err := readHead(in)
@@ -203,6 +224,23 @@ func (p *proxy) connection(c net.Conn) {
 	if err == nil {
 		splice(c, in, out)
 	}
+}
+
+// leadTime is how long a connection may take from the gatekeeper to the proxy.
+const leadTime = 10 * time.Second
+
+// claim reports whether a connection was led here, and what for. In a network that
+// several commands share this keeps each to the hosts that it may reach.
+func (p *proxy) claim(c net.Conn) (to string, ok bool) {
+	at, isTCP := c.RemoteAddr().(*net.TCPAddr)
+	if !p.guarded || !isTCP {
+		return "", true
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l, ok := p.led[uint16(at.Port)]
+	delete(p.led, uint16(at.Port))
+	return l.to, ok && time.Since(l.when) < leadTime
 }
 
 // readHead reads up to the empty line that ends the headers.

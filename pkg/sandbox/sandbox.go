@@ -91,6 +91,10 @@ type Config struct {
 	Hosts   []string // for Network Hosts: name, *.name for what lies below name, * for every name, or address, with :port, :* for all, or for the usual ones: 22, 80, 443, 9418
 	Refused []string // in the same form: what a *.name in Hosts does not mean; without a port for all of them
 
+	// Share is a directory of the session, private to the user: commands that name the
+	// same one share their loopback at L3 while one of them lives; "" for one of its own.
+	Share string
+
 	Limits Limits // what the command may use
 
 	Gate   bool            // decide each program start
@@ -115,7 +119,7 @@ func DefaultLimits() Limits { return Limits{Processes: 8192, File: 64 << 30} }
 
 // check reports what is wrong with c before anything is started.
 func (c *Config) check() error {
-	for _, list := range [][]string{{c.Root}, c.ReadWrite, c.ReadOnly, c.Hidden, c.Private, c.Copies} {
+	for _, list := range [][]string{{c.Root}, orNone(c.Share), c.ReadWrite, c.ReadOnly, c.Hidden, c.Private, c.Copies} {
 		for _, p := range list {
 			if !filepath.IsAbs(p) || strings.ContainsRune(p, 0) {
 				return fmt.Errorf("configuring the sandbox: %q is no absolute path", p)
@@ -132,6 +136,13 @@ func (c *Config) check() error {
 		return nil
 	}
 	return fmt.Errorf("configuring the sandbox: network %q is unknown", c.Network)
+}
+
+func orNone(path string) []string {
+	if path == "" {
+		return nil
+	}
+	return []string{path}
 }
 
 // writable lists what the command may write below: not a directory that is

@@ -85,7 +85,11 @@ func (g *gatekeeper) connect(n *notice) verdict {
 	if domain == unix.AF_UNIX {
 		return g.connectUnix(n, socket, to)
 	}
-	if at, ok := to.ip(); ok && !local(at.Addr()) && g.network() != Open {
+	at, ok := to.ip()
+	if ok && g.proxy != nil && at.String() == g.proxyAt {
+		return result(g.proxy.lead(socket, g.proxyPort, ""))
+	}
+	if ok && !local(at.Addr()) && g.network() != Open {
 		d := &Denial{Kind: DeniedConnect, Path: at.String(), Pid: int(n.pid), Why: "the network is closed to commands", Allow: netRule(at.Addr().String(), strconv.Itoa(int(at.Port())))}
 		if at.Port() == 53 {
 			d.Why, d.Allow = "names of hosts are looked up by the proxy, for programs that use it (HTTPS_PROXY); --allow net(HOST), with the name that was looked up, opens it for them", ""

@@ -48,6 +48,11 @@ func (c *Config) Start(path string, argv []string, attr *syscall.ProcAttr, decid
 	for level := want; level >= L2 && level >= c.Minimum; level-- {
 		s := &start{Config: c, path: path, argv: argv, attr: attr, decide: decide, log: log, level: level, missing: missing}
 		p, err := s.run()
+		if err != nil && s.session.joined() { // it cannot be joined from here
+			own := *c
+			own.Share = ""
+			return own.Start(path, argv, attr, decide)
+		}
 		if err == nil {
 			log.write(line{Enforced: &p.Enforced})
 			if err := s.release(); err != nil {
@@ -103,13 +108,16 @@ type start struct {
 	outer  bool // a gatekeeper further out sees what ours would
 	trial  bool // nothing is started in the end
 
-	confiner *Confiner // that wants to know of the report; nil for none
-	rules    *shared   // where the command sees the files that we see
-	missing  []string  // why no higher level was reached
+	confiner *Confiner   // that wants to know of the report; nil for none
+	session  *sessionNet // the network, where the session has one; nil for one of its own
+	rules    *shared     // where the command sees the files that we see
+	missing  []string    // why no higher level was reached
 
 	proxy   *proxy
 	proxyAt string       // its address as the command sees it; "" for none
 	server  net.Listener // what it listens on
+	// proxyPort is where it really listens
+	proxyPort uint16
 }
 
 // run makes the child and leaves it before the start of the program, which
@@ -172,17 +180,21 @@ func (s *start) prepare() error {
 			return &unreachedError{err.Error()}
 		}
 	}
-	if err := s.prepareProxy(); err != nil {
+	err = s.meet()
+	if err == nil {
+		err = s.prepareProxy()
+	}
+	if err != nil {
+		s.session.leave()
 		_ = s.rules.ready()
 		_, _ = unix.Close(s.ours), unix.Close(s.tell)
 		return err
 	}
-	s.write()
-	return nil
+	return s.write()
 }
 
 // write writes the plan.
-func (s *start) write() {
+func (s *start) write() error {
 	p := &plan{}
 	s.plan = p
 	mounts := s.level >= L3
@@ -193,14 +205,8 @@ func (s *start) write() {
 	p.limit(s.Limits, mounts)
 	if mounts {
 		s.flags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWIPC
-		if s.network() != Open {
-			s.flags |= unix.CLONE_NEWNET
-			if s.network() != NoNet {
-				p.loopback()
-			}
-			if s.network() == Hosts {
-				p.listen(s.tell)
-			}
+		if err := s.writeNetwork(p); err != nil {
+			return err
 		}
 		p.mounts(s.Config, s.terminal())
 	}
@@ -225,13 +231,14 @@ func (s *start) write() {
 	}
 	if s.trial {
 		p.Do("waiting for the end", unix.SYS_READ, s.tell, make([]byte, 1), 1).Retried()
-		return
+		return nil
 	}
 	env := s.attr.Env
 	if s.proxyAt != "" {
 		env = proxied(env, s.proxyAt)
 	}
 	p.Exec(s.path, s.argv, env)
+	return nil
 }
 
 // listenFlags returns the flags for the listener that this kernel knows. A
@@ -250,15 +257,20 @@ func (s *start) fork() error {
 	if s.Gate || s.level >= L2 {
 		makeRoom()
 	}
+	var err error
+	s.pid, err = forkLocked(&s.plan.Plan, s.flags, s.tell)
+	_ = unix.Close(s.tell)
+	return err
+}
+
+func forkLocked(p *fork.Plan, flags uintptr, tell int) (int, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	pid, e := s.plan.Fork(s.flags, s.tell)
-	_ = unix.Close(s.tell)
+	pid, e := p.Fork(flags, tell)
 	if e != 0 {
-		return fmt.Errorf("making the process: %w", explainClone(e))
+		return 0, fmt.Errorf("making the process: %w", explainClone(e))
 	}
-	s.pid = pid
-	return nil
+	return pid, nil
 }
 
 func explainClone(e unix.Errno) error {
@@ -301,12 +313,7 @@ func (s *start) introduce() error {
 
 // follow waits until the child has set itself up.
 func (s *start) follow() error {
-	m, err := receive(s.ours)
-	if err == nil && m.fd >= 0 && s.proxy != nil && s.server == nil {
-		if s.server, err = listener(m.fd); err == nil {
-			m, err = receive(s.ours)
-		}
-	}
+	m, err := s.followNetwork()
 	switch {
 	case err != nil:
 		return fmt.Errorf("starting the sandbox: %w", err)
@@ -336,6 +343,7 @@ func (s *start) open() {
 func (s *start) release() error {
 	s.open()
 	if s.server != nil {
+		s.proxy.guarded = s.gate != nil
 		go s.proxy.serve(s.server)
 	}
 	m, err := receive(s.ours)
@@ -380,6 +388,7 @@ func (s *start) abandon() {
 	if s.server != nil {
 		_ = s.server.Close()
 	}
+	s.session.leave()
 	if s.below {
 		return // who forked its parent ends all
 	}
@@ -432,7 +441,7 @@ func (s *start) enforced() Enforced {
 	e := Enforced{Level: s.level, Network: s.network(), Hosts: s.Hosts, Missing: s.missing}
 	if s.level >= L3 {
 		e.Mechanisms = append(e.Mechanisms, "userns", "mountns", "ipcns")
-		if s.flags&unix.CLONE_NEWNET != 0 {
+		if s.network() != Open {
 			e.Mechanisms = append(e.Mechanisms, "netns")
 		}
 		if s.below || os.Getpid() == 1 {

@@ -18,6 +18,7 @@ func TestReaches(t *testing.T) {
 	for command, want := range map[string]string{
 		// Words that name a host, with a scheme or without.
 		"curl localhost:3000/a":                       "localhost",
+		"curl [::1]:8080/a":                           "::1",
 		"curl 127.0.0.1:8080":                         "127.0.0.1",
 		"curl -s example.com":                         "example.com",
 		"curl -d x=1 https://example.com":             "example.com !example.com",

@@ -86,6 +86,10 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions)
 			cfg.Copies = append(cfg.Copies, machine.RealDir(path))
 		}
 	}
+	var err error
+	if cfg.Share, err = env.Session.Mkdir("net"); err != nil {
+		return nil, err
+	}
 	reports, err := env.Session.Mkdir("sandbox")
 	if err != nil {
 		return nil, err

@@ -1,0 +1,122 @@
+//go:build linux && (amd64 || arm64)
+
+package sandbox
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// waits has the box print something, and returns what it printed so far.
+func waits(t *testing.T, b *box, word string) string {
+	t.Helper()
+	for range 500 {
+		if text, err := os.ReadFile(b.out.Name()); err == nil && strings.Contains(string(text), word) {
+			return string(text)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	errors, _ := os.ReadFile(b.err.Name())
+	t.Fatalf("it did not come to print %s: %s", word, errors)
+	return ""
+}
+
+// TestSession: commands that name the same directory share a loopback while one of
+// them lives, and nothing else: not what the other may reach, not its processes.
+func TestSession(t *testing.T) {
+	machine := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "from-the-machine") }))
+	defer machine.Close()
+	_, port, err := net.SplitHostPort(machine.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, uid := range users(t) {
+		first, second := newBox(t, uid, L3), newBox(t, uid, L3)
+		share := filepath.Join(filepath.Dir(first.Report), "net")
+		if err := os.Mkdir(share, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chown(share, uid, uid); err != nil {
+			t.Fatal(err)
+		}
+		// What a killed one has left is passed over.
+		if l, err := net.Listen("unixpacket", filepath.Join(share, "1-1.sock")); err != nil { //nolint:noctx // it listens at once
+			t.Fatal(err)
+		} else {
+			l.(*net.UnixListener).SetUnlinkOnClose(false)
+			_ = l.Close()
+		}
+		first.Share, second.Share = share, share
+		first.Network, first.Hosts, second.Network = Hosts, []string{"127.0.0.1:" + port}, Hosts
+		tree := first.start(t, "/bin/bash", "-c", `curl -s --noproxy '' http://127.0.0.1:`+port+`/; echo; readlink /proc/self/ns/net; python3 -c '
+import socket, time
+s = socket.create_server(("127.0.0.1", 3000))
+a = socket.socket(socket.AF_UNIX); a.bind("\0session"); a.listen()
+print("up", flush=True)
+while True: s.accept()[0].sendall(b"hello")'`)
+		printed := waits(t, first, "up\n")
+		if !strings.HasPrefix(printed, "from-the-machine\n") {
+			t.Errorf("%d: the first does not get out: %s", uid, printed)
+		}
+		second.bash(t, `readlink /proc/self/ns/net; python3 -c '
+import socket, os
+print(socket.create_connection(("127.0.0.1", 3000)).recv(9))
+print("processes", len([p for p in os.listdir("/proc") if p.isdigit()]))
+# every port that listens here: one of them is the proxy of the first
+for line in open("/proc/net/tcp").read().splitlines()[1:]:
+    f = line.split()
+    at = int(f[1].split(":")[1], 16)
+    if f[3] != "0A" or at == 3000: continue
+    c = socket.create_connection(("127.0.0.1", at)); c.settimeout(5)
+    try:
+        c.sendall(b"GET http://127.0.0.1:`+port+`/ HTTP/1.1\r\nHost: x\r\n\r\n"); print("proxy", c.recv(99))
+    except OSError as e: print("proxy", e)'
+curl -s --noproxy '' -o /dev/null -w 'own %{http_code}\n' http://127.0.0.1:`+port+`/`)
+		network := strings.Split(printed, "\n")[1]
+		if !strings.HasPrefix(second.stdout, network+"\nb'hello'\n") || !strings.Contains(second.stdout, "own 403") {
+			t.Errorf("%d: %s\n%s %+v", uid, second.stdout, second.stderr, second.report)
+		}
+		if strings.Contains(second.stdout, "from-the-machine") || strings.Count(second.stdout, "proxy ") < 2 {
+			t.Errorf("%d: it gets where the other may go: %s", uid, second.stdout)
+		}
+		third := newBox(t, uid, L3)
+		third.bash(t, "readlink /proc/self/ns/net; (exec 3<>/dev/tcp/127.0.0.1/3000 && head -c5 <&3) || echo refused")
+		if strings.Contains(third.stdout, network) || !strings.Contains(third.stdout, "refused") {
+			t.Errorf("%d: who is not of the session: %s", uid, third.stdout)
+		}
+		tree.End(0)
+		second.bash(t, "readlink /proc/self/ns/net")
+		if second.stdout == network+"\n" || second.stdout == "" {
+			t.Errorf("%d: the network outlives its commands: %s", uid, second.stdout)
+		}
+	}
+}
+
+// TestForeignNamespace: nobody is made to join the network of the machine.
+func TestForeignNamespace(t *testing.T) {
+	for _, kind := range []string{"net", "user"} {
+		f, err := os.Open("/proc/self/ns/" + kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if foreign(int(f.Fd()), kind) == nil {
+			t.Errorf("our own %s namespace is taken for a session's", kind)
+		}
+		_ = f.Close()
+	}
+	f, err := os.Open("/dev/null")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if foreign(int(f.Fd()), "net") == nil {
+		t.Error("a device is taken for a namespace")
+	}
+}
