@@ -33,6 +33,7 @@ import (
 // workspace: its ConflictError says that a file is in another version.
 var (
 	ErrTwice      = errors.New("two changes of one file in a set")
+	ErrOccupied   = errors.New("the directory in whose place a file is to be holds something else")
 	ErrUnfinished = errors.New("the change was neither finished nor taken back")
 	ErrNoRecord   = errors.New("no such change")
 	ErrDropped    = errors.New("the change is too old: its old contents were dropped")

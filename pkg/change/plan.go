@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"github.com/agentkit-go/agentkit/pkg/workspace"
@@ -42,6 +43,13 @@ func (h *History) plan(set Set) ([]*step, error) {
 	if len(conflicts) > 0 {
 		return nil, errors.Join(conflicts...)
 	}
+	for _, s := range slices.Clone(p.steps) {
+		if s.Before.Kind == Dir && (s.After.Kind == Regular || s.After.Kind == Link) {
+			if err := p.vacate(s.Path); err != nil {
+				return nil, err
+			}
+		}
+	}
 	for _, s := range p.steps {
 		if err := p.parents(s); err != nil {
 			return nil, err
@@ -72,6 +80,9 @@ func (p *planner) step(abs string, path workspace.Path) (*step, error) {
 	if p.byName[abs] != nil {
 		return nil, fmt.Errorf("%w: %s", ErrTwice, abs)
 	}
+	if path.Later() {
+		path = workspace.Path{}
+	}
 	s := &step{path: path, File: File{Path: abs}}
 	if path.Real != "" {
 		var err error
@@ -96,7 +107,7 @@ func (p *planner) add(c Change) error {
 	kind := s.Before.Kind
 	switch c.Op {
 	case Create, Symlink:
-		if kind != Missing {
+		if kind != Missing && !(kind == Dir && c.Op == Create) {
 			return fs.ErrExist
 		}
 	case Replace, Delete, Move, Chmod:
@@ -129,11 +140,14 @@ func (p *planner) add(c Change) error {
 	return fmt.Errorf("%q is no operation", c.Op)
 }
 
-// write sets what the step's file is to hold.
+// write sets what the step's file is to hold. A file may be created in the place of
+// a directory that the set empties.
 func (s *step) write(c Change) error {
 	switch s.Before.Kind {
 	case Dir:
-		return workspace.ErrIsDir
+		if c.Op != Create {
+			return workspace.ErrIsDir
+		}
 	case Link:
 		return fmt.Errorf("%w: it is a link", workspace.ErrMoved)
 	}
@@ -143,7 +157,7 @@ func (s *step) write(c Change) error {
 		return err
 	}
 	before := s.Before
-	s.After = State{Kind: Regular, Hash: hash, Size: size, Mode: before.Mode, AnyMode: before.Kind == Missing}
+	s.After = State{Kind: Regular, Hash: hash, Size: size, Mode: before.Mode, AnyMode: before.Kind == Missing || before.Kind == Dir}
 	if c.Mode != nil {
 		s.After.Mode, s.After.AnyMode = *c.Mode&permBits, false
 	}
@@ -192,7 +206,8 @@ func (p *planner) move(from *step, c Change) error {
 	if err != nil {
 		return err
 	}
-	if to.Before.Kind != Missing {
+	place := to.Before
+	if place.Kind != Missing && place.Kind != Dir {
 		return &fs.PathError{Op: "move to", Path: c.To.Real, Err: fs.ErrExist}
 	}
 	to.From, to.InPlace = from.Path, from.InPlace
@@ -205,8 +220,39 @@ func (p *planner) move(from *step, c Change) error {
 	}
 	to.Before = from.Before // what the write will meet
 	err = to.write(c)
-	to.Before = State{}
+	to.Before = place
 	return err
+}
+
+// vacate has a directory go with the directories in it. Each file in it has to be one
+// that the set takes away.
+func (p *planner) vacate(dir string) error {
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		name := filepath.Join(dir, e.Name())
+		if s := p.byName[name]; s != nil && s.After.Kind == Missing {
+			continue
+		}
+		if !e.IsDir() {
+			return fmt.Errorf("%w: %s", ErrOccupied, name)
+		}
+		path, _, err := p.h.find(name)
+		if err != nil {
+			return err
+		}
+		s, err := p.step(name, path)
+		if err != nil {
+			return err
+		}
+		s.After = State{}
+		if err := p.vacate(name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // parents adds the directories above a name that are missing.

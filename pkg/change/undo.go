@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
 
@@ -159,8 +161,21 @@ func (h *History) Content(ctx context.Context, s State) (io.ReadCloser, error) {
 }
 
 // Path resolves a File of a record again, for a policy to decide on. It is
-// workspace.ErrMoved when the way to it leads elsewhere now.
-func (h *History) Path(f File) (workspace.Path, error) { return h.path(f.Path) }
+// workspace.ErrMoved when the way to it leads elsewhere now. Where a file stands in the
+// place of its directory, it is the path that it had in that.
+func (h *History) Path(f File) (workspace.Path, error) {
+	p, err := h.path(f.Path)
+	for dir := filepath.Dir(f.Path); errors.Is(err, workspace.ErrNotDir) && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if file, above := h.path(dir); !errors.Is(above, workspace.ErrNotDir) {
+			rel, inside := safefile.Rel(dir, f.Path)
+			if above != nil || !inside {
+				return file, above
+			}
+			return file.Beneath(filepath.ToSlash(rel)), nil
+		}
+	}
+	return p, err
+}
 
 // Undo takes a change of this session back; "" is the Last. Every file becomes
 // what it was before it, all or none, and the Record returned is of that change

@@ -62,6 +62,7 @@ func (a *applier) rmdir(_ context.Context, s *step, _ State) error {
 	if err == nil {
 		err = a.h.w.Remove(p)
 	}
+	s.path = workspace.Path{} // what comes in its place is no directory
 	if a.force && (missing(err) || s.After.Kind == Missing && notEmpty(err)) {
 		return nil
 	}

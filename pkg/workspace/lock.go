@@ -34,7 +34,7 @@ type Lock struct {
 func (w *Workspace) Lock(ctx context.Context, paths ...Path) (*Lock, error) {
 	l := &Lock{w: w}
 	for _, p := range paths {
-		if err := p.usable("locking"); err != nil {
+		if err := p.usable("locking"); err != nil && !p.later {
 			return nil, err
 		}
 		l.keys = append(l.keys, lockKey(p.Real))

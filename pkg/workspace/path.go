@@ -1,8 +1,11 @@
 package workspace
 
 import (
+	"cmp"
 	"io/fs"
 	"os"
+	"path"
+	"path/filepath"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
 )
@@ -44,7 +47,25 @@ type Path struct {
 	Odd string
 
 	resolved bool // it came out of a resolution without an error
+	later    bool // see Beneath
 }
+
+// Beneath is the path that rel will have when a directory stands in the place of p,
+// which is none now. It can be locked and decided about; to be opened it is to be
+// resolved again.
+func (p Path) Beneath(rel string) Path {
+	q := Path{
+		Given: p.Given + "/" + rel, Named: filepath.Join(p.Named, rel), Real: filepath.Join(p.Real, rel),
+		Inside: p.Inside, Temp: p.Temp, Type: policy.Missing, Magic: p.Magic, Odd: cmp.Or(oddName(rel), p.Odd), later: p.resolved,
+	}
+	if p.Rel != "" {
+		q.Rel = path.Join(p.Rel, rel)
+	}
+	return q
+}
+
+// Later reports whether p is a path that Beneath has made.
+func (p Path) Later() bool { return p.later }
 
 // Read returns the access that reading the file, or listing the directory,
 // by the named tool needs.

@@ -123,6 +123,8 @@ func commitError(err error) error {
 		return tool.Errorf(tool.Conflict, "%w", err).WithHint("someone else changes the file; read it again and decide anew")
 	case errors.Is(err, change.ErrUnfinished):
 		return tool.Errorf(tool.IO, "%w", err).WithHint("free some space on the disk; the next call that changes a file puts this one right")
+	case errors.Is(err, change.ErrOccupied):
+		return tool.Errorf(tool.BadInput, "%w", err).WithHint("delete or move all that the directory holds in the same patch, or give the file another name")
 	case errors.Is(err, change.ErrTwice):
 		return tool.Errorf(tool.BadInput, "%w, under different names", err).WithHint("name every file once, by its own path and not by a link")
 	}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -41,6 +42,7 @@ var Patch = tool.Tool{
 
 type patchCall struct {
 	Patch  string
+	Base64 string
 	Strip  int
 	Gate   bool
 	DryRun bool
@@ -59,7 +61,8 @@ func NewPatch(dir, text string) (*tool.Invocation, error) {
 
 // Params implements tool.Call.
 func (p *patchCall) Params(s *param.Set) {
-	s.String(&p.Patch, "patch", "the patch: the Begin/End Patch envelope, or a unified diff; or the name of a file that holds it").Required().Arg().FromStdin().Alias("patchText", "patch_text", "diff", "input")
+	s.String(&p.Patch, "patch", "the patch: the Begin/End Patch envelope, or a unified diff; or the name of a file that holds it").Arg().FromStdin().Alias("patchText", "patch_text", "diff", "input")
+	s.String(&p.Base64, "patch_base64", "the patch in base64 instead, for bytes that are not UTF-8")
 	s.Int(&p.Strip, "strip", "directories to take off the paths of a unified diff; -1 takes off git's a/ and b/").Between(-1, 100).Letter("p")
 	s.Bool(&p.Gate, "gate", "refuse a patch that brings new syntax errors")
 	s.Bool(&p.DryRun, "dry_run", "show the difference and write nothing").Alias("dryRun")
@@ -68,6 +71,9 @@ func (p *patchCall) Params(s *param.Set) {
 // Needs implements tool.Call: every file of the patch is written, under its
 // old name and its new one. One that is copied or renamed is read, too.
 func (p *patchCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, error) {
+	if err := p.decode(); err != nil {
+		return nil, err
+	}
 	needs, err := p.fromFile(env)
 	if err != nil {
 		return nil, err
@@ -83,13 +89,9 @@ func (p *patchCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, er
 	names := map[string]string{} // by the file that they lead to
 	taken, sources := parsed.Taken(), parsed.Sources()
 	for _, name := range parsed.Paths() {
-		full := name
-		if p.at != "" && !filepath.IsAbs(name) {
-			full = filepath.Join(p.at, name)
-		}
-		path, need, err := patchTarget(env, full, slices.Contains(taken, name))
+		path, need, err := p.target(env, name, taken)
 		if err != nil {
-			return nil, cmp.Or(exchanged(name, taken), err)
+			return nil, err
 		}
 		if other := names[path.Real]; other != "" {
 			return nil, tool.Errorf(tool.BadInput, "%s and %s are one file", other, name).WithHint("name the file itself, not a link to it, in all of the patch")
@@ -103,27 +105,63 @@ func (p *patchCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, er
 	return needs, nil
 }
 
-// patchTarget resolves the path of a file of a patch. Where it is removed or renamed,
+// target resolves the path of a file of a patch. Where it is removed or renamed,
 // that is of a link itself, not of what it leads to.
-func patchTarget(env *tool.Env, name string, taken bool) (workspace.Path, policy.Access, error) {
-	if taken {
-		entry, err := env.Workspace.ResolveEntry(name)
+func (p *patchCall) target(env *tool.Env, name string, taken []string) (workspace.Path, policy.Access, error) {
+	if slices.Contains(taken, name) {
+		entry, err := env.Workspace.ResolveEntry(p.full(name))
 		if err != nil || isLinkEntry(entry) {
 			return entry, entry.Write("patch", policy.Delete), err
 		}
+	} else if path, ok := p.inPlace(env, name, taken); ok {
+		return path, path.Write("patch", policy.Create), nil
 	}
-	return resolveTarget(env, "patch", name)
+	return resolveTarget(env, "patch", p.full(name))
 }
 
-// exchanged refuses a patch that puts a file in the place of a directory, or a
-// directory in that of a file, which it takes away first; nil for another.
-func exchanged(name string, taken []string) error {
+// inPlace resolves a path of a patch that takes away what is in its way: a file that
+// is to be a directory, or the files of a directory that is to be a file.
+func (p *patchCall) inPlace(env *tool.Env, name string, taken []string) (path workspace.Path, ok bool) {
 	for _, other := range taken {
-		if strings.HasPrefix(name, other+"/") || strings.HasPrefix(other, name+"/") {
-			return tool.Errorf(tool.BadInput, "one patch cannot take %s away and put %s in its place", tool.VisibleName(other), tool.VisibleName(name)).
-				WithHint("send two patches: one that deletes or renames %s, then one that makes %s", tool.VisibleName(other), tool.VisibleName(name))
+		if rest, beneath := strings.CutPrefix(name, other+"/"); beneath {
+			file, err := env.Workspace.ResolveEntry(p.full(other))
+			if err == nil && file.Exists && file.Type != policy.Dir {
+				return file.Beneath(rest), true
+			}
+		}
+		if strings.HasPrefix(other, name+"/") {
+			dir, err := env.Workspace.ResolveEntry(p.full(name))
+			if err == nil && dir.Type == policy.Dir {
+				return dir, true
+			}
 		}
 	}
+	return path, false
+}
+
+// full is a path of the patch as the workspace takes it.
+func (p *patchCall) full(name string) string {
+	if p.at != "" && !filepath.IsAbs(name) {
+		return filepath.Join(p.at, name)
+	}
+	return name
+}
+
+// decode takes the patch from the parameter that it came in.
+func (p *patchCall) decode() error {
+	switch {
+	case p.Patch != "" && p.Base64 != "":
+		return tool.Errorf(tool.BadInput, "both patch and patch_base64 are given").WithHint("give one of them")
+	case p.Patch == "" && p.Base64 == "":
+		return tool.Errorf(tool.BadInput, "patch is required: the text of the patch").WithHint("send *** Begin Patch … *** End Patch, or a unified diff")
+	case p.Base64 == "":
+		return nil
+	}
+	data, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(p.Base64), ""))
+	if err != nil {
+		return tool.Errorf(tool.BadInput, "patch_base64: %w", err).WithHint("encode the bytes of the patch as base64 does, with its padding")
+	}
+	p.Patch = string(data)
 	return nil
 }
 
@@ -131,7 +169,7 @@ func exchanged(name string, taken []string) error {
 // one. It is read before the call is decided, so only where nobody has to be asked.
 func (p *patchCall) fromFile(env *tool.Env) ([]policy.Access, error) {
 	name := strings.TrimSpace(p.Patch)
-	if name == "" || strings.ContainsAny(name, "\n*") {
+	if p.Base64 != "" || name == "" || strings.ContainsAny(name, "\n*") {
 		return nil, nil
 	}
 	file, err := env.Workspace.Resolve(name)
@@ -290,6 +328,9 @@ func (p *patchFiles) read(name string) ([]byte, edit.Meta, error) {
 		p.raw[name] = []byte(target)
 		return []byte(target), edit.Meta{Mode: fs.ModePerm}, err
 	}
+	if path := p.paths[name]; path.Later() || path.Type == policy.Dir {
+		return nil, edit.Meta{}, fs.ErrNotExist // not before the patch has made room for it
+	}
 	data, err := p.env.Workspace.ReadFile(p.paths[name], maxFile)
 	if err != nil {
 		return nil, edit.Meta{}, err
@@ -371,7 +412,7 @@ func (p *patchCall) change(f edit.FileChange, before, after []byte) change.Chang
 	switch f.Action {
 	case edit.Add:
 		c.Op, c.Version = change.Create, ""
-		if f.Before != nil || p.paths[f.Path].Exists {
+		if f.Before != nil || p.paths[f.Path].Exists && p.paths[f.Path].Type != policy.Dir {
 			c.Op = change.Write
 		}
 	case edit.Delete:
