@@ -297,7 +297,7 @@ func TestPatchKilled(t *testing.T) {
 		for name, data := range before {
 			h.put(name, []byte(data))
 		}
-		c := h.command("patch", map[string]any{"patch": patch.String()})
+		c := h.command("patch", map[string]any{"patch": patch.String(), "dry_run": true})
 		start := time.Now()
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
@@ -428,6 +428,61 @@ func TestEditKeeps(t *testing.T) {
 		}
 		if after := look(); after != before {
 			t.Errorf("after %s:\n%swas\n%s", c.tool, after, before)
+		}
+	}
+}
+
+// TestResultsAreBounded: however much a call changes, its result is small and its sums
+// are those of all of it.
+func TestResultsAreBounded(t *testing.T) {
+	h := newEditHouse(t)
+	var patch strings.Builder
+	const files, hunks = 1500, 1200
+	for i := range files {
+		fmt.Fprintf(&patch, "--- /dev/null\n+++ b/new/%d.txt\n@@ -0,0 +1,2 @@\n+one line of a file\n+another\n", i)
+	}
+	var big strings.Builder
+	patch.WriteString("--- a/big.txt\n+++ b/big.txt\n")
+	for i := range hunks {
+		fmt.Fprintf(&big, "line %[1]d\na %[1]d\nb %[1]d\nc %[1]d\nd %[1]d\ne %[1]d\nf %[1]d\ng %[1]d\n", i)
+		fmt.Fprintf(&patch, "@@ -%d,2 +%d,2 @@\n-line %d\n+changed %d\n a %d\n", 8*i+1, 8*i+1, i, i, i)
+	}
+	h.put("big.txt", []byte(big.String()))
+	var list []map[string]any
+	for i := range 40 {
+		name := fmt.Sprintf("e%d.txt", i)
+		h.put(name, []byte(strings.Repeat("old text here\n", 500)))
+		list = append(list, map[string]any{"path": name, "old_string": "old", "new_string": "new", "replace_all": true})
+	}
+	for _, c := range []struct {
+		tool           string
+		params         map[string]any
+		added, removed int
+		most           int
+	}{
+		{"patch", map[string]any{"patch": patch.String(), "dry_run": true}, 2*files + hunks, hunks, 200_000},
+		{"edit", map[string]any{"path": "e0.txt", "edits": list, "dry_run": true}, 40 * 500, 40 * 500, 200_000},
+	} {
+		code, out := h.call(c.tool, c.params)
+		var r struct {
+			Metadata struct {
+				Diff                        string
+				Added, Removed, Files_total int
+			}
+		}
+		if err := json.Unmarshal([]byte(out), &r); err != nil || code != 0 {
+			t.Fatalf("%s: %d, %v: %.300s", c.tool, code, err, out)
+		}
+		m := r.Metadata
+		t.Logf("%s: %d bytes, %d of them the difference", c.tool, len(out), len(m.Diff))
+		if len(out) > c.most || len(m.Diff) > 40_000 {
+			t.Errorf("%s: the result has %d bytes, the difference %d", c.tool, len(out), len(m.Diff))
+		}
+		if m.Added != c.added || m.Removed != c.removed || c.tool == "patch" && m.Files_total != files+1 {
+			t.Errorf("%s: +%d -%d in %d files", c.tool, m.Added, m.Removed, m.Files_total)
+		}
+		if !strings.Contains(m.Diff, "more lines of diff") {
+			t.Errorf("%s: nothing says that the difference is not whole: …%s", c.tool, m.Diff[max(0, len(m.Diff)-200):])
 		}
 	}
 }

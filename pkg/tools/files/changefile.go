@@ -179,7 +179,7 @@ func (c *fileChange) identify(w *workspace.Workspace) error {
 }
 
 // compare fills in the report of a file that is in memory.
-func (c *fileChange) compare(ctx context.Context, dry bool) {
+func (c *fileChange) compare(ctx context.Context, dry bool, room *diffRoom) {
 	before, after := readable(c.before), readable(c.after)
 	if c.before == nil {
 		before = nil
@@ -194,7 +194,7 @@ func (c *fileChange) compare(ctx context.Context, dry bool) {
 		c.report.Diff = fmt.Sprintf("--- %s\n+++ %s\n… the old content, %d MiB, is too large to be compared\n", from, to, c.info.Size()>>20)
 		return
 	}
-	c.report.setDiff(edit.DiffLimit(from, to, before, after, 3, maxDiff))
+	c.report.setDiff(room.take(edit.DiffLimit(from, to, before, after, 3, int(*room))))
 }
 
 // diffNames are what a diff calls the file before and after.

@@ -101,15 +101,27 @@ func gateError(broken map[string][]syntax.Problem) error {
 
 // setDiff fills in the difference, cut where it is long.
 func (r *changeReport) setDiff(d edit.Difference) {
-	r.Diff, r.Added, r.Removed = cutDiff(d), d.Added, d.Removed
+	r.Diff, r.Added, r.Removed = d.Text+moreDiff(d.Omitted), d.Added, d.Removed
 }
 
-// cutDiff is the text of a difference and what of it is left out.
-func cutDiff(d edit.Difference) string {
-	if d.Omitted == 0 {
-		return d.Text
+// moreDiff says how much of a difference is left out.
+func moreDiff(lines int) string {
+	if lines == 0 {
+		return ""
 	}
-	return d.Text + fmt.Sprintf("… %d more lines of diff\n", d.Omitted)
+	return fmt.Sprintf("… %d more lines of diff\n", lines)
+}
+
+// A diffRoom is how many bytes the differences that a result is still to show may take:
+// what is shown is a beginning of them all.
+type diffRoom int
+
+// take makes room for one difference less.
+func (r *diffRoom) take(d edit.Difference) edit.Difference {
+	if *r -= diffRoom(len(d.Text)); d.Omitted > 0 || *r < 0 {
+		*r = 0
+	}
+	return d
 }
 
 func lineCount(data []byte) int {
@@ -188,8 +200,8 @@ func placesText(list []edit.Place) string {
 	return b.String()
 }
 
-// maxDiff is the size in bytes of a diff beyond which only its beginning is
-// returned: 32 KiB.
+// maxDiff is the size in bytes of the diff of all files of a call beyond which only its
+// beginning is returned: 32 KiB.
 const maxDiff = 32 << 10
 
 // A foresight is metadata that tells what becomes of files.

@@ -216,32 +216,6 @@ func (p *patchCall) refusal(env *tool.Env, err error) error {
 	return patchRefusal(err)
 }
 
-type patchMeta struct {
-	Files    []patchFile `json:"files" doc:"those that the patch changes, in its order"`
-	Diff     string      `json:"diff" doc:"what changed, cut where it is long"`
-	Added    int         `json:"added" doc:"lines"`
-	Removed  int         `json:"removed" doc:"lines"`
-	Warnings []string    `json:"warnings" doc:"what was understood otherwise than it stands"`
-	Change   string      `json:"change,omitempty" doc:"what undo calls it"`
-	DryRun   bool        `json:"dry_run,omitempty" doc:"nothing was written"`
-}
-
-type patchFile struct {
-	Path         string           `json:"path"`
-	Action       string           `json:"action" doc:"add, update, delete or move"`
-	From         string           `json:"from,omitempty" doc:"the old name of what is moved"`
-	Hunks        []patchHunk      `json:"hunks"`
-	Version      string           `json:"version,omitempty" doc:"the new content, for if_version"`
-	SyntaxErrors []syntax.Problem `json:"syntax_errors"`
-	Withheld     string           `json:"diff_withheld,omitempty" doc:"why the diff lacks it"`
-}
-
-type patchHunk struct {
-	Line       int     `json:"line" doc:"where it went"`
-	Strategy   string  `json:"strategy" doc:"how the place was found"`
-	Similarity float64 `json:"similarity" doc:"from 0 to 1"`
-}
-
 // Describe implements tool.Describer.
 func (p *patchCall) Describe(ctx context.Context, env *tool.Env) map[string]any {
 	dry := *p
@@ -269,7 +243,8 @@ func (p *patchCall) run(ctx context.Context, env *tool.Env) (*tool.Result, error
 	if err != nil {
 		return nil, files.hush(p.refusal(env, err))
 	}
-	meta := &patchMeta{Files: []patchFile{}, Warnings: append([]string{}, made.Warnings...), DryRun: p.DryRun}
+	meta := &patchMeta{Files: []patchFile{}, Warnings: []string{}, DryRun: p.DryRun, Total: len(made.Files), room: maxDiff}
+	meta.warn(made.Warnings)
 	set := change.Set{Tool: "patch", Title: fmt.Sprintf("patch of %s", tool.Count(int64(len(made.Files)), "file")), Lock: lock}
 	broken := map[string][]syntax.Problem{}
 	for _, f := range made.Files {
@@ -281,8 +256,11 @@ func (p *patchCall) run(ctx context.Context, env *tool.Env) (*tool.Result, error
 		if err != nil {
 			return nil, err
 		}
-		one := meta.add(ctx, p, f, data, files.closed(f))
+		one := meta.file(ctx, p.paths, f, data, files.closed(f))
 		broken[one.Path] = one.SyntaxErrors
+		if len(meta.Files) < mostToldFiles {
+			meta.Files = append(meta.Files, one)
+		}
 		set.Changes = append(set.Changes, p.change(f, files.raw[cmp.Or(f.From, f.Path)], data))
 	}
 	if p.Gate {
@@ -297,10 +275,11 @@ func (p *patchCall) run(ctx context.Context, env *tool.Env) (*tool.Result, error
 		}
 		meta.Change = record.ID
 	}
+	meta.Diff += moreDiff(meta.omitted)
 	out := meta.output()
-	title := "Patched " + tool.Count(int64(len(meta.Files)), "file")
+	title := "Patched " + tool.Count(int64(meta.Total), "file")
 	if p.DryRun {
-		title = "Would patch " + tool.Count(int64(len(meta.Files)), "file")
+		title = "Would patch " + tool.Count(int64(meta.Total), "file")
 	}
 	return &tool.Result{Title: title, Output: title + "\n" + out, Metadata: meta, Pretty: inColour(title+"\n"+out, meta.Diff)}, nil
 }
@@ -421,74 +400,4 @@ func (p *patchCall) change(f edit.FileChange, before, after []byte) change.Chang
 		c.Op, c.Path, c.To = change.Move, from, p.paths[f.Path]
 	}
 	return c
-}
-
-// add reports one file, which is to hold data.
-func (m *patchMeta) add(ctx context.Context, p *patchCall, f edit.FileChange, data []byte, closed string) patchFile {
-	one := patchFile{Path: tool.Shown(p.paths[f.Path]), Action: f.Action, Hunks: []patchHunk{}, SyntaxErrors: []syntax.Problem{}}
-	before, after := "a/"+one.Path, "b/"+one.Path
-	if f.From != "" {
-		one.From = tool.Shown(p.paths[f.From])
-		before = "a/" + one.From
-	}
-	switch {
-	case f.Action == edit.Add:
-		before = "/dev/null"
-	case f.Action == edit.Delete:
-		after = "/dev/null"
-	}
-	for _, h := range f.Hunks {
-		one.Hunks = append(one.Hunks, patchHunk{h.Line, h.Strategy, h.Similarity})
-	}
-	was, is := readable(f.Before), readable(f.After)
-	if f.Action != edit.Delete {
-		one.Version = workspace.Version(data)
-		one.SyntaxErrors = append(one.SyntaxErrors, syntax.NewContext(ctx, f.Path, was, is)...)
-	}
-	d := edit.DiffLimit(before, after, was, is, 3, maxDiff)
-	diff := cutDiff(d)
-	if one.Withheld = closed; closed != "" {
-		diff = ""
-		withoutText(one.SyntaxErrors)
-	}
-	m.Diff += diff
-	m.Added, m.Removed = m.Added+d.Added, m.Removed+d.Removed
-	m.Files = append(m.Files, one)
-	return one
-}
-
-// output lists the files by what became of them, as git's short status does.
-func (m *patchMeta) output() string {
-	var b strings.Builder
-	for _, f := range m.Files {
-		switch f.Action {
-		case edit.Move:
-			fmt.Fprintf(&b, "R %s -> %s\n", tool.VisibleName(f.From), tool.VisibleName(f.Path))
-		default:
-			letter := map[string]string{edit.Add: "A", edit.Update: "M", edit.Delete: "D"}[f.Action]
-			fmt.Fprintf(&b, "%s %s\n", letter, tool.VisibleName(f.Path))
-		}
-		if f.Withheld != "" {
-			fmt.Fprintf(&b, "  the difference is not shown: %s\n", f.Withheld)
-		}
-		for i, h := range f.Hunks {
-			if h.Strategy != edit.Exact && h.Strategy != "" {
-				fmt.Fprintf(&b, "  hunk %d found at line %d by %s, similarity %.2f\n", i+1, h.Line, h.Strategy, h.Similarity)
-			}
-		}
-		for _, e := range f.SyntaxErrors {
-			fmt.Fprintf(&b, "  syntax error in line %d: %s\n", e.Line, e.Message)
-		}
-	}
-	for _, w := range m.Warnings {
-		fmt.Fprintf(&b, "note: %s\n", w)
-	}
-	return b.String()
-}
-
-func (m *patchMeta) foreseen() (files []foreseenFile, diff string) {
-	for _, f := range m.Files {
-		files = append(files, foreseenFile{f.Path, f.Action, f.From})
-	}
-	return files, m.Diff
 }
