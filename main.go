@@ -15,7 +15,7 @@ import (
 )
 
 func main() {
-	if code, handled := job.Stage(os.Args[1:], sandbox.NewConfiner(gate.Build)); handled {
+	if code, handled := job.Stage(os.Args[1:], sandbox.NewConfiner(gate.Build, gate.Appeared)); handled {
 		os.Exit(code) // this process was the stage or the supervisor of a command
 	}
 	ctx := interruptible(context.Background())

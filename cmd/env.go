@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentkit-go/agentkit/pkg/audit"
 	"github.com/agentkit-go/agentkit/pkg/change"
+	"github.com/agentkit-go/agentkit/pkg/gate"
 	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
@@ -35,7 +36,7 @@ func (a *app) env(ctx context.Context) (*tool.Env, error) {
 		return nil, err
 	}
 	// Before anything is read that it may have changed.
-	if err := sandbox.Recover(env.Session.Path("sandbox")); err != nil {
+	if err := sandbox.Recover(env.Session.Path("sandbox"), gate.Appeared); err != nil {
 		return nil, tool.Errorf(tool.IO, "after a call that was killed, %w", err).WithHint("make the file what it was, and remove what is in %s", env.Session.Path("sandbox"))
 	}
 	env.Sources = a.sources(env)

@@ -220,7 +220,7 @@ func (p *Plan) Await(fd, theirs int, users bool) {
 const openLimit = time.Second
 
 // MapUsers gives the user namespace of a child its users: every user's number
-// stays, or where that takes a privilege that we lack, our own alone.
+// but the last stays, or where that takes a privilege that we lack, our own alone.
 func MapUsers(pid int) error {
 	for begin := time.Now(); ; time.Sleep(50 * time.Microsecond) {
 		err := mapUsers(pid)
@@ -233,7 +233,7 @@ func MapUsers(pid int) error {
 
 func mapUsers(pid int) error {
 	dir := "/proc/" + strconv.Itoa(pid) + "/"
-	all := []byte("0 0 4294967295\n")
+	all := []byte("0 0 4294967294\n") // but for one, see the sandbox's covers
 	if os.WriteFile(dir+"uid_map", all, 0) == nil {
 		if err := os.WriteFile(dir+"gid_map", all, 0); err != nil {
 			return fmt.Errorf("mapping groups: %w", err)

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -52,44 +51,6 @@ func (p *Policy) Unheld() []string {
 		return []string{"reading files inside the root"}
 	}
 	return []string{"files", "network", "programs"}
-}
-
-// ProtectedPaths lists what the built-in protections deny to write below root,
-// as absolute paths, whether there is something or not: what editors, agents
-// and repositories run by themselves, and what of the home and the system lies there.
-func ProtectedPaths(root, home string) []string {
-	list := []string{path.Join(root, ".git/hooks"), path.Join(root, ".git/config")}
-	for _, g := range writeGuards {
-		if g.cell != writeProtected {
-			continue
-		}
-		at := path.Join(root, g.pattern)
-		if rest, ok := strings.CutPrefix(g.pattern, "~/"); ok {
-			at = path.Join(home, rest)
-		} else if g.pattern[0] == '/' {
-			at = g.pattern
-		}
-		if safefile.Below(root, at) && path.IsAbs(at) {
-			list = append(list, at)
-		}
-	}
-	return list
-}
-
-// SecretPaths lists the built-in places of secrets below home and of the
-// system, as absolute paths, whether there is something or not.
-func SecretPaths(home string) []string {
-	var list []string
-	for _, g := range readGuards {
-		switch {
-		case strings.Contains(g.pattern, "*"):
-		case g.pattern[0] == '/':
-			list = append(list, g.pattern)
-		case home != "":
-			list = append(list, path.Join(home, g.pattern))
-		}
-	}
-	return list
 }
 
 // Restricted lists the names of the programs that deny and ask rules speak of,

@@ -234,6 +234,9 @@ func (p *Policy) guarded(a *Access, f *facts, soft *setting, part *string) (d De
 		if way[0] == "" {
 			continue
 		}
+		if i == 0 && f.inside && dependency(way[1]) {
+			continue
+		}
 		hit, ok := p.guard(a, f, way[0], way[1])
 		if ok && (hit.cell == readSecret || hit.cell == readSecretOutside) && p.inHistory(f, i) {
 			ok = false
@@ -254,6 +257,18 @@ func (p *Policy) guarded(a *Access, f *facts, soft *setting, part *string) (d De
 		}
 	}
 	return d, false
+}
+
+// dependency reports whether a path in the root lies in what package managers
+// fetch and replace as they like: nothing there is the user's secret, and no
+// editor or service is told anything by it.
+func dependency(rel string) bool {
+	for _, dir := range [...]string{"node_modules/", "site-packages/", "dist-packages/", "bower_components/", "_deps/"} {
+		if strings.HasPrefix(rel, dir) || strings.Contains(rel, "/"+dir) {
+			return true
+		}
+	}
+	return false
 }
 
 // inHistory reports whether what has a secret's name is in git's history anyway:

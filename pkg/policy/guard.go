@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -413,26 +414,60 @@ func isShortGit(name string) bool {
 }
 
 func gitInside(rest string, a *Access) (hit guardHit, ok bool) {
-	first, tail, _ := strings.Cut(rest, "/")
-	last := rest[strings.LastIndexByte(rest, '/')+1:]
-	switch first {
-	case "":
+	first, _, _ := strings.Cut(rest, "/")
+	switch {
+	case rest == "":
 		return gitItself(a)
-	case "hooks", "config", "config.worktree", "commondir", "gitdir":
+	case !gitChanges(rest), a.Tree && gitHolds(first):
 		return guardHit{cell: writeProtected, pattern: ".git/" + first, part: first}, true
-	case "info":
-		if tail == "attributes" || tail == "" && a.Tree {
-			return guardHit{cell: writeProtected, pattern: ".git/info/attributes", part: "info"}, true
-		}
-	case "modules", "worktrees":
-		if a.Tree || strings.Contains("/"+rest+"/", "/hooks/") || last == "config" || last == "config.worktree" || last == "commondir" || last == "gitdir" {
-			return guardHit{cell: writeProtected, pattern: ".git/" + first + "/**/{hooks,config}", part: first}, true
-		}
-	}
-	if a.Tool != commandTool {
+	case a.Tool != commandTool:
 		return guardHit{cell: writeSensitive, pattern: ".git/**", part: ".git"}, true
 	}
 	return hit, false
+}
+
+// gitChanges reports whether git itself changes what lies at a path in a
+// repository's .git: objects, refs and their logs, the index, and what a merge or
+// rebase is at. The rest says what git runs and where it looks, and stays.
+func gitChanges(rest string) bool {
+	first, tail, _ := strings.Cut(rest, "/")
+	switch first {
+	case "objects", "refs", "logs", "reftable", "rebase-merge", "rebase-apply", "sequencer", "rr-cache", "lfs":
+		return true
+	case "info":
+		return tail != "attributes"
+	case "worktrees":
+		_, inside, _ := strings.Cut(tail, "/")
+		return inside == "" || gitChanges(inside)
+	case "modules":
+		for name := range strings.SplitSeq(tail, "/") {
+			switch name {
+			case "hooks", "config", "config.worktree", "commondir", "gitdir", "attributes":
+				return false
+			case "objects", "refs", "logs":
+				return true
+			}
+		}
+		return true
+	}
+	if tail != "" {
+		return false
+	}
+	for _, w := range [...]string{
+		"head", "*_head", "index", "index.*", "*.lock", "merge_*", "*_msg", "*_editmsg", "packed-refs", "packed-refs.*", "shallow", "auto_merge", "bisect_*",
+		"gc.pid", "gc.log", "sharedindex.*", "next-index-*", "*.diff", "*.patch", "tmp_*", "squash_*", "notes_*",
+	} {
+		if ok, _ := path.Match(w, first); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// gitHolds reports whether a directory of .git that changes holds something
+// that does not.
+func gitHolds(first string) bool {
+	return first == "info" || first == "modules" || first == "worktrees"
 }
 
 // gitItself decides about the name .git: deleting it loses the history, and a

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"time"
 	"unsafe"
 
@@ -195,10 +194,7 @@ var attacks = []attack{
 	{name: "read our state", at: "23", do: func(b base) error { return reads(b.path("state", "secret")) }},
 	{name: "read our state by /proc/self/root", at: "23", do: func(b base) error { return reads("/proc/self/root" + b.path("state", "secret")) }},
 	{name: "list our state", at: "23", do: func(b base) error {
-		list, err := os.ReadDir(b.path("state"))
-		if err == nil && len(list) == 0 {
-			return errors.New("empty")
-		}
+		_, err := os.ReadDir(b.path("state"))
 		return err
 	}},
 	{name: "write our state", at: "23", do: func(b base) error { return os.WriteFile(b.path("state", "grant"), nil, 0o600) }},
@@ -411,10 +407,7 @@ func opened(path string, flag int) error {
 }
 
 func reads(path string) error {
-	b, err := os.ReadFile(path)
-	if err == nil && !strings.Contains(string(b), "secret") {
-		return errors.New("covered")
-	}
+	_, err := os.ReadFile(path) // something empty in its place is no refusal
 	return err
 }
 

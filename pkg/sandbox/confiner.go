@@ -37,6 +37,7 @@ func (c *Config) Confine() ([]byte, error) {
 // gatekeeper and has to live as long as they.
 type Confiner struct {
 	build  func(policy json.RawMessage) (Decider, error)
+	find   Finder
 	config *Config
 	log    *reportLog // of the command, where this process is its gatekeeper
 }
@@ -46,7 +47,7 @@ type Confiner struct {
 // see [Confiner.Report].
 func (f *Confiner) For(c *Config) *Confiner {
 	own := *c
-	return &Confiner{build: f.build, config: &own}
+	return &Confiner{build: f.build, find: f.find, config: &own}
 }
 
 // Report returns what happened in the sandbox so far; nil where another process is
@@ -60,9 +61,9 @@ func (f *Confiner) Report() *Report {
 
 // NewConfiner returns a Confiner. build makes the Decider from Config.Policy when
 // the first program is started that the command itself is not; an error of it
-// denies them all.
-func NewConfiner(build func(policy json.RawMessage) (Decider, error)) *Confiner {
-	return &Confiner{build: build}
+// denies them all. find is for Settle.
+func NewConfiner(build func(policy json.RawMessage) (Decider, error), find Finder) *Confiner {
+	return &Confiner{build: build, find: find}
 }
 
 // Start starts a command as syscall.StartProcess does.

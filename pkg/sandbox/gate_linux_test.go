@@ -112,7 +112,7 @@ func (b *box) start(t testing.TB, argv ...string) *killtree.Tree {
 // there is where there are no user namespaces.
 func starting(c *Config, self string) (killtree.Options, error) {
 	confine, err := c.Confine()
-	o := killtree.Options{Self: self, Confine: confine, Confiner: NewConfiner(testDecider), MaxProcesses: c.Limits.Processes}
+	o := killtree.Options{Self: self, Confine: confine, Confiner: NewConfiner(testDecider, nil), MaxProcesses: c.Limits.Processes}
 	if c.Level == L2 {
 		o.Without = "the test wants level 2"
 	}

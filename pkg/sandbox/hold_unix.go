@@ -59,15 +59,15 @@ func hold(name string, raw []byte) (release func(), err error) {
 
 // Recover restores what is held in the directory dir by processes that are no
 // more.
-func Recover(dir string) error {
+func Recover(dir string, find Finder) error {
 	names, err := filepath.Glob(filepath.Join(dir, "*"+holdSuffix))
 	for _, name := range names {
-		err = errors.Join(err, recoverOne(name))
+		err = errors.Join(err, recoverOne(name, find))
 	}
 	return err
 }
 
-func recoverOne(name string) error {
+func recoverOne(name string, find Finder) error {
 	f, err := safefile.TryLockFile(name)
 	if err != nil {
 		return nil //nolint:nilerr // its command goes on, or it was released just now
@@ -79,7 +79,7 @@ func recoverOne(name string) error {
 	}
 	raw, err := io.ReadAll(f)
 	if err == nil && json.Valid(raw) { // else an older version was killed before it started the command
-		_, err = restoreStored(raw)
+		_, err = restoreStored(raw, find)
 	}
 	if err != nil {
 		return fmt.Errorf("putting back what is protected: %w", err)

@@ -35,7 +35,7 @@ func TestHoldTogether(t *testing.T) {
 					return
 				default:
 				}
-				if err := Recover(reports); err != nil {
+				if err := Recover(reports, nil); err != nil {
 					t.Error("recovering: ", err)
 					return
 				}
@@ -83,7 +83,7 @@ func TestHoldKilled(t *testing.T) {
 	if err := os.WriteFile(c.Root+"/.envrc", []byte("evil"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := Recover(dir); err != nil || listing(t, c.Root) == before {
+	if err := Recover(dir, nil); err != nil || listing(t, c.Root) == before {
 		t.Errorf("put back while its process lives: %v", err)
 	}
 	raw, err := os.ReadFile(report + holdSuffix)
@@ -94,7 +94,7 @@ func TestHoldKilled(t *testing.T) {
 	if err := os.WriteFile(report+holdSuffix, raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := Recover(dir); err != nil || listing(t, c.Root) != before {
+	if err := Recover(dir, nil); err != nil || listing(t, c.Root) != before {
 		t.Errorf("not put back: %v\n%s", err, listing(t, c.Root))
 	}
 	if _, err := os.Stat(report + holdSuffix); !os.IsNotExist(err) {

@@ -38,25 +38,35 @@ func (s *Snapshot) stored(quarantine string) ([]byte, error) {
 	return json.Marshal(keptSnapshot{s, quarantine})
 }
 
+// A Finder lists what has appeared since a command started and that no command
+// may make. Later is that of the [Snapshot].
+type Finder func(later json.RawMessage) ([]string, error)
+
 // restoreStored restores what stored made.
-func restoreStored(raw []byte) ([]Restore, error) {
+func restoreStored(raw []byte, find Finder) ([]Restore, error) {
 	k := keptSnapshot{Snapshot: &Snapshot{}}
 	if err := json.Unmarshal(raw, &k); err != nil {
 		return nil, err
 	}
-	return k.Snapshot.Restore(k.Quarantine)
+	var appeared []string
+	var err error
+	if find != nil && k.Snapshot.Later != nil {
+		appeared, err = find(k.Snapshot.Later)
+	}
+	list, bad := k.Snapshot.Restore(k.Quarantine, appeared...)
+	return list, errors.Join(err, bad)
 }
 
 // Settle restores what Keep left beside report, and notes there what it put
 // back. Doing it again does nothing.
-func Settle(report string) error {
+func Settle(report string, find Finder) error {
 	raw, err := os.ReadFile(report + keptSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	var list []Restore
 	if err == nil {
-		list, err = restoreStored(raw)
+		list, err = restoreStored(raw, find)
 	}
 	log, bad := openReportLog(report)
 	if bad != nil {
@@ -80,4 +90,4 @@ func Forget(report string) {
 }
 
 // Settle is the package's function, for whoever has only the Confiner.
-func (f *Confiner) Settle(report string) error { return Settle(report) }
+func (f *Confiner) Settle(report string) error { return Settle(report, f.find) }

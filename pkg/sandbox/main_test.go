@@ -15,7 +15,7 @@ import (
 // the attacker.
 func TestMain(m *testing.M) {
 	args := os.Args[1:]
-	code, handled := killtree.Stage(args, NewConfiner(testDecider))
+	code, handled := killtree.Stage(args, NewConfiner(testDecider, nil))
 	if !handled && len(args) > 0 {
 		code, handled = testProgram(args)
 	}

@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/agentkit-go/agentkit/pkg/fork"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"golang.org/x/sys/unix"
 )
 
@@ -38,7 +39,7 @@ func (p *plan) mounts(c *Config, terminal string) {
 	}
 	p.device(devs)
 	p.pinned(c, writable)
-	p.cover(c.Hidden)
+	p.cover(c.Hidden, covers(c.Covers))
 }
 
 // outermost lists the directories that exist and lie in no other, the shorter
@@ -74,11 +75,12 @@ func (p *plan) setReadOnly(name string, fd any, path string, flags int) {
 }
 
 // pinned makes the protected paths read-only. Every directory on the way to
-// one, or to what is hidden, becomes a mount too, which cannot be renamed, so that nothing else can
-// take its place.
+// one that is pinned becomes a mount too, which cannot be renamed, so that nothing
+// else can take its place. Between such a directory and others nothing can be
+// renamed either, only copied.
 func (p *plan) pinned(c *Config, writable []string) {
 	done := map[string]bool{}
-	for _, path := range slices.Concat(c.ReadOnly, c.Hidden) {
+	for _, path := range slices.Concat(c.Pinned, c.Private) {
 		if _, err := os.Lstat(path); err != nil {
 			continue
 		}
@@ -110,9 +112,8 @@ func between(path string, writable []string) []string {
 	return list
 }
 
-// cover puts something empty over each path. What lies in a directory that is
-// covered is not there any more.
-func (p *plan) cover(hidden []string) {
+// cover puts what cannot be opened over each path.
+func (p *plan) cover(hidden []string, over *covering) {
 	// A link is not covered, so what is named through it has to be.
 	hidden = outermost(slices.DeleteFunc(slices.Clone(hidden), func(h string) bool {
 		i, err := os.Lstat(h)
@@ -121,20 +122,40 @@ func (p *plan) cover(hidden []string) {
 	if len(hidden) == 0 {
 		return
 	}
-	fs := p.newTmpfs("0555")
-	p.Do("making an empty file", unix.SYS_MKNODAT, fs, "file", unix.S_IFREG, 0)
-	p.Do("making an empty directory", unix.SYS_MKDIRAT, fs, "dir", 0o000)
-	p.setReadOnly("closing the empty file system", fs, "", unix.AT_EMPTY_PATH)
+	if over != nil { // what holds the covering itself is covered last
+		slices.SortStableFunc(hidden, func(a, b string) int {
+			return b2i(safefile.Below(a, over.file)) - b2i(safefile.Below(b, over.file))
+		})
+	} else {
+		over = &covering{"file", "dir"}
+	}
+	var at any = unix.AT_FDCWD
+	if over.file == "file" {
+		fs := p.newTmpfs("0555")
+		defer p.Close(fs)
+		at = fs
+		// Nobody opens a device of a file system that has none; this one anybody makes.
+		p.Do("making a closed file", unix.SYS_MKNODAT, fs, "file", unix.S_IFCHR, 0)
+		p.Do("making a closed directory", unix.SYS_MKDIRAT, fs, "dir", 0o000)
+		p.setReadOnly("closing the file system", fs, "", unix.AT_EMPTY_PATH)
+	}
 	for _, path := range hidden {
-		empty := "file"
+		closed := over.file
 		if i, err := os.Lstat(path); err == nil && i.IsDir() {
-			empty = "dir"
+			closed = over.dir
 		}
 		c := p.Scratch()
-		p.Do("copying an empty "+empty, unix.SYS_OPEN_TREE, fs, empty, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC).Keeps(c)
+		p.Do("copying "+closed, unix.SYS_OPEN_TREE, at, closed, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC).Keeps(c)
+		p.setReadOnly("closing "+closed, c, "", unix.AT_EMPTY_PATH)
 		p.attach(c, path)
 	}
-	p.Close(fs)
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // newTmpfs has a cell hold a new file system in memory.

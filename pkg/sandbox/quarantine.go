@@ -35,6 +35,8 @@ const (
 // mounts of L3 cannot hold is put right afterwards: at any level paths that do
 // not exist yet, below L3 all of them.
 type Snapshot struct {
+	Later json.RawMessage // for the [Finder] of what has appeared by the end; nil for none
+
 	paths []guarded
 	size  int64
 	files int
@@ -45,6 +47,8 @@ type guarded struct {
 	dir  string // the writable directory
 	name string // relative to it
 	was  map[string]saved
+	// loose may go, together with the directory that it is in
+	loose bool
 }
 
 // A saved is one file, directory or link of a guarded path; of other kinds
@@ -62,8 +66,8 @@ func (c *Config) Snapshot(level Level) (*Snapshot, error) {
 	}
 	open := roots{}
 	defer open.close()
-	for _, path := range c.ReadOnly {
-		dir := c.home(path)
+	for n, path := range slices.Concat(c.ReadOnly, c.Watched) {
+		dir, watched := c.home(path), n >= len(c.ReadOnly)
 		if dir == "" {
 			continue
 		}
@@ -71,11 +75,11 @@ func (c *Config) Snapshot(level Level) (*Snapshot, error) {
 		if err != nil {
 			return nil, fmt.Errorf("guarding %s: %w", path, err)
 		}
-		_, err = os.Lstat(path)
-		if level >= L3 && err == nil {
+		i, err := os.Lstat(path)
+		if level >= L3 && err == nil && !watched && i.Mode()&fs.ModeSymlink == 0 { // a mount holds it
 			continue
 		}
-		g := guarded{dir: dir, name: name}
+		g := guarded{dir: dir, name: name, loose: watched}
 		root, err := open.root(dir)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -91,12 +95,18 @@ func (c *Config) Snapshot(level Level) (*Snapshot, error) {
 	return s, nil
 }
 
-// storedPath and storedFile are guarded and saved where they are kept in a file.
+// storedSnapshot, storedPath and storedFile are a Snapshot, guarded and saved
+// where they are kept in a file.
 type (
+	storedSnapshot struct {
+		Paths []storedPath    `json:"paths"`
+		Later json.RawMessage `json:"later,omitempty"`
+	}
 	storedPath struct {
-		Dir  string                `json:"dir"`
-		Name string                `json:"name"`
-		Was  map[string]storedFile `json:"was,omitempty"`
+		Dir   string                `json:"dir"`
+		Name  string                `json:"name"`
+		Loose bool                  `json:"loose,omitempty"`
+		Was   map[string]storedFile `json:"was,omitempty"`
 	}
 	storedFile struct {
 		Mode fs.FileMode `json:"mode"`
@@ -109,7 +119,7 @@ type (
 func (s *Snapshot) MarshalJSON() ([]byte, error) {
 	list := []storedPath{}
 	for _, g := range s.paths {
-		p := storedPath{Dir: g.dir, Name: g.name}
+		p := storedPath{Dir: g.dir, Name: g.name, Loose: g.loose}
 		for name, f := range g.was {
 			if p.Was == nil {
 				p.Was = map[string]storedFile{}
@@ -118,18 +128,18 @@ func (s *Snapshot) MarshalJSON() ([]byte, error) {
 		}
 		list = append(list, p)
 	}
-	return json.Marshal(list)
+	return json.Marshal(storedSnapshot{list, s.Later})
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (s *Snapshot) UnmarshalJSON(raw []byte) error {
-	var list []storedPath
-	if err := json.Unmarshal(raw, &list); err != nil {
+	var stored storedSnapshot
+	if err := json.Unmarshal(raw, &stored); err != nil {
 		return err
 	}
-	s.paths = nil
-	for _, p := range list {
-		g := guarded{dir: p.Dir, name: p.Name, was: map[string]saved{}}
+	s.paths, s.Later = nil, stored.Later
+	for _, p := range stored.Paths {
+		g := guarded{dir: p.Dir, name: p.Name, loose: p.Loose, was: map[string]saved{}}
 		for name, f := range p.Was {
 			g.was[name] = saved{f.Mode, f.Data}
 		}
@@ -231,8 +241,15 @@ func walk(root *os.Root, name string, visit func(string, fs.FileInfo) error) err
 
 // Restore puts back whatever is not as it was: what is there now goes to a
 // new directory below quarantine, which is made when there is need of it, and
-// what was there comes back. It does what it can and joins the errors.
-func (s *Snapshot) Restore(quarantine string) ([]Restore, error) {
+// what was there comes back. What has appeared, and was not there, goes too. It
+// does what it can and joins the errors.
+func (s *Snapshot) Restore(quarantine string, appeared ...string) ([]Restore, error) {
+	for _, path := range appeared {
+		if !slices.ContainsFunc(s.paths, func(g guarded) bool { return safefile.Below(filepath.Join(g.dir, g.name), path) }) {
+			dir, name := filepath.Split(path)
+			s.paths = append(s.paths, guarded{dir: filepath.Clean(dir), name: name})
+		}
+	}
 	var list []Restore
 	var errs []error
 	open := roots{}
@@ -271,6 +288,11 @@ func (g *guarded) restore(root *os.Root, room func() (string, error)) (*Restore,
 	}
 	if err != nil && len(now) == 0 {
 		return nil, err
+	}
+	if g.loose && len(now) == 0 {
+		if _, err := root.Stat(filepath.Dir(g.name)); err != nil {
+			return nil, nil
+		}
 	}
 	r := &Restore{Path: filepath.Join(g.dir, g.name), Action: "changed"}
 	switch {

@@ -18,7 +18,7 @@ type Enforced struct {
 	Missing    []string `json:"missing,omitempty" doc:"what a higher level lacked, and why"`
 	Network    Network  `json:"network"`
 	Hosts      []string `json:"hosts,omitempty"`
-	Covered    []string `json:"covered,omitempty" doc:"what of the workspace is hidden by something empty in its place; the first 50"`
+	Covered    []string `json:"covered,omitempty" doc:"what of the workspace cannot be read; the first 50"`
 }
 
 // The kinds of denial.
@@ -51,6 +51,7 @@ type Report struct {
 	Denials     []Denial  `json:"denials,omitempty"`
 	Dropped     int       `json:"dropped,omitempty" doc:"denials beyond the ones that are kept"`
 	Quarantined []Restore `json:"quarantined,omitempty"`
+	Beyond      []string  `json:"beyond,omitempty" doc:"what of the root was not looked at for what the policy keeps from commands, and why"`
 	Failed      string    `json:"failed,omitempty" doc:"why the sandbox could not be made"`
 }
 

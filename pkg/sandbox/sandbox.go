@@ -84,7 +84,10 @@ type Config struct {
 	Root      string   // the workspace: read and written
 	ReadWrite []string // further directories that are: temp, caches; those that are missing are passed over
 	ReadOnly  []string // what inside these stays as it is, such as .git/hooks; see also Watch
+	Watched   []string // put back afterwards where it was changed, or removed without the directory that it is in
 	Hidden    []string // files and directories whose content cannot be read: secrets, our own state
+	Pinned    []string // the directories above these cannot be moved away
+	Covers    string   // directory of ours for what is put over what is hidden
 	Private   []string // our own state, which changes while the command runs; best in ReadOnly and Hidden too
 
 	Network Network
@@ -119,7 +122,7 @@ func DefaultLimits() Limits { return Limits{Processes: 8192, File: 64 << 30} }
 
 // check reports what is wrong with c before anything is started.
 func (c *Config) check() error {
-	for _, list := range [][]string{{c.Root}, orNone(c.Share), c.ReadWrite, c.ReadOnly, c.Hidden, c.Private, c.Copies} {
+	for _, list := range [][]string{{c.Root}, orNone(c.Share), c.ReadWrite, c.ReadOnly, c.Watched, c.Hidden, c.Private, c.Copies} {
 		for _, p := range list {
 			if !filepath.IsAbs(p) || strings.ContainsRune(p, 0) {
 				return fmt.Errorf("configuring the sandbox: %q is no absolute path", p)

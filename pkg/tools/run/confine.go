@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/session"
 	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/wall"
 )
 
 // A confinement is the sandbox of one command.
@@ -29,7 +29,9 @@ type confinement struct {
 	confiner *sandbox.Confiner
 	guard    *sandbox.Snapshot // of what is protected and the sandbox cannot hold
 	release  func()            // of what is held of it for the case that we are killed
-	wall     *policy.Policy    // knows what holds the command where config does not
+	holder   *policy.Policy    // knows what holds the command where config does not
+	later    json.RawMessage   // what finds out what has appeared, for whoever sees the end in our place
+	wall     *wall.Wall        // what of the root the policy keeps from the command
 }
 
 // confine describes the sandbox of a command whose accesses were all allowed:
@@ -38,7 +40,7 @@ type confinement struct {
 // machine. What the call itself was allowed beyond that is added. Whoever can be
 // asked about programs that the command starts hears of them by asked.
 func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions) (*confinement, error) {
-	c := &confinement{dir: dir, asked: asked, wall: env.Policy}
+	c := &confinement{dir: dir, asked: asked, holder: env.Policy}
 	if !env.Policy.Confines() || env.Policy.Level() < int(sandbox.L2) {
 		return c, nil
 	}
@@ -52,11 +54,12 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions)
 	cfg := &sandbox.Config{
 		Root: root, Gate: true, Network: sandbox.Loopback,
 		ReadWrite: append(slices.Clone(env.Temp), cached...),
-		ReadOnly:  slices.Concat(policy.ProtectedPaths(root, home), settings, []string{env.Session.StateDir()}),
-		Hidden:    existing(append(policy.SecretPaths(home), env.Session.StateDir())),
+		ReadOnly:  append(settings, env.Session.StateDir()),
+		Hidden:    []string{env.Session.StateDir()},
 		Private:   []string{env.Session.StateDir()},
+		Covers:    filepath.Join(env.Session.StateDir(), "covers"),
 	}
-	cfg.Hidden = append(cfg.Hidden, secrets(env)...)
+	c.wall = compileWall(env)
 	for _, dir := range []string{env.Sources.Machine, env.Sources.User} {
 		if dir = machine.RealDir(dir); safefile.Below(root, dir) { // of policies
 			cfg.ReadOnly = append(cfg.ReadOnly, dir)
@@ -65,6 +68,8 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions)
 	if env.Approver != "" {
 		cfg.ReadOnly = append(cfg.ReadOnly, env.Approver)
 	}
+	cfg.Pinned = slices.Concat(cfg.ReadOnly, c.wall.Pinned)
+	cfg.ReadOnly, cfg.Watched, cfg.Hidden = append(cfg.ReadOnly, c.wall.Fixed...), c.wall.Watched, append(cfg.Hidden, c.wall.Hidden...)
 	// The decisions count on the level: less would be a silent fall-back.
 	cfg.Minimum = sandbox.Level(env.Policy.Level())
 	if !mayWrite(env, root) {
@@ -95,6 +100,9 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions)
 		return nil, err
 	}
 	cfg.Report = filepath.Join(reports, session.NewID("r"))
+	if c.later, err = gate.Watch(env.Sources, env.Policy, c.wall); err != nil {
+		return nil, fmt.Errorf("describing the sandbox: %w", err)
+	}
 	guarded := make(chan error, 1)
 	snapshot := *cfg // the rest goes on changing
 	go func() { guarded <- c.protect(&snapshot, env.Session.Path("quarantine")) }()
@@ -105,8 +113,16 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions)
 	if c.bytes, err = cfg.Confine(); err != nil {
 		return nil, err
 	}
-	c.confiner = sandbox.NewConfiner(asked.build(env)).For(cfg)
+	c.confiner = sandbox.NewConfiner(asked.build(env), gate.Appeared).For(cfg)
 	return c, <-guarded
+}
+
+// compileWall finds what the policy keeps from commands in the root.
+func compileWall(env *tool.Env) *wall.Wall {
+	return wall.Compile(wall.Options{
+		Policy: env.Policy, Root: env.Workspace.Root(), Mounts: env.Policy.Level() >= int(sandbox.L3),
+		Cache: filepath.Join(env.Session.StateDir(), "walls"), Committed: env.Sources.Committed,
+	})
 }
 
 // sandboxLimits are the policy's, and our own where it has none.
@@ -118,6 +134,7 @@ func sandboxLimits(l policy.Limits) sandbox.Limits {
 // protect remembers what is protected.
 func (c *confinement) protect(cfg *sandbox.Config, quarantine string) (err error) {
 	if c.guard, err = cfg.Snapshot(cfg.Minimum); err == nil {
+		c.guard.Later = c.later
 		c.release, err = c.guard.Hold(cfg.Report, quarantine)
 	}
 	return err
@@ -151,7 +168,7 @@ func (c *confinement) meta() sandboxMeta {
 	if r := c.confiner.Report(); r != nil {
 		return sandboxMeta{r.Level.String(), r}
 	}
-	return sandboxOf(c.report()).or(c.wall)
+	return sandboxOf(c.report()).or(c.holder)
 }
 
 // mayHideFailure reports whether one of the programs that a command starts can fail
@@ -171,12 +188,13 @@ func (c *confinement) finish(env *tool.Env, m *sandboxMeta, explain bool, output
 		return
 	}
 	if c.guard != nil {
-		list, err := c.guard.Restore(env.Session.Path("quarantine"))
+		list, err := c.guard.Restore(env.Session.Path("quarantine"), c.wall.Appeared()...)
 		m.Detail.Quarantined = append(m.Detail.Quarantined, list...)
 		if err != nil {
 			m.notPutBack(err)
 		}
 	}
+	m.Detail.Beyond = c.wall.Beyond
 	if explain && len(m.Detail.Denials) == 0 {
 		c.config.Level = m.Detail.Level
 		m.Detail.Denials = c.config.Explain(output, c.dir)
@@ -241,52 +259,4 @@ func extend(cfg *sandbox.Config, a *policy.Access, root string) {
 		}
 		cfg.Hosts = append(cfg.Hosts, a.Address())
 	}
-}
-
-// existing are those of the paths that are there.
-func existing(list []string) []string {
-	return slices.DeleteFunc(list, func(p string) bool { return !exists(p) })
-}
-
-// secrets are those of secretsInside that git's history does not have.
-func secrets(env *tool.Env) []string {
-	list := secretsInside(env.Workspace.Root())
-	if committed := env.Sources.Committed; committed != nil && len(list) > 0 {
-		held := committed(list)
-		list = slices.DeleteFunc(list, func(p string) bool { return held[p] })
-	}
-	return list
-}
-
-// maxSecretDirs bounds the directories in which secrets are looked for.
-const maxSecretDirs = 300
-
-// secretsInside are the files in the root, down to its third level, whose names
-// say that they hold secrets. Keys and certificates do not count: what tests
-// are made with looks the same.
-func secretsInside(root string) []string {
-	names := policy.NewSecretNames()
-	var list []string
-	dirs := []string{""}
-	for n := 0; n < len(dirs) && n < maxSecretDirs; n++ {
-		entries, err := os.ReadDir(filepath.Join(root, dirs[n]))
-		if err != nil {
-			continue
-		}
-		for _, e := range entries {
-			rel := filepath.Join(dirs[n], e.Name())
-			switch {
-			case e.IsDir() && (e.Name() == ".git" || e.Name() == "node_modules"):
-			case e.IsDir() && strings.Count(rel, string(filepath.Separator)) < 2:
-				dirs = append(dirs, rel)
-			case e.Type().IsRegular() && names.Match(filepath.ToSlash(rel)) && !testMaterial(e.Name()):
-				list = append(list, filepath.Join(root, rel))
-			}
-		}
-	}
-	return list
-}
-
-func testMaterial(name string) bool {
-	return slices.Contains([]string{".pem", ".key", ".p12", ".pfx", ".jks", ".keystore"}, strings.ToLower(filepath.Ext(name)))
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/gate"
 	"github.com/agentkit-go/agentkit/pkg/job"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
@@ -85,7 +86,7 @@ func jobSandbox(info job.Info) sandboxMeta {
 	if info.Report == "" || info.Alive() {
 		return sandboxOf(info.Report)
 	}
-	if err := sandbox.Settle(info.Report); err != nil {
+	if err := sandbox.Settle(info.Report, gate.Appeared); err != nil {
 		m := sandboxOf(info.Report)
 		m.notPutBack(err)
 		return m

@@ -54,7 +54,7 @@ func forbiddenBelow(ctx context.Context, env *tool.Env, tree policy.Access, r tr
 	res, err := rg.Walk(ctx, nil, o, func(e rg.Entry) error {
 		file := tree
 		file.Path, file.Named, file.File, file.Tree = filepath.Join(tree.Path, e.Path), "", policy.Regular, false
-		if r.reads(filepath.Base(e.Path)) && env.Policy.Decide(&file).Verdict != policy.Allow && !slices.Contains(hidden(), file.Path) {
+		if r.reads(filepath.Base(e.Path)) && env.Policy.Decide(&file).Verdict != policy.Allow && !slices.ContainsFunc(hidden(), func(h string) bool { return safefile.Below(h, file.Path) }) {
 			found = append(found, file)
 		}
 		if len(found) >= maxForbidden {
@@ -97,7 +97,7 @@ func hiddenInside(env *tool.Env) []string {
 	if env.Policy.Level() < int(sandbox.L3) {
 		return nil
 	}
-	return secrets(env)
+	return compileWall(env).Hidden
 }
 
 // errEnough ends a walk that has found what it was for.

@@ -1,0 +1,42 @@
+package gate
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/wall"
+)
+
+// A watch is what has to be known to find out, at the end of a command whose call
+// is over, what it has made that it must not.
+type watch struct {
+	Sources policy.Sources
+	Hash    string
+	Wall    wall.Start
+}
+
+// Watch describes the wall of a command for [Appeared].
+func Watch(s *policy.Sources, p *policy.Policy, w *wall.Wall) (json.RawMessage, error) {
+	o := watch{*s, p.Hash(), w.Start()}
+	o.Sources.Tested = true
+	return json.Marshal(o)
+}
+
+// Appeared lists what has appeared in the root since [Watch] and that the policy
+// lets no command make.
+func Appeared(order json.RawMessage) ([]string, error) {
+	var o watch
+	if err := json.Unmarshal(order, &o); err != nil {
+		return nil, fmt.Errorf("reading what is watched: %w", err)
+	}
+	p, err := policy.Load(&o.Sources)
+	if err != nil || p.Hash() != o.Hash {
+		// The command may have planted one. What is not the project's counts.
+		o.Sources.Project = ""
+		if p, err = policy.Load(&o.Sources); err != nil {
+			return nil, fmt.Errorf("loading the policy: %w", err)
+		}
+	}
+	return wall.Since(p, o.Wall), nil
+}

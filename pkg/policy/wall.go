@@ -1,0 +1,147 @@
+package policy
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
+)
+
+// MayRead reports whether a command may read a file or list a directory
+// without a question. The kernel's wall asks it, as the analysis of a command's
+// text asks Decide: there is one answer.
+func (p *Policy) MayRead(path string, t FileType) bool {
+	return p.Decide(&Access{Kind: Read, Tool: commandTool, Path: path, File: t}).Verdict == Allow
+}
+
+// MayWrite is MayRead for changing what is at a path, or making it.
+func (p *Policy) MayWrite(path string, t FileType) bool {
+	op := Change
+	if t == Missing {
+		op = Create
+	}
+	return p.Decide(&Access{Kind: Write, Tool: commandTool, Path: path, Op: op, File: t}).Verdict == Allow
+}
+
+// GitChanges reports whether git itself changes what lies at a path relative to
+// a repository's directory, such as .git, when it commits, switches and merges.
+func GitChanges(rel string) bool { return gitChanges(foldPath(slashed(rel))) }
+
+// Notable reports whether what is at a path in the root may be another case
+// than an ordinary file is: MayRead and MayWrite have to be asked about it. Its
+// name is looked up, and the rules that deny or ask. within says that a
+// directory above begins a guarded name of several parts; all that lies below
+// it is notable then. It is meant to be asked of every name there is.
+func (p *Policy) Notable(file string, within bool) (notable, opens bool) {
+	folded := foldPath(slashed(file))
+	name := folded[strings.LastIndexByte(folded, '/')+1:]
+	for _, ix := range []*guardIndex{&p.reads, &p.writes} {
+		hit, more := ix.mayBegin(name)
+		notable, opens = notable || hit, opens || more
+	}
+	if notable = notable || within; notable {
+		return true, opens
+	}
+	for _, list := range [][]*rule{p.rules.read, p.rules.write} {
+		for _, r := range list {
+			if r.list != Allow && r.path != nil && (r.path.fold && r.path.match(folded) || !r.path.fold && r.path.match(slashed(file))) {
+				return true, opens
+			}
+		}
+	}
+	return false, opens
+}
+
+// mayBegin reports whether a guard's first name is name, and whether one of
+// several parts is.
+func (ix *guardIndex) mayBegin(name string) (hit, more bool) {
+	entries := ix.byName[name]
+	if entries == nil && strings.IndexByte(name, '~') > 0 {
+		entries = ix.short(name)
+	}
+	for i := range entries {
+		if len(entries[i].names) > 1 {
+			more = true
+		} else {
+			hit = true
+		}
+	}
+	if !hit {
+		_, hit = ix.findEnd(name)
+	}
+	return hit, more
+}
+
+// Placed reports whether a rule closes a path for the place where it is, not for its
+// name: when a directory above it is moved, the rule means it no longer.
+func (p *Policy) Placed(file string) bool {
+	file = slashed(file)
+	folded := foldPath(file)
+	for _, list := range [][]*rule{p.rules.read, p.rules.write} {
+		for _, r := range list {
+			if r.list != Allow && r.path != nil && r.path.kind != namePath && (r.path.fold && r.path.match(folded) || !r.path.fold && r.path.match(file)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Mixed reports whether something below a directory, all of which a deny or
+// ask rule or a protection seems to close, may yet be read or written: by a
+// rule that allows it, or an exception.
+func (p *Policy) Mixed(dir string, k Kind) bool {
+	dir = slashed(dir)
+	folded := foldPath(dir)
+	reaches := func(m *matcher) bool {
+		switch {
+		case m.path == nil:
+			return m.bare
+		case m.path.fold:
+			return m.path.reaches(folded) != no
+		}
+		return m.path.reaches(dir) != no
+	}
+	for _, r := range p.rules.file(k) {
+		if r.list == Allow && !r.bare && reaches(&r.matcher) {
+			return true
+		}
+		if r.list != Allow && slices.ContainsFunc(r.except, func(m matcher) bool { return reaches(&m) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// Anchored lists the places that are closed by an absolute path: of secrets,
+// or of what is protected from being written, built in; and outside the root
+// those of rules. Whether there is something is not looked at.
+func (p *Policy) Anchored(k Kind) []string {
+	var list []string
+	add := func(at string) {
+		if path.IsAbs(at) && at != "/" && !slices.Contains(list, at) {
+			list = append(list, at)
+		}
+	}
+	table, ours := readGuards[:], readSecret
+	if k == Write {
+		table, ours = writeGuards[:], writeProtected
+	}
+	for i := range table {
+		g := &table[i]
+		switch rest, home := strings.CutPrefix(g.pattern, "~/"); {
+		case g.cell != ours, strings.Contains(g.pattern, "*"):
+		case g.pattern[0] == '/':
+			add(g.pattern)
+		case p.home != "" && (home || k == Read):
+			add(path.Join(p.home, rest))
+		}
+	}
+	for _, r := range p.rules.file(k) {
+		if r.list != Allow && r.path != nil && !r.path.fold && r.path.kind != globPath && r.path.kind != namePath && !safefile.Below(r.path.base, p.root) && !safefile.Below(p.root, r.path.base) {
+			add(r.path.base)
+		}
+	}
+	return list
+}

@@ -1,0 +1,198 @@
+package wall
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
+)
+
+// git closes one repository. That of the root stays in its place. Others may be
+// removed as a whole, as what was cloned for a test is. Path is a .git, directory
+// or file, or the HEAD of a bare repository.
+func (w *Wall) git(path string) {
+	dir := path
+	if filepath.Base(path) == "HEAD" {
+		dir = filepath.Dir(path)
+	}
+	i, err := os.Lstat(dir)
+	switch {
+	case err != nil:
+	case i.IsDir():
+		w.repository(dir)
+	case i.Mode().IsRegular() && !w.o.Policy.MayWrite(path, policy.Regular):
+		w.Watched = append(w.Watched, path)
+	case i.Mode()&fs.ModeSymlink != 0: // a repository elsewhere: it may be in the root
+		if real, err := filepath.EvalSymlinks(path); err == nil && safefile.Below(w.o.Root, real) {
+			w.repository(real)
+		}
+		w.Fixed = append(w.Fixed, path)
+	}
+}
+
+// repository closes what git does not change in a repository's directory.
+func (w *Wall) repository(dir string) {
+	for _, path := range foreign(dir) {
+		switch {
+		case w.o.Policy.MayWrite(path, policy.Regular) && slices.Contains(strings.Split(path, "/"), ".git"): // a rule says so
+		case strings.HasPrefix(path, dir+"/worktrees/"), dir != w.o.Root+"/.git":
+			w.Watched = append(w.Watched, path)
+		default:
+			w.Fixed = append(w.Fixed, path)
+		}
+	}
+}
+
+// foreign lists what is in a repository's directory that git does not change.
+func foreign(dir string) []string {
+	var list []string
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if path == dir || err != nil {
+			return nil //nolint:nilerr // what cannot be read is not gone through
+		}
+		rel := path[len(dir)+1:]
+		name := d.Name()
+		if !policy.GitChanges(rel) {
+			list = append(list, path)
+		} else if d.IsDir() && (name == "info" || strings.HasPrefix(rel+"/", "modules/") && name != "objects" && name != "refs" && name != "logs" || strings.HasPrefix(rel+"/", "worktrees/") && strings.Count(rel, "/") < 2) {
+			return nil
+		}
+		if d.IsDir() {
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return list
+}
+
+// appearedInGit lists what was made in repositories that makes git run
+// something, or look elsewhere. What git itself makes is harmless: a new
+// repository without settings, a worktree of one that is known.
+func (w *Wall) appearedInGit(now *tree) []string {
+	var list []string
+	for _, path := range now.hits() {
+		switch base := filepath.Base(path); {
+		case base == "HEAD":
+			list = append(list, w.newIn(filepath.Dir(path))...)
+		case base == ".git":
+			i, err := os.Lstat(path)
+			switch {
+			case err != nil || below(path, w.Fixed):
+			case i.IsDir():
+				list = append(list, w.newIn(path)...)
+			case !slices.Contains(w.Watched, path) && !linked(path, i) && !w.o.Policy.MayWrite(path, policy.Regular):
+				list = append(list, path)
+			}
+		}
+	}
+	return list
+}
+
+func (w *Wall) newIn(dir string) []string {
+	return slices.DeleteFunc(foreign(dir), func(path string) bool {
+		return below(path, w.Fixed) || slices.Contains(w.Watched, path) || harmless(path) || w.o.Policy.MayWrite(path, policy.Regular) && slices.Contains(strings.Split(path, "/"), ".git")
+	})
+}
+
+// linked reports whether a .git file is that of a worktree as git makes it.
+func linked(path string, i fs.FileInfo) bool {
+	if !i.Mode().IsRegular() {
+		return false
+	}
+	dir, ok := strings.CutPrefix(text(path), "gitdir: ")
+	if !ok || !filepath.IsAbs(dir) || filepath.Base(filepath.Dir(dir)) != "worktrees" || text(dir+"/gitdir") != path || text(dir+"/commondir") != "../.." {
+		return false
+	}
+	// And the repository is one that stands elsewhere as such.
+	common := filepath.Dir(filepath.Dir(dir))
+	return filepath.Base(common) == ".git" && safefile.Below(filepath.Dir(common), path)
+}
+
+// text is what a small file says; "" where it cannot be read.
+func text(path string) string {
+	f, err := safefile.OpenRegular(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, 64<<10))
+	if err != nil || len(data) == 64<<10 {
+		return ""
+	}
+	return strings.TrimSpace(string(data))
+}
+
+// harmless reports whether what is new in a repository is as git makes it, and
+// makes git run nothing.
+func harmless(path string) bool {
+	i, err := os.Lstat(path)
+	if err != nil {
+		return true // it is gone
+	}
+	switch name := filepath.Base(path); {
+	case i.IsDir():
+		list, err := os.ReadDir(path)
+		return err == nil && (name == "hooks" || len(list) == 0) && !slices.ContainsFunc(list, func(e fs.DirEntry) bool {
+			return !strings.HasSuffix(e.Name(), ".sample") || !e.Type().IsRegular()
+		})
+	case !i.Mode().IsRegular():
+		return false
+	case name == "description":
+		return true
+	case name == "config":
+		return plainConfig(text(path))
+	case name == "commondir":
+		return filepath.Base(filepath.Dir(filepath.Dir(path))) == "worktrees" && text(path) == "../.."
+	case name == "gitdir":
+		return filepath.Base(filepath.Dir(filepath.Dir(path))) == "worktrees"
+	}
+	return false
+}
+
+// plainConfig reports whether a repository's settings are among those that git
+// init, clone and commit make, and that run nothing.
+func plainConfig(config string) bool {
+	section, named := "", false
+	lines := bufio.NewScanner(bytes.NewReader([]byte(config)))
+	for lines.Scan() {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" {
+			continue
+		}
+		if head, ok := strings.CutPrefix(line, "["); ok {
+			head, closed := strings.CutSuffix(head, "]")
+			name, sub, quoted := strings.Cut(head, ` "`)
+			if !closed || strings.ContainsAny(head, `[]\`) || quoted && strings.Count(sub, `"`) != 1 {
+				return false
+			}
+			section, named = strings.ToLower(name), quoted
+			continue
+		}
+		key, value, ok := strings.Cut(line, "=")
+		key, value = strings.ToLower(strings.TrimSpace(key)), strings.TrimSpace(value)
+		if !ok || strings.ContainsAny(value, "\"\\;#") || strings.Contains(value, "::") || strings.HasPrefix(value, "-") || !plainSetting(section, named, key) {
+			return false
+		}
+	}
+	return lines.Err() == nil && config != ""
+}
+
+func plainSetting(section string, named bool, key string) bool {
+	words := map[string]string{
+		"core":       "repositoryformatversion filemode bare logallrefupdates ignorecase precomposeunicode symlinks",
+		"user":       "name email",
+		"init":       "defaultbranch",
+		"extensions": "objectformat refstorage",
+	}[section]
+	if named {
+		words = map[string]string{"remote": "url fetch tagopt", "branch": "remote merge rebase"}[section]
+	}
+	return slices.Contains(strings.Fields(words), key)
+}

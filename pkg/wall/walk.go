@@ -1,0 +1,184 @@
+package wall
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Limits of one walk. What lies beyond them is said, see Wall.Beyond.
+const (
+	maxEntries = 1_000_000
+	maxTime    = 5 * time.Second
+	workers    = 4
+)
+
+// A dir is a directory as it was read.
+type dir struct {
+	stamp int64 // when it changed last; 0 where that may not tell of the next change
+	ino   uint64
+	subs  []string // names of the directories in it
+	hits  []string // names that are notable, links and directories among them
+}
+
+// young is how long after a change of a directory the next may have the same
+// stamp, as the clock of a file system ticks.
+const young = 20 * time.Millisecond
+
+// A tree is what a walk found: directories by their paths.
+type tree struct {
+	dirs    map[string]*dir
+	beyond  []string // what was not looked at, and why
+	changed int      // directories that were read, not remembered
+}
+
+// A walker walks a root.
+type walker struct {
+	notable func(path string, within bool) (notable, opens bool)
+	before  *tree // what is remembered; nil for nothing
+
+	mu      sync.Mutex
+	out     *tree
+	entries atomic.Int64
+	end     time.Time
+	queue   chan job
+	pending sync.WaitGroup
+}
+
+type job struct {
+	path   string
+	within bool
+}
+
+// walk looks at every name below root but what repositories keep in .git.
+func (w *walker) walk(root string) *tree {
+	w.out = &tree{dirs: map[string]*dir{}}
+	w.end = time.Now().Add(maxTime)
+	w.queue = make(chan job, 64)
+	var done sync.WaitGroup
+	for range workers {
+		done.Go(func() {
+			for j := range w.queue {
+				w.visit(j)
+				w.pending.Done()
+			}
+		})
+	}
+	w.pending.Add(1)
+	w.queue <- job{root, false}
+	w.pending.Wait()
+	close(w.queue)
+	done.Wait()
+	slices.Sort(w.out.beyond)
+	return w.out
+}
+
+// visit looks at one directory and goes on below it: in this goroutine where no
+// other one is free.
+func (w *walker) visit(j job) {
+	d := w.read(j)
+	if d == nil {
+		return
+	}
+	for _, name := range d.subs {
+		path := filepath.Join(j.path, name)
+		within := j.within
+		if !within {
+			_, within = w.notable(path, false)
+		}
+		next := job{path, within}
+		w.pending.Add(1)
+		select {
+		case w.queue <- next:
+		default:
+			w.visit(next)
+			w.pending.Done()
+		}
+	}
+}
+
+// read reads a directory, unless it is as it was remembered.
+func (w *walker) read(j job) *dir {
+	stamp, ino, ok := identity(j.path)
+	if !ok {
+		return nil
+	}
+	if w.before != nil {
+		if d := w.before.dirs[j.path]; d != nil && stamp != 0 && d.stamp == stamp && d.ino == ino {
+			w.add(j.path, d, false)
+			return d
+		}
+	}
+	now := time.Now()
+	if w.entries.Load() > maxEntries || now.After(w.end) {
+		w.skip(j.path + ": there are too many files")
+		return nil
+	}
+	f, err := os.Open(j.path)
+	if err != nil {
+		w.skip(j.path + ": " + err.Error())
+		return nil
+	}
+	list, err := f.ReadDir(-1)
+	_ = f.Close()
+	if err != nil {
+		w.skip(j.path + ": " + err.Error())
+	}
+	w.entries.Add(int64(len(list)))
+	d := &dir{stamp: stamp, ino: ino}
+	if now.UnixNano()-stamp < int64(young) {
+		d.stamp = 0
+	}
+	for _, e := range list {
+		name := e.Name()
+		if hit, _ := w.notable(j.path+"/"+name, j.within); hit || name == ".git" {
+			d.hits = append(d.hits, name)
+		}
+		if e.Type()&fs.ModeType == fs.ModeDir && name != ".git" {
+			d.subs = append(d.subs, name)
+		}
+	}
+	if bare := []string{"objects", "refs"}; !slices.ContainsFunc(bare, func(name string) bool { return !slices.Contains(d.subs, name) }) && slices.ContainsFunc(list, func(e fs.DirEntry) bool { return e.Name() == "HEAD" }) {
+		d.hits = append(d.hits, "HEAD") // of a bare repository
+	}
+	slices.Sort(d.hits)
+	w.add(j.path, d, true)
+	return d
+}
+
+func (w *walker) add(path string, d *dir, fresh bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.out.dirs[path] = d
+	if fresh {
+		w.out.changed++
+	}
+}
+
+// maxBeyond bounds what is said.
+const maxBeyond = 5
+
+func (w *walker) skip(what string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.out.beyond) < maxBeyond {
+		w.out.beyond = append(w.out.beyond, what)
+	}
+}
+
+// hits lists the paths that are notable, outer ones first.
+func (t *tree) hits() []string {
+	var list []string
+	for path, d := range t.dirs {
+		for _, name := range d.hits {
+			list = append(list, strings.TrimSuffix(path, "/")+"/"+name)
+		}
+	}
+	slices.Sort(list)
+	return list
+}

@@ -1,0 +1,269 @@
+// Package wall finds the files that a policy keeps from a command, so that the
+// operating system can: what it may not read, what it may not change. It asks
+// the policy about every name in the root that may be another case than the
+// rest, at every depth, and nothing else decides.
+package wall
+
+import (
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
+)
+
+// Options say what a wall is for.
+type Options struct {
+	Policy    *policy.Policy
+	Root      string                               // absolute and resolved
+	Mounts    bool                                 // what is fixed is so while the command runs
+	Cache     string                               // directory where the walk is remembered; "" for nowhere
+	Committed func(paths []string) map[string]bool // see policy.Sources; nil for none
+}
+
+// A Wall is what a policy keeps from commands. Paths are absolute.
+type Wall struct {
+	Hidden  []string // cannot be read; they exist
+	Fixed   []string // cannot be changed
+	Watched []string // files that may be removed, and are put back where they were changed
+	Pinned  []string // those of them that are closed for where they are
+	Beyond  []string // what was not looked at, and why
+
+	o    Options
+	tree *tree
+	held map[uint64]bool // inodes of what is hidden or fixed in the root
+}
+
+// Compile walks the root.
+func Compile(o Options) *Wall {
+	w := &Wall{o: o}
+	hash, file := o.Policy.Hash(), ""
+	if o.Cache != "" {
+		file = cacheFile(o.Cache, o.Root)
+	}
+	var before *tree
+	if file != "" {
+		before = remembered(file, hash)
+	}
+	w.tree = (&walker{notable: o.Policy.Notable, before: before}).walk(o.Root)
+	if file != "" && w.tree.changed > 0 {
+		_ = w.tree.remember(file, hash) // else it is found again
+	}
+	w.Beyond = w.tree.beyond
+	w.fill(w.tree.hits())
+	return w
+}
+
+// fill asks the policy about the paths, outer ones first.
+func (w *Wall) fill(hits []string) {
+	if w.o.Committed != nil { // all at once is faster
+		w.o.Committed(slices.DeleteFunc(slices.Clone(hits), func(path string) bool { return filepath.Base(path) == ".git" }))
+	}
+	for _, path := range hits {
+		if base := filepath.Base(path); base == ".git" || base == "HEAD" {
+			w.git(path)
+			continue
+		}
+		if !below(path, w.Hidden) || !below(path, w.Fixed) {
+			w.add(path)
+		}
+	}
+	for _, k := range []policy.Kind{policy.Read, policy.Write} {
+		for _, path := range w.o.Policy.Anchored(k) {
+			t := policy.Missing
+			if i, err := os.Stat(path); err == nil {
+				t = fileType(i)
+			}
+			switch {
+			case k == policy.Read && t != policy.Missing && !w.o.Policy.MayRead(path, t):
+				w.hide(path)
+			case k == policy.Write && !w.o.Policy.MayWrite(path, t):
+				w.Fixed = append(w.Fixed, path)
+			}
+		}
+	}
+	w.Hidden, w.Fixed = outermost(w.Hidden), outermost(w.Fixed)
+	w.held = map[uint64]bool{}
+	for _, path := range slices.Concat(w.Hidden, w.Fixed) {
+		if n := inode(path); n != 0 && safefile.Below(w.o.Root, path) {
+			w.held[n] = true
+		}
+		if safefile.Below(w.o.Root+"/.git", path) || w.o.Policy.Placed(path) {
+			w.Pinned = append(w.Pinned, path)
+		}
+	}
+}
+
+// add asks about one path.
+func (w *Wall) add(path string) {
+	i, err := os.Lstat(path)
+	if err != nil {
+		return
+	}
+	t, p := fileType(i), w.o.Policy
+	if !p.MayRead(path, t) && !below(path, w.Hidden) {
+		if i.IsDir() && (p.Mixed(path, policy.Read) || w.o.Committed != nil && w.mixed(path)) {
+			w.each(path, func(path string, i fs.FileInfo) {
+				if !i.IsDir() && !p.MayRead(path, fileType(i)) {
+					w.hide(path)
+				}
+			})
+		} else {
+			w.hide(path)
+		}
+	}
+	if !p.MayWrite(path, t) && !below(path, w.Fixed) {
+		if i.IsDir() && p.Mixed(path, policy.Write) {
+			w.each(path, func(path string, i fs.FileInfo) {
+				if !i.IsDir() && !p.MayWrite(path, fileType(i)) {
+					w.Fixed = append(w.Fixed, path)
+				}
+			})
+		} else {
+			w.Fixed = append(w.Fixed, path)
+		}
+	}
+}
+
+// mixed reports whether a directory with the name of a secret holds what is none.
+func (w *Wall) mixed(dir string) bool {
+	found := false
+	w.each(dir, func(path string, i fs.FileInfo) {
+		found = found || !i.IsDir() && w.o.Policy.MayRead(path, fileType(i))
+	})
+	return found
+}
+
+// hide hides a path and, where it is a link, what it leads to.
+func (w *Wall) hide(path string) {
+	w.Hidden = append(w.Hidden, path)
+	if real, err := filepath.EvalSymlinks(path); err == nil && real != path && real != w.o.Root && !safefile.Below(real, w.o.Root) {
+		w.Hidden = append(w.Hidden, real)
+	}
+}
+
+// maxEach bounds the files of one directory that are asked about one by one.
+const maxEach = 20_000
+
+// each visits everything below dir.
+func (w *Wall) each(dir string, visit func(path string, i fs.FileInfo)) {
+	n := 0
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if n++; n > maxEach {
+			w.Beyond = append(w.Beyond, dir+": there are too many files")
+			return fs.SkipAll
+		}
+		if err == nil && path != dir {
+			if i, err := d.Info(); err == nil {
+				visit(path, i)
+			}
+		}
+		return nil
+	})
+}
+
+// A Start is what a Wall knows of the root before a command.
+type Start struct {
+	Root, Cache string
+	Hits        []string // what is notable, and was there
+	Closed      []string // what is held, or put back by itself
+	Held        []uint64 // inodes of what is held whatever happens
+}
+
+// Start returns what [Since] needs.
+func (w *Wall) Start() Start {
+	s := Start{Root: w.o.Root, Cache: w.o.Cache, Hits: w.tree.hits(), Closed: slices.Concat(w.Fixed, w.Watched)}
+	if w.o.Mounts {
+		s.Held = slices.Collect(maps.Keys(w.held))
+	}
+	return s
+}
+
+// Since is Appeared for a process that has not compiled the wall.
+func Since(p *policy.Policy, s Start) []string {
+	w := &Wall{Fixed: s.Closed, Watched: s.Closed, o: Options{Policy: p, Root: s.Root, Cache: s.Cache, Mounts: s.Held != nil}, held: map[uint64]bool{}}
+	for _, n := range s.Held {
+		w.held[n] = true
+	}
+	before := &tree{dirs: map[string]*dir{}}
+	for _, path := range s.Hits {
+		at, name := filepath.Split(path)
+		at = filepath.Clean(at)
+		if before.dirs[at] == nil {
+			before.dirs[at] = &dir{}
+		}
+		before.dirs[at].hits = append(before.dirs[at].hits, name)
+	}
+	w.tree = before
+	return w.Appeared()
+}
+
+// Appeared lists what has come into the root since, that the policy lets no
+// command make.
+func (w *Wall) Appeared() []string {
+	now := (&walker{notable: w.o.Policy.Notable, before: w.tree}).walk(w.o.Root)
+	var list []string
+	for path, d := range now.dirs {
+		was := w.tree.dirs[path]
+		if was == d {
+			continue
+		}
+		for _, name := range d.hits {
+			at := filepath.Join(path, name)
+			if name == ".git" || name == "HEAD" {
+				continue
+			}
+			if was != nil && slices.Contains(was.hits, name) || below(at, w.Fixed) {
+				continue
+			}
+			if w.o.Mounts && w.held[inode(at)] { // moved with a directory above it
+				continue
+			}
+			if i, err := os.Lstat(at); err == nil && !w.o.Policy.MayWrite(at, policy.Missing) && (!i.IsDir() || !w.o.Policy.Mixed(at, policy.Write)) {
+				list = append(list, at)
+			}
+		}
+	}
+	list = append(list, w.appearedInGit(now)...)
+	w.Beyond = append(w.Beyond, now.beyond...)
+	return outermost(list)
+}
+
+func fileType(i fs.FileInfo) policy.FileType {
+	switch i.Mode().Type() {
+	case 0:
+		return policy.Regular
+	case fs.ModeDir:
+		return policy.Dir
+	case fs.ModeNamedPipe:
+		return policy.FIFO
+	case fs.ModeSocket:
+		return policy.Socket
+	case fs.ModeDevice, fs.ModeDevice | fs.ModeCharDevice:
+		return policy.Device
+	}
+	return ""
+}
+
+func below(path string, dirs []string) bool {
+	return slices.ContainsFunc(dirs, func(dir string) bool { return safefile.Below(dir, path) })
+}
+
+// outermost drops what lies below another of the list.
+func outermost(list []string) []string {
+	slices.Sort(list)
+	kept := make(map[string]bool, len(list))
+	return slices.DeleteFunc(slices.Compact(list), func(path string) bool {
+		for up := path; up != "/" && up != "."; {
+			if up = filepath.Dir(up); kept[up] {
+				return true
+			}
+		}
+		kept[path] = true
+		return strings.TrimSpace(path) == ""
+	})
+}
