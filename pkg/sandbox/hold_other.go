@@ -6,4 +6,4 @@ package sandbox
 func (s *Snapshot) Hold(string, string) (release func(), err error) { return func() {}, nil }
 
 // Recover finds nothing.
-func Recover(string) error { return nil }
+func Recover(string, Finder) error { return nil }
