@@ -173,7 +173,7 @@ func (a *app) stateReport() finding {
 	if err != nil {
 		return failure(err)
 	}
-	const hint = "check owner and mode, or choose another directory with --state; calls are refused while state cannot be kept"
+	const hint = "check owner and mode, or on a read-only file system choose a directory on another one with --state, such as a volume or a tmpfs; calls are refused while state cannot be kept"
 	d, err := safefile.OpenDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -308,7 +308,11 @@ func (a *app) killReport() finding {
 	case killtree.Group:
 		return warning("allow user namespaces, or run where a cgroup can be made", "%s: what leaves its process group and session outlives the command", method)
 	case killtree.Subreaper:
-		return warning("allow user namespaces for a method that nothing escapes", "%s: everything is found, but only by looking at the process table", method)
+		hint := "allow user namespaces for a method that nothing escapes"
+		if machine.CoversProc() {
+			hint = "the container covers parts of /proc, so no process namespace can have one of its own; for a method that nothing escapes start it with --security-opt unmask=ALL (podman) or systempaths=unconfined (Docker)"
+		}
+		return warning(hint, "%s: everything is found, but only by looking at the process table", method)
 	}
 	return fine("%s", method)
 }

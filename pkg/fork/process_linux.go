@@ -245,6 +245,9 @@ func mapUsers(pid int) error {
 	}
 	for name, id := range map[string]int{"uid_map": os.Geteuid(), "gid_map": os.Getegid()} {
 		if err := os.WriteFile(dir+name, fmt.Appendf(nil, "%d %d 1\n", id, id), 0); err != nil {
+			if p, ok := errors.AsType[*fs.PathError](err); ok {
+				err = p.Err // the number of the process means nothing to anyone
+			}
 			return fmt.Errorf("mapping users: %w", err)
 		}
 	}

@@ -58,15 +58,20 @@ func isAgentkit(pid int, self os.FileInfo) bool {
 
 // parent is the parent of pid; 0 when it cannot be found.
 func parent(pid int) int {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0
-	}
-	// The name in parentheses may hold anything; what follows it does not.
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	fields := stat(pid)
 	if len(fields) < 2 {
 		return 0
 	}
 	n, _ := strconv.Atoi(fields[1])
 	return n
+}
+
+// stat is /proc/PID/stat from the state on; nil when it cannot be read. The name
+// before that, in parentheses, may hold anything; what follows it does not.
+func stat(pid int) []string {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return nil
+	}
+	return strings.Fields(string(raw[bytes.LastIndexByte(raw, ')')+1:]))
 }

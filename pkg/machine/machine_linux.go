@@ -1,28 +1,50 @@
 package machine
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"golang.org/x/sys/unix"
 )
 
 // holders tells what holds this process apart from others of the same user: the
-// container, or another sandbox, takes away what namespaces and filters need.
+// container, or another sandbox, takes away what namespaces and filters need. The
+// numbers of namespaces are given out again, so the container is told by when its
+// first process was started, too.
 func holders() string {
-	users, _ := os.Readlink("/proc/self/ns/user")
-	processes, _ := os.Readlink("/proc/self/ns/pid")
-	ask := func(option, arg int) int {
-		r, err := unix.PrctlRetInt(option, uintptr(arg), 0, 0, 0)
-		if err != nil {
-			return -1
-		}
-		return r
+	var b strings.Builder
+	for _, ns := range []string{"user", "pid", "mnt"} {
+		at, _ := os.Readlink("/proc/self/ns/" + ns)
+		b.WriteString(at + " ")
 	}
 	var files unix.Rlimit
 	_ = unix.Getrlimit(unix.RLIMIT_NOFILE, &files)
-	return fmt.Sprintf("%s %s %d %d%d%d", users, processes, min(files.Cur, 1024), ask(unix.PR_GET_SECCOMP, 0), ask(unix.PR_GET_NO_NEW_PRIVS, 0), ask(unix.PR_CAPBSET_READ, unix.CAP_SYS_ADMIN))
+	fmt.Fprintf(&b, "%d %s %s", min(files.Cur, 1024), begun(1), sandbox.Confinement())
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(b.String())))[:32]
+}
+
+// begun is when a process was started, in ticks since the machine was; "" when that
+// cannot be seen.
+func begun(pid int) string {
+	if fields := stat(pid); len(fields) > 19 {
+		return fields[19]
+	}
+	return ""
+}
+
+// CoversProc reports whether something is mounted over parts of /proc, as containers
+// do: the kernel then lets nobody in them mount another one.
+func CoversProc() bool {
+	raw, _ := os.ReadFile("/proc/self/mountinfo")
+	for line := range strings.Lines(string(raw)) {
+		if f := strings.Fields(line); len(f) > 4 && strings.HasPrefix(f[4], "/proc/") && f[4] != "/proc/sys/fs/binfmt_misc" {
+			return true
+		}
+	}
+	return false
 }
 
 // bootID is another one after each start of the machine.

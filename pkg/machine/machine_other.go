@@ -7,3 +7,6 @@ func holders() string { return "" }
 
 // bootID is not known here.
 func bootID() string { return "" }
+
+// CoversProc reports whether something is mounted over parts of /proc.
+func CoversProc() bool { return false }

@@ -4,7 +4,6 @@ package sandbox
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"syscall"
 )
@@ -27,11 +26,4 @@ func probe() Enforced {
 		missing = append(missing, fmt.Sprintf("%s: %s", level, why(err)))
 	}
 	return Enforced{Missing: missing}
-}
-
-func why(err error) string {
-	if u, ok := errors.AsType[*unreachedError](err); ok {
-		return u.why
-	}
-	return err.Error()
 }

@@ -275,7 +275,7 @@ func forkLocked(p *fork.Plan, flags uintptr, tell int) (int, error) {
 
 func explainClone(e unix.Errno) error {
 	switch e {
-	case unix.EPERM:
+	case unix.EPERM, unix.ENOSYS: // containers answer either
 		return fmt.Errorf("user namespaces are forbidden here: %w", e)
 	case unix.ENOSPC:
 		return fmt.Errorf("the limit on user namespaces is reached (user.max_user_namespaces): %w", e)
