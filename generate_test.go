@@ -26,7 +26,7 @@ func TestGenerated(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		fresh(t, "completions/agentkit."+shell, output(t, "completion", shell))
 	}
-	for _, format := range []string{"json", "anthropic", "openai", "openai-strict", "gemini", "mcp"} {
+	for _, format := range []string{"json", "anthropic", "openai", "openai-strict", "openai-responses", "gemini", "mcp"} {
 		fresh(t, "testdata/tools/"+format+".json", output(t, "tools", "--format", format))
 	}
 	fresh(t, "testdata/schema.json", output(t, "tools", "--format", "json"))

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -14,10 +16,10 @@ import (
 )
 
 // schemas returns the parameters of every tool in a format, by name.
-func schemas(t *testing.T, format string) map[string]map[string]any {
+func schemas(t *testing.T, format string, more ...string) map[string]map[string]any {
 	t.Helper()
 	var list []map[string]any
-	raw := output(t, "tools", "--format", format)
+	raw := output(t, append([]string{"tools", "--format", format}, more...)...)
 	if err := json.Unmarshal(raw, &list); err != nil {
 		t.Fatal(err)
 	}
@@ -96,6 +98,7 @@ func TestProviders(t *testing.T) {
 		}},
 		{"gemini", "a type is one word", func(s map[string]any) bool { _, ok := s["type"].(string); return ok }},
 		{"anthropic", "the root is closed", func(s map[string]any) bool { return s["type"] != "object" || s["additionalProperties"] != nil }},
+		{"openai-responses", "the root is closed", func(s map[string]any) bool { return s["type"] != "object" || s["additionalProperties"] != nil }},
 		{"mcp", "a schema has a type", func(s map[string]any) bool { return s["type"] != nil }},
 	} {
 		for name, s := range schemas(t, tt.format) {
@@ -110,7 +113,7 @@ func TestProviders(t *testing.T) {
 
 // TestSchemasAreValid resolves every schema of every format as JSON Schema.
 func TestSchemasAreValid(t *testing.T) {
-	for _, format := range []string{"json", "anthropic", "openai", "openai-strict", "gemini", "mcp"} {
+	for _, format := range []string{"json", "anthropic", "openai", "openai-strict", "openai-responses", "gemini", "mcp"} {
 		for name, s := range schemas(t, format) {
 			raw, err := json.Marshal(s)
 			if err != nil {
@@ -122,6 +125,67 @@ func TestSchemasAreValid(t *testing.T) {
 			} else if _, err := schema.Resolve(nil); err != nil {
 				t.Errorf("%s %s: %v", format, name, err)
 			}
+		}
+	}
+}
+
+// What the declarations of all tools may cost a model, the lean ones and the others,
+// in tokens, and what of that is kept for each tool that is still to come.
+const (
+	mostTokens, mostLean    = 6000, 3500
+	roomForOne, roomForLean = 165, 110
+	toolsPlanned            = 21
+	bytesPerToken           = 4.2 // of compact JSON: o200k_base makes 4.23 of the declarations, 4.33 of the lean ones
+)
+
+// TestDeclarationsAreShort holds what a model has to read before it has done anything.
+func TestDeclarationsAreShort(t *testing.T) {
+	coming := toolsPlanned - len(cmd.Tools)
+	for _, tt := range []struct {
+		args       []string
+		most, room int
+	}{
+		{[]string{"tools", "--format", "anthropic"}, mostTokens, roomForOne},
+		{[]string{"tools", "--format", "anthropic", "--lean"}, mostLean, roomForLean},
+	} {
+		var all bytes.Buffer
+		if err := json.Compact(&all, output(t, tt.args...)); err != nil {
+			t.Fatal(err)
+		}
+		tokens := int(float64(all.Len()) / bytesPerToken)
+		if limit := tt.most - coming*tt.room; tokens > limit {
+			t.Errorf("%v: about %d tokens, want at most %d, for %d tools are still to come", tt.args, tokens, limit, coming)
+		}
+		t.Logf("%v: %d bytes, about %d tokens", tt.args, all.Len(), tokens)
+	}
+}
+
+// TestLean checks that the lean declarations hold what a call must have, and nothing
+// that the others lack.
+func TestLean(t *testing.T) {
+	for name, lean := range schemas(t, "anthropic", "--lean") {
+		full := schemas(t, "anthropic")[name]
+		if !reflect.DeepEqual(lean["required"], full["required"]) {
+			t.Errorf("%s requires %v, lean %v", name, full["required"], lean["required"])
+		}
+		all, _ := full["properties"].(map[string]any)
+		for member := range lean["properties"].(map[string]any) {
+			if all[member] == nil {
+				t.Errorf("%s: %s is in the lean declaration only", name, member)
+			}
+		}
+	}
+}
+
+// TestLimitsAreSensible checks that no format prints a bound that nobody reaches.
+func TestLimitsAreSensible(t *testing.T) {
+	for _, format := range []string{"json", "anthropic", "openai-strict", "mcp"} {
+		for name, s := range schemas(t, format) {
+			walk(name, s, func(place string, s map[string]any) {
+				if most, ok := s["maximum"].(float64); ok && most > 1_000_000 {
+					t.Errorf("%s: %s has the maximum %.0f", format, place, most)
+				}
+			})
 		}
 	}
 }

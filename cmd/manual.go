@@ -21,7 +21,7 @@ func Manual(t *tool.Tool, script string) []byte {
 	set := param.Of(t.New())
 	w := new(bytes.Buffer)
 	fmt.Fprintf(w, "# agentkit %s\n\n%s\n\n", t.Name, t.Summary)
-	fmt.Fprintf(w, "    agentkit %s\n\n%s\n\n", strings.Join(append([]string{t.Name}, append(synopsis(set), "[flags]")...), " "), strings.TrimSpace(*t.Doc))
+	fmt.Fprintf(w, "    agentkit %s\n\n%s\n\n", strings.Join(append([]string{t.Name}, append(synopsis(set), "[flags]")...), " "), t.Page())
 	fmt.Fprintf(w, "## Parameters\n\n| JSON | flag | type | default | meaning |\n| --- | --- | --- | --- | --- |\n")
 	for _, p := range set.Params {
 		if p.Silent {

@@ -19,7 +19,7 @@ import (
 // A schemaFormat is a way of listing tools that a provider or protocol reads.
 type schemaFormat struct {
 	name string
-	list func([]*tool.Tool) any
+	list func([]declaration) any
 }
 
 // schemaFormats says what each format accepts. Sources: the tool-use pages of
@@ -30,6 +30,7 @@ func schemaFormats() []schemaFormat {
 		{"anthropic", each(anthropicSpec)},
 		{"openai", each(openaiSpec)},
 		{"openai-strict", each(openaiStrictSpec)},
+		{"openai-responses", each(responsesSpec)},
 		{"gemini", geminiSpec},
 		{"mcp", each(mcpSpec)},
 	}
@@ -37,6 +38,7 @@ func schemaFormats() []schemaFormat {
 
 func (a *app) toolsCommand() *cobra.Command {
 	var format string
+	var lean bool
 	var known []string
 	for _, f := range schemaFormats() {
 		known = append(known, f.name)
@@ -81,7 +83,7 @@ func (a *app) toolsCommand() *cobra.Command {
 				return tool.Errorf(tool.BadInput, "--format: want one of %s, got %q", strings.Join(known, ", "), format).
 					WithHint("choose the format of your provider").Suggest(nearest.Words(format, known, 3)...)
 			}
-			raw, err := json.MarshalIndent(schemaFormats()[i].list(list), "", "  ")
+			raw, err := json.MarshalIndent(schemaFormats()[i].list(declare(list, lean)), "", "  ")
 			if err != nil {
 				return err
 			}
@@ -90,6 +92,7 @@ func (a *app) toolsCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&format, "format", "", "one of "+strings.Join(known, ", ")+" (default: a table on a terminal, else json)")
+	c.Flags().BoolVar(&lean, "lean", false, "half as many tokens: the first paragraphs, and the parameters that most calls need")
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(known, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
@@ -105,7 +108,7 @@ func (a *app) narrowed(ctx context.Context, list []*tool.Tool) ([]*tool.Tool, er
 	if err != nil || !env.Policy.NoShell() {
 		return list, err
 	}
-	text := description(&run.Bash) + "\n\nOnly programs without a shell are allowed: send argv, not command. "
+	text := run.Bash.Told() + "\n\nOnly programs without a shell are allowed: send argv, not command. "
 	if allowed := env.Policy.Commands(); len(allowed) > 0 {
 		text += "These are allowed, * stands for any words:\n"
 		for _, p := range allowed {
@@ -130,19 +133,71 @@ func overview(list []*tool.Tool) string {
 	return b.String()
 }
 
-func each[S any](spec func(*tool.Tool) S) func([]*tool.Tool) any {
-	return func(list []*tool.Tool) any {
+func each[S any](spec func(declaration) S) func([]declaration) any {
+	return func(list []declaration) any {
 		specs := make([]S, 0, len(list))
-		for _, t := range list {
-			specs = append(specs, spec(t))
+		for _, d := range list {
+			specs = append(specs, spec(d))
 		}
 		return specs
 	}
 }
 
-func description(t *tool.Tool) string { return strings.TrimSpace(*t.Doc) }
+// A declaration is what a model is told of a tool.
+type declaration struct {
+	tool   *tool.Tool
+	text   string
+	schema *param.Schema
+}
 
-func schemaOf(t *tool.Tool) *param.Schema { return param.Of(t.New()).Schema() }
+// declare says of each tool what a model needs to know. Lean is what small models and
+// short contexts can bear: the first paragraph, and the parameters that most calls
+// need; a call may have the others all the same.
+func declare(list []*tool.Tool, lean bool) []declaration {
+	var all []declaration
+	for _, t := range list {
+		d := declaration{t, t.Told(), brief(param.Of(t.New()).Schema(), nil, lean)}
+		if lean {
+			d.text, _, _ = strings.Cut(d.text, "\n\n")
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+// maxEnum is how many words a model is told that a parameter may be.
+const maxEnum = 12
+
+// brief is s without what costs tokens and tells a model nothing: bounds that no call
+// comes near, defaults that are false, 0 or the root, and in the items of a list what
+// has been said of the parameter of the same name beside it, which outer has.
+func brief(s *param.Schema, outer []param.Property, lean bool) *param.Schema {
+	c := *s
+	if c.Minimum != nil && (*c.Minimum == 0 || *c.Minimum == 1) {
+		c.Minimum = nil
+	}
+	if c.Maximum != nil && *c.Maximum >= 100 {
+		c.Maximum = nil
+	}
+	if slices.Contains([]string{"false", "0", `"."`}, string(c.Default)) {
+		c.Default = nil
+	}
+	if len(c.Enum) > maxEnum {
+		c.Enum = nil // the error for another word names them
+	}
+	if c.Items != nil {
+		c.Items = brief(c.Items, outer, lean)
+	}
+	c.Properties = slices.DeleteFunc(slices.Clone(s.Properties), func(p param.Property) bool { return lean && p.Rare })
+	for i, p := range c.Properties {
+		m := brief(p.Schema, s.Properties, lean)
+		if j := slices.IndexFunc(outer, func(o param.Property) bool { return o.Name == p.Name }); j >= 0 && outer[j].Schema.Description == m.Description {
+			m.Description = ""
+		}
+		c.Properties[i].Schema = m
+	}
+	return &c
+}
 
 type toolSpec struct {
 	Name        string        `json:"name"`
@@ -152,8 +207,8 @@ type toolSpec struct {
 	Parameters  *param.Schema `json:"parameters"`
 }
 
-func jsonSpec(t *tool.Tool) toolSpec {
-	return toolSpec{t.Name, t.Summary, description(t), t.ReadOnly, schemaOf(t)}
+func jsonSpec(d declaration) toolSpec {
+	return toolSpec{d.tool.Name, d.tool.Summary, d.text, d.tool.ReadOnly, d.schema}
 }
 
 type anthropicTool struct {
@@ -162,8 +217,8 @@ type anthropicTool struct {
 	InputSchema *param.Schema `json:"input_schema"`
 }
 
-func anthropicSpec(t *tool.Tool) anthropicTool {
-	return anthropicTool{t.Name, description(t), schemaOf(t)}
+func anthropicSpec(d declaration) anthropicTool {
+	return anthropicTool{d.tool.Name, d.text, d.schema}
 }
 
 // An openaiTool is a function tool of the chat completions API, which
@@ -180,12 +235,26 @@ type openaiFunction struct {
 	Strict      bool          `json:"strict,omitempty"`
 }
 
-func openaiSpec(t *tool.Tool) openaiTool {
-	return openaiTool{"function", openaiFunction{t.Name, description(t), schemaOf(t), false}}
+func openaiSpec(d declaration) openaiTool {
+	return openaiTool{"function", openaiFunction{d.tool.Name, d.text, d.schema, false}}
 }
 
-func openaiStrictSpec(t *tool.Tool) openaiTool {
-	return openaiTool{"function", openaiFunction{t.Name, description(t), strict(schemaOf(t)), true}}
+func openaiStrictSpec(d declaration) openaiTool {
+	return openaiTool{"function", openaiFunction{d.tool.Name, d.text, strict(d.schema), true}}
+}
+
+// A responsesTool is a function tool of OpenAI's Responses API. Without strict that
+// would take the schema for one of strict mode.
+type responsesTool struct {
+	Type        string        `json:"type"`
+	Name        string        `json:"name"`
+	Description string        `json:"description"`
+	Parameters  *param.Schema `json:"parameters"`
+	Strict      bool          `json:"strict"`
+}
+
+func responsesSpec(d declaration) responsesTool {
+	return responsesTool{"function", d.tool.Name, d.text, d.schema, false}
 }
 
 // strict rewrites s for OpenAI's strict mode: every member is required, and
@@ -243,14 +312,14 @@ type geminiFunction struct {
 	Parameters  *param.Schema `json:"parameters,omitempty"`
 }
 
-func geminiSpec(list []*tool.Tool) any {
+func geminiSpec(list []declaration) any {
 	var g geminiTools
-	for _, t := range list {
-		s := plain(schemaOf(t))
+	for _, d := range list {
+		s := plain(d.schema)
 		if len(s.Properties) == 0 {
 			s = nil // an object without members is refused
 		}
-		g.FunctionDeclarations = append(g.FunctionDeclarations, geminiFunction{t.Name, description(t), s})
+		g.FunctionDeclarations = append(g.FunctionDeclarations, geminiFunction{d.tool.Name, d.text, s})
 	}
 	return []geminiTools{g}
 }
@@ -285,7 +354,8 @@ type mcpAnnotations struct {
 	OpenWorld   bool   `json:"openWorldHint"`
 }
 
-func mcpSpec(t *tool.Tool) mcpTool {
+func mcpSpec(d declaration) mcpTool {
+	t := d.tool
 	title := strings.ToUpper(t.Summary[:1]) + t.Summary[1:]
-	return mcpTool{t.Name, title, description(t), schemaOf(t), mcpAnnotations{title, t.ReadOnly, !t.ReadOnly && !t.Additive, t.ReadOnly || t.Idempotent, t.OpenWorld}}
+	return mcpTool{t.Name, title, d.text, d.schema, mcpAnnotations{title, t.ReadOnly, !t.ReadOnly && !t.Additive, t.ReadOnly || t.Idempotent, t.OpenWorld}}
 }

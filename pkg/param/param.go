@@ -42,6 +42,7 @@ type Param struct {
 	Kind    Kind   // what shell completion offers
 	Default string // what the manual shows as its default; "" for the value at declaration
 	Silent  bool   // it is understood, and stands in no manual or schema
+	Seldom  bool   // few calls need it: see Rare
 
 	value
 	bounded bool
@@ -95,6 +96,9 @@ func (p *Param) Letter(letter string) *Param { p.Short = letter; return p }
 // Unlisted keeps p out of the manual and the schema: it is there for those who
 // know it from another program.
 func (p *Param) Unlisted() *Param { p.Silent = true; return p }
+
+// Rare has the schema for models that are to be told little leave p out.
+func (p *Param) Rare() *Param { p.Seldom = true; return p }
 
 // Shown sets what the manual calls p's default where the value itself would
 // say little, such as "until it ends".

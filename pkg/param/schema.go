@@ -31,7 +31,12 @@ type Schema struct {
 type Property struct {
 	Name   string
 	Schema *Schema
+	Rare   bool
 }
+
+// endless is where a number is as good as without a limit: who reads the schema
+// learns nothing from it.
+const endless = 1 << 26
 
 // Schema returns the schema of the object that Decode accepts.
 func (s *Set) Schema() *Schema {
@@ -50,7 +55,7 @@ func (s *Set) Schema() *Schema {
 		if p.bounded && p.Min > -1<<53 {
 			f.Minimum = &p.Min
 		}
-		if p.bounded && p.Max < 1<<53 {
+		if p.bounded && p.Max < endless {
 			f.Maximum = &p.Max
 		}
 		if p.Must {
@@ -58,7 +63,7 @@ func (s *Set) Schema() *Schema {
 		} else {
 			f.Default = p.defaultJSON()
 		}
-		o.Properties = append(o.Properties, Property{p.Name, f})
+		o.Properties = append(o.Properties, Property{p.Name, f, p.Seldom})
 	}
 	return o
 }

@@ -27,7 +27,7 @@ import (
 type Tool struct {
 	Name    string      // a lower-case word
 	Summary string      // one line, no capital, no full stop
-	Doc     *string     // what the model is told, in Markdown
+	Doc     *string     // in Markdown: what the model is told, a line of three dashes, what else there is to know
 	New     func() Call // a call with every default filled in
 
 	Metadata any // a nil pointer to the struct that is the metadata of its results
@@ -41,6 +41,15 @@ type Tool struct {
 
 	Others []string // what other agents and people call it, in small letters without - and _
 }
+
+// Told is what the model is told of t.
+func (t *Tool) Told() string {
+	told, _, _ := strings.Cut(*t.Doc, "\n---\n")
+	return strings.TrimSpace(told)
+}
+
+// Page is all there is to know of t.
+func (t *Tool) Page() string { return strings.TrimSpace(strings.Replace(*t.Doc, "\n---\n", "\n\n", 1)) }
 
 // Fail is the Result of a call of t that failed with err before it did
 // anything.

@@ -49,12 +49,12 @@ func (e *editCall) Params(p *param.Set) {
 	e.from = p.String(&e.One.Old, "old_string", "the text that stands there now").Arg().FromStdin().Alias("oldString", "old_str", "old_text", "oldText", "search")
 	e.to = p.String(&e.One.New, "new_string", "the text that is to stand there").Arg().FromStdin().Alias("newString", "new_str", "new_text", "newText", "replace")
 	e.One.common(p)
-	param.Objects(p, &e.Edits, "edits", "several changes, of several files too, all made or none; instead of old_string and new_string").Alias("changes")
-	p.Bool(&e.Exact, "exact", "accept only text that stands there to the letter")
-	p.Number(&e.MinConfidence, "min_confidence", "the least similarity of a place that is accepted").Between(0, 1).Alias("minConfidence").Shown("the engine's own limits")
-	p.String(&e.IfVersion, "if_version", "change the file only when it still has this version").Alias("ifVersion", "version")
-	p.Bool(&e.Gate, "gate", "refuse a change that brings new syntax errors")
-	p.Bool(&e.DryRun, "dry_run", "show the difference and write nothing").Alias("dryRun")
+	param.Objects(p, &e.Edits, "edits", "several changes instead, all or none").Alias("changes")
+	p.Bool(&e.Exact, "exact", "accept only text to the letter").Rare()
+	p.Number(&e.MinConfidence, "min_confidence", "the least similarity that is accepted").Between(0, 1).Alias("minConfidence").Shown("the engine's own limits").Rare()
+	p.String(&e.IfVersion, "if_version", "change the file only when it still has this version").Alias("ifVersion", "version").Rare()
+	p.Bool(&e.Gate, "gate", "refuse what brings new syntax errors").Rare()
+	p.Bool(&e.DryRun, "dry_run", "show the difference and write nothing").Alias("dryRun").Rare()
 }
 
 // Needs implements tool.Call.

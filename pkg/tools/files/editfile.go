@@ -34,18 +34,18 @@ type editItem struct {
 
 // Params declares the members of a replacement.
 func (i *editItem) Params(p *param.Set) {
-	p.String(&i.Old, "old_string", "the text that stands there now; with symbol it may be left out").Alias("oldString", "old_str", "old_text", "oldText", "old", "search")
+	p.String(&i.Old, "old_string", "the text that stands there now").Alias("oldString", "old_str", "old_text", "oldText", "old", "search")
 	p.String(&i.New, "new_string", "the text that is to stand there").Required().Alias("newString", "new_str", "new_text", "newText", "new", "replace")
 	i.common(p)
-	p.Path(&i.Path, "path", param.File, "the file, where it is another than the call's").Alias("file_path", "filePath", "filename", "file")
-	p.String(&i.IfVersion, "if_version", "change that file only when it still has this version").Alias("ifVersion", "version")
+	p.Path(&i.Path, "path", param.File, "the file, where it is another").Alias("file_path", "filePath", "filename", "file")
+	p.String(&i.IfVersion, "if_version", "change the file only when it still has this version").Alias("ifVersion", "version").Rare()
 }
 
 // common declares what a call with one replacement has too.
 func (i *editItem) common(p *param.Set) {
 	p.Bool(&i.All, "replace_all", "replace every occurrence").Alias("replaceAll", "all")
-	p.Int(&i.Line, "line", "the line where the text begins, to choose among equal places").Between(0, 1<<31).Shown("none")
-	p.String(&i.Symbol, "symbol", "the function, type or other named part in which the text stands, such as Server.Close; without old_string all of it is replaced")
+	p.Int(&i.Line, "line", "the line where the text begins, among equal places").Between(0, 1<<31).Shown("none").Rare()
+	p.String(&i.Symbol, "symbol", "the function, type or other part to look in, such as Server.Close")
 }
 
 // expect notes which version of the file the caller has seen.

@@ -61,11 +61,11 @@ func NewPatch(dir, text string) (*tool.Invocation, error) {
 
 // Params implements tool.Call.
 func (p *patchCall) Params(s *param.Set) {
-	s.String(&p.Patch, "patch", "the patch: the Begin/End Patch envelope, or a unified diff; or the name of a file that holds it").Arg().FromStdin().Alias("patchText", "patch_text", "diff", "input")
-	s.String(&p.Base64, "patch_base64", "the patch in base64 instead, for bytes that are not UTF-8")
-	s.Int(&p.Strip, "strip", "directories to take off the paths of a unified diff; -1 takes off git's a/ and b/").Between(-1, 100).Letter("p")
-	s.Bool(&p.Gate, "gate", "refuse a patch that brings new syntax errors")
-	s.Bool(&p.DryRun, "dry_run", "show the difference and write nothing").Alias("dryRun")
+	s.String(&p.Patch, "patch", "the patch, or the name of a file that holds it").Arg().FromStdin().Alias("patchText", "patch_text", "diff", "input")
+	s.String(&p.Base64, "patch_base64", "the patch in base64 instead, for bytes that are not UTF-8").Rare()
+	s.Int(&p.Strip, "strip", "directories to take off paths; -1 takes off git's a/ and b/").Between(-1, 100).Letter("p").Rare()
+	s.Bool(&p.Gate, "gate", "refuse what brings new syntax errors").Rare()
+	s.Bool(&p.DryRun, "dry_run", "show the difference and write nothing").Alias("dryRun").Rare()
 }
 
 // Needs implements tool.Call: every file of the patch is written, under its

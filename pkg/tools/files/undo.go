@@ -44,10 +44,10 @@ type undoCall struct {
 // Params implements tool.Call.
 func (u *undoCall) Params(p *param.Set) {
 	p.String(&u.ID, "id", "the change to take back").Arg().Alias("change").Shown("the newest")
-	p.Int(&u.Last, "last", "how many changes to take back, the newest first, when no id is given").Between(1, 100)
-	p.Bool(&u.List, "list", "list the session's changes, newest first, and take none back")
-	p.Int(&u.Limit, "limit", "most changes to list").Between(1, 1000)
-	p.Bool(&u.DryRun, "dry_run", "say what would be done and do nothing").Alias("dryRun")
+	p.Int(&u.Last, "last", "how many changes to take back, without id").Between(1, 100).Rare()
+	p.Bool(&u.List, "list", "list the changes and take none back")
+	p.Int(&u.Limit, "limit", "most changes to list").Between(1, 1000).Rare()
+	p.Bool(&u.DryRun, "dry_run", "say what would be done, do nothing").Alias("dryRun").Rare()
 }
 
 // Needs implements tool.Call: every file of the changes is written.

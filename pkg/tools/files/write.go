@@ -46,11 +46,11 @@ type writeCall struct {
 func (w *writeCall) Params(p *param.Set) {
 	p.Path(&w.Path, "path", param.File, "the file").Required().Arg().Alias("file_path", "filePath", "filename", "file")
 	p.String(&w.Content, "content", "its whole new content").Required().Arg().FromStdin().Alias("text", "file_text", "contents")
-	p.String(&w.IfVersion, "if_version", "write only when the file still has this version").Alias("ifVersion", "version")
-	p.Bool(&w.CreateOnly, "create_only", "write only when the file does not exist").Alias("createOnly")
-	p.String(&w.Mode, "mode", "permission bits in octal, such as 755").Shown("what it has; 644 for a new file")
-	p.Bool(&w.Gate, "gate", "refuse a content that brings new syntax errors")
-	p.Bool(&w.DryRun, "dry_run", "show the difference and write nothing").Alias("dryRun")
+	p.String(&w.IfVersion, "if_version", "write only when the file still has this version").Alias("ifVersion", "version").Rare()
+	p.Bool(&w.CreateOnly, "create_only", "write only when the file does not exist").Alias("createOnly").Rare()
+	p.String(&w.Mode, "mode", "permission bits in octal, such as 755").Shown("what it has; 644 for a new file").Rare()
+	p.Bool(&w.Gate, "gate", "refuse what brings new syntax errors").Rare()
+	p.Bool(&w.DryRun, "dry_run", "show the difference and write nothing").Alias("dryRun").Rare()
 }
 
 // Needs implements tool.Call.

@@ -40,7 +40,7 @@ type todoCall struct {
 
 // Params implements tool.Call.
 func (t *todoCall) Params(p *param.Set) {
-	list := param.Objects(p, &t.Todos, "todos", "the new list, in order; leave out to read the present one").Alias("items", "plan")
+	list := param.Objects(p, &t.Todos, "todos", "the new list, in order").Alias("items", "plan")
 	t.replace = list.Given
 }
 
@@ -58,7 +58,7 @@ func (i *todoItem) Params(p *param.Set) {
 	p.String(&i.ID, "id", "its name in later calls")
 	p.String(&i.Content, "content", "what is to be done").Required().Alias("text", "title", "task", "step")
 	p.String(&i.Status, "status", "how far it is").OneOf("pending", "in_progress", "completed", "cancelled")
-	p.String(&i.Priority, "priority", "how much it matters").OneOf("high", "medium", "low")
+	p.String(&i.Priority, "priority", "how much it matters").OneOf("high", "medium", "low").Rare()
 }
 
 // todoFile is the list as the session keeps it.

@@ -86,25 +86,25 @@ type preparedCommand struct {
 func (b *bashCall) Params(p *param.Set) {
 	p.String(&b.Command, "command", "the command line").Arg().Words().FromStdin().Alias("cmd", "script").
 		Instead("a list of words, run without a shell, belongs in argv")
-	p.Strings(&b.Argv, "argv", "a program and its arguments, run without a shell, instead of command")
-	p.String(&b.Description, "description", "what the command does, in five to ten words").Alias("justification")
+	p.Strings(&b.Argv, "argv", "a program and its arguments, without a shell, instead of command").Rare()
+	p.String(&b.Description, "description", "what it does, in five to ten words").Alias("justification")
 	p.Path(&b.Workdir, "workdir", param.Directory, "the directory it runs in").Alias("cwd", "working_directory", "workingDirectory", "dir", "directory").Shown("the root")
-	b.limited = p.Millis(&b.TimeoutMS, "timeout_ms", "time limit; then the command and all it started are ended; what becomes a job has none unless it is given").
+	b.limited = p.Millis(&b.TimeoutMS, "timeout_ms", "time limit; a job has none unless it is given").
 		Between(1, 600_000).Alias("timeout", "timeoutMs").Given
-	p.Millis(&b.GraceMS, "grace_ms", "time between TERM and KILL when it is ended").Between(0, 60_000).Alias("grace", "kill_grace")
-	p.OptionalMillis(&b.YieldMS, "yield_ms", "wait so long at most; then the command goes on as a job").Between(0, 600_000).Alias("yield_time_ms", "yieldTimeMs", "yieldMs").Shown("wait until it ends")
-	untilParam(p, &b.Until, "return as soon as a line matches this regular expression (RE2); the command goes on as a job")
+	p.Millis(&b.GraceMS, "grace_ms", "time from TERM to KILL when it is ended").Between(0, 60_000).Alias("grace", "kill_grace").Rare()
+	p.OptionalMillis(&b.YieldMS, "yield_ms", "wait so long at most; then it goes on as a job").Between(0, 600_000).Alias("yield_time_ms", "yieldTimeMs", "yieldMs").Shown("wait until it ends")
+	untilParam(p, &b.Until, "wait for a line that matches this regular expression; it goes on as a job")
 	p.Bool(&b.Background, "background", "start it as a job and return at once").Alias("run_in_background", "is_background", "runInBackground")
-	p.Bool(&b.TTY, "tty", "give it a terminal; the call returns when it waits for input").Alias("pty", "terminal")
-	p.Int(&b.Rows, "rows", "lines of the terminal").Between(1, 1000)
-	p.Int(&b.Cols, "cols", "columns of the terminal").Between(1, 1000)
-	b.fed = p.String(&b.Stdin, "stdin", "what it reads from standard input").FromStdin().Given
-	p.Map(&b.Env, "env", "variables to set")
-	p.String(&b.Shell, "shell", "the shell, one of "+strings.Join(machine.Shells(), ", ")+", or the path of one").Shown(shellDefault())
-	p.Bool(&b.Login, "login", "have the shell read its start-up files first")
-	p.Bool(&b.Keep, "keep", "what the command leaves running goes on as a job instead of being ended")
-	p.Bool(&b.Split, "split", "keep standard output and error apart: metadata.stdout and metadata.stderr; their order is then not exact")
-	p.Bool(&b.Track, "track", "note what the command changes in the workspace, so that undo can take it back")
+	p.Bool(&b.TTY, "tty", "give it a terminal").Alias("pty", "terminal")
+	p.Int(&b.Rows, "rows", "lines of the terminal").Between(1, 1000).Rare()
+	p.Int(&b.Cols, "cols", "columns of the terminal").Between(1, 1000).Rare()
+	b.fed = p.String(&b.Stdin, "stdin", "what it reads from standard input").FromStdin().Rare().Given
+	p.Map(&b.Env, "env", "variables to set").Rare()
+	p.String(&b.Shell, "shell", strings.Join(machine.Shells(), ", ")+", or the path of one").Shown(shellDefault()).Rare()
+	p.Bool(&b.Login, "login", "read the shell's start-up files first").Rare()
+	p.Bool(&b.Keep, "keep", "what it leaves running goes on as a job").Rare()
+	p.Bool(&b.Split, "split", "keep standard output and error apart; their order is then not exact").Rare()
+	p.Bool(&b.Track, "track", "let undo take back what it changes in the workspace").Rare()
 }
 
 // Needs implements tool.Call.

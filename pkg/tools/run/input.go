@@ -50,11 +50,11 @@ type inputCall struct {
 func (i *inputCall) Params(p *param.Set) {
 	jobID(p, &i.ID)
 	p.String(&i.Text, "text", "what to type; end a line with a line feed").FromStdin().Alias("chars", "input")
-	p.Strings(&i.Keys, "keys", "keys to press after the text: enter, tab, esc, up, ctrl-c, f1 and the like")
+	p.Strings(&i.Keys, "keys", "keys to press after the text")
 	p.Bool(&i.Close, "close", "end its input").Alias("eof")
 	p.Millis(&i.YieldMS, "yield_ms", "how long to wait for its answer").Between(0, 600_000).Alias("yield_time_ms", "timeout", "timeout_ms")
-	p.OptionalInt(&i.Rows, "rows", "resize its terminal to so many lines").Between(1, 1000).Shown("as it is")
-	p.OptionalInt(&i.Cols, "cols", "resize its terminal to so many columns").Between(1, 1000).Shown("as it is")
+	p.OptionalInt(&i.Rows, "rows", "resize its terminal to so many lines").Between(1, 1000).Shown("as it is").Rare()
+	p.OptionalInt(&i.Cols, "cols", "resize its terminal to so many columns").Between(1, 1000).Shown("as it is").Rare()
 }
 
 // Needs implements tool.Call. What is typed into a shell runs like any other

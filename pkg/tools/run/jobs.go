@@ -42,8 +42,8 @@ type jobsCall struct {
 
 // Params implements tool.Call.
 func (c *jobsCall) Params(p *param.Set) {
-	p.Bool(&c.All, "all", "those of the other sessions in this workspace, too")
-	p.Strings(&c.Status, "status", "only those: running, completed, failed, timed_out, aborted or lost").Shown("all but those that kill has ended")
+	p.Bool(&c.All, "all", "those of the other sessions in this workspace, too").Rare()
+	p.Strings(&c.Status, "status", "only those that are running, completed, failed, timed_out, aborted or lost").Shown("all but those that kill has ended").Rare()
 }
 
 // Needs implements tool.Call. Other sessions' jobs lie in other sessions'

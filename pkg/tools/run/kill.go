@@ -48,8 +48,8 @@ func (k *killCall) Params(p *param.Set) {
 	id := jobID(p, &k.ID)
 	id.Usage, id.Must = "the job, or all for every job of the session", false
 	p.Bool(&k.All, "all", "every job of the session, as id all").Unlisted()
-	p.String(&k.Signal, "signal", "only send this signal, such as INT, HUP, USR1 or 9, to what the command leads").Shown("TERM, then KILL, to everything")
-	p.Millis(&k.GraceMS, "grace_ms", "time between TERM and KILL; with signal, how long to wait for the end").Between(0, 60_000).Alias("grace")
+	p.String(&k.Signal, "signal", "only send this signal, such as INT or 9").Shown("TERM, then KILL, to everything").Rare()
+	p.Millis(&k.GraceMS, "grace_ms", "time from TERM to KILL; with signal, how long to wait for the end").Between(0, 60_000).Alias("grace").Rare()
 }
 
 // Needs implements tool.Call.

@@ -46,14 +46,14 @@ type outputCall struct {
 // Params implements tool.Call.
 func (o *outputCall) Params(p *param.Set) {
 	jobID(p, &o.ID)
-	p.Bool(&o.Wait, "wait", "wait until it ends, waits for input, or has printed something new and is quiet").Alias("block")
-	p.Millis(&o.TimeoutMS, "timeout_ms", "how long to wait at most; the job goes on").Between(0, 600_000).Alias("timeout", "timeoutMs", "yield_ms")
-	p.OptionalInt(&o.Offset, "offset", "the byte to start at, counted from 0; negative from the end").Shown("what is new")
-	p.Bool(&o.SinceLast, "since_last", "only what was not read before; false starts at the beginning")
-	untilParam(p, &o.Until, "wait for a line that matches this regular expression (RE2)")
-	p.String(&o.Grep, "grep", "only lines that match this regular expression (RE2)").Alias("filter", "pattern")
-	p.OptionalInt(&o.Lines, "lines", "only the last so many lines").Between(1, 1_000_000).Alias("tail").Shown("all")
-	p.Bool(&o.Screen, "screen", "the screen of its terminal as it stands, instead of what it printed")
+	p.Bool(&o.Wait, "wait", "wait for its end, or for news").Alias("block")
+	p.Millis(&o.TimeoutMS, "timeout_ms", "how long to wait at most").Between(0, 600_000).Alias("timeout", "timeoutMs", "yield_ms")
+	p.OptionalInt(&o.Offset, "offset", "the byte to start at; negative from the end").Shown("what is new").Rare()
+	p.Bool(&o.SinceLast, "since_last", "only what was not read before").Rare()
+	untilParam(p, &o.Until, "wait for a line that matches this regular expression")
+	p.String(&o.Grep, "grep", "only lines that match this regular expression").Alias("filter", "pattern")
+	p.OptionalInt(&o.Lines, "lines", "only the last so many lines").Between(1, 1_000_000).Alias("tail").Shown("all").Rare()
+	p.Bool(&o.Screen, "screen", "the screen of its terminal as it stands").Rare()
 }
 
 // Needs implements tool.Call: the job is the session's own.

@@ -50,11 +50,11 @@ type lsCall struct {
 func (l *lsCall) Params(p *param.Set) {
 	p.Path(&l.Path, "path", param.Directory, "the directory, or a file").Arg().Alias("dir", "directory", "dir_path", "file_path", "filePath")
 	p.Int(&l.Depth, "depth", "how many levels").Between(1, 100).Alias("max_depth")
-	p.Int(&l.Offset, "offset", "the first entry to show, counting from 1").Between(1, 1<<31)
-	p.Int(&l.Limit, "limit", "most entries to show").Between(1, 100_000)
-	p.Bool(&l.Hidden, "hidden", "show names that begin with a dot").Alias("all")
-	p.Bool(&l.Ignore, "ignore", "leave out what .gitignore and .ignore exclude").Alias("gitignore")
-	p.Bool(&l.Long, "long", "show mode, size, time and the target of links").Letter("l")
+	p.Int(&l.Offset, "offset", "the first entry to show, from 1").Between(1, 1<<31)
+	p.Int(&l.Limit, "limit", "most entries to show").Between(1, 100_000).Rare()
+	p.Bool(&l.Hidden, "hidden", "show names that begin with a dot").Alias("all").Rare()
+	p.Bool(&l.Ignore, "ignore", "leave out what .gitignore excludes").Alias("gitignore").Rare()
+	p.Bool(&l.Long, "long", "show mode, size, time and the target of links").Letter("l").Rare()
 }
 
 // Needs implements tool.Call.

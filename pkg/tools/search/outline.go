@@ -80,13 +80,13 @@ type outlineTarget struct {
 // Params implements tool.Call.
 func (o *outlineCall) Params(p *param.Set) {
 	p.Paths(&o.Paths, "path", param.File, "files, directories or globs").Required().Arg().Alias("paths", "file_path", "filePath", "file", "dir", "directory", "pattern")
-	p.Strings(&o.Kinds, "kinds", "what to list").OneOf(kindNames()...).Alias("kind", "types").Shown("everything")
+	p.Strings(&o.Kinds, "kinds", "what to list, such as function, class or heading").OneOf(kindNames()...).Alias("kind", "types").Shown("everything").Rare()
 	p.Int(&o.Depth, "depth", "how many levels of nesting").Between(0, 100).Alias("max_depth").Shown("all")
-	p.Int(&o.Offset, "offset", "the first symbol to show, counting from 1").Between(1, 1<<31)
-	p.Int(&o.Limit, "limit", "most symbols to show").Between(1, 100_000).Alias("head_limit", "max_results")
-	p.Bool(&o.Hidden, "hidden", "look into hidden files of a directory too")
-	p.Bool(&o.Ignore, "ignore", "leave out what .gitignore and .ignore exclude").Alias("gitignore", "respect_git_ignore")
-	p.Millis(&o.TimeoutMS, "timeout_ms", "time limit; what was found until then is returned").Between(1, 600_000).Alias("timeout")
+	p.Int(&o.Offset, "offset", "the first symbol to show, from 1").Between(1, 1<<31)
+	p.Int(&o.Limit, "limit", "most symbols to show").Between(1, 100_000).Alias("head_limit", "max_results").Rare()
+	p.Bool(&o.Hidden, "hidden", "look into hidden files of a directory too").Rare()
+	p.Bool(&o.Ignore, "ignore", "leave out what .gitignore excludes").Alias("gitignore", "respect_git_ignore").Rare()
+	p.Millis(&o.TimeoutMS, "timeout_ms", "time limit").Between(1, 600_000).Alias("timeout").Rare()
 }
 
 // kindNames are the kinds of symbols as the parameter spells them.
