@@ -27,13 +27,21 @@ func (c *Config) Explain(output, dir string) []Denial {
 	}
 	var list []Denial
 	var above string // the last line before "Caused by:", where Rust names the file
-	var cause bool
+	var cause, npm bool
 	for line := range strings.Lines(output) {
 		line = strings.TrimSpace(line)
 		if line == "" {
 			continue
 		}
 		d, ok := c.explainLine(line, dir)
+		if rest, found := strings.CutPrefix(line, "npm error "); found {
+			// npm prints the code, the system call and the path on lines of their own.
+			code, isCode := strings.CutPrefix(rest, "code ")
+			npm = npm && !isCode || isCode && slices.Contains([]string{"EACCES", "EPERM", "EROFS"}, code)
+			if path, ok2 := strings.CutPrefix(rest, "path "); ok2 && npm {
+				d, ok = c.explainLine("'"+path+"': permission denied", dir)
+			}
+		}
 		if !ok && cause {
 			d, ok = c.explainLine(above+": "+line, dir)
 		}

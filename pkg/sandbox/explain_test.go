@@ -33,6 +33,8 @@ func TestExplain(t *testing.T) {
 		"error: failed to open: /home/u/.cargo/.crates.toml\n\nCaused by:\n  Read-only file system (os error 30)": "write /home/u/.cargo/.crates.toml edit(/home/u/.cargo/.crates.toml)",
 		"error: failed to open: /tmp/x\n\nCaused by:\n  Permission denied (os error 13)":                          "",
 		"npm error enoent ENOENT: no such file or directory, mkdir '/home/u/.npm/_npx'":                           "write /home/u/.npm/_npx edit(/home/u/.npm/_npx)",
+		"npm error code EACCES\nnpm error syscall mkdir\nnpm error path /home/u/.npm/_npx\nnpm error errno -13":   "write /home/u/.npm/_npx edit(/home/u/.npm/_npx)",
+		"npm error code E404\nnpm error path /home/u/.npm/_npx":                                                   "",
 		"Error: ENOENT: no such file or directory, mkdir '/w/root/a/b'":                                           "",
 		"curl: (6) Could not resolve host: localhost":                                                             "",
 		"{" + strings.Repeat(`"a":"b",`, 200) + `"missing":"operation not permitted","shell":"/usr/bin/bash"}`:    "", // data, not a message
