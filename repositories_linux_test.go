@@ -26,7 +26,7 @@ type repository struct {
 	secret string // likewise
 }
 
-// repositories are of eleven kinds. Each also gets .env.local, which git ignores: that
+// repositories are of twelve kinds. Each also gets .env.local, which git ignores: that
 // one is a secret.
 func repositories() map[string]repository {
 	reads := func(name string) string { return "grep -q A= " + name }
@@ -71,6 +71,10 @@ func repositories() map[string]repository {
 		"attributes": {
 			files: map[string]string{".gitattributes": "*.bin filter=big -text\n*.env diff=shown\n*.txt text eol=lf\nold export-ignore\n", "a.txt": "1\n", "app.env": "A=1\n", "big.bin": "pointer\n", "old/x": "1\n"},
 			setup: "git config filter.big.clean cat && git config filter.big.smudge cat && git config diff.shown.textconv cat", test: reads("app.env"), source: "a.txt", secret: "app.env",
+		},
+		"subdirectory": {
+			files: map[string]string{"README": "1\n", ".env": "A=0\n", "app/main.c": "int x;\n", "app/.env": "A=1\n", "other/.env": "A=2\n"},
+			root:  "app", test: reads(".env"), source: "main.c", secret: ".env",
 		},
 		"monorepo": {
 			files: map[string]string{
@@ -243,4 +247,55 @@ func (r *repository) run(t *testing.T, base, kind, name string, prefix, environ 
 		results = append(results, fmt.Sprintf("%s\n[%d]", text, cmd.ProcessState.ExitCode()))
 	}
 	return results
+}
+
+// TestEnclosing: where the root is a part of a repository, or a worktree of it, commits
+// are made, and what makes git run something stays as it is.
+func TestEnclosing(t *testing.T) {
+	const tries = `sub put { my ($f, $text) = @_; open(F, ">>", $f) and print F $text and close F }
+my $g = "MAIN/.git";
+put("new.txt", "x"); my $failed = system("git add new.txt && git commit -qm two");
+put("$g/hooks/post-commit", "#!/bin/sh\n"); chmod 0755, "$g/hooks/post-commit";
+put("$g/config", "[core]\n\tfsmonitor = /bin/false\n"); put("$g/commondir", "/tmp\n"); put("$g/config.worktree", "[core]\n"); put("$g/info/attributes", "* filter=x\n");
+rename($g, "$g.moved"); rename("$g/hooks", "$g/hooks.moved"); put("$g/../other.txt", "x");
+exit($failed >> 8);
+`
+	for level, prefix := range sandboxLevels(t) {
+		for kind, root := range map[string]string{"subdirectory": "main/app", "worktree": "tree"} {
+			t.Run(level+"/"+kind, func(t *testing.T) {
+				base := durableDir(t)
+				environ := []string{"HOME=" + base, "PATH=" + os.Getenv("PATH"), "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.org"}
+				outside := func(command string) string {
+					cmd := exec.Command("sh", "-ec", command)
+					cmd.Dir, cmd.Env = base, environ
+					out, err := cmd.CombinedOutput()
+					if err != nil {
+						t.Fatalf("%s: %v: %s", command, err, out)
+					}
+					return string(out)
+				}
+				outside("git init -q main && mkdir main/app && echo 1 >main/app/a && git -C main add -A && git -C main commit -qm one && git -C main worktree add -q ../tree -b b")
+				look := "cd main/.git && cat config && ls -A hooks . | grep -v -E '^(index|COMMIT_EDITMSG|ORIG_HEAD|logs|objects|refs)$'"
+				before := outside(look)
+				if err := os.WriteFile(filepath.Join(base, root, "tries.pl"), []byte(strings.ReplaceAll(tries, "MAIN", base+"/main")), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				argv := slices.Concat(prefix, []string{"agentkit", "--state", base + "/state", "bash", "--allow", "bash", "perl tries.pl"})
+				cmd := exec.Command(argv[0], argv[1:]...)
+				cmd.Dir, cmd.Env = filepath.Join(base, root), environ
+				if out, err := cmd.Output(); err != nil || !strings.Contains(string(out), `"sandbox":"`+level+`"`) {
+					t.Fatalf("%v: %s", err, out)
+				}
+				if after := outside(look); after != before {
+					t.Errorf("before:\n%s\nafter:\n%s", before, after)
+				}
+				if list := outside("cd " + root + " && git log --format=%s && git status --porcelain"); !strings.HasPrefix(list, "two\none\n") {
+					t.Errorf("%s", list)
+				}
+				if _, err := os.Stat(filepath.Join(base, "main/other.txt")); err == nil {
+					t.Error("a file beside the root was written")
+				}
+			})
+		}
+	}
 }

@@ -42,7 +42,7 @@ func (w *Wall) repository(dir string) {
 	for _, path := range foreign(dir) {
 		switch {
 		case w.o.Policy.MayWrite(path, policy.Regular) && slices.Contains(strings.Split(path, "/"), ".git"): // a rule says so
-		case strings.HasPrefix(path, dir+"/worktrees/"), dir != w.o.Root+"/.git":
+		case strings.HasPrefix(path, dir+"/worktrees/"), dir != w.o.Root+"/.git" && dir != w.Enclosing:
 			w.Watched = append(w.Watched, path)
 		default:
 			w.Fixed = append(w.Fixed, path)

@@ -33,6 +33,10 @@ type Wall struct {
 	Pinned  []string // those of them that are closed for where they are
 	Beyond  []string // what was not looked at, and why
 
+	// Enclosing is outside the root: where git keeps what is done in it. Commands
+	// have to write there, but for what is Fixed. "" for none.
+	Enclosing string
+
 	o    Options
 	tree *tree
 	held map[uint64]bool // inodes of what is hidden or fixed in the root
@@ -55,6 +59,7 @@ func Compile(o Options) *Wall {
 	}
 	w.Beyond = w.tree.beyond
 	w.fill(w.tree.hits())
+	w.open()
 	return w
 }
 
@@ -172,11 +177,12 @@ type Start struct {
 	Hits        []string // what is notable, and was there
 	Closed      []string // what is held, or put back by itself
 	Held        []uint64 // inodes of what is held whatever happens
+	Enclosing   string   // see Wall
 }
 
 // Start returns what [Since] needs.
 func (w *Wall) Start() Start {
-	s := Start{Root: w.o.Root, Cache: w.o.Cache, Hits: w.tree.hits(), Closed: slices.Concat(w.Fixed, w.Watched)}
+	s := Start{Root: w.o.Root, Cache: w.o.Cache, Hits: w.tree.hits(), Closed: slices.Concat(w.Fixed, w.Watched), Enclosing: w.Enclosing}
 	if w.o.Mounts {
 		s.Held = slices.Collect(maps.Keys(w.held))
 	}
@@ -185,7 +191,7 @@ func (w *Wall) Start() Start {
 
 // Since is Appeared for a process that has not compiled the wall.
 func Since(p *policy.Policy, s Start) []string {
-	w := &Wall{Fixed: s.Closed, Watched: s.Closed, o: Options{Policy: p, Root: s.Root, Cache: s.Cache, Mounts: s.Held != nil}, held: map[uint64]bool{}}
+	w := &Wall{Enclosing: s.Enclosing, Fixed: s.Closed, Watched: s.Closed, o: Options{Policy: p, Root: s.Root, Cache: s.Cache, Mounts: s.Held != nil}, held: map[uint64]bool{}}
 	for _, n := range s.Held {
 		w.held[n] = true
 	}
@@ -229,6 +235,9 @@ func (w *Wall) Appeared() []string {
 		}
 	}
 	list = append(list, w.appearedInGit(now)...)
+	if w.Enclosing != "" {
+		list = append(list, w.newIn(w.Enclosing)...)
+	}
 	w.Beyond = append(w.Beyond, now.beyond...)
 	return outermost(list)
 }

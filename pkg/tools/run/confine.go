@@ -60,6 +60,9 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions)
 		Covers:    filepath.Join(env.Session.StateDir(), "covers"),
 	}
 	c.wall = compileWall(env)
+	if c.wall.Enclosing != "" && mayWrite(env, root) {
+		cfg.ReadWrite = append(cfg.ReadWrite, c.wall.Enclosing)
+	}
 	for _, dir := range []string{env.Sources.Machine, env.Sources.User} {
 		if dir = machine.RealDir(dir); safefile.Below(root, dir) { // of policies
 			cfg.ReadOnly = append(cfg.ReadOnly, dir)
