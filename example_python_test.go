@@ -1,0 +1,23 @@
+//go:build unix
+
+package main
+
+import (
+	"os/exec"
+	"testing"
+)
+
+// TestPythonAgent runs the agent of examples/python with its scripted model.
+func TestPythonAgent(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3 on this machine")
+	}
+	c := exec.CommandContext(t.Context(), python, "-B", "test_agent.py", build(t))
+	c.Dir = "examples/python"
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Logf("%s", out)
+}
