@@ -165,8 +165,12 @@ func (w *walker) visit(n *sitter.Node) (inside, scoped bool) {
 			return false, false
 		}
 		name := w.nameOf(r, n)
-		if name == "" || len(name) > 300 {
+		if name == "" || len(name) > 300 && !r.pattern {
 			continue
+		}
+		if r.pattern {
+			w.names(r, n, follow(n, r.name), 0)
+			return false, false
 		}
 		inside, scoped = w.record(r, n, name)
 		if r.each != "" {
@@ -180,6 +184,31 @@ func (w *walker) visit(n *sitter.Node) (inside, scoped bool) {
 		return inside, scoped
 	}
 	return true, false
+}
+
+// names records a, c and d of "const {a, b: c, ...d} = x" and of "a, (c, d) = x".
+func (w *walker) names(r rule, n, pattern *sitter.Node, depth int) {
+	for i := 0; i < int(pattern.NamedChildCount()) && i < 1000; i++ {
+		c := pattern.NamedChild(i)
+		switch c.Type() {
+		case "object_assignment_pattern", "assignment_pattern":
+			c = c.ChildByFieldName("left")
+		case "pair_pattern":
+			c = c.ChildByFieldName("value")
+			if c != nil && c.Type() == "assignment_pattern" {
+				c = c.ChildByFieldName("left")
+			}
+		}
+		switch {
+		case c == nil || depth > 20:
+		case hasWord("identifier shorthand_property_identifier_pattern", c.Type()):
+			if name := c.Content(w.src); len(name) <= 300 {
+				w.record(r, n, name)
+			}
+		case hasWord("object_pattern array_pattern rest_pattern pattern_list tuple_pattern list_pattern list_splat_pattern", c.Type()):
+			w.names(r, n, c, depth+1)
+		}
+	}
 }
 
 // others records b and c of "int a, b, c;".

@@ -14,6 +14,7 @@ type rule struct {
 	split   string                            // the name may be qualified; the words here qualify nothing
 	prefix  string                            // before the name
 	each    string                            // a field or type that may be there several times, each with a name
+	pattern bool                              // the name is a pattern, such as {a, b: c}, of several
 	rename  func(heading, name string) string // makes the name of what stands before it, too
 	lends   func(name string) string          // the name that what it holds is named below; nil for its own
 	clean   func(string) string               // makes the name of the text
@@ -30,6 +31,7 @@ func pythonRules() []rule {
 		{node: "function_definition", kind: Function, name: "name", rename: pythonAccessor, leaf: true},
 		{node: "assignment", kind: Variable, name: "left", plain: "identifier", leaf: true},
 		{node: "type_alias_statement", kind: Type, name: "left|#type", leaf: true},
+		{node: "assignment", kind: Variable, name: "left", plain: "pattern_list tuple_pattern list_pattern", pattern: true, leaf: true},
 		{node: "assignment", skip: true},
 		{node: "call", skip: true},
 	}
@@ -73,6 +75,7 @@ func scriptRules() []rule {
 		{node: "variable_declarator", kind: Class, name: "name", plain: "identifier", when: classes},
 		{node: "variable_declarator", skip: true, within: local},
 		{node: "variable_declarator", kind: Variable, name: "name", plain: "identifier"},
+		{node: "variable_declarator", kind: Variable, name: "name", plain: "object_pattern array_pattern", pattern: true, leaf: true},
 		{node: "assignment_expression", kind: Function, name: "left", plain: "member_expression identifier", when: "right:" + scriptClosures, split: scriptOwners, leaf: true},
 		{node: "assignment_expression", kind: Class, name: "left", plain: "member_expression identifier", when: "right:class", split: scriptOwners},
 		{node: "pair", kind: Method, name: "key", plain: "property_identifier string", when: scriptFunctions, leaf: true},

@@ -22,3 +22,6 @@ const api = {
   list() { return 1; },
   get: function () {},
 };
+
+export const { GET, POST: post = 1, auth: { user, ...others } } = handlers
+const [first, , second] = pair()

@@ -45,3 +45,5 @@ def wrapped(
     second: int = 1,
 ) -> int:
     return second
+
+release, (version, _rest) = read_version()

@@ -48,3 +48,8 @@ export async function wrapped<
 ): Promise<T> {
   throw new Error(first);
 }
+
+export const {
+  open,
+  close: shut,
+}: Handlers = handlers;
