@@ -68,7 +68,9 @@ func (f *form) tokens() []string {
 	return f.toks
 }
 
-// weight is how much a line tells about its place: its letters and digits.
+// weight is how much a line tells about its place: its letters and digits. How far it
+// is from the change does not count: with lines that fade by a fifth each, two more of
+// 600 drifted hunks were placed, and one of 1,365 labelled edits in the wrong place.
 func weight(s string) float64 {
 	n, seen := 0, false
 	for i := range len(s) {

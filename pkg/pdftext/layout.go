@@ -12,7 +12,14 @@ type row struct {
 	b           strings.Builder
 	x, y, right float64
 	size        float64
-	blank       bool // it ends with a space
+	blank       bool   // it ends with a space
+	cells       []cell // its parts with wide gaps between them
+}
+
+// A cell is a part of a row, which may be that of a table.
+type cell struct {
+	at       int // where it begins in the row's text
+	x, right float64
 }
 
 // layout writes the text of a page: line by line in the order in which the
@@ -52,12 +59,20 @@ func (r *row) add(g *glyph) {
 	gap := g.x - r.right
 	size := min(r.size, g.size)
 	space := strings.TrimSpace(g.text) == ""
+	wide := gap > 1.5*size
 	if r.b.Len() > 0 && !r.blank && !space && gap > 0.15*size {
 		n := 1
-		if gap > 1.5*size {
+		if wide {
 			n = min(max(int(gap/(0.6*size)), 2), 40)
 		}
 		r.b.WriteString(strings.Repeat(" ", n))
+	}
+	switch n := len(r.cells); {
+	case space:
+	case n == 0 || wide:
+		r.cells = append(r.cells, cell{r.b.Len(), g.x, g.x + g.width})
+	default:
+		r.cells[n-1].right = max(r.cells[n-1].right, g.x+g.width)
 	}
 	r.b.WriteString(expanded(g.text))
 	r.blank = space
@@ -130,13 +145,14 @@ func arranged(rows []*row) []*row {
 // write prints the rows, with an empty line where the page leaves room for
 // one.
 func write(out *strings.Builder, rows []*row) {
+	lines := linesOf(rows)
 	for i, r := range rows {
 		if i > 0 {
 			if down := rows[i-1].y - r.y; down > 1.9*max(r.size, rows[i-1].size) || down < -r.size {
 				out.WriteByte('\n')
 			}
 		}
-		if line := strings.TrimRight(r.b.String(), " "); line != "" {
+		if line := strings.TrimRight(lines[i], " "); line != "" {
 			out.WriteString(line + "\n")
 		}
 	}

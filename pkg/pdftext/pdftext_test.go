@@ -160,6 +160,46 @@ func example() []byte {
 
 const exampleText = "The first page.\n--\nThe second page.\n"
 
+// TestTables wants to see which cells of a table are empty.
+func TestTables(t *testing.T) {
+	at := func(x, y int, s string) string { return fmt.Sprintf("BT /F 10 Tf %d %d Td (%s) Tj ET\n", x, y, s) }
+	font := "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"
+	for _, c := range []struct{ name, content, want string }{
+		{
+			"cells are missing", at(50, 740, "A table of prices as it was printed by the shop in the year before") +
+				at(50, 700, "Name") + at(200, 700, "Price") + at(300, 700, "Note") +
+				at(50, 685, "apple") + at(200, 685, "1.20") + at(300, 685, "red") +
+				at(50, 670, "pear") + at(300, 670, "green") +
+				at(200, 655, "0.50") + at(300, 655, "no name") +
+				at(50, 640, "plum from the south") + at(200, 640, "3") +
+				at(50, 600, "What follows is text again, and it is as wide as the page"),
+			"A table of prices as it was printed by the shop in the year before\n\n" +
+				"Name                 Price  Note\n" +
+				"apple                1.20   red\n" +
+				"pear                        green\n" +
+				"                     0.50   no name\n" +
+				"plum from the south  3\n\n" +
+				"What follows is text again, and it is as wide as the page\n",
+		},
+		{
+			"numbers stand at the right", at(50, 700, "Name") + at(230, 700, "Sum") + at(290, 700, "Tax") +
+				at(50, 685, "a") + at(221, 685, "10000") + at(300, 685, "1") +
+				at(50, 670, "b") + at(295, 670, "22") +
+				at(50, 655, "c") + at(242, 655, "5") + at(300, 655, "3"),
+			"Name  Sum    Tax\na     10000  1\nb            22\nc     5      3\n",
+		},
+		{
+			"a cell of two lines", at(50, 700, "k") + at(200, 700, "first line") + at(400, 700, "x") +
+				at(200, 688, "second line") + at(50, 670, "l") + at(200, 670, "one") + at(400, 670, "y"),
+			"k  first line   x\n   second line\nl  one          y\n",
+		},
+	} {
+		if got := all(t, page(c.content, helv, font)); got != c.want {
+			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, c.want)
+		}
+	}
+}
+
 func TestVariants(t *testing.T) {
 	if *variant != "" {
 		if err := os.WriteFile(*variant, example(), 0o644); err != nil {
