@@ -76,7 +76,7 @@ for line in open("/proc/net/tcp").read().splitlines()[1:]:
     if f[3] != "0A" or at == 3000: continue
     c = socket.create_connection(("127.0.0.1", at)); c.settimeout(5)
     try:
-        c.sendall(b"GET http://127.0.0.1:`+port+`/ HTTP/1.1\r\nHost: x\r\n\r\n"); print("proxy", c.recv(99))
+        c.sendall(b"GET http://127.0.0.1:`+port+`/ HTTP/1.1\r\nHost: x\r\n\r\n"); print("proxy", b"".join(iter(lambda: c.recv(999), b"")))
     except OSError as e: print("proxy", e)'
 curl -s --noproxy '' -o /dev/null -w 'own %{http_code}\n' http://127.0.0.1:`+port+`/`)
 		network := strings.Split(printed, "\n")[1]
