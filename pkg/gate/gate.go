@@ -15,8 +15,10 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"net"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -113,7 +115,7 @@ const maxRefused = 5
 func (g *gate) approve(ctx context.Context, a *policy.Access, e *sandbox.Exec) (yes bool, why string) {
 	g.asking.Lock()
 	defer g.asking.Unlock()
-	k := key(a.Program, a.Argv) + "\x00" + e.Cwd + "\x00" + surroundings(e)
+	k := key(a.Program, a.Argv) + "\x00" + e.Cwd + "\x00" + surroundings(e) + "\x00" + e.Host
 	switch {
 	case ctx.Err() != nil:
 		return false, "the command has ended"
@@ -151,13 +153,17 @@ func surroundings(e *sandbox.Exec) string {
 
 // decide answers for one start.
 func (g *gate) decide(ctx context.Context, e *sandbox.Exec) sandbox.Answer {
+	if e.Host != "" {
+		return g.decideHost(ctx, e)
+	}
 	program := cmp.Or(e.Original, e.Path)
 	if e.Original == "" && g.allowed[key(program, e.Argv)] {
 		return sandbox.Answer{Allow: true}
 	}
 	argv := append([]string{program}, e.Argv[min(1, len(e.Argv)):]...)
 	for _, a := range shellparse.Argv(argv, g.world(e)).Accesses {
-		if a.Kind != policy.Exec || a.Builtin && a.Danger == "" {
+		publishes := a.Publishes && a.Host != ""
+		if a.Kind != policy.Exec && !publishes || a.Builtin && a.Danger == "" {
 			continue
 		}
 		a.Tool = "bash"
@@ -168,7 +174,7 @@ func (g *gate) decide(ctx context.Context, e *sandbox.Exec) sandbox.Answer {
 			continue
 		}
 		d := g.policy.Decide(&a)
-		if d.Verdict == policy.Allow || d.Default && a.Danger == "" {
+		if d.Verdict == policy.Allow || d.Default && a.Danger == "" && !publishes {
 			continue
 		}
 		if d.Verdict == policy.Ask && g.ask != nil {
@@ -184,6 +190,39 @@ func (g *gate) decide(ctx context.Context, e *sandbox.Exec) sandbox.Answer {
 		return sandbox.Answer{Rule: d.Rule, Why: why(&a, &d, a.Program != program)}
 	}
 	return sandbox.Answer{Allow: true}
+}
+
+// decideHost answers for a host that the command is about to reach, and that neither
+// a rule nor the call has named.
+func (g *gate) decideHost(ctx context.Context, e *sandbox.Exec) sandbox.Answer {
+	a := policy.Access{Kind: policy.Net, Tool: "bash", Source: e.Host}
+	host, port, err := net.SplitHostPort(e.Host)
+	if err == nil {
+		a.Host = host
+		a.Port, err = strconv.Atoi(port)
+	}
+	if err != nil {
+		return sandbox.Answer{Why: "that is no host"}
+	}
+	switch d := g.policy.Decide(&a); {
+	case d.Verdict == policy.Allow:
+		return sandbox.Answer{Allow: true}
+	case d.Verdict == policy.Ask && g.ask != nil:
+		yes, reason := g.approve(ctx, &a, e)
+		return sandbox.Answer{Allow: yes, Rule: d.Rule, Why: refusal(reason)}
+	case d.Verdict == policy.Ask:
+		return sandbox.Answer{Rule: d.Rule, Why: "the policy asks about this host, and nobody was asked", Grant: g.grant(a)}
+	default:
+		return sandbox.Answer{Rule: d.Rule, Why: cmp.Or(d.Reason, "the policy does not let commands reach this host"), Grant: g.grant(a)}
+	}
+}
+
+// grant is the rule that would let an access pass; "" where none can.
+func (g *gate) grant(a policy.Access) string {
+	if rules := g.policy.Narrowest([]policy.Access{a}); len(rules) > 0 {
+		return rules[0]
+	}
+	return ""
 }
 
 func refusal(reason string) string {

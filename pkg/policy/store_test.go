@@ -231,7 +231,8 @@ func TestSuggest(t *testing.T) {
 	p = policyOf(t, "profile: readonly")
 	suggest("fetch(https://x.org/a/b) | fetch(domain:x.org)", get("https://x.org/a/b"))
 	suggest("fetch(http://x.org:8080/) | fetch(domain:x.org:8080)", get("http://x.org:8080/"))
-	suggest("net(x.org:22)", connect("x.org", 22))
+	suggest("net(x.org)", connect("x.org", 22))
+	suggest("net(x.org:5432)", connect("x.org", 5432))
 
 	p = policyOf(t, "ask: ['bash(git push *)']")
 	o := p.DecideAll([]Access{run("git push a"), read("/opt/a"), read("b")})

@@ -171,6 +171,8 @@ func suggestHost(a *Access) []string {
 		port = ":" + strconv.Itoa(t.port)
 	}
 	switch {
+	case a.Tool == commandTool && slices.Contains(usualPorts(), t.port):
+		return []string{"net(" + host + ")"}
 	case a.Tool == commandTool:
 		return []string{"net(" + host + port + ")"}
 	case a.Tool == "websearch":

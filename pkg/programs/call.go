@@ -52,7 +52,8 @@ type Call struct {
 	Shell  Shell   // what it stands in
 	Memo   *Memo   // shared by the calls of one analysis
 
-	publishes bool // it changes something at the hosts that it reaches
+	scheme    string // of the hosts that its words name
+	publishes bool   // it changes something at the hosts that it reaches
 }
 
 // A Memo keeps what readers need more than once in an analysis.

@@ -14,7 +14,7 @@ func (c *Call) host(x Word) {
 	if strings.HasPrefix(s, "-") || strings.HasPrefix(s, "+") {
 		return
 	}
-	a := Net{Source: s, Publishes: c.publishes || Has("nc ncat netcat telnet ftp lftp mosh socat autossh", c.Known)}
+	a := Net{Source: s, Scheme: c.scheme, Publishes: c.publishes || Has("nc ncat netcat telnet ftp lftp mosh socat autossh", c.Known)}
 	c.lower(Known)
 	if x.Dynamic {
 		a.Opaque = "the host is not known before it runs"
@@ -173,6 +173,7 @@ func (c *Call) address(x Word) {
 // judged.
 func (c *Call) remote() {
 	c.parse()
+	c.scheme = "ssh"
 	c.publishes = c.Name == "ssh" || c.Name == "sftp" || len(c.Args) > 0 && far(c.Args[len(c.Args)-1])
 	for _, o := range c.Given {
 		if c.Name != "rsync" && hasName(o.Names, "o") && o.HasValue {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -30,6 +31,7 @@ type testPolicy struct {
 	Deny  []string // base names of programs
 	Hold  string   // base name of a program that is denied when the file Until is there
 	Until string
+	Hosts []string // that are allowed when they are asked about
 }
 
 func testDecider(raw json.RawMessage) (Decider, error) {
@@ -38,6 +40,9 @@ func testDecider(raw json.RawMessage) (Decider, error) {
 		return nil, err
 	}
 	return func(_ context.Context, e *Exec) Answer {
+		if e.Host != "" {
+			return Answer{Allow: slices.Contains(p.Hosts, e.Host), Why: "nobody allows it"}
+		}
 		for _, d := range p.Deny {
 			if filepath.Base(e.Path) == d || filepath.Base(e.Original) == d {
 				return Answer{Rule: "bash(" + d + " *)", Why: d + " is denied"}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -150,6 +151,9 @@ func proxied(env []string, address string) []string {
 		if _, ours := set[strings.ToUpper(name)]; !ours {
 			list = append(list, e)
 		}
+	}
+	if !slices.ContainsFunc(list, func(e string) bool { return strings.HasPrefix(e, "RES_OPTIONS=") }) {
+		list = append(list, "RES_OPTIONS=use-vc ndots:0") // names are looked up over TCP, see names
 	}
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"} {
 		list = append(list, name+"="+set[name], strings.ToLower(name)+"="+set[name])

@@ -29,7 +29,11 @@ type proxy struct {
 
 	guarded bool // only those are served whom the gatekeeper leads here
 	mu      sync.Mutex
-	led     map[uint16]led // by their port
+	led     map[uint16]led  // by their port
+	opened  map[string]bool // hosts and ports that were allowed while the command runs
+	decide  Decider         // for hosts that no rule names; nil for nobody
+	ctx     context.Context // ends with the sandbox
+	names   names
 }
 
 // A led is a connection that the gatekeeper has made for a process of the command.
@@ -183,6 +187,10 @@ func (p *proxy) connection(c net.Conn) {
 	if !ok {
 		return
 	}
+	if to == forNames {
+		p.names.serve(c)
+		return
+	}
 	if to != "" {
 		if out, _, err := p.open(to); err == nil {
 			splice(c, c, out)
@@ -225,6 +233,9 @@ func (p *proxy) connection(c net.Conn) {
 		splice(c, in, out)
 	}
 }
+
+// forNames is what a connection is led here for that looks up names.
+const forNames = "names"
 
 // leadTime is how long a connection may take from the gatekeeper to the proxy.
 const leadTime = 10 * time.Second
@@ -307,13 +318,12 @@ func (p *proxy) open(target string) (net.Conn, int, error) {
 	}
 	if _, err := netip.ParseAddr(host); err != nil {
 		if host, err = hostName(host); err != nil {
-			p.refuse(target)
+			p.refuse(target, "the policy does not let commands reach this host", "")
 			return nil, 403, fmt.Errorf("%s: %w", strconv.Quote(target), err)
 		}
 	}
-	ok, explicit := p.allows(host, uint16(port))
+	ok, explicit := p.permits(host, uint16(port))
 	if !ok {
-		p.refuse(net.JoinHostPort(host, number))
 		return nil, 403, fmt.Errorf("the policy does not let commands reach %s", net.JoinHostPort(host, number))
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), dialTimeout)
@@ -322,7 +332,7 @@ func (p *proxy) open(target string) (net.Conn, int, error) {
 	if dial == nil {
 		d := &net.Dialer{}
 		if !explicit {
-			d.Control = publicOnly
+			d.Control = p.publicOnly
 		}
 		dial = d.DialContext
 	}
@@ -333,9 +343,39 @@ func (p *proxy) open(target string) (net.Conn, int, error) {
 	return c, 0, nil
 }
 
-func (p *proxy) refuse(target string) {
-	host, number, _ := net.SplitHostPort(target)
-	p.log.deny(&Denial{Kind: DeniedHost, Path: target, Why: "the policy does not let commands reach this host", Allow: netRule(host, number)})
+// permits is allows, and where that says no, what someone says who can be asked. A
+// host that stays closed is reported.
+func (p *proxy) permits(host string, port uint16) (ok, explicit bool) {
+	if ok, explicit = p.allows(host, port); ok {
+		return ok, explicit
+	}
+	_, err := netip.ParseAddr(host)
+	target := net.JoinHostPort(host, strconv.Itoa(int(port)))
+	p.mu.Lock()
+	ok = p.opened[target]
+	p.mu.Unlock()
+	if ok || p.decide == nil {
+		if !ok {
+			p.refuse(target, "the policy does not let commands reach this host", netRule(host, strconv.Itoa(int(port))))
+		}
+		return ok, err == nil
+	}
+	a := p.decide(p.ctx, &Exec{Host: target})
+	if !a.Allow {
+		p.refuse(target, a.Why, a.Grant)
+		return false, false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.opened == nil {
+		p.opened = map[string]bool{}
+	}
+	p.opened[target] = true
+	return true, err == nil
+}
+
+func (p *proxy) refuse(target, why, grant string) {
+	p.log.deny(&Denial{Kind: DeniedHost, Path: target, Why: why, Allow: grant})
 }
 
 // netRule is the rule of a policy that allows a host.
@@ -349,17 +389,21 @@ func netRule(host, port string) string {
 	return "net(" + host + ")"
 }
 
-// publicOnly refuses to connect to what is not on the public Internet,
-// whatever name led there.
-func publicOnly(_, address string, _ syscall.RawConn) error {
+// publicOnly refuses to connect to what is not on the public Internet, whatever name
+// led there, unless the policy names the very address.
+func (p *proxy) publicOnly(_, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return err
 	}
-	if !public(at.Addr()) {
-		return fmt.Errorf("%s is not a public address", at.Addr())
+	if public(at.Addr()) {
+		return nil
 	}
-	return nil
+	if _, named := p.allows(at.Addr().Unmap().String(), at.Port()); named {
+		return nil
+	}
+	p.refuse(address, "a name leads to this address, which is not a public one", netRule(at.Addr().Unmap().String(), strconv.Itoa(int(at.Port()))))
+	return fmt.Errorf("%s is not a public address", at.Addr())
 }
 
 // special lists what is routed, if at all, within a site, or to elsewhere than

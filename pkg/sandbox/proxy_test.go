@@ -71,7 +71,7 @@ func TestPublic(t *testing.T) {
 		if got := public(netip.MustParseAddr(addr)); got != want {
 			t.Errorf("%s: %v", addr, got)
 		}
-		if err := publicOnly("", netip.AddrPortFrom(netip.MustParseAddr(addr), 80).String(), nil); (err == nil) != want {
+		if err := (&proxy{log: &reportLog{}}).publicOnly("", netip.AddrPortFrom(netip.MustParseAddr(addr), 80).String(), nil); (err == nil) != want {
 			t.Errorf("connecting to %s: %v", addr, err)
 		}
 	}

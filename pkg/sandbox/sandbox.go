@@ -100,10 +100,11 @@ type Config struct {
 
 	Limits Limits // what the command may use
 
-	Gate   bool            // decide each program start
-	Copies []string        // absolute paths of programs that count as themselves under any other name: copied, linked or in memory
-	Policy json.RawMessage // for the function that makes the Decider; not read here
-	Report string          // file that is appended to as things happen, see ReadReport; "" for none
+	Gate    bool            // decide each program start
+	Copies  []string        // absolute paths of programs that count as themselves under any other name: copied, linked or in memory
+	Policy  json.RawMessage // for the function that makes the Decider; not read here
+	Sockets []string        // sockets of others in the file system that the command may connect to
+	Report  string          // file that is appended to as things happen, see ReadReport; "" for none
 
 	entries []string               // see unmounted
 	types   map[string]fs.FileMode // of those
@@ -213,6 +214,10 @@ type Exec struct {
 	Original string // the path in Config.Copies that Path is the same as under another name; "" for none
 	InMemory bool   // the file has no name in the file system: a memfd, or deleted
 
+	// Host is a host and port that the command is about to reach. Nothing else is set
+	// then: no program is started.
+	Host string
+
 	// Environ returns the environment it gets. It is to be called before the
 	// Decider returns, and nil when it cannot be read any more.
 	Environ func() []string
@@ -223,8 +228,10 @@ type Answer struct {
 	Allow bool
 	Rule  string // the rule that decided, for the report
 	Why   string // a sentence for the model
+	Grant string // a rule that would allow it; "" where none can
 }
 
-// A Decider decides a program start. It is called in parallel, and while it
+// A Decider decides a program start, and whether a host is reached that Config.Hosts
+// does not list. It is called in parallel, and while it
 // has not answered the process waits, and only that; ctx ends with the sandbox.
 type Decider func(ctx context.Context, e *Exec) Answer

@@ -3,12 +3,14 @@
 package sandbox
 
 import (
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -118,5 +120,83 @@ func TestForeignNamespace(t *testing.T) {
 	defer f.Close()
 	if foreign(int(f.Fd()), "net") == nil {
 		t.Error("a device is taken for a namespace")
+	}
+}
+
+// TestNames: a program that knows nothing of proxies finds and reaches hosts that are
+// allowed, or that someone allows who is asked, and no others; what is refused is
+// named.
+func TestNames(t *testing.T) {
+	for _, uid := range users(t) {
+		for _, level := range levels() {
+			b := newBox(t, uid, level)
+			b.Network, b.Hosts = Hosts, []string{"listed.test:*", "127.0.0.5:8080"}
+			b.Policy = json.RawMessage(`{"Hosts":["asked.test:443"]}`)
+			b.bash(t, `python3 -c '
+import socket
+def reach(host, port):
+    try:
+        socket.create_connection((host, port), 10)
+        print(host, "connected")
+    except socket.gaierror: print(host, "unknown")
+    except OSError as e: print(host, e.strerror)
+reach("listed.test", 5432)
+reach("asked.test", 443)
+reach("asked.test", 22)
+reach("other.test", 443)
+reach("192.0.2.7", 443)
+reach("nodots", 80)
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+try: s.connect(("192.0.2.7", 53)); print("udp connected")
+except OSError as e: print("udp refused")
+'`)
+			want := "listed.test connected\nasked.test connected\nasked.test Permission denied\nother.test Permission denied\n192.0.2.7 Permission denied\nnodots unknown\nudp refused\n"
+			if level == L2 { // there the socket itself is refused
+				want = strings.Replace(want, "udp refused\n", "", 1)
+			}
+			if !strings.HasPrefix(b.stdout, want) {
+				t.Errorf("%s as %d: %s%s", level, uid, b.stdout, b.stderr)
+			}
+			var refused []string
+			for _, d := range b.report.Denials {
+				if d.Kind == DeniedHost && d.Why == "nobody allows it" {
+					refused = append(refused, d.Path)
+				}
+			}
+			if !slices.Equal(refused, []string{"asked.test:22", "other.test:443", "192.0.2.7:443"}) {
+				t.Errorf("%s as %d: refused %q", level, uid, refused)
+			}
+		}
+	}
+}
+
+// TestSockets: of the sockets of others the command reaches those that are listed.
+func TestSockets(t *testing.T) {
+	for _, uid := range users(t) {
+		for _, level := range levels() {
+			b := newBox(t, uid, level)
+			var list []string
+			for _, name := range []string{"agent", "other"} {
+				at := filepath.Join(filepath.Dir(b.dir), "out", name)
+				l, err := net.Listen("unix", at) //nolint:noctx // it listens at once
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer l.Close()
+				if err := os.Chmod(at, 0o777); err != nil {
+					t.Fatal(err)
+				}
+				list = append(list, at)
+			}
+			b.Sockets = list[:1]
+			b.bash(t, fmt.Sprintf(`python3 -c '
+import socket
+for at in %q, %q:
+    try: socket.socket(socket.AF_UNIX).connect(at); print("connected")
+    except OSError as e: print(e.strerror)'`, list[0], list[1]))
+			if b.stdout != "connected\nPermission denied\n" {
+				t.Errorf("%s as %d: %s%s", level, uid, b.stdout, b.stderr)
+			}
+		}
 	}
 }

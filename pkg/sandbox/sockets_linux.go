@@ -5,8 +5,10 @@ package sandbox
 import (
 	"encoding/binary"
 	"errors"
+	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -86,18 +88,39 @@ func (g *gatekeeper) connect(n *notice) verdict {
 		return g.connectUnix(n, socket, to)
 	}
 	at, ok := to.ip()
+	if ok && g.proxy != nil && (at.Port() == 53 || !local(at.Addr())) && isStream(socket) {
+		return g.throughProxy(socket, at)
+	}
 	if ok && g.proxy != nil && at.String() == g.proxyAt {
 		return result(g.proxy.lead(socket, g.proxyPort, ""))
 	}
 	if ok && !local(at.Addr()) && g.network() != Open {
 		d := &Denial{Kind: DeniedConnect, Path: at.String(), Pid: int(n.pid), Why: "the network is closed to commands", Allow: netRule(at.Addr().String(), strconv.Itoa(int(at.Port())))}
 		if at.Port() == 53 {
-			d.Why, d.Allow = "names of hosts are looked up by the proxy, for programs that use it (HTTPS_PROXY); --allow net(HOST), with the name that was looked up, opens it for them", ""
+			d.Why, d.Allow = "names of hosts are looked up over TCP, or by the proxy (HTTPS_PROXY)", ""
 		}
 		g.log.deny(d)
 		return refused(unix.ENETUNREACH)
 	}
 	return result(connectRaw(socket, to.raw))
+}
+
+// throughProxy makes a connection for a program that knows nothing of the proxy: to
+// whatever server it asks for names, and to the addresses that stand for them.
+func (g *gatekeeper) throughProxy(socket int, at netip.AddrPort) verdict {
+	if at.Port() == 53 {
+		return result(g.proxy.lead(socket, g.proxyPort, forNames))
+	}
+	host := g.proxy.names.host(at.Addr())
+	if ok, _ := g.proxy.permits(host, at.Port()); !ok {
+		return refused(unix.EACCES)
+	}
+	return result(g.proxy.lead(socket, g.proxyPort, net.JoinHostPort(host, strconv.Itoa(int(at.Port())))))
+}
+
+func isStream(socket int) bool {
+	kind, err := unix.GetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_TYPE)
+	return err == nil && kind == unix.SOCK_STREAM
 }
 
 // socket takes over the socket that the call is about, which is its first
@@ -144,6 +167,9 @@ func (g *gatekeeper) connectUnix(n *notice, socket int, to *address) verdict {
 		return result(err)
 	}
 	defer f.close()
+	if slices.Contains(g.Sockets, f.path) {
+		return result(connectRaw(socket, append(append(binary.NativeEndian.AppendUint16(nil, unix.AF_UNIX), self(f.fd)...), 0)))
+	}
 	if !g.ownSocket(f) {
 		g.denySocket(n, f.path, "the socket is not of the command's own making")
 		return refused(unix.EACCES)

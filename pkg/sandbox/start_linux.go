@@ -344,6 +344,9 @@ func (s *start) release() error {
 	s.open()
 	if s.server != nil {
 		s.proxy.guarded = s.gate != nil
+		if s.proxy.guarded && s.Gate {
+			s.proxy.decide, s.proxy.ctx = s.decide, s.gate.ctx
+		}
 		go s.proxy.serve(s.server)
 	}
 	m, err := receive(s.ours)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -85,6 +86,9 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions)
 	}
 	for i := range needs {
 		extend(cfg, &needs[i], root)
+	}
+	if slices.ContainsFunc(needs, func(a policy.Access) bool { return a.Kind == policy.Net && a.Scheme == "ssh" && a.Opaque == "" }) {
+		openSSH(cfg, env.Getenv("SSH_AUTH_SOCK"), home)
 	}
 	if env.Policy.OpenNetwork() {
 		cfg.Network = sandbox.Open
@@ -261,5 +265,26 @@ func extend(cfg *sandbox.Config, a *policy.Access, root string) {
 			cfg.Network = sandbox.Hosts
 		}
 		cfg.Hosts = append(cfg.Hosts, a.Address())
+	}
+}
+
+// openSSH gives a command that was allowed to reach a host by ssh what it needs to
+// know the host and to be known: the settings, the known hosts and public keys, and the
+// agent. Private keys stay hidden.
+func openSSH(cfg *sandbox.Config, agent, home string) {
+	if agent = machine.RealDir(agent); agent != "" {
+		cfg.Sockets = append(cfg.Sockets, agent)
+	}
+	dir := machine.RealDir(filepath.Join(home, ".ssh"))
+	i := slices.Index(cfg.Hidden, dir)
+	entries, err := os.ReadDir(dir)
+	if i < 0 || err != nil {
+		return
+	}
+	cfg.Hidden = slices.Delete(cfg.Hidden, i, i+1)
+	for _, e := range entries {
+		if name := e.Name(); name != "config" && !strings.HasPrefix(name, "known_hosts") && !strings.HasSuffix(name, ".pub") {
+			cfg.Hidden = append(cfg.Hidden, filepath.Join(dir, name))
+		}
 	}
 }
