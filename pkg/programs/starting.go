@@ -14,7 +14,8 @@ func (c *Call) wrapper() {
 	args := c.options(p.Options, p.Style|Posix)
 	lead := p.Lead
 	switch {
-	case c.Name == "taskset" && c.has("p"), c.Name == "chrt" && c.has("p"), c.Name == "ionice" && c.has("p", "P", "u"):
+	case Has("taskset chrt ionice prlimit uclampset", c.Name) && c.has("p", "P", "uid"):
+		c.lower(Unknown) // it reaches a process that runs already, as a signal does
 		return
 	case c.Name == "nice" && len(args) > 0 && len(args[0].Text) > 1 && strings.Trim(args[0].Text, "-0123456789") == "":
 		lead = 1

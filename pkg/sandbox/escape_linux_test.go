@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -263,6 +264,7 @@ func runLab(args []string) int {
 			return 1
 		}
 		how.NoFork = os.Getenv(stageEnv) != ""
+		how.Method = os.Getenv(methodEnv)
 	}
 	//nolint:noctx // ended with the lab
 	cmd := exec.Command(argv[0], argv[1:]...)
@@ -295,6 +297,7 @@ func labConfig(b base, level string) *Config {
 		panic(err)
 	}
 	c.Minimum = c.Level
+	c.TestLandlock, _ = strconv.Atoi(os.Getenv(landlockEnv))
 	return c
 }
 

@@ -27,6 +27,8 @@ type gatekeeper struct {
 	log      *reportLog
 	begin    time.Time // sockets that are older are not the command's
 	head     int
+	below    bool // the command is not our child
+	above    int  // the process that it and all its orphans descend from
 	// processes is the command's PID namespace where it is not ours
 	processes string
 	root      int // the root directory as the command sees it
@@ -106,7 +108,7 @@ func newGatekeeper(s *start, listener int) *gatekeeper {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &gatekeeper{
 		Config: s.Config, listener: listener, shared: s.level < L3 || s.network() == Open,
-		decide: s.decide, log: s.log, begin: coarseNow(), head: s.pid, root: unix.AT_FDCWD, opened: make(chan struct{}), ctx: ctx, cancel: cancel,
+		decide: s.decide, log: s.log, begin: coarseNow(), head: s.pid, below: s.below, root: unix.AT_FDCWD, opened: make(chan struct{}), ctx: ctx, cancel: cancel,
 		due: map[int]*identity{}, copies: newCopies(s.Copies),
 		proxy: s.proxy, proxyAt: s.proxyAt, proxyPort: s.proxyPort, session: s.session,
 	}
@@ -129,6 +131,7 @@ func (g *gatekeeper) open() {
 	if fd, err := unix.Open("/proc/"+strconv.Itoa(g.head)+"/root", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err == nil {
 		g.root = fd
 	}
+	g.findAbove()
 	theirs, _ := os.Readlink("/proc/" + strconv.Itoa(g.head) + "/ns/pid")
 	if ours, err := os.Readlink("/proc/self/ns/pid"); err != nil || theirs != ours {
 		g.processes = cmp.Or(theirs, "unknown")
@@ -249,6 +252,9 @@ func (g *gatekeeper) handle(n *notice) (v verdict) {
 		return g.bind(n)
 	case nr == unix.SYS_LISTEN:
 		return g.listen(n)
+	}
+	if v, ok := g.other(n); ok {
+		return v
 	}
 	return g.metadata(n)
 }

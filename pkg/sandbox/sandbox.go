@@ -106,6 +106,8 @@ type Config struct {
 	Sockets []string        // sockets of others in the file system that the command may connect to
 	Report  string          // file that is appended to as things happen, see ReadReport; "" for none
 
+	TestLandlock int `json:",omitempty"` // tests: the version of an older kernel's Landlock; 0 for the one there is
+
 	entries []string               // see unmounted
 	types   map[string]fs.FileMode // of those
 }

@@ -153,6 +153,7 @@ func filter(watch watched, shared bool, network Network) seccompProgram {
 		p.onValues(refuse(unix.EPERM), unix.SYS_IOCTL, 1, setFlags, setFlags32, setXAttr, setVersion)
 	}
 	p.sockets(shared, network)
+	p.others(watch)
 	p.on(unix.SECCOMP_RET_USER_NOTIF, watch.calls...)
 	if watch.loads && loadMark != 0 {
 		p.onValues(unix.SECCOMP_RET_USER_NOTIF, loadMark, 0, loadMarkArg)
@@ -188,6 +189,8 @@ type watched struct {
 	calls    []uintptr
 	loads    bool // the first thing that a started program does, see loadMark
 	metadata bool // changes of metadata
+	apart    bool // the command has a PID namespace of its own
+	signals  bool // signals to other processes, which Landlock does not hold
 }
 
 // watch lists what the gatekeeper has to see.

@@ -151,6 +151,9 @@ func (s *start) closeUp() { _ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
 // prepare makes everything that is there before the child.
 func (s *start) prepare() error {
 	s.abi = landlockABI()
+	if s.TestLandlock > 0 {
+		s.abi = min(s.abi, s.TestLandlock)
+	}
 	if s.abi == 0 {
 		return &unreachedError{"this kernel has no Landlock, or it is switched off"}
 	}
@@ -223,7 +226,10 @@ func (s *start) write() error {
 	p.Files(s.attr, s.tell)
 	// The current directory too has to be of the new mounts.
 	p.Chdir(fork.Dir(s.attr))
-	prog := filter(watch(s.Gate && s.decide != nil, mounts), !mounts || s.network() == Open, s.network())
+	w := watch(s.Gate && s.decide != nil, mounts)
+	w.apart = s.below && s.apart
+	w.signals = s.abi < 6
+	prog := filter(w, !mounts || s.network() == Open, s.network())
 	if s.outer {
 		p.plainSeccomp(prog, s.tell)
 	} else {
