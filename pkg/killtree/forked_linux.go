@@ -374,11 +374,18 @@ func explainFork(m string, errno unix.Errno) error {
 // the init of a namespace when the thread ends that made it.
 func (b *forked) fork(first, second *fork.Plan, flags uintptr, tell int) unix.Errno {
 	started := make(chan unix.Errno)
+	adoptOrphans(b.method)
 	go func() {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		pid, errno := fork.Init(first, second, flags, tell)
+		var pid int
+		var errno unix.Errno
+		inits.enter(func() int {
+			pid, errno = fork.Init(first, second, flags, tell)
+			return pid
+		})
 		if b.init, b.pidfd = pid, -1; errno == 0 {
+			defer inits.leave(pid)
 			b.open()
 			if !namespaces(b.method) {
 				p, _ := find(pid)
@@ -464,7 +471,7 @@ func (b *forked) wait(t *Tree) (*State, error) {
 	for {
 		n, err := b.link.Read(msg)
 		if err != nil || n != len(msg) {
-			return b.lost(), nil
+			return b.lost(b.method), nil
 		}
 		r := fork.ReadRecord(msg)
 		w := r.Wait()

@@ -28,9 +28,13 @@ func (l *line) close() {
 	_ = l.link.Close()
 }
 
-// lost is how the command ended when the stage was killed: with it.
-func (l *line) lost() *State {
+// lost is how the command ended when the stage was killed: with it, and with all
+// that the stage held together by method m.
+func (l *line) lost(m string) *State {
 	<-l.gone
+	if !namespaces(m) {
+		sweep()
+	}
 	l.ended.Store(true)
 	l.close()
 	return &State{ExitCode: -1, Signal: syscall.SIGKILL}

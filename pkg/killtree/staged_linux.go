@@ -159,12 +159,20 @@ func stageEnv(o Options) []string { return append(slices.Clip(o.Env), "GOMAXPROC
 // ends the stage when that thread ends.
 func (s *staged) start() error {
 	started := make(chan error)
+	adoptOrphans(s.method)
 	go func() {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		err := s.stage.Start()
+		var err error
+		inits.enter(func() int {
+			if err = s.stage.Start(); err != nil {
+				return 0
+			}
+			return s.pid()
+		})
 		started <- err
 		if err == nil {
+			defer inits.leave(s.pid())
 			_ = s.stage.Wait()
 			close(s.gone)
 		}
@@ -229,7 +237,7 @@ func (s *staged) wait(t *Tree) (*State, error) {
 			if s.method == Cgroup {
 				reclaim(s.pid())
 			}
-			return s.lost(), nil
+			return s.lost(s.method), nil
 		}
 		if r.kind == toldStopped {
 			t.notice(syscall.WaitStatus(r.n).StopSignal())
