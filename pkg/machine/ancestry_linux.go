@@ -12,13 +12,17 @@ import (
 )
 
 // StartedByUs reports whether an agentkit call is among the processes that we
-// descend from: one that carries our mark in the environment it was started
+// descend from: its commands carry a mark. Root can take that off, so it looks at
+// the processes above, too: for one that carries our mark in the environment it was started
 // with, or one that is agentkit itself, since a shell that replaces itself by
 // its last command leaves no other trace. In a PID namespace the stage of the
 // command is the first process, and the parent of all that lost their own; only
 // the name it gives itself tells it to an ordinary user.
 // What cannot be looked at does not count.
 func StartedByUs() bool {
+	if carriesMark() {
+		return true
+	}
 	self, err := os.Stat("/proc/self/exe")
 	if err != nil {
 		self = nil

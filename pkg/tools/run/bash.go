@@ -354,6 +354,7 @@ func (b *bashCall) start(ctx context.Context, env *tool.Env, box *confinement, o
 		Grace: max(time.Duration(b.GraceMS)*time.Millisecond, 1), // 0 would be the default
 		Split: b.Split, TTY: b.TTY, Rows: uint16(b.Rows), Cols: uint16(b.Cols),
 	}
+	machine.MarkCommands()
 	here := env.Machine()
 	c.Tree = here.Tree(env.Self)
 	if box.config != nil {
