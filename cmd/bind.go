@@ -72,7 +72,11 @@ func bindFlags(c *cobra.Command, set *param.Set) {
 	})
 	c.Flags().SortFlags = false
 	for _, p := range set.Params {
-		f := c.Flags().VarPF(p, p.Flag(), p.Short, p.Usage)
+		letter := p.Short
+		if letter == outputLetter {
+			c.Annotations, letter = map[string]string{sharedLetter: p.Flag()}, ""
+		}
+		f := c.Flags().VarPF(p, p.Flag(), letter, p.Usage)
 		f.Hidden = p.Silent
 		if p.Program {
 			c.Annotations = map[string]string{takesWords: p.Name}

@@ -98,6 +98,9 @@ one result: text on a terminal, otherwise one JSON object on one line.`),
 		a.Output = "json" // its caller is a program: only a flag changes this
 	}
 	root.SetArgs(a.args)
+	if words := ownLetter(named, rest); words != nil {
+		root.SetArgs(append([]string{named.Name()}, words...))
+	}
 	if words := program(named, rest); words != nil {
 		root.SetArgs(append([]string{named.Name()}, words...))
 	}
@@ -133,7 +136,7 @@ func (a *app) globalFlags(root *cobra.Command) {
 	f.Lookup("ask").NoOptDefVal = "tty"
 	f.StringVar(&a.Session, "session", a.Session, "keep jobs, todos and records apart by `ID`")
 	f.StringVar(&a.State, "state", a.State, "keep sessions in `DIR`")
-	f.StringVarP(&a.Output, "output", "o", a.Output, "print json, text or events (default: text on a terminal, else json)")
+	f.StringVarP(&a.Output, "output", outputLetter, a.Output, "print json, text or events (default: text on a terminal, else json)")
 	f.StringVar(&a.Dialect, "dialect", a.Dialect, "take and give the tool and parameter names of the agent `NAME`")
 	f.StringVar(&a.Sandbox, "sandbox", a.Sandbox, "confine commands: auto, off, require, or outer where something around agentkit does")
 	f.StringVar(&a.Fork, "fork", a.Fork, "start commands by a fork of this process (auto), or always by another one of its program (off)")

@@ -97,3 +97,58 @@ func commandLine(words []string) (line string, ok bool) {
 func isPlain(word string) bool {
 	return word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%") == ""
 }
+
+// outputLetter is the letter of a flag for all commands that one of a command's own
+// may have, too, as -o of grep; sharedLetter is the annotation with that flag's name.
+const (
+	outputLetter = "o"
+	sharedLetter = "letter"
+)
+
+// ownLetter rewrites that letter to the command's own flag, where what follows is no
+// form of output; nil says that nothing changes.
+func ownLetter(c *cobra.Command, args []string) []string {
+	own := c.Annotations[sharedLetter]
+	if own == "" {
+		return nil
+	}
+	_ = c.InheritedFlags() // has c know the flags for all commands
+	forms := enums()["output"]
+	var out []string
+	for i := 0; i < len(args); i++ {
+		if args[i] == "--" {
+			return append(out, args[i:]...)
+		}
+		letters, cluster := strings.CutPrefix(args[i], "-")
+		before, after, found := strings.Cut(letters, outputLetter)
+		value := strings.TrimPrefix(after, "=")
+		if value == "" && i+1 < len(args) {
+			value = args[i+1]
+		}
+		if cluster && found && !strings.HasPrefix(letters, "-") && isCluster(c.Flags(), before) && !slices.Contains(forms, value) {
+			for _, part := range []string{before, after} {
+				if part != "" {
+					out = append(out, "-"+part)
+				}
+			}
+			out = append(out, "--"+own)
+			continue
+		}
+		out = append(out, args[i])
+		if takes, ok := takesValue(c.Flags(), args[i]); ok && takes && i+1 < len(args) {
+			i++
+			out = append(out, args[i])
+		}
+	}
+	return out
+}
+
+// isCluster reports whether letters are flags without a value.
+func isCluster(flags *pflag.FlagSet, letters string) bool {
+	for i := range len(letters) {
+		if f := flags.ShorthandLookup(letters[i : i+1]); f == nil || f.NoOptDefVal == "" {
+			return false
+		}
+	}
+	return true
+}

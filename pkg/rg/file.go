@@ -43,6 +43,7 @@ type fileSearch struct {
 	pending  []pendingLine
 	guess    text.Encoding // of the file, where it is not UTF-8
 	guessed  bool
+	hit      hit   // with Query.Invert
 	most     int   // bytes held at once
 	total    int64 // bytes read by now, of all files
 }
@@ -225,8 +226,9 @@ var lineBreak = [...]byte{'\n'}
 // chunk searches text, whole lines from from on; the file's bytes in the
 // buffer end at n. It is false when the rest of the file is of no interest.
 func (s *fileSearch) chunk(text []byte, from, n int) bool {
+	s.hit.known = false
 	for pos := from; pos < len(text); {
-		start, end, ok := s.nextLine(text, pos)
+		start, end, ok := s.nextWanted(text, pos)
 		if !ok {
 			break
 		}
@@ -254,6 +256,37 @@ func (s *fileSearch) chunk(text []byte, from, n int) bool {
 		s.storeContext(text, len(text))
 	}
 	return true
+}
+
+// nextWanted finds the first line from pos on that matches, or with Invert that does
+// not.
+func (s *fileSearch) nextWanted(text []byte, pos int) (start, end int, ok bool) {
+	if !s.q.Invert {
+		return s.nextLine(text, pos)
+	}
+	for pos < len(text) {
+		if !s.hit.known || s.hit.start < pos {
+			start, end, ok := s.nextLine(text, pos)
+			if !ok {
+				start = len(text)
+			}
+			s.hit = hit{true, start, end}
+		}
+		if s.hit.start > pos {
+			return pos, lineEnd(text, pos), true
+		}
+		pos = s.hit.end + 1
+		if s.stop.Load() {
+			break
+		}
+	}
+	return 0, 0, false
+}
+
+// A hit is the next line with a match, which a search for those without one passes.
+type hit struct {
+	known      bool
+	start, end int
 }
 
 func (s *fileSearch) addSum(place int64) {

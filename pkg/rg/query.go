@@ -71,6 +71,7 @@ type Query struct {
 	IgnoreCase bool
 	SmartCase  bool // ignore case unless the pattern has an upper-case letter
 	Word       bool // a match has no word character before or after it
+	Invert     bool // find the lines without a match; not with Multiline
 	Multiline  bool // a match may span lines
 	DotAll     bool // in a multiline search, a dot matches line breaks
 	CRLF       bool // $ matches before a line's \r\n too, as if the \r were not there

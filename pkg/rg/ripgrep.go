@@ -100,6 +100,7 @@ func ripgrepArgs(q *Query, pcre bool, roots []rootPath) []string {
 		{q.IgnoreCase, "--ignore-case"},
 		{q.SmartCase && !q.IgnoreCase, "--smart-case"},
 		{q.Word, "--word-regexp"},
+		{q.Invert, "--invert-match"},
 		{q.Multiline, "--multiline"},
 		{q.Multiline && q.DotAll, "--multiline-dotall"},
 		{q.CRLF, "--crlf"},

@@ -193,6 +193,9 @@ func (a *adapter) lines(m *message) {
 				begins = begins || s.Start >= at
 			}
 		}
+		if isMatch && len(m.Data.Submatches) == 0 { // with Query.Invert
+			spans = []Span{{}}
+		}
 		a.line(text[at:end], number, m.Data.Offset+int64(at), isMatch, begins || isMatch && at == 0, spans)
 		at = end + 1
 	}

@@ -53,6 +53,7 @@ type grepCall struct {
 	TimeoutMS               int
 
 	list, count, usual bool // -l and -c, and what grep has flags for and this does anyway
+	invert, only       bool // -v and -o
 
 	paths []workspace.Path
 }
@@ -81,8 +82,10 @@ func (g *grepCall) Params(p *param.Set) {
 	p.Millis(&g.TimeoutMS, "timeout_ms", "time limit").Between(1, 600_000).Alias("timeout").Rare()
 	p.Bool(&g.list, "files_with_matches", "as grep has it: mode files").Alias("-l", "files_only").Letter("l").Unlisted()
 	p.Bool(&g.count, "count", "as grep has it: mode count").Alias("-c").Letter("c").Unlisted()
+	p.Bool(&g.invert, "invert_match", "as grep has it: the lines that do not match").Alias("-v", "invert").Letter("v").Unlisted()
+	p.Bool(&g.only, "only_matching", "as grep has it: only what matches of a line").Alias("-o").Letter("o").Unlisted()
 	for _, f := range [...]struct{ letter, name string }{
-		{"n", "line_number"}, {"r", "recursive"}, {"E", "extended_regexp"}, {"H", "with_filename"}, {"I", "no_binary"},
+		{"R", "dereference_recursive"}, {"s", "no_messages"}, {"P", "perl_regexp"}, {"n", "line_number"}, {"r", "recursive"}, {"E", "extended_regexp"}, {"H", "with_filename"}, {"I", "no_binary"},
 	} {
 		p.Bool(&g.usual, f.name, "as grep has it: always so").Alias("-" + f.letter).Letter(f.letter).Unlisted()
 	}
@@ -132,7 +135,7 @@ func (g *grepCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	if err != nil {
 		return nil, g.explain(err)
 	}
-	v := &grepView{mode: q.Mode, pattern: g.Pattern, literal: g.Literal, basic: basic, named: g.paths, res: res}
+	v := &grepView{mode: q.Mode, pattern: g.Pattern, literal: g.Literal, only: g.only && !g.invert, basic: basic, named: g.paths, res: res}
 	v.fit(env.Limits)
 	if res.FileCount == 0 && res.Searched == 0 && res.Partial == "" {
 		v.nothing = g.nothing(ctx, q)
@@ -154,7 +157,7 @@ func (g *grepCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 func (g *grepCall) search(ctx context.Context, q rg.Query) (res *rg.Results, readAs string, err error) {
 	res, err = rg.Search(ctx, q)
 	basic, ok := rg.FromBasic(q.Pattern)
-	if !ok || q.Literal || err == nil && (res.FileCount > 0 || res.Partial != "") || err != nil && !errors.Is(err, rg.ErrCursor) {
+	if !ok || q.Invert || q.Literal || err == nil && (res.FileCount > 0 || res.Partial != "") || err != nil && !errors.Is(err, rg.ErrCursor) {
 		return res, "", err
 	}
 	q.Pattern = basic
@@ -213,9 +216,12 @@ func (g *grepCall) query(ctx context.Context, env *tool.Env) (rg.Query, error) {
 	for _, list := range g.Types { // as models write several
 		types = append(types, strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })...)
 	}
+	if g.invert && g.Multiline {
+		return rg.Query{}, tool.Errorf(tool.BadInput, "invert_match and multiline contradict each other").WithHint("leave one of them out")
+	}
 	q := rg.Query{
 		Root: env.Workspace.Root(), Resolved: true, Pattern: g.Pattern,
-		Literal: g.Literal, IgnoreCase: g.IgnoreCase, SmartCase: g.SmartCase, Word: g.Word,
+		Literal: g.Literal, IgnoreCase: g.IgnoreCase, SmartCase: g.SmartCase, Word: g.Word, Invert: g.invert,
 		Multiline: g.Multiline, DotAll: g.Multiline, CRLF: true,
 		Include: include, Exclude: exclude, Types: types,
 		Hidden: g.Hidden, NoIgnore: !g.Ignore, GlobalIgnore: rg.GlobalIgnoreFile(env.Getenv),

@@ -18,6 +18,7 @@ type grepView struct {
 	mode    rg.Mode
 	pattern string // as it was given
 	literal bool
+	only    bool             // of the lines, only what matches is shown
 	basic   string           // what the pattern was read as where grep reads it so without -E; "" elsewhere
 	named   []workspace.Path // by the call
 	res     *rg.Results
@@ -45,7 +46,12 @@ func (v *grepView) meta() *grepMeta {
 		r := grepResult{Path: f.Path, Matches: f.Matches, Encoding: f.Encoding}
 		for _, l := range f.Lines {
 			m.Truncated = m.Truncated || l.Partial
-			if l.Match {
+			switch {
+			case v.only:
+				for _, s := range l.Spans {
+					r.Lines = append(r.Lines, grepLine{l.Number, l.Cut + s.Start + 1, l.Text[s.Start:s.End], false, l.Lossy})
+				}
+			case l.Match:
 				r.Lines = append(r.Lines, grepLine{l.Number, l.Column, l.Text, l.Partial, l.Lossy})
 			}
 		}
@@ -63,9 +69,9 @@ func (v *grepView) fit(limits truncate.Limits) {
 		head := v.heading(i, f, tool.Unpainted)
 		bytes, lines = bytes-len(head), lines-strings.Count(head, "\n")
 		fits, matches := bytes >= 0 && lines >= 0, 0
-		context := hasContext(f.Lines)
+		context := !v.only && hasContext(f.Lines)
 		for k := range f.Lines {
-			row := renderLine(f.Lines, k, context, tool.Unpainted)
+			row := v.renderLine(f.Lines, k, context, tool.Unpainted)
 			bytes, lines = bytes-len(row), lines-strings.Count(row, "\n")
 			if fits = bytes >= 0 && lines >= 0; !fits {
 				break
@@ -95,9 +101,9 @@ func (v *grepView) render(paint func(tool.Style, string) string) string {
 	for i := range v.res.Files {
 		f := &v.res.Files[i]
 		b.WriteString(v.heading(i, f, paint))
-		context := hasContext(f.Lines)
+		context := !v.only && hasContext(f.Lines)
 		for k := range f.Lines {
-			b.WriteString(renderLine(f.Lines, k, context, paint))
+			b.WriteString(v.renderLine(f.Lines, k, context, paint))
 		}
 	}
 	v.notices(&b)
@@ -175,9 +181,15 @@ func (v *grepView) notSearched(b *strings.Builder) {
 
 // renderLine prints one of the lines of a file, with a mark before it where
 // lines are missing.
-func renderLine(lines []rg.Line, k int, context bool, paint func(tool.Style, string) string) string {
+func (v *grepView) renderLine(lines []rg.Line, k int, context bool, paint func(tool.Style, string) string) string {
 	l := &lines[k]
 	var b strings.Builder
+	if v.only {
+		for _, s := range l.Spans {
+			b.WriteString(paint(tool.Number, strconv.Itoa(l.Number)) + ":" + paint(tool.Match, l.Text[s.Start:s.End]) + "\n")
+		}
+		return b.String()
+	}
 	if context && k > 0 && l.Number > lines[k-1].Number+1 {
 		b.WriteString(paint(tool.Faint, "--") + "\n")
 	}
