@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
+	"mvdan.cc/sh/v3/shell"
 
 	"github.com/agentkit-go/agentkit/cmd"
 	"github.com/agentkit-go/agentkit/pkg/tool"
@@ -233,6 +236,32 @@ func TestToolsAreComplete(t *testing.T) {
 			}
 			if p.Usage == "" || strings.HasSuffix(p.Usage, ".") || strings.ToLower(p.Usage[:1]) != p.Usage[:1] && !strings.HasPrefix(p.Usage, "AGENTS") {
 				t.Errorf("%s: %s: usage %q", one.Name, p.Name, p.Usage)
+			}
+		}
+	}
+}
+
+// TestExamples makes the calls that the help of each tool begins with, as far as the
+// policy's decision: they name files and jobs that are not there.
+func TestExamples(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
+	for _, one := range cmd.Tools {
+		if len(one.Examples) < 2 {
+			t.Errorf("%s has %d examples", one.Name, len(one.Examples))
+		}
+		for _, line := range one.Examples {
+			_, line, ok := strings.Cut("| "+line, "agentkit ")
+			words, err := shell.Fields(line, nil)
+			if err != nil || !ok || words[0] != one.Name {
+				t.Errorf("%s: %q is no call of it: %v", one.Name, line, err)
+				continue
+			}
+			var out bytes.Buffer
+			args := append([]string{"-o", "json", "--root", dir, "--dry-run"}, words...)
+			cmd.Main(t.Context(), args, strings.NewReader("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"), &out, io.Discard)
+			if strings.Contains(out.String(), `"code":"bad_input"`) && !strings.Contains(line, "fix.diff") {
+				t.Errorf("agentkit %s: %s", line, out.String())
 			}
 		}
 	}

@@ -20,11 +20,12 @@ type app struct {
 	stderr io.Writer
 	variables
 	settings
-	self   string // absolute path of this program; "" where unknown
-	exit   int
-	failed int    // the status where the result cannot be written; 0 for the usual one
-	shown  bool   // output was shown on the terminal while the call ran
-	begun  string // what was printed of it elsewhere
+	origins origins
+	self    string // absolute path of this program; "" where unknown
+	exit    int
+	failed  int    // the status where the result cannot be written; 0 for the usual one
+	shown   bool   // output was shown on the terminal while the call ran
+	begun   string // what was printed of it elsewhere
 }
 
 // emit prints r as the result and remembers the exit status.

@@ -37,7 +37,7 @@ func (a *app) command(t *tool.Tool, bind bool) *cobra.Command {
 	set := in.Set
 	var object string
 	c.Use = strings.Join(append([]string{t.Name}, synopsis(set)...), " ")
-	c.Long = t.Page()
+	c.Long = t.Summary + "\n\nExamples:\n    " + strings.Join(t.Examples, "\n    ") + "\n\n" + t.Page()
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if c.Flags().Changed("json") {
 			return a.runJSON(c, t, object, args)

@@ -72,15 +72,15 @@ func enums() map[string][]string {
 }
 
 // configure fills the settings from the environment and the configuration
-// file. Flags come later and win.
-func (s *settings) configure(v variables) error {
+// file, and says where each that is set comes from. Flags come later and win.
+func (s *settings) configure(v variables) (origins, error) {
 	file, err := configFile(v.configDir())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	env, err := v.own()
 	if err != nil || file == "" && len(env) == 0 {
-		return err
+		return nil, err
 	}
 	known := viper.New()
 	for _, key := range settingNames() {
@@ -89,19 +89,45 @@ func (s *settings) configure(v variables) error {
 	if file != "" {
 		known.SetConfigFile(file)
 		if err := known.ReadInConfig(); err != nil {
-			return tool.Errorf(tool.BadInput, "reading configuration %s: %w", file, err).WithHint("correct the file, or remove it")
+			return nil, tool.Errorf(tool.BadInput, "reading configuration %s: %w", file, err).WithHint("correct the file, or remove it")
 		}
 		if err := knownKeys(known, file); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	for key, value := range env {
 		known.Set(key, value)
 	}
 	if err := known.Unmarshal(s); err != nil {
-		return misset(known, file, env, err)
+		return nil, misset(known, file, env, err)
 	}
-	return s.checkAs(func(key string) (name, fix string) { return source(key, file, env) })
+	from := origins{}
+	for _, key := range settingNames() {
+		if known.Get(key) != nil {
+			name, fix := source(key, file, env)
+			if key == "root" && env[key] != nil && v.getenv("AGENTKIT_ROOT") == "" {
+				name, fix = "PROJECT_ROOT", "correct the variable PROJECT_ROOT, or unset it"
+			}
+			from[key] = origin{name, fix, s.value(key)}
+		}
+	}
+	return from, s.checkAs(func(key string) (name, fix string) { return source(key, file, env) })
+}
+
+// origins are where the settings come from that are no flags, by key.
+type origins map[string]origin
+
+// An origin is the place of a setting, the way to correct it there, and what it says.
+type origin struct{ name, fix, value string }
+
+// value is a setting as text, to be compared.
+func (s *settings) value(key string) string {
+	for f, v := range reflect.ValueOf(*s).Fields() {
+		if f.Tag.Get("mapstructure") == key {
+			return fmt.Sprint(v)
+		}
+	}
+	return ""
 }
 
 // source is where a setting comes from, with its name there, and the way to correct it.

@@ -28,7 +28,7 @@ func (a *app) env(ctx context.Context) (*tool.Env, error) {
 		return nil, err
 	}
 	if a.Dialect != "" {
-		return nil, tool.Errorf(tool.Unsupported, "dialect %q is not there yet", a.Dialect).WithHint("leave --dialect out")
+		return nil, a.blame("dialect", tool.Errorf(tool.Unsupported, "dialect %q is not there yet", a.Dialect).WithHint("leave --dialect out"))
 	}
 	go tool.Learn(&audit.Record{})
 	env, err := a.place()
@@ -41,17 +41,17 @@ func (a *app) env(ctx context.Context) (*tool.Env, error) {
 	}
 	env.Sources = a.sources(env)
 	if env.Policy, err = load(env.Sources); err != nil {
-		return nil, err
+		return nil, a.blamePolicy(err)
 	}
 	if n := env.Policy.Limits().OutputBytes; n > 0 {
 		env.Limits.Bytes = min(env.Limits.Bytes, n)
 	}
 	if err := env.Session.Use(ctx); err != nil {
-		return nil, unkept(env.Session.StateDir(), err)
+		return nil, a.blame("state", unkept(env.Session.StateDir(), err))
 	}
 	env.Redactor = audit.NewRedactor(a.environ())
 	if env.Audit, err = audit.Open(env.Session.Dir(), audit.Options{Session: env.Session.ID(), Redactor: env.Redactor}); err != nil {
-		return nil, unkept(env.Session.StateDir(), err)
+		return nil, a.blame("state", unkept(env.Session.StateDir(), err))
 	}
 	env.History = change.Open(env.Workspace, env.Session, change.Options{})
 	_, _ = env.History.Recover(ctx) // what cannot be put right yet is by the next call
@@ -103,10 +103,13 @@ func (a *app) place() (*tool.Env, error) {
 		temp = env.Temp[n-1]
 	}
 	if env.Workspace, err = workspace.Open(abs, workspace.Options{Home: a.home(), Temp: temp, LockDir: filepath.Join(state, "locks")}); err != nil {
-		return nil, tool.Errorf(tool.BadInput, "opening the root: %w", err).WithHint("name an existing directory with --root")
+		return nil, a.blame("root", tool.Errorf(tool.BadInput, "%w", err).WithHint("name an existing directory with --root"))
 	}
 	env.Session, err = session.Open(session.Options{State: state, Root: env.Workspace.Root(), ID: a.Session})
-	return env, unkept(state, err)
+	if errors.Is(err, session.ErrID) {
+		return nil, a.blame("session", err)
+	}
+	return env, a.blame("state", unkept(state, err))
 }
 
 // unkept says of an error of the file system that it is about the state, which

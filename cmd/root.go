@@ -37,7 +37,8 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	if machine.StdoutClosed() {
 		return a.unheard()
 	}
-	if err := a.configure(a.variables); err != nil {
+	var err error
+	if a.origins, err = a.configure(a.variables); err != nil {
 		a.settings = settings{} // half of them would be nobody's choice
 		a.emit(tool.Fail("agentkit", err))
 		return a.exit

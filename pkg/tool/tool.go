@@ -30,6 +30,8 @@ type Tool struct {
 	Doc     *string     // in Markdown: what the model is told, a line of three dashes, what else there is to know
 	New     func() Call // a call with every default filled in
 
+	Examples []string // command lines, for people
+
 	Metadata any // a nil pointer to the struct that is the metadata of its results
 	Plan     any // the same for what its calls plan; nil where they are no Planner
 

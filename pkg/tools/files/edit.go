@@ -26,6 +26,12 @@ var Edit = tool.Tool{
 
 	Others: []string{"strreplace", "strreplaceeditor", "strreplacebasededittool", "editfile", "replace", "replaceinfile", "replacestringinfile", "searchreplace", "multiedit", "applyedit", "sed"},
 
+	Examples: []string{
+		"agentkit edit main.go 'return err' 'return nil'",
+		"agentkit edit main.go oldName newName --replace-all",
+		"agentkit edit main.go --symbol Close --new-string 'func Close() {}'",
+	},
+
 	Metadata: (*editMeta)(nil),
 }
 

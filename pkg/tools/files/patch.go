@@ -37,6 +37,12 @@ var Patch = tool.Tool{
 
 	Others: []string{"applypatch", "applydiff", "diff", "gitapply"},
 
+	Examples: []string{
+		"agentkit patch fix.diff",
+		"git diff | agentkit patch -",
+		"agentkit patch fix.diff --dry-run",
+	},
+
 	Metadata: (*patchMeta)(nil),
 }
 

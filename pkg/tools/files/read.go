@@ -37,6 +37,13 @@ var Read = tool.Tool{
 
 	Others: []string{"cat", "view", "readfile", "readfiles", "readmanyfiles", "viewfile", "open", "openfile", "head", "tail", "less", "more", "type"},
 
+	Examples: []string{
+		"agentkit read main.go",
+		"agentkit read main.go:120",
+		"agentkit read main.go --symbol Server.Close",
+		"agentkit read log.txt --tail 50",
+	},
+
 	Metadata: (*readMeta)(nil),
 }
 

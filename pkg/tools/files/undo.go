@@ -27,6 +27,12 @@ var Undo = tool.Tool{
 
 	Others: []string{"revert", "restore", "rollback", "undoedit"},
 
+	Examples: []string{
+		"agentkit undo",
+		"agentkit undo --last 3",
+		"agentkit undo --list",
+	},
+
 	Metadata: (*undoMeta)(nil),
 }
 

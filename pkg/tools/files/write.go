@@ -26,6 +26,11 @@ var Write = tool.Tool{
 
 	Others: []string{"writefile", "create", "createfile", "writetofile", "save", "savefile", "tee"},
 
+	Examples: []string{
+		"agentkit write notes.txt 'remember the milk'",
+		"git diff | agentkit write change.diff -",
+	},
+
 	Metadata: (*changeReport)(nil),
 }
 

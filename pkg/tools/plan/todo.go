@@ -30,6 +30,11 @@ var Todo = tool.Tool{
 
 	Others: []string{"todowrite", "todoread", "writetodos", "updateplan", "tasks", "managetodolist"},
 
+	Examples: []string{
+		"agentkit todo",
+		`agentkit todo --todos '[{"content":"write the test"}]'`,
+	},
+
 	Metadata: (*todoMeta)(nil),
 }
 

@@ -41,6 +41,12 @@ var Bash = tool.Tool{
 
 	Others: []string{"shell", "sh", "zsh", "exec", "execcommand", "executecommand", "run", "runcommand", "runshellcommand", "runterminalcmd", "runinterminal", "localshell", "terminal", "cmd"},
 
+	Examples: []string{
+		"agentkit bash 'go test ./... 2>&1 | tail -20'",
+		"agentkit bash ls -la src",
+		"agentkit bash --background 'npm run dev'",
+	},
+
 	Metadata: (*bashMeta)(nil),
 	Plan:     (*bashPlan)(nil),
 }

@@ -30,6 +30,11 @@ var Input = tool.Tool{
 
 	Others: []string{"writestdin", "sendinput", "sendkeys", "stdin"},
 
+	Examples: []string{
+		"agentkit input j7k2 --text 'print(1)' --keys enter",
+		"agentkit input j7k2 --keys ctrl-c",
+	},
+
 	Metadata: (*jobOutput)(nil),
 }
 

@@ -32,6 +32,11 @@ var Jobs = tool.Tool{
 
 	Others: []string{"ps", "listjobs", "tasklist"},
 
+	Examples: []string{
+		"agentkit jobs",
+		"agentkit jobs --status running",
+	},
+
 	Metadata: (*jobsMeta)(nil),
 }
 

@@ -28,6 +28,12 @@ var Kill = tool.Tool{
 
 	Others: []string{"killshell", "killbash", "killjob", "stop", "terminate", "stopjob", "taskstop"},
 
+	Examples: []string{
+		"agentkit kill j7k2",
+		"agentkit kill j7k2 --signal HUP",
+		"agentkit kill all",
+	},
+
 	Metadata: (*killMeta)(nil),
 }
 

@@ -26,6 +26,12 @@ var Output = tool.Tool{
 
 	Others: []string{"bashoutput", "readoutput", "taskoutput", "getoutput", "getterminaloutput"},
 
+	Examples: []string{
+		"agentkit output j7k2",
+		"agentkit output j7k2 --until 'listening on'",
+		"agentkit output j7k2 --grep error --since-last=false",
+	},
+
 	Metadata: (*jobOutput)(nil),
 }
 

@@ -32,6 +32,11 @@ var Glob = tool.Tool{
 
 	Others: []string{"find", "findfiles", "fd", "filesearch", "globfilesearch", "globsearch", "locate"},
 
+	Examples: []string{
+		"agentkit glob '*.go'",
+		"agentkit glob 'src/**/*.{ts,tsx}'",
+	},
+
 	Metadata: (*globMeta)(nil),
 }
 

@@ -34,6 +34,12 @@ var Grep = tool.Tool{
 
 	Others: []string{"rg", "ripgrep", "search", "searchfilecontent", "searchfiles", "grepsearch", "searchtext", "codebasesearch", "ag", "ack"},
 
+	Examples: []string{
+		"agentkit grep 'func Main'",
+		"agentkit grep -n TODO src --type go",
+		"agentkit grep -l 'import React' --include '*.tsx'",
+	},
+
 	Metadata: (*grepMeta)(nil),
 }
 

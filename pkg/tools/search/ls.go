@@ -32,6 +32,12 @@ var Ls = tool.Tool{
 
 	Others: []string{"list", "listdir", "listdirectory", "listfiles", "dir", "tree"},
 
+	Examples: []string{
+		"agentkit ls",
+		"agentkit ls src --depth 3",
+		"agentkit ls -l",
+	},
+
 	Metadata: (*lsMeta)(nil),
 }
 

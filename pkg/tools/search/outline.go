@@ -36,6 +36,12 @@ var Outline = tool.Tool{
 
 	Others: []string{"symbols", "documentsymbols", "listsymbols", "getsymbolsoverview", "listcodedefinitionnames", "ctags"},
 
+	Examples: []string{
+		"agentkit outline main.go",
+		"agentkit outline src --kinds function",
+		"agentkit outline 'src/**/*.ts' --depth 1",
+	},
+
 	Metadata: (*outlineMeta)(nil),
 }
 
