@@ -66,6 +66,9 @@ func (p *Policy) Decide(a *Access) Decision {
 	case Tool:
 		f := facts{}
 		def := &p.settings[useTool]
+		if a.Tool == PublishTool {
+			def = &p.settings[portPublish]
+		}
 		if a.Opaque != "" {
 			def = p.atLeastAsk(def, a.Opaque)
 		}

@@ -87,6 +87,7 @@ func networkFields() []field {
 		{"allow", func(r *reader, n *node) { r.hosts(n, Allow) }},
 		{"ask", func(r *reader, n *node) { r.hosts(n, Ask) }},
 		{"deny", func(r *reader, n *node) { r.hosts(n, Deny) }},
+		{"publish", (*reader).ports},
 	}
 }
 
@@ -305,6 +306,21 @@ func ruleProblem(s ruleSpec, err error) *Problem {
 func (r *reader) protect(n *node) {
 	for _, pattern := range r.words(n) {
 		r.add(ruleSpec{list: Deny, text: "edit(" + pattern + ")", file: r.name, line: lineOf(n, pattern), layer: r.layer, guard: true})
+	}
+}
+
+// ports reads those that every job publishes.
+func (r *reader) ports(n *node) {
+	if n.kind != listNode {
+		r.problem(n.line, "want a list of ports, have "+n.kind.String())
+		return
+	}
+	for _, item := range n.items {
+		if port := r.count(item); port > 65535 {
+			r.problem(item.line, errPort.Error())
+		} else if port > 0 {
+			r.add(ruleSpec{list: Allow, text: PublishTool + "(" + strconv.Itoa(port) + ")", file: r.name, line: item.line, layer: r.layer})
+		}
 	}
 }
 

@@ -14,9 +14,26 @@ func metadataNames() []string {
 	return []string{"metadata.google.internal", "metadata", "instance-data", "instance-data.ec2.internal"}
 }
 
-// Asks reports whether commands may reach hosts that no rule names if someone says
+// AsksHosts reports whether commands may reach hosts that no rule names if someone says
 // so.
 func (p *Policy) AsksHosts() bool { return p != nil && p.settings[netCommand].verdict == Ask }
+
+// Published lists the ports that rules name to be published.
+func (p *Policy) Published() (ports []int) {
+	if p == nil {
+		return nil
+	}
+	for _, r := range p.rules.tool {
+		if r.tool != PublishTool || r.list != Allow || r.name == nil {
+			continue
+		}
+		a := Access{Kind: Tool, Tool: PublishTool, Name: r.name.text}
+		if n, err := strconv.Atoi(a.Name); err == nil && p.Decide(&a).Verdict == Allow {
+			ports = append(ports, n)
+		}
+	}
+	return ports
+}
 
 // OpenNetwork reports whether commands may reach every host: the policy allows it
 // and names none that it refuses or asks about.

@@ -56,6 +56,7 @@ const (
 	netCommand
 	netPublish
 	netLoopback
+	portPublish
 	netPublic
 	netPrivate
 	useTool
@@ -110,6 +111,7 @@ var profileTable = [cells]struct {
 	netCommand:        {"network in a command", [5]mode{ask, deny, allow, deny, allow}},
 	netPublish:        {"a command that changes something at a host", [5]mode{ask, deny, ask, ask, ask}},
 	netLoopback:       {"this machine's loopback in a command", [5]mode{allow, allow, allow, allow, allow}},
+	portPublish:       {"publishing a port to this machine", [5]mode{ask, deny, allow, deny, allow}},
 	netPublic:         {"fetching from a public host", [5]mode{allow, ask, allow, ask, allow}},
 	netPrivate:        {"fetching from a host that is not public", [5]mode{deny, deny, ask, deny, deny}},
 	useTool:           {"a tool that touches nothing else", [5]mode{allow, allow, allow, allow, allow}},

@@ -12,6 +12,10 @@ import (
 // other tools touch, they touch themselves, outside the sandbox.
 const commandTool = "bash"
 
+// PublishTool is the tool of the rules for ports of a session that the machine's own
+// loopback is to answer at: publish(3000).
+const PublishTool = "publish"
+
 // A ruleSpec is a rule as it stands in a file.
 type ruleSpec struct {
 	list   Verdict
@@ -63,7 +67,7 @@ const (
 
 // ruleTools are the tools that rules always know; others come from the caller.
 func ruleTools() []string {
-	return []string{"bash", "read", "edit", "fetch", "websearch", "net", "*"}
+	return []string{"bash", "read", "edit", "fetch", "websearch", "net", PublishTool, "*"}
 }
 
 var (

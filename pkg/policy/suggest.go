@@ -79,6 +79,9 @@ func (p *Policy) suggestOne(a *Access, as ruleSpec) (rules []string) {
 		candidates = p.suggestNet(a)
 	case Tool:
 		candidates = []string{a.Tool}
+		if a.Tool == PublishTool {
+			candidates = []string{PublishTool + "(" + a.Name + ")"}
+		}
 	}
 	for _, text := range candidates {
 		if as.text = text; p.wouldAllow(a, as) {

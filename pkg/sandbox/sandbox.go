@@ -98,6 +98,8 @@ type Config struct {
 	// same one share their loopback at L3 while one of them lives; "" for one of its own.
 	Share string
 
+	Publish []int // ports of that loopback that the machine's own answers at, too, while the command lives
+
 	Limits Limits // what the command may use
 
 	Gate    bool            // decide each program start

@@ -355,6 +355,11 @@ func (s *start) release() error {
 		}
 		go s.proxy.serve(s.server)
 	}
+	if s.session.joined() && s.gate != nil {
+		for _, port := range s.Publish {
+			go s.session.publish(s.gate.ctx, port)
+		}
+	}
 	m, err := receive(s.ours)
 	switch {
 	case err == nil && len(m.text) == fork.FailureSize:

@@ -7,10 +7,12 @@ import (
 	"context"
 	_ "embed"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,6 +22,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
+	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/shellparse"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
@@ -70,6 +73,7 @@ type bashCall struct {
 	Track       bool
 	Split       bool
 	Until       string
+	Publish     *int
 
 	limited  func() bool // timeout_ms was given
 	fed      func() bool // stdin was given
@@ -101,6 +105,7 @@ func (b *bashCall) Params(p *param.Set) {
 	p.OptionalMillis(&b.YieldMS, "yield_ms", "wait so long at most; then it goes on as a job").Between(0, 600_000).Alias("yield_time_ms", "yieldTimeMs", "yieldMs").Shown("wait until it ends")
 	untilParam(p, &b.Until, "wait for a line that matches this regular expression; it goes on as a job")
 	p.Bool(&b.Background, "background", "start it as a job and return at once").Alias("run_in_background", "is_background", "runInBackground")
+	p.OptionalInt(&b.Publish, "publish", "a port that the command serves on its loopback, for this machine's browser to see").Between(1, 65535).Shown("none")
 	p.Bool(&b.TTY, "tty", "give it a terminal").Alias("pty", "terminal")
 	p.Int(&b.Rows, "rows", "lines of the terminal").Between(1, 1000).Rare()
 	p.Int(&b.Cols, "cols", "columns of the terminal").Between(1, 1000).Rare()
@@ -175,6 +180,9 @@ func (b *bashCall) prepare(ctx context.Context, env *tool.Env) (*preparedCommand
 	p.needs = append(p.needs, unheld(ctx, env, p.needs)...)
 	for i := range p.needs {
 		p.needs[i].Tool = "bash"
+	}
+	if b.Publish != nil {
+		p.needs = append(p.needs, policy.Access{Kind: policy.Tool, Tool: policy.PublishTool, Name: strconv.Itoa(*b.Publish)})
 	}
 	return p, nil
 }
@@ -305,6 +313,9 @@ func (b *bashCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	if err != nil {
 		return nil, startError(p.argv, err)
 	}
+	if err := b.publish(ctx, env, box); err != nil {
+		return nil, err
+	}
 	out := newOutputs(env, b.Split)
 	state, err := b.start(ctx, env, box, out.Output)
 	end() // an open question does not outlive the command
@@ -323,6 +334,9 @@ func (b *bashCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	}
 	r := &tool.Result{Title: b.title(), Output: out.text, Metadata: meta, Trimmed: true, Passes: true}
 	meta.Asked = asked.programs()
+	if box.config != nil {
+		meta.Published = box.config.Publish
+	}
 	if state.ExitCode != nil {
 		r.Status = *state.ExitCode
 	}
@@ -331,6 +345,30 @@ func (b *bashCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 		meta.track(ctx, tracking)
 	}
 	return r, err
+}
+
+// publish has this machine's loopback answer where the command serves: at the port
+// that the call names, which must be free, and for a job at those of the policy.
+// Where the loopback is this machine's own there is nothing to do.
+func (b *bashCall) publish(ctx context.Context, env *tool.Env, box *confinement) error {
+	if box.config == nil || env.Policy.Level() < int(sandbox.L3) {
+		return nil
+	}
+	var ports []int
+	if b.yield() >= 0 {
+		ports = env.Policy.Published()
+	}
+	if b.Publish != nil {
+		var listen net.ListenConfig
+		l, err := listen.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(*b.Publish)))
+		if err != nil {
+			return tool.Errorf(tool.Conflict, "port %d of this machine cannot be listened on: %w", *b.Publish, err).
+				WithHint("choose another, or end what listens there")
+		}
+		_ = l.Close()
+		ports = append(slices.DeleteFunc(ports, func(n int) bool { return n == *b.Publish }), *b.Publish)
+	}
+	return box.publish(ports)
 }
 
 // skipGit leaves git's own files out of what undo takes back.

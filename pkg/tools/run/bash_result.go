@@ -55,6 +55,7 @@ type bashMeta struct {
 	sandboxMeta
 	Withheld  []string       `json:"withheld,omitempty" doc:"variables that were not handed down"`
 	Asked     []askedProgram `json:"asked,omitempty" doc:"programs that somebody was asked about while it ran"`
+	Published []int          `json:"published,omitempty" doc:"ports of its loopback that this machine's own answers at"`
 	Changed   *[]string      `json:"changed,omitempty" doc:"with track: the files that it changed"`
 	Change    string         `json:"change,omitempty" doc:"with track: what undo calls that"`
 	Untracked []change.Gap   `json:"untracked,omitempty" doc:"with track: what undo cannot take back"`

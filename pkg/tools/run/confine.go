@@ -132,6 +132,16 @@ func compileWall(env *tool.Env) *wall.Wall {
 	})
 }
 
+// publish adds ports that this machine's loopback answers at.
+func (c *confinement) publish(ports []int) (err error) {
+	if len(ports) > 0 {
+		c.config.Publish = ports
+		c.confiner = c.confiner.For(c.config)
+		c.bytes, err = c.config.Confine()
+	}
+	return err
+}
+
 // sandboxLimits are the policy's, and our own where it has none.
 func sandboxLimits(l policy.Limits) sandbox.Limits {
 	std := sandbox.DefaultLimits()
