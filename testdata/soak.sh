@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs the tests that chance has a part in as often as their promises need: a
+# Runs the tests that chance has a part in as often as their promises need: forty
+# callers of one workspace for ten minutes, a
 # thousand long outputs, two hundred jobs at once, the zoo of processes with
 # five hundred that fork all the time, the sandbox's recipes and attacks in full,
 # twelve thousand scripts of sed, awk and jq and as many repositories.

@@ -28,11 +28,13 @@ type changeSet struct {
 // again runs a call that changes files, and once more whenever somebody outside
 // wrote to one of them after it was read and before it was replaced: the change is
 // then made in what the file holds by now. A call that insists on a version is
-// refused by itself, and so is, after five seconds, one whose file never rests.
+// refused by itself, and so is, after five seconds and ten tries, one whose file never
+// rests. Where many wait for the lock of one file, the seconds alone pass with waiting.
 func again(ctx context.Context, env *tool.Env, run func(context.Context, *tool.Env) (*tool.Result, error)) (r *tool.Result, err error) {
-	for begun := time.Now(); ; {
+	begun := time.Now()
+	for tries := 1; ; tries++ {
 		r, err = run(ctx, env)
-		if time.Since(begun) > 5*time.Second || !errors.As(err, new(*workspace.ConflictError)) && !errors.Is(err, change.ErrSource) {
+		if tries >= 10 && time.Since(begun) > 5*time.Second || !errors.As(err, new(*workspace.ConflictError)) && !errors.Is(err, change.ErrSource) {
 			return r, err
 		}
 	}
