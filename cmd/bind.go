@@ -54,13 +54,40 @@ func (a *app) command(t *tool.Tool, bind bool) *cobra.Command {
 		return nil
 	}
 	c.Flags().StringVar(&object, "json", "", "all parameters as one JSON `object`; - reads standard input")
-	bindFlags(c, set)
+	bindFlags(c, set, a.ids(t))
 	return c
 }
 
+// completion completes a word on a command line.
+type completion = func(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective)
+
+// ids completes the parameter id of t; nil where it has none.
+func (a *app) ids(t *tool.Tool) completion {
+	if t.IDs == nil {
+		return nil
+	}
+	return func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		env, err := a.env(c.Context())
+		if err != nil || len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return oneLine(t.IDs(c.Context(), env)), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// oneLine has every completion be one line that a terminal can show.
+func oneLine(list []string) []string {
+	for i, s := range list {
+		id, about, _ := strings.Cut(s, "\t")
+		list[i] = id + "\t" + tool.VisibleName(about)
+	}
+	return list
+}
+
 // bindFlags makes every parameter of set a flag of c. Flags may also be
-// spelled with underscores and by the parameter's other names.
-func bindFlags(c *cobra.Command, set *param.Set) {
+// spelled with underscores and by the parameter's other names. The parameter id is
+// completed by ids.
+func bindFlags(c *cobra.Command, set *param.Set, ids completion) {
 	c.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if p := set.Lookup(strings.ReplaceAll(name, "-", "_")); p != nil {
 			return pflag.NormalizedName(p.Flag())
@@ -87,6 +114,8 @@ func bindFlags(c *cobra.Command, set *param.Set) {
 			f.NoOptDefVal = "true"
 		}
 		switch {
+		case p.Name == "id" && ids != nil:
+			_ = c.RegisterFlagCompletionFunc(f.Name, ids)
 		case p.Enum != nil:
 			_ = c.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(p.Enum, cobra.ShellCompDirectiveNoFileComp))
 		case p.Kind == param.Directory:
@@ -94,6 +123,9 @@ func bindFlags(c *cobra.Command, set *param.Set) {
 		case p.Kind != param.File:
 			_ = c.RegisterFlagCompletionFunc(f.Name, cobra.NoFileCompletions)
 		}
+	}
+	if c.ValidArgsFunction = ids; ids != nil {
+		return
 	}
 	c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		for _, p := range set.Params {

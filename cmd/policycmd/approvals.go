@@ -46,6 +46,8 @@ func (h Host) approveCommand() *cobra.Command {
 		Use:   "approve ID",
 		Short: "let the very call of a request pass once",
 		Args:  cobra.ExactArgs(1),
+
+		ValidArgsFunction: h.waiting,
 		RunE: func(c *cobra.Command, args []string) error {
 			return h.answer(c, func(s *policy.Approvals) (policy.Approval, error) { return s.Approve(c.Context(), args[0]) })
 		},
@@ -57,11 +59,28 @@ func (h Host) refuseCommand() *cobra.Command {
 		Use:   "refuse ID [REASON]",
 		Short: "make the very call of a request fail, with a reason for the model",
 		Args:  cobra.RangeArgs(1, 2),
+
+		ValidArgsFunction: h.waiting,
 		RunE: func(c *cobra.Command, args []string) error {
 			reason := strings.Join(args[1:], " ")
 			return h.answer(c, func(s *policy.Approvals) (policy.Approval, error) { return s.Refuse(c.Context(), args[0], reason) })
 		},
 	}
+}
+
+// waiting completes the ids of the requests that nobody has answered.
+func (h Host) waiting(c *cobra.Command, args []string, _ string) (list []string, _ cobra.ShellCompDirective) {
+	env, err := h.Env(c.Context())
+	if err != nil || len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	all, _ := env.Approvals.List(c.Context())
+	for _, one := range all {
+		if one.Answer == policy.Pending {
+			list = append(list, one.ID+"\t"+one.Tool+" in "+tool.VisibleName(one.Root))
+		}
+	}
+	return list, cobra.ShellCompDirectiveNoFileComp
 }
 
 func (h Host) answer(c *cobra.Command, do func(*policy.Approvals) (policy.Approval, error)) error {

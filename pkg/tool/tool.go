@@ -32,6 +32,10 @@ type Tool struct {
 
 	Examples []string // command lines, for people
 
+	// IDs are what the parameter id may be, each with a tab and what it stands for; nil
+	// where there is no such parameter.
+	IDs func(context.Context, *Env) []string
+
 	Metadata any // a nil pointer to the struct that is the metadata of its results
 	Plan     any // the same for what its calls plan; nil where they are no Planner
 

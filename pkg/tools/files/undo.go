@@ -33,6 +33,8 @@ var Undo = tool.Tool{
 		"agentkit undo --list",
 	},
 
+	IDs: changeIDs,
+
 	Metadata: (*undoMeta)(nil),
 }
 
@@ -251,6 +253,17 @@ func (u *undoCall) list(ctx context.Context, env *tool.Env) (*tool.Result, error
 		b.WriteString("nothing has been changed\n")
 	}
 	return &tool.Result{Title: tool.Count(int64(len(records)), "change"), Output: b.String(), Metadata: meta, No: len(records) == 0}, nil
+}
+
+// changeIDs are the changes that can be taken back.
+func changeIDs(ctx context.Context, env *tool.Env) (list []string) {
+	records, _ := env.History.List(ctx, 20)
+	for _, r := range records {
+		if r.UndoneBy == "" && r.Damaged == nil {
+			list = append(list, r.ID+"\t"+described(r))
+		}
+	}
+	return list
 }
 
 // described names a change in a few words.

@@ -35,6 +35,8 @@ var Input = tool.Tool{
 		"agentkit input j7k2 --keys ctrl-c",
 	},
 
+	IDs: jobIDs,
+
 	Metadata: (*jobOutput)(nil),
 }
 

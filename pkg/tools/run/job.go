@@ -258,6 +258,15 @@ func jobID(p *param.Set, id *string) *param.Param {
 	return p.String(id, "id", "the job").Required().Arg().Alias("job", "job_id", "shell_id", "bash_id", "session_id", "task_id")
 }
 
+// jobIDs are the jobs of the session.
+func jobIDs(_ context.Context, env *tool.Env) (list []string) {
+	jobs, _ := registry(env).List()
+	for _, i := range jobs {
+		list = append(list, i.ID+"\t"+commandOf(i))
+	}
+	return list
+}
+
 // openJob finds a job of the session by its id, or a beginning of it that no other
 // has; the error for one that is not there
 // names those that are.

@@ -34,6 +34,8 @@ var Kill = tool.Tool{
 		"agentkit kill all",
 	},
 
+	IDs: jobIDs,
+
 	Metadata: (*killMeta)(nil),
 }
 

@@ -32,6 +32,8 @@ var Output = tool.Tool{
 		"agentkit output j7k2 --grep error --since-last=false",
 	},
 
+	IDs: jobIDs,
+
 	Metadata: (*jobOutput)(nil),
 }
 
