@@ -62,7 +62,7 @@ func TestScript(t *testing.T) {
 
 // condition adds [root], [cgo], [sandbox] where commands can be fully confined, and
 // [landlock] where they can be confined without namespaces and a place be made
-// that has none.
+// that has none, and [pidns] where processes can have a namespace of their own.
 func condition(cond string) (bool, error) {
 	switch cond {
 	case "sandbox":
@@ -70,6 +70,8 @@ func condition(cond string) (bool, error) {
 	case "landlock":
 		alone := exec.Command("unshare", "-Ur", "sh", "-c", "echo 0 >/proc/sys/user/max_user_namespaces && setpriv --bounding-set=-all --inh-caps=-all true")
 		return sandbox.Probe().Level >= sandbox.L2 && alone.Run() == nil, nil
+	case "pidns":
+		return exec.Command("unshare", "-Urpf", "--mount-proc", "true").Run() == nil || exec.Command("unshare", "-pf", "--mount-proc", "true").Run() == nil, nil
 	case "root":
 		return os.Geteuid() == 0, nil
 	case "cgo":

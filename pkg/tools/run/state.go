@@ -3,6 +3,7 @@ package run
 import (
 	"errors"
 	"fmt"
+	"os"
 	"regexp"
 	"strings"
 	"time"
@@ -87,7 +88,7 @@ func (r *commandState) notes(meaning string) []string {
 	switch {
 	case r.Status == string(job.TimedOut), r.Status == string(job.Aborted):
 	case r.Status == string(job.Lost):
-		add("lost: its supervisor was killed, and it with it")
+		add("lost: its supervisor was killed, and it with it, as when a container or the machine ends")
 	case r.Silent:
 		add("running as job %s, but its supervisor does not answer; kill ends it all the same", r.Job)
 	case r.Waiting != nil && r.Waiting.Secret:
@@ -98,6 +99,9 @@ func (r *commandState) notes(meaning string) []string {
 		add("running as job %s, but stopped by a signal: kill with the signal CONT lets it go on", r.Job)
 	case r.Status == string(job.Running):
 		add("running as job %s; output shows what it prints, kill ends it", r.Job)
+		if os.Getpid() == 1 {
+			add("agentkit is the first process of this container: the container ends with this call, and the job with it")
+		}
 	case r.wasStopped:
 		add("stopped by %s and ended, for nobody could continue it", r.Signal)
 	case r.Signal != "":
