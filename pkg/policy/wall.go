@@ -34,8 +34,8 @@ func GitChanges(rel string) bool { return gitChanges(foldPath(slashed(rel))) }
 // directory above begins a guarded name of several parts; all that lies below
 // it is notable then. It is meant to be asked of every name there is.
 func (p *Policy) Notable(file string, within bool) (notable, opens bool) {
-	folded := foldPath(slashed(file))
-	name := folded[strings.LastIndexByte(folded, '/')+1:]
+	name := slashed(file)
+	name = foldPath(name[strings.LastIndexByte(name, '/')+1:])
 	for _, ix := range []*guardIndex{&p.reads, &p.writes} {
 		hit, more := ix.mayBegin(name)
 		notable, opens = notable || hit, opens || more
@@ -43,9 +43,20 @@ func (p *Policy) Notable(file string, within bool) (notable, opens bool) {
 	if notable = notable || within; notable {
 		return true, opens
 	}
+	folded := ""
 	for _, list := range [][]*rule{p.rules.read, p.rules.write} {
 		for _, r := range list {
-			if r.list != Allow && r.path != nil && (r.path.fold && r.path.match(folded) || !r.path.fold && r.path.match(slashed(file))) {
+			if r.list == Allow || r.path == nil {
+				continue
+			}
+			at := slashed(file)
+			if r.path.fold {
+				if folded == "" {
+					folded = foldPath(at)
+				}
+				at = folded
+			}
+			if r.path.match(at) {
 				return true, opens
 			}
 		}

@@ -43,10 +43,11 @@ func remembered(file, hash string) *tree {
 		ino, err2 := strconv.ParseUint(parts[2], 36, 64)
 		subs, err3 := strconv.Atoi(parts[3])
 		names := parts[4 : len(parts)-1]
-		if err1 != nil || err2 != nil || err3 != nil || subs < 0 || subs > len(names) || stamp == 0 {
+		within := subs&1 != 0
+		if subs /= 2; err1 != nil || err2 != nil || err3 != nil || subs < 0 || subs > len(names) || stamp == 0 {
 			return nil
 		}
-		t.dirs[parts[0]] = &dir{stamp: stamp, ino: ino, subs: names[:subs], hits: names[subs:]}
+		t.dirs[parts[0]] = &dir{stamp: stamp, ino: ino, subs: names[:subs], hits: names[subs:], within: within}
 	}
 	return t
 }
@@ -61,7 +62,7 @@ func (t *tree) remember(file, hash string) error {
 			continue
 		}
 		b.WriteString(path)
-		for _, field := range []string{strconv.FormatInt(d.stamp, 36), strconv.FormatUint(d.ino, 36), strconv.Itoa(len(d.subs))} {
+		for _, field := range []string{strconv.FormatInt(d.stamp, 36), strconv.FormatUint(d.ino, 36), strconv.Itoa(2*len(d.subs) + flag(d.within))} {
 			b.WriteString("\x00" + field)
 		}
 		for _, name := range names {
@@ -70,4 +71,11 @@ func (t *tree) remember(file, hash string) error {
 		b.WriteString("\x00\n")
 	}
 	return safefile.WriteFile(file, b.Bytes(), false)
+}
+
+func flag(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

@@ -3,7 +3,6 @@ package wall
 import (
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -24,6 +23,9 @@ type dir struct {
 	ino   uint64
 	subs  []string // names of the directories in it
 	hits  []string // names that are notable, links and directories among them
+	// within says that a directory above, or this one, begins a guarded name of
+	// several parts
+	within bool
 }
 
 // young is how long after a change of a directory the next may have the same
@@ -40,6 +42,7 @@ type tree struct {
 // A walker walks a root.
 type walker struct {
 	notable func(path string, within bool) (notable, opens bool)
+	root    string
 	before  *tree // what is remembered; nil for nothing
 
 	mu      sync.Mutex
@@ -57,6 +60,7 @@ type job struct {
 
 // walk looks at every name below root but what repositories keep in .git.
 func (w *walker) walk(root string) *tree {
+	w.root = root
 	w.out = &tree{dirs: map[string]*dir{}}
 	w.end = time.Now().Add(maxTime)
 	w.queue = make(chan job, 64)
@@ -86,12 +90,7 @@ func (w *walker) visit(j job) {
 		return
 	}
 	for _, name := range d.subs {
-		path := filepath.Join(j.path, name)
-		within := j.within
-		if !within {
-			_, within = w.notable(path, false)
-		}
-		next := job{path, within}
+		next := job{strings.TrimSuffix(j.path, "/") + "/" + name, d.within}
 		w.pending.Add(1)
 		select {
 		case w.queue <- next:
@@ -114,6 +113,10 @@ func (w *walker) read(j job) *dir {
 			return d
 		}
 	}
+	within := j.within
+	if !within && j.path != w.root {
+		_, within = w.notable(j.path, false)
+	}
 	now := time.Now()
 	if w.entries.Load() > maxEntries || now.After(w.end) {
 		w.skip(j.path + ": there are too many files")
@@ -130,13 +133,13 @@ func (w *walker) read(j job) *dir {
 		w.skip(j.path + ": " + err.Error())
 	}
 	w.entries.Add(int64(len(list)))
-	d := &dir{stamp: stamp, ino: ino}
+	d := &dir{stamp: stamp, ino: ino, within: within}
 	if now.UnixNano()-stamp < int64(young) {
 		d.stamp = 0
 	}
 	for _, e := range list {
 		name := e.Name()
-		if hit, _ := w.notable(j.path+"/"+name, j.within); hit || name == ".git" {
+		if hit, _ := w.notable(j.path+"/"+name, within); hit || name == ".git" {
 			d.hits = append(d.hits, name)
 		}
 		if e.Type()&fs.ModeType == fs.ModeDir && name != ".git" {

@@ -49,6 +49,8 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions)
 		return gate.New(env.Sources, env.Policy, needs, scratch(env))
 	})
 	go func() { _, _ = described() }() // it is asked for again below
+	walled := make(chan *wall.Wall, 1)
+	go func() { walled <- compileWall(env) }()
 	root := env.Workspace.Root()
 	home := machine.RealDir(env.Getenv("HOME"))
 	cached, settings := caches(env, home, append(slices.Clone(env.Temp), root))
@@ -60,7 +62,7 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions)
 		Private:   []string{env.Session.StateDir()},
 		Covers:    filepath.Join(env.Session.StateDir(), "covers"),
 	}
-	c.wall = compileWall(env)
+	c.wall = <-walled
 	if c.wall.Enclosing != "" && mayWrite(env, root) {
 		cfg.ReadWrite = append(cfg.ReadWrite, c.wall.Enclosing)
 	}
