@@ -22,8 +22,9 @@ func (a *app) sources(env *tool.Env) *policy.Sources {
 		Machine: machineDir(a.getenv), User: a.configDir(), Project: filepath.Join(root, ".agentkit"),
 		Files: absolute(a.Policy), Allow: append(grants(env), a.Allow...), Profile: a.Profile, Sandbox: a.Sandbox,
 		Root: root, Home: machine.RealDir(a.home()), State: env.Session.StateDir(), Temp: env.Temp,
-		Readable: []string{env.Session.Path("spill")},
-		Tools:    Tools.Names(), Trust: a.trust(),
+		Installed: a.installed(root),
+		Readable:  []string{env.Session.Path("spill")},
+		Tools:     Tools.Names(), Trust: a.trust(),
 		Committed: a.committed(env).Among,
 		Analyze:   func(name string, args json.RawMessage) ([]policy.Access, error) { return analyze(env, name, args) },
 	}
@@ -32,6 +33,18 @@ func (a *app) sources(env *tool.Env) *policy.Sources {
 		s.Level = int(env.Machine().Level)
 	}
 	return s
+}
+
+// installed are the directories that belong to programs by what the environment
+// says, and those of the repository that the root is a part of.
+func (a *app) installed(root string) []string {
+	list := committed.Around(root)
+	for _, name := range []string{"GOROOT", "GOPATH", "JAVA_HOME", "ANDROID_HOME", "ANDROID_SDK_ROOT", "NVM_DIR", "PYENV_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX", "CARGO_HOME", "RUSTUP_HOME"} {
+		if dir := machine.RealDir(a.getenv(name)); dir != "" {
+			list = append(list, dir)
+		}
+	}
+	return list
 }
 
 // committed knows what git's history holds, by a git that no call can have put

@@ -275,6 +275,27 @@ func gitDir(top string) string {
 	return named
 }
 
+// commonDir is the directory that a worktree's shares with others.
+func commonDir(git string) string {
+	common := readable(filepath.Join(git, "commondir"))
+	switch {
+	case common == "":
+		return git
+	case filepath.IsAbs(common):
+		return common
+	}
+	return filepath.Join(git, common)
+}
+
+// readable is what a small file says; "" where it cannot be read.
+func readable(path string) string {
+	data, err := readFile(path)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(data))
+}
+
 // head tells one HEAD from another; "" where it cannot be told without git. It
 // is not born where there is no commit yet.
 func (r *repository) head() (id string, born bool) {
@@ -287,12 +308,7 @@ func (r *repository) head() (id string, born bool) {
 	if !ok {
 		return text, true
 	}
-	common := r.git
-	if data, err := readFile(filepath.Join(r.git, "commondir")); err == nil {
-		if common = strings.TrimSpace(string(data)); !filepath.IsAbs(common) {
-			common = filepath.Join(r.git, common)
-		}
-	}
+	common := commonDir(r.git)
 	if data, err = readFile(filepath.Join(common, filepath.FromSlash(ref))); err == nil {
 		return text + " " + strings.TrimSpace(string(data)), true
 	}

@@ -393,7 +393,7 @@ func (p *Policy) fileCell(a *Access, f *facts) cell {
 		return readTemp
 	case f.temp:
 		return writeTemp
-	case read && a.Tool == commandTool && p.systemFile(f.path):
+	case read && a.Tool == commandTool && (p.systemFile(f.path) || f.via != "" && p.dotEntry(f.via)):
 		return readSystem
 	case read:
 		return readOutside
@@ -411,26 +411,4 @@ func (p *Policy) readable(folded string) bool {
 		}
 	}
 	return false
-}
-
-// systemFile reports what programs need to start and to find their way, and
-// what is the same for everybody.
-func (p *Policy) systemFile(name string) bool {
-	for _, dir := range systemDirs {
-		if safefile.Below(dir, name) {
-			return true
-		}
-	}
-	return p.trusts(name)
-}
-
-var systemDirs = [...]string{
-	"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec",
-	"/usr/share", "/usr/include", "/usr/local/bin", "/usr/local/sbin", "/usr/local/lib", "/usr/local/share", "/usr/local/include", "/usr/local/go",
-	"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload", "/etc/localtime", "/etc/timezone", "/etc/locale.alias",
-	"/etc/nsswitch.conf", "/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/services", "/etc/protocols", "/etc/mime.types", "/etc/magic",
-	"/etc/os-release", "/etc/lsb-release", "/etc/debian_version", "/etc/alternatives", "/etc/terminfo", "/etc/ssl/certs", "/etc/ssl/openssl.cnf",
-	"/etc/ca-certificates", "/etc/pki/tls/certs", "/etc/fonts",
-	"/proc/cpuinfo", "/proc/meminfo", "/proc/version", "/proc/loadavg", "/proc/uptime", "/proc/stat", "/proc/filesystems", "/proc/self/status", "/proc/self/stat",
-	"/sys/devices/system/cpu", "/System/Library", "/Library/Developer", "/nix/store",
 }

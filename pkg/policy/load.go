@@ -26,13 +26,14 @@ type Sources struct {
 	Profile string   // --profile; "" for what the files say
 	Sandbox string   // --sandbox: auto, require, off or outer; "" for what the files say
 
-	Root     string
-	Home     string   // "" when there is none
-	State    string   // the session state; never written by a call
-	Temp     []string // temporary directories
-	Trusted  []string // directories of trusted programs; nil for TrustedDirs()
-	Readable []string // directories outside the root that may be read, such as the session's spill
-	Level    int      // the sandbox level this machine reaches, 0 to 3
+	Root      string
+	Home      string   // "" when there is none
+	State     string   // the session state; never written by a call
+	Temp      []string // temporary directories
+	Trusted   []string // directories of trusted programs; nil for TrustedDirs()
+	Installed []string // directories outside the root that belong to programs, or to the repository that the root is a part of
+	Readable  []string // directories outside the root that may be read, such as the session's spill
+	Level     int      // the sandbox level this machine reaches, 0 to 3
 
 	Tools []string    // names of the caller's tools, for rules about them
 	Trust *TrustStore // says whether the project's file is trusted; nil: it is not
@@ -96,6 +97,8 @@ type world struct {
 	spill   []string // folded
 	tools   []string
 
+	installed []string // directories that commands read as they read the system's
+
 	committed func(paths []string) map[string]bool // see Sources
 }
 
@@ -116,6 +119,7 @@ func newWorld(s *Sources) world {
 	if w.trusted = clean(s.Trusted); s.Trusted == nil {
 		w.trusted = TrustedDirs()
 	}
+	w.installed = w.newInstalled(clean(s.Installed))
 	for _, dir := range clean(s.Readable) {
 		w.spill = append(w.spill, foldPath(dir))
 	}

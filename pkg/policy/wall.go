@@ -28,6 +28,17 @@ func (p *Policy) MayWrite(path string, t FileType) bool {
 // a repository's directory, such as .git, when it commits, switches and merges.
 func GitChanges(rel string) bool { return gitChanges(foldPath(slashed(rel))) }
 
+// Passed reports whether the walk of the root passes a directory over: where the
+// root is that of the file system, what is the system's own, and temporary directories.
+func (p *Policy) Passed(dir string) bool {
+	if p.root != "/" {
+		return false
+	}
+	dir = slashed(dir)
+	in := func(list []string) bool { return slices.Contains(list, dir) }
+	return in(systemDirs[:]) || in(settingDirs[:]) || in(p.temp) || in(p.trusted) || in([]string{"/run", "/var"})
+}
+
 // Notable reports whether what is at a path in the root may be another case
 // than an ordinary file is: MayRead and MayWrite have to be asked about it. Its
 // name is looked up, and the rules that deny or ask. within says that a

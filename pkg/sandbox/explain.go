@@ -174,6 +174,8 @@ func (c *Config) explainFile(line string, reason int, dir string) (Denial, bool)
 				Kind: DeniedWrite, Path: path,
 				Why: "where nothing can be mounted, nothing new can be made right in a directory that holds agentkit's state; --state keeps that elsewhere",
 			}, true
+		case c.Readable != nil && !belowAny(path, slices.Concat(c.writable(), c.Readable, []string{c.Root, "/dev", "/proc", "/sys"})):
+			return Denial{Kind: DeniedRead, Path: path, Why: "it lies outside what commands may read", Allow: "read(" + path + ")"}, true
 		case !belowAny(path, c.writable()) && !belowAny(path, []string{"/dev", "/proc", "/sys"}):
 			return Denial{Kind: DeniedWrite, Path: path, Why: "it lies outside what commands may write", Allow: "edit(" + path + ")"}, true
 		}

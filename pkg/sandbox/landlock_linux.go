@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"unsafe"
 
 	"github.com/agentkit-go/agentkit/pkg/fork"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"golang.org/x/sys/unix"
 )
 
@@ -82,9 +84,17 @@ func (r *ruleset) open(path string, access uint64, flag int) {
 // fill adds the rules that hold at every level. Without mounts of its own hidden
 // paths are left out of what may be read.
 func (r *ruleset) fill(c *Config, mounts bool) {
-	readable := []entry{{"/", fs.ModeDir}}
-	if !mounts {
-		readable = around(c.Hidden, c.writable())
+	within := []string{"/"}
+	if c.Readable != nil {
+		within = outermost(append([]string{c.Root}, c.Readable...))
+	}
+	hidden := c.Hidden
+	if mounts { // they are covered
+		hidden = nil
+	}
+	readable := around(within, hidden, c.writable())
+	for _, path := range c.Listed {
+		r.allow(path, unix.LANDLOCK_ACCESS_FS_READ_DIR)
 	}
 	writable := map[string]bool{}
 	for _, path := range c.writable() {
@@ -200,19 +210,27 @@ func closed(path string) bool {
 	return !may(unix.R_OK) && (i.Mode&unix.S_IFMT != unix.S_IFDIR || !may(unix.X_OK))
 }
 
-// around lists what has to be readable for everything to be but what is
+// around lists what has to be readable for what lies within to be but what is
 // hidden: Landlock allows whole directories only, so one that holds something
 // hidden is replaced by its entries. What is written must stay readable too,
 // so nothing below a writable directory is left out.
-func around(hidden, writable []string) []entry {
+func around(within, hidden, writable []string) []entry {
 	var split []string
 	for _, h := range hidden {
 		if !belowAny(h, writable) && !closed(h) {
 			split = append(split, h)
 		}
 	}
-	if len(split) == 0 {
-		return []entry{{"/", fs.ModeDir}}
+	var list []entry
+	for _, dir := range within {
+		i, err := os.Lstat(dir)
+		switch {
+		case err != nil || belowAny(dir, split):
+		case i.IsDir() && slices.ContainsFunc(split, func(h string) bool { return safefile.Below(dir, h) }):
+			list = aroundIn(dir, split, list)
+		default:
+			list = append(list, entry{dir, i.Mode().Type()})
+		}
 	}
-	return aroundIn("/", split, nil)
+	return list
 }

@@ -83,6 +83,8 @@ type Config struct {
 
 	Root      string   // the workspace: read and written
 	ReadWrite []string // further directories that are: temp, caches; those that are missing are passed over
+	Readable  []string // what can be read beside these; nil for everything
+	Listed    []string // directories whose names can be listed, with those below them
 	ReadOnly  []string // what inside these stays as it is, such as .git/hooks; see also Watch
 	Watched   []string // put back afterwards where it was changed, or removed without the directory that it is in
 	Hidden    []string // files and directories whose content cannot be read: secrets, our own state
@@ -127,7 +129,7 @@ func DefaultLimits() Limits { return Limits{Processes: 8192, File: 64 << 30} }
 
 // check reports what is wrong with c before anything is started.
 func (c *Config) check() error {
-	for _, list := range [][]string{{c.Root}, orNone(c.Share), c.ReadWrite, c.ReadOnly, c.Watched, c.Hidden, c.Private, c.Copies} {
+	for _, list := range [][]string{{c.Root}, orNone(c.Share), c.ReadWrite, c.Readable, c.Listed, c.ReadOnly, c.Watched, c.Hidden, c.Private, c.Copies} {
 		for _, p := range list {
 			if !filepath.IsAbs(p) || strings.ContainsRune(p, 0) {
 				return fmt.Errorf("configuring the sandbox: %q is no absolute path", p)

@@ -43,6 +43,7 @@ type tree struct {
 type walker struct {
 	notable func(path string, within bool) (notable, opens bool)
 	root    string
+	passed  func(dir string) bool
 	before  *tree // what is remembered; nil for nothing
 
 	mu      sync.Mutex
@@ -142,7 +143,7 @@ func (w *walker) read(j job) *dir {
 		if hit, _ := w.notable(j.path+"/"+name, within); hit || name == ".git" {
 			d.hits = append(d.hits, name)
 		}
-		if e.Type()&fs.ModeType == fs.ModeDir && name != ".git" {
+		if e.Type()&fs.ModeType == fs.ModeDir && name != ".git" && !w.passed(strings.TrimSuffix(j.path, "/")+"/"+name) {
 			d.subs = append(d.subs, name)
 		}
 	}

@@ -27,11 +27,14 @@ type Options struct {
 
 // A Wall is what a policy keeps from commands. Paths are absolute.
 type Wall struct {
-	Hidden  []string // cannot be read; they exist
-	Fixed   []string // cannot be changed
-	Watched []string // files that may be removed, and are put back where they were changed
-	Pinned  []string // those of them that are closed for where they are
-	Beyond  []string // what was not looked at, and why
+	Hidden     []string // cannot be read; they exist
+	Fixed      []string // cannot be changed
+	Watched    []string // files that may be removed, and are put back where they were changed
+	Pinned     []string // those of them that are closed for where they are
+	Readable   []string // what can be read outside the root
+	Everything bool     // all can be
+	Writable   []string // what rules allow to be written, beside the root
+	Beyond     []string // what was not looked at, and why
 
 	// Enclosing is outside the root: where git keeps what is done in it. Commands
 	// have to write there, but for what is Fixed. "" for none.
@@ -53,13 +56,14 @@ func Compile(o Options) *Wall {
 	if file != "" {
 		before = remembered(file, hash)
 	}
-	w.tree = (&walker{notable: o.Policy.Notable, before: before}).walk(o.Root)
+	w.tree = (&walker{notable: o.Policy.Notable, passed: o.Policy.Passed, before: before}).walk(o.Root)
 	if file != "" && w.tree.changed > 0 {
 		_ = w.tree.remember(file, hash) // else it is found again
 	}
 	w.Beyond = w.tree.beyond
 	w.fill(w.tree.hits())
 	w.open()
+	w.outside()
 	return w
 }
 
@@ -211,7 +215,7 @@ func Since(p *policy.Policy, s Start) []string {
 // Appeared lists what has come into the root since, that the policy lets no
 // command make.
 func (w *Wall) Appeared() []string {
-	now := (&walker{notable: w.o.Policy.Notable, before: w.tree}).walk(w.o.Root)
+	now := (&walker{notable: w.o.Policy.Notable, passed: w.o.Policy.Passed, before: w.tree}).walk(w.o.Root)
 	var list []string
 	for path, d := range now.dirs {
 		was := w.tree.dirs[path]

@@ -31,8 +31,9 @@ type confinement struct {
 	guard    *sandbox.Snapshot // of what is protected and the sandbox cannot hold
 	release  func()            // of what is held of it for the case that we are killed
 	holder   *policy.Policy    // knows what holds the command where config does not
-	later    json.RawMessage   // what finds out what has appeared, for whoever sees the end in our place
-	wall     *wall.Wall        // what of the root the policy keeps from the command
+	grants   grants
+	later    json.RawMessage // what finds out what has appeared, for whoever sees the end in our place
+	wall     *wall.Wall      // what of the root the policy keeps from the command
 }
 
 // confine describes the sandbox of a command whose accesses were all allowed:
@@ -76,6 +77,9 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions)
 	}
 	cfg.Pinned = slices.Concat(cfg.ReadOnly, c.wall.Pinned)
 	cfg.ReadOnly, cfg.Watched, cfg.Hidden = append(cfg.ReadOnly, c.wall.Fixed...), c.wall.Watched, append(cfg.Hidden, c.wall.Hidden...)
+	if cfg.ReadWrite = append(cfg.ReadWrite, c.wall.Writable...); !c.wall.Everything {
+		cfg.Readable = append(slices.Clone(c.wall.Readable), env.Self)
+	}
 	// The decisions count on the level: less would be a silent fall-back.
 	cfg.Minimum = sandbox.Level(env.Policy.Level())
 	if !mayWrite(env, root) {
@@ -87,7 +91,7 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions)
 		cfg.Network = sandbox.Hosts
 	}
 	for i := range needs {
-		extend(cfg, &needs[i], root)
+		c.extend(cfg, &needs[i], root, needs)
 	}
 	if slices.ContainsFunc(needs, func(a policy.Access) bool { return a.Kind == policy.Net && a.Scheme == "ssh" && a.Opaque == "" }) {
 		openSSH(cfg, env.Getenv("SSH_AUTH_SOCK"), home)
@@ -161,6 +165,9 @@ func (c *confinement) protect(cfg *sandbox.Config, quarantine string) (err error
 
 // letGo forgets what was remembered in case that this process is killed.
 func (c *confinement) letGo() {
+	if c != nil {
+		c.grants.undo()
+	}
 	if c != nil && c.release != nil {
 		c.release()
 	}
@@ -207,7 +214,7 @@ func (c *confinement) finish(env *tool.Env, m *sandboxMeta, explain bool, output
 		return
 	}
 	if c.guard != nil {
-		list, err := c.guard.Restore(env.Session.Path("quarantine"), c.wall.Appeared()...)
+		list, err := c.guard.Restore(env.Session.Path("quarantine"), append(c.wall.Appeared(), c.grants.undo()...)...)
 		m.Detail.Quarantined = append(m.Detail.Quarantined, list...)
 		if err != nil {
 			m.notPutBack(err)
@@ -252,7 +259,7 @@ func mayWrite(env *tool.Env, root string) bool {
 }
 
 // extend adds what the call was allowed beyond the usual.
-func extend(cfg *sandbox.Config, a *policy.Access, root string) {
+func (c *confinement) extend(cfg *sandbox.Config, a *policy.Access, root string, needs []policy.Access) {
 	switch {
 	case a.Opaque != "":
 	case a.Kind == policy.Write && a.Path != "":
@@ -265,12 +272,17 @@ func extend(cfg *sandbox.Config, a *policy.Access, root string) {
 		if safefile.Below(root, a.Path) {
 			return
 		}
-		target := a.Path
-		if a.File == policy.Missing || a.Op == policy.Delete {
-			target = filepath.Dir(target)
-		}
-		cfg.ReadWrite = append(cfg.ReadWrite, target)
+		c.grants.grant(cfg, a, needs)
+	case a.Kind == policy.Exec && a.Program != "" && cfg.Readable != nil:
+		cfg.Readable = append(cfg.Readable, installation(a.Program, root)...)
 	case a.Kind == policy.Read && a.Path != "":
+		switch {
+		case cfg.Readable == nil || a.File == policy.Missing:
+		case a.File == policy.Dir && !a.Tree:
+			cfg.Listed = append(cfg.Listed, a.Path)
+		default:
+			cfg.Readable = append(cfg.Readable, a.Path)
+		}
 		cfg.Hidden = slices.DeleteFunc(cfg.Hidden, func(p string) bool { return safefile.Below(p, a.Path) })
 	case a.Address() != "":
 		if cfg.Network == sandbox.Loopback {
@@ -294,9 +306,21 @@ func openSSH(cfg *sandbox.Config, agent, home string) {
 		return
 	}
 	cfg.Hidden = slices.Delete(cfg.Hidden, i, i+1)
+	if cfg.Readable != nil {
+		cfg.Readable = append(cfg.Readable, dir)
+	}
 	for _, e := range entries {
 		if name := e.Name(); name != "config" && !strings.HasPrefix(name, "known_hosts") && !strings.HasSuffix(name, ".pub") {
 			cfg.Hidden = append(cfg.Hidden, filepath.Join(dir, name))
 		}
 	}
+}
+
+// installation is what a program that was allowed needs of its own: the directory
+// that it is in, unless that holds the root too.
+func installation(program, root string) []string {
+	if dir := filepath.Dir(program); !safefile.Below(dir, root) && !safefile.Below(root, dir) {
+		return []string{dir}
+	}
+	return nil
 }

@@ -1,0 +1,96 @@
+package policy
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
+)
+
+// systemFile reports what a command reads outside the root without a question:
+// the system's directories, programs with their installations, the repository
+// that the root lies in, and what programs keep in the home.
+func (p *Policy) systemFile(name string) bool {
+	in := func(dirs []string) bool {
+		return slices.ContainsFunc(dirs, func(dir string) bool { return safefile.Below(dir, name) })
+	}
+	return in(systemDirs[:]) || in(p.installed) || p.trusts(name) || p.dotEntry(name)
+}
+
+// dotEntry reports whether a path is one of the home's dot entries, or below one.
+func (w *world) dotEntry(name string) bool {
+	return w.home != "" && w.home != "/" && strings.HasPrefix(firstBelow(w.home, name), ".")
+}
+
+// systemDirs are the same for everybody, but for the secrets in them. Of /var and
+// /run it is what package managers and resolvers keep there: the rest is the data
+// of services.
+var systemDirs = [...]string{
+	"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/usr", "/opt", "/nix", "/gnu/store", "/snap", "/run/current-system", "/run/opengl-driver", "/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf", "/run/nscd",
+	"/var/lib/dpkg", "/var/lib/apt", "/var/lib/rpm", "/var/lib/pacman", "/var/lib/apk", "/var/lib/ca-certificates", "/var/lib/ghc", "/var/lib/gems", "/var/lib/dbus/machine-id",
+	"/var/cache/fontconfig", "/var/cache/apt", "/var/db", "/System", "/Library", "/Applications", "/private/var/db",
+	"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload", "/etc/localtime", "/etc/timezone", "/etc/locale.alias",
+	"/etc/nsswitch.conf", "/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/services", "/etc/protocols", "/etc/mime.types", "/etc/magic",
+	"/etc/os-release", "/etc/lsb-release", "/etc/debian_version", "/etc/alternatives", "/etc/terminfo", "/etc/ssl/certs", "/etc/ssl/openssl.cnf",
+	"/etc/ca-certificates", "/etc/pki/tls/certs", "/etc/fonts",
+	"/proc/cpuinfo", "/proc/meminfo", "/proc/version", "/proc/loadavg", "/proc/uptime", "/proc/stat", "/proc/filesystems", "/proc/self/status", "/proc/self/stat",
+	"/sys/devices/system/cpu",
+}
+
+// settingDirs are where every program looks by itself, for users, hosts and
+// settings. A command that names a file there in so many words is asked about
+// all but the usual ones of them.
+var settingDirs = [...]string{"/etc", "/proc", "/sys", "/dev"}
+
+// newInstalled returns the directories of installations: those that are given,
+// and of programs' directories such as X/bin what holds them.
+func (w *world) newInstalled(given []string) (list []string) {
+	add := func(dir string) {
+		if dir != "" && dir != "/" && !safefile.Below(dir, w.root) && !safefile.Below(dir, w.home) && !w.inTemp(dir) && !slices.Contains(list, dir) {
+			list = append(list, dir)
+		}
+	}
+	for _, dir := range given {
+		add(dir)
+	}
+	for _, dir := range w.trusted {
+		add(dir)
+		if name := path.Base(dir); name == "bin" || name == "sbin" || name == "shims" {
+			add(path.Dir(dir))
+		}
+	}
+	return list
+}
+
+// Outside lists the directories outside the root that a command reads without a
+// question, but for what of them MayRead says no to; home stands for its dot
+// entries. all says that it reads everything.
+func (p *Policy) Outside() (dirs []string, home string, all bool) {
+	if p.settings[readOutside].verdict == Allow {
+		return nil, "", true
+	}
+	dirs = slices.Concat(systemDirs[:], settingDirs[:], p.installed, p.trusted)
+	for _, r := range p.rules.read {
+		switch {
+		case r.list != Allow:
+		case r.bare && r.tool == "*":
+			return nil, "", true
+		case r.path != nil && !r.path.fold && (r.path.kind == literalPath || r.path.kind == treePath) && p.MayRead(orElse(r.path.base, "/"), ""):
+			dirs = append(dirs, orElse(r.path.base, "/"))
+		}
+	}
+	return dirs, p.home, slices.Contains(dirs, "/")
+}
+
+// Writable lists the places outside the root that rules let a command write, and
+// what of the root, in a directory that holds them, where it may not write there
+// in general.
+func (p *Policy) Writable() (list []string) {
+	for _, r := range p.rules.write {
+		if r.list == Allow && r.path != nil && !r.path.fold && (r.path.kind == literalPath || r.path.kind == treePath) && r.path.base != "" && p.MayWrite(r.path.base, "") {
+			list = append(list, r.path.base)
+		}
+	}
+	return list
+}
