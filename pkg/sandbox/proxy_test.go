@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -194,4 +195,34 @@ func FuzzHostName(f *testing.F) {
 			t.Errorf("%q is an address", name)
 		}
 	})
+}
+
+// TestPrivate: a name that leads to an address that is not public is refused when it
+// is connected to, whatever it led to before; naming the address itself allows it.
+func TestPrivate(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "private") }))
+	defer server.Close()
+	_, port, err := net.SplitHostPort(server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rule, want := range map[string]bool{"": false, "127.0.0.1:" + port: true, "127.0.0.1:1": false} {
+		log := &reportLog{memory: true}
+		p, err := newProxy(slices.DeleteFunc([]string{"localhost:" + port, rule}, func(s string) bool { return s == "" }), nil, log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, status, err := p.open("localhost:" + port)
+		if (err == nil) != want || !want && status != 502 {
+			t.Errorf("with %q: %d %v", rule, status, err)
+		}
+		if err == nil {
+			_ = c.Close()
+			continue
+		}
+		denials := log.report().Denials
+		if len(denials) == 0 || !slices.ContainsFunc(denials, func(d Denial) bool { return d.Allow == "net(127.0.0.1:"+port+")" }) {
+			t.Errorf("with %q: %+v", rule, denials)
+		}
+	}
 }

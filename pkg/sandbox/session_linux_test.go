@@ -200,3 +200,58 @@ for at in %q, %q:
 		}
 	}
 }
+
+// TestMachine: at L3 no spelling of the loopback leads to this machine's, nor does a
+// name that the proxy may connect to.
+func TestMachine(t *testing.T) {
+	reached := make(chan string, 100)
+	ports := map[string]string{}
+	for _, at := range []string{"127.0.0.1:0", "[::1]:0"} {
+		l, err := net.Listen("tcp", at) //nolint:noctx // it listens at once
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		go func() {
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				reached <- c.LocalAddr().String()
+				_ = c.Close()
+			}
+		}()
+		_, ports[at], _ = net.SplitHostPort(l.Addr().String())
+	}
+	abstract, err := net.Listen("unix", "@machine"+ports["127.0.0.1:0"]) //nolint:noctx // it listens at once
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer abstract.Close()
+	for _, uid := range users(t) {
+		b := newBox(t, uid, L3)
+		four, six := ports["127.0.0.1:0"], ports["[::1]:0"]
+		b.Network, b.Hosts = Hosts, []string{"localhost:" + four, "localhost.localdomain:*"}
+		b.bash(t, fmt.Sprintf(`python3 -c '
+import socket
+def attempt(family, to):
+    s = socket.socket(family); s.settimeout(5)
+    try: s.connect(to); print("connected", to)
+    except OSError as e: print("refused")
+for host in "127.0.0.1", "127.0.0.2", "0.0.0.0", "localhost": attempt(socket.AF_INET, (host, %[1]s))
+for host in "::1", "::ffff:127.0.0.1", "::": attempt(socket.AF_INET6, (host, %[1]s)); attempt(socket.AF_INET6, (host, %[2]s))
+attempt(socket.AF_UNIX, "\0machine%[1]s")
+'
+for host in localhost localhost.localdomain 127.0.0.1 '[::1]'; do curl -sS --noproxy '' -o /dev/null -w '%%{http_code}\n' http://$host:%[1]s/; done
+curl -sS --noproxy '' -p -o /dev/null https://localhost:%[1]s/`, four, six))
+		if strings.Contains(b.stdout, "connected") || strings.Count(b.stdout, "refused") != 11 || !strings.Contains(b.stdout, "502\n") {
+			t.Errorf("%d: %s%s", uid, b.stdout, b.stderr)
+		}
+	}
+	select {
+	case at := <-reached:
+		t.Errorf("%s of the machine was reached", at)
+	default:
+	}
+}
