@@ -85,7 +85,8 @@ type Options struct {
 	NoFork bool
 	// MaxProcesses bounds the processes and threads of the tree where the method
 	// can, root's too: cgroup with the pids controller, and a PID namespace since
-	// Linux 6.14. 0 is for no bound.
+	// Linux 6.14. Elsewhere a tree of root's that has more processes is ended, see
+	// Tree.Crowded. 0 is for no bound.
 	MaxProcesses int
 }
 
@@ -104,6 +105,7 @@ type Tree struct {
 	backend backend
 	exited  chan struct{}
 	stopped chan syscall.Signal
+	crowded atomic.Bool
 	state   *State // set before exited is closed
 	err     error
 }
@@ -206,8 +208,32 @@ func begin(m string, c *exec.Cmd, o Options) (*Tree, error) {
 		t.state, t.err = b.wait(t)
 		close(t.exited)
 	}()
+	if o.MaxProcesses > 0 && uncounted(m) {
+		go t.count(o.MaxProcesses)
+	}
 	return t, nil
 }
+
+// count ends a tree that nothing else bounds when it has more than most processes. As
+// long as the whole machine has no more, the tree need not be looked at.
+func (t *Tree) count(most int) {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for range tick.C {
+		switch {
+		case t.State() != nil && !t.Alive():
+			return
+		case Tasks() > most && len(t.Members()) > most:
+			t.crowded.Store(true)
+			t.End(0)
+			return
+		}
+	}
+}
+
+// Crowded reports whether the tree was ended because it had more processes than
+// Options.MaxProcesses.
+func (t *Tree) Crowded() bool { return t.crowded.Load() }
 
 // Method returns how the tree is held together.
 func (t *Tree) Method() string { return t.method }

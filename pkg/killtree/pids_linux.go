@@ -1,7 +1,9 @@
 package killtree
 
 import (
+	"bytes"
 	"math/rand/v2"
+	"os"
 	"strconv"
 	"strings"
 
@@ -47,4 +49,32 @@ func ownPIDMax() bool {
 	major, _ := strconv.Atoi(parts[0])
 	minor, _ := strconv.Atoi(parts[1])
 	return major > 6 || major == 6 && minor >= 14
+}
+
+// uncounted reports whether nothing bounds the processes of a tree of this method. The
+// kernel's limit for a user does not hold for root.
+func uncounted(m string) bool {
+	switch {
+	case os.Geteuid() != 0, namespaces(m) && ownPIDMax():
+		return false
+	case m != Cgroup:
+		return true
+	}
+	base, err := ownCgroup()
+	if err != nil {
+		return true
+	}
+	controllers, _ := os.ReadFile(base + "/cgroup.subtree_control")
+	return !bytes.Contains(controllers, []byte("pids"))
+}
+
+// Tasks is how many processes and threads the machine has.
+func Tasks() int {
+	load, _ := os.ReadFile("/proc/loadavg") // 0.00 0.01 0.05 1/123 4567
+	if f := bytes.Fields(load); len(f) > 3 {
+		_, all, _ := bytes.Cut(f[3], []byte("/"))
+		n, _ := strconv.Atoi(string(all))
+		return n
+	}
+	return 0
 }

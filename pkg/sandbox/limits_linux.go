@@ -3,14 +3,12 @@
 package sandbox
 
 import (
-	"bytes"
-	"os"
-	"strconv"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/agentkit-go/agentkit/pkg/fork"
+	"github.com/agentkit-go/agentkit/pkg/killtree"
 )
 
 // limit bounds what the command may use. users says that it is in a user namespace,
@@ -18,7 +16,7 @@ import (
 func (p *plan) limit(l Limits, users bool) {
 	processes := int64(l.Processes)
 	if processes > 0 && !users {
-		processes += int64(tasks())
+		processes += int64(killtree.Tasks()) // the user's own would do, but to count them takes a look at every one
 	}
 	for _, r := range []struct {
 		resource int
@@ -44,16 +42,4 @@ func (p *plan) limit(l Limits, users bool) {
 	p.Try("opening oom_score_adj", 2, unix.SYS_OPENAT, unix.AT_FDCWD, "/proc/self/oom_score_adj", unix.O_WRONLY|unix.O_CLOEXEC, 0).Keeps(fd)
 	p.Try("being the first to go", 0, unix.SYS_WRITE, fd, []byte(score), len(score))
 	p.Close(fd)
-}
-
-// tasks is how many processes and threads the machine has. The user's own would do,
-// but to count them takes a look at every one.
-func tasks() int {
-	load, _ := os.ReadFile("/proc/loadavg") // 0.00 0.01 0.05 1/123 4567
-	if f := bytes.Fields(load); len(f) > 3 {
-		_, all, _ := bytes.Cut(f[3], []byte("/"))
-		n, _ := strconv.Atoi(string(all))
-		return n
-	}
-	return 0
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/killtree"
 )
 
 // TestRunWild: a command that multiplies is bounded, and so is what it writes; the
@@ -20,7 +22,7 @@ func TestRunWild(t *testing.T) {
 			b.Limits = Limits{Processes: most, File: 1 << 20, Memory: 256 << 20}
 			bound := most
 			if uid != 0 && level == L2 {
-				bound += tasks() + 200 // of the user's other processes, too
+				bound += killtree.Tasks() + 200 // of the user's other processes, too
 			}
 			b.bash(t, `python3 -c '
 import os, time
