@@ -87,6 +87,21 @@ func renameNew(oldDir int, old string, newDir int, name string) error {
 	return err
 }
 
+// writtenTo reports whether somebody has the file open for writing. Only then does the
+// kernel refuse a lease to read it, but also to those who do not own the file.
+func writtenTo(f *os.File) bool {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return false
+	}
+	_ = raw.Control(func(fd uintptr) {
+		if _, err = unix.FcntlInt(fd, unix.F_SETLEASE, unix.F_RDLCK); err == nil {
+			_, _ = unix.FcntlInt(fd, unix.F_SETLEASE, unix.F_UNLCK)
+		}
+	})
+	return errors.Is(err, unix.EAGAIN)
+}
+
 // exchange lets two files swap their names. It is errors.ErrUnsupported where
 // the file system, or the kernel, cannot.
 func (d dir) exchange(a, b string) error {

@@ -583,3 +583,49 @@ func TestExchangeSaves(t *testing.T) {
 		t.Errorf("%q, %v", data, err)
 	}
 }
+
+// TestLateWriter: who opened a file before it was replaced, and writes into it afterwards,
+// as a shell's >> does when the machine is busy, loses nothing.
+func TestLateWriter(t *testing.T) {
+	s := newSite(t)
+	path := s.put("W/log", "one\n")
+	for i := range 20 {
+		before, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		late, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error)
+		go func() {
+			old, err := late.Stat()
+			for now := old; err == nil && os.SameFile(old, now); now, err = os.Stat(path) {
+				runtime.Gosched()
+			}
+			time.Sleep(20 * time.Millisecond)
+			_, failed := fmt.Fprintf(late, "late %d\n", i)
+			done <- errors.Join(err, failed, late.Close())
+		}()
+		_, err = s.write("log", fmt.Sprintf("new %d\n", i), WriteOptions{IfVersion: Version(before)})
+		if failed := <-done; failed != nil {
+			t.Fatal(failed)
+		}
+		if !errors.As(err, new(*ConflictError)) {
+			t.Errorf("%d: %v", i, err)
+		}
+		s.content("W/log", string(before)+fmt.Sprintf("late %d\n", i))
+	}
+	// One who never closes it holds up nobody for long.
+	holder, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer holder.Close()
+	before, _ := os.ReadFile(path)
+	begun := time.Now()
+	if _, err := s.write("log", "new\n", WriteOptions{IfVersion: Version(before)}); err != nil || time.Since(begun) > 5*time.Second {
+		t.Errorf("%v after %v", err, time.Since(begun))
+	}
+}

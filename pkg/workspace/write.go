@@ -13,6 +13,7 @@ import (
 	"os"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // WriteOptions refine a write. The zero value creates or replaces the file.
@@ -245,10 +246,14 @@ func (c *change) put(tmp *temp) error {
 	return c.dir.sync()
 }
 
+// mostWriting is how long somebody who has a file open for writing is waited for.
+const mostWriting = 100 * time.Millisecond
+
 // exchange gives the new file its name and the old one the temporary name. What
 // somebody wrote into the old one at the last moment, when it had been compared
-// already, is so seen, and the old file is put back. The second look is for
-// those who had it open: what they do takes less time than the disk.
+// already, is so seen, and the old file is put back. Who had it open may still write
+// into it, so it is looked at when they have closed it, and once more: what those do
+// who keep it open takes less time than the disk.
 func (c *change) exchange(tmp *temp) error {
 	mine, err := tmp.f.Stat()
 	if err != nil {
@@ -256,6 +261,9 @@ func (c *change) exchange(tmp *temp) error {
 	}
 	if err := c.dir.exchange(tmp.name, c.name); err != nil {
 		return err
+	}
+	for end := time.Now().Add(mostWriting); writtenTo(c.old) && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
 	}
 	if err = c.unchanged(tmp.name); err == nil {
 		if err = c.dir.sync(); err == nil {
