@@ -50,7 +50,7 @@ var layers = map[string]layer{
 	"pkg/machine":      {"pkg/killtree pkg/safefile pkg/sandbox", "github.com/mattn/go-isatty golang.org/x/sys/", "it tells what the machine offers, whoever asks"},
 
 	"pkg/wall":       {"pkg/policy pkg/safefile", "golang.org/x/sys/", "it asks the policy about files, and knows of no sandbox"},
-	"pkg/gate":       {"pkg/machine pkg/policy pkg/sandbox pkg/shellparse pkg/wall pkg/workspace", "", "it joins the policy and the sandbox, and is the only place that does"},
+	"pkg/gate":       {"pkg/machine pkg/policy pkg/programs pkg/sandbox pkg/shellparse pkg/wall pkg/workspace", "", "it joins the policy and the sandbox, and is the only place that does"},
 	"pkg/job":        {"pkg/killtree pkg/safefile pkg/session", "github.com/creack/pty golang.org/x/sys/", engine},
 	"pkg/screen":     {"", "github.com/charmbracelet/x/", "what programs print reaches the terminal emulator through one fence"},
 	"pkg/sandbox":    {"pkg/fork pkg/killtree pkg/safefile", "golang.org/x/sys/", engine},

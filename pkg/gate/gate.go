@@ -24,6 +24,7 @@ import (
 
 	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/programs"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/shellparse"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
@@ -88,7 +89,7 @@ func build(order json.RawMessage, ask Asker) (sandbox.Decider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the root for the gate: %w", err)
 	}
-	g := &gate{policy: p, workspace: w, order: &o, ask: ask, allowed: map[string]bool{}, approved: map[string]bool{}, refused: map[string]string{}}
+	g := &gate{policy: p, workspace: w, order: &o, ask: ask, allowed: map[string]bool{}, begun: map[int]string{}, approved: map[string]bool{}, refused: map[string]string{}}
 	for _, k := range o.Allowed {
 		g.allowed[k] = true
 	}
@@ -102,6 +103,8 @@ type gate struct {
 	ask       Asker             // nil for nobody
 	allowed   map[string]bool   // what stood in the call
 	asking    sync.Mutex        // one question at a time; guards the answers
+	starting  sync.Mutex        // guards begun
+	begun     map[int]string    // programs that stood in the call and have begun, by process
 	approved  map[string]bool   // what someone said yes to
 	refused   map[string]string // and no, with why
 }
@@ -158,9 +161,39 @@ func (g *gate) decide(ctx context.Context, e *sandbox.Exec) sandbox.Answer {
 	}
 	program := cmp.Or(e.Original, e.Path)
 	if e.Original == "" && g.allowed[key(program, e.Argv)] {
+		g.begins(program, e)
 		return sandbox.Answer{Allow: true}
 	}
-	argv := append([]string{program}, e.Argv[min(1, len(e.Argv)):]...)
+	var argv []string // the words after the program
+	if len(e.Argv) > 0 {
+		argv = e.Argv[1:]
+	}
+	for i, name := range names(program, e.Argv) {
+		if a := g.decideAs(ctx, e, program, append([]string{name}, argv...), i > 0); !a.Allow {
+			return a
+		}
+	}
+	return sandbox.Answer{Allow: true}
+}
+
+// names are the programs that a start amounts to: the file, and the one that its
+// first word says where the same file is several (busybox, git-push).
+func names(program string, argv []string) []string {
+	list := []string{program}
+	if len(argv) > 0 {
+		base := strings.TrimPrefix(filepath.Base(argv[0]), "-")
+		if base != filepath.Base(program) && base != "" && base != "." && base != "/" {
+			list = append(list, filepath.Join("/usr/bin", base))
+		}
+	}
+	return list
+}
+
+// decideAs answers for a start by these words. claimed says that the program is
+// the one that its first word names: that counts where a rule speaks of it, for
+// anybody may choose the word; of programs that are many, always.
+func (g *gate) decideAs(ctx context.Context, e *sandbox.Exec, program string, argv []string, claimed bool) sandbox.Answer {
+	many := programs.Has("busybox toybox coreutils git", filepath.Base(program))
 	for _, a := range shellparse.Argv(argv, g.world(e)).Accesses {
 		publishes := a.Publishes && a.Host != ""
 		if a.Kind != policy.Exec && !publishes || a.Builtin && a.Danger == "" {
@@ -174,7 +207,10 @@ func (g *gate) decide(ctx context.Context, e *sandbox.Exec) sandbox.Answer {
 			continue
 		}
 		d := g.policy.Decide(&a)
-		if d.Verdict == policy.Allow || d.Default && a.Danger == "" && !publishes {
+		if d.Verdict == policy.Allow || d.Default && (a.Danger == "" || claimed && !many) && !publishes {
+			continue
+		}
+		if !publishes && !a.Publishes && g.inner(e, program, d.Default) {
 			continue
 		}
 		if d.Verdict == policy.Ask && g.ask != nil {
@@ -187,9 +223,57 @@ func (g *gate) decide(ctx context.Context, e *sandbox.Exec) sandbox.Answer {
 			}
 			return sandbox.Answer{Rule: d.Rule, Why: refusal(reason)}
 		}
-		return sandbox.Answer{Rule: d.Rule, Why: why(&a, &d, a.Program != program)}
+		return sandbox.Answer{Rule: d.Rule, Why: why(&a, &d, a.Program != argv[0])}
 	}
 	return sandbox.Answer{Allow: true}
+}
+
+// begins notes the process of a program that stood in the call and does work of
+// its own: none that only starts another, and of shells and interpreters those
+// that run a script, for other texts of theirs stood in the call themselves.
+func (g *gate) begins(program string, e *sandbox.Exec) {
+	r, _ := programs.Lookup(filepath.Base(program))
+	switch {
+	case r == nil || r.Role == programs.NoRole && r.Code == "":
+	case r.Role == programs.WrapperRole || len(e.Argv) < 2 || strings.HasPrefix(e.Argv[1], "-"):
+		return
+	}
+	g.starting.Lock()
+	defer g.starting.Unlock()
+	g.begun[e.Pid] = program
+}
+
+// inner reports whether a start is part of the work of a program that stood in
+// the call: what loses files belongs to it then, as rm to make clean.
+// Rules speak of it all the same, but where git starts git (stash, rebase).
+func (g *gate) inner(e *sandbox.Exec, program string, byDefault bool) bool {
+	files := byDefault && programs.Has("rm rmdir unlink find chmod chown mv cp truncate", filepath.Base(program))
+	if e.Parents == nil || !files && !localGit(program, e.Argv) || e.Original != "" && filepath.Base(e.Original) != filepath.Base(e.Path) {
+		return false
+	}
+	g.starting.Lock()
+	defer g.starting.Unlock()
+	for _, pid := range append([]int{e.Pid}, e.Parents()...) {
+		by, ok := g.begun[pid]
+		if ok && (files || pid == nearest(e) && filepath.Base(by) == "git") {
+			return true
+		}
+	}
+	return false
+}
+
+// localGit reports whether git is started for a subcommand that tells nobody
+// anything.
+func localGit(program string, argv []string) bool {
+	return filepath.Base(program) == "git" && len(argv) > 1 && !strings.HasPrefix(argv[1], "-") && !programs.Has("push send-pack send-email", argv[1])
+}
+
+// nearest is the process that starts e.
+func nearest(e *sandbox.Exec) int {
+	if list := e.Parents(); len(list) > 0 {
+		return list[0]
+	}
+	return 0
 }
 
 // decideHost answers for a host that the command is about to reach, and that neither

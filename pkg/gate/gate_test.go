@@ -83,6 +83,96 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// TestNames: the first word of a program that is several counts, as do git's
+// names for its own subcommands.
+func TestNames(t *testing.T) {
+	raw, _ := order(t)
+	decide, err := Build(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		path  string
+		argv  []string
+		allow bool
+	}{
+		{"/usr/bin/busybox", []string{"curl", "x"}, false},
+		{"/usr/bin/busybox", []string{"/tmp/curl", "x"}, false},
+		{"/usr/bin/busybox", []string{"busybox", "curl", "x"}, false},
+		{"/usr/bin/busybox", []string{"rm", "-rf", "x"}, false},
+		{"/usr/bin/busybox", []string{"ls"}, true},
+		{"/tmp/curl", []string{"curl", "x"}, false},
+		{"/usr/bin/git", []string{"git-push", "origin"}, false},
+		{"/usr/lib/git-core/git-push", []string{"git-push", "origin"}, false},
+		{"/usr/lib/git-core/git", []string{"git", "push", "origin"}, false},
+		{"/usr/lib/git-core/git-status", []string{"git-status"}, true},
+		{"/usr/bin/bash", []string{"-bash"}, true},
+		{"/usr/bin/uname", []string{"rm", "-rf", "x"}, true}, // only a word
+	} {
+		e := start(test.argv...)
+		e.Path = test.path
+		if a := decide(t.Context(), e); a.Allow != test.allow {
+			t.Errorf("%s %q: %+v", test.path, test.argv, a)
+		}
+	}
+}
+
+// TestInner: what a program that stood in the call starts is its work, but where
+// a rule speaks of it; git's own work is git's.
+func TestInner(t *testing.T) {
+	raw, file := order(t)
+	var o Order
+	if err := json.Unmarshal(raw, &o); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(rules+"tests: []\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o.Allowed = []string{key("/usr/bin/make", []string{"make", "clean"}), key("/usr/bin/git", []string{"git", "stash"}), key("/usr/bin/sh", []string{"sh", "-c", "x"}), key("/usr/bin/sh", []string{"sh", "x"})}
+	p, err := policy.Load(&o.Sources)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Hash = p.Hash()
+	if raw, err = json.Marshal(o); err != nil {
+		t.Fatal(err)
+	}
+	decide, err := Build(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pid, argv := range map[int][]string{100: {"make", "clean"}, 200: {"git", "stash"}, 300: {"sh", "-c", "x"}, 400: {"sh", "x"}} {
+		e := start(argv...)
+		e.Pid = pid
+		if !decide(t.Context(), e).Allow {
+			t.Errorf("%q did not start", argv)
+		}
+	}
+	for _, test := range []struct {
+		argv    []string
+		parents []int
+		allow   bool
+	}{
+		{[]string{"rm", "-rf", "x"}, []int{50, 100, 1}, true},
+		{[]string{"rm", "-rf", "x"}, []int{50}, false},
+		{[]string{"rm", "-rf", "x"}, []int{300}, false}, // its text stood in the call
+		{[]string{"rm", "-rf", "x"}, []int{400}, true},
+		{[]string{"curl", "x"}, []int{100}, false},        // a rule
+		{[]string{"git", "push", "x"}, []int{100}, false}, // a rule that asks
+		{[]string{"git", "reset", "--hard"}, []int{200}, true},
+		{[]string{"git", "reset", "--hard"}, []int{100}, false},
+		{[]string{"git", "reset", "--hard"}, []int{50, 200}, false}, // a hook, or an alias
+		{[]string{"git", "push", "x"}, []int{200}, false},           // publishes
+		{[]string{"curl", "x"}, []int{200}, false},
+	} {
+		e := start(test.argv...)
+		e.Pid, e.Parents = 7, func() []int { return test.parents }
+		if a := decide(t.Context(), e); a.Allow != test.allow {
+			t.Errorf("%q below %v: %+v", test.argv, test.parents, a)
+		}
+	}
+}
+
 // TestChangedPolicy: the policy that has allowed the command decides, and no other
 // one that has taken its place.
 func TestChangedPolicy(t *testing.T) {

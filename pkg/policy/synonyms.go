@@ -34,6 +34,8 @@ func pad(dynamic []bool, n int, some bool) []bool {
 // and the words after it.
 func programSynonym(name string, argv []string, dynamic []bool) (first, rest []string, dyn []bool) {
 	switch base := strings.TrimRight(name, ".0123456789"); {
+	case strings.HasPrefix(name, "git-") && len(name) > len("git-"): // git's own names for its subcommands
+		return []string{"git", name[len("git-"):]}, argv, dynamic
 	case name == "python" || base == "python" && strings.HasPrefix(name, "python3"):
 		if len(argv) > 1 && argv[0] == "-m" && !isOption(argv[1]) && !anyTrue(dynamic, 2) {
 			return programSynonym(programName(argv[1]), argv[2:], cut(dynamic, 2))

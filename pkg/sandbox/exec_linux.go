@@ -4,6 +4,7 @@ package sandbox
 
 import (
 	"bytes"
+	"debug/elf"
 	"errors"
 	"fmt"
 	"os"
@@ -125,7 +126,7 @@ func (g *gatekeeper) running(pid int, cmdline []byte) *Exec {
 	path, _ := os.Readlink(dir + "/exe")
 	cwd, _ := os.Readlink(dir + "/cwd")
 	argv := strings.Split(strings.TrimSuffix(string(cmdline), "\x00"), "\x00")
-	e := &Exec{Path: path, Named: path, Argv: argv, Cwd: cwd, Pid: pid, Environ: func() []string {
+	e := &Exec{Path: path, Named: path, Argv: argv, Cwd: cwd, Pid: pid, Parents: func() []int { return g.parents(pid) }, Environ: func() []string {
 		env, err := os.ReadFile(dir + "/environ")
 		if err != nil {
 			return nil
@@ -150,7 +151,8 @@ type request struct {
 // readExec reads what n is about.
 func (g *gatekeeper) readExec(n *notice) (*request, error) {
 	x := &request{dir: unix.AT_FDCWD}
-	x.Pid = int(n.pid)
+	x.Pid = group(int(n.pid))
+	x.Parents = func() []int { return g.parents(x.Pid) }
 	path, argv, env := n.args[0], n.args[1], n.args[2]
 	if uintptr(n.nr) == unix.SYS_EXECVEAT {
 		x.dir, x.flags = int(int32(n.args[0])), int(n.args[4])
@@ -274,7 +276,7 @@ func (g *gatekeeper) chain(x *request) (list []*Exec, id *identity) {
 		interpreter, option := f.script()
 		if interpreter == "" {
 			id = &identity{dev: f.st.Dev, ino: f.st.Ino, cmdline: strings.Join(argv, "\x00") + "\x00"}
-			if inner := g.loads(&step, x); inner != nil {
+			if inner := g.loads(&step, f, x); inner != nil {
 				list = append(list, inner)
 			}
 			f.close()
@@ -296,7 +298,7 @@ func (g *gatekeeper) chain(x *request) (list []*Exec, id *identity) {
 		if f, err = g.look(x.Pid, x.Cwd, interpreter, 0); err != nil {
 			return list, nil
 		}
-		e = Exec{Named: interpreter, Script: step.Path, Cwd: x.Cwd, Pid: x.Pid, Environ: x.Environ}
+		e = Exec{Named: interpreter, Script: step.Path, Cwd: x.Cwd, Pid: x.Pid, Parents: x.Parents, Environ: x.Environ}
 	}
 	f.close()
 	return list, nil
@@ -346,9 +348,8 @@ func (g *gatekeeper) identify(e *Exec, f *executable) {
 }
 
 // loads describes the program that a dynamic loader, called by itself, runs.
-func (g *gatekeeper) loads(loader *Exec, x *request) *Exec {
-	base := filepath.Base(loader.Path)
-	if !strings.HasPrefix(base, "ld-linux") && !strings.HasPrefix(base, "ld-musl") && !strings.HasPrefix(base, "ld64.so") && !strings.HasPrefix(base, "ld.so") && !(strings.HasPrefix(base, "ld-") && strings.HasSuffix(base, ".so")) {
+func (g *gatekeeper) loads(loader *Exec, f *executable, x *request) *Exec {
+	if !isLoader(loader.Path, f) {
 		return nil
 	}
 	withValue := []string{"--library-path", "--preload", "--audit", "--argv0", "--inhibit-rpath", "--glibc-hwcaps-prepend", "--glibc-hwcaps-mask"}
@@ -366,11 +367,32 @@ func (g *gatekeeper) loads(loader *Exec, x *request) *Exec {
 			return nil
 		}
 		defer f.close()
-		e := &Exec{Path: f.path, Named: w, Argv: loader.Argv[i:], Cwd: x.Cwd, Pid: x.Pid, Loaded: true, Environ: x.Environ}
+		e := &Exec{Path: f.path, Named: w, Argv: loader.Argv[i:], Cwd: x.Cwd, Pid: x.Pid, Loaded: true, Parents: x.Parents, Environ: x.Environ}
 		g.identify(e, f)
 		return e
 	}
 	return nil
+}
+
+// isLoader reports whether a file is a dynamic loader: by its name, or, where
+// the system did not put it there, by what it says of itself.
+func isLoader(path string, f *executable) bool {
+	base := filepath.Base(path)
+	for _, name := range []string{"ld-linux", "ld-musl", "ld64.so", "ld.so"} {
+		if strings.HasPrefix(base, name) {
+			return true
+		}
+	}
+	if f.st.Uid == 0 && (strings.HasPrefix(path, "/usr/") || strings.HasPrefix(path, "/bin/") || strings.HasPrefix(path, "/lib")) {
+		return strings.HasPrefix(base, "ld-") && strings.HasSuffix(base, ".so")
+	}
+	program, err := elf.Open(self(f.fd))
+	if err != nil {
+		return false
+	}
+	defer program.Close()
+	names, err := program.DynString(elf.DT_SONAME)
+	return err == nil && len(names) > 0 && strings.HasPrefix(names[0], "ld")
 }
 
 // String is what a denial is called in messages.

@@ -120,6 +120,21 @@ func (g *gatekeeper) commands(pid int) bool {
 	return false
 }
 
+// parents lists the processes above pid, as far as the command goes.
+func (g *gatekeeper) parents(pid int) (list []int) {
+	for len(list) < 1<<10 {
+		status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+		if err != nil {
+			return list
+		}
+		if pid = statusNumber(status, "PPid:"); pid <= 1 || pid == g.above || pid == os.Getpid() {
+			return list
+		}
+		list = append(list, pid)
+	}
+	return list
+}
+
 // findAbove finds the process that the command and all its orphans descend from.
 func (g *gatekeeper) findAbove() {
 	g.above = os.Getpid()

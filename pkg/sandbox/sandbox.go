@@ -224,6 +224,9 @@ type Exec struct {
 	// then: no program is started.
 	Host string
 
+	// Parents returns the processes above it, the nearest first, as far as the
+	// command goes.
+	Parents func() []int
 	// Environ returns the environment it gets. It is to be called before the
 	// Decider returns, and nil when it cannot be read any more.
 	Environ func() []string
