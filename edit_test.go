@@ -466,8 +466,9 @@ func TestResultsAreBounded(t *testing.T) {
 		code, out := h.call(c.tool, c.params)
 		var r struct {
 			Metadata struct {
-				Diff                        string
-				Added, Removed, Files_total int
+				Diff           string
+				Added, Removed int
+				FilesTotal     int `json:"files_total"`
 			}
 		}
 		if err := json.Unmarshal([]byte(out), &r); err != nil || code != 0 {
@@ -478,8 +479,8 @@ func TestResultsAreBounded(t *testing.T) {
 		if len(out) > c.most || len(m.Diff) > 40_000 {
 			t.Errorf("%s: the result has %d bytes, the difference %d", c.tool, len(out), len(m.Diff))
 		}
-		if m.Added != c.added || m.Removed != c.removed || c.tool == "patch" && m.Files_total != files+1 {
-			t.Errorf("%s: +%d -%d in %d files", c.tool, m.Added, m.Removed, m.Files_total)
+		if m.Added != c.added || m.Removed != c.removed || c.tool == "patch" && m.FilesTotal != files+1 {
+			t.Errorf("%s: +%d -%d in %d files", c.tool, m.Added, m.Removed, m.FilesTotal)
 		}
 		if !strings.Contains(m.Diff, "more lines of diff") {
 			t.Errorf("%s: nothing says that the difference is not whole: …%s", c.tool, m.Diff[max(0, len(m.Diff)-200):])

@@ -10,7 +10,7 @@ import (
 
 // inits are the stages of this process that have not been collected. They are a
 // fact about the process: no tree can see another one through it.
-var inits = census{pids: map[int]bool{}}
+var inits census
 
 // A census keeps the processes that are no orphans.
 type census struct {
@@ -24,6 +24,9 @@ func (c *census) enter(start func() int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if pid := start(); pid > 0 {
+		if c.pids == nil {
+			c.pids = map[int]bool{}
+		}
 		c.pids[pid] = true
 	}
 }
