@@ -297,7 +297,7 @@ func TestPatchKilled(t *testing.T) {
 		for name, data := range before {
 			h.put(name, []byte(data))
 		}
-		c := h.command("patch", map[string]any{"patch": patch.String(), "dry_run": true})
+		c := h.command("patch", map[string]any{"patch": patch.String()})
 		start := time.Now()
 		if err := c.Start(); err != nil {
 			t.Fatal(err)

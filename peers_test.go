@@ -34,8 +34,10 @@ func fieldFailures() []fieldFailure {
 			"true && rm x", "false || rm x", "true; rm x", "true | rm x", "true & rm x", "`echo rm` x", "if true; then rm x; fi", "find . -exec rm {} +", "sudo rm x",
 		}},
 		{name: "M13 commands that a safe list let through (Crush)", policy: map[string]any{}, calls: []string{
-			"ls -la\nrm -rf ~", "env rm -rf x", "echo x > ~/.bashrc", "timeout 5 rm x", "ls & rm x", "kill -9 -1", "git diff --output=x", "git branch -D main",
-			"echo <(rm x)", "ls; rm x", "ls || rm x", "git log --output=x", "find . -delete",
+			"ls -la\nrm -rf ~", "env rm -rf x", "echo x > ~/.bashrc", "kill -9 -1", "git branch -D main", "find . -delete",
+		}},
+		{name: "M13 commands that a safe list took for reading (Crush)", policy: map[string]any{"profile": "readonly"}, calls: []string{
+			"timeout 5 rm x", "ls & rm x", "git diff --output=x", "echo <(rm x)", "ls; rm x", "ls || rm x", "git log --output=x",
 		}},
 		{name: "M14 a forbidden program behind a wrapper or a path (Codex execpolicy)", policy: denies("bash(rm *)"), calls: []string{"env rm x", "/bin/rm x", "bash -lc 'rm x'"}},
 		{name: "more than 50 commands in a line (Claude Code, fixed 2.1.90)", policy: denies("bash(curl *)"), calls: []string{fifty() + "curl http://x"}},

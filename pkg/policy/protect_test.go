@@ -34,7 +34,7 @@ func TestProfiles(t *testing.T) {
 		{"dangerous", with(run("rm x"), func(a *Access) { a.Danger = "x" }), "dqqda", "dqqda"},
 		{"network", connect("x.org", 443), "dqada", "dqada"},
 		{"publishing", with(connect("x.org", 443), func(a *Access) { a.Publishes = true }), "dqqqq", "dqqqq"},
-		{"loopback", connect("127.0.0.1", 3000), "aaaaa", "aaaaa"},
+		{"loopback", connect("127.0.0.1", 3000), "dqada", "aaaaa"},
 		{"fetch", get("https://x.org/"), "qaaqa", "qaaqa"},
 		{"device", file(Write, "bash", "/dev/null"), "aaaaa", "aaaaa"},
 		{"policy", write("/home/dev/.config/agentkit/policy.yaml"), "ddddd", "ddddd"},

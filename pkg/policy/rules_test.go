@@ -357,13 +357,15 @@ func TestHosts(t *testing.T) {
 }
 
 func TestCommandNetwork(t *testing.T) {
-	p := policyOf(t, "network: {default: deny, allow: [proxy.example.org, '*.cdn.org', 'localhost:5432']}\nallow: ['fetch(domain:x.org)', fetch]")
+	const rules = "network: {default: deny, allow: [proxy.example.org, '*.cdn.org', 'localhost:5432']}\nallow: ['fetch(domain:x.org)', fetch]"
+	p, confined := policyOf(t, rules), policyOf(t, rules, at(2))
 	wantVerdict(t, p, connect("proxy.example.org", 443), Allow)
 	wantVerdict(t, p, connect("a.proxy.example.org", 443), Deny)
 	wantVerdict(t, p, connect("a.cdn.org", 443), Allow)
 	wantVerdict(t, p, connect("localhost", 5432), Allow)
 	for _, host := range []string{"localhost", "LOCALHOST.", "app.localhost", "127.0.0.1", "127.1", "0x7f.1", "::1", "0.0.0.0"} {
-		wantVerdict(t, p, connect(host, 22), Allow)
+		wantVerdict(t, confined, connect(host, 22), Allow)
+		wantVerdict(t, p, connect(host, 22), Deny) // this machine's own servers
 	}
 	wantVerdict(t, p, connect("localhost.example.org", 22), Deny)
 	wantVerdict(t, policyOf(t, "deny: ['net(localhost:22)']"), connect("localhost", 22), Deny)
@@ -398,7 +400,7 @@ func TestPublishing(t *testing.T) {
 		a.Publishes, a.Argv, a.Program = true, []string{"curl", "-d", "x", "https://example.org"}, "/usr/bin/curl"
 	})
 	wantVerdict(t, policyOf(t, "allow: ['bash(curl *)']"), post, Allow)
-	wantVerdict(t, policyOf(t, "network: {default: allow}"), with(post, func(a *Access) { a.Host = "localhost" }), Allow)
+	wantVerdict(t, policyOf(t, "network: {default: allow}", at(2)), with(post, func(a *Access) { a.Host = "localhost" }), Allow)
 }
 
 // TestPresets: the registries, and the hosts of the repository's own remotes.
