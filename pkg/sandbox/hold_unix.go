@@ -15,9 +15,6 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
-// holdSuffix ends the name of the file in which Hold leaves a snapshot.
-const holdSuffix = ".held"
-
 // Hold leaves s beside the report of a command whose end this process means to
 // see, in case it is killed before: see [Recover]. Release takes it away.
 func (s *Snapshot) Hold(report, quarantine string) (release func(), err error) {

@@ -6,12 +6,17 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
-// keptSuffix ends the name of the file in which Keep leaves a snapshot.
-const keptSuffix = ".guard"
+// keptSuffix and holdSuffix end the names of the files in which Keep and Hold leave
+// a snapshot.
+const (
+	keptSuffix = ".guard"
+	holdSuffix = ".held"
+)
 
 // A keptSnapshot is what Keep and Hold leave in a file.
 type keptSnapshot struct {
@@ -91,3 +96,22 @@ func Forget(report string) {
 
 // Settle is the package's function, for whoever has only the Confiner.
 func (f *Confiner) Settle(report string) error { return Settle(report, f.find) }
+
+// Sweep restores what the commands that still run in these directories of reports
+// have changed so far, so that nobody who starts now takes it for what was there.
+func Sweep(dirs []string, find Finder) (list []Restore, err error) {
+	for _, dir := range dirs {
+		for _, suffix := range []string{keptSuffix, holdSuffix} {
+			names, _ := filepath.Glob(filepath.Join(dir, "*"+suffix))
+			for _, name := range names {
+				raw, bad := os.ReadFile(name)
+				if bad != nil || !json.Valid(raw) {
+					continue // it has ended just now
+				}
+				more, bad := restoreStored(raw, find)
+				list, err = append(list, more...), errors.Join(err, bad)
+			}
+		}
+	}
+	return list, err
+}

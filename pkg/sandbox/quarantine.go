@@ -9,10 +9,12 @@ import (
 	"io/fs"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
@@ -281,39 +283,106 @@ func (s *Snapshot) Restore(quarantine string, appeared ...string) ([]Restore, er
 }
 
 func (g *guarded) restore(root *os.Root, room func() (string, error)) (*Restore, error) {
-	// A bound as generous as the memory: what the command made may be large.
-	now, err := (&Snapshot{files: math.MinInt32, size: -1 << 40}).save(root, g.name)
-	if err == nil && maps.EqualFunc(g.was, now, func(a, b saved) bool { return a.mode == b.mode && bytes.Equal(a.data, b.data) }) {
-		return nil, nil
-	}
-	if err != nil && len(now) == 0 {
+	closeAgain := unlock(root, filepath.Dir(g.name))
+	defer closeAgain()
+	_, err := root.Lstat(g.name)
+	gone := errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir)
+	if err != nil && !gone {
 		return nil, err
 	}
-	if g.loose && len(now) == 0 {
-		if _, err := root.Stat(filepath.Dir(g.name)); err != nil {
+	if !gone {
+		// A bound as generous as the memory: what the command made may be large.
+		now, err := (&Snapshot{files: math.MinInt32, size: -1 << 40}).save(root, g.name)
+		if err == nil && maps.EqualFunc(g.was, now, func(a, b saved) bool { return a.mode == b.mode && bytes.Equal(a.data, b.data) }) {
 			return nil, nil
 		}
+	}
+	if gone && (len(g.was) == 0 || g.loose && !isDir(root, filepath.Dir(g.name))) {
+		return nil, nil
 	}
 	r := &Restore{Path: filepath.Join(g.dir, g.name), Action: "changed"}
 	switch {
 	case len(g.was) == 0:
 		r.Action = "created"
-	case len(now) == 0:
+	case gone:
 		r.Action = "deleted"
 	}
-	if len(now) > 0 {
-		dir, err := room()
-		if err == nil {
-			r.Quarantine, err = dir, keep(root, g.name, filepath.Join(dir, filepath.Base(g.name)))
-		}
-		if err != nil {
-			return r, err
-		}
-		if err := root.RemoveAll(g.name); err != nil {
-			return r, err
+	if !gone {
+		if r.Quarantine, err = putAway(root, g.dir, g.name, room); errors.Is(err, fs.ErrNotExist) {
+			return nil, nil // another call was faster
+		} else if err != nil {
+			return nil, err
 		}
 	}
-	return r, g.bring(root)
+	if err := g.bring(root); err != nil && !errors.Is(err, fs.ErrExist) {
+		return r, err
+	}
+	return r, nil
+}
+
+func isDir(root *os.Root, name string) bool {
+	i, err := root.Stat(name)
+	return err == nil && i.IsDir()
+}
+
+// putAway takes what is at name from there, first of all, and then to a room of the
+// quarantine. What cannot be copied stays beside, under another name.
+func putAway(root *os.Root, dir, name string, room func() (string, error)) (string, error) {
+	aside := filepath.Join(filepath.Dir(name), ".agentkit-put-away-"+strconv.FormatUint(rand.Uint64(), 36))
+	if err := root.Rename(name, aside); err != nil {
+		return "", err
+	}
+	to, err := room()
+	if err == nil {
+		unlockTree(root, aside)
+		err = keep(root, aside, filepath.Join(to, filepath.Base(name)))
+	}
+	if err == nil {
+		err = root.RemoveAll(aside)
+	}
+	if err != nil {
+		return filepath.Join(dir, aside), nil //nolint:nilerr // it is away, which counts
+	}
+	return to, nil
+}
+
+// unlock lets us into the directories on the way to dir, whose modes a command
+// may have taken our rights from, until again is called.
+func unlock(root *os.Root, dir string) (again func()) {
+	modes := map[string]fs.FileMode{}
+	at := ""
+	for name := range strings.SplitSeq(filepath.ToSlash(dir), "/") {
+		at = filepath.Join(at, name)
+		if i, err := root.Lstat(at); err == nil && i.IsDir() && i.Mode()&0o700 != 0o700 && root.Chmod(at, i.Mode().Perm()|0o700) == nil {
+			modes[at] = i.Mode()
+		}
+	}
+	return func() {
+		for at, mode := range modes {
+			_ = root.Chmod(at, mode.Perm()|mode&(fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky))
+		}
+	}
+}
+
+// unlockTree lets us read what was put away.
+func unlockTree(root *os.Root, name string) {
+	i, err := root.Lstat(name)
+	if err != nil || !i.IsDir() && !i.Mode().IsRegular() {
+		return
+	}
+	_ = root.Chmod(name, i.Mode().Perm()|0o700)
+	if !i.IsDir() {
+		return
+	}
+	d, err := root.Open(name)
+	if err != nil {
+		return
+	}
+	entries, _ := d.ReadDir(-1)
+	_ = d.Close()
+	for _, e := range entries {
+		unlockTree(root, filepath.Join(name, e.Name()))
+	}
 }
 
 // bring makes what was there again.

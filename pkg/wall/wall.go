@@ -42,6 +42,7 @@ type Wall struct {
 
 	o    Options
 	tree *tree
+	last *tree           // what a later walk found, to go faster; nil for tree
 	held map[uint64]bool // inodes of what is hidden or fixed in the root
 }
 
@@ -209,13 +210,20 @@ func Since(p *policy.Policy, s Start) []string {
 		before.dirs[at].hits = append(before.dirs[at].hits, name)
 	}
 	w.tree = before
+	if s.Cache != "" {
+		w.last = remembered(cacheFile(s.Cache, s.Root), p.Hash())
+	}
 	return w.Appeared()
 }
 
 // Appeared lists what has come into the root since, that the policy lets no
 // command make.
 func (w *Wall) Appeared() []string {
-	now := (&walker{notable: w.o.Policy.Notable, passed: w.o.Policy.Passed, before: w.tree}).walk(w.o.Root)
+	before := w.tree
+	if w.last != nil {
+		before = w.last
+	}
+	now := (&walker{notable: w.o.Policy.Notable, passed: w.o.Policy.Passed, before: before}).walk(w.o.Root)
 	var list []string
 	for path, d := range now.dirs {
 		was := w.tree.dirs[path]

@@ -32,8 +32,9 @@ type confinement struct {
 	release  func()            // of what is held of it for the case that we are killed
 	holder   *policy.Policy    // knows what holds the command where config does not
 	grants   grants
-	later    json.RawMessage // what finds out what has appeared, for whoever sees the end in our place
-	wall     *wall.Wall      // what of the root the policy keeps from the command
+	swept    []sandbox.Restore // what other commands had changed before
+	later    json.RawMessage   // what finds out what has appeared, for whoever sees the end in our place
+	wall     *wall.Wall        // what of the root the policy keeps from the command
 }
 
 // confine describes the sandbox of a command whose accesses were all allowed:
@@ -45,6 +46,13 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions)
 	c := &confinement{dir: dir, asked: asked, holder: env.Policy}
 	if !env.Policy.Confines() || env.Policy.Level() < int(sandbox.L2) {
 		return c, nil
+	}
+	var err error
+	others := filepath.Join(filepath.Dir(env.Session.Dir()), "*", "sandbox")
+	if dirs, _ := filepath.Glob(others); len(dirs) > 0 {
+		if c.swept, err = sandbox.Sweep(dirs, gate.Appeared); err != nil {
+			return nil, fmt.Errorf("putting back what other commands changed: %w", err)
+		}
 	}
 	described := sync.OnceValues(func() (json.RawMessage, error) {
 		return gate.New(env.Sources, env.Policy, needs, scratch(env))
@@ -104,7 +112,6 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions)
 			cfg.Copies = append(cfg.Copies, machine.RealDir(path))
 		}
 	}
-	var err error
 	if cfg.Share, err = env.Session.Mkdir("net"); err != nil {
 		return nil, err
 	}
@@ -213,6 +220,7 @@ func (c *confinement) finish(env *tool.Env, m *sandboxMeta, explain bool, output
 	if c.config == nil || m.Detail == nil {
 		return
 	}
+	m.Detail.Quarantined = append(m.Detail.Quarantined, c.swept...)
 	if c.guard != nil {
 		list, err := c.guard.Restore(env.Session.Path("quarantine"), append(c.wall.Appeared(), c.grants.undo()...)...)
 		m.Detail.Quarantined = append(m.Detail.Quarantined, list...)
