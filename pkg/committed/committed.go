@@ -39,6 +39,10 @@ type Files struct {
 
 	mu    sync.Mutex
 	repos map[string]*repository // by their tops
+	// refused are files that were there and not committed. One of them that takes the
+	// place of a committed file is none.
+	refused map[string]bool
+	news    []string // of those, what is not kept yet
 }
 
 // A repository is what is known of one.
@@ -78,12 +82,19 @@ func (f *Files) Among(paths []string) map[string]bool {
 			continue
 		}
 		for _, path := range paths {
-			if r.holds(path) {
+			if f.holds(r, path) {
 				held[path] = true
 			}
 		}
 		f.save(r)
 	}
+	for _, path := range paths {
+		if id := identity(path); id != "" && !held[path] && !f.loadRefused()[id] {
+			f.refused[id] = true
+			f.news = append(f.news, id)
+		}
+	}
+	f.saveRefused()
 	return held
 }
 
@@ -200,15 +211,58 @@ func (r *repository) rel(path string) string {
 }
 
 // holds compares a file with HEAD.
-func (r *repository) holds(path string) bool {
+func (f *Files) holds(r *repository, path string) bool {
 	n := r.Names[r.rel(path)]
 	if n == nil || n.Hash == "" {
 		return false
 	}
-	if !n.Seen && sameContent(path, n.Hash) {
+	if n.Seen && !f.loadRefused()[identity(path)] {
+		return true
+	}
+	same := sameContent(path, n.Hash)
+	if id := identity(path); same && f.loadRefused()[id] { // by now it is in the history
+		delete(f.refused, id)
+		f.news = append(f.news, "-"+id)
+	}
+	if same && !n.Seen {
 		n.Seen, r.changed = true, true
 	}
-	return n.Seen
+	return same
+}
+
+// maxRefused bounds what is kept of refused files.
+const maxRefused = 100_000
+
+// loadRefused returns the refused files.
+func (f *Files) loadRefused() map[string]bool {
+	if f.refused == nil {
+		f.refused = map[string]bool{}
+		if f.State != "" {
+			data, _ := os.ReadFile(filepath.Join(f.State, "refused"))
+			for id := range strings.FieldsSeq(string(data)) {
+				if gone, ok := strings.CutPrefix(id, "-"); ok {
+					delete(f.refused, gone)
+				} else {
+					f.refused[id] = true
+				}
+			}
+		}
+	}
+	return f.refused
+}
+
+func (f *Files) saveRefused() {
+	if f.State == "" || len(f.news) == 0 || len(f.refused) > maxRefused || os.MkdirAll(f.State, 0o700) != nil {
+		return
+	}
+	file, err := os.OpenFile(filepath.Join(f.State, "refused"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return
+	}
+	if _, err = file.WriteString(strings.Join(f.news, "\n") + "\n"); err == nil {
+		f.news = nil
+	}
+	_ = file.Close()
 }
 
 // sameContent reports whether a file, or what a link says, has the hash that

@@ -141,3 +141,21 @@ func TestMany(t *testing.T) {
 	none := &Files{Git: func() string { return "" }}
 	check(t, none, top, ".npmrc", false)
 }
+
+// A file that was refused is not accepted in the place of a committed one.
+func TestMoved(t *testing.T) {
+	top, state := repo(t, "sha1"), t.TempDir()
+	write(t, top, "app/.env", "REAL=secret\n")
+	check(t, files(t, state), top, "app/.env", false)
+	check(t, files(t, state), top, "sub/.env", true)
+	for _, move := range [][2]string{{"sub", "gone"}, {"app", "sub"}} {
+		if err := os.Rename(filepath.Join(top, move[0]), filepath.Join(top, move[1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check(t, files(t, state), top, "sub/.env", false)
+	// Once its content is in the history it is no secret.
+	git(t, top, "add", "-f", "sub/.env")
+	git(t, top, "commit", "-qm", "real")
+	check(t, files(t, state), top, "sub/.env", true)
+}

@@ -1,0 +1,6 @@
+//go:build !unix
+
+package committed
+
+// identity cannot tell files apart here, where nothing hides them either.
+func identity(string) string { return "" }
