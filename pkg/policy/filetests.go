@@ -23,6 +23,9 @@ func runTests(s *Sources, specs []*fileSpec) (problems Problems) {
 			if p == nil {
 				p = &Policy{world: newWorld(s), level: t.level, sandbox: "auto"}
 				p.merge(s, []*fileSpec{&alone})
+				if p.sandbox == "require" {
+					p.level = max(p.level, 2) // nothing would run below it
+				}
 				byLevel[t.level] = p
 			}
 			if what := p.runTest(&t, s.Analyze); what != "" {
