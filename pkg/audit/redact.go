@@ -104,7 +104,7 @@ func (r *Redactor) Redact(s string) string {
 			}
 		}
 	}
-	return redactShapes(s)
+	return redactRandom(redactShapes(s))
 }
 
 // SecretName reports whether a variable of that name holds a secret, going by

@@ -100,6 +100,9 @@ func secretAt(s string, i, from int) (start, end int, label string) {
 			return pemBlock(s, i)
 		}
 		if i == 0 || isBlank(s[i-1]) || isQuote(s[i-1]) {
+			if start, end, label = programOption(s, i); end > start {
+				return start, end, label
+			}
 			return flag(s, i)
 		}
 	default:

@@ -52,7 +52,37 @@ func TestRedactShapes(t *testing.T) {
 		{"AWS_SECRET_ACCESS_KEY=abcdefgh", "AWS_SECRET_ACCESS_KEY=[redacted:AWS_SECRET_ACCESS_KEY]"},
 		{"a --token=abcdefgh b --token abcdefgh", "a --token=[redacted:token] b --token [redacted:token]"},
 
+		{"mysql -u root -phunter2 db", "mysql -u root -p[redacted:password] db"},
+		{"mysql -p'a b' db", "mysql -p'[redacted:password]' db"},
+		{"cd x && /usr/bin/mysqldump -pabc db | gzip", "cd x && /usr/bin/mysqldump -p[redacted:password] db | gzip"},
+		{"sshpass -p hunter2 ssh -p 22 h", "sshpass -p [redacted:password] ssh -p [redacted:password] h"}, // too much is no harm
+		{"sshpass -phunter2 ssh h", "sshpass -p[redacted:password] ssh h"},
+		{"docker login -u me -p hunter2 reg", "docker login -u me -p [redacted:password] reg"},
+		{"openssl enc -aes-256-cbc -k hunter2 -in a", "openssl enc -aes-256-cbc -k [redacted:password] -in a"},
+		{"openssl rsa -passin pass:hunter2 -in a", "openssl rsa -passin [redacted:password] -in a"},
+		{"redis-cli -h x -a hunter2 ping", "redis-cli -h x -a [redacted:password] ping"},
+		{"psql postgres://me:hunter2@h/db", "psql postgres://me:[redacted:url-password]@h/db"},
+		{"curl -u me:hunter2 h", "curl -u me:[redacted:password] h"},
+		{"mongosh -u a -p hunter2", "mongosh -u a -p [redacted:password]"},
+		{"ldapsearch -D cn=a -w hunter2 -b x", "ldapsearch -D cn=a -w [redacted:password] -b x"},
+		{"unzip -P hunter2 a.zip", "unzip -P [redacted:password] a.zip"},
+		{"7z x -phunter2 a.7z", "7z x -p[redacted:password] a.7z"},
+		{`bash -c "mysql -phunter2 db"`, `bash -c "mysql -p[redacted:password] db"`},
+		{"login --with Zk3v9QpX7rT2mLw8Yb5NcD1fGh6JsKa4 now", "login --with [redacted:random] now"},
+		{"x=Zk3v9QpX7rT2mLw8Yb5NcD1fGh6JsKa4+w==", "[redacted:random]"},
+
 		// And what is none.
+		{"mysql -p db", ""},
+		{"mysql -p$PW db", ""},
+		{"mkdir -p a/b && mysql db", ""},
+		{"docker run -p 80:80 x", ""},
+		{"ssh -p 22 h; openssl version -a", ""},
+		{"cp -a x y", ""},
+		{"git show 0123456789abcdef0123456789abcdef01234567", ""},
+		{"docker pull a@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", ""},
+		{"TestTheQuickBrownFoxJumpsOver13LazyDogs2Times", ""},
+		{"550e8400-e29b-41d4-a716-446655440000", ""},
+		{"node_modules/@scope/package-name-that-is-long-1.2.3-beta.4/dist/index.js", ""},
 		{"risk-assessment-of-the-year-2026", ""},
 		{"sk-learn-something-long-name-here", ""},
 		{"task-" + fake("", 30), ""},
@@ -157,7 +187,7 @@ func TestSecretValue(t *testing.T) {
 
 func TestRedactHostileText(t *testing.T) {
 	for _, unit := range []string{
-		"sk-", "sk-a-", "eyJ-", "eyJaaaaaaaaaa.", "password=$(", "token=\"", "://", "a:b://", "-----BEGIN ", "Authorization: x ", "password=", "--password ", "bearer ", "= ", ": ", "\\\"", "github_pat_", "-u ", "token: '",
+		"sk-", "sk-a-", "eyJ-", "eyJaaaaaaaaaa.", "password=$(", "token=\"", "://", "a:b://", "-----BEGIN ", "Authorization: x ", "password=", "--password ", "bearer ", "= ", ": ", "\\\"", "github_pat_", "-u ", "-p ", "mysql -p", "docker login -p ", "aB3", "token: '",
 	} {
 		in := strings.Repeat(unit, (256<<10)/len(unit))
 		start := time.Now()
@@ -172,7 +202,7 @@ func TestRedactHostileText(t *testing.T) {
 }
 
 func FuzzRedact(f *testing.F) {
-	for _, s := range []string{"--password=x", `{"token":"abcdefgh"}`, "https://a:b@c", "Authorization: Digest a", "-----BEGIN PRIVATE KEY-----", "[redacted:x]", "password=[redacted:", "sk-abcdefghijklmnop123456"} {
+	for _, s := range []string{"--password=x", "mysql -px", "sshpass -p [redacted:x] -p y", "Zk3v9QpX7rT2mLw8Yb5NcD1fGh6JsKa4", `{"token":"abcdefgh"}`, "https://a:b@c", "Authorization: Digest a", "-----BEGIN PRIVATE KEY-----", "[redacted:x]", "password=[redacted:", "sk-abcdefghijklmnop123456"} {
 		f.Add(s)
 	}
 	r := NewRedactor([]string{"A_TOKEN=0123abcd4567"})
