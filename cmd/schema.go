@@ -108,15 +108,17 @@ func (a *app) narrowed(ctx context.Context, list []*tool.Tool) ([]*tool.Tool, er
 	if err != nil || !env.Policy.NoShell() {
 		return list, err
 	}
-	text := run.Bash.Told() + "\n\nOnly programs without a shell are allowed: send argv, not command. "
+	told, rest, _ := strings.Cut(run.Bash.Told(), "\n\n")
+	told += "\nOnly programs without a shell are allowed: send `argv`, not `command`. "
 	if allowed := env.Policy.Commands(); len(allowed) > 0 {
-		text += "These are allowed, * stands for any words:\n"
+		told += "These are allowed, * stands for any words:\n"
 		for _, p := range allowed {
-			text += "- `" + p + "`\n"
+			told += "- `" + p + "`\n"
 		}
 	} else {
-		text += "The policy lists none."
+		told += "The policy lists none.\n"
 	}
+	text := told + "\n" + rest
 	own := run.Bash
 	own.Doc = &text
 	list = slices.Clone(list)
@@ -152,15 +154,16 @@ type declaration struct {
 
 // declare says of each tool what a model needs to know. Lean is what small models and
 // short contexts can bear: the first paragraph, and the parameters that most calls
-// need; a call may have the others all the same.
+// need or that it names; a call may have the others all the same.
 func declare(list []*tool.Tool, lean bool) []declaration {
 	var all []declaration
 	for _, t := range list {
-		d := declaration{t, t.Told(), brief(param.Of(t.New()).Schema(), nil, lean)}
+		text, spare := t.Told(), func(param.Property) bool { return false }
 		if lean {
-			d.text, _, _ = strings.Cut(d.text, "\n\n")
+			text, _, _ = strings.Cut(text, "\n\n")
+			spare = func(p param.Property) bool { return p.Rare && !strings.Contains(text, "`"+p.Name+"`") }
 		}
-		all = append(all, d)
+		all = append(all, declaration{t, text, brief(param.Of(t.New()).Schema(), nil, spare)})
 	}
 	return all
 }
@@ -170,8 +173,9 @@ const maxEnum = 12
 
 // brief is s without what costs tokens and tells a model nothing: bounds that no call
 // comes near, defaults that are false, 0 or the root, and in the items of a list what
-// has been said of the parameter of the same name beside it, which outer has.
-func brief(s *param.Schema, outer []param.Property, lean bool) *param.Schema {
+// has been said of the parameter of the same name beside it, which outer has, and
+// without what it can spare.
+func brief(s *param.Schema, outer []param.Property, spare func(param.Property) bool) *param.Schema {
 	c := *s
 	if c.Minimum != nil && (*c.Minimum == 0 || *c.Minimum == 1) {
 		c.Minimum = nil
@@ -186,11 +190,11 @@ func brief(s *param.Schema, outer []param.Property, lean bool) *param.Schema {
 		c.Enum = nil // the error for another word names them
 	}
 	if c.Items != nil {
-		c.Items = brief(c.Items, outer, lean)
+		c.Items = brief(c.Items, outer, spare)
 	}
-	c.Properties = slices.DeleteFunc(slices.Clone(s.Properties), func(p param.Property) bool { return lean && p.Rare })
+	c.Properties = slices.DeleteFunc(slices.Clone(s.Properties), spare)
 	for i, p := range c.Properties {
-		m := brief(p.Schema, s.Properties, lean)
+		m := brief(p.Schema, s.Properties, spare)
 		if j := slices.IndexFunc(outer, func(o param.Property) bool { return o.Name == p.Name }); j >= 0 && outer[j].Schema.Description == m.Description {
 			m.Description = ""
 		}
