@@ -51,6 +51,9 @@ func Replay(ctx context.Context, output []byte, from int64, sizes []Size) (s *Sc
 	}
 	e := newEmulator(sizes[0])
 	defer e.Close()
+	if len(sizes) == 1 {
+		output = lastLines(output, int(sizes[0].Rows))
+	}
 	for _, next := range sizes[1:] {
 		n := min(max(next.From-from, 0), int64(len(output)))
 		if err := write(ctx, e, output[:n]); err != nil {
@@ -63,6 +66,32 @@ func Replay(ctx context.Context, output []byte, from int64, sizes []Size) (s *Sc
 		return nil, err
 	}
 	return picture(e), nil
+}
+
+// lastLines are the lines that a terminal still shows of an output that does nothing but
+// print lines, in colour perhaps; of any other it is all.
+func lastLines(output []byte, rows int) []byte {
+	for rest := output; ; {
+		i := bytes.IndexByte(rest, '\x1b')
+		if i < 0 {
+			break
+		}
+		rest = rest[i+1:]
+		n := 1
+		for n < len(rest) && strings.IndexByte("0123456789;:", rest[n]) >= 0 {
+			n++
+		}
+		if n >= len(rest) || rest[0] != '[' || rest[n] != 'm' {
+			return output
+		}
+	}
+	at := len(output)
+	for range max(rows, 1) + 1 {
+		if at = bytes.LastIndex(output[:at], []byte("\r\n")); at < 0 {
+			return output
+		}
+	}
+	return output[at+2:]
 }
 
 // newEmulator is a terminal that answers nobody.

@@ -74,6 +74,28 @@ func TestResize(t *testing.T) {
 	}
 }
 
+// TestLastLines shows of plain lines what showing all of them does, in no time.
+func TestLastLines(t *testing.T) {
+	sizes := []Size{{Rows: 5, Cols: 20}}
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		var b strings.Builder
+		for range r.IntN(20) {
+			b.WriteString(strings.Repeat("ab日", r.IntN(15)) + []string{"", "\x1b[1;31mred\x1b[0m", "\t", "  1%\r 50%", "x\b"}[r.IntN(5)])
+			b.WriteString([]string{"\r\n", "\r\n", "\r\n", "\n", ""}[r.IntN(5)])
+		}
+		short, err := Replay(t.Context(), []byte(b.String()), 0, sizes)
+		all, failed := Replay(t.Context(), []byte("\x1b[H"+b.String()), 0, sizes) // which makes it no plain one
+		if err != nil || failed != nil || short.Text() != all.Text() || short.Row != all.Row || short.Col != all.Col {
+			t.Errorf("%q: %q at %d,%d, want %q at %d,%d", b.String(), short.Text(), short.Row, short.Col, all.Text(), all.Row, all.Col)
+		}
+	}
+	begin := time.Now()
+	if _, err := Replay(t.Context(), []byte(strings.Repeat("a line of output\r\n", 2_000_000)), 0, sizes); err != nil || time.Since(begin) > 5*time.Second {
+		t.Errorf("%v after %v", err, time.Since(begin))
+	}
+}
+
 // TestHostile has the screen stand whatever a program prints, and in bounded time.
 func TestHostile(t *testing.T) {
 	pieces := []string{
