@@ -18,7 +18,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -62,11 +61,8 @@ type name struct {
 // maxSize bounds the files whose content is compared.
 const maxSize = 16 << 20
 
-// Holds reports whether the file at an absolute path, its directories' links
-// resolved, is committed.
-func (f *Files) Holds(path string) bool { return f.Among([]string{path})[path] }
-
-// Among returns those of the paths that are committed.
+// Among returns those of the paths that are committed. They are absolute, and
+// their directories' links resolved.
 func (f *Files) Among(paths []string) map[string]bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -303,7 +299,7 @@ func readFile(path string) ([]byte, error) {
 
 // blobHash is git's hash of a content, in the form that like has.
 func blobHash(data []byte, like string) string {
-	var h hash.Hash = sha1.New()
+	h := sha1.New()
 	if len(like) == 2*sha256.Size {
 		h = sha256.New()
 	}

@@ -52,8 +52,9 @@ func write(t *testing.T, dir, name, text string) {
 
 func check(t *testing.T, f *Files, top, name string, want bool) {
 	t.Helper()
-	if got := f.Holds(filepath.Join(top, name)); got != want {
-		t.Errorf("Holds(%s) = %v", name, got)
+	path := filepath.Join(top, name)
+	if got := f.Among([]string{path})[path]; got != want {
+		t.Errorf("%s is committed: %v", name, got)
 	}
 }
 
