@@ -68,7 +68,7 @@ deny:
 # Writes here are denied even where an edit rule allows them.
 # protect: [deploy/**]
 
-# network: {default: deny, allow: [proxy.golang.org]}
+# network: {allow: [packages, remotes]}
 # env: {pass: [GOPROXY], drop: ["*_TOKEN"]}
 # limits: {timeout_ms: 120000, output_bytes: 51200, processes: 2000, memory_bytes: 4000000000}
 

@@ -96,7 +96,10 @@ func (g *gatekeeper) connect(n *notice) verdict {
 	}
 	if ok && !local(at.Addr()) && g.network() != Open {
 		d := &Denial{Kind: DeniedConnect, Path: at.String(), Pid: int(n.pid), Why: "the network is closed to commands", Allow: netRule(at.Addr().String(), strconv.Itoa(int(at.Port())))}
-		if at.Port() == 53 {
+		switch {
+		case at.Port() == 53 && g.proxy == nil:
+			d.Allow = ""
+		case at.Port() == 53:
 			d.Why, d.Allow = "names of hosts are looked up over TCP, or by the proxy (HTTPS_PROXY)", ""
 		}
 		g.log.deny(d)

@@ -229,9 +229,15 @@ func (c *confinement) finish(env *tool.Env, m *sandboxMeta, explain bool, output
 		}
 	}
 	m.Detail.Beyond = c.wall.Beyond
-	if explain && len(m.Detail.Denials) == 0 {
+	// That names were looked up says less than a message that has the name.
+	other := func(d sandbox.Denial) bool {
+		return d.Kind != sandbox.DeniedConnect || !strings.HasSuffix(d.Path, ":53")
+	}
+	if explain && !slices.ContainsFunc(m.Detail.Denials, other) {
 		c.config.Level = m.Detail.Level
-		m.Detail.Denials = c.config.Explain(output, c.dir)
+		if list := c.config.Explain(output, c.dir); len(list) > 0 {
+			m.Detail.Denials = list
+		}
 	}
 }
 
