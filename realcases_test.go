@@ -181,7 +181,7 @@ type realWant struct {
 func TestRealCommands(t *testing.T) {
 	p := newRealPlace(t)
 	alone := "echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all \"$@\""
-	common := []realWant{{"network", "ask", 98}, {"loopback", "allow", 95}, {"tree read", "allow", 95}}
+	common := []realWant{{"network", "ask", 98}, {"delete inside", "allow", 95}, {"loopback", "allow", 95}, {"tree read", "allow", 95}}
 	for _, one := range []struct {
 		name   string
 		level  sandbox.Level

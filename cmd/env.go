@@ -109,6 +109,9 @@ func (a *app) place() (*tool.Env, error) {
 	if errors.Is(err, session.ErrID) {
 		return nil, a.blame("session", err)
 	}
+	if err == nil {
+		env.Git = a.committed(env)
+	}
 	return env, a.blame("state", unkept(state, err))
 }
 

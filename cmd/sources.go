@@ -25,7 +25,7 @@ func (a *app) sources(env *tool.Env) *policy.Sources {
 		Installed: a.installed(root),
 		Readable:  []string{env.Session.Path("spill")},
 		Tools:     Tools.Names(), Trust: a.trust(),
-		Committed: a.committed(env).Among,
+		Committed: env.Git.Among,
 		Analyze:   func(name string, args json.RawMessage) ([]policy.Access, error) { return analyze(env, name, args) },
 	}
 	s.Trusted = machine.OwnDirs(policy.TrustedDirs(), a.getenv("PATH"), append(slices.Clone(s.Temp), root))

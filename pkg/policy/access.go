@@ -62,8 +62,13 @@ type Access struct {
 	Named string   // absolute and cleaned as the caller named it; "" when it is Path
 	Op    Op       // what a write does; "" for reads
 	File  FileType // what is there now; "" when not looked at
+	Fresh bool     // it lies in what was made right in a temporary directory since the session began, or is made now
 	Links uint64   // number of hard links of a regular file; 0 when not looked at
 	Tree  bool     // the access reaches everything below Path too (rm -r, grep)
+	Below bool     // with Tree: only what is below, never Path itself (find -delete)
+	Names string   // with Tree: only what has a name that matches one of these patterns, parted by blanks; "" for all
+	Split bool     // with Names: names that hold blanks or quotes are taken for several
+	Each  bool     // with Tree: every file of it for which something else is decided is an access of its own
 
 	// A program, for exec.
 	Argv    []string // the words as the program gets them; Argv[0] as written
@@ -73,6 +78,7 @@ type Access struct {
 	Builtin bool     // a built-in or function of the shell itself
 	Class   Class    // what is known of the program with these arguments
 	Danger  string   // why it belongs to the dangerous class; "" when it does not
+	Loses   bool     // Danger is that files are lost, or what they held: nothing may be lost after all
 
 	// A host, for net; an assignment, for env.
 	Scheme, Host string

@@ -61,7 +61,7 @@ func (p *Policy) Decide(a *Access) Decision {
 	case Net:
 		return p.decideNet(a)
 	case Env:
-		f := facts{known: p.holds()}
+		f := facts{known: p.Holds()}
 		return p.settle(p.scan(p.rules.env, a, &f, found{}), &p.settings[setEnv], a.Opaque)
 	case Tool:
 		f := facts{}
@@ -284,7 +284,7 @@ func (p *Policy) programFacts(a *Access, f *facts) {
 		// What is not found cannot run; what is called by a path may appear.
 		f.base, f.trusted = f.name, !f.slash
 	}
-	f.known = p.holds()
+	f.known = p.Holds()
 	f.argv, f.dynamic = canonical(a.Argv, a.Dynamic)
 }
 
@@ -292,7 +292,7 @@ func (p *Policy) programFacts(a *Access, f *facts) {
 // the root or a temporary directory. A root that is that of the file system holds
 // every program.
 func (w *world) trusts(prog string) bool {
-	if w.root != "/" && holds(w.root, prog) || w.inTemp(prog) || foldsCase && slices.ContainsFunc(w.temp, func(dir string) bool { return holds(dir, prog) }) {
+	if w.root != "/" && holds(w.root, prog) || w.inTemp(prog, false) || foldsCase && slices.ContainsFunc(w.temp, func(dir string) bool { return holds(dir, prog) }) {
 		return false
 	}
 	return slices.ContainsFunc(w.trusted, func(dir string) bool { return holds(dir, prog) })

@@ -90,7 +90,7 @@ func (p *Policy) fileFacts(a *Access, f *facts) {
 		f.rel = strings.TrimPrefix(f.path[len(p.root):], "/")
 		f.frel = foldPath(f.rel)
 	}
-	f.temp = !f.inside && p.inTemp(f.path)
+	f.temp = !f.inside && p.inTemp(f.path, a.Fresh)
 	if a.Named != "" {
 		if via := path.Clean(slashed(a.Named)); via != f.path {
 			f.via, f.fvia = via, foldPath(via)
@@ -102,14 +102,14 @@ func (p *Policy) fileFacts(a *Access, f *facts) {
 
 // inTemp reports whether a path lies in a temporary directory. The part of it
 // that also holds the root or the home does not count: a directory beside the
-// root is beside the root, wherever it is.
-func (w *world) inTemp(p string) bool {
+// root is beside the root, wherever it is, unless it is fresh.
+func (w *world) inTemp(p string, fresh bool) bool {
 	for _, dir := range w.temp {
 		if !safefile.Below(dir, p) || len(p) == len(dir) {
 			continue
 		}
 		first := firstBelow(dir, p)
-		if first != firstBelow(dir, w.root) && first != firstBelow(dir, w.home) && trimSlash(path.Dir(w.root)) != dir {
+		if first != firstBelow(dir, w.root) && first != firstBelow(dir, w.home) && (fresh || trimSlash(path.Dir(w.root)) != dir) {
 			return true
 		}
 	}
@@ -216,7 +216,7 @@ func (p *Policy) rootItself(a *Access, f *facts) string {
 	switch {
 	case !safefile.Below(f.path, p.root):
 		return ""
-	case a.Op == Delete:
+	case a.Op == Delete && !a.Below:
 		return "the root would be gone"
 	case a.Tool != commandTool:
 		return "the root is a directory"
@@ -312,7 +312,7 @@ func (p *Policy) guard(a *Access, f *facts, abs, rel string) (hit guardHit, ok b
 		}
 		return hit, true
 	}
-	if a.Tree && f.inside && f.path == p.root { // whatever the root holds
+	if a.Tree && !a.Each && f.inside && f.path == p.root { // whatever the root holds
 		return guardHit{cell: writeSensitive, pattern: ".git/**", part: ".git", below: true}, true
 	}
 	return hit, false
@@ -374,7 +374,7 @@ func (p *Policy) fileSetting(a *Access, f *facts) *setting {
 
 // unconfined is empty where something holds whatever a command tries.
 func (p *Policy) unconfined(a *Access) string {
-	if a.Tool == commandTool && p.holds() {
+	if a.Tool == commandTool && p.Holds() {
 		return ""
 	}
 	return a.Opaque

@@ -396,9 +396,24 @@ func (m *matcher) permits(a *Access, f *facts, exception bool) bool {
 	return m.tool == a.Tool && (m.bare || m.name != nil && m.name.match(a.Name))
 }
 
+// spelled reports whether a pattern spells out the command that it is about: the
+// program, and its subcommand where it has some.
+// What a program that only reads does by an option, and what a remote loses, takes
+// an option in the pattern.
+func (m *matcher) spelled(danger string) bool {
+	switch {
+	case m.exact:
+		return true
+	case len(m.words) == 0 || m.words[0].kind != literalWord, m.options == 0 && (record(m.words[0].text).Class == ReadOnly || programs.HarmsOthers(danger)):
+		return false
+	}
+	n := max(record(m.words[0].text).Arity, 1)
+	return len(m.words) >= n && !slices.ContainsFunc(m.words[:n], func(w word) bool { return w.kind != literalWord })
+}
+
 func (m *matcher) permitsProgram(a *Access, f *facts, exception bool) bool {
-	if a.Danger != "" && !exception && !m.exact && m.class != classDangerous {
-		return false // a wildcard never covers what is dangerous
+	if a.Danger != "" && !exception && !m.spelled(a.Danger) && m.class != classDangerous {
+		return false // only a rule that names the command covers what is dangerous
 	}
 	switch {
 	case m.bare:

@@ -30,7 +30,7 @@ func (p *Policy) merge(s *Sources, specs []*fileSpec) {
 // mergeSettings fills the table, from the default profile down the layers.
 func (p *Policy) mergeSettings(specs []*fileSpec) {
 	for c := range cells {
-		p.settings[c] = profileSetting(p.within(Workspace), c, p.holds())
+		p.settings[c] = profileSetting(p.within(Workspace), c, p.Holds())
 	}
 	for _, spec := range specs {
 		p.mergeChoices(spec)
@@ -58,9 +58,9 @@ func (p *Policy) mergeSandbox(specs []*fileSpec) {
 	}
 }
 
-// holds reports whether something holds what commands really do, whatever their
+// Holds reports whether something holds what commands really do, whatever their
 // text says: the sandbox of this machine, or what is around us.
-func (p *Policy) holds() bool { return p.level >= 2 || p.Outer() }
+func (p *Policy) Holds() bool { return p.level >= 2 || p.Outer() }
 
 // within is the profile that stands for another where something outside confines:
 // there are no questions then. The stricter ones stay.
@@ -83,7 +83,7 @@ func (p *Policy) mergeChoices(spec *fileSpec) {
 			continue
 		}
 		for c := range cells {
-			own[c] = profileSetting(p.within(ch.profile), c, p.holds())
+			own[c] = profileSetting(p.within(ch.profile), c, p.Holds())
 			own[c].file, own[c].line, own[c].layer, set[c] = spec.name, ch.line, spec.layer, true
 		}
 		p.noShell = p.noShell || ch.profile == ArgvOnly

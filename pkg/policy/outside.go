@@ -47,7 +47,7 @@ var settingDirs = [...]string{"/etc", "/proc", "/sys", "/dev"}
 // and of programs' directories such as X/bin what holds them.
 func (w *world) newInstalled(given []string) (list []string) {
 	add := func(dir string) {
-		if dir != "" && dir != "/" && !safefile.Below(dir, w.root) && !safefile.Below(dir, w.home) && !w.inTemp(dir) && !slices.Contains(list, dir) {
+		if dir != "" && dir != "/" && !safefile.Below(dir, w.root) && !safefile.Below(dir, w.home) && !w.inTemp(dir, false) && !slices.Contains(list, dir) {
 			list = append(list, dir)
 		}
 	}

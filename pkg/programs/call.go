@@ -13,6 +13,8 @@ type Word struct {
 	Multi   bool   // it may become several words, or none
 	Pattern string // the pattern it comes from, or may expand by
 	Under   string // a path below which it certainly lies, such as what find prints
+	Names   string // patterns of names, parted by blanks, one of which its last part certainly matches; "" for any
+	Split   bool   // with Names: the names were text that was taken apart at blanks and quotes
 	Number  bool   // it is a number or a status: no option, no path
 	Net     bool   // it holds what a command fetched
 	Proc    bool   // it is the path of a process substitution
@@ -152,6 +154,7 @@ type Stream struct {
 	Text  string   // the content, when known
 	Net   bool     // it comes from the network
 	Under []string // its lines are paths below these
+	Names string   // as in Word
 	Safe  bool     // its items hold no blank and start with no dash
 }
 

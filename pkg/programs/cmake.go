@@ -18,7 +18,7 @@ func (c *Call) cmake() {
 	case "rm", "remove", "remove_directory":
 		roles = "deletetree*"
 		if slices.ContainsFunc(args, func(x Word) bool { return strings.HasPrefix(x.Text, "-") && strings.Contains(x.Text, "f") }) || sub != "rm" {
-			c.danger("deletes without asking")
+			c.danger(losesAsked)
 		}
 	case "copy", "copy_if_different", "copy_directory", "copy_directory_if_different":
 		roles = "readtree* write"

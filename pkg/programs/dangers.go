@@ -7,6 +7,52 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
+// The dangers that are no more than a loss: of files, or of what they held.
+const (
+	losesAsked   = "deletes without asking"
+	losesMatches = "deletes every match"
+	losesWork    = "discards uncommitted work"
+	losesUnknown = "deletes untracked files"
+	losesCommits = "drops commits that are nowhere else"
+	losesContent = "empties a file"
+	losesPart    = "empties or cuts a file"
+	losesTree    = "deletes a whole tree that is not the project's"
+)
+
+// IsLoss reports whether a danger is that files are lost, or what they held:
+// whoever sees what is there may find that nothing is.
+func IsLoss(why string) bool {
+	switch why {
+	case losesAsked, losesMatches, losesWork, losesUnknown, losesCommits, losesContent, losesPart, losesTree:
+		return true
+	}
+	return false
+}
+
+// HarmsOthers reports whether a danger is that others lose what they have.
+func HarmsOthers(why string) bool { return why == harmsOthers || why == movesTag }
+
+const (
+	harmsOthers = "rewrites or deletes what others have"
+	movesTag    = "moves a tag that others have"
+)
+
+// IsFileLoss reports whether a loss is that of files which the call names.
+func IsFileLoss(why string) bool {
+	return IsLoss(why) && !LosesWork(why) && !LosesUntracked(why) && !LosesCommits(why)
+}
+
+// LosesWork and LosesUntracked report which files of a repository git itself
+// takes away or overwrites: those that are changed, and those that it does not know;
+// LosesCommits that it drops what a branch has.
+func LosesWork(why string) bool { return why == losesWork }
+
+// LosesUntracked: see LosesWork.
+func LosesUntracked(why string) bool { return why == losesUnknown }
+
+// LosesCommits: see LosesWork.
+func LosesCommits(why string) bool { return why == losesCommits }
+
 // Hazards looks for the ways of calling c that are dangerous.
 func (c *Call) Hazards() {
 	r, _ := Lookup(strings.TrimSuffix(c.Name, ".exe"))
@@ -113,7 +159,7 @@ func (c *Call) broad() {
 		return
 	case "cp", "install":
 		if n := len(c.Words); n > 2 && c.Words[1].Text == "/dev/null" {
-			c.danger("empties a file")
+			c.danger(losesContent)
 		}
 		if m, ok := c.optionValue("mode"); ok && c.Name == "install" && (len(m.Text) == 4 && strings.Trim(m.Text[:1], "24567") == "" || strings.Contains(m.Text, "s")) {
 			c.danger("gives a program another user's rights")
@@ -127,7 +173,11 @@ func (c *Call) broad() {
 	tree := anyOption(c.Words[1:], "r R recursive")
 	for _, x := range c.Words[1:] {
 		if tree && !strings.HasPrefix(x.Text, "-") && c.broadTarget(x) {
-			c.danger("changes a whole tree that is not the project's")
+			if c.Name == "rm" {
+				c.danger(losesTree)
+			} else {
+				c.danger("changes a whole tree that is not the project's")
+			}
 		}
 	}
 }
@@ -183,17 +233,17 @@ func (c *Call) gitDanger(g *gitCommand) {
 	case "push":
 		for _, x := range c.Args {
 			if strings.HasPrefix(x.Text, "+") || strings.HasPrefix(x.Text, ":") && len(x.Text) > 1 {
-				c.danger("rewrites or deletes what others have")
+				c.danger(harmsOthers)
 			}
 		}
 	case "branch":
 		if c.has("d") && c.has("f") {
-			c.danger("drops commits that are nowhere else")
+			c.danger(losesCommits)
 		}
 	case "checkout": // paths, with or without a revision before them
 		paths := slices.ContainsFunc(c.Words, func(x Word) bool { return x.Text == "--" }) && len(c.Args) > 0
 		if paths || len(c.Args) > 1 && !c.has("b") || first == "." || strings.HasPrefix(first, "./") || strings.HasPrefix(first, ":") {
-			c.danger("discards uncommitted work")
+			c.danger(losesWork)
 		}
 	}
 }

@@ -46,7 +46,41 @@ func (c *Call) findCommand() {
 	c.findExpression(words[min(i, len(words)):], roots)
 }
 
+// FoundNames gives the patterns of names, parted by blanks, one of which whatever
+// an expression of find finds certainly matches; "" for any. Of the parts that -o
+// joins each has to name one.
+func FoundNames(words []Word) string {
+	var all []string
+	part, no := "", false
+	for i, x := range words {
+		switch t := x.Text; {
+		case x.Dynamic || x.Spreads() || t == ",":
+			return ""
+		case t == "!" || t == "-not":
+			if no = true; i+1 < len(words) && (words[i+1].Text == "(" || words[i+1].Text == "!") {
+				return ""
+			}
+			continue
+		case t == "-o" || t == "-or":
+			if all = append(all, part); part == "" {
+				return ""
+			}
+			part = ""
+		case (t == "-name" || t == "-iname") && i+1 < len(words):
+			if name := words[i+1]; !no && !name.Dynamic && name.Pattern == "" && t == "-name" && !strings.ContainsAny(name.Text, " \t\\") {
+				part = name.Text
+			}
+		}
+		no = false
+	}
+	if all = append(all, part); part == "" {
+		return ""
+	}
+	return strings.Join(all, " ")
+}
+
 func (c *Call) findExpression(words, roots []Word) {
+	names := FoundNames(words)
 	for i := 0; i < len(words); i++ {
 		x := words[i]
 		t := x.Text
@@ -62,8 +96,11 @@ func (c *Call) findExpression(words, roots []Word) {
 			}
 		case t == "-delete":
 			c.lower(Known)
-			c.danger("deletes every match")
+			c.danger(losesMatches)
 			for _, r := range roots {
+				if !r.Dynamic {
+					r = Word{Text: r.Text, Dynamic: true, Multi: true, Under: r.Text, Lead: r.Text, Names: names}
+				}
 				c.Shell.File(File{Effect: DeleteTree, Word: r, Source: t})
 			}
 		case t == "-fprint" || t == "-fprint0" || t == "-fls" || t == "-fprintf":
@@ -84,7 +121,7 @@ func (c *Call) findExpression(words, roots []Word) {
 					c.opaque("a word that may end what find runs")
 				}
 			}
-			c.findExec(words[i+1:end], roots, strings.HasSuffix(t, "dir"))
+			c.findExec(words[i+1:end], roots, names, strings.HasSuffix(t, "dir"))
 			i = end
 		case t == "-files0-from":
 			c.opaque("the places to search are in a file")
@@ -98,7 +135,7 @@ func (c *Call) findExpression(words, roots []Word) {
 }
 
 // findExec judges what find runs: {} is some path below the start points.
-func (c *Call) findExec(words, roots []Word, there bool) {
+func (c *Call) findExec(words, roots []Word, names string, there bool) {
 	if len(words) == 0 {
 		return
 	}
@@ -112,7 +149,7 @@ func (c *Call) findExec(words, roots []Word, there bool) {
 		for _, r := range roots {
 			y := Word{Text: x.Text, Dynamic: true, Lead: before}
 			if before == "" && !r.Dynamic {
-				y.Under, y.Lead = r.Text, r.Text
+				y.Under, y.Lead, y.Names = r.Text, r.Text, names
 			}
 			out = append(out, y)
 			if before != "" {

@@ -188,7 +188,7 @@ func (c *Call) xargs() {
 	}
 	var items []Word
 	for _, u := range in.Under {
-		items = append(items, Word{Text: u, Dynamic: true, Multi: true, Under: u, Lead: u})
+		items = append(items, Word{Text: u, Dynamic: true, Multi: true, Under: u, Lead: u, Names: in.Names, Split: !c.has("0", "null")})
 	}
 	if len(items) == 0 || !in.Safe {
 		items = []Word{{Text: "…", Dynamic: true, Multi: true}}
@@ -220,7 +220,7 @@ func (c *Call) xargs() {
 			if before, _, ok := strings.Cut(x.Text, mark.Text); ok && !x.Dynamic {
 				y := Word{Text: x.Text, Dynamic: true, Lead: before}
 				if before == "" && items[0].Under != "" && len(items) == 1 {
-					y.Under, y.Lead = items[0].Under, items[0].Under
+					y.Under, y.Lead, y.Names, y.Split = items[0].Under, items[0].Under, items[0].Names, items[0].Split
 				}
 				words[i] = y
 			}

@@ -50,10 +50,16 @@ func (w *walker) opaque(i int, reason string) {
 // opaque says why what c does cannot be known; the first reason stays.
 func (c *call) opaque(w *walker, reason string) { w.opaque(c.index, reason) }
 
-func (c *call) danger(w *walker, why string) {
-	if a := &w.out.Accesses[c.index]; a.Danger == "" {
-		a.Danger = why
+// endanger says why an access is dangerous. The first reason stays, but a loss,
+// which may turn out to be none, gives way.
+func endanger(a *policy.Access, why string) {
+	if a.Danger == "" || a.Loses && !programs.IsLoss(why) {
+		a.Danger, a.Loses = why, programs.IsLoss(why)
 	}
+}
+
+func (c *call) danger(w *walker, why string) {
+	endanger(&w.out.Accesses[c.index], why)
 }
 
 // lower takes the class down: read-only, then known, then unknown.
@@ -246,7 +252,7 @@ func (w *walker) recursion(from int) bool {
 func (w *walker) mark(from int, why string) {
 	for i := from; i < len(w.out.Accesses); i++ {
 		if a := &w.out.Accesses[i]; a.Kind == policy.Exec {
-			a.Danger = cmpOr(a.Danger, why)
+			endanger(a, why)
 			return
 		}
 	}

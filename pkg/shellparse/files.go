@@ -30,6 +30,9 @@ type fileAccess struct {
 	src    string
 	why    string // why it cannot be known
 	guess  bool   // it is a write that may not happen
+	below  bool   // it is something below the path, never the path itself
+	names  string // see programs.Word
+	split  bool
 }
 
 // file lists the accesses of a word that names a file and gives their indexes.
@@ -43,7 +46,7 @@ func (w *walker) file(f fileAccess, x word) []int {
 	name := x.Text
 	switch {
 	case x.Dynamic && x.Under != "":
-		name, f.tree = x.Under, true
+		name, f.tree, f.below, f.names, f.split = x.Under, true, true, x.Names, x.Split
 	case x.Dynamic && x.Number && x.Lead == "":
 		return nil
 	case x.Dynamic:
@@ -69,6 +72,7 @@ func (w *walker) file(f fileAccess, x word) []int {
 	for _, p := range paths {
 		a := p.access
 		a.Kind, a.Tree, a.Parent, a.Source = f.kind, f.tree, f.parent, f.src
+		a.Below, a.Names, a.Split = f.below, f.names, f.split
 		a.Opaque = cmpOr(a.Opaque, f.why)
 		if f.kind == policy.Write {
 			a.Op, a.Guess = f.op, f.guess
@@ -92,7 +96,7 @@ func (w *walker) file(f fileAccess, x word) []int {
 // listed finds an equal access among the last few.
 func (w *walker) listed(a *policy.Access) int {
 	for i := len(w.out.Accesses) - 1; i >= max(0, len(w.out.Accesses)-16); i-- {
-		if o := &w.out.Accesses[i]; o.Kind == a.Kind && o.Path == a.Path && o.Named == a.Named && o.Op == a.Op && o.Tree == a.Tree && o.Opaque == a.Opaque && o.Parent == a.Parent {
+		if o := &w.out.Accesses[i]; o.Kind == a.Kind && o.Path == a.Path && o.Named == a.Named && o.Op == a.Op && o.Tree == a.Tree && o.Below == a.Below && o.Names == a.Names && o.Opaque == a.Opaque && o.Parent == a.Parent {
 			return i
 		}
 	}

@@ -110,10 +110,10 @@ func (w *walker) printed(s *syntax.Stmt, from int) stream {
 			out.Known, out.Text = true, t
 		}
 	case "find":
-		out.Under, out.Safe = w.findRoots(c.Args[1:])
+		out.Under, out.Names, out.Safe = w.findRoots(c.Args[1:])
 	case "sort", "head", "tail", "uniq", "grep", "cat":
 		if len(w.operandsOf(c)) == 0 || name == "grep" {
-			out.Under, out.Safe = w.stdin.Under, w.stdin.Safe
+			out.Under, out.Safe, out.Names = w.stdin.Under, w.stdin.Safe, w.stdin.Names
 		}
 	}
 	return out

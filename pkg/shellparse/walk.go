@@ -99,11 +99,11 @@ func (w *walker) emptied(cmd syntax.Command, files []int, from int) {
 	}
 	for i := from; i < len(w.out.Accesses); i++ {
 		if a := &w.out.Accesses[i]; a.Kind == policy.Exec && len(a.Argv) > 0 {
-			a.Danger = cmpOr(a.Danger, why)
+			endanger(a, why)
 			return
 		}
 	}
-	w.emit(policy.Access{Kind: policy.Exec, Argv: []string{":"}, Builtin: true, Class: policy.ReadOnly, Danger: why, Source: w.out.Accesses[files[0]].Source})
+	w.emit(policy.Access{Kind: policy.Exec, Argv: []string{":"}, Builtin: true, Class: policy.Known, Danger: why, Loses: programs.IsLoss(why), Source: w.out.Accesses[files[0]].Source})
 }
 
 // null reports whether a command prints nothing, so that its redirection only

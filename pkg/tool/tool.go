@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentkit-go/agentkit/pkg/audit"
 	"github.com/agentkit-go/agentkit/pkg/change"
+	"github.com/agentkit-go/agentkit/pkg/committed"
 	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/nearest"
 	"github.com/agentkit-go/agentkit/pkg/param"
@@ -102,6 +103,7 @@ type Env struct {
 	Audit     *audit.Audit           // gets every decision before anything runs
 	Redactor  *audit.Redactor        // takes secrets out of what is recorded
 	History   *change.History        // changes files all or none, and back
+	Git       *committed.Files       // knows what git's history holds
 	Approvals *policy.Approvals      // answers that people gave from elsewhere
 	Limits    truncate.Limits        // of the output
 	MaxLines  int                    // of the output, where whoever runs the program chose it; 0 for the usual Limits.Lines

@@ -89,7 +89,8 @@ type preparedCommand struct {
 	env      environment
 	analysis *shellparse.Analysis
 	needs    []policy.Access
-	until    *regexp.Regexp // nil for none
+	keep     map[string]bool // files to be kept before it runs: it takes them away, and they are nowhere else
+	until    *regexp.Regexp  // nil for none
 }
 
 // Params implements tool.Call.
@@ -176,8 +177,12 @@ func (b *bashCall) prepare(ctx context.Context, env *tool.Env) (*preparedCommand
 		}
 		p.needs = append(p.needs, a)
 	}
+	lost := losses{ctx: ctx, env: env, dir: dir.Real, needs: p.needs, lasting: b.yield() < 0 && !b.TTY && !b.Keep}
+	if env.Git != nil {
+		p.needs, p.keep = lost.find()
+	}
 	p.needs = append(p.needs, forbiddenInTrees(ctx, env, p.needs)...)
-	p.needs = append(p.needs, unheld(ctx, env, p.needs)...)
+	p.needs = append(p.needs, unheld(env, p.needs)...)
 	for i := range p.needs {
 		p.needs[i].Tool = "bash"
 	}
@@ -297,12 +302,11 @@ func (b *bashCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	if p.dir.Type != policy.Dir {
 		return nil, noDirectory(p.dir)
 	}
-	var tracking *change.Tracking
-	if b.Track {
-		var err error
-		if tracking, err = env.History.Track(ctx, change.TrackOptions{Tool: "bash", Title: b.title(), Skip: skipGit}); err != nil {
-			return nil, err
-		}
+	tracking, err := b.tracking(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	if tracking != nil {
 		defer tracking.Close()
 	}
 	over, end := context.WithCancel(context.WithoutCancel(ctx))
@@ -340,11 +344,11 @@ func (b *bashCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	if state.ExitCode != nil {
 		r.Status = *state.ExitCode
 	}
-	err = meta.conclude(ctx, b.limit(env), b.Until != "", r)
 	if tracking != nil {
+		meta.keeps = !b.Track
 		meta.track(ctx, tracking)
 	}
-	return r, err
+	return r, meta.conclude(ctx, b.limit(env), b.Until != "", r)
 }
 
 // publish has this machine's loopback answer where the command serves: at the port
@@ -369,6 +373,31 @@ func (b *bashCall) publish(ctx context.Context, env *tool.Env, box *confinement)
 		ports = append(slices.DeleteFunc(ports, func(n int) bool { return n == *b.Publish }), *b.Publish)
 	}
 	return box.publish(ports)
+}
+
+// tracking keeps what the command is about to take away, or notes all that it
+// changes where the call wants that; nil for neither.
+func (b *bashCall) tracking(ctx context.Context, env *tool.Env) (*change.Tracking, error) {
+	o := change.TrackOptions{Tool: "bash", Title: b.title(), Skip: skipGit}
+	switch kept := b.prepared.keep; {
+	case b.Track:
+	case len(kept) == 0:
+		return nil, nil
+	default:
+		root := env.Workspace.Root()
+		above := map[string]bool{}
+		for path := range kept {
+			for dir := filepath.Dir(path); dir != root && !above[dir] && len(dir) > len(root); dir = filepath.Dir(dir) {
+				above[dir] = true
+			}
+		}
+		o.MaxFile, o.MaxBytes = keepBytes, keepBytes
+		o.Skip = func(rel string, entry fs.DirEntry) bool {
+			path := filepath.Join(root, filepath.FromSlash(rel))
+			return !kept[path] && !above[path]
+		}
+	}
+	return env.History.Track(ctx, o)
 }
 
 // skipGit leaves git's own files out of what undo takes back.

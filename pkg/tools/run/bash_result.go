@@ -34,9 +34,17 @@ func (m *bashMeta) track(ctx context.Context, t *change.Tracking) {
 	}
 	changed := []string{}
 	for _, f := range rec.Files {
+		if f.Before.Kind == change.Regular {
+			m.lost++
+		}
 		changed = append(changed, f.Path)
 	}
 	m.Changed, m.Change, m.Untracked = &changed, rec.ID, rec.Gaps
+}
+
+// keptNote says what undo can bring back.
+func (m *bashMeta) keptNote() string {
+	return fmt.Sprintf("[%s that git does not have can be brought back: undo %s]", tool.Count(int64(m.lost), "file"), m.Change)
 }
 
 type bashMeta struct {
@@ -56,9 +64,11 @@ type bashMeta struct {
 	Withheld  []string       `json:"withheld,omitempty" doc:"variables that were not handed down"`
 	Asked     []askedProgram `json:"asked,omitempty" doc:"programs that somebody was asked about while it ran"`
 	Published []int          `json:"published,omitempty" doc:"ports of its loopback that this machine's own answers at"`
-	Changed   *[]string      `json:"changed,omitempty" doc:"with track: the files that it changed"`
-	Change    string         `json:"change,omitempty" doc:"with track: what undo calls that"`
-	Untracked []change.Gap   `json:"untracked,omitempty" doc:"with track: what undo cannot take back"`
+	Changed   *[]string      `json:"changed,omitempty" doc:"with track, the files that it changed; without, those of them that it took away and that git does not have"`
+	Change    string         `json:"change,omitempty" doc:"what undo calls that"`
+	Untracked []change.Gap   `json:"untracked,omitempty" doc:"what of that undo cannot take back"`
+	keeps     bool           // what it took away was kept, though the call did not ask for track
+	lost      int            // files of Changed that were there before
 	Screen    *screenMeta    `json:"screen,omitempty" doc:"where the output is what the terminal shows: the cursor and the size"`
 }
 
@@ -94,6 +104,9 @@ func startError(argv []string, err error) error {
 // a line.
 func (m *bashMeta) conclude(ctx context.Context, limit time.Duration, waited bool, r *tool.Result) error {
 	notes := append(m.commandState.notes(m.Meaning), m.sandboxMeta.notes()...)
+	if m.keeps && m.Change != "" {
+		notes = append(notes, m.keptNote())
+	}
 	var err error
 	switch m.Status {
 	case string(job.TimedOut):

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,15 +14,6 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/tool"
-)
-
-const (
-	// maxTreeEntries is how many directory entries are looked at for what a command
-	// that reads a whole tree would come upon.
-	maxTreeEntries = 300_000
-
-	// maxForbidden is how many files of these are named; one is enough to ask.
-	maxForbidden = 5
 )
 
 // forbiddenInTrees finds, in the trees that a command reads as a whole, the files that
@@ -37,6 +29,9 @@ func forbiddenInTrees(ctx context.Context, env *tool.Env, needs []policy.Access)
 			continue
 		}
 		r := reader(needs, tree)
+		if tree.Names != "" && !tree.Split {
+			r.only = patterns(&tree)
+		}
 		if r.names {
 			continue
 		}
@@ -73,7 +68,7 @@ func forbiddenBelow(ctx context.Context, env *tool.Env, tree policy.Access, r tr
 // it is allowed though nobody knows what it does: below L3 the sandbox cannot hide
 // single files of the root. So such a command is asked about only where there
 // are some.
-func unheld(ctx context.Context, env *tool.Env, needs []policy.Access) []policy.Access {
+func unheld(env *tool.Env, needs []policy.Access) []policy.Access {
 	if env.Policy.Level() != int(sandbox.L2) || !env.Policy.Confines() {
 		return nil
 	}
@@ -81,14 +76,29 @@ func unheld(ctx context.Context, env *tool.Env, needs []policy.Access) []policy.
 	if i < 0 {
 		return nil
 	}
-	tree := policy.Access{
-		Kind: policy.Read, Tool: "bash", Path: env.Workspace.Root(), File: policy.Dir, Tree: true, Guess: true,
-		Source: needs[i].Source,
-	}
+	one := policy.Access{Kind: policy.Read, Tool: "bash", File: policy.Regular, Guess: true, Source: needs[i].Source}
 	if needs[i].Kind == policy.Exec {
-		tree.Parent = i + 1
+		one.Parent = i + 1
 	}
-	return forbiddenBelow(ctx, env, tree, treeReader{hidden: true})
+	var found []policy.Access
+	wall := compileWall(env)
+	for _, path := range wall.Hidden {
+		info, err := os.Lstat(path)
+		if err != nil || !safefile.Below(env.Workspace.Root(), path) || len(found) >= maxForbidden {
+			continue
+		}
+		if one.Path, one.Tree = path, info.IsDir(); info.IsDir() {
+			one.File = policy.Dir
+		} else {
+			one.File = policy.Regular
+		}
+		found = append(found, one)
+	}
+	if len(wall.Beyond) > 0 && len(found) == 0 {
+		one.Path, one.Opaque = env.Workspace.Root(), "the tree is too large to look through for files that may not be read"
+		found = append(found, one)
+	}
+	return found
 }
 
 // hiddenInside lists the files in the root that the sandbox of a command hides from
@@ -112,10 +122,7 @@ type treeReader struct {
 
 // reads reports whether a file of a name is read.
 func (r *treeReader) reads(name string) bool {
-	return r.only == nil || slices.ContainsFunc(r.only, func(pattern string) bool {
-		ok, err := filepath.Match(pattern, name)
-		return ok || err != nil
-	})
+	return matchesAny(r.only, name)
 }
 
 // reader tells how the program that the tree is for reads it.

@@ -29,7 +29,9 @@ func newWorld(env *tool.Env, dir string, environ []string) *shellparse.World {
 		LookPath: func(name string) (string, bool) { return machine.LookPath(name, vars["PATH"], dir) },
 		Resolve: func(dir, name string) (policy.Access, error) {
 			p, err := env.Workspace.ResolveIn(dir, name)
-			return p.Read("bash"), err
+			a := p.Read("bash")
+			a.Fresh = err == nil && fresh(env, a.Path)
+			return a, err
 		},
 		ReadFile: func(name string) ([]byte, error) {
 			p, err := env.Workspace.ResolveIn(dir, name)
@@ -40,6 +42,18 @@ func newWorld(env *tool.Env, dir string, environ []string) *shellparse.World {
 		},
 		Glob: func(dir, pattern string) ([]string, bool) { return expand(env, dir, pattern) },
 	}
+}
+
+// fresh reports whether a path lies in what was made right in a temporary directory
+// since the session began, or is not there yet. It matters where the root itself
+// lies right in that directory.
+func fresh(env *tool.Env, path string) bool {
+	dir := filepath.Dir(env.Workspace.Root())
+	if !slices.Contains(env.Temp, dir) || !safefile.Below(dir, path) || path == dir {
+		return false
+	}
+	name, _, _ := strings.Cut(strings.TrimPrefix(path[len(dir):], string(filepath.Separator)), string(filepath.Separator))
+	return bornSince(filepath.Join(dir, name), began(env))
 }
 
 // scratch are the temporary directories that a command may use freely. One

@@ -1,0 +1,112 @@
+package committed
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Kinds of files that git knows, for [Files.Lost].
+type Kind uint8
+
+// The kinds.
+const (
+	Changed   Kind = iota // tracked, and not as HEAD has them
+	Untracked             // neither tracked nor ignored
+	Ignored               // neither tracked, ignored or not
+)
+
+// maxLost bounds the files that Lost looks at.
+const maxLost = 50_000
+
+// Lost lists the files of a kind in the repository that holds top, by their
+// absolute paths, at or below some paths; in all of it where there are none. It
+// is false where that cannot be told, as where there is no repository. Nothing of
+// what is said is remembered, and nothing that the repository names is run.
+func (f *Files) Lost(kind Kind, top string, paths ...string) (list []string, ok bool) {
+	f.mu.Lock()
+	r := f.repository(top)
+	f.mu.Unlock()
+	program := f.Git()
+	if r == nil || program == "" {
+		return nil, false
+	}
+	names := make([]string, 0, len(paths))
+	for _, path := range paths {
+		rel := r.rel(path)
+		if rel == ".." || strings.HasPrefix(rel, "../") {
+			return nil, false
+		}
+		names = append(names, rel)
+	}
+	args := []string{"-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "--literal-pathspecs", "ls-files", "-z"}
+	switch kind {
+	case Changed:
+		args = append(args, "--cached")
+	case Untracked:
+		args = append(args, "--others", "--exclude-standard")
+	case Ignored:
+		args = append(args, "--others")
+	}
+	out, err := r.run(program, append(append(args, "--"), names...))
+	if err != nil {
+		return nil, false
+	}
+	rels := fields(out)
+	if len(rels) > maxLost || slices.ContainsFunc(rels, func(rel string) bool { return strings.HasSuffix(rel, "/") }) {
+		return nil, false // a repository inside has a history of its own
+	}
+	var held map[string]string
+	if kind == Changed {
+		if held, err = r.heldBelow(program, names); err != nil {
+			return nil, false
+		}
+	}
+	for _, rel := range rels {
+		path := filepath.Join(r.top, filepath.FromSlash(rel))
+		if _, err := os.Lstat(path); err == nil && (held[rel] == "" || !sameContent(path, held[rel])) {
+			list = append(list, path)
+		}
+	}
+	return list, true
+}
+
+// heldBelow gives the hashes of what HEAD holds at or below some names.
+func (r *repository) heldBelow(program string, names []string) (map[string]string, error) {
+	held := map[string]string{}
+	if _, born := r.head(); !born {
+		return held, nil
+	}
+	out, err := r.run(program, append([]string{"--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", "HEAD", "--"}, names...))
+	for _, line := range fields(out) {
+		about, rel, _ := strings.Cut(line, "\t")
+		if field := strings.Fields(about); len(field) == 3 && field[1] == "blob" {
+			held[rel] = field[2]
+		}
+	}
+	return held, err
+}
+
+// Reachable reports whether the commits of a branch, or of whatever git understands,
+// are in the history of another branch or tag, or of HEAD where it is no branch.
+func (f *Files) Reachable(top, branch string) bool {
+	f.mu.Lock()
+	r := f.repository(top)
+	f.mu.Unlock()
+	program := f.Git()
+	if r == nil || program == "" || strings.HasPrefix(branch, "-") {
+		return false
+	}
+	out, err := r.run(program, []string{"for-each-ref", "--format=%(refname)", "--contains", "refs/heads/" + branch, "refs/heads", "refs/tags", "refs/remotes"})
+	for name := range strings.FieldsSeq(out) {
+		if name != "refs/heads/"+branch && err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+func fields(out string) []string {
+	return slices.DeleteFunc(strings.Split(out, "\x00"), func(s string) bool { return s == "" })
+}
