@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -148,7 +149,8 @@ func (g *grepCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	}
 	res.Cursor = shortCursor(ctx, env, res.Cursor)
 	v.skipped = skippedOf(res.Skipped, func(path string) string {
-		return env.Policy.Decide(&policy.Access{Kind: policy.Read, Tool: "grep", Path: filepath.Join(q.Root, filepath.FromSlash(path))}).Why
+		a := found(filepath.Join(q.Root, filepath.FromSlash(path)))
+		return env.Policy.Decide(&a).Why
 	})
 	r := &tool.Result{Title: v.title(), Output: v.render(tool.Unpainted), Metadata: v.meta(), No: res.FileCount == 0}
 	r.Pretty = v.render
@@ -249,7 +251,7 @@ func (g *grepCall) query(ctx context.Context, env *tool.Env) (rg.Query, error) {
 		asked[p.Real] = p.Type != policy.Dir
 	}
 	q.Allow = func(path string) bool {
-		return asked[path] || env.May(policy.Access{Kind: policy.Read, Tool: "grep", Path: filepath.Clean(path)}) == nil
+		return asked[path] || env.May(found(path)) == nil
 	}
 	q.AllowDir = func(path string) bool {
 		return env.May(policy.Access{Kind: policy.Read, Tool: "grep", Path: path, File: policy.Dir}) == nil
@@ -322,4 +324,14 @@ func (g *grepCall) unknownType(err error) error {
 		}
 	}
 	return e
+}
+
+// found is the access to a file that the search comes upon, with how many names
+// it has: one of them may be a secret's.
+func found(path string) policy.Access {
+	a := policy.Access{Kind: policy.Read, Tool: "grep", Path: filepath.Clean(path)}
+	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
+		a.File, a.Links = policy.Regular, workspace.LinkCount(info)
+	}
+	return a
 }
