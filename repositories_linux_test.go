@@ -211,6 +211,13 @@ func (r *repository) run(t *testing.T, base, kind, name string, prefix, environ 
 	if out, err := exec.Command("cp", "-a", filepath.Join(base, kind, "model"), place).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+	if kind == "worktree" { // it still names the repository that was copied
+		repair := exec.Command("git", "worktree", "repair", ".trees/b")
+		repair.Dir, repair.Env = filepath.Join(place, "r"), environ
+		if out, err := repair.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
 	for _, line := range r.script() {
 		argv := []string{"bash", "-c", line}
 		if prefix != nil {

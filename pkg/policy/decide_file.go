@@ -278,6 +278,7 @@ func (p *Policy) inHistory(f *facts, way int) bool {
 	if way > 0 {
 		path, inside = f.via, !f.viaOut
 	}
+	inside = inside || p.encloses(path)
 	path = filepath.FromSlash(path)
 	return inside && p.committed != nil && p.committed([]string{path})[path]
 }

@@ -97,6 +97,7 @@ type world struct {
 	spill   []string // folded
 	tools   []string
 
+	enclosing string   // see Policy.Enclosing
 	installed []string // directories that commands read as they read the system's
 
 	committed func(paths []string) map[string]bool // see Sources

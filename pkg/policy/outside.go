@@ -15,7 +15,14 @@ func (p *Policy) systemFile(name string) bool {
 	in := func(dirs []string) bool {
 		return slices.ContainsFunc(dirs, func(dir string) bool { return safefile.Below(dir, name) })
 	}
-	return in(systemDirs[:]) || in(p.installed) || p.trusts(name) || p.dotEntry(name)
+	return in(systemDirs[:]) || in(p.installed) || p.encloses(name) || p.trusts(name) || p.dotEntry(name)
+}
+
+// Enclosing is the work tree of the repository that the root is a part of; "" for none.
+func (p *Policy) Enclosing() string { return p.enclosing }
+
+func (w *world) encloses(name string) bool {
+	return w.enclosing != "" && safefile.Below(w.enclosing, name)
 }
 
 // dotEntry reports whether a path is one of the home's dot entries, or below one.
@@ -52,6 +59,9 @@ func (w *world) newInstalled(given []string) (list []string) {
 		}
 	}
 	for _, dir := range given {
+		if safefile.Below(dir, w.root) && dir != w.root && dir != "/" && !safefile.Below(dir, w.home) {
+			w.enclosing = dir // the repository's
+		}
 		add(dir)
 	}
 	for _, dir := range w.trusted {

@@ -21,6 +21,9 @@ func (w *Wall) outside() {
 			w.Readable = append(w.Readable, real)
 		}
 	}
+	if top := w.o.Policy.Enclosing(); top != "" {
+		w.enclosingTree(top)
+	}
 	if home != "" && home != "/" {
 		entries, err := os.ReadDir(home)
 		if err != nil && !os.IsNotExist(err) {
@@ -53,5 +56,34 @@ func (w *Wall) dotEntry(path string) {
 	a := policy.Access{Kind: policy.Read, Tool: "bash", Path: real, Named: path, File: fileType(i)}
 	if w.o.Policy.Decide(&a).Verdict == policy.Allow && !safefile.Below(real, w.o.Root) && !slices.Contains(w.Readable, real) {
 		w.Readable = append(w.Readable, real)
+	}
+}
+
+// enclosingTree opens the work tree that the root is a part of, but for its secrets.
+func (w *Wall) enclosingTree(top string) {
+	file, before := "", (*tree)(nil)
+	if w.o.Cache != "" {
+		file = cacheFile(w.o.Cache, top+"\x00"+w.o.Root)
+		before = remembered(file, w.o.Policy.Hash())
+	}
+	passed := func(dir string) bool { return dir == w.o.Root }
+	t := (&walker{notable: w.o.Policy.Notable, passed: passed, before: before}).walk(top)
+	if file != "" && t.changed > 0 {
+		_ = t.remember(file, w.o.Policy.Hash())
+	}
+	hits := slices.DeleteFunc(t.hits(), func(path string) bool {
+		name := filepath.Base(path)
+		return name == ".git" || name == "HEAD" || safefile.Below(w.o.Root, path)
+	})
+	if w.o.Committed != nil {
+		w.o.Committed(hits)
+	}
+	for _, path := range hits {
+		if i, err := os.Lstat(path); err == nil && !w.o.Policy.MayRead(path, fileType(i)) {
+			w.hide(path)
+		}
+	}
+	if w.Beyond = append(w.Beyond, t.beyond...); len(t.beyond) == 0 { // else what is secret there is not known
+		w.Readable = append(w.Readable, top)
 	}
 }
