@@ -212,11 +212,8 @@ func (r *repository) run(t *testing.T, base, kind, name string, prefix, environ 
 		t.Fatalf("%v: %s", err, out)
 	}
 	if kind == "worktree" { // it still names the repository that was copied
-		repair := exec.Command("git", "worktree", "repair", ".trees/b")
-		repair.Dir, repair.Env = filepath.Join(place, "r"), environ
-		if out, err := repair.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
+		here, git := filepath.Join(place, "r/.trees/b/.git"), filepath.Join(place, "r/.git/worktrees/b")
+		writeTree(t, "/", map[string]string{here: "gitdir: " + git + "\n", git + "/gitdir": here + "\n"})
 	}
 	for _, line := range r.script() {
 		argv := []string{"bash", "-c", line}
