@@ -47,7 +47,7 @@ and said "agentkit policy trust".`),
 					return err
 				}
 			}
-			h.Emit(&tool.Result{Title: "wrote " + name, Output: text, Metadata: map[string]string{"path": name}})
+			h.Emit(&tool.Result{Title: "wrote " + name, Output: "# " + name + "\n# next: read it, change it, then run agentkit policy trust\n\n" + text, Metadata: map[string]string{"path": name}})
 			return nil
 		},
 	}
