@@ -200,7 +200,7 @@ func (r *repository) script() []string {
 
 var (
 	objectName = regexp.MustCompile(`\b[0-9a-f]{7,40}\b|(?m)^ *Date: .*`)
-	statusLine = regexp.MustCompile(`\n?\[exit status \d+\]$`)
+	statusLine = regexp.MustCompile(`\n?\[exit status \d+\]$|(?m)^\[\d+ files? that git does not have can be brought back: undo \w+\]$`)
 )
 
 // run runs the script in a copy, each line by itself, prefix before it. Of the names
@@ -258,6 +258,7 @@ func (r *repository) run(t *testing.T, base, kind, name string, prefix, environ 
 func TestEnclosing(t *testing.T) {
 	const tries = `sub put { my ($f, $text) = @_; open(F, ">>", $f) and print F $text and close F }
 my $g = "MAIN/.git";
+open(S, "MAIN/.env.local") and print STDERR "SECRET ", <S>; open(S, "MAIN/.env") and print STDERR "TRACKED ", <S>;
 put("new.txt", "x"); my $failed = system("git add new.txt && git commit -qm two");
 put("$g/hooks/post-commit", "#!/bin/sh\n"); chmod 0755, "$g/hooks/post-commit";
 put("$g/config", "[core]\n\tfsmonitor = /bin/false\n"); put("$g/commondir", "/tmp\n"); put("$g/config.worktree", "[core]\n"); put("$g/info/attributes", "* filter=x\n");
@@ -278,7 +279,7 @@ exit($failed >> 8);
 					}
 					return string(out)
 				}
-				outside("git init -q main && mkdir main/app && echo 1 >main/app/a && git -C main add -A && git -C main commit -qm one && git -C main worktree add -q ../tree -b b")
+				outside("git init -q main && mkdir main/app && echo 1 >main/app/a && echo A=1 >main/.env && git -C main add -A && git -C main commit -qm one && git -C main worktree add -q ../tree -b b && echo .env.local >main/.git/info/exclude && echo REAL=1 >main/.env.local")
 				look := "cd main/.git && cat config && ls -A hooks . | grep -v -E '^(index|COMMIT_EDITMSG|ORIG_HEAD|logs|objects|refs)$'"
 				before := outside(look)
 				if err := os.WriteFile(filepath.Join(base, root, "tries.pl"), []byte(strings.ReplaceAll(tries, "MAIN", base+"/main")), 0o600); err != nil {
@@ -287,8 +288,12 @@ exit($failed >> 8);
 				argv := slices.Concat(prefix, []string{"agentkit", "--state", base + "/state", "bash", "--allow", "bash", "perl tries.pl"})
 				cmd := exec.Command(argv[0], argv[1:]...)
 				cmd.Dir, cmd.Env = filepath.Join(base, root), environ
-				if out, err := cmd.Output(); err != nil || !strings.Contains(string(out), `"sandbox":"`+level+`"`) {
+				out, err := cmd.Output()
+				if err != nil || !strings.Contains(string(out), `"sandbox":"`+level+`"`) {
 					t.Fatalf("%v: %s", err, out)
+				}
+				if strings.Contains(string(out), "REAL=1") || kind == "subdirectory" && !strings.Contains(string(out), "TRACKED A=1") {
+					t.Errorf("of the files beside the root: %s", out)
 				}
 				if after := outside(look); after != before {
 					t.Errorf("before:\n%s\nafter:\n%s", before, after)
