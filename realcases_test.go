@@ -170,7 +170,8 @@ func (p *realPlace) check(t *testing.T, words ...string) (map[string]map[string]
 	return counts, wrong
 }
 
-// A realWant is the least share, in percent, of a kind that has to be decided so.
+// A realWant is the least share, in percent, of a kind that has to be decided so; 0
+// says that nothing may be.
 type realWant struct {
 	kind, decision string
 	percent        float64
@@ -181,7 +182,7 @@ type realWant struct {
 func TestRealCommands(t *testing.T) {
 	p := newRealPlace(t)
 	alone := "echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all \"$@\""
-	common := []realWant{{"network", "ask", 98}, {"delete inside", "allow", 95}, {"loopback", "allow", 95}, {"tree read", "allow", 95}}
+	common := []realWant{{"network", "ask", 98}, {"delete inside", "allow", 95}, {"loopback", "allow", 95}, {"tree read", "allow", 95}, {"outside", "deny", 0}}
 	for _, one := range []struct {
 		name   string
 		level  sandbox.Level
@@ -193,10 +194,10 @@ func TestRealCommands(t *testing.T) {
 		{"L3 with a secret", sandbox.L3, true, []string{"agentkit"}, append([]realWant{{"inside", "allow", 99}}, common...)},
 		{"L2", sandbox.L2, false, []string{"unshare", "-Ur", "sh", "-c", alone, "sh", "agentkit"}, append([]realWant{{"inside", "allow", 97}}, common...)},
 		{"L2 with a secret", sandbox.L2, true, []string{"unshare", "-Ur", "sh", "-c", alone, "sh", "agentkit"}, nil},
-		{"container", sandbox.L0, false, []string{"agentkit", "--profile", "container"}, []realWant{{"inside", "allow", 99}}},
-		{"outer", sandbox.L0, false, []string{"agentkit", "--sandbox", "outer"}, []realWant{{"inside", "allow", 99}}},
-		{"open", sandbox.L3, false, []string{"agentkit", "--profile", "open"}, []realWant{{"inside", "allow", 99}}},
-		{"L0", sandbox.L0, false, []string{"agentkit", "--sandbox", "off"}, []realWant{{"inside", "allow", 75}, {"network", "ask", 98}}},
+		{"container", sandbox.L0, false, []string{"agentkit", "--profile", "container"}, []realWant{{"inside", "allow", 99}, {"outside", "deny", 0}}},
+		{"outer", sandbox.L0, false, []string{"agentkit", "--sandbox", "outer"}, []realWant{{"inside", "allow", 99}, {"outside", "deny", 0}}},
+		{"open", sandbox.L3, false, []string{"agentkit", "--profile", "open"}, []realWant{{"inside", "allow", 99}, {"outside", "deny", 0}}},
+		{"L0", sandbox.L0, false, []string{"agentkit", "--sandbox", "off"}, []realWant{{"inside", "allow", 75}, {"network", "ask", 98}, {"outside", "deny", 0}}},
 	} {
 		t.Run(one.name, func(t *testing.T) {
 			if can := sandbox.Probe().Level; can < one.level {

@@ -282,7 +282,7 @@ var runners = [...]Record{
 	{Names: "sftp", Read: (*Call).remote, Options: "S:opaque+program o:opaque F:opaque b:opaque i:read J:host P: D:opaque B: R: c: l: a C f N p q r v 1 2 4 6"},
 	{Names: "smbclient", Style: Loose, Operands: "host skip*", Options: "c:opaque p: U: W: I:host"},
 	{Names: "socat", Style: Vague, Read: (*Call).socat, Fetches: true, Options: "b: t: T: L:write W:write r:write R:write lf:write l?"},
-	{Names: "sqlite3", Style: OneDash | Vague, Operands: "write skip*", Escapes: ".shell |.system |.sh ", SQL: true, Options: "init:opaque cmd:opaque A!opaque batch bail csv json column header noheader readonly separator: newline: nullvalue: line list html echo"},
+	{Names: "sqlite3", Read: (*Call).sqlite, Style: OneDash | Vague, Operands: "write skip*", Escapes: ".shell |.system |.sh ", SQL: true, Options: "init:opaque cmd:opaque A!opaque batch bail csv json column header noheader readonly separator: newline: nullvalue: line list html echo"},
 	{
 		Names: "ssh", Style: Posix, Read: (*Call).remote, Fetches: true, Role: WrapperRole, Options: "o:opaque F:opaque S:opaque E:write i:read I:opaque J:host L: R: D: W: b: B: c: e: l: m: O: p: Q: w: P: 1 2 4 6 A a C f G g K k M N n q s T t V v X x Y y",
 		Exits: []Exit{{Status: 255, Means: "the connection failed"}},
