@@ -135,7 +135,14 @@ func (c *caller) killed() {
 	time.AfterFunc(time.Duration(c.r.IntN(120))*time.Millisecond, func() { _ = cmd.Process.Kill() })
 	_ = cmd.Wait()
 	c.do("undo", "--list") // who comes next puts things right
-	if got, _ := os.ReadFile(filepath.Join(c.root, one)); string(got) == content(c.pair+1) {
+	// Another caller may be at it already, and is not waited for by who only looks.
+	state := func(name string) string {
+		got, _ := os.ReadFile(filepath.Join(c.root, name))
+		return string(got)
+	}
+	c.must("edit", one, "head", "head!") // this waits
+	c.must("undo")
+	if state(one) == content(c.pair+1) {
 		c.pair++
 	}
 	c.holds(one, content(c.pair))

@@ -132,7 +132,7 @@ func drifted(r *rand.Rand, lines []string, k int) []string {
 func TestDriftEdits(t *testing.T) {
 	right, wrong, n := 0, 0, 0
 	missed := map[string]int{}
-	for _, d := range drifts(t, 800) {
+	for _, d := range drifts(t, 250) {
 		p, err := ParsePatch(d.patch)
 		if err != nil || len(p.Files[0].Hunks) != 1 {
 			continue
@@ -160,7 +160,7 @@ func TestDriftEdits(t *testing.T) {
 
 // A patch whose context has changed since is applied as a merge would.
 func TestDrift(t *testing.T) {
-	const n = 600
+	const n = 150
 	dir := t.TempDir()
 	theirs, right, wrong := 0, 0, 0
 	missed := map[string]int{}
