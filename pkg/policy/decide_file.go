@@ -168,8 +168,7 @@ func (p *Policy) protection(a *Access, f *facts, soft *setting, part *string) (d
 // linkFarm names the places that are full of hard links by design: git's
 // object store, and packages that a package manager linked for reading.
 func linkFarm(rel string, k Kind) bool {
-	rel = "/" + rel
-	return strings.Contains(rel, "/.git/") || k == Read && strings.Contains(rel, "/node_modules/")
+	return strings.Contains("/"+rel, "/.git/") || k == Read && dependency(rel)
 }
 
 // special reports what is no file to read or write: devices and the like, and

@@ -81,6 +81,7 @@ func TestSecondNames(t *testing.T) {
 	wantVerdict(t, p, linked(write("a"), 2), Ask)
 	wantVerdict(t, p, linked(read("a"), 2), Ask)
 	wantVerdict(t, p, linked(read("node_modules/x/a.js"), 2), Allow)
+	wantVerdict(t, p, linked(read("venv/lib/site-packages/x/a.py"), 2), Allow)
 	wantVerdict(t, p, linked(write("node_modules/x/a.js"), 2), Ask)
 	wantVerdict(t, policyOf(t, "allow: ['edit(a)']"), linked(write("a"), 2), Allow)
 	wantVerdict(t, policyOf(t, "allow: ['edit(**)']"), linked(write("a"), 2), Ask)
