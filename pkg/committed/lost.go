@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Kinds of files that git knows, for [Files.Lost].
+// A Kind is how git knows a file, for [Files.Lost].
 type Kind uint8
 
 // The kinds.
 const (
 	Changed   Kind = iota // tracked, and not as HEAD has them
 	Untracked             // neither tracked nor ignored
-	Ignored               // neither tracked, ignored or not
+	Ignored               // not tracked, whether ignored or not
 )
 
 // maxLost bounds the files that Lost looks at.

@@ -42,15 +42,14 @@ func IsFileLoss(why string) bool {
 	return IsLoss(why) && !LosesWork(why) && !LosesUntracked(why) && !LosesCommits(why)
 }
 
-// LosesWork and LosesUntracked report which files of a repository git itself
-// takes away or overwrites: those that are changed, and those that it does not know;
-// LosesCommits that it drops what a branch has.
+// LosesWork reports whether git itself takes away or overwrites files that are
+// changed.
 func LosesWork(why string) bool { return why == losesWork }
 
-// LosesUntracked: see LosesWork.
+// LosesUntracked reports whether git takes away files that it does not know.
 func LosesUntracked(why string) bool { return why == losesUnknown }
 
-// LosesCommits: see LosesWork.
+// LosesCommits reports whether git drops what a branch has.
 func LosesCommits(why string) bool { return why == losesCommits }
 
 // Hazards looks for the ways of calling c that are dangerous.

@@ -392,7 +392,7 @@ func (b *bashCall) tracking(ctx context.Context, env *tool.Env) (*change.Trackin
 			}
 		}
 		o.MaxFile, o.MaxBytes = keepBytes, keepBytes
-		o.Skip = func(rel string, entry fs.DirEntry) bool {
+		o.Skip = func(rel string, _ fs.DirEntry) bool {
 			path := filepath.Join(root, filepath.FromSlash(rel))
 			return !kept[path] && !above[path]
 		}

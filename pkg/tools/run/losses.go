@@ -145,9 +145,7 @@ func (l *losses) file(j int, danger string) string {
 		return cmp.Or(danger, "takes away a part of the history")
 	}
 	files, forbidden, err := l.below(w)
-	for _, one := range forbidden {
-		l.needs = append(l.needs, one)
-	}
+	l.needs = append(l.needs, forbidden...)
 	w = &l.needs[j]
 	if err != nil {
 		return cmp.Or(danger, "deletes more than can be looked at")
