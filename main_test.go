@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,6 +21,11 @@ import (
 var update = flag.Bool("update", false, "rewrite what is derived from the tools: docs, completions, expected output")
 
 func TestMain(m *testing.M) {
+	// Scripts mostly wait: for limits, servers, and what says nothing more. The command
+	// line, which is read later, has the last word.
+	if err := flag.Set("test.parallel", strconv.Itoa(max(4, runtime.GOMAXPROCS(0)))); err != nil {
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){"agentkit": main})
 }
 
