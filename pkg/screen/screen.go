@@ -50,7 +50,10 @@ func Replay(ctx context.Context, output []byte, from int64, sizes []Size) (s *Sc
 		sizes = sizes[1:]
 	}
 	e := newEmulator(sizes[0])
-	defer e.Close()
+	// Its own Close would be seen by who reads its answers at any time.
+	if answers, ok := e.InputPipe().(io.Closer); ok {
+		defer answers.Close()
+	}
 	if len(sizes) == 1 {
 		output = lastLines(output, int(sizes[0].Rows))
 	}
