@@ -53,6 +53,8 @@ func TestDocsUnattended(t *testing.T) {
 				continue
 			}
 			calls++
+			// What the page calls its own is another's when root runs this and then a user.
+			call = strings.ReplaceAll(call, "/tmp/agentkit-unattended", filepath.Join(t.TempDir(), "state"))
 			cmd := exec.Command("sh", "-c", strings.Replace(call, "agentkit ", "agentkit --policy policy.yaml ", 1))
 			cmd.Dir = dir
 			cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_STATE_HOME="+t.TempDir(), "XDG_CONFIG_HOME="+t.TempDir())
