@@ -71,9 +71,9 @@ func (p *printer) event(name string, v any) error {
 }
 
 func (p *printer) text(r *tool.Result) error {
-	out := r.Output
+	out := r.Text()
 	if p.shown {
-		out = r.Tail
+		out = strings.TrimPrefix(out, r.Output)
 	}
 	if r.Pretty != nil && p.colour {
 		out = r.Pretty(mark)

@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // A Result is what every call prints, as one JSON object.
 type Result struct {
 	Title       string       // one line for people
-	Output      string       // for the model
+	Output      string       // for the model; of a command, what it printed and nothing else
+	Notes       []string     // what we say about Output, each for a line of its own behind it
 	Metadata    any          // a struct or map that marshals to an object; nil for an empty one
 	Attachments []Attachment // images and other files that go along
 	Error       *Error       // the call failed or was refused; what was done before stands beside it
@@ -21,8 +23,7 @@ type Result struct {
 
 	Pretty func(paint func(Style, string) string) string // Output for a terminal with colours; nil for Output itself
 
-	Tail    string // the end of Output that no output event has shown while the call ran
-	Trimmed bool   // Output is within the limits and says itself what was left out
+	Trimmed bool // Output is within the limits and says itself what was left out
 	shared  *Shared
 }
 
@@ -81,6 +82,18 @@ func (r *Result) Exit() int {
 	return ExitDone
 }
 
+// Text is the output with the notes behind it.
+func (r *Result) Text() string {
+	if len(r.Notes) == 0 {
+		return r.Output
+	}
+	text := r.Output
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	return text + strings.Join(r.Notes, "\n") + "\n"
+}
+
 // MarshalJSON implements json.Marshaler: the contract's fields in the
 // contract's order, metadata always an object. A failed call that has no output
 // gets the error's words for it.
@@ -89,7 +102,7 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	output := r.Output
+	output := r.Text()
 	if r.Error != nil && output == "" {
 		output = r.Error.Words()
 	}

@@ -103,7 +103,11 @@ func startError(argv []string, err error) error {
 // error is a time limit or an interruption. Waited is set where the call waited for
 // a line.
 func (m *bashMeta) conclude(ctx context.Context, limit time.Duration, waited bool, r *tool.Result) error {
-	notes := append(m.commandState.notes(m.Meaning), m.sandboxMeta.notes()...)
+	var notes []string
+	if m.Screen != nil {
+		notes = m.Screen.notes
+	}
+	notes = append(append(notes, m.commandState.notes(m.Meaning)...), m.sandboxMeta.notes()...)
 	if m.keeps && m.Change != "" {
 		notes = append(notes, m.keptNote())
 	}
@@ -125,15 +129,10 @@ func (m *bashMeta) conclude(ctx context.Context, limit time.Duration, waited boo
 	if waited && m.Until == nil {
 		notes = append(notes, noLine)
 	}
-	text := r.Output
-	if text == "" && m.TotalBytes > 0 && m.zeroBytes == 0 {
+	if r.Output == "" && m.TotalBytes > 0 && m.zeroBytes == 0 {
 		notes = append(notes, "[what it printed, "+tool.Count(m.TotalBytes, "byte")+", shows nothing]")
 	}
-	r.Tail = strings.Join(notes, "\n")
-	r.Output = joined(text, r.Tail)
-	if r.Tail != "" && text != "" && !strings.HasSuffix(text, "\n") {
-		r.Tail = "\n" + r.Tail // on a line of its own there, too
-	}
+	r.Notes = orNothing(r.Output, notes)
 	return err
 }
 

@@ -158,18 +158,22 @@ func readJob(ctx context.Context, env *tool.Env, j *job.Job, q jobView) (*tool.R
 		meta.Incomplete = tool.Count(meta.Lost, "byte") + " of the output are no longer kept"
 	}
 	meta.Meaning, meta.zeroBytes = jobMeaning(info), shown.n
-	text := cut.Text
+	notes := meta.notes(paged)
+	say := func(first ...string) { notes = slices.Insert(notes, 0, first...) }
+	if meta.Screen != nil {
+		say(meta.Screen.notes...)
+	}
 	switch {
-	case text != "" || shown.n > 0:
+	case cut.Text != "" || meta.Screen != nil || shown.n > 0:
 	case q.Grep != nil:
-		text = "[no line matches]\n"
+		say("[no line matches]")
 	case q.SinceLast:
-		text = "[nothing new]\n"
+		say("[nothing new]")
 	case q.Offset > 0 && q.Offset >= meta.TotalBytes:
-		text = "[nothing from there on: it has printed " + tool.Count(meta.TotalBytes, "byte") + "]\n"
+		say("[nothing from there on: it has printed " + tool.Count(meta.TotalBytes, "byte") + "]")
 	}
 	return &tool.Result{
-		Title: meta.Command + ": " + meta.Status, Output: joined(text, strings.Join(meta.notes(paged), "\n")), Metadata: meta, Trimmed: true, Passes: true,
+		Title: meta.Command + ": " + meta.Status, Output: cut.Text, Notes: orNothing(cut.Text, notes), Metadata: meta, Trimmed: true, Passes: true,
 	}, nil
 }
 

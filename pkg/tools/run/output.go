@@ -116,7 +116,7 @@ func (o *outputCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, erro
 			m.Until = found.Found
 		}
 		if found.Found == nil {
-			r.Output += noLine + "\n"
+			r.Notes = append(r.Notes, noLine)
 		}
 	}
 	if r != nil && o.Wait && r.Status == 0 {

@@ -20,7 +20,8 @@ type screenMeta struct {
 	Alternate bool  `json:"alternate" doc:"a program such as an editor has taken the whole screen"`
 	Skipped   int64 `json:"skipped,omitempty" doc:"bytes at the beginning of the output that were not looked at"`
 
-	total int64 // bytes of output until now
+	total int64    // bytes of output until now
+	notes []string // what is said of it behind the output
 }
 
 // The screen is drawn from so much of the output, in so much time. A program that
@@ -72,11 +73,11 @@ func drawn(ctx context.Context, j *job.Job, info job.Info) (text string, m *scre
 		return "", nil, tool.Errorf(tool.Unsupported, "%w", err).WithHint("read it without screen")
 	}
 	m = &screenMeta{Rows: s.Rows, Cols: s.Cols, Row: s.Row, Col: s.Col, Alternate: s.Alternate, Skipped: c.Offset, total: c.Total}
-	text = joined(s.Text(), fmt.Sprintf("[the screen: %d lines of %d columns; cursor in line %d, column %d]", s.Rows, s.Cols, s.Row, s.Col))
+	m.notes = []string{fmt.Sprintf("[the screen: %d lines of %d columns; cursor in line %d, column %d]", s.Rows, s.Cols, s.Row, s.Col)}
 	if c.Offset > 0 {
-		text = joined(text, "[drawn from the last "+tool.Count(int64(len(c.Data)), "byte")+" of the output: what was drawn earlier and has not changed since is missing; input with rows and cols has most programs draw all of it]")
+		m.notes = append(m.notes, "[drawn from the last "+tool.Count(int64(len(c.Data)), "byte")+" of the output: what was drawn earlier and has not changed since is missing; input with rows and cols has most programs draw all of it]")
 	}
-	return text, m, nil
+	return s.Text(), m, nil
 }
 
 func replay(ctx context.Context, c job.Chunk, sizes []screen.Size) (*screen.Screen, error) {

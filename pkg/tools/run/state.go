@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"regexp"
-	"strings"
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/job"
@@ -128,19 +127,12 @@ func (r *commandState) notes(meaning string) []string {
 	return list
 }
 
-// joined puts notes on lines of their own after an output; an empty one says
-// so.
-func joined(output, notes string) string {
-	if notes != "" {
-		if output != "" && !strings.HasSuffix(output, "\n") {
-			output += "\n"
-		}
-		output += notes + "\n"
+// orNothing is notes, or where these and the output are empty, one that says so.
+func orNothing(output string, notes []string) []string {
+	if output == "" && len(notes) == 0 {
+		return []string{"[no output]"}
 	}
-	if output == "" {
-		return "[no output]\n"
-	}
-	return output
+	return notes
 }
 
 // heldOutput says why an output may not be whole.
