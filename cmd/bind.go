@@ -100,8 +100,11 @@ func bindFlags(c *cobra.Command, set *param.Set, ids completion) {
 	c.Flags().SortFlags = false
 	for _, p := range set.Params {
 		letter := p.Short
-		if letter == outputLetter {
-			c.Annotations, letter = map[string]string{sharedLetter: p.Flag()}, ""
+		if strings.Contains(sharedLetters, letter) && letter != "" {
+			if c.Annotations == nil {
+				c.Annotations = map[string]string{}
+			}
+			c.Annotations[letter], letter = p.Flag(), ""
 		}
 		f := c.Flags().VarPF(p, p.Flag(), letter, p.Usage)
 		f.Hidden = p.Silent
@@ -112,6 +115,9 @@ func bindFlags(c *cobra.Command, set *param.Set, ids completion) {
 		}
 		if p.Type() == "bool" {
 			f.NoOptDefVal = "true"
+		}
+		if p.Alone != "" {
+			f.NoOptDefVal = p.Alone
 		}
 		switch {
 		case p.Name == "id" && ids != nil:
@@ -287,6 +293,7 @@ func synopsis(set *param.Set) []string {
 // flag there is.
 func (a *app) flagError(c *cobra.Command, err error) error {
 	e := tool.Errorf(tool.BadInput, "%w", err).WithHint("see %s --help", c.CommandPath())
+	itself := a.programItself(c)
 	var absent *pflag.NotExistError
 	var invalid *pflag.InvalidValueError
 	switch {
@@ -300,8 +307,13 @@ func (a *app) flagError(c *cobra.Command, err error) error {
 		if word := a.fileLike(absent); word != "" {
 			return e.WithHint("to name the file %s, put -- before it: %s -- %s", word, c.CommandPath(), tool.QuoteWord(word)).Suggest("-- " + tool.QuoteWord(word))
 		}
-		if _ = e.Suggest(near...); len(near) > 0 {
-			_ = e.WithHint("did you mean %s?", near[0])
+		switch {
+		case itself != "" && absent.GetSpecifiedShortnames() != "":
+			_ = e.WithHint("the program %s itself may know it: %s", c.Name(), itself).Suggest(itself)
+		case len(near) > 0:
+			_ = e.WithHint("did you mean %s?", near[0]).Suggest(near...)
+		case itself != "":
+			_ = e.WithHint("the program %s itself may know it: %s", c.Name(), itself).Suggest(itself)
 		}
 	case errors.As(err, &invalid):
 		e = tool.Errorf(tool.BadInput, "--%s: %v", invalid.GetFlag().Name, invalid.Unwrap()).WithHint("see %s --help", c.CommandPath())
@@ -312,6 +324,25 @@ func (a *app) flagError(c *cobra.Command, err error) error {
 		}
 	}
 	return e
+}
+
+// programItself is the command line that calls the program after which the tool of c is
+// named, in place of the tool; "" where there is none.
+func (a *app) programItself(c *cobra.Command) string {
+	t, err := Tools.Find(c.Name())
+	at := slices.Index(a.args, c.Name())
+	if err != nil || !t.Program || at < 0 {
+		return ""
+	}
+	line := "agentkit bash"
+	for _, word := range a.args[at:] {
+		if isPlain(word) {
+			line += " " + word
+		} else {
+			line += " " + tool.QuoteWord(word)
+		}
+	}
+	return line
 }
 
 // fileLike is the word that was read as a flag which does not exist, where it

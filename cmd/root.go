@@ -99,7 +99,7 @@ one result: text on a terminal, otherwise one JSON object on one line.`),
 		a.Output = "json" // its caller is a program: only a flag changes this
 	}
 	root.SetArgs(a.args)
-	if words := ownLetter(named, rest); words != nil {
+	if words := ownLetters(named, rest); words != nil {
 		root.SetArgs(append([]string{named.Name()}, words...))
 	}
 	if words := program(named, rest); words != nil {

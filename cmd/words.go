@@ -98,44 +98,37 @@ func isPlain(word string) bool {
 	return word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%") == ""
 }
 
-// outputLetter is the letter of a flag for all commands that one of a command's own
-// may have, too, as -o of grep; sharedLetter is the annotation with that flag's name.
+// sharedLetters are the letters of flags for all commands that a command's own flag may
+// have, too, as -o and -h of grep. The command's annotation of that letter names its flag.
 const (
-	outputLetter = "o"
-	sharedLetter = "letter"
+	sharedLetters = outputLetter + "h"
+	outputLetter  = "o"
 )
 
-// ownLetter rewrites that letter to the command's own flag, where what follows is no
-// form of output; nil says that nothing changes.
-func ownLetter(c *cobra.Command, args []string) []string {
-	own := c.Annotations[sharedLetter]
-	if own == "" {
+// ownLetters rewrites those letters to the command's own flags, where they are meant: -o
+// with no form of output behind it, -h with anything beside it. Nil says that nothing
+// changes.
+func ownLetters(c *cobra.Command, args []string) []string {
+	if !slices.ContainsFunc(strings.Split(sharedLetters, ""), func(letter string) bool { return c.Annotations[letter] != "" }) {
 		return nil
 	}
-	_ = c.InheritedFlags() // has c know the flags for all commands
-	forms := enums()["output"]
+	c.InitDefaultHelpFlag() // with this c knows the flags for all commands
+	alone := ownWords(c.InheritedFlags(), args) == 1
 	var out []string
 	for i := 0; i < len(args); i++ {
 		if args[i] == "--" {
 			return append(out, args[i:]...)
 		}
-		letters, cluster := strings.CutPrefix(args[i], "-")
-		before, after, found := strings.Cut(letters, outputLetter)
-		value := strings.TrimPrefix(after, "=")
-		if value == "" && i+1 < len(args) {
-			value = args[i+1]
+		next := ""
+		if i+1 < len(args) {
+			next = args[i+1]
 		}
-		if cluster && found && !strings.HasPrefix(letters, "-") && isCluster(c.Flags(), before) && !slices.Contains(forms, value) {
-			for _, part := range []string{before, after} {
-				if part != "" {
-					out = append(out, "-"+part)
-				}
-			}
-			out = append(out, "--"+own)
+		own, word := splitLetters(c, args[i], next, alone)
+		if out = append(out, own...); word == "" {
 			continue
 		}
-		out = append(out, args[i])
-		if takes, ok := takesValue(c.Flags(), args[i]); ok && takes && i+1 < len(args) {
+		out = append(out, word)
+		if takes, ok := takesValue(c.Flags(), word); ok && takes && i+1 < len(args) {
 			i++
 			out = append(out, args[i])
 		}
@@ -143,12 +136,46 @@ func ownLetter(c *cobra.Command, args []string) []string {
 	return out
 }
 
-// isCluster reports whether letters are flags without a value.
-func isCluster(flags *pflag.FlagSet, letters string) bool {
-	for i := range len(letters) {
-		if f := flags.ShorthandLookup(letters[i : i+1]); f == nil || f.NoOptDefVal == "" {
-			return false
+// ownWords counts the words that are no flags for all commands and no values of these.
+func ownWords(shared *pflag.FlagSet, args []string) (n int) {
+	for i := 0; i < len(args); i++ {
+		value, ok := takesValue(shared, args[i])
+		if value {
+			i++
+		}
+		if !ok {
+			n++
 		}
 	}
-	return true
+	return n
+}
+
+// splitLetters takes out of a word of flags the letters that stand for flags of the
+// command's own, up to a letter with a value.
+func splitLetters(c *cobra.Command, word, next string, alone bool) (own []string, rest string) {
+	letters, cluster := strings.CutPrefix(word, "-")
+	if !cluster || letters == "" || letters[0] == '-' {
+		return nil, word
+	}
+	plain := ""
+	for letters != "" {
+		letter, after := letters[:1], letters[1:]
+		value := strings.TrimPrefix(after, "=")
+		if value == "" {
+			value = next
+		}
+		meant := letter == outputLetter && !slices.Contains(enums()["output"], value) || letter != outputLetter && !alone
+		if flag := c.Annotations[letter]; flag != "" && strings.Contains(sharedLetters, letter) && meant {
+			own = append(own, "--"+flag)
+		} else if f := c.Flags().ShorthandLookup(letter); f == nil || f.NoOptDefVal == "" {
+			break
+		} else {
+			plain += letter
+		}
+		letters = after
+	}
+	if plain+letters == "" {
+		return own, ""
+	}
+	return own, "-" + plain + letters
 }

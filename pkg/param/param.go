@@ -39,6 +39,7 @@ type Param struct {
 	Program bool   // with Pos: several arguments are a program and its words
 	Stdin   bool   // on the command line, "-" stands for standard input
 	Short   string // one-letter flag; "" for none
+	Alone   string // what the flag means without a value; "" where it needs one
 	Kind    Kind   // what shell completion offers
 	Default string // what the manual shows as its default; "" for the value at declaration
 	Silent  bool   // it is understood, and stands in no manual or schema
@@ -92,6 +93,9 @@ func (p *Param) Between(low, high float64) *Param {
 
 // Letter gives p a one-letter flag.
 func (p *Param) Letter(letter string) *Param { p.Short = letter; return p }
+
+// WithoutValue is what the flag means where no = and value follow it.
+func (p *Param) WithoutValue(text string) *Param { p.Alone = text; return p }
 
 // Unlisted keeps p out of the manual and the schema: it is there for those who
 // know it from another program.

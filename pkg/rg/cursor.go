@@ -64,9 +64,9 @@ func hashEntry(path string, numbers ...uint64) uint64 {
 
 // hash covers what decides which results there are and in which order.
 func (q *Query) hash() uint64 {
-	return hashOf("grep %q %q %q %t%t%t%t%t%t%t%t %q %q %q %q %q %t%t%t%t%t %q %q %q %d", q.Root, q.Paths, q.Pattern,
-		q.Literal, q.IgnoreCase, q.SmartCase, q.Word, q.Invert, q.Multiline, q.DotAll, q.CRLF,
+	return hashOf("grep %q %q %q %t%t%t%t%t%t%t%t%t%t %q %q %q %q %q %t%t%t%t%t %q %q %q %d %d", q.Root, q.Paths, q.Pattern,
+		q.Literal, q.IgnoreCase, q.SmartCase, q.Word, q.Line, q.Without, q.Invert, q.Multiline, q.DotAll, q.CRLF,
 		q.Include, q.Exclude, q.Globs, q.Types, q.TypesNot,
 		q.Hidden, q.NoIgnore, q.Follow, q.OneFileSystem, q.Binary,
-		q.GlobalIgnore, q.Mode, q.Sort, q.MaxFileSize)
+		q.GlobalIgnore, q.Mode, q.Sort, q.MaxFileSize, q.MaxCount)
 }

@@ -71,6 +71,9 @@ var fixedPatterns = []struct {
 	{`[\w.+-]+@[\w-]+\.[\w.-]+`, ""},
 	{"\\{$", ""},
 	{`^package main$`, ""},
+	{`package \w+`, "-x"},
+	{`\t*\}?`, "-x"},
+	{`return|\s+return (nil|err)`, "-x"},
 	{`struct \{\n\s+\w+`, "-U"},
 	{`\}\n\nfunc`, "-U"},
 	{`(?s)/\*.*?\*/`, "-U"},
@@ -84,6 +87,8 @@ func applyArgs(q *Query, args string) {
 		switch a {
 		case "-i":
 			q.IgnoreCase = true
+		case "-x":
+			q.Line = true
 		case "-w":
 			q.Word = true
 		case "-S":

@@ -232,6 +232,12 @@ func (s *fileSearch) chunk(text []byte, from, n int) bool {
 		if !ok {
 			break
 		}
+		if s.full() {
+			if s.trailing > 0 {
+				s.storeContext(text, start)
+			}
+			return false
+		}
 		if s.matches == 0 {
 			if s.isBinary(s.buf[:n]) {
 				s.reason = ReasonBinary
@@ -255,8 +261,11 @@ func (s *fileSearch) chunk(text []byte, from, n int) bool {
 	if s.trailing > 0 {
 		s.storeContext(text, len(text))
 	}
-	return true
+	return !s.full() || s.trailing > 0
 }
+
+// full says whether the file has had as many matches as the query wants of one.
+func (s *fileSearch) full() bool { return s.q.MaxCount > 0 && s.matches >= s.q.MaxCount }
 
 // nextWanted finds the first line from pos on that matches, or with Invert that does
 // not.

@@ -22,7 +22,10 @@ func newPlan(q *Query) (*plan, error) {
 		return nil, err
 	}
 	multi := q.Multiline && tree.spansLines() // else line by line is the same, and faster
-	if q.Word {
+	switch {
+	case q.Line:
+		tree = &node{op: opConcat, subs: []*node{{op: opLook, look: lookLineStart}, tree, lineEndNode(q.CRLF)}}
+	case q.Word:
 		tree = &node{op: opConcat, subs: []*node{
 			{op: opLook, look: lookHalfStart}, tree, {op: opLook, look: lookHalfEnd},
 		}}

@@ -38,6 +38,9 @@ func (s *fileSearch) wholeFile(f source, n int, end bool) {
 			s.want = s.request()
 		}
 		if start > lineTo {
+			if s.full() {
+				break
+			}
 			lineOf = bytes.LastIndexByte(text[:start], '\n') + 1
 			lineTo = lineEnd(text, start)
 			s.matches++

@@ -257,14 +257,19 @@ func (p *parser) atom() (*node, error) {
 		if p.flags.textAnchors {
 			return &node{op: opLook, look: lookTextEnd}, nil
 		}
-		end := &node{op: opLook, look: lookLineEnd}
-		if !p.crlf {
-			return end, nil
-		}
-		cr := &node{op: opRepeat, subs: []*node{{op: opSet, set: runeSet{'\r', '\r'}}}, max: 1}
-		return &node{op: opConcat, subs: []*node{cr, end}}, nil
+		return lineEndNode(p.crlf), nil
 	}
 	return p.literal(at, r)
+}
+
+// lineEndNode is the end of a line, with crlf the \r before it, too.
+func lineEndNode(crlf bool) *node {
+	end := &node{op: opLook, look: lookLineEnd}
+	if !crlf {
+		return end
+	}
+	cr := &node{op: opRepeat, subs: []*node{{op: opSet, set: runeSet{'\r', '\r'}}}, max: 1}
+	return &node{op: opConcat, subs: []*node{cr, end}}
 }
 
 func (p *parser) group() (*node, error) {

@@ -71,6 +71,7 @@ type Query struct {
 	IgnoreCase bool
 	SmartCase  bool // ignore case unless the pattern has an upper-case letter
 	Word       bool // a match has no word character before or after it
+	Line       bool // a match is a whole line, or with Multiline whole lines
 	Invert     bool // find the lines without a match; not with Multiline
 	Multiline  bool // a match may span lines
 	DotAll     bool // in a multiline search, a dot matches line breaks
@@ -90,6 +91,8 @@ type Query struct {
 	Binary        bool   // search binary files as if they were text
 
 	Mode          Mode  // default Content
+	Without       bool  // with Mode Files: the files without a match; not where the pattern needs Ripgrep
+	MaxCount      int   // matching lines of one file, behind which the rest of it is not searched; 0 is no limit
 	Sort          Order // default ByPath
 	Before, After int   // lines of context, at most MaxContext each
 	Limit         int   // lines (Content) or files shown; 0 is DefaultLimit, negative no limit
@@ -130,6 +133,9 @@ func (q Query) withDefaults() (Query, error) {
 	case Content, Files, Count:
 	default:
 		return q, fmt.Errorf("searching: unknown mode %q", q.Mode)
+	}
+	if q.Without && q.Mode != Files {
+		return q, errors.New("searching: files without a match are found with the mode files only")
 	}
 	if err := checkOrder(q.Sort); err != nil {
 		return q, err

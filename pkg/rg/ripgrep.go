@@ -99,7 +99,8 @@ func ripgrepArgs(q *Query, pcre bool, roots []rootPath) []string {
 		{q.Literal, "--fixed-strings"},
 		{q.IgnoreCase, "--ignore-case"},
 		{q.SmartCase && !q.IgnoreCase, "--smart-case"},
-		{q.Word, "--word-regexp"},
+		{q.Word && !q.Line, "--word-regexp"},
+		{q.Line, "--line-regexp"},
 		{q.Invert, "--invert-match"},
 		{q.Multiline, "--multiline"},
 		{q.Multiline && q.DotAll, "--multiline-dotall"},
@@ -122,6 +123,9 @@ func ripgrepArgs(q *Query, pcre bool, roots []rootPath) []string {
 	}
 	if q.MaxFileSize > 0 {
 		args = append(args, "--max-filesize="+strconv.FormatInt(q.MaxFileSize, 10))
+	}
+	if q.MaxCount > 0 && q.Mode != Files {
+		args = append(args, "--max-count="+strconv.Itoa(q.MaxCount))
 	}
 	if q.Mode == Content {
 		args = append(args, "--before-context="+strconv.Itoa(q.Before), "--after-context="+strconv.Itoa(q.After))

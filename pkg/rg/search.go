@@ -83,12 +83,15 @@ func choose(q *Query) (Engine, *plan, error) {
 	case q.Engine == Ripgrep && q.Ripgrep == nil:
 		return "", nil, ErrNoRipgrep
 	case q.Engine == Ripgrep:
+		if q.Without {
+			return "", nil, &PatternError{Pattern: q.Pattern, Message: "ripgrep is not asked for files without a match", PCRE: true}
+		}
 		return Ripgrep, plan, nil
 	case q.Engine != Native && q.Engine != Auto:
 		return "", nil, fmt.Errorf("searching: unknown engine %q", q.Engine)
 	case err == nil:
 		return Native, plan, nil
-	case q.Engine == Auto && q.Ripgrep != nil && q.Ripgrep.PCRE2 && needsPCRE(err):
+	case q.Engine == Auto && q.Ripgrep != nil && q.Ripgrep.PCRE2 && needsPCRE(err) && !q.Without:
 		return Ripgrep, nil, nil
 	}
 	return "", nil, err
@@ -196,21 +199,33 @@ func (w *walker) searchOpen(s *fileSearch, c *collector, f *fileHandle) bool {
 	}
 	var key fileKey
 	got := s.search(f, func() request {
-		key.path = s.shown()
-		if s.q.Sort != Unordered {
-			if st, err := f.stat(); err == nil {
-				key = newKey(key.path, s.q.Sort, &st)
-			}
-		}
+		key = s.key(f)
 		return c.request(key)
 	})
 	if got.reason != "" {
 		w.skips.add(s.shown(), got.reason)
 	}
+	if s.q.Without {
+		if got.matches = 1 - min(got.matches, 1); got.reason != "" || s.stop.Load() { // or it was not searched to its end
+			return true
+		}
+		key = s.key(f)
+	}
 	if got.matches > 0 && !c.add(key, &got) {
 		w.stop.Store(true)
 	}
 	return true
+}
+
+// key is the place of an open file, the path of which s.shown gives.
+func (s *fileSearch) key(f *fileHandle) fileKey {
+	path := s.shown()
+	if s.q.Sort != Unordered {
+		if st, err := f.stat(); err == nil {
+			return newKey(path, s.q.Sort, &st)
+		}
+	}
+	return fileKey{path: path}
 }
 
 // absolutePath is the file system's path of one in results.

@@ -45,6 +45,7 @@ type Tool struct {
 	Idempotent bool // doing it twice is doing it once
 	OpenWorld  bool // it may reach beyond this machine
 	Passes     bool // the process's exit status is that of the command it runs
+	Program    bool // there is a program of this name, which knows more flags
 
 	Others []string // what other agents and people call it, in small letters without - and _
 }

@@ -32,6 +32,7 @@ var Grep = tool.Tool{
 		return &grepCall{Mode: "content", Ignore: true, Sort: "modified", Limit: 100, TimeoutMS: 30_000}
 	},
 	ReadOnly: true,
+	Program:  true,
 
 	Others: []string{"rg", "ripgrep", "search", "searchfilecontent", "searchfiles", "grepsearch", "searchtext", "codebasesearch", "ag", "ack"},
 
@@ -61,6 +62,10 @@ type grepCall struct {
 
 	list, count, usual bool // -l and -c, and what grep has flags for and this does anyway
 	invert, only       bool // -v and -o
+	line, text         bool // -x and -a
+	without, quiet     bool // -L and -q
+	most               int  // -m
+	colour             string
 
 	paths []workspace.Path
 }
@@ -74,12 +79,12 @@ func (g *grepCall) Params(p *param.Set) {
 	p.Int(&g.After, "after", "lines to show after a match").Between(0, 1000).Alias("context_after", "-A", "after_context").Letter("A").Rare()
 	p.Int(&g.Context, "context", "lines to show before and after a match").Between(0, 1000).Alias("-C", "context_lines").Letter("C")
 	p.Strings(&g.Include, "include", "globs of the files to search, such as *.{ts,tsx}").Alias("glob", "include_pattern").Letter("g")
-	p.Strings(&g.Exclude, "exclude", "globs of files and directories to leave out").Alias("exclude_pattern").Rare()
+	p.Strings(&g.Exclude, "exclude", "globs of files and directories to leave out").Alias("exclude_pattern", "exclude_dir").Rare()
 	p.Strings(&g.Types, "type", "languages, such as go or js").Alias("file_type", "types").Letter("t")
 	p.Bool(&g.IgnoreCase, "ignore_case", "ignore case").Alias("case_insensitive", "-i", "ignoreCase").Letter("i")
 	p.Bool(&g.SmartCase, "smart_case", "ignore case where the pattern has no capital").Letter("S").Rare()
 	p.Bool(&g.Literal, "literal", "the pattern is plain text").Alias("fixed_strings", "literal_text").Letter("F")
-	p.Bool(&g.Word, "word", "match whole words only").Alias("word_regexp", "-w").Letter("w").Letter("w").Rare()
+	p.Bool(&g.Word, "word", "match whole words only").Alias("word_regexp", "-w").Letter("w").Rare()
 	p.Bool(&g.Multiline, "multiline", "let a match span lines, and . a line end").Letter("U").Rare()
 	p.Bool(&g.Hidden, "hidden", "search hidden files too").Rare()
 	p.Bool(&g.Ignore, "ignore", "leave out what .gitignore excludes").Alias("gitignore").Rare()
@@ -91,8 +96,14 @@ func (g *grepCall) Params(p *param.Set) {
 	p.Bool(&g.count, "count", "as grep has it: mode count").Alias("-c").Letter("c").Unlisted()
 	p.Bool(&g.invert, "invert_match", "as grep has it: the lines that do not match").Alias("-v", "invert").Letter("v").Unlisted()
 	p.Bool(&g.only, "only_matching", "as grep has it: only what matches of a line").Alias("-o").Letter("o").Unlisted()
+	p.Bool(&g.line, "line_regexp", "as grep has it: a match is a whole line").Alias("-x").Letter("x").Unlisted()
+	p.Bool(&g.without, "files_without_match", "as grep has it: the files without a match").Alias("-L").Letter("L").Unlisted()
+	p.Bool(&g.quiet, "quiet", "as grep has it: only the exit status").Alias("-q", "silent").Letter("q").Unlisted()
+	p.Bool(&g.text, "text", "as grep has it: binary files are text").Alias("-a").Letter("a").Unlisted()
+	p.Int(&g.most, "max_count", "as grep has it: most matching lines of one file").Alias("-m").Between(1, 1<<31).Letter("m").Unlisted()
+	p.String(&g.colour, "color", "as grep has it: the form of output decides").Alias("colour", "--color").WithoutValue("auto").Unlisted()
 	for _, f := range [...]struct{ letter, name string }{
-		{"R", "dereference_recursive"}, {"s", "no_messages"}, {"P", "perl_regexp"}, {"n", "line_number"}, {"r", "recursive"}, {"E", "extended_regexp"}, {"H", "with_filename"}, {"I", "no_binary"},
+		{"h", "no_filename"}, {"R", "dereference_recursive"}, {"s", "no_messages"}, {"P", "perl_regexp"}, {"n", "line_number"}, {"r", "recursive"}, {"E", "extended_regexp"}, {"H", "with_filename"}, {"I", "no_binary"},
 	} {
 		p.Bool(&g.usual, f.name, "as grep has it: always so").Alias("-" + f.letter).Letter(f.letter).Unlisted()
 	}
@@ -124,7 +135,7 @@ func (g *grepCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, err
 // mode is what to show, in our own words.
 func (g *grepCall) mode() rg.Mode {
 	switch {
-	case g.Mode == filesWithMatches || g.list:
+	case g.Mode == filesWithMatches || g.list || g.without || g.quiet:
 		return "files"
 	case g.count:
 		return "count"
@@ -142,7 +153,7 @@ func (g *grepCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	if err != nil {
 		return nil, g.explain(err)
 	}
-	v := &grepView{mode: q.Mode, pattern: g.Pattern, literal: g.Literal, only: g.only && !g.invert, basic: basic, named: g.paths, res: res}
+	v := &grepView{mode: q.Mode, pattern: g.Pattern, literal: g.Literal, only: g.only && !g.invert, without: q.Without, quiet: g.quiet, basic: basic, named: g.paths, res: res}
 	v.fit(env.Limits)
 	if res.FileCount == 0 && res.Searched == 0 && res.Partial == "" {
 		v.nothing = g.nothing(ctx, q)
@@ -227,9 +238,12 @@ func (g *grepCall) query(ctx context.Context, env *tool.Env) (rg.Query, error) {
 	if g.invert && g.Multiline {
 		return rg.Query{}, tool.Errorf(tool.BadInput, "invert_match and multiline contradict each other").WithHint("leave one of them out")
 	}
+	if g.list && g.without {
+		return rg.Query{}, tool.Errorf(tool.BadInput, "files_with_matches and files_without_match contradict each other").WithHint("leave one of them out")
+	}
 	q := rg.Query{
 		Root: env.Workspace.Root(), Resolved: true, Pattern: g.Pattern,
-		Literal: g.Literal, IgnoreCase: g.IgnoreCase, SmartCase: g.SmartCase, Word: g.Word, Invert: g.invert,
+		Literal: g.Literal, IgnoreCase: g.IgnoreCase, SmartCase: g.SmartCase, Word: g.Word, Line: g.line, Invert: g.invert, Without: g.without, MaxCount: g.most, Binary: g.text,
 		Multiline: g.Multiline, DotAll: g.Multiline, CRLF: true,
 		Include: include, Exclude: exclude, Types: types,
 		Hidden: g.Hidden, NoIgnore: !g.Ignore, GlobalIgnore: rg.GlobalIgnoreFile(env.Getenv),

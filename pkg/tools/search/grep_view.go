@@ -19,6 +19,8 @@ type grepView struct {
 	pattern string // as it was given
 	literal bool
 	only    bool             // of the lines, only what matches is shown
+	without bool             // the files are those that have no match
+	quiet   bool             // nothing is shown
 	basic   string           // what the pattern was read as where grep reads it so without -E; "" elsewhere
 	named   []workspace.Path // by the call
 	res     *rg.Results
@@ -28,6 +30,9 @@ type grepView struct {
 
 func (v *grepView) title() string {
 	res, pattern := v.res, shorten(v.pattern)
+	if v.without {
+		return fmt.Sprintf("Found %s without %q", tool.Count(int64(res.FileCount), "file"), pattern)
+	}
 	if v.mode == "files" {
 		return fmt.Sprintf("Found %s for %q", tool.Count(int64(res.FileCount), "file"), pattern)
 	}
@@ -42,8 +47,14 @@ func (v *grepView) meta() *grepMeta {
 		Moved: res.Moved[:min(len(res.Moved), maxNamed)], Partial: res.Partial,
 		Engine: string(res.Engine), Skipped: v.skipped, SkipCount: res.SkipCount, Results: []grepResult{},
 	}
+	if v.without {
+		m.Matches = 0
+	}
 	for _, f := range res.Files {
 		r := grepResult{Path: f.Path, Matches: f.Matches, Encoding: f.Encoding}
+		if v.without {
+			r.Matches = 0
+		}
 		for _, l := range f.Lines {
 			m.Truncated = m.Truncated || l.Partial
 			switch {
@@ -97,6 +108,9 @@ func (v *grepView) fit(limits truncate.Limits) {
 // render prints the results: for content a heading per file and its lines,
 // matches as NUMBER:TEXT, context as NUMBER-TEXT.
 func (v *grepView) render(paint func(tool.Style, string) string) string {
+	if v.quiet {
+		return ""
+	}
 	var b strings.Builder
 	for i := range v.res.Files {
 		f := &v.res.Files[i]
@@ -131,7 +145,10 @@ func (v *grepView) heading(i int, f *rg.FileResult, paint func(tool.Style, strin
 // notices says what the list does not show by itself.
 func (v *grepView) notices(b *strings.Builder) {
 	res := v.res
-	if res.FileCount == 0 {
+	switch {
+	case res.FileCount == 0 && v.without && res.Searched > 0:
+		fmt.Fprintf(b, "%s searched, each has a match\n", tool.Count(int64(res.Searched), "file"))
+	case res.FileCount == 0:
 		fmt.Fprintf(b, "no matches in %s\n%s", tool.Count(int64(res.Searched), "file"), v.nothing)
 	}
 	if _, ok := rg.FromBasic(v.pattern); ok && !v.literal && res.FileCount > 0 {
@@ -222,7 +239,7 @@ type grepMeta struct {
 	Pattern    string         `json:"pattern" doc:"as it was given"`
 	ReadAs     string         `json:"read_as,omitempty" doc:"the pattern that was searched for, where that is another"`
 	Matches    int64          `json:"matches" doc:"of all files, shown or not"`
-	Files      int            `json:"files" doc:"in which there are matches"`
+	Files      int            `json:"files" doc:"in which there are matches; with files_without_match those in which there are none"`
 	Searched   int            `json:"searched" doc:"files that were read"`
 	Truncated  bool           `json:"truncated" doc:"something was left out: matches, parts of lines, or what time was too short for"`
 	NextCursor string         `json:"next_cursor,omitempty" doc:"the cursor of the next page"`

@@ -28,6 +28,7 @@ var Ls = tool.Tool{
 	Summary:  "list a directory and what lies below it",
 	Doc:      &lsDoc,
 	New:      func() tool.Call { return &lsCall{Path: ".", Depth: 2, Offset: 1, Limit: 200, Hidden: true} },
+	Program:  true,
 	ReadOnly: true,
 
 	Others: []string{"list", "listdir", "listdirectory", "listfiles", "dir", "tree"},
