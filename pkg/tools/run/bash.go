@@ -3,26 +3,18 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
-	"io/fs"
-	"net"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/agentkit-go/agentkit/pkg/change"
-	"github.com/agentkit-go/agentkit/pkg/job"
 	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
-	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/shellparse"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
@@ -296,250 +288,9 @@ func (b *bashCall) limit(env *tool.Env) time.Duration {
 	return time.Duration(ms) * time.Millisecond
 }
 
-// Run implements tool.Call.
-func (b *bashCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
-	p := b.prepared
-	if p.dir.Type != policy.Dir {
-		return nil, noDirectory(p.dir)
-	}
-	tracking, err := b.tracking(ctx, env)
-	if err != nil {
-		return nil, err
-	}
-	if tracking != nil {
-		defer tracking.Close()
-	}
-	over, end := context.WithCancel(context.WithoutCancel(ctx))
-	defer end()
-	asked := &questions{over: over}
-	box, err := confine(env, p.needs, p.dir.Real, asked)
-	defer box.letGo()
-	if err != nil {
-		return nil, startError(p.argv, err)
-	}
-	if err := b.publish(ctx, env, box); err != nil {
-		return nil, err
-	}
-	out := newOutputs(env, b.Split)
-	state, err := b.start(ctx, env, box, out.Output)
-	end() // an open question does not outlive the command
-	out.close()
-	if err != nil {
-		defer box.forget()
-		return nil, cmp.Or(box.failure(env), startError(p.argv, err))
-	}
-	meta := b.meta(&state, box, out)
-	if b.TTY && state.Job != "" {
-		out.text, meta.Screen = screenInstead(ctx, env, state.Job, out.text)
-	}
-	if state.Job == "" {
-		defer box.forget()
-		box.finish(env, &meta.sandboxMeta, state.Status == string(job.Failed) || mayHideFailure(p.needs), out.text)
-	}
-	r := &tool.Result{Title: b.title(), Output: out.text, Metadata: meta, Trimmed: true, Passes: true}
-	meta.Asked = asked.programs()
-	if box.config != nil {
-		meta.Published = box.config.Publish
-	}
-	if state.ExitCode != nil {
-		r.Status = *state.ExitCode
-	}
-	if tracking != nil {
-		meta.keeps = !b.Track
-		meta.track(ctx, tracking)
-	}
-	return r, meta.conclude(ctx, b.limit(env), b.Until != "", r)
-}
-
-// publish has this machine's loopback answer where the command serves: at the port
-// that the call names, which must be free, and for a job at those of the policy.
-// Where the loopback is this machine's own there is nothing to do.
-func (b *bashCall) publish(ctx context.Context, env *tool.Env, box *confinement) error {
-	if box.config == nil || env.Policy.Level() < int(sandbox.L3) {
-		return nil
-	}
-	var ports []int
-	if b.yield() >= 0 {
-		ports = env.Policy.Published()
-	}
-	if b.Publish != nil {
-		var listen net.ListenConfig
-		l, err := listen.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(*b.Publish)))
-		if err != nil {
-			return tool.Errorf(tool.Conflict, "port %d of this machine cannot be listened on: %w", *b.Publish, err).
-				WithHint("choose another, or end what listens there")
-		}
-		_ = l.Close()
-		ports = append(slices.DeleteFunc(ports, func(n int) bool { return n == *b.Publish }), *b.Publish)
-	}
-	return box.publish(ports)
-}
-
-// tracking keeps what the command is about to take away, or notes all that it
-// changes where the call wants that; nil for neither.
-func (b *bashCall) tracking(ctx context.Context, env *tool.Env) (*change.Tracking, error) {
-	o := change.TrackOptions{Tool: "bash", Title: b.title(), Skip: skipGit}
-	switch kept := b.prepared.keep; {
-	case b.Track:
-	case len(kept) == 0:
-		return nil, nil
-	default:
-		root := env.Workspace.Root()
-		above := map[string]bool{}
-		for path := range kept {
-			for dir := filepath.Dir(path); dir != root && !above[dir] && len(dir) > len(root); dir = filepath.Dir(dir) {
-				above[dir] = true
-			}
-		}
-		o.MaxFile, o.MaxBytes = keepBytes, keepBytes
-		o.Skip = func(rel string, _ fs.DirEntry) bool {
-			path := filepath.Join(root, filepath.FromSlash(rel))
-			return !kept[path] && !above[path]
-		}
-	}
-	return env.History.Track(ctx, o)
-}
-
-// skipGit leaves git's own files out of what undo takes back.
-func skipGit(rel string, _ fs.DirEntry) bool { return rel == ".git" || strings.HasSuffix(rel, "/.git") }
-
-// setsUser reports whether the command names a program that runs with the rights
-// of its owner, as sudo does.
-func (p *preparedCommand) setsUser() bool {
-	for i := range p.needs {
-		a := &p.needs[i]
-		if a.Kind != policy.Exec || a.Program == "" {
-			continue
-		}
-		if i, err := os.Stat(a.Program); err == nil && i.Mode()&(fs.ModeSetuid|fs.ModeSetgid) != 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// start runs the command: by ourselves where it ends within the call, by a
-// supervisor where it may not.
-func (b *bashCall) start(ctx context.Context, env *tool.Env, box *confinement, out job.Output) (commandState, error) {
-	p := b.prepared
-	c := job.Command{
-		Argv: p.argv, Dir: p.dir.Real, Env: p.env.list, Stdin: b.Stdin, Timeout: b.limit(env),
-		Grace: max(time.Duration(b.GraceMS)*time.Millisecond, 1), // 0 would be the default
-		Split: b.Split, TTY: b.TTY, Rows: uint16(b.Rows), Cols: uint16(b.Cols),
-	}
-	machine.MarkCommands()
-	here := env.Machine()
-	c.Tree = here.Tree(env.Self)
-	if box.config != nil {
-		c.Tree.Confine, c.Tree.Confiner, c.Held = box.bytes, box.confiner, box.asked.waited
-		c.Tree.MaxProcesses = box.config.Limits.Processes
-	} else {
-		// In a user namespace sudo would not work. What is confined can have no such
-		// rights anyway.
-		c.Tree.NoUserNamespace = p.setsUser()
-		// Root can read the memory of the init, which a fork has from us: what is
-		// withheld from the command must not be found there.
-		c.Tree.NoFork = os.Geteuid() == 0 && len(p.env.withheld) > 0
-	}
-	c.Tree.NoFork = c.Tree.NoFork || env.NoFork
-	yield := b.yield()
-	w := job.WaitFor{Input: yield > 0, Quiet: yield > 0 && p.until == nil, Until: p.until}
-	if yield < 0 && !b.TTY && !b.Keep {
-		c.Later = env.After
-		go tool.Learn(&tool.Result{Metadata: &bashMeta{}})
-		s, err := job.Run(ctx, c, out)
-		return endedState(s), err
-	}
-	if yield < 0 && b.TTY {
-		yield = c.Timeout + time.Hour // only what would take input makes it a job
-		w = job.WaitFor{Input: true, Ready: true}
-	}
-	spec := job.Spec{
-		Command: c, Name: b.Description, Keep: b.Keep, Report: box.report(), OpenStdin: yield >= 0 && !b.fed(),
-		Loose: !b.limited(), Later: time.Duration(env.Policy.Limits().TimeoutMS) * time.Millisecond,
-	}
-	if err := box.keepGuard(env); err != nil {
-		return commandState{}, err
-	}
-	reg := registry(env)
-	if yield != 0 {
-		info, j, err := reg.Run(ctx, spec, yield, w, out)
-		if !info.Alive() {
-			env.After(reg.Collect)
-		}
-		return jobState(info, j), err
-	}
-	j, err := reg.Start(ctx, spec)
-	if err != nil {
-		return commandState{}, err
-	}
-	// Whatever has become of it by now, it is a job and keeps its output.
-	info, err := j.Info()
-	info.State, info.ExitCode, info.Signal = job.Running, nil, ""
-	return jobState(info, j), err
-}
-
-func (b *bashCall) meta(state *commandState, box *confinement, out *outputs) *bashMeta {
-	p := b.prepared
-	m := &bashMeta{
-		commandState: *state, Command: b.text(), Description: b.Description, Cwd: p.dir.Real, Shell: p.shell.path,
-		streamTexts: out.apart,
-		Truncated:   out.cut.Truncated, TotalLines: out.cut.TotalLines, TotalBytes: out.cut.TotalBytes,
-		SpillPath: out.cut.SpillPath, Incomplete: out.cut.Incomplete, sandboxMeta: box.meta(), Withheld: p.env.withheld,
-	}
-	m.zeroBytes = out.zeros.n
-	switch {
-	case state.outputHeld:
-		m.Incomplete = heldOutput
-	case state.incomplete != "":
-		m.Incomplete = state.incomplete
-	}
-	if state.Status == string(job.Failed) && state.Signal == "" && state.ExitCode != nil {
-		decider := b.Argv
-		if len(decider) == 0 {
-			decider = shellparse.Decider(b.Command)
-		}
-		m.Meaning = exitMeaning(decider, *state.ExitCode)
-	}
-	return m
-}
-
-func (b *bashCall) title() string {
-	if b.Description != "" {
-		return b.Description
-	}
-	line, _, more := strings.Cut(strings.TrimSpace(b.text()), "\n")
-	if runes := []rune(line); len(runes) > 80 {
-		line, more = string(runes[:80]), true
-	}
-	if more {
-		line += " …"
-	}
-	return line
-}
-
 func (b *bashCall) text() string {
 	if len(b.Argv) == 0 {
 		return b.Command
 	}
 	return policy.Subject(&policy.Access{Kind: policy.Exec, Argv: b.Argv})
-}
-
-// AppliedPatch is the patch that c would hand to the program apply_patch, and the
-// directory that its paths count from, where c is a call of bash that does nothing
-// else.
-func AppliedPatch(c tool.Call) (dir, patch string, ok bool) {
-	b, ok := c.(*bashCall)
-	if !ok {
-		return "", "", false
-	}
-	if len(b.Argv) > 0 {
-		dir, patch, ok = shellparse.ApplyPatchArgv(b.Argv)
-	} else {
-		dir, patch, ok = shellparse.ApplyPatch(b.Command)
-	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(b.Workdir, dir)
-	}
-	return dir, patch, ok
 }
