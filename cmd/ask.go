@@ -21,19 +21,25 @@ import (
 // the session: one a line.
 const grantsFile = "grants"
 
-// asker returns who answers for accesses that need approval; nil for nobody.
-// Without --ask a person is asked only where one is surely there: standard
+// asker returns who answers for accesses that need approval, one question at a
+// time; nil for nobody. The text is the program that does, if one does. Without --ask a person is asked only where one is surely there: standard
 // input and output are both a terminal.
-func (a *app) asker(env *tool.Env) tool.Asker {
+func (a *app) asker() (tool.Asker, string) {
 	switch {
 	case strings.HasPrefix(a.Ask, "cmd:"):
 		program := approver(strings.TrimPrefix(a.Ask, "cmd:"))
-		env.Approver = program
 		return func(ctx context.Context, r *tool.Request) (tool.Answer, error) {
-			return askProgram(ctx, env, program, r)
-		}
+			return askProgram(ctx, a.stderr, program, r)
+		}, program
 	case a.Ask == "tty" || a.Ask == "" && machine.IsTerminal(a.stdin) && machine.IsTerminal(a.stdout):
+		turn := make(chan struct{}, 1)
 		return func(ctx context.Context, r *tool.Request) (tool.Answer, error) {
+			select {
+			case turn <- struct{}{}:
+				defer func() { <-turn }()
+			case <-ctx.Done():
+				return tool.Answer{}, context.Cause(ctx)
+			}
 			tty, err := machine.OpenTerminal()
 			if err != nil {
 				return tool.Answer{}, &tool.NobodyError{Why: "there is no terminal to ask on"}
@@ -42,14 +48,10 @@ func (a *app) asker(env *tool.Env) tool.Asker {
 			if r.Dir != "" {
 				tty.Flush() // what was typed before nobody meant for this question
 			}
-			answer, err := whileOpen(ctx, tty, func() (tool.Answer, error) { return askPerson(tty, r) })
-			if err != nil {
-				return tool.Answer{}, err
-			}
-			return keep(ctx, env, answer)
-		}
+			return whileOpen(ctx, tty, func() (tool.Answer, error) { return askPerson(tty, r) })
+		}, ""
 	}
-	return nil
+	return nil, ""
 }
 
 // whileOpen lets ask wait for the terminal until ctx ends: a read of it knows
@@ -238,13 +240,13 @@ type programAnswer struct {
 	Reason   string `json:"reason"`   // of a deny, for the model
 }
 
-func askProgram(ctx context.Context, env *tool.Env, program string, r *tool.Request) (tool.Answer, error) {
+func askProgram(ctx context.Context, stderr io.Writer, program string, r *tool.Request) (tool.Answer, error) {
 	in, err := json.Marshal(programRequest{r.Details.Request, r.Tool, r.Details.Accesses, r.Grants})
 	if err != nil {
 		return tool.Answer{}, err
 	}
 	c := exec.CommandContext(ctx, program)
-	c.Stdin, c.Stderr, c.WaitDelay = bytes.NewReader(in), env.Stderr, time.Second
+	c.Stdin, c.Stderr, c.WaitDelay = bytes.NewReader(in), stderr, time.Second
 	out, err := c.Output()
 	if err != nil {
 		return tool.Answer{}, tool.Errorf(tool.ApprovalRequired, "asking %s: %w", program, err).WithHint("the program must exit with 0 and print {\"decision\":\"allow\"} or deny")

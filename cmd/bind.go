@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -46,12 +44,7 @@ func (a *app) command(t *tool.Tool, bind bool) *cobra.Command {
 			return err
 		}
 		a.global(c, "max-lines")
-		env, err := a.env(c.Context())
-		if err != nil {
-			return err
-		}
-		a.run(c, env, in)
-		return nil
+		return a.run(c, in)
 	}
 	c.Flags().StringVar(&object, "json", "", "all parameters as one JSON `object`; - reads standard input")
 	bindFlags(c, set, a.ids(t))
@@ -185,57 +178,39 @@ func (a *app) runJSON(c *cobra.Command, t *tool.Tool, object string, args []stri
 // so that a mistake in it is reported whatever else is wrong.
 func (a *app) do(c *cobra.Command, t *tool.Tool, raw json.RawMessage) error {
 	in, err := tool.Decode(t, raw)
-	var env *tool.Env
 	if err == nil {
-		env, err = a.env(c.Context())
+		err = a.run(c, in)
 	}
 	if err != nil {
 		a.emit(t.Fail(err))
-		return nil
 	}
-	a.run(c, env, in)
 	return nil
 }
 
-// run makes the call and prints its result. What old sessions have left behind
-// is removed now and then, after the result: nobody waits for that.
-func (a *app) run(c *cobra.Command, env *tool.Env, in *tool.Invocation) {
-	var rest later
-	env.Later = rest.add
+// run makes the call and prints its result; an error is one before the call. What
+// it leaves to be done is done after the result: nobody waits for that.
+func (a *app) run(c *cobra.Command, in *tool.Invocation) error {
+	r, err := a.open(c.Context())
+	if err != nil {
+		return err
+	}
+	defer r.close(c.Context())
+	env, err := r.env(c.Context(), a.peer(r.limits()))
+	if err != nil {
+		return err
+	}
 	ctx, unread := c.Context(), func() bool { return false }
 	if in.Tool.Passes {
 		ctx, unread = whileRead(ctx, a.stdout)
 	}
-	r := tool.Run(ctx, env, standIn(in))
+	result, rest := r.run(ctx, env, in)
 	if unread() {
 		a.exit = exitUnread
 	} else {
-		a.emit(r)
+		a.emit(result)
 	}
-	rest.do()
-	_ = env.Session.Opportunistic(context.WithoutCancel(c.Context()))
-	_ = env.Audit.Close()
-	_ = env.Session.Close()
-}
-
-// later is what is left to do when a result is out.
-type later struct {
-	mu   sync.Mutex
-	list []func()
-}
-
-func (l *later) add(f func()) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.list = append(l.list, f)
-}
-
-func (l *later) do() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, f := range l.list {
-		f()
-	}
+	rest(c.Context())
+	return nil
 }
 
 // fill stores plain arguments and what "-" stands for.

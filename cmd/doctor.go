@@ -213,7 +213,7 @@ func (a *app) policyReport() finding {
 		return warning("see root", "not looked at: there is no root")
 	}
 	defer env.Workspace.Close()
-	p, err := load(a.sources(env))
+	p, err := loadGranted(env, a.sources(env))
 	if err != nil {
 		return failure(err)
 	}
@@ -344,7 +344,7 @@ func (a *app) outer() bool {
 		return false
 	}
 	defer env.Workspace.Close()
-	p, err := load(a.sources(env))
+	p, err := loadGranted(env, a.sources(env))
 	return err == nil && p.Outer()
 }
 

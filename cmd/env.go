@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -9,57 +8,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/agentkit-go/agentkit/pkg/audit"
-	"github.com/agentkit-go/agentkit/pkg/change"
-	"github.com/agentkit-go/agentkit/pkg/gate"
 	"github.com/agentkit-go/agentkit/pkg/machine"
-	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
-	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/session"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 	"github.com/agentkit-go/agentkit/pkg/truncate"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
-
-// env makes what a call may use of the world, from the settings.
-func (a *app) env(ctx context.Context) (*tool.Env, error) {
-	if err := a.check(); err != nil {
-		return nil, err
-	}
-	if a.Dialect != "" {
-		return nil, a.blame("dialect", tool.Errorf(tool.Unsupported, "dialect %q is not there yet", a.Dialect).WithHint("leave --dialect out"))
-	}
-	go tool.Learn(&audit.Record{})
-	env, err := a.place()
-	if err != nil {
-		return nil, err
-	}
-	// Before anything is read that it may have changed.
-	if err := sandbox.Recover(env.Session.Path("sandbox"), gate.Appeared); err != nil {
-		return nil, tool.Errorf(tool.IO, "after a call that was killed, %w", err).WithHint("make the file what it was, and remove what is in %s", env.Session.Path("sandbox"))
-	}
-	env.Sources = a.sources(env)
-	if env.Policy, err = load(env.Sources); err != nil {
-		return nil, a.blamePolicy(err)
-	}
-	if n := env.Policy.Limits().OutputBytes; n > 0 {
-		env.Limits.Bytes = min(env.Limits.Bytes, n)
-	}
-	if err := env.Session.Use(ctx); err != nil {
-		return nil, a.blame("state", unkept(env.Session.StateDir(), err))
-	}
-	env.Redactor = audit.NewRedactor(a.environ())
-	if env.Audit, err = audit.Open(env.Session.Dir(), audit.Options{Session: env.Session.ID(), Redactor: env.Redactor}); err != nil {
-		return nil, a.blame("state", unkept(env.Session.StateDir(), err))
-	}
-	env.History = change.Open(env.Workspace, env.Session, change.Options{})
-	_, _ = env.History.Recover(ctx) // what cannot be put right yet is by the next call
-	env.Approvals = &policy.Approvals{Dir: filepath.Join(env.Session.StateDir(), "approvals")}
-	env.Ask = a.asker(env)
-	env.Emit, env.Hears = a.listener(env.Limits)
-	return env, nil
-}
 
 // fillLimits sets the limits that nobody chose, so that tools can read them.
 func fillLimits(l *truncate.Limits) {

@@ -15,12 +15,12 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
-// sources are what the policy is loaded from.
+// sources are what the policy is loaded from, beside what was granted for the session.
 func (a *app) sources(env *tool.Env) *policy.Sources {
 	root := env.Workspace.Root()
 	s := &policy.Sources{
 		Machine: machineDir(a.getenv), User: a.configDir(), Project: filepath.Join(root, ".agentkit"),
-		Files: absolute(a.Policy), Allow: append(grants(env), a.Allow...), Profile: a.Profile, Sandbox: a.Sandbox,
+		Files: absolute(a.Policy), Allow: slices.Clone(a.Allow), Profile: a.Profile, Sandbox: a.Sandbox,
 		Root: root, Home: machine.RealDir(a.home()), State: env.Session.StateDir(), Temp: env.Temp,
 		Installed: a.installed(root),
 		Readable:  []string{env.Session.Path("spill")},
@@ -55,6 +55,12 @@ func (a *app) committed(env *tool.Env) *committed.Files {
 		path, _ := machine.LookPath("git", strings.Join(trusted, string(filepath.ListSeparator)), "/")
 		return path
 	}}
+}
+
+// loadGranted loads a policy with what was granted for the session.
+func loadGranted(env *tool.Env, s *policy.Sources) (*policy.Policy, error) {
+	s.Allow = append(grants(env), s.Allow...)
+	return load(s)
 }
 
 // load loads a policy. Its errors refuse every call.

@@ -30,6 +30,9 @@ func Run(ctx context.Context, env *Env, in *Invocation) (r *Result) {
 			r = in.Tool.Fail(Panicked(v))
 		}
 	}()
+	if env.StandIn != nil {
+		in = env.StandIn(in)
+	}
 	id := session.NewID("c")
 	if env.Emit != nil {
 		env.emit("start", StartEvent{in.Tool.Name, id, in.Set.Canonical()})

@@ -124,6 +124,9 @@ type Env struct {
 	// Later is given what a call leaves to be done after its result is out, and
 	// before the process ends; nil has it done at once.
 	Later func(func())
+
+	Tools   List                          // what a call may call itself, see Inner
+	StandIn func(*Invocation) *Invocation // the call that one really is; nil where each is what it says
 }
 
 // An Event is something that happens while a call runs.

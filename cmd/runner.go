@@ -1,0 +1,219 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/audit"
+	"github.com/agentkit-go/agentkit/pkg/change"
+	"github.com/agentkit-go/agentkit/pkg/gate"
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/sandbox"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/truncate"
+)
+
+// A runner makes calls, any number of them and several at a time. What they share
+// is opened once: workspace, session, audit and history, and the policy as long as its
+// files stay as they are. Each call has an environment of its own, with its own peer.
+type runner struct {
+	app  *app
+	base *tool.Env // what calls share; Policy and Sources are those of the last load
+
+	mu    sync.Mutex // guards what follows, and the policy in base
+	stamp policy.Stamp
+	tidy  time.Time // when old sessions were last looked after
+
+	rest sync.WaitGroup // what calls have left to be done
+}
+
+// open makes what calls share.
+func (a *app) open(ctx context.Context) (*runner, error) {
+	if err := a.check(); err != nil {
+		return nil, err
+	}
+	if a.Dialect != "" {
+		return nil, a.blame("dialect", tool.Errorf(tool.Unsupported, "dialect %q is not there yet", a.Dialect).WithHint("leave --dialect out"))
+	}
+	go tool.Learn(&audit.Record{})
+	env, err := a.place()
+	if err != nil {
+		return nil, err
+	}
+	r := &runner{app: a, base: env, tidy: time.Now()}
+	if err := r.recover(); err != nil {
+		return nil, err
+	}
+	if err := r.load(); err != nil {
+		return nil, err
+	}
+	if err := env.Session.Use(ctx); err != nil {
+		return nil, a.blame("state", unkept(env.Session.StateDir(), err))
+	}
+	env.Redactor = audit.NewRedactor(a.environ())
+	if env.Audit, err = audit.Open(env.Session.Dir(), audit.Options{Session: env.Session.ID(), Redactor: env.Redactor}); err != nil {
+		return nil, a.blame("state", unkept(env.Session.StateDir(), err))
+	}
+	env.History = change.Open(env.Workspace, env.Session, change.Options{})
+	_, _ = env.History.Recover(ctx) // what cannot be put right yet is by the next call
+	env.Approvals = &policy.Approvals{Dir: filepath.Join(env.Session.StateDir(), "approvals")}
+	env.Tools, env.StandIn = Tools, standIn
+	return r, nil
+}
+
+// env makes what a single call may use of the world, from the settings.
+func (a *app) env(ctx context.Context) (*tool.Env, error) {
+	r, err := a.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return r.env(ctx, a.peer(r.limits()))
+}
+
+// peer is whoever started the program.
+func (a *app) peer(limits truncate.Limits) tool.Peer {
+	var p tool.Peer
+	p.Ask, p.Approver = a.asker()
+	p.Hear, p.Hears = a.listener(limits)
+	return p
+}
+
+// recover puts back what commands of calls that were killed have changed. It comes
+// before anything is read that they may have changed.
+func (r *runner) recover() error {
+	dir := r.base.Session.Path("sandbox")
+	if err := sandbox.Recover(dir, gate.Appeared); err != nil {
+		return tool.Errorf(tool.IO, "after a call that was killed, %w", err).WithHint("make the file what it was, and remove what is in %s", dir)
+	}
+	return nil
+}
+
+// load loads the policy, where it is not the one that was loaded already.
+func (r *runner) load() error {
+	given := r.base.Session.Path(grantsFile)
+	if r.base.Policy != nil && r.stamp.Same(r.base.Sources.Stamp(given)) {
+		return nil
+	}
+	early := *r.base // what the tests in a policy's files see, whenever they run
+	s := r.app.sources(&early)
+	stamp := s.Stamp(given)
+	p, err := loadGranted(r.base, s)
+	if err != nil {
+		return r.app.blamePolicy(err)
+	}
+	r.base.Policy, r.base.Sources, r.stamp = p, s, stamp
+	return nil
+}
+
+// limits are those of each call's output.
+func (r *runner) limits() truncate.Limits {
+	l := r.base.Limits
+	if n := r.base.Policy.Limits().OutputBytes; n > 0 {
+		l.Bytes = min(l.Bytes, n)
+	}
+	return l
+}
+
+// env makes the environment of one call for a peer.
+func (r *runner) env(ctx context.Context, p tool.Peer) (*tool.Env, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.recover(); err != nil {
+		return nil, err
+	}
+	if err := r.load(); err != nil {
+		return nil, err
+	}
+	if err := r.base.Session.Use(ctx); err != nil {
+		return nil, r.app.blame("state", unkept(r.base.Session.StateDir(), err))
+	}
+	env := *r.base
+	env.Limits = r.limits()
+	env.Emit, env.Hears, env.Approver = p.Hear, p.Hears, p.Approver
+	if p.Ask != nil {
+		env.Ask = func(ctx context.Context, request *tool.Request) (tool.Answer, error) {
+			answer, err := p.Ask(ctx, request)
+			if err != nil {
+				return answer, err
+			}
+			return keep(ctx, &env, answer)
+		}
+	}
+	return &env, nil
+}
+
+// call is a tool.Caller.
+func (r *runner) call(ctx context.Context, p tool.Peer, name string, args json.RawMessage) (result *tool.Result) {
+	defer func() {
+		if v := recover(); v != nil {
+			result = tool.Fail(name, tool.Panicked(v))
+		}
+	}()
+	t, err := Tools.Find(name)
+	if err != nil {
+		return tool.Fail(name, err)
+	}
+	in, err := tool.Decode(t, args)
+	if err != nil {
+		return t.Fail(err)
+	}
+	env, err := r.env(ctx, p)
+	if err != nil {
+		return t.Fail(err)
+	}
+	result, rest := r.run(ctx, env, in)
+	r.rest.Go(func() { rest(ctx) })
+	return result
+}
+
+// run makes a call. What it leaves to be done after its result is out, and before
+// close, is the function.
+func (r *runner) run(ctx context.Context, env *tool.Env, in *tool.Invocation) (result *tool.Result, rest func(context.Context)) {
+	var left later
+	env.Later = left.add
+	result = tool.Run(ctx, env, in)
+	return result, func(ctx context.Context) {
+		left.do()
+		r.mu.Lock()
+		due := time.Since(r.tidy) > time.Minute
+		if due {
+			r.tidy = time.Now()
+		}
+		r.mu.Unlock()
+		if due {
+			_ = env.Session.Opportunistic(context.WithoutCancel(ctx))
+		}
+	}
+}
+
+// close waits for what the calls have left to be done, and lets go of what they
+// shared. What old sessions have left behind is removed now and then.
+func (r *runner) close(ctx context.Context) {
+	r.rest.Wait()
+	_ = r.base.Session.Opportunistic(context.WithoutCancel(ctx))
+	_ = r.base.Audit.Close()
+	_ = r.base.Session.Close()
+}
+
+// later is what is left to do when a result is out.
+type later struct {
+	mu   sync.Mutex
+	list []func()
+}
+
+func (l *later) add(f func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = append(l.list, f)
+}
+
+func (l *later) do() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, f := range l.list {
+		f()
+	}
+}
