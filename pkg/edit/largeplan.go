@@ -95,7 +95,7 @@ func (s *Scan) choose(i int) ([]scanned, *Refusal) {
 	case len(at) == 0:
 		return nil, &Refusal{
 			Code: NoMatch, Message: "the old text is not in the file to the letter, and the file is too large to look for something like it",
-			Hint: "find the lines with grep, read them, and quote them exactly",
+			Hint: "search for the lines, read them, and quote them exactly",
 		}
 	case full:
 		return nil, &Refusal{

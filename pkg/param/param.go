@@ -13,6 +13,7 @@ type Set struct {
 	Params []*Param
 
 	ignored []string // names that came and that the tool has no use for
+	lenient bool     // unknown names are no error
 }
 
 // Of returns the parameters that d declares.
@@ -107,6 +108,9 @@ func (p *Param) Rare() *Param { p.Seldom = true; return p }
 // Shown sets what the manual calls p's default where the value itself would
 // say little, such as "until it ends".
 func (p *Param) Shown(text string) *Param { p.Default = text; return p }
+
+// Value is p's present value, as JSON has it.
+func (p *Param) Value() any { return p.plain() }
 
 // Given reports whether the caller gave p a value.
 func (p *Param) Given() bool { return p.given }
@@ -209,6 +213,12 @@ func (s *Set) Map(v *map[string]string, name, usage string) *Param {
 // Raw declares a JSON object that is passed on as it is.
 func (s *Set) Raw(v *json.RawMessage, name, usage string) *Param {
 	return s.add(name, usage, (*rawObject)(v))
+}
+
+// Any declares a value of any shape that is passed on as it is; schema says what the
+// caller is told of it.
+func (s *Set) Any(v *json.RawMessage, name, usage string, schema *Schema) *Param {
+	return s.add(name, usage, &anything{v, schema})
 }
 
 // Objects declares a list of objects, each with the parameters that *T declares.

@@ -33,7 +33,7 @@ func (s *Set) Decode(raw json.RawMessage) error {
 	from := map[*Param]string{}
 	for _, m := range list {
 		p := s.Lookup(m.name)
-		if p == nil && slices.Contains(asides[:], m.name) {
+		if p == nil && (s.lenient || slices.Contains(asides[:], m.name)) {
 			s.ignored = append(s.ignored, m.name)
 			continue
 		}
@@ -69,6 +69,9 @@ var asides = [...]string{
 	"description", "explanation", "reason", "reasoning", "rationale", "thought", "activeForm", "active_form",
 	"expected_replacements", "expectedReplacements", "task_progress", "toolSummary",
 }
+
+// Lenient passes over names that are not known.
+func (s *Set) Lenient() { s.lenient = true }
 
 // Ignored returns the names that came and that have no meaning here.
 func (s *Set) Ignored() []string { return s.ignored }

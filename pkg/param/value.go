@@ -315,6 +315,34 @@ func (r *rawObject) decode(raw json.RawMessage) error {
 	return nil
 }
 
+type anything struct {
+	v *json.RawMessage
+	s *Schema
+}
+
+func (a *anything) text() string           { return string(*a.v) }
+func (a *anything) setText(s string) error { return a.decode(json.RawMessage(s)) }
+func (a *anything) typeName() string       { return "json" }
+func (a *anything) list() bool             { return false }
+func (a *anything) plain() any             { return *a.v }
+func (a *anything) schema() *Schema        { c := *a.s; return &c }
+func (a *anything) decode(raw json.RawMessage) error {
+	var s string
+	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil && json.Valid([]byte(s)) {
+		raw = json.RawMessage(s) // a list or an object that came as a text
+	}
+	raw = bytes.TrimSpace(raw)
+	want := map[string]byte{"array": '[', "object": '{'}[a.s.Type]
+	if want != 0 && (len(raw) == 0 || raw[0] != want) {
+		return &Error{Want: "want an " + a.s.Type, Got: short(string(raw))}
+	}
+	if err := readable(raw); err != nil {
+		return err
+	}
+	*a.v = slices.Clone(raw)
+	return nil
+}
+
 type objects[T any, P interface {
 	*T
 	Declarer

@@ -80,6 +80,7 @@ type Error struct {
 	Details     any      `json:"details,omitempty" doc:"an object whose shape belongs to the code"`
 
 	show string // see Show
+	hint Advice // what Hint was made of
 	err  error
 }
 
@@ -89,10 +90,26 @@ func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: err.Error(), err: errors.Unwrap(err)}
 }
 
-// WithHint sets the next step.
+// WithHint sets the next step, which is Advice: tools and parameters stand in braces.
 func (e *Error) WithHint(format string, args ...any) *Error {
-	e.Hint = fmt.Sprintf(format, args...)
+	return e.advise(Advise(format, args...))
+}
+
+// Next is WithHint for advice that stands elsewhere.
+func (e *Error) Next(advice string) *Error { return e.advise(Advice{format: advice}) }
+
+func (e *Error) advise(a Advice) *Error {
+	e.hint, e.Hint = a, a.String()
 	return e
+}
+
+// In is e as a model reads it that has other names for tools and parameters.
+func (e *Error) In(names Names) *Error {
+	c := *e
+	if e.hint.format != "" && e.hint.String() == e.Hint {
+		c.Hint = e.hint.In(names)
+	}
+	return &c
 }
 
 // Suggest adds suggestions.
@@ -183,7 +200,7 @@ func AsError(err error) *Error {
 	}
 	for _, k := range knownErrors() {
 		if errors.Is(err, k.is) {
-			return Errorf(k.code, "%s", clean(err)).WithHint("%s", k.hint)
+			return Errorf(k.code, "%s", clean(err)).Next(k.hint)
 		}
 	}
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
@@ -209,14 +226,14 @@ func knownErrors() []knownError {
 		{workspace.ErrLoop, BadInput, "the path runs in a circle of links; name the file itself"},
 		{workspace.ErrNotDir, BadInput, "a part of the path is a file; check the path"},
 		{workspace.ErrIsDir, BadInput, "that is a directory; name a file in it"},
-		{workspace.ErrNotRegular, Unsupported, "only regular files can be used; for devices and pipes use bash"},
+		{workspace.ErrNotRegular, Unsupported, "only regular files can be used; for devices and pipes use {bash}"},
 		{workspace.ErrReadOnly, IO, "the file is read-only; change its mode first, or leave it"},
-		{workspace.ErrTooLarge, TooLarge, "take a part of it, or use bash"},
+		{workspace.ErrTooLarge, TooLarge, "take a part of it, or use {bash}"},
 		{workspace.ErrMoved, Conflict, "something in the path was replaced meanwhile; look again and repeat the call"},
 		{workspace.ErrRoot, BadInput, "the root itself stays; name something in it"},
 		{safefile.ErrUnsafe, IO, "make the state directory yours alone (mode 0700), or choose another --state"},
 		{session.ErrID, BadInput, "choose a session id of letters, digits, dot, dash and underscore"},
-		{fs.ErrNotExist, NotFound, "check the path; list the directory with ls"},
+		{fs.ErrNotExist, NotFound, "check the path; list the directory with {ls}"},
 		{fs.ErrExist, Conflict, "something of that name is already there"},
 		{fs.ErrPermission, IO, "the operating system refuses; check owner and mode"},
 		{syscall.ENOSPC, IO, "the disk is full; agentkit gc --free 1G removes what earlier calls printed; then call again"},
@@ -225,8 +242,8 @@ func knownErrors() []knownError {
 		{syscall.ENOTDIR, BadInput, "a part of the path is a file; check the path"},
 		{syscall.ENAMETOOLONG, BadInput, "the path is too long; choose a shorter one"},
 		{syscall.ELOOP, BadInput, "the path runs in a circle of links; name the file itself"},
-		{syscall.EMFILE, IO, "too many open files; raise the limit or close some"},
-		{context.DeadlineExceeded, Timeout, "give a larger timeout_ms, or narrow the call"},
+		{syscall.EMFILE, IO, "too many open files; raise the limit"},
+		{context.DeadlineExceeded, Timeout, "give a larger {.timeout_ms}, or narrow the call"},
 		{context.Canceled, Interrupted, "call again to start over"},
 	}
 }

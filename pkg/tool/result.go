@@ -12,7 +12,7 @@ import (
 type Result struct {
 	Title       string       // one line for people
 	Output      string       // for the model; of a command, what it printed and nothing else
-	Notes       []string     // what we say about Output, each for a line of its own behind it
+	Notes       []Note       // what we say about Output, each for a line of its own behind it
 	Metadata    any          // a struct or map that marshals to an object; nil for an empty one
 	Attachments []Attachment // images and other files that go along
 	Error       *Error       // the call failed or was refused; what was done before stands beside it
@@ -57,6 +57,13 @@ func (r *Result) beside() *Shared {
 	return r.shared
 }
 
+// Ignore adds a parameter that came and means nothing.
+func (r *Result) Ignore(name string) {
+	s := *r.beside()
+	s.Ignored = append(s.Ignored, name)
+	r.shared = &s
+}
+
 // Fail is the Result of a run that failed with err before any tool was called.
 func Fail(title string, err error) *Result {
 	return &Result{Title: title, Error: AsError(err), Trimmed: true}
@@ -91,7 +98,10 @@ func (r *Result) Text() string {
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
-	return text + strings.Join(r.Notes, "\n") + "\n"
+	for _, n := range r.Notes {
+		text += n.String() + "\n"
+	}
+	return text
 }
 
 // MarshalJSON implements json.Marshaler: the contract's fields in the

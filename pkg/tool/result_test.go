@@ -15,11 +15,14 @@ func TestNotes(t *testing.T) {
 	}{
 		{"a\n", nil, "a\n"},
 		{"a", nil, "a"},
-		{"a", []string{"[exit status 1]"}, "a\n[exit status 1]\n"},
-		{"a\n", []string{"[one]", "[two]"}, "a\n[one]\n[two]\n"},
-		{"", []string{"[no output]"}, "[no output]\n"},
+		{"a", []string{"exit status 1"}, "a\n[exit status 1]\n"},
+		{"a\n", []string{"one", "two"}, "a\n[one]\n[two]\n"},
+		{"", []string{"no output"}, "[no output]\n"},
 	} {
-		r := &Result{Output: test.output, Notes: test.notes}
+		r := &Result{Output: test.output}
+		for _, n := range test.notes {
+			r.Notes = append(r.Notes, Note{Advice: Advise("%s", n)})
+		}
 		raw, err := json.Marshal(r)
 		if err != nil {
 			t.Fatal(err)

@@ -119,5 +119,5 @@ func (env *Env) Missing(p workspace.Path, hint string) error {
 	if name := filepath.Base(p.Given); name != filepath.Base(p.Real) && name == filepath.Base(p.Named) {
 		what = fmt.Sprintf("%s leads to %s, which", VisibleName(p.Given), what)
 	}
-	return Errorf(NotFound, "%s does not exist", what).Suggest(env.Workspace.Near(p, 5)...).WithHint("%s", hint)
+	return Errorf(NotFound, "%s does not exist", what).Suggest(env.Workspace.Near(p, 5)...).Next(hint)
 }

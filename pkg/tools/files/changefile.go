@@ -107,10 +107,10 @@ func (c *fileChange) expected() error {
 		details["content"] = now
 		now = "it holds now:\n" + now
 	} else {
-		hint = "what it holds is not shown, for " + c.closed + "; ask for the file with read"
+		hint = "what it holds is not shown, for " + c.closed + "; ask for the file with {read}"
 	}
 	return tool.Errorf(tool.Conflict, "%s has changed since it was read: it is version %s, not %s", tool.Shown(c.path), c.version, c.ifVersion).
-		WithHint("%s", hint).With(details).Show(now)
+		Next(hint).With(details).Show(now)
 }
 
 // excerpt is the beginning of data that a message can hold, as whole lines.

@@ -91,7 +91,7 @@ func gateError(broken map[string][]syntax.Problem) error {
 	}
 	e := tool.Errorf(tool.BadInput, "nothing was changed: the change would bring %s, the first in %s, line %d: %s",
 		tool.Count(int64(len(all)), "syntax error"), all[0].Path, all[0].Line, all[0].Message).
-		WithHint("correct the new text and repeat the call, or leave gate out").
+		WithHint("correct the new text and repeat the call, or leave {.gate} out").
 		With(map[string]any{"syntax_errors": all})
 	for _, p := range all[:min(len(all), 3)] {
 		_ = e.Suggest(fmt.Sprintf("%s:%d: %s", p.Path, p.Line, strings.TrimSpace(p.Text)))

@@ -72,15 +72,15 @@ func (e *editCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, err
 	}
 	switch {
 	case (from || to || e.One.Symbol != "") && len(e.Edits) > 0:
-		return nil, tool.Errorf(tool.BadInput, "both edits and old_string, new_string or symbol are given").WithHint("put every change into edits")
+		return nil, tool.Errorf(tool.BadInput, "both edits and old_string, new_string or symbol are given").WithHint("put every change into {.edits}")
 	case (from || e.One.Symbol != "") && !to:
-		return nil, tool.Errorf(tool.BadInput, "new_string is required beside old_string or symbol").WithHint("give new_string; an empty one removes the text")
+		return nil, tool.Errorf(tool.BadInput, "new_string is required beside old_string or symbol").WithHint("give {.new_string}; an empty one removes the text")
 	case to && !from && e.One.Symbol == "":
-		return nil, tool.Errorf(tool.BadInput, "old_string is required beside new_string").WithHint("give old_string, or symbol; to create a file use write")
+		return nil, tool.Errorf(tool.BadInput, "old_string is required beside new_string").WithHint("give {.old_string}, or {.symbol}; to create a file use {write}")
 	case to:
 		edits = []editItem{e.One}
 	case len(e.Edits) == 0:
-		return nil, tool.Errorf(tool.BadInput, "no change is given").WithHint("give old_string and new_string, or edits")
+		return nil, tool.Errorf(tool.BadInput, "no change is given").WithHint("give {.old_string} and {.new_string}, or {.edits}")
 	}
 	var needs []policy.Access
 	byFile := map[string]*editFile{}
@@ -151,7 +151,7 @@ func (e *editCall) run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 // large file says what they are.
 func (e *editCall) plan(ctx context.Context, env *tool.Env, f *editFile) error {
 	if f.before == nil && f.info == nil && !f.creates() {
-		return env.Missing(f.path, "check the path; to create a file use write")
+		return env.Missing(f.path, "check the path; to create a file use {write}")
 	}
 	if f.info != nil {
 		return f.planLarge(env, e.options(), e.DryRun)

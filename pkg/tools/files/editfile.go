@@ -52,7 +52,7 @@ func (i *editItem) common(p *param.Set) {
 func (f *editFile) expect(version string) error {
 	if version != "" && f.ifVersion != "" && version != f.ifVersion {
 		return tool.Errorf(tool.BadInput, "two versions of %s are given: %s and %s", tool.Shown(f.path), f.ifVersion, version).
-			WithHint("read the file again and give one if_version")
+			WithHint("read the file again and give one {.if_version}")
 	}
 	if version != "" {
 		f.ifVersion = version
@@ -139,7 +139,7 @@ func (f *editFile) refusal(err error) error {
 	case f.listed:
 		message = fmt.Sprintf("edits[%d]: %s", which, message)
 	}
-	t := tool.Errorf(tool.Code(r.Code), "%s: %s", tool.Shown(f.path), message).WithHint("%s", r.Hint)
+	t := tool.Errorf(tool.Code(r.Code), "%s: %s", tool.Shown(f.path), message).Next(r.Hint)
 	for _, p := range r.Places {
 		_ = t.Suggest(fmt.Sprintf("lines %d-%d", p.Lines[0], p.Lines[1]))
 	}

@@ -204,7 +204,7 @@ func patchRefusal(err error) error {
 	if r.Path != "" && !strings.Contains(message, r.Path) {
 		message = r.Path + ": " + message
 	}
-	e := tool.Errorf(tool.Code(r.Code), "%s", message).WithHint("%s", r.Hint)
+	e := tool.Errorf(tool.Code(r.Code), "%s", message).Next(r.Hint)
 	for _, place := range r.Places {
 		_ = e.Suggest(fmt.Sprintf("lines %d-%d", place.Lines[0], place.Lines[1]))
 	}

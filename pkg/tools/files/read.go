@@ -140,7 +140,7 @@ func (r *readCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 		meta.Instructions = append(meta.Instructions, f.Rel)
 	}
 	if !r.path.Exists {
-		return nil, env.Missing(r.path, "check the path, or find the file with glob")
+		return nil, env.Missing(r.path, "check the path, or find the file with {glob}")
 	}
 	res := &tool.Result{Title: "Read " + meta.Path, Metadata: meta, Trimmed: true}
 	var err error
@@ -236,7 +236,7 @@ func (r *readCall) file(ctx context.Context, env *tool.Env, meta *readMeta, res 
 	case attachable(meta.MIMEType):
 		return r.image(f, head, meta, res)
 	case len(r.pages) > 0:
-		return tool.Errorf(tool.BadInput, "%s is no PDF file, and has no pages", meta.Path).WithHint("use offset and limit")
+		return tool.Errorf(tool.BadInput, "%s is no PDF file, and has no pages", meta.Path).WithHint("use {.offset} and {.limit}")
 	}
 	enc := text.Detect(head, whole)
 	if enc.Name == "binary" {
@@ -287,7 +287,7 @@ func binaryError(meta *readMeta, why string) error {
 			break
 		}
 	}
-	return tool.Errorf(tool.Binary, "%s is binary: %s", meta.Path, why).WithHint("look at it with bash, for example: "+how, tool.QuoteFile(meta.Path))
+	return tool.Errorf(tool.Binary, "%s is binary: %s", meta.Path, why).WithHint("look at it with {bash}, for example: "+how, tool.QuoteFile(meta.Path))
 }
 
 // attachable tells the types that models look at themselves.

@@ -71,7 +71,7 @@ func (r *readCall) Params(p *param.Set) {
 	p.Strings(&r.Pages, "pages", "pages of a PDF file, as 1-5 or 3").Alias("page").Rare()
 	p.Bool(&r.Raw, "raw", "show a notebook as its JSON, and of a PDF file no text").Rare()
 	p.Int(&r.Column, "column", "the first character of each line to show").Between(1, maxColumnBytes).Rare()
-	p.String(&r.NumberStyle, "number_style", "how lines are numbered").OneOf("padded", "tab", "colon", "L", "none").Alias("numberStyle").Rare()
+	p.String(&r.NumberStyle, "number_style", "how lines are numbered").OneOf("padded", "tab", "colon", "L", "arrow", "none").Alias("numberStyle").Rare()
 	p.Bool(&r.Instructions, "instructions", "add what AGENTS.md and its like say of the place").Rare()
 }
 
@@ -127,7 +127,7 @@ func (r *readCall) readError(ctx context.Context, meta *readMeta, err error) err
 		return context.Cause(ctx)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return tool.Errorf(tool.Timeout, "%s has given nothing for %v", meta.Path, patience).
-			WithHint("it may wait for something to happen: look at it with bash and a timeout")
+			WithHint("it may wait for something to happen: look at it with {bash} and a time limit")
 	}
 	return err
 }
@@ -138,7 +138,7 @@ func (r *readCall) check() (err error) {
 		r.Mode = "indentation" // what else could it be for
 	}
 	if r.EndLine > 0 && r.EndLine < r.Offset {
-		return tool.Errorf(tool.BadInput, "end_line %d is before line %d", r.EndLine, r.Offset).WithHint("give an end_line from %d on", r.Offset)
+		return tool.Errorf(tool.BadInput, "end_line %d is before line %d", r.EndLine, r.Offset).WithHint("give an {.end_line} from %d on", r.Offset)
 	}
 	var asked []string
 	for _, way := range []struct {
@@ -181,7 +181,7 @@ func (r *readCall) linesOnly(what string, ranges bool) error {
 	if name == "" {
 		return nil
 	}
-	return tool.Errorf(tool.BadInput, "%s is for text files, and %s is %s", name, r.Path, what).WithHint("leave it out, or use offset and limit")
+	return tool.Errorf(tool.BadInput, "%s is for text files, and %s is %s", name, r.Path, what).WithHint("leave it out, or use {.offset} and {.limit}")
 }
 
 type readRange struct {

@@ -18,7 +18,7 @@ func (r *readCall) image(f *os.File, head []byte, meta *readMeta, res *tool.Resu
 	meta.Type = "image"
 	if meta.TotalBytes > maxAttachment {
 		return tool.Errorf(tool.TooLarge, "%s has %d bytes, and at most %d are attached", meta.Path, meta.TotalBytes, maxAttachment).
-			WithHint("make a smaller copy with bash, for example with convert %s -resize 1500x1500 small.png, and read that", tool.QuoteFile(meta.Path))
+			WithHint("make a smaller copy with {bash}, for example with convert %s -resize 1500x1500 small.png, and read that", tool.QuoteFile(meta.Path))
 	}
 	data, err := attach(f, head, "image", meta, res)
 	if err != nil {
@@ -28,7 +28,7 @@ func (r *readCall) image(f *os.File, head []byte, meta *readMeta, res *tool.Resu
 	if err != nil {
 		res.Attachments = nil
 		return tool.Errorf(tool.Binary, "%s cannot be looked at: %w", meta.Path, err).
-			WithHint("it may be cut off, or still be written; look at it with bash, for example: file %[1]s; xxd %[1]s | head", tool.QuoteFile(meta.Path))
+			WithHint("it may be cut off, or still be written; look at it with {bash}, for example: file %[1]s; xxd %[1]s | head", tool.QuoteFile(meta.Path))
 	}
 	meta.Image = &readImage{w, h}
 	res.Output = fmt.Sprintf("%s of %d x %d pixels and %d bytes, attached\n", meta.MIMEType, w, h, len(data))
@@ -42,7 +42,7 @@ func (r *readCall) image(f *os.File, head []byte, meta *readMeta, res *tool.Resu
 	if err != nil {
 		res.Attachments = nil
 		return tool.Errorf(tool.TooLarge, "%s is too large to be attached: %w", meta.Path, err).
-			WithHint("make a smaller copy with bash, for example with convert %s -resize 1500x1500 small.png, and read that", tool.QuoteFile(meta.Path))
+			WithHint("make a smaller copy with {bash}, for example with convert %s -resize 1500x1500 small.png, and read that", tool.QuoteFile(meta.Path))
 	}
 	if meta.MIMEType == "image/gif" {
 		meta.MIMEType = "image/png"

@@ -41,7 +41,7 @@ func (r *readCall) notebook(decoded []byte, meta *readMeta, res *tool.Result, en
 		return false, err
 	}
 	if len(r.pages) > 0 {
-		return false, tool.Errorf(tool.BadInput, "%s is no PDF file, and has no pages", meta.Path).WithHint("use offset and limit")
+		return false, tool.Errorf(tool.BadInput, "%s is no PDF file, and has no pages", meta.Path).WithHint("use {.offset} and {.limit}")
 	}
 	meta.Type = "notebook"
 	meta.Notebook = &readNotebook{Format: n.Format, Language: n.Language, Cells: []notebookCell{}}

@@ -36,7 +36,7 @@ func (r *readCall) pdf(ctx context.Context, f *os.File, head []byte, meta *readM
 	meta.Type = "pdf"
 	if meta.TotalBytes > maxPDF {
 		return tool.Errorf(tool.TooLarge, "%s has %d bytes, and PDF files of at most %d are read", meta.Path, meta.TotalBytes, maxPDF).
-			WithHint("take out its text with bash, for example with pdftotext -f 1 -l 20 %s -", tool.QuoteFile(meta.Path))
+			WithHint("take out its text with {bash}, for example with pdftotext -f 1 -l 20 %s -", tool.QuoteFile(meta.Path))
 	}
 	rest, err := io.ReadAll(io.LimitReader(f, maxPDF))
 	if err != nil {
@@ -63,7 +63,7 @@ func (r *readCall) pdf(ctx context.Context, f *os.File, head []byte, meta *readM
 			return nil
 		}
 		return tool.Errorf(tool.Unsupported, "%s: %s", meta.Path, meta.PDF.Error).
-			WithHint("try bash, for example pdftotext %s - or, for pictures of pages, pdftoppm -r 100 -png", tool.QuoteFile(meta.Path))
+			WithHint("try {bash}, for example pdftotext %s - or, for pictures of pages, pdftoppm -r 100 -png", tool.QuoteFile(meta.Path))
 	}
 	attached := res.Output
 	if err := r.rendered(meta.PDF.render(), meta, res, env); err != nil {
@@ -94,7 +94,7 @@ func (r *readCall) pdfText(ctx context.Context, data []byte, meta *readMeta) err
 	for _, s := range spans {
 		if s.first > int64(m.Pages) {
 			return tool.Errorf(tool.BadInput, "page %d is behind the end of %s, which has %s", s.first, meta.Path, tool.Count(int64(m.Pages), "page")).
-				WithHint("use pages from 1 to %d", m.Pages)
+				WithHint("use {.pages} from 1 to %d", m.Pages)
 		}
 		last := s.last
 		if last == 0 || last > int64(m.Pages) {

@@ -42,10 +42,10 @@ func (r *readCall) large(ctx context.Context, f *os.File, enc text.Encoding, met
 	switch {
 	case r.Symbol != "" || r.Mode == "indentation":
 		return tool.Errorf(tool.TooLarge, "%s has %d bytes, and blocks and symbols are found in files of at most %d", meta.Path, meta.TotalBytes, wholeFile).
-			WithHint("find the place with grep, and read it with offset and limit")
+			WithHint("find the place with {grep}, and read it with {.offset} and {.limit}")
 	case r.Tail > 0 && (!enc.ASCII() || o.CR):
 		return tool.Errorf(tool.Unsupported, "the end of a large file in %s cannot be found without reading all of it", enc.Name).
-			WithHint("read it with offset, or convert it to UTF-8")
+			WithHint("read it with {.offset}, or convert it to UTF-8")
 	}
 	spans, at := r.ranges, int64(0)
 	if len(spans) == 0 {
@@ -280,6 +280,8 @@ func (w *pageWriter) number(n int64) string {
 		return fmt.Sprintf("%d: ", n)
 	case "L":
 		return fmt.Sprintf("L%d: ", n)
+	case "arrow":
+		return fmt.Sprintf("%6d→", n)
 	}
 	return ""
 }

@@ -26,7 +26,7 @@ func symbolSpan(ctx context.Context, name string, data []byte, symbol string, re
 	if d := s.Doubt; d != nil && replaced {
 		return 0, 0, tool.Errorf(tool.Conflict, "where %s ends is not sure: lines %d-%d as far as they can be read, but line %d: %s", s.Path(), s.First, s.EndLine, d.Line, d.Message).
 			With(map[string]any{"symbol": s.Path(), "first_line": s.First, "end_line": s.EndLine, "line": d.Line, "reason": d.Message, "text": d.Text}).
-			WithHint("look at lines %d-%d with read, and give those that are to go as old_string", max(1, min(s.First, d.Line)-2), max(s.EndLine, d.Line)+5)
+			WithHint("look at lines %d-%d with {read}, and give those that are to go as {.old_string}", max(1, min(s.First, d.Line)-2), max(s.EndLine, d.Line)+5)
 	}
 	if other := entangled(all, s, data); other != nil {
 		return 0, 0, tool.Errorf(tool.Ambiguous, "%s shares a line with %s", s.Path(), other.Path()).
@@ -71,7 +71,7 @@ func findSymbol(ctx context.Context, name string, data []byte, symbol string) (a
 	case len(near) > 0:
 		return nil, found, e.WithHint("did you mean %s?", near[0])
 	}
-	return nil, found, e.WithHint("outline lists the symbols of the file")
+	return nil, found, e.WithHint("{outline} lists the symbols of the file")
 }
 
 // maxCandidates is how many of several symbols an error names.

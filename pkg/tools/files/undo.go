@@ -112,7 +112,7 @@ func (u *undoCall) choose(ctx context.Context, env *tool.Env) error {
 		}
 	}
 	if len(u.records) == 0 {
-		e := tool.Errorf(tool.NotFound, "nothing is left to undo in this session").WithHint("undo with list shows what was changed")
+		e := tool.Errorf(tool.NotFound, "nothing is left to undo in this session").WithHint("{undo} with {undo.list} shows what was changed")
 		if len(u.damaged) > 0 {
 			e.Message += "; " + passedOver(u.damaged)
 		}
@@ -131,7 +131,7 @@ func undoError(err error) error {
 		return nil
 	}
 	if c, ok := errors.AsType[*change.ChangedError](err); ok {
-		e := tool.Errorf(tool.Conflict, "%w", err).WithHint("these files have changed since; look at them and change them back by hand, or undo the later changes first").
+		e := tool.Errorf(tool.Conflict, "%w", err).WithHint("these files have changed since; look at them and change them back by hand, or take back the later changes first").
 			With(map[string]any{"id": c.ID, "files": c.Files})
 		for _, f := range c.Files {
 			_ = e.Suggest(f.Path)
@@ -146,14 +146,14 @@ func undoError(err error) error {
 		code tool.Code
 		hint string
 	}{
-		{change.ErrNoRecord, tool.NotFound, "undo with list shows what there is"},
-		{change.ErrDropped, tool.NotFound, "only so much is kept; undo with list shows what there is"},
-		{change.ErrUndone, tool.AlreadyApplied, "undo with list shows what is left"},
-		{change.ErrUnreadable, tool.IO, "change the files back by hand; undo with list shows the other changes"},
+		{change.ErrNoRecord, tool.NotFound, "{undo} with {undo.list} shows what there is"},
+		{change.ErrDropped, tool.NotFound, "only so much is kept; {undo} with {undo.list} shows what there is"},
+		{change.ErrUndone, tool.AlreadyApplied, "{undo} with {undo.list} shows what is left"},
+		{change.ErrUnreadable, tool.IO, "change the files back by hand; {undo} with {undo.list} shows the other changes"},
 		{change.ErrDamaged, tool.IO, "its old contents are lost; change the files back by hand"},
 	} {
 		if errors.Is(err, known.is) {
-			return tool.Errorf(known.code, "%w", err).WithHint("%s", known.hint)
+			return tool.Errorf(known.code, "%w", err).Next(known.hint)
 		}
 	}
 	return err

@@ -109,7 +109,7 @@ func (w *writeCall) run(ctx context.Context, env *tool.Env) (*tool.Result, error
 		}
 	}
 	if w.CreateOnly && c.version != "" {
-		return nil, tool.Errorf(tool.Conflict, "%s exists already", tool.Shown(w.path)).WithHint("leave create_only out to replace it, or choose another name")
+		return nil, tool.Errorf(tool.Conflict, "%s exists already", tool.Shown(w.path)).WithHint("leave {.create_only} out to replace it, or choose another name")
 	}
 	if err := s.commit(ctx); err != nil {
 		return nil, err

@@ -195,7 +195,7 @@ func (b *bashCall) program(env *tool.Env) ([]string, error) {
 		return words, nil
 	}
 	return nil, tool.Errorf(tool.Denied, "the policy allows programs only without a shell").
-		WithHint("send argv, or as command one program with its arguments and nothing that a shell would have to read")
+		WithHint("send {.argv}, or as {.command} one program with its arguments and nothing that a shell would have to read")
 }
 
 // check finds what is wrong with the parameters as they stand.
@@ -206,7 +206,7 @@ func (b *bashCall) check() error {
 	case len(b.Argv) > 0 && b.Argv[0] == "":
 		return tool.Errorf(tool.BadInput, "argv names no program").WithHint("its first word is the program")
 	case len(b.Argv) == 0 && strings.TrimSpace(b.Command) == "":
-		return tool.Errorf(tool.BadInput, "command is required: the command line").WithHint("give command, or argv; on the command line - reads it from standard input")
+		return tool.Errorf(tool.BadInput, "command is required: the command line").WithHint("give {.command}, or {.argv}; on the command line - reads it from standard input")
 	case b.Workdir == "":
 		return tool.Errorf(tool.BadInput, "workdir is empty").WithHint("leave it out for the root, or name a directory")
 	case strings.ContainsRune(b.Command+strings.Join(b.Argv, ""), 0):
@@ -214,7 +214,7 @@ func (b *bashCall) check() error {
 	case b.Background && b.YieldMS != nil && *b.YieldMS > 0:
 		return tool.Errorf(tool.BadInput, "background and a yield_ms of %d contradict each other", *b.YieldMS).WithHint("give one of them")
 	case len(b.Argv) > 0 && (b.Shell != "" || b.Login):
-		return tool.Errorf(tool.BadInput, "argv runs without a shell").WithHint("leave shell and login out, or give command instead")
+		return tool.Errorf(tool.BadInput, "argv runs without a shell").WithHint("leave {.shell} and {.login} out, or give {.command} instead")
 	}
 	for name, value := range b.Env {
 		if name == "" || strings.ContainsAny(name, "=\x00") {

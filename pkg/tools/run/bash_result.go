@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os/exec"
 	"path/filepath"
@@ -20,9 +19,9 @@ import (
 
 func noDirectory(dir workspace.Path) error {
 	if dir.Type == policy.Missing {
-		return tool.Errorf(tool.NotFound, "workdir: %s does not exist", tool.Shown(dir)).WithHint("name a directory that exists, or leave workdir out for the root")
+		return tool.Errorf(tool.NotFound, "workdir: %s does not exist", tool.Shown(dir)).WithHint("name a directory that exists, or leave {.workdir} out for the root")
 	}
-	return tool.Errorf(tool.NotFound, "workdir: %s is not a directory", tool.Shown(dir)).WithHint("name a directory, or leave workdir out for the root")
+	return tool.Errorf(tool.NotFound, "workdir: %s is not a directory", tool.Shown(dir)).WithHint("name a directory, or leave {.workdir} out for the root")
 }
 
 // track puts what the command changed into the metadata.
@@ -43,8 +42,8 @@ func (m *bashMeta) track(ctx context.Context, t *change.Tracking) {
 }
 
 // keptNote says what undo can bring back.
-func (m *bashMeta) keptNote() string {
-	return fmt.Sprintf("[%s that git does not have can be brought back: undo %s]", tool.Count(int64(m.lost), "file"), m.Change)
+func (m *bashMeta) keptNote() tool.Note {
+	return note("%s that git does not have can be brought back: {undo} %s", tool.Count(int64(m.lost), "file"), m.Change)
 }
 
 type bashMeta struct {
@@ -75,26 +74,26 @@ type bashMeta struct {
 // startError says why a command could not be started.
 func startError(argv []string, err error) error {
 	if limit, ok := errors.AsType[*job.LimitError](err); ok {
-		return tool.Errorf(tool.TooLarge, "%w", limit).WithHint("look at them with jobs, and end what is not needed with kill")
+		return tool.Errorf(tool.TooLarge, "%w", limit).WithHint("look at them with {jobs}, and end what is not needed with {kill}")
 	}
 	switch {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		hint := "check its name, or give its path"
 		if len(argv) == 1 && strings.ContainsAny(argv[0], " \t") {
-			hint = "argv has one item for each word; a whole command line belongs in command"
+			hint = "{.argv} has one item for each word; a whole command line belongs in {.command}"
 		}
-		return tool.Errorf(tool.NotFound, "%s cannot be found", argv[0]).WithHint("%s", hint)
+		return tool.Errorf(tool.NotFound, "%s cannot be found", argv[0]).Next(hint)
 	case errors.Is(err, exec.ErrDot):
 		return tool.Errorf(tool.NotFound, "%s lies in the current directory, where programs are not looked for", argv[0]).WithHint("give its path: %s", "."+string(filepath.Separator)+argv[0])
 	case errors.Is(err, fs.ErrPermission):
 		return tool.Errorf(tool.IO, "%s cannot be run: %w", argv[0], err).WithHint("check that it is executable")
 	case errors.Is(err, syscall.E2BIG):
 		return tool.Errorf(tool.TooLarge, "the command or the variables are longer than the system hands to a program").
-			WithHint("hand large text over in stdin, or in a file that the command reads")
+			WithHint("hand large text over in {.stdin}, or in a file that the command reads")
 	case errors.Is(err, syscall.ENOEXEC):
 		return tool.Errorf(tool.Unsupported, "%s is no program that this system can start", argv[0]).WithHint("if it is a script, name its interpreter first")
 	case errors.Is(err, errors.ErrUnsupported):
-		return tool.Errorf(tool.Unsupported, "running the command: %w", err).WithHint("leave tty out: this system has none")
+		return tool.Errorf(tool.Unsupported, "running the command: %w", err).WithHint("leave {.tty} out: this system has none")
 	}
 	return tool.Errorf(tool.IO, "running the command: %w", err).WithHint("check the machine: memory, limits on processes")
 }
@@ -103,7 +102,7 @@ func startError(argv []string, err error) error {
 // error is a time limit or an interruption. Waited is set where the call waited for
 // a line.
 func (m *bashMeta) conclude(ctx context.Context, limit time.Duration, waited bool, r *tool.Result) error {
-	var notes []string
+	var notes []tool.Note
 	if m.Screen != nil {
 		notes = m.Screen.notes
 	}
@@ -114,23 +113,23 @@ func (m *bashMeta) conclude(ctx context.Context, limit time.Duration, waited boo
 	var err error
 	switch m.Status {
 	case string(job.TimedOut):
-		notes = append(notes, fmt.Sprintf("[timed out after %d ms; the command and what it started were ended]", limit.Milliseconds()))
+		notes = append(notes, state("timed out after %d ms; the command and what it started were ended", limit.Milliseconds()))
 		err = tool.Errorf(tool.Timeout, "the command took longer than %d ms and was ended", limit.Milliseconds()).
-			WithHint("give a larger timeout_ms (at most 600000), or background to let it run on as a job")
+			WithHint("give a larger {.timeout_ms} (at most 600000), or {.background} to let it run on as a job")
 	case string(job.Aborted):
-		notes = append(notes, "[aborted; the command and what it started were ended]")
+		notes = append(notes, state("aborted; the command and what it started were ended"))
 		if err = context.Cause(ctx); err == nil {
-			err = tool.Errorf(tool.Interrupted, "the command was ended from elsewhere").WithHint("see jobs")
+			err = tool.Errorf(tool.Interrupted, "the command was ended from elsewhere").WithHint("see {jobs}")
 		}
 	}
 	if m.Incomplete != "" {
-		notes = append(notes, "["+m.Incomplete+"]")
+		notes = append(notes, note("%s", m.Incomplete))
 	}
 	if waited && m.Until == nil {
-		notes = append(notes, noLine)
+		notes = append(notes, noLine())
 	}
 	if r.Output == "" && m.TotalBytes > 0 && m.zeroBytes == 0 {
-		notes = append(notes, "[what it printed, "+tool.Count(m.TotalBytes, "byte")+", shows nothing]")
+		notes = append(notes, note("what it printed, %s, shows nothing", tool.Count(m.TotalBytes, "byte")))
 	}
 	r.Notes = orNothing(r.Output, notes)
 	return err

@@ -7,7 +7,6 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -159,18 +158,18 @@ func readJob(ctx context.Context, env *tool.Env, j *job.Job, q jobView) (*tool.R
 	}
 	meta.Meaning, meta.zeroBytes = jobMeaning(info), shown.n
 	notes := meta.notes(paged)
-	say := func(first ...string) { notes = slices.Insert(notes, 0, first...) }
+	say := func(first ...tool.Note) { notes = slices.Insert(notes, 0, first...) }
 	if meta.Screen != nil {
 		say(meta.Screen.notes...)
 	}
 	switch {
 	case cut.Text != "" || meta.Screen != nil || shown.n > 0:
 	case q.Grep != nil:
-		say("[no line matches]")
+		say(state("no line matches"))
 	case q.SinceLast:
-		say("[nothing new]")
+		say(state("nothing new"))
 	case q.Offset > 0 && q.Offset >= meta.TotalBytes:
-		say("[nothing from there on: it has printed " + tool.Count(meta.TotalBytes, "byte") + "]")
+		say(state("nothing from there on: it has printed %s", tool.Count(meta.TotalBytes, "byte")))
 	}
 	return &tool.Result{
 		Title: meta.Command + ": " + meta.Status, Output: cut.Text, Notes: orNothing(cut.Text, notes), Metadata: meta, Trimmed: true, Passes: true,
@@ -213,21 +212,21 @@ func (m *jobOutput) take(ctx context.Context, j *job.Job, q job.Query, info job.
 }
 
 // notes say in words what the output does not show.
-func (m *jobOutput) notes(paged bool) []string {
+func (m *jobOutput) notes(paged bool) []tool.Note {
 	notes := append(m.commandState.notes(m.Meaning), m.sandboxMeta.notes()...)
 	switch {
 	case m.Status == string(job.TimedOut):
-		notes = append(notes, "[ended by its time limit]")
+		notes = append(notes, state("ended by its time limit"))
 	case m.Status == string(job.Aborted):
-		notes = append(notes, "[ended by kill]")
+		notes = append(notes, state("ended by {kill}"))
 	case m.Status == string(job.Completed) && len(notes) == 0:
-		notes = append(notes, "[ended with exit status 0]")
+		notes = append(notes, state("ended with exit status 0"))
 	}
 	if paged && m.More {
-		notes = append([]string{"[" + tool.Count(m.TotalBytes-m.NextOffset, "byte") + " more: read on with offset " + strconv.FormatInt(m.NextOffset, 10) + "]"}, notes...)
+		notes = slices.Insert(notes, 0, note("%s more: read on with {output.offset} %d", tool.Count(m.TotalBytes-m.NextOffset, "byte"), m.NextOffset))
 	}
 	if m.Lost > 0 {
-		notes = append(notes, "["+tool.Count(m.Lost, "byte")+" in between are no longer kept]")
+		notes = append(notes, note("%s in between are no longer kept", tool.Count(m.Lost, "byte")))
 	}
 	return notes
 }
@@ -283,7 +282,7 @@ func openJob(env *tool.Env, id string) (*job.Job, error) {
 	if !errors.Is(err, job.ErrNotFound) {
 		return nil, jobError(err)
 	}
-	e := tool.Errorf(tool.NotFound, "there is no job %q in this session", id).WithHint("this session has no jobs; start one with bash and background")
+	e := tool.Errorf(tool.NotFound, "there is no job %q in this session", id).WithHint("this session has no jobs; start one with {bash} and {bash.background}")
 	list, err := reg.List()
 	if err == nil && len(list) > 0 {
 		var ids []string
@@ -297,7 +296,7 @@ func openJob(env *tool.Env, id string) (*job.Job, error) {
 		default:
 			return nil, tool.Errorf(tool.Ambiguous, "%d jobs have ids that begin with %q", len(begun), id).WithHint("give more of it").Suggest(begun...)
 		}
-		_ = e.WithHint("see jobs")
+		_ = e.WithHint("see {jobs}")
 		if near := nearest.Words(id, ids, 3); len(near) > 0 {
 			_ = e.Suggest(near...)
 		} else {

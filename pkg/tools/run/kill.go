@@ -68,7 +68,7 @@ func (k *killCall) Needs(context.Context, *tool.Env) ([]policy.Access, error) {
 	case k.All:
 		k.ID = allJobs
 	case k.ID == "":
-		return nil, tool.Errorf(tool.BadInput, "id is required: the job").WithHint("give the id that bash returned, or all for every job of the session")
+		return nil, tool.Errorf(tool.BadInput, "id is required: the job").WithHint("give the id that {bash} returned, or all for every job of the session")
 	}
 	if k.Signal != "" {
 		var err error

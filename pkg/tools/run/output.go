@@ -67,7 +67,7 @@ func (o *outputCall) Params(p *param.Set) {
 // Needs implements tool.Call: the job is the session's own.
 func (o *outputCall) Needs(context.Context, *tool.Env) ([]policy.Access, error) {
 	if o.Screen && (o.Offset != nil || o.Grep != "" || o.Lines != nil) {
-		return nil, tool.Errorf(tool.BadInput, "screen shows all of the screen").WithHint("leave out offset, grep and lines, or screen")
+		return nil, tool.Errorf(tool.BadInput, "screen shows all of the screen").WithHint("leave out {.offset}, {.grep} and {.lines}, or {.screen}")
 	}
 	var err error
 	if o.grep, err = pattern("grep", o.Grep); err != nil {
@@ -116,7 +116,7 @@ func (o *outputCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, erro
 			m.Until = found.Found
 		}
 		if found.Found == nil {
-			r.Notes = append(r.Notes, noLine)
+			r.Notes = append(r.Notes, noLine())
 		}
 	}
 	if r != nil && o.Wait && r.Status == 0 {

@@ -40,34 +40,34 @@ func (m sandboxMeta) or(p *policy.Policy) sandboxMeta {
 }
 
 // notes say what the sandbox refused, and how to ask for it.
-func (m *sandboxMeta) notes() []string {
+func (m *sandboxMeta) notes() []tool.Note {
 	if m.Detail == nil {
 		return nil
 	}
-	var list []string
+	var list []tool.Note
 	for i, d := range m.Detail.Denials {
 		if i == 5 {
-			list = append(list, fmt.Sprintf("[the sandbox refused %d more things: see sandbox_detail]", len(m.Detail.Denials)-i))
+			list = append(list, note("the sandbox refused %d more things: see sandbox_detail", len(m.Detail.Denials)-i))
 			break
 		}
 		what := d.Path
 		if d.Kind == sandbox.DeniedExec && len(d.Argv) > 0 {
 			what = policy.Subject(&policy.Access{Kind: policy.Exec, Argv: d.Argv})
 		}
-		text := fmt.Sprintf("[the sandbox refused %s %s: %s", d.Kind, tool.VisibleName(what), d.Why)
+		text := fmt.Sprintf("the sandbox refused %s %s: %s", d.Kind, tool.VisibleName(what), d.Why)
 		if d.Rule != "" && !strings.Contains(d.Why, d.Rule) {
 			text += " (" + d.Rule + ")"
 		}
 		if d.Allow != "" {
 			text += "; " + allowing(d.Allow) + " would allow it"
 		}
-		list = append(list, text+"]")
+		list = append(list, note("%s", text))
 	}
 	if m.Detail.Failed != "" {
-		list = append(list, "["+m.Detail.Failed+"]")
+		list = append(list, note("%s", m.Detail.Failed))
 	}
 	for _, q := range m.Detail.Quarantined {
-		list = append(list, fmt.Sprintf("[%s is protected, and was %s: it is again as it was]", tool.VisibleName(q.Path), q.Action))
+		list = append(list, note("%s is protected, and was %s: it is again as it was", tool.VisibleName(q.Path), q.Action))
 	}
 	return list
 }

@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/job"
@@ -20,8 +19,8 @@ type screenMeta struct {
 	Alternate bool  `json:"alternate" doc:"a program such as an editor has taken the whole screen"`
 	Skipped   int64 `json:"skipped,omitempty" doc:"bytes at the beginning of the output that were not looked at"`
 
-	total int64    // bytes of output until now
-	notes []string // what is said of it behind the output
+	total int64       // bytes of output until now
+	notes []tool.Note // what is said of it behind the output
 }
 
 // The screen is drawn from so much of the output, in so much time. A program that
@@ -68,14 +67,14 @@ func drawn(ctx context.Context, j *job.Job, info job.Info) (text string, m *scre
 	case ctx.Err() != nil:
 		return "", nil, context.Cause(ctx)
 	case errors.Is(err, context.DeadlineExceeded):
-		return "", nil, tool.Errorf(tool.Timeout, "what the job prints takes longer than %s to draw", screenTime).WithHint("read it with lines, without screen")
+		return "", nil, tool.Errorf(tool.Timeout, "what the job prints takes longer than %s to draw", screenTime).WithHint("read it with {.lines}, without {.screen}")
 	case err != nil:
-		return "", nil, tool.Errorf(tool.Unsupported, "%w", err).WithHint("read it without screen")
+		return "", nil, tool.Errorf(tool.Unsupported, "%w", err).WithHint("read it without {.screen}")
 	}
 	m = &screenMeta{Rows: s.Rows, Cols: s.Cols, Row: s.Row, Col: s.Col, Alternate: s.Alternate, Skipped: c.Offset, total: c.Total}
-	m.notes = []string{fmt.Sprintf("[the screen: %d lines of %d columns; cursor in line %d, column %d]", s.Rows, s.Cols, s.Row, s.Col)}
+	m.notes = []tool.Note{note("the screen: %d lines of %d columns; the cursor in line %d, column %d", s.Rows, s.Cols, s.Row, s.Col)}
 	if c.Offset > 0 {
-		m.notes = append(m.notes, "[drawn from the last "+tool.Count(int64(len(c.Data)), "byte")+" of the output: what was drawn earlier and has not changed since is missing; input with rows and cols has most programs draw all of it]")
+		m.notes = append(m.notes, note("drawn from the last %s of the output: what was drawn earlier and has not changed since is missing; {input} with {input.rows} and {input.cols} has most programs draw all of it", tool.Count(int64(len(c.Data)), "byte")))
 	}
 	return s.Text(), m, nil
 }

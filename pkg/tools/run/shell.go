@@ -61,7 +61,7 @@ func findShell(env *tool.Env, wanted string) (shell, error) {
 		return shell{}, tool.Errorf(tool.BadInput, "shell: %q is not there, or not one that can be used", wanted).
 			WithHint("use one of %s, or leave it out", strings.Join(machine.Shells(), ", "))
 	}
-	return shell{}, tool.Errorf(tool.Unsupported, "there is no shell on PATH").WithHint("install one of %s, or send argv", strings.Join(machine.Shells(), ", "))
+	return shell{}, tool.Errorf(tool.Unsupported, "there is no shell on PATH").WithHint("install one of %s, or send {.argv}", strings.Join(machine.Shells(), ", "))
 }
 
 // lookShell finds a shell; "" when there is none. The entries of PATH count that

@@ -2,7 +2,6 @@ package run
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"regexp"
 	"time"
@@ -79,26 +78,36 @@ func jobState(i job.Info, j *job.Job) commandState {
 }
 
 // noLine says that the line which was waited for has not come.
-const noLine = "[no line has matched until so far]"
+func noLine() tool.Note { return note("no line has matched {.until} so far") }
+
+// note is a note about an output.
+func note(format string, args ...any) tool.Note {
+	return tool.Note{Advice: tool.Advise(format, args...)}
+}
+
+// state is a note on how a command stands.
+func state(format string, args ...any) tool.Note {
+	return tool.Note{Advice: tool.Advise(format, args...), State: true}
+}
 
 // notes say in words what the output of a command does not show.
-func (r *commandState) notes(meaning string) []string {
-	var list []string
-	add := func(format string, args ...any) { list = append(list, "["+fmt.Sprintf(format, args...)+"]") }
+func (r *commandState) notes(meaning string) []tool.Note {
+	var list []tool.Note
+	add := func(format string, args ...any) { list = append(list, state(format, args...)) }
 	switch {
 	case r.Status == string(job.TimedOut), r.Status == string(job.Aborted):
 	case r.Status == string(job.Lost):
 		add("lost: its supervisor was killed, and it with it, as when a container or the machine ends")
 	case r.Silent:
-		add("running as job %s, but its supervisor does not answer; kill ends it all the same", r.Job)
+		add("running as job %s, but its supervisor does not answer; {kill} ends it all the same", r.Job)
 	case r.Waiting != nil && r.Waiting.Secret:
-		add("running as job %s; %s waits for something secret to be typed: send it with input, or end it with kill", r.Job, r.Waiting.Program)
+		add("running as job %s; %s waits for something secret to be typed: send it with {input}, or end it with {kill}", r.Job, r.Waiting.Program)
 	case r.Waiting != nil:
-		add("running as job %s; %s waits for input: send it with input, or end it with kill", r.Job, r.Waiting.Program)
+		add("running as job %s; %s waits for input: send it with {input}, or end it with {kill}", r.Job, r.Waiting.Program)
 	case r.Stopped:
-		add("running as job %s, but stopped by a signal: kill with the signal CONT lets it go on", r.Job)
+		add("running as job %s, but stopped by a signal: {kill} with the signal CONT lets it go on", r.Job)
 	case r.Status == string(job.Running):
-		add("running as job %s; output shows what it prints, kill ends it", r.Job)
+		add("running as job %s; {output} shows what it prints, {kill} ends it", r.Job)
 		if os.Getpid() == 1 {
 			add("agentkit is the first process of this container: the container ends with this call, and the job with it")
 		}
@@ -113,11 +122,12 @@ func (r *commandState) notes(meaning string) []string {
 	case r.ExitCode != nil && *r.ExitCode != 0:
 		add("exit status %d", *r.ExitCode)
 	}
+	add = func(format string, args ...any) { list = append(list, note(format, args...)) }
 	switch {
 	case r.Kept:
 		add("it left something running, which goes on as job %s", r.Job)
 	case r.leftovers && !r.overtime:
-		add("it left something running, which was ended; keep lets it go on")
+		add("it left something running, which was ended; {bash.keep} lets it go on")
 	case r.overtime:
 		add("what it left running was ended by its time limit")
 	}
@@ -128,9 +138,9 @@ func (r *commandState) notes(meaning string) []string {
 }
 
 // orNothing is notes, or where these and the output are empty, one that says so.
-func orNothing(output string, notes []string) []string {
+func orNothing(output string, notes []tool.Note) []tool.Note {
 	if output == "" && len(notes) == 0 {
-		return []string{"[no output]"}
+		return []tool.Note{state("no output")}
 	}
 	return notes
 }
@@ -162,17 +172,17 @@ func jobError(err error) error {
 	}
 	switch {
 	case errors.Is(err, job.ErrNotFound):
-		return tool.Errorf(tool.NotFound, "%w", err).WithHint("see jobs")
+		return tool.Errorf(tool.NotFound, "%w", err).WithHint("see {jobs}")
 	case errors.Is(err, job.ErrEnded):
-		return tool.Errorf(tool.Conflict, "%w", err).WithHint("read what it printed with output, or start it again with bash")
+		return tool.Errorf(tool.Conflict, "%w", err).WithHint("read what it printed with {output}, or start it again with {bash}")
 	case errors.Is(err, job.ErrNoInput):
-		return tool.Errorf(tool.Conflict, "%w", err).WithHint("start it again with tty, or with background and without stdin; kill with signal INT interrupts it")
+		return tool.Errorf(tool.Conflict, "%w", err).WithHint("start it again with {bash.tty}, or with {bash.background} and without {bash.stdin}; {kill} with {kill.signal} INT interrupts it")
 	case errors.Is(err, job.ErrBusy):
-		return tool.Errorf(tool.Timeout, "%w", err).WithHint("look at it with output; part of the input may have been taken")
+		return tool.Errorf(tool.Timeout, "%w", err).WithHint("look at it with {output}; part of the input may have been taken")
 	case errors.Is(err, job.ErrSilent):
-		return tool.Errorf(tool.Timeout, "%w", err).WithHint("kill ends the job all the same; output shows what it has printed so far")
+		return tool.Errorf(tool.Timeout, "%w", err).WithHint("{kill} ends the job all the same; {output} shows what it has printed so far")
 	case errors.Is(err, job.ErrNoTerminal):
-		return tool.Errorf(tool.Unsupported, "%w", err).WithHint("start it again with tty")
+		return tool.Errorf(tool.Unsupported, "%w", err).WithHint("start it again with {bash.tty}")
 	}
-	return tool.Errorf(tool.IO, "%w", err).WithHint("see jobs; the job's supervisor may be gone")
+	return tool.Errorf(tool.IO, "%w", err).WithHint("see {jobs}; the job's supervisor may be gone")
 }

@@ -76,7 +76,7 @@ func (g *globCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, err
 			return nil, tool.Errorf(tool.BadInput, "pattern[%d] is empty", i).WithHint("use ** for every file")
 		}
 		if climbs(pattern) {
-			return nil, tool.Errorf(tool.BadInput, "pattern %q leaves the directory it starts in", pattern).WithHint("name the directory with path, and let the pattern stay below it")
+			return nil, tool.Errorf(tool.BadInput, "pattern %q leaves the directory it starts in", pattern).WithHint("name the directory with {.path}, and let the pattern stay below it")
 		}
 	}
 	t := globTarget{path: g.Path, given: g.Patterns}
@@ -133,7 +133,7 @@ func (g *globCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	case errors.Is(err, rg.ErrGlob):
 		return nil, tool.Errorf(tool.BadInput, "%w", err).WithHint("correct the pattern; src/**/*.{ts,tsx} is an example")
 	case errors.Is(err, rg.ErrCursor):
-		return nil, tool.Errorf(tool.BadInput, "%w", err).WithHint("leave cursor out to start over; the other parameters must stay the same")
+		return nil, tool.Errorf(tool.BadInput, "%w", err).WithHint("leave {.cursor} out to start over; the other parameters must stay the same")
 	case err != nil:
 		return nil, err
 	}
@@ -202,7 +202,7 @@ func (g *globCall) result(res *rg.GlobResults, skipped []tool.Skipped, why strin
 	}
 	r := &tool.Result{Title: fmt.Sprintf("%s for %s", tool.Count(int64(res.Total), what), shorten(strings.Join(t.given, " "))), Output: b.String(), Metadata: meta, No: res.Total == 0}
 	if res.Partial == rg.PartialTimeout {
-		r.Error = tool.Errorf(tool.Timeout, "the search took longer than %d ms", g.TimeoutMS).WithHint("narrow path or pattern, or give a larger timeout_ms")
+		r.Error = tool.Errorf(tool.Timeout, "the search took longer than %d ms", g.TimeoutMS).WithHint("narrow {.path} or {.pattern}, or give a larger {.timeout_ms}")
 	}
 	return r
 }

@@ -166,7 +166,7 @@ func (g *grepCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	r := &tool.Result{Title: v.title(), Output: v.render(tool.Unpainted), Metadata: v.meta(), No: res.FileCount == 0}
 	r.Pretty = v.render
 	if res.Partial == rg.PartialTimeout {
-		r.Error = tool.Errorf(tool.Timeout, "the search took longer than %d ms", g.TimeoutMS).WithHint("narrow path or include, or give a larger timeout_ms")
+		r.Error = tool.Errorf(tool.Timeout, "the search took longer than %d ms", g.TimeoutMS).WithHint("narrow {.path} or {.include}, or give a larger {.timeout_ms}")
 	}
 	return r, context.Cause(ctx) // beside what was found until then
 }
@@ -254,7 +254,7 @@ func (g *grepCall) query(ctx context.Context, env *tool.Env) (rg.Query, error) {
 		if !p.Exists {
 			hint := "check the path"
 			if strings.ContainsAny(p.Real, "*?[{") {
-				hint = "path names files and directories; a glob of the files to search goes into include"
+				hint = "{.path} names files and directories; a glob of the files to search goes into {.include}"
 			}
 			return q, env.Missing(p, hint)
 		}
@@ -308,24 +308,24 @@ func (g *grepCall) explain(err error) error {
 	case errors.As(err, &p) && p.PCRE:
 		return tool.Errorf(tool.Unsupported, "%w", err).WithHint("write it without look-around, backreferences and very large repeats, or install ripgrep 14 or later with PCRE2")
 	case errors.As(err, &p) && p.Multiline:
-		return tool.Errorf(tool.BadInput, "%w", err).WithHint("set multiline, or search for what stands on one line")
+		return tool.Errorf(tool.BadInput, "%w", err).WithHint("set {.multiline}, or search for what stands on one line")
 	case errors.As(err, &p):
-		return tool.Errorf(tool.BadInput, "%w", err).WithHint("correct the pattern, or set literal to search for it as plain text")
+		return tool.Errorf(tool.BadInput, "%w", err).WithHint("correct the pattern, or set {.literal} to search for it as plain text")
 	case errors.Is(err, rg.ErrEmptyPattern):
-		return tool.Errorf(tool.BadInput, "the pattern is empty").WithHint("give a pattern; to list files use glob")
+		return tool.Errorf(tool.BadInput, "the pattern is empty").WithHint("give a pattern; to list files use {glob}")
 	case errors.Is(err, rg.ErrGlob):
-		return tool.Errorf(tool.BadInput, "%w", err).WithHint("correct include or exclude; *.{ts,tsx} is an example")
+		return tool.Errorf(tool.BadInput, "%w", err).WithHint("correct {.include} or {.exclude}; *.{ts,tsx} is an example")
 	case errors.Is(err, rg.ErrUnknownType):
 		return g.unknownType(err)
 	case errors.Is(err, rg.ErrCursor):
-		return tool.Errorf(tool.BadInput, "%w", err).WithHint("leave cursor out to start over; the other parameters must stay the same")
+		return tool.Errorf(tool.BadInput, "%w", err).WithHint("leave {.cursor} out to start over; the other parameters must stay the same")
 	}
 	return err
 }
 
 // unknownType names the types that are like those asked for.
 func (g *grepCall) unknownType(err error) error {
-	e := tool.Errorf(tool.BadInput, "%w", err).WithHint("use include with a glob instead")
+	e := tool.Errorf(tool.BadInput, "%w", err).WithHint("use {.include} with a glob instead")
 	var names []string
 	for _, t := range rg.FileTypes() {
 		names = append(names, t.Name)

@@ -103,14 +103,14 @@ const maxLsEntries = 1 << 20
 // Run implements tool.Call.
 func (l *lsCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
 	if !l.dir.Exists {
-		return nil, env.Missing(l.dir, "check the path, or find it with glob")
+		return nil, env.Missing(l.dir, "check the path, or find it with {glob}")
 	}
 	meta := &lsMeta{Path: tool.Shown(l.dir), Entries: []lsEntry{}, Skipped: []tool.Skipped{}}
 	if err := l.list(ctx, env, meta); err != nil {
 		return nil, err
 	}
 	if l.Offset > 1 && l.Offset > meta.Total {
-		return nil, tool.Errorf(tool.BadInput, "offset %d is behind the last of %d entries", l.Offset, meta.Total).WithHint("use an offset from 1 to %d", max(meta.Total, 1))
+		return nil, tool.Errorf(tool.BadInput, "offset %d is behind the last of %d entries", l.Offset, meta.Total).WithHint("use an {.offset} from 1 to %d", max(meta.Total, 1))
 	}
 	output := l.fit(meta, env.Limits)
 	title := fmt.Sprintf("%s in %s", tool.Count(int64(meta.Total), "entry"), meta.Path)

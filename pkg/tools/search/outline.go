@@ -167,7 +167,7 @@ func (o *outlineCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, err
 	meta := &outlineMeta{Symbols: []outlineSymbol{}, Broken: []outlinePartial{}, Skipped: []tool.Skipped{}}
 	for _, t := range o.targets {
 		if !t.path.Exists {
-			return nil, env.Missing(t.path, "check the path, or find the file with glob")
+			return nil, env.Missing(t.path, "check the path, or find the file with {glob}")
 		}
 		meta.Paths = append(meta.Paths, tool.Shown(t.path))
 	}
@@ -203,7 +203,7 @@ func (o *outlineCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, err
 	r := &tool.Result{Title: title, Output: meta.render(tool.Unpainted), Metadata: meta, No: meta.Total == 0, Trimmed: true}
 	r.Pretty = meta.render
 	if meta.Partial == rg.PartialTimeout {
-		r.Error = tool.Errorf(tool.Timeout, "the outline took longer than %d ms", o.TimeoutMS).WithHint("narrow path, or give a larger timeout_ms")
+		r.Error = tool.Errorf(tool.Timeout, "the outline took longer than %d ms", o.TimeoutMS).WithHint("narrow {.path}, or give a larger {.timeout_ms}")
 	}
 	return r, nil
 }
@@ -216,11 +216,11 @@ func (o *outlineCall) refusal(name string, err error) error {
 	switch {
 	case errors.Is(err, syntax.ErrNoGrammar):
 		return tool.Errorf(tool.Unsupported, "%s is in no language that this build outlines", name).
-			WithHint("read it, or search it with grep; the languages are %s", strings.Join(syntax.Outlined(), ", "))
+			WithHint("read it, or search it with {grep}; the languages are %s", strings.Join(syntax.Outlined(), ", "))
 	case errors.Is(err, workspace.ErrTooLarge):
-		return tool.Errorf(tool.TooLarge, "%s has more than %d bytes", name, maxSource).WithHint("search it with grep, or read parts of it")
+		return tool.Errorf(tool.TooLarge, "%s has more than %d bytes", name, maxSource).WithHint("search it with {grep}, or read parts of it")
 	case errors.Is(err, errNotText):
-		return tool.Errorf(tool.Binary, "%s is binary", name).WithHint("look at it with bash, for example: file %s", tool.QuoteWord(name))
+		return tool.Errorf(tool.Binary, "%s is binary", name).WithHint("look at it with {bash}, for example: file %s", tool.QuoteWord(name))
 	case isPartial(err):
 		return nil
 	}

@@ -69,7 +69,7 @@ func (m *outlineMeta) makeRoom() {
 func (m *outlineMeta) page(env *tool.Env, offset, limit int) error {
 	m.Total = len(m.Symbols)
 	if offset > 1 && offset > m.Total {
-		return tool.Errorf(tool.BadInput, "offset %d is behind the last of %d symbols", offset, m.Total).WithHint("use an offset from 1 to %d", max(m.Total, 1))
+		return tool.Errorf(tool.BadInput, "offset %d is behind the last of %d symbols", offset, m.Total).WithHint("use an {.offset} from 1 to %d", max(m.Total, 1))
 	}
 	m.offset = offset
 	end := min(m.Total, offset-1+limit)
