@@ -418,6 +418,7 @@ func functions(f *ast.File) []string {
 var touching = map[string]string{
 	"cmd/ask.go":              "it runs the program of --ask=cmd:",
 	"cmd/bind.go":             "it looks whether a mistaken flag is a file's name",
+	"cmd/consult.go":          "it reads the file of --answers",
 	"cmd/config.go":           "it looks for the configuration",
 	"cmd/doctor.go":           "it looks at everything",
 	"cmd/root.go":             "it asks where the program itself is",

@@ -22,57 +22,25 @@ import (
 const grantsFile = "grants"
 
 // asker returns who answers for accesses that need approval, one question at a
-// time; nil for nobody. The text is the program that does, if one does. Without --ask a person is asked only where one is surely there: standard
-// input and output are both a terminal.
-func (a *app) asker() (tool.Asker, string) {
+// time; nil for nobody. The text is the program that does, if one does.
+func (a *app) asker(c console) (tool.Asker, string) {
 	switch {
 	case strings.HasPrefix(a.Ask, "cmd:"):
 		program := approver(strings.TrimPrefix(a.Ask, "cmd:"))
 		return func(ctx context.Context, r *tool.Request) (tool.Answer, error) {
 			return askProgram(ctx, a.stderr, program, r)
 		}, program
-	case a.Ask == "tty" || a.Ask == "" && machine.IsTerminal(a.stdin) && machine.IsTerminal(a.stdout):
-		turn := make(chan struct{}, 1)
+	case a.attended():
 		return func(ctx context.Context, r *tool.Request) (tool.Answer, error) {
-			select {
-			case turn <- struct{}{}:
-				defer func() { <-turn }()
-			case <-ctx.Done():
-				return tool.Answer{}, context.Cause(ctx)
-			}
-			tty, err := machine.OpenTerminal()
-			if err != nil {
-				return tool.Answer{}, &tool.NobodyError{Why: "there is no terminal to ask on"}
-			}
-			defer tty.Close() //nolint:errcheck // nothing was written that could be lost
-			if r.Dir != "" {
-				tty.Flush() // what was typed before nobody meant for this question
-			}
-			return whileOpen(ctx, tty, func() (tool.Answer, error) { return askPerson(tty, r) })
+			return onTerminal(ctx, c, func(tty machine.Terminal) (tool.Answer, error) {
+				if r.Dir != "" {
+					tty.Flush() // what was typed before nobody meant for this question
+				}
+				return whileOpen(ctx, tty, func() (tool.Answer, error) { return askPerson(tty, r) })
+			})
 		}, ""
 	}
 	return nil, ""
-}
-
-// whileOpen lets ask wait for the terminal until ctx ends: a read of it knows
-// nothing of signals, so it is left behind then.
-func whileOpen(ctx context.Context, tty io.Writer, ask func() (tool.Answer, error)) (tool.Answer, error) {
-	type outcome struct {
-		answer tool.Answer
-		err    error
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		answer, err := ask()
-		done <- outcome{answer, err}
-	}()
-	select {
-	case o := <-done:
-		return o.answer, o.err
-	case <-ctx.Done():
-		_, _ = io.WriteString(tty, "\n")
-		return tool.Answer{}, context.Cause(ctx)
-	}
 }
 
 // approver is the file behind the name of a program that answers, found once: a
@@ -228,35 +196,41 @@ func keep(ctx context.Context, env *tool.Env, answer tool.Answer) (tool.Answer, 
 
 // A programRequest is what the program of --ask=cmd: reads on standard input.
 type programRequest struct {
-	Request  policy.Request        `json:"request"`
-	Tool     string                `json:"tool"`
-	Accesses []policy.AccessReport `json:"accesses"`
-	Rules    []string              `json:"rules"`
+	Request   policy.Request        `json:"request"`
+	Tool      string                `json:"tool"`
+	Accesses  []policy.AccessReport `json:"accesses"`
+	Rules     []string              `json:"rules"`
+	Questions []tool.Question       `json:"questions,omitempty" doc:"what a model asks, where it is that"`
 }
 
 // A programAnswer is what it prints.
 type programAnswer struct {
-	Decision string `json:"decision"` // allow or deny
-	Reason   string `json:"reason"`   // of a deny, for the model
+	Decision string          `json:"decision"` // allow or deny
+	Reason   string          `json:"reason"`   // of a deny, for the model
+	Answers  json.RawMessage `json:"answers"`  // to questions
 }
 
 func askProgram(ctx context.Context, stderr io.Writer, program string, r *tool.Request) (tool.Answer, error) {
-	in, err := json.Marshal(programRequest{r.Details.Request, r.Tool, r.Details.Accesses, r.Grants})
+	answer, err := runProgram(ctx, stderr, program, programRequest{Request: r.Details.Request, Tool: r.Tool, Accesses: r.Details.Accesses, Rules: r.Grants})
+	return tool.Answer{Yes: answer.Decision == "allow", Scope: tool.Once, Reason: answer.Reason}, err
+}
+
+func runProgram(ctx context.Context, stderr io.Writer, program string, r programRequest) (answer programAnswer, err error) {
+	in, err := json.Marshal(r)
 	if err != nil {
-		return tool.Answer{}, err
+		return answer, err
 	}
 	c := exec.CommandContext(ctx, program)
 	c.Stdin, c.Stderr, c.WaitDelay = bytes.NewReader(in), stderr, time.Second
 	out, err := c.Output()
 	if err != nil {
-		return tool.Answer{}, tool.Errorf(tool.ApprovalRequired, "asking %s: %w", program, err).WithHint("the program must exit with 0 and print {\"decision\":\"allow\"} or deny")
+		return answer, tool.Errorf(tool.ApprovalRequired, "asking %s: %w", program, err).WithHint("the program must exit with 0 and print {\"decision\":\"allow\"} or deny")
 	}
-	var answer programAnswer
 	if err := json.Unmarshal(out, &answer); err != nil || answer.Decision != "allow" && answer.Decision != "deny" {
-		return tool.Answer{}, tool.Errorf(tool.ApprovalRequired, "%s answered neither allow nor deny", program).
+		return answer, tool.Errorf(tool.ApprovalRequired, "%s answered neither allow nor deny", program).
 			WithHint("the program must print {\"decision\":\"allow\"} or {\"decision\":\"deny\",\"reason\":…}")
 	}
-	return tool.Answer{Yes: answer.Decision == "allow", Scope: tool.Once, Reason: answer.Reason}, nil
+	return answer, nil
 }
 
 // grants are the rules that were granted for the session.

@@ -28,6 +28,7 @@ type settings struct {
 	Allow     []string `mapstructure:"allow"`
 	Profile   string   `mapstructure:"profile"`
 	Ask       string   `mapstructure:"ask"`
+	Answers   string   `mapstructure:"answers"`
 	Session   string   `mapstructure:"session"`
 	State     string   `mapstructure:"state"`
 	Output    string   `mapstructure:"output"`

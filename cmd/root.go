@@ -135,6 +135,7 @@ func (a *app) globalFlags(root *cobra.Command) {
 	f.StringVar(&a.Profile, "profile", a.Profile, "starting point of the policy: readonly, workspace, open, argv or container")
 	f.StringVar(&a.Ask, "ask", a.Ask, "ask on the terminal, or with =cmd:PROGRAM by a program, before what needs approval")
 	f.Lookup("ask").NoOptDefVal = "tty"
+	f.StringVar(&a.Answers, "answers", a.Answers, "answer the questions of the tool question from `FILE`, - for standard input")
 	f.StringVar(&a.Session, "session", a.Session, "keep jobs, todos and records apart by `ID`")
 	f.StringVar(&a.State, "state", a.State, "keep sessions in `DIR`")
 	f.StringVarP(&a.Output, "output", outputLetter, a.Output, "print json, text or events (default: text on a terminal, else json)")

@@ -76,7 +76,9 @@ func (a *app) env(ctx context.Context) (*tool.Env, error) {
 // peer is whoever started the program.
 func (a *app) peer(limits truncate.Limits) tool.Peer {
 	var p tool.Peer
-	p.Ask, p.Approver = a.asker()
+	c := newConsole()
+	p.Ask, p.Approver = a.asker(c)
+	p.Consult = a.consultant(c)
 	p.Hear, p.Hears = a.listener(limits)
 	return p
 }
@@ -132,7 +134,7 @@ func (r *runner) env(ctx context.Context, p tool.Peer) (*tool.Env, error) {
 	}
 	env := *r.base
 	env.Limits = r.limits()
-	env.Emit, env.Hears, env.Approver = p.Hear, p.Hears, p.Approver
+	env.Emit, env.Hears, env.Approver, env.Consult = p.Hear, p.Hears, p.Approver, p.Consult
 	if p.Ask != nil {
 		env.Ask = func(ctx context.Context, request *tool.Request) (tool.Answer, error) {
 			answer, err := p.Ask(ctx, request)

@@ -25,4 +25,5 @@ var Tools = tool.List{
 	&search.Grep,
 	&search.Outline,
 	&plan.Todo,
+	&plan.Question,
 }

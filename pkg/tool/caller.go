@@ -12,6 +12,7 @@ type Peer struct {
 	Hears    int64       // bytes of a command's output that Hear wants; 0 for all
 	Ask      Asker       // nil where nobody can answer
 	Approver string      // the program that answers for Ask, which no command may change; "" for none
+	Consult  Consultant  // answers a model's questions; nil where nobody can
 }
 
 // A Caller makes one call for a peer. It may be called from several goroutines. The

@@ -285,7 +285,7 @@ func (env *Env) details(id string, about map[string]any, out *policy.Outcome) Ap
 			req.Metadata[name] = value
 		}
 	}
-	return ApprovalDetails{req, env.Policy.Report(out).Accesses}
+	return ApprovalDetails{Request: req, Accesses: env.Policy.Report(out).Accesses}
 }
 
 // approvalRequired is the error of a call that waits for a yes. The text is why

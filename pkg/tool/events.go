@@ -8,8 +8,24 @@ import (
 
 // An ApprovalDetails is what stands in the error of a call that needs a yes.
 type ApprovalDetails struct {
-	Request  policy.Request        `json:"request" doc:"what is wanted, for whoever may decide"`
-	Accesses []policy.AccessReport `json:"accesses" doc:"everything the call would touch, and what the policy says of each"`
+	Request   policy.Request        `json:"request" doc:"what is wanted, for whoever may decide"`
+	Accesses  []policy.AccessReport `json:"accesses" doc:"everything the call would touch, and what the policy says of each"`
+	Questions []Question            `json:"questions,omitempty" doc:"what a model asks, where it is that: answer with --answers"`
+}
+
+// QuestionRequest is a request in the form of an approval, for those who show
+// only these.
+func QuestionRequest(questions []Question) policy.Request {
+	r := policy.Request{Permission: "question", Patterns: []string{}, Always: []string{}, Metadata: map[string]any{}}
+	for _, q := range questions {
+		r.Patterns = append(r.Patterns, q.Question)
+	}
+	return r
+}
+
+// QuestionDetails are the details of an error that hands questions to the caller.
+func QuestionDetails(questions []Question) ApprovalDetails {
+	return ApprovalDetails{Request: QuestionRequest(questions), Accesses: []policy.AccessReport{}, Questions: questions}
 }
 
 // A StartEvent is the value of the first event of a call.

@@ -1,0 +1,57 @@
+package cmd
+
+import (
+	"context"
+	"io"
+
+	"github.com/agentkit-go/agentkit/pkg/machine"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+// attended reports whether a person is asked on the terminal. Without --ask one is only
+// where they are surely there: standard input and output are both a terminal.
+func (a *app) attended() bool {
+	return a.Ask == "tty" || a.Ask == "" && machine.IsTerminal(a.stdin) && machine.IsTerminal(a.stdout)
+}
+
+// A console is the terminal that a person answers on: one question at a time.
+type console chan struct{}
+
+func newConsole() console { return make(console, 1) }
+
+// onTerminal opens the terminal and has ask use it, when nobody else does.
+func onTerminal[T any](ctx context.Context, c console, ask func(machine.Terminal) (T, error)) (none T, err error) {
+	select {
+	case c <- struct{}{}:
+		defer func() { <-c }()
+	case <-ctx.Done():
+		return none, context.Cause(ctx)
+	}
+	tty, err := machine.OpenTerminal()
+	if err != nil {
+		return none, &tool.NobodyError{Why: "there is no terminal to ask on"}
+	}
+	defer tty.Close() //nolint:errcheck // nothing was written that could be lost
+	return ask(tty)
+}
+
+// whileOpen lets ask wait for the terminal until ctx ends: a read of it knows
+// nothing of signals, so it is left behind then.
+func whileOpen[T any](ctx context.Context, tty io.Writer, ask func() (T, error)) (none T, err error) {
+	type outcome struct {
+		answer T
+		err    error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		answer, err := ask()
+		done <- outcome{answer, err}
+	}()
+	select {
+	case o := <-done:
+		return o.answer, o.err
+	case <-ctx.Done():
+		_, _ = io.WriteString(tty, "\n")
+		return none, context.Cause(ctx)
+	}
+}
