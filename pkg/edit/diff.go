@@ -148,50 +148,70 @@ func compareLines(before, after []byte) lineDiff {
 }
 
 const (
-	farLines  = 2000 // lines from which a text is compared piece by piece
-	farWindow = 48   // lines on both sides together that a piece may have
-	farEqual  = 8    // equal lines that end a piece
+	farLines = 2000 // lines from which a text is compared piece by piece
+	farPiece = 512  // lines of each side in a piece at first
+	farEqual = 8    // equal lines behind which a piece may end
+	farNear  = 8    // lines on both sides together that are left out at once, where equal ones follow
 )
 
 // compareFar is compareStrings for the lines of two long texts that differ in
-// many places far apart: what lies between equal lines is compared by itself.
-// What does not fall into pieces is left to compareStrings.
+// many places far apart: it takes in no more lines at once than it has to.
 func compareFar(a, b []string) []op {
 	if min(len(a), len(b)) < farLines {
 		return compareStrings(a, b)
 	}
 	var ops []op
-	i, j := 0, 0
-	for i < len(a) || j < len(b) {
+	piece := farPiece
+	for i, j := 0, 0; i < len(a) || j < len(b); {
 		if i < len(a) && j < len(b) && a[i] == b[j] {
 			i, j = i+1, j+1
 			continue
 		}
-		di, dj, ok := nextEqual(a[i:], b[j:])
-		if !ok {
-			di, dj = len(a)-i, len(b)-j
+		if di, dj, ok := nextEqual(a[i:], b[j:]); ok {
+			ops = append(ops, op{false, i, i + di, j, j + dj})
+			i, j = i+di, j+dj
+			continue
 		}
-		for _, o := range compareStrings(a[i:i+di], b[j:j+dj]) {
+		part := compareStrings(a[i:min(len(a), i+piece)], b[j:min(len(b), j+piece)])
+		if i+piece < len(a) || j+piece < len(b) {
+			if part = sure(part, piece); part == nil {
+				piece *= 8
+				continue
+			}
+		}
+		for _, o := range part {
 			ops = append(ops, op{o.equal, o.i1 + i, o.i2 + i, o.j1 + j, o.j2 + j})
 		}
-		i, j = i+di, j+dj
+		i, j = ops[len(ops)-1].i2, ops[len(ops)-1].j2
+		piece = farPiece
 	}
 	return ops
 }
 
-// nextEqual is how many lines to leave out on each side, as few as can be, to
-// come to lines that are equal on both, or to both ends.
+// nextEqual is how many lines to leave out on each side, as few as can be, to come to
+// enough lines that are equal on both.
 func nextEqual(a, b []string) (i, j int, ok bool) {
-	for d := 1; d <= farWindow; d++ {
+	for d := 1; d <= farNear; d++ {
 		for i := max(0, d-len(b)); i <= min(d, len(a)); i++ {
-			n := min(farEqual, len(a)-i, len(b)-(d-i))
-			atEnds := len(a)-i == len(b)-(d-i)
-			if (n == farEqual || atEnds) && slices.Equal(a[i:i+n], b[d-i:d-i+n]) {
+			if n := farEqual; i+n <= len(a) && d-i+n <= len(b) && slices.Equal(a[i:i+n], b[d-i:d-i+n]) {
 				return i, d - i, true
 			}
 		}
 	}
 	return 0, 0, false
+}
+
+// sure is the part of ops that what follows the two pieces of so many lines will
+// hardly change: up to the last of many equal lines in their first three quarters.
+func sure(ops []op, piece int) []op {
+	for n := len(ops); n > 0; n-- {
+		if o := ops[n-1]; o.equal && o.i2-o.i1 >= farEqual && max(o.i1, o.j1)+farEqual <= piece*3/4 {
+			over := max(0, max(o.i2, o.j2)-piece*3/4)
+			ops[n-1].i2, ops[n-1].j2 = o.i2-over, o.j2-over
+			return ops[:n]
+		}
+	}
+	return nil
 }
 
 func startsLine(b []byte, at int) bool { return at == 0 || b[at-1] == '\n' }

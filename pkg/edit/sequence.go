@@ -38,7 +38,10 @@ func compareStrings(a, b []string) []op {
 // the time stays near linear.
 func compare(a, b []int32) []op {
 	c := comparer{a: a, b: b}
-	c.match(0, len(a), 0, len(b))
+	if len(a) > 0 && len(b) > 0 {
+		c.seen = make([]seen, max(slices.Max(a), slices.Max(b))+1)
+		c.match(0, len(a), 0, len(b))
+	}
 	slices.SortFunc(c.blocks, func(x, y block) int { return cmp.Compare(x.i, y.i) })
 	var ops []op
 	i, j := 0, 0
@@ -61,7 +64,8 @@ func compare(a, b []int32) []op {
 type comparer struct {
 	a, b   []int32
 	blocks []block
-	seen   []seen // by value, scratch of anchors
+	small  bool   // match takes the longest stretches first
+	seen   []seen // by value, scratch of anchors and shortest
 }
 
 // seen is how often a value is in two stretches, and where in the second.
@@ -69,7 +73,6 @@ type seen struct{ inA, inB, j int32 }
 
 const (
 	smallCompare = 1 << 16 // cells up to which the longest stretch is looked for
-	mostEdits    = 1000    // differences that are looked for where no line is unique
 )
 
 func (c *comparer) add(i, j, n int) {
@@ -101,6 +104,10 @@ func (c *comparer) match(i1, i2, j1, j2 int) {
 			}
 			return
 		}
+		if !c.small {
+			c.either(i1, i2, j1, j2)
+			return
+		}
 		m := c.longest(i1, i2, j1, j2)
 		if m.n == 0 {
 			return
@@ -108,6 +115,28 @@ func (c *comparer) match(i1, i2, j1, j2 int) {
 		c.add(m.i, m.j, m.n)
 		c.match(i1, m.i, j1, m.j)
 		i1, j1 = m.i+m.n, m.j+m.n
+	}
+}
+
+// either takes the longest stretches first, which read best, unless the fewest
+// differences are by far fewer, as they are where lines repeat.
+func (c *comparer) either(i1, i2, j1, j2 int) {
+	at := len(c.blocks)
+	c.small = true
+	c.match(i1, i2, j1, j2)
+	c.small = false
+	readable := slices.Clone(c.blocks[at:])
+	c.blocks = c.blocks[:at]
+	c.shortest(i1, i2, j1, j2)
+	differ := func(blocks []block) int {
+		n := i2 - i1 + j2 - j1
+		for _, b := range blocks {
+			n -= 2 * b.n
+		}
+		return n
+	}
+	if few := differ(c.blocks[at:]); differ(readable) <= few+few/4+few/8 {
+		c.blocks = append(c.blocks[:at], readable...)
 	}
 }
 
@@ -135,9 +164,6 @@ func (c *comparer) longest(i1, i2, j1, j2 int) block {
 // anchors splits at what is unique on both sides, in the longest chain that
 // is in order (patience). It reports whether there was any.
 func (c *comparer) anchors(i1, i2, j1, j2 int) bool {
-	if c.seen == nil {
-		c.seen = make([]seen, max(slices.Max(c.a), slices.Max(c.b))+1)
-	}
 	for i := i1; i < i2; i++ {
 		c.seen[c.a[i]].inA++
 	}
@@ -151,12 +177,7 @@ func (c *comparer) anchors(i1, i2, j1, j2 int) bool {
 			pairs = append(pairs, block{i, int(s.j), 1})
 		}
 	}
-	for i := i1; i < i2; i++ {
-		c.seen[c.a[i]] = seen{}
-	}
-	for j := j1; j < j2; j++ {
-		c.seen[c.b[j]] = seen{}
-	}
+	c.forget(i1, i2, j1, j2)
 	if len(pairs) == 0 {
 		return false
 	}
@@ -167,6 +188,16 @@ func (c *comparer) anchors(i1, i2, j1, j2 int) bool {
 	}
 	c.match(i1, i2, j1, j2)
 	return true
+}
+
+// forget clears what was seen in two stretches.
+func (c *comparer) forget(i1, i2, j1, j2 int) {
+	for _, x := range c.a[i1:i2] {
+		c.seen[x] = seen{}
+	}
+	for _, x := range c.b[j1:j2] {
+		c.seen[x] = seen{}
+	}
 }
 
 // risingChain is the longest part of pairs, ordered by i, that rises in j too.
@@ -190,58 +221,4 @@ func risingChain(pairs []block) []block {
 		chain[k] = pairs[x]
 	}
 	return chain
-}
-
-// shortest finds the fewest differences (Myers 1986) as long as they are few;
-// where they are many the two stretches have nothing in common.
-func (c *comparer) shortest(i1, i2, j1, j2 int) {
-	n, m := i2-i1, j2-j1
-	limit := min(mostEdits, n+m)
-	v := make([]int, 2*limit+3)
-	at := limit + 1
-	var trace [][]int
-	for d := 0; d <= limit; d++ {
-		for k := -d; k <= d; k += 2 {
-			x := v[at+k-1] + 1
-			if k == -d || k != d && v[at+k-1] < v[at+k+1] {
-				x = v[at+k+1]
-			}
-			for x < n && x-k < m && x >= k && c.a[i1+x] == c.b[j1+x-k] {
-				x++
-			}
-			v[at+k] = x
-			if x >= n && x-k >= m {
-				c.follow(trace, d, i1, j1, n, m)
-				return
-			}
-		}
-		trace = append(trace, slices.Clone(v[at-d:at+d+1]))
-	}
-}
-
-// follow walks the traces of shortest back and keeps the equal stretches.
-func (c *comparer) follow(trace [][]int, d, i1, j1, x, y int) {
-	for ; d > 0; d-- {
-		row := trace[d-1] // row[k+d-1] is the furthest x on diagonal k
-		get := func(k int) int {
-			if k < -(d-1) || k > d-1 {
-				return -1
-			}
-			return row[k+d-1]
-		}
-		k := x - y
-		pk := k - 1
-		if k == -d || k != d && get(k-1) < get(k+1) {
-			pk = k + 1
-		}
-		px := get(pk)
-		py := px - pk
-		sx := px // after the single step
-		if pk == k-1 {
-			sx++
-		}
-		c.add(i1+sx, j1+sx-k, x-sx)
-		x, y = px, py
-	}
-	c.add(i1, j1, min(x, y))
 }
