@@ -58,7 +58,7 @@ type inspection struct {
 func (a *app) inspections() []inspection {
 	return []inspection{
 		{"version", func(context.Context) finding {
-			return fine("agentkit %s, %s/%s, %s", version(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+			return fine("%s, %s/%s, %s", build(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 		}},
 		{"languages", func(context.Context) finding { return languageReport() }},
 		{"readings", func(context.Context) finding { return readingsReport() }},

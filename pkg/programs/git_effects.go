@@ -160,6 +160,10 @@ func (c *Call) gitClone() {
 // gitURL lists the host or directory of a remote.
 func (c *Call) gitURL(x Word) {
 	s := x.Text
+	local := ReadTree
+	if c.publishes {
+		local = WriteTree
+	}
 	a := Net{Source: s, URL: s, Publishes: c.publishes}
 	switch {
 	case x.Dynamic:
@@ -177,7 +181,7 @@ func (c *Call) gitURL(x Word) {
 			break
 		}
 		if u.Scheme == "file" {
-			c.does(ReadTree, Word{Text: u.Path})
+			c.does(local, Word{Text: u.Path})
 			return
 		}
 		a.Scheme, a.Host = u.Scheme, u.Hostname()
@@ -185,7 +189,7 @@ func (c *Call) gitURL(x Word) {
 	default:
 		host, _, ok := strings.Cut(s, ":")
 		if !ok || strings.Contains(host, "/") {
-			c.does(ReadTree, x)
+			c.does(local, x)
 			return
 		}
 		a.Scheme, a.URL = "ssh", ""

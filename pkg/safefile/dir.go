@@ -346,6 +346,9 @@ func checkOurs(path string, info fs.FileInfo) error {
 		return fmt.Errorf("%w: %s is a symbolic link", ErrUnsafe, path)
 	}
 	if !ours(info) {
+		if info.IsDir() && info.Mode().Perm() == 0 { // so the sandbox shows what it hides
+			return fmt.Errorf("%w: %s is hidden, as from every command that runs in a sandbox", ErrUnsafe, path)
+		}
 		return fmt.Errorf("%w: %s belongs to another user", ErrUnsafe, path)
 	}
 	return nil
