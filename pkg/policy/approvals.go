@@ -32,8 +32,9 @@ var (
 )
 
 // Approvals is a directory of requests that wait for a person. An answer is
-// bound to the very call: tool, arguments, root and policy. It counts once,
-// whichever process comes first. Its methods wait for other processes until ctx
+// bound to the very call: tool, arguments, root, policy and what was asked about,
+// which may change while the arguments do not (the address of a remote, the files
+// that a pattern finds). It counts once, whichever process comes first. Its methods wait for other processes until ctx
 // ends.
 type Approvals struct {
 	Dir string           // made when needed
@@ -65,9 +66,10 @@ type Approval struct {
 	Expires   time.Time       `json:"expires"`
 }
 
-// CallHash identifies a call under the rules of a policy: equal calls, equal
-// hash, in whatever order the arguments' keys stand.
-func (p *Policy) CallHash(tool string, arguments json.RawMessage) (string, error) {
+// CallHash identifies a call under the rules of a policy, together with what has
+// to be asked about: equal calls, equal hash, in whatever order the arguments'
+// keys and the accesses stand.
+func (p *Policy) CallHash(tool string, arguments json.RawMessage, o *Outcome) (string, error) {
 	if p == nil {
 		return "", errors.New("there is no policy to be approved under")
 	}
@@ -76,7 +78,14 @@ func (p *Policy) CallHash(tool string, arguments json.RawMessage) (string, error
 		return "", fmt.Errorf("reading the arguments: %w", err)
 	}
 	h := sha256.New()
-	for _, part := range [...]string{tool, string(canonical), p.root, p.rulesHash} {
+	var asked []string
+	for i := range o.Accesses {
+		if o.Decisions[i].Verdict == Ask {
+			asked = append(asked, string(o.Accesses[i].Kind)+" "+Subject(&o.Accesses[i]))
+		}
+	}
+	slices.Sort(asked)
+	for _, part := range append([]string{tool, string(canonical), p.root, p.rulesHash}, slices.Compact(asked)...) {
 		fmt.Fprintf(h, "%d:%s\n", len(part), part)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
@@ -99,7 +108,7 @@ func (s *Approvals) ttl() time.Duration {
 // Request records that a call waits for a person, and returns the request.
 // Asked again before it is answered, it is the same request.
 func (s *Approvals) Request(ctx context.Context, p *Policy, tool string, arguments json.RawMessage, o *Outcome) (got Approval, err error) {
-	hash, err := p.CallHash(tool, arguments)
+	hash, err := p.CallHash(tool, arguments, o)
 	if err != nil {
 		return got, err
 	}
@@ -165,8 +174,8 @@ func (s *Approvals) answer(ctx context.Context, id string, answer Answer, reason
 // Consume looks for an answer to the call. An approval or refusal is used up
 // by this; of several processes one gets it. Pending with a nil error means
 // that nobody has answered, or nobody was asked.
-func (s *Approvals) Consume(ctx context.Context, p *Policy, tool string, arguments json.RawMessage) (answer Answer, reason string, err error) {
-	hash, err := p.CallHash(tool, arguments)
+func (s *Approvals) Consume(ctx context.Context, p *Policy, tool string, arguments json.RawMessage, o *Outcome) (answer Answer, reason string, err error) {
+	hash, err := p.CallHash(tool, arguments, o)
 	if err != nil {
 		return Pending, "", err
 	}

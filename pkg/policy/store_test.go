@@ -110,7 +110,7 @@ func TestApprovals(t *testing.T) {
 	o := p.DecideAll([]Access{run("git push")})
 	consume := func(want Answer, args string) {
 		t.Helper()
-		if got, _, err := s.Consume(context.Background(), p, "bash", json.RawMessage(args)); err != nil || got != want {
+		if got, _, err := s.Consume(context.Background(), p, "bash", json.RawMessage(args), &o); err != nil || got != want {
 			t.Errorf("have %s, %v; want %s", got, err, want)
 		}
 	}
@@ -121,11 +121,15 @@ func TestApprovals(t *testing.T) {
 	consume(Pending, string(args))
 	must(s.Approve(context.Background(), a.ID))
 	consume(Pending, `{"command":"git push --force","timeout_ms":10}`)
-	if got, _, _ := s.Consume(context.Background(), policyOf(t, "", grants("read(x)")), "bash", args); got != Pending {
+	if got, _, _ := s.Consume(context.Background(), policyOf(t, "", grants("read(x)")), "bash", args, &o); got != Pending {
 		t.Error("approved under another policy")
 	}
-	if got, _, _ := s.Consume(context.Background(), p, "script", args); got != Pending {
+	if got, _, _ := s.Consume(context.Background(), p, "script", args, &o); got != Pending {
 		t.Error("approved for another tool")
+	}
+	elsewhere := p.DecideAll([]Access{run("git push"), read("/srv/other.git")})
+	if got, _, _ := s.Consume(context.Background(), p, "bash", args, &elsewhere); got != Pending {
+		t.Error("approved for what was not asked about")
 	}
 	consume(Approved, `{"timeout_ms":10,"command":"git push"}`)
 	consume(Pending, string(args)) // once
@@ -135,7 +139,7 @@ func TestApprovals(t *testing.T) {
 	if _, err := s.Approve(context.Background(), a.ID); err == nil {
 		t.Error("approved after a refusal")
 	}
-	if got, reason, err := s.Consume(context.Background(), p, "bash", args); got != Refused || reason != "not today" || err != nil {
+	if got, reason, err := s.Consume(context.Background(), p, "bash", args, &o); got != Refused || reason != "not today" || err != nil {
 		t.Errorf("have %s %q %v", got, reason, err)
 	}
 
@@ -164,7 +168,8 @@ func TestApprovals(t *testing.T) {
 func TestApprovalsOnce(t *testing.T) {
 	if dir := os.Getenv("AGENTKIT_TEST_CONSUME"); dir != "" {
 		p := must(Load(sources()))
-		answer, _, err := (&Approvals{Dir: dir}).Consume(context.Background(), p, "bash", json.RawMessage(`{"command":"x"}`))
+		o := p.DecideAll([]Access{run("x")})
+		answer, _, err := (&Approvals{Dir: dir}).Consume(context.Background(), p, "bash", json.RawMessage(`{"command":"x"}`), &o)
 		_, _ = os.Stdout.WriteString("answer=" + string(answer) + "\n")
 		if err != nil {
 			t.Fatal(err)
@@ -396,7 +401,7 @@ func TestCheckFile(t *testing.T) {
 // the PATH of one terminal makes of the place.
 func TestApprovalSurvivesAnotherPath(t *testing.T) {
 	args := []byte(`{"command":"make"}`)
-	hash := func(change ...func(*Sources)) string { return must(policyOf(t, "", change...).CallHash("bash", args)) }
+	hash := func(change ...func(*Sources)) string { return must(policyOf(t, "", change...).CallHash("bash", args, &Outcome{})) }
 	here := hash()
 	for name, change := range map[string]func(*Sources){
 		"PATH":   func(s *Sources) { s.Trusted = append(TrustedDirs(), "/opt/venv/bin") },
