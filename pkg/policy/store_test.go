@@ -401,7 +401,9 @@ func TestCheckFile(t *testing.T) {
 // the PATH of one terminal makes of the place.
 func TestApprovalSurvivesAnotherPath(t *testing.T) {
 	args := []byte(`{"command":"make"}`)
-	hash := func(change ...func(*Sources)) string { return must(policyOf(t, "", change...).CallHash("bash", args, &Outcome{})) }
+	hash := func(change ...func(*Sources)) string {
+		return must(policyOf(t, "", change...).CallHash("bash", args, &Outcome{}))
+	}
 	here := hash()
 	for name, change := range map[string]func(*Sources){
 		"PATH":   func(s *Sources) { s.Trusted = append(TrustedDirs(), "/opt/venv/bin") },
