@@ -95,7 +95,7 @@ func (r *runner) recover() error {
 
 // load loads the policy, where it is not the one that was loaded already.
 func (r *runner) load() error {
-	given := r.base.Session.Path(grantsFile)
+	given := r.base.Session.Path(tool.GrantsFile)
 	if r.base.Policy != nil && r.stamp.Same(r.base.Sources.Stamp(given)) {
 		return nil
 	}
@@ -141,7 +141,7 @@ func (r *runner) env(ctx context.Context, p tool.Peer) (*tool.Env, error) {
 			if err != nil {
 				return answer, err
 			}
-			return keep(ctx, &env, answer)
+			return answer, answer.Grant(ctx, &env, request)
 		}
 	}
 	return &env, nil

@@ -155,7 +155,7 @@ func TestRunnerGrants(t *testing.T) {
 		return tool.Peer{Ask: func(_ context.Context, request *tool.Request) (tool.Answer, error) {
 			asked++
 			if a.Scope == tool.Session {
-				a.Rule = request.Grants[0]
+				a.Rules = request.Details.Request.Narrowest()
 			}
 			return a, nil
 		}}

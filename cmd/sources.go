@@ -59,7 +59,7 @@ func (a *app) committed(env *tool.Env) *committed.Files {
 
 // loadGranted loads a policy with what was granted for the session.
 func loadGranted(env *tool.Env, s *policy.Sources) (*policy.Policy, error) {
-	s.Allow = append(grants(env), s.Allow...)
+	s.Allow = append(tool.Granted(env.Session), s.Allow...)
 	return load(s)
 }
 

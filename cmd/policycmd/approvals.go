@@ -3,6 +3,7 @@ package policycmd
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,6 +32,9 @@ func (h Host) approvalsCommand() *cobra.Command {
 				for _, access := range one.Report.Accesses {
 					fmt.Fprintf(&b, "    %-5s %s %s\n", access.Decision, access.Kind, access.Subject)
 				}
+				for i, s := range one.Report.Suggestions {
+					fmt.Fprintf(&b, "    suggestion %d: %s (%s)\n", i+1, tool.Visible(strings.Join(s.Rules, "  ")), s.Width)
+				}
 			}
 			if len(all) == 0 {
 				b.WriteString("nothing waits\n")
@@ -42,16 +46,107 @@ func (h Host) approvalsCommand() *cobra.Command {
 }
 
 func (h Host) approveCommand() *cobra.Command {
-	return &cobra.Command{
+	var g granting
+	c := &cobra.Command{
 		Use:   "approve ID",
-		Short: "let the very call of a request pass once",
-		Args:  cobra.ExactArgs(1),
+		Short: "let the very call of a request pass once, or grant rules for longer",
+		Long: strings.TrimSpace(`
+Lets the very call of a request pass once, within a quarter of an hour. With
+--scope session or always it also grants rules, to the session that the call
+belongs to or in the user's policy: those of a suggestion, by its number in
+"agentkit policy approvals", or rules of your own with --rule.`),
+		Example: strings.TrimSpace(`
+  agentkit policy approve k3m9x2
+  agentkit policy approve k3m9x2 --scope session --suggestion 2
+  agentkit policy approve k3m9x2 --scope always --rule 'bash(git push origin *)'`),
+		Args: cobra.ExactArgs(1),
 
 		ValidArgsFunction: h.waiting,
 		RunE: func(c *cobra.Command, args []string) error {
-			return h.answer(c, func(s *policy.Approvals) (policy.Approval, error) { return s.Approve(c.Context(), args[0]) })
+			env, err := h.decider(c)
+			if err != nil {
+				return err
+			}
+			answer, err := g.answer(c, env, args[0])
+			if err != nil {
+				return err
+			}
+			return h.answer(env, answer.Rules, func(s *policy.Approvals) (policy.Approval, error) { return s.Approve(c.Context(), args[0]) })
 		},
 	}
+	c.Flags().StringVar(&g.scope, "scope", "once", "how long the yes holds: once, session or always")
+	c.Flags().IntVar(&g.number, "suggestion", 1, "for session and always: the suggestion whose rules are granted")
+	c.Flags().StringArrayVar(&g.rules, "rule", nil, "for session and always: a rule that is granted instead; may be repeated")
+	return c
+}
+
+// granting is what a yes grants beyond the very call.
+type granting struct {
+	scope  string
+	number int
+	rules  []string
+}
+
+// answer checks what is to be granted for a request, and grants it.
+func (g *granting) answer(c *cobra.Command, env *tool.Env, id string) (answer tool.Answer, err error) {
+	switch {
+	case !slices.Contains([]string{"once", "session", "always"}, g.scope):
+		return answer, tool.Errorf(tool.BadInput, "--scope is %q", g.scope).WithHint("it is once, session or always").Suggest("once", "session", "always")
+	case g.scope == "once" && (len(g.rules) > 0 || c.Flags().Changed("suggestion")):
+		return answer, tool.Errorf(tool.BadInput, "a yes for once grants no rules").WithHint("add --scope session or --scope always")
+	case g.scope == "once":
+		return answer, nil
+	}
+	all, err := env.Approvals.List(c.Context())
+	if err != nil {
+		return answer, err
+	}
+	i := slices.IndexFunc(all, func(one policy.Approval) bool { return one.ID == id && one.Answer == policy.Pending })
+	if i < 0 {
+		return answer, nil // the answer itself says so
+	}
+	answer = tool.Answer{Yes: true, Scope: tool.Scope(g.scope), Rules: g.rules}
+	if len(g.rules) == 0 {
+		if answer.Rules, err = g.suggested(all[i].Report.Suggestions); err != nil {
+			return answer, err
+		}
+	} else if err := covers(env, &all[i], g.rules); err != nil {
+		return answer, err
+	}
+	return answer, answer.GrantFrom(c.Context(), env, all[i].Root, all[i].Session)
+}
+
+// suggested are the rules of a suggestion.
+func (g *granting) suggested(list []policy.Suggestion) ([]string, error) {
+	switch {
+	case len(list) == 0:
+		return nil, tool.Errorf(tool.BadInput, "no rule can stand for this call").WithHint("approve it for once: leave --scope out")
+	case g.number < 1 || g.number > len(list):
+		return nil, tool.Errorf(tool.BadInput, "there is no suggestion %d", g.number).WithHint("the request has %d; agentkit policy approvals shows them", len(list))
+	case g.scope == "always" && !list[g.number-1].Always:
+		return nil, tool.Errorf(tool.BadInput, "the rules of suggestion %d are not for always: %s", g.number, strings.Join(list[g.number-1].Rules, " ")).WithHint("grant them with --scope session, or others with --rule")
+	}
+	return list[g.number-1].Rules, nil
+}
+
+// covers reports, as an error, what rules of a person's own leave of a request to be
+// asked about.
+func covers(env *tool.Env, one *policy.Approval, rules []string) error {
+	if one.Root != env.Sources.Root {
+		return tool.Errorf(tool.BadInput, "the call is one of %s", tool.Visible(one.Root)).WithHint("with --rule, add --root %s", tool.QuoteWord(one.Root))
+	}
+	needs, err := env.Sources.Analyze(one.Tool, one.Arguments)
+	if err != nil {
+		return err
+	}
+	left, err := env.Policy.Uncovered(needs, rules)
+	switch {
+	case err != nil:
+		return tool.Errorf(tool.BadInput, "that is no rule: %w", err).WithHint("a rule is tool(pattern), such as 'bash(go test *)'")
+	case len(left) > 0:
+		return tool.Errorf(tool.BadInput, "the rules leave to be asked about: %s", strings.Join(left, ", ")).WithHint("widen them, or approve the call for once")
+	}
+	return nil
 }
 
 func (h Host) refuseCommand() *cobra.Command {
@@ -63,7 +158,11 @@ func (h Host) refuseCommand() *cobra.Command {
 		ValidArgsFunction: h.waiting,
 		RunE: func(c *cobra.Command, args []string) error {
 			reason := strings.Join(args[1:], " ")
-			return h.answer(c, func(s *policy.Approvals) (policy.Approval, error) { return s.Refuse(c.Context(), args[0], reason) })
+			env, err := h.decider(c)
+			if err != nil {
+				return err
+			}
+			return h.answer(env, nil, func(s *policy.Approvals) (policy.Approval, error) { return s.Refuse(c.Context(), args[0], reason) })
 		},
 	}
 }
@@ -83,14 +182,15 @@ func (h Host) waiting(c *cobra.Command, args []string, _ string) (list []string,
 	return list, cobra.ShellCompDirectiveNoFileComp
 }
 
-func (h Host) answer(c *cobra.Command, do func(*policy.Approvals) (policy.Approval, error)) error {
+// decider is what a person who decides may use.
+func (h Host) decider(c *cobra.Command) (*tool.Env, error) {
 	if err := h.Person(); err != nil {
-		return err
+		return nil, err
 	}
-	env, err := h.Env(c.Context())
-	if err != nil {
-		return err
-	}
+	return h.Env(c.Context())
+}
+
+func (h Host) answer(env *tool.Env, rules []string, do func(*policy.Approvals) (policy.Approval, error)) error {
 	one, err := do(env.Approvals)
 	if err != nil && !errors.Is(err, policy.ErrNoApproval) && !errors.Is(err, policy.ErrAnswered) {
 		return err
@@ -98,6 +198,10 @@ func (h Host) answer(c *cobra.Command, do func(*policy.Approvals) (policy.Approv
 	if err != nil {
 		return tool.Errorf(tool.NotFound, "%w", err).WithHint("agentkit policy approvals lists the requests")
 	}
-	h.Emit(&tool.Result{Title: string(one.Answer) + " " + one.ID, Output: fmt.Sprintf("%s: %s in %s\n", one.Answer, one.Tool, tool.Visible(one.Root)), Metadata: one})
+	text := fmt.Sprintf("%s: %s in %s\n", one.Answer, one.Tool, tool.Visible(one.Root))
+	for _, rule := range rules {
+		text += "granted: " + tool.Visible(rule) + "\n"
+	}
+	h.Emit(&tool.Result{Title: string(one.Answer) + " " + one.ID, Output: text, Metadata: one})
 	return nil
 }

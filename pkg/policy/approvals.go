@@ -59,11 +59,13 @@ type Approval struct {
 	Tool      string          `json:"tool"`
 	Arguments json.RawMessage `json:"arguments"`
 	Root      string          `json:"root"`
-	Report    Report          `json:"report"` // what was asked about, for the person
-	Answer    Answer          `json:"answer"`
-	Reason    string          `json:"reason,omitempty"` // of a refusal, for the model
-	Created   time.Time       `json:"created"`
-	Expires   time.Time       `json:"expires"`
+	Session   string          `json:"session,omitempty"` // that the call belongs to
+
+	Report  Report    `json:"report"` // what was asked about, for the person
+	Answer  Answer    `json:"answer"`
+	Reason  string    `json:"reason,omitempty"` // of a refusal, for the model
+	Created time.Time `json:"created"`
+	Expires time.Time `json:"expires"`
 }
 
 // CallHash identifies a call under the rules of a policy, together with what has
@@ -107,14 +109,14 @@ func (s *Approvals) ttl() time.Duration {
 
 // Request records that a call waits for a person, and returns the request.
 // Asked again before it is answered, it is the same request.
-func (s *Approvals) Request(ctx context.Context, p *Policy, tool string, arguments json.RawMessage, o *Outcome) (got Approval, err error) {
+func (s *Approvals) Request(ctx context.Context, p *Policy, tool string, arguments json.RawMessage, session string, o *Outcome) (got Approval, err error) {
 	hash, err := p.CallHash(tool, arguments, o)
 	if err != nil {
 		return got, err
 	}
 	err = s.with(ctx, func(all []Approval) error {
 		for _, a := range all {
-			if a.Hash == hash && a.Answer == Pending {
+			if a.Hash == hash && a.Session == session && a.Answer == Pending {
 				got = a
 				return nil
 			}
@@ -124,7 +126,7 @@ func (s *Approvals) Request(ctx context.Context, p *Policy, tool string, argumen
 		}
 		now := s.now()
 		got = Approval{
-			ID: strings.ToLower(rand.Text()[:10]), Hash: hash, Tool: tool, Arguments: arguments, Root: p.root,
+			ID: strings.ToLower(rand.Text()[:10]), Hash: hash, Tool: tool, Arguments: arguments, Root: p.root, Session: session,
 			Report: p.Report(o), Answer: Pending, Created: now.UTC(), Expires: now.Add(s.ttl()).UTC(),
 		}
 		if len(arguments) == 0 {

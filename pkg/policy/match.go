@@ -387,9 +387,9 @@ func (m *matcher) permits(a *Access, f *facts, exception bool) bool {
 	case Env:
 		return m.assignment() && m.words[0].match(a.Name+"="+a.Value)
 	case Read:
-		return (m.tool == "read" || m.tool == a.Tool && a.Tool != commandTool) && m.permitsPath(f, exception)
+		return (m.tool == "read" || m.tool == a.Tool && a.Tool != commandTool) && m.permitsPath(a, f, exception)
 	case Write:
-		return (m.tool == "edit" || m.tool == a.Tool && a.Tool != commandTool) && m.permitsPath(f, exception)
+		return (m.tool == "edit" || m.tool == a.Tool && a.Tool != commandTool) && m.permitsPath(a, f, exception)
 	case Net:
 		return m.permitsHost(a, f)
 	}
@@ -450,7 +450,7 @@ func (m *matcher) permitsName(a *Access, f *facts) bool {
 
 // permitsPath: a bare tool means the root and the temporary directories; what
 // lies elsewhere has to be named.
-func (m *matcher) permitsPath(f *facts, exception bool) bool {
+func (m *matcher) permitsPath(a *Access, f *facts, exception bool) bool {
 	if m.bare {
 		return exception || f.inside || f.temp
 	}
@@ -460,6 +460,9 @@ func (m *matcher) permitsPath(f *facts, exception bool) bool {
 	path, via := f.path, f.via
 	if m.path.fold {
 		path, via = f.folded, f.fvia
+	}
+	if a.Tree && a.File != Regular && !m.path.match(path+"/\x01/\x01") {
+		return false // the pattern is about the directory alone
 	}
 	return m.path.match(path) && (via == "" || !f.viaOut && !exception || m.path.match(via))
 }

@@ -114,8 +114,8 @@ func TestApprovals(t *testing.T) {
 			t.Errorf("have %s, %v; want %s", got, err, want)
 		}
 	}
-	a := must(s.Request(context.Background(), p, "bash", args, &o))
-	if again := must(s.Request(context.Background(), p, "bash", json.RawMessage(`{"timeout_ms": 10, "command": "git push"}`), &o)); again.ID != a.ID {
+	a := must(s.Request(context.Background(), p, "bash", args, "s1", &o))
+	if again := must(s.Request(context.Background(), p, "bash", json.RawMessage(`{"timeout_ms": 10, "command": "git push"}`), "s1", &o)); again.ID != a.ID {
 		t.Error("the same call has two requests")
 	}
 	consume(Pending, string(args))
@@ -134,7 +134,7 @@ func TestApprovals(t *testing.T) {
 	consume(Approved, `{"timeout_ms":10,"command":"git push"}`)
 	consume(Pending, string(args)) // once
 
-	a = must(s.Request(context.Background(), p, "bash", args, &o))
+	a = must(s.Request(context.Background(), p, "bash", args, "s1", &o))
 	must(s.Refuse(context.Background(), a.ID, "not today"))
 	if _, err := s.Approve(context.Background(), a.ID); err == nil {
 		t.Error("approved after a refusal")
@@ -143,19 +143,19 @@ func TestApprovals(t *testing.T) {
 		t.Errorf("have %s %q %v", got, reason, err)
 	}
 
-	a = must(s.Request(context.Background(), p, "bash", args, &o))
+	a = must(s.Request(context.Background(), p, "bash", args, "s1", &o))
 	now = now.Add(DefaultApprovalTTL)
 	if _, err := s.Approve(context.Background(), a.ID); !errors.Is(err, ErrNoApproval) {
 		t.Errorf("approved after its time: %v", err)
 	}
-	a = must(s.Request(context.Background(), p, "bash", args, &o))
+	a = must(s.Request(context.Background(), p, "bash", args, "s1", &o))
 	must(s.Approve(context.Background(), a.ID))
 	now = now.Add(DefaultApprovalTTL)
 	consume(Pending, string(args))
 	if all := must(s.List(context.Background())); len(all) != 0 {
 		t.Errorf("left: %v", all)
 	}
-	if _, err := s.Request(context.Background(), p, "bash", json.RawMessage(`{"command":"a","command":"b"}`), &o); err == nil {
+	if _, err := s.Request(context.Background(), p, "bash", json.RawMessage(`{"command":"a","command":"b"}`), "", &o); err == nil {
 		t.Error("a key that stands twice means two things")
 	}
 	must(0, os.WriteFile(s.file("junk"), []byte("{"), 0o600))
@@ -179,7 +179,7 @@ func TestApprovalsOnce(t *testing.T) {
 	s := &Approvals{Dir: t.TempDir()}
 	p := must(Load(sources()))
 	o := p.DecideAll([]Access{run("x")})
-	a := must(s.Request(context.Background(), p, "bash", json.RawMessage(`{"command":"x"}`), &o))
+	a := must(s.Request(context.Background(), p, "bash", json.RawMessage(`{"command":"x"}`), "", &o))
 	must(s.Approve(context.Background(), a.ID))
 	var procs []*exec.Cmd
 	var outs []*strings.Builder
@@ -229,7 +229,7 @@ func TestSuggest(t *testing.T) {
 	suggest("read(/opt/a)", read("/opt/a"))
 	suggest("read(~/notes)", read("/home/dev/notes"))
 	suggest("read(.env)", read(".env"))
-	suggest(`read(/opt/\[x\]/\*)`, read("/opt/[x]/*"))
+	suggest(`read(/opt/\[x\]/\*) | read(/opt/\[x\]/**)`, read("/opt/[x]/*"))
 	suggest("edit(/opt/a)", write("/opt/a"))
 	suggest("read(/opt/d/**)", with(read("/opt/d"), func(a *Access) { a.Tree = true }))
 	suggest("", read("a")) // allowed already

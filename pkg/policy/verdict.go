@@ -126,6 +126,8 @@ type Report struct {
 	Level    int            `json:"level" doc:"the sandbox level that the decision counted on"`
 	Sandbox  string         `json:"sandbox" doc:"what holds a command: L0 to L3, or outer"`
 	Unheld   []string       `json:"unheld,omitempty" doc:"what that does not hold of this policy"`
+
+	Suggestions []Suggestion `json:"suggestions,omitempty" doc:"of what asks: sets of rules that each let the call pass, narrowest first"`
 }
 
 // An AccessReport is one access of a Report.
@@ -152,6 +154,9 @@ func (p *Policy) Report(o *Outcome) Report {
 			Rule: d.Rule, File: d.File, Line: d.Line, Layer: d.Layer, Why: d.Why, Reason: d.Reason,
 			Held: p.held(&o.Accesses[i]),
 		}
+	}
+	if o.Verdict == Ask {
+		r.Suggestions = p.Suggestions(o.Accesses)
 	}
 	return r
 }

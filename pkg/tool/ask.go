@@ -22,9 +22,11 @@ type Request struct {
 	Tool    string
 	Dir     string // where a command that runs wants to start the program; "" for a call
 	Outcome policy.Outcome
-	Details ApprovalDetails
-	Grants  []string // rules that a yes for the session could stand for, narrowest first
-	Rules   []string // rules that a yes for always could stand for; none where keeping one would be unwise
+	Details ApprovalDetails // its suggestions are what a yes for longer could stand for
+
+	// Uncovered says what of the call would still be asked about with rules of
+	// one's own, or which of them is none.
+	Uncovered func(rules []string) ([]string, error)
 }
 
 // A Scope says how far a yes reaches.
@@ -33,14 +35,14 @@ type Scope string
 // The scopes.
 const (
 	Once    Scope = "once"    // this call
-	Session Scope = "session" // this rule, until the session ends
-	Always  Scope = "always"  // this rule, in the user's policy
+	Session Scope = "session" // these rules, until the session ends
+	Always  Scope = "always"  // these rules, in the user's policy
 )
 
 // An Answer is what someone decided.
 type Answer struct {
 	Yes    bool
 	Scope  Scope
-	Rule   string // what was granted, for session and always
-	Reason string // why not, for the model
+	Rules  []string // what was granted, for session and always
+	Reason string   // why not, for the model
 }

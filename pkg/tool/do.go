@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/audit"
 	"github.com/agentkit-go/agentkit/pkg/policy"
@@ -162,10 +163,7 @@ func (env *Env) settle(ctx context.Context, in *Invocation, id string, out *poli
 		}
 		return "", refused(answer)
 	}
-	note := string(answer.Scope)
-	if answer.Rule != "" {
-		note += " " + answer.Rule
-	}
+	note := strings.TrimSpace(string(answer.Scope) + " " + strings.Join(answer.Rules, " "))
 	return note, env.record(ctx, t, id, out, "allow", "approved by a person: "+note)
 }
 
@@ -189,17 +187,14 @@ func (env *Env) answer(ctx context.Context, in *Invocation, id string, out *poli
 	if env.Ask != nil {
 		details := env.details(id, about, out)
 		env.emit("ask", AskEvent{in.Tool.Name, id, details})
-		answer, err := env.Ask(ctx, &Request{
-			ID: id, Tool: in.Tool.Name, Outcome: *out, Details: details,
-			Grants: env.Policy.Suggest(out.Accesses), Rules: env.Policy.Always(out.Accesses),
-		})
+		answer, err := env.Ask(ctx, &Request{ID: id, Tool: in.Tool.Name, Outcome: *out, Details: details, Uncovered: env.uncovered(out.Accesses)})
 		nobody, ok := errors.AsType[*NobodyError](err)
 		if !ok {
 			return answer, err
 		}
 		why = nobody.Why
 	}
-	wait, err := env.Approvals.Request(ctx, env.Policy, in.Tool.Name, args, out)
+	wait, err := env.Approvals.Request(ctx, env.Policy, in.Tool.Name, args, env.Session.ID(), out)
 	if err != nil {
 		return Answer{}, Errorf(IO, "recording the request: %w", err).WithHint("check the state directory")
 	}
@@ -231,7 +226,7 @@ func (env *Env) Approve(ctx context.Context, name string, a policy.Access, dir s
 		return Answer{}
 	}
 	details := env.details(id, map[string]any{"cwd": dir}, &out)
-	answer, err := env.Ask(ctx, &Request{ID: id, Tool: name, Dir: dir, Outcome: out, Details: details, Grants: env.Policy.Suggest(list), Rules: env.Policy.Always(list)})
+	answer, err := env.Ask(ctx, &Request{ID: id, Tool: name, Dir: dir, Outcome: out, Details: details, Uncovered: env.uncovered(list)})
 	if err != nil {
 		answer = Answer{Reason: err.Error()}
 	}
@@ -280,12 +275,18 @@ func because(d *policy.Decision) string {
 func (env *Env) details(id string, about map[string]any, out *policy.Outcome) ApprovalDetails {
 	req := env.Policy.Request(id, env.Session.ID(), out)
 	req.Metadata["root"] = env.Sources.Root
+	req.AlwaysFile, _ = policy.UserFile(env.Sources.User)
 	for name, value := range about {
 		if _, taken := req.Metadata[name]; !taken {
 			req.Metadata[name] = value
 		}
 	}
 	return ApprovalDetails{Request: req, Accesses: env.Policy.Report(out).Accesses}
+}
+
+// uncovered is what rules leave of a call to be asked about.
+func (env *Env) uncovered(list []policy.Access) func([]string) ([]string, error) {
+	return func(rules []string) ([]string, error) { return env.Policy.Uncovered(list, rules) }
 }
 
 // approvalRequired is the error of a call that waits for a yes. The text is why

@@ -1,0 +1,218 @@
+package cmd
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+// A prompt asks a person about one call on a terminal.
+//
+// Its rules: every access stands on a line of its own with its decision; what the
+// model wrote is shown with control and invisible characters escaped, and more
+// than one line of it behind bars; the rules that a yes for longer would stand for,
+// and the file that "always" would write, are shown before they are chosen;
+// anything but a clear yes is no.
+type prompt struct {
+	tty  io.Writer
+	in   *bufio.Reader
+	r    *tool.Request
+	list []policy.Suggestion
+}
+
+// mostTries bounds how often a person is asked again about rules of their own.
+const mostTries = 5
+
+// askPerson shows the request on a terminal and reads the answer.
+func askPerson(tty io.ReadWriter, r *tool.Request) (tool.Answer, error) {
+	p := prompt{tty, bufio.NewReader(tty), r, r.Details.Request.Suggestions}
+	var b strings.Builder
+	fmt.Fprintf(&b, "agentkit: %s needs approval\n", r.Tool)
+	if r.Dir != "" {
+		fmt.Fprintf(&b, "  a program that the running command starts in %s\n", tool.Visible(r.Dir))
+	}
+	tell(&b, r.Details.Request.Metadata)
+	for i := range r.Outcome.Accesses {
+		d := &r.Outcome.Decisions[i]
+		fmt.Fprintf(&b, "  %-5s %s %s\n", d.Verdict, r.Outcome.Accesses[i].Kind, policy.Subject(&r.Outcome.Accesses[i]))
+		if d.Verdict == policy.Ask {
+			fmt.Fprintf(&b, "        %s (%s)\n", tool.Visible(d.Why), tool.Visible(d.Rule))
+		}
+	}
+	question := p.offer(&b)
+	for range mostTries {
+		if _, err := io.WriteString(tty, b.String()+question); err != nil {
+			return tool.Answer{}, err
+		}
+		b.Reset()
+		line, err := p.in.ReadString('\n')
+		if err != nil && line == "" {
+			break // the terminal went away: nobody said yes
+		}
+		answer, again := p.interpret(strings.TrimSpace(line))
+		if !again {
+			return answer, nil
+		}
+	}
+	return tool.Answer{}, nil
+}
+
+// offer shows how far a yes can reach, and returns the question.
+func (p *prompt) offer(b *strings.Builder) string {
+	choices := []string{"[y]es once"}
+	if len(p.list) == 0 {
+		return "agentkit: allow? [y]es once, [n]o: "
+	}
+	b.WriteString("  a yes for longer can stand for\n")
+	always := false
+	for i, s := range p.list {
+		only := ""
+		if always = always || s.Always; !s.Always {
+			only = ", for the session only"
+		}
+		fmt.Fprintf(b, "  %d  %s  (%s%s)\n", i+1, tool.Visible(strings.Join(s.Rules, "  ")), s.Width, only)
+	}
+	choices = append(choices, "[s]ession")
+	if file := p.r.Details.Request.AlwaysFile; always && file != "" {
+		fmt.Fprintf(b, "  always adds that to allow in %s\n", tool.Visible(file))
+		choices = append(choices, "[a]lways")
+	}
+	choices = append(choices, "[e]dit the rules")
+	more := ""
+	if len(p.list) > 1 {
+		more = " (s2: number 2)"
+	}
+	return "agentkit: allow? " + strings.Join(choices, ", ") + more + ", [n]o: "
+}
+
+// interpret reads an answer; again says that it was none yet.
+func (p *prompt) interpret(line string) (answer tool.Answer, again bool) {
+	word, rest, _ := strings.Cut(line, " ")
+	switch word {
+	case "y", "yes":
+		return tool.Answer{Yes: true, Scope: tool.Once}, false
+	case "n", "no":
+		return tool.Answer{Reason: strings.TrimSpace(rest)}, false
+	}
+	letters := strings.TrimRight(word, "0123456789")
+	number := word[len(letters):] + strings.TrimSpace(rest)
+	n := 1
+	if number != "" {
+		var err error
+		if n, err = strconv.Atoi(number); err != nil {
+			return tool.Answer{}, false
+		}
+	}
+	if n < 1 || n > len(p.list) {
+		return tool.Answer{}, false
+	}
+	s := p.list[n-1]
+	switch letters {
+	case "s", "session":
+		return tool.Answer{Yes: true, Scope: tool.Session, Rules: s.Rules}, false
+	case "a", "always":
+		if s.Always && p.r.Details.Request.AlwaysFile != "" {
+			return tool.Answer{Yes: true, Scope: tool.Always, Rules: s.Rules}, false
+		}
+	case "e", "edit":
+		return p.edit(s)
+	}
+	return tool.Answer{}, false
+}
+
+// edit reads rules of the person's own, one for each that is suggested, and for how
+// long they are to hold. What is no rule, and rules that leave something of the call
+// to be asked about, are said to be that, and the question is put again.
+func (p *prompt) edit(s policy.Suggestion) (answer tool.Answer, again bool) {
+	for _, rule := range s.Rules {
+		own, ok := p.read("agentkit: instead of " + tool.Visible(rule) + " (empty: as it is): ")
+		if !ok {
+			return answer, false
+		}
+		if own == "" {
+			own = rule
+		}
+		answer.Rules = append(answer.Rules, own)
+	}
+	switch left, err := p.r.Uncovered(answer.Rules); {
+	case err != nil:
+		return p.again("that is no rule: %s", err.Error())
+	case len(left) > 0:
+		return p.again("that leaves to be asked about: %s", strings.Join(left, ", "))
+	}
+	scopes := "[s]ession, [n]o: "
+	if p.r.Details.Request.AlwaysFile != "" {
+		scopes = "[s]ession, [a]lways, [n]o: "
+	}
+	scope, _ := p.read("agentkit: allow " + tool.Visible(strings.Join(answer.Rules, "  ")) + "? " + scopes)
+	switch {
+	case scope == "s" || scope == "session":
+		answer.Yes, answer.Scope = true, tool.Session
+	case (scope == "a" || scope == "always") && p.r.Details.Request.AlwaysFile != "":
+		answer.Yes, answer.Scope = true, tool.Always
+	default:
+		return tool.Answer{}, false
+	}
+	return answer, false
+}
+
+func (p *prompt) again(format, what string) (tool.Answer, bool) {
+	_, err := fmt.Fprintf(p.tty, "agentkit: "+format+"\n", tool.Visible(what))
+	return tool.Answer{}, err == nil
+}
+
+// read asks for one line.
+func (p *prompt) read(question string) (line string, ok bool) {
+	if _, err := io.WriteString(p.tty, question); err != nil {
+		return "", false
+	}
+	line, err := p.in.ReadString('\n')
+	return strings.TrimSpace(line), err == nil || line != ""
+}
+
+// maxAbout and mostAbout bound what the prompt shows of each thing that a call tells
+// of itself, in bytes and lines.
+const (
+	maxAbout  = 4000
+	mostAbout = 60
+)
+
+// tell shows what a call tells of itself. What has several lines, as a command line
+// may have, is shown as it was typed, each line behind a bar.
+func tell(b *strings.Builder, about map[string]any) {
+	for _, m := range []struct{ name, label string }{
+		{"root", "root"},
+		{"cwd", "directory"},
+		{"command", "command"},
+		{"description", "description"},
+		{"file_path", "file"},
+		{"would_fail", "would fail"},
+		{"diff", "diff"},
+		{"diff_withheld", "no diff"},
+		{"new_content", "new content"},
+	} {
+		text, _ := about[m.name].(string)
+		if text == "" {
+			continue
+		}
+		shown := text[:min(len(text), maxAbout)]
+		lines := strings.SplitAfterN(shown, "\n", mostAbout+1)
+		shown = strings.ToValidUTF8(strings.Join(lines[:min(len(lines), mostAbout)], ""), "")
+		more := ""
+		if left := len(text) - len(shown); left > 0 {
+			more = fmt.Sprintf("… %s more, %d in all", tool.Count(int64(left), "byte"), len(text))
+		}
+		shown = tool.Visible(shown)
+		if !strings.Contains(shown, "\n") {
+			fmt.Fprintf(b, "  %s: %s%s\n", m.label, shown, more)
+			continue
+		}
+		shown = strings.TrimSuffix(shown+more, "\n")
+		fmt.Fprintf(b, "  %s:\n  | %s\n", m.label, strings.ReplaceAll(shown, "\n", "\n  | "))
+	}
+}

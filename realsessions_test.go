@@ -1,0 +1,127 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/sandbox"
+)
+
+// A realAnswer is what policy check says of a command.
+type realAnswer struct {
+	Decision    string
+	Suggestions []policy.Suggestion
+	Accesses    []struct{ Kind, Subject, Decision, Why string }
+}
+
+// answers decides commands with the words of a command line.
+func (p *realPlace) answers(t *testing.T, list []realCommand, words ...string) []realAnswer {
+	t.Helper()
+	var in, out, errs bytes.Buffer
+	for _, c := range list {
+		line, err := json.Marshal(map[string]any{"tool": "bash", "arguments": map[string]any{"command": c.Command}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.Write(append(line, '\n'))
+	}
+	words = append(words, "--root", p.root, "policy", "check", "--batch")
+	c := exec.Command(words[0], words[1:]...)
+	c.Dir, c.Env, c.Stdin, c.Stdout, c.Stderr = p.root, p.environ(), &in, &out, &errs
+	if err := c.Run(); err != nil {
+		t.Fatalf("%q: %v\n%s", words, err, errs.Bytes())
+	}
+	got := make([]realAnswer, 0, len(list))
+	for line := range bytes.Lines(out.Bytes()) {
+		var a realAnswer
+		if err := json.Unmarshal(line, &a); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, a)
+	}
+	if len(got) != len(list) {
+		t.Fatalf("%d answers to %d calls", len(got), len(list))
+	}
+	return got
+}
+
+// questions counts how often a person is asked who says yes for the session to
+// every question, with the width in the middle of those that are offered.
+func (p *realPlace) questions(t *testing.T, list []realCommand, words ...string) (n int, log []string) {
+	t.Helper()
+	var left []realCommand // a yes never makes another call ask
+	for i, a := range p.answers(t, list, words...) {
+		if a.Decision == "ask" {
+			left = append(left, list[i])
+		}
+	}
+	for len(left) > 0 {
+		some := left[:min(len(left), 16)]
+		var rest []realCommand
+		asked := false
+		for i, a := range p.answers(t, some, words...) {
+			switch {
+			case a.Decision != "ask":
+			case asked:
+				rest = append(rest, some[i]) // perhaps the yes covers it
+			default:
+				asked = true
+				n++
+				var rules []string
+				if len(a.Suggestions) > 0 {
+					rules = a.Suggestions[len(a.Suggestions)/2].Rules
+				}
+				log = append(log, some[i].Command+"\n\t\t"+strings.Join(rules, "  "))
+				for _, rule := range rules {
+					words = append(words[:len(words):len(words)], "--allow", rule)
+				}
+			}
+		}
+		left = append(rest, left[len(some):]...)
+	}
+	return n, log
+}
+
+// TestRealSessions simulates a person who says yes for the session. The list names
+// no sessions, so that all of it counts as one; what shorter ones would ask is
+// printed.
+func TestRealSessions(t *testing.T) {
+	p := newRealPlace(t)
+	for _, one := range []struct {
+		name  string
+		level sandbox.Level
+		words []string
+		most  float64 // questions per 100 commands
+	}{
+		{"L3", sandbox.L3, []string{"agentkit"}, 2},
+		{"L0", sandbox.L0, []string{"agentkit", "--sandbox", "off"}, 9},
+	} {
+		t.Run(one.name, func(t *testing.T) {
+			if can := sandbox.Probe().Level; can < one.level {
+				t.Skipf("NOT CHECKED: this machine reaches %s", can)
+			}
+			n, log := p.questions(t, p.list, one.words...)
+			per := 100 * float64(n) / float64(len(p.list))
+			t.Logf("%d questions about %d commands, %.2f per 100", n, len(p.list), per)
+			if per > one.most {
+				t.Errorf("%.2f questions per 100 commands, want %v at most", per, one.most)
+			}
+			if os.Getenv("SHOW") != "" {
+				t.Log(strings.Join(log, "\n"))
+				for size := 100; size <= 400; size *= 2 {
+					n := 0
+					for at := 0; at < len(p.list); at += size {
+						k, _ := p.questions(t, p.list[at:min(at+size, len(p.list))], one.words...)
+						n += k
+					}
+					t.Logf("in sessions of %d commands: %.2f per 100", size, 100*float64(n)/float64(len(p.list)))
+				}
+			}
+		})
+	}
+}
