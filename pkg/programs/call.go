@@ -101,6 +101,7 @@ type Shell interface {
 	ReadFile(path string) ([]byte, error)
 	Sees() bool                        // whether names can be resolved and files be read at all
 	Dirty() bool                       // whether files may be others by then
+	Writes(name string) bool           // whether the text before writes a file of this name
 	IsFetched(path string) bool        // whether the file came from the network
 	Root() string                      // the workspace root; "" when there is none
 	Home() string                      // the home directory of the user

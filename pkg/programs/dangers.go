@@ -252,6 +252,7 @@ func (c *Call) Outgrown() {
 	if c.Record == nil {
 		return
 	}
+	c.ChosenByProject()
 	for i := range c.Record.Opaque {
 		if way := &c.Record.Opaque[i]; c.matches(way) {
 			c.opaque(way.Why)
@@ -268,4 +269,23 @@ func (c *Call) Outgrown() {
 // bare gives the words of a call that are no Givens.
 func (c *Call) bare() []Word {
 	return slices.DeleteFunc(slices.Clone(c.Words[1:]), func(x Word) bool { return strings.HasPrefix(x.Text, "-") })
+}
+
+// ChosenByProject notes that a file of the project says what really runs: a
+// toolchain, a release of the program, options of its machine.
+func (c *Call) ChosenByProject() {
+	dirs, _ := c.Shell.Dirs()
+	for entry := range strings.FieldsSeq(c.Record.Chosen) {
+		name, text, _ := strings.Cut(entry, ":")
+		chosen := c.Shell.Writes(name)
+		for _, at := range dirs {
+			for ; !chosen && at != "" && safefile.Below(c.Shell.Root(), at); at = at[:strings.LastIndexByte(at, '/')] {
+				b, err := c.Shell.ReadFile(at + "/" + name)
+				chosen = c.there(at, name) && (text == "" || err != nil || strings.Contains(string(b), text))
+			}
+		}
+		if chosen {
+			c.opaque(name + " says what runs")
+		}
+	}
 }

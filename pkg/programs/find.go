@@ -54,7 +54,7 @@ func FoundNames(words []Word) string {
 	part, no := "", false
 	for i, x := range words {
 		switch t := x.Text; {
-		case x.Dynamic || x.Spreads() || t == ",":
+		case x.Dynamic || x.Spreads() || t == "," || t == "-L" || t == "-follow": // of a link to a directory, what lies there has other names
 			return ""
 		case t == "!" || t == "-not":
 			if no = true; i+1 < len(words) && (words[i+1].Text == "(" || words[i+1].Text == "!") {
@@ -80,7 +80,7 @@ func FoundNames(words []Word) string {
 }
 
 func (c *Call) findExpression(words, roots []Word) {
-	names := FoundNames(words)
+	names := FoundNames(c.Words[1:])
 	for i := 0; i < len(words); i++ {
 		x := words[i]
 		t := x.Text

@@ -19,7 +19,7 @@ const gitApart = " blame branch cat-file check-ignore config for-each-ref log ls
 // git starts itself in each, where the settings of that one count.
 func (c *Call) submodules(cfg repository, args []Word, depth int) string {
 	apart := Has(gitApart, args[0].Text)
-	if apart && !slices.ContainsFunc(args[1:], func(x Word) bool {
+	if apart && !cfg.inner && !slices.ContainsFunc(args[1:], func(x Word) bool {
 		return x.Dynamic || strings.HasPrefix(x.Text, "--") && strings.Contains(x.Text, "sub")
 	}) {
 		return ""
@@ -80,6 +80,7 @@ type repository struct {
 	risk    string // a setting that makes most commands run something; "" for none
 	hooks   bool   // hooks may run
 	refresh bool   // a hook runs whenever the index is brought up to date
+	inner   bool   // commands that do not look into submodules do so unasked
 	aliases []gitAlias
 	remotes []gitRemote
 	top     string // the directory that holds .git; "" when none was found
@@ -249,6 +250,7 @@ func (cfg *repository) setting(section, key, val string) {
 		}
 		return
 	}
+	cfg.inner = cfg.inner || section == "diff" && key == "submodule" || section == "submodule" && key == "recurse"
 	if capableSetting(section+"."+key, val) {
 		cfg.risk = cmp.Or(cfg.risk, section+"."+key)
 	}
@@ -263,6 +265,8 @@ func capableSetting(name, val string) bool {
 	}
 	section, _, _ = strings.Cut(section, ".")
 	switch key {
+	case "promisor", "partialclonefilter", "partialclone": // git fetches what it misses
+		return val != "false" && val != ""
 	case "fsmonitor":
 		return val != "true" && val != "false" && val != ""
 	case "recentobjectshook", "virtualfilesystem", "hookspath", "sshcommand", "gitproxy", "askpass", "worktree", "textconv", "driver", "helper", "insteadof", "pushinsteadof", "program", "process", "clean", "smudge", "cmd", "uploadpack", "receivepack",

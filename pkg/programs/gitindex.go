@@ -75,8 +75,12 @@ func (c *Call) gitAdds(g *gitCommand, cfg repository) {
 	if g.name != "add" && g.name != "update-index" || c.has("n", "u", "refresh", "really-refresh") {
 		return
 	}
-	if c.has("all") {
-		c.Memo.added = append(c.Memo.added, cfg.top)
+	adds := func(dir string) {
+		c.Memo.added = append(c.Memo.added, dir)
+		c.Shell.File(File{Effect: ReadTree, Word: Word{Text: dir}, Source: "git add"})
+	}
+	if c.has("all", "pathspec-from-file") {
+		adds(cfg.top)
 	}
 	for _, x := range c.Args {
 		found := c.Shell.Resolve(x.Text)
@@ -84,9 +88,9 @@ func (c *Call) gitAdds(g *gitCommand, cfg repository) {
 		case !x.Dynamic && len(found) == 1 && found[0].Type == Regular:
 			c.does(Read, x)
 		case !x.Dynamic && len(found) == 1 && found[0].Type == Dir:
-			c.Memo.added = append(c.Memo.added, found[0].Path)
+			adds(found[0].Path)
 		default:
-			c.Memo.added = append(c.Memo.added, cfg.top)
+			adds(cfg.top)
 		}
 	}
 }

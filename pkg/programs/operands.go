@@ -42,6 +42,9 @@ func (c *Call) operands(effects string) {
 	for _, x := range args[i:end] {
 		c.does(Effect(effect), x)
 	}
+	if effect == string(Host) && c.Record.Class == Known && !slices.ContainsFunc(args, func(x Word) bool { return !strings.HasPrefix(x.Text, "+") && x.Text != "-" }) {
+		c.Shell.Net(Net{Source: c.Source, Opaque: "the hosts stand in its input, or in its settings"})
+	}
 	for k, x := range args[end:] {
 		c.does(Effect(after[k]), x)
 	}

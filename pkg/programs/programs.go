@@ -41,6 +41,7 @@ type Record struct {
 	Lead     int    // of a wrapper: how many operands stand before the program it starts
 	Starts   string // subcommands whose operands are a program
 	Lists    string // subcommands and options with which it only lists
+	Chosen   string // files of a project that say what really runs, also for --version; with :TEXT, where they hold it
 	Manual   string // where the facts about a wrapper stand
 
 	// What else is in its words.

@@ -242,10 +242,14 @@ func (c *Call) grep() {
 // result goes to the output.
 func (c *Call) gzip() {
 	c.parse()
+	read, write := Read, Write
+	if c.has("r", "recursive") {
+		read, write = ReadTree, DeleteTree
+	}
 	for _, x := range c.Args {
-		c.does(Read, x)
+		c.does(read, x)
 		if !c.has("c", "stdout", "l", "list", "t", "test") {
-			c.does(Write, x)
+			c.does(write, x)
 		}
 	}
 }
@@ -276,7 +280,8 @@ func (c *Call) grepRoles() string {
 	if c.has("regexp", "file", "files", "type-list") {
 		roles = "read*"
 	}
-	if c.Name == "rg" || c.has("r", "recursive", "R") {
+	directories, _ := c.optionValue("directories")
+	if c.Name == "rg" || c.has("r", "recursive", "R") || directories.Dynamic || strings.HasPrefix(directories.Text, "r") && directories.Text != "read" {
 		roles = strings.Replace(roles, "read*", "readtree*|.", 1)
 	}
 	return roles

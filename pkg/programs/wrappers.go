@@ -13,7 +13,7 @@ var wrappers = [...]Record{
 	{Names: "chroot", Read: (*Call).wrapper, Lead: 1, Role: WrapperRole, Manual: "chroot(1)", Options: "groups: userspec: skip-chdir"},
 	{Names: "chrt", Class: ReadOnly, Read: (*Call).wrapper, Lead: 1, Role: WrapperRole, Manual: "chrt(1)", Options: "a,all-tasks m,max p,pid v b,batch d,deadline f,fifo i,idle o,other r,rr R,reset-on-fork T,sched-runtime: P,sched-period: D,sched-deadline:"},
 	{Names: "concurrently", Style: Vague, Read: (*Call).stringWrapper, Manual: "concurrently: each operand is a shell's text", Options: "n,names: c,prefix-colors: p,prefix: k,kill-others l: t: m,max-processes:"},
-	{Names: "cpulimit", Class: ReadOnly, Read: (*Call).wrapper, Manual: "cpulimit(1)", Options: "l,limit: p,pid: e,exe: P,path: z,lazy i f b v c,cpu:"},
+	{Names: "cpulimit", Class: ReadOnly, Read: (*Call).wrapper, Manual: "cpulimit(1)", Options: "l,limit: p,pid:opaque e,exe:opaque P,path:opaque z,lazy i f b v c,cpu:"},
 	{Names: "cross-env", Read: (*Call).envCommand, Style: Posix, Options: envOptions, Manual: "cross-env: assignments, then the program"},
 	{Names: "cross-env-shell mispipe pee", Read: (*Call).stringWrapper, Manual: "cross-env: a shell's text; moreutils mispipe(1); moreutils pee(1): each operand is a shell's text"},
 	{Names: "daemonize", Style: Vague, Read: (*Call).wrapper, Manual: "daemonize(1)", Options: "a c:dir e:write o:write p:write l:write u: E: v"},

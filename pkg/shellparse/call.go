@@ -333,6 +333,7 @@ func (w *walker) parameters(c *call) {
 	if versionOnly(c) && !c.Record.Literal {
 		if a := &w.out.Accesses[c.index]; a.Program != "" || c.Record.Class == policy.ReadOnly {
 			a.Class = policy.ReadOnly
+			c.ChosenByProject()
 		}
 		return
 	}

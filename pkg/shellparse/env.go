@@ -39,6 +39,9 @@ func kindOfVariable(name string, v value) programs.VariableKind {
 	if harmlessValue(name, v) {
 		return programs.HarmlessVariable
 	}
+	if name == "LANGUAGE" && (!v.known || v.array || strings.Contains(v.first(), "/")) {
+		return programs.ProgramVariable // messages, which are formats of printf, come from any file
+	}
 	return programs.KindOfVariable(name)
 }
 

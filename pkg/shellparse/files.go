@@ -337,3 +337,10 @@ func (w *walker) relink(from, to string) {
 		}
 	}
 }
+
+// writes reports whether the text so far writes a file of a name.
+func (w *walker) writes(name string) bool {
+	return slices.ContainsFunc(w.out.Accesses, func(a policy.Access) bool {
+		return a.Kind == policy.Write && strings.HasPrefix(path.Base(a.Path), name)
+	})
+}

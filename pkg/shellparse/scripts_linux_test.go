@@ -95,7 +95,7 @@ func (s *scripted) try(t *testing.T, name string, n int, r *rand.Rand) {
 			must(t, os.WriteFile(b.root+"/"+f, []byte(text), 0o600))
 		}
 		argv := append(append([]string{found[0]}, argv0[1:]...), words...)
-		d, ok := traced(t, b.root, argv, []string{"PATH=" + b.bin, "HOME=" + b.home, "LC_ALL=C.UTF-8"}, func(d touch) bool { return foretold(a, b.root, d) })
+		d, ok := traced(t, b.root, argv, []string{"PATH=" + b.bin, "HOME=" + b.home, "LC_ALL=C.UTF-8"}, true, func(d touch) bool { return foretold(a, b.root, d) })
 		if d != nil {
 			t.Errorf("%q: %s %s was not foretold:\n%s", argv, d.kind, d.path, dump(a))
 		}

@@ -104,6 +104,7 @@ func (s site) Hush(why string)                     { s.c.hush = cmpOr(s.c.hush, 
 func (s site) Unsettle(why string)                 { s.w.st.env = cmpOr(s.w.st.env, why) }
 func (s site) Changed()                            { s.w.dirty = true }
 func (s site) Dirty() bool                         { return s.w.dirty }
+func (s site) Writes(name string) bool             { return s.w.writes(name) }
 func (s site) Root() string                        { return s.w.world.Root }
 func (s site) Home() string                        { return s.w.world.Home }
 func (s site) HomeVariable() string                { return s.w.home() }

@@ -23,8 +23,9 @@ type touch struct {
 }
 
 // traced runs a program under ptrace(2) and asks allow about everything that it
-// is about to do. At the first no all is ended, before it has happened.
-func traced(t *testing.T, dir string, argv, env []string, allow func(touch) bool) (refused *touch, ok bool) {
+// is about to do, or where not all is asked for, about the programs that have
+// been started, with their arguments. At the first no all is ended, before it has happened.
+func traced(t *testing.T, dir string, argv, env []string, all bool, allow func(touch) bool) (refused *touch, ok bool) {
 	t.Helper()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -51,7 +52,11 @@ func traced(t *testing.T, dir string, argv, env []string, allow func(touch) bool
 	}
 	const follow = unix.PTRACE_O_TRACEFORK | unix.PTRACE_O_TRACEVFORK | unix.PTRACE_O_TRACECLONE
 	must(t, unix.PtraceSetOptions(p.Pid, unix.PTRACE_O_TRACESYSGOOD|unix.PTRACE_O_EXITKILL|unix.PTRACE_O_TRACEEXEC|follow))
-	must(t, unix.PtraceSyscall(p.Pid, 0))
+	resume := unix.PtraceSyscall
+	if !all {
+		resume = unix.PtraceCont
+	}
+	must(t, resume(p.Pid, 0))
 	for steps := 0; ; steps++ {
 		pid, err := unix.Wait4(-1, &ws, unix.WALL|unix.WNOTHREAD, nil)
 		switch {
@@ -67,6 +72,13 @@ func traced(t *testing.T, dir string, argv, env []string, allow func(touch) bool
 		}
 		signal := 0
 		switch sig := ws.StopSignal(); {
+		case ws.TrapCause() == unix.PTRACE_EVENT_EXEC:
+			at, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe")
+			words, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+			_, words, _ = bytes.Cut(bytes.ReplaceAll(words, []byte{0}, []byte{' '}), []byte{' '})
+			if d := (touch{"exec", at + " " + string(words)}); err == nil && !all && !allow(d) {
+				return &d, false
+			}
 		case sig == unix.SIGTRAP|0x80:
 			if d := pending(pid); d != nil && !allow(*d) {
 				return d, false
@@ -74,7 +86,7 @@ func traced(t *testing.T, dir string, argv, env []string, allow func(touch) bool
 		case sig != unix.SIGTRAP && sig != unix.SIGSTOP:
 			signal = int(sig)
 		}
-		_ = unix.PtraceSyscall(pid, signal)
+		_ = resume(pid, signal)
 	}
 }
 

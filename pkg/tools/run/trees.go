@@ -35,21 +35,39 @@ func forbiddenInTrees(ctx context.Context, env *tool.Env, needs []policy.Access)
 		if r.names {
 			continue
 		}
-		seen[tree.Path] = r.only == nil
+		r.forced = r.forced || tree.Source == gitAdd && slices.ContainsFunc(needs, func(a policy.Access) bool {
+			return a.Kind == policy.Write && filepath.Base(a.Path) == ".gitignore"
+		})
+		seen[tree.Path] = r.only == nil && r.follows && tree.Source != gitAdd
 		found = append(found, forbiddenBelow(ctx, env, tree, r)...)
+		if r.unhides { // an ignore file may name what is hidden and yet to be searched
+			r.ignores = true
+			found = append(found, forbiddenBelow(ctx, env, tree, r)...)
+		}
 	}
 	return found
 }
+
+// gitAdd is what a tree comes from that git add takes into the index, of which it
+// leaves out what is ignored.
+const gitAdd = "git add"
 
 // forbiddenBelow finds the files of a tree that the policy does not let its reader
 // read, and nothing keeps from it.
 func forbiddenBelow(ctx context.Context, env *tool.Env, tree policy.Access, r treeReader) (found []policy.Access) {
 	hidden := sync.OnceValue(func() []string { return hiddenInside(env) })
-	o := rg.WalkOptions{Root: tree.Path, Hidden: r.hidden, NoIgnore: true, Links: true, MaxEntries: maxTreeEntries}
+	unignored, away := !r.ignores && (tree.Source != gitAdd || r.forced || ripgrepIgnores(env.Workspace.Root(), tree.Path)), false
+	o := rg.WalkOptions{Root: tree.Path, Hidden: r.hidden, NoIgnore: unignored, Links: true, MaxEntries: maxTreeEntries}
 	res, err := rg.Walk(ctx, nil, o, func(e rg.Entry) error {
 		file := tree
 		file.Path, file.Named, file.File, file.Tree = filepath.Join(tree.Path, e.Path), "", policy.Regular, false
-		if r.reads(filepath.Base(e.Path)) && env.Policy.Decide(&file).Verdict != policy.Allow && !slices.ContainsFunc(hidden(), func(h string) bool { return safefile.Below(h, file.Path) }) {
+		if !r.reads(filepath.Base(e.Path)) {
+			return nil
+		}
+		if r.follows {
+			away = r.follow(env, &file, tree.Path) || away
+		}
+		if env.Policy.Decide(&file).Verdict != policy.Allow && !slices.ContainsFunc(hidden(), func(h string) bool { return safefile.Below(h, file.Path) }) {
 			found = append(found, file)
 		}
 		if len(found) >= maxForbidden {
@@ -61,7 +79,48 @@ func forbiddenBelow(ctx context.Context, env *tool.Env, tree policy.Access, r tr
 		tree.Opaque = "the tree is too large to look through for files that may not be read"
 		found = append(found, tree)
 	}
+	if away && tree.Path != env.Workspace.Root() && len(found) < maxForbidden { // a link leads to another directory of the root
+		tree.Path, r.follows = env.Workspace.Root(), false
+		found = append(found, forbiddenBelow(ctx, env, tree, r)...)
+	}
 	return found
+}
+
+// follow puts what a link leads to in the place of the link, unless the sandbox
+// keeps the program from it, and reports whether that is a directory of the root
+// which is not in the tree.
+func (r *treeReader) follow(env *tool.Env, file *policy.Access, tree string) bool {
+	info, err := os.Lstat(file.Path)
+	if err != nil || info.Mode()&os.ModeSymlink == 0 {
+		return false
+	}
+	to, err := filepath.EvalSymlinks(file.Path)
+	inside := safefile.Below(env.Workspace.Root(), to)
+	if err != nil || !inside && env.Policy.Confines() && env.Policy.Level() >= int(sandbox.L2) {
+		return false
+	}
+	file.Named, file.Path = file.Path, to
+	if info, err := os.Stat(to); err != nil || !info.IsDir() {
+		return false
+	}
+	file.File, file.Tree = policy.Dir, true
+	return inside && !safefile.Below(tree, to)
+}
+
+// ripgrepIgnores reports whether a tree, or a directory of the root above it, has an
+// ignore file that a walk of ours reads and git does not.
+func ripgrepIgnores(root, tree string) bool {
+	for at := tree; safefile.Below(root, at); at = filepath.Dir(at) {
+		for _, name := range [...]string{".ignore", ".rgignore"} {
+			if _, err := os.Lstat(filepath.Join(at, name)); err == nil {
+				return true
+			}
+		}
+		if at == filepath.Dir(at) {
+			break
+		}
+	}
+	return false
 }
 
 // unheld finds what a command could read and nothing keeps it from, where a part of
@@ -115,9 +174,13 @@ var errEnough = errors.New("enough")
 
 // A treeReader is how a program reads a tree.
 type treeReader struct {
-	names  bool     // it only looks at names
-	hidden bool     // it looks into hidden files unasked
-	only   []string // patterns of the names that it reads; nil for all
+	names   bool     // it only looks at names
+	hidden  bool     // it looks into hidden files unasked
+	follows bool     // it reads what links lead to
+	forced  bool     // git add: what is ignored too
+	unhides bool     // ignore files may say that it looks into hidden ones
+	ignores bool     // it leaves out what is ignored
+	only    []string // patterns of the names that it reads; nil for all
 }
 
 // reads reports whether a file of a name is read.
@@ -128,22 +191,53 @@ func (r *treeReader) reads(name string) bool {
 // reader tells how the program that the tree is for reads it.
 func reader(needs []policy.Access, tree policy.Access) treeReader {
 	if tree.Parent < 1 || tree.Parent > len(needs) || len(needs[tree.Parent-1].Argv) == 0 {
-		return treeReader{hidden: true}
+		return treeReader{hidden: true, follows: true}
 	}
 	exec := &needs[tree.Parent-1]
 	argv := exec.Argv
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(exec.Options, func(o policy.Option) bool {
+			return slices.ContainsFunc(strings.Split(o.Names, ","), func(n string) bool { return slices.Contains(names, n) })
+		})
+	}
 	switch filepath.Base(argv[0]) {
 	case "ls", "dir", "vdir", "find", "fd", "fdfind", "tree", "du", "stat":
 		return treeReader{names: true, hidden: true}
 	case "rg", "ag":
-		return treeReader{hidden: slices.ContainsFunc(argv[1:], func(word string) bool {
+		return treeReader{unhides: true, follows: has("L", "f", "follow"), only: globbed(exec), hidden: has("iglob", "type-add", "ignore-file") || slices.ContainsFunc(exec.Options, func(o policy.Option) bool { return o.Names == "g,glob" && !strings.HasPrefix(o.Value, "!") }) || slices.ContainsFunc(argv[1:], func(word string) bool {
 			return strings.HasPrefix(word, "--hidden") || strings.HasPrefix(word, "--unres") || strings.HasPrefix(word, "--no-hid") ||
 				len(word) > 1 && word[0] == '-' && word[1] != '-' && strings.ContainsAny(word, "u.")
 		})}
 	case "grep", "egrep", "fgrep":
-		return treeReader{hidden: true, only: included(exec)}
+		return treeReader{hidden: true, follows: has("R", "dereference-recursive") || !has("r", "recursive", "directories"), only: included(exec)}
+	case "cp":
+		return treeReader{hidden: true, follows: has("L", "dereference") || !has("r", "recursive")}
+	case "tar", "bsdtar", "rsync":
+		return treeReader{hidden: true, follows: has("h", "dereference", "L", "copy-links", "copy-unsafe-links")}
+	case "git":
+		return treeReader{hidden: true, forced: has("f", "force", "pathspec-from-file")}
+	case "ack", "cloc", "ctags", "tokei":
+		return treeReader{hidden: true}
 	}
-	return treeReader{hidden: true}
+	return treeReader{hidden: true, follows: true}
+}
+
+// globbed are the patterns of rg's -g, which decide alone what is searched, also what
+// is hidden; nil where it searches others.
+func globbed(rg *policy.Access) (patterns []string) {
+	for _, o := range rg.Options {
+		switch {
+		case o.Names != "g,glob" || strings.HasPrefix(o.Value, "!"):
+		case strings.ContainsAny(o.Value, "{\\"):
+			return nil
+		default:
+			patterns = append(patterns, strings.Replace(filepath.Base(o.Value), "**", "*", 1))
+		}
+	}
+	if slices.Contains(rg.Dynamic, true) || slices.ContainsFunc(rg.Options, func(o policy.Option) bool { return o.Names == "iglob" || o.Names == "glob-case-insensitive" }) {
+		return nil
+	}
+	return patterns
 }
 
 // included are the patterns of grep's --include; nil where it reads all names, or
