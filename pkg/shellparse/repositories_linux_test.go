@@ -23,7 +23,7 @@ func TestRepositories(t *testing.T) {
 	if len(git) == 0 {
 		t.Skip("git is not installed")
 	}
-	n, seed := 200, uint64(0)
+	n, seed := 120, uint64(0)
 	if s, err := strconv.Atoi(os.Getenv("REPOSITORIES")); err == nil {
 		n = s
 	}
@@ -61,7 +61,7 @@ func TestRepositories(t *testing.T) {
 		p.renew()
 	}
 	t.Logf("%d repositories: %d calls understood, of which %d ran without an error; of %d others %d ran what was planted", n, understood, ran, tried, alive)
-	if n >= 200 && (ran*10 < n || alive*50 < tried || tried == 0) {
+	if n >= 120 && (ran*10 < n || alive*50 < tried || tried == 0) {
 		t.Error("nothing is tried")
 	}
 }
