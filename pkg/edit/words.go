@@ -1,12 +1,11 @@
 package edit
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/aymanbagabas/go-udiff"
+	"github.com/aymanbagabas/go-udiff/lcs"
 )
 
 // mostWords is the size in bytes beyond which two texts are not compared word
@@ -21,51 +20,42 @@ const leastCommon = 0.3
 // other does not have, as byte offsets in order. Both are nil when they are
 // equal, have little in common, or are long (32 KiB).
 //
-// The line diffs of this package are made by [Diff]: udiff, which compares the
+// The line diffs of this package are made by [Diff]: lcs, which compares the
 // words, gives up on the shortest way after some dozen changes, which no line
-// has, but files do.
+// has, but files do. It is a part of udiff, all of which would compile a regular
+// expression at every start.
 func Words(before, after string) (gone, come [][2]int) {
 	if before == after || len(before)+len(after) > mostWords {
 		return nil, nil
 	}
 	a, b := wordsOf(before), wordsOf(after)
-	at, common := 0, 0 // where we are in b, and how much of a is in b
-	last := 0
-	for _, e := range udiff.Lines(a.text, b.text) {
-		i, j := a.at(e.Start), a.at(e.End)
-		common += a.solid(last, i)
-		at += i - last
-		n := strings.Count(e.New, "\n")
-		gone, come = a.mark(gone, i, j), b.mark(come, at, at+n)
-		at, last = at+n, j
+	common, last := 0, 0 // how much of a is in b, and the word of a up to which that was counted
+	for _, d := range lcs.DiffLines(a.words, b.words) {
+		common += a.solid(last, d.Start)
+		gone, come = a.mark(gone, d.Start, d.End), b.mark(come, d.ReplStart, d.ReplEnd)
+		last = d.End
 	}
-	common += a.solid(last, len(a.starts)-1)
-	if all := max(a.solid(0, len(a.starts)-1), b.solid(0, len(b.starts)-1)); float64(common) < leastCommon*float64(all) {
+	common += a.solid(last, len(a.words))
+	if all := max(a.solid(0, len(a.words)), b.solid(0, len(b.words))); float64(common) < leastCommon*float64(all) {
 		return nil, nil
 	}
 	return gone, come
 }
 
-// A wordList holds the words of a text, one a line, so that a diff of lines is one
-// of words. A line ending is an empty line.
+// A wordList holds the words of a text.
 type wordList struct {
 	src    string
+	words  []string
 	starts []int // of each word in src, and the end of it
-	text   string
-	lines  []int // where each word begins in text, and the end of it
 }
 
 func wordsOf(src string) *wordList {
-	t := &wordList{src: src}
-	var b strings.Builder
+	t := &wordList{src: src, starts: []int{0}}
 	for at := 0; at < len(src); {
 		n := wordEnd(src[at:])
-		t.starts, t.lines = append(t.starts, at), append(t.lines, b.Len())
-		b.WriteString(strings.TrimSuffix(src[at:at+n], "\n") + "\n")
+		t.words, t.starts = append(t.words, src[at:at+n]), append(t.starts, at+n)
 		at += n
 	}
-	t.starts, t.lines = append(t.starts, len(src)), append(t.lines, b.Len())
-	t.text = b.String()
 	return t
 }
 
@@ -89,12 +79,6 @@ func wordEnd(s string) int {
 		}
 		n += size
 	}
-	return n
-}
-
-// at is the word that begins at an offset of the text.
-func (t *wordList) at(offset int) int {
-	n, _ := slices.BinarySearch(t.lines, offset)
 	return n
 }
 
