@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/killtree"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // StartedByUs reports whether an agentkit call is among the processes that we
@@ -73,7 +74,7 @@ func parent(pid int) int {
 // stat is /proc/PID/stat from the state on; nil when it cannot be read. The name
 // before that, in parentheses, may hold anything; what follows it does not.
 func stat(pid int) []string {
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	raw, err := safefile.ReadKernel(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"golang.org/x/sys/unix"
 )
@@ -38,7 +39,7 @@ func begun(pid int) string {
 // CoversProc reports whether something is mounted over parts of /proc, as containers
 // do: the kernel then lets nobody in them mount another one.
 func CoversProc() bool {
-	raw, _ := os.ReadFile("/proc/self/mountinfo")
+	raw, _ := safefile.ReadKernel("/proc/self/mountinfo")
 	for line := range strings.Lines(string(raw)) {
 		if f := strings.Fields(line); len(f) > 4 && strings.HasPrefix(f[4], "/proc/") && f[4] != "/proc/sys/fs/binfmt_misc" {
 			return true
@@ -47,14 +48,8 @@ func CoversProc() bool {
 	return false
 }
 
-// bootID is another one after each start of the machine.
+// bootID is another one after each start of the machine; "" where nobody can tell.
 func bootID() string {
-	fd, err := unix.Open("/proc/sys/kernel/random/boot_id", unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return ""
-	}
-	defer unix.Close(fd)
-	var buf [64]byte
-	n, _ := unix.Read(fd, buf[:])
-	return strings.TrimSpace(string(buf[:max(n, 0)]))
+	id, _ := safefile.ReadKernel("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(id))
 }

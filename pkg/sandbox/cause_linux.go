@@ -24,13 +24,13 @@ type holder struct {
 
 func thisHolder() holder {
 	status := procStatus()
-	caps, _ := strconv.ParseUint(status["CapEff"], 16, 64)
+	caps, _ := strconv.ParseUint(status("CapEff"), 16, 64)
 	setting := func(name, is string) bool {
 		raw, err := os.ReadFile("/proc/sys/" + name)
 		return err == nil && strings.TrimSpace(string(raw)) == is
 	}
 	return holder{
-		root: os.Geteuid() == 0, setfcap: caps&(1<<unix.CAP_SETFCAP) != 0, filtered: status["Seccomp"] == "2", label: label(),
+		root: os.Geteuid() == 0, setfcap: caps&(1<<unix.CAP_SETFCAP) != 0, filtered: status("Seccomp") == "2", label: label(),
 		apparmor: setting("kernel/apparmor_restrict_unprivileged_userns", "1"),
 		forbids:  setting("kernel/unprivileged_userns_clone", "0"),
 		none:     setting("user/max_user_namespaces", "0"),

@@ -1,8 +1,10 @@
 package sandbox
 
 import (
-	"os"
+	"bytes"
 	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // Confinement tells what something outside holds this process by: capabilities,
@@ -11,26 +13,24 @@ func Confinement() string {
 	status := procStatus()
 	var b strings.Builder
 	for _, key := range []string{"Uid", "Gid", "CapPrm", "CapEff", "CapBnd", "NoNewPrivs", "Seccomp", "Seccomp_filters"} {
-		b.WriteString(status[key] + " ")
+		b.WriteString(status(key) + " ")
 	}
 	b.WriteString(label())
 	return b.String()
 }
 
-// procStatus is /proc/self/status by its keys.
-func procStatus() map[string]string {
-	raw, _ := os.ReadFile("/proc/self/status")
-	list := map[string]string{}
-	for line := range strings.Lines(string(raw)) {
-		if key, value, ok := strings.Cut(line, ":"); ok {
-			list[key] = strings.TrimSpace(value)
-		}
+// procStatus returns the values of /proc/self/status by their keys; "" is none.
+func procStatus() func(key string) string {
+	raw, _ := safefile.ReadKernel("/proc/self/status")
+	return func(key string) string {
+		_, value, _ := bytes.Cut(raw, []byte("\n"+key+":"))
+		value, _, _ = bytes.Cut(value, []byte("\n"))
+		return string(bytes.TrimSpace(value))
 	}
-	return list
 }
 
 // label is what a security module calls this process, such as docker-default (enforce).
 func label() string {
-	raw, _ := os.ReadFile("/proc/self/attr/current")
+	raw, _ := safefile.ReadKernel("/proc/self/attr/current")
 	return strings.Trim(string(raw), "\x00\n ")
 }
