@@ -92,19 +92,36 @@ var (
 
 // parse checks one line, without its line feed, by itself.
 func parse(line []byte) (Record, error) {
-	cut := len(line) - tailLen
-	if cut < 0 || !bytes.HasPrefix(line[cut:], []byte(hashPrefix)) || !bytes.HasSuffix(line, []byte(hashSuffix)) {
-		return Record{}, errForm
-	}
 	var r Record
-	if json.Unmarshal(line, &r) != nil || r.V != 1 || r.Seq == 0 {
-		return Record{}, errForm
+	if _, err := check(line); err != nil {
+		return Record{}, err
 	}
-	body := append(bytes.Clone(line[:cut]), '}')
-	if hash := digest(r.Prev, body); hash != string(line[cut+len(hashPrefix):len(line)-len(hashSuffix)]) {
-		return Record{}, errChanged
+	if json.Unmarshal(line, &r) != nil {
+		return Record{}, errForm
 	}
 	return r, nil
+}
+
+// check is parse for who wants to know only which line it is.
+func check(line []byte) (link, error) {
+	cut := len(line) - tailLen
+	if cut < 0 || !bytes.HasPrefix(line[cut:], []byte(hashPrefix)) || !bytes.HasSuffix(line, []byte(hashSuffix)) {
+		return link{}, errForm
+	}
+	var r struct {
+		V    int    `json:"v"`
+		Seq  uint64 `json:"seq"`
+		Prev string `json:"prev"`
+	}
+	if json.Unmarshal(line, &r) != nil || r.V != 1 || r.Seq == 0 {
+		return link{}, errForm
+	}
+	body := append(bytes.Clone(line[:cut]), '}')
+	hash := string(line[cut+len(hashPrefix) : len(line)-len(hashSuffix)])
+	if digest(r.Prev, body) != hash {
+		return link{}, errChanged
+	}
+	return link{r.Seq, hash}, nil
 }
 
 // A tail is what the end of a file tells.
@@ -134,9 +151,8 @@ func readTail(f *os.File) (tail, error) {
 		if start >= 0 || from == 0 {
 			t := tail{size: from + int64(end+1), torn: int64(len(buf) - end - 1)}
 			if end >= 0 {
-				r, err := parse(buf[start+1 : end])
+				t.last, err = check(buf[start+1 : end])
 				t.bad = err != nil
-				t.last = link{r.Seq, r.Hash}
 			}
 			return t, nil
 		}
