@@ -18,8 +18,8 @@ type Policy struct {
 	noShell  bool   // profile argv
 	settings [cells]setting
 	rules    ruleIndex
-	writes   guardIndex
-	reads    guardIndex
+	writes   func() *guardIndex
+	reads    func() *guardIndex
 	hard     []string // folded directories that are never written: state, policies
 	all      []*rule  // every rule in force, for lint and listing
 	asleep   []*rule  // allow rules of an untrusted project file

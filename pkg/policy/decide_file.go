@@ -284,7 +284,7 @@ func (p *Policy) inHistory(f *facts, way int) bool {
 
 func (p *Policy) guard(a *Access, f *facts, abs, rel string) (hit guardHit, ok bool) {
 	if a.Kind == Read {
-		if hit, ok = p.reads.find(abs, rel, false); !ok {
+		if hit, ok = p.reads().find(abs, rel, false); !ok {
 			hit, ok = procSecret(abs)
 		}
 		if !ok || isPublic(abs) {
@@ -302,10 +302,10 @@ func (p *Policy) guard(a *Access, f *facts, abs, rel string) (hit guardHit, ok b
 	if safefile.Below("/dev", abs) && !safefile.Below("/dev/shm", abs) { // what commands use as they use echo is harmless, see there
 		return guardHit{cell: writeProtected, pattern: "/dev", part: "dev"}, true
 	}
-	if hit, ok = p.writes.find(abs, rel, a.Tree); ok {
+	if hit, ok = p.writes().find(abs, rel, a.Tree); ok {
 		return hit, true
 	}
-	if hit, ok = p.reads.find(abs, rel, false); ok && a.Tool != commandTool && !isPublic(abs) {
+	if hit, ok = p.reads().find(abs, rel, false); ok && a.Tool != commandTool && !isPublic(abs) {
 		hit.cell = readSecret // what may not be seen just so is not replaced just so
 		if !f.inside {
 			hit.cell = readSecretOutside

@@ -276,8 +276,8 @@ type guardEntry struct {
 }
 
 // newGuardIndex compiles a table.
-func newGuardIndex(table []guard, home string) guardIndex {
-	ix := guardIndex{byName: make(map[string][]guardEntry, len(table))}
+func newGuardIndex(table []guard, home string) *guardIndex {
+	ix := &guardIndex{byName: make(map[string][]guardEntry, len(table))}
 	home = trimSlash(foldPath(slashed(home)))
 	for i := range table {
 		g := &table[i]
@@ -299,7 +299,7 @@ func newGuardIndex(table []guard, home string) guardIndex {
 }
 
 // SecretNames knows the names of files that usually hold secrets.
-type SecretNames struct{ index guardIndex }
+type SecretNames struct{ index *guardIndex }
 
 // NewSecretNames returns the built-in names.
 func NewSecretNames() *SecretNames { return &SecretNames{newGuardIndex(readGuards[:], "")} }

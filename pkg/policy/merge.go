@@ -3,6 +3,7 @@ package policy
 import (
 	"cmp"
 	"slices"
+	"sync"
 )
 
 // merge puts the layers together.
@@ -21,7 +22,8 @@ func (p *Policy) merge(s *Sources, specs []*fileSpec) {
 		p.mergeRules(spec)
 	}
 	p.index()
-	p.writes, p.reads = newGuardIndex(writeGuards[:], p.home), newGuardIndex(readGuards[:], p.home)
+	p.writes = sync.OnceValue(func() *guardIndex { return newGuardIndex(writeGuards[:], p.home) })
+	p.reads = sync.OnceValue(func() *guardIndex { return newGuardIndex(readGuards[:], p.home) })
 	p.hard = p.hardDirs(s)
 	p.state = trimSlash(foldPath(slashed(s.State)))
 	p.rulesHash, p.hash = p.sum(s)

@@ -178,7 +178,7 @@ func FuzzRule(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			q := &Policy{world: w, all: []*rule{r}, settings: p.settings}
+			q := &Policy{world: w, all: []*rule{r}, settings: p.settings, writes: p.writes, reads: p.reads}
 			q.index()
 			for _, a := range []Access{{Kind: Exec, Tool: "bash", Argv: strings.Fields(command)}, {Kind: Read, Tool: "read", Path: path, Tree: true}, get(command), {Kind: Net, Tool: "bash", Host: path}} {
 				q.Decide(&a)

@@ -47,7 +47,7 @@ func (p *Policy) Passed(dir string) bool {
 func (p *Policy) Notable(file string, within bool) (notable, opens bool) {
 	name := slashed(file)
 	name = foldPath(name[strings.LastIndexByte(name, '/')+1:])
-	for _, ix := range []*guardIndex{&p.reads, &p.writes} {
+	for _, ix := range []*guardIndex{p.reads(), p.writes()} {
 		hit, more := ix.mayBegin(name)
 		notable, opens = notable || hit, opens || more
 	}

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -122,6 +123,9 @@ func instructionFiles(env *tool.Env, p workspace.Path) []workspace.Path {
 	seen := map[string]bool{p.Real: true}
 	for _, dir := range dirs {
 		for _, name := range instructionNames() {
+			if _, err := os.Lstat(filepath.Join(env.Workspace.Root(), dir, name)); errors.Is(err, fs.ErrNotExist) {
+				continue // mostly
+			}
 			f, err := env.Workspace.Resolve("./" + path.Join(dir, name))
 			if err == nil && f.Type == policy.Regular && f.Inside && !seen[f.Real] {
 				seen[f.Real] = true
