@@ -199,7 +199,7 @@ func decide(t *testing.T, root, policy, tool string, args map[string]any) (decis
 		words = append(words, "--policy", policy)
 	}
 	var out bytes.Buffer
-	cmd.Main(context.Background(), append(words, "-o", "json", "policy", "check", tool, "--json", string(raw)), nil, &out, io.Discard)
+	cmd.Main(context.Background(), func() {}, append(words, "-o", "json", "policy", "check", tool, "--json", string(raw)), nil, &out, io.Discard)
 	var got struct{ Metadata struct{ Decision string } }
 	if err := json.Unmarshal(out.Bytes(), &got); err != nil || got.Metadata.Decision == "" {
 		t.Fatalf("%s %s: %v: %s", tool, raw, err, out.Bytes())

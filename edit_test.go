@@ -75,7 +75,7 @@ func (h *editHouse) args(tool string, params map[string]any) []string {
 // call makes a call in this process and returns its status and output.
 func (h *editHouse) call(tool string, params map[string]any) (int, string) {
 	var out, errs bytes.Buffer
-	code := cmd.Main(context.Background(), h.args(tool, params), strings.NewReader(""), &out, &errs)
+	code := cmd.Main(context.Background(), func() {}, h.args(tool, params), strings.NewReader(""), &out, &errs)
 	return code, out.String() + errs.String()
 }
 

@@ -44,7 +44,7 @@ func output(t *testing.T, args ...string) []byte {
 // printedBy is what a command prints.
 func printedBy(args ...string) ([]byte, error) {
 	var out, errs bytes.Buffer
-	if code := cmd.Main(context.Background(), args, nil, &out, &errs); code != 0 {
+	if code := cmd.Main(context.Background(), func() {}, args, nil, &out, &errs); code != 0 {
 		return nil, fmt.Errorf("agentkit %v: exit %d\n%s%s", args, code, out.Bytes(), errs.Bytes())
 	}
 	return out.Bytes(), nil

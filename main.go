@@ -5,7 +5,9 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
+	"time"
 
 	"github.com/agentkit-go/agentkit/cmd"
 	"github.com/agentkit-go/agentkit/pkg/gate"
@@ -18,29 +20,36 @@ func main() {
 	if code, handled := job.Stage(os.Args[1:], sandbox.NewConfiner(gate.Build, gate.Appeared)); handled {
 		os.Exit(code) // this process was the stage or the supervisor of a command
 	}
-	ctx := interruptible(context.Background())
-	os.Exit(cmd.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	ctx, listen := interruptible(context.Background())
+	time.AfterFunc(brief, listen)
+	os.Exit(cmd.Main(ctx, listen, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// interruptible returns a context that the first signal to end cancels; its
-// cause says which one it was. The second one has a command killed that takes its
-// time to end; the third ends this process at once.
-func interruptible(ctx context.Context) context.Context {
+// brief is how long this process ends by a signal as any program does. To listen for
+// signals takes the runtime a thread and some twenty switches to it, a third of a
+// millisecond, which calls that change nothing are mostly done without.
+const brief = 10 * time.Millisecond
+
+// interruptible returns a context that the first signal to end cancels, once listen
+// was called; its cause says which one it was. The second one has a command killed
+// that takes its time to end; the third ends this process at once.
+func interruptible(ctx context.Context) (_ context.Context, listen func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	ends := make(chan os.Signal, 1)
-	signal.Notify(ends, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
-	go func() {
-		again := make(chan struct{})
-		if s, ok := (<-ends).(syscall.Signal); ok {
-			cancel(&tool.Signal{Number: s, Again: again})
-		}
-		<-ends
-		close(again)
-		signal.Stop(ends)
-	}()
-	// A reader that went away shows as a failed write, not as sudden death
-	// with half of the work done. Ignoring the signal instead would be
-	// inherited by every command we start.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	return ctx
+	return ctx, sync.OnceFunc(func() {
+		ends := make(chan os.Signal, 1)
+		signal.Notify(ends, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+		go func() {
+			again := make(chan struct{})
+			if s, ok := (<-ends).(syscall.Signal); ok {
+				cancel(&tool.Signal{Number: s, Again: again})
+			}
+			<-ends
+			close(again)
+			signal.Stop(ends)
+		}()
+		// A reader that went away shows as a failed write, not as sudden death
+		// with half of the work done. Ignoring the signal instead would be
+		// inherited by every command we start.
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	})
 }

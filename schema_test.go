@@ -259,7 +259,7 @@ func TestExamples(t *testing.T) {
 			}
 			var out bytes.Buffer
 			args := append([]string{"-o", "json", "--root", dir, "--dry-run"}, words...)
-			cmd.Main(t.Context(), args, strings.NewReader("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"), &out, io.Discard)
+			cmd.Main(t.Context(), func() {}, args, strings.NewReader("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"), &out, io.Discard)
 			if strings.Contains(out.String(), `"code":"bad_input"`) && !strings.Contains(line, "fix.diff") {
 				t.Errorf("agentkit %s: %s", line, out.String())
 			}

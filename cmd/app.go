@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/agentkit-go/agentkit/pkg/machine"
@@ -22,6 +23,7 @@ type app struct {
 	settings
 	origins origins
 	self    string // absolute path of this program; "" where unknown
+	listen  func() // has the context end by signals: before a call may change anything
 	exit    int
 	failed  int    // the status where the result cannot be written; 0 for the usual one
 	shown   bool   // output was shown on the terminal while the call ran
@@ -77,6 +79,9 @@ func (a *app) format() string {
 	}
 	return "json"
 }
+
+// completes reports whether a shell asks for completions.
+func (a *app) completes() bool { return len(a.args) > 0 && strings.HasPrefix(a.args[0], "__complete") }
 
 // maxInput bounds what is read from standard input: 256 MiB.
 const maxInput = 256 << 20

@@ -21,7 +21,7 @@ func call(t testing.TB, dir string, args ...string) (status int, r map[string]an
 	t.Helper()
 	var out, errs bytes.Buffer
 	args = append([]string{"--root", dir, "--state", filepath.Join(dir, ".state"), "-o", "json"}, args...)
-	status = Main(t.Context(), args, strings.NewReader(""), &out, &errs)
+	status = Main(t.Context(), func() {}, args, strings.NewReader(""), &out, &errs)
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
 		t.Fatalf("%q: %v: %s%s", args, err, out.Bytes(), errs.Bytes())
 	}

@@ -20,7 +20,7 @@ func TestInterruptedSearch(t *testing.T) {
 	cancel(&tool.Signal{Number: syscall.SIGINT})
 	for _, args := range [][]string{{"grep", "x"}, {"glob", "**"}} {
 		var out, errs bytes.Buffer
-		status := Main(ctx, append([]string{"--root", dir, "--state", filepath.Join(t.TempDir(), "state"), "-o", "json"}, args...), strings.NewReader(""), &out, &errs)
+		status := Main(ctx, func() {}, append([]string{"--root", dir, "--state", filepath.Join(t.TempDir(), "state"), "-o", "json"}, args...), strings.NewReader(""), &out, &errs)
 		var r struct {
 			Output   string
 			Metadata struct{ Partial string }

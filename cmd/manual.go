@@ -126,6 +126,7 @@ metadata.exit_code is the command's own status.
 func Reference() []byte {
 	a := &app{variables: variables{func(string) string { return "" }, func() []string { return nil }}}
 	root := a.root()
+	a.add(root, true)
 	w := new(bytes.Buffer)
 	fmt.Fprintf(w, "# agentkit\n\n%s\n\nThe tools have pages of their own in [tools](tools).\n\n## Flags of every command\n\n", root.Long)
 	flagTable(w, root.PersistentFlags())

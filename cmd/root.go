@@ -19,12 +19,13 @@ import (
 
 // Main runs one command line and returns the process's exit status. Standard
 // output gets the result and nothing else, whatever happens: an unknown
-// command, a bad flag, broken JSON and a panic are results too.
-func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
+// command, a bad flag, broken JSON and a panic are results too. Before a call may
+// change anything listen is called, from when on signals cancel ctx.
+func Main(ctx context.Context, listen func(), args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	if stdin == nil {
 		stdin = strings.NewReader("")
 	}
-	a := &app{args: args, stdin: stdin, stdout: stdout, stderr: stderr, variables: variables{os.Getenv, os.Environ}}
+	a := &app{args: args, stdin: stdin, stdout: stdout, stderr: stderr, listen: listen, variables: variables{os.Getenv, os.Environ}}
 	if self, err := os.Executable(); err == nil {
 		a.self = self
 	}
@@ -54,8 +55,8 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	return a.exit
 }
 
-// root builds the tree of commands. Only the commands that args name get
-// their flags: building all of them costs more than most calls.
+// root builds the tree of commands, of which it holds those that the arguments name:
+// building all of them costs more than most calls. Whoever lists them adds the rest.
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "agentkit",
@@ -79,18 +80,7 @@ one result: text on a terminal, otherwise one JSON object on one line.`),
 	root.SetHelpCommand(a.helpCommand())
 	root.SetHelpFunc(a.help)
 	a.globalFlags(root)
-	all := len(a.args) > 0 && strings.HasPrefix(a.args[0], "__complete")
-	for _, t := range Tools {
-		root.AddCommand(a.command(t, all || slices.Contains(a.args, t.Name)))
-	}
-	for _, c := range []*cobra.Command{
-		a.callCommand(), a.toolsCommand(), a.schemaCommand(), a.policyCommand(), a.logCommand(), a.gcCommand(),
-		a.doctorCommand(), a.completionCommand(), a.versionCommand(),
-	} {
-		c.GroupID = "more"
-		checkArgs(c)
-		root.AddCommand(c)
-	}
+	a.add(root, a.completes())
 	named, rest, err := root.Find(a.args)
 	if err != nil {
 		named, rest = root, nil
@@ -106,6 +96,49 @@ one result: text on a terminal, otherwise one JSON object on one line.`),
 		root.SetArgs(append([]string{named.Name()}, words...))
 	}
 	return root
+}
+
+// An other is a command that is no tool.
+type other struct {
+	name string
+	make func() *cobra.Command
+}
+
+func (a *app) others() []other {
+	return []other{
+		{callName, a.callCommand},
+		{"tools", a.toolsCommand},
+		{"schema", a.schemaCommand},
+		{"policy", a.policyCommand},
+		{"log", a.logCommand},
+		{"gc", a.gcCommand},
+		{"doctor", a.doctorCommand},
+		{"completion", a.completionCommand},
+		{"version", a.versionCommand},
+	}
+}
+
+// add adds the commands that the arguments name, or all of them. Tools that are not
+// named get no flags: they are there to be listed.
+func (a *app) add(root *cobra.Command, all bool) {
+	have := map[string]bool{}
+	for _, c := range root.Commands() {
+		have[c.Name()] = true
+	}
+	for _, t := range Tools {
+		named := slices.Contains(a.args, t.Name)
+		if !have[t.Name] && (named || all) {
+			root.AddCommand(a.command(t, named || a.completes()))
+		}
+	}
+	for _, o := range a.others() {
+		if !have[o.name] && (all || slices.Contains(a.args, o.name)) {
+			c := o.make()
+			c.GroupID = "more"
+			checkArgs(c)
+			root.AddCommand(c)
+		}
+	}
 }
 
 // checkArgs has c and the commands below it say in our own words which
@@ -146,6 +179,9 @@ func (a *app) globalFlags(root *cobra.Command) {
 	f.IntVar(&a.MaxLines, "max-lines", a.MaxLines, "most lines of output")
 	f.IntVar(&a.MaxBytes, "max-bytes", a.MaxBytes, "most bytes of output")
 	f.IntVar(&a.MaxTokens, "max-tokens", a.MaxTokens, "most tokens of output, counted as bytes/4")
+	if !a.completes() {
+		return
+	}
 	for name, words := range enums() {
 		_ = root.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 	}
@@ -176,6 +212,7 @@ func (a *app) unknown(root *cobra.Command, name string) error {
 	if meant := Tools.Meant(name); meant != "" {
 		return e.WithHint("the tool for this is %s", meant).Suggest(meant)
 	}
+	a.add(root, true)
 	var known []string
 	for _, sub := range root.Commands() {
 		known = append(known, sub.Name())
@@ -193,6 +230,7 @@ func (a *app) helpCommand() *cobra.Command {
 		Short:   "print the help of a command",
 		GroupID: "more",
 		RunE: func(c *cobra.Command, args []string) error {
+			a.add(c.Root(), true)
 			at, rest, err := c.Root().Find(args)
 			if err != nil || len(rest) > 0 {
 				return a.unknown(c.Root(), args[0])
@@ -204,6 +242,9 @@ func (a *app) helpCommand() *cobra.Command {
 
 // help prints c's help: as text, unless -o json asks for a result.
 func (a *app) help(c *cobra.Command, _ []string) {
+	if !c.HasParent() {
+		a.add(c, true)
+	}
 	var b strings.Builder
 	if long := strings.TrimSpace(c.Long); long != "" {
 		b.WriteString(long + "\n\n")

@@ -38,10 +38,12 @@ func (a *app) open(ctx context.Context) (*runner, error) {
 	if a.Dialect != "" {
 		return nil, a.blame("dialect", tool.Errorf(tool.Unsupported, "dialect %q is not there yet", a.Dialect).WithHint("leave --dialect out"))
 	}
-	go tool.Learn(&audit.Record{})
 	env, err := a.place()
 	if err != nil {
 		return nil, err
+	}
+	if a.confines() {
+		go env.Machine() // it looks at /proc, while we look elsewhere
 	}
 	r := &runner{app: a, base: env, tidy: time.Now()}
 	if err := r.recover(); err != nil {
@@ -70,7 +72,7 @@ func (a *app) env(ctx context.Context) (*tool.Env, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.env(ctx, a.peer(r.limits()))
+	return r.fresh(a.peer(r.limits())), nil
 }
 
 // peer is whoever started the program.
@@ -101,7 +103,10 @@ func (r *runner) load() error {
 	}
 	early := *r.base // what the tests in a policy's files see, whenever they run
 	s := r.app.sources(&early)
-	stamp := s.Stamp(given)
+	var stamp policy.Stamp
+	if r.base.Policy != nil { // mostly the first call is the last
+		stamp = s.Stamp(given)
+	}
 	p, err := loadGranted(r.base, s)
 	if err != nil {
 		return r.app.blamePolicy(err)
@@ -132,6 +137,12 @@ func (r *runner) env(ctx context.Context, p tool.Peer) (*tool.Env, error) {
 	if err := r.base.Session.Use(ctx); err != nil {
 		return nil, r.app.blame("state", unkept(r.base.Session.StateDir(), err))
 	}
+	return r.fresh(p), nil
+}
+
+// fresh makes the environment of a call for a peer, when nothing has happened since
+// the runner was opened.
+func (r *runner) fresh(p tool.Peer) *tool.Env {
 	env := *r.base
 	env.Limits = r.limits()
 	env.Emit, env.Hears, env.Approver, env.Consult = p.Hear, p.Hears, p.Approver, p.Consult
@@ -144,7 +155,7 @@ func (r *runner) env(ctx context.Context, p tool.Peer) (*tool.Env, error) {
 			return answer, answer.Grant(ctx, &env, request)
 		}
 	}
-	return &env, nil
+	return &env
 }
 
 // call is a tool.Caller.

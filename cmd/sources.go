@@ -29,11 +29,14 @@ func (a *app) sources(env *tool.Env) *policy.Sources {
 		Analyze:   func(name string, args json.RawMessage) ([]policy.Access, error) { return analyze(env, name, args) },
 	}
 	s.Trusted = machine.OwnDirs(policy.TrustedDirs(), a.getenv("PATH"), append(slices.Clone(s.Temp), root))
-	if a.Sandbox != "off" && a.Sandbox != "outer" {
+	if a.confines() {
 		s.Level = int(env.Machine().Level)
 	}
 	return s
 }
+
+// confines reports whether this machine's own sandbox is wanted.
+func (a *app) confines() bool { return a.Sandbox != "off" && a.Sandbox != "outer" }
 
 // installed are the directories that belong to programs by what the environment
 // says, and those of the repository that the root is a part of.

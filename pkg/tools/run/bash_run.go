@@ -171,7 +171,6 @@ func (b *bashCall) start(ctx context.Context, env *tool.Env, box *confinement, o
 	w := job.WaitFor{Input: yield > 0, Quiet: yield > 0 && p.until == nil, Until: p.until}
 	if yield < 0 && !b.TTY && !b.Keep {
 		c.Later = env.After
-		go tool.Learn(&tool.Result{Metadata: &bashMeta{}})
 		s, err := job.Run(ctx, c, out)
 		return endedState(s), err
 	}
