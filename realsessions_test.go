@@ -78,7 +78,7 @@ func (p *realPlace) questions(t *testing.T, list []realCommand, words ...string)
 				}
 				log = append(log, some[i].Command+"\n\t\t"+strings.Join(rules, "  "))
 				for _, rule := range rules {
-					words = append(words[:len(words):len(words)], "--allow", rule)
+					words = append(slices.Clip(words), "--allow", rule)
 				}
 			}
 		}

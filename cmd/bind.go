@@ -333,15 +333,14 @@ func (a *app) programItself(c *cobra.Command) string {
 	if err != nil || !t.Program || at < 0 {
 		return ""
 	}
-	line := "agentkit bash"
+	line := []string{"agentkit bash"}
 	for _, word := range a.args[at:] {
-		if isPlain(word) {
-			line += " " + word
-		} else {
-			line += " " + tool.QuoteWord(word)
+		if !isPlain(word) {
+			word = tool.QuoteWord(word)
 		}
+		line = append(line, word)
 	}
-	return line
+	return strings.Join(line, " ")
 }
 
 // fileLike is the word that was read as a flag which does not exist, where it

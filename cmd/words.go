@@ -157,7 +157,7 @@ func splitLetters(c *cobra.Command, word, next string, alone bool) (own []string
 	if !cluster || letters == "" || letters[0] == '-' {
 		return nil, word
 	}
-	plain := ""
+	var plain []byte
 	for letters != "" {
 		letter, after := letters[:1], letters[1:]
 		value := strings.TrimPrefix(after, "=")
@@ -170,12 +170,12 @@ func splitLetters(c *cobra.Command, word, next string, alone bool) (own []string
 		} else if f := c.Flags().ShorthandLookup(letter); f == nil || f.NoOptDefVal == "" {
 			break
 		} else {
-			plain += letter
+			plain = append(plain, letter...)
 		}
 		letters = after
 	}
-	if plain+letters == "" {
+	if letters = string(plain) + letters; letters == "" {
 		return own, ""
 	}
-	return own, "-" + plain + letters
+	return own, "-" + letters
 }
