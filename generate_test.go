@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/agentkit-go/agentkit/cmd"
+	"github.com/agentkit-go/agentkit/pkg/dialect"
 )
 
 //go:generate go test -run ^TestGenerated$ . -update
@@ -23,6 +24,7 @@ func TestGenerated(t *testing.T) {
 		fresh(t, filepath.Join("docs", "tools", tool.Name+".md"), cmd.Manual(tool, string(script)))
 	}
 	fresh(t, "docs/commands.md", cmd.Reference())
+	fresh(t, "docs/dialects.md", []byte(dialect.Page()))
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		fresh(t, "completions/agentkit."+shell, output(t, "completion", shell))
 	}

@@ -71,7 +71,7 @@ func checkAdvice(t *testing.T, where, text string, known map[string]map[string]b
 	}
 	before := ""
 	for _, word := range strings.FieldsFunc(bare, func(r rune) bool { return (r < 'a' || r > 'z') && r != '_' && r != '-' && r != '/' }) {
-		noun := strings.Contains(" a for no of standard the two ", " "+before+" ")
+		noun := strings.Contains(" a every for no of standard the two ", " "+before+" ")
 		if before = word; names[word] && !noun && !slices.Contains(plain, word) {
 			t.Errorf("%s: %s belongs in braces, as {%s} or {.%s}, for models that call it something else: %q", where, word, word, word, text)
 		}

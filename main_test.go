@@ -36,6 +36,10 @@ func TestScript(t *testing.T) {
 	if run := flag.Lookup("test.run").Value.String(); !strings.Contains(run, "/") {
 		t.Cleanup(func() { seen.enough(t) })
 	}
+	replay, err := filepath.Abs("testdata/replay.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.RunT(checkedScript{t, seen}, testscript.Params{
 		Dir:                 "testdata/script",
 		UpdateScripts:       *update,
@@ -47,6 +51,7 @@ func TestScript(t *testing.T) {
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, ".config"))
 			env.Setenv("TMPDIR", filepath.Join(env.WorkDir, ".tmp"))
 			env.Setenv("LC_ALL", "C.UTF-8")
+			env.Setenv("REPLAY", replay)
 			env.Setenv("AGENTKIT_SANDBOX", "off") // the same on every machine; sandbox.txtar turns it on
 			for _, dir := range []string{".home", ".state", ".config", ".tmp"} {
 				if err := os.MkdirAll(filepath.Join(env.WorkDir, dir), 0o700); err != nil {

@@ -38,6 +38,9 @@ func (a *app) command(t *tool.Tool, bind bool) *cobra.Command {
 	c.Use = strings.Join(append([]string{t.Name}, synopsis(set)...), " ")
 	c.Long = t.Summary + "\n\nExamples:\n    " + strings.Join(t.Examples, "\n    ") + "\n\n" + t.Page()
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if c.Flags().Changed("dialect") {
+			return tool.Errorf(tool.BadInput, "--dialect is for calls by JSON").WithHint("agentkit call --dialect %s TOOL", a.Dialect)
+		}
 		if c.Flags().Changed("json") {
 			return a.runJSON(c, t, object, args)
 		}

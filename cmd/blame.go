@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/agentkit-go/agentkit/pkg/dialect"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
@@ -33,4 +34,13 @@ func (a *app) blamePolicy(err error) error {
 		return a.blame("policy", err)
 	}
 	return err
+}
+
+// spoken is the dialect in which calls come; nil for our own names.
+func (a *app) spoken() (*dialect.Dialect, error) {
+	if a.Dialect == "" {
+		return nil, nil
+	}
+	d, err := dialect.Find(a.Dialect)
+	return d, a.blame("dialect", err)
 }

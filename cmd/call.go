@@ -50,6 +50,13 @@ the configuration says and wherever it goes; only the flag -o changes that.`),
 			} else if req, err = readRequest(raw); err != nil {
 				return err
 			}
+			d, err := a.spoken()
+			if err != nil {
+				return err
+			}
+			if d != nil {
+				return a.speak(c, d, req.Name, req.Arguments)
+			}
 			t, err := Tools.Find(req.Name)
 			if err != nil {
 				return err

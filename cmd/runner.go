@@ -35,8 +35,8 @@ func (a *app) open(ctx context.Context) (*runner, error) {
 	if err := a.check(); err != nil {
 		return nil, err
 	}
-	if a.Dialect != "" {
-		return nil, a.blame("dialect", tool.Errorf(tool.Unsupported, "dialect %q is not there yet", a.Dialect).WithHint("leave --dialect out"))
+	if _, err := a.spoken(); err != nil {
+		return nil, err
 	}
 	env, err := a.place()
 	if err != nil {

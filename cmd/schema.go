@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/agentkit-go/agentkit/pkg/dialect"
 	"github.com/agentkit-go/agentkit/pkg/nearest"
 	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/policy"
@@ -27,10 +28,10 @@ type schemaFormat struct {
 func schemaFormats() []schemaFormat {
 	return []schemaFormat{
 		{"json", each(jsonSpec)},
-		{"anthropic", each(anthropicSpec)},
+		{"anthropic", native(anthropicSpec)},
 		{"openai", each(openaiSpec)},
 		{"openai-strict", each(openaiStrictSpec)},
-		{"openai-responses", each(responsesSpec)},
+		{"openai-responses", native(responsesSpec)},
 		{"gemini", geminiSpec},
 		{"mcp", each(mcpSpec)},
 	}
@@ -53,8 +54,12 @@ func (a *app) toolsCommand() *cobra.Command {
 			if err := a.check(); err != nil {
 				return err
 			}
-			if a.Dialect != "" {
-				return tool.Errorf(tool.Unsupported, "dialect %q is not there yet", a.Dialect).WithHint("leave --dialect out")
+			d, err := a.spoken()
+			if err != nil {
+				return err
+			}
+			if d != nil {
+				return a.listSpoken(d, args, format)
 			}
 			list := Tools
 			if len(args) > 0 {
@@ -67,34 +72,75 @@ func (a *app) toolsCommand() *cobra.Command {
 				}
 				list = append(list, t)
 			}
-			list, err := a.narrowed(c.Context(), list)
+			list, err = a.narrowed(c.Context(), list)
 			if err != nil {
 				return err
 			}
-			if format == "" {
-				if a.format() == "text" {
-					a.print(overview(list))
-					return nil
-				}
-				format = "json"
-			}
-			i := slices.IndexFunc(schemaFormats(), func(f schemaFormat) bool { return f.name == format })
-			if i < 0 {
-				return tool.Errorf(tool.BadInput, "--format: want one of %s, got %q", strings.Join(known, ", "), format).
-					WithHint("choose the format of your provider").Suggest(nearest.Words(format, known, 3)...)
-			}
-			raw, err := json.MarshalIndent(schemaFormats()[i].list(declare(list, lean)), "", "  ")
-			if err != nil {
-				return err
-			}
-			a.print(string(raw) + "\n")
-			return nil
+			return a.declared(declare(list, lean), format)
 		},
 	}
 	c.Flags().StringVar(&format, "format", "", "one of "+strings.Join(known, ", ")+" (default: a table on a terminal, else json)")
 	c.Flags().BoolVar(&lean, "lean", false, "half as many tokens: the first paragraphs, and the parameters that most calls need")
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(known, cobra.ShellCompDirectiveNoFileComp))
 	return c
+}
+
+// declared prints declarations in a format; without one a table on a terminal, else
+// JSON.
+func (a *app) declared(list []declaration, format string) error {
+	if format == "" {
+		if a.format() == "text" {
+			a.print(overview(list))
+			return nil
+		}
+		format = "json"
+	}
+	var known []string
+	for _, f := range schemaFormats() {
+		if known = append(known, f.name); f.name != format {
+			continue
+		}
+		raw, err := json.MarshalIndent(f.list(list), "", "  ")
+		if err != nil {
+			return err
+		}
+		a.print(string(raw) + "\n")
+		return nil
+	}
+	return tool.Errorf(tool.BadInput, "--format: want one of %s, got %q", strings.Join(known, ", "), format).
+		WithHint("choose the format of your provider").Suggest(nearest.Words(format, known, 3)...)
+}
+
+// listSpoken prints the tools of a dialect as its models know them.
+func (a *app) listSpoken(d *dialect.Dialect, names []string, format string) error {
+	list := d.Listed()
+	if len(names) > 0 {
+		list = nil
+	}
+	for _, name := range names {
+		t, err := d.Find(name)
+		if err != nil {
+			return err
+		}
+		list = append(list, t)
+	}
+	var all []declaration
+	for _, t := range list {
+		ours, err := Tools.Find(t.To)
+		if err != nil {
+			return err
+		}
+		own := *ours
+		own.Name = t.Name
+		own.Summary, _, _ = strings.Cut(strings.ToLower(t.Told[:1])+t.Told[1:], ". ")
+		own.Summary = strings.TrimSuffix(own.Summary, ".")
+		one := declaration{tool: &own, text: t.Told, schema: t.Schema()}
+		if t.Format == format {
+			one.native = t.Native
+		}
+		all = append(all, one)
+	}
+	return a.declared(all, format)
 }
 
 // narrowed has the description of bash list the commands that are allowed,
@@ -127,10 +173,10 @@ func (a *app) narrowed(ctx context.Context, list []*tool.Tool) ([]*tool.Tool, er
 }
 
 // overview lists tools for a person.
-func overview(list []*tool.Tool) string {
+func overview(list []declaration) string {
 	var b strings.Builder
-	for _, t := range list {
-		fmt.Fprintf(&b, "%-12s %s\n", t.Name, t.Summary)
+	for _, d := range list {
+		fmt.Fprintf(&b, "%-12s %s\n", d.tool.Name, d.tool.Summary)
 	}
 	return b.String()
 }
@@ -145,11 +191,22 @@ func each[S any](spec func(declaration) S) func([]declaration) any {
 	}
 }
 
+// native is each, but for the tools that the provider declares itself.
+func native[S any](spec func(declaration) S) func([]declaration) any {
+	return each(func(d declaration) any {
+		if d.native != nil {
+			return d.native
+		}
+		return spec(d)
+	})
+}
+
 // A declaration is what a model is told of a tool.
 type declaration struct {
 	tool   *tool.Tool
 	text   string
 	schema *param.Schema
+	native map[string]any // how the provider declares a tool of its own; nil for one of ours
 }
 
 // declare says of each tool what a model needs to know. Lean is what small models and
@@ -163,7 +220,7 @@ func declare(list []*tool.Tool, lean bool) []declaration {
 			text, _, _ = strings.Cut(text, "\n\n")
 			spare = func(p param.Property) bool { return p.Rare && !strings.Contains(text, "`"+p.Name+"`") }
 		}
-		all = append(all, declaration{t, text, brief(param.Of(t.New()).Schema(), nil, spare)})
+		all = append(all, declaration{t, text, brief(param.Of(t.New()).Schema(), nil, spare), nil})
 	}
 	return all
 }

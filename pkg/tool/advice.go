@@ -46,7 +46,7 @@ func (a Advice) In(names Names) string {
 	if !strings.Contains(text, none) {
 		return text
 	}
-	var kept string
+	kept, before := "", ""
 	for len(text) > 0 {
 		i, sep := len(text), ""
 		for _, s := range []string{"; ", ", or "} {
@@ -55,11 +55,14 @@ func (a Advice) In(names Names) string {
 			}
 		}
 		if part := text[:i]; !strings.Contains(part, none) {
-			kept += part + sep
+			if kept != "" {
+				kept += before
+			}
+			kept += part
 		}
-		text = text[i+len(sep):]
+		text, before = text[i+len(sep):], sep
 	}
-	return strings.TrimSuffix(strings.TrimSuffix(kept, "; "), ", or ")
+	return kept
 }
 
 // named is the format with the names filled in.

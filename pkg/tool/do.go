@@ -350,7 +350,7 @@ func (env *Env) append(ctx context.Context, e audit.Entry) error {
 
 // trim cuts the output of a tool that has not done so itself.
 func (env *Env) trim(r *Result) {
-	cut := truncate.String(r.Output, truncate.Options{Limits: env.Limits, Spill: env.Spill, ReadOn: ReadOn})
+	cut := truncate.String(r.Output, truncate.Options{Limits: env.Limits, Spill: env.Spill, ReadOn: env.ReadOn})
 	r.Output, r.Trimmed = cut.Text, true
 	if cut.Truncated {
 		r.Pretty = nil
@@ -361,11 +361,15 @@ func (env *Env) trim(r *Result) {
 }
 
 // ReadOn is the call that shows a spill file from a line onwards.
-func ReadOn(path string, line int64) string {
-	if path == "" {
+func (env *Env) ReadOn(path string, line int64) string {
+	call := Advise(`{read} {"{read.path}":%q,"{read.offset}":%d}`, path, line)
+	switch {
+	case path == "":
 		return ""
+	case env.Names == nil:
+		return call.String()
 	}
-	return fmt.Sprintf(`read {"path":%q,"offset":%d}`, path, line)
+	return call.In(env.Names)
 }
 
 // Spill opens a file of the session for a complete output.

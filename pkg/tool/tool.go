@@ -118,6 +118,7 @@ type Env struct {
 	Emit      func(Event) // hears what happens while the call runs; nil where nobody listens
 	Hears     int64       // bytes of a command's output that Emit wants to hear; 0 for all
 	DryRun    bool        // decide and report, run nothing
+	Names     Names       // what the model calls tools and parameters; nil for what we do
 	Self      string      // absolute path of the running program; "" where unknown
 	NoFork    bool        // commands are started by the program started again, never by a fork of this process
 	Ripgrep   string      // path of the ripgrep to use; "" for the one on PATH

@@ -3,6 +3,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"regexp"
@@ -67,7 +68,10 @@ type bashCall struct {
 	Until       string
 	Publish     *int
 
+	KeepWorkdir bool
+
 	limited  func() bool // timeout_ms was given
+	placed   func() bool // workdir was given
 	fed      func() bool // stdin was given
 	prepared *preparedCommand
 }
@@ -91,7 +95,7 @@ func (b *bashCall) Params(p *param.Set) {
 		Instead("a list of words, run without a shell, belongs in argv")
 	p.Strings(&b.Argv, "argv", "a program and its arguments, without a shell, instead of command").Rare()
 	p.String(&b.Description, "description", "what it does, in five to ten words").Alias("justification")
-	p.Path(&b.Workdir, "workdir", param.Directory, "the directory it runs in").Alias("cwd", "working_directory", "workingDirectory", "dir", "directory").Shown("the root")
+	b.placed = p.Path(&b.Workdir, "workdir", param.Directory, "the directory it runs in").Alias("cwd", "working_directory", "workingDirectory", "dir", "directory").Shown("the root").Given
 	b.limited = p.Millis(&b.TimeoutMS, "timeout_ms", "time limit; a job has none unless it is given").
 		Between(1, 600_000).Alias("timeout", "timeoutMs").Given
 	p.Millis(&b.GraceMS, "grace_ms", "time from TERM to KILL when it is ended").Between(0, 60_000).Alias("grace", "kill_grace").Rare()
@@ -108,6 +112,7 @@ func (b *bashCall) Params(p *param.Set) {
 	p.Bool(&b.Login, "login", "read the shell's start-up files first").Rare()
 	p.Bool(&b.Keep, "keep", "what it leaves running goes on as a job").Rare()
 	p.Bool(&b.Split, "split", "keep standard output and error apart; their order is then not exact").Rare()
+	p.Bool(&b.KeepWorkdir, "keep_workdir", "begin in the directory that the last call with this ended in").Unlisted()
 	p.Bool(&b.Track, "track", "let undo take back what it changes in the workspace").Rare()
 }
 
@@ -115,6 +120,9 @@ func (b *bashCall) Params(p *param.Set) {
 func (b *bashCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, error) {
 	if err := b.check(); err != nil {
 		return nil, err
+	}
+	if b.KeepWorkdir && !b.placed() { // before the policy is asked, so that it decides about that directory
+		b.Workdir = cmp.Or(lastWorkdir(env), b.Workdir)
 	}
 	p, err := b.prepare(ctx, env)
 	if err != nil {

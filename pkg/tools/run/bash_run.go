@@ -46,8 +46,10 @@ func (b *bashCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 		return nil, err
 	}
 	out := newOutputs(env, b.Split)
+	where := b.farewell(out)
 	state, err := b.start(ctx, env, box, out.Output)
 	end() // an open question does not outlive the command
+	where.keep(ctx, env)
 	out.close()
 	if err != nil {
 		defer box.forget()
@@ -259,4 +261,22 @@ func AppliedPatch(c tool.Call) (dir, patch string, ok bool) {
 		dir = filepath.Join(b.Workdir, dir)
 	}
 	return dir, patch, ok
+}
+
+// farewell has the command say where it ends, where that is wanted and can be known:
+// of a command that outlives the call it cannot.
+func (b *bashCall) farewell(o *outputs) *farewell {
+	f, p := newFarewell(), b.prepared
+	if !b.KeepWorkdir || b.yield() >= 0 || b.TTY || b.Keep || p.shell.path == "" || p.shell.kind == "powershell" || p.shell.kind == "cmd" {
+		return f
+	}
+	p.argv = p.shell.argv(f.asked(b.Command), b.Login)
+	f.to, o.Both = o.Both, f
+	o.last = append(o.last, f)
+	if o.out != nil {
+		apart := &farewell{mark: f.mark, to: o.out}
+		o.Stdout = apart
+		o.last = append(o.last, apart)
+	}
+	return f
 }

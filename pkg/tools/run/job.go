@@ -128,7 +128,7 @@ func readJob(ctx context.Context, env *tool.Env, j *job.Job, q jobView) (*tool.R
 	paged := !q.screen && !q.SinceLast && q.Grep == nil && q.Lines == 0
 	opts := truncate.Options{Limits: env.Limits, Shape: truncate.Tail, Clean: true}
 	if q.Max = max(env.Limits.Bytes, 4096); !paged {
-		q.Max, opts.Spill, opts.ReadOn = 1<<20, env.Spill, tool.ReadOn
+		q.Max, opts.Spill, opts.ReadOn = 1<<20, env.Spill, env.ReadOn
 	}
 	w := truncate.New(opts)
 	shown := &zeroCounter{to: w}

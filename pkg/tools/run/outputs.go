@@ -21,6 +21,7 @@ type outputs struct {
 	both, out, err *truncate.Writer // the last two nil without split
 	zeros          *zeroCounter
 	live           *liveOutput
+	last           []*farewell
 
 	text  string
 	cut   truncate.Result
@@ -34,7 +35,7 @@ type streamTexts struct {
 }
 
 func newOutputs(env *tool.Env, split bool) *outputs {
-	all := truncate.Options{Limits: env.Limits, Shape: truncate.Tail, Spill: env.Spill, ReadOn: tool.ReadOn, Clean: true}
+	all := truncate.Options{Limits: env.Limits, Shape: truncate.Tail, Spill: env.Spill, ReadOn: env.ReadOn, Clean: true}
 	o := &outputs{both: truncate.New(all)}
 	o.zeros = &zeroCounter{to: o.both}
 	o.Both = o.zeros
@@ -52,6 +53,9 @@ func newOutputs(env *tool.Env, split bool) *outputs {
 }
 
 func (o *outputs) close() {
+	for _, f := range o.last {
+		f.close()
+	}
 	if o.live != nil {
 		o.live.close()
 	}

@@ -1,0 +1,184 @@
+package dialect
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/param"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+// A Call is a call of another agent's tool, and what it is for us.
+type Call struct {
+	Dialect *Dialect
+	Tool    *Tool
+	In      Args // what came, by the names of the dialect; with defaults
+	To      string
+	Out     Args // what is sent to our tool
+	Ignored []string
+
+	given map[string]bool // names of In that came
+}
+
+// Decode turns the parameters of a call of the named tool into those of ours.
+func (d *Dialect) Decode(name string, raw json.RawMessage) (*Call, error) {
+	t, err := d.Find(name)
+	if err != nil {
+		return nil, err
+	}
+	c := &Call{Dialect: d, Tool: t, In: Args{}, To: t.To, Out: Args{}, given: map[string]bool{}}
+	if err := c.read(raw); err != nil {
+		return c, err
+	}
+	return c, nil
+}
+
+// Names are what the caller calls our tools and parameters.
+func (c *Call) Names() tool.Names { return c.Dialect.names(c.Tool) }
+
+func (c *Call) read(raw json.RawMessage) error {
+	set := c.Tool.set()
+	if c.Dialect.Loose {
+		set.Lenient()
+	}
+	raw, err := c.whole(raw)
+	if err != nil {
+		return err
+	}
+	if err := set.Decode(raw); err != nil {
+		return err
+	}
+	c.Ignored = set.Ignored()
+	for i, p := range set.Params {
+		row := &c.Tool.Params[i]
+		if !p.Given() && row.Default == nil {
+			continue
+		}
+		c.given[row.Name] = p.Given()
+		v := p.Value()
+		if n, ok := v.(*int); ok {
+			v = *n
+		}
+		c.In[row.Name] = v
+		if row.To != "" {
+			c.Out[row.To] = row.scaled(v)
+		}
+	}
+	maps.Copy(c.Out, c.Tool.Const)
+	if c.Tool.Map == nil {
+		return nil
+	}
+	return c.Tool.Map(c)
+}
+
+// whole is raw, or where a tool with one parameter got a text instead of an object,
+// as tools of free form do, an object with that.
+func (c *Call) whole(raw json.RawMessage) (json.RawMessage, error) {
+	var text string
+	if len(raw) == 0 {
+		return json.RawMessage("{}"), nil
+	}
+	if raw[0] != '"' || json.Unmarshal(raw, &text) != nil {
+		return raw, nil
+	}
+	if json.Valid([]byte(text)) && text != "" && text[0] == '{' {
+		return json.RawMessage(text), nil
+	}
+	for _, p := range c.Tool.Params {
+		if p.Must && p.Kind == Text {
+			return json.Marshal(map[string]string{p.Name: text})
+		}
+	}
+	return raw, nil
+}
+
+// Arguments are the parameters for our tool.
+func (c *Call) Arguments() json.RawMessage {
+	raw, err := json.Marshal(c.Out)
+	if err != nil {
+		return json.RawMessage("{}")
+	}
+	return raw
+}
+
+// text is a parameter that came, as text.
+func (c *Call) text(name string) string { s, _ := c.In[name].(string); return s }
+
+// number is a parameter that came, or its default.
+func (c *Call) number(name string) int {
+	switch n := c.In[name].(type) {
+	case int:
+		return n
+	case float64:
+		return int(n)
+	}
+	return 0
+}
+
+// truth is a parameter that came, or its default.
+func (c *Call) truth(name string) bool { b, _ := c.In[name].(bool); return b }
+
+// texts is a list that came.
+func (c *Call) texts(name string) []string { l, _ := c.In[name].([]string); return l }
+
+// list is a parameter of the kind JSON that came as a list of objects.
+func (c *Call) list(name string) []map[string]any {
+	raw, _ := c.In[name].(json.RawMessage)
+	var list []map[string]any
+	_ = json.Unmarshal(raw, &list)
+	return list
+}
+
+// renamed is a list of objects with members under other names; those without one are
+// left out.
+func renamed(list []map[string]any, names map[string]string) []Args {
+	out := []Args{}
+	for _, item := range list {
+		one := Args{}
+		for from, to := range names {
+			if v, ok := item[from]; ok {
+				one[to] = v
+			}
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// named is an error in the names of the dialect.
+func (c *Call) named(e *tool.Error) *tool.Error {
+	e = e.In(c.Names())
+	if rest, ok := strings.CutPrefix(e.Message, c.To+" needs approval"); ok {
+		e.Message = c.Tool.Name + " needs approval" + rest
+	}
+	return e
+}
+
+// Failed is the result of a call that was not made, in the names of the dialect.
+func (c *Call) Failed(err error) *tool.Result {
+	if c == nil {
+		r := tool.Fail("call", err)
+		r.Output = r.Error.Words()
+		return r
+	}
+	if e, ok := errors.AsType[*param.Error](err); ok {
+		own := *e
+		name, rest := e.Param, ""
+		if i := strings.IndexAny(name, ".["); i >= 0 {
+			name, rest = name[:i], name[i:]
+		}
+		if known := c.Names()("", name); known != "" {
+			own.Param = known + rest
+		}
+		err = &own
+	}
+	r := tool.Fail(c.Tool.Name, c.named(tool.AsError(err)))
+	show := c.Tool.Show
+	if show == nil {
+		show = asItIs
+	}
+	r.Output = show(&View{Call: c, Result: r})
+	return r
+}

@@ -1,0 +1,154 @@
+package dialect
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+// codexWidth is how many bytes of a line or a name Codex shows.
+const codexWidth = 500
+
+// codexFiles are the tools of Codex that look at files.
+func codexFiles() []Tool {
+	whole := func(name, to, usage string, usual any) Param {
+		return Param{Name: name, To: to, Usage: usage, Kind: Whole, Default: usual}
+	}
+	block := object(
+		member("anchor_line", "integer", "the line whose block is shown (default: offset)", false),
+		member("max_levels", "integer", "how many blocks to climb; 0 for all", false),
+		member("include_siblings", "boolean", "show its neighbours, too", false),
+		member("include_header", "boolean", "show the comments above it, too", false),
+		member("max_lines", "integer", "most lines of the block", false))
+	return []Tool{
+		{
+			Name: "read_file", To: "read", Told: "Reads a local file with 1-indexed line numbers, supporting slice and indentation-aware block modes.",
+			Params: []Param{
+				{Name: "file_path", To: "path", Usage: "the file, by its absolute path", Kind: Path, Must: true},
+				whole("offset", "offset", "the line to begin at, from 1", 1), whole("limit", "limit", "how many lines to show", 2000),
+				{Name: "mode", To: "mode", Usage: "show lines, or the block around a line", Enum: "slice indentation"},
+				{Name: "indentation", Usage: "the block, with mode indentation", Kind: JSON, Schema: block},
+			},
+			Const: Args{"number_style": "L"}, Map: codexRead, Show: codexLines, Room: codexRetained,
+			Differs: "file_path may be relative; decorators count as headers, and what ends a block is known of languages without braces",
+		},
+		{
+			Name: "list_dir", To: "ls", Told: "Lists entries in a local directory with 1-indexed entry numbers and simple type labels.",
+			Params: []Param{
+				{Name: "dir_path", To: "path", Usage: "the directory, by its absolute path", Kind: Path, Must: true},
+				whole("offset", "offset", "the entry to begin at, from 1", 1), whole("limit", "limit", "how many entries to show", 25), whole("depth", "depth", "how many levels", 2),
+			},
+			Map: codexPositive, Show: codexDir, Differs: "dir_path may be relative; an entry never stands below another's parent; what cannot be read is left out; what .git, node_modules and caches hold is not listed",
+		},
+		{
+			Name: "grep_files", To: "grep", Told: "Finds files whose contents match the pattern and lists them by modification time.",
+			Params: []Param{
+				{Name: "pattern", To: "pattern", Usage: "the regular expression", Must: true},
+				{Name: "include", To: "include", Usage: "only the files that match, such as *.rs"},
+				{Name: "path", To: "path", Usage: "where to search; left out, the present directory", Kind: Path},
+				whole("limit", "limit", "how many files to list, at most 2000", 100),
+			},
+			Const: Args{"mode": "files"}, Map: codexPositive,
+			Show: func(v *View) string {
+				return failedOr(v, func() string {
+					if list := v.paths(); len(list) > 0 {
+						return strings.Join(list, "\n")
+					}
+					return "No matches found."
+				})
+			},
+			Differs: "files that are binary or may not be read are passed over",
+		},
+	}
+}
+
+// codexPositive refuses numbers below 1 in the words that Codex has for it.
+func codexPositive(c *Call) error {
+	what := map[string]string{"read_file": "line number", "list_dir": "entry number"}[c.Tool.Name]
+	if c.given["offset"] && c.number("offset") < 1 {
+		return tool.Errorf(tool.BadInput, "offset must be a 1-indexed %s", what)
+	}
+	for _, name := range []string{"limit", "depth"} {
+		if c.given[name] && c.number(name) < 1 {
+			return tool.Errorf(tool.BadInput, "%s must be greater than zero", name)
+		}
+	}
+	if n, ok := c.Out["limit"].(int); ok && c.To == "grep" {
+		c.Out["limit"] = min(n, 2000)
+	}
+	return nil
+}
+
+func codexRead(c *Call) error {
+	if err := codexPositive(c); err != nil {
+		return err
+	}
+	if c.text("mode") != "indentation" {
+		return nil
+	}
+	var block Args
+	raw, _ := c.In["indentation"].(json.RawMessage)
+	_ = json.Unmarshal(raw, &block) // an object, as it was checked
+	for _, name := range []string{"anchor_line", "max_levels", "include_siblings", "include_header", "max_lines"} {
+		if v, ok := block[name]; ok {
+			c.Out[name] = v
+		}
+	}
+	return nil
+}
+
+func codexLines(v *View) string {
+	if e := v.Error; e != nil {
+		if e.Code == tool.BadInput && strings.Contains(e.Message, "behind the end") {
+			return "offset exceeds file length"
+		}
+		return v.wrong()
+	}
+	lines := v.content()
+	for i, l := range lines {
+		number, text, _ := strings.Cut(l, ": ")
+		lines[i] = number + ": " + clip(text)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// clip is the beginning of a line or a name, as much as Codex shows.
+func clip(s string) string {
+	if len(s) <= codexWidth {
+		return s
+	}
+	n := codexWidth
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+func codexDir(v *View) string {
+	if e := v.Error; e != nil {
+		if e.Code == tool.BadInput && strings.Contains(e.Message, "behind the last") {
+			return "offset exceeds directory entry count"
+		}
+		return v.wrong()
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Absolute path: %s", filepath.Clean(v.abs(v.Meta.Path)))
+	list := sorted(v.Meta.Entries)
+	for _, e := range list {
+		mark := map[string]string{"dir": "/", "symlink": "@", "file": ""}
+		m, ok := mark[e.Type]
+		if !ok {
+			m = "?"
+		}
+		b.WriteString("\n" + strings.Repeat("  ", strings.Count(e.Name, "/")) + clip(path.Base(e.Name)) + m)
+	}
+	if v.Meta.NextOffset > 0 {
+		fmt.Fprintf(&b, "\nMore than %d entries found", len(list))
+	}
+	return b.String()
+}

@@ -1,0 +1,230 @@
+package dialect
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+// A View is a call that was made, and its result as programs see it.
+type View struct {
+	*Call
+	*tool.Result
+	Root string // paths that are relative count from here
+	Max  int    // bytes that whoever runs the program allows for a text; 0 for what the dialect has
+	Meta meta
+}
+
+// meta is what formats need of the metadata of all tools.
+type meta struct {
+	ExitCode     *int            `json:"exit_code"`
+	Signal       string          `json:"signal"`
+	Status       string          `json:"status"`
+	Job          string          `json:"job"`
+	DurationMS   int64           `json:"duration_ms"`
+	Stdout       *string         `json:"stdout"`
+	Stderr       *string         `json:"stderr"`
+	Cwd          string          `json:"cwd"`
+	Truncated    bool            `json:"truncated"`
+	TotalLines   *int64          `json:"total_lines"`
+	TotalBytes   int64           `json:"total_bytes"`
+	NextOffset   int64           `json:"next_offset"`
+	Path         string          `json:"path"`
+	Type         string          `json:"type"`
+	Offset       int64           `json:"offset"`
+	LinesRead    int             `json:"lines_read"`
+	MIMEType     string          `json:"mime_type"`
+	Created      bool            `json:"created"`
+	Total        int             `json:"total"`
+	Matches      int             `json:"matches"`
+	Files        json.RawMessage `json:"files"`
+	Entries      []entry         `json:"entries"`
+	Results      []found         `json:"results"`
+	Todos        []todo          `json:"todos"`
+	Replacements int             `json:"replacements"`
+}
+
+// An entry is what ls lists.
+type entry struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+}
+
+// Found is a file in which grep has found something.
+type found struct {
+	Path    string `json:"path"`
+	Matches int    `json:"matches"`
+	Lines   []struct {
+		Line   int    `json:"line"`
+		Text   string `json:"text"`
+		Column int    `json:"column"` // 0 in lines of context
+	} `json:"lines"`
+}
+
+type todo struct {
+	Content  string `json:"content"`
+	Status   string `json:"status"`
+	Priority string `json:"priority"`
+}
+
+// A change is a file that a patch has changed.
+type change struct {
+	Path   string `json:"path"`
+	Action string `json:"action"`
+	From   string `json:"from"`
+}
+
+// Place is where and within what limits a call was made.
+type Place struct {
+	Root string
+	Max  int // see View
+}
+
+// Show is the result as the model of the dialect reads it: the same result, with
+// another output and hints that name its own tools.
+func (c *Call) Show(r *tool.Result, at Place) *tool.Result {
+	shown := *r
+	if r.Error != nil {
+		shown.Error = c.named(r.Error)
+	}
+	for _, name := range c.Ignored {
+		shown.Ignore(name)
+	}
+	v := &View{Call: c, Result: &shown, Root: at.Root, Max: at.Max}
+	var whole struct {
+		Metadata json.RawMessage `json:"metadata"`
+	}
+	if raw, err := r.MarshalJSON(); err == nil && json.Unmarshal(raw, &whole) == nil {
+		_ = json.Unmarshal(whole.Metadata, &v.Meta) // what has another type is not needed
+	}
+	show := c.Tool.Show
+	if show == nil {
+		show = asItIs
+	}
+	text := show(v)
+	shown.Output, shown.Notes, shown.Pretty = text, nil, nil
+	return &shown
+}
+
+// asItIs is the output as our tool gives it, with the names of the dialect.
+func asItIs(v *View) string {
+	if v.Error != nil && v.Output == "" {
+		return v.Error.Words()
+	}
+	return v.Output + v.notes(true)
+}
+
+// wrong says what is wrong and what to do.
+func (v *View) wrong() string { return strings.TrimPrefix(v.Error.Words(), "error: ") }
+
+// A foundLine is a line that grep shows.
+type foundLine struct {
+	line    string // its number
+	context bool
+	text    string
+}
+
+// shown are the lines that grep shows of each file that it has found something in, with
+// those around them.
+func (v *View) shown() [][]foundLine {
+	all := make([][]foundLine, len(v.Meta.Results))
+	at := -1
+	for line := range strings.Lines(v.Output) {
+		line = strings.TrimSuffix(line, "\n")
+		if at+1 < len(all) && strings.HasPrefix(line, v.Meta.Results[at+1].Path) {
+			at++
+			continue
+		}
+		n := strings.IndexFunc(line, func(r rune) bool { return r < '0' || r > '9' })
+		if at >= 0 && n > 0 && (line[n] == ':' || line[n] == '-') {
+			all[at] = append(all[at], foundLine{line[:n], line[n] == '-', line[n+1:]})
+		}
+	}
+	return all
+}
+
+// notes are the notes on lines of their own; without state only those that no format
+// has words for.
+func (v *View) notes(state bool) string {
+	var b strings.Builder
+	for _, n := range v.Notes {
+		if n.State && !state {
+			continue
+		}
+		if text := n.In(v.Names()); text != "" {
+			b.WriteString(text + "\n")
+		}
+	}
+	if b.Len() > 0 && v.Output != "" && !strings.HasSuffix(v.Output, "\n") {
+		return "\n" + b.String()
+	}
+	return b.String()
+}
+
+// abs is a path that metadata has, from the root of the file system.
+func (v *View) abs(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(v.Root, path)
+}
+
+// content is the first lines of the output, as many as were read.
+func (v *View) content() []string {
+	lines := strings.SplitAfter(v.Output, "\n")
+	if n := len(lines); n > 0 && lines[n-1] == "" {
+		lines = lines[:n-1]
+	}
+	lines = lines[:min(v.Meta.LinesRead, len(lines))]
+	for i, l := range lines {
+		lines[i] = strings.TrimSuffix(l, "\n")
+	}
+	return lines
+}
+
+// paths are the files that glob has found, or grep.
+func (v *View) paths() []string {
+	var list []string
+	if len(v.Meta.Results) == 0 {
+		_ = json.Unmarshal(v.Meta.Files, &list)
+	}
+	for _, f := range v.Meta.Results {
+		list = append(list, f.Path)
+	}
+	for i, p := range list {
+		list[i] = v.abs(p)
+	}
+	return list
+}
+
+// changes are the files that a patch has changed, as lines of a letter and a path.
+func (v *View) changes() string {
+	var list []change
+	_ = json.Unmarshal(v.Meta.Files, &list)
+	var b strings.Builder
+	for _, f := range list {
+		letter := map[string]string{"add": "A", "delete": "D"}[f.Action]
+		if letter == "" {
+			letter = "M"
+		}
+		fmt.Fprintf(&b, "%s %s\n", letter, f.Path)
+	}
+	return b.String()
+}
+
+// patched reports whether the call turned out to be a patch that was handed over as
+// a command.
+func (v *View) patched() bool { return v.Meta.Status == "" && len(v.Meta.Files) > 0 }
+
+// encode is json.Marshal without the escapes that only web pages need.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
