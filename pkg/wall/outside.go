@@ -10,14 +10,16 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
-// outside finds what a command may read outside the root.
+// outside finds what a command may read outside the root, and what of it is hidden.
+// It may run beside the rest of a compilation, in a Wall of its own.
 func (w *Wall) outside() {
 	dirs, home, all := w.o.Policy.Outside()
 	if w.Everything = all; all {
 		return
 	}
+	var links safefile.Links
 	for _, dir := range dirs {
-		if real, err := filepath.EvalSymlinks(dir); err == nil {
+		if real, _, err := links.Resolve(dir); err == nil {
 			w.Readable = append(w.Readable, real)
 		}
 	}
@@ -31,7 +33,7 @@ func (w *Wall) outside() {
 		}
 		for _, e := range entries {
 			if strings.HasPrefix(e.Name(), ".") {
-				w.dotEntry(filepath.Join(home, e.Name()))
+				w.dotEntry(filepath.Join(home, e.Name()), &links)
 			}
 		}
 	}
@@ -44,12 +46,8 @@ func (w *Wall) outside() {
 }
 
 // dotEntry opens one of the home's dot entries, and what it leads to.
-func (w *Wall) dotEntry(path string) {
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return
-	}
-	i, err := os.Stat(real)
+func (w *Wall) dotEntry(path string, links *safefile.Links) {
+	real, i, err := links.Resolve(path)
 	if err != nil {
 		return
 	}
@@ -68,9 +66,7 @@ func (w *Wall) enclosingTree(top string) {
 	}
 	passed := func(dir string) bool { return dir == w.o.Root }
 	t := (&walker{notable: w.o.Policy.Notable, passed: passed, before: before}).walk(top)
-	if file != "" && t.changed > 0 {
-		_ = t.remember(file, w.o.Policy.Hash())
-	}
+	w.o.keep(t, file)
 	hits := slices.DeleteFunc(t.hits(), func(path string) bool {
 		name := filepath.Base(path)
 		return name == ".git" || name == "HEAD" || safefile.Below(w.o.Root, path)

@@ -23,6 +23,7 @@ type Options struct {
 	Mounts    bool                                 // what is fixed is so while the command runs
 	Cache     string                               // directory where the walk is remembered; "" for nowhere
 	Committed func(paths []string) map[string]bool // see policy.Sources; nil for none
+	After     func(func())                         // does what nobody waits for, such as writing the cache; nil does it at once
 }
 
 // A Wall is what a policy keeps from commands. Paths are absolute.
@@ -48,7 +49,12 @@ type Wall struct {
 
 // Compile walks the root.
 func Compile(o Options) *Wall {
-	w := &Wall{o: o}
+	w, out := &Wall{o: o}, make(chan *Wall, 1)
+	go func() {
+		far := &Wall{o: o}
+		far.outside()
+		out <- far
+	}()
 	hash, file := o.Policy.Hash(), ""
 	if o.Cache != "" {
 		file = cacheFile(o.Cache, o.Root)
@@ -58,14 +64,27 @@ func Compile(o Options) *Wall {
 		before = remembered(file, hash)
 	}
 	w.tree = (&walker{notable: o.Policy.Notable, passed: o.Policy.Passed, before: before}).walk(o.Root)
-	if file != "" && w.tree.changed > 0 {
-		_ = w.tree.remember(file, hash) // else it is found again
-	}
+	o.keep(w.tree, file)
 	w.Beyond = w.tree.beyond
 	w.fill(w.tree.hits())
 	w.open()
-	w.outside()
+	far := <-out
+	w.Readable, w.Everything, w.Writable = far.Readable, far.Everything, far.Writable
+	w.Hidden, w.Beyond = append(w.Hidden, far.Hidden...), append(w.Beyond, far.Beyond...)
 	return w
+}
+
+// keep remembers a tree that has changed. Where it cannot, it is walked again.
+func (o *Options) keep(t *tree, file string) {
+	if file == "" || t.changed == 0 {
+		return
+	}
+	write := func() { _ = t.remember(file, o.Policy.Hash()) }
+	if o.After == nil {
+		write()
+	} else {
+		o.After(write)
+	}
 }
 
 // fill asks the policy about the paths, outer ones first.
@@ -82,11 +101,16 @@ func (w *Wall) fill(hits []string) {
 			w.add(path)
 		}
 	}
+	types := map[string]policy.FileType{} // many are in both lists
 	for _, k := range []policy.Kind{policy.Read, policy.Write} {
 		for _, path := range w.o.Policy.Anchored(k) {
-			t := policy.Missing
-			if i, err := os.Stat(path); err == nil {
-				t = fileType(i)
+			t, known := types[path]
+			if !known {
+				t = policy.Missing
+				if i, err := os.Stat(path); err == nil {
+					t = fileType(i)
+				}
+				types[path] = t
 			}
 			switch {
 			case k == policy.Read && t != policy.Missing && !w.o.Policy.MayRead(path, t):
@@ -99,8 +123,10 @@ func (w *Wall) fill(hits []string) {
 	w.Hidden, w.Fixed = outermost(w.Hidden), outermost(w.Fixed)
 	w.held = map[uint64]bool{}
 	for _, path := range slices.Concat(w.Hidden, w.Fixed) {
-		if n := inode(path); n != 0 && safefile.Below(w.o.Root, path) {
-			w.held[n] = true
+		if safefile.Below(w.o.Root, path) {
+			if n := inode(path); n != 0 {
+				w.held[n] = true
+			}
 		}
 		if safefile.Below(w.o.Root+"/.git", path) || w.o.Policy.Placed(path) {
 			w.Pinned = append(w.Pinned, path)

@@ -87,6 +87,7 @@ type preparedCommand struct {
 	needs    []policy.Access
 	keep     map[string]bool // files to be kept before it runs: it takes them away, and they are nowhere else
 	until    *regexp.Regexp  // nil for none
+	ahead    *prefetch       // nil where no sandbox confines it
 }
 
 // Params implements tool.Call.
@@ -149,7 +150,11 @@ func (b *bashCall) prepare(ctx context.Context, env *tool.Env) (*preparedCommand
 	if err != nil {
 		return nil, err
 	}
-	p := &preparedCommand{dir: dir, argv: argv, env: newEnvironment(env, dir.Real, b.TTY, b.Env), until: until}
+	p := &preparedCommand{dir: dir, argv: argv, until: until, ahead: newPrefetch(env)}
+	if !env.DryRun {
+		p.ahead.start()
+	}
+	p.env = newEnvironment(env, dir.Real, b.TTY, b.Env)
 	world := newWorld(env, dir.Real, p.env.list)
 	if len(argv) > 0 {
 		p.analysis = shellparse.Argv(argv, world)
@@ -181,8 +186,8 @@ func (b *bashCall) prepare(ctx context.Context, env *tool.Env) (*preparedCommand
 	if env.Git != nil {
 		p.needs, p.keep = lost.find()
 	}
-	p.needs = append(p.needs, forbiddenInTrees(ctx, env, p.needs)...)
-	p.needs = append(p.needs, unheld(env, p.needs)...)
+	p.needs = append(p.needs, forbiddenInTrees(ctx, env, p.needs, p.ahead)...)
+	p.needs = append(p.needs, unheld(env, p.needs, p.ahead)...)
 	for i := range p.needs {
 		p.needs[i].Tool = "bash"
 	}

@@ -37,7 +37,7 @@ func (b *bashCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	over, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	asked := &questions{over: over}
-	box, err := confine(env, p.needs, p.dir.Real, asked)
+	box, err := confine(env, p.needs, p.dir.Real, asked, p.ahead)
 	defer box.letGo()
 	if err != nil {
 		return nil, startError(p.argv, err)

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -79,13 +80,20 @@ func cacheTable() []cache {
 	}
 }
 
-// caches finds the caches of tools: directories that commands may write, which
-// exist, and files in them that they may not. Where a program is there and its
-// cache is not yet, the cache is made: the program could not make it from inside.
+// A toolCache is a directory of a tool's cache, or a file in one.
+type toolCache struct {
+	dir     string // where it is, or would be made
+	file    string // in dir, which commands may not write; "" for the directory itself, which they may
+	real    string // dir without links; "" where there is none yet
+	program string // whose it is; "" for one that is not made
+}
+
+// findCaches finds the caches of tools: directories that exist, or whose program is
+// there and could not make them from inside of the sandbox. Nothing is changed.
 // Open are the directories that may be written anyway. What lies in them is left
 // out, for a command may have put a link there that leads elsewhere.
-func caches(env *tool.Env, home string, open []string) (dirs, files []string) {
-	f := cacheFinder{env: env, home: home, open: open, installed: map[string]bool{}}
+func findCaches(env *tool.Env, home string, open []string) (list []toolCache) {
+	f := cacheFinder{env: env, home: home, open: open}
 	if _, err := os.Stat(home); home != "" && err == nil {
 		f.homes = []string{filepath.Join(home, ".cache")}
 		if dir := env.Getenv("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
@@ -98,25 +106,57 @@ func caches(env *tool.Env, home string, open []string) (dirs, files []string) {
 	for _, c := range cacheTable() {
 		for _, base := range f.bases(&c) {
 			for name := range strings.FieldsSeq(c.data) {
-				if file, ok := strings.CutPrefix(name, "!"); ok {
-					if filepath.IsAbs(base) && exists(base) {
-						files = append(files, filepath.Join(machine.RealDir(base), file))
-					}
-				} else if dir := f.find(&c, filepath.Join(base, name)); dir != "" {
-					dirs = append(dirs, dir)
+				if file, ok := strings.CutPrefix(name, "!"); !ok {
+					list = f.find(list, &c, filepath.Join(base, name))
+				} else if filepath.IsAbs(base) {
+					real, _, _ := f.links.Resolve(base)
+					list = append(list, toolCache{dir: base, file: file, real: real})
 				}
 			}
+		}
+	}
+	var missing []string
+	for _, c := range list {
+		if c.real == "" && c.file == "" && !slices.Contains(missing, c.program) {
+			missing = append(missing, c.program)
+		}
+	}
+	there := machine.Installed(missing, env.Getenv("PATH"), home)
+	return slices.DeleteFunc(list, func(c toolCache) bool { return c.real == "" && c.file == "" && !there[c.program] })
+}
+
+// makeCaches makes the caches that are missing, and returns the directories that
+// commands may write, and the files in them that they may not.
+func makeCaches(list []toolCache, home string) (dirs, files []string) {
+	for _, c := range list {
+		if c.real == "" && (c.file == "" && os.MkdirAll(c.dir, 0o700) == nil || c.file != "" && exists(c.dir)) {
+			c.real = machine.RealDir(c.dir)
+			if info, err := os.Stat(c.real); c.file == "" && (err != nil || !holdsCache(info, c.real, home)) {
+				continue
+			}
+		}
+		switch {
+		case c.real == "":
+		case c.file != "":
+			files = append(files, filepath.Join(c.real, c.file))
+		default:
+			dirs = append(dirs, c.real)
 		}
 	}
 	return dirs, files
 }
 
+// holdsCache reports whether a directory may be one that commands write.
+func holdsCache(info fs.FileInfo, real, home string) bool {
+	return info.IsDir() && !safefile.Below(real, home)
+}
+
 type cacheFinder struct {
-	env       *tool.Env
-	home      string
-	homes     []string // the directories of caches
-	open      []string
-	installed map[string]bool // programs that were looked for
+	env   *tool.Env
+	home  string
+	homes []string // the directories of caches
+	open  []string
+	links safefile.Links
 }
 
 // bases are the directories that c.data is relative to.
@@ -140,29 +180,19 @@ func (f *cacheFinder) bases(c *cache) []string {
 	return []string{filepath.Join(f.home, c.base)}
 }
 
-// find returns the directory that dir is, made where it has to be; "" where there
-// is none, or it may not be one that commands write.
-func (f *cacheFinder) find(c *cache, dir string) string {
+// find adds dir to the list, unless there is none to be, or commands may not write it.
+func (f *cacheFinder) find(list []toolCache, c *cache, dir string) []toolCache {
 	if !filepath.IsAbs(dir) || slices.ContainsFunc(f.open, func(o string) bool { return safefile.Below(o, dir) }) {
-		return ""
+		return list
 	}
-	if !exists(dir) && (!f.has(c.program) || os.MkdirAll(dir, 0o700) != nil) {
-		return ""
+	real, info, err := f.links.Resolve(dir)
+	switch {
+	case err == nil && !holdsCache(info, real, f.home):
+		return list
+	case err != nil && (c.program == "" || exists(dir)): // a link that leads nowhere is there
+		return list
 	}
-	real := machine.RealDir(dir)
-	if info, err := os.Stat(real); err != nil || !info.IsDir() || safefile.Below(real, f.home) {
-		return ""
-	}
-	return real
-}
-
-func (f *cacheFinder) has(program string) bool {
-	found, known := f.installed[program]
-	if !known && program != "" {
-		_, found = machine.LookPath(program, f.env.Getenv("PATH"), f.home)
-		f.installed[program] = found
-	}
-	return found
+	return append(list, toolCache{dir: dir, real: real, program: c.program})
 }
 
 func exists(path string) bool {

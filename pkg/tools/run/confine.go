@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/gate"
 	"github.com/agentkit-go/agentkit/pkg/machine"
@@ -42,9 +43,9 @@ type confinement struct {
 // policy protects cannot; secrets cannot be read; the network ends at this
 // machine. What the call itself was allowed beyond that is added. Whoever can be
 // asked about programs that the command starts hears of them by asked.
-func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions) (*confinement, error) {
+func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions, ahead *prefetch) (*confinement, error) {
 	c := &confinement{dir: dir, asked: asked, holder: env.Policy}
-	if !env.Policy.Confines() || env.Policy.Level() < int(sandbox.L2) {
+	if ahead == nil {
 		return c, nil
 	}
 	var err error
@@ -58,11 +59,12 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions)
 		return gate.New(env.Sources, env.Policy, needs, scratch(env))
 	})
 	go func() { _, _ = described() }() // it is asked for again below
-	walled := make(chan *wall.Wall, 1)
-	go func() { walled <- compileWall(env) }()
-	root := env.Workspace.Root()
-	home := machine.RealDir(env.Getenv("HOME"))
-	cached, settings := caches(env, home, append(slices.Clone(env.Temp), root))
+	if len(c.swept) > 0 || time.Since(ahead.begun) > maxPrefetch {
+		ahead = newPrefetch(env)
+		ahead.start()
+	}
+	root, home := env.Workspace.Root(), ahead.home
+	cached, settings := makeCaches(ahead.caches(), home)
 	cfg := &sandbox.Config{
 		Root: root, Gate: true, Network: sandbox.Loopback,
 		ReadWrite: append(slices.Clone(env.Temp), cached...),
@@ -71,7 +73,7 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions)
 		Private:   []string{env.Session.StateDir()},
 		Covers:    filepath.Join(env.Session.StateDir(), "covers"),
 	}
-	c.wall = <-walled
+	c.wall = ahead.wall()
 	if c.wall.Enclosing != "" && mayWrite(env, root) {
 		cfg.ReadWrite = append(cfg.ReadWrite, c.wall.Enclosing)
 	}
@@ -135,14 +137,6 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions)
 	}
 	c.confiner = sandbox.NewConfiner(asked.build(env), gate.Appeared).For(cfg)
 	return c, <-guarded
-}
-
-// compileWall finds what the policy keeps from commands in the root.
-func compileWall(env *tool.Env) *wall.Wall {
-	return wall.Compile(wall.Options{
-		Policy: env.Policy, Root: env.Workspace.Root(), Mounts: env.Policy.Level() >= int(sandbox.L3),
-		Cache: filepath.Join(env.Session.StateDir(), "walls"), Committed: env.Sources.Committed,
-	})
 }
 
 // publish adds ports that this machine's loopback answers at.

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/rg"
@@ -20,7 +19,7 @@ import (
 // the policy does not let it read: grep -r must not show what cat may not. Where
 // the sandbox hides them, it meets nothing that it could show. A tree that is too
 // large to look through counts as unknown.
-func forbiddenInTrees(ctx context.Context, env *tool.Env, needs []policy.Access) []policy.Access {
+func forbiddenInTrees(ctx context.Context, env *tool.Env, needs []policy.Access, ahead *prefetch) []policy.Access {
 	var found []policy.Access
 	seen := map[string]bool{}
 	for _, tree := range needs {
@@ -39,10 +38,10 @@ func forbiddenInTrees(ctx context.Context, env *tool.Env, needs []policy.Access)
 			return a.Kind == policy.Write && filepath.Base(a.Path) == ".gitignore"
 		})
 		seen[tree.Path] = r.only == nil && r.follows && tree.Source != gitAdd
-		found = append(found, forbiddenBelow(ctx, env, tree, r)...)
+		found = append(found, forbiddenBelow(ctx, env, tree, r, ahead)...)
 		if r.unhides { // an ignore file may name what is hidden and yet to be searched
 			r.ignores = true
-			found = append(found, forbiddenBelow(ctx, env, tree, r)...)
+			found = append(found, forbiddenBelow(ctx, env, tree, r, ahead)...)
 		}
 	}
 	return found
@@ -54,8 +53,7 @@ const gitAdd = "git add"
 
 // forbiddenBelow finds the files of a tree that the policy does not let its reader
 // read, and nothing keeps from it.
-func forbiddenBelow(ctx context.Context, env *tool.Env, tree policy.Access, r treeReader) (found []policy.Access) {
-	hidden := sync.OnceValue(func() []string { return hiddenInside(env) })
+func forbiddenBelow(ctx context.Context, env *tool.Env, tree policy.Access, r treeReader, ahead *prefetch) (found []policy.Access) {
 	unignored, away := !r.ignores && (tree.Source != gitAdd || r.forced || ripgrepIgnores(env.Workspace.Root(), tree.Path)), false
 	o := rg.WalkOptions{Root: tree.Path, Hidden: r.hidden, NoIgnore: unignored, Links: true, MaxEntries: maxTreeEntries}
 	res, err := rg.Walk(ctx, nil, o, func(e rg.Entry) error {
@@ -67,7 +65,7 @@ func forbiddenBelow(ctx context.Context, env *tool.Env, tree policy.Access, r tr
 		if r.follows {
 			away = r.follow(env, &file, tree.Path) || away
 		}
-		if env.Policy.Decide(&file).Verdict != policy.Allow && !slices.ContainsFunc(hidden(), func(h string) bool { return safefile.Below(h, file.Path) }) {
+		if env.Policy.Decide(&file).Verdict != policy.Allow && !slices.ContainsFunc(ahead.hidden(env), func(h string) bool { return safefile.Below(h, file.Path) }) {
 			found = append(found, file)
 		}
 		if len(found) >= maxForbidden {
@@ -81,7 +79,7 @@ func forbiddenBelow(ctx context.Context, env *tool.Env, tree policy.Access, r tr
 	}
 	if away && tree.Path != env.Workspace.Root() && len(found) < maxForbidden { // a link leads to another directory of the root
 		tree.Path, r.follows = env.Workspace.Root(), false
-		found = append(found, forbiddenBelow(ctx, env, tree, r)...)
+		found = append(found, forbiddenBelow(ctx, env, tree, r, ahead)...)
 	}
 	return found
 }
@@ -127,8 +125,8 @@ func ripgrepIgnores(root, tree string) bool {
 // it is allowed though nobody knows what it does: below L3 the sandbox cannot hide
 // single files of the root. So such a command is asked about only where there
 // are some.
-func unheld(env *tool.Env, needs []policy.Access) []policy.Access {
-	if env.Policy.Level() != int(sandbox.L2) || !env.Policy.Confines() {
+func unheld(env *tool.Env, needs []policy.Access, ahead *prefetch) []policy.Access {
+	if ahead == nil || env.Policy.Level() != int(sandbox.L2) {
 		return nil
 	}
 	i := slices.IndexFunc(needs, func(a policy.Access) bool { return env.Policy.Blind(&a) })
@@ -140,7 +138,7 @@ func unheld(env *tool.Env, needs []policy.Access) []policy.Access {
 		one.Parent = i + 1
 	}
 	var found []policy.Access
-	wall := compileWall(env)
+	wall := ahead.wall()
 	for _, path := range wall.Hidden {
 		info, err := os.Lstat(path)
 		if err != nil || !safefile.Below(env.Workspace.Root(), path) || len(found) >= maxForbidden {
@@ -158,15 +156,6 @@ func unheld(env *tool.Env, needs []policy.Access) []policy.Access {
 		found = append(found, one)
 	}
 	return found
-}
-
-// hiddenInside lists the files in the root that the sandbox of a command hides from
-// it; none where it hides none.
-func hiddenInside(env *tool.Env) []string {
-	if env.Policy.Level() < int(sandbox.L3) {
-		return nil
-	}
-	return compileWall(env).Hidden
 }
 
 // errEnough ends a walk that has found what it was for.

@@ -1,0 +1,61 @@
+package run
+
+import (
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/machine"
+	"github.com/agentkit-go/agentkit/pkg/sandbox"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/wall"
+)
+
+// A prefetch is what a command's sandbox depends on in the root and on the machine.
+// It is looked for while the command's text is read, and once for the decision
+// and the sandbox. Nothing is changed by it.
+type prefetch struct {
+	begun  time.Time
+	home   string
+	wall   func() *wall.Wall // what the policy keeps from commands
+	caches func() []toolCache
+}
+
+// maxPrefetch is the age up to which a sandbox is made of it. A call that waited for
+// a person's answer looks again: the root may be another by then.
+const maxPrefetch = 100 * time.Millisecond
+
+// newPrefetch returns nil where no sandbox of ours confines commands.
+func newPrefetch(env *tool.Env) *prefetch {
+	if !env.Policy.Confines() || env.Policy.Level() < int(sandbox.L2) {
+		return nil
+	}
+	o := wall.Options{
+		Policy: env.Policy, Root: env.Workspace.Root(), Mounts: env.Policy.Level() >= int(sandbox.L3),
+		Cache: filepath.Join(env.Session.StateDir(), "walls"), Committed: env.Sources.Committed, After: env.After,
+	}
+	p := &prefetch{begun: time.Now(), home: machine.RealDir(env.Getenv("HOME"))}
+	p.wall = sync.OnceValue(func() *wall.Wall { return wall.Compile(o) })
+	p.caches = sync.OnceValue(func() []toolCache {
+		return findCaches(env, p.home, append(slices.Clone(env.Temp), o.Root))
+	})
+	return p
+}
+
+// start begins to look; p may be nil.
+func (p *prefetch) start() {
+	if p != nil {
+		go p.wall()
+		go p.caches()
+	}
+}
+
+// hidden lists the files in the root that the sandbox of a command hides from
+// it; none where it hides none.
+func (p *prefetch) hidden(env *tool.Env) []string {
+	if p == nil || env.Policy.Level() < int(sandbox.L3) {
+		return nil
+	}
+	return p.wall().Hidden
+}
