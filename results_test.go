@@ -22,14 +22,15 @@ import (
 var contract = sync.OnceValues(func() (c resolved, err error) {
 	var printed struct {
 		Tools, Events map[string]*jsonschema.Schema
+		Details       map[string]*jsonschema.Schema
 		Asked         *jsonschema.Schema `json:"approval_required"`
 	}
 	raw, err := printedBy("schema", "results")
 	if err == nil {
 		err = json.Unmarshal(raw, &printed)
 	}
-	c.tools, c.events = map[string]*jsonschema.Resolved{}, map[string]*jsonschema.Resolved{}
-	for into, from := range map[*map[string]*jsonschema.Resolved]map[string]*jsonschema.Schema{&c.tools: printed.Tools, &c.events: printed.Events} {
+	c.tools, c.events, c.details = map[string]*jsonschema.Resolved{}, map[string]*jsonschema.Resolved{}, map[string]*jsonschema.Resolved{}
+	for into, from := range map[*map[string]*jsonschema.Resolved]map[string]*jsonschema.Schema{&c.tools: printed.Tools, &c.events: printed.Events, &c.details: printed.Details} {
 		for name, s := range from {
 			if err == nil {
 				(*into)[name], err = s.Resolve(nil)
@@ -43,8 +44,8 @@ var contract = sync.OnceValues(func() (c resolved, err error) {
 })
 
 type resolved struct {
-	tools, events map[string]*jsonschema.Resolved
-	asked         *jsonschema.Resolved
+	tools, events, details map[string]*jsonschema.Resolved // the last by code
+	asked                  *jsonschema.Resolved
 }
 
 // keepsContract says what is wrong about a line of JSON that a call of the named tool
@@ -65,8 +66,15 @@ func keepsContract(name string, line []byte) error {
 		return c.events[event].Validate(value)
 	}
 	delete(value, "event")
-	if failed, ok := value["error"].(map[string]any); ok && failed["code"] == "approval_required" && failed["details"] != nil {
-		if err := c.asked.Validate(failed["details"]); err != nil {
+	if failed, ok := value["error"].(map[string]any); ok && failed["details"] != nil {
+		code, _ := failed["code"].(string)
+		if c.details[code] == nil {
+			return fmt.Errorf("no details of %s are declared", code)
+		}
+		if err := c.details[code].Validate(failed["details"]); err != nil {
+			return fmt.Errorf("the details of %s: %w", code, err)
+		}
+		if err := c.asked.Validate(failed["details"]); err != nil && code == "approval_required" {
 			return fmt.Errorf("the details of approval_required: %w", err)
 		}
 	}
@@ -202,6 +210,9 @@ func TestResultSchemas(t *testing.T) {
 		{"todo", `{"title":"t","output":"","metadata":{"notes":["a"]},"error":{"code":"denied","message":"no"}}`, ""},
 		{"todo", `{"title":"t","output":"","metadata":{},"error":{"code":"unheard_of","message":"no"}}`, "enum"},
 		{"todo", `{"title":"t","output":"","metadata":{"undeclared":1}}`, "undeclared"},
+		{"todo", `{"title":"t","output":"","metadata":{},"error":{"code":"internal","message":"no","details":{"stack":"a"}}}`, ""},
+		{"todo", `{"title":"t","output":"","metadata":{},"error":{"code":"internal","message":"no","details":{"stacks":"a"}}}`, "internal"},
+		{"todo", `{"title":"t","output":"","metadata":{},"error":{"code":"timeout","message":"no","details":{}}}`, "timeout"},
 		{"todo", `{"title":"t","output":"","metadata":{"notes":"a"}}`, "notes"},
 		{"todo", `{"title":"t","output":"","metadata":{},"more":1}`, "more"},
 		{"todo", `{"title":"t","metadata":{}}`, "output"},
@@ -236,6 +247,7 @@ func TestResultsPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	var codes, events, named []string
+	details := map[tool.Code]string{} // what the page says of them
 	for line := range strings.Lines(string(raw)) {
 		cells := strings.Split(line, "|")
 		if len(cells) < 4 || !strings.HasPrefix(cells[1], " `") {
@@ -248,6 +260,7 @@ func TestResultsPage(t *testing.T) {
 			if want := tool.Code(first).Exit(); status != want {
 				t.Errorf("%s: status %d on the page, %d in the code", first, status, want)
 			}
+			details[tool.Code(first)] = cells[5]
 		case len(cells) == 4:
 			for name := range strings.SplitSeq(cells[1], ",") {
 				named = append(named, strings.Trim(name, " `"))
@@ -263,6 +276,25 @@ func TestResultsPage(t *testing.T) {
 	}
 	if len(codes) != len(tool.Codes()) {
 		t.Errorf("%d codes on the page, want %d", len(codes), len(tool.Codes()))
+	}
+	declared := tool.DetailSchemas(cmd.Tools)
+	for code, s := range declared {
+		said := details[code]
+		if strings.Contains(said, "as `no_match`") {
+			said += details[tool.NoMatch]
+		}
+		for _, one := range s.AnyOf {
+			for _, p := range one.Properties {
+				if !strings.Contains(said, "`"+p.Name+"`") {
+					t.Errorf("the page does not name %s among the details of %s", p.Name, code)
+				}
+			}
+		}
+	}
+	for code, said := range details {
+		if declared[code] == nil && strings.TrimSpace(said) != "" {
+			t.Errorf("the page says %q of the details of %s, which has none", said, code)
+		}
 	}
 	for _, e := range tool.EventSchemas() {
 		if !slices.Contains(events, e.Name) {

@@ -15,12 +15,13 @@ import (
 
 // A resultContract is everything that docs/results.md describes, for programs.
 type resultContract struct {
-	Schema  string                   `json:"$schema"`
-	Version int                      `json:"version"`
-	Tools   map[string]*param.Schema `json:"tools"`
-	Events  map[string]*param.Schema `json:"events"`
-	Asked   *param.Schema            `json:"approval_required"` // details of the error of this code
-	Ask     *param.Schema            `json:"ask_program"`       // what the program of --ask=cmd: reads
+	Schema  string                      `json:"$schema"`
+	Version int                         `json:"version"`
+	Tools   map[string]*param.Schema    `json:"tools"`
+	Events  map[string]*param.Schema    `json:"events"`
+	Details map[tool.Code]*param.Schema `json:"details"`           // of errors, by code; one that is missing has none
+	Asked   *param.Schema               `json:"approval_required"` // the same of this code alone
+	Ask     *param.Schema               `json:"ask_program"`       // what the program of --ask=cmd: reads
 }
 
 const schemaDialect = "https://json-schema.org/draft/2020-12/schema"
@@ -36,8 +37,8 @@ func (a *app) schemaCommand() *cobra.Command {
 		Long: strings.TrimSpace(`
 With TOOL, the schema of what its calls print. Without, one object: version, that
 of the contract; tools, the schema of each tool's results; events, those of the
-lines that -o events prints before the result; approval_required, that of the
-details of such an error; ask_program, that of what the program of --ask=cmd:
+lines that -o events prints before the result; details, those of the details of
+errors, by code; approval_required, that of the details of such an error; ask_program, that of what the program of --ask=cmd:
 reads. docs/results.md says in words what they mean.`),
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: c.ValidArgsFunction,
@@ -68,7 +69,7 @@ func contract() resultContract {
 		schemaDialect, tool.ResultVersion,
 		map[string]*param.Schema{},
 		map[string]*param.Schema{},
-		tool.SchemaOf(reflect.TypeFor[tool.ApprovalDetails]()), tool.SchemaOf(reflect.TypeFor[programRequest]()),
+		tool.DetailSchemas(Tools), tool.SchemaOf(reflect.TypeFor[tool.ApprovalDetails]()), tool.SchemaOf(reflect.TypeFor[programRequest]()),
 	}
 	for _, t := range Tools {
 		c.Tools[t.Name] = results(t)

@@ -79,7 +79,7 @@ func load(s *policy.Sources) (*policy.Policy, error) {
 				_ = e.Suggest(one.Near)
 			}
 		}
-		return nil, e.With(map[string]any{"file": list[0].File, "line": list[0].Line})
+		return nil, e.With(tool.PolicyDetails{File: list[0].File, Line: list[0].Line})
 	}
 	return nil, tool.Errorf(tool.BadInput, "the policy cannot be used: %w", err).WithHint("correct it; until then every call is refused")
 }

@@ -31,6 +31,29 @@ func EventSchemas() []param.Property {
 	return list
 }
 
+// DetailSchemas are the schemas of the details of errors, by code: those that any tool
+// may have and those of the given ones. A code that is missing has none.
+func DetailSchemas(tools []*Tool) map[Code]*param.Schema {
+	all := []Details{VersionDetails{}, DeniedDetails{}, ApprovalDetails{}, PolicyDetails{}, PanicDetails{}}
+	for _, t := range tools {
+		all = append(all, t.Details...)
+	}
+	schemas, seen := map[Code]*param.Schema{}, map[reflect.Type]bool{}
+	for _, d := range all {
+		if seen[reflect.TypeOf(d)] {
+			continue
+		}
+		seen[reflect.TypeOf(d)] = true
+		for _, c := range d.Codes() {
+			if schemas[c] == nil {
+				schemas[c] = &param.Schema{Type: "object"}
+			}
+			schemas[c].AnyOf = append(schemas[c].AnyOf, SchemaOf(reflect.TypeOf(d)))
+		}
+	}
+	return schemas
+}
+
 // ResultSchema is the JSON Schema of what a call of t returns. The results of the
 // tools that may do the work in its place are among them.
 func (t *Tool) ResultSchema(others ...*Tool) *param.Schema {

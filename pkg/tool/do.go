@@ -58,7 +58,7 @@ const maxIgnored = 20
 func Panicked(v any) error {
 	return Errorf(Internal, "panic: %v", v).
 		WithHint("this is a bug in agentkit; please report it with the stack in details").
-		With(map[string]string{"stack": string(debug.Stack())})
+		With(PanicDetails{string(debug.Stack())})
 }
 
 func (env *Env) run(ctx context.Context, in *Invocation, id string) *Result {
@@ -247,7 +247,7 @@ func (env *Env) denied(out *policy.Outcome) error {
 		a := &out.Accesses[out.By]
 		what = string(a.Kind) + " " + policy.Subject(a)
 	}
-	e := Errorf(Denied, "the policy denies %s: %s", what, because(&d)).With(env.Policy.Report(out)).
+	e := Errorf(Denied, "the policy denies %s: %s", what, because(&d)).With(DeniedDetails{env.Policy.Report(out)}).
 		WithHint("choose another way; agentkit policy check shows what every part of the call would get")
 	switch {
 	case d.Reason != "":

@@ -77,12 +77,28 @@ type Error struct {
 	Message     string   `json:"message" doc:"what is wrong"`
 	Hint        string   `json:"hint,omitempty" doc:"the next step"`
 	Suggestions []string `json:"suggestions,omitempty" doc:"near names, candidate lines, a ready rule"`
-	Details     any      `json:"details,omitempty" doc:"an object whose shape belongs to the code"`
+	Details     Details  `json:"details,omitempty" doc:"an object whose shape belongs to the code: agentkit schema results has its schema under details"`
 
 	show string // see Show
 	hint Advice // what Hint was made of
 	err  error
 }
+
+// Details are what an error holds besides, for programs: a struct that marshals to an
+// object. Tools list their own in Tool.Details, so that the contract declares them.
+type Details interface {
+	Codes() []Code // the codes of the errors that hold them
+}
+
+// A VersionDetails is of a file that is not as the caller thinks.
+type VersionDetails struct {
+	Version  string  `json:"version" doc:"what the file is now; empty where it is gone"`
+	Expected string  `json:"expected" doc:"what the caller took it for"`
+	Content  *string `json:"content,omitempty" doc:"the beginning of what it holds now"`
+}
+
+// Codes implements Details.
+func (VersionDetails) Codes() []Code { return []Code{Conflict} }
 
 // Errorf returns an Error; it wraps as fmt.Errorf does.
 func Errorf(code Code, format string, args ...any) *Error {
@@ -119,7 +135,7 @@ func (e *Error) Suggest(words ...string) *Error {
 }
 
 // With sets the details.
-func (e *Error) With(details any) *Error { e.Details = details; return e }
+func (e *Error) With(details Details) *Error { e.Details = details; return e }
 
 // Show sets what of the details a model should see, such as the nearest places.
 func (e *Error) Show(text string) *Error { e.show = text; return e }
@@ -195,7 +211,7 @@ func AsError(err error) *Error {
 		return Errorf(BadInput, "%w", err).WithHint("%s", e.Hint()).Suggest(e.Near...)
 	}
 	if c, ok := errors.AsType[*workspace.ConflictError](err); ok {
-		return Errorf(Conflict, "%w", err).With(map[string]string{"version": c.Have, "expected": c.Want}).
+		return Errorf(Conflict, "%w", err).With(VersionDetails{Version: c.Have, Expected: c.Want}).
 			WithHint("the file has changed since it was read: read it again and decide anew")
 	}
 	for _, k := range knownErrors() {

@@ -13,6 +13,9 @@ type ApprovalDetails struct {
 	Questions []Question            `json:"questions,omitempty" doc:"what a model asks, where it is that: answer with --answers"`
 }
 
+// Codes implements Details.
+func (ApprovalDetails) Codes() []Code { return []Code{ApprovalRequired} }
+
 // QuestionRequest is a request in the form of an approval, for those who show
 // only these.
 func QuestionRequest(questions []Question) policy.Request {

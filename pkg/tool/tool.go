@@ -37,8 +37,9 @@ type Tool struct {
 	// where there is no such parameter.
 	IDs func(context.Context, *Env) []string
 
-	Metadata any // a nil pointer to the struct that is the metadata of its results
-	Plan     any // the same for what its calls plan; nil where they are no Planner
+	Metadata any       // a nil pointer to the struct that is the metadata of its results
+	Details  []Details // what its errors may hold, beside what those of any tool may
+	Plan     any       // the same for what its calls plan; nil where they are no Planner
 
 	ReadOnly   bool // it changes nothing
 	Additive   bool // it only adds; nothing that was there is lost

@@ -98,14 +98,14 @@ func (c *fileChange) expected() error {
 	if c.version == "" {
 		return tool.Errorf(tool.Conflict, "%s does not exist any more", tool.Shown(c.path)).
 			WithHint("look what happened to it before writing it anew").
-			With(map[string]any{"version": "", "expected": c.ifVersion})
+			With(tool.VersionDetails{Expected: c.ifVersion})
 	}
-	details := map[string]any{"version": c.version, "expected": c.ifVersion}
+	details := tool.VersionDetails{Version: c.version, Expected: c.ifVersion}
 	hint, now := "compare with what it holds now, or read the file again, and repeat the call with the new version", ""
 	if c.closed == "" {
-		now = excerpt(readable(c.before))
-		details["content"] = now
-		now = "it holds now:\n" + now
+		content := excerpt(readable(c.before))
+		details.Content = &content
+		now = "it holds now:\n" + content
 	} else {
 		hint = "what it holds is not shown, for " + c.closed + "; ask for the file with {read}"
 	}

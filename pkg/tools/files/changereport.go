@@ -71,12 +71,6 @@ func readable(data []byte) []byte {
 	return data
 }
 
-// A gateProblem is a syntax error that a change would bring.
-type gateProblem struct {
-	Path string `json:"path"`
-	syntax.Problem
-}
-
 // gateError refuses changes that bring syntax errors, by path; nil when there
 // are none.
 func gateError(broken map[string][]syntax.Problem) error {
@@ -92,7 +86,7 @@ func gateError(broken map[string][]syntax.Problem) error {
 	e := tool.Errorf(tool.BadInput, "nothing was changed: the change would bring %s, the first in %s, line %d: %s",
 		tool.Count(int64(len(all)), "syntax error"), all[0].Path, all[0].Line, all[0].Message).
 		WithHint("correct the new text and repeat the call, or leave {.gate} out").
-		With(map[string]any{"syntax_errors": all})
+		With(gateDetails{all})
 	for _, p := range all[:min(len(all), 3)] {
 		_ = e.Suggest(fmt.Sprintf("%s:%d: %s", p.Path, p.Line, strings.TrimSpace(p.Text)))
 	}
@@ -163,14 +157,6 @@ func (r *changeReport) output(headline string) string {
 // pretty is output with the diff below it in colour.
 func (r *changeReport) pretty(output string) func(func(tool.Style, string) string) string {
 	return inColour(output, r.Diff)
-}
-
-// An editPlace is a part of a file that comes near what was asked for.
-type editPlace struct {
-	Lines      [2]int  `json:"lines"`
-	Text       string  `json:"text"`
-	Similarity float64 `json:"similarity"`
-	Difference string  `json:"first_difference,omitempty"`
 }
 
 func places(list []edit.Place) []editPlace {

@@ -33,6 +33,7 @@ var Edit = tool.Tool{
 	},
 
 	Metadata: (*editMeta)(nil),
+	Details:  []tool.Details{placesDetails{}, gateDetails{}, doubtDetails{}, candidatesDetails{}},
 }
 
 type editCall struct {

@@ -119,7 +119,7 @@ func (f *editFile) hushed(code tool.Code) error {
 	}[code]
 	return tool.Errorf(code, "%s: %s", tool.Shown(f.path), cmp.Or(what, "the edit cannot be made")).
 		WithHint("what the file holds is not shown, for %s; quote the text exactly, or ask for the file with read", f.closed).
-		With(map[string]any{"path": tool.Shown(f.path)})
+		With(placesDetails{Path: tool.Shown(f.path)})
 }
 
 // refusal makes a tool's error of the engine's: what is wrong, where, and what
@@ -143,5 +143,5 @@ func (f *editFile) refusal(err error) error {
 	for _, p := range r.Places {
 		_ = t.Suggest(fmt.Sprintf("lines %d-%d", p.Lines[0], p.Lines[1]))
 	}
-	return t.With(map[string]any{"edit": which, "path": tool.Shown(f.path), "places": places(r.Places)}).Show(placesText(r.Places))
+	return t.With(placesDetails{Edit: &which, Path: tool.Shown(f.path), Places: places(r.Places)}).Show(placesText(r.Places))
 }

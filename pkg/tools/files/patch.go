@@ -44,6 +44,7 @@ var Patch = tool.Tool{
 	},
 
 	Metadata: (*patchMeta)(nil),
+	Details:  []tool.Details{placesDetails{}, gateDetails{}},
 }
 
 type patchCall struct {
@@ -208,7 +209,7 @@ func patchRefusal(err error) error {
 	for _, place := range r.Places {
 		_ = e.Suggest(fmt.Sprintf("lines %d-%d", place.Lines[0], place.Lines[1]))
 	}
-	return e.With(map[string]any{"path": r.Path, "hunk": r.Edit, "places": places(r.Places)}).Show(placesText(r.Places))
+	return e.With(placesDetails{Hunk: &r.Edit, Path: r.Path, Places: places(r.Places)}).Show(placesText(r.Places))
 }
 
 // refusal makes a tool's error of why the patch does not fit. For a file that is not

@@ -46,6 +46,7 @@ var Read = tool.Tool{
 	},
 
 	Metadata: (*readMeta)(nil),
+	Details:  []tool.Details{candidatesDetails{}},
 }
 
 // Needs implements tool.Call.

@@ -25,7 +25,7 @@ func symbolSpan(ctx context.Context, name string, data []byte, symbol string, re
 	}
 	if d := s.Doubt; d != nil && replaced {
 		return 0, 0, tool.Errorf(tool.Conflict, "where %s ends is not sure: lines %d-%d as far as they can be read, but line %d: %s", s.Path(), s.First, s.EndLine, d.Line, d.Message).
-			With(map[string]any{"symbol": s.Path(), "first_line": s.First, "end_line": s.EndLine, "line": d.Line, "reason": d.Message, "text": d.Text}).
+			With(doubtDetails{s.Path(), s.First, s.EndLine, d.Line, d.Message, d.Text}).
 			WithHint("look at lines %d-%d with {read}, and give those that are to go as {.old_string}", max(1, min(s.First, d.Line)-2), max(s.EndLine, d.Line)+5)
 	}
 	if other := entangled(all, s, data); other != nil {
@@ -78,20 +78,13 @@ func findSymbol(ctx context.Context, name string, data []byte, symbol string) (a
 const maxCandidates = 10
 
 func severalSymbols(name, symbol string, list []syntax.Symbol) error {
-	type candidate struct {
-		Name    string      `json:"name"`
-		Kind    syntax.Kind `json:"kind"`
-		Line    int         `json:"line"`
-		EndLine int         `json:"end_line"`
-		Text    string      `json:"text"`
-	}
 	e := tool.Errorf(tool.Ambiguous, "%s has %d symbols that %q can mean", name, len(list), symbol)
 	var details []candidate
 	for _, s := range list[:min(len(list), maxCandidates)] {
 		_ = e.Suggest(fmt.Sprintf("%s:%d", s.Path(), s.Line))
 		details = append(details, candidate{s.Path(), s.Kind, s.Line, s.EndLine, s.Signature})
 	}
-	return e.With(map[string]any{"candidates": details}).
+	return e.With(candidatesDetails{details}).
 		WithHint("name one of them, such as %s:%d: the name and the line it stands on", list[0].Path(), list[0].Line)
 }
 

@@ -36,6 +36,7 @@ var Undo = tool.Tool{
 	IDs: changeIDs,
 
 	Metadata: (*undoMeta)(nil),
+	Details:  []tool.Details{changedDetails{}, gapsDetails{}},
 }
 
 type undoCall struct {
@@ -132,14 +133,14 @@ func undoError(err error) error {
 	}
 	if c, ok := errors.AsType[*change.ChangedError](err); ok {
 		e := tool.Errorf(tool.Conflict, "%w", err).WithHint("these files have changed since; look at them and change them back by hand, or take back the later changes first").
-			With(map[string]any{"id": c.ID, "files": c.Files})
+			With(changedDetails{c.ID, c.Files})
 		for _, f := range c.Files {
 			_ = e.Suggest(f.Path)
 		}
 		return e
 	}
 	if g, ok := errors.AsType[*change.GapError](err); ok {
-		return tool.Errorf(tool.Unsupported, "%w", err).WithHint("restore these by hand").With(map[string]any{"id": g.ID, "gaps": g.Gaps})
+		return tool.Errorf(tool.Unsupported, "%w", err).WithHint("restore these by hand").With(gapsDetails{g.ID, g.Gaps})
 	}
 	for _, known := range []struct {
 		is   error

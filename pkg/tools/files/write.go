@@ -32,6 +32,7 @@ var Write = tool.Tool{
 	},
 
 	Metadata: (*changeReport)(nil),
+	Details:  []tool.Details{gateDetails{}},
 }
 
 type writeCall struct {

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/param"
@@ -140,7 +141,7 @@ func (c *questionCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, er
 	for i, r := range replies {
 		words := r.Selected
 		if r.Custom != "" {
-			words = append(words[:len(words):len(words)], r.Custom)
+			words = append(slices.Clip(words), r.Custom)
 		}
 		fmt.Fprintf(&out, "%s\n-> %s\n", questions[i].Question, strings.Join(words, "; "))
 	}
