@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/agentkit-go/agentkit/pkg/dialect"
 	"github.com/agentkit-go/agentkit/pkg/param"
 )
 
@@ -28,27 +29,43 @@ func (r *callRequest) Params(p *param.Set) {
 const callName = "call"
 
 func (a *app) callCommand() *cobra.Command {
-	return &cobra.Command{
+	var wrap wrapping
+	c := &cobra.Command{
 		Use:   callName + " [TOOL]",
 		Short: "run a tool with the JSON object on standard input",
 		Long: strings.TrimSpace(`
 With TOOL, standard input holds the tool's parameters as one JSON object.
-Without, it holds {"name": TOOL, "arguments": {...}}. The result is JSON, whatever
-the configuration says and wherever it goes; only the flag -o changes that.`),
+Without, it holds {"name": TOOL, "arguments": {...}}, or what a model has answered, as
+OpenAI (chat completions and Responses), Anthropic and Gemini hand it over: the whole
+response, the message in it, or its calls. All its calls are made, those that only
+read and follow one another side by side, and each result is a line; with --wrap there
+is one line, the message that the provider wants next. Where a message holds no call
+the status is 1. The result is JSON, whatever the configuration says and wherever
+it goes; only the flag -o changes that.`),
 		Args: cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return Tools.Names(), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := wrap.check(); err != nil {
+				return err
+			}
 			raw, err := a.readStdin()
 			if err != nil {
 				return err
 			}
-			req := &callRequest{Arguments: raw}
+			m := &dialect.Message{Calls: []dialect.Request{{Arguments: raw}}}
 			if len(args) == 1 {
-				req.Name = args[0]
-			} else if req, err = readRequest(raw); err != nil {
+				m.Calls[0].Name = args[0]
+			} else if m, err = readMessage(raw); err != nil {
 				return err
+			}
+			req := &dialect.Request{}
+			if len(m.Calls) == 1 {
+				req = &m.Calls[0]
+			}
+			if wrap != "" || req.Name == "" || req.Native() {
+				return a.converse(c, m, wrap)
 			}
 			d, err := a.spoken()
 			if err != nil {
@@ -57,16 +74,24 @@ the configuration says and wherever it goes; only the flag -o changes that.`),
 			if d != nil {
 				return a.speak(c, d, req.Name, req.Arguments)
 			}
-			t, err := Tools.Find(req.Name)
+			name, input := req.Named()
+			t, err := Tools.Find(name)
 			if err != nil {
 				return err
 			}
-			return a.do(c, t, req.Arguments)
+			return a.do(c, t, input)
 		},
 	}
+	c.Flags().StringVar((*string)(&wrap), "wrap", "", "print the message that a provider wants next: "+strings.Join(dialect.Forms(), ", "))
+	_ = c.RegisterFlagCompletionFunc("wrap", cobra.FixedCompletions(dialect.Forms(), cobra.ShellCompDirectiveNoFileComp))
+	return c
 }
 
-func readRequest(raw json.RawMessage) (*callRequest, error) {
+// readMessage reads what a model has answered, or one call by its name.
+func readMessage(raw json.RawMessage) (*dialect.Message, error) {
+	if m := dialect.Parse(raw); m != nil {
+		return m, nil
+	}
 	req := new(callRequest)
 	if err := param.Of(req).Decode(raw); err != nil {
 		return nil, err
@@ -74,5 +99,5 @@ func readRequest(raw json.RawMessage) (*callRequest, error) {
 	if len(req.Arguments) == 0 {
 		req.Arguments = json.RawMessage("{}")
 	}
-	return req, nil
+	return &dialect.Message{Calls: []dialect.Request{{ID: req.ID, Name: req.Name, Arguments: req.Arguments}}}, nil
 }

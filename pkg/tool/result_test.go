@@ -33,3 +33,31 @@ func TestNotes(t *testing.T) {
 		}
 	}
 }
+
+// TestAdvice checks that advice names what a model has, leaves out what it has not, and
+// reads no names in what is filled in.
+func TestAdvice(t *testing.T) {
+	has := map[string]string{"bash": "Bash", "bash.timeout_ms": "timeout", ".limit": "head_limit"}
+	names := func(tool, param string) string {
+		if param != "" {
+			tool += "." + param
+		}
+		return has[tool]
+	}
+	for _, test := range []struct{ format, ours, theirs string }{
+		{"see {jobs}; start it again with {bash}", "see jobs; start it again with bash", "start it again with Bash"},
+		{"give {.limit}, or {.cursor}; {bash} helps", "give limit, or cursor; bash helps", "give head_limit; Bash helps"},
+		{"{jobs} shows them", "jobs shows them", ""},
+		{"a larger {bash.timeout_ms}, or {bash.tty}", "a larger timeout_ms, or tty", "a larger timeout"},
+		{"*.{ts,tsx} or {a,b}", "*.{ts,tsx} or {a,b}", "*.{ts,tsx} or {a,b}"},
+		{"100%% of {bash}", "100% of bash", "100% of Bash"},
+	} {
+		a := Advise(test.format)
+		if a.String() != test.ours || a.In(names) != test.theirs {
+			t.Errorf("%q: got %q and %q, want %q and %q", test.format, a.String(), a.In(names), test.ours, test.theirs)
+		}
+	}
+	if got := Advise("read %s", "{jobs}").In(names); got != "read {jobs}" {
+		t.Errorf("a name was read in an argument: %q", got)
+	}
+}
