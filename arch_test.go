@@ -39,17 +39,18 @@ const (
 // the test as one too many does.
 var layers = map[string]layer{
 	"":              {"cmd pkg/gate pkg/job pkg/sandbox pkg/tool", "", "main decides nothing"},
-	"cmd":           {"cmd/policycmd pkg/audit pkg/change pkg/committed pkg/dialect pkg/gate pkg/killtree pkg/machine pkg/nearest pkg/param pkg/policy pkg/rg pkg/safefile pkg/sandbox pkg/session pkg/shellparse pkg/syntax pkg/tool pkg/tools/files pkg/tools/plan pkg/tools/run pkg/tools/search pkg/truncate pkg/workspace", "github.com/spf13/", "the command line is the only place that knows cobra and viper"},
+	"cmd":           {"cmd/policycmd pkg/audit pkg/change pkg/committed pkg/dialect pkg/gate pkg/killtree pkg/machine pkg/nearest pkg/param pkg/policy pkg/rg pkg/safefile pkg/sandbox pkg/session pkg/shellparse pkg/syntax pkg/tool pkg/tools/compose pkg/tools/files pkg/tools/plan pkg/tools/run pkg/tools/search pkg/truncate pkg/workspace", "github.com/spf13/", "the command line is the only place that knows cobra and viper"},
 	"cmd/policycmd": {"pkg/policy pkg/tool", "github.com/spf13/", "its commands see no more of a run than the run hands them"},
 
 	"pkg/dialect": {"pkg/nearest pkg/param pkg/tool", "", face},
 
-	"pkg/tools/run":    {"pkg/audit pkg/change pkg/committed pkg/gate pkg/job pkg/machine pkg/nearest pkg/param pkg/policy pkg/programs pkg/rg pkg/safefile pkg/sandbox pkg/screen pkg/session pkg/shellparse pkg/tool pkg/truncate pkg/wall pkg/workspace", "", family},
-	"pkg/tools/files":  {"pkg/change pkg/edit pkg/notebook pkg/param pkg/pdftext pkg/policy pkg/syntax pkg/text pkg/tool pkg/truncate pkg/workspace", "", family},
-	"pkg/tools/search": {"pkg/nearest pkg/param pkg/policy pkg/rg pkg/syntax pkg/text pkg/tool pkg/truncate pkg/workspace", "", family},
-	"pkg/tools/plan":   {"pkg/param pkg/policy pkg/tool", "", family},
-	"pkg/tool":         {"pkg/audit pkg/change pkg/committed pkg/machine pkg/nearest pkg/param pkg/policy pkg/safefile pkg/session pkg/truncate pkg/workspace", "", "a tool is the same behind every face"},
-	"pkg/machine":      {"pkg/killtree pkg/safefile pkg/sandbox", "github.com/mattn/go-isatty golang.org/x/sys/", "it tells what the machine offers, whoever asks"},
+	"pkg/tools/run":     {"pkg/audit pkg/change pkg/committed pkg/gate pkg/job pkg/machine pkg/nearest pkg/param pkg/policy pkg/programs pkg/rg pkg/safefile pkg/sandbox pkg/screen pkg/session pkg/shellparse pkg/tool pkg/truncate pkg/wall pkg/workspace", "", family},
+	"pkg/tools/files":   {"pkg/change pkg/edit pkg/notebook pkg/param pkg/pdftext pkg/policy pkg/syntax pkg/text pkg/tool pkg/truncate pkg/workspace", "", family},
+	"pkg/tools/search":  {"pkg/nearest pkg/param pkg/policy pkg/rg pkg/syntax pkg/text pkg/tool pkg/truncate pkg/workspace", "", family},
+	"pkg/tools/plan":    {"pkg/param pkg/policy pkg/tool", "", family},
+	"pkg/tools/compose": {"pkg/param pkg/policy pkg/tool pkg/truncate", "", family},
+	"pkg/tool":          {"pkg/audit pkg/change pkg/committed pkg/machine pkg/nearest pkg/param pkg/policy pkg/safefile pkg/session pkg/truncate pkg/workspace", "", "a tool is the same behind every face"},
+	"pkg/machine":       {"pkg/killtree pkg/safefile pkg/sandbox", "github.com/mattn/go-isatty golang.org/x/sys/", "it tells what the machine offers, whoever asks"},
 
 	"pkg/wall":       {"pkg/policy pkg/safefile", "golang.org/x/sys/", "it asks the policy about files, and knows of no sandbox"},
 	"pkg/gate":       {"pkg/machine pkg/policy pkg/programs pkg/sandbox pkg/shellparse pkg/wall pkg/workspace", "", "it joins the policy and the sandbox, and is the only place that does"},

@@ -185,6 +185,11 @@ const (
 // tell shows what a call tells of itself. What has several lines, as a command line
 // may have, is shown as it was typed, each line behind a bar.
 func tell(b *strings.Builder, about map[string]any) {
+	calls, _ := about["calls"].([]map[string]any) // of a batch
+	for i, one := range calls {
+		fmt.Fprintf(b, "  call %d: %s: %s\n", i+1, one["name"], one["decision"])
+		tell(b, one)
+	}
 	for _, m := range []struct{ name, label string }{
 		{"root", "root"},
 		{"cwd", "directory"},

@@ -99,6 +99,8 @@ func TestRunnerParallel(t *testing.T) {
 				do(n, "glob", fmt.Sprintf(`{"pattern":%q}`, f), f)
 				do(n, "ls", `{}`, f)
 				do(n, "todo", `{}`, "")
+				made.Add(3) // the calls in the batch are on record, too
+				do(n, "batch", fmt.Sprintf(`{"calls":[{"name":"read","arguments":{"path":%q}},{"name":"glob","arguments":{"pattern":%q}},{"name":"todo","arguments":{}}]}`, f, f), f)
 				if runtime.GOOS != "windows" && i%2 == 0 {
 					do(n, "bash", fmt.Sprintf(`{"command":"echo caller %d; cat %s"}`, n, f), fmt.Sprintf("caller %d\npackage p", n))
 				}

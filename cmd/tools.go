@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/tools/compose"
 	"github.com/agentkit-go/agentkit/pkg/tools/files"
 	"github.com/agentkit-go/agentkit/pkg/tools/plan"
 	"github.com/agentkit-go/agentkit/pkg/tools/run"
@@ -26,4 +27,5 @@ var Tools = tool.List{
 	&search.Outline,
 	&plan.Todo,
 	&plan.Question,
+	&compose.Batch,
 }

@@ -2,7 +2,11 @@
 // allow, ask or deny, by which rule, in which file and line, and why.
 package policy
 
-import "github.com/agentkit-go/agentkit/pkg/programs"
+import (
+	"reflect"
+
+	"github.com/agentkit-go/agentkit/pkg/programs"
+)
 
 // A Kind says what an Access does.
 type Kind string
@@ -100,4 +104,17 @@ type Access struct {
 
 	Source string // the piece of the command it comes from, for explanations
 	Parent int    // 1 + the index, in the call's list, of the exec access that causes it; 0 for none
+}
+
+// Same reports whether b is the access a, looked at another time: a file may have come or
+// gone meanwhile.
+func (a *Access) Same(b *Access) bool {
+	bare := func(a Access) Access {
+		a.File, a.Fresh, a.Parent = "", false, 0
+		if a.Links == 1 {
+			a.Links = 0
+		}
+		return a
+	}
+	return reflect.DeepEqual(bare(*a), bare(*b))
 }

@@ -108,6 +108,8 @@ func schemaOf(t reflect.Type, within []reflect.Type) *param.Schema {
 		t = t.Elem()
 	}
 	switch {
+	case t == reflect.TypeFor[Result]():
+		t = reflect.TypeFor[wireResult]()
 	case t == reflect.TypeFor[json.RawMessage]():
 		return &param.Schema{}
 	case t == reflect.TypeFor[Code]():

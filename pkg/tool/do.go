@@ -40,7 +40,7 @@ func Run(ctx context.Context, env *Env, in *Invocation) (r *Result) {
 	}
 	r = env.run(ctx, in, id)
 	if !r.Trimmed {
-		env.trim(r)
+		env.Fit(r, env.Limits)
 	}
 	if names := in.Set.Ignored(); len(names) > 0 {
 		r.beside().Ignored = names[:min(len(names), maxIgnored)]
@@ -150,6 +150,9 @@ func (env *Env) settle(ctx context.Context, in *Invocation, id string, out *poli
 		}
 		return "", env.denied(out)
 	}
+	if env.granted(out) {
+		return string(Once), env.record(ctx, t, id, out, "allow", "approved beforehand, with the calls beside it")
+	}
 	answer, err := env.answer(ctx, in, id, out)
 	if err != nil {
 		if failed := env.record(ctx, t, id, out, "ask", err.Error()); failed != nil {
@@ -165,6 +168,19 @@ func (env *Env) settle(ctx context.Context, in *Invocation, id string, out *poli
 	}
 	note := strings.TrimSpace(string(answer.Scope) + " " + strings.Join(answer.Rules, " "))
 	return note, env.record(ctx, t, id, out, "allow", "approved by a person: "+note)
+}
+
+// granted reports whether all that has to be approved was so beforehand.
+func (env *Env) granted(out *policy.Outcome) bool {
+	if env.Granted == nil {
+		return false
+	}
+	for i := range out.Accesses {
+		if out.Decisions[i].Verdict == policy.Ask && !env.Granted(&out.Accesses[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // answer finds someone's answer: one that was given from elsewhere for this
@@ -348,9 +364,9 @@ func (env *Env) append(ctx context.Context, e audit.Entry) error {
 	return nil
 }
 
-// trim cuts the output of a tool that has not done so itself.
-func (env *Env) trim(r *Result) {
-	cut := truncate.String(r.Output, truncate.Options{Limits: env.Limits, Spill: env.Spill, ReadOn: env.ReadOn})
+// Fit cuts the output of r to limits.
+func (env *Env) Fit(r *Result, limits truncate.Limits) {
+	cut := truncate.String(r.Output, truncate.Options{Limits: limits, Spill: env.Spill, ReadOn: env.ReadOn})
 	r.Output, r.Trimmed = cut.Text, true
 	if cut.Truncated {
 		r.Pretty = nil

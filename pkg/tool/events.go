@@ -19,7 +19,7 @@ func (ApprovalDetails) Codes() []Code { return []Code{ApprovalRequired} }
 // QuestionRequest is a request in the form of an approval, for those who show
 // only these.
 func QuestionRequest(questions []Question) policy.Request {
-	r := policy.Request{Permission: "question", Patterns: []string{}, Always: []string{}, Metadata: map[string]any{}}
+	r := policy.Request{Permission: "question", Patterns: []string{}, Always: []string{}, Suggestions: []policy.Suggestion{}, Metadata: map[string]any{}}
 	for _, q := range questions {
 		r.Patterns = append(r.Patterns, q.Question)
 	}

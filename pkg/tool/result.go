@@ -104,19 +104,23 @@ func (r *Result) Text() string {
 	return text
 }
 
+// Said is what a model is told: the text, or the error's words where a failed call has
+// none.
+func (r *Result) Said() string {
+	if text := r.Text(); r.Error == nil || text != "" {
+		return text
+	}
+	return r.Error.Words()
+}
+
 // MarshalJSON implements json.Marshaler: the contract's fields in the
-// contract's order, metadata always an object. A failed call that has no output
-// gets the error's words for it.
+// contract's order, metadata always an object.
 func (r *Result) MarshalJSON() ([]byte, error) {
 	meta, err := r.metadata()
 	if err != nil {
 		return nil, err
 	}
-	output := r.Text()
-	if r.Error != nil && output == "" {
-		output = r.Error.Words()
-	}
-	return encode(wireResult{r.Title, output, meta, r.Attachments, r.Error})
+	return encode(wireResult{r.Title, r.Said(), meta, r.Attachments, r.Error})
 }
 
 // A wireResult is a Result as JSON has it.

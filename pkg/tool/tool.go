@@ -45,6 +45,7 @@ type Tool struct {
 	Additive   bool // it only adds; nothing that was there is lost
 	Idempotent bool // doing it twice is doing it once
 	OpenWorld  bool // it may reach beyond this machine
+	Nests      bool // it makes calls of other tools
 	Passes     bool // the process's exit status is that of the command it runs
 	Program    bool // there is a program of this name, which knows more flags
 
@@ -129,6 +130,7 @@ type Env struct {
 	Later func(func())
 
 	Tools   List                          // what a call may call itself, see Inner
+	Granted func(*policy.Access) bool     // what somebody has approved beforehand, with other calls; nil for nothing
 	StandIn func(*Invocation) *Invocation // the call that one really is; nil where each is what it says
 }
 

@@ -28,7 +28,7 @@ var Question = tool.Tool{
 
 	Examples: []string{
 		`agentkit question '[{"question":"Which database?","options":[{"label":"SQLite"},{"label":"Postgres"}]}]'`,
-		`agentkit --answers answers.json question '[{"question":"Which name?"}]'`,
+		`agentkit question '[{"question":"Which name?"}]'`,
 	},
 
 	Metadata: (*questionMeta)(nil),
@@ -40,7 +40,7 @@ type questionCall struct {
 
 // Params implements tool.Call.
 func (c *questionCall) Params(p *param.Set) {
-	param.Objects(p, &c.Questions, "questions", "what to ask").Required().Arg()
+	param.Objects(p, &c.Questions, "questions", "in order").Required().Arg()
 }
 
 // An asked is one question as it comes.
@@ -55,11 +55,11 @@ type asked struct {
 // Params declares the members of a question.
 func (q *asked) Params(p *param.Set) {
 	q.Custom = true
-	p.String(&q.Question, "question", "the whole question").Required().Alias("text", "prompt")
-	p.String(&q.Header, "header", "what it is about, at most 30 characters").Alias("title")
-	param.Objects(p, &q.Options, "options", "answers to choose from").Alias("choices")
-	p.Bool(&q.Multiple, "multiple", "several may be chosen").Alias("multi_select", "multiSelect")
-	p.Bool(&q.Custom, "custom", "other words are an answer too").Rare()
+	p.String(&q.Question, "question", "in full").Required().Alias("text", "prompt")
+	p.String(&q.Header, "header", "at most 30 characters").Alias("title")
+	param.Objects(p, &q.Options, "options", "to choose from").Alias("choices")
+	p.Bool(&q.Multiple, "multiple", "several may be").Alias("multi_select", "multiSelect")
+	p.Bool(&q.Custom, "custom", "other words will do").Rare()
 }
 
 // An askedOption is one of its options.

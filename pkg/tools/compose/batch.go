@@ -1,0 +1,330 @@
+// Package compose holds the tools that make several calls of other tools.
+package compose
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/agentkit-go/agentkit/pkg/param"
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/truncate"
+)
+
+//go:embed batch.md
+var batchDoc string
+
+// Batch makes several calls.
+var Batch = tool.Tool{
+	Name:    "batch",
+	Summary: "make several calls at once",
+	Doc:     &batchDoc,
+	New:     func() tool.Call { return &batchCall{Parallel: true} },
+	Nests:   true,
+
+	OpenWorld: true,
+
+	Others: []string{"multitool", "paralleltools", "multitooluse", "multitooluseparallel", "parallel"},
+
+	Examples: []string{
+		`agentkit batch '[{"name":"read","arguments":{"path":"a.go"}},{"name":"grep","arguments":{"pattern":"TODO"}}]'`,
+		`agentkit batch --stop-on-error '[{"name":"write","arguments":{"path":"a","content":"x"}},{"name":"bash","arguments":{"command":"make"}}]'`,
+	},
+
+	Metadata: (*batchMeta)(nil),
+	Plan:     (*batchPlan)(nil),
+}
+
+type batchCall struct {
+	Calls       []inner
+	Parallel    bool
+	StopOnError bool
+
+	steps    []step
+	accesses []policy.Access // of all calls that are not denied
+}
+
+// Params implements tool.Call.
+func (b *batchCall) Params(p *param.Set) {
+	param.Objects(p, &b.Calls, "calls", "in order").Required().Alias("tool_calls", "tool_uses", "invocations").Arg()
+	p.Bool(&b.Parallel, "parallel", "false: one by one").Rare()
+	p.Bool(&b.StopOnError, "stop_on_error", "end at the first that fails")
+}
+
+// An inner is one of its calls.
+type inner struct {
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+// Params declares the members of a call.
+func (c *inner) Params(p *param.Set) {
+	c.Arguments = json.RawMessage("{}")
+	p.String(&c.Name, "name", "the tool").Required().Alias("tool", "tool_name", "recipient_name")
+	p.Raw(&c.Arguments, "arguments", "its parameters").Alias("parameters", "input", "args")
+}
+
+// A step is a call as it was decided before anything runs.
+type step struct {
+	name   string
+	in     *tool.Invocation
+	out    policy.Outcome
+	reads  bool  // it only reads
+	failed error // what it needs could not be found out yet
+}
+
+// maxCalls bounds a batch.
+const maxCalls = 100
+
+// Needs implements tool.Call: all that its calls need, but for those that are denied.
+func (b *batchCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, error) {
+	if n := len(b.Calls); n == 0 || n > maxCalls {
+		return nil, tool.Errorf(tool.BadInput, "calls: want 1 to %d, got %d", maxCalls, n).WithHint("make several of them")
+	}
+	b.steps, b.accesses = nil, nil
+	for i, c := range b.Calls {
+		s, err := decode(env, c)
+		if err != nil {
+			e := *tool.AsError(err)
+			e.Message = fmt.Sprintf("calls[%d]: %s", i, e.Message)
+			return nil, &e
+		}
+		s.decide(ctx, env)
+		if s.out.Verdict != policy.Deny || b.StopOnError {
+			at := len(b.accesses)
+			for _, a := range s.out.Accesses {
+				if a.Parent > 0 {
+					a.Parent += at
+				}
+				b.accesses = append(b.accesses, a)
+			}
+		}
+		b.steps = append(b.steps, s)
+	}
+	return append(slices.Clone(b.accesses), policy.Access{Kind: policy.Tool, Tool: "batch"}), nil
+}
+
+// decode reads one of the calls.
+func decode(env *tool.Env, c inner) (step, error) {
+	t, err := env.Tools.Find(c.Name)
+	if err != nil {
+		return step{}, err
+	}
+	if t.Nests {
+		return step{}, tool.Errorf(tool.BadInput, "%s makes calls itself", t.Name).WithHint("call %s by itself", t.Name)
+	}
+	in, err := tool.Decode(t, c.Arguments)
+	if err == nil && env.StandIn != nil {
+		in = env.StandIn(in)
+	}
+	return step{name: t.Name, in: in}, err
+}
+
+// decide finds out what a call needs, and what the policy says of it. What cannot be
+// known before the calls in front of it have run is decided then.
+func (s *step) decide(ctx context.Context, env *tool.Env) {
+	needs, err := s.in.Call.Needs(ctx, env)
+	if err != nil {
+		s.failed = err
+		return
+	}
+	if len(needs) == 0 {
+		needs = []policy.Access{{Kind: policy.Tool, Tool: s.in.Tool.Name}}
+	}
+	s.out = env.Policy.DecideAll(needs)
+	s.reads = !slices.ContainsFunc(needs, func(a policy.Access) bool { return !reads(s.in.Tool, &a) })
+}
+
+// reads reports whether an access of a call of t changes nothing.
+func reads(t *tool.Tool, a *policy.Access) bool {
+	switch a.Kind {
+	case policy.Read:
+		return true
+	case policy.Exec:
+		return a.Class == policy.ReadOnly && a.Opaque == "" && a.Danger == "" && !a.Publishes
+	case policy.Tool:
+		return t.ReadOnly
+	}
+	return false
+}
+
+type batchPlan struct {
+	Calls []plannedCall `json:"calls" doc:"each call, in order"`
+}
+
+type plannedCall struct {
+	Name     string `json:"name"`
+	Decision string `json:"decision" doc:"allow, ask or deny; unknown where that shows when its turn comes"`
+	Reads    bool   `json:"reads" doc:"it only reads"`
+	Why      string `json:"why,omitempty" doc:"why it is unknown"`
+}
+
+// Plan implements tool.Planner.
+func (b *batchCall) Plan(*tool.Env) any {
+	var plan batchPlan
+	for _, s := range b.steps {
+		p := plannedCall{Name: s.name, Decision: s.out.Verdict.String(), Reads: s.reads}
+		if s.failed != nil {
+			p.Decision, p.Why = "unknown", s.failed.Error()
+		}
+		plan.Calls = append(plan.Calls, p)
+	}
+	return plan
+}
+
+// Describe implements tool.Describer.
+func (b *batchCall) Describe(ctx context.Context, env *tool.Env) map[string]any {
+	var list []map[string]any
+	for _, s := range b.steps {
+		about := map[string]any{}
+		if d, ok := s.in.Call.(tool.Describer); ok && s.failed == nil {
+			about = d.Describe(ctx, env)
+		}
+		about["name"], about["decision"] = s.name, s.out.Verdict.String()
+		list = append(list, about)
+	}
+	return map[string]any{"calls": list}
+}
+
+type batchMeta struct {
+	Results []*tool.Result `json:"results" doc:"the whole result of each call that was made, in order"`
+	Made    int            `json:"made" doc:"calls that were made"`
+	Failed  int            `json:"failed" doc:"of these, those with an error, or whose command has another status than 0"`
+	Skipped int            `json:"skipped" doc:"calls that were not made, because of stop_on_error or because the batch was ended"`
+}
+
+// besides is how many calls run side by side at most.
+const besides = 8
+
+// Run implements tool.Call.
+func (b *batchCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
+	own := *env
+	own.Granted = b.granted
+	if emit := env.Emit; emit != nil { // what the calls print stands in their results
+		own.Emit = func(e tool.Event) {
+			if e.Name == "ask" {
+				emit(e)
+			}
+		}
+	}
+	var results []*tool.Result
+	stop := false
+	for len(results) < len(b.steps) && !stop && ctx.Err() == nil {
+		group := 1
+		if b.Parallel {
+			for len(results)+group < len(b.steps) && b.steps[len(results)].reads && b.steps[len(results)+group].reads {
+				group++
+			}
+		}
+		made := b.together(ctx, &own, len(results), group)
+		results = append(results, made...)
+		stop = b.StopOnError && slices.ContainsFunc(made, failed)
+	}
+	r := b.result(env, results)
+	if err := context.Cause(ctx); err != nil && len(results) < len(b.steps) {
+		return r, err
+	}
+	return r, nil
+}
+
+// together makes some calls side by side.
+func (b *batchCall) together(ctx context.Context, env *tool.Env, from, count int) []*tool.Result {
+	results := make([]*tool.Result, count)
+	turns := make(chan struct{}, besides)
+	var all sync.WaitGroup
+	for i := range count {
+		turns <- struct{}{}
+		all.Go(func() {
+			defer func() { <-turns }()
+			c := b.Calls[from+i]
+			results[i] = env.Inner(ctx, c.Name, c.Arguments)
+		})
+	}
+	all.Wait()
+	return results
+}
+
+// granted reports whether a was among what was allowed before the batch began.
+func (b *batchCall) granted(a *policy.Access) bool {
+	return slices.ContainsFunc(b.accesses, func(known policy.Access) bool { return known.Same(a) })
+}
+
+// failed reports whether a call did not do what it was for.
+func failed(r *tool.Result) bool { return r.Error != nil || r.Passes && r.Status != 0 }
+
+// result puts the results together, within the limits of one call.
+func (b *batchCall) result(env *tool.Env, results []*tool.Result) *tool.Result {
+	meta := batchMeta{Results: []*tool.Result{}, Made: len(results), Skipped: len(b.steps) - len(results)}
+	all := &tool.Result{Trimmed: true}
+	heads := make([]string, len(results))
+	sizes := make([]truncate.Limits, len(results))
+	left := env.Limits
+	for i, r := range results {
+		heads[i] = fmt.Sprintf("[%d] %s: %s\n", i+1, b.steps[i].name, r.Title)
+		said := r.Said()
+		sizes[i] = truncate.Limits{Bytes: len(r.Output), Lines: strings.Count(r.Output, "\n") + 1}
+		left.Bytes -= len(heads[i]) + 2 + len(said) - len(r.Output) // notes and errors are not cut
+		left.Lines -= 3 + strings.Count(said, "\n") - strings.Count(r.Output, "\n")
+	}
+	var out strings.Builder
+	each := share(left, sizes)
+	for i, r := range results {
+		env.Fit(r, each)
+		out.WriteString(heads[i])
+		text := r.Said()
+		out.WriteString(text)
+		if text != "" && !strings.HasSuffix(text, "\n") {
+			out.WriteByte('\n')
+		}
+		if i < len(results)-1 {
+			out.WriteByte('\n')
+		}
+		if failed(r) {
+			meta.Failed++
+		}
+		all.Attachments = append(all.Attachments, r.Attachments...)
+		own := *r
+		own.Attachments = nil
+		meta.Results = append(meta.Results, &own)
+	}
+	all.Title = fmt.Sprintf("%d of %s done", meta.Made-meta.Failed, tool.Count(int64(len(b.steps)), "call"))
+	if meta.Skipped > 0 {
+		fmt.Fprintf(&out, "\n%s not made.\n", tool.Count(int64(meta.Skipped), "call"))
+	}
+	all.Output, all.Metadata, all.No = out.String(), meta, meta.Failed > 0
+	if at := slices.IndexFunc(results, failed); b.StopOnError && at >= 0 && results[at].Error != nil {
+		e := *results[at].Error
+		e.Message = fmt.Sprintf("calls[%d], %s: %s", at, b.steps[at].name, e.Message)
+		all.Error = &e
+	}
+	return all
+}
+
+// share is how much each of some outputs may have, so that together they stay within
+// the limits: those that are small have all they need, the others the same.
+func share(all truncate.Limits, sizes []truncate.Limits) truncate.Limits {
+	divide := func(total int, size func(truncate.Limits) int) int {
+		list := make([]int, len(sizes))
+		for i, s := range sizes {
+			list[i] = size(s)
+		}
+		slices.Sort(list)
+		for i, n := range list {
+			if each := total / (len(list) - i); n > each {
+				return max(each, 1)
+			}
+			total -= n
+		}
+		return max(all.Bytes, all.Lines) // they all fit
+	}
+	return truncate.Limits{
+		Bytes:     divide(all.Bytes, func(l truncate.Limits) int { return l.Bytes }),
+		Lines:     divide(all.Lines, func(l truncate.Limits) int { return l.Lines }),
+		LineChars: all.LineChars,
+	}
+}
