@@ -59,7 +59,7 @@ func (a *app) toolsCommand() *cobra.Command {
 				return err
 			}
 			if d != nil {
-				return a.listSpoken(d, args, format)
+				return a.listSpoken(c, d, args, format)
 			}
 			list := Tools
 			if len(args) > 0 {
@@ -112,7 +112,7 @@ func (a *app) declared(list []declaration, format string) error {
 }
 
 // listSpoken prints the tools of a dialect as its models know them.
-func (a *app) listSpoken(d *dialect.Dialect, names []string, format string) error {
+func (a *app) listSpoken(c *cobra.Command, d *dialect.Dialect, names []string, format string) error {
 	list := d.Listed()
 	if len(names) > 0 {
 		list = nil
@@ -123,6 +123,10 @@ func (a *app) listSpoken(d *dialect.Dialect, names []string, format string) erro
 			return err
 		}
 		list = append(list, t)
+	}
+	allowed, err := a.allowed(c.Context())
+	if err != nil {
+		return err
 	}
 	var all []declaration
 	for _, t := range list {
@@ -135,6 +139,9 @@ func (a *app) listSpoken(d *dialect.Dialect, names []string, format string) erro
 		own.Summary, _, _ = strings.Cut(strings.ToLower(t.Told[:1])+t.Told[1:], ". ")
 		own.Summary = strings.TrimSuffix(own.Summary, ".")
 		one := declaration{tool: &own, text: t.Told, schema: t.Schema()}
+		if t.To == run.Bash.Name && allowed != "" {
+			one.text += "\nA command is one program with its arguments, without a shell. " + strings.TrimSuffix(allowed, "\n")
+		}
 		if t.Format == format {
 			one.native = t.Native
 		}
@@ -147,29 +154,37 @@ func (a *app) listSpoken(d *dialect.Dialect, names []string, format string) erro
 // where the call names a policy under which no others are: the profile argv.
 func (a *app) narrowed(ctx context.Context, list []*tool.Tool) ([]*tool.Tool, error) {
 	at := slices.Index(list, &run.Bash)
-	if at < 0 || a.Profile != policy.ArgvOnly.String() && len(a.Policy) == 0 {
+	if at < 0 {
 		return list, nil
 	}
-	env, err := a.env(ctx)
-	if err != nil || !env.Policy.NoShell() {
+	allowed, err := a.allowed(ctx)
+	if err != nil || allowed == "" {
 		return list, err
 	}
 	told, rest, _ := strings.Cut(run.Bash.Told(), "\n\n")
-	told += "\nOnly programs without a shell are allowed: send `argv`, not `command`. "
-	if allowed := env.Policy.Commands(); len(allowed) > 0 {
-		told += "These are allowed, * stands for any words:\n"
-		for _, p := range allowed {
-			told += "- `" + p + "`\n"
-		}
-	} else {
-		told += "The policy lists none.\n"
-	}
-	text := told + "\n" + rest
+	text := told + "\nOnly programs without a shell are allowed: send `argv`, not `command`. " + allowed + "\n" + rest
 	own := run.Bash
 	own.Doc = &text
 	list = slices.Clone(list)
 	list[at] = &own
 	return list, nil
+}
+
+// allowed says which commands are allowed where no others are; "" where a shell is.
+func (a *app) allowed(ctx context.Context) (string, error) {
+	if a.Profile != policy.ArgvOnly.String() && len(a.Policy) == 0 {
+		return "", nil
+	}
+	env, err := a.env(ctx)
+	if err != nil || !env.Policy.NoShell() {
+		return "", err
+	}
+	list := env.Policy.Commands()
+	if len(list) == 0 {
+		return "The policy lists none.\n", nil
+	}
+	text := "These are allowed, * stands for any words:\n"
+	return text + "- `" + strings.Join(list, "`\n- `") + "`\n", nil
 }
 
 // overview lists tools for a person.

@@ -15,7 +15,7 @@ func claude() *Dialect {
 	return &Dialect{
 		Name: "claude", Of: "Claude Code, and the tools bash and text_editor of Anthropic's API",
 		Tools: slices.Concat(claudeShell(), claudeFiles(), claudeSearch(), hidden(anthropic().Tools)),
-		Later: "NotebookEdit, WebFetch, WebSearch, Task, AskUserQuestion, ExitPlanMode",
+		Later: "NotebookEdit, WebFetch, WebSearch, Task, ExitPlanMode",
 	}
 }
 
@@ -116,6 +116,11 @@ func claudeSearch() []Tool {
 				{Name: "ignore", Usage: "patterns of what to leave out", Kind: Texts},
 			},
 			Const: Args{"depth": 3, "limit": 1000, "hidden": false}, Show: listing("- ", "  "), Differs: "three levels are shown",
+		},
+		{
+			Name: "AskUserQuestion", To: "question", Told: "Asks the user, and waits for the answers.",
+			Params: []Param{questions("multiSelect")}, Map: ask("multiSelect"), Show: answered,
+			Differs: "where nobody is there the call ends with the questions, for the caller to ask",
 		},
 		{
 			Name: "TodoWrite", To: "todo", Told: "Keeps the list of what is to be done. Each call gives the whole list.",

@@ -31,6 +31,30 @@ func codex() *Dialect {
 	return d
 }
 
+// openloaf is Codex's tools under the names that OpenLoaf has for each platform: only
+// those of this one are there.
+func openloaf() *Dialect {
+	d := codex()
+	d.Name, d.Of, d.Later = "openloaf", "OpenLoaf: Codex's, with names for each platform", ""
+	for i := range d.Tools {
+		t := &d.Tools[i]
+		if t.Only != "" {
+			t.Name, t.Also = t.Also, ""
+		} else {
+			t.Name, t.Also = strings.ReplaceAll(t.Name, "_", "-"), t.Name
+		}
+		for k := range t.Params {
+			p := &t.Params[k]
+			for other := range strings.FieldsSeq(p.Also) {
+				if strings.ToLower(other) != other {
+					p.Name, p.Also = other, p.Also+" "+p.Name
+				}
+			}
+		}
+	}
+	return d
+}
+
 // codexCommands are the tools that run commands.
 func codexCommands() []Tool {
 	workdir := Param{Name: "workdir", To: "workdir", Usage: "the directory it runs in; always set it", Kind: Path}
@@ -232,9 +256,9 @@ func codexFreeform(v *View) string {
 
 func codexUnified(v *View) string {
 	switch {
-	case v.Error != nil && v.Error.Code == tool.NotFound && v.Tool.Name == "write_stdin":
+	case v.Error != nil && v.Error.Code == tool.NotFound && v.Tool.To == "input":
 		return "write_stdin failed: Unknown process id " + v.text("session_id")
-	case v.Error != nil && v.Error.Code == tool.Conflict && v.Tool.Name == "write_stdin":
+	case v.Error != nil && v.Error.Code == tool.Conflict && v.Tool.To == "input":
 		return "write_stdin failed: stdin is closed for this session; rerun exec_command with tty=true to keep stdin open"
 	case v.Error != nil && v.Meta.Status == "":
 		return v.Tool.Name + " failed: " + v.wrong()

@@ -69,7 +69,7 @@ func codexFiles() []Tool {
 
 // codexPositive refuses numbers below 1 in the words that Codex has for it.
 func codexPositive(c *Call) error {
-	what := map[string]string{"read_file": "line number", "list_dir": "entry number"}[c.Tool.Name]
+	what := map[string]string{"read": "line number", "ls": "entry number"}[c.To]
 	if c.given["offset"] && c.number("offset") < 1 {
 		return tool.Errorf(tool.BadInput, "offset must be a 1-indexed %s", what)
 	}

@@ -59,6 +59,7 @@ var dialects = [...]struct {
 	{"jido", jido},
 	{"codepilot", codepilot},
 	{"aider", aider},
+	{"openloaf", openloaf},
 	{"anthropic", anthropic},
 	{"openai", openai},
 }

@@ -15,7 +15,7 @@ import (
 // opencode is the tools of OpenCode, and those that it had.
 func opencode() *Dialect {
 	return &Dialect{
-		Name: "opencode", Of: "OpenCode", Loose: true, Later: "webfetch, websearch, question, skill, task, lsp, batch",
+		Name: "opencode", Of: "OpenCode", Loose: true, Later: "webfetch, websearch, skill, task, lsp, batch",
 		Tools: slices.Concat(opencodeRun(), opencodeChanges(), opencodeSearch()),
 	}
 }
@@ -125,6 +125,11 @@ func opencodeSearch() []Tool {
 			Const: Args{"depth": 4, "limit": 1000}, Map: opencodeIgnore, Show: opencodeList, Hidden: true,
 		},
 		{
+			Name: "question", To: "question", Told: "Asks the user, and waits for the answers.",
+			Params: []Param{questions("multiple")}, Map: ask("multiple"), Show: answered,
+			Differs: "where nobody is there the call ends with the questions, for the caller to ask",
+		},
+		{
 			Name: "todowrite", To: "todo", Told: "Keeps the list of what is to be done. Each call gives the whole list.",
 			Params: []Param{{Name: "todos", Usage: "the whole list", Must: true, Kind: JSON, Schema: listOf("",
 				member("content", "string", "what is to be done", true), member("status", "string", "pending, in_progress, completed or cancelled", true),
@@ -135,15 +140,30 @@ func opencodeSearch() []Tool {
 	}
 }
 
+// opencodeWrong says in OpenCode's words what is wrong with a change, and behind that
+// in ours what helps to mend it.
+func opencodeWrong(v *View) string {
+	said := map[tool.Code]string{
+		tool.NotFound:  "File " + v.abs(v.text("filePath")) + " not found",
+		tool.NoMatch:   "Could not find oldString in the file. It must match exactly, including whitespace, indentation, and line endings.",
+		tool.Ambiguous: "Found multiple matches for oldString. Provide more surrounding context to make the match unique.",
+	}[v.Error.Code]
+	if said == "" {
+		return v.Error.Words()
+	}
+	return said + "\n\n" + v.Error.Words()
+}
+
 // done is what is said of a change that was made, with the syntax errors it brings.
 func done(text string) func(*View) string {
 	return func(v *View) string {
-		return failedOr(v, func() string {
-			if _, more, ok := strings.Cut(v.Output, "\nsyntax"); ok {
-				return text + "\n\nsyntax" + more
-			}
-			return text
-		})
+		if v.Error != nil {
+			return opencodeWrong(v)
+		}
+		if _, more, ok := strings.Cut(v.Output, "\nsyntax"); ok {
+			return text + "\n\nsyntax" + more
+		}
+		return text
 	}
 }
 
@@ -193,6 +213,11 @@ func opencodeRead(v *View) string {
 			return strings.Join(near, "\n")
 		case e.Code == tool.Binary:
 			return "Cannot read binary file: " + path
+		case e.Code == tool.BadInput && strings.Contains(e.Message, "behind the end"):
+			var lines int
+			_, total, _ := strings.Cut(e.Message, "which has ")
+			_, _ = fmt.Sscan(total, &lines)
+			return fmt.Sprintf("Offset %d is out of range for this file (%d lines)", v.number("offset"), lines)
 		}
 		return e.Words()
 	}

@@ -45,6 +45,7 @@ type meta struct {
 	Entries      []entry         `json:"entries"`
 	Results      []found         `json:"results"`
 	Todos        []todo          `json:"todos"`
+	Answers      []answer        `json:"answers"`
 	Replacements int             `json:"replacements"`
 }
 
@@ -63,6 +64,13 @@ type found struct {
 		Text   string `json:"text"`
 		Column int    `json:"column"` // 0 in lines of context
 	} `json:"lines"`
+}
+
+// An answer is what the user has answered to a question.
+type answer struct {
+	Question int      `json:"question_index"`
+	Selected []string `json:"selected"`
+	Custom   string   `json:"custom"`
 }
 
 type todo struct {
