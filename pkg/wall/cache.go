@@ -14,7 +14,7 @@ import (
 )
 
 // cacheFormat changes with the form of the file, and with what is notable.
-const cacheFormat = "agentkit wall 1"
+const cacheFormat = "agentkit wall 2"
 
 // cacheFile is where the walk of a root is remembered.
 func cacheFile(dir, root string) string {
@@ -29,39 +29,67 @@ func remembered(file, hash string) *tree {
 	if err != nil {
 		return nil
 	}
-	head, rest, _ := bytes.Cut(data, []byte{'\n'})
-	if string(head) != cacheFormat+" "+hash {
+	head, rest, _ := strings.Cut(string(data), "\n")
+	size, ok := strings.CutPrefix(head, cacheFormat+" "+hash+" ")
+	if !ok {
 		return nil
 	}
-	t := &tree{dirs: make(map[string]*dir, bytes.Count(rest, []byte{'\n'}))}
-	for line := range strings.SplitSeq(string(rest), "\n") {
-		parts := strings.Split(line, "\x00")
-		if len(parts) < 5 {
-			continue
-		}
-		stamp, err1 := strconv.ParseInt(parts[1], 36, 64)
-		ino, err2 := strconv.ParseUint(parts[2], 36, 64)
-		subs, err3 := strconv.Atoi(parts[3])
-		names := parts[4 : len(parts)-1]
-		within := subs&1 != 0
-		if subs /= 2; err1 != nil || err2 != nil || err3 != nil || subs < 0 || subs > len(names) || stamp == 0 {
+	dirs := make([]dir, strings.Count(rest, "\n"))
+	t := &tree{list: make([]*dir, len(dirs))}
+	for i := range dirs {
+		var line string
+		line, rest, _ = strings.Cut(rest, "\n")
+		if !dirs[i].parse(line) {
 			return nil
 		}
-		t.dirs[parts[0]] = &dir{stamp: stamp, ino: ino, subs: names[:subs], hits: names[subs:], within: within}
+		t.list[i] = &dirs[i]
 	}
+	t.whole = size == strconv.Itoa(len(dirs))
 	return t
+}
+
+// parse reads a line of the file.
+func (d *dir) parse(line string) bool {
+	var fields [4]string
+	for i := range fields {
+		fields[i], line, _ = strings.Cut(line, "\x00")
+	}
+	var err1, err2, err3 error
+	var subs int
+	d.path = fields[0]
+	d.stamp, err1 = strconv.ParseInt(fields[1], 36, 64)
+	d.ino, err2 = strconv.ParseUint(fields[2], 36, 64)
+	subs, err3 = strconv.Atoi(fields[3])
+	if err1 != nil || err2 != nil || err3 != nil || subs < 0 || d.stamp == 0 {
+		return false
+	}
+	d.within = subs&1 != 0
+	subs /= 2
+	var names []string
+	if line = strings.TrimSuffix(line, "\x00"); line != "" {
+		names = strings.Split(line, "\x00")
+	}
+	if subs > len(names) {
+		return false
+	}
+	d.subs, d.hits = names[:subs], names[subs:]
+	return true
 }
 
 // remember keeps a tree. Names that hold line ends are found again.
 func (t *tree) remember(file, hash string) error {
 	var b bytes.Buffer
-	b.WriteString(cacheFormat + " " + hash + "\n")
-	for path, d := range t.dirs {
+	size := 0 // of a tree that is known as a whole
+	if t.whole {
+		size = len(t.list)
+	}
+	b.WriteString(cacheFormat + " " + hash + " " + strconv.Itoa(size) + "\n")
+	for _, d := range t.list {
 		names := slices.Concat(d.subs, d.hits)
-		if d.stamp == 0 || strings.Contains(path+strings.Join(names, ""), "\n") {
+		if d.stamp == 0 || strings.Contains(d.path+strings.Join(names, ""), "\n") {
 			continue
 		}
-		b.WriteString(path)
+		b.WriteString(d.path)
 		for _, field := range []string{strconv.FormatInt(d.stamp, 36), strconv.FormatUint(d.ino, 36), strconv.Itoa(2*len(d.subs) + flag(d.within))} {
 			b.WriteString("\x00" + field)
 		}

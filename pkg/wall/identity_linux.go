@@ -1,12 +1,41 @@
 package wall
 
-import "golang.org/x/sys/unix"
+import (
+	"golang.org/x/sys/unix"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
+)
+
+// A base is a directory from which others are named, which takes the kernel a
+// shorter way than from the root of the file system.
+type base struct {
+	fd  int // -1 where it cannot be opened
+	dir string
+}
+
+func openBase(dir string) base {
+	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		fd = -1
+	}
+	return base{fd, dir}
+}
+
+func (b base) close() {
+	if b.fd >= 0 {
+		_ = unix.Close(b.fd)
+	}
+}
 
 // identity is what tells a directory that has changed from one that has not. The
 // time is that of the last change of any kind, which no program can set back.
-func identity(dir string) (stamp int64, ino uint64, ok bool) {
+func (b base) identity(dir string) (stamp int64, ino uint64, ok bool) {
+	at, name := unix.AT_FDCWD, dir
+	if rel, below := safefile.Rel(b.dir, dir); below && b.fd >= 0 && rel != "." {
+		at, name = b.fd, rel
+	}
 	var i unix.Stat_t
-	if err := unix.Lstat(dir, &i); err != nil || i.Mode&unix.S_IFMT != unix.S_IFDIR {
+	if err := unix.Fstatat(at, name, &i, unix.AT_SYMLINK_NOFOLLOW); err != nil || i.Mode&unix.S_IFMT != unix.S_IFDIR {
 		return 0, 0, false
 	}
 	return i.Ctim.Nano(), i.Ino, true

@@ -3,6 +3,7 @@ package wall
 import (
 	"io/fs"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -19,6 +20,7 @@ const (
 
 // A dir is a directory as it was read.
 type dir struct {
+	path  string
 	stamp int64 // when it changed last; 0 where that may not tell of the next change
 	ino   uint64
 	subs  []string // names of the directories in it
@@ -26,26 +28,70 @@ type dir struct {
 	// within says that a directory above, or this one, begins a guarded name of
 	// several parts
 	within bool
+	same   bool // it is as it was, by the last look at it
 }
 
 // young is how long after a change of a directory the next may have the same
 // stamp, as the clock of a file system ticks.
 const young = 20 * time.Millisecond
 
-// A tree is what a walk found: directories by their paths.
+// A tree is what a walk found.
 type tree struct {
-	dirs    map[string]*dir
-	beyond  []string // what was not looked at, and why
-	changed int      // directories that were read, not remembered
+	list    []*dir
+	byPath  map[string]*dir // see index
+	whole   bool            // no directory of it is missing in the list
+	beyond  []string        // what was not looked at, and why
+	changed int             // directories that were read, not remembered
+}
+
+// index makes the directories known by their paths.
+func (t *tree) index() map[string]*dir {
+	if t.byPath == nil {
+		t.byPath = make(map[string]*dir, len(t.list))
+		for _, d := range t.list {
+			t.byPath[d.path] = d
+		}
+	}
+	return t.byPath
+}
+
+// look looks whether each directory is as it was, and reports whether all are. It
+// follows no names from one to the next, so every processor has its part.
+func (t *tree) look(from base) bool {
+	const part = 64
+	var next, others atomic.Int64
+	run := func() {
+		for {
+			n := int(next.Add(part)) - part
+			if n >= len(t.list) {
+				return
+			}
+			for _, d := range t.list[n:min(n+part, len(t.list))] {
+				stamp, ino, ok := from.identity(d.path)
+				if d.same = ok && stamp != 0 && stamp == d.stamp && ino == d.ino; !d.same {
+					others.Add(1)
+				}
+			}
+		}
+	}
+	var done sync.WaitGroup
+	for range min(workers, runtime.GOMAXPROCS(0), len(t.list)/part+1) - 1 {
+		done.Go(run)
+	}
+	run()
+	done.Wait()
+	return others.Load() == 0
 }
 
 // A walker walks a root.
 type walker struct {
 	notable func(path string, within bool) (notable, opens bool)
 	root    string
+	base    base // of it
 	passed  func(dir string) bool
 	before  *tree // what is remembered; nil for nothing
 
+	known   map[string]*dir // before's
 	mu      sync.Mutex
 	out     *tree
 	entries atomic.Int64
@@ -59,10 +105,18 @@ type job struct {
 	within bool
 }
 
-// walk looks at every name below root but what repositories keep in .git.
+// walk looks at every name below root but what repositories keep in .git. It returns
+// the very tree from before where nothing has changed.
 func (w *walker) walk(root string) *tree {
-	w.root = root
-	w.out = &tree{dirs: map[string]*dir{}}
+	w.root, w.base = root, openBase(root)
+	defer w.base.close()
+	if b := w.before; b != nil {
+		if b.look(w.base) && b.whole && len(b.list) > 0 {
+			return b
+		}
+		w.known = b.index()
+	}
+	w.out = &tree{}
 	w.end = time.Now().Add(maxTime)
 	w.queue = make(chan job, 64)
 	var done sync.WaitGroup
@@ -80,6 +134,7 @@ func (w *walker) walk(root string) *tree {
 	close(w.queue)
 	done.Wait()
 	slices.Sort(w.out.beyond)
+	w.out.whole = len(w.out.beyond) == 0
 	return w.out
 }
 
@@ -92,6 +147,10 @@ func (w *walker) visit(j job) {
 	}
 	for _, name := range d.subs {
 		next := job{strings.TrimSuffix(j.path, "/") + "/" + name, d.within}
+		if was := w.known[next.path]; was != nil && was.same {
+			w.visit(next)
+			continue
+		}
 		w.pending.Add(1)
 		select {
 		case w.queue <- next:
@@ -104,15 +163,13 @@ func (w *walker) visit(j job) {
 
 // read reads a directory, unless it is as it was remembered.
 func (w *walker) read(j job) *dir {
-	stamp, ino, ok := identity(j.path)
+	if d := w.known[j.path]; d != nil && d.same {
+		w.add(d, false)
+		return d
+	}
+	stamp, ino, ok := w.base.identity(j.path)
 	if !ok {
 		return nil
-	}
-	if w.before != nil {
-		if d := w.before.dirs[j.path]; d != nil && stamp != 0 && d.stamp == stamp && d.ino == ino {
-			w.add(j.path, d, false)
-			return d
-		}
 	}
 	within := j.within
 	if !within && j.path != w.root {
@@ -134,7 +191,7 @@ func (w *walker) read(j job) *dir {
 		w.skip(j.path + ": " + err.Error())
 	}
 	w.entries.Add(int64(len(list)))
-	d := &dir{stamp: stamp, ino: ino, within: within}
+	d := &dir{path: j.path, stamp: stamp, ino: ino, within: within}
 	if now.UnixNano()-stamp < int64(young) {
 		d.stamp = 0
 	}
@@ -151,14 +208,14 @@ func (w *walker) read(j job) *dir {
 		d.hits = append(d.hits, "HEAD") // of a bare repository
 	}
 	slices.Sort(d.hits)
-	w.add(j.path, d, true)
+	w.add(d, true)
 	return d
 }
 
-func (w *walker) add(path string, d *dir, fresh bool) {
+func (w *walker) add(d *dir, fresh bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.out.dirs[path] = d
+	w.out.list = append(w.out.list, d)
 	if fresh {
 		w.out.changed++
 	}
@@ -178,9 +235,9 @@ func (w *walker) skip(what string) {
 // hits lists the paths that are notable, outer ones first.
 func (t *tree) hits() []string {
 	var list []string
-	for path, d := range t.dirs {
+	for _, d := range t.list {
 		for _, name := range d.hits {
-			list = append(list, strings.TrimSuffix(path, "/")+"/"+name)
+			list = append(list, strings.TrimSuffix(d.path, "/")+"/"+name)
 		}
 	}
 	slices.Sort(list)

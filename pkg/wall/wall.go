@@ -226,14 +226,14 @@ func Since(p *policy.Policy, s Start) []string {
 	for _, n := range s.Held {
 		w.held[n] = true
 	}
-	before := &tree{dirs: map[string]*dir{}}
+	before := &tree{byPath: map[string]*dir{}}
 	for _, path := range s.Hits {
 		at, name := filepath.Split(path)
 		at = filepath.Clean(at)
-		if before.dirs[at] == nil {
-			before.dirs[at] = &dir{}
+		if before.byPath[at] == nil {
+			before.byPath[at] = &dir{path: at}
 		}
-		before.dirs[at].hits = append(before.dirs[at].hits, name)
+		before.byPath[at].hits = append(before.byPath[at].hits, name)
 	}
 	w.tree = before
 	if s.Cache != "" {
@@ -251,13 +251,16 @@ func (w *Wall) Appeared() []string {
 	}
 	now := (&walker{notable: w.o.Policy.Notable, passed: w.o.Policy.Passed, before: before}).walk(w.o.Root)
 	var list []string
-	for path, d := range now.dirs {
-		was := w.tree.dirs[path]
+	for _, d := range now.list {
+		if now == w.tree || len(d.hits) == 0 {
+			continue
+		}
+		was := w.tree.index()[d.path]
 		if was == d {
 			continue
 		}
 		for _, name := range d.hits {
-			at := filepath.Join(path, name)
+			at := filepath.Join(d.path, name)
 			if name == ".git" || name == "HEAD" {
 				continue
 			}
