@@ -31,6 +31,11 @@ func TestGenerated(t *testing.T) {
 	for _, format := range []string{"json", "anthropic", "openai", "openai-strict", "openai-responses", "gemini", "mcp"} {
 		fresh(t, "testdata/tools/"+format+".json", output(t, "tools", "--format", format))
 	}
+	for _, name := range dialect.Names() {
+		if name != "openloaf" { // whose names are those of the platform
+			fresh(t, "testdata/tools/dialect_"+name+".json", output(t, "tools", "--dialect", name, "--format", "json"))
+		}
+	}
 	fresh(t, "testdata/schema.json", output(t, "tools", "--format", "json"))
 }
 

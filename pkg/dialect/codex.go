@@ -287,7 +287,7 @@ func codexUnified(v *View) string {
 
 func codexPatch(v *View) string {
 	if v.Error != nil {
-		return "apply_patch verification failed: " + v.wrong()
+		return v.unpatched()
 	}
 	text, status := v.printed()
 	return fmt.Sprintf("Exit code: %d\nWall time: %s seconds\nOutput:\n%s", status, seconds(v.Meta.DurationMS), text)

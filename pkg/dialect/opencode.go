@@ -87,7 +87,7 @@ func opencodeChanges() []Tool {
 			Params: []Param{{Name: "patchText", To: "patch", Usage: "the patch", Must: true}},
 			Show: func(v *View) string {
 				if v.Error != nil {
-					return "apply_patch verification failed: " + v.wrong()
+					return v.unpatched()
 				}
 				return strings.TrimSuffix("Success. Updated the following files:\n"+v.changes(), "\n")
 			},

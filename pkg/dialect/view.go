@@ -38,6 +38,7 @@ type meta struct {
 	Offset       int64           `json:"offset"`
 	LinesRead    int             `json:"lines_read"`
 	MIMEType     string          `json:"mime_type"`
+	DryRun       bool            `json:"dry_run"`
 	Created      bool            `json:"created"`
 	Total        int             `json:"total"`
 	Matches      int             `json:"matches"`
@@ -110,8 +111,8 @@ func (c *Call) Show(r *tool.Result, at Place) *tool.Result {
 		_ = json.Unmarshal(whole.Metadata, &v.Meta) // what has another type is not needed
 	}
 	show := c.Tool.Show
-	if show == nil {
-		show = asItIs
+	if show == nil || v.Meta.DryRun || v.Error == nil && c.To == "bash" && v.Meta.Status == "" && !v.patched() {
+		show = asItIs // there is nothing of what the format shows
 	}
 	text := show(v)
 	shown.Output, shown.Notes, shown.Pretty = text, nil, nil
@@ -128,6 +129,22 @@ func asItIs(v *View) string {
 
 // wrong says what is wrong and what to do.
 func (v *View) wrong() string { return strings.TrimPrefix(v.Error.Words(), "error: ") }
+
+// unpatched says in the words that Codex has what is wrong with a patch, and behind that
+// in ours what helps to mend it.
+func (v *View) unpatched() string {
+	var about struct {
+		Path string `json:"path"`
+	}
+	if raw, err := json.Marshal(v.Error.Details); err == nil {
+		_ = json.Unmarshal(raw, &about) // none, where there are no details
+	}
+	said := "apply_patch verification failed: "
+	if v.Error.Code == tool.NoMatch && about.Path != "" {
+		said += "Failed to find expected lines in " + v.abs(about.Path) + "\n"
+	}
+	return said + v.wrong()
+}
 
 // A foundLine is a line that grep shows.
 type foundLine struct {
