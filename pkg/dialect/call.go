@@ -20,6 +20,7 @@ type Call struct {
 	Ignored []string
 
 	given map[string]bool // names of In that came
+	inner []*Call         // the calls that it makes
 }
 
 // Decode turns the parameters of a call of the named tool into those of ours.
@@ -163,7 +164,8 @@ func (c *Call) Failed(err error) *tool.Result {
 		r.Output = r.Error.Words()
 		return r
 	}
-	if e, ok := errors.AsType[*param.Error](err); ok {
+	_, told := errors.AsType[*tool.Error](err)
+	if e, ok := errors.AsType[*param.Error](err); ok && !told {
 		own := *e
 		name, rest := e.Param, ""
 		if i := strings.IndexAny(name, ".["); i >= 0 {

@@ -17,7 +17,7 @@ func ints() *param.Schema {
 // gemini is the tools of the Gemini CLI.
 func gemini() *Dialect {
 	return &Dialect{
-		Name: "gemini", Of: "the Gemini CLI", Loose: true, Later: "read_many_files, web_fetch, google_web_search, save_memory",
+		Name: "gemini", Of: "the Gemini CLI", Loose: true, Later: "web_fetch, google_web_search, save_memory",
 		Tools: slices.Concat(geminiRun(), geminiChanges(), geminiSearch()),
 	}
 }
@@ -47,6 +47,14 @@ func geminiRun() []Tool {
 			},
 			Const: Args{"number_style": "none"}, Show: geminiRead,
 			Map: func(c *Call) error { c.Out["offset"] = c.number("offset") + 1; return nil },
+		},
+		{
+			Name: "read_many_files", To: "batch", Told: "Reads several files.",
+			Params: []Param{
+				{Name: "paths", Also: "include", Usage: "the files", Kind: Texts, Must: true},
+				{Name: "recursive", Usage: "look below directories; they are listed", Kind: Truth},
+			},
+			Map: geminiMany, Show: geminiContents, Differs: "patterns are not taken: glob finds the files",
 		},
 	}
 }

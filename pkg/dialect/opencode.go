@@ -15,7 +15,7 @@ import (
 // opencode is the tools of OpenCode, and those that it had.
 func opencode() *Dialect {
 	return &Dialect{
-		Name: "opencode", Of: "OpenCode", Loose: true, Later: "webfetch, websearch, skill, task, lsp, batch",
+		Name: "opencode", Of: "OpenCode", Loose: true, Later: "webfetch, websearch, skill, task, lsp",
 		Tools: slices.Concat(opencodeRun(), opencodeChanges(), opencodeSearch()),
 	}
 }
@@ -115,6 +115,12 @@ func opencodeSearch() []Tool {
 				{Name: "include", To: "include", Usage: "only the files that match, such as *.{ts,tsx}"},
 			},
 			Const: Args{"hidden": true, "limit": 100}, Show: opencodeGrep, Differs: "a file can be searched; no line is blank between the matches",
+		},
+		{
+			Name: "batch", To: "batch", Told: "Makes several calls at once; those that only read run side by side.",
+			Params: []Param{{Name: "tool_calls", Usage: "the calls", Must: true, Kind: JSON, Schema: listOf("",
+				member("tool", "string", "the tool", true), param.Property{Name: "parameters", Schema: &param.Schema{Type: "object", Description: "its parameters", Open: true}})}},
+			Map: opencodeBatch, Show: opencodeBatched, Hidden: true, Differs: "more than ten are taken; all are decided before the first is made; the results stand in the answer",
 		},
 		{
 			Name: "list", Also: "ls", To: "ls", Told: "Lists the files and directories below a directory.",

@@ -14,6 +14,7 @@ type Result struct {
 	Output      string       // for the model; of a command, what it printed and nothing else
 	Notes       []Note       // what we say about Output, each for a line of its own behind it
 	Metadata    any          // a struct or map that marshals to an object; nil for an empty one
+	Inner       []*Result    // of the calls that it made, in their order
 	Attachments []Attachment // images and other files that go along
 	Error       *Error       // the call failed or was refused; what was done before stands beside it
 

@@ -296,7 +296,7 @@ func (b *batchCall) result(env *tool.Env, results []*tool.Result) *tool.Result {
 	if meta.Skipped > 0 {
 		fmt.Fprintf(&out, "\n%s not made.\n", tool.Count(int64(meta.Skipped), "call"))
 	}
-	all.Output, all.Metadata, all.No = out.String(), meta, meta.Failed > 0
+	all.Output, all.Metadata, all.Inner, all.No = out.String(), meta, results, meta.Failed > 0
 	if at := slices.IndexFunc(results, failed); b.StopOnError && at >= 0 && results[at].Error != nil {
 		e := *results[at].Error
 		e.Message = fmt.Sprintf("calls[%d], %s: %s", at, b.steps[at].name, e.Message)
