@@ -107,6 +107,7 @@ type other struct {
 func (a *app) others() []other {
 	return []other{
 		{callName, a.callCommand},
+		{"serve", a.serveCommand},
 		{"tools", a.toolsCommand},
 		{"schema", a.schemaCommand},
 		{"policy", a.policyCommand},

@@ -18,6 +18,7 @@ func (a *app) speak(c *cobra.Command, d *dialect.Dialect, name string, raw json.
 		a.emit(call.Failed(err))
 		return nil
 	}
+	a.listen()
 	r, err := a.open(c.Context())
 	if err != nil {
 		return err
@@ -38,6 +39,31 @@ func (a *app) speak(c *cobra.Command, d *dialect.Dialect, name string, raw json.
 	}
 	a.emit(result)
 	return nil
+}
+
+// caller makes calls in our own names, or in those of the dialect that is set, and
+// says which names these are.
+func (r *runner) caller() (tool.Caller, []string, error) {
+	d, err := r.app.spoken()
+	if err != nil || d == nil {
+		return r.call, Tools.Names(), err
+	}
+	var names []string
+	for _, t := range d.Listed() {
+		names = append(names, t.Name)
+	}
+	return func(ctx context.Context, p tool.Peer, name string, args json.RawMessage) (result *tool.Result) {
+		defer func() {
+			if v := recover(); v != nil {
+				result = tool.Fail(name, tool.Panicked(v))
+			}
+		}()
+		call, err := d.Decode(name, args)
+		if err != nil {
+			return call.Failed(err)
+		}
+		return r.answer(ctx, p, call)
+	}, names, nil
 }
 
 // answer makes a call that came in a dialect; the result is in it, too.

@@ -1,0 +1,76 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentkit-go/agentkit/pkg/serve"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+func (a *app) serveCommand() *cobra.Command {
+	var stdio bool
+	c := &cobra.Command{
+		Use:   "serve --stdio",
+		Short: "make calls that come as lines of JSON, many at a time",
+		Long: strings.TrimSpace(`
+Reads calls from standard input, one JSON object on each line, and writes their
+results and what happens meanwhile to standard output. Calls run at the same time. The
+first line that is written says what this is. docs/serve.md says what the lines hold.`),
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if !stdio {
+				return tool.Errorf(tool.BadInput, "where to serve is not said").WithHint("agentkit serve --stdio")
+			}
+			return a.serve(c.Context())
+		},
+	}
+	c.Flags().BoolVar(&stdio, "stdio", false, "on standard input and output")
+	return c
+}
+
+// serve serves until the input ends, the peer is lost or a signal comes.
+func (a *app) serve(ctx context.Context) error {
+	a.listen()
+	r, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.close(ctx)
+	caller, names, err := r.caller()
+	if err != nil {
+		return err
+	}
+	turns := newConsole()
+	own, program := a.asker(turns)
+	answered := a.consultant(turns)
+	lost, unread := whileRead(ctx, a.stdout)
+	err = serve.Run(lost, serve.Options{
+		Hello: serve.Hello{Agentkit: build(), Tools: names, Root: r.base.Workspace.Root(), Level: r.base.Policy.Wall()},
+		Asks:  a.Ask == "",
+		Call: func(ctx context.Context, p tool.Peer, name string, args json.RawMessage) *tool.Result {
+			if a.Ask != "" {
+				p.Ask, p.Approver = own, program
+			}
+			if a.Answers != "" || a.Ask != "" {
+				p.Consult = answered
+			}
+			return caller(ctx, p, name, args)
+		},
+		In: a.stdin, Out: a.stdout,
+	})
+	s, signal := errors.AsType[*tool.Signal](err)
+	switch {
+	case unread():
+		a.exit = exitUnread
+	case signal:
+		a.exit = tool.ExitSignal + int(s.Number)
+	case err != nil:
+		a.exit = tool.ExitError
+	}
+	return nil
+}

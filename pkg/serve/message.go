@@ -1,0 +1,131 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+// A message is a line that comes: a call, a cancellation, an answer, or what the peer
+// speaks.
+type message struct {
+	ID        json.RawMessage `json:"id"`
+	Name      *string         `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+
+	Cancel json.RawMessage `json:"cancel"`
+
+	Answer   json.RawMessage `json:"answer"`
+	Decision string          `json:"decision"`
+	Reason   string          `json:"reason"`
+	Answers  []tool.Reply    `json:"answers"`
+
+	Protocol *int      `json:"protocol"`
+	Events   *[]string `json:"events"`
+	Ask      *bool     `json:"ask"`
+}
+
+// forms says what a message may be.
+const forms = `send {"id":…,"name":TOOL,"arguments":{…}}, {"cancel":ID}, {"answer":ID,"decision":"yes|no|session"} or {"protocol":1}, one on each line`
+
+// message does what a line says. The error ends the connection.
+func (s *server) message(ctx context.Context, l line) error {
+	if l.long {
+		s.fail(nil, tool.Errorf(tool.TooLarge, "a line is longer than %d MiB", MaxLine>>20).WithHint("send less at a time"))
+		return nil
+	}
+	var m message
+	dec := json.NewDecoder(bytes.NewReader(l.text))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(&m)
+	if err == nil {
+		if _, more := dec.Token(); !errors.Is(more, io.EOF) {
+			err = errors.New("more than one value stands on the line")
+		}
+	}
+	if err == nil {
+		err = m.check()
+	}
+	switch {
+	case err != nil:
+		s.fail(m.ID, tool.Errorf(tool.BadInput, "no message: %s", strings.TrimPrefix(err.Error(), "json: ")).WithHint(forms))
+	case m.Protocol != nil:
+		return s.agree(&m)
+	case m.Cancel != nil:
+		if c := s.call(m.Cancel); c != nil { // else it has ended by now
+			c.cancel(nil)
+		}
+	case m.Answer != nil:
+		if c := s.call(m.Answer); c == nil || !c.answer(&m) {
+			s.fail(nil, tool.Errorf(tool.NotFound, "nothing is asked for %s", key(m.Answer)).WithHint("answer an ask event, once"))
+		}
+	default:
+		s.begin(ctx, &m, len(l.text))
+	}
+	return nil
+}
+
+// check reports what does not belong together.
+func (m *message) check() error {
+	kinds := 0
+	for _, is := range []bool{m.Name != nil, m.Cancel != nil, m.Answer != nil, m.Protocol != nil} {
+		if is {
+			kinds++
+		}
+	}
+	switch {
+	case kinds == 0:
+		return errors.New("it has neither name, cancel, answer nor protocol")
+	case kinds > 1:
+		return errors.New("it is several messages at once")
+	case m.Name == nil && (m.Arguments != nil || m.ID != nil), m.Answer == nil && (m.Decision != "" || m.Reason != "" || m.Answers != nil), m.Protocol == nil && (m.Events != nil || m.Ask != nil):
+		return errors.New("it has members of another kind of message")
+	case m.Answer != nil && m.Answers == nil && !slices.Contains([]string{"yes", "no", "session"}, m.Decision):
+		return fmt.Errorf("decision: want yes, no or session, got %q", m.Decision)
+	}
+	return nil
+}
+
+// agree takes what the peer speaks and wants to hear.
+func (s *server) agree(m *message) error {
+	if *m.Protocol != Protocol {
+		err := tool.Errorf(tool.Unsupported, "protocol %d is not spoken here", *m.Protocol).WithHint("speak protocol %d", Protocol)
+		s.fail(nil, err)
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m.Events != nil {
+		clear(s.hears)
+		for _, name := range *m.Events {
+			s.hears[name] = true
+		}
+	}
+	if m.Ask != nil {
+		s.asks = s.o.Asks && *m.Ask
+	}
+	return nil
+}
+
+// key is an id as it names a call: the same for equal ids, however they are spaced.
+func key(id json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, id) != nil {
+		return string(id)
+	}
+	return b.String()
+}
+
+// call is the one that an id names; nil where none such runs.
+func (s *server) call(id json.RawMessage) *call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.running[key(id)]
+}

@@ -1,0 +1,230 @@
+// Package serve speaks the stream protocol: calls, answers and cancellations come as
+// lines of JSON, results and events go out as such, many calls at a time.
+//
+// The rules:
+//
+//   - The first line that goes out says what we are. The peer may answer with what it
+//     speaks and wants to hear; without that it hears everything.
+//   - Each line that comes is one message. What is none is answered with an error, and
+//     nothing is done.
+//   - The result is the last line of a call.
+//   - When the input ends, what was called is finished, and nobody can be asked any
+//     more. When the output is lost or ctx ends, all that runs is ended.
+package serve
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+// Protocol is the version that is spoken.
+const Protocol = 1
+
+// The bounds of what comes.
+const (
+	MaxLine  = 64 << 20  // bytes of a line
+	maxQueue = 256 << 20 // bytes of the calls that run or wait
+	MaxCalls = 256       // calls that run at a time; further ones wait
+)
+
+// A Hello is the first line that goes out.
+type Hello struct {
+	Agentkit string   `json:"agentkit"` // the version of the program
+	Protocol int      `json:"protocol"`
+	Tools    []string `json:"tools"`
+	Root     string   `json:"root"`
+	Level    string   `json:"level"` // how far commands are confined
+	Events   []string `json:"events"`
+	MaxLine  int      `json:"max_line"`
+	MaxCalls int      `json:"max_calls"`
+}
+
+// Events are those that a peer may hear.
+func Events() []string { return []string{"start", "output", "progress", "ask"} }
+
+// Options says what is served, and where.
+type Options struct {
+	Hello Hello
+	Call  tool.Caller
+	Asks  bool // the peer is asked; false where somebody else is, or nobody
+	In    io.Reader
+	Out   io.Writer
+}
+
+// A server is one connection.
+type server struct {
+	o     Options
+	end   context.CancelCauseFunc // of everything
+	slots chan struct{}
+	calls sync.WaitGroup
+	deaf  chan struct{} // closed when nothing more comes
+
+	write sync.Mutex
+
+	mu      sync.Mutex // guards what follows
+	running map[string]*call
+	queued  int
+	hears   map[string]bool
+	asks    bool
+}
+
+// Run serves until the input ends and all calls are done, or until ctx ends. The error
+// is what ended it before that.
+func Run(ctx context.Context, o Options) error {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	s := &server{
+		o: o, end: end, slots: make(chan struct{}, MaxCalls), deaf: make(chan struct{}),
+		running: map[string]*call{}, hears: map[string]bool{}, asks: o.Asks,
+	}
+	for _, name := range Events() {
+		s.hears[name] = true
+	}
+	s.o.Hello.Protocol, s.o.Hello.Events, s.o.Hello.MaxLine, s.o.Hello.MaxCalls = Protocol, Events(), MaxLine, MaxCalls
+	s.send(s.o.Hello)
+	lines, ended := make(chan line), make(chan error, 1)
+	go func() { ended <- s.read(ctx, lines) }()
+	err := s.take(ctx, lines, ended)
+	close(s.deaf)
+	done := make(chan struct{})
+	go func() {
+		s.calls.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		select {
+		case <-done:
+		case <-time.After(patience): // nobody reads what they have to say
+		}
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return err
+}
+
+// patience is how long calls may take to end, and their results to be read, when ctx has ended.
+const patience = 15 * time.Second
+
+// take takes messages until there are no more.
+func (s *server) take(ctx context.Context, lines <-chan line, ended <-chan error) error {
+	for {
+		select {
+		case l := <-lines:
+			if err := s.message(ctx, l); err != nil {
+				return err
+			}
+		case err := <-ended:
+			return err
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// A line is one of the input, without its end.
+type line struct {
+	text []byte
+	long bool // it was longer than MaxLine, and is not there
+}
+
+// read hands on line for line what comes.
+func (s *server) read(ctx context.Context, lines chan<- line) error {
+	in := bufio.NewReaderSize(s.o.In, 64<<10)
+	for {
+		var l line
+		for {
+			part, err := in.ReadSlice('\n')
+			if l.long = l.long || len(l.text)+len(part) > MaxLine; l.long {
+				l.text = nil
+			} else {
+				l.text = append(l.text, part...)
+			}
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, bufio.ErrBufferFull) {
+				if len(bytes.TrimSpace(l.text)) > 0 || l.long {
+					_ = hand(ctx, lines, l)
+				}
+				if errors.Is(err, io.EOF) {
+					err = nil
+				}
+				return err
+			}
+		}
+		if l.text = bytes.TrimSpace(l.text); len(l.text) == 0 && !l.long {
+			continue
+		}
+		if err := hand(ctx, lines, l); err != nil {
+			return err
+		}
+	}
+}
+
+func hand(ctx context.Context, lines chan<- line, l line) error {
+	select {
+	case lines <- l:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// A reply is a result that goes out.
+type reply struct {
+	ID     json.RawMessage `json:"id"`
+	Result *tool.Result    `json:"result"`
+}
+
+// An event is something that happens while a call runs, as it goes out.
+type event struct {
+	ID    json.RawMessage `json:"id"`
+	Event string          `json:"event"`
+	Value any             `json:"value"`
+}
+
+// null is the id of what belongs to no call.
+func null() json.RawMessage { return json.RawMessage("null") }
+
+// fail answers what is no message that can be understood.
+func (s *server) fail(id json.RawMessage, err error) {
+	if id == nil {
+		id = null()
+	}
+	s.send(reply{id, tool.Fail("serve", err)})
+}
+
+// send writes one line. When nobody takes it any more, everything ends.
+func (s *server) send(v any) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		b.Reset()
+		failed := tool.Fail("serve", tool.Errorf(tool.Internal, "encoding: %w", err))
+		id := null()
+		if r, ok := v.(reply); ok {
+			id = r.ID
+		}
+		if enc.Encode(reply{id, failed}) != nil {
+			return
+		}
+	}
+	s.write.Lock()
+	defer s.write.Unlock()
+	if _, err := s.o.Out.Write(b.Bytes()); err != nil {
+		s.end(&tool.Signal{Number: syscall.SIGPIPE})
+	}
+}
