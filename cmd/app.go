@@ -22,7 +22,7 @@ type app struct {
 	variables
 	settings
 	origins origins
-	self    string // absolute path of this program; "" where unknown
+	found   found
 	listen  func() // has the context end by signals: before a call may change anything
 	exit    int
 	failed  int    // the status where the result cannot be written; 0 for the usual one

@@ -67,6 +67,8 @@ func (a *app) prepare(t *tool.Tool) {
 		go a.listen()
 	}
 	go func() {
+		a.found.where()
+		a.found.own()
 		tool.Learn(&audit.Record{})
 		tool.Learn(&tool.Result{Metadata: t.Metadata})
 	}()

@@ -303,7 +303,7 @@ func install(name, winget string) string {
 
 // killReport says how a command and all it started can be ended.
 func (a *app) killReport() finding {
-	method := killtree.Probe(killtree.Options{Self: a.self})
+	method := killtree.Probe(killtree.Options{Self: a.found.self()})
 	switch method {
 	case killtree.Group:
 		return warning("allow user namespaces, or run where a cgroup can be made", "%s: what leaves its process group and session outlives the command", method)
@@ -320,7 +320,7 @@ func (a *app) killReport() finding {
 // sandboxReport says how commands are confined here.
 func (a *app) sandboxReport(context.Context) finding {
 	have := sandbox.Probe()
-	if held := machine.Probe(a.self); held.Level < have.Level {
+	if held := machine.Probe(a.found.self()); held.Level < have.Level {
 		have = sandbox.Enforced{Level: held.Level, Missing: []string{held.Missing()}}
 	}
 	if a.outer() {
@@ -353,13 +353,13 @@ const slowStart = 50 * time.Millisecond
 
 // startReport starts this program a few times.
 func (a *app) startReport(ctx context.Context) finding {
-	if a.self == "" {
+	if a.found.self() == "" {
 		return warning("", "not measured: the program's own path is not known")
 	}
 	var took []time.Duration
 	for range 5 {
 		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-		c := exec.CommandContext(ctx, a.self, "version")
+		c := exec.CommandContext(ctx, a.found.self(), "version")
 		c.Env = a.environ()
 		start := time.Now()
 		err := c.Run()

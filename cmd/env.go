@@ -48,9 +48,9 @@ func (a *app) place() (*tool.Env, error) {
 		return nil, err
 	}
 	env := &tool.Env{
-		Getenv: a.getenv, Environ: a.environ, Now: time.Now, Stderr: a.stderr, DryRun: a.DryRun, Ripgrep: a.RG, Self: a.self, NoFork: a.Fork == "off",
+		Getenv: a.getenv, Environ: a.environ, Now: time.Now, Stderr: a.stderr, DryRun: a.DryRun, Ripgrep: a.RG, Self: a.found.self, NoFork: a.Fork == "off",
 		Limits: truncate.Limits{Lines: a.MaxLines, Bytes: a.MaxBytes, Tokens: a.MaxTokens}, MaxLines: a.MaxLines,
-		Machine: sync.OnceValue(func() machine.Machine { return machine.This(state, a.self) }), Temp: machine.TempDirs(a.getenv),
+		Machine: sync.OnceValue(func() machine.Machine { return machine.This(state, a.found.self(), a.found.where()) }), Temp: machine.TempDirs(a.getenv),
 	}
 	fillLimits(&env.Limits)
 	temp := ""

@@ -26,9 +26,7 @@ func Main(ctx context.Context, listen func(), args []string, stdin io.Reader, st
 		stdin = strings.NewReader("")
 	}
 	a := &app{args: args, stdin: stdin, stdout: stdout, stderr: stderr, listen: listen, variables: variables{os.Getenv, os.Environ}}
-	if self, err := os.Executable(); err == nil {
-		a.self = self
-	}
+	a.found = find(a.getenv)
 	defer func() {
 		if v := recover(); v != nil {
 			a.emit(tool.Fail("agentkit", tool.Panicked(v)))

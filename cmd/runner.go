@@ -42,9 +42,6 @@ func (a *app) open(ctx context.Context) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.confines() {
-		go env.Machine() // it looks at /proc, while we look elsewhere
-	}
 	r := &runner{app: a, base: env, tidy: time.Now()}
 	if err := r.recover(); err != nil {
 		return nil, err

@@ -29,13 +29,9 @@ func opened(t *testing.T, change func(*app)) (*runner, string) {
 			t.Fatal(err)
 		}
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	env := map[string]string{"HOME": config, "XDG_CONFIG_HOME": config, "PATH": os.Getenv("PATH"), "TMPDIR": dir, "SystemRoot": os.Getenv("SystemRoot"), "ComSpec": os.Getenv("ComSpec")}
 	a := &app{
-		stdin: strings.NewReader(""), stdout: new(strings.Builder), stderr: os.Stderr, self: self,
+		stdin: strings.NewReader(""), stdout: new(strings.Builder), stderr: os.Stderr,
 		variables: variables{func(name string) string { return env[name] }, func() []string {
 			var list []string
 			for k, v := range env {
@@ -45,6 +41,7 @@ func opened(t *testing.T, change func(*app)) (*runner, string) {
 		}},
 		settings: settings{Root: root, State: state, Sandbox: "off", Profile: "open"},
 	}
+	a.found = find(a.getenv)
 	if change != nil {
 		change(a)
 	}

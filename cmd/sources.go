@@ -12,6 +12,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/committed"
 	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
@@ -28,11 +29,24 @@ func (a *app) sources(env *tool.Env) *policy.Sources {
 		Committed: env.Git.Among,
 		Analyze:   func(name string, args json.RawMessage) ([]policy.Access, error) { return analyze(env, name, args) },
 	}
-	s.Trusted = machine.OwnDirs(policy.TrustedDirs(), a.getenv("PATH"), append(slices.Clone(s.Temp), root))
+	s.Trusted = a.trusted(env)
 	if a.confines() {
 		s.Level = int(env.Machine().Level)
 	}
 	return s
+}
+
+// trusted are the directories of the system's programs, and those of the PATH that
+// nobody else may write to and that lie in none of the directories where calls put
+// files: nobody but the caller can have put a program there.
+func (a *app) trusted(env *tool.Env) []string {
+	list := policy.TrustedDirs()
+	for _, dir := range a.found.own() {
+		if !slices.ContainsFunc(env.Temp, func(temp string) bool { return safefile.Below(temp, dir) }) && !safefile.Below(env.Workspace.Root(), dir) {
+			list = append(list, dir)
+		}
+	}
+	return list
 }
 
 // confines reports whether this machine's own sandbox is wanted.
@@ -54,8 +68,7 @@ func (a *app) installed(root string) []string {
 // there.
 func (a *app) committed(env *tool.Env) *committed.Files {
 	return &committed.Files{State: filepath.Join(env.Session.StateDir(), "committed"), Git: func() string {
-		trusted := machine.OwnDirs(policy.TrustedDirs(), a.getenv("PATH"), append(slices.Clone(env.Temp), env.Workspace.Root()))
-		path, _ := machine.LookPath("git", strings.Join(trusted, string(filepath.ListSeparator)), "/")
+		path, _ := machine.LookPath("git", strings.Join(a.trusted(env), string(filepath.ListSeparator)), "/")
 		return path
 	}}
 }

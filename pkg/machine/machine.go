@@ -34,9 +34,9 @@ type Machine struct {
 
 // This is what this machine offers to this user. To try takes some
 // milliseconds, so the answer is kept until the machine is started anew, or
-// another user or program asks, or one that is held otherwise.
-func This(state, self string) Machine {
-	where := whereabouts(self)
+// another user or program asks, or one that is held otherwise: where is what Where
+// returns.
+func This(state, self, where string) Machine {
 	raw, _ := os.ReadFile(filepath.Join(state, machinesFile))
 	known := strings.SplitAfter(string(raw), "\n")
 	for _, line := range known {
@@ -108,9 +108,9 @@ func Forget(state string) {
 	}
 }
 
-// whereabouts tells one start of a machine, one container in it, one user and one
+// Where tells one start of a machine, one container in it, one user and one
 // build of ours from another; "" where that cannot be told.
-func whereabouts(self string) string {
+func Where(self string) string {
 	boot := bootID()
 	info, err := os.Stat(self)
 	if boot == "" || err != nil {

@@ -6,8 +6,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-
-	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // LookPath finds a program as a shell in the directory dir does. A relative
@@ -93,20 +91,16 @@ func RealDir(dir string) string {
 	return dir
 }
 
-// OwnDirs adds to list the directories of a PATH that nobody else may write to and
-// that lie in none of the directories where calls put files: nobody but the caller
-// can have put a program there.
-func OwnDirs(list []string, path string, open []string) []string {
+// OwnDirs returns the directories of a PATH, but for those in known, that nobody else
+// may write to.
+func OwnDirs(known []string, path string) (list []string) {
 	for _, dir := range filepath.SplitList(path) {
-		if slices.Contains(list, dir) {
+		if slices.Contains(known, dir) {
 			continue
 		}
 		dir = RealDir(dir)
 		info, err := os.Stat(dir)
-		if err != nil || !info.IsDir() || runtime.GOOS != "windows" && info.Mode().Perm()&0o002 != 0 {
-			continue
-		}
-		if !slices.ContainsFunc(open, func(parent string) bool { return safefile.Below(parent, dir) }) {
+		if err == nil && info.IsDir() && (runtime.GOOS == "windows" || info.Mode().Perm()&0o002 == 0) {
 			list = append(list, dir)
 		}
 	}

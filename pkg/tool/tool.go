@@ -117,13 +117,13 @@ type Env struct {
 	Environ   func() []string
 	Now       func() time.Time
 	Stderr    io.Writer
-	Emit      func(Event) // hears what happens while the call runs; nil where nobody listens
-	Hears     int64       // bytes of a command's output that Emit wants to hear; 0 for all
-	DryRun    bool        // decide and report, run nothing
-	Names     Names       // what the model calls tools and parameters; nil for what we do
-	Self      string      // absolute path of the running program; "" where unknown
-	NoFork    bool        // commands are started by the program started again, never by a fork of this process
-	Ripgrep   string      // path of the ripgrep to use; "" for the one on PATH
+	Emit      func(Event)   // hears what happens while the call runs; nil where nobody listens
+	Hears     int64         // bytes of a command's output that Emit wants to hear; 0 for all
+	DryRun    bool          // decide and report, run nothing
+	Names     Names         // what the model calls tools and parameters; nil for what we do
+	Self      func() string // absolute path of the running program; "" where unknown
+	NoFork    bool          // commands are started by the program started again, never by a fork of this process
+	Ripgrep   string        // path of the ripgrep to use; "" for the one on PATH
 
 	// Later is given what a call leaves to be done after its result is out, and
 	// before the process ends; nil has it done at once.

@@ -156,7 +156,7 @@ func (b *bashCall) start(ctx context.Context, env *tool.Env, box *confinement, o
 	}
 	machine.MarkCommands()
 	here := env.Machine()
-	c.Tree = here.Tree(env.Self)
+	c.Tree = here.Tree(env.Self())
 	if box.config != nil {
 		c.Tree.Confine, c.Tree.Confiner, c.Held = box.bytes, box.confiner, box.asked.waited
 		c.Tree.MaxProcesses = box.config.Limits.Processes

@@ -88,7 +88,7 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 	cfg.Pinned = slices.Concat(cfg.ReadOnly, c.wall.Pinned)
 	cfg.ReadOnly, cfg.Watched, cfg.Hidden = append(cfg.ReadOnly, c.wall.Fixed...), c.wall.Watched, append(cfg.Hidden, c.wall.Hidden...)
 	if cfg.ReadWrite = append(cfg.ReadWrite, c.wall.Writable...); !c.wall.Everything {
-		cfg.Readable = slices.DeleteFunc(append(slices.Clone(c.wall.Readable), env.Self), func(p string) bool { return p == "" })
+		cfg.Readable = slices.DeleteFunc(append(slices.Clone(c.wall.Readable), env.Self()), func(p string) bool { return p == "" })
 	}
 	// The decisions count on the level: less would be a silent fall-back.
 	cfg.Minimum = sandbox.Level(env.Policy.Level())

@@ -22,7 +22,7 @@ import (
 
 // registry is the jobs of the session.
 func registry(env *tool.Env) *job.Registry {
-	return &job.Registry{Session: env.Session, Options: env.Session.Options(), Self: env.Self}
+	return &job.Registry{Session: env.Session, Options: env.Session.Options(), Self: env.Self()}
 }
 
 // A jobLine is one job in a list.
