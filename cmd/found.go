@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"os"
 	"sync"
 
 	"github.com/agentkit-go/agentkit/pkg/machine"
@@ -16,10 +15,7 @@ type found struct {
 }
 
 func find(getenv func(string) string) found {
-	self := sync.OnceValue(func() string {
-		self, _ := os.Executable()
-		return self
-	})
+	self := sync.OnceValue(machine.Self)
 	return found{
 		self:  self,
 		where: sync.OnceValue(func() string { return machine.Where(self()) }),

@@ -91,6 +91,15 @@ func RealDir(dir string) string {
 	return dir
 }
 
+// Self is the absolute path of this program; "" where unknown.
+func Self() string {
+	path, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	return path
+}
+
 // OwnDirs returns the directories of a PATH, but for those in known, that nobody else
 // may write to.
 func OwnDirs(known []string, path string) (list []string) {
