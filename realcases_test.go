@@ -119,34 +119,8 @@ func (p *realPlace) fill(t *testing.T) {
 // each kind how they came out.
 func (p *realPlace) check(t *testing.T, words ...string) (map[string]map[string]int, []string) {
 	t.Helper()
-	var in, out, errs bytes.Buffer
-	for _, c := range p.list {
-		line, err := json.Marshal(map[string]any{"tool": "bash", "arguments": map[string]any{"command": c.Command}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		in.Write(append(line, '\n'))
-	}
-	words = append(words, "--root", p.root, "policy", "check", "--batch")
-	c := exec.Command(words[0], words[1:]...)
-	c.Dir, c.Env, c.Stdin, c.Stdout, c.Stderr = p.root, p.environ(), &in, &out, &errs
-	if err := c.Run(); err != nil {
-		t.Fatalf("%q: %v\n%s", words, err, errs.Bytes())
-	}
 	counts, wrong := map[string]map[string]int{}, []string(nil)
-	lines := bytes.Split(bytes.TrimSpace(out.Bytes()), []byte("\n"))
-	if len(lines) != len(p.list) {
-		t.Fatalf("%d answers to %d calls", len(lines), len(p.list))
-	}
-	for i, line := range lines {
-		var got struct {
-			Decision string
-			Accesses []struct{ Kind, Decision, Subject, Why string }
-			Error    any
-		}
-		if err := json.Unmarshal(line, &got); err != nil {
-			t.Fatal(err)
-		}
+	for i, got := range p.answers(t, p.list, words...) {
 		c := &p.list[i]
 		n := counts[c.Why]
 		if n == nil {

@@ -18,6 +18,7 @@ type realAnswer struct {
 	Decision    string
 	Suggestions []policy.Suggestion
 	Accesses    []struct{ Kind, Subject, Decision, Why string }
+	Error       any
 }
 
 // answers decides commands with the words of a command line.

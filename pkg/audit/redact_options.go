@@ -98,26 +98,16 @@ const (
 // redactRandom replaces long words that look like chance: letters of both
 // kinds and digits, mixed. Hashes, which are hexadecimal, stay.
 func redactRandom(s string) string {
-	var out strings.Builder
-	done := 0
-	for i := 0; i < len(s); {
-		n := span(s[i:], "_-+=")
-		if n == 0 {
-			i++
-			continue
+	return replaceSecrets(s, func(done int) (from, to int, label string) {
+		for i := done; i < len(s); {
+			n := span(s[i:], "_-+=")
+			if n >= randomFrom && random(s[i:i+n]) {
+				return i, i + n, "random"
+			}
+			i += max(n, 1)
 		}
-		if n >= randomFrom && random(s[i:i+n]) {
-			out.WriteString(s[done:i])
-			out.WriteString(marker("random"))
-			done = i + n
-		}
-		i += n
-	}
-	if done == 0 {
-		return s
-	}
-	out.WriteString(s[done:])
-	return out.String()
+		return 0, 0, ""
+	})
 }
 
 // random reports whether a word looks like chance.

@@ -62,22 +62,32 @@ const (
 // redactShapes replaces what looks like a secret. It looks at each byte once,
 // and further only where one of the few triggers stands.
 func redactShapes(s string) string {
+	return replaceSecrets(s, func(done int) (from, to int, label string) {
+		for i := done; i < len(s); i++ {
+			if kind := trigger[s[i]]; kind == 0 || kind == start && i > 0 && isWord(s[i-1]) {
+				continue
+			}
+			if from, to, label = secretAt(s, i, done); to > from {
+				return from, to, label
+			}
+		}
+		return 0, 0, ""
+	})
+}
+
+// replaceSecrets replaces each secret by its label. next finds the first from a place
+// on; an empty one is none.
+func replaceSecrets(s string, next func(done int) (from, to int, label string)) string {
 	var out strings.Builder
 	done := 0
-	for i := 0; i < len(s); {
-		kind := trigger[s[i]]
-		if kind == 0 || kind == start && i > 0 && isWord(s[i-1]) {
-			i++
-			continue
-		}
-		from, to, label := secretAt(s, i, done)
+	for {
+		from, to, label := next(done)
 		if to <= from {
-			i++
-			continue
+			break
 		}
 		out.WriteString(s[done:from])
 		out.WriteString(marker(label))
-		done, i = to, to
+		done = to
 	}
 	if done == 0 {
 		return s

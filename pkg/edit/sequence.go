@@ -81,20 +81,25 @@ func (c *comparer) add(i, j, n int) {
 	}
 }
 
+// equalEnds is how many values are the same at the beginning of both, and how many
+// of the rest at the end.
+func equalEnds(a, b []int32) (head, tail int) {
+	for head < min(len(a), len(b)) && a[head] == b[head] {
+		head++
+	}
+	for tail < min(len(a), len(b))-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+	}
+	return head, tail
+}
+
 // match finds the common stretches of a[i1:i2] and b[j1:j2].
 func (c *comparer) match(i1, i2, j1, j2 int) {
 	for {
-		n := 0
-		for i1+n < i2 && j1+n < j2 && c.a[i1+n] == c.b[j1+n] {
-			n++
-		}
-		c.add(i1, j1, n)
-		i1, j1, n = i1+n, j1+n, 0
-		for i1 < i2-n && j1 < j2-n && c.a[i2-n-1] == c.b[j2-n-1] {
-			n++
-		}
-		i2, j2 = i2-n, j2-n
-		c.add(i2, j2, n)
+		head, tail := equalEnds(c.a[i1:i2], c.b[j1:j2])
+		c.add(i1, j1, head)
+		i1, i2, j1, j2 = i1+head, i2-tail, j1+head, j2-tail
+		c.add(i2, j2, tail)
 		if i1 == i2 || j1 == j2 {
 			return
 		}

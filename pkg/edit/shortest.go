@@ -85,17 +85,10 @@ func (f *frontier) best(d int) (x, y int) {
 // match finds the equal stretches of a[i1:i2] and b[j1:j2].
 func (m *myers) match(i1, i2, j1, j2 int) {
 	for {
-		n := 0
-		for i1+n < i2 && j1+n < j2 && m.a[i1+n] == m.b[j1+n] {
-			n++
-		}
-		m.found(i1, j1, n)
-		i1, j1, n = i1+n, j1+n, 0
-		for i1 < i2-n && j1 < j2-n && m.a[i2-n-1] == m.b[j2-n-1] {
-			n++
-		}
-		i2, j2 = i2-n, j2-n
-		m.found(i2, j2, n)
+		head, tail := equalEnds(m.a[i1:i2], m.b[j1:j2])
+		m.found(i1, j1, head)
+		i1, i2, j1, j2 = i1+head, i2-tail, j1+head, j2-tail
+		m.found(i2, j2, tail)
 		if i1 == i2 || j1 == j2 {
 			return
 		}
