@@ -423,7 +423,7 @@ var touching = map[string]string{
 	"cmd/consult.go":          "it reads the file of --answers",
 	"cmd/config.go":           "it looks for the configuration",
 	"cmd/doctor.go":           "it looks at everything",
-	"cmd/root.go":             "it asks where the program itself is",
+	"cmd/root.go":             "it hands on the environment",
 	"cmd/live.go":             "it looks whether anybody reads standard output",
 	"cmd/policycmd/cases.go":  "it reads files of cases",
 	"cmd/policycmd/import.go": "it reads another agent's settings",
