@@ -163,6 +163,49 @@ func TestDeclarationsAreShort(t *testing.T) {
 	}
 }
 
+// TestOutputSchemas: what MCP declares of results is what agentkit schema results prints,
+// without its descriptions, an object as the protocol wants it; lean declarations have nothing of it.
+func TestOutputSchemas(t *testing.T) {
+	for _, args := range [][]string{{"tools", "--format", "mcp"}, {"tools", "--format", "mcp", "--lean"}} {
+		var list []struct {
+			Name         string
+			OutputSchema map[string]any
+		}
+		if err := json.Unmarshal(output(t, args...), &list); err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range list {
+			var want map[string]any
+			if len(args) == 3 {
+				if err := json.Unmarshal(output(t, "schema", "results", one.Name), &want); err != nil || want["type"] != "object" {
+					t.Fatal(want["type"], err)
+				}
+			}
+			undescribe(want)
+			if !reflect.DeepEqual(one.OutputSchema, want) {
+				t.Errorf("%v: %s has another schema of results", args, one.Name)
+			}
+		}
+	}
+}
+
+// undescribe removes all descriptions from a schema.
+func undescribe(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		if _, text := v["description"].(string); text {
+			delete(v, "description")
+		}
+		for _, member := range v {
+			undescribe(member)
+		}
+	case []any:
+		for _, one := range v {
+			undescribe(one)
+		}
+	}
+}
+
 // TestLean checks that the lean declarations hold what a call must have, and nothing
 // that the others lack.
 func TestLean(t *testing.T) {

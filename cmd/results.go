@@ -9,8 +9,6 @@ import (
 
 	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/tool"
-	"github.com/agentkit-go/agentkit/pkg/tools/files"
-	"github.com/agentkit-go/agentkit/pkg/tools/run"
 )
 
 // A resultContract is everything that docs/results.md describes, for programs.
@@ -78,12 +76,4 @@ func contract() resultContract {
 		c.Events[e.Name] = e.Schema
 	}
 	return c
-}
-
-// results is the schema of the results of t: see standIn.
-func results(t *tool.Tool) *param.Schema {
-	if t == &run.Bash {
-		return t.ResultSchema(&files.Patch)
-	}
-	return t.ResultSchema()
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/tools/files"
 	"github.com/agentkit-go/agentkit/pkg/tools/run"
 )
 
@@ -222,6 +223,7 @@ type declaration struct {
 	text   string
 	schema *param.Schema
 	native map[string]any // how the provider declares a tool of its own; nil for one of ours
+	result bool           // say what its results are, where the format can; no model reads that
 }
 
 // declare says of each tool what a model needs to know. Lean is what small models and
@@ -235,7 +237,7 @@ func declare(list []*tool.Tool, lean bool) []declaration {
 			text, _, _ = strings.Cut(text, "\n\n")
 			spare = func(p param.Property) bool { return p.Rare && !strings.Contains(text, "`"+p.Name+"`") }
 		}
-		all = append(all, declaration{t, text, brief(param.Of(t.New()).Schema(), nil, spare), nil})
+		all = append(all, declaration{t, text, brief(param.Of(t.New()).Schema(), nil, spare), nil, !lean})
 	}
 	return all
 }
@@ -419,6 +421,7 @@ type mcpTool struct {
 	Title       string         `json:"title"`
 	Description string         `json:"description"`
 	InputSchema *param.Schema  `json:"inputSchema"`
+	Result      *param.Schema  `json:"outputSchema,omitempty"` // of structuredContent, which is the result
 	Annotations mcpAnnotations `json:"annotations"`
 }
 
@@ -433,5 +436,36 @@ type mcpAnnotations struct {
 func mcpSpec(d declaration) mcpTool {
 	t := d.tool
 	title := strings.ToUpper(t.Summary[:1]) + t.Summary[1:]
-	return mcpTool{t.Name, title, d.text, d.schema, mcpAnnotations{title, t.ReadOnly, !t.ReadOnly && !t.Additive, t.ReadOnly || t.Idempotent, t.OpenWorld}}
+	var result *param.Schema
+	if d.result {
+		result = wordless(results(t))
+	}
+	return mcpTool{t.Name, title, d.text, d.schema, result, mcpAnnotations{title, t.ReadOnly, !t.ReadOnly && !t.Additive, t.ReadOnly || t.Idempotent, t.OpenWorld}}
+}
+
+// wordless is s without its descriptions, which are for those who write programs: half
+// of it, should a client hand it to a model all the same.
+func wordless(s *param.Schema) *param.Schema {
+	if s == nil {
+		return nil
+	}
+	c := *s
+	c.Description = ""
+	c.Items, c.Additional = wordless(s.Items), wordless(s.Additional)
+	c.Properties, c.AnyOf = slices.Clone(s.Properties), slices.Clone(s.AnyOf)
+	for i, p := range c.Properties {
+		c.Properties[i].Schema = wordless(p.Schema)
+	}
+	for i, one := range c.AnyOf {
+		c.AnyOf[i] = wordless(one)
+	}
+	return &c
+}
+
+// results is the schema of the results of t: see standIn.
+func results(t *tool.Tool) *param.Schema {
+	if t.Name == run.Bash.Name {
+		return t.ResultSchema(&files.Patch)
+	}
+	return t.ResultSchema()
 }
