@@ -14,7 +14,11 @@ rounds=${1:-40} megabytes=${2:-5000}
 work=$(mktemp -d "${HOME:-/root}/agentkit-bench.XXXXXX") # commands may write in /tmp: our state is better elsewhere
 trap 'rm -rf "$work"' EXIT
 go build -o "$work/agentkit" .
-mkdir "$work/root"
+mkdir "$work/root" "$work/files"
+for d in {1..250}; do
+	mkdir -p "$work/files/$((d % 20))/$d"
+	(cd "$work/files/$((d % 20))/$d" && touch {1..20}.go)
+done
 export XDG_STATE_HOME=$work/state XDG_CONFIG_HOME=$work/config AGENTKIT="$work/agentkit"
 cd "$work/root"
 cat >"$work/calls.py" <<'PY'
@@ -29,6 +33,10 @@ if level == "L3" and subprocess.run(["sh", "-c", "command -v bwrap"], stdout=sub
     rows.append(("bwrap", ["bwrap", "--ro-bind", "/", "/", "--unshare-all", "bash", "-c", "true"]))
 if level == "L3" and subprocess.run(["sh", "-c", "command -v codex"], stdout=subprocess.DEVNULL).returncode == 0:
     rows.append(("codex sandbox", ["codex", "sandbox", "--", "bash", "-c", "true"]))
+inside = {name: "." for name, _ in rows}
+for name, argv in rows[3:]: # a sandbox may look at what it is in
+    rows.append((name + ", 5,000 files", argv))
+    inside[rows[-1][0]] = "../files"
 try:
     os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(10))
 except PermissionError:
@@ -39,13 +47,13 @@ for some in rows, jobs: # jobs last: they go on beside what comes after them
     for _ in range(rounds):
         for name, argv in some:
             begin = time.perf_counter()
-            subprocess.run(argv, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+            subprocess.run(argv, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, cwd=inside.get(name))
             took[name].append((time.perf_counter() - begin) * 1e3)
 rows += jobs
 base = statistics.median(took["bash -c true"])
 for name, _ in rows:
     m = statistics.median(took[name])
-    print(f"{name:24} {m:8.2f} ms  least {min(took[name]):6.2f}  over bash -c true {m - base:+7.2f}")
+    print(f"{name:36} {m:8.2f} ms  least {min(took[name]):6.2f}  over bash -c true {m - base:+7.2f}")
 subprocess.run([agentkit, "kill", "all"], stdout=subprocess.DEVNULL)
 PY
 python3 "$work/calls.py" "$rounds"
