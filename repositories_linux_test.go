@@ -123,6 +123,12 @@ git commit -qm seven && git blame -s S
 git archive HEAD | tar t
 git clean -n -d && git fsck --no-progress
 git gc -q && git cherry-pick --allow-empty topic
+git checkout -q -b flow
+mkdir -p .github/workflows && echo "on: push" >.github/workflows/flow.yml && git add -A && git commit -qm flow
+git checkout -q main && ls -a
+git merge -q --no-edit flow && cat .github/workflows/flow.yml
+git switch -q --detach HEAD~1 && git switch -q - && git status --porcelain
+git revert --no-edit HEAD && git rebase -q flow && git reset -q --hard flow && git status --porcelain
 TEST
 git log --format="%T %s"
 git ls-files -s && git status --porcelain`

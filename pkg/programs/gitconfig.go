@@ -272,6 +272,8 @@ func capableSetting(name, val string) bool {
 	case "recentobjectshook", "virtualfilesystem", "hookspath", "sshcommand", "gitproxy", "askpass", "worktree", "textconv", "driver", "helper", "insteadof", "pushinsteadof", "program", "process", "clean", "smudge", "cmd", "uploadpack", "receivepack",
 		"packobjectshook", "difffilter", "templatedir", "vcs", "proxy", "external", "command", "path", "attributesfile", "alternaterefscommand", "defaultrefformat", "worktreeconfig", "sequence", "backend", "sendmailcmd", "smtpserver", "showsignature", "mergeoptions", "twohead", "octopus", "defaultkeycommand", "allowedsignersfile", "pretty":
 		return !(section == "worktree") && !(key == "path" && section == "submodule") && !(key == "showsignature" && val == "false") && !(key == "helper" && val == "") && !(key == "pretty" && !strings.Contains(val, "%G"))
+	case "orderfile", "ignorerevsfile", "excludesfile", "skiplist", "template", "file": // read, where it lies in the root
+		return strings.HasPrefix(val, "/") || strings.HasPrefix(val, "~") || strings.HasPrefix(val, "%") || strings.Contains(val, "..")
 	case "pager", "editor":
 		return section == "core" && key == "editor" || val != "cat" && val != "" && section == "core" || section == "sequence"
 	}
@@ -288,7 +290,7 @@ func harmlessSetting(name string) bool {
 	section, _, _ := strings.Cut(name, ".")
 	switch section {
 	case "color", "advice", "user", "author", "committer", "column", "i18n", "versionsort", "branch", "tag", "status", "rerere", "fetch", "gc", "pack", "index", "feature", "push", "pull", "rebase", "merge", "diff", "log", "init", "core", "commit", "safe", "http", "checkout", "clone":
-		return !capableSetting(name, "x") && section != "http" && section != "safe" && !strings.HasSuffix(name, "templatedir")
+		return !capableSetting(name, "/x") && section != "http" && section != "safe" && !strings.HasSuffix(name, "templatedir")
 	}
 	return false
 }

@@ -1,14 +1,12 @@
 package sandbox
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"maps"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -27,10 +25,14 @@ type Restore struct {
 	Quarantine string `json:"quarantine,omitempty" doc:"where what the command made of it is now"`
 }
 
-// What a Snapshot keeps in memory. More is an error: it could not be restored.
+// What a Snapshot keeps in memory. Of more, as of the objects of git-lfs or the work
+// trees of an agent, it keeps what tells whether they were changed; where the system
+// has nothing that does, more is an error.
 const (
 	maxGuarded      = 32 << 20 // bytes of all files together
+	maxGuardedFile  = 4 << 20  // of one
 	maxGuardedFiles = 4000
+	maxStamped      = 200_000 // files that are looked at
 )
 
 // A Snapshot remembers the protected paths of a Config, so that what the
@@ -56,8 +58,9 @@ type guarded struct {
 // A saved is one file, directory or link of a guarded path; of other kinds
 // only the type counts.
 type saved struct {
-	mode fs.FileMode
-	data []byte // content, or the target of a link
+	mode  fs.FileMode
+	data  []byte // content, or the target of a link
+	stamp string // instead of the content: see stampOf
 }
 
 // Snapshot remembers c.ReadOnly before a command that runs at level.
@@ -111,8 +114,9 @@ type (
 		Was   map[string]storedFile `json:"was,omitempty"`
 	}
 	storedFile struct {
-		Mode fs.FileMode `json:"mode"`
-		Data []byte      `json:"data,omitempty"`
+		Mode  fs.FileMode `json:"mode"`
+		Data  []byte      `json:"data,omitempty"`
+		Stamp string      `json:"stamp,omitempty"`
 	}
 )
 
@@ -126,7 +130,7 @@ func (s *Snapshot) MarshalJSON() ([]byte, error) {
 			if p.Was == nil {
 				p.Was = map[string]storedFile{}
 			}
-			p.Was[name] = storedFile{f.mode, f.data}
+			p.Was[name] = storedFile{f.mode, f.data, f.stamp}
 		}
 		list = append(list, p)
 	}
@@ -143,7 +147,7 @@ func (s *Snapshot) UnmarshalJSON(raw []byte) error {
 	for _, p := range stored.Paths {
 		g := guarded{dir: p.Dir, name: p.Name, loose: p.Loose, was: map[string]saved{}}
 		for name, f := range p.Was {
-			g.was[name] = saved{f.Mode, f.Data}
+			g.was[name] = saved{f.Mode, f.Data, f.Stamp}
 		}
 		s.paths = append(s.paths, g)
 	}
@@ -185,9 +189,6 @@ func (c *Config) home(path string) string {
 func (s *Snapshot) save(root *os.Root, name string) (map[string]saved, error) {
 	found := map[string]saved{}
 	err := walk(root, name, func(path string, i fs.FileInfo) error {
-		if s.files++; s.files > maxGuardedFiles {
-			return errors.New("there are too many files to be kept")
-		}
 		entry, err := s.read(root, path, i)
 		found[path] = entry
 		return err
@@ -197,11 +198,18 @@ func (s *Snapshot) save(root *os.Root, name string) (map[string]saved, error) {
 
 func (s *Snapshot) read(root *os.Root, path string, i fs.FileInfo) (e saved, err error) {
 	e.mode = i.Mode()
+	s.files++
+	many := s.files > maxGuardedFiles || i.Mode().IsRegular() && (s.size+i.Size() > maxGuarded || i.Size() > maxGuardedFile && s.size >= 0)
+	if many && !i.IsDir() {
+		var ok bool
+		if e.stamp, ok = stampOf(i); !ok || s.files > maxStamped {
+			return e, errors.New("there is too much to be kept")
+		}
+		return e, nil
+	}
 	switch {
 	case i.Mode().IsRegular():
-		if s.size += i.Size(); s.size > maxGuarded {
-			return e, errors.New("the files are too large to be kept")
-		}
+		s.size += i.Size()
 		e.data, err = root.ReadFile(path)
 	case i.Mode()&fs.ModeSymlink != 0:
 		var target string
@@ -291,10 +299,12 @@ func (g *guarded) restore(root *os.Root, room func() (string, error)) (*Restore,
 		return nil, err
 	}
 	if !gone {
-		// A bound as generous as the memory: what the command made may be large.
-		now, err := (&Snapshot{files: math.MinInt32, size: -1 << 40}).save(root, g.name)
-		if err == nil && maps.EqualFunc(g.was, now, func(a, b saved) bool { return a.mode == b.mode && bytes.Equal(a.data, b.data) }) {
+		now, err := g.now(root)
+		if err == nil && g.unchanged(now) {
 			return nil, nil
+		}
+		if err == nil && g.stamped() {
+			return g.restoreEach(root, now, room)
 		}
 	}
 	if gone && (len(g.was) == 0 || g.loose && !isDir(root, filepath.Dir(g.name))) {
@@ -315,6 +325,9 @@ func (g *guarded) restore(root *os.Root, room func() (string, error)) (*Restore,
 		}
 	}
 	if err := g.bring(root); err != nil && !errors.Is(err, fs.ErrExist) {
+		if g.stamped() { // not all is as it was
+			r = nil
+		}
 		return r, err
 	}
 	return r, nil
@@ -392,10 +405,13 @@ func (g *guarded) bring(root *os.Root) error {
 			return err
 		}
 	}
+	var notKept error
 	for _, path := range slices.Sorted(maps.Keys(g.was)) {
 		e := g.was[path]
 		var err error
 		switch {
+		case e.stamp != "":
+			notKept = fmt.Errorf("%s was too much to be kept, and is not as it was", filepath.Join(g.dir, path))
 		case e.mode.IsDir():
 			err = root.Mkdir(path, 0o700)
 		case e.mode&fs.ModeSymlink != 0:
@@ -409,13 +425,13 @@ func (g *guarded) bring(root *os.Root) error {
 	}
 	// A directory that cannot be written gets its mode last.
 	for _, path := range slices.Backward(slices.Sorted(maps.Keys(g.was))) {
-		if e := g.was[path]; e.mode.IsDir() || e.mode.IsRegular() {
+		if e := g.was[path]; e.stamp == "" && (e.mode.IsDir() || e.mode.IsRegular()) {
 			if err := root.Chmod(path, e.mode.Perm()|e.mode&(fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky)); err != nil {
 				return err
 			}
 		}
 	}
-	return nil
+	return notKept
 }
 
 // keep copies what is at name to the path to. Devices, pipes and sockets hold

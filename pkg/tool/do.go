@@ -261,7 +261,7 @@ func (env *Env) denied(out *policy.Outcome) error {
 	what := "the call"
 	if out.By >= 0 {
 		a := &out.Accesses[out.By]
-		what = string(a.Kind) + " " + policy.Subject(a)
+		what = string(a.Kind) + " " + touched(a)
 	}
 	e := Errorf(Denied, "the policy denies %s: %s", what, because(&d)).With(DeniedDetails{env.Policy.Report(out)}).
 		WithHint("choose another way; agentkit policy check shows what every part of the call would get")
@@ -272,6 +272,14 @@ func (env *Env) denied(out *policy.Outcome) error {
 		_ = e.WithHint("--allow %q would allow it; that is for whoever may decide", "net("+out.Accesses[out.By].Address()+")")
 	}
 	return e
+}
+
+// touched is what an access is about, and by what where the command does not name it.
+func touched(a *policy.Access) string {
+	if a.Kind == policy.Write && strings.HasPrefix(a.Source, "git ") {
+		return policy.Subject(a) + ", which " + a.Source + " would change"
+	}
+	return policy.Subject(a)
 }
 
 // because is why a decision fell: what made the rule decide, and the rule with
@@ -312,7 +320,7 @@ func (env *Env) approvalRequired(t *Tool, details ApprovalDetails, out *policy.O
 	if why != "" {
 		why = "; " + why
 	}
-	e := Errorf(ApprovalRequired, "%s needs approval: %s: %s%s", t.Name, policy.Subject(&out.Accesses[out.By]), because(&d), why).
+	e := Errorf(ApprovalRequired, "%s needs approval: %s: %s%s", t.Name, touched(&out.Accesses[out.By]), because(&d), why).
 		With(details).
 		Suggest(env.Policy.Suggest(out.Accesses)...)
 	grant := ""

@@ -41,6 +41,9 @@ type Wall struct {
 	// have to write there, but for what is Fixed. "" for none.
 	Enclosing string
 
+	// Granted is what this call may write all the same.
+	Granted []Grant
+
 	o    Options
 	tree *tree
 	last *tree           // what a later walk found, to go faster; nil for tree
@@ -209,11 +212,12 @@ type Start struct {
 	Closed      []string // what is held, or put back by itself
 	Held        []uint64 // inodes of what is held whatever happens
 	Enclosing   string   // see Wall
+	Granted     []Grant  // likewise
 }
 
 // Start returns what [Since] needs.
 func (w *Wall) Start() Start {
-	s := Start{Root: w.o.Root, Cache: w.o.Cache, Hits: w.tree.hits(), Closed: slices.Concat(w.Fixed, w.Watched), Enclosing: w.Enclosing}
+	s := Start{Root: w.o.Root, Cache: w.o.Cache, Hits: w.tree.hits(), Closed: slices.Concat(w.Fixed, w.Watched), Enclosing: w.Enclosing, Granted: w.Granted}
 	if w.o.Mounts {
 		s.Held = slices.Collect(maps.Keys(w.held))
 	}
@@ -222,7 +226,7 @@ func (w *Wall) Start() Start {
 
 // Since is Appeared for a process that has not compiled the wall.
 func Since(p *policy.Policy, s Start) []string {
-	w := &Wall{Enclosing: s.Enclosing, Fixed: s.Closed, Watched: s.Closed, o: Options{Policy: p, Root: s.Root, Cache: s.Cache, Mounts: s.Held != nil}, held: map[uint64]bool{}}
+	w := &Wall{Enclosing: s.Enclosing, Granted: s.Granted, Fixed: s.Closed, Watched: s.Closed, o: Options{Policy: p, Root: s.Root, Cache: s.Cache, Mounts: s.Held != nil}, held: map[uint64]bool{}}
 	for _, n := range s.Held {
 		w.held[n] = true
 	}
@@ -271,7 +275,7 @@ func (w *Wall) Appeared() []string {
 				continue
 			}
 			if i, err := os.Lstat(at); err == nil && !w.o.Policy.MayWrite(at, policy.Missing) && (!i.IsDir() || !w.o.Policy.Mixed(at, policy.Write)) {
-				list = append(list, at)
+				list = append(list, w.ungranted(at)...)
 			}
 		}
 	}
@@ -281,6 +285,32 @@ func (w *Wall) Appeared() []string {
 	}
 	w.Beyond = append(w.Beyond, now.beyond...)
 	return outermost(list)
+}
+
+// A Grant is a path that a call may write, with Tree all below it too.
+type Grant struct {
+	Path string
+	Tree bool
+}
+
+// ungranted lists what of a path is not granted: of a directory that was made for what
+// may be written in it, all else that lies there.
+func (w *Wall) ungranted(at string) (list []string) {
+	inside := false
+	for _, g := range w.Granted {
+		if g.Tree && safefile.Below(g.Path, at) {
+			return nil
+		}
+		inside = inside || safefile.Below(at, g.Path)
+	}
+	if !inside {
+		return []string{at}
+	}
+	entries, _ := os.ReadDir(at) // a file has none
+	for _, e := range entries {
+		list = append(list, w.ungranted(filepath.Join(at, e.Name()))...)
+	}
+	return list
 }
 
 func fileType(i fs.FileInfo) policy.FileType {

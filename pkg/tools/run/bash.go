@@ -185,6 +185,7 @@ func (b *bashCall) prepare(ctx context.Context, env *tool.Env) (*preparedCommand
 	lost := losses{ctx: ctx, env: env, dir: dir.Real, needs: p.needs, lasting: b.yield() < 0 && !b.TTY && !b.Keep}
 	if env.Git != nil {
 		p.needs, p.keep = lost.find()
+		p.needs = append(p.needs, broughtByGit(env, dir.Real, p.needs)...)
 	}
 	p.needs = append(p.needs, forbiddenInTrees(ctx, env, p.needs, p.ahead)...)
 	p.needs = append(p.needs, unheld(env, p.needs, p.ahead)...)

@@ -278,6 +278,9 @@ func (c *confinement) extend(cfg *sandbox.Config, a *policy.Access, root string,
 		}
 		cfg.ReadOnly, cfg.Hidden = without(cfg.ReadOnly), without(cfg.Hidden)
 		if safefile.Below(root, a.Path) {
+			if !a.Guess && a.Op != policy.Delete && c.holder.Decide(a).Verdict != policy.Allow { // a yes was given for it
+				c.wall.Granted = append(c.wall.Granted, wall.Grant{Path: a.Path, Tree: a.Tree})
+			}
 			return
 		}
 		c.grants.grant(cfg, a, needs)

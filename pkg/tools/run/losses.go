@@ -241,14 +241,7 @@ func (l *losses) keepAll(files []string, danger string) string {
 // git judges what git itself takes away.
 func (l *losses) git(i int) string {
 	a := l.needs[i]
-	top := l.dir
-	for j := range l.needs {
-		if w := &l.needs[j]; w.Parent == i+1 && w.Kind == policy.Write {
-			if at, ok := strings.CutSuffix(filepath.ToSlash(w.Path), "/.git/index"); ok {
-				top = filepath.FromSlash(at)
-			}
-		}
-	}
+	top := gitTop(l.needs, i, l.dir)
 	flag := func(letters string) bool {
 		return slices.ContainsFunc(a.Argv, func(word string) bool {
 			return len(word) > 1 && word[0] == '-' && word[1] != '-' && strings.ContainsAny(word, letters)

@@ -1,0 +1,106 @@
+package run
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+// broughtByGit finds what a switch of branches, a merge and the like would change
+// that is not simply allowed, such as workflows and editors' settings: git itself
+// would find out halfway, when HEAD has moved and the files have not. That a commit
+// has them says nothing for them, as commands make commits too.
+func broughtByGit(env *tool.Env, dir string, needs []policy.Access) (found []policy.Access) {
+	for i := range needs {
+		a := &needs[i]
+		if a.Kind != policy.Exec || len(a.Argv) < 2 || filepath.Base(a.Argv[0]) != "git" || slices.Contains(a.Dynamic, true) {
+			continue
+		}
+		top := gitTop(needs, i, dir)
+		for _, pair := range revisions(a.Argv) {
+			for _, path := range env.Git.Between(top, pair.from, pair.to, pair.parted) {
+				w, ok := closed(env, policy.Access{Kind: policy.Write, Tool: "bash", Path: path, Op: policy.Change, File: policy.Regular, Parent: i + 1, Source: "git " + pair.sub})
+				if ok && !slices.ContainsFunc(found, func(o policy.Access) bool { return o.Path == w.Path }) && len(found) < maxForbidden {
+					found = append(found, w)
+				}
+			}
+		}
+	}
+	return found
+}
+
+// closed reports whether a write is not allowed, and gives the widest directory
+// round it that is not either: git makes new files there, and puts others in the
+// place of old ones.
+func closed(env *tool.Env, w policy.Access) (policy.Access, bool) {
+	ok := false
+	for safefile.Below(env.Workspace.Root(), w.Path) && env.Policy.Decide(&w).Verdict != policy.Allow {
+		ok = true
+		up := w
+		up.Path, up.File, up.Tree = filepath.Dir(w.Path), policy.Dir, false
+		if up.Path == env.Workspace.Root() || env.Policy.Decide(&up).Verdict == policy.Allow {
+			break
+		}
+		w = up
+		w.Tree = true
+	}
+	return w, ok
+}
+
+// gitTop is the directory whose repository a call of git is for.
+func gitTop(needs []policy.Access, i int, dir string) string {
+	for j := range needs {
+		if w := &needs[j]; w.Parent == i+1 && w.Kind == policy.Write {
+			if at, ok := strings.CutSuffix(filepath.ToSlash(w.Path), "/.git/index"); ok {
+				return filepath.FromSlash(at)
+			}
+		}
+	}
+	return dir
+}
+
+// A step is from one commit to another.
+type step struct {
+	sub, from, to string
+	parted        bool // from where both parted
+}
+
+// revisions are the steps that a call of git takes its files through, by what may be
+// revisions among its words.
+func revisions(argv []string) (list []step) {
+	const takesOne = "cherry-pick revert stash"
+	i := slices.IndexFunc(argv, func(word string) bool {
+		return slices.Contains([]string{"switch", "checkout", "reset", "merge", "rebase", "cherry-pick", "revert", "stash"}, word)
+	})
+	if i < 0 || slices.Contains(argv, "--") {
+		return nil
+	}
+	sub, words := argv[i], argv[i+1:]
+	switch {
+	case sub == "stash" && (len(words) == 0 || words[0] != "pop" && words[0] != "apply"):
+		return nil
+	case sub == "stash" && len(words) == 1:
+		words = []string{"stash@{0}"}
+	case sub == "reset" && !slices.ContainsFunc(words, func(w string) bool { return w == "--hard" || w == "--merge" || w == "--keep" }):
+		return nil
+	}
+	for _, word := range words {
+		from, to, isRange := strings.Cut(word, "..")
+		switch {
+		case strings.HasPrefix(word, "-") && word != "-":
+		case strings.Contains(takesOne, sub) && isRange:
+			list = append(list, step{sub, from, strings.TrimPrefix(to, "."), false})
+		case strings.Contains(takesOne, sub):
+			list = append(list, step{sub, word + "^", word, false})
+		case word == "-":
+			list = append(list, step{sub, "HEAD", "@{-1}", sub == "merge"})
+		default:
+			list = append(list, step{sub, "HEAD", word, sub == "merge"})
+		}
+	}
+	return list
+}
