@@ -76,7 +76,7 @@ func TestTooMuchToKeep(t *testing.T) {
 			if now, err := os.Stat(large); test.big != (err == nil && os.SameFile(now, before)) {
 				t.Errorf("large: %v", err)
 			}
-			_ = filepath.WalkDir(c.Root, func(path string, e os.DirEntry, err error) error {
+			_ = filepath.WalkDir(c.Root, func(path string, _ os.DirEntry, err error) error {
 				if text, _ := os.ReadFile(path); err == nil && strings.HasPrefix(string(text), "evil") {
 					t.Errorf("%s is still there", path)
 				}
