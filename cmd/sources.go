@@ -56,7 +56,10 @@ func (a *app) confines() bool { return a.Sandbox != "off" && a.Sandbox != "outer
 // says, and those of the repository that the root is a part of.
 func (a *app) installed(root string) []string {
 	list := committed.Around(root)
-	for _, name := range []string{"GOROOT", "GOPATH", "JAVA_HOME", "ANDROID_HOME", "ANDROID_SDK_ROOT", "NVM_DIR", "PYENV_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX", "CARGO_HOME", "RUSTUP_HOME"} {
+	if home := a.home(); home != "" {
+		list = append(list, machine.RealDir(filepath.Join(home, "go", "pkg", "mod"))) // where GOPATH is not set
+	}
+	for _, name := range []string{"GOROOT", "GOPATH", "GOMODCACHE", "JAVA_HOME", "ANDROID_HOME", "ANDROID_SDK_ROOT", "NVM_DIR", "PYENV_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX", "CARGO_HOME", "RUSTUP_HOME"} {
 		if dir := machine.RealDir(a.getenv(name)); dir != "" {
 			list = append(list, dir)
 		}

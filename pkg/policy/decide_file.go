@@ -3,6 +3,7 @@ package policy
 import (
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/safefile"
@@ -393,6 +394,8 @@ func (p *Policy) fileCell(a *Access, f *facts) cell {
 		return readTemp
 	case f.temp:
 		return writeTemp
+	case read && a.Tool == commandTool && p.common(a, f):
+		return readSystem
 	case read && a.Tool == commandTool && (p.systemFile(f.path) || f.via != "" && p.dotEntry(f.via)):
 		return readSystem
 	case read:
@@ -401,6 +404,18 @@ func (p *Policy) fileCell(a *Access, f *facts) cell {
 		return commandOutside // it can be asked about, where a tool's own path is more often a mistake
 	}
 	return writeOutside
+}
+
+// common reports whether a directory is read whose names everybody knows: the top,
+// without what is below it, or a temporary one.
+func (p *Policy) common(a *Access, f *facts) bool {
+	switch {
+	case a.File != Dir:
+		return false
+	case slices.Contains(p.temp, f.path):
+		return !a.Tree || !safefile.Below(f.path, p.root) && !safefile.Below(f.path, p.home)
+	}
+	return f.path == "/" && !a.Tree
 }
 
 // readable reports the caller's own directories, such as the session's spill.

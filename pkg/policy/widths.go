@@ -31,6 +31,9 @@ func (p *Policy) suggestProgram(a *Access) (list []candidate) {
 	}
 	list = []candidate{{exactly, "bash(" + quoteWords(argv) + ")", keep}}
 	if a.Danger != "" {
+		if n := loses(a); n > 0 {
+			list = append(list, candidate{subcommand, "bash(" + quoteWords(argv[:n]) + " *)", false})
+		}
 		return list
 	}
 	wider := widerWords(argv, role)
@@ -47,11 +50,22 @@ func (p *Policy) suggestProgram(a *Access) (list []candidate) {
 	return list
 }
 
+// loses returns how many words, the program's and its options, say of a command that
+// files are lost by it; what it does to which file is asked about besides.
+func loses(a *Access) (n int) {
+	for n = 1; a.Loses && n < len(a.Argv) && isOption(a.Argv[n]) && a.Argv[n] != "--"; n++ {
+	}
+	if !a.Loses || record(a.Argv[0]).Arity > 1 {
+		return 0
+	}
+	return n
+}
+
 // widerWords returns how many words of a command its wider rules keep, narrowest
 // first.
 func widerWords(argv []string, role programs.Role) []int {
 	plain := func(i int) bool {
-		return i < len(argv) && plainWord(argv[i])
+		return i < len(argv) && plainWord(strings.ReplaceAll(argv[i], "@", ""))
 	}
 	n, known := commandWords(argv)
 	switch {
@@ -90,10 +104,10 @@ func (p *Policy) suggestFile(a *Access, tool string) (list []candidate) {
 	rule := func(text string) string { return tool + "(" + text + ")" }
 	whole := a.Tree || a.File == Dir && a.Kind == Read
 	list = []candidate{{exactly, rule(p.shortPath(a)), true}}
-	if whole {
-		list[0].width = directory
-	}
 	at := slashed(a.Path)
+	if whole {
+		list[0].width, list[0].keep = directory, !p.wide(at)
+	}
 	if at == "" || a.Op == Delete && a.Tree {
 		return list
 	}

@@ -3,6 +3,8 @@ package programs
 import (
 	"slices"
 	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // git reads git: its own options, the subcommand, and what the repository's
@@ -47,6 +49,26 @@ func (c *Call) git() {
 		c.Shell.SetClass(Unknown)
 	}
 	c.gitSub(g, cfg, args)
+	if g.name != "init" && g.name != "clone" {
+		c.gitElsewhere(dirs, cfg)
+	}
+}
+
+// gitElsewhere judges what is done in a repository outside the root: its history and
+// its files are read, and what changes it may run what its settings say.
+func (c *Call) gitElsewhere(dirs []string, cfg repository) {
+	for _, d := range dirs {
+		if safefile.Below(c.Shell.Root(), d) {
+			continue
+		}
+		if c.Shell.Class() != ReadOnly && !c.Shell.Writable(d) {
+			c.opaque("it changes a repository outside the root, whose settings may run programs")
+		}
+		if cfg.top != "" && safefile.Below(cfg.top, d) && !safefile.Below(cfg.top, c.Shell.Root()) {
+			d = cfg.top
+		}
+		c.Shell.File(File{Effect: ReadTree, Word: Word{Text: d}, Source: "git"})
+	}
 }
 
 // gitGlobals reads what stands before the subcommand.
@@ -139,6 +161,9 @@ func (c *Call) gitSub(g *gitCommand, cfg repository, args []Word) {
 				c.opaque("a format that checks signatures")
 			}
 		}
+	}
+	if created := c.has("b") && g.name == "checkout" || c.has("c") && g.name == "switch"; created && len(c.Args) == 0 && !cfg.hooks {
+		c.Shell.SetClass(Known) // a branch that starts here: no file changes
 	}
 	c.gitFiles(g, args)
 	c.gitReads(g, args, cfg.top)

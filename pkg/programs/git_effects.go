@@ -26,7 +26,13 @@ func (c *Call) gitEffects(g *gitCommand, cfg repository) {
 	switch g.name {
 	case "init":
 		dir := cmp.Or(first(0), ".")
-		write(strings.TrimSuffix(dir, "/") + "/.git")
+		git := strings.TrimSuffix(dir, "/") + "/.git"
+		if at, lost := c.Shell.Dirs(); lost == "" && len(at) == 1 && !c.has("bare") {
+			if there := c.Shell.ResolveIn(at[0], git); there.Type == Missing && c.Shell.Writable(there.Path) {
+				git += "/HEAD" // a new repository, which has nothing yet that could run
+			}
+		}
+		write(git)
 	case "clone":
 		c.gitClone()
 	case "config":

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-
-	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // maxSubmodules is how many submodules one command looks at.
@@ -103,9 +101,6 @@ func (c *Call) repository(dir string) (cfg repository, unknown string) {
 	if c.Shell.Root() == "" || !c.Shell.Sees() {
 		return cfg, "the repository cannot be looked at"
 	}
-	if !safefile.Below(c.Shell.Root(), dir) {
-		return cfg, "a repository outside the root, whose settings may run programs"
-	}
 	cfg.dir = dir
 	for at := dir; ; at = at[:max(strings.LastIndexByte(at, '/'), 0)] {
 		git := c.Shell.ResolveIn(at, ".git")
@@ -123,7 +118,7 @@ func (c *Call) repository(dir string) (cfg repository, unknown string) {
 			cfg.top = at
 			unknown = "a directory that git may take for a repository"
 		}
-		if cfg.top != "" || at == c.Shell.Root() || at == "" {
+		if cfg.top != "" || at == c.Shell.Root() || strings.LastIndexByte(at, '/') <= 0 {
 			break
 		}
 	}

@@ -11,6 +11,11 @@ func (c *Call) interpreter() {
 	c.Args = c.Words[1:]
 	code, valued := c.Record.Code, c.Record.CodeValued
 	words := c.Words[1:]
+	if len(words) == 2 && Has(c.Record.Checks, words[0].Text) && !words[0].Dynamic && !words[1].Dynamic && !strings.HasPrefix(words[1].Text, "-") {
+		c.file(Read, words[1])
+		c.Shell.SetClass(ReadOnly)
+		return
+	}
 	inPlace := false
 	for i := 0; i < len(words); i++ {
 		x := words[i]

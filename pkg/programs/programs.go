@@ -47,6 +47,7 @@ type Record struct {
 	// What else is in its words.
 	Code       string // of an interpreter: the options whose value is code
 	CodeValued string // of an interpreter: the other options whose value is the next word
+	Checks     string // of an interpreter: options that have it look at the syntax of a file alone
 	Escapes    string // what begins a line of its input that a shell runs; | separates several
 	SQL        bool   // it sends statements to a database
 	Fetches    bool   // it prints what it gets from the network

@@ -298,6 +298,9 @@ func (c *Call) gitHub() {
 			hosts += " github.com objects.githubusercontent.com release-assets.githubusercontent.com"
 		}
 	}
+	if reads && !Has("browse checkout co clone download watch ports", sub) && group != "browse" && !anyOption(c.Words[1:], "web w") {
+		c.Shell.SetClass(Known) // it prints what it gets
+	}
 	c.reach(&reach{hosts: hosts, publishes: !reads})
 }
 

@@ -7,7 +7,7 @@ var readers = [...]Record{
 		Names: "ag", Class: ReadOnly, Operands: "skip readtree*|.", Options: "i,ignore-case s,case-sensitive S,smart-case v,invert-match w,word-regexp l,files-with-matches L,files-without-matches c,count H,heading nocolor,color numbers nonumbers A,after: B,before: C,context: m,max-count: G,file-search-regex: g ignore: hidden u,unrestricted a,all-types t,all-text Q,literal F,fixed-strings depth: z,search-zip!opaque pager:opaque+shell nopager p,path-to-ignore:read f,follow",
 		Exits: []Exit{{Status: 1, Means: "no line matched"}},
 	},
-	{Names: "arch factor free getconf groups hostid id locale logname lsblk lscpu nproc pathchk pmap pstree tty uname uptime vmstat w whereis whoami", Class: ReadOnly, Style: Pure},
+	{Names: "arch factor free getconf groups hostid id locale logname lsblk lscpu nproc pathchk pmap pstree tty uname uptime uuidgen vmstat w whereis whoami", Class: ReadOnly, Style: Pure},
 	{Names: "b2sum md5 md5sum rev sha1sum sha224sum sha256sum sha384sum sha512sum sum tsort users who", Class: ReadOnly, Style: Pure, Operands: "read*"},
 	{Names: "readelf size", Class: ReadOnly, Style: Pure, Operands: "read*", Opaque: []Way{{Arg: "@*", Why: "options stand in a file"}}},
 	{Names: "zcat", Class: ReadOnly, Style: Pure, Operands: "read*", Options: "r,recursive"},

@@ -198,7 +198,7 @@ var runners = [...]Record{
 	{Names: "ninja", Style: Loose, Operands: "skip*", Arity: 1, Options: "C:dir f:opaque t: j: k: d: w:"},
 	{Names: "nix", Style: Loose, Read: (*Call).subcommand, Options: "expr:opaque f,file:opaque", Starts: "develop shell run", Lists: "--version"},
 	{Names: "nmap", Style: OneDash | Loose, Operands: "host*", Options: "oN:write oX:write oG:write oA:write script:opaque iL:opaque+read datadir:opaque"},
-	{Names: "node", Read: (*Call).interpreter, Code: "-e --eval -p --print -pe", CodeValued: "-r --require --import --loader --experimental-loader -C --conditions --env-file", Role: InterpreterRole},
+	{Names: "node", Read: (*Call).interpreter, Checks: "-c --check", Code: "-e --eval -p --print -pe", CodeValued: "-r --require --import --loader --experimental-loader -C --conditions --env-file", Role: InterpreterRole},
 	{Names: "nodejs", Read: (*Call).interpreter, Code: "-e --eval -p --print -pe", CodeValued: "-r --require --import --loader", Role: InterpreterRole, Usual: "node"},
 	{
 		Names: "npm", Style: Loose, Read: (*Call).subcommand, Arity: 2, Deeper: "run", Runs: "exec x", Starts: "exec x explore", Lists: "--version -v ls list root prefix", Valued: "--prefix -C -w --workspace --loglevel --registry --userconfig --globalconfig --cache --tag --access --otp --scope --omit --include", Shortened: "access adduser audit bugs cache ci completion config dedupe deprecate diff dist-tag docs doctor edit exec explain explore find-dupes fund get help hook init install install-ci-test install-test link ll login logout ls org outdated owner pack ping pkg prefix profile prune publish query rebuild repo restart root run sbom search set shrinkwrap star stars start stop team test token uninstall unpublish unstar update version view whoami", Options: "C,prefix:opaque+write script-shell:opaque+program node-options:opaque userconfig:opaque globalconfig:opaque c,call:opaque+shell shell:opaque registry:host editor:opaque viewer:opaque browser:opaque git:opaque ignore-scripts w,workspace: g,global location: D,save-dev f,force y,yes",
@@ -229,7 +229,7 @@ var runners = [...]Record{
 	{Names: "patch", Read: (*Call).patch, Operands: "write read", Options: "p,strip: i,input:read o,output:write r,reject-file:write d,directory:dir R,reverse N,forward f,force t,batch s,quiet,silent b,backup l,ignore-whitespace F,fuzz: dry-run E,remove-empty-files u,unified V: z,suffix: B,prefix: Y,basename-prefix: g,get:opaque ed!opaque"},
 	{Names: "pdm", Style: Loose, Read: (*Call).subcommand, Options: "p,project:opaque C:dir", Starts: "run", Lists: "--version"},
 	{Names: "perl", Read: (*Call).interpreter, Code: "-e -E", CodeValued: "-I -M -m", Role: InterpreterRole},
-	{Names: "php", Read: (*Call).interpreter, Code: "-r -B -R -E", CodeValued: "-c -d -f -F -t -S -z", Role: InterpreterRole},
+	{Names: "php", Read: (*Call).interpreter, Checks: "-l", Code: "-r -B -R -E", CodeValued: "-c -d -f -F -t -S -z", Role: InterpreterRole},
 	{Names: "ping", Class: Known, Style: Loose, Operands: "host*", Options: "c: i: I: w: W: s: t: p: Q: m: M: S: l: T:"},
 	{
 		Names: "pip pip3", Style: Loose, Read: (*Call).subcommand, Arity: 2, Lists: "list show freeze --version check", Options: "target,t:write prefix:write root:write r,requirement:read c,constraint:read i,index-url:host extra-index-url:host python:opaque log:write cache-dir:write d,dest:write e,editable:read",

@@ -222,7 +222,7 @@ func (b *builder) process(x *syntax.ProcSubst) {
 }
 
 // output gives what a list of commands prints where that is certain: a single
-// echo, printf or pwd of known words.
+// echo, printf or pwd of known words, or go env of a directory.
 func (w *walker) output(stmts []*syntax.Stmt) (string, bool) {
 	if len(stmts) != 1 || len(stmts[0].Redirs) > 0 || stmts[0].Background || stmts[0].Negated {
 		return "", false
@@ -232,7 +232,7 @@ func (w *walker) output(stmts []*syntax.Stmt) (string, bool) {
 		return "", false
 	}
 	name := c.Args[0].Lit()
-	if name != "echo" && name != "printf" && name != "pwd" || w.st.lookupFunc(name) != nil || w.st.env != "" {
+	if name != "echo" && name != "printf" && name != "pwd" && name != "go" || w.st.lookupFunc(name) != nil || w.st.env != "" {
 		return "", false
 	}
 	for _, a := range c.Args { // words with effects were walked before
@@ -243,6 +243,9 @@ func (w *walker) output(stmts []*syntax.Stmt) (string, bool) {
 		}
 	}
 	words := w.words(c.Args[1:])
+	if name == "go" {
+		return w.goenv(words)
+	}
 	return w.print(name, words)
 }
 

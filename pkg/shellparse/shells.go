@@ -31,6 +31,10 @@ func (w *walker) shellText(c *call, x word) {
 // shellCommand reads bash, sh and zsh.
 func (w *walker) shellCommand(c *call) {
 	words := c.Words[1:]
+	if len(words) == 2 && words[0].Text == "-n" && programs.Has("bash sh dash", c.Name) && !words[1].Dynamic && !strings.HasPrefix(words[1].Text, "-") {
+		site{w, c}.File(programs.File{Effect: programs.Read, Word: words[1], Source: c.Name + " -n"}) // it looks at the syntax, and runs nothing
+		return
+	}
 	script, interactive, input := false, false, false
 	for len(words) > 0 {
 		t := words[0].Text
