@@ -52,11 +52,13 @@ func (p *Policy) suggestProgram(a *Access) (list []candidate) {
 
 // loses returns how many words, the program's and its options, say of a command that
 // files are lost by it; what it does to which file is asked about besides.
-func loses(a *Access) (n int) {
-	for n = 1; a.Loses && n < len(a.Argv) && isOption(a.Argv[n]) && a.Argv[n] != "--"; n++ {
-	}
+func loses(a *Access) int {
 	if !a.Loses || record(a.Argv[0]).Arity > 1 {
 		return 0
+	}
+	n := 1
+	for n < len(a.Argv) && isOption(a.Argv[n]) && a.Argv[n] != "--" {
+		n++
 	}
 	return n
 }
