@@ -230,11 +230,13 @@ func (g *gate) decideAs(ctx context.Context, e *sandbox.Exec, program string, ar
 
 // begins notes the process of a program that stood in the call and does work of
 // its own: none that only starts another, and of shells and interpreters those
-// that run a script, for other texts of theirs stood in the call themselves.
+// that run a script, for other texts of theirs stood in the call themselves. What
+// xargs starts itself is one with it.
 func (g *gate) begins(program string, e *sandbox.Exec) {
 	r, _ := programs.Lookup(filepath.Base(program))
 	switch {
 	case r == nil || r.Role == programs.NoRole && r.Code == "":
+	case filepath.Base(program) == "xargs": // what it starts itself was judged in the call, by what would be lost
 	case r.Role == programs.WrapperRole || len(e.Argv) < 2 || strings.HasPrefix(e.Argv[1], "-"):
 		return
 	}
@@ -255,7 +257,8 @@ func (g *gate) inner(e *sandbox.Exec, program string, byDefault bool) bool {
 	defer g.starting.Unlock()
 	for _, pid := range append([]int{e.Pid}, e.Parents()...) {
 		by, ok := g.begun[pid]
-		if ok && (files || pid == nearest(e) && filepath.Base(by) == "git") {
+		direct, by := pid == nearest(e), filepath.Base(by)
+		if ok && (files && (direct || by != "xargs") || direct && by == "git") {
 			return true
 		}
 	}

@@ -128,7 +128,7 @@ func TestInner(t *testing.T) {
 	if err := os.WriteFile(file, []byte(rules+"tests: []\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o.Allowed = []string{key("/usr/bin/make", []string{"make", "clean"}), key("/usr/bin/git", []string{"git", "stash"}), key("/usr/bin/sh", []string{"sh", "-c", "x"}), key("/usr/bin/sh", []string{"sh", "x"})}
+	o.Allowed = []string{key("/usr/bin/make", []string{"make", "clean"}), key("/usr/bin/git", []string{"git", "stash"}), key("/usr/bin/xargs", []string{"xargs", "rm", "-rf"}), key("/usr/bin/sh", []string{"sh", "-c", "x"}), key("/usr/bin/sh", []string{"sh", "x"})}
 	p, err := policy.Load(&o.Sources)
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +141,7 @@ func TestInner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for pid, argv := range map[int][]string{100: {"make", "clean"}, 200: {"git", "stash"}, 300: {"sh", "-c", "x"}, 400: {"sh", "x"}} {
+	for pid, argv := range map[int][]string{100: {"make", "clean"}, 200: {"git", "stash"}, 500: {"xargs", "rm", "-rf"}, 300: {"sh", "-c", "x"}, 400: {"sh", "x"}} {
 		e := start(argv...)
 		e.Pid = pid
 		if !decide(t.Context(), e).Allow {
@@ -157,6 +157,8 @@ func TestInner(t *testing.T) {
 		{[]string{"rm", "-rf", "x"}, []int{50}, false},
 		{[]string{"rm", "-rf", "x"}, []int{300}, false}, // its text stood in the call
 		{[]string{"rm", "-rf", "x"}, []int{400}, true},
+		{[]string{"rm", "-rf", "x"}, []int{500, 1}, true}, // its losses were judged with the call's text
+		{[]string{"rm", "-rf", "x"}, []int{50, 500}, false},
 		{[]string{"curl", "x"}, []int{100}, false},        // a rule
 		{[]string{"git", "push", "x"}, []int{100}, false}, // a rule that asks
 		{[]string{"git", "reset", "--hard"}, []int{200}, true},
