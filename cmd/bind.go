@@ -225,9 +225,6 @@ func (a *app) run(c *cobra.Command, in *tool.Invocation) error {
 	}
 	defer r.close(c.Context())
 	env := r.fresh(a.peer(r.limits()))
-	if !in.Tool.ReadOnly {
-		a.listen()
-	}
 	ctx, unread := c.Context(), func() bool { return false }
 	if in.Tool.Passes {
 		ctx, unread = whileRead(ctx, a.stdout)

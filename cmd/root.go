@@ -98,22 +98,23 @@ one result: text on a terminal, otherwise one JSON object on one line.`),
 
 // An other is a command that is no tool.
 type other struct {
-	name string
-	make func() *cobra.Command
+	name    string
+	make    func() *cobra.Command
+	changes bool // it changes files, or may
 }
 
 func (a *app) others() []other {
 	return []other{
-		{callName, a.callCommand},
-		{"serve", a.serveCommand},
-		{"tools", a.toolsCommand},
-		{"schema", a.schemaCommand},
-		{"policy", a.policyCommand},
-		{"log", a.logCommand},
-		{"gc", a.gcCommand},
-		{"doctor", a.doctorCommand},
-		{"completion", a.completionCommand},
-		{"version", a.versionCommand},
+		{callName, a.callCommand, false},
+		{"serve", a.serveCommand, true},
+		{"tools", a.toolsCommand, false},
+		{"schema", a.schemaCommand, false},
+		{"policy", a.policyCommand, true},
+		{"log", a.logCommand, false},
+		{"gc", a.gcCommand, true},
+		{"doctor", a.doctorCommand, false},
+		{"completion", a.completionCommand, false},
+		{"version", a.versionCommand, false},
 	}
 }
 
@@ -134,6 +135,9 @@ func (a *app) add(root *cobra.Command, all bool) {
 		if !have[o.name] && (all || slices.Contains(a.args, o.name)) {
 			c := o.make()
 			c.GroupID = "more"
+			if o.changes {
+				c.PersistentPreRun = func(*cobra.Command, []string) { a.listen() }
+			}
 			checkArgs(c)
 			root.AddCommand(c)
 		}

@@ -182,6 +182,9 @@ func (r *runner) call(ctx context.Context, p tool.Peer, name string, args json.R
 // run makes a call. What it leaves to be done after its result is out, and before
 // close, is the function.
 func (r *runner) run(ctx context.Context, env *tool.Env, in *tool.Invocation) (result *tool.Result, rest func(context.Context)) {
+	if !in.Tool.ReadOnly {
+		r.app.listen()
+	}
 	var left later
 	env.Later = left.add
 	result = tool.Run(ctx, env, in)

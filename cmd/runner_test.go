@@ -40,6 +40,7 @@ func opened(t *testing.T, change func(*app)) (*runner, string) {
 			return list
 		}},
 		settings: settings{Root: root, State: state, Sandbox: "off", Profile: "open"},
+		listen:   func() {},
 	}
 	a.found = find(a.getenv)
 	if change != nil {
