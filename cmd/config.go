@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/viper"
 
+	"github.com/agentkit-go/agentkit/pkg/dialect"
 	"github.com/agentkit-go/agentkit/pkg/nearest"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
@@ -61,6 +62,7 @@ func choices() []choice {
 		{"profile", []string{"readonly", "workspace", "open", "argv", "container"}, func(s *settings) *string { return &s.Profile }},
 		{"sandbox", []string{"auto", "off", "require", "outer"}, func(s *settings) *string { return &s.Sandbox }},
 		{"fork", []string{"auto", "off"}, func(s *settings) *string { return &s.Fork }},
+		{"dialect", dialect.Names(), func(s *settings) *string { return &s.Dialect }},
 	}
 }
 

@@ -342,7 +342,7 @@ func codepilot() *Dialect {
 					return struct {
 						Path    string `json:"path"`
 						Content string `json:"content"`
-					}{v.text("path"), v.Output}
+					}{v.text("path"), v.whole()}
 				}),
 				Differs: "of a long file the first 2000 lines are shown, and where to go on",
 			},

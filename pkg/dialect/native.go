@@ -118,7 +118,7 @@ func editorText(v *View) string {
 	case "patch":
 		return fmt.Sprintf("The text has been inserted into %s behind line %d.", path, v.number("insert_line"))
 	}
-	return v.Output
+	return v.whole()
 }
 
 // openai is the tools that OpenAI's Responses API has calls of their own for.

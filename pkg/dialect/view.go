@@ -124,7 +124,25 @@ func asItIs(v *View) string {
 	if v.Error != nil && v.Output == "" {
 		return v.Error.Words()
 	}
-	return v.Output + v.notes(true)
+	return v.whole() + v.notes(true)
+}
+
+// whole is the output; where its last line says how to go on, that names a parameter of
+// the dialect, or is left out where there is none.
+func (v *View) whole() string {
+	at := strings.LastIndex(strings.TrimSuffix(v.Output, "\n"), "\n") + 1
+	said, how, ok := strings.Cut(v.Output[at:], "; go on with ")
+	name, value, named := strings.Cut(how, "=")
+	if !ok || !named || !v.Meta.Truncated {
+		return v.Output
+	}
+	if own := v.Tool.nameOf(name); own != "" {
+		return v.Output[:at] + said + "; go on with " + own + "=" + value
+	}
+	if strings.HasPrefix(said, "[") {
+		said += "]"
+	}
+	return v.Output[:at] + said + "\n"
 }
 
 // wrong says what is wrong and what to do.
