@@ -233,6 +233,16 @@ func (c *confinement) finish(env *tool.Env, m *sandboxMeta, explain bool, output
 			m.Detail.Denials = list
 		}
 	}
+	for i := range m.Detail.Denials {
+		d := &m.Detail.Denials[i]
+		a := policy.Access{Kind: policy.Write, Tool: "bash", Path: d.Path, Op: policy.Change, File: policy.Regular}
+		if d.Kind != sandbox.DeniedWrite || d.Allow != "" || env.Policy.Decide(&a).Verdict != policy.Ask {
+			continue
+		}
+		if rules := env.Policy.Suggest([]policy.Access{a}); len(rules) > 0 {
+			d.Allow = rules[0]
+		}
+	}
 }
 
 // failure is the error for a sandbox that could not be made; nil when it was.
