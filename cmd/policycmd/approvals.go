@@ -198,10 +198,11 @@ func (h Host) answer(env *tool.Env, rules []string, do func(*policy.Approvals) (
 	if err != nil {
 		return tool.Errorf(tool.NotFound, "%w", err).WithHint("agentkit policy approvals lists the requests")
 	}
-	text := fmt.Sprintf("%s: %s in %s\n", one.Answer, one.Tool, tool.Visible(one.Root))
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s: %s in %s\n", one.Answer, one.Tool, tool.Visible(one.Root))
 	for _, rule := range rules {
-		text += "granted: " + tool.Visible(rule) + "\n"
+		fmt.Fprintf(&text, "granted: %s\n", tool.Visible(rule))
 	}
-	h.Emit(&tool.Result{Title: string(one.Answer) + " " + one.ID, Output: text, Metadata: one})
+	h.Emit(&tool.Result{Title: string(one.Answer) + " " + one.ID, Output: text.String(), Metadata: one})
 	return nil
 }
