@@ -117,12 +117,13 @@ func (p *proxy) permits(host string, port uint16) (ok, explicit bool) {
 	if ok, explicit = p.allows(host, port); ok {
 		return ok, explicit
 	}
-	_, err := netip.ParseAddr(host)
+	addr, err := netip.ParseAddr(host)
 	target := net.JoinHostPort(host, strconv.Itoa(int(port)))
 	p.mu.Lock()
 	ok = p.opened[target]
 	p.mu.Unlock()
-	if ok || p.decide == nil {
+	// The policy's own loopback is the session's, where no proxy is needed.
+	if ok || p.decide == nil || err == nil && (addr.Unmap().IsLoopback() || addr.Unmap().IsUnspecified()) {
 		if !ok {
 			p.refuse(target, "the policy does not let commands reach this host", netRule(host, strconv.Itoa(int(port))))
 		}

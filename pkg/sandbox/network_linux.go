@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"slices"
 	"strconv"
@@ -180,13 +181,13 @@ func (p *proxy) lead(socket int, port uint16, to string) error {
 	}
 	name, nameless := unix.Getsockname(socket)
 	if p.led == nil {
-		p.led = map[uint16]led{}
+		p.led = map[netip.AddrPort]led{}
 	}
 	switch name := name.(type) {
 	case *unix.SockaddrInet4:
-		p.led[uint16(name.Port)] = led{to, time.Now()}
+		p.led[netip.AddrPortFrom(netip.AddrFrom4(name.Addr), uint16(name.Port))] = led{to, time.Now()}
 	case *unix.SockaddrInet6:
-		p.led[uint16(name.Port)] = led{to, time.Now()}
+		p.led[netip.AddrPortFrom(netip.AddrFrom16(name.Addr).Unmap(), uint16(name.Port))] = led{to, time.Now()}
 	default:
 		return errors.Join(nameless, unix.EACCES)
 	}

@@ -27,10 +27,10 @@ type proxy struct {
 
 	guarded bool // only those are served whom the gatekeeper leads here
 	mu      sync.Mutex
-	led     map[uint16]led  // by their port
-	opened  map[string]bool // hosts and ports that were allowed while the command runs
-	decide  Decider         // for hosts that no rule names; nil for nobody
-	ctx     context.Context // ends with the sandbox
+	led     map[netip.AddrPort]led // by their addresses: others of the session can take the port at another one
+	opened  map[string]bool        // hosts and ports that were allowed while the command runs
+	decide  Decider                // for hosts that no rule names; nil for nobody
+	ctx     context.Context        // ends with the sandbox
 	names   names
 }
 
@@ -147,8 +147,9 @@ func (p *proxy) claim(c net.Conn) (to string, ok bool) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	l, ok := p.led[uint16(at.Port)]
-	delete(p.led, uint16(at.Port))
+	from := netip.AddrPortFrom(at.AddrPort().Addr().Unmap(), uint16(at.Port))
+	l, ok := p.led[from]
+	delete(p.led, from)
 	return l.to, ok && time.Since(l.when) < leadTime
 }
 
