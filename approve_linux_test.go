@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // approvers are ways of a command to run agentkit as if a person had. ID is a
@@ -33,6 +35,7 @@ my @ways = (
   sub { run("nohup", "setsid", $bin, "policy", "approve", $id) },
   sub { run($bin, "--sandbox", "off", "--allow", "bash", "bash", "env -u AGENTKIT $bin policy approve $id") },
   sub { run("prlimit", "--msgqueue=unlimited", "setsid", $bin, "policy", "approve", $id) },
+  sub { run("prlimit", "--rttime=unlimited", "setsid", $bin, "policy", "approve", $id) },
   sub { run($bin, "policy", "trust") },
   sub { orphan(sub { run($bin, "policy", "trust") }) },
   sub { orphan(sub { run($bin, "policy", "allow", "bash(make *)") }) },
@@ -41,7 +44,7 @@ $ways[$n]->() if $n < @ways;
 `
 
 // approverCount is how many ways there are.
-const approverCount = 16
+const approverCount = 17
 
 // TestOnlyPeopleApprove: no command approves a request, trusts a project's policy or
 // changes one, as an ordinary user and with the sandbox off, where nothing but
@@ -110,6 +113,17 @@ func TestOnlyPeopleApprove(t *testing.T) {
 			}
 		}
 	}
+	// A person can, also where the machine has set one of the limits that mark commands.
+	var low unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_MSGQUEUE, &low); err != nil {
+		t.Fatal(err)
+	}
+	was := low
+	low.Cur, low.Max = 1000, min(1000, low.Max)
+	if err := unix.Setrlimit(unix.RLIMIT_MSGQUEUE, &low); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unix.Setrlimit(unix.RLIMIT_MSGQUEUE, &was) }()
 	if out := as("policy", "approve", id); !strings.Contains(out, "approved") {
 		t.Errorf("a person cannot approve: %s", out)
 	}

@@ -26,8 +26,8 @@ func (a *app) sources(env *tool.Env) *policy.Sources {
 		Installed: a.installed(root),
 		Readable:  []string{env.Session.Path("spill")},
 		Tools:     Tools.Names(), Trust: a.trust(),
-		Committed: env.Git.Among,
-		Analyze:   func(name string, args json.RawMessage) ([]policy.Access, error) { return analyze(env, name, args) },
+		Committed: env.Git.Among, Moved: env.Git.Secret,
+		Analyze: func(name string, args json.RawMessage) ([]policy.Access, error) { return analyze(env, name, args) },
 	}
 	s.Trusted = a.trusted(env)
 	if a.confines() {

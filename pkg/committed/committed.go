@@ -41,7 +41,8 @@ type Files struct {
 	// refused are files that were there and not committed. One of them that takes the
 	// place of a committed file is none.
 	refused map[string]bool
-	news    []string // of those, what is not kept yet
+	news    []string        // of those, what is not kept yet
+	secrets map[string]bool // see Secrets
 }
 
 // A repository is what is known of one.

@@ -236,10 +236,14 @@ func (p *Policy) guarded(a *Access, f *facts, soft *setting, part *string) (d De
 		if way[0] == "" {
 			continue
 		}
-		if i == 0 && f.inside && dependency(way[1]) {
+		fetched := i == 0 && f.inside && dependency(way[1])
+		if fetched && (a.Kind != Read || p.moved == nil) {
 			continue
 		}
 		hit, ok := p.guard(a, f, way[0], way[1])
+		if ok && fetched && !p.moved(filepath.FromSlash(f.path)) {
+			ok = false
+		}
 		if ok && (hit.cell == readSecret || hit.cell == readSecretOutside) && p.inHistory(f, i) {
 			ok = false
 		}

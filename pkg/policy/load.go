@@ -48,6 +48,10 @@ type Sources struct {
 	// for none.
 	Committed func(paths []string) map[string]bool `json:"-"`
 
+	// Moved reports whether what is at a path was a secret under another name, before
+	// it was moved to where names make no secrets; nil for none.
+	Moved func(path string) bool `json:"-"`
+
 	// Tested says that the tests in the files have passed already, as when
 	// another process loads what this one has.
 	Tested bool
@@ -101,6 +105,7 @@ type world struct {
 	installed []string // directories that commands read as they read the system's
 
 	committed func(paths []string) map[string]bool // see Sources
+	moved     func(path string) bool               // the same
 }
 
 func newWorld(s *Sources) world {
@@ -116,7 +121,7 @@ func newWorld(s *Sources) world {
 	if root == "" && s.Root != "" {
 		root = "/" // of the file system, as in a container
 	}
-	w := world{root: root, home: trimSlash(slashed(s.Home)), temp: clean(s.Temp), tools: s.Tools, committed: s.Committed}
+	w := world{root: root, home: trimSlash(slashed(s.Home)), temp: clean(s.Temp), tools: s.Tools, committed: s.Committed, moved: s.Moved}
 	if w.trusted = clean(s.Trusted); s.Trusted == nil {
 		w.trusted = TrustedDirs()
 	}

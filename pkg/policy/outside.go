@@ -15,7 +15,7 @@ func (p *Policy) systemFile(name string) bool {
 	in := func(dirs []string) bool {
 		return slices.ContainsFunc(dirs, func(dir string) bool { return safefile.Below(dir, name) })
 	}
-	return in(systemDirs[:]) || in(p.installed) || p.encloses(name) || p.trusts(name) || p.dotEntry(name)
+	return in(p.systemDirs()) || in(p.installed) || p.encloses(name) || p.trusts(name) || p.dotEntry(name)
 }
 
 // Enclosing is the work tree of the repository that the root is a part of; "" for none.
@@ -43,6 +43,15 @@ var systemDirs = [...]string{
 	"/etc/ca-certificates", "/etc/pki/tls/certs", "/etc/fonts",
 	"/proc/cpuinfo", "/proc/meminfo", "/proc/version", "/proc/loadavg", "/proc/uptime", "/proc/stat", "/proc/filesystems", "/proc/self/status", "/proc/self/stat",
 	"/sys/devices/system/cpu",
+}
+
+// systemDirs are those that count here. Who works below /opt has other projects there:
+// then only what lies on PATH, with its installation, is the system's.
+func (w *world) systemDirs() []string {
+	if safefile.Below("/opt", w.root) || safefile.Below("/opt", w.home) {
+		return slices.DeleteFunc(slices.Clone(systemDirs[:]), func(dir string) bool { return dir == "/opt" })
+	}
+	return systemDirs[:]
 }
 
 // settingDirs are where every program looks by itself, for users, hosts and
@@ -80,7 +89,7 @@ func (p *Policy) Outside() (dirs []string, home string, all bool) {
 	if p.settings[readOutside].verdict == Allow {
 		return nil, "", true
 	}
-	dirs = slices.Concat(systemDirs[:], settingDirs[:], p.installed, p.trusted)
+	dirs = slices.Concat(p.systemDirs(), settingDirs[:], p.installed, p.trusted)
 	for _, r := range p.rules.read {
 		switch {
 		case r.list != Allow:

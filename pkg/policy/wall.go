@@ -42,14 +42,18 @@ func (p *Policy) Passed(dir string) bool {
 // Notable reports whether what is at a path in the root may be another case
 // than an ordinary file is: MayRead and MayWrite have to be asked about it. Its
 // name is looked up, and the rules that deny or ask. within says that a
-// directory above begins a guarded name of several parts; all that lies below
-// it is notable then. It is meant to be asked of every name there is.
+// directory above begins a guarded name of several parts, or has one that does not
+// decide for all that it holds; all that lies below it is notable then, and opens says
+// so of this one. It is meant to be asked of every name there is.
 func (p *Policy) Notable(file string, within bool) (notable, opens bool) {
 	name := slashed(file)
 	name = foldPath(name[strings.LastIndexByte(name, '/')+1:])
 	for _, ix := range []*guardIndex{p.reads(), p.writes()} {
 		hit, more := ix.mayBegin(name)
 		notable, opens = notable || hit, opens || more
+	}
+	if notable && !opens { // what rules leave open of it is decided one by one
+		opens = p.Mixed(file, Read) || p.Mixed(file, Write)
 	}
 	if notable = notable || within; notable {
 		return true, opens

@@ -49,7 +49,7 @@ func (c *copies) original(f *executable) string {
 	c.once.Do(c.load)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.list) > 0 && int(f.st.Uid) == os.Getuid() && f.st.Uid != 0 && unix.Access(self(f.fd), unix.R_OK) != nil {
+	if len(c.list) > 0 && int(f.st.Uid) == os.Getuid() && f.st.Mode&unix.S_ISUID == 0 && unix.Access(self(f.fd), unix.R_OK) != nil {
 		return c.list[0].path // nobody can tell what it is, so it is one of them
 	}
 	for i := range c.list {

@@ -80,7 +80,8 @@ func (p *plan) setReadOnly(name string, fd any, path string, flags int) {
 // renamed either, only copied.
 func (p *plan) pinned(c *Config, writable []string) {
 	done := map[string]bool{}
-	for _, path := range slices.Concat(c.Pinned, c.Private) {
+	// The root too may lie in a writable directory, and is where the next call begins.
+	for _, path := range slices.Concat(c.Pinned, c.Private, []string{c.Root + "/."}) {
 		if _, err := os.Lstat(path); err != nil {
 			continue
 		}

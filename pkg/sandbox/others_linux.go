@@ -62,6 +62,8 @@ const initPID = 1
 func (p *seccompProgram) others(w watched) {
 	p.on(refuse(unix.EPERM), unix.SYS_PROCESS_MADVISE, unix.SYS_PROCESS_MRELEASE, unix.SYS_MIGRATE_PAGES)
 	p.unlessValues(refuse(unix.EPERM), unix.SYS_MOVE_PAGES, 0, 0)
+	// A file can send any signal to whom it names as its owner.
+	p.onValues(refuse(unix.EPERM), unix.SYS_FCNTL, 1, unix.F_SETSIG)
 	if w.signals { // by a number they are watched
 		p.on(refuse(unix.ENOSYS), unix.SYS_PIDFD_SEND_SIGNAL)
 	}

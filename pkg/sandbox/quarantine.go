@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -42,6 +43,8 @@ type Snapshot struct {
 	Later json.RawMessage // for the [Finder] of what has appeared by the end; nil for none
 
 	paths []guarded
+	homes []string // the directories that the command can write, resolved before it began
+	root  *anchor  // the workspace, where no mount holds it in its place
 	size  int64
 	files int
 }
@@ -69,10 +72,14 @@ func (c *Config) Snapshot(level Level) (*Snapshot, error) {
 	if level < L3 {
 		c = c.unmounted()
 	}
+	s.homes = c.writable()
+	if level < L3 {
+		s.root = anchored(s.home(c.Root), c.Root)
+	}
 	open := roots{}
 	defer open.close()
 	for n, path := range slices.Concat(c.ReadOnly, c.Watched) {
-		dir, watched := c.home(path), n >= len(c.ReadOnly)
+		dir, watched := s.home(path), n >= len(c.ReadOnly)
 		if dir == "" {
 			continue
 		}
@@ -105,6 +112,7 @@ func (c *Config) Snapshot(level Level) (*Snapshot, error) {
 type (
 	storedSnapshot struct {
 		Paths []storedPath    `json:"paths"`
+		Homes []string        `json:"homes,omitempty"`
 		Later json.RawMessage `json:"later,omitempty"`
 	}
 	storedPath struct {
@@ -134,7 +142,7 @@ func (s *Snapshot) MarshalJSON() ([]byte, error) {
 		}
 		list = append(list, p)
 	}
-	return json.Marshal(storedSnapshot{list, s.Later})
+	return json.Marshal(storedSnapshot{list, s.homes, s.Later})
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -143,7 +151,7 @@ func (s *Snapshot) UnmarshalJSON(raw []byte) error {
 	if err := json.Unmarshal(raw, &stored); err != nil {
 		return err
 	}
-	s.paths, s.Later = nil, stored.Later
+	s.paths, s.homes, s.Later = nil, stored.Homes, stored.Later
 	for _, p := range stored.Paths {
 		g := guarded{dir: p.Dir, name: p.Name, loose: p.Loose, was: map[string]saved{}}
 		for name, f := range p.Was {
@@ -175,9 +183,9 @@ func (r roots) close() {
 }
 
 // home returns the innermost writable directory that path lies in; "" for none.
-func (c *Config) home(path string) string {
+func (s *Snapshot) home(path string) string {
 	best := ""
-	for _, dir := range c.writable() {
+	for _, dir := range s.homes {
 		if safefile.Below(dir, path) && path != dir && len(dir) > len(best) {
 			best = dir
 		}
@@ -256,12 +264,21 @@ func walk(root *os.Root, name string, visit func(string, fs.FileInfo) error) err
 func (s *Snapshot) Restore(quarantine string, appeared ...string) ([]Restore, error) {
 	for _, path := range appeared {
 		if !slices.ContainsFunc(s.paths, func(g guarded) bool { return safefile.Below(filepath.Join(g.dir, g.name), path) }) {
-			dir, name := filepath.Split(path)
-			s.paths = append(s.paths, guarded{dir: filepath.Clean(dir), name: name})
+			// From where no command can have put a link in the way, which would lead us out.
+			dir := cmp.Or(s.home(path), filepath.Dir(path))
+			if name, err := filepath.Rel(dir, path); err == nil {
+				s.paths = append(s.paths, guarded{dir: dir, name: name})
+			}
 		}
 	}
 	var list []Restore
 	var errs []error
+	if r, err := s.root.restore(); r != nil || err != nil {
+		errs = append(errs, err)
+		if r != nil {
+			list = append(list, *r)
+		}
+	}
 	open := roots{}
 	defer open.close()
 	for i := range s.paths {

@@ -197,8 +197,8 @@ func (g *gatekeeper) sameTree(socket int) bool {
 	if err != nil {
 		return true // there is no connection
 	}
-	if peer.Pid == 0 || g.processes == "" {
-		return peer.Pid != 0 // we are in the command's namespace, or there is none
+	if peer.Pid == 0 || g.processes == "" { // we are in the command's namespace, or there is none
+		return peer.Pid != 0 && g.commands(int(peer.Pid))
 	}
 	theirs, err := os.Readlink("/proc/" + strconv.Itoa(int(peer.Pid)) + "/ns/pid")
 	return err == nil && theirs == g.processes

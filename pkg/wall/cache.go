@@ -14,7 +14,7 @@ import (
 )
 
 // cacheFormat changes with the form of the file, and with what is notable.
-const cacheFormat = "agentkit wall 2"
+const cacheFormat = "agentkit wall 3"
 
 // cacheFile is where the walk of a root is remembered.
 func cacheFile(dir, root string) string {

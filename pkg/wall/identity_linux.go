@@ -1,6 +1,8 @@
 package wall
 
 import (
+	"os"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/agentkit-go/agentkit/pkg/safefile"
@@ -39,6 +41,22 @@ func (b base) identity(dir string) (stamp int64, ino uint64, ok bool) {
 		return 0, 0, false
 	}
 	return i.Ctim.Nano(), i.Ino, true
+}
+
+// shut reports whether dir is a directory of ours that we may not look into as it is: a
+// command can change that at any time.
+func shut(dir string) bool {
+	var i unix.Stat_t
+	return unix.Lstat(dir, &i) == nil && int(i.Uid) == os.Geteuid() && i.Mode&0o500 != 0o500 && unix.Faccessat(unix.AT_FDCWD, dir, unix.R_OK|unix.X_OK, unix.AT_EACCESS) != nil
+}
+
+// links are how many names a regular file has, and what tells it from others.
+func links(path string) (n uint64, id [2]uint64) {
+	var i unix.Stat_t
+	if unix.Lstat(path, &i) != nil || i.Mode&unix.S_IFMT != unix.S_IFREG {
+		return 0, id
+	}
+	return uint64(i.Nlink), [2]uint64{uint64(i.Dev), i.Ino} //nolint:unconvert // narrower on some machines
 }
 
 // inode is the number of what is at a path; 0 where there is nothing.

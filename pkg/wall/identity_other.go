@@ -19,3 +19,9 @@ func (base) identity(dir string) (stamp int64, ino uint64, ok bool) {
 
 // inode says nothing here.
 func inode(string) uint64 { return 0 }
+
+// shut says nothing here.
+func shut(string) bool { return false }
+
+// links says nothing here.
+func links(string) (n uint64, id [2]uint64) { return 0, id }

@@ -39,7 +39,8 @@ func (w *Wall) outside() {
 	}
 	w.Readable = outermost(w.Readable)
 	for _, path := range w.o.Policy.Writable() {
-		if _, err := os.Stat(path); err == nil && !safefile.Below(path, w.o.Root) {
+		// What a link leads to is another place, which the rule does not name.
+		if real, err := filepath.EvalSymlinks(path); err == nil && real == path && !safefile.Below(path, w.o.Root) {
 			w.Writable = append(w.Writable, path)
 		}
 	}
@@ -69,7 +70,7 @@ func (w *Wall) enclosingTree(top string) {
 	w.o.keep(t, file)
 	hits := slices.DeleteFunc(t.hits(), func(path string) bool {
 		name := filepath.Base(path)
-		return name == ".git" || name == "HEAD" || safefile.Below(w.o.Root, path)
+		return name == ".git" || name == "HEAD" || inGit(path) || safefile.Below(w.o.Root, path)
 	})
 	if w.o.Committed != nil {
 		w.o.Committed(hits)

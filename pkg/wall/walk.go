@@ -1,6 +1,7 @@
 package wall
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"runtime"
@@ -41,6 +42,7 @@ type tree struct {
 	byPath  map[string]*dir // see index
 	whole   bool            // no directory of it is missing in the list
 	beyond  []string        // what was not looked at, and why
+	shut    []string        // directories of ours that we may not look into, as they are
 	changed int             // directories that were read, not remembered
 }
 
@@ -89,7 +91,8 @@ type walker struct {
 	root    string
 	base    base // of it
 	passed  func(dir string) bool
-	before  *tree // what is remembered; nil for nothing
+	before  *tree                              // what is remembered; nil for nothing
+	force   func(dir string) (*os.File, error) // opens what is shut; nil where it stays so
 
 	known   map[string]*dir // before's
 	mu      sync.Mutex
@@ -105,8 +108,8 @@ type job struct {
 	within bool
 }
 
-// walk looks at every name below root but what repositories keep in .git. It returns
-// the very tree from before where nothing has changed.
+// walk looks at every name below root but what its own repository keeps in .git. It
+// returns the very tree from before where nothing has changed.
 func (w *walker) walk(root string) *tree {
 	w.root, w.base = root, openBase(root)
 	defer w.base.close()
@@ -134,7 +137,7 @@ func (w *walker) walk(root string) *tree {
 	close(w.queue)
 	done.Wait()
 	slices.Sort(w.out.beyond)
-	w.out.whole = len(w.out.beyond) == 0
+	w.out.whole = len(w.out.beyond) == 0 && len(w.out.shut) == 0
 	return w.out
 }
 
@@ -180,9 +183,11 @@ func (w *walker) read(j job) *dir {
 		w.skip(j.path + ": there are too many files")
 		return nil
 	}
-	f, err := os.Open(j.path)
+	f, err := w.open(j.path)
 	if err != nil {
-		w.skip(j.path + ": " + err.Error())
+		if !errors.Is(err, errShut) {
+			w.skip(j.path + ": " + err.Error())
+		}
 		return nil
 	}
 	list, err := f.ReadDir(-1)
@@ -200,17 +205,37 @@ func (w *walker) read(j job) *dir {
 		if hit, _ := w.notable(j.path+"/"+name, within); hit || name == ".git" {
 			d.hits = append(d.hits, name)
 		}
-		if e.Type()&fs.ModeType == fs.ModeDir && name != ".git" && !w.passed(strings.TrimSuffix(j.path, "/")+"/"+name) {
+		if e.Type()&fs.ModeType == fs.ModeDir && (name != ".git" || j.path != w.root) && !w.passed(strings.TrimSuffix(j.path, "/")+"/"+name) {
 			d.subs = append(d.subs, name)
 		}
 	}
-	if bare := []string{"objects", "refs"}; !slices.ContainsFunc(bare, func(name string) bool { return !slices.Contains(d.subs, name) }) && slices.ContainsFunc(list, func(e fs.DirEntry) bool { return e.Name() == "HEAD" }) {
+	if bare := []string{"objects", "refs"}; !inGit(j.path+"/") && !slices.ContainsFunc(bare, func(name string) bool { return !slices.Contains(d.subs, name) }) && slices.ContainsFunc(list, func(e fs.DirEntry) bool { return e.Name() == "HEAD" }) {
 		d.hits = append(d.hits, "HEAD") // of a bare repository
 	}
 	slices.Sort(d.hits)
 	w.add(d, true)
 	return d
 }
+
+// open opens a directory, or notes that it is shut.
+func (w *walker) open(dir string) (*os.File, error) {
+	switch {
+	case !shut(dir):
+		return os.Open(dir)
+	case w.force != nil:
+		return w.force(dir)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.out.shut = append(w.out.shut, dir)
+	return nil, errShut
+}
+
+// errShut is no reason to say that something was not looked at: it is closed.
+var errShut = errors.New("the directory is shut")
+
+// inGit reports whether a path lies in a repository's .git.
+func inGit(path string) bool { return strings.Contains(path, "/.git/") }
 
 func (w *walker) add(d *dir, fresh bool) {
 	w.mu.Lock()

@@ -24,6 +24,13 @@ type Options struct {
 	Cache     string                               // directory where the walk is remembered; "" for nowhere
 	Committed func(paths []string) map[string]bool // see policy.Sources; nil for none
 	After     func(func())                         // does what nobody waits for, such as writing the cache; nil does it at once
+	Moved     Moved                                // nil for none
+}
+
+// Moved knows the secrets that are elsewhere by now, where their names say nothing.
+type Moved interface {
+	Secret(path string) bool // reports whether what is at a path was noted once
+	Secrets(paths []string)  // notes files and directories, whatever becomes of their names
 }
 
 // A Wall is what a policy keeps from commands. Paths are absolute.
@@ -31,7 +38,7 @@ type Wall struct {
 	Hidden     []string // cannot be read; they exist
 	Fixed      []string // cannot be changed
 	Watched    []string // files that may be removed, and are put back where they were changed
-	Pinned     []string // those of them that are closed for where they are
+	Pinned     []string // those of them above which no directory may be moved: secrets, and what is closed for where it is
 	Readable   []string // what can be read outside the root
 	Everything bool     // all can be
 	Writable   []string // what rules allow to be written, beside the root
@@ -100,6 +107,12 @@ func (w *Wall) fill(hits []string) {
 			w.git(path)
 			continue
 		}
+		if inGit(path) { // there only what was moved there is secret
+			if w.o.Moved != nil && w.o.Moved.Secret(path) {
+				w.hide(path)
+			}
+			continue
+		}
 		if !below(path, w.Hidden) || !below(path, w.Fixed) {
 			w.add(path)
 		}
@@ -123,15 +136,18 @@ func (w *Wall) fill(hits []string) {
 			}
 		}
 	}
+	w.Hidden = append(w.Hidden, w.tree.shut...)
+	w.aliases()
 	w.Hidden, w.Fixed = outermost(w.Hidden), outermost(w.Fixed)
+	w.note()
 	w.held = map[uint64]bool{}
-	for _, path := range slices.Concat(w.Hidden, w.Fixed) {
+	for i, path := range slices.Concat(w.Hidden, w.Fixed) {
 		if safefile.Below(w.o.Root, path) {
 			if n := inode(path); n != 0 {
 				w.held[n] = true
 			}
 		}
-		if safefile.Below(w.o.Root+"/.git", path) || w.o.Policy.Placed(path) {
+		if i < len(w.Hidden) || safefile.Below(w.o.Root+"/.git", path) || w.o.Policy.Placed(path) {
 			w.Pinned = append(w.Pinned, path)
 		}
 	}
@@ -253,7 +269,9 @@ func (w *Wall) Appeared() []string {
 	if w.last != nil {
 		before = w.last
 	}
-	now := (&walker{notable: w.o.Policy.Notable, passed: w.o.Policy.Passed, before: before}).walk(w.o.Root)
+	doors := &doors{root: w.o.Root, held: w.held}
+	defer doors.close()
+	now := (&walker{notable: w.o.Policy.Notable, passed: w.o.Policy.Passed, before: before, force: doors.open}).walk(w.o.Root)
 	var list []string
 	for _, d := range now.list {
 		if now == w.tree || len(d.hits) == 0 {
@@ -265,13 +283,10 @@ func (w *Wall) Appeared() []string {
 		}
 		for _, name := range d.hits {
 			at := filepath.Join(d.path, name)
-			if name == ".git" || name == "HEAD" {
+			if name == ".git" || name == "HEAD" || inGit(at) || w.stands(at) {
 				continue
 			}
-			if was != nil && slices.Contains(was.hits, name) || below(at, w.Fixed) {
-				continue
-			}
-			if w.o.Mounts && w.held[inode(at)] { // moved with a directory above it
+			if was != nil && slices.Contains(was.hits, name) && !below(at, w.Fixed) { // it was there, and may be changed
 				continue
 			}
 			if i, err := os.Lstat(at); err == nil && !w.o.Policy.MayWrite(at, policy.Missing) && (!i.IsDir() || !w.o.Policy.Mixed(at, policy.Write)) {
@@ -311,6 +326,21 @@ func (w *Wall) ungranted(at string) (list []string) {
 		list = append(list, w.ungranted(filepath.Join(at, e.Name()))...)
 	}
 	return list
+}
+
+// stands reports whether what is at a path is what was there, or is put back by
+// itself. A mount holds what was there, but not the directories above: another may have
+// taken the place of one that was moved.
+func (w *Wall) stands(at string) bool {
+	if !w.o.Mounts {
+		return below(at, w.Fixed)
+	}
+	for dir := at; dir != w.o.Root && safefile.Below(w.o.Root, dir); dir = filepath.Dir(dir) {
+		if w.held[inode(dir)] {
+			return true
+		}
+	}
+	return false
 }
 
 func fileType(i fs.FileInfo) policy.FileType {

@@ -1,5 +1,5 @@
 # Attacks on a sandbox, as attacks.c has them.
-import ctypes, mmap, os, resource, shutil, signal, socket, sqlite3, subprocess, sys, tempfile, zipfile
+import ctypes, fcntl, mmap, os, resource, shutil, signal, socket, sqlite3, subprocess, sys, tempfile, zipfile
 
 base = sys.argv[1]
 at = lambda *names: os.path.join(base, *names)
@@ -116,6 +116,14 @@ def stop(pid):
     os.kill(pid, signal.SIGTTIN)
 
 
+def owner(pid):
+    a, b = socket.socketpair()
+    fcntl.fcntl(a, fcntl.F_SETOWN, pid)
+    fcntl.fcntl(a, 10, signal.SIGTTIN)  # F_SETSIG
+    fcntl.fcntl(a, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK)
+    b.send(b"x")
+
+
 attacks = {
     "py limits": lambda: each(limits),
     "py affinity": lambda: each(affinity),
@@ -123,6 +131,7 @@ attacks = {
     "py scheduler": lambda: each(lambda p: os.sched_setscheduler(p, os.SCHED_OTHER, os.sched_param(0))),
     "py signal": lambda: each(stop),
     "py signal by file": lambda: each(lambda p: signal.pidfd_send_signal(os.pidfd_open(p), signal.SIGTTIN)),
+    "py signal by a file's owner": lambda: each(owner),
     "py memory FAR": lambda: each(lambda p: open("/proc/%d/mem" % p, "r+b")),
     "py oom": lambda: each(lambda p: open("/proc/%d/oom_score_adj" % p, "w")),
     "py write": lambda: write(victim),

@@ -1,0 +1,136 @@
+package wall
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
+)
+
+// maxNoted bounds what is noted of one directory that is hidden as a whole.
+const maxNoted = 1000
+
+// note has what is hidden in the root remembered: a directory above it may be moved to
+// where its name says nothing, such as node_modules.
+func (w *Wall) note() {
+	if w.o.Moved == nil {
+		return
+	}
+	var list []string
+	for _, path := range w.Hidden {
+		if !safefile.Below(w.o.Root, path) {
+			continue
+		}
+		n := len(list)
+		_ = filepath.WalkDir(path, func(path string, _ fs.DirEntry, _ error) error {
+			if list = append(list, path); len(list) > n+maxNoted {
+				return fs.SkipAll
+			}
+			return nil
+		})
+	}
+	w.o.Moved.Secrets(list)
+}
+
+// aliases finds the other names in the root of files that are hidden or fixed, and have
+// several: a hard link is the file itself.
+func (w *Wall) aliases() {
+	type closed struct{ hidden, fixed bool }
+	wanted, names := map[[2]uint64]closed{}, map[string]bool{}
+	missing := uint64(0)
+	look := func(list []string, hidden bool) {
+		for _, path := range list {
+			if n, id := links(path); n > 1 && safefile.Below(w.o.Root, path) {
+				c, known := wanted[id]
+				if !known {
+					missing += n
+				}
+				wanted[id] = closed{c.hidden || hidden, c.fixed || !hidden}
+				names[path] = true
+			}
+		}
+	}
+	look(w.Hidden, true)
+	look(w.Fixed, false)
+	if missing -= min(missing, uint64(len(names))); missing == 0 {
+		return
+	}
+	for _, d := range w.tree.list {
+		dir := d.path
+		if missing == 0 {
+			return
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			path := filepath.Join(dir, e.Name())
+			if !e.Type().IsRegular() || names[path] {
+				continue
+			}
+			if n, id := links(path); n > 1 {
+				c, ok := wanted[id]
+				if c.hidden {
+					w.Hidden = append(w.Hidden, path)
+				}
+				if c.fixed {
+					w.Fixed = append(w.Fixed, path)
+				}
+				if ok {
+					names[path] = true
+					missing--
+				}
+			}
+		}
+	}
+}
+
+// doors opens the directories below a root that a command has shut, and shuts them
+// again: what it made there must not stay unseen.
+type doors struct {
+	root string
+	held map[uint64]bool // those that nobody can have changed, which stay shut
+
+	mu    sync.Mutex
+	again []func()
+}
+
+func (d *doors) open(dir string) (*os.File, error) {
+	if d.held[inode(dir)] {
+		return nil, errShut
+	}
+	rel, err := filepath.Rel(d.root, dir)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(d.root) // a link that has taken its place leads nowhere else
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	i, err := root.Lstat(rel)
+	if err != nil || !i.IsDir() {
+		return nil, errShut
+	}
+	if err := root.Chmod(rel, i.Mode().Perm()|0o700); err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	d.again = append(d.again, func() {
+		if root, err := os.OpenRoot(d.root); err == nil {
+			_ = root.Chmod(rel, i.Mode().Perm())
+			_ = root.Close()
+		}
+	})
+	d.mu.Unlock()
+	return root.Open(rel)
+}
+
+func (d *doors) close() {
+	for i := len(d.again) - 1; i >= 0; i-- {
+		d.again[i]()
+	}
+}

@@ -1,0 +1,134 @@
+//go:build linux
+
+package wall
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agentkit-go/agentkit/pkg/committed"
+	"github.com/agentkit-go/agentkit/pkg/policy"
+)
+
+// A site is a root with a policy.
+type site struct {
+	t    *testing.T
+	root string
+	o    Options
+}
+
+func newSite(t *testing.T, files ...string) *site {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	git := &committed.Files{Git: func() string { return "" }, State: t.TempDir()}
+	p, err := policy.Load(&policy.Sources{Root: root, Home: "/home/me", Level: 3, Moved: git.Secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &site{t, root, Options{Policy: p, Root: root, Mounts: true, Cache: t.TempDir(), Moved: git}}
+	s.make(files...)
+	return s
+}
+
+func (s *site) make(files ...string) {
+	s.t.Helper()
+	for _, name := range files {
+		at := filepath.Join(s.root, name)
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			s.t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte("x"), 0o600); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+func (s *site) move(from, to string) {
+	s.t.Helper()
+	to = filepath.Join(s.root, to)
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(s.root, from), to); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *site) want(what string, got []string, want ...string) {
+	s.t.Helper()
+	var rel []string
+	for _, path := range got {
+		if name, ok := strings.CutPrefix(path, s.root+"/"); ok {
+			rel = append(rel, name)
+		}
+	}
+	if slices.Sort(rel); !slices.Equal(rel, want) {
+		s.t.Errorf("%s: %q, not %q", what, rel, want)
+	}
+}
+
+// TestMovedSecrets: a secret is one wherever a directory with it was moved to.
+func TestMovedSecrets(t *testing.T) {
+	s := newSite(t, "sub/.env", "a/.aws/credentials", "nested/.git/HEAD", "nested/.git/objects/x", "node_modules/p/.npmrc", "nested/.git/refs/x.key")
+	s.want("hidden", Compile(s.o).Hidden, "a/.aws", "sub/.env")
+	s.move("sub", "nested/.git/objects/sub")
+	s.move("a", "node_modules/a")
+	s.want("hidden when they were moved", Compile(s.o).Hidden, "nested/.git/objects/sub/.env", "node_modules/a/.aws")
+}
+
+// TestAliases: another name of a hidden or protected file is the file.
+func TestAliases(t *testing.T) {
+	s := newSite(t, "sub/.env", "b/.vscode/settings.json", "plain")
+	for from, to := range map[string]string{"sub/.env": "notes.txt", "plain": "sub/plain"} {
+		if err := os.Link(filepath.Join(s.root, from), filepath.Join(s.root, to)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := Compile(s.o)
+	s.want("hidden", w.Hidden, "notes.txt", "sub/.env")
+	s.want("fixed", w.Fixed, "b/.vscode")
+}
+
+// TestReplaced: what takes the place of a directory that was moved has appeared; what was
+// moved with it has not.
+func TestReplaced(t *testing.T) {
+	s := newSite(t, "sub/.vscode/settings.json", "sub/.envrc")
+	w := Compile(s.o)
+	s.move("sub", "moved")
+	s.want("appeared", w.Appeared())
+	s.make("sub/.vscode/tasks.json", "sub/.envrc")
+	s.want("appeared in its place", w.Appeared(), "sub/.envrc", "sub/.vscode")
+	start := w.Start()
+	s.want("the same for another process", Since(s.o.Policy, start), "sub/.envrc", "sub/.vscode")
+}
+
+// TestShut: what a command has made in a directory that it has shut is found, and
+// the directory stays shut; one that was shut before is hidden.
+func TestShut(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("SKIPPED: needs a user that modes bind; see TestAsUser for root")
+	}
+	s := newSite(t, "src/f", "before/.env")
+	shut := func(dir string, mode os.FileMode) {
+		t.Cleanup(func() { _ = os.Chmod(filepath.Join(s.root, dir), 0o700) })
+		if err := os.Chmod(filepath.Join(s.root, dir), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shut("before", 0)
+	w := Compile(s.o)
+	s.want("hidden", w.Hidden, "before")
+	s.make("after/deep/.envrc", "after/x/f")
+	shut("after/deep", 0)
+	shut("after", 0o311)
+	s.want("appeared", w.Appeared(), "after/deep/.envrc")
+	if i, err := os.Stat(filepath.Join(s.root, "after")); err != nil || i.Mode().Perm() != 0o311 {
+		t.Errorf("it is not shut any more: %v %v", i, err)
+	}
+}
