@@ -41,6 +41,9 @@ func (s *server) message(ctx context.Context, l line) error {
 		s.fail(nil, tool.Errorf(tool.TooLarge, "a line is longer than %d MiB", MaxLine>>20).WithHint("send less at a time"))
 		return nil
 	}
+	if l.text = bytes.TrimSpace(l.text); len(l.text) == 0 || ctx.Err() != nil {
+		return nil
+	}
 	var m message
 	dec := json.NewDecoder(bytes.NewReader(l.text))
 	dec.DisallowUnknownFields()

@@ -91,9 +91,13 @@ func Run(ctx context.Context, o Options) error {
 	}
 	s.o.Hello.Protocol, s.o.Hello.Events, s.o.Hello.MaxLine, s.o.Hello.MaxCalls = Protocol, Events(), MaxLine, MaxCalls
 	s.send(s.o.Hello)
-	lines, ended := make(chan line), make(chan error, 1)
-	go func() { ended <- s.read(ctx, lines) }()
-	err := s.take(ctx, lines, ended)
+	ended := make(chan error, 1)
+	go func() { ended <- s.read(ctx) }()
+	var err error
+	select {
+	case err = <-ended:
+	case <-ctx.Done():
+	}
 	close(s.deaf)
 	done := make(chan struct{})
 	go func() {
@@ -117,30 +121,14 @@ func Run(ctx context.Context, o Options) error {
 // patience is how long calls may take to end, and their results to be read, when ctx has ended.
 const patience = 15 * time.Second
 
-// take takes messages until there are no more.
-func (s *server) take(ctx context.Context, lines <-chan line, ended <-chan error) error {
-	for {
-		select {
-		case l := <-lines:
-			if err := s.message(ctx, l); err != nil {
-				return err
-			}
-		case err := <-ended:
-			return err
-		case <-ctx.Done():
-			return nil
-		}
-	}
-}
-
 // A line is one of the input, without its end.
 type line struct {
 	text []byte
 	long bool // it was longer than MaxLine, and is not there
 }
 
-// read hands on line for line what comes.
-func (s *server) read(ctx context.Context, lines chan<- line) error {
+// read does line for line what comes, until ctx ends.
+func (s *server) read(ctx context.Context) error {
 	in := bufio.NewReaderSize(s.o.In, 64<<10)
 	for {
 		var l line
@@ -155,30 +143,15 @@ func (s *server) read(ctx context.Context, lines chan<- line) error {
 				break
 			}
 			if !errors.Is(err, bufio.ErrBufferFull) {
-				if len(bytes.TrimSpace(l.text)) > 0 || l.long {
-					_ = hand(ctx, lines, l)
-				}
 				if errors.Is(err, io.EOF) {
 					err = nil
 				}
-				return err
+				return errors.Join(s.message(ctx, l), err)
 			}
 		}
-		if l.text = bytes.TrimSpace(l.text); len(l.text) == 0 && !l.long {
-			continue
-		}
-		if err := hand(ctx, lines, l); err != nil {
+		if err := s.message(ctx, l); err != nil {
 			return err
 		}
-	}
-}
-
-func hand(ctx context.Context, lines chan<- line, l line) error {
-	select {
-	case lines <- l:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
 	}
 }
 
