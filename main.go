@@ -13,12 +13,16 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/gate"
 	"github.com/agentkit-go/agentkit/pkg/job"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
+	"github.com/agentkit-go/agentkit/pkg/script"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
 func main() {
 	if code, handled := job.Stage(os.Args[1:], sandbox.NewConfiner(gate.Build, gate.Appeared)); handled {
 		os.Exit(code) // this process was the stage or the supervisor of a command
+	}
+	if script.Work(os.Args[1:], os.Stdin, os.Stdout) {
+		return // it ran a script, and did what it was told
 	}
 	ctx, listen := interruptible(context.Background())
 	time.AfterFunc(brief, listen)

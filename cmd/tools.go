@@ -28,4 +28,5 @@ var Tools = tool.List{
 	&plan.Todo,
 	&plan.Question,
 	&compose.Batch,
+	&compose.Script,
 }
