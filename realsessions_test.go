@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -125,5 +127,39 @@ func TestRealSessions(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestOpenAsksNoMore: what the profile open asks about, workspace does not let pass.
+func TestOpenAsksNoMore(t *testing.T) {
+	p := newRealPlace(t)
+	p.list = slices.DeleteFunc(p.list, func(realCommand) bool { return rand.IntN(4) > 0 }) // some, for their time
+	for _, name := range []string{"safety", "policy", "benign"} {
+		raw, err := os.ReadFile(filepath.Join("..", "shared", "cases", name, "cases.jsonl"))
+		if err != nil {
+			t.Skipf("REAL COMMANDS NOT CHECKED: %v", err)
+		}
+		places := strings.NewReplacer("@W@", p.root, "@H@", p.home, "@O@", filepath.Join(p.dir, "O"), "@B@", filepath.Join(p.dir, "B"))
+		for line := range bytes.Lines(raw) {
+			var c struct{ Command, Input string }
+			if json.Unmarshal(line, &c) == nil && c.Command+c.Input != "" {
+				p.list = append(p.list, realCommand{Command: places.Replace(c.Command + c.Input)})
+			}
+		}
+	}
+	for _, words := range [][]string{{"agentkit"}, {"agentkit", "--sandbox", "off"}} {
+		open, asks := p.answers(t, p.list, append(words, "--profile", "open")...), 0
+		for i, a := range p.answers(t, p.list, words...) {
+			if open[i].Decision != "ask" {
+				continue
+			}
+			if asks++; a.Decision == "allow" {
+				t.Errorf("%q: open asks about %s, workspace does not", words, p.list[i].Command)
+			}
+		}
+		if asks == 0 {
+			t.Errorf("%q: open asks about nothing of %d commands", words, len(p.list))
+		}
+		t.Logf("%q: open asks about %d of %d commands", words, asks, len(p.list))
 	}
 }

@@ -72,6 +72,10 @@ func repoFacts(root string) policy.RepoFacts {
 			break
 		}
 	}
+	for _, name := range []string{"Gemfile", "pom.xml", "build.gradle", "build.gradle.kts", "composer.json", "mix.exs", "Package.swift", "requirements.txt", "deno.json", "pubspec.yaml", "environment.yml"} {
+		f.Packages = f.Packages || has(name)
+	}
+	f.Remotes = policy.HasRemotes(root)
 	var pkg struct {
 		Scripts map[string]string `json:"scripts"`
 	}

@@ -2,6 +2,7 @@ package policycmd
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,7 +21,8 @@ func (h Host) lintCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list := policy.Lint(env.Policy)
+			faults := policy.Lint(env.Policy)
+			list := append(slices.Clip(faults), policy.LintWall(env.Policy)...)
 			var b strings.Builder
 			for _, f := range list {
 				fmt.Fprintf(&b, "%s:%d: %s: %s: %s\n", f.File, f.Line, f.Kind, tool.Visible(f.Rule), f.Message)
@@ -29,7 +31,7 @@ func (h Host) lintCommand() *cobra.Command {
 				b.WriteString("nothing found\n")
 			}
 			h.Emit(&tool.Result{
-				Title: fmt.Sprintf("%d findings", len(list)), Output: b.String(), No: len(list) > 0,
+				Title: fmt.Sprintf("%d findings", len(list)), Output: b.String(), No: len(faults) > 0,
 				Metadata: map[string]any{"findings": append([]policy.Finding{}, list...)},
 			})
 			return nil

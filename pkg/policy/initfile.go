@@ -9,6 +9,8 @@ type RepoFacts struct {
 	Python         string   // what runs its tests: pytest, poetry, uv …; "" for none
 	Scripts        []string // names of the package's scripts, such as test and build
 	Targets        []string // names of make's targets
+	Packages       bool     // another language's manifest lies there: a Gemfile, pom.xml, composer.json …
+	Remotes        bool     // the repository has remotes
 }
 
 // InitFile returns a commented policy to start from, in YAML. It loads as it
@@ -33,7 +35,7 @@ func InitFile(f RepoFacts) string {
 	if f.Make {
 		section(&b, "Make", makeRules(f.Targets)...)
 	}
-	b.WriteString(initTail)
+	b.WriteString(initRules + networkLine(f) + initTail)
 	return b.String()
 }
 
@@ -54,7 +56,7 @@ profile: workspace
 allow:
 `
 
-const initTail = `
+const initRules = `
 ask:
   - bash(git push *)
 
@@ -68,14 +70,31 @@ deny:
 # Writes here are denied even where an edit rule allows them.
 # protect: [deploy/**]
 
-# network: {allow: [packages, remotes]}
-# env: {pass: [GOPROXY], drop: ["*_TOKEN"]}
+`
+
+const initTail = `# env: {pass: [GOPROXY], drop: ["*_TOKEN"]}
 # limits: {timeout_ms: 120000, output_bytes: 51200, processes: 2000, memory_bytes: 4000000000}
 
 # Checked whenever the policy is loaded; a wrong expectation refuses it.
 # tests:
 #   - {bash: "git push --force origin main", want: deny}
 `
+
+// networkLine opens what the repository's kind needs: the registries where it has a
+// manifest of packages, its remotes where it has some.
+func networkLine(f RepoFacts) string {
+	var list []string
+	if f.Packages || f.Go || f.Rust || f.Node != "" || f.Python != "" {
+		list = append(list, "packages")
+	}
+	if f.Remotes {
+		list = append(list, "remotes")
+	}
+	if list == nil {
+		return "# Hosts that commands reach without a question.\n# network: {allow: [example.org]}\n"
+	}
+	return "# Hosts that commands read from without a question: registries of packages, and the\n# repository's remotes, where it has them.\nnetwork: {allow: [" + strings.Join(list, ", ") + "]}\n"
+}
 
 func section(b *strings.Builder, title string, commands ...string) {
 	b.WriteString("  # " + title + "\n")

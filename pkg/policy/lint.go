@@ -16,7 +16,7 @@ type Finding struct {
 	Line    int
 	Layer   Layer
 	Rule    string
-	Kind    string // shadowed, duplicate, broad, unreachable, except, asleep, narrow
+	Kind    string // shadowed, duplicate, broad, unreachable, except, asleep, narrow, unheld
 	Message string
 }
 
@@ -111,6 +111,40 @@ func (l *linter) narrow(r *rule) {
 	}
 	instead := "edit" + strings.TrimPrefix(strings.TrimSpace(r.text), r.tool)
 	l.add(r, "narrow", "holds for the tool "+r.tool+" alone: other tools and commands still write; "+instead+" means every write")
+}
+
+// LintWall finds the rules that this machine's sandbox cannot hold commands to: no
+// fault of the policy's, but what its author should know.
+func LintWall(p *Policy) []Finding {
+	if p == nil {
+		return nil
+	}
+	l := linter{p: p}
+	for _, r := range p.all {
+		l.unheld(r)
+	}
+	return l.findings
+}
+
+// unheld finds deny and ask rules that this machine's sandbox cannot hold commands to:
+// then the text of a command is all that they are judged by, where it tells.
+func (l *linter) unheld(r *rule) {
+	if r.list == Allow || r.layer == BuiltIn {
+		return
+	}
+	inside := r.path != nil && (r.path.base == "" || safefile.Below(l.p.root, r.path.base) || safefile.Below(r.path.base, l.p.root))
+	wall, level := l.p.Wall()+" of this machine", l.p.Level()
+	switch {
+	case r.tool != "read" && r.tool != "edit" && r.tool != "net" && r.tool != commandTool || r.class != noClass:
+	case l.p.Outer():
+		l.add(r, "unheld", "counts for what a command's text tells: nothing of agentkit's holds commands at outer")
+	case level < 2:
+		l.add(r, "unheld", "counts for what a command's text tells, and for tools: the sandbox at "+wall+" holds no command to it")
+	case level == 2 && r.tool == "read" && inside:
+		l.add(r, "unheld", "a command that opens such a file inside the root is not stopped: the sandbox at "+wall+" cannot hide single files; commands of which nobody knows what they read are asked about instead")
+	case level == 2 && r.tool == "edit" && inside:
+		l.add(r, "unheld", "a command that changes such a file inside the root is not stopped while it runs: the sandbox at "+wall+" puts it back afterwards")
+	}
 }
 
 func (l *linter) broadCommand(r *rule) {

@@ -29,6 +29,10 @@ func (w *world) preset(name string) *urlGlob {
 	return u
 }
 
+// HasRemotes reports whether the repository that a directory lies in has a remote on
+// another machine.
+func HasRemotes(dir string) bool { return len(remoteHosts(dir)) > 0 }
+
 // remoteHosts lists the hosts of the remotes of the repository that dir lies in,
 // with a port where it is not one of the usual ones.
 func remoteHosts(dir string) (hosts []string) {
