@@ -197,6 +197,14 @@ func (s *start) write() error {
 	p := &plan{}
 	s.plan = p
 	mounts := s.level >= L3
+	filled := make(chan *ruleset, 1)
+	if s.rules == nil { // beside the mounts: both ask the file system about many paths
+		go func() {
+			r := newRuleset(s.abi)
+			r.fill(s.Config, mounts)
+			filled <- r
+		}()
+	}
 	if s.introduced() {
 		p.Await(s.tell, s.ours, mounts)
 	}
@@ -215,9 +223,7 @@ func (s *start) write() error {
 	if s.rules != nil {
 		p.Do("landlock_restrict_self", unix.SYS_LANDLOCK_RESTRICT_SELF, s.rules.fd, 0)
 	} else {
-		r := newRuleset(s.abi)
-		r.fill(s.Config, mounts)
-		p.landlock(r)
+		p.landlock(<-filled)
 	}
 	p.Files(s.attr, s.tell)
 	// The current directory too has to be of the new mounts.
