@@ -66,7 +66,7 @@ func (s *changeSet) end() { s.lock.Unlock() }
 // commit makes the changes, or in a dry run only says what they would be.
 func (s *changeSet) commit(ctx context.Context) error {
 	set := change.Set{Tool: s.tool, Title: s.title(), Lock: s.lock}
-	room := diffRoom(maxDiff)
+	room := roomForDiff(s.env)
 	for _, c := range s.files {
 		if c.source == nil {
 			c.compare(ctx, s.dry, &room)

@@ -110,6 +110,11 @@ func moreDiff(lines int) string {
 // what is shown is a beginning of them all.
 type diffRoom int
 
+// roomForDiff is what the differences of one call may take: no more than its output.
+func roomForDiff(env *tool.Env) diffRoom {
+	return diffRoom(min(maxDiff, env.Limits.Resolved().Bytes))
+}
+
 // take makes room for one difference less.
 func (r *diffRoom) take(d edit.Difference) edit.Difference {
 	if *r -= diffRoom(len(d.Text)); d.Omitted > 0 || *r < 0 {

@@ -250,7 +250,7 @@ func (p *patchCall) run(ctx context.Context, env *tool.Env) (*tool.Result, error
 	if err != nil {
 		return nil, files.hush(p.refusal(env, err))
 	}
-	meta := &patchMeta{Files: []patchFile{}, Warnings: []string{}, DryRun: p.DryRun, Total: len(made.Files), room: maxDiff}
+	meta := &patchMeta{Files: []patchFile{}, Warnings: []string{}, DryRun: p.DryRun, Total: len(made.Files), room: roomForDiff(env)}
 	meta.warn(made.Warnings)
 	set := change.Set{Tool: "patch", Title: fmt.Sprintf("patch of %s", tool.Count(int64(len(made.Files)), "file")), Lock: lock}
 	broken := map[string][]syntax.Problem{}
