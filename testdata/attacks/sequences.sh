@@ -11,6 +11,7 @@ find({no_chdir => 1, wanted => sub { return unless -f $_; open(my $f, "<", $_) o
 P
 	run "perl loot/look.pl $1"
 }
+stop() { agentkit kill all > /dev/null 2>&1; :; } # no job goes on while it is judged
 same() { [ "$(cat "$1" 2>/dev/null)" = victim ]; }
 
 s_secret_to_node_modules() {
@@ -52,7 +53,7 @@ s_secret_while_a_job_moves_it() {
 mkdir "node_modules"; for (1..4000) { rename("sub", "node_modules/sub"); rename("node_modules/sub", "sub") }
 P
 	agentkit bash --background 'perl loot/a.pl' > /dev/null
-	for i in 1 2 3 4 5 6; do look; done
+	for i in 1 2 3 4 5 6; do look; done; stop
 }
 s_link_in_the_way_of_a_rule() {
 	mkdir -p x/y
@@ -75,7 +76,7 @@ mkdir "race/d"; open(F, ">", "race/d/.envrc"); close F; mkdir "race/d/.husky"; o
 for (1..20000) { rename("race", "loot/r"); rename("loot/l", "race"); rename("race", "loot/l"); rename("loot/r", "race") }
 P
 	agentkit bash --background 'perl loot/a.pl' > /dev/null
-	for i in 1 2 3 4 5 6; do run true; done
+	for i in 1 2 3 4 5 6; do run true; done; stop
 	same "$O/d/.husky/f" && same "$O/d/.envrc"
 }
 s_root_replaced() {
@@ -92,7 +93,7 @@ s_planted_by_a_job() {
 	script a.pl <<'P'
 for (1..30) { mkdir "late"; mkdir "late/.husky"; open(F, ">", "late/.husky/pre-commit"); print F "PLANTED"; close F; open(F, ">", "late/.envrc"); print F "PLANTED"; close F; select(undef, undef, undef, 0.05) }
 P
-	agentkit bash --background 'perl loot/a.pl' > /dev/null; sleep 0.3; run true; sleep 2; run true
+	agentkit bash --background 'perl loot/a.pl' > /dev/null; sleep 0.3; run true; sleep 2; run true; stop
 }
 s_planted_and_killed() {
 	script a.pl <<'P'
@@ -152,7 +153,7 @@ while time.time() < end:
             pass
 P
 	agentkit bash --background 'python3 loot/a.py > loot/proxied.txt 2>&1' > /dev/null
-	agentkit --allow "net($ATTACK_IP:$ATTACK_TCP)" bash 'sleep 1; true' > /dev/null; sleep 1.5
+	agentkit --allow "net($ATTACK_IP:$ATTACK_TCP)" bash 'sleep 1; true' > /dev/null; sleep 1.5; stop
 	! grep -q '200' loot/proxied.txt
 }
 
