@@ -83,33 +83,40 @@ func (w *world) newInstalled(given []string) (list []string) {
 }
 
 // Outside lists the directories outside the root that a command reads without a
-// question, but for what of them MayRead says no to; home stands for its dot
-// entries. all says that it reads everything.
-func (p *Policy) Outside() (dirs []string, home string, all bool) {
+// question, but for what of them MayRead says no to, and the single files; home stands
+// for its dot entries. all says that it reads everything.
+func (p *Policy) Outside() (dirs, files []string, home string, all bool) {
 	if p.settings[readOutside].verdict == Allow {
-		return nil, "", true
+		return nil, nil, "", true
 	}
 	dirs = slices.Concat(p.systemDirs(), settingDirs[:], p.installed, p.trusted)
 	for _, r := range p.rules.read {
 		switch {
 		case r.list != Allow:
 		case r.bare && r.tool == "*":
-			return nil, "", true
-		case r.path != nil && !r.path.fold && (r.path.kind == literalPath || r.path.kind == treePath) && p.MayRead(orElse(r.path.base, "/"), ""):
+			return nil, nil, "", true
+		case r.path == nil || r.path.fold || !p.MayRead(orElse(r.path.base, "/"), ""):
+		case r.path.kind == treePath:
 			dirs = append(dirs, orElse(r.path.base, "/"))
+		case r.path.kind == literalPath:
+			files = append(files, orElse(r.path.base, "/"))
 		}
 	}
-	return dirs, p.home, slices.Contains(dirs, "/")
+	return dirs, files, p.home, slices.Contains(dirs, "/")
 }
 
-// Writable lists the places outside the root that rules let a command write, and
-// what of the root, in a directory that holds them, where it may not write there
-// in general.
-func (p *Policy) Writable() (list []string) {
+// Writable lists the directories and single files outside the root that rules let a
+// command write, and what of the root, in a directory that holds them, where it may not
+// write there in general.
+func (p *Policy) Writable() (dirs, files []string) {
 	for _, r := range p.rules.write {
-		if r.list == Allow && r.path != nil && !r.path.fold && (r.path.kind == literalPath || r.path.kind == treePath) && r.path.base != "" && p.MayWrite(r.path.base, "") {
-			list = append(list, r.path.base)
+		switch {
+		case r.list != Allow || r.path == nil || r.path.fold || r.path.base == "" || !p.MayWrite(r.path.base, ""):
+		case r.path.kind == treePath:
+			dirs = append(dirs, r.path.base)
+		case r.path.kind == literalPath:
+			files = append(files, r.path.base)
 		}
 	}
-	return list
+	return dirs, files
 }

@@ -13,13 +13,20 @@ import (
 // outside finds what a command may read outside the root, and what of it is hidden.
 // It may run beside the rest of a compilation, in a Wall of its own.
 func (w *Wall) outside() {
-	dirs, home, all := w.o.Policy.Outside()
+	dirs, files, home, all := w.o.Policy.Outside()
 	if w.Everything = all; all {
 		return
 	}
 	var links safefile.Links
 	for _, dir := range dirs {
 		if real, _, err := links.Resolve(dir); err == nil {
+			w.Readable = append(w.Readable, real)
+		}
+	}
+	for _, file := range files {
+		// A rule that names a directory says nothing of what it holds, and what the
+		// kernel opens is the directory with all of that.
+		if real, i, err := links.Resolve(file); err == nil && !i.IsDir() {
 			w.Readable = append(w.Readable, real)
 		}
 	}
@@ -38,11 +45,25 @@ func (w *Wall) outside() {
 		}
 	}
 	w.Readable = outermost(w.Readable)
-	for _, path := range w.o.Policy.Writable() {
-		// What a link leads to is another place, which the rule does not name.
-		if real, err := filepath.EvalSymlinks(path); err == nil && real == path && !safefile.Below(path, w.o.Root) {
-			w.Writable = append(w.Writable, path)
-		}
+	dirs, files = w.o.Policy.Writable()
+	for _, path := range dirs {
+		w.writable(path, true)
+	}
+	for _, path := range files {
+		w.writable(path, false)
+	}
+}
+
+// writable opens what a rule lets a command write. What a link leads to is another
+// place, which the rule does not name, and so is what a directory holds, unless the
+// rule names the tree.
+func (w *Wall) writable(path string, tree bool) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil || real != path || safefile.Below(path, w.o.Root) {
+		return
+	}
+	if i, err := os.Lstat(path); err == nil && (tree || !i.IsDir()) {
+		w.Writable = append(w.Writable, path)
 	}
 }
 

@@ -132,3 +132,35 @@ func TestShut(t *testing.T) {
 		t.Errorf("it is not shut any more: %v %v", i, err)
 	}
 }
+
+// TestDirectoryByName: a rule that names a directory opens nothing that it holds, to
+// programs either.
+func TestDirectoryByName(t *testing.T) {
+	s := newSite(t)
+	out, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, file, tree := filepath.Join(out, "dir"), filepath.Join(out, "file"), filepath.Join(out, "tree")
+	for _, d := range []string{dir, tree} {
+		if err := os.Mkdir(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var grants []string
+	for _, kind := range []string{"read", "edit"} {
+		grants = append(grants, kind+"("+dir+")", kind+"("+file+")", kind+"("+tree+"/**)")
+	}
+	if s.o.Policy, err = policy.Load(&policy.Sources{Root: s.root, Home: "/home/me", Level: 3, Allow: grants}); err != nil {
+		t.Fatal(err)
+	}
+	w := Compile(s.o)
+	for _, path := range []string{dir, file, tree} {
+		if slices.Contains(w.Readable, path) != (path != dir) || slices.Contains(w.Writable, path) != (path != dir) {
+			t.Errorf("%s: readable %q, writable %q", path, w.Readable, w.Writable)
+		}
+	}
+}
