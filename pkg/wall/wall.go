@@ -38,7 +38,7 @@ type Wall struct {
 	Hidden     []string // cannot be read; they exist
 	Fixed      []string // cannot be changed
 	Watched    []string // files that may be removed, and are put back where they were changed
-	Pinned     []string // those of them above which no directory may be moved: secrets, and what is closed for where it is
+	Pinned     []string // those of them above which no directory may be moved: what is closed for where it is, not for its own name
 	Readable   []string // what can be read outside the root
 	Everything bool     // all can be
 	Writable   []string // what rules allow to be written, beside the root
@@ -55,6 +55,8 @@ type Wall struct {
 	tree *tree
 	last *tree           // what a later walk found, to go faster; nil for tree
 	held map[uint64]bool // inodes of what is hidden or fixed in the root
+
+	above map[string]uint64 // inodes of the directories above that
 }
 
 // Compile walks the root.
@@ -140,17 +142,30 @@ func (w *Wall) fill(hits []string) {
 	w.aliases()
 	w.Hidden, w.Fixed = outermost(w.Hidden), outermost(w.Fixed)
 	w.note()
-	w.held = map[uint64]bool{}
+	w.held, w.above = map[uint64]bool{}, map[string]uint64{}
 	for i, path := range slices.Concat(w.Hidden, w.Fixed) {
 		if safefile.Below(w.o.Root, path) {
 			if n := inode(path); n != 0 {
 				w.held[n] = true
 			}
+			for dir := filepath.Dir(path); w.above[dir] == 0 && dir != w.o.Root && safefile.Below(w.o.Root, dir); dir = filepath.Dir(dir) {
+				w.above[dir] = inode(dir)
+			}
 		}
-		if i < len(w.Hidden) || safefile.Below(w.o.Root+"/.git", path) || w.o.Policy.Placed(path) {
+		if i < len(w.Hidden) && !w.named(path) || safefile.Below(w.o.Root+"/.git", path) || w.o.Policy.Placed(path) {
 			w.Pinned = append(w.Pinned, path)
 		}
 	}
+}
+
+// named reports whether what is hidden is a secret by its own name, wherever it is
+// moved to. The directory that holds it can be moved and removed then as any other.
+func (w *Wall) named(path string) bool {
+	t := policy.Missing
+	if i, err := os.Lstat(path); err == nil {
+		t = fileType(i)
+	}
+	return !w.o.Policy.MayRead(filepath.Join(w.o.Root, filepath.Base(path)), t)
 }
 
 // add asks about one path.
@@ -224,25 +239,26 @@ func (w *Wall) each(dir string, visit func(path string, i fs.FileInfo)) {
 // A Start is what a Wall knows of the root before a command.
 type Start struct {
 	Root, Cache string
-	Hits        []string // what is notable, and was there
-	Closed      []string // what is held, or put back by itself
-	Held        []uint64 // inodes of what is held whatever happens
-	Enclosing   string   // see Wall
-	Granted     []Grant  // likewise
+	Hits        []string          // what is notable, and was there
+	Closed      []string          // what is held, or put back by itself
+	Held        []uint64          // inodes of what is held whatever happens
+	Above       map[string]uint64 // those of the directories above it
+	Enclosing   string            // see Wall
+	Granted     []Grant           // likewise
 }
 
 // Start returns what [Since] needs.
 func (w *Wall) Start() Start {
 	s := Start{Root: w.o.Root, Cache: w.o.Cache, Hits: w.tree.hits(), Closed: slices.Concat(w.Fixed, w.Watched), Enclosing: w.Enclosing, Granted: w.Granted}
 	if w.o.Mounts {
-		s.Held = slices.Collect(maps.Keys(w.held))
+		s.Held, s.Above = slices.Collect(maps.Keys(w.held)), w.above
 	}
 	return s
 }
 
 // Since is Appeared for a process that has not compiled the wall.
 func Since(p *policy.Policy, s Start) []string {
-	w := &Wall{Enclosing: s.Enclosing, Granted: s.Granted, Fixed: s.Closed, Watched: s.Closed, o: Options{Policy: p, Root: s.Root, Cache: s.Cache, Mounts: s.Held != nil}, held: map[uint64]bool{}}
+	w := &Wall{Enclosing: s.Enclosing, Granted: s.Granted, Fixed: s.Closed, Watched: s.Closed, o: Options{Policy: p, Root: s.Root, Cache: s.Cache, Mounts: s.Held != nil}, held: map[uint64]bool{}, above: s.Above}
 	for _, n := range s.Held {
 		w.held[n] = true
 	}
@@ -340,7 +356,19 @@ func (w *Wall) stands(at string) bool {
 			return true
 		}
 	}
-	return false
+	// What is new in a directory that is the same is somebody else's, such as an editor's:
+	// the command could not replace it.
+	return slices.ContainsFunc(w.Fixed, func(fixed string) bool { return safefile.Below(fixed, at) && w.inPlace(fixed) })
+}
+
+// inPlace reports whether the directories above a path are those that were there.
+func (w *Wall) inPlace(path string) bool {
+	for dir := filepath.Dir(path); dir != w.o.Root && safefile.Below(w.o.Root, dir); dir = filepath.Dir(dir) {
+		if n := w.above[dir]; n == 0 || n != inode(dir) {
+			return false
+		}
+	}
+	return true
 }
 
 func fileType(i fs.FileInfo) policy.FileType {

@@ -108,6 +108,18 @@ func TestReplaced(t *testing.T) {
 	s.want("the same for another process", Since(s.o.Policy, start), "sub/.envrc", "sub/.vscode")
 }
 
+// TestChangedElsewhere: a protected file that somebody else has replaced, by an editor
+// or an approved call, has not appeared.
+func TestChangedElsewhere(t *testing.T) {
+	s := newSite(t, "sub/.envrc", ".envrc", "new1", "new2")
+	w := Compile(s.o)
+	s.move("new1", ".envrc")
+	s.move("new2", "sub/.envrc")
+	s.want("appeared", w.Appeared())
+	start := w.Start()
+	s.want("the same for another process", Since(s.o.Policy, start))
+}
+
 // TestShut: what a command has made in a directory that it has shut is found, and
 // the directory stays shut; one that was shut before is hidden.
 func TestShut(t *testing.T) {

@@ -54,6 +54,7 @@ mkdir "node_modules"; for (1..4000) { rename("sub", "node_modules/sub"); rename(
 P
 	agentkit bash --background 'perl loot/a.pl' > /dev/null
 	for i in 1 2 3 4 5 6; do look; done; stop
+	test -d sub || mv node_modules/sub sub # it may have been ended between its two steps
 }
 s_link_in_the_way_of_a_rule() {
 	mkdir -p x/y
