@@ -79,6 +79,9 @@ it goes; only the flag -o changes that.`),
 			if err != nil {
 				return err
 			}
+			if len(raw) == 0 {
+				input = raw // who pipes nothing has forgotten something
+			}
 			return a.do(c, t, input)
 		},
 	}
