@@ -79,6 +79,14 @@ func (p *Policy) Notable(file string, within bool) (notable, opens bool) {
 	return false, opens
 }
 
+// Begins reports whether the name of a path is the first of several that a protection
+// names, such as .github of .github/workflows: a link there brings what lies below.
+func (p *Policy) Begins(file string) bool {
+	name := slashed(file)
+	_, more := p.writes().mayBegin(foldPath(name[strings.LastIndexByte(name, '/')+1:]))
+	return more
+}
+
 // mayBegin reports whether a guard's first name is name, and whether one of
 // several parts is.
 func (ix *guardIndex) mayBegin(name string) (hit, more bool) {

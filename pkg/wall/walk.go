@@ -202,7 +202,7 @@ func (w *walker) read(j job) *dir {
 	}
 	for _, e := range list {
 		name := e.Name()
-		if hit, _ := w.notable(j.path+"/"+name, within); hit || name == ".git" {
+		if hit, opens := w.notable(j.path+"/"+name, within); hit || name == ".git" || opens && e.Type()&fs.ModeSymlink != 0 {
 			d.hits = append(d.hits, name)
 		}
 		if e.Type()&fs.ModeType == fs.ModeDir && (name != ".git" || j.path != w.root) && !w.passed(strings.TrimSuffix(j.path, "/")+"/"+name) {

@@ -305,7 +305,11 @@ func (w *Wall) Appeared() []string {
 			if was != nil && slices.Contains(was.hits, name) && !below(at, w.Fixed) { // it was there, and may be changed
 				continue
 			}
-			if i, err := os.Lstat(at); err == nil && !w.o.Policy.MayWrite(at, policy.Missing) && (!i.IsDir() || !w.o.Policy.Mixed(at, policy.Write)) {
+			i, err := os.Lstat(at)
+			switch {
+			case err != nil:
+			case !w.o.Policy.MayWrite(at, policy.Missing) && (!i.IsDir() || !w.o.Policy.Mixed(at, policy.Write)),
+				i.Mode()&fs.ModeSymlink != 0 && w.o.Policy.Begins(at):
 				list = append(list, w.ungranted(at)...)
 			}
 		}

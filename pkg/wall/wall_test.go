@@ -108,6 +108,24 @@ func TestReplaced(t *testing.T) {
 	s.want("the same for another process", Since(s.o.Policy, start), "sub/.envrc", "sub/.vscode")
 }
 
+// TestLinkInPlace: a link with the name of a directory that holds what is protected
+// brings all of that at once.
+func TestLinkInPlace(t *testing.T) {
+	s := newSite(t, "loot/workflows/x.yml", "sub/f", "old/f")
+	for _, link := range []string{"old/.github", "old/plain"} {
+		if err := os.Symlink("../loot", filepath.Join(s.root, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := Compile(s.o)
+	for _, link := range []string{"sub/.github", "sub/.cargo", "sub/.aws", "sub/plain"} {
+		if err := os.Symlink("../loot", filepath.Join(s.root, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.want("appeared", w.Appeared(), "sub/.cargo", "sub/.github")
+}
+
 // TestChangedElsewhere: a protected file that somebody else has replaced, by an editor
 // or an approved call, has not appeared.
 func TestChangedElsewhere(t *testing.T) {
