@@ -49,13 +49,18 @@ P
 	run 'perl loot/a.pl'; look
 }
 s_secret_while_a_job_moves_it() {
+	was=$(mktemp -d) && cp -a sub/.vscode "$was"
 	script a.pl <<'P'
 mkdir "node_modules"; for (1..4000) { rename("sub", "node_modules/sub"); rename("node_modules/sub", "sub") }
 P
 	agentkit bash --background 'perl loot/a.pl' > /dev/null
 	for i in 1 2 3 4 5 6; do look; done; stop
-	# It may have been ended between its two steps, or have met what was put back.
-	test ! -d node_modules/sub || { mkdir -p sub && cp -an node_modules/sub/. sub/; }
+	# The job may have been ended between its two steps, and at level 2 what another call
+	# finds in a place where it was not is put away. Here it is the secret that counts.
+	test -d sub || mv node_modules/sub sub
+	test ! -d node_modules/sub || { mv -n node_modules/sub/* node_modules/sub/.[!.]* sub/; rm -rf node_modules/sub; }
+	test -e sub/.vscode/settings.json || { mkdir -p sub/.vscode && cp -a "$was/.vscode/." sub/.vscode; }
+	rm -rf "$was"
 }
 s_link_in_the_way_of_a_rule() {
 	mkdir -p x/y
