@@ -42,6 +42,7 @@ func TestInstalled(t *testing.T) {
 	if err := os.Chmod(filepath.Join(dir, "blind"), 0o100); err != nil { // it can be entered, not listed
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = os.Chmod(filepath.Join(dir, "blind"), 0o700) }) //nolint:gosec // else an ordinary user cannot remove it
 	path := strings.Join([]string{dir + "/missing", dir + "/small/first", dir + "/small", "rel", dir + "/blind", "", dir + "/large", dir + "/again"}, ":")
 	names := []string{"plain", "first", "relative", "inside", "link", "broken", "dir", "none", "and-a-long-name-1"}
 	found := Installed(names, path, dir)
