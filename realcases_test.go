@@ -67,7 +67,8 @@ func newRealPlace(t *testing.T) *realPlace {
 
 func (p *realPlace) environ(more ...string) []string {
 	env := append(os.Environ(), "HOME="+p.home, "TMPDIR="+filepath.Join(p.dir, "tmp"), "XDG_CONFIG_HOME="+filepath.Join(p.dir, "config"),
-		"XDG_STATE_HOME="+filepath.Join(p.dir, "state"), "GIT_CONFIG_NOSYSTEM=1")
+		"XDG_STATE_HOME="+filepath.Join(p.dir, "state"), "GIT_CONFIG_NOSYSTEM=1",
+		"GOPROXY=https://proxy.golang.org,direct") // which hosts a command reaches does not depend on who runs the tests
 	return append(env, more...)
 }
 
