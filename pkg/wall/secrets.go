@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/agentkit-go/agentkit/pkg/safefile"
@@ -130,7 +131,7 @@ func (d *doors) open(dir string) (*os.File, error) {
 }
 
 func (d *doors) close() {
-	for i := len(d.again) - 1; i >= 0; i-- {
-		d.again[i]()
+	for _, shut := range slices.Backward(d.again) {
+		shut()
 	}
 }
