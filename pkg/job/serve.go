@@ -53,7 +53,12 @@ func (s *supervisor) tied(l *line) {
 		case <-news:
 			var i Info
 			i, news = s.snapshot()
-			if l.send(reply{Info: &i, Done: i.State != Running}) != nil || i.State != Running {
+			err := l.send(reply{Info: &i, Done: i.State != Running})
+			switch {
+			case i.State != Running:
+				return
+			case err != nil: // the starter is gone, and this is the first to show it
+				s.wish(ending{Aborted, 0})
 				return
 			}
 			s.breathe()

@@ -146,3 +146,28 @@ func stop(t *testing.T, j *Job) {
 		t.Error(err)
 	}
 }
+
+// TestStarterGoneFirstSeenByWriting: the end of a starter shows by a failed write, too,
+// when there is something to tell before its end of the line was read.
+func TestStarterGoneFirstSeenByWriting(t *testing.T) {
+	in, held, err := os.Pipe() // its other end stays open: nothing is read
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = gone.Close()
+	defer func() { _, _, _ = in.Close(), held.Close(), out.Close() }()
+	s := &supervisor{info: Info{State: Running}, end: make(chan ending, 4), change: make(chan struct{}), done: make(chan struct{})}
+	go s.tied(newLine(pipes{in: in, out: out}))
+	select {
+	case e := <-s.end:
+		if e.state != Aborted {
+			t.Errorf("it is to be %s", e.state)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the command of a starter that is gone goes on")
+	}
+}
