@@ -42,8 +42,9 @@ var layers = map[string]layer{
 	"cmd":           {"cmd/policycmd pkg/audit pkg/change pkg/committed pkg/dialect pkg/gate pkg/killtree pkg/machine pkg/nearest pkg/param pkg/policy pkg/rg pkg/safefile pkg/sandbox pkg/serve pkg/session pkg/shellparse pkg/syntax pkg/tool pkg/tools/compose pkg/tools/files pkg/tools/plan pkg/tools/run pkg/tools/search pkg/truncate pkg/workspace", "github.com/spf13/", "the command line is the only place that knows cobra and viper"},
 	"cmd/policycmd": {"pkg/policy pkg/tool", "github.com/spf13/", "its commands see no more of a run than the run hands them"},
 
-	"pkg/serve":   {"pkg/tool", "", face},
-	"pkg/dialect": {"pkg/nearest pkg/param pkg/tool", "", face},
+	"pkg/serve":          {"pkg/tool", "", face},
+	"pkg/serve/endpoint": {"pkg/tool", "", face},
+	"pkg/dialect":        {"pkg/nearest pkg/param pkg/tool", "", face},
 
 	"pkg/tools/run":     {"pkg/audit pkg/change pkg/committed pkg/gate pkg/job pkg/machine pkg/nearest pkg/param pkg/policy pkg/programs pkg/rg pkg/safefile pkg/sandbox pkg/screen pkg/session pkg/shellparse pkg/tool pkg/truncate pkg/wall pkg/workspace", "", family},
 	"pkg/tools/files":   {"pkg/change pkg/edit pkg/notebook pkg/param pkg/pdftext pkg/policy pkg/syntax pkg/text pkg/tool pkg/truncate pkg/workspace", "", family},

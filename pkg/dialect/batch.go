@@ -85,7 +85,7 @@ func opencodeBatched(v *View) string {
 func geminiMany(c *Call) error {
 	var list []part
 	for _, path := range c.texts("paths") {
-		raw, _ := encode(map[string]string{"file_path": path})
+		raw, _ := tool.Encode(map[string]string{"file_path": path})
 		list = append(list, part{"read_file", raw})
 	}
 	return c.several(list, "paths")

@@ -168,7 +168,7 @@ func (m *Message) call(e *envelope) bool {
 		form, r.Name, r.Arguments = OpenAI, e.Function.Name, unpacked(e.Function.Arguments)
 	case e.Custom != nil:
 		form, r.Name = OpenAI, e.Custom.Name
-		r.Arguments, _ = encode(e.Custom.Input)
+		r.Arguments, _ = tool.Encode(e.Custom.Input)
 	case e.Type == "tool_use":
 		form, r.Arguments = Anthropic, e.Input
 	case e.Type == functionCall:
@@ -202,7 +202,7 @@ func unpacked(raw json.RawMessage) json.RawMessage {
 // Named returns our name and parameters of a call that came without a dialect.
 func (r *Request) Named() (string, json.RawMessage) {
 	if len(r.Arguments) > 0 && r.Arguments[0] == '"' { // of free form
-		raw, _ := encode(map[string]json.RawMessage{"input": r.Arguments})
+		raw, _ := tool.Encode(map[string]json.RawMessage{"input": r.Arguments})
 		return r.Name, raw
 	}
 	if len(r.Arguments) == 0 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/param"
+	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
 // ints is the schema of a list of whole numbers.
@@ -312,7 +313,7 @@ func jidoShell(v *View) string {
 	if v.Error != nil {
 		errs += v.Error.Message + "\n"
 	}
-	raw, _ := encode(struct {
+	raw, _ := tool.Encode(struct {
 		Output string `json:"output"`
 		Exit   *int   `json:"exit_code"`
 		Errors string `json:"stderr"`
@@ -324,7 +325,7 @@ func jidoShell(v *View) string {
 func jsonOr(value func(*View) any) func(*View) string {
 	return func(v *View) string {
 		return failedOr(v, func() string {
-			raw, _ := encode(value(v))
+			raw, _ := tool.Encode(value(v))
 			return string(raw)
 		})
 	}
@@ -386,7 +387,7 @@ func codepilotShell(v *View) string {
 	if v.Meta.Stdout != nil && v.Meta.Stderr != nil {
 		out, errs = *v.Meta.Stdout, *v.Meta.Stderr
 	}
-	raw, _ := encode(struct {
+	raw, _ := tool.Encode(struct {
 		Command string `json:"command"`
 		Cwd     string `json:"cwd"`
 		Stdout  string `json:"stdout"`

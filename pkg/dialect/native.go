@@ -212,6 +212,6 @@ func shellOutcome(v *View) string {
 		out.Stdout, _ = middle(out.Stdout, most/4)
 		out.Stderr, _ = middle(out.Stderr, most/4)
 	}
-	raw, _ := encode([]shellResult{out})
+	raw, _ := tool.Encode([]shellResult{out})
 	return string(raw)
 }

@@ -1,7 +1,6 @@
 package dialect
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -262,12 +261,3 @@ func (v *View) changes() string {
 // patched reports whether the call turned out to be a patch that was handed over as
 // a command.
 func (v *View) patched() bool { return v.Meta.Status == "" && len(v.Meta.Files) > 0 }
-
-// encode is json.Marshal without the escapes that only web pages need.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
-}

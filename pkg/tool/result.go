@@ -121,7 +121,7 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return encode(wireResult{r.Title, r.Said(), meta, r.Attachments, r.Error})
+	return Encode(wireResult{r.Title, r.Said(), meta, r.Attachments, r.Error})
 }
 
 // A wireResult is a Result as JSON has it.
@@ -137,7 +137,7 @@ func (r *Result) metadata() (json.RawMessage, error) {
 	meta := []byte("{}")
 	if r.Metadata != nil {
 		var err error
-		if meta, err = encode(r.Metadata); err != nil {
+		if meta, err = Encode(r.Metadata); err != nil {
 			return nil, err
 		}
 	}
@@ -147,7 +147,7 @@ func (r *Result) metadata() (json.RawMessage, error) {
 	if r.shared == nil {
 		return meta, nil
 	}
-	more, err := encode(r.shared)
+	more, err := Encode(r.shared)
 	if err != nil {
 		return nil, err
 	}
@@ -189,8 +189,8 @@ func merge(object, more json.RawMessage, cut bool) (json.RawMessage, error) {
 	return append(out, '}'), nil
 }
 
-// encode is json.Marshal without the escapes that only web pages need.
-func encode(v any) ([]byte, error) {
+// Encode is json.Marshal without the escapes that only web pages need.
+func Encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -202,7 +202,7 @@ func encode(v any) ([]byte, error) {
 
 // Learn has encoding/json work out how v is written, which takes it a tenth of a
 // millisecond and more the first time, beside what else is to be done.
-func Learn(v any) { _, _ = encode(v) }
+func Learn(v any) { _, _ = Encode(v) }
 
 // A Style says what a piece of text is, for those who see colours.
 type Style int
