@@ -77,6 +77,7 @@ var layers = map[string]layer{
 	"pkg/script":     {"", "github.com/yuin/gopher-lua", "it knows no tools: they are functions that it is given"},
 	"pkg/param":      {"pkg/nearest", "", leaf},
 	"pkg/nearest":    {"", "", leaf},
+	"pkg/fetch":      {"pkg/text", "github.com/andybalholm/brotli github.com/klauspost/compress golang.org/x/", "the network is reached in one place, and who may be reached is asked above it"},
 	"pkg/notebook":   {"", "", leaf},
 	"pkg/pdftext":    {"", "", leaf},
 	"pkg/text":       {"", "golang.org/x/text/", leaf},
@@ -86,7 +87,6 @@ var layers = map[string]layer{
 // they may import need not be used; once a package is there, it moves to layers.
 var coming = map[string]layer{
 	"pkg/tools/web": {"pkg/fetch pkg/param pkg/policy pkg/tool pkg/truncate", "", family},
-	"pkg/fetch":     {"pkg/text", "golang.org/x/net/", engine},
 }
 
 // TestLayers checks every import of every package, on each system and with
