@@ -11,7 +11,6 @@ import (
 
 	"github.com/agentkit-go/agentkit/pkg/dialect"
 	"github.com/agentkit-go/agentkit/pkg/nearest"
-	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
@@ -20,12 +19,20 @@ type wrapping string
 
 // check finds the form for a message.
 func (w wrapping) check() error {
-	known := dialect.Forms()
-	if w == "" || slices.Contains(known, string(w)) {
+	if w == "" {
 		return nil
 	}
-	return tool.Errorf(tool.BadInput, "--wrap: want one of %s, got %q", strings.Join(known, ", "), w).
-		WithHint("choose the form of your provider").Suggest(nearest.Words(string(w), known, 3)...)
+	return wantOneOf("--wrap", string(w), dialect.Forms())
+}
+
+// wantOneOf is the error for the value of a flag that is none of those it may have; nil
+// for one that is.
+func wantOneOf(flag, value string, known []string) error {
+	if slices.Contains(known, value) {
+		return nil
+	}
+	return tool.Errorf(tool.BadInput, "%s: want one of %s, got %q", flag, strings.Join(known, ", "), value).
+		WithHint("choose the format of your provider").Suggest(nearest.Words(value, known, 3)...)
 }
 
 // converse makes all calls of a message, and prints their results: one a line, or in
@@ -50,11 +57,7 @@ func (a *app) converse(c *cobra.Command, m *dialect.Message, w wrapping) error {
 		}
 	}
 	if w != "" {
-		raw, err := json.Marshal(dialect.Reply(string(w), m.Calls, results))
-		if err == nil {
-			err = a.printer().line(json.RawMessage(raw))
-		}
-		a.deliver(err)
+		a.deliver(a.printer().line(dialect.Reply(string(w), m.Calls, results)))
 		return nil
 	}
 	for _, one := range results {
@@ -91,11 +94,8 @@ type step struct {
 
 func (r *runner) step(c *dialect.Request) step {
 	var s step
-	d, err := r.app.spoken()
-	switch {
-	case err != nil:
-		s.err = err
-	case c.Native():
+	d := r.dialect
+	if c.Native() {
 		d, s.err = dialect.Find("openai")
 	}
 	if d == nil || s.err != nil {
@@ -112,54 +112,23 @@ func (r *runner) step(c *dialect.Request) step {
 func (r *runner) make(ctx context.Context, p tool.Peer, s *step) *tool.Result {
 	switch {
 	case s.err != nil:
-		return s.call.Failed(s.err)
+		return failed(s.call, s.err)
 	case s.call != nil:
-		return r.answer(ctx, p, s.call)
+		return r.answer(ctx, s.call, func() (*tool.Env, error) { return r.env(ctx, p) })
 	}
 	return r.call(ctx, p, s.name, s.args)
 }
-
-// reads reports whether a call changes nothing, by what it touches.
-func (r *runner) reads(ctx context.Context, p tool.Peer, s *step) bool {
-	t, err := Tools.Find(s.name)
-	if err != nil || s.err != nil {
-		return false
-	}
-	in, err := tool.Decode(t, s.args)
-	if err != nil {
-		return false
-	}
-	env, err := r.env(ctx, p)
-	if err != nil {
-		return false
-	}
-	needs, err := in.Call.Needs(ctx, env)
-	return err == nil && t.ReadOnly && !slices.ContainsFunc(needs, func(a policy.Access) bool { return a.Kind != policy.Read && a.Kind != policy.Tool })
-}
-
-// besides is how many calls run side by side at most.
-const besides = 8
 
 // all makes calls in their order; those that only read, and follow one another, side by
 // side.
 func (r *runner) all(ctx context.Context, p tool.Peer, steps []step) []*tool.Result {
 	results := make([]*tool.Result, len(steps))
+	reads := func(i int) bool {
+		t, err := Tools.Find(steps[i].name)
+		return err == nil && t.ReadOnly
+	}
 	for i := 0; i < len(steps); {
-		n := 1
-		for len(steps) > 1 && r.reads(ctx, p, &steps[i]) && i+n < len(steps) && r.reads(ctx, p, &steps[i+n]) {
-			n++
-		}
-		turns := make(chan struct{}, besides)
-		var group sync.WaitGroup
-		for k := i; k < i+n; k++ {
-			turns <- struct{}{}
-			group.Go(func() {
-				defer func() { <-turns }()
-				results[k] = r.make(ctx, p, &steps[k])
-			})
-		}
-		group.Wait()
-		i += n
+		i = tool.InOrder(i, len(steps), reads, func(k int) { results[k] = r.make(ctx, p, &steps[k]) })
 	}
 	return results
 }

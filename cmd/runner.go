@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentkit-go/agentkit/pkg/audit"
 	"github.com/agentkit-go/agentkit/pkg/change"
+	"github.com/agentkit-go/agentkit/pkg/dialect"
 	"github.com/agentkit-go/agentkit/pkg/gate"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
@@ -20,8 +21,9 @@ import (
 // is opened once: workspace, session, audit and history, and the policy as long as its
 // files stay as they are. Each call has an environment of its own, with its own peer.
 type runner struct {
-	app  *app
-	base *tool.Env // what calls share; Policy and Sources are those of the last load
+	app     *app
+	base    *tool.Env        // what calls share; Policy and Sources are those of the last load
+	dialect *dialect.Dialect // that calls come in; nil for our own names
 
 	mu    sync.Mutex // guards what follows, and the policy in base
 	stamp policy.Stamp
@@ -35,14 +37,15 @@ func (a *app) open(ctx context.Context) (*runner, error) {
 	if err := a.check(); err != nil {
 		return nil, err
 	}
-	if _, err := a.spoken(); err != nil {
+	speaks, err := a.spoken()
+	if err != nil {
 		return nil, err
 	}
 	env, err := a.place()
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{app: a, base: env, tidy: time.Now()}
+	r := &runner{app: a, base: env, dialect: speaks, tidy: time.Now()}
 	if err := r.recover(); err != nil {
 		return nil, err
 	}
@@ -157,11 +160,7 @@ func (r *runner) fresh(p tool.Peer) *tool.Env {
 
 // call is a tool.Caller.
 func (r *runner) call(ctx context.Context, p tool.Peer, name string, args json.RawMessage) (result *tool.Result) {
-	defer func() {
-		if v := recover(); v != nil {
-			result = tool.Fail(name, tool.Panicked(v))
-		}
-	}()
+	defer caught(name, &result)
 	t, err := Tools.Find(name)
 	if err != nil {
 		return tool.Fail(name, err)
@@ -177,6 +176,13 @@ func (r *runner) call(ctx context.Context, p tool.Peer, name string, args json.R
 	result, rest := r.run(ctx, env, in)
 	r.rest.Go(func() { rest(ctx) })
 	return result
+}
+
+// caught makes the panic of a call its result: in a goroutine it would end the program.
+func caught(name string, result **tool.Result) {
+	if v := recover(); v != nil {
+		*result = tool.Fail(name, tool.Panicked(v))
+	}
 }
 
 // run makes a call. What it leaves to be done after its result is out, and before

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentkit-go/agentkit/pkg/dialect"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
@@ -233,4 +234,17 @@ func TestRunnerPolicy(t *testing.T) {
 	}
 	read("")
 	read("")
+}
+
+// TestPanickingFormat: a fault in the text of one result of several is that result, and
+// does not end the program.
+func TestPanickingFormat(t *testing.T) {
+	r, _ := opened(t, nil)
+	r.dialect = &dialect.Dialect{Name: "faulty", Tools: []dialect.Tool{{Name: "Look", To: "ls", Show: func(*dialect.View) string { panic("no text") }}}}
+	steps := []step{r.step(&dialect.Request{Name: "Look"}), r.step(&dialect.Request{Name: "Look"})}
+	for _, result := range r.all(t.Context(), tool.Peer{}, steps) {
+		if result.Error == nil || result.Error.Code != tool.Internal || !strings.Contains(result.Error.Message, "no text") {
+			t.Errorf("it became %+v", result)
+		}
+	}
 }

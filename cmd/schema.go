@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentkit-go/agentkit/pkg/dialect"
-	"github.com/agentkit-go/agentkit/pkg/nearest"
 	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/tool"
@@ -108,8 +107,7 @@ func (a *app) declared(list []declaration, format string) error {
 		a.print(string(raw) + "\n")
 		return nil
 	}
-	return tool.Errorf(tool.BadInput, "--format: want one of %s, got %q", strings.Join(known, ", "), format).
-		WithHint("choose the format of your provider").Suggest(nearest.Words(format, known, 3)...)
+	return wantOneOf("--format", format, known)
 }
 
 // listSpoken prints the tools of a dialect as its models know them.

@@ -46,10 +46,7 @@ func (a *app) serve(ctx context.Context) error {
 		return err
 	}
 	defer r.close(ctx)
-	caller, names, err := r.caller()
-	if err != nil {
-		return err
-	}
+	caller, names := r.caller()
 	turns := newConsole()
 	own, program := a.asker(turns)
 	answered := a.consultant(turns)

@@ -15,10 +15,15 @@ import (
 func (a *app) speak(c *cobra.Command, d *dialect.Dialect, name string, raw json.RawMessage) error {
 	call, err := d.Decode(name, raw)
 	if err != nil {
-		a.emit(call.Failed(err))
+		a.emit(failed(call, err))
 		return nil
 	}
+	t, err := Tools.Find(call.To)
+	if err != nil {
+		return err
+	}
 	a.listen()
+	a.prepare(t)
 	r, err := a.open(c.Context())
 	if err != nil {
 		return err
@@ -29,10 +34,10 @@ func (a *app) speak(c *cobra.Command, d *dialect.Dialect, name string, raw json.
 		p.Hear = nil // the text is made of the whole result
 	}
 	ctx, unread := c.Context(), func() bool { return false }
-	if t, err := Tools.Find(call.To); err == nil && t.Passes {
+	if t.Passes {
 		ctx, unread = whileRead(ctx, a.stdout)
 	}
-	result := r.answer(ctx, p, call)
+	result := r.answer(ctx, call, func() (*tool.Env, error) { return r.fresh(p), nil })
 	if unread() {
 		a.exit = exitUnread
 		return nil
@@ -43,42 +48,49 @@ func (a *app) speak(c *cobra.Command, d *dialect.Dialect, name string, raw json.
 
 // caller makes calls in our own names, or in those of the dialect that is set, and
 // says which names these are.
-func (r *runner) caller() (tool.Caller, []string, error) {
-	d, err := r.app.spoken()
-	if err != nil || d == nil {
-		return r.call, Tools.Names(), err
+func (r *runner) caller() (tool.Caller, []string) {
+	if r.dialect == nil {
+		return r.call, Tools.Names()
 	}
 	var names []string
-	for _, t := range d.Listed() {
+	for _, t := range r.dialect.Listed() {
 		names = append(names, t.Name)
 	}
 	return func(ctx context.Context, p tool.Peer, name string, args json.RawMessage) (result *tool.Result) {
-		defer func() {
-			if v := recover(); v != nil {
-				result = tool.Fail(name, tool.Panicked(v))
-			}
-		}()
-		call, err := d.Decode(name, args)
+		defer caught(name, &result)
+		call, err := r.dialect.Decode(name, args)
 		if err != nil {
-			return call.Failed(err)
+			return failed(call, err)
 		}
-		return r.answer(ctx, p, call)
-	}, names, nil
+		return r.answer(ctx, call, func() (*tool.Env, error) { return r.env(ctx, p) })
+	}, names
 }
 
-// answer makes a call that came in a dialect; the result is in it, too.
-func (r *runner) answer(ctx context.Context, p tool.Peer, call *dialect.Call) *tool.Result {
+// failed is the result of a call in a dialect that was not made.
+func failed(call *dialect.Call, err error) *tool.Result {
+	result := call.Failed(err)
+	if call != nil {
+		t, err := Tools.Find(call.To)
+		result.Passes = err == nil && t.Passes
+	}
+	return result
+}
+
+// answer makes a call that came in a dialect, in an environment of its own; the result is
+// in the dialect, too.
+func (r *runner) answer(ctx context.Context, call *dialect.Call, own func() (*tool.Env, error)) (result *tool.Result) {
+	defer caught(call.Tool.Name, &result)
 	t, err := Tools.Find(call.To)
 	if err != nil {
-		return call.Failed(err)
+		return failed(call, err)
 	}
 	in, err := tool.Decode(t, call.Arguments())
 	if err != nil {
-		return call.Failed(err)
+		return failed(call, err)
 	}
-	env, err := r.env(ctx, p)
+	env, err := own()
 	if err != nil {
-		return call.Failed(err)
+		return failed(call, err)
 	}
 	env.Names = call.Names()
 	if room := call.Tool.Room; room > 0 {

@@ -37,14 +37,10 @@ type part struct {
 func (v *View) each(show func(c *Call, text string)) (failed int) {
 	for i, r := range v.Inner[:min(len(v.Inner), len(v.inner))] {
 		one := v.inner[i].Show(r, Place{Root: v.Root})
-		text := one.Output
 		if one.Error != nil {
 			failed++
 		}
-		if text == "" && one.Error != nil {
-			text = one.Error.Words()
-		}
-		show(v.inner[i], strings.TrimSuffix(text, "\n"))
+		show(v.inner[i], strings.TrimSuffix(one.Said(), "\n"))
 	}
 	return failed
 }

@@ -49,7 +49,7 @@ func (c *Call) read(raw json.RawMessage) error {
 		return err
 	}
 	if err := set.Decode(raw); err != nil {
-		return err
+		return tool.AsError(err) // which names the parameters as the caller does
 	}
 	c.Ignored = set.Ignored()
 	for i, p := range set.Params {
@@ -64,7 +64,7 @@ func (c *Call) read(raw json.RawMessage) error {
 		}
 		c.In[row.Name] = v
 		if row.To != "" {
-			c.Out[row.To] = row.scaled(v)
+			c.Out[row.To] = v
 		}
 	}
 	maps.Copy(c.Out, c.Tool.Const)

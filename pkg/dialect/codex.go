@@ -191,10 +191,8 @@ func jobID(session string) string {
 
 // printed is what a command printed, standard output first, and its status.
 func (v *View) printed() (text string, status int) {
-	text = v.Output
-	if v.Meta.Stdout != nil && v.Meta.Stderr != nil {
-		text = *v.Meta.Stdout + *v.Meta.Stderr
-	}
+	out, errs := v.streams()
+	text = out + errs
 	switch {
 	case v.patched() && v.Error == nil:
 		return "Success. Updated the following files:\n" + v.changes(), 0
@@ -223,9 +221,6 @@ func codexShell(v *View) string {
 	if cut {
 		text = fmt.Sprintf("Total output lines: %d\n\n", v.lines()) + text
 	}
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
 	type metadata struct {
 		ExitCode int         `json:"exit_code"`
 		Seconds  json.Number `json:"duration_seconds"`
@@ -234,11 +229,11 @@ func codexShell(v *View) string {
 	if !strings.Contains(number, ".") {
 		number += ".0" // as serde writes a float
 	}
-	_ = enc.Encode(struct {
+	raw, _ := tool.Encode(struct {
 		Output   string   `json:"output"`
 		Metadata metadata `json:"metadata"`
 	}{text, metadata{status, json.Number(number)}})
-	return strings.TrimSuffix(b.String(), "\n")
+	return string(raw)
 }
 
 func codexFreeform(v *View) string {

@@ -144,7 +144,7 @@ func (d *Dialect) names(t *Tool) tool.Names {
 // nameOf is t's name for a parameter of ours; "" where it has none.
 func (t *Tool) nameOf(param string) string {
 	for _, p := range t.Params {
-		if p.To == param {
+		if param != "" && p.To == param {
 			return p.Name
 		}
 	}

@@ -124,11 +124,12 @@ func (m *Message) read(raw json.RawMessage) bool {
 	case e.Object == "response" && e.Output != nil:
 		m.is(Responses)
 		return m.readAll(e.Output)
-	case e.Type == "reasoning", e.Role == "assistant" && bytes.Contains(e.Content, []byte(`"output_text"`)):
+	case e.Type == "reasoning", e.Type == "output_text", e.Type == "refusal":
 		m.is(Responses)
-	case e.Role == "assistant" && len(e.Content) > 0 && e.Content[0] == '[':
+	case e.Role == "assistant" && len(e.Content) > 0 && e.Content[0] == '[': // the parts tell
+		told := m.readAll(e.Content)
 		m.is(Anthropic)
-		return m.readAll(e.Content)
+		return told
 	case e.Type == "text", e.Type == "thinking":
 		m.is(Anthropic)
 	case e.Role == "assistant":
@@ -217,7 +218,7 @@ func Reply(form string, calls []Request, results []*tool.Result) any {
 	for i, r := range results {
 		switch c := &calls[i]; form {
 		case OpenAI:
-			list = append(list, chatReply{"tool", c.ID, said(r)})
+			list = append(list, chatReply{"tool", c.ID, r.Said()})
 		case Responses:
 			list = append(list, responsesReply(c, r))
 		case Anthropic:
@@ -255,20 +256,22 @@ type itemReply struct {
 }
 
 func responsesReply(c *Request, r *tool.Result) itemReply {
-	reply := itemReply{Type: "function_call_output", ID: c.ID, Output: said(r)}
+	reply := itemReply{Type: "function_call_output", ID: c.ID, Output: r.Said()}
 	if c.Kind == customCall || c.Native() {
 		reply.Type = c.Kind + "_output"
 	}
 	switch {
-	case c.Kind == shellCall:
+	case c.Kind == shellCall && json.Valid([]byte(r.Output)):
 		reply.Output = json.RawMessage(r.Output) // what shellOutcome has made
+	case c.Kind == shellCall: // nothing was run
+		reply.Output = []shellResult{shellAnswer(r.Said(), r.Error != nil)}
 	case c.Kind == applyPatchCall:
 		reply.Status = "completed"
 		if r.Error != nil {
 			reply.Status = "failed"
 		}
 	case len(r.Attachments) > 0:
-		parts := []any{map[string]string{"type": "input_text", "text": said(r)}}
+		parts := []any{map[string]string{"type": "input_text", "text": r.Said()}}
 		for _, a := range images(r) {
 			parts = append(parts, map[string]string{"type": "input_image", "image_url": "data:" + a.MIMEType + ";base64," + base64.StdEncoding.EncodeToString(a.Content)})
 		}
@@ -287,9 +290,9 @@ type anthropicReply struct {
 func anthropicContent(r *tool.Result) any {
 	list := images(r)
 	if len(list) == 0 {
-		return said(r)
+		return r.Said()
 	}
-	parts := []any{map[string]any{"type": "text", "text": said(r)}}
+	parts := []any{map[string]any{"type": "text", "text": r.Said()}}
 	for _, a := range list {
 		parts = append(parts, map[string]any{"type": "image", "source": map[string]any{"type": "base64", "media_type": a.MIMEType, "data": a.Content}})
 	}
@@ -306,7 +309,7 @@ func geminiReply(c *Request, r *tool.Result) []any {
 		Name     string         `json:"name"`
 		Response map[string]any `json:"response"`
 	}
-	parts := []any{map[string]any{"functionResponse": response{c.ID, c.Name, map[string]any{key: said(r)}}}}
+	parts := []any{map[string]any{"functionResponse": response{c.ID, c.Name, map[string]any{key: r.Said()}}}}
 	for _, a := range images(r) {
 		parts = append(parts, map[string]any{"inlineData": map[string]any{"mimeType": a.MIMEType, "data": a.Content}})
 	}
@@ -316,12 +319,4 @@ func geminiReply(c *Request, r *tool.Result) []any {
 // images are the attachments that models look at.
 func images(r *tool.Result) []tool.Attachment {
 	return slices.DeleteFunc(slices.Clone(r.Attachments), func(a tool.Attachment) bool { return a.Type != "image" })
-}
-
-// said is the text of a result: of one that failed with nothing to show, what is wrong.
-func said(r *tool.Result) string {
-	if text := r.Text(); text != "" || r.Error == nil {
-		return text
-	}
-	return r.Error.Words()
 }

@@ -25,9 +25,6 @@ func gemini() *Dialect {
 
 // geminiRun are the tools that run and read.
 func geminiRun() []Tool {
-	file := func(name, also string) Param {
-		return Param{Name: name, Also: also, To: "path", Usage: "the file", Kind: Path, Must: true}
-	}
 	return []Tool{
 		{
 			Name: "run_shell_command", To: "bash", Told: "Runs a command line with bash -c and returns what it prints and how it ended.",
@@ -42,7 +39,7 @@ func geminiRun() []Tool {
 		{
 			Name: "read_file", To: "read", Told: "Reads a file. Images and PDF files can be read, too.",
 			Params: []Param{
-				file("file_path", "absolute_path path"),
+				fileParam("file_path", "absolute_path path", "the file"),
 				{Name: "offset", Usage: "the line to begin at, from 0", Kind: Whole, Least: 0, Most: 1 << 50},
 				{Name: "limit", To: "limit", Usage: "how many lines to show", Kind: Whole},
 			},
@@ -62,13 +59,11 @@ func geminiRun() []Tool {
 
 // geminiChanges are the tools that change files.
 func geminiChanges() []Tool {
-	file := func(name, also string) Param {
-		return Param{Name: name, Also: also, To: "path", Usage: "the file", Kind: Path, Must: true}
-	}
+	file := fileParam("file_path", "", "the file")
 	return []Tool{
 		{
 			Name: "write_file", To: "write", Told: "Writes a file, and replaces the one that is there.",
-			Params: []Param{file("file_path", ""), {Name: "content", To: "content", Usage: "its whole content", Must: true}},
+			Params: []Param{file, {Name: "content", To: "content", Usage: "its whole content", Must: true}},
 			Show: func(v *View) string {
 				return failedOr(v, func() string {
 					if v.Meta.Created {
@@ -81,7 +76,7 @@ func geminiChanges() []Tool {
 		{
 			Name: "replace", To: "edit", Told: "Replaces a text in a file.",
 			Params: []Param{
-				file("file_path", ""),
+				file,
 				{Name: "instruction", Usage: "what the change is for"},
 				{Name: "old_string", To: "old_string", Usage: "the text to replace", Must: true},
 				{Name: "new_string", To: "new_string", Usage: "the text to put in its place", Must: true},
@@ -306,10 +301,7 @@ func jidoShell(v *View) string {
 	if v.Meta.Status == "" {
 		return asItIs(v)
 	}
-	out, errs := v.Output, ""
-	if v.Meta.Stdout != nil && v.Meta.Stderr != nil {
-		out, errs = *v.Meta.Stdout, *v.Meta.Stderr
-	}
+	out, errs := v.streams()
 	if v.Error != nil {
 		errs += v.Error.Message + "\n"
 	}
@@ -383,10 +375,7 @@ func codepilotShell(v *View) string {
 	if v.Meta.Status == "" {
 		return asItIs(v)
 	}
-	out, errs := v.Output, ""
-	if v.Meta.Stdout != nil && v.Meta.Stderr != nil {
-		out, errs = *v.Meta.Stdout, *v.Meta.Stderr
-	}
+	out, errs := v.streams()
 	raw, _ := tool.Encode(struct {
 		Command string `json:"command"`
 		Cwd     string `json:"cwd"`

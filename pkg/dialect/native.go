@@ -188,25 +188,25 @@ type shellResult struct {
 	Outcome map[string]any `json:"outcome"`
 }
 
-func shellOutcome(v *View) string {
-	out := shellResult{Outcome: map[string]any{"type": "exit"}}
-	if v.Meta.Stdout != nil && v.Meta.Stderr != nil {
-		out.Stdout, out.Stderr = *v.Meta.Stdout, *v.Meta.Stderr
+// shellAnswer is a shellResult where no command was run.
+func shellAnswer(text string, failed bool) shellResult {
+	if failed {
+		return shellResult{Stderr: text, Outcome: map[string]any{"type": "exit", "exit_code": 1}}
 	}
-	_, status := v.printed()
-	switch {
-	case v.Meta.Status == "timed_out":
-		out.Outcome["type"] = "timeout"
-	case v.Meta.Status == "":
-		text, _ := v.printed()
-		if v.Error != nil {
-			out.Stderr = text
-		} else {
-			out.Stdout = text
-		}
-		fallthrough
+	return shellResult{Stdout: text, Outcome: map[string]any{"type": "exit", "exit_code": 0}}
+}
+
+func shellOutcome(v *View) string {
+	var out shellResult
+	switch text, status := v.printed(); v.Meta.Status {
+	case "":
+		out = shellAnswer(text, v.Error != nil)
+	case "timed_out":
+		out.Stdout, out.Stderr = v.streams()
+		out.Outcome = map[string]any{"type": "timeout"}
 	default:
-		out.Outcome["exit_code"] = status
+		out.Stdout, out.Stderr = v.streams()
+		out.Outcome = map[string]any{"type": "exit", "exit_code": status}
 	}
 	if most := v.number("max_output_length"); most > 0 {
 		out.Stdout, _ = middle(out.Stdout, most/4)

@@ -22,9 +22,6 @@ func opencode() *Dialect {
 
 // opencodeRun are the tools that run and read.
 func opencodeRun() []Tool {
-	file := func(usage string) Param {
-		return Param{Name: "filePath", To: "path", Usage: usage, Kind: Path, Must: true}
-	}
 	return []Tool{
 		{
 			Name: "bash", To: "bash", Told: "Runs a command line and returns what it prints, standard output and error together. Set workdir, rather than using cd.",
@@ -39,7 +36,7 @@ func opencodeRun() []Tool {
 		{
 			Name: "read", To: "read", Told: "Reads a file or lists a directory. Lines are numbered from 1; without offset and limit the first 2000 are shown.",
 			Params: []Param{
-				file("the file or directory"),
+				fileParam("filePath", "", "the file or directory"),
 				{Name: "offset", To: "offset", Usage: "the line to begin at, from 1", Kind: Whole, Least: 0, Most: 1 << 50},
 				{Name: "limit", To: "limit", Usage: "how many lines to show (default: 2000)", Kind: Whole, Least: 0, Most: 1 << 50},
 			},
@@ -51,20 +48,18 @@ func opencodeRun() []Tool {
 
 // opencodeChanges are the tools that change files.
 func opencodeChanges() []Tool {
-	file := func(usage string) Param {
-		return Param{Name: "filePath", To: "path", Usage: usage, Kind: Path, Must: true}
-	}
+	file := fileParam("filePath", "", "the file")
 	all := Param{Name: "replaceAll", To: "replace_all", Usage: "replace it wherever it stands (default: false)", Kind: Truth}
 	return []Tool{
 		{
 			Name: "write", To: "write", Told: "Writes a file, and replaces the one that is there.",
-			Params: []Param{{Name: "content", To: "content", Usage: "its whole content", Must: true}, file("the file")},
+			Params: []Param{{Name: "content", To: "content", Usage: "its whole content", Must: true}, file},
 			Show:   done("Wrote file successfully."), Differs: "files are replaced whole, or not at all",
 		},
 		{
 			Name: "edit", To: "edit", Told: "Replaces a text in a file. The old text must stand there once, unless replaceAll is set.",
 			Params: []Param{
-				file("the file"),
+				file,
 				{Name: "oldString", To: "old_string", Usage: "the text to replace", Must: true},
 				{Name: "newString", To: "new_string", Usage: "the text to put in its place, another one", Must: true},
 				all,
@@ -73,7 +68,7 @@ func opencodeChanges() []Tool {
 		},
 		{
 			Name: "multiedit", To: "edit", Told: "Makes several replacements in one file: all of them, or none.",
-			Params: []Param{file("the file"), {Name: "edits", Usage: "the replacements, in order", Must: true, Kind: JSON, Schema: listOf("",
+			Params: []Param{file, {Name: "edits", Usage: "the replacements, in order", Must: true, Kind: JSON, Schema: listOf("",
 				member("filePath", "string", "the same file", false), member("oldString", "string", "the text to replace", true),
 				member("newString", "string", "the text to put in its place", true), member("replaceAll", "boolean", "replace it wherever it stands", false))}},
 			Map: func(c *Call) error {
@@ -329,7 +324,7 @@ func opencodeList(v *View) string {
 	return failedOr(v, func() string {
 		var b strings.Builder
 		fmt.Fprintf(&b, "%s/\n", strings.TrimSuffix(v.abs(v.Meta.Path), "/"))
-		list := slices.DeleteFunc(slices.Clone(v.Meta.Entries), func(e entry) bool { return left(e.Name, v.texts("ignore")) })
+		list := slices.DeleteFunc(sorted(v.Meta.Entries), func(e entry) bool { return left(e.Name, v.texts("ignore")) })
 		opencodeTree(&b, list, "", "  ")
 		return b.String()
 	})
@@ -339,7 +334,7 @@ func opencodeList(v *View) string {
 // then the files.
 func opencodeTree(b *strings.Builder, list []entry, dir, indent string) {
 	for _, dirs := range []bool{true, false} {
-		for _, e := range sorted(list) {
+		for _, e := range list {
 			above := path.Dir(e.Name)
 			if above == "." {
 				above = ""

@@ -83,10 +83,7 @@ func (t *Tool) parameters() string {
 		if p.To != "" && p.To != p.Name {
 			text += " → `" + p.To + "`"
 		}
-		switch {
-		case p.Times != 0:
-			text += fmt.Sprintf(" × %v", p.Times)
-		case p.To == "":
+		if p.To == "" {
 			text += " ·"
 		}
 		list = append(list, text)

@@ -17,10 +17,14 @@ type Param struct {
 	Also    string // other spellings, as words
 	Enum    string // the words it may be, as words; "" for any
 	Default any
-	Times   float64 // what a number is multiplied with to be ours; 0 for 1
 	Least   float64 // with Most: its bounds; both 0 for none
 	Most    float64
 	Schema  *param.Schema // of a parameter of the kind JSON
+}
+
+// fileParam is the file that a tool reads or changes.
+func fileParam(name, also, usage string) Param {
+	return Param{Name: name, Also: also, To: "path", Usage: usage, Kind: Path, Must: true}
 }
 
 // A Kind is a type of parameters.
@@ -31,7 +35,6 @@ const (
 	Text Kind = iota
 	Path
 	Whole
-	Number
 	Truth
 	Texts
 	JSON // anything that fits Schema
@@ -53,10 +56,6 @@ func (p *Param) declare(s *param.Set) {
 		} else {
 			made = s.OptionalInt(new(*int), p.Name, p.Usage)
 		}
-	case Number:
-		v := new(float64)
-		*v, _ = p.Default.(float64)
-		made = s.Number(v, p.Name, p.Usage)
 	case Truth:
 		v := new(bool)
 		*v, _ = p.Default.(bool)
@@ -88,19 +87,3 @@ func (t *Tool) set() *param.Set {
 
 // Schema is the JSON Schema of t's parameters.
 func (t *Tool) Schema() *param.Schema { return t.set().Schema() }
-
-// scaled is a value in our unit.
-func (p *Param) scaled(v any) any {
-	if p.Times == 0 {
-		return v
-	}
-	switch n := v.(type) {
-	case int:
-		return int(float64(n) * p.Times)
-	case *int:
-		return int(float64(*n) * p.Times)
-	case float64:
-		return int(n * p.Times)
-	}
-	return v
-}

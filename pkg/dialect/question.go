@@ -37,12 +37,13 @@ func ask(several string) func(*Call) error {
 func answered(v *View) string {
 	return failedOr(v, func() string {
 		var list []string
+		asked := v.list("questions")
 		for _, a := range v.Meta.Answers {
 			words := a.Selected
 			if a.Custom != "" {
 				words = append(words, a.Custom)
 			}
-			if asked := v.list("questions"); a.Question < len(asked) {
+			if a.Question < len(asked) {
 				list = append(list, fmt.Sprintf("\"%v\"=\"%s\"", asked[a.Question]["question"], strings.Join(words, ", ")))
 			}
 		}

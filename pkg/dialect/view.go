@@ -60,9 +60,8 @@ type found struct {
 	Path    string `json:"path"`
 	Matches int    `json:"matches"`
 	Lines   []struct {
-		Line   int    `json:"line"`
-		Text   string `json:"text"`
-		Column int    `json:"column"` // 0 in lines of context
+		Line int    `json:"line"`
+		Text string `json:"text"`
 	} `json:"lines"`
 }
 
@@ -103,11 +102,8 @@ func (c *Call) Show(r *tool.Result, at Place) *tool.Result {
 		shown.Ignore(name)
 	}
 	v := &View{Call: c, Result: &shown, Root: at.Root, Max: at.Max}
-	var whole struct {
-		Metadata json.RawMessage `json:"metadata"`
-	}
-	if raw, err := r.MarshalJSON(); err == nil && json.Unmarshal(raw, &whole) == nil {
-		_ = json.Unmarshal(whole.Metadata, &v.Meta) // what has another type is not needed
+	if raw, err := r.MetadataJSON(); err == nil {
+		_ = json.Unmarshal(raw, &v.Meta) // what has another type is not needed
 	}
 	show := c.Tool.Show
 	if show == nil || v.Meta.DryRun || v.Error == nil && c.To == "bash" && v.Meta.Status == "" && !v.patched() {
@@ -177,9 +173,12 @@ func (v *View) shown() [][]foundLine {
 	at := -1
 	for line := range strings.Lines(v.Output) {
 		line = strings.TrimSuffix(line, "\n")
-		if at+1 < len(all) && strings.HasPrefix(line, v.Meta.Results[at+1].Path) {
-			at++
-			continue
+		if at+1 < len(all) {
+			rest, ok := strings.CutPrefix(line, tool.VisibleName(v.Meta.Results[at+1].Path))
+			if ok && (rest == "" || strings.HasPrefix(rest, " (decoded from ")) {
+				at++
+				continue
+			}
 		}
 		n := strings.IndexFunc(line, func(r rune) bool { return r < '0' || r > '9' })
 		if at >= 0 && n > 0 && (line[n] == ':' || line[n] == '-') {
@@ -205,6 +204,14 @@ func (v *View) notes(state bool) string {
 		return "\n" + b.String()
 	}
 	return b.String()
+}
+
+// streams are what a command printed, its errors apart where they were kept so.
+func (v *View) streams() (out, errs string) {
+	if v.Meta.Stdout != nil && v.Meta.Stderr != nil {
+		return *v.Meta.Stdout, *v.Meta.Stderr
+	}
+	return v.Output, ""
 }
 
 // abs is a path that metadata has, from the root of the file system.

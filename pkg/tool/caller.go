@@ -3,6 +3,7 @@ package tool
 import (
 	"context"
 	"encoding/json"
+	"sync"
 )
 
 // A Peer is whoever made a call: who hears what happens while it runs, and who is
@@ -27,4 +28,30 @@ func (env *Env) Inner(ctx context.Context, name string, args json.RawMessage) *R
 		return Fail(name, err)
 	}
 	return Do(ctx, env, t, args)
+}
+
+// besides is how many calls run side by side at most.
+const besides = 8
+
+// InOrder makes calls from the one with a number on, up to another: the first alone, or,
+// where it only reads, with those behind it that do, side by side. It returns the number
+// of the first that was not made.
+func InOrder(from, to int, reads func(int) bool, call func(int)) int {
+	next := from + 1
+	if reads(from) {
+		for next < to && reads(next) {
+			next++
+		}
+	}
+	turns := make(chan struct{}, besides)
+	var all sync.WaitGroup
+	for i := from; i < next; i++ {
+		turns <- struct{}{}
+		all.Go(func() {
+			defer func() { <-turns }()
+			call(i)
+		})
+	}
+	all.Wait()
+	return next
 }

@@ -117,7 +117,7 @@ func (r *Result) Said() string {
 // MarshalJSON implements json.Marshaler: the contract's fields in the
 // contract's order, metadata always an object.
 func (r *Result) MarshalJSON() ([]byte, error) {
-	meta, err := r.metadata()
+	meta, err := r.MetadataJSON()
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,8 @@ type wireResult struct {
 	Error       *Error          `json:"error,omitempty" doc:"the call failed or was refused; what was done before stands beside it"`
 }
 
-func (r *Result) metadata() (json.RawMessage, error) {
+// MetadataJSON is the metadata as JSON has it: an object, with what any tool's may hold.
+func (r *Result) MetadataJSON() (json.RawMessage, error) {
 	meta := []byte("{}")
 	if r.Metadata != nil {
 		var err error

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/policy"
@@ -198,9 +197,6 @@ type batchMeta struct {
 	Skipped int            `json:"skipped" doc:"calls that were not made, because of stop_on_error or because the batch was ended"`
 }
 
-// besides is how many calls run side by side at most.
-const besides = 8
-
 // Run implements tool.Call.
 func (b *batchCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
 	own := *env
@@ -212,41 +208,20 @@ func (b *batchCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error
 			}
 		}
 	}
-	var results []*tool.Result
-	stop := false
-	for len(results) < len(b.steps) && !stop && ctx.Err() == nil {
-		group := 1
-		if b.Parallel {
-			for len(results)+group < len(b.steps) && b.steps[len(results)].reads && b.steps[len(results)+group].reads {
-				group++
-			}
-		}
-		made := b.together(ctx, &own, len(results), group)
-		results = append(results, made...)
-		stop = b.StopOnError && slices.ContainsFunc(made, failed)
+	results := make([]*tool.Result, len(b.steps))
+	done, stop := 0, false
+	for done < len(b.steps) && !stop && ctx.Err() == nil {
+		from := done
+		done = tool.InOrder(from, len(b.steps), func(i int) bool { return b.Parallel && b.steps[i].reads }, func(i int) {
+			results[i] = own.Inner(ctx, b.Calls[i].Name, b.Calls[i].Arguments)
+		})
+		stop = b.StopOnError && slices.ContainsFunc(results[from:done], failed)
 	}
-	r := b.result(env, results)
-	if err := context.Cause(ctx); err != nil && len(results) < len(b.steps) {
+	r := b.result(env, results[:done])
+	if err := context.Cause(ctx); err != nil && done < len(b.steps) {
 		return r, err
 	}
 	return r, nil
-}
-
-// together makes some calls side by side.
-func (b *batchCall) together(ctx context.Context, env *tool.Env, from, count int) []*tool.Result {
-	results := make([]*tool.Result, count)
-	turns := make(chan struct{}, besides)
-	var all sync.WaitGroup
-	for i := range count {
-		turns <- struct{}{}
-		all.Go(func() {
-			defer func() { <-turns }()
-			c := b.Calls[from+i]
-			results[i] = env.Inner(ctx, c.Name, c.Arguments)
-		})
-	}
-	all.Wait()
-	return results
 }
 
 // granted reports whether a was among what was allowed before the batch began.
