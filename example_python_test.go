@@ -13,7 +13,7 @@ func TestPythonAgent(t *testing.T) {
 	if err != nil {
 		t.Skip("no python3 on this machine")
 	}
-	c := exec.CommandContext(t.Context(), python, "-B", "test_agent.py", build(t))
+	c := exec.CommandContext(t.Context(), python, "-B", "test_agent.py", "agentkit") // the test binary itself, see TestMain
 	c.Dir = "examples/python"
 	out, err := c.CombinedOutput()
 	if err != nil {

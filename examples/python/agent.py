@@ -1,14 +1,8 @@
-#!/usr/bin/env python3
-"""An agent around agentkit, written from docs/results.md alone.
-
-Usage: ANTHROPIC_API_KEY=... agent.py AGENTKIT DIRECTORY TASK
-"""
+"""An agent around agentkit, written from docs/results.md alone."""
 
 import json
 import os
 import subprocess
-import sys
-import urllib.request
 
 
 class Agent:
@@ -32,13 +26,10 @@ class Agent:
         return json.loads(self.run("call", tool, stdin=json.dumps(arguments)))
 
     def answer(self, use):
-        """What the model is told about a call that it made."""
         result = self.call(use["name"], use["input"])
-        content = [{"type": "text", "text": result["output"]}]
-        for a in result.get("attachments", []):
-            if a["type"] == "image":
-                source = {"type": "base64", "media_type": a["mime_type"], "data": a["content"]}
-                content.append({"type": "image", "source": source})
+        images = [a for a in result.get("attachments", []) if a["type"] == "image"]
+        sources = [{"type": "base64", "media_type": a["mime_type"], "data": a["content"]} for a in images]
+        content = [{"type": "text", "text": result["output"]}, *({"type": "image", "source": s} for s in sources)]
         return {"type": "tool_result", "tool_use_id": use["id"], "is_error": "error" in result, "content": content}
 
     def work(self, task):
@@ -55,20 +46,3 @@ class Agent:
                 messages.append({"role": "user", "content": [self.answer(use) for use in uses]})
         finally:
             self.call("kill", {"id": "all"})  # what still runs in the background
-
-
-def claude(messages, tools):
-    body = {"model": "claude-sonnet-4-5", "max_tokens": 8000, "messages": messages, "tools": tools}
-    headers = {"x-api-key": os.environ["ANTHROPIC_API_KEY"], "anthropic-version": "2023-06-01", "content-type": "application/json"}
-    with urllib.request.urlopen(urllib.request.Request("https://api.anthropic.com/v1/messages", json.dumps(body).encode(), headers)) as r:
-        return json.load(r)["content"]
-
-
-def person(request):
-    print(json.dumps(request["metadata"], indent=2), file=sys.stderr)
-    answer = input("allow? [y]es, or why not: ")
-    return answer in ("y", "yes"), answer
-
-
-if __name__ == "__main__":
-    print(Agent(sys.argv[1], sys.argv[2], claude, person).work(sys.argv[3]))
