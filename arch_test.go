@@ -81,6 +81,8 @@ var layers = map[string]layer{
 	"pkg/notebook":   {"", "", leaf},
 	"pkg/pdftext":    {"", "", leaf},
 	"pkg/text":       {"", "golang.org/x/text/", leaf},
+
+	"examples/go": {"", "", "it is pasted into other programs"},
 }
 
 // coming are packages that have a place before they are there. Of these, what
