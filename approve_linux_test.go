@@ -50,6 +50,7 @@ const approverCount = 17
 // changes one, as an ordinary user and with the sandbox off, where nothing but
 // descent tells it from a person; in the call and as a job. A person can.
 func TestOnlyPeopleApprove(t *testing.T) {
+	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("SKIPPED: needs root, to become an ordinary user whose home is not root's")
 	}
@@ -59,9 +60,7 @@ func TestOnlyPeopleApprove(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	bin := filepath.Join(dir, "bin/agentkit")
-	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	install(t, bin)
 	writeTree(t, dir, map[string]string{"work/approve.pl": approvers, "work/.agentkit/policy.yaml": "version: 1\nallow: [bash(make *)]\n", "home/x": ""})
 	if out, err := exec.Command("sh", "-c", `chmod 755 "$1" "$1/bin" && chown -R 61234:61234 "$1/work" "$1/home"`, "-", dir).CombinedOutput(); err != nil {
 		t.Fatalf("%s", out)

@@ -28,6 +28,7 @@ import (
 // ATTACKS=all each level and user gets another quarter of them; ATTACKS=control runs
 // those on files without a sandbox, where they succeed.
 func TestAttacks(t *testing.T) {
+	t.Parallel()
 	levels := sandboxLevels(t)
 	var tried, out atomic.Int64
 	var mu sync.Mutex
@@ -43,10 +44,10 @@ func TestAttacks(t *testing.T) {
 		}
 	})
 	bin := filepath.Join(t.TempDir(), "agentkit")
+	install(t, bin)
 	for _, argv := range [][]string{
 		{"gcc", "-O1", "-o", filepath.Join(filepath.Dir(bin), "files"), "testdata/attacks/files.c", "-lpthread"},
 		{"gcc", "-O1", "-o", filepath.Join(filepath.Dir(bin), "kernel"), "testdata/attacks/kernel.c"},
-		{"go", "build", "-o", bin, "."},
 	} {
 		if _, err := exec.LookPath(argv[0]); err != nil {
 			t.Skip("SKIPPED: there is no " + argv[0])

@@ -6,20 +6,50 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
 
-// build returns the path of the real binary, built once for the caller.
+// build returns the path of the real binary, linked once for all tests.
 func build(tb testing.TB) string {
 	tb.Helper()
-	name := filepath.Join(tb.TempDir(), "agentkit")
-	out, err := exec.Command("go", "build", "-o", name, ".").CombinedOutput()
+	name, err := built()
 	if err != nil {
-		tb.Fatalf("building: %v\n%s", err, out)
+		tb.Fatal(err)
 	}
 	return name
+}
+
+// Linking takes two seconds, so that all tests share one program. It is made when
+// the first of them asks, in a directory that TestMain removes.
+var (
+	builtDir = filepath.Join(os.TempDir(), "agentkit-test"+strconv.Itoa(os.Getpid()))
+	built    = sync.OnceValues(func() (string, error) {
+		if err := os.Mkdir(builtDir, 0o755); err != nil {
+			return "", err
+		}
+		name := filepath.Join(builtDir, "agentkit")
+		if out, err := exec.Command("go", "build", "-o", name, ".").CombinedOutput(); err != nil {
+			return "", fmt.Errorf("building: %w\n%s", err, out)
+		}
+		return name, nil
+	})
+)
+
+// install copies the program to a place of the test's own, which other users may reach.
+func install(tb testing.TB, to string) {
+	tb.Helper()
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		tb.Fatal(err)
+	}
+	// By a program: one that this process had open for writing cannot be started while
+	// a fork of another test still has the descriptor.
+	if out, err := exec.Command("cp", build(tb), to).CombinedOutput(); err != nil {
+		tb.Fatalf("%v\n%s", err, out)
+	}
 }
 
 // BenchmarkStartup runs whole processes in turn and prints the median wall

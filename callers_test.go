@@ -199,6 +199,7 @@ func (c *caller) looks() {
 // TestCallers has many callers use one workspace, while somebody outside appends to the
 // file that all of them change. AGENTKIT_SOAK has forty of them go on for ten minutes.
 func TestCallers(t *testing.T) {
+	t.Parallel()
 	callers, length := 6, 4*time.Second
 	if soak() {
 		callers, length = 40, 10*time.Minute

@@ -78,6 +78,7 @@ func first(calls []traced, name, pattern string) int {
 // it is on the disk before the first file is touched, and a file's new content
 // is before it takes the old one's place.
 func TestDurable(t *testing.T) {
+	t.Parallel()
 	binary := build(t)
 	patch := "*** Begin Patch\n*** Update File: a.txt\n@@\n-one\n+ONE\n two\n*** Update File: sub/b.go\n@@\n-package b\n+package c\n*** End Patch\n"
 	for name, c := range map[string]struct {

@@ -15,6 +15,7 @@ import (
 // TestDevServer runs examples/dev-server confined as far as this machine can, and not
 // at all.
 func TestDevServer(t *testing.T) {
+	t.Parallel()
 	for _, tool := range []string{"python3", "curl"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("no %s on this machine", tool)

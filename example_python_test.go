@@ -9,6 +9,7 @@ import (
 
 // TestPythonAgent runs the agent of examples/python with its scripted model.
 func TestPythonAgent(t *testing.T) {
+	t.Parallel()
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("no python3 on this machine")

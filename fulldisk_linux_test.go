@@ -10,6 +10,7 @@ import (
 // TestSpillFullDisk keeps the output of one command after the other on a disk
 // that has room for one of them: the newest is whole, the older ones go.
 func TestSpillFullDisk(t *testing.T) {
+	t.Parallel()
 	if out, err := exec.Command("unshare", "-m", "sh", "-c", "mount -t tmpfs none /mnt").CombinedOutput(); err != nil {
 		t.Skipf("no mounts of its own here: a full disk is NOT tested: %v: %s", err, out)
 	}

@@ -57,6 +57,7 @@ print("end", flush=True)
 // happens as nobody, in namespaces of its own and in the sandbox; without the
 // deny rule most of the same texts do run it.
 func TestGateHolds(t *testing.T) {
+	t.Parallel()
 	if os.Geteuid() != 0 || sandbox.Probe().Level < sandbox.L3 {
 		t.Skip("SKIPPED: needs root, to become nobody, and a sandbox of level 3")
 	}
@@ -67,9 +68,7 @@ func TestGateHolds(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	agentkit := filepath.Join(dir, "agentkit")
-	if out, err := exec.Command("go", "build", "-o", agentkit, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	install(t, agentkit)
 	bin := filepath.Join(dir, "bin")
 	canary := "#!/bin/sh\necho ran >> " + dir + "/w/canary.log\n"
 	files := map[string]string{"bin/pwn": canary, "w/run.py": runner, "h/yes": "#!/bin/sh\necho '{\"decision\":\"allow\"}'\n", "o/secret": "secret\n"}

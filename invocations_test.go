@@ -194,6 +194,7 @@ func generated(r *rand.Rand, n int) []invocation {
 // out, and checks that each is answered by exactly one result that says what
 // is wrong and what to do, and that nothing was done.
 func TestMalformed(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, build(t))
 	before := w.print(t)
 	list := append(fixed(), generated(rand.New(rand.NewPCG(1, 2)), 300)...)
@@ -310,6 +311,7 @@ func check(stdout []byte, status int) error {
 // TestClosedStdout shows that a reader who goes away early stops no work, and
 // that an answer that cannot be written is not a success.
 func TestClosedStdout(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, build(t))
 	r, out, err := os.Pipe()
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 // TestInterruptLocked sends signals to calls that wait for a lock which another
 // process holds: each ends at once, and says what ended it.
 func TestInterruptLocked(t *testing.T) {
+	t.Parallel()
 	binary := build(t)
 	const policy = "version: 1\nask: ['bash(touch *)']\n"
 	for name, c := range map[string]struct {

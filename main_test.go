@@ -26,12 +26,22 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", strconv.Itoa(max(4, runtime.GOMAXPROCS(0)))); err != nil {
 		panic(err)
 	}
-	testscript.Main(m, map[string]func(){"agentkit": main})
+	testscript.Main(cleaned{m}, map[string]func(){"agentkit": main})
+}
+
+// cleaned removes, when all tests have run, the program that they shared.
+type cleaned struct{ *testing.M }
+
+func (m cleaned) Run() int {
+	status := m.M.Run()
+	_ = os.RemoveAll(builtDir)
+	return status
 }
 
 // TestScript runs testdata/script/*.txtar against the real main. Each script
 // has a workspace, a home and a temporary directory of its own.
 func TestScript(t *testing.T) {
+	t.Parallel()
 	seen := &seenResults{count: map[string]int{}}
 	if run := flag.Lookup("test.run").Value.String(); !strings.Contains(run, "/") {
 		t.Cleanup(func() { seen.enough(t) })

@@ -40,7 +40,7 @@ type host struct {
 }
 
 // TestProcesses starts real commands and looks at the process table.
-func TestProcesses(t *testing.T) {
+func TestProcesses(t *testing.T) { // not parallel: it looks at all that this process has started
 	agentkit := build(t)
 	for _, test := range []struct {
 		name string

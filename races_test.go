@@ -19,6 +19,7 @@ import (
 // the time, as `echo >>` does: no edit is refused, for its place is untouched,
 // and no line is lost.
 func TestWriterOutside(t *testing.T) {
+	t.Parallel()
 	const edits = 40
 	binary := build(t)
 	for name, c := range map[string]struct {

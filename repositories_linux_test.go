@@ -136,6 +136,7 @@ git ls-files -s && git status --porcelain`
 // TestRepositories: in repositories of every kind git and the tests do inside the
 // sandbox what they do outside: the same statuses, output, index and commits.
 func TestRepositories(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("SKIPPED: there is no git")
 	}

@@ -28,6 +28,7 @@ for (@l) { ($op, $p) = split / /, $_, 2; $! = 0;
 // TestWall: what happens to files, whatever the program does, is what policy check
 // says for the same access. Policies, trees and what is tried are made at random.
 func TestWall(t *testing.T) {
+	t.Parallel()
 	base := durableDir(t)
 	rounds := 4
 	if testing.Short() {
@@ -36,6 +37,7 @@ func TestWall(t *testing.T) {
 	for level, prefix := range sandboxLevels(t) {
 		for round := range rounds {
 			t.Run(fmt.Sprint(level, "/", round), func(t *testing.T) {
+				t.Parallel()
 				wallRound(t, level, prefix, filepath.Join(base, fmt.Sprint(level, round)), rand.New(rand.NewPCG(uint64(round), 11)))
 			})
 		}
