@@ -71,11 +71,12 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"field":   field,
-			"matches": matches,
-			"bytes":   writeBytes,
-			"exit":    exitStatus,
-			"saved":   saved,
+			"field":     field,
+			"matches":   matches,
+			"bytes":     writeBytes,
+			"exit":      exitStatus,
+			"saved":     saved,
+			"searchers": searchers,
 		},
 		Condition: condition,
 	})

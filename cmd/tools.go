@@ -7,6 +7,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/tools/plan"
 	"github.com/agentkit-go/agentkit/pkg/tools/run"
 	"github.com/agentkit-go/agentkit/pkg/tools/search"
+	"github.com/agentkit-go/agentkit/pkg/tools/web"
 )
 
 // Tools lists every tool, in the order of the manual.
@@ -25,6 +26,7 @@ var Tools = tool.List{
 	&search.Glob,
 	&search.Grep,
 	&search.Outline,
+	&web.Websearch,
 	&plan.Todo,
 	&plan.Question,
 	&compose.Batch,

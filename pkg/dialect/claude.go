@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/param"
+	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
 // claude is the tools of Claude Code.
@@ -15,7 +16,7 @@ func claude() *Dialect {
 	return &Dialect{
 		Name: "claude", Of: "Claude Code, and the tools bash and text_editor of Anthropic's API",
 		Tools: slices.Concat(claudeShell(), claudeFiles(), claudeSearch(), hidden(anthropic().Tools)),
-		Later: "NotebookEdit, WebFetch, WebSearch, Task, ExitPlanMode",
+		Later: "NotebookEdit, WebFetch, Task, ExitPlanMode",
 	}
 }
 
@@ -116,6 +117,15 @@ func claudeSearch() []Tool {
 				{Name: "ignore", Usage: "patterns of what to leave out", Kind: Texts},
 			},
 			Const: Args{"depth": 3, "limit": 1000, "hidden": false}, Show: listing("- ", "  "), Differs: "three levels are shown",
+		},
+		{
+			Name: "WebSearch", To: "websearch", Told: "Searches the web, and returns the titles and addresses of pages with a piece of each.",
+			Params: []Param{
+				{Name: "query", To: "query", Usage: "what to search for", Must: true},
+				{Name: "allowed_domains", To: "domains", Usage: "only results from these sites", Kind: Texts},
+				{Name: "blocked_domains", To: "exclude_domains", Usage: "no results from these sites", Kind: Texts},
+			},
+			Show: claudeWeb, Differs: "the search engines are ours, and what they have found is no model's summary; both lists of sites may be given",
 		},
 		{
 			Name: "AskUserQuestion", To: "question", Told: "Asks the user, and waits for the answers.",
@@ -315,6 +325,23 @@ func claudeFound(v *View) string {
 		b.WriteString("\n(Results are truncated: head_limit shows more, a narrower path or pattern fewer.)\n")
 	}
 	return b.String()
+}
+
+func claudeWeb(v *View) string {
+	return failedOr(v, func() string {
+		links := []link{}
+		for _, r := range v.Meta.Results {
+			links = append(links, link{r.Title, r.URL})
+		}
+		raw, _ := tool.Encode(links)
+		return fmt.Sprintf("Web search results for query: %q\n\nLinks: %s\n\n%s", v.text("query"), strings.TrimSpace(string(raw)), v.Output)
+	})
+}
+
+// A link is a result of a search on the web.
+type link struct {
+	Title string `json:"title"`
+	URL   string `json:"url"`
 }
 
 // listing shows a tree with a mark before each name, below the path of its root; what

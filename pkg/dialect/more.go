@@ -18,7 +18,7 @@ func ints() *param.Schema {
 // gemini is the tools of the Gemini CLI.
 func gemini() *Dialect {
 	return &Dialect{
-		Name: "gemini", Of: "the Gemini CLI", Loose: true, Later: "web_fetch, google_web_search, save_memory",
+		Name: "gemini", Of: "the Gemini CLI", Loose: true, Later: "web_fetch, save_memory",
 		Tools: slices.Concat(geminiRun(), geminiChanges(), geminiSearch()),
 	}
 }
@@ -142,6 +142,24 @@ func geminiSearch() []Tool {
 				git,
 			},
 			Const: Args{"depth": 1, "limit": 10_000}, Show: geminiList,
+		},
+		{
+			Name: "google_web_search", To: "websearch", Told: "Searches the web, and returns what was found with its sources.",
+			Params: []Param{{Name: "query", To: "query", Usage: "what to search for", Must: true}},
+			Show: func(v *View) string {
+				return failedOr(v, func() string {
+					if len(v.Meta.Results) == 0 {
+						return fmt.Sprintf("No search results or information found for query: %q", v.text("query"))
+					}
+					var b strings.Builder
+					fmt.Fprintf(&b, "Web search results for %q:\n\n%s\nSources:\n", v.text("query"), v.Output)
+					for i, r := range v.Meta.Results {
+						fmt.Fprintf(&b, "[%d] %s (%s)\n", i+1, r.Title, r.URL)
+					}
+					return b.String()
+				})
+			},
+			Differs: "what the pages say stands there as it was found; no model has written a summary",
 		},
 		{
 			Name: "write_todos", To: "todo", Told: "Keeps the list of what is to be done. Each call gives the whole list.",

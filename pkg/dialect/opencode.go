@@ -15,7 +15,7 @@ import (
 // opencode is the tools of OpenCode, and those that it had.
 func opencode() *Dialect {
 	return &Dialect{
-		Name: "opencode", Of: "OpenCode", Loose: true, Later: "webfetch, websearch, skill, task, lsp",
+		Name: "opencode", Of: "OpenCode", Loose: true, Later: "webfetch, skill, task, lsp",
 		Tools: slices.Concat(opencodeRun(), opencodeChanges(), opencodeSearch()),
 	}
 }
@@ -110,6 +110,23 @@ func opencodeSearch() []Tool {
 				{Name: "include", To: "include", Usage: "only the files that match, such as *.{ts,tsx}"},
 			},
 			Const: Args{"hidden": true, "limit": 100}, Show: opencodeGrep, Differs: "a file can be searched; no line is blank between the matches",
+		},
+		{
+			Name: "websearch", To: "websearch", Told: "Searches the web, and returns the titles and addresses of pages with a piece of each.",
+			Params: []Param{
+				{Name: "query", To: "query", Usage: "what to search for", Must: true},
+				{Name: "numResults", To: "num_results", Usage: "most results (default: 8)", Kind: Whole},
+				{Name: "livecrawl", Usage: "fallback or preferred: it means nothing here", Enum: "fallback preferred"},
+				{Name: "type", Usage: "auto, fast or deep: it means nothing here", Enum: "auto fast deep"},
+				{Name: "contextMaxCharacters", Usage: "it means nothing here: the usual limits of output hold", Kind: Whole},
+			},
+			Map: func(c *Call) error {
+				if n, ok := c.Out["num_results"].(int); ok {
+					c.Out["num_results"] = min(max(n, 1), 20)
+				}
+				return nil
+			},
+			Differs: "the search engines are ours, and at most 20 results are shown; their pieces of text are short, and webfetch reads a page",
 		},
 		{
 			Name: "batch", To: "batch", Told: "Makes several calls at once; those that only read run side by side.",

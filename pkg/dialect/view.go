@@ -55,8 +55,11 @@ type entry struct {
 	Type string `json:"type"`
 }
 
-// Found is a file in which grep has found something.
+// Found is a file in which grep has found something, or a page that websearch has found.
 type found struct {
+	Title string `json:"title"`
+	URL   string `json:"url"`
+
 	Path    string `json:"path"`
 	Matches int    `json:"matches"`
 	Lines   []struct {

@@ -316,12 +316,24 @@ func suggestHost(a *Access) []string {
 		return []string{"net(" + host + ")"}
 	case a.Tool == commandTool:
 		return []string{"net(" + host + port + ")"}
+	case a.Tool == "websearch" && t.host.isPrivate():
+		return []string{"websearch(domain:" + host + port + ")"}
 	case a.Tool == "websearch":
 		return []string{"websearch"}
 	case t.url && !t.strange:
 		return []string{"fetch(" + t.scheme + "://" + host + port + "/" + escapeGlob(t.path) + ")", "fetch(domain:" + host + port + ")"}
 	}
 	return []string{"fetch(domain:" + host + port + ")"}
+}
+
+// HostRule is a rule that allows the access to its host, the widest that is suggested; ""
+// for none.
+func (a *Access) HostRule() string {
+	list := suggestHost(a)
+	if len(list) == 0 {
+		return ""
+	}
+	return list[len(list)-1]
 }
 
 // A Request is what a caller shows when it asks a person: what is wanted, and

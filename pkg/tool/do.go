@@ -269,7 +269,7 @@ func (env *Env) denied(out *policy.Outcome) error {
 	case d.Reason != "":
 		_ = e.WithHint("%s", d.Reason)
 	case out.By >= 0 && d.Default && out.Accesses[out.By].Kind == policy.Net && out.Accesses[out.By].Host != "":
-		_ = e.WithHint("--allow %q would allow it; that is for whoever may decide", "net("+out.Accesses[out.By].Address()+")")
+		_ = e.WithHint("--allow %q would allow it; that is for whoever may decide", out.Accesses[out.By].HostRule())
 	}
 	return e
 }

@@ -1,0 +1,69 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/netip"
+	"net/url"
+
+	"github.com/agentkit-go/agentkit/pkg/fetch"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/websearch"
+)
+
+// maxPage is how much of a search engine's answer is read.
+const maxPage = 4 << 20
+
+// asker makes requests to search engines, whose hosts the policy has let pass. It goes
+// where it is told and nowhere else.
+func asker(env *tool.Env) func(context.Context, websearch.Request) (websearch.Response, error) {
+	client := fetch.New(fetch.Config{
+		Guard:  func(context.Context, string, netip.AddrPort) error { return nil },
+		Proxy:  fetch.EnvProxy(env.Getenv),
+		Agent:  "agentkit",
+		Limits: fetch.Limits{Retries: -1},
+		Now:    env.Now,
+	})
+	return func(ctx context.Context, r websearch.Request) (websearch.Response, error) {
+		at, err := url.Parse(r.URL)
+		if err != nil {
+			return websearch.Response{}, err
+		}
+		header := http.Header{}
+		for name, value := range r.Header {
+			header.Set(name, value)
+		}
+		res, err := client.Do(ctx, fetch.Request{Method: r.Method, URL: at, Header: header, Body: r.Body, MaxBytes: maxPage, Visit: staying})
+		if err != nil {
+			return websearch.Response{}, unasked(err)
+		}
+		return websearch.Response{Status: res.Status, Header: res.Header, Body: res.Body}, nil
+	}
+}
+
+// staying refuses redirects: a key that an API is sent is for nobody else.
+func staying(_ context.Context, to, from *url.URL) error {
+	if from == nil {
+		return nil
+	}
+	return &websearch.Error{Kind: websearch.Failed, Message: "it sends us on to " + to.Host}
+}
+
+// unasked says why a provider could not be asked.
+func unasked(err error) error {
+	e, ok := errors.AsType[*fetch.Error](err)
+	if !ok {
+		return err
+	}
+	kind := websearch.Malformed
+	switch e.Code {
+	case fetch.Timeout:
+		kind = websearch.Timeout
+	case fetch.DNS, fetch.Connection, fetch.TLS:
+		kind = websearch.Unreachable
+	case fetch.Refused:
+		kind = websearch.Denied
+	}
+	return &websearch.Error{Kind: kind, Message: e.Message}
+}

@@ -1,0 +1,49 @@
+package web
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+// keysFile holds variables for those who want no keys in their environment. Its name is
+// that of a secret, so the policy keeps tools and commands from it.
+const keysFile = "keys.env"
+
+// settings looks a variable up in the environment, and in the user's file of keys.
+func settings(env *tool.Env) func(string) string {
+	kept := map[string]string{}
+	if env.Sources != nil && env.Sources.User != "" {
+		kept = readKeys(filepath.Join(env.Sources.User, keysFile))
+	}
+	return func(name string) string {
+		if name == "" {
+			return ""
+		}
+		if value := env.Getenv(name); value != "" {
+			return value
+		}
+		return kept[name]
+	}
+}
+
+// readKeys reads lines NAME=value. A file that is not there holds none.
+func readKeys(path string) map[string]string {
+	kept := map[string]string{}
+	f, err := os.Open(path)
+	if err != nil {
+		return kept
+	}
+	defer f.Close()
+	for in := bufio.NewScanner(f); in.Scan(); {
+		name, value, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(in.Text()), "export "), "=")
+		if ok && !strings.HasPrefix(name, "#") {
+			value, _, _ = strings.Cut(value, " #")
+			kept[strings.TrimSpace(name)] = strings.Trim(strings.TrimSpace(value), `"'`)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// searchers starts a server that stands for search engines: a request below /NAME/ gets
+// the answer in pkg/websearch/testdata/NAME.http, one below /slow/ none. What came is
+// written to the file requests. SEARCH is its address and SEARCH_HOST the host in it.
+func searchers(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: searchers")
+	}
+	log, err := os.OpenFile(ts.MkAbs("requests"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	ts.Check(err)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		_, _ = fmt.Fprintf(log, "%s %s %s %s\n", r.Method, r.URL, r.Header.Get("Authorization"), body)
+		name, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+		if name == "slow" {
+			<-r.Context().Done()
+			return
+		}
+		f, err := os.Open(filepath.Join("pkg", "websearch", "testdata", filepath.Base(name)+".http"))
+		if err != nil {
+			http.Error(w, "no such answer", http.StatusTeapot)
+			return
+		}
+		defer f.Close()
+		res, err := http.ReadResponse(bufio.NewReader(f), r)
+		if err != nil {
+			panic(err)
+		}
+		defer res.Body.Close()
+		for name, values := range res.Header {
+			w.Header()[name] = values
+		}
+		w.WriteHeader(res.StatusCode)
+		_, _ = io.Copy(w, res.Body)
+	}))
+	ts.Defer(func() { server.Close(); _ = log.Close() })
+	ts.Setenv("SEARCH", server.URL)
+	ts.Setenv("SEARCH_HOST", strings.TrimPrefix(server.URL, "http://"))
+}
