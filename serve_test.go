@@ -153,7 +153,8 @@ func TestServe(t *testing.T) {
 	for _, bad := range []struct{ line, id, code, says string }{
 		{`hello`, "null", "bad_input", "invalid character"},
 		{`{"id":1,"name":"read"} {}`, "1", "bad_input", "more than one value"},
-		{`[]`, "null", "bad_input", "cannot unmarshal array"},
+		{`[]`, "null", "bad_input", "no message: it cannot be of the kind array"},
+		{`{"id":10,"name":1}`, "10", "bad_input", "no message: name: it cannot be of the kind number"},
 		{`{}`, "null", "bad_input", "neither name"},
 		{`{"id":7}`, "7", "bad_input", "neither name"},
 		{`{"id":2,"name":"read","cancel":1}`, "2", "bad_input", "several messages"},

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -95,6 +96,13 @@ func (a *app) readStdin() ([]byte, error) {
 		return nil, tool.Errorf(tool.TooLarge, "standard input is larger than %d MiB", maxInput>>20).WithHint("send less")
 	}
 	return data, nil
+}
+
+// readObject reads JSON from standard input. Pipes of Windows put a byte order mark in
+// front of it.
+func (a *app) readObject() ([]byte, error) {
+	data, err := a.readStdin()
+	return bytes.TrimPrefix(data, []byte("\ufeff")), err
 }
 
 // exitUnread is the exit status where nobody has read the result.

@@ -195,7 +195,7 @@ func (a *app) runJSON(c *cobra.Command, t *tool.Tool, object string, args []stri
 	raw := []byte(object)
 	if object == "-" {
 		var err error
-		if raw, err = a.readStdin(); err != nil {
+		if raw, err = a.readObject(); err != nil {
 			return err
 		}
 	}

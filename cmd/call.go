@@ -50,7 +50,7 @@ it goes; only the flag -o changes that.`),
 			if err := wrap.check(); err != nil {
 				return err
 			}
-			raw, err := a.readStdin()
+			raw, err := a.readObject()
 			if err != nil {
 				return err
 			}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
@@ -75,8 +76,8 @@ type envelope struct {
 		Arguments json.RawMessage `json:"arguments"`
 	} `json:"function"`
 	Custom *struct {
-		Name  string `json:"name"`
-		Input string `json:"input"`
+		Name  string          `json:"name"`
+		Input json.RawMessage `json:"input"`
 	} `json:"custom"`
 	Arguments json.RawMessage `json:"arguments"`
 	Input     json.RawMessage `json:"input"`
@@ -168,8 +169,7 @@ func (m *Message) call(e *envelope) bool {
 	case e.Function != nil:
 		form, r.Name, r.Arguments = OpenAI, e.Function.Name, unpacked(e.Function.Arguments)
 	case e.Custom != nil:
-		form, r.Name = OpenAI, e.Custom.Name
-		r.Arguments, _ = tool.Encode(e.Custom.Input)
+		form, r.Name, r.Kind, r.Arguments = OpenAI, e.Custom.Name, customCall, e.Custom.Input
 	case e.Type == "tool_use":
 		form, r.Arguments = Anthropic, e.Input
 	case e.Type == functionCall:
@@ -188,10 +188,11 @@ func (m *Message) call(e *envelope) bool {
 	return true
 }
 
-// unpacked is an object that came as a text.
+// unpacked is an object that came as a text. A text that would lose bytes stays one, and
+// is refused.
 func unpacked(raw json.RawMessage) json.RawMessage {
 	var text string
-	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &text) != nil {
+	if bad, _ := param.Flaw(raw); bad >= 0 || len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &text) != nil {
 		return raw
 	}
 	if text == "" {
@@ -202,7 +203,7 @@ func unpacked(raw json.RawMessage) json.RawMessage {
 
 // Named returns our name and parameters of a call that came without a dialect.
 func (r *Request) Named() (string, json.RawMessage) {
-	if len(r.Arguments) > 0 && r.Arguments[0] == '"' { // of free form
+	if r.Kind == customCall { // of free form
 		raw, _ := tool.Encode(map[string]json.RawMessage{"input": r.Arguments})
 		return r.Name, raw
 	}

@@ -275,7 +275,7 @@ func members(raw json.RawMessage) ([]member, error) {
 	}
 	var list []member
 	seen := map[string]bool{}
-	bad, what := flaw(raw)
+	bad, what := Flaw(raw)
 	for dec.More() {
 		name, err := dec.Token()
 		if err != nil {

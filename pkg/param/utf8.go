@@ -12,10 +12,10 @@ import (
 // encoded is the fix for text that is none.
 const encoded = "send the object in UTF-8, and characters above U+FFFF as themselves or as two escapes; bytes that are no text can be written with bash, as printf '\\377' >FILE"
 
-// flaw finds the first place of a JSON text that stands for no character: bytes
+// Flaw finds the first place of a JSON text that stands for no character: bytes
 // that are not UTF-8, or half of a surrogate pair. encoding/json puts U+FFFD
 // there, which nobody has sent. The offset is -1 where there is none.
-func flaw(raw []byte) (offset int, what string) {
+func Flaw(raw []byte) (offset int, what string) {
 	offset = -1
 	if !utf8.Valid(raw) {
 		offset = invalid(raw)
@@ -75,7 +75,7 @@ func escape(raw []byte) rune {
 // readable reports a value, given as JSON text inside of something else, that
 // holds what stands for no character.
 func readable(raw json.RawMessage) error {
-	if at, what := flaw(raw); at >= 0 {
+	if at, what := Flaw(raw); at >= 0 {
 		return &Error{Want: fmt.Sprintf("byte %d is %s", at+1, what), Fix: encoded}
 	}
 	return nil

@@ -58,7 +58,7 @@ func (s *server) message(ctx context.Context, l line) error {
 	}
 	switch {
 	case err != nil:
-		s.fail(m.ID, tool.Errorf(tool.BadInput, "no message: %s", strings.TrimPrefix(err.Error(), "json: ")).WithHint(forms))
+		s.fail(m.ID, tool.Errorf(tool.BadInput, "no message: %s", wrong(err)).WithHint(forms))
 	case m.Protocol != nil:
 		return s.agree(&m)
 	case m.Cancel != nil:
@@ -73,6 +73,14 @@ func (s *server) message(ctx context.Context, l line) error {
 		s.begin(ctx, &m, len(l.text))
 	}
 	return nil
+}
+
+// wrong says what is wrong with a line, without the words of Go.
+func wrong(err error) string {
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return strings.TrimPrefix(e.Field+": ", ": ") + "it cannot be of the kind " + e.Value
+	}
+	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
 // check reports what does not belong together.
