@@ -40,6 +40,10 @@ type Confiner struct {
 	find   Finder
 	config *Config
 	log    *reportLog // of the command, where this process is its gatekeeper
+
+	// Stands is called once the sandbox stands, where this process is the gatekeeper; nil
+	// for nothing.
+	Stands func()
 }
 
 // For returns f for one command that c confines. Where this process is its

@@ -164,23 +164,32 @@ func (c *Config) explainFile(line string, reason int, dir string) (Denial, bool)
 			path = filepath.Join(dir, path)
 		}
 		path = filepath.Clean(path)
+		busy := strings.Contains(line[reason:], "resource busy") || strings.Contains(line[reason:], "cross-device")
 		switch {
-		case belowAny(path, c.Hidden):
-			return Denial{Kind: DeniedRead, Path: path, Why: "it holds secrets, or is agentkit's own, and is hidden from commands"}, true
 		case belowAny(path, c.ReadOnly):
 			return Denial{Kind: DeniedWrite, Path: path, Why: "it is protected: it decides what other programs run"}, true
+		case busy && slices.ContainsFunc(c.Pinned, func(p string) bool { return safefile.Below(path, p) && safefile.Below(c.Root, p) }):
+			return Denial{Kind: DeniedWrite, Path: path, Why: "it is or holds what is hidden or protected, which stays in its place; what is hidden can be moved or removed by a call that does nothing else"}, true
+		case belowAny(path, c.Hidden):
+			return Denial{Kind: DeniedRead, Path: path, Why: "it holds secrets, or is agentkit's own, and is hidden from commands"}, true
 		case c.Level == L2 && belowAny(path, c.writable()) && slices.ContainsFunc(c.kept(), func(k string) bool { return safefile.Below(parent(path), k) }):
 			return Denial{
 				Kind: DeniedWrite, Path: path,
 				Why: "where nothing can be mounted, nothing new can be made right in a directory that holds agentkit's state; --state keeps that elsewhere",
 			}, true
-		case c.Readable != nil && !belowAny(path, slices.Concat(c.writable(), c.Readable, []string{c.Root, "/dev", "/proc", "/sys"})):
+		case c.Readable != nil && !tellsOfWriting(line) && !belowAny(path, slices.Concat(c.writable(), c.Readable, []string{c.Root, "/dev", "/proc", "/sys"})):
 			return Denial{Kind: DeniedRead, Path: path, Why: "it lies outside what commands may read", Allow: "read(" + path + ")"}, true
 		case !belowAny(path, c.writable()) && !belowAny(path, []string{"/dev", "/proc", "/sys"}):
 			return Denial{Kind: DeniedWrite, Path: path, Why: "it lies outside what commands may write", Allow: "edit(" + path + ")"}, true
 		}
 	}
 	return Denial{}, false
+}
+
+// tellsOfWriting reports whether a message is that of a program that was to change a file.
+func tellsOfWriting(line string) bool {
+	low := strings.ToLower(line)
+	return slices.ContainsFunc([]string{"creat", "mkdir", "touch", "remov", "unlink", "writ", "renam", "mov", "regular file", "read-only"}, func(word string) bool { return strings.Contains(low, word) })
 }
 
 // pathsIn lists what may be a path in a message whose reason begins at reason.

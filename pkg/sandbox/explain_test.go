@@ -9,7 +9,10 @@ import (
 
 func TestExplain(t *testing.T) {
 	c := &Config{Root: "/w/root", ReadWrite: []string{"/tmp"}, ReadOnly: []string{"/w/root/.git/hooks", "/w/root/.git/config"}, Hidden: []string{"/home/u/.ssh"}}
+	c.Pinned = []string{"/w/root/keys/x.pem", "/w/root/.git/config"}
 	for line, want := range map[string]string{
+		"mv: cannot move 'keys' to 'k2': Device or resource busy":                                                 "write /w/root/keys ",
+		"OSError: [Errno 18] Invalid cross-device link: 'keys/a' -> 'b'":                                          "",
 		"touch: cannot touch '/etc/x': Read-only file system":                                                     "write /etc/x edit(/etc/x)",
 		"bash: line 1: /etc/motd: Permission denied":                                                              "write /etc/motd edit(/etc/motd)",
 		"open /usr/lib/a.go: read-only file system":                                                               "write /usr/lib/a.go edit(/usr/lib/a.go)",
@@ -51,6 +54,20 @@ func TestExplain(t *testing.T) {
 			if s != want {
 				t.Errorf("%s\n\tis explained as %q, want %q", line, s, want)
 			}
+		}
+	}
+	c = &Config{Root: "/w/root", Readable: []string{"/usr"}}
+	for line, want := range map[string]string{
+		"cat: /srv/x: Permission denied":                             "read /srv/x read(/srv/x)",
+		"touch: cannot touch '/srv/x': Permission denied":            "write /srv/x edit(/srv/x)",
+		"mkdir: cannot create directory ‘/srv/x’: Permission denied": "write /srv/x edit(/srv/x)",
+		"rm: cannot remove '/srv/x': Permission denied":              "write /srv/x edit(/srv/x)",
+		"cp: cannot create regular file '/srv/x': Permission denied": "write /srv/x edit(/srv/x)",
+		"PermissionError: [Errno 13] Permission denied: '/srv/x'":    "read /srv/x read(/srv/x)",
+		"Error: EACCES: permission denied, unlink '/srv/x'":          "write /srv/x edit(/srv/x)",
+	} {
+		if got := c.Explain(line, "/w/root"); len(got) != 1 || got[0].Kind+" "+got[0].Path+" "+got[0].Allow != want {
+			t.Errorf("%s is explained as %+v, want %q", line, got, want)
 		}
 	}
 	c = &Config{Level: L2, Root: "/home/u", ReadWrite: []string{"/tmp"}, Private: []string{"/home/u/.local/state/agentkit"}}

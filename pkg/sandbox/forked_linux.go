@@ -89,6 +89,9 @@ func (f forked) Follow(first *fork.Plan) error {
 		return notSo(err)
 	}
 	f.open() // first of all: the command waits at it
+	if f.confiner != nil && f.confiner.Stands != nil {
+		f.confiner.Stands()
+	}
 	e := f.enforced()
 	f.log.write(line{Enforced: &e})
 	err := f.release()

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
@@ -96,9 +97,36 @@ func (w *Wall) appearedInGit(now *tree) []string {
 }
 
 func (w *Wall) newIn(dir string) []string {
-	return slices.DeleteFunc(foreign(dir), func(path string) bool {
+	list := slices.DeleteFunc(foreign(dir), func(path string) bool {
 		return below(path, w.Fixed) || slices.Contains(w.Watched, path) || harmless(path) || w.o.Policy.MayWrite(path, policy.Regular) && slices.Contains(strings.Split(path, "/"), ".git")
 	})
+	return append(list, newLinks(dir, w.begun)...)
+}
+
+// newLinks lists the links of both kinds that were made in a repository's directory since:
+// git makes none, and writes what others have chosen to where such a link leads, as a
+// commit's message to COMMIT_EDITMSG and to its logs. Objects say nothing by themselves.
+func newLinks(dir string, since time.Time) (list []string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	changed := !changedAt(dir).Before(since)
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		switch {
+		case e.IsDir() && e.Name() != "objects":
+			list = append(list, newLinks(path, since)...)
+		case !changed || e.IsDir() || changedAt(path).Before(since):
+		case e.Type()&fs.ModeSymlink != 0:
+			list = append(list, path)
+		default:
+			if n, _ := links(path); n > 1 {
+				list = append(list, path)
+			}
+		}
+	}
+	return list
 }
 
 // linked reports whether a .git file is that of a worktree as git makes it.

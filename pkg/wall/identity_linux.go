@@ -2,6 +2,7 @@ package wall
 
 import (
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -57,6 +58,16 @@ func links(path string) (n uint64, id [2]uint64) {
 		return 0, id
 	}
 	return uint64(i.Nlink), [2]uint64{uint64(i.Dev), i.Ino} //nolint:unconvert // narrower on some machines
+}
+
+// changedAt is when what is at a path was changed last in any way, also by being moved or
+// linked; the beginning of time where that cannot be told.
+func changedAt(path string) time.Time {
+	var i unix.Stat_t
+	if unix.Lstat(path, &i) != nil {
+		return time.Time{}
+	}
+	return time.Unix(i.Ctim.Unix())
 }
 
 // inode is the number of what is at a path; 0 where there is nothing.

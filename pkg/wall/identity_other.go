@@ -2,7 +2,10 @@
 
 package wall
 
-import "os"
+import (
+	"os"
+	"time"
+)
 
 // A base is nothing here.
 type base struct{}
@@ -19,6 +22,9 @@ func (base) identity(dir string) (stamp int64, ino uint64, ok bool) {
 
 // inode says nothing here.
 func inode(string) uint64 { return 0 }
+
+// changedAt says nothing here.
+func changedAt(string) time.Time { return time.Time{} }
 
 // shut says nothing here.
 func shut(string) bool { return false }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
@@ -38,7 +39,7 @@ type Wall struct {
 	Hidden     []string // cannot be read; they exist
 	Fixed      []string // cannot be changed
 	Watched    []string // files that may be removed, and are put back where they were changed
-	Pinned     []string // those of them above which no directory may be moved: what is closed for where it is, not for its own name
+	Pinned     []string // those of them above which no directory may be moved: secrets, and what is fixed for where it is
 	Readable   []string // what can be read outside the root
 	Everything bool     // all can be
 	Writable   []string // what rules allow to be written, beside the root
@@ -51,17 +52,18 @@ type Wall struct {
 	// Granted is what this call may write all the same.
 	Granted []Grant
 
-	o    Options
-	tree *tree
-	last *tree           // what a later walk found, to go faster; nil for tree
-	held map[uint64]bool // inodes of what is hidden or fixed in the root
+	o     Options
+	begun time.Time // what files have a later time of was changed since
+	tree  *tree
+	last  *tree           // what a later walk found, to go faster; nil for tree
+	held  map[uint64]bool // inodes of what is hidden or fixed in the root
 
 	above map[string]uint64 // inodes of the directories above that
 }
 
 // Compile walks the root.
 func Compile(o Options) *Wall {
-	w, out := &Wall{o: o}, make(chan *Wall, 1)
+	w, out := &Wall{o: o, begun: time.Now().Add(-young)}, make(chan *Wall, 1)
 	go func() {
 		far := &Wall{o: o}
 		far.outside()
@@ -152,20 +154,10 @@ func (w *Wall) fill(hits []string) {
 				w.above[dir] = inode(dir)
 			}
 		}
-		if i < len(w.Hidden) && !w.named(path) || safefile.Below(w.o.Root+"/.git", path) || w.o.Policy.Placed(path) {
+		if i < len(w.Hidden) || safefile.Below(w.o.Root+"/.git", path) || w.o.Policy.Placed(path) {
 			w.Pinned = append(w.Pinned, path)
 		}
 	}
-}
-
-// named reports whether what is hidden is a secret by its own name, wherever it is
-// moved to. The directory that holds it can be moved and removed then as any other.
-func (w *Wall) named(path string) bool {
-	t := policy.Missing
-	if i, err := os.Lstat(path); err == nil {
-		t = fileType(i)
-	}
-	return !w.o.Policy.MayRead(filepath.Join(w.o.Root, filepath.Base(path)), t)
 }
 
 // add asks about one path.
@@ -245,11 +237,12 @@ type Start struct {
 	Above       map[string]uint64 // those of the directories above it
 	Enclosing   string            // see Wall
 	Granted     []Grant           // likewise
+	Begun       time.Time         // when it was looked at
 }
 
 // Start returns what [Since] needs.
 func (w *Wall) Start() Start {
-	s := Start{Root: w.o.Root, Cache: w.o.Cache, Hits: w.tree.hits(), Closed: slices.Concat(w.Fixed, w.Watched), Enclosing: w.Enclosing, Granted: w.Granted}
+	s := Start{Root: w.o.Root, Cache: w.o.Cache, Hits: w.tree.hits(), Closed: slices.Concat(w.Fixed, w.Watched), Enclosing: w.Enclosing, Granted: w.Granted, Begun: w.begun}
 	if w.o.Mounts {
 		s.Held, s.Above = slices.Collect(maps.Keys(w.held)), w.above
 	}
@@ -258,7 +251,7 @@ func (w *Wall) Start() Start {
 
 // Since is Appeared for a process that has not compiled the wall.
 func Since(p *policy.Policy, s Start) []string {
-	w := &Wall{Enclosing: s.Enclosing, Granted: s.Granted, Fixed: s.Closed, Watched: s.Closed, o: Options{Policy: p, Root: s.Root, Cache: s.Cache, Mounts: s.Held != nil}, held: map[uint64]bool{}, above: s.Above}
+	w := &Wall{begun: s.Begun, Enclosing: s.Enclosing, Granted: s.Granted, Fixed: s.Closed, Watched: s.Closed, o: Options{Policy: p, Root: s.Root, Cache: s.Cache, Mounts: s.Held != nil}, held: map[uint64]bool{}, above: s.Above}
 	for _, n := range s.Held {
 		w.held[n] = true
 	}

@@ -62,6 +62,42 @@ P
 	test -e sub/.vscode/settings.json || { mkdir -p sub/.vscode && cp -a "$was/.vscode/." sub/.vscode; }
 	rm -rf "$was"
 }
+s_secret_while_a_job_races() { # it is moved away from where it was seen to be
+	script a.pl <<'P'
+my $end = time + 4; while (time < $end) { rename("sub", "src/sub"); rename("src/sub", "sub") }
+P
+	script read.pl <<'P'
+for (1..20000) { for my $f ("sub/.env", "src/sub/.env") { open(F, "<", $f) and do { print <F>; exit } } }
+P
+	agentkit bash --background 'perl loot/a.pl' > /dev/null
+	for i in 1 2 3 4 5 6 7 8; do run 'perl loot/read.pl'; done; stop
+	test -d sub || mv src/sub sub
+}
+s_secret_that_is_removed() { # what a call may remove, another program of it may not read
+	script a.pl <<'P'
+for my $f ("sub/.env", "sub/id_rsa", "private/key") { open(F, "<", $f) and print <F> }
+P
+	run 'perl loot/a.pl; false && rm -rf sub private'; run 'perl loot/a.pl; false && rm -f sub/.env sub/id_rsa private/key'
+	run 'perl loot/a.pl; false && mv sub loot/sub.example'; run 'false && rm -rf sub; cp -r sub loot/copy; mv sub loot/sub.example'
+	test -d sub || mv loot/sub.example sub
+}
+s_secret_to_temp() {
+	cp -a sub "$ATTACK_BASE/sub"
+	run "mv sub $TMPDIR/sub"; run "false && rm -rf sub; mv sub $TMPDIR/sub"; look "$TMPDIR"; rm -rf "$TMPDIR/sub"
+	test -e sub/.env || { [ "$ATTACK_LEVEL" = L2 ] && rm -rf sub && mv "$ATTACK_BASE/sub" sub; }
+	r=$?; rm -rf "$ATTACK_BASE/sub"; return $r
+}
+s_git_writes_through_links() { # git outside writes what others have chosen to where links of ours lead
+	script a.pl <<'P'
+for my $g (".git", "nested/.git") {
+	for (qw(COMMIT_EDITMSG FETCH_HEAD ORIG_HEAD logs/HEAD logs/refs/heads/x MERGE_MSG)) { mkdir "$g/logs"; unlink "$g/$_"; symlink("$ENV{HOME}/.bashrc", "$g/$_") }
+	for (qw(SQUASH_MSG logs/y)) { link(".envrc", "$g/$_"); link(".git/hooks/pre-commit", "$g/$_"); link("src/f", "$g/$_") }
+}
+P
+	cp -a .git/logs "$ATTACK_BASE/logs"; run 'perl loot/a.pl'
+	n=$(find .git nested/.git \( -path '*/objects' -prune \) -o \( -type l -o -type f -links +1 \) -print | wc -l)
+	rm -rf .git/logs; mv "$ATTACK_BASE/logs" .git/logs; [ "$n" = 0 ]
+}
 s_link_in_the_way_of_a_rule() {
 	mkdir -p x/y
 	script a.pl <<'P'

@@ -37,7 +37,7 @@ func (b *bashCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	over, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	asked := &questions{over: over}
-	box, err := confine(env, p.needs, p.dir.Real, asked, p.ahead)
+	box, err := confine(env, p.needs, p.dir.Real, asked, p.ahead, b.yield() < 0 && !b.TTY && !b.Keep)
 	defer box.letGo()
 	if err != nil {
 		return nil, startError(p.argv, err)
@@ -61,7 +61,7 @@ func (b *bashCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	}
 	if state.Job == "" {
 		defer box.forget()
-		box.finish(env, &meta.sandboxMeta, state.Status == string(job.Failed) || mayHideFailure(p.needs), out.text)
+		box.finish(env, p.needs, &meta.sandboxMeta, state.Status == string(job.Failed) || mayHideFailure(p.needs), out.text)
 	}
 	r := &tool.Result{Title: b.title(), Output: out.text, Metadata: meta, Trimmed: true, Passes: true}
 	meta.Asked = asked.programs()

@@ -36,14 +36,17 @@ type confinement struct {
 	swept    []sandbox.Restore // what other commands had changed before
 	later    json.RawMessage   // what finds out what has appeared, for whoever sees the end in our place
 	wall     *wall.Wall        // what of the root the policy keeps from the command
+	moves    *moves            // see there
+	loose    bool              // directories that hold secrets may be moved and removed
 }
 
 // confine describes the sandbox of a command whose accesses were all allowed:
 // the root, temporary directories and caches of tools can be written, what the
 // policy protects cannot; secrets cannot be read; the network ends at this
 // machine. What the call itself was allowed beyond that is added. Whoever can be
-// asked about programs that the command starts hears of them by asked.
-func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions, ahead *prefetch) (*confinement, error) {
+// asked about programs that the command starts hears of them by asked. ends says that the
+// command ends within the call.
+func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions, ahead *prefetch, ends bool) (*confinement, error) {
 	c := &confinement{dir: dir, asked: asked, holder: env.Policy}
 	if ahead == nil {
 		return c, nil
@@ -59,7 +62,11 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 		return gate.New(env.Sources, env.Policy, needs, scratch(env))
 	})
 	go func() { _, _ = described() }() // it is asked for again below
-	if len(c.swept) > 0 || time.Since(ahead.begun) > maxPrefetch {
+	var stale bool
+	if c.moves, c.loose, stale, err = holdMoves(env, ends && onlyMoves(needs), ahead.begun); err != nil {
+		return c, err
+	}
+	if len(c.swept) > 0 || stale || ahead.moving || time.Since(ahead.begun) > maxPrefetch {
 		ahead = newPrefetch(env)
 		ahead.start()
 	}
@@ -136,6 +143,9 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 		return nil, err
 	}
 	c.confiner = sandbox.NewConfiner(asked.build(env), gate.Appeared).For(cfg)
+	if !c.loose {
+		c.confiner.Stands = c.moves.release
+	}
 	return c, <-guarded
 }
 
@@ -143,7 +153,9 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 func (c *confinement) publish(ports []int) (err error) {
 	if len(ports) > 0 {
 		c.config.Publish = ports
+		stands := c.confiner.Stands
 		c.confiner = c.confiner.For(c.config)
+		c.confiner.Stands = stands
 		c.bytes, err = c.config.Confine()
 	}
 	return err
@@ -168,6 +180,7 @@ func (c *confinement) protect(cfg *sandbox.Config, quarantine string) (err error
 func (c *confinement) letGo() {
 	if c != nil {
 		c.grants.undo()
+		c.moves.release()
 	}
 	if c != nil && c.release != nil {
 		c.release()
@@ -210,7 +223,7 @@ func mayHideFailure(needs []policy.Access) bool {
 // finish puts back what the command changed of the protected files and finds out
 // what it was refused, into what is told about it. What it printed is looked at
 // where explain is set.
-func (c *confinement) finish(env *tool.Env, m *sandboxMeta, explain bool, output string) {
+func (c *confinement) finish(env *tool.Env, needs []policy.Access, m *sandboxMeta, explain bool, output string) {
 	if c.config == nil || m.Detail == nil {
 		return
 	}
@@ -235,6 +248,9 @@ func (c *confinement) finish(env *tool.Env, m *sandboxMeta, explain bool, output
 	}
 	for i := range m.Detail.Denials {
 		d := &m.Detail.Denials[i]
+		if d.Kind == sandbox.DeniedRead && d.Allow != "" && slices.ContainsFunc(needs, func(a policy.Access) bool { return a.Kind == policy.Write && a.Path == d.Path }) {
+			d.Kind, d.Why, d.Allow = sandbox.DeniedWrite, "it lies outside what commands may write", "edit("+d.Path+")"
+		}
 		a := policy.Access{Kind: policy.Write, Tool: "bash", Path: d.Path, Op: policy.Change, File: policy.Regular}
 		if d.Kind != sandbox.DeniedWrite || d.Allow != "" || env.Policy.Decide(&a).Verdict != policy.Ask {
 			continue
@@ -286,7 +302,13 @@ func (c *confinement) extend(cfg *sandbox.Config, a *policy.Access, root string,
 				return safefile.Below(p, a.Path) && p != root || safefile.Below(a.Path, p) && a.Tree
 			})
 		}
-		cfg.ReadOnly, cfg.Hidden = without(cfg.ReadOnly), without(cfg.Hidden)
+		cfg.ReadOnly = without(cfg.ReadOnly)
+		if a.Op != policy.Delete || c.loose && removes(needs) { // who may remove a secret may not read it
+			cfg.Hidden = without(cfg.Hidden)
+		}
+		if a.Op == policy.Delete && c.loose {
+			cfg.Pinned = slices.DeleteFunc(cfg.Pinned, func(p string) bool { return safefile.Below(a.Path, p) })
+		}
 		if safefile.Below(root, a.Path) {
 			if !a.Guess && a.Op != policy.Delete && c.holder.Decide(a).Verdict != policy.Allow { // a yes was given for it
 				c.wall.Granted = append(c.wall.Granted, wall.Grant{Path: a.Path, Tree: a.Tree})

@@ -17,6 +17,7 @@ import (
 // and the sandbox. Nothing is changed by it.
 type prefetch struct {
 	begun  time.Time
+	moving bool // a call that moves what is looked for runs beside
 	home   string
 	wall   func() *wall.Wall // what the policy keeps from commands
 	caches func() []toolCache
@@ -35,7 +36,7 @@ func newPrefetch(env *tool.Env) *prefetch {
 		Policy: env.Policy, Root: env.Workspace.Root(), Mounts: env.Policy.Level() >= int(sandbox.L3),
 		Cache: filepath.Join(env.Session.StateDir(), "walls"), Committed: env.Sources.Committed, After: env.After, Moved: env.Git,
 	}
-	p := &prefetch{begun: time.Now(), home: machine.RealDir(env.Getenv("HOME"))}
+	p := &prefetch{begun: time.Now(), moving: moving(env), home: machine.RealDir(env.Getenv("HOME"))}
 	p.wall = sync.OnceValue(func() *wall.Wall { return wall.Compile(o) })
 	p.caches = sync.OnceValue(func() []toolCache {
 		return findCaches(env, p.home, append(slices.Clone(env.Temp), o.Root))
