@@ -1,0 +1,380 @@
+package page
+
+import (
+	"math"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// An article is found by the density of its text, as browsers do for their reading
+// view: paragraphs give their parents points for length and commas, links and the
+// names of classes take them away, and the best parent is kept with those of its
+// siblings that are like it.
+
+// sizes are what is counted below an element, of its text.
+type sizes struct {
+	text, links, commas int
+}
+
+// A reader looks for the article of a page.
+type reader struct {
+	strict bool // leave out what by its name is none
+	size   map[*html.Node]*sizes
+	score  map[*html.Node]float64
+	drop   map[*html.Node]bool
+}
+
+// findArticle returns the article of a page. What of it is no text, is removed.
+func findArticle(body *html.Node) (part, bool) {
+	for _, strict := range []bool{true, false} {
+		r := &reader{strict: strict, size: map[*html.Node]*sizes{}, score: map[*html.Node]float64{}, drop: map[*html.Node]bool{}}
+		r.measure(body, false)
+		top := r.top(body)
+		if top == nil {
+			continue
+		}
+		nodes := r.siblings(top)
+		total := 0
+		for _, n := range nodes {
+			total += r.at(n).text
+		}
+		if total < 500 && strict || total < 140 {
+			continue
+		}
+		confidence := 0.6 + 0.3*math.Min(1, float64(total)/3000)
+		for n := range r.drop {
+			remove(n)
+		}
+		for _, n := range nodes {
+			r.tidy(n)
+		}
+		return part{nodes, "article", confidence}, true
+	}
+	return part{}, false
+}
+
+// at are the sizes of an element.
+func (r *reader) at(n *html.Node) *sizes {
+	if s := r.size[n]; s != nil {
+		return s
+	}
+	return &sizes{}
+}
+
+// measure counts the text below n, and gives points for paragraphs.
+func (r *reader) measure(n *html.Node, link bool) sizes {
+	var s sizes
+	blocks := false
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		switch c.Type {
+		case html.TextNode:
+			t := strings.TrimSpace(c.Data)
+			s.text += len(t)
+			s.commas += strings.Count(t, ",") + strings.Count(t, "，") + strings.Count(t, "、") + strings.Count(t, "。")
+			if link {
+				s.links += len(t)
+			}
+		case html.ElementNode:
+			if r.strict && r.unlikely(c) {
+				r.drop[c] = true
+				continue
+			}
+			below := r.measure(c, link || c.DataAtom == atom.A && !strings.HasPrefix(attr(c, "href"), "#"))
+			s.text += below.text
+			s.links += below.links
+			s.commas += below.commas
+			blocks = blocks || isBlock(c)
+		}
+	}
+	if !isBlock(n) {
+		return s
+	}
+	kept := s
+	r.size[n] = &kept
+	switch n.DataAtom {
+	case atom.P, atom.Pre, atom.Td, atom.Blockquote:
+		r.points(n, s)
+	case atom.Div, atom.Section, atom.Article, atom.Dd, atom.Li:
+		if !blocks {
+			r.points(n, s)
+		}
+	}
+	return s
+}
+
+// points gives the ancestors of a paragraph what it is worth.
+func (r *reader) points(n *html.Node, s sizes) {
+	if s.text < 25 {
+		return
+	}
+	worth := 1 + float64(s.commas+1) + math.Min(float64(s.text/100), 3)
+	worth *= 1 - float64(s.links)/float64(s.text)
+	p := n.Parent
+	for depth := 0; p != nil && depth < 5 && p.Type == html.ElementNode; depth++ {
+		if _, ok := r.score[p]; !ok {
+			r.score[p] = tagWeight(p) + classWeight(p)
+		}
+		switch depth {
+		case 0:
+			r.score[p] += worth
+		case 1:
+			r.score[p] += worth / 2
+		default:
+			r.score[p] += worth / float64(depth*3)
+		}
+		p = p.Parent
+	}
+}
+
+// value is the score of an element, less the share of it that is links.
+func (r *reader) value(n *html.Node) float64 {
+	s := r.at(n)
+	if s.text == 0 {
+		return 0
+	}
+	return r.score[n] * (1 - float64(s.links)/float64(s.text))
+}
+
+// top is the element that the article is in.
+func (r *reader) top(body *html.Node) *html.Node {
+	var top *html.Node
+	var best []*html.Node
+	for n := range body.Descendants() {
+		if _, ok := r.score[n]; !ok {
+			continue
+		}
+		i := len(best)
+		for i > 0 && r.value(best[i-1]) < r.value(n) {
+			i--
+		}
+		if i < 5 {
+			best = append(best[:i], append([]*html.Node{n}, best[i:]...)...)
+			best = best[:min(len(best), 5)]
+		}
+	}
+	if len(best) == 0 {
+		if r.at(body).text < 140 {
+			return nil
+		}
+		return body
+	}
+	top = best[0]
+	if shared := r.shared(best, body); shared != nil {
+		top = shared
+	}
+	for p, last := top.Parent, r.value(top); p != nil && p != body && p.Type == html.ElementNode; p = p.Parent {
+		v := r.value(p)
+		if v == 0 {
+			continue
+		}
+		if v < last/3 {
+			break
+		}
+		if v > last {
+			top = p
+			break
+		}
+		last = v
+	}
+	for top.Parent != nil && top.Parent != body && top.Parent.Type == html.ElementNode && onlyChild(top.Parent) == top {
+		top = top.Parent
+	}
+	return top
+}
+
+// shared is an element that holds most of the best ones, where these are nearly equal:
+// an article in pieces.
+func (r *reader) shared(best []*html.Node, body *html.Node) *html.Node {
+	count := map[*html.Node]int{}
+	for _, n := range best[1:] {
+		if r.value(n) < 0.75*r.value(best[0]) {
+			continue
+		}
+		for p := n.Parent; p != nil && p != body; p = p.Parent {
+			count[p]++
+		}
+	}
+	for p := best[0].Parent; p != nil && p != body; p = p.Parent {
+		if count[p] >= 3 {
+			return p
+		}
+	}
+	return nil
+}
+
+// siblings are the top element and those beside it that belong to the article.
+func (r *reader) siblings(top *html.Node) []*html.Node {
+	if top.Parent == nil || top.Parent.Type != html.ElementNode || isElement(top, atom.Body) {
+		return []*html.Node{top}
+	}
+	threshold := math.Max(10, r.value(top)*0.2)
+	var nodes []*html.Node
+	for c := range elements(top.Parent) {
+		if r.drop[c] {
+			continue
+		}
+		s := r.at(c)
+		bonus := 0.0
+		if class := attr(top, "class"); class != "" && class == attr(c, "class") {
+			bonus = r.value(top) * 0.2
+		}
+		density := float64(s.links) / float64(max(1, s.text))
+		switch {
+		case c == top, r.value(c)+bonus >= threshold,
+			c.DataAtom == atom.P && (s.text > 80 && density < 0.25 || s.text > 0 && s.text <= 80 && s.links == 0 && strings.Contains(textOf(c), ". ")):
+			nodes = append(nodes, c)
+		}
+	}
+	return nodes
+}
+
+// tidy removes from an article what is no text of it.
+func (r *reader) tidy(n *html.Node) {
+	for c := n.FirstChild; c != nil; {
+		next := c.NextSibling
+		if c.Type == html.ElementNode {
+			if r.clutter(c) {
+				remove(c)
+			} else {
+				r.tidy(c)
+			}
+		}
+		c = next
+	}
+}
+
+// clutter reports whether an element within an article does not belong to it.
+func (r *reader) clutter(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.Footer, atom.Aside, atom.Nav, atom.Input, atom.Select, atom.Iframe, atom.Object, atom.Embed:
+		return !isAdmonition(n) && !isNotes(n) && first(n, isNotes) == nil
+	case atom.H1, atom.H2, atom.H3:
+		return classWeight(n) < 0
+	case atom.Form, atom.Fieldset, atom.Table, atom.Ul, atom.Div, atom.Section, atom.Ol:
+	default:
+		return false
+	}
+	if isCodeDivision(n) || isNotes(n) || inside(n, atom.Pre, atom.Figure) || first(n, func(c *html.Node) bool { return isElement(c, atom.Pre, atom.Math) || c.Data == "tex" }) != nil {
+		return false
+	}
+	weight := classWeight(n)
+	s := r.at(n)
+	if weight < 0 && (s.commas < 10 || isShare(n)) {
+		return true
+	}
+	if s.commas >= 10 || s.text == 0 {
+		return false
+	}
+	return r.sparse(n, s, weight)
+}
+
+// sparse reports whether an element holds too little text for its links, images and
+// lists.
+func (r *reader) sparse(n *html.Node, s *sizes, weight float64) bool {
+	density := float64(s.links) / float64(s.text)
+	var p, img, li, inputs, heads int
+	seen := 0
+	for c := range n.Descendants() {
+		if seen++; seen > 5000 {
+			return false
+		}
+		switch c.DataAtom {
+		case atom.P:
+			p++
+		case atom.Img:
+			img++
+		case atom.Li:
+			li++
+		case atom.Input:
+			inputs++
+		case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+			heads += len(textUpTo(c, 256))
+		}
+	}
+	list := isElement(n, atom.Ul, atom.Ol) || li > 0 && float64(li) > float64(p)
+	if n.DataAtom == atom.Table && first(n, func(c *html.Node) bool { return isElement(c, atom.Th, atom.Caption, atom.Thead) }) != nil {
+		return false
+	}
+	switch {
+	case img > 1 && float64(p)/float64(img) < 0.5 && !inside(n, atom.Figure) && s.text < 200:
+		return true
+	case !list && li-100 > p, inputs > p/3 && inputs > 0:
+		return true
+	case !list && s.text-heads < 25 && (img == 0 || img > 2) && density > 0:
+		return true
+	case !list && weight < 25 && density > 0.2 && s.text < 2000:
+		return true
+	case list && density > 0.5 && s.text < 2000 && !isElement(n, atom.Ol):
+		return true
+	case weight >= 25 && density > 0.5:
+		return true
+	}
+	return false
+}
+
+func isShare(n *html.Node) bool {
+	name := strings.ToLower(attr(n, "class") + " " + attr(n, "id"))
+	return strings.Contains(name, "share") || strings.Contains(name, "social")
+}
+
+// tagWeight is what an element is worth by its name.
+func tagWeight(n *html.Node) float64 {
+	switch n.DataAtom {
+	case atom.Div:
+		return 5
+	case atom.Pre, atom.Td, atom.Blockquote:
+		return 3
+	case atom.Address, atom.Ol, atom.Ul, atom.Dl, atom.Dd, atom.Dt, atom.Li, atom.Form:
+		return -3
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Th:
+		return -5
+	}
+	return 0
+}
+
+// classWeight is what an element is worth by its class and id.
+func classWeight(n *html.Node) float64 {
+	weight := 0.0
+	for _, name := range []string{attr(n, "class"), attr(n, "id")} {
+		if name == "" {
+			continue
+		}
+		name = strings.ToLower(name)
+		if containsAny(name, "hid", "banner", "combx", "comment", "com-", "contact", "footer", "gdpr", "masthead", "media", "meta", "outbrain", "promo", "related", "scroll", "share", "shoutbox", "sidebar", "skyscraper", "sponsor", "shopping", "tags", "widget", "newsletter") {
+			weight -= 25
+		}
+		if containsAny(name, "article", "body", "content", "entry", "hentry", "h-entry", "main", "page", "pagination", "post", "text", "blog", "story") {
+			weight += 25
+		}
+	}
+	return weight
+}
+
+func containsAny(s string, words ...string) bool {
+	for _, w := range words {
+		if strings.Contains(s, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// unlikely reports whether an element by its name is no part of an article.
+func (r *reader) unlikely(n *html.Node) bool {
+	if isElement(n, atom.Body, atom.A, atom.Article, atom.Main, atom.Pre, atom.Code, atom.Table, atom.Tr, atom.Td) {
+		return false
+	}
+	switch attr(n, "role") {
+	case "menu", "menubar", "complementary", "navigation", "alert", "alertdialog", "dialog":
+		return true
+	}
+	class, id := attr(n, "class"), attr(n, "id")
+	if class == "" && id == "" || inside(n, atom.Table, atom.Code, atom.Pre) {
+		return false
+	}
+	name := strings.ToLower(class + " " + id)
+	return containsAny(name, "-ad-", "ai2html", "banner", "breadcrumbs", "combx", "comment", "community", "cover-wrap", "disqus", "extra", "footer", "gdpr", "header", "legends", "menu", "related", "remark", "replies", "rss", "shoutbox", "sidebar", "skyscraper", "social", "sponsor", "supplemental", "ad-break", "agegate", "pagination", "pager", "popup", "yom-remote", "newsletter") &&
+		!containsAny(name, "and", "article", "body", "column", "content", "main", "shadow", "mathjax")
+}

@@ -1,0 +1,315 @@
+package page
+
+import (
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// emphasis renders bold, italic or struck text.
+func (r *renderer) emphasis(n *html.Node, sign string) {
+	marked := r.line.begin(sign, sign, false)
+	r.children(n)
+	if marked {
+		r.line.end()
+	}
+}
+
+// anchor renders a link.
+func (r *renderer) anchor(n *html.Node) {
+	href := strings.TrimSpace(attr(n, "href"))
+	if id := r.note(n, href); id != "" {
+		r.line.space = false
+		r.line.raw("[^" + id + "]")
+		return
+	}
+	target := r.resolve(href)
+	if target == "" || !r.line.begin("[", "]("+target+")", true) {
+		r.children(n)
+		return
+	}
+	r.children(n)
+	r.line.end()
+	if text := textOf(n); text != "" && !strings.HasPrefix(target, "#") && !r.known[target] {
+		r.known[target] = true
+		r.links = append(r.links, Link{Text: text, URL: target})
+	}
+}
+
+// resolve is the address that a link names, as it stands between the brackets of
+// Markdown, or "" where it leads nowhere.
+func (r *renderer) resolve(href string) string {
+	href = strings.Map(func(c rune) rune {
+		if c < ' ' || c == 0x7f {
+			return -1
+		}
+		return c
+	}, href)
+	if href == "" || href == "#" {
+		return ""
+	}
+	if len(href) > 8192 {
+		return ""
+	}
+	if strings.HasPrefix(href, "#") {
+		return bracket(href)
+	}
+	u, err := url.Parse(href)
+	if err != nil {
+		return ""
+	}
+	switch strings.ToLower(u.Scheme) {
+	case "", "http", "https", "mailto", "ftp", "tel", "irc", "git", "ssh", "magnet", "file", "news", "sftp", "xmpp", "matrix", "doi":
+	default:
+		return ""
+	}
+	if r.base != nil {
+		u = r.base.ResolveReference(u)
+	}
+	return bracket(u.String())
+}
+
+// bracket writes an address so that Markdown finds its end.
+func bracket(u string) string {
+	if strings.ContainsAny(u, " <>") || strings.Count(u, "(") != strings.Count(u, ")") {
+		u = strings.NewReplacer(" ", "%20", "<", "%3C", ">", "%3E", "(", "%28", ")", "%29").Replace(u)
+	}
+	return u
+}
+
+// code renders a code span. Where all of it is one link, the link is outside.
+func (r *renderer) code(n *html.Node) {
+	if first(n, func(c *html.Node) bool { return isBlock(c) || c.DataAtom == atom.Br }) != nil {
+		if r.cell == nil {
+			r.pre(n)
+			return
+		}
+	}
+	if c := onlyChild(n); isElement(c, atom.A) {
+		r.anchor(rewrapped(n, c))
+		return
+	}
+	if img := first(n, func(c *html.Node) bool { return c.DataAtom == atom.Img }); img != nil && textOf(n) == "" {
+		r.children(n)
+		return
+	}
+	r.line.code(rawText(n))
+}
+
+// rewrapped is a copy of the link within a code span, with its text as code.
+func rewrapped(code, link *html.Node) *html.Node {
+	a := &html.Node{Type: html.ElementNode, Data: "a", DataAtom: atom.A, Attr: link.Attr}
+	c := &html.Node{Type: html.ElementNode, Data: code.Data, DataAtom: code.DataAtom}
+	c.AppendChild(&html.Node{Type: html.TextNode, Data: rawText(link)})
+	a.AppendChild(c)
+	return a
+}
+
+// rawText is the text below n as it stands.
+func rawText(n *html.Node) string {
+	var b strings.Builder
+	for c := range n.Descendants() {
+		switch {
+		case c.Type == html.TextNode:
+			b.WriteString(c.Data)
+		case c.DataAtom == atom.Br:
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+// script renders what stands above or below the line.
+func (r *renderer) script(n *html.Node) {
+	if r.line.plain || first(n, func(c *html.Node) bool { return c.DataAtom == atom.A }) != nil {
+		r.children(n)
+		return
+	}
+	text := textOf(n)
+	if text == "" {
+		return
+	}
+	sign := "^"
+	if n.DataAtom == atom.Sub {
+		sign = "_"
+	}
+	switch strings.ToLower(text) {
+	case "tm", "®", "™", "©", "st", "nd", "rd", "th", "er", "e":
+		r.children(n)
+		return
+	}
+	r.line.space = false
+	if n := utf8.RuneCountInString(text); n > 1 && strings.ContainsAny(text, " +-*/,=") {
+		text = "(" + text + ")"
+	}
+	r.line.text(sign + text)
+}
+
+// lineBreak ends a line within a paragraph.
+func (r *renderer) lineBreak() {
+	l := &r.line
+	if len(l.buf) == 0 {
+		return
+	}
+	l.space = false
+	switch {
+	case r.cell != nil:
+		r.flush()
+	case l.plain:
+		l.buf = append(l.buf, '\n')
+	case strings.HasSuffix(string(l.buf[max(0, len(l.buf)-3):]), "  \n"):
+		r.flush() // two in a row are a paragraph's end
+	default:
+		l.buf = append(l.buf, "  \n"...)
+	}
+}
+
+// image renders an image that has a description. One that has none says nothing
+// to who cannot see it.
+func (r *renderer) image(n *html.Node) {
+	alt := strings.Join(strings.Fields(attr(n, "alt")), " ")
+	if alt == "" {
+		return
+	}
+	src := strings.TrimSpace(attr(n, "src"))
+	if src == "" || strings.HasPrefix(src, "data:") {
+		src = strings.TrimSpace(attr(n, "data-src"))
+	}
+	target := ""
+	if src != "" {
+		target = r.resolve(src)
+	}
+	if r.line.plain || target == "" || hasClass(n, "emoji") {
+		r.line.text(alt)
+		return
+	}
+	r.line.ready()
+	r.line.buf = append(r.line.buf, "!["...)
+	at := len(r.line.buf)
+	r.line.text(alt)
+	r.line.shut(mark{shut: "](" + target + ")", at: at, link: true})
+}
+
+// checkbox renders the box of a task.
+func (r *renderer) checkbox(n *html.Node) {
+	if attr(n, "type") != "checkbox" {
+		return
+	}
+	for p, i := n.Parent, 0; p != nil && i < 3; p, i = p.Parent, i+1 {
+		if p.DataAtom == atom.Li {
+			box := "[ ]"
+			if hasAttr(n, "checked") {
+				box = "[x]"
+			}
+			r.line.raw(box)
+			r.line.space = true
+			return
+		}
+	}
+}
+
+// frame names what is shown in a frame of its own.
+func (r *renderer) frame(n *html.Node) {
+	title, src := strings.TrimSpace(attr(n, "title")), attr(n, "src")
+	if target := r.resolve(src); title != "" && strings.HasPrefix(target, "http") {
+		if r.line.begin("[", "]("+target+")", true) {
+			r.line.text(title)
+			r.line.end()
+		}
+		return
+	}
+	if isElement(n, atom.Object, atom.Video, atom.Audio) {
+		r.children(n)
+	}
+}
+
+// math renders a formula, whose TeX was found before.
+func (r *renderer) math(n *html.Node) {
+	tex := strings.TrimSpace(textOf(n))
+	switch {
+	case tex == "":
+	case r.line.plain:
+		r.line.text(tex)
+	case attr(n, "display") == "":
+		r.line.raw("$" + tex + "$")
+	case r.cell != nil:
+		r.line.raw("$$" + tex + "$$")
+	default:
+		r.flush()
+		r.line.raw("$$" + tex + "$$")
+		r.flush()
+	}
+}
+
+// definitions renders a list of terms, each with what it means below it.
+func (r *renderer) definitions(n *html.Node) {
+	r.flush()
+	outer := r.tight
+	r.tight = false
+	if r.gap = 2; outer {
+		r.gap = 1
+	}
+	var terms func(n *html.Node)
+	open := false
+	terms = func(n *html.Node) {
+		for c := n.FirstChild; c != nil && !r.over(); c = c.NextSibling {
+			switch {
+			case isElement(c, atom.Dt):
+				if open {
+					r.gap = 1
+				}
+				r.term(c)
+				open = true
+			case isElement(c, atom.Dd):
+				r.gap, open = 1, true
+				r.definition(c)
+			case isElement(c, atom.Div, atom.Dl, atom.Section):
+				terms(c)
+			case c.Type == html.ElementNode:
+				r.flush()
+				r.children(wrap(c))
+				r.flush()
+			}
+		}
+	}
+	terms(n)
+	r.gap, r.tight = 2, outer
+	if r.bullet = '-'; outer {
+		r.gap = 1
+	}
+}
+
+// term renders what is defined. The signature of a function is code.
+func (r *renderer) term(n *html.Node) {
+	if isSignature(n) {
+		span := &html.Node{Type: html.ElementNode, Data: "dt", DataAtom: atom.Dt}
+		code := &html.Node{Type: html.ElementNode, Data: "code", DataAtom: atom.Code}
+		code.AppendChild(&html.Node{Type: html.TextNode, Data: rawText(n)})
+		span.AppendChild(code)
+		n = span
+	}
+	if r.cell != nil {
+		r.emphasis(n, "**")
+		r.flush()
+		return
+	}
+	r.within(box{"- ", "  ", false}, n)
+}
+
+// isSignature reports whether a term is the signature of a function or a class.
+func isSignature(n *html.Node) bool {
+	return hasClass(n, "sig") || hasClass(n.Parent, "function", "class", "method", "attribute", "data", "exception", "describe", "c", "cpp", "py", "js") && first(n, func(c *html.Node) bool { return hasClass(c, "descname", "sig-name") }) != nil
+}
+
+// definition renders what a term means.
+func (r *renderer) definition(n *html.Node) {
+	if r.cell != nil {
+		r.children(n)
+		r.flush()
+		return
+	}
+	r.within(box{"  ", "  ", false}, n)
+}

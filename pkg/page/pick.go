@@ -1,0 +1,203 @@
+package page
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// A part is what of a page is kept.
+type part struct {
+	nodes      []*html.Node
+	kind       string
+	confidence float64
+}
+
+// pick chooses the part of a page that it was written for. The body has been cleaned.
+func pick(body *html.Node, generator string, main Main) part {
+	if main == Full {
+		return part{[]*html.Node{body}, "full", 1}
+	}
+	s := surveyOf(body)
+	structural, rank := s.best()
+	docs := part{[]*html.Node{structural}, "docs", 0.5}
+	switch {
+	case rank >= 8:
+		docs.confidence = 0.95
+	case rank >= 5:
+		docs.confidence = 0.85
+	case structural == body:
+		docs.kind, docs.confidence = "full", 0.4
+	}
+	if main == Docs || main != Article && (rank >= 8 || isDocGenerator(generator) || s.pres >= 3 || s.terms >= 6 || s.codes >= 12) {
+		if docs.kind == "full" && main != Docs && isDocGenerator(generator) {
+			docs.kind, docs.confidence = "docs", 0.8
+		}
+		return docs
+	}
+	article, ok := findArticle(body)
+	if !ok {
+		return docs
+	}
+	if main == Article {
+		return article
+	}
+	kept, all := 0, s.text(structural)
+	for _, n := range article.nodes {
+		kept += s.text(n)
+	}
+	if rank >= 5 && kept*10 < all*4 && s.density(structural) < 0.4 {
+		return docs
+	}
+	return article
+}
+
+// isDocGenerator reports whether the program that made a page makes documentation.
+func isDocGenerator(name string) bool {
+	name = strings.ToLower(name)
+	for _, known := range []string{"sphinx", "docutils", "mkdocs", "mkdocs-material", "docusaurus", "rustdoc", "mdbook", "javadoc", "doxygen", "docbook", "exdoc", "asciidoctor", "texinfo", "makeinfo", "vitepress", "vuepress", "jekyll v", "pandoc", "org mode", "hevea", "latex2html", "typedoc", "jsdoc", "yard", "rdoc", "gitbook", "starlight", "nextra", "antora", "groff", "man2html", "publican", "ocamldoc", "odoc", "haddock", "ddoc", "epydoc", "pdoc", "scaladoc", "dokka", "godoc", "mediawiki"} {
+		if strings.Contains(name, known) {
+			return true
+		}
+	}
+	return false
+}
+
+// A survey counts what a page is made of.
+type pageSurvey struct {
+	body               *html.Node
+	pres, terms, codes int
+	articles           int
+	candidates         map[int]*html.Node
+}
+
+func surveyOf(body *html.Node) *pageSurvey {
+	s := &pageSurvey{body: body, candidates: map[int]*html.Node{}}
+	for n := range body.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		switch n.DataAtom {
+		case atom.Pre:
+			s.pres++
+		case atom.Dt:
+			s.terms++
+		case atom.Code:
+			s.codes++
+		case atom.Article:
+			s.articles++
+		}
+		if rank := mainRank(n); rank > 0 && s.candidates[rank] == nil {
+			s.candidates[rank] = n
+		}
+	}
+	return s
+}
+
+// best is the element that holds the content, and how sure its name says so.
+func (s *pageSurvey) best() (*html.Node, int) {
+	all := -1
+	for rank := 9; rank > 0; rank-- {
+		n := s.candidates[rank]
+		if n == nil || rank == 5 && s.articles > 1 {
+			continue
+		}
+		if size := s.text(n); size < 250 {
+			if all < 0 {
+				all = s.text(s.body)
+			}
+			if size*4 < all {
+				continue
+			}
+		}
+		return n, rank
+	}
+	return s.body, 0
+}
+
+// text is the length of the text below n.
+func (s *pageSurvey) text(n *html.Node) int {
+	size := 0
+	for c := range n.Descendants() {
+		if c.Type == html.TextNode {
+			size += len(strings.TrimSpace(c.Data))
+		}
+	}
+	return size
+}
+
+// density is the share of the text below n that is links.
+func (s *pageSurvey) density(n *html.Node) float64 {
+	links := 0
+	for c := range n.Descendants() {
+		if c.DataAtom == atom.A {
+			links += s.text(c)
+		}
+	}
+	return float64(links) / float64(max(1, s.text(n)))
+}
+
+// mainRank tells how surely an element holds the content of its page: 9 and 8 are
+// what generators of documentation write, 7 to 5 what HTML says, below that habit.
+func mainRank(n *html.Node) int {
+	if !isElement(n, atom.Div, atom.Main, atom.Article, atom.Section, atom.Td) {
+		return 0
+	}
+	rank := 0
+	switch {
+	case n.DataAtom == atom.Main:
+		rank = 6
+	case n.DataAtom == atom.Article:
+		rank = 5
+	}
+	for i := range n.Attr {
+		switch a := &n.Attr[i]; a.Key {
+		case "role":
+			if a.Val == "main" {
+				rank = max(rank, 7)
+			}
+		case "id":
+			rank = max(rank, idRank(a.Val))
+		case "class":
+			for word := range strings.FieldsSeq(a.Val) {
+				rank = max(rank, classRank(word, n))
+			}
+		}
+	}
+	return rank
+}
+
+func idRank(id string) int {
+	switch id {
+	case "docContent", "doc-content":
+		return 8
+	case "main-content", "mainContent":
+		return 7
+	case "content", "main", "bodyContent", "mw-content-text", "primary", "mainbar", "content-area":
+		return 3
+	}
+	return 0
+}
+
+func classRank(word string, n *html.Node) int {
+	switch word {
+	case "markdown-body", "mw-parser-output", "theme-doc-markdown", "vp-doc", "td-content", "wiki-content", "main-page-content", "manual-text", "md-content__inner", "bd-article", "content-inner", "sl-markdown-content", "rst-content":
+		return 8
+	case "body":
+		if isElement(n.Parent, atom.Div) && hasClass(n.Parent, "bodywrapper", "documentwrapper") {
+			return 9
+		}
+	case "document":
+		if hasClass(n.Parent, "rst-content", "content") || isElement(n.Parent, atom.Body) {
+			return 4
+		}
+	case "contentContainer", "innertube":
+		return 4
+	case "entry-content", "post-content", "article-content", "article-body", "post-body", "main-content":
+		return 4
+	case "content":
+		return 2
+	}
+	return 0
+}

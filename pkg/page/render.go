@@ -1,0 +1,489 @@
+package page
+
+import (
+	"bytes"
+	"context"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+const maxBoxes = 24 // lists and quotes within each other that are indented
+
+// A box is a list item or a quote: it begins each of its lines.
+type box struct {
+	first, rest string
+	begun       bool
+}
+
+// A renderer writes a tree as Markdown, or as text without markup.
+type renderer struct {
+	ctx      context.Context
+	base     *url.URL
+	plain    bool
+	out      []byte
+	most     int // bytes of out, so that a small page cannot grow without end
+	boxes    []box
+	gap      int // ends of lines owed before the next block
+	line     inline
+	cell     *[][]byte // in a table: the lines of the cell
+	tight    bool      // in a list whose items are not apart
+	bullet   byte      // of the list that has just ended, 0 after anything else
+	notes    map[string]string
+	headings []Heading
+	links    []Link
+	known    map[string]bool // addresses in links
+	visited  int
+	stop     error
+}
+
+func newRenderer(ctx context.Context, base *url.URL, plain bool, most int) *renderer {
+	return &renderer{ctx: ctx, base: base, plain: plain, most: most, line: inline{plain: plain}, known: map[string]bool{}}
+}
+
+// markdown is what was rendered.
+func (r *renderer) markdown() string {
+	r.flush()
+	if len(r.out) == 0 {
+		return ""
+	}
+	return string(r.out) + "\n"
+}
+
+// over reports whether there is no use in going on.
+func (r *renderer) over() bool {
+	if r.visited++; r.visited%512 == 0 && r.stop == nil {
+		r.stop = r.ctx.Err()
+	}
+	return r.stop != nil || len(r.out) > r.most
+}
+
+// children renders what is in n.
+func (r *renderer) children(n *html.Node) {
+	for c := n.FirstChild; c != nil && !r.over(); c = c.NextSibling {
+		switch c.Type {
+		case html.TextNode:
+			r.line.text(c.Data)
+		case html.ElementNode:
+			if !r.inlineElement(c) {
+				r.blockElement(c)
+			}
+		}
+	}
+}
+
+// flush writes the paragraph that was collected.
+func (r *renderer) flush() {
+	p := r.line.finish()
+	if len(p) == 0 {
+		return
+	}
+	if r.cell != nil {
+		*r.cell = append(*r.cell, bytes.ReplaceAll(p, []byte("\n"), []byte(" ")))
+		return
+	}
+	r.lines(p)
+	r.gap = 2
+}
+
+// lines writes a block.
+func (r *renderer) lines(p []byte) {
+	r.start()
+	for {
+		i := bytes.IndexByte(p, '\n')
+		if i < 0 {
+			break
+		}
+		r.out = append(r.out, p[:i+1]...)
+		if p = p[i+1:]; len(p) > 0 && p[0] == '\n' {
+			r.blank()
+		} else {
+			r.prefix()
+		}
+	}
+	r.out = append(r.out, p...)
+}
+
+// start begins a block: with the line ends owed, and what its boxes begin lines with.
+func (r *renderer) start() {
+	if len(r.out) > 0 {
+		for i := max(r.gap, 1); i > 0; i-- {
+			r.out = append(r.out, '\n')
+			if i > 1 {
+				r.blank()
+			}
+		}
+	}
+	r.gap, r.bullet = 0, 0
+	r.prefix()
+}
+
+func (r *renderer) prefix() {
+	for i := range r.boxes {
+		b := &r.boxes[i]
+		if !b.begun {
+			b.begun = true
+			r.out = append(r.out, b.first...)
+		} else {
+			r.out = append(r.out, b.rest...)
+		}
+	}
+}
+
+// blank begins an empty line, which in a quote has its sign.
+func (r *renderer) blank() {
+	from := len(r.out)
+	for _, b := range r.boxes {
+		if !b.begun {
+			break
+		}
+		r.out = append(r.out, b.rest...)
+	}
+	r.out = append(r.out[:from], bytes.TrimRight(r.out[from:], " ")...)
+}
+
+// within renders what is in n inside a box.
+func (r *renderer) within(b box, n *html.Node) {
+	r.flush()
+	if r.plain && b.first == "> " {
+		b = box{"", "", false}
+	}
+	if len(r.boxes) >= maxBoxes {
+		b.rest = ""
+	}
+	r.boxes = append(r.boxes, b)
+	r.children(n)
+	r.flush()
+	r.boxes = r.boxes[:len(r.boxes)-1]
+}
+
+// inlineElement renders an element of running text. It reports false for others.
+func (r *renderer) inlineElement(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.A:
+		r.anchor(n)
+	case atom.Strong, atom.B:
+		r.emphasis(n, "**")
+	case atom.Em, atom.I, atom.Cite, atom.Dfn, atom.Var:
+		r.emphasis(n, "*")
+	case atom.Del, atom.S, atom.Strike:
+		r.emphasis(n, "~~")
+	case atom.Code, atom.Kbd, atom.Samp, atom.Tt:
+		r.code(n)
+	case atom.Sup, atom.Sub:
+		r.script(n)
+	case atom.Q:
+		r.line.raw(`"`)
+		r.children(n)
+		r.line.space = false
+		r.line.raw(`"`)
+	case atom.Br:
+		r.lineBreak()
+	case atom.Wbr:
+	case atom.Img:
+		r.image(n)
+	case atom.Input:
+		r.checkbox(n)
+	case atom.Ruby:
+		r.children(n)
+	case atom.Rt:
+		r.line.raw("(")
+		r.children(n)
+		r.line.raw(")")
+	case atom.Rp:
+	case atom.Abbr, atom.Bdi, atom.Bdo, atom.Big, atom.Font, atom.Ins, atom.Label, atom.Mark, atom.Small, atom.Span, atom.Time, atom.U:
+		r.span(n)
+	case 0:
+		if n.Data == "tex" {
+			r.math(n)
+			return true
+		}
+		r.span(n)
+	default:
+		return !isBlock(n) && r.embedded(n)
+	}
+	return true
+}
+
+// embedded renders what is neither text nor a block.
+func (r *renderer) embedded(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.Iframe, atom.Embed, atom.Video, atom.Audio, atom.Object:
+		r.frame(n)
+	case atom.Script, atom.Style, atom.Template, atom.Noscript, atom.Head, atom.Title, atom.Svg, atom.Canvas, atom.Select, atom.Textarea, atom.Button, atom.Datalist, atom.Link, atom.Meta, atom.Map, atom.Area, atom.Progress, atom.Meter, atom.Frameset, atom.Noframes:
+		if n.DataAtom == atom.Button || n.DataAtom == atom.Title {
+			r.children(n)
+		}
+	default:
+		r.children(n)
+	}
+	return true
+}
+
+// span renders an element that only matters by its role or class.
+func (r *renderer) span(n *html.Node) {
+	if l := level(n); l > 0 {
+		r.heading(n, l)
+		return
+	}
+	if hasClass(n, "pre", "code", "mono", "typewriter", "computeroutput", "tt", "literal") && !hasClass(n.Parent, "literal") && n.Data == "span" && !r.inCode(n) {
+		r.code(n)
+		return
+	}
+	r.children(n)
+}
+
+func (r *renderer) inCode(n *html.Node) bool {
+	return isElement(n.Parent, atom.Code, atom.Tt, atom.Pre, atom.A, atom.Span) || first(n, isBlock) != nil
+}
+
+// blockElement renders an element that begins a line.
+func (r *renderer) blockElement(n *html.Node) {
+	if l := level(n); l > 0 {
+		r.heading(n, l)
+		return
+	}
+	switch n.DataAtom {
+	case atom.Pre, atom.Listing, atom.Xmp, atom.Plaintext:
+		r.pre(n)
+	case atom.Ul, atom.Ol, atom.Menu, atom.Dir:
+		r.list(n)
+	case atom.Li:
+		r.item(n, "- ")
+	case atom.Dl:
+		r.definitions(n)
+	case atom.Blockquote:
+		r.quote(n)
+	case atom.Table:
+		r.table(n)
+	case atom.Hr:
+		r.flush()
+		if r.cell == nil && len(r.out) > 0 {
+			r.lines([]byte("---"))
+			r.gap = 2
+		}
+	case atom.Summary:
+		r.flush()
+		if first(n, func(c *html.Node) bool { return isBlock(c) }) != nil {
+			r.children(n)
+		} else {
+			r.emphasis(n, "**")
+		}
+		r.flush()
+	default:
+		r.division(n)
+	}
+}
+
+// division renders a block without a meaning of its own, unless its class gives it one.
+func (r *renderer) division(n *html.Node) {
+	switch {
+	case isCodeDivision(n):
+		r.pre(n)
+	case isAdmonition(n):
+		r.quote(n)
+	case hasClass(n, "admonition-title", "markdown-alert-title", "admonition-heading", "custom-block-title"):
+		r.flush()
+		r.emphasis(n, "**")
+		r.flush()
+	case hasClass(n, "line") && hasClass(n.Parent, "line-block"):
+		r.children(n)
+		r.lineBreak()
+	default:
+		r.flush()
+		r.children(n)
+		r.flush()
+	}
+}
+
+// isAdmonition reports whether a block is a note or a warning beside the text.
+func isAdmonition(n *html.Node) bool {
+	if !isElement(n, atom.Div, atom.Aside, atom.Section) {
+		return false
+	}
+	for word := range strings.FieldsSeq(attr(n, "class")) {
+		switch word {
+		case "admonition", "theme-admonition", "alert", "notecard", "callout", "custom-block", "markdown-alert", "admonitionblock", "hint", "confluence-information-macro", "docs-alert":
+			return attr(n, "role") != "alertdialog"
+		}
+	}
+	return false
+}
+
+// quote renders a quotation, or a note whose title is its first line.
+func (r *renderer) quote(n *html.Node) {
+	r.flush()
+	r.gap = 2
+	tight := r.tight
+	r.tight = false
+	if r.cell != nil {
+		r.children(n)
+		r.flush()
+	} else {
+		r.within(box{"> ", "> ", false}, n)
+	}
+	r.tight = tight
+	r.gap = 2
+}
+
+// heading renders a heading, in one line.
+func (r *renderer) heading(n *html.Node, l int) {
+	r.flush()
+	if r.cell != nil {
+		r.emphasis(n, "**")
+		r.flush()
+		return
+	}
+	held := r.cell
+	var parts [][]byte
+	r.cell = &parts
+	r.children(n)
+	r.flush()
+	r.cell = held
+	text := bytes.TrimSpace(bytes.Join(parts, []byte(" ")))
+	if len(text) == 0 {
+		return
+	}
+	r.gap = 2
+	r.start()
+	at := len(r.out)
+	if !r.plain {
+		r.out = append(r.out, "######"[:l]...)
+		r.out = append(r.out, ' ')
+	}
+	r.out = append(r.out, text...)
+	if !r.plain && bytes.HasSuffix(text, []byte("#")) {
+		r.out = append(r.out[:len(r.out)-1], `\#`...)
+	}
+	r.gap = 2
+	r.headings = append(r.headings, Heading{Level: l, Text: textOf(n), ID: headingID(n), Offset: at})
+}
+
+// headingID is the name by which a link leads to a heading.
+func headingID(n *html.Node) string {
+	if id := attr(n, "id"); id != "" {
+		return id
+	}
+	if a := first(n, func(c *html.Node) bool { return attr(c, "id") != "" || c.DataAtom == atom.A && attr(c, "name") != "" }); a != nil {
+		if id := attr(a, "id"); id != "" {
+			return id
+		}
+		return attr(a, "name")
+	}
+	for p, i := n.Parent, 0; p != nil && i < 3; p, i = p.Parent, i+1 {
+		if isElement(p, atom.Section, atom.Div, atom.Header, atom.Article) && attr(p, "id") != "" {
+			return attr(p, "id")
+		}
+	}
+	return ""
+}
+
+// list renders a list of items.
+func (r *renderer) list(n *html.Node) {
+	r.flush()
+	outer, before := r.tight, r.bullet
+	r.tight = isTight(n)
+	if r.gap = 2; outer {
+		r.gap = 1
+	}
+	ordered := n.DataAtom == atom.Ol
+	sign := byte('-')
+	switch {
+	case ordered && before == '.':
+		sign = ')' // or both lists would be one
+	case ordered:
+		sign = '.'
+	case before == '-' && r.cell == nil:
+		sign = '*'
+	}
+	number := numberOf(n, "start", 1)
+	begun := false
+	for c := n.FirstChild; c != nil && !r.over(); c = c.NextSibling {
+		if c.Type != html.ElementNode && strings.TrimSpace(c.Data) == "" || c.Type == html.CommentNode {
+			continue
+		}
+		if begun {
+			if r.gap = 2; r.tight {
+				r.gap = 1
+			}
+		}
+		begun = true
+		switch {
+		case isElement(c, atom.Ul, atom.Ol): // it belongs to the item before it
+			r.within(box{"  ", "  ", false}, wrap(c))
+			continue
+		case !isElement(c, atom.Li):
+			c = wrap(c)
+		}
+		if r.noteItem(c) {
+			continue
+		}
+		if !ordered {
+			r.item(c, string(sign)+" ")
+			continue
+		}
+		number = numberOf(c, "value", number)
+		r.item(c, strconv.Itoa(number)+string(sign)+" ")
+		number++
+	}
+	if r.gap = 2; outer {
+		r.gap = 1
+	}
+	r.tight, r.bullet = outer, sign
+}
+
+// numberOf is the number that an attribute holds.
+func numberOf(n *html.Node, name string, otherwise int) int {
+	if v, err := strconv.Atoi(attr(n, name)); err == nil && v >= 0 && v < 999_999_999 {
+		return v
+	}
+	return otherwise
+}
+
+// wrap is a node that has c as its only child, without moving c.
+func wrap(c *html.Node) *html.Node {
+	copied := *c
+	copied.NextSibling, copied.PrevSibling = nil, nil
+	w := &html.Node{Type: html.ElementNode, Data: "li", DataAtom: atom.Li, FirstChild: &copied, LastChild: &copied}
+	copied.Parent = w
+	return w
+}
+
+// isTight reports whether the items of a list have a paragraph each at most.
+func isTight(list *html.Node) bool {
+	for li := range elements(list) {
+		blocks := 0
+		for c := range elements(li) {
+			switch c.DataAtom {
+			case atom.P:
+				blocks++
+			case atom.Pre, atom.Blockquote, atom.Table, atom.Dl, atom.H1, atom.H2, atom.H3, atom.H4:
+				return false
+			case atom.Div:
+				if isCodeDivision(c) || isAdmonition(c) || first(c, func(x *html.Node) bool { return isElement(x, atom.Pre, atom.Table) }) != nil {
+					return false
+				}
+				blocks++
+			}
+		}
+		if blocks > 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// item renders an item of a list.
+func (r *renderer) item(n *html.Node, sign string) {
+	r.flush()
+	if r.cell != nil {
+		r.line.raw(strings.ReplaceAll(sign, ". ", `. `))
+		r.children(n)
+		r.flush()
+		return
+	}
+	r.within(box{sign, strings.Repeat(" ", len(sign)), false}, n)
+}

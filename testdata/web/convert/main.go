@@ -1,0 +1,71 @@
+// Convert turns pages into Markdown for the measurements beside it. It reads lines of
+// JSON, {"file","url","main"}, and answers each with {"text","kind","cpu_ms","warnings"}.
+// With -v2 it has html-to-markdown convert instead, with nothing around it.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"syscall"
+
+	"github.com/agentkit-go/agentkit/pkg/page"
+)
+
+type request struct{ File, URL, Main, Format string }
+
+type answer struct {
+	Text     string   `json:"text"`
+	Kind     string   `json:"kind"`
+	Title    string   `json:"title"`
+	CPU      float64  `json:"cpu_ms"`
+	Warnings []string `json:"warnings"`
+	Hidden   int      `json:"hidden"`
+}
+
+func main() {
+	in, out := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
+	out.SetEscapeHTML(false)
+	for {
+		var q request
+		if in.Decode(&q) != nil {
+			return
+		}
+		a, err := convert(q)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, q.File, err)
+			os.Exit(1)
+		}
+		if err := out.Encode(a); err != nil {
+			os.Exit(1)
+		}
+	}
+}
+
+func convert(q request) (answer, error) {
+	body, err := os.ReadFile(q.File)
+	if err != nil {
+		return answer{}, err
+	}
+	u, err := url.Parse(q.URL)
+	if err != nil {
+		return answer{}, err
+	}
+	before := cpu()
+	d, err := page.Convert(context.Background(), page.Source{Body: body, Type: "text/html", URL: u}, page.Options{Main: page.Main(q.Main), Format: page.Format(q.Format)})
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{d.Text, d.Kind, d.Title, cpu() - before, d.Warnings, d.HiddenRemoved}, nil
+}
+
+// cpu is the processor time of this process so far, in milliseconds.
+func cpu() float64 {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e6
+}
