@@ -120,8 +120,8 @@ func badAnswer(out string, status int, says string, serve bool) string {
 			IsError bool `json:"is_error"`
 		}
 	}
-	if strings.HasPrefix(out, "[") { // a list of messages: the first counts
-		out = strings.TrimSuffix(strings.TrimPrefix(out, "["), "]\n")
+	if first, ok := strings.CutPrefix(out, "["); ok { // a list of messages
+		out = strings.TrimSuffix(first, "]\n")
 		var m struct{ Content string }
 		if err := json.Unmarshal([]byte(out), &m); err != nil || !strings.HasPrefix(m.Content, "error: ") || !strings.Contains(m.Content, "\nhint: ") {
 			return fmt.Sprintf("want an error and a hint in a message, got %v", err)
