@@ -103,23 +103,15 @@ func examples(w *bytes.Buffer, script string) {
 	}
 }
 
-const exitStatus = `
-## Exit status
-
-| status | meaning |
-| --- | --- |
-| 0 | done |
-| 1 | done, and the answer is no: nothing found, a test failed |
-| 2 | an error; its code says which |
-| 124 | the time limit ran out |
-| 125 | bash and output only: an error that elsewhere is 2 |
-| 126 | denied, or approval is required |
-| 128+n | signal n ended the call, or the command |
-
-bash and output pass on the status of the command, which may be any of these.
-The result tells them apart: error is there when agentkit failed or refused, and
-metadata.exit_code is the command's own status.
-`
+// exitStatus is the section of the exit statuses.
+func exitStatus() string {
+	var b strings.Builder
+	b.WriteString("\n## Exit status\n\n| status | meaning |\n| --- | --- |\n")
+	for _, s := range statuses() {
+		fmt.Fprintf(&b, "| %s | %s |\n", s[0], s[1])
+	}
+	return b.String() + "\n" + passesOn
+}
 
 // Reference returns the page of the global flags and of the commands that are
 // not tools: the Markdown of docs/commands.md.
@@ -130,7 +122,7 @@ func Reference() []byte {
 	w := new(bytes.Buffer)
 	fmt.Fprintf(w, "# agentkit\n\n%s\n\nThe tools have pages of their own in [tools](tools).\n\n## Flags of every command\n\n", root.Long)
 	flagTable(w, root.PersistentFlags())
-	w.WriteString(exitStatus)
+	w.WriteString(exitStatus())
 	for _, c := range root.Commands() {
 		if c.GroupID == "more" {
 			reference(w, c, "##")

@@ -5,6 +5,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -75,7 +76,9 @@ one result: text on a terminal, otherwise one JSON object on one line.`),
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(a.flagError)
-	root.SetHelpCommand(a.helpCommand())
+	help := a.helpCommand()
+	root.SetHelpCommand(help)
+	root.AddCommand(help) // cobra adds it only beside others, and here others come when they are named
 	root.SetHelpFunc(a.help)
 	a.globalFlags(root)
 	a.add(root, a.completes())
@@ -209,14 +212,15 @@ func (a *app) runRoot(c *cobra.Command, args []string) error {
 	return a.unknown(c.Root(), args[0])
 }
 
-// unknown is the error for a command that is not there.
-func (a *app) unknown(root *cobra.Command, name string) error {
+// unknown is the error for a command that is not there; also are words that may have
+// been meant, beside the commands.
+func (a *app) unknown(root *cobra.Command, name string, also ...string) error {
 	e := tool.Errorf(tool.BadInput, "unknown tool or command %q", name)
 	if meant := Tools.Meant(name); meant != "" {
 		return e.WithHint("the tool for this is %s", meant).Suggest(meant)
 	}
 	a.add(root, true)
-	var known []string
+	known := also
 	for _, sub := range root.Commands() {
 		known = append(known, sub.Name())
 	}
@@ -229,14 +233,36 @@ func (a *app) unknown(root *cobra.Command, name string) error {
 
 func (a *app) helpCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "help [COMMAND]",
-		Short:   "print the help of a command",
+		Use:     "help [COMMAND | TOPIC]",
+		Short:   "print the help of a command, or of a topic",
 		GroupID: "more",
+		ValidArgsFunction: func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			var list []string
+			for _, t := range topics() {
+				list = append(list, t.name+"\t"+t.title)
+			}
+			a.add(c.Root(), true)
+			for _, sub := range c.Root().Commands() {
+				list = append(list, sub.Name()+"\t"+sub.Short)
+			}
+			return list, cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(c *cobra.Command, args []string) error {
+			var names []string
+			for _, t := range topics() {
+				if len(args) == 1 && t.name == args[0] {
+					a.printHelp(t.title, t.text(a, c.Root()))
+					return nil
+				}
+				names = append(names, t.name)
+			}
 			a.add(c.Root(), true)
 			at, rest, err := c.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return a.unknown(c.Root(), args[0])
+				return a.unknown(c.Root(), args[0], names...)
 			}
 			return at.Help()
 		},
@@ -247,19 +273,29 @@ func (a *app) helpCommand() *cobra.Command {
 func (a *app) help(c *cobra.Command, _ []string) {
 	if !c.HasParent() {
 		a.add(c, true)
-	}
-	var b strings.Builder
-	if long := strings.TrimSpace(c.Long); long != "" {
-		b.WriteString(long + "\n\n")
-	} else if c.Short != "" {
-		b.WriteString(c.Short + "\n\n")
-	}
-	b.WriteString(c.UsageString())
-	if a.Output == "json" || a.Output == "events" {
-		a.emit(&tool.Result{Title: "help for " + c.CommandPath(), Output: b.String(), Trimmed: true})
+		a.printHelp("help for agentkit", frontPage(c))
 		return
 	}
-	a.print(b.String())
+	var b strings.Builder
+	long := strings.TrimSpace(c.Long)
+	if list := examplesOf(c); list != nil {
+		fmt.Fprintf(&b, "%s\n\nExamples:\n    %s\n\n", c.Short, strings.Join(list, "\n    "))
+	} else if long == "" {
+		b.WriteString(c.Short + "\n\n")
+	}
+	if long != "" {
+		b.WriteString(long + "\n\n")
+	}
+	b.WriteString(c.UsageString())
+	a.printHelp("help for "+c.CommandPath(), b.String())
+}
+
+func (a *app) printHelp(title, text string) {
+	if a.Output == "json" || a.Output == "events" {
+		a.emit(&tool.Result{Title: title, Output: text, Trimmed: true})
+		return
+	}
+	a.print(text)
 }
 
 // explain makes a result's error of whatever cobra says.

@@ -55,10 +55,6 @@ Lets the very call of a request pass once, within a quarter of an hour. With
 --scope session or always it also grants rules, to the session that the call
 belongs to or in the user's policy: those of a suggestion, by its number in
 "agentkit policy approvals", or rules of your own with --rule.`),
-		Example: strings.TrimSpace(`
-  agentkit policy approve k3m9x2
-  agentkit policy approve k3m9x2 --scope session --suggestion 2
-  agentkit policy approve k3m9x2 --scope always --rule 'bash(git push origin *)'`),
 		Args: cobra.ExactArgs(1),
 
 		ValidArgsFunction: h.waiting,
