@@ -161,13 +161,22 @@ func opencodeSearch() []Tool {
 // opencodeWrong says in OpenCode's words what is wrong with a change, and behind that
 // in ours what helps to mend it.
 func opencodeWrong(v *View) string {
+	path := v.abs(v.text("filePath"))
 	said := map[tool.Code]string{
-		tool.NotFound:  "File " + v.abs(v.text("filePath")) + " not found",
+		tool.NotFound:  "File " + path + " not found",
 		tool.NoMatch:   "Could not find oldString in the file. It must match exactly, including whitespace, indentation, and line endings.",
 		tool.Ambiguous: "Found multiple matches for oldString. Provide more surrounding context to make the match unique.",
 	}[v.Error.Code]
-	if said == "" {
-		return v.Error.Words()
+	old, replaces := v.In["oldString"].(string)
+	switch e := v.Error; {
+	case e.Code == tool.BadInput && v.text("filePath") == "":
+		said = "filePath is required"
+	case e.Code == tool.BadInput && strings.HasSuffix(e.Message, " is a directory"):
+		said = "Path is a directory, not a file: " + path
+	case e.Code == tool.Conflict && replaces && old == "":
+		return "oldString cannot be empty when editing an existing file. Provide the exact text to replace, or use write for an intentional full-file replacement."
+	case said == "":
+		return e.Words()
 	}
 	return said + "\n\n" + v.Error.Words()
 }
@@ -299,8 +308,8 @@ func opencodeGrep(v *View) string {
 	if len(v.Meta.Results) == 0 {
 		return "No files found"
 	}
-	more := ""
-	if v.Meta.Truncated {
+	more, left := "", v.Meta.NextCursor != "" || v.Meta.Partial != ""
+	if left {
 		more = " (more matches available)"
 	}
 	var b strings.Builder
@@ -312,9 +321,12 @@ func opencodeGrep(v *View) string {
 		fmt.Fprintf(&b, "\n%s:", v.abs(f.Path))
 		for _, l := range f.Lines {
 			fmt.Fprintf(&b, "\n  Line %d: %s", l.Line, l.Text)
+			if l.Partial {
+				b.WriteString("...")
+			}
 		}
 	}
-	if v.Meta.Truncated {
+	if left {
 		b.WriteString("\n\n(Results truncated. Consider using a more specific path or pattern.)")
 	}
 	return b.String()

@@ -32,6 +32,8 @@ type meta struct {
 	TotalLines   *int64          `json:"total_lines"`
 	TotalBytes   int64           `json:"total_bytes"`
 	NextOffset   int64           `json:"next_offset"`
+	NextCursor   string          `json:"next_cursor"`
+	Partial      string          `json:"partial"`
 	Path         string          `json:"path"`
 	Type         string          `json:"type"`
 	Offset       int64           `json:"offset"`
@@ -63,8 +65,9 @@ type found struct {
 	Path    string `json:"path"`
 	Matches int    `json:"matches"`
 	Lines   []struct {
-		Line int    `json:"line"`
-		Text string `json:"text"`
+		Line    int    `json:"line"`
+		Text    string `json:"text"`
+		Partial bool   `json:"partial"`
 	} `json:"lines"`
 }
 

@@ -386,14 +386,18 @@ func (env *Env) Fit(r *Result, limits truncate.Limits) {
 
 // ReadOn is the call that shows a spill file from a line onwards.
 func (env *Env) ReadOn(path string, line int64) string {
-	call := Advise(`{read} {"{read.path}":%q,"{read.offset}":%d}`, path, line)
-	switch {
-	case path == "":
+	if path == "" {
 		return ""
-	case env.Names == nil:
-		return call.String()
 	}
-	return call.In(env.Names)
+	return env.Say(Advise(`{read} {"{read.path}":%q,"{read.offset}":%d}`, path, line))
+}
+
+// Say is advice in the names of the model that called.
+func (env *Env) Say(a Advice) string {
+	if env.Names == nil {
+		return a.String()
+	}
+	return a.In(env.Names)
 }
 
 // Spill opens a file of the session for a complete output.

@@ -84,7 +84,7 @@ func (i *interruptible) Read(p []byte) (int, error) {
 // may count from the end, with a negative number: then lines begins there.
 func (r *readCall) page(lines *text.LineReader, spans []span, meta *readMeta, res *tool.Result, env *tool.Env) error {
 	p := &pager{
-		w:     pageWriter{call: r, chars: env.Limits.LineChars, room: env.Limits.Bytes},
+		w:     pageWriter{call: r, env: env, chars: env.Limits.LineChars, room: env.Limits.Bytes},
 		lines: lines, meta: meta, limit: r.Limit, at: min(spans[0].first, 1),
 	}
 	meta.Offset = spans[0].first
@@ -211,6 +211,7 @@ func restOf(spans []span, next int64) string {
 // A pageWriter prints numbered lines as long as there is room.
 type pageWriter struct {
 	call    *readCall
+	env     *tool.Env
 	chars   int // of a line
 	room    int // bytes that are left
 	long    int // lines that were cut
@@ -254,7 +255,8 @@ func (w *pageWriter) cut(text string, l text.Line) string {
 	shown := text[start:end]
 	if end < len(text) || int64(len(l.Text)) < l.Length {
 		w.long++
-		return fmt.Sprintf("%s[… line has %d bytes; go on with offset=%d limit=1 column=%d]", shown, l.Length, l.Number, w.call.Column+utf8.RuneCountInString(shown))
+		how := tool.Advise("line has %d bytes; go on with {.offset}=%d {.limit}=1 {.column}=%d", l.Length, l.Number, w.call.Column+utf8.RuneCountInString(shown))
+		return shown + "[… " + w.env.Say(how) + "]"
 	}
 	return shown
 }
