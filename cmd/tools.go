@@ -26,6 +26,7 @@ var Tools = tool.List{
 	&search.Glob,
 	&search.Grep,
 	&search.Outline,
+	&web.Fetch,
 	&web.Websearch,
 	&plan.Todo,
 	&plan.Question,

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"maps"
+	"net/netip"
 	"path"
 	"slices"
 	"strings"
@@ -316,6 +317,18 @@ func (p *Policy) decideNet(a *Access) Decision {
 	case t.host.isMetadata():
 		return Decision{Verdict: Deny, Rule: "metadata services", Why: "the address hands out credentials"}
 	}
+	private, whose := t.host.isPrivate(), "the host is not on the public network"
+	if a.Addr != "" {
+		addr, err := netip.ParseAddr(a.Addr)
+		switch at := Address(addr); {
+		case err != nil || at == AtMetadata:
+			return Decision{Verdict: Deny, Rule: "metadata services", Why: "the host leads to " + a.Addr + ", which hands out credentials"}
+		case at == AtLoopback:
+			private, whose = true, "the host leads to "+a.Addr+", which is this machine itself"
+		case at == AtHome:
+			private, whose = true, "the host leads to "+a.Addr+", which is not on the public network"
+		}
+	}
 	got := p.scan(p.rules.net, a, &f, found{})
 	c, opaque := netCommand, a.Opaque
 	switch {
@@ -325,10 +338,10 @@ func (p *Policy) decideNet(a *Access) Decision {
 		c, opaque = netPublish, "it changes something there, and no rule names the command"
 		got.allow = p.namedBy(a)
 	case a.Tool == commandTool:
-	case t.host.name == "" || !t.host.isPrivate():
+	case t.host.name == "" || !private:
 		c = netPublic
 	default:
-		c, opaque = netPrivate, "the host is not on the public network"
+		c, opaque = netPrivate, whose
 		if got.allow != nil && !(got.allow.url != nil && got.allow.url.exact && got.allow.url.host == t.host.name) {
 			got.allow = nil // a wildcard never means a host at home
 		}

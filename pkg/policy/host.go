@@ -250,7 +250,7 @@ func (h *hostName) isLoopback() bool {
 // isMetadata reports the addresses where clouds hand out credentials.
 func (h *hostName) isMetadata() bool {
 	switch h.name {
-	case "169.254.169.254", "169.254.170.2", "169.254.170.23", "100.100.100.200", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254",
+	case "169.254.169.254", "168.63.129.16", "169.254.170.2", "169.254.170.23", "100.100.100.200", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254",
 		"metadata.google.internal", "metadata", "instance-data", "instance-data.ec2.internal":
 		return true
 	}

@@ -270,6 +270,9 @@ func (env *Env) denied(out *policy.Outcome) error {
 		_ = e.WithHint("%s", d.Reason)
 	case out.By >= 0 && d.Default && out.Accesses[out.By].Kind == policy.Net && out.Accesses[out.By].Host != "":
 		_ = e.WithHint("--allow %q would allow it; that is for whoever may decide", out.Accesses[out.By].HostRule())
+		if out.Accesses[out.By].Local() {
+			_ = e.WithHint("what a job of {bash} serves is asked by {bash}, with curl; else --allow %q would allow it, which is for whoever may decide", out.Accesses[out.By].HostRule())
+		}
 	}
 	return e
 }

@@ -146,6 +146,8 @@ func reads(t *tool.Tool, a *policy.Access) bool {
 		return true
 	case policy.Exec:
 		return a.Class == policy.ReadOnly && a.Opaque == "" && a.Danger == "" && !a.Publishes
+	case policy.Net:
+		return a.Tool == t.Name && !a.Publishes
 	case policy.Tool:
 		return t.ReadOnly
 	}
