@@ -37,6 +37,7 @@ type zoo struct {
 	dialed []string // each connection that was made
 	store  map[string][]byte
 	now    time.Time
+	waits  []time.Duration // before retries
 }
 
 // newZoo starts the servers: port 80 speaks HTTP, 443 TLS with HTTP/2, 444 has an
@@ -144,7 +145,12 @@ var errPrivate = errors.New("not a public address")
 func (z *zoo) client(change ...func(*Config)) *Client {
 	c := Config{
 		Agent: "honest/1", Roots: z.roots, Now: func() time.Time { return z.now },
-		Wait:   func(context.Context, time.Duration) error { return nil },
+		Wait: func(_ context.Context, d time.Duration) error {
+			z.mu.Lock()
+			defer z.mu.Unlock()
+			z.waits = append(z.waits, d)
+			return nil
+		},
 		Limits: Limits{Connect: 3 * time.Second, TLS: 3 * time.Second, Headers: 100 * time.Millisecond, Idle: 80 * time.Millisecond},
 		Guard: func(_ context.Context, _ string, at netip.AddrPort) error {
 			if a := at.Addr(); !a.IsGlobalUnicast() || a.IsPrivate() {
@@ -197,33 +203,16 @@ func (z *zoo) get(raw string, change ...func(*Config)) (*Response, error) {
 	return z.client(change...).Do(z.t.Context(), Request{URL: parse(z.t, raw)})
 }
 
-func (z *zoo) on(path string, h http.HandlerFunc) { z.mux[path] = h }
+// on has the servers answer at a path.
+func (z *zoo) on(path string, h http.HandlerFunc) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	z.mux[path] = h
+}
 
 func codeOf(err error) Code {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Code
 	}
 	return ""
-}
-
-func TestFirst(t *testing.T) {
-	z := newZoo(t)
-	z.on("/plain", func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "hello %s", r.UserAgent()) })
-	for _, raw := range []string{"http://a.zoo.test/plain", "https://b.zoo.test/plain"} {
-		res, err := z.get(raw)
-		if err != nil || string(res.Body) != "hello honest/1" || res.Status != 200 {
-			t.Fatalf("%s: %v %+v", raw, err, res)
-		}
-		if want := map[string]string{"http": "HTTP/1.1", "https": "HTTP/2.0"}[res.URL.Scheme]; res.Proto != want {
-			t.Errorf("%s: %s", raw, res.Proto)
-		}
-	}
-	for raw, want := range map[string]Code{
-		"https://a.zoo.test:444/": TLS, "https://a.zoo.test:445/": TLS, "https://a.zoo.test:446/": TLS, "https://a.zoo.test:447/": TLS,
-		"http://a.zoo.test:448/": Connection, "http://nowhere.test/": DNS, "http://127.0.0.1/": Refused, "ftp://a.zoo.test/": BadURL, "http://u:p@a.zoo.test/": BadURL,
-	} {
-		if res, err := z.get(raw); codeOf(err) != want {
-			t.Errorf("%s: %v, %v; want %s", raw, res, err, want)
-		}
-	}
 }
