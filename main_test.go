@@ -77,6 +77,7 @@ func TestScript(t *testing.T) {
 			"exit":      exitStatus,
 			"saved":     saved,
 			"searchers": searchers,
+			"website":   website,
 		},
 		Condition: condition,
 	})

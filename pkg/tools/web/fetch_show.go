@@ -76,10 +76,10 @@ func (c *fetchCall) convert(ctx context.Context, a *fetch.Response, text, media 
 	}
 	doc, err := page.Convert(ctx, page.Source{Body: []byte(text), Type: media, URL: a.URL}, options)
 	if missing, ok := errors.AsType[*page.NotFoundError](err); ok {
-		return nil, tool.Errorf(tool.NoMatch, "%w", err).Suggest(missing.Near...).WithHint("{.format} outline lists the headings; leave {.%s} out for the whole page", missing.What)
+		return nil, tool.Errorf(tool.NoMatch, "%w", err).Suggest(missing.Near...).WithHint("a list of its headings comes with {.format}; without this the whole page is shown")
 	}
 	if wrong, ok := errors.AsType[*page.OptionError](err); ok {
-		return nil, tool.Errorf(tool.BadInput, "%w", wrong).WithHint("correct {.%s}", wrong.Option)
+		return nil, tool.Errorf(tool.BadInput, "%w", wrong).WithHint("correct it, or leave it out")
 	}
 	if err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func (c *fetchCall) say(a *fetch.Response, meta *fetchMeta, res *tool.Result) {
 func (c *fetchCall) image(a *fetch.Response, meta *fetchMeta, res *tool.Result) error {
 	if a.Truncated || a.Incomplete != "" || len(a.Body) > maxImage {
 		return tool.Errorf(tool.TooLarge, "the image at %s is larger than %d bytes, or did not come whole", a.URL.Redacted(), maxImage).
-			WithHint("keep it with {.save}, and look at the file with {read}, which makes it smaller")
+			WithHint("put it in a file with {.save}, and look at the file with {read}, which makes it smaller")
 	}
 	name := path.Base(a.URL.Path)
 	if name == "." || name == "/" {
@@ -169,12 +169,12 @@ func (c *fetchCall) binary(a *fetch.Response, meta *fetchMeta) error {
 		return nil // the status says it
 	}
 	return tool.Errorf(tool.Binary, "%s is %s, which is no text: %d bytes", a.URL.Redacted(), meta.ContentType, len(a.Body)).
-		WithHint("keep it in a file with {.save}, and look at that with {read} or {bash}")
+		WithHint("put it in a file with {.save}, and look at that with {read} or {bash}")
 }
 
 // pdf is the text of a PDF file, page by page.
 func pdf(ctx context.Context, a *fetch.Response, meta *fetchMeta) (string, error) {
-	hint := "keep it in a file with {.save}, and look at that with {read}"
+	hint := "put it in a file with {.save}, and look at that with {read}"
 	if a.Truncated || a.Incomplete != "" {
 		return "", tool.Errorf(tool.TooLarge, "the PDF file at %s did not come whole: %d bytes of it", a.URL.Redacted(), len(a.Body)).WithHint("give a larger {.max_bytes}; or %s", hint)
 	}

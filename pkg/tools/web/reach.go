@@ -70,7 +70,7 @@ func (r *reach) visit(ctx context.Context, to, from *url.URL) error {
 		if d := r.env.Policy.Decide(&a); d.Verdict != policy.Allow {
 			if answer := r.env.Approve(ctx, r.tool, a, ""); !answer.Yes {
 				return tool.Errorf(tool.Denied, "%s redirects to %s, where the policy does not let it go: %s", from.Host, to.Redacted(), d.Why).
-					WithHint("nothing was asked there; fetch that address itself to ask whoever may decide").Suggest(to.Redacted())
+					WithHint("nothing was asked there; whoever may decide is asked for that address by itself").Suggest(to.Redacted())
 			}
 		}
 	}
