@@ -235,7 +235,9 @@ func (a *app) run(c *cobra.Command, in *tool.Invocation) error {
 	} else {
 		a.emit(result)
 	}
-	rest(c.Context())
+	if rest != nil {
+		rest(c.Context())
+	}
 	return nil
 }
 

@@ -173,8 +173,16 @@ func (r *runner) call(ctx context.Context, p tool.Peer, name string, args json.R
 	if err != nil {
 		return t.Fail(err)
 	}
+	return r.made(ctx, env, in)
+}
+
+// made makes a call, after whose result others come: what it leaves to be done is done
+// beside them.
+func (r *runner) made(ctx context.Context, env *tool.Env, in *tool.Invocation) *tool.Result {
 	result, rest := r.run(ctx, env, in)
-	r.rest.Go(func() { rest(ctx) })
+	if rest != nil {
+		r.rest.Go(func() { rest(ctx) })
+	}
 	return result
 }
 
@@ -186,7 +194,7 @@ func caught(name string, result **tool.Result) {
 }
 
 // run makes a call. What it leaves to be done after its result is out, and before
-// close, is the function.
+// close, is the function; nil for nothing.
 func (r *runner) run(ctx context.Context, env *tool.Env, in *tool.Invocation) (result *tool.Result, rest func(context.Context)) {
 	if !in.Tool.ReadOnly {
 		r.app.listen()
@@ -194,14 +202,17 @@ func (r *runner) run(ctx context.Context, env *tool.Env, in *tool.Invocation) (r
 	var left later
 	env.Later = left.add
 	result = tool.Run(ctx, env, in)
+	r.mu.Lock()
+	due := time.Since(r.tidy) > time.Minute
+	if due {
+		r.tidy = time.Now()
+	}
+	r.mu.Unlock()
+	if !due && left.none() {
+		return result, nil
+	}
 	return result, func(ctx context.Context) {
 		left.do()
-		r.mu.Lock()
-		due := time.Since(r.tidy) > time.Minute
-		if due {
-			r.tidy = time.Now()
-		}
-		r.mu.Unlock()
 		if due {
 			_ = env.Session.Opportunistic(context.WithoutCancel(ctx))
 		}
@@ -227,6 +238,12 @@ func (l *later) add(f func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.list = append(l.list, f)
+}
+
+func (l *later) none() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.list) == 0
 }
 
 func (l *later) do() {

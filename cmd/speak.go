@@ -99,9 +99,7 @@ func (r *runner) answer(ctx context.Context, call *dialect.Call, own func() (*to
 		}
 		env.Limits.Bytes, env.Limits.Lines, env.Limits.LineChars = room, math.MaxInt32, math.MaxInt32
 	}
-	result, rest := r.run(ctx, env, in)
-	r.rest.Go(func() { rest(ctx) })
-	return call.Show(result, dialect.Place{Root: env.Workspace.Root(), Max: r.app.most()})
+	return call.Show(r.made(ctx, env, in), dialect.Place{Root: env.Workspace.Root(), Max: r.app.most()})
 }
 
 // most is how many bytes of output whoever runs the program allows; 0 for the usual

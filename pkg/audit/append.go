@@ -10,20 +10,23 @@ import (
 
 // append writes e behind the last line, under the lock.
 func (a *Audit) append(e Entry) error {
-	created, err := a.openFile()
+	created, size, err := a.openFile()
 	if err != nil {
 		return err
 	}
-	end, err := readTail(a.file)
-	if err != nil {
-		return err
+	anchor := readAnchor(a.lock)
+	end := tail{size: size, last: anchor}
+	if size == 0 || size != a.size || anchor != a.last { // else nobody has written since we did
+		if end, err = readTail(a.file, size); err != nil {
+			return err
+		}
 	}
 	if end.torn > 0 {
 		if err := a.file.Truncate(end.size); err != nil {
 			return err
 		}
 	}
-	at, before := a.resume(end, readAnchor(a.lock))
+	at, before := a.resume(end, anchor)
 	lines, last, err := build(at, notes(before, e)...)
 	if err != nil {
 		return err
@@ -46,6 +49,7 @@ func (a *Audit) append(e Entry) error {
 
 // write puts whole lines at the end, or nothing.
 func (a *Audit) write(lines []byte, last link, size int64, created bool) error {
+	a.size = 0 // not known, unless all goes well
 	if _, err := a.file.Write(lines); err != nil {
 		return errors.Join(err, a.file.Truncate(size))
 	}
@@ -59,31 +63,42 @@ func (a *Audit) write(lines []byte, last link, size int64, created bool) error {
 			}
 		}
 	}
-	return last.anchor(a.lock)
+	if err := last.anchor(a.lock); err != nil {
+		return err
+	}
+	a.size, a.last = size+int64(len(lines)), last
+	return nil
 }
 
-// openFile makes a.file the file at the audit's path: another process may have
-// rotated it.
-func (a *Audit) openFile() (created bool, err error) {
+// openFile makes a.file the file at the audit's path, and says how long it is: another
+// process may have rotated it.
+func (a *Audit) openFile() (created bool, size int64, err error) {
 	now, err := a.dir.Lstat(FileName)
 	missing := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !missing {
-		return false, err
+		return false, 0, err
 	}
 	if a.file != nil {
 		held, err := a.file.Stat()
 		if err != nil {
-			return false, err
+			return false, 0, err
 		}
 		if !missing && os.SameFile(held, now) {
-			return false, nil
+			return false, held.Size(), nil
 		}
 		if err := a.file.Close(); err != nil {
-			return false, err
+			return false, 0, err
 		}
 	}
-	a.file, err = a.dir.OpenFile(FileName, os.O_RDWR|os.O_CREATE|os.O_APPEND)
-	return missing, err
+	a.size = 0
+	if a.file, err = a.dir.OpenFile(FileName, os.O_RDWR|os.O_CREATE|os.O_APPEND); err != nil {
+		return missing, 0, err
+	}
+	held, err := a.file.Stat()
+	if err != nil {
+		return missing, 0, err
+	}
+	return missing, held.Size(), nil
 }
 
 // resume says behind which link to go on, and what has to be told first: that
@@ -127,8 +142,7 @@ func (a *Audit) rotatedTo(at link) bool {
 		return false
 	}
 	defer f.Close()
-	end, err := readTail(f)
-	return err == nil && end.last == at
+	return endsWith(f, at)
 }
 
 // rotate renames the full file and opens a new one. It returns "" and leaves
@@ -151,7 +165,7 @@ func (a *Audit) rotate(at link) (string, error) {
 	if err := a.dir.Rename(FileName, name); err != nil {
 		return "", err
 	}
-	_, err = a.openFile()
+	_, _, err = a.openFile()
 	return name, err
 }
 

@@ -113,6 +113,8 @@ type Audit struct {
 	dir  *safefile.Dir
 	lock *os.File
 	file *os.File
+	size int64 // of file behind the line that was written last; 0 where that is not known
+	last link  // which is that line
 }
 
 // Open prepares the audit in the directory dir, an absolute path. It creates

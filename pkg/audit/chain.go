@@ -132,13 +132,8 @@ type tail struct {
 	bad  bool  // the last whole line is damaged
 }
 
-// readTail reads the last line, from the end of the file backwards.
-func readTail(f *os.File) (tail, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return tail{}, err
-	}
-	size := info.Size()
+// readTail reads the last line, from the end of a file of a size backwards.
+func readTail(f *os.File, size int64) (tail, error) {
 	var buf []byte
 	for chunk := int64(4 << 10); ; chunk *= 4 {
 		from := max(size-chunk, 0)
@@ -151,10 +146,21 @@ func readTail(f *os.File) (tail, error) {
 		if start >= 0 || from == 0 {
 			t := tail{size: from + int64(end+1), torn: int64(len(buf) - end - 1)}
 			if end >= 0 {
+				var err error
 				t.last, err = check(buf[start+1 : end])
 				t.bad = err != nil
 			}
 			return t, nil
 		}
 	}
+}
+
+// endsWith reports whether the last line of a file is that of a link.
+func endsWith(f *os.File, at link) bool {
+	info, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	end, err := readTail(f, info.Size())
+	return err == nil && end.last == at
 }

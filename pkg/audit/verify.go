@@ -257,8 +257,7 @@ func (v *verifier) rotatedAway(path string) bool {
 		return false
 	}
 	defer f.Close()
-	end, err := readTail(f)
-	return err == nil && end.last == v.anchor
+	return endsWith(f, v.anchor)
 }
 
 // A tornError counts the bytes behind the last line feed.

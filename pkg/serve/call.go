@@ -50,7 +50,7 @@ func (s *server) begin(ctx context.Context, m *message, size int) {
 		cancel(nil)
 		return
 	}
-	s.calls.Go(func() {
+	s.beside(func() {
 		defer cancel(nil)
 		result := c.run(ctx, *m.Name, m.Arguments)
 		s.mu.Lock()

@@ -36,7 +36,7 @@ type message struct {
 const forms = `send {"id":…,"name":TOOL,"arguments":{…}}, {"cancel":ID}, {"answer":ID,"decision":"yes|no|session"} or {"protocol":1}, one on each line`
 
 // message does what a line says. The error ends the connection.
-func (s *server) message(ctx context.Context, l line) error {
+func (s *server) message(ctx context.Context, l input) error {
 	if l.long {
 		s.fail(nil, tool.Errorf(tool.TooLarge, "a line is longer than %d MiB", MaxLine>>20).WithHint("send less at a time"))
 		return nil

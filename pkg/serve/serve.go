@@ -14,7 +14,6 @@ package serve
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -66,7 +65,9 @@ type server struct {
 	end   context.CancelCauseFunc // of everything
 	slots chan struct{}
 	calls sync.WaitGroup
+	idle  chan func()   // to goroutines that have made a call, and have the stack for the next
 	deaf  chan struct{} // closed when nothing more comes
+	over  chan struct{} // closed when Run is
 
 	write sync.Mutex
 
@@ -83,7 +84,7 @@ func Run(ctx context.Context, o Options) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	s := &server{
-		o: o, end: end, slots: make(chan struct{}, MaxCalls), deaf: make(chan struct{}),
+		o: o, end: end, slots: make(chan struct{}, MaxCalls), idle: make(chan func()), deaf: make(chan struct{}), over: make(chan struct{}),
 		running: map[string]*call{}, hears: map[string]bool{}, asks: o.Asks,
 	}
 	for _, name := range Events() {
@@ -99,6 +100,7 @@ func Run(ctx context.Context, o Options) error {
 	case <-ctx.Done():
 	}
 	close(s.deaf)
+	defer close(s.over)
 	done := make(chan struct{})
 	go func() {
 		s.calls.Wait()
@@ -121,8 +123,8 @@ func Run(ctx context.Context, o Options) error {
 // patience is how long calls may take to end, and their results to be read, when ctx has ended.
 const patience = 15 * time.Second
 
-// A line is one of the input, without its end.
-type line struct {
+// An input is a line that comes, without its end.
+type input struct {
 	text []byte
 	long bool // it was longer than MaxLine, and is not there
 }
@@ -131,7 +133,7 @@ type line struct {
 func (s *server) read(ctx context.Context) error {
 	in := bufio.NewReaderSize(s.o.In, 64<<10)
 	for {
-		var l line
+		var l input
 		for {
 			part, err := in.ReadSlice('\n')
 			if l.long = l.long || len(l.text)+len(part) > MaxLine; l.long {
@@ -152,6 +154,29 @@ func (s *server) read(ctx context.Context) error {
 		if err := s.message(ctx, l); err != nil {
 			return err
 		}
+	}
+}
+
+// beside has f done beside what else runs.
+func (s *server) beside(f func()) {
+	s.calls.Add(1)
+	work := func() {
+		defer s.calls.Done()
+		f()
+	}
+	select {
+	case s.idle <- work:
+	default:
+		go func() {
+			for {
+				work()
+				select {
+				case work = <-s.idle:
+				case <-s.over:
+					return
+				}
+			}
+		}()
 	}
 }
 
@@ -181,23 +206,36 @@ func (s *server) fail(id json.RawMessage, err error) {
 
 // send writes one line. When nobody takes it any more, everything ends.
 func (s *server) send(v any) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		b.Reset()
-		failed := tool.Fail("serve", tool.Errorf(tool.Internal, "encoding: %w", err))
-		id := null()
+	text, err := line(v)
+	if err != nil {
+		failed, id := tool.Fail("serve", tool.Errorf(tool.Internal, "encoding: %w", err)), null()
 		if r, ok := v.(reply); ok {
 			id = r.ID
 		}
-		if enc.Encode(reply{id, failed}) != nil {
+		if text, err = line(reply{id, failed}); err != nil {
 			return
 		}
 	}
 	s.write.Lock()
 	defer s.write.Unlock()
-	if _, err := s.o.Out.Write(b.Bytes()); err != nil {
+	if _, err := s.o.Out.Write(text); err != nil {
 		s.end(&tool.Signal{Number: syscall.SIGPIPE})
 	}
+}
+
+// line is v as a line. A result, which may be long, is encoded once and not looked
+// through again.
+func line(v any) ([]byte, error) {
+	r, ok := v.(reply)
+	if !ok {
+		text, err := tool.Encode(v)
+		return append(text, '\n'), err
+	}
+	result, err := r.Result.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	text := make([]byte, 0, len(result)+len(r.ID)+len(`{"id":,"result":}`)+1)
+	text = append(append(append(text, `{"id":`...), key(r.ID)...), `,"result":`...)
+	return append(append(text, result...), '}', '\n'), nil
 }

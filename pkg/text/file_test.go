@@ -145,9 +145,13 @@ func TestLines(t *testing.T) {
 		{"01234567\r\n", false, []Line{{[]byte("01234567"), "\r\n", 0, 8, 1}}},
 		{"0123456\r8\n", false, []Line{{[]byte("0123456\r"), "\n", 0, 9, 1}}},
 	} {
-		for name, r := range map[string]io.Reader{"whole": strings.NewReader(c.in), "bytes": iotest.OneByteReader(strings.NewReader(c.in)), "with EOF": iotest.DataErrReader(strings.NewReader(c.in))} {
+		o := LineOptions{CR: c.cr, MaxLine: 8}
+		for name, r := range map[string]*LineReader{
+			"whole": NewLineReader(strings.NewReader(c.in), o), "bytes": NewLineReader(iotest.OneByteReader(strings.NewReader(c.in)), o),
+			"with EOF": NewLineReader(iotest.DataErrReader(strings.NewReader(c.in)), o), "memory": LinesOf([]byte(c.in), o),
+		} {
 			i := 0
-			for l, err := range Lines(r, LineOptions{CR: c.cr, MaxLine: 8}) {
+			for l, err := range r.All() {
 				if err != nil || i >= len(c.want) {
 					t.Fatalf("%q by %s: line %d, %v", c.in, name, i, err)
 				}

@@ -59,6 +59,13 @@ func NewLineReader(r io.Reader, o LineOptions) *LineReader {
 	return l
 }
 
+// LinesOf returns a LineReader for bytes that are there already; no line spans reads.
+func LinesOf(data []byte, o LineOptions) *LineReader {
+	l := NewLineReader(nil, o)
+	l.rest, l.err = data, io.EOF
+	return l
+}
+
 // Lines iterates over the lines of r. An error other than the end of the stream
 // comes last, with the part of a line that was read before it.
 func Lines(r io.Reader, o LineOptions) iter.Seq2[Line, error] {
@@ -189,7 +196,7 @@ func (l *LineReader) advance(n int) {
 
 // fill reads more. Reads that give nothing are repeated a few times.
 func (l *LineReader) fill() {
-	if l.buf == nil {
+	if l.buf == nil && l.err == nil {
 		l.buf = make([]byte, readSize)
 	}
 	for tries := 0; l.err == nil && len(l.rest) == 0; tries++ {

@@ -226,13 +226,13 @@ func (r *readCall) file(ctx context.Context, env *tool.Env, meta *readMeta, res 
 	defer f.Close() //nolint:errcheck // nothing was written
 	stop := unblock(ctx, f)
 	defer stop()
-	head := make([]byte, 64<<10)
+	head := make([]byte, headSize(r.path.Info.Size()))
 	n, err := io.ReadFull(f, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return r.readError(ctx, meta, err)
 	}
 	head = head[:n]
-	whole := n < cap(head)
+	whole := n < cap(head) // the end was seen
 	meta.MIMEType = text.MIME(r.path.Real, head)
 	meta.TotalBytes = max(int64(n), r.path.Info.Size())
 	switch {
@@ -250,13 +250,26 @@ func (r *readCall) file(ctx context.Context, env *tool.Env, meta *readMeta, res 
 	}
 	meta.Encoding, meta.Newline = enc.Name, text.Newline(head)
 	if meta.TotalBytes <= wholeFile {
-		rest, err := io.ReadAll(io.LimitReader(f, wholeFile))
-		if err != nil {
-			return r.readError(ctx, meta, err)
+		if !whole {
+			rest, err := io.ReadAll(io.LimitReader(f, wholeFile))
+			if err != nil {
+				return r.readError(ctx, meta, err)
+			}
+			head = append(head, rest...)
 		}
-		return r.small(ctx, append(head, rest...), meta, res, env)
+		return r.small(ctx, head, meta, res, env)
 	}
 	return r.readError(ctx, meta, r.large(ctx, f, enc, meta, res, env))
+}
+
+// headSize is how much of a file of a size is read at first: one byte more than there is,
+// which shows that there is none. Files without a size, as in /proc, may hold anything.
+func headSize(size int64) int64 {
+	const most = 64 << 10
+	if size <= 0 {
+		return most
+	}
+	return min(size+1, most)
 }
 
 // unblock keeps reading f from waiting for ever, for there are files in /proc

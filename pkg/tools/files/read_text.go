@@ -1,7 +1,6 @@
 package files
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +16,7 @@ import (
 // show shows the lines of a text that are asked for.
 func (r *readCall) show(ctx context.Context, decoded []byte, meta *readMeta, res *tool.Result, env *tool.Env) error {
 	o := text.LineOptions{CR: meta.Newline == "cr", MaxLine: len(decoded) + 1}
-	total, err := text.NewLineReader(bytes.NewReader(decoded), o).Skip(1 << 60)
+	total, err := text.LinesOf(decoded, o).Skip(1 << 60)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
@@ -30,7 +29,7 @@ func (r *readCall) show(ctx context.Context, decoded []byte, meta *readMeta, res
 	if err != nil {
 		return err
 	}
-	if err = r.page(text.NewLineReader(bytes.NewReader(decoded), o), spans, meta, res, env); err == nil {
+	if err = r.page(text.LinesOf(decoded, o), spans, meta, res, env); err == nil {
 		res.Output += missing
 	}
 	return err
@@ -304,7 +303,7 @@ func (r *readCall) rendered(lines string, meta *readMeta, res *tool.Result, env 
 	if err != nil {
 		return err
 	}
-	if err = r.page(text.NewLineReader(strings.NewReader(lines), o), spans, meta, res, env); err == nil {
+	if err = r.page(text.LinesOf([]byte(lines), o), spans, meta, res, env); err == nil {
 		res.Output += missing
 	}
 	return err
