@@ -67,6 +67,7 @@ func TestRun(t *testing.T) {
 		{`tools.echo{x=print}`, "", "", "a function is no value"},
 		{`local t = {} t.t = t return t`, "", "", "holds itself"},
 		{`return function() end`, "", "", "a function is no value"},
+		{`local function f() return 1 + f() end return f()`, "", "", "called one another 4000 deep"},
 		{`return 0/0`, "", "", "NaN"},
 	} {
 		out, err := tried(t, tt.code, nil)

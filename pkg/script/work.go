@@ -56,11 +56,14 @@ func (w *worker) send(s step, last bool) {
 	_, _ = w.out.Write(append(raw, '\n'))
 }
 
+// maxCalls is how many calls of functions may be open at a time.
+const maxCalls = 4000
+
 // run runs the script and tells what came of it.
 func (w *worker) run(o order) {
 	debug.SetMemoryLimit(int64(o.Memory) / 4 * 3)
 	go w.watch(uint64(o.Memory))
-	l := lua.NewState(lua.Options{SkipOpenLibs: true, CallStackSize: 4000, RegistrySize: 4 << 10, RegistryMaxSize: 1 << 20, RegistryGrowStep: 4 << 10, MinimizeStackMemory: true})
+	l := lua.NewState(lua.Options{SkipOpenLibs: true, CallStackSize: maxCalls, RegistrySize: 4 << 10, RegistryMaxSize: 1 << 20, RegistryGrowStep: 4 << 10, MinimizeStackMemory: true})
 	w.open(l, o)
 	value, err := evaluate(l, o.Code)
 	if err != nil {
@@ -104,6 +107,9 @@ func message(err error) string {
 		}
 	}
 	text, _, _ = strings.Cut(text, "\nstack traceback")
+	if strings.HasSuffix(text, "callstack overflow") {
+		return fmt.Sprintf("functions have called one another %d deep, which is the limit", maxCalls)
+	}
 	return strings.TrimSpace(text)
 }
 

@@ -177,7 +177,11 @@ func functions(env *tool.Env) []script.Function {
 // explained is what ended a script, with the next step.
 func explained(err error) error {
 	if e, ok := errors.AsType[*script.Error](err); ok {
-		return tool.Errorf(tool.BadInput, "%s", e.Message).WithHint("correct the script; the line stands behind its name")
+		hint := "correct the script"
+		if strings.HasPrefix(e.Message, "script:") {
+			hint += "; the line stands behind its name"
+		}
+		return tool.Errorf(tool.BadInput, "%s", e.Message).WithHint("%s", hint)
 	}
 	l, ok := errors.AsType[*script.Limit](err)
 	if !ok {
