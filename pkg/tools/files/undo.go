@@ -55,7 +55,7 @@ func (u *undoCall) Params(p *param.Set) {
 	p.String(&u.ID, "id", "the change to take back").Arg().Alias("change").Shown("the newest")
 	p.Int(&u.Last, "last", "how many changes to take back, without id").Between(1, 100).Rare()
 	p.Bool(&u.List, "list", "list the changes and take none back")
-	p.Int(&u.Limit, "limit", "most changes to list").Between(1, 1000).Rare()
+	p.Int(&u.Limit, "limit", "most changes to list").Between(1, 1000).Unlisted()
 	p.Bool(&u.DryRun, "dry_run", "say what would be done, do nothing").Alias("dryRun").Rare()
 }
 

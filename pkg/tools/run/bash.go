@@ -103,7 +103,7 @@ func (b *bashCall) Params(p *param.Set) {
 	p.OptionalMillis(&b.YieldMS, "yield_ms", "wait so long at most; then it goes on as a job").Between(0, 600_000).Alias("yield_time_ms", "yieldTimeMs", "yieldMs").Shown("wait until it ends")
 	untilParam(p, &b.Until, "wait for a line that matches this regular expression; it goes on as a job")
 	p.Bool(&b.Background, "background", "start it as a job and return at once").Alias("run_in_background", "is_background", "runInBackground")
-	p.OptionalInt(&b.Publish, "publish", "a port that the command serves on its loopback, for this machine's browser to see").Between(1, 65535).Shown("none")
+	p.OptionalInt(&b.Publish, "publish", "a port that it serves, for a browser on this machine").Between(1, 65535).Shown("none")
 	p.Bool(&b.TTY, "tty", "give it a terminal").Alias("pty", "terminal")
 	p.Int(&b.Rows, "rows", "lines of the terminal").Between(1, 1000).Rare()
 	p.Int(&b.Cols, "cols", "columns of the terminal").Between(1, 1000).Rare()

@@ -66,7 +66,7 @@ func (g *globCall) Params(p *param.Set) {
 	p.String(&g.Sort, "sort", "newest first, or by path").OneOf("modified", "path").Rare()
 	p.Int(&g.Limit, "limit", "most files to show").Between(1, 100_000).Alias("head_limit", "max_results")
 	p.String(&g.Cursor, "cursor", "go on where an earlier answer ended")
-	p.Millis(&g.TimeoutMS, "timeout_ms", "time limit").Between(1, 600_000).Alias("timeout").Rare()
+	p.Millis(&g.TimeoutMS, "timeout_ms", "time limit").Between(1, 600_000).Alias("timeout").Unlisted()
 }
 
 // Needs implements tool.Call.

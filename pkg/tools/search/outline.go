@@ -92,7 +92,7 @@ func (o *outlineCall) Params(p *param.Set) {
 	p.Int(&o.Limit, "limit", "most symbols to show").Between(1, 100_000).Alias("head_limit", "max_results").Rare()
 	p.Bool(&o.Hidden, "hidden", "look into hidden files of a directory too").Rare()
 	p.Bool(&o.Ignore, "ignore", "leave out what .gitignore excludes").Alias("gitignore", "respect_git_ignore").Rare()
-	p.Millis(&o.TimeoutMS, "timeout_ms", "time limit").Between(1, 600_000).Alias("timeout").Rare()
+	p.Millis(&o.TimeoutMS, "timeout_ms", "time limit").Between(1, 600_000).Alias("timeout").Unlisted()
 }
 
 // kindNames are the kinds of symbols as the parameter spells them.

@@ -36,21 +36,20 @@ type fetchCall struct {
 // Params implements tool.Call.
 func (c *fetchCall) Params(p *param.Set) {
 	p.String(&c.URL, "url", "the address").Required().Arg().Alias("uri", "link", "href", "address")
-	p.String(&c.Format, "format", "what to make of a page: links and outline are lists, raw is what the server sent").
-		OneOf("markdown", "text", "html", "raw", "links", "outline").Alias("output_format", "outputFormat")
-	p.String(&c.Section, "section", "only what stands under this heading").Alias("heading")
-	p.String(&c.Find, "find", "only what matches this regular expression, with what is around it").Alias("grep", "pattern")
-	p.Int(&c.Offset, "offset", "where to go on, as the last call said").Between(0, 1<<31).Alias("start_index", "startIndex")
-	p.Int(&c.Limit, "limit", "most bytes to show").Between(200, 1<<31).Alias("max_length", "maxLength", "max_chars").Rare()
-	p.Path(&c.Save, "save", param.File, "keep what came in this file instead").Alias("save_to", "output_file")
-	p.String(&c.Selector, "selector", "only what this CSS selector finds").Alias("css", "target_selector").Rare()
-	p.String(&c.MainContent, "main_content", "which part of a page to keep").OneOf("auto", "article", "docs", "full").Alias("mainContent").Rare()
-	p.Map(&c.Headers, "headers", "request headers, for this host alone").Rare()
-	p.String(&c.UserAgent, "user_agent", "what to be called").OneOf("auto", "default", "browser", "mobile", "bot").Alias("userAgent").Rare()
-	p.Bool(&c.Reload, "reload", "take nothing that was kept").Alias("no_cache", "noCache").Rare()
-	p.String(&c.Robots, "robots", "what a robots.txt counts").OneOf("ignore", "obey").Rare()
+	p.String(&c.Format, "format", "raw is as it came").OneOf("markdown", "text", "html", "raw", "links", "outline").Alias("output_format", "outputFormat")
+	p.String(&c.Section, "section", "only what is under this heading").Alias("heading")
+	p.String(&c.Find, "find", "only what this pattern matches").Alias("grep", "pattern")
+	p.Int(&c.Offset, "offset", "where to go on").Between(0, 1<<31).Alias("start_index", "startIndex")
+	p.Int(&c.Limit, "limit", "most bytes to show").Between(1, 1<<31).Alias("max_length", "maxLength", "max_chars").Rare()
+	p.Path(&c.Save, "save", param.File, "put it in this file").Alias("save_to", "output_file")
+	p.String(&c.Selector, "selector", "only what this CSS selector finds").Alias("css", "target_selector").Unlisted()
+	p.String(&c.MainContent, "main_content", "what to keep").OneOf("auto", "article", "docs", "full").Alias("mainContent").Rare()
+	p.Map(&c.Headers, "headers", "of the request").Rare()
+	p.String(&c.UserAgent, "user_agent", "whom to pass for").OneOf("auto", "browser", "mobile", "bot").Alias("userAgent").Unlisted()
+	p.Bool(&c.Reload, "reload", "take nothing that was kept").Alias("no_cache", "noCache").Unlisted()
+	p.String(&c.Robots, "robots", "what a robots.txt counts").OneOf("ignore", "obey").Unlisted()
 	p.Millis(&c.TimeoutMS, "timeout_ms", "time limit").Between(1, 120_000).Alias("timeoutMs").Rare()
-	p.Int(&c.MaxBytes, "max_bytes", "most bytes to take in").Between(1, 100<<20).Alias("maxBytes").Rare()
+	p.Int(&c.MaxBytes, "max_bytes", "most to take in").Between(1, 100<<20).Alias("maxBytes").Rare()
 }
 
 type fetchMeta struct {
