@@ -25,6 +25,9 @@ func codex() *Dialect {
 		if name, ok := strings.CutSuffix(d.Tools[i].Also, "-unix"); ok {
 			t := d.Tools[i]
 			d.Tools[i].Only, t.Only, t.Also = "unix", "windows", name+"-win"
+			if t.Told += " The shell is PowerShell."; t.To != "bash" {
+				t.Told = d.Tools[i].Told
+			}
 			d.Tools = append(d.Tools, t)
 		}
 	}

@@ -1,8 +1,11 @@
 package dialect
 
 import (
+	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
 // TestMiddle checks where an output is cut: in its middle, at four bytes a token, on
@@ -68,5 +71,47 @@ func TestLeft(t *testing.T) {
 		if got := left(test.name, []string{test.pattern}); got != test.want {
 			t.Errorf("%s with %s: %v", test.name, test.pattern, got)
 		}
+	}
+}
+
+// TestPlatforms checks that each system has its own names for what runs commands, that a
+// model on Windows is told of its shell, and that only the names of this system are there.
+func TestPlatforms(t *testing.T) {
+	for _, d := range []*Dialect{codex(), openloaf()} {
+		told, count := map[string]string{}, map[string]int{}
+		for i := range d.Tools {
+			if one := &d.Tools[i]; one.Only != "" {
+				count[one.Only]++
+				told[one.To+one.Only] += one.Told
+			}
+		}
+		if count["unix"] != 4 || count["windows"] != 4 {
+			t.Errorf("%s: %v", d.Name, count)
+		}
+		if strings.Count(told["bashwindows"], "PowerShell") != 3 || strings.Contains(told["bashunix"]+told["inputwindows"], "PowerShell") {
+			t.Errorf("%s tells %q", d.Name, told)
+		}
+		for _, one := range d.Listed() {
+			if one.Only != "" && (one.Only == "windows") != (runtime.GOOS == "windows") {
+				t.Errorf("%s lists %s", d.Name, one.Name)
+			}
+		}
+	}
+	for name, want := range map[string]bool{"shell-unix": true, "shell-win": false, "exec-command-unix": true, "write-stdin-win": false} {
+		if _, err := openloaf().Find(name); (err == nil) != (want == (runtime.GOOS != "windows")) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestUnknownStatus checks that a command whose status nobody knows has -1.
+func TestUnknownStatus(t *testing.T) {
+	c, err := codex().Decode("shell", []byte(`{"command":["true"]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &View{Call: c, Result: &tool.Result{Output: "so far\n"}, Meta: meta{Status: "running"}}
+	if got, want := codexShell(v), `{"output":"so far\n","metadata":{"exit_code":-1,"duration_seconds":0.0}}`; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
