@@ -32,18 +32,7 @@ const mostTries = 5
 func askPerson(tty io.ReadWriter, r *tool.Request) (tool.Answer, error) {
 	p := prompt{tty, bufio.NewReader(tty), r, r.Details.Request.Suggestions}
 	var b strings.Builder
-	fmt.Fprintf(&b, "agentkit: %s needs approval\n", r.Tool)
-	if r.Dir != "" {
-		fmt.Fprintf(&b, "  a program that the running command starts in %s\n", tool.Visible(r.Dir))
-	}
-	tell(&b, r.Details.Request.Metadata)
-	for i := range r.Outcome.Accesses {
-		d := &r.Outcome.Decisions[i]
-		fmt.Fprintf(&b, "  %-5s %s %s\n", d.Verdict, r.Outcome.Accesses[i].Kind, policy.Subject(&r.Outcome.Accesses[i]))
-		if d.Verdict == policy.Ask {
-			fmt.Fprintf(&b, "        %s (%s)\n", tool.Visible(d.Why), tool.Visible(d.Rule))
-		}
-	}
+	b.WriteString("agentkit: " + wanted(r))
 	question := p.offer(&b)
 	for range mostTries {
 		if _, err := io.WriteString(tty, b.String()+question); err != nil {
@@ -60,6 +49,24 @@ func askPerson(tty io.ReadWriter, r *tool.Request) (tool.Answer, error) {
 		}
 	}
 	return tool.Answer{}, nil
+}
+
+// wanted says what is asked about: the call, and each of its accesses.
+func wanted(r *tool.Request) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s needs approval\n", r.Tool)
+	if r.Dir != "" {
+		fmt.Fprintf(&b, "  a program that the running command starts in %s\n", tool.Visible(r.Dir))
+	}
+	tell(&b, r.Details.Request.Metadata)
+	for i := range r.Outcome.Accesses {
+		d := &r.Outcome.Decisions[i]
+		fmt.Fprintf(&b, "  %-5s %s %s\n", d.Verdict, r.Outcome.Accesses[i].Kind, policy.Subject(&r.Outcome.Accesses[i]))
+		if d.Verdict == policy.Ask {
+			fmt.Fprintf(&b, "        %s (%s)\n", tool.Visible(d.Why), tool.Visible(d.Rule))
+		}
+	}
+	return b.String()
 }
 
 // offer shows how far a yes can reach, and returns the question.

@@ -109,6 +109,7 @@ type other struct {
 func (a *app) others() []other {
 	return []other{
 		{callName, a.callCommand, false},
+		{"mcp", a.mcpCommand, true},
 		{"serve", a.serveCommand, true},
 		{"tools", a.toolsCommand, false},
 		{"schema", a.schemaCommand, false},

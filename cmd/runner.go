@@ -23,6 +23,7 @@ import (
 type runner struct {
 	app     *app
 	base    *tool.Env        // what calls share; Policy and Sources are those of the last load
+	may     tool.List        // what may be called; base.Tools is what these may call themselves
 	dialect *dialect.Dialect // that calls come in; nil for our own names
 
 	mu    sync.Mutex // guards what follows, and the policy in base
@@ -45,7 +46,7 @@ func (a *app) open(ctx context.Context) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{app: a, base: env, dialect: speaks, tidy: time.Now()}
+	r := &runner{app: a, base: env, may: Tools, dialect: speaks, tidy: time.Now()}
 	if err := r.recover(); err != nil {
 		return nil, err
 	}
@@ -161,7 +162,12 @@ func (r *runner) fresh(p tool.Peer) *tool.Env {
 // call is a tool.Caller.
 func (r *runner) call(ctx context.Context, p tool.Peer, name string, args json.RawMessage) (result *tool.Result) {
 	defer caught(name, &result)
-	t, err := Tools.Find(name)
+	return r.within(ctx, p, name, args, truncate.Limits{})
+}
+
+// within makes a call whose output is within limits; zero ones are the usual.
+func (r *runner) within(ctx context.Context, p tool.Peer, name string, args json.RawMessage, l truncate.Limits) *tool.Result {
+	t, err := r.may.Find(name)
 	if err != nil {
 		return tool.Fail(name, err)
 	}
@@ -172,6 +178,9 @@ func (r *runner) call(ctx context.Context, p tool.Peer, name string, args json.R
 	env, err := r.env(ctx, p)
 	if err != nil {
 		return t.Fail(err)
+	}
+	if l.Bytes > 0 {
+		env.Limits = l
 	}
 	return r.made(ctx, env, in)
 }

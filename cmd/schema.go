@@ -123,15 +123,24 @@ func (a *app) listSpoken(c *cobra.Command, d *dialect.Dialect, names []string, f
 		}
 		list = append(list, t)
 	}
-	allowed, err := a.allowed(c.Context())
+	all, err := a.declareSpoken(c.Context(), list, format)
 	if err != nil {
 		return err
+	}
+	return a.declared(all, format)
+}
+
+// declareSpoken says of each tool of a dialect what its models know of it.
+func (a *app) declareSpoken(ctx context.Context, list []*dialect.Tool, format string) ([]declaration, error) {
+	allowed, err := a.allowed(ctx)
+	if err != nil {
+		return nil, err
 	}
 	var all []declaration
 	for _, t := range list {
 		ours, err := Tools.Find(t.To)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		own := *ours
 		own.Name = t.Name
@@ -146,7 +155,7 @@ func (a *app) listSpoken(c *cobra.Command, d *dialect.Dialect, names []string, f
 		}
 		all = append(all, one)
 	}
-	return a.declared(all, format)
+	return all, nil
 }
 
 // narrowed has the description of bash list the commands that are allowed,

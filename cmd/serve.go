@@ -2,8 +2,6 @@ package cmd
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"runtime/debug"
 	"strings"
 
@@ -47,33 +45,14 @@ func (a *app) serve(ctx context.Context) error {
 	}
 	defer r.close(ctx)
 	caller, names := r.caller()
-	turns := newConsole()
-	own, program := a.asker(turns)
-	answered := a.consultant(turns)
 	debug.SetGCPercent(moreGarbage)
 	lost, unread := whileRead(ctx, a.stdout)
 	err = serve.Run(lost, serve.Options{
 		Hello: serve.Hello{Agentkit: build(), Tools: names, Root: r.base.Workspace.Root(), Level: r.base.Policy.Wall()},
 		Asks:  a.Ask == "",
-		Call: func(ctx context.Context, p tool.Peer, name string, args json.RawMessage) *tool.Result {
-			if a.Ask != "" {
-				p.Ask, p.Approver = own, program
-			}
-			if a.Answers != "" || a.Ask != "" {
-				p.Consult = answered
-			}
-			return caller(ctx, p, name, args)
-		},
-		In: a.stdin, Out: a.stdout,
+		Call:  a.answers(caller),
+		In:    a.stdin, Out: a.stdout,
 	})
-	s, signal := errors.AsType[*tool.Signal](err)
-	switch {
-	case unread():
-		a.exit = exitUnread
-	case signal:
-		a.exit = tool.ExitSignal + int(s.Number)
-	case err != nil:
-		a.exit = tool.ExitError
-	}
+	a.end(err, unread())
 	return nil
 }

@@ -80,7 +80,7 @@ func failed(call *dialect.Call, err error) *tool.Result {
 // in the dialect, too.
 func (r *runner) answer(ctx context.Context, call *dialect.Call, own func() (*tool.Env, error)) (result *tool.Result) {
 	defer caught(call.Tool.Name, &result)
-	t, err := Tools.Find(call.To)
+	t, err := r.may.Find(call.To)
 	if err != nil {
 		return failed(call, err)
 	}

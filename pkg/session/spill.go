@@ -42,6 +42,38 @@ type Spill struct {
 	full    bool
 }
 
+// A SpillInfo is a spill file as it stands.
+type SpillInfo struct {
+	Name string
+	Path string
+	Size int64
+	At   time.Time // when it was written last
+}
+
+// Spills are the session's spill files, the newest first.
+func (s *Session) Spills() ([]SpillInfo, error) {
+	dir, _, err := s.openParent(spillDir + "/x")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listing spill files: %w", err)
+	}
+	defer dir.Close()
+	entries, err := dir.ReadDir()
+	if err != nil {
+		return nil, fmt.Errorf("listing spill files: %w", err)
+	}
+	var list []SpillInfo
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && e.Name()[0] != '.' {
+			list = append(list, SpillInfo{e.Name(), filepath.Join(dir.Path(), e.Name()), info.Size(), info.ModTime()})
+		}
+	}
+	slices.SortFunc(list, func(a, b SpillInfo) int { return strings.Compare(b.Name, a.Name) })
+	return list, nil
+}
+
 // Spill creates the file spill/<time-sortable id>.<kind>; kind is a file name
 // extension of 1 to 16 lower-case letters and digits. One file and all files
 // of the session are bounded by Limits: to make room the oldest finished spill

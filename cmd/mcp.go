@@ -1,0 +1,191 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentkit-go/agentkit/pkg/dialect"
+	"github.com/agentkit-go/agentkit/pkg/mcp"
+	"github.com/agentkit-go/agentkit/pkg/nearest"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+// An mcpChoice says which tools are served.
+type mcpChoice struct {
+	only, exclude []string
+	readonly      bool
+}
+
+func (a *app) mcpCommand() *cobra.Command {
+	var choice mcpChoice
+	var where listening
+	var client string
+	c := &cobra.Command{
+		Use:   "mcp",
+		Short: "serve the tools over the Model Context Protocol",
+		Long: strings.TrimSpace(`
+Serves the tools to an MCP client on standard input and output, or with --http over HTTP
+at the path /mcp. Root, policy, session and dialect are flags of this command, which no
+client can change. With --config it prints what to add to a client's configuration, with
+the other flags of the call in it. docs/mcp.md says more.`),
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			switch {
+			case client != "":
+				return a.printClient(client)
+			case where.addr == "" && (where.insecure || len(where.origins)+len(where.hosts) > 0):
+				return tool.Errorf(tool.BadInput, "--insecure, --origin and --host are about --http").WithHint("give --http ADDR, or leave them out")
+			}
+			return a.mcp(c.Context(), &choice, &where)
+		},
+	}
+	f := c.Flags()
+	f.StringSliceVar(&choice.only, "only", nil, "serve these `TOOLS` only, as read,grep (repeatable)")
+	f.StringSliceVar(&choice.exclude, "exclude", nil, "do not serve these `TOOLS` (repeatable)")
+	f.BoolVar(&choice.readonly, "readonly", false, "serve only tools that change nothing")
+	f.StringVar(&client, "config", "", "print what `CLIENT` has to know: "+strings.Join(mcpClientNames(), ", "))
+	where.flags(c)
+	_ = c.RegisterFlagCompletionFunc("config", cobra.FixedCompletions(mcpClientNames(), cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+// mcp serves until the client has gone or a signal comes.
+func (a *app) mcp(ctx context.Context, choice *mcpChoice, where *listening) error {
+	a.listen()
+	r, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.close(ctx)
+	served, err := choice.tools(ctx, r)
+	if err != nil {
+		return err
+	}
+	caller, _ := r.caller()
+	debug.SetGCPercent(moreGarbage)
+	o := mcp.Options{
+		Version: build(), Instructions: instructions(r), Tools: served, Call: a.answers(caller), Plain: r.dialect != nil,
+		Asks: a.Ask == "", Describe: wanted,
+	}
+	if texts := newSessionTexts(r); texts != nil {
+		o.Resources = texts
+	}
+	s := mcp.New(o)
+	if where.addr == "" {
+		lost, unread := whileRead(ctx, a.stdout)
+		err := s.Run(lost, a.stdin, a.stdout)
+		a.end(err, unread())
+		return nil
+	}
+	if err := where.serve(ctx, a, mcp.Path, s.Handler(ctx)); err != nil {
+		return err
+	}
+	s.Wait()
+	a.end(context.Cause(ctx), false)
+	return nil
+}
+
+// instructions are what the model is told of the server.
+func instructions(r *runner) string {
+	text := "Tools that work in " + r.base.Workspace.Root() + ": relative paths start there. A policy decides what they may do"
+	if r.base.Policy.Wall() != "L0" {
+		text += ", and commands are confined to it"
+	}
+	return text + ". A result that says approval_required or denied means that nothing was done: follow its hint."
+}
+
+// tools are those that are served, and nothing else may be called from then on, neither by
+// the client nor by a tool that calls others.
+func (m *mcpChoice) tools(ctx context.Context, r *runner) ([]mcp.Tool, error) {
+	if err := m.check(r.dialect); err != nil {
+		return nil, err
+	}
+	if m.readonly {
+		r.may = slices.DeleteFunc(slices.Clone(Tools), func(t *tool.Tool) bool { return !t.ReadOnly })
+	}
+	var list []declaration
+	var err error
+	if d := r.dialect; d != nil {
+		names := slices.DeleteFunc(d.Listed(), func(t *dialect.Tool) bool { return !m.serves(r, t.Name, t.To) })
+		list, err = r.app.declareSpoken(ctx, names, "mcp")
+		r.base.Tools = slices.DeleteFunc(slices.Clone(r.may), func(ours *tool.Tool) bool {
+			return !slices.ContainsFunc(names, func(t *dialect.Tool) bool { return t.To == ours.Name })
+		})
+	} else {
+		r.may = slices.DeleteFunc(slices.Clone(r.may), func(t *tool.Tool) bool { return !m.serves(r, t.Name, t.Name) })
+		r.base.Tools = r.may
+		var told []*tool.Tool
+		if told, err = r.app.narrowed(ctx, r.may); err == nil {
+			list = declare(told, false)
+		}
+	}
+	if err == nil && len(list) == 0 {
+		err = tool.Errorf(tool.BadInput, "no tool is left to serve").WithHint("leave out some of --only, --exclude and --readonly")
+	}
+	var all []mcp.Tool
+	for _, d := range list {
+		all = append(all, mcp.Tool{Name: d.tool.Name, Declare: mcpSpec(d)})
+	}
+	return all, err
+}
+
+// serves reports whether a tool that is called name, and is our to, is served.
+func (m *mcpChoice) serves(r *runner, name, to string) bool {
+	is := func(list []string) bool { return slices.Contains(list, name) || slices.Contains(list, to) }
+	return slices.ContainsFunc(r.may, func(t *tool.Tool) bool { return t.Name == to }) && (len(m.only) == 0 || is(m.only)) && !is(m.exclude)
+}
+
+// check reports a name that no tool has.
+func (m *mcpChoice) check(d *dialect.Dialect) error {
+	known := Tools.Names()
+	if d != nil {
+		for _, t := range d.Listed() {
+			known = append(known, t.Name)
+		}
+	}
+	for _, name := range slices.Concat(m.only, m.exclude) {
+		if !slices.Contains(known, name) {
+			return tool.Errorf(tool.BadInput, "there is no tool %q", name).WithHint("agentkit tools lists the tools").Suggest(nearest.Words(name, known, 3)...)
+		}
+	}
+	return nil
+}
+
+// printClient prints what a client's configuration needs.
+func (a *app) printClient(name string) error {
+	for _, c := range mcpClients() {
+		if c.name != name {
+			continue
+		}
+		text, err := c.block(a.found.self(), a.again())
+		if err != nil {
+			return err
+		}
+		a.print(text)
+		_, _ = fmt.Fprintf(a.stderr, "add it to %s\n", c.file)
+		return nil
+	}
+	return errors.Join(tool.Errorf(tool.BadInput, "--config: %q is no client that is known here", name).
+		WithHint("use one of %s; others take the command agentkit with the argument mcp", strings.Join(mcpClientNames(), ", ")).Suggest(nearest.Words(name, mcpClientNames(), 3)...))
+}
+
+// again are the arguments of this call without --config.
+func (a *app) again() []string {
+	var list []string
+	for i := 0; i < len(a.args); i++ {
+		switch {
+		case a.args[i] == "--config":
+			i++
+		case strings.HasPrefix(a.args[i], "--config="):
+		default:
+			list = append(list, a.args[i])
+		}
+	}
+	return list
+}

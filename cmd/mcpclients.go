@@ -1,0 +1,70 @@
+package cmd
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// An mcpClient is a program that MCP servers are made known to by a piece of its
+// configuration.
+type mcpClient struct {
+	name  string
+	file  string // where the piece belongs
+	piece func(command string, args []string) any
+	toml  bool
+}
+
+// mcpClients are those whose configuration is known. Sources: their own manuals.
+func mcpClients() []mcpClient {
+	stdio := func(key string, more members) func(string, []string) any {
+		return func(command string, args []string) any {
+			server := members{"command": command, "args": args}
+			for name, value := range more {
+				server[name] = value
+			}
+			return members{key: members{"agentkit": server}}
+		}
+	}
+	typed := members{"type": "stdio"}
+	return []mcpClient{
+		{"claude-code", ".mcp.json of the project", stdio("mcpServers", typed), false},
+		{"codex", "~/.codex/config.toml", stdio("mcp_servers", nil), true},
+		{"cursor", ".cursor/mcp.json of the project, or ~/.cursor/mcp.json", stdio("mcpServers", typed), false},
+		{"vscode", ".vscode/mcp.json of the project", stdio("servers", typed), false},
+		{"zed", "Zed's settings.json", stdio("context_servers", members{"source": "custom", "env": members{}}), false},
+		{"opencode", "opencode.json of the project", func(command string, args []string) any {
+			server := members{"type": "local", "command": append([]string{command}, args...), "enabled": true}
+			return members{"$schema": "https://opencode.ai/config.json", "mcp": members{"agentkit": server}}
+		}, false},
+		{"gemini-cli", ".gemini/settings.json of the project, or ~/.gemini/settings.json", stdio("mcpServers", members{"timeout": mcpTimeout}), false},
+	}
+}
+
+// mcpTimeout is more than the longest time limit of a command, in milliseconds.
+const mcpTimeout = 660_000
+
+// Members are those of an object.
+type members map[string]any
+
+func mcpClientNames() []string {
+	var names []string
+	for _, c := range mcpClients() {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// block is the piece as its file has it.
+func (c *mcpClient) block(command string, args []string) (string, error) {
+	v := c.piece(command, args)
+	if c.toml {
+		var b strings.Builder
+		enc := toml.NewEncoder(&b)
+		err := enc.Encode(v)
+		return b.String(), err
+	}
+	raw, err := json.MarshalIndent(v, "", "  ")
+	return string(raw) + "\n", err
+}
