@@ -400,7 +400,13 @@ func unlockTree(root *os.Root, name string) {
 	if err != nil || !i.IsDir() && !i.Mode().IsRegular() {
 		return
 	}
-	_ = root.Chmod(name, i.Mode().Perm()|0o700)
+	need := fs.FileMode(0o400) // no more: a hard link has its mode with the file that stays
+	if i.IsDir() {
+		need = 0o700
+	}
+	if i.Mode()&need != need {
+		_ = root.Chmod(name, i.Mode().Perm()|need)
+	}
 	if !i.IsDir() {
 		return
 	}

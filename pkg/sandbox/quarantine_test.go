@@ -67,6 +67,23 @@ func TestQuarantine(t *testing.T) {
 	}
 }
 
+// TestQuarantineLeavesModes: a hard link that is put away has its mode with the file
+// that stays.
+func TestQuarantineLeavesModes(t *testing.T) {
+	c, dir := guardedConfig(t)
+	s, err := c.Snapshot(L2)
+	at, link := filepath.Join(c.Root, "plain"), filepath.Join(c.Root, ".git", "linked")
+	if err := errorsJoin(err, os.WriteFile(at, []byte("x"), 0o640), os.Link(at, link)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Restore(filepath.Join(dir, "state", "quarantine"), link); err != nil {
+		t.Fatal(err)
+	}
+	if i, err := os.Stat(at); err != nil || i.Mode() != 0o640 {
+		t.Errorf("the file that stays has mode %v: %v", i.Mode(), err)
+	}
+}
+
 // TestQuarantineStaysInside shows that a link which the command puts above a
 // protected path leads nothing of ours astray.
 func TestQuarantineStaysInside(t *testing.T) {

@@ -62,30 +62,33 @@ P
 	test -e sub/.vscode/settings.json || { mkdir -p sub/.vscode && cp -a "$was/.vscode/." sub/.vscode; }
 	rm -rf "$was"
 }
+# A directory that holds a secret and nothing else.
+late() { [ "$ATTACK_LEVEL" = L3 ] && mkdir -p late/d && printf "CAN%s\n" "ARY late" > late/d/.env; }
 s_secret_while_a_job_races() { # it is moved away from where it was seen to be
+	late || return 0
 	script a.pl <<'P'
-my $end = time + 4; while (time < $end) { rename("sub", "src/sub"); rename("src/sub", "sub") }
+my $end = time + 3; while (time < $end) { rename("late/d", "src/d"); rename("src/d", "late/d") }
 P
 	script read.pl <<'P'
-for (1..20000) { for my $f ("sub/.env", "src/sub/.env") { open(F, "<", $f) and do { print <F>; exit } } }
+for (1..20000) { for my $f ("late/d/.env", "src/d/.env") { open(F, "<", $f) and do { print <F>; exit } } }
 P
 	agentkit bash --background 'perl loot/a.pl' > /dev/null
 	for i in 1 2 3 4 5 6 7 8; do run 'perl loot/read.pl'; done; stop
-	test -d sub || mv src/sub sub
+	rm -rf late src/d
 }
 s_secret_that_is_removed() { # what a call may remove, another program of it may not read
 	script a.pl <<'P'
-for my $f ("sub/.env", "sub/id_rsa", "private/key") { open(F, "<", $f) and print <F> }
+for my $f ("late/d/.env", "loot/d/.env", "loot/copy/.env") { open(F, "<", $f) and print <F> }
 P
-	run 'perl loot/a.pl; false && rm -rf sub private'; run 'perl loot/a.pl; false && rm -f sub/.env sub/id_rsa private/key'
-	run 'perl loot/a.pl; false && mv sub loot/sub.example'; run 'false && rm -rf sub; cp -r sub loot/copy; mv sub loot/sub.example'
-	test -d sub || mv loot/sub.example sub
+	for how in 'rm -rf late' 'rm -f late/d/.env' 'mv late/d loot/d' 'rm late/d/.env'; do
+		late || return 0
+		run "perl loot/a.pl; false && $how"; run "false && $how; perl loot/a.pl"; run "false && $how; cp -r late/d loot/copy"; run "perl loot/a.pl; $how; perl loot/a.pl"
+	done
+	rm -rf late loot/d
 }
 s_secret_to_temp() {
-	cp -a sub "$ATTACK_BASE/sub"
-	run "mv sub $TMPDIR/sub"; run "false && rm -rf sub; mv sub $TMPDIR/sub"; look "$TMPDIR"; rm -rf "$TMPDIR/sub"
-	test -e sub/.env || { [ "$ATTACK_LEVEL" = L2 ] && rm -rf sub && mv "$ATTACK_BASE/sub" sub; }
-	r=$?; rm -rf "$ATTACK_BASE/sub"; return $r
+	late || return 0
+	run "mv late/d $TMPDIR/d"; run "false && rm -rf late; mv late/d $TMPDIR/d"; look "$TMPDIR/d"; look "$TMPDIR"; rm -rf "$TMPDIR/d" late
 }
 s_git_writes_through_links() { # git outside writes what others have chosen to where links of ours lead
 	script a.pl <<'P'
@@ -161,6 +164,9 @@ s_granted_file_only() {
 for my $n ("new", "victim", ".profile") { open(F, ">", "$ENV{ATTACK_OTHER}/$n") and print F "EVIL"; close F }
 P
 	agentkit --allow "edit($O/granted)" bash "echo x > $O/granted; perl loot/a.pl" >> "$R/loot/out.txt" 2>&1
+	rm -f "$O/granted"; echo x > loot/x
+	agentkit --allow "edit($O/granted)" bash "perl loot/a.pl; mv loot/x $O/granted" >> "$R/loot/out.txt" 2>&1
+	agentkit --allow "edit($O/granted)" bash "perl loot/a.pl $O/granted" >> "$R/loot/out.txt" 2>&1
 	rm -f "$O/granted"; same "$O/victim" && [ ! -e "$O/new" ] && [ ! -e "$O/.profile" ]
 }
 s_approves_itself() {
@@ -191,13 +197,13 @@ while time.time() < end:
             s = socket.create_connection(("127.0.0.1", port), 0.2)
             s.settimeout(0.3)
             s.sendall(b"CONNECT %s:%s HTTP/1.1\r\n\r\n" % (os.environ["ATTACK_IP"].encode(), os.environ["ATTACK_TCP"].encode()))
-            print("PROXY", s.recv(100))
+            print("PROXY", s.recv(100), s.recv(100)) # other servers of this machine answer, too
         except OSError:
             pass
 P
 	agentkit bash --background 'python3 loot/a.py > loot/proxied.txt 2>&1' > /dev/null
 	agentkit --allow "net($ATTACK_IP:$ATTACK_TCP)" bash 'sleep 1; true' > /dev/null; sleep 1.5; stop
-	! grep -q '200' loot/proxied.txt
+	! grep -q 'reached' loot/proxied.txt
 }
 
 mkdir -p "$R/loot"; cd "$R" || exit 2

@@ -252,6 +252,9 @@ func (c *confinement) finish(env *tool.Env, needs []policy.Access, m *sandboxMet
 			d.Kind, d.Why, d.Allow = sandbox.DeniedWrite, "it lies outside what commands may write", "edit("+d.Path+")"
 		}
 		a := policy.Access{Kind: policy.Write, Tool: "bash", Path: d.Path, Op: policy.Change, File: policy.Regular}
+		if d.Kind == sandbox.DeniedWrite && d.Allow != "" && env.Policy.Decide(&a).Verdict == policy.Allow {
+			d.Why, d.Allow = "without mounts, what is not there yet is opened to the only program of a call; make it with a call of its own", ""
+		}
 		if d.Kind != sandbox.DeniedWrite || d.Allow != "" || env.Policy.Decide(&a).Verdict != policy.Ask {
 			continue
 		}

@@ -29,6 +29,25 @@ func opening() []string {
 	return []string{"tee", "touch", "dd", "curl", "wget", "cp", "sort", "truncate", "cat", "echo", "printf", "jq", "openssl", "gpg"}
 }
 
+// recursive reports whether cp copies directories, which are not opened by their names.
+func recursive(a *policy.Access) bool {
+	return slices.ContainsFunc(a.Argv, func(w string) bool {
+		return w == "--recursive" || w == "--archive" || len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.ContainsAny(w, "rRa")
+	}) && baseName(a) == "cp"
+}
+
+// mixed reports whether a call starts several programs, and one of which nothing is known.
+func mixed(needs []policy.Access) bool {
+	programs, unknown := 0, false
+	for i := range needs {
+		if a := &needs[i]; a.Kind == policy.Exec && !a.Builtin {
+			programs++
+			unknown = unknown || a.Opaque != "" || a.Class == policy.Unknown
+		}
+	}
+	return programs > 1 && unknown
+}
+
 // maxClosed bounds what is closed of a directory one by one.
 const maxClosed = 500
 
@@ -43,11 +62,15 @@ func (g *grants) grant(cfg *sandbox.Config, a *policy.Access, needs []policy.Acc
 	}
 	opens := !a.Tree && a.Op != policy.Delete
 	if n := a.Parent - 1; n >= 0 && n < len(needs) && !strings.Contains(a.Source, ">") {
-		opens = opens && (needs[n].Program == "" || slices.Contains(opening(), filepath.Base(needs[n].Program)))
+		opens = opens && (a.Guess || needs[n].Program == "" || slices.Contains(opening(), filepath.Base(needs[n].Program)) && !recursive(&needs[n]))
 	}
 	g.wanted = append(g.wanted, a.Path)
 	if opens && g.make(a.Path) {
 		cfg.ReadWrite = append(cfg.ReadWrite, a.Path)
+		return
+	}
+	// Without mounts all that the directory holds is open to every program of the call.
+	if cfg.Minimum < sandbox.L3 && (a.Guess || mixed(needs)) {
 		return
 	}
 	dir := filepath.Dir(a.Path)
