@@ -204,7 +204,7 @@ func punyDigit(d int) byte {
 // something other than the public network.
 func (h *hostName) isPrivate() bool {
 	if !h.addr.IsValid() {
-		return !strings.Contains(h.name, ".") || hasSuffixOf(h.name, ".localhost", ".local", ".internal", ".lan", ".home.arpa", ".intranet", ".localdomain")
+		return !strings.Contains(h.name, ".") || hasSuffixOf(h.name, ".localhost", ".local", ".internal", ".lan", ".home.arpa", ".intranet", ".localdomain", ".svc", ".corp", ".home")
 	}
 	a := h.addr
 	if a.IsPrivate() || !a.IsGlobalUnicast() || a.IsLinkLocalUnicast() {

@@ -160,7 +160,7 @@ func insiders() []string {
 		10.0.0.1 10.255.255.255 172.16.0.1 172.31.255.255 192.168.0.1 100.64.0.1 100.127.255.255 169.254.1.1 192.0.0.1 192.0.2.1 192.88.99.1 198.18.0.1 198.19.255.255 198.51.100.1 203.0.113.1 224.0.0.1 239.1.1.1 240.0.0.1 255.255.255.255
 		[fe80::1] [fe80::1%25eth0] [fc00::1] [fd12:3456::1] [fec0::1] [ff02::1] [2001:db8::1] [100::1] [3fff::1] [64:ff9b::a00:1] [::ffff:10.0.0.1] [2002:a00:1::]
 		169.254.169.254 2852039166 0xa9fea9fe [::ffff:169.254.169.254] [64:ff9b::a9fe:a9fe] [fd00:ec2::254] 100.100.100.200 192.0.0.192 168.63.129.16 169.254.170.2 metadata.google.internal metadata instance-data
-		intranet printer.local x.internal host.docker.internal nas.lan router.home.arpa gateway.intranet`)
+		intranet printer.local x.internal host.docker.internal nas.lan router.home.arpa gateway.intranet kubernetes.default.svc`)
 }
 
 // TestInsiders asks for every one of them in five ways; none is reached.

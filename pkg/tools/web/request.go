@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/netip"
 	"net/url"
 
 	"github.com/agentkit-go/agentkit/pkg/fetch"
@@ -18,13 +17,10 @@ const maxPage = 4 << 20
 // asker makes requests to search engines, whose hosts the policy has let pass. It goes
 // where it is told and nowhere else.
 func asker(env *tool.Env) func(context.Context, websearch.Request) (websearch.Response, error) {
-	client := fetch.New(fetch.Config{
-		Guard:  func(context.Context, string, netip.AddrPort) error { return nil },
-		Proxy:  fetch.EnvProxy(env.Getenv),
-		Agent:  "agentkit",
-		Limits: fetch.Limits{Retries: -1},
-		Now:    env.Now,
-	})
+	where := &reach{env: env, tool: "websearch"}
+	config := where.config()
+	config.Cache, config.Agent, config.Limits.Retries = nil, "agentkit", -1 // others keep and repeat what is worth it
+	client := fetch.New(config)
 	return func(ctx context.Context, r websearch.Request) (websearch.Response, error) {
 		at, err := url.Parse(r.URL)
 		if err != nil {
@@ -34,7 +30,7 @@ func asker(env *tool.Env) func(context.Context, websearch.Request) (websearch.Re
 		for name, value := range r.Header {
 			header.Set(name, value)
 		}
-		res, err := client.Do(ctx, fetch.Request{Method: r.Method, URL: at, Header: header, Body: r.Body, MaxBytes: maxPage, Visit: staying})
+		res, err := client.Do(ctx, fetch.Request{Method: r.Method, URL: at, Header: header, Body: r.Body, MaxBytes: maxPage, Visit: where.staying})
 		if err != nil {
 			return websearch.Response{}, unasked(err)
 		}
@@ -43,9 +39,9 @@ func asker(env *tool.Env) func(context.Context, websearch.Request) (websearch.Re
 }
 
 // staying refuses redirects: a key that an API is sent is for nobody else.
-func staying(_ context.Context, to, from *url.URL) error {
+func (r *reach) staying(ctx context.Context, to, from *url.URL) error {
 	if from == nil {
-		return nil
+		return r.visit(ctx, to, from)
 	}
 	return &websearch.Error{Kind: websearch.Failed, Message: "it sends us on to " + to.Host}
 }
