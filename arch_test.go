@@ -43,7 +43,7 @@ var layers = map[string]layer{
 	"cmd/policycmd": {"pkg/policy pkg/tool", "github.com/spf13/", "its commands see no more of a run than the run hands them"},
 
 	"pkg/mcp":            {"pkg/tool", "", face},
-	"pkg/serve":          {"pkg/tool", "", face},
+	"pkg/serve":          {"pkg/serve/endpoint pkg/tool", "", face},
 	"pkg/serve/endpoint": {"pkg/tool", "", face},
 	"pkg/dialect":        {"pkg/nearest pkg/param pkg/tool", "", face},
 

@@ -54,35 +54,54 @@ func (a *app) toolsCommand() *cobra.Command {
 			if err := a.check(); err != nil {
 				return err
 			}
-			d, err := a.spoken()
+			list, err := a.declarations(c.Context(), args, format, lean)
 			if err != nil {
 				return err
 			}
-			if d != nil {
-				return a.listSpoken(c, d, args, format)
-			}
-			list := Tools
-			if len(args) > 0 {
-				list = nil
-			}
-			for _, name := range args {
-				t, err := Tools.Find(name)
-				if err != nil {
-					return err
-				}
-				list = append(list, t)
-			}
-			list, err = a.narrowed(c.Context(), list)
-			if err != nil {
-				return err
-			}
-			return a.declared(declare(list, lean), format)
+			return a.declared(list, format)
 		},
 	}
 	c.Flags().StringVar(&format, "format", "", "one of "+strings.Join(known, ", ")+" (default: a table on a terminal, else json)")
 	c.Flags().BoolVar(&lean, "lean", false, "half as many tokens: the first paragraphs, and the parameters that most calls need")
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(known, cobra.ShellCompDirectiveNoFileComp))
 	return c
+}
+
+// declarations says of the named tools, of all where none is named, what models are
+// told, in the dialect that is set.
+func (a *app) declarations(ctx context.Context, names []string, format string, lean bool) ([]declaration, error) {
+	d, err := a.spoken()
+	if err != nil {
+		return nil, err
+	}
+	if d != nil {
+		list, err := chosen(names, d.Listed(), d.Find)
+		if err != nil {
+			return nil, err
+		}
+		return a.declareSpoken(ctx, list, format)
+	}
+	list, err := chosen(names, Tools, Tools.Find)
+	if err == nil {
+		list, err = a.narrowed(ctx, list)
+	}
+	return declare(list, lean), err
+}
+
+// chosen are the things of some names, or all where no name is given.
+func chosen[T any](names []string, all []T, find func(string) (T, error)) ([]T, error) {
+	if len(names) == 0 {
+		return all, nil
+	}
+	var list []T
+	for _, name := range names {
+		one, err := find(name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, one)
+	}
+	return list, nil
 }
 
 // declared prints declarations in a format; without one a table on a terminal, else
@@ -95,39 +114,27 @@ func (a *app) declared(list []declaration, format string) error {
 		}
 		format = "json"
 	}
-	var known []string
-	for _, f := range schemaFormats() {
-		if known = append(known, f.name); f.name != format {
-			continue
-		}
-		raw, err := json.MarshalIndent(f.list(list), "", "  ")
-		if err != nil {
-			return err
-		}
-		a.print(string(raw) + "\n")
-		return nil
-	}
-	return wantOneOf("--format", format, known)
-}
-
-// listSpoken prints the tools of a dialect as its models know them.
-func (a *app) listSpoken(c *cobra.Command, d *dialect.Dialect, names []string, format string) error {
-	list := d.Listed()
-	if len(names) > 0 {
-		list = nil
-	}
-	for _, name := range names {
-		t, err := d.Find(name)
-		if err != nil {
-			return err
-		}
-		list = append(list, t)
-	}
-	all, err := a.declareSpoken(c.Context(), list, format)
+	v, err := formatted(list, format)
 	if err != nil {
 		return err
 	}
-	return a.declared(all, format)
+	raw, err := json.MarshalIndent(v, "", "  ")
+	if err == nil {
+		a.print(string(raw) + "\n")
+	}
+	return err
+}
+
+// formatted is declarations in a format.
+func formatted(list []declaration, format string) (any, error) {
+	var known []string
+	for _, f := range schemaFormats() {
+		if f.name == format {
+			return f.list(list), nil
+		}
+		known = append(known, f.name)
+	}
+	return nil, wantOneOf("--format", format, known)
 }
 
 // declareSpoken says of each tool of a dialect what its models know of it.

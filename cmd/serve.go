@@ -1,9 +1,11 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,22 +15,31 @@ import (
 
 func (a *app) serveCommand() *cobra.Command {
 	var stdio bool
+	var where listening
+	limit := 30 * time.Minute
 	c := &cobra.Command{
-		Use:   "serve --stdio",
-		Short: "make calls that come as lines of JSON, many at a time",
+		Use:   "serve (--stdio | --http ADDR)",
+		Short: "make calls that come as lines of JSON or over HTTP, many at a time",
 		Long: strings.TrimSpace(`
-Reads calls from standard input, one JSON object on each line, and writes their
-results and what happens meanwhile to standard output. Calls run at the same time. The
-first line that is written says what this is. docs/serve.md says what the lines hold.`),
+With --stdio it reads calls from standard input, one JSON object on each line, and writes
+their results and what happens meanwhile to standard output. With --http it answers
+POST /v1/call, GET /v1/tools and GET /healthz, on this machine and for those who show a
+token: the value of AGENTKIT_TOKEN, or one that it makes and prints. Calls run at the same
+time. The first line that is written says what this is. docs/serve.md has the rest.`),
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if !stdio {
-				return tool.Errorf(tool.BadInput, "where to serve is not said").WithHint("agentkit serve --stdio")
+			switch http := where.addr != ""; {
+			case stdio == http:
+				return tool.Errorf(tool.BadInput, "serve needs one of --stdio and --http").WithHint("agentkit serve --stdio, or agentkit serve --http 127.0.0.1:8642")
+			case http:
+				return a.serveHTTP(c.Context(), &where, limit)
 			}
 			return a.serve(c.Context())
 		},
 	}
+	where.flags(c)
 	c.Flags().BoolVar(&stdio, "stdio", false, "on standard input and output")
+	c.Flags().DurationVar(&limit, "max-time", limit, "with --http: a call that takes longer is ended")
 	return c
 }
 
@@ -54,5 +65,34 @@ func (a *app) serve(ctx context.Context) error {
 		In:    a.stdin, Out: a.stdout,
 	})
 	a.end(err, unread())
+	return nil
+}
+
+// serveHTTP answers over HTTP until a signal comes.
+func (a *app) serveHTTP(ctx context.Context, where *listening, limit time.Duration) error {
+	a.listen()
+	r, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.close(ctx)
+	caller, _ := r.caller()
+	debug.SetGCPercent(moreGarbage)
+	h := serve.HTTP{
+		Call: a.answers(caller), Asks: a.Ask == "", Limit: limit,
+		Tools: func(format string) (any, error) {
+			format = cmp.Or(format, "mcp")
+			list, err := a.declarations(ctx, nil, format, false)
+			if err != nil {
+				return nil, err
+			}
+			return formatted(list, format)
+		},
+	}
+	err = where.serve(ctx, a, "", h.Handler())
+	if ctx.Err() == nil {
+		return err // it has not begun
+	}
+	a.end(context.Cause(ctx), false)
 	return nil
 }

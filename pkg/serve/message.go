@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -45,14 +44,7 @@ func (s *server) message(ctx context.Context, l input) error {
 		return nil
 	}
 	var m message
-	dec := json.NewDecoder(bytes.NewReader(l.text))
-	dec.DisallowUnknownFields()
-	err := dec.Decode(&m)
-	if err == nil {
-		if _, more := dec.Token(); !errors.Is(more, io.EOF) {
-			err = errors.New("more than one value stands on the line")
-		}
-	}
+	err := decode(l.text, &m)
 	if err == nil {
 		err = m.check()
 	}

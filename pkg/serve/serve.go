@@ -70,6 +70,7 @@ type server struct {
 	over  chan struct{} // closed when Run is
 
 	write sync.Mutex
+	put   func(kind string, text []byte) error // writes one line, whatever frames it
 
 	mu      sync.Mutex // guards what follows
 	running map[string]*call
@@ -85,10 +86,11 @@ func Run(ctx context.Context, o Options) error {
 	defer end(nil)
 	s := &server{
 		o: o, end: end, slots: make(chan struct{}, MaxCalls), idle: make(chan func()), deaf: make(chan struct{}), over: make(chan struct{}),
-		running: map[string]*call{}, hears: map[string]bool{}, asks: o.Asks,
-	}
-	for _, name := range Events() {
-		s.hears[name] = true
+		running: map[string]*call{}, hears: hearsAll(), asks: o.Asks,
+		put: func(_ string, text []byte) error {
+			_, err := o.Out.Write(text)
+			return err
+		},
 	}
 	s.o.Hello.Protocol, s.o.Hello.Events, s.o.Hello.MaxLine, s.o.Hello.MaxCalls = Protocol, Events(), MaxLine, MaxCalls
 	s.send(s.o.Hello)
@@ -118,6 +120,15 @@ func Run(ctx context.Context, o Options) error {
 		return cause
 	}
 	return err
+}
+
+// hearsAll is the events of a peer that has not said which it wants.
+func hearsAll() map[string]bool {
+	all := map[string]bool{}
+	for _, name := range Events() {
+		all[name] = true
+	}
+	return all
 }
 
 // patience is how long calls may take to end, and their results to be read, when ctx has ended.
@@ -216,9 +227,13 @@ func (s *server) send(v any) {
 			return
 		}
 	}
+	kind := "result"
+	if e, ok := v.(event); ok {
+		kind = e.Event
+	}
 	s.write.Lock()
 	defer s.write.Unlock()
-	if _, err := s.o.Out.Write(text); err != nil {
+	if s.put(kind, text) != nil {
 		s.end(&tool.Signal{Number: syscall.SIGPIPE})
 	}
 }
