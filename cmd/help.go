@@ -43,7 +43,8 @@ func topics() []topic {
 func examplesOf(c *cobra.Command) []string {
 	return map[string][]string{
 		"call":             {`echo '{"pattern":"TODO"}' | agentkit call grep`, `echo '{"name":"read","arguments":{"path":"main.go"}}' | agentkit call`, `agentkit call --wrap anthropic <response.json >tool_results.json`},
-		"serve":            {`agentkit serve --stdio`, `agentkit --root ~/src/project --session review serve --stdio`},
+		"serve":            {`agentkit serve --stdio`, `agentkit --root ~/src/project --session review serve --stdio`, `agentkit serve --http 127.0.0.1:8642`},
+		"mcp":              {`agentkit mcp`, `agentkit mcp --http 127.0.0.1:8643`, `agentkit mcp --config claude-code`},
 		"tools":            {`agentkit tools`, `agentkit tools --format anthropic >tools.json`, `agentkit tools --lean --format openai read edit bash`},
 		"schema":           {`agentkit schema read`, `agentkit schema --format gemini`},
 		"schema results":   {`agentkit schema results`, `agentkit schema results bash`},
