@@ -39,7 +39,7 @@ const (
 // the test as one too many does.
 var layers = map[string]layer{
 	"":              {"cmd pkg/gate pkg/job pkg/sandbox pkg/script pkg/tool", "", "main decides nothing"},
-	"cmd":           {"cmd/policycmd pkg/audit pkg/change pkg/committed pkg/dialect pkg/gate pkg/killtree pkg/machine pkg/mcp pkg/nearest pkg/param pkg/policy pkg/rg pkg/safefile pkg/sandbox pkg/serve pkg/serve/endpoint pkg/session pkg/shellparse pkg/syntax pkg/tool pkg/tools/compose pkg/tools/files pkg/tools/plan pkg/tools/run pkg/tools/search pkg/tools/web pkg/truncate pkg/workspace", "github.com/pelletier/go-toml/v2 github.com/spf13/", "the command line is the only place that knows cobra and viper"},
+	"cmd":           {"cmd/policycmd pkg/audit pkg/change pkg/committed pkg/dialect pkg/gate pkg/killtree pkg/machine pkg/mcp pkg/nearest pkg/param pkg/policy pkg/rg pkg/safefile pkg/sandbox pkg/serve pkg/serve/endpoint pkg/session pkg/shellparse pkg/syntax pkg/timeline pkg/tool pkg/tools/compose pkg/tools/files pkg/tools/plan pkg/tools/run pkg/tools/search pkg/tools/web pkg/truncate pkg/workspace", "github.com/pelletier/go-toml/v2 github.com/spf13/", "the command line is the only place that knows cobra and viper"},
 	"cmd/policycmd": {"pkg/policy pkg/tool", "github.com/spf13/", "its commands see no more of a run than the run hands them"},
 
 	"pkg/mcp":            {"pkg/tool", "", face},
@@ -71,6 +71,7 @@ var layers = map[string]layer{
 	"pkg/workspace":  {"pkg/nearest pkg/policy pkg/safefile", "golang.org/x/sys/", engine},
 	"pkg/policy":     {"pkg/nearest pkg/programs pkg/safefile", "github.com/pelletier/go-toml/v2 go.yaml.in/yaml/v3 golang.org/x/", "a decision needs facts, not engines"},
 	"pkg/programs":   {"pkg/safefile", "", "what is known of programs is known without a shell or a policy"},
+	"pkg/timeline":   {"pkg/audit", "", "it draws what is on record, and asks nobody else"},
 	"pkg/audit":      {"pkg/safefile", "", engine},
 	"pkg/committed":  {"pkg/safefile", "", engine},
 	"pkg/session":    {"pkg/safefile", "", engine},

@@ -5,59 +5,133 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/agentkit-go/agentkit/pkg/audit"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
+	"github.com/agentkit-go/agentkit/pkg/timeline"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
 func (a *app) logCommand() *cobra.Command {
-	verify, limit := false, 100
+	o := &logOptions{limit: 100}
 	c := &cobra.Command{
-		Use:   "log",
+		Use:   "log [flags] [CALL]...",
 		Short: "print what was decided and done",
 		Long: strings.TrimSpace(`
-Prints the newest records of a session's audit, oldest first: each decision of
-the policy, each answer of a person and each result. --session names another
-session. With --verify it checks instead that no record was changed, put in,
-moved or cut off since it was written, and exits with 2 where one was.`),
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if err := a.check(); err != nil {
-				return err
-			}
-			env, err := a.place()
-			if err != nil {
-				return err
-			}
-			defer env.Workspace.Close()
-			log, err := audit.Open(env.Session.Dir(), audit.Options{})
-			if err != nil {
-				return err
-			}
-			defer log.Close()
-			var r *tool.Result
-			if verify {
-				r, err = verified(c.Context(), log.Path())
-			} else {
-				r, err = recorded(c.Context(), log, limit)
-			}
-			if r == nil {
-				return err
-			}
-			if err != nil {
-				r.Error = tool.AsError(err)
-			}
-			a.emit(r)
-			return nil
+Prints the newest calls of a session, oldest first: when each was made, what it
+was about, what was decided about it and what came of it. With the beginning of
+the name of a call it prints all there is to know of that one. --session names
+another session.
+
+--html FILE writes a page for a browser, --replay a script for a shell that makes
+the same calls again. With --verify it checks instead that no record was changed,
+put in, moved or cut off since it was written, and exits with 2 where one was.`),
+		Example: "  agentkit log --decision deny --since 2h\n  agentkit log --follow\n  agentkit log --html session.html\n  agentkit log --replay >again.sh",
+		RunE: func(c *cobra.Command, args []string) error {
+			o.filter.calls = args
+			return a.showLog(c.Context(), o)
 		},
 	}
-	c.Flags().BoolVar(&verify, "verify", false, "check that the records are those that were written")
-	c.Flags().IntVar(&limit, "limit", limit, "most records to print, the newest; 0 is all")
+	f := c.Flags()
+	f.BoolVar(&o.verify, "verify", false, "check that the records are those that were written")
+	f.IntVar(&o.limit, "limit", o.limit, "most calls to print, the newest; 0 is all")
+	f.StringSliceVar(&o.filter.tools, "tool", nil, "only calls of these tools")
+	f.StringVar(&o.filter.decision, "decision", "", "only calls that were decided so: allow, ask or deny")
+	f.StringVar(&o.filter.since, "since", "", "only calls since a time, as 2026-01-31T12:00, or so long ago, as 2h or 3d")
+	f.StringVar(&o.filter.path, "path", "", "only calls that were about a file or directory, or what is below it")
+	f.BoolVar(&o.filter.failed, "failed", false, "only calls that failed or were refused")
+	f.BoolVarP(&o.follow, "follow", "f", false, "go on with what happens now")
+	f.StringVar(&o.html, "html", "", "write a page for a browser to this file")
+	f.BoolVar(&o.replay, "replay", false, "print a script for a shell that makes the calls again")
+	f.BoolVar(&o.records, "records", false, "print the records themselves, as the file has them")
+	c.MarkFlagsMutuallyExclusive("verify", "records", "replay", "follow", "html")
 	return c
+}
+
+// showLog does what the options say.
+func (a *app) showLog(ctx context.Context, o *logOptions) error {
+	if err := a.check(); err != nil {
+		return err
+	}
+	env, err := a.place()
+	if err != nil {
+		return err
+	}
+	defer env.Workspace.Close()
+	if err := o.filter.prepare(time.Now(), env.Workspace.Root()); err != nil {
+		return err
+	}
+	log, err := audit.Open(env.Session.Dir(), audit.Options{})
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	if o.follow {
+		return a.followLog(ctx, log, o)
+	}
+	r, err := o.result(ctx, env, log)
+	if r == nil {
+		return err
+	}
+	if err != nil {
+		r.Error = tool.AsError(err)
+	}
+	a.emit(r)
+	return nil
+}
+
+func (o *logOptions) result(ctx context.Context, env *tool.Env, log *audit.Audit) (*tool.Result, error) {
+	switch {
+	case o.verify:
+		return verified(ctx, log.Path())
+	case o.records:
+		return recorded(ctx, log, o.limit)
+	}
+	calls, damaged := audit.Calls(log.Read(ctx, audit.Filter{}))
+	if cause := context.Cause(ctx); cause != nil {
+		return nil, cause
+	}
+	if len(calls) == 0 && damaged == 0 {
+		return nothingRecorded(), nil
+	}
+	kept := o.filter.apply(calls)
+	switch {
+	case o.replay:
+		return &tool.Result{Title: tool.Count(int64(len(kept)), "call"), Output: replayed(env.Workspace.Root(), env.Session.ID(), kept), Trimmed: true}, nil
+	case o.html != "":
+		return drawn(ctx, env, log, o.html, kept)
+	}
+	return listed(kept, damaged, o), nil
+}
+
+// drawn writes the page.
+func drawn(ctx context.Context, env *tool.Env, log *audit.Audit, name string, calls []*audit.Call) (*tool.Result, error) {
+	file, err := filepath.Abs(name)
+	if err != nil {
+		return nil, err
+	}
+	s := timeline.Session{ID: "Session " + env.Session.ID(), Root: env.Workspace.Root(), Made: env.Now()}
+	report, err := audit.Verify(ctx, log.Path())
+	s.Chain = fmt.Sprintf("The %d records behind this page are as they were written", report.Lines)
+	if err != nil {
+		s.Chain = fmt.Sprintf("The records behind this page are not as they were written: %v", err)
+	}
+	page := timeline.Page(s, calls)
+	if err := safefile.WriteFile(file, []byte(page), false); err != nil {
+		return nil, err
+	}
+	meta := struct {
+		Path  string `json:"path"`
+		Calls int    `json:"calls"`
+		Bytes int    `json:"bytes"`
+	}{file, len(calls), len(page)}
+	return &tool.Result{Title: "wrote " + name, Output: fmt.Sprintf("%s shows %s; open it in a browser\n", file, tool.Count(int64(len(calls)), "call")), Metadata: &meta}, nil
 }
 
 // verified checks the chain of records. A result without an error says that it
@@ -126,12 +200,7 @@ func recorded(ctx context.Context, log *audit.Audit, limit int) (*tool.Result, e
 	for i := range meta.Records {
 		b.WriteString(recordLine(&meta.Records[i]))
 	}
-	if left := meta.Total - len(meta.Records); left > 0 {
-		fmt.Fprintf(&b, "[%d older records; --limit shows more]\n", left)
-	}
-	if meta.Damaged > 0 {
-		fmt.Fprintf(&b, "[%d damaged lines; agentkit log --verify says where]\n", meta.Damaged)
-	}
+	b.WriteString(leftOut(meta.Total-len(meta.Records), meta.Damaged, "record"))
 	return &tool.Result{Title: tool.Count(int64(meta.Total), "record"), Output: b.String(), Metadata: &meta}, nil
 }
 
@@ -147,7 +216,7 @@ func recordLine(r *audit.Record) string {
 		words = append(words, r.Code)
 	}
 	if r.Exit != nil {
-		words = append(words, fmt.Sprint("exit ", *r.Exit))
+		words = append(words, "exit "+strconv.Itoa(*r.Exit))
 	}
 	if r.Note != "" {
 		words = append(words, "("+r.Note+")")

@@ -181,6 +181,21 @@ func (s *Set) Canonical() json.RawMessage {
 	return raw
 }
 
+// Said returns the parameters that were given as one JSON object, names sorted.
+func (s *Set) Said() json.RawMessage {
+	values := map[string]any{}
+	for _, p := range s.Params {
+		if p.given {
+			values[p.Name] = p.plain()
+		}
+	}
+	raw, err := json.Marshal(values)
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
 // Check reports the first required parameter that is missing.
 func (s *Set) Check() error {
 	for _, p := range s.Params {

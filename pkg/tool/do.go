@@ -8,7 +8,6 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/agentkit-go/agentkit/pkg/audit"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/session"
 	"github.com/agentkit-go/agentkit/pkg/truncate"
@@ -62,7 +61,7 @@ func Panicked(v any) error {
 }
 
 func (env *Env) run(ctx context.Context, in *Invocation, id string) *Result {
-	t, call := in.Tool, in.Call
+	t, call, begin := in.Tool, in.Call, env.Now()
 	needs, err := call.Needs(ctx, env)
 	if err != nil {
 		return t.Fail(ended(ctx, err))
@@ -78,7 +77,7 @@ func (env *Env) run(ctx context.Context, in *Invocation, id string) *Result {
 	if err != nil {
 		return t.Fail(ended(ctx, err))
 	}
-	r, err := call.Run(ctx, env)
+	r, err := call.Run(within(ctx, id), env)
 	if r == nil {
 		r = &Result{Title: t.Name, Passes: t.Passes}
 	}
@@ -88,7 +87,7 @@ func (env *Env) run(ctx context.Context, in *Invocation, id string) *Result {
 	if grant != "" {
 		r.beside().Approved = grant
 	}
-	if err := env.recordResult(ctx, t, id, r); err != nil && r.Error == nil {
+	if err := env.recordResult(ctx, t, id, r, env.Now().Sub(begin)); err != nil && r.Error == nil {
 		r.Error = AsError(err)
 	}
 	return r
@@ -140,34 +139,33 @@ func (env *Env) planned(in *Invocation, out *policy.Outcome) *Result {
 // record first: a decision that cannot be recorded is no permission. The text
 // says how an access that had to be approved was.
 func (env *Env) settle(ctx context.Context, in *Invocation, id string, out *policy.Outcome) (string, error) {
-	t := in.Tool
 	switch out.Verdict {
 	case policy.Allow:
-		return "", env.record(ctx, t, id, out, "allow", "")
+		return "", env.record(ctx, in, id, out, "allow", "")
 	case policy.Deny:
-		if err := env.record(ctx, t, id, out, "deny", ""); err != nil {
+		if err := env.record(ctx, in, id, out, "deny", ""); err != nil {
 			return "", err
 		}
 		return "", env.denied(out)
 	}
 	if env.granted(out) {
-		return string(Once), env.record(ctx, t, id, out, "allow", "approved beforehand, with the calls beside it")
+		return string(Once), env.record(ctx, in, id, out, "allow", "approved beforehand, with the calls beside it")
 	}
 	answer, err := env.answer(ctx, in, id, out)
 	if err != nil {
-		if failed := env.record(ctx, t, id, out, "ask", err.Error()); failed != nil {
+		if failed := env.record(ctx, in, id, out, "ask", err.Error()); failed != nil {
 			return "", failed
 		}
 		return "", err
 	}
 	if !answer.Yes {
-		if err := env.record(ctx, t, id, out, "deny", "refused by a person: "+answer.Reason); err != nil {
+		if err := env.record(ctx, in, id, out, "deny", "refused by a person: "+answer.Reason); err != nil {
 			return "", err
 		}
 		return "", refused(answer)
 	}
 	note := strings.TrimSpace(string(answer.Scope) + " " + strings.Join(answer.Rules, " "))
-	return note, env.record(ctx, t, id, out, "allow", "approved by a person: "+note)
+	return note, env.record(ctx, in, id, out, "allow", "approved by a person: "+note)
 }
 
 // granted reports whether all that has to be approved was so beforehand.
@@ -250,7 +248,7 @@ func (env *Env) Approve(ctx context.Context, name string, a policy.Access, dir s
 	if answer.Yes {
 		decision, note = "allow", "approved by a person while the call ran: "+string(answer.Scope)
 	}
-	if err := env.record(ctx, t, id, &out, decision, note); err != nil {
+	if err := env.record(ctx, &Invocation{Tool: t}, id, &out, decision, note); err != nil {
 		return Answer{Reason: err.Error()}
 	}
 	return answer
@@ -341,38 +339,6 @@ func refused(a Answer) error {
 		return Errorf(Denied, "a person refused the call").WithHint("ask what to do instead, or choose another way")
 	}
 	return Errorf(Denied, "a person refused the call: %s", a.Reason).WithHint("do as the answer says")
-}
-
-func (env *Env) record(ctx context.Context, t *Tool, id string, out *policy.Outcome, decision, note string) error {
-	e := audit.Entry{
-		Time: env.Now(), ID: id, Tool: t.Name, Event: audit.Decision, Decision: decision, Note: note,
-		Level: env.Policy.Wall(), Policy: env.Policy.Hash(),
-	}
-	for i := range out.Accesses {
-		d := &out.Decisions[i]
-		e.Accesses = append(e.Accesses, audit.Access{
-			Kind: string(out.Accesses[i].Kind), Subject: policy.Subject(&out.Accesses[i]),
-			Decision: d.Verdict.String(), Rule: d.Rule, File: d.File, Line: d.Line, Why: d.Why,
-		})
-	}
-	return env.append(ctx, e)
-}
-
-func (env *Env) recordResult(ctx context.Context, t *Tool, id string, r *Result) error {
-	exit := r.Exit()
-	e := audit.Entry{Time: env.Now(), ID: id, Tool: t.Name, Event: audit.Result, Exit: &exit}
-	if r.Error != nil {
-		e.Code = string(r.Error.Code)
-	}
-	return env.append(context.WithoutCancel(ctx), e)
-}
-
-func (env *Env) append(ctx context.Context, e audit.Entry) error {
-	if err := env.Audit.Append(ctx, e); err != nil {
-		return Errorf(IO, "recording the call: %w", err).
-			WithHint("calls are refused while %s cannot be written; check disk and owner, or choose another --state", env.Audit.Path())
-	}
-	return nil
 }
 
 // Fit cuts the output of r to limits.

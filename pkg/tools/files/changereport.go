@@ -34,6 +34,9 @@ type changeReport struct {
 	Lost         []string         `json:"lost,omitempty" doc:"what could not be kept, such as the owner"`
 }
 
+// Traces implements tool.Tracer.
+func (r changeReport) Traces() tool.Traces { return tool.Traces{Change: r.Change, Diff: r.Diff} }
+
 // An elsewhere is a mistake that a change brings to another file.
 type elsewhere struct {
 	Path string `json:"path"`

@@ -33,6 +33,9 @@ type patchMeta struct {
 	hunks   int // that Files tell of
 }
 
+// Traces implements tool.Tracer.
+func (m *patchMeta) Traces() tool.Traces { return tool.Traces{Change: m.Change, Diff: m.Diff} }
+
 type patchFile struct {
 	Path         string           `json:"path"`
 	Action       string           `json:"action" doc:"add, update, delete or move"`

@@ -169,6 +169,9 @@ type undoMeta struct {
 	Changes []undoChange `json:"changes,omitempty" doc:"of list"`
 }
 
+// Traces implements tool.Tracer.
+func (m *undoMeta) Traces() tool.Traces { return tool.Traces{Change: m.Change} }
+
 type undoFile struct {
 	Path   string `json:"path"`
 	Action string `json:"action" doc:"create, replace, delete, move, mode, mkdir or rmdir"`

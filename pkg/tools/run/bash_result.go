@@ -71,6 +71,9 @@ type bashMeta struct {
 	Screen    *screenMeta    `json:"screen,omitempty" doc:"where the output is what the terminal shows: the cursor and the size"`
 }
 
+// Traces implements tool.Tracer.
+func (m *bashMeta) Traces() tool.Traces { return tool.Traces{Change: m.Change, Job: m.Job} }
+
 // startError says why a command could not be started.
 func startError(argv []string, err error) error {
 	if limit, ok := errors.AsType[*job.LimitError](err); ok {

@@ -1,0 +1,104 @@
+package audit
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+// TestCalls checks which records make a call.
+func TestCalls(t *testing.T) {
+	begin := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	exit := 1
+	list := []Record{
+		{Seq: 1, Entry: Entry{Time: begin, ID: "a", Tool: "batch", Event: Decision, Decision: "allow", Args: `{}`}},
+		{Seq: 2, Entry: Entry{Time: begin, ID: "b", Parent: "a", Tool: "bash", Event: Decision, Decision: "allow", Args: `{"command":"make  all"}`, Accesses: []Access{{Kind: "read", Subject: "/w/dir/x"}}}},
+		{Seq: 3, Entry: Entry{Time: begin, ID: "q", Parent: "b", Tool: "bash", Event: Decision, Decision: "deny", Accesses: []Access{{Kind: "net", Subject: "example.org"}}}}, // asked while b ran
+		{Seq: 4, Entry: Entry{Time: begin.Add(1500 * time.Millisecond), ID: "b", Tool: "bash", Event: Result, Exit: &exit, Text: "x"}},
+		{Seq: 5, Entry: Entry{Event: Repair, Note: "torn"}},
+		{Seq: 6, Entry: Entry{Time: begin, ID: "c", Tool: "read", Event: Decision, Decision: "deny", Args: `{"path":"k"}`, Accesses: []Access{{Kind: "read", Subject: "/k", Decision: "deny", Why: "secret", Rule: "r"}}}},
+	}
+	calls, damaged := Calls(func(yield func(Record, error) bool) {
+		for _, r := range list {
+			if !yield(r, nil) {
+				return
+			}
+		}
+		yield(Record{}, errors.New("no record"))
+	})
+	if len(calls) != 3 || damaged != 1 {
+		t.Fatalf("%d calls, %d damaged", len(calls), damaged)
+	}
+	a, b, c := calls[0], calls[1], calls[2]
+	if a.ID != "a" || a.Ended || a.What() != "" || len(a.Asked) != 0 {
+		t.Errorf("%+v", a)
+	}
+	if b.Parent != "a" || !b.Ended || b.Millis != 1500 || b.What() != "make all" || len(b.Asked) != 1 || b.Failed() || b.Why() != "" {
+		t.Errorf("%+v", b)
+	}
+	if !b.Touches("/w/dir") || !b.Touches("/w/dir/x") || b.Touches("/w/di") || !b.Touches("example.org") {
+		t.Errorf("%+v", b.Accesses)
+	}
+	if c.Ended || !c.Failed() || c.Why() != "read /k: secret (r)" || c.Cut() {
+		t.Errorf("%+v", c)
+	}
+	for args, cut := range map[Args]bool{"": true, `{"a":"[redacted:KEY]"}`: true, Args(`{"a":"` + Ends(strings.Repeat("x", 99), 30) + `"}`): true, `{"a":"…"}`: false} {
+		if c := (&Call{Args: args}); c.Cut() != cut {
+			t.Errorf("%s: cut is %v", args, c.Cut())
+		}
+	}
+	for args, want := range map[Args]string{`{"a":1}`: `{"a":1}`, `{"a`: `"{\"a"`} {
+		if raw, err := json.Marshal(args); err != nil || string(raw) != want {
+			t.Errorf("%s, %v", raw, err)
+		}
+	}
+}
+
+// TestEnds checks that both ends stay, whole characters, and that what is left out is
+// counted.
+func TestEnds(t *testing.T) {
+	if got := Ends("short", 5); got != "short" {
+		t.Errorf("%q", got)
+	}
+	got := Ends(strings.Repeat("ä", 100)+"end", 30)
+	if !utf8.ValidString(got) || !strings.HasPrefix(got, "ää") || !strings.HasSuffix(got, "end") || !strings.Contains(got, "…[173 bytes more]…") {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestFollow checks that what is written is seen by who follows, once.
+func TestFollow(t *testing.T) {
+	dir := t.TempDir() + "/s"
+	write, err := Open(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer write.Close()
+	add := func(id string) {
+		if err := write.Append(t.Context(), Entry{ID: id, Event: Result}); err != nil {
+			t.Error(err)
+		}
+	}
+	read, err := Open(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	add("1")
+	var seen []string
+	for r, err := range read.Follow(t.Context(), Filter{}, time.Millisecond) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen = append(seen, r.ID); len(seen) == 4 {
+			break
+		}
+		add(r.ID + "+")
+	}
+	if got := strings.Join(seen, " "); got != "1 1+ 1++ 1+++" {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,124 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/audit"
+	"github.com/agentkit-go/agentkit/pkg/policy"
+)
+
+// A Tracer is metadata that knows what the call has left behind.
+type Tracer interface {
+	Traces() Traces
+}
+
+// Traces are what a call has left behind; what there is not is "".
+type Traces struct {
+	Change string // what undo calls it
+	Diff   string // of files that may be read
+	Job    string // what goes on
+}
+
+// maxArgs bounds the parameters on record, in bytes, and maxArg each text in them;
+// maxText bounds what the model was told, and maxDiff what
+// has changed.
+const (
+	maxArgs = 8 << 10
+	maxArg  = 1 << 10
+	maxText = 2 << 10
+	maxDiff = 4 << 10
+)
+
+// inside is the key of the call that a context belongs to.
+type inside struct{}
+
+// within is the context of what a call does, so that calls it makes are known for its own.
+func within(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, inside{}, id)
+}
+
+// parent is the call that makes another; "" for none.
+func parent(ctx context.Context) string {
+	id, _ := ctx.Value(inside{}).(string)
+	return id
+}
+
+// brief is the parameters of a call as they go on record: texts are cut where they are too
+// many.
+func brief(args json.RawMessage) string {
+	if len(args) <= maxArgs {
+		return string(args)
+	}
+	var values any
+	if json.Unmarshal(args, &values) != nil {
+		return ""
+	}
+	raw, err := json.Marshal(shorter(values))
+	if err != nil || len(raw) > 2*maxArgs {
+		return ""
+	}
+	return string(raw)
+}
+
+// shorter is a JSON value with its texts cut.
+func shorter(v any) any {
+	switch v := v.(type) {
+	case string:
+		return audit.Ends(v, maxArg)
+	case []any:
+		for i := range v {
+			v[i] = shorter(v[i])
+		}
+	case map[string]any:
+		for name := range v {
+			v[name] = shorter(v[name])
+		}
+	}
+	return v
+}
+
+func (env *Env) record(ctx context.Context, in *Invocation, id string, out *policy.Outcome, decision, note string) error {
+	e := audit.Entry{
+		Time: env.Now(), ID: id, Parent: parent(ctx), Tool: in.Tool.Name, Event: audit.Decision, Decision: decision, Note: note,
+		Level: env.Policy.Wall(), Policy: env.Policy.Hash(),
+	}
+	if in.Set != nil { // else it is asked about while a call runs
+		e.Args = brief(in.Set.Said())
+	}
+	for i := range out.Accesses {
+		d := &out.Decisions[i]
+		e.Accesses = append(e.Accesses, audit.Access{
+			Kind: string(out.Accesses[i].Kind), Subject: policy.Subject(&out.Accesses[i]),
+			Decision: d.Verdict.String(), Rule: d.Rule, File: d.File, Line: d.Line, Why: d.Why,
+		})
+	}
+	return env.append(ctx, e)
+}
+
+// recordResult puts on record what came of a call. What a tool that only reads has told is
+// still where it was read, and not copied.
+func (env *Env) recordResult(ctx context.Context, t *Tool, id string, r *Result, took time.Duration) error {
+	exit := r.Exit()
+	e := audit.Entry{Time: env.Now(), ID: id, Tool: t.Name, Event: audit.Result, Exit: &exit, Title: r.Title, Millis: took.Milliseconds()}
+	if m, ok := r.Metadata.(Tracer); ok {
+		left := m.Traces()
+		e.Change, e.Job, e.Diff = left.Change, left.Job, audit.Ends(left.Diff, maxDiff)
+	}
+	if !t.ReadOnly || r.Error != nil {
+		e.Text = audit.Ends(r.Said(), maxText)
+	}
+	if r.Error != nil {
+		e.Code = string(r.Error.Code)
+	}
+	return env.append(context.WithoutCancel(ctx), e)
+}
+
+func (env *Env) append(ctx context.Context, e audit.Entry) error {
+	if err := env.Audit.Append(ctx, e); err != nil {
+		return Errorf(IO, "recording the call: %w", err).
+			WithHint("calls are refused while %s cannot be written; check disk and owner, or choose another --state", env.Audit.Path())
+	}
+	return nil
+}
