@@ -227,7 +227,29 @@ func (r *reader) siblings(top *html.Node) []*html.Node {
 			nodes = append(nodes, c)
 		}
 	}
-	return nodes
+	return r.between(nodes, top.Parent)
+}
+
+// between are the nodes, and what stands among them and is neither links nor empty: code,
+// lists and headings between paragraphs.
+func (r *reader) between(nodes []*html.Node, parent *html.Node) []*html.Node {
+	var all, waiting []*html.Node
+	next := 0
+	for c := range elements(parent) {
+		switch s := r.at(c); {
+		case next < len(nodes) && c == nodes[next]:
+			next++
+			all = append(append(all, waiting...), c)
+			waiting = nil
+		case r.drop[c], next == 0 && level(c) == 0, s.text == 0, s.links*3 > s.text:
+		case isElement(c, atom.Pre, atom.Ul, atom.Ol, atom.Dl, atom.Table, atom.Blockquote, atom.Figure, atom.P) || level(c) > 0:
+			if next == 0 {
+				waiting = nil
+			}
+			waiting = append(waiting, c)
+		}
+	}
+	return all
 }
 
 // tidy removes from an article what is no text of it.

@@ -93,11 +93,11 @@ func isLocal(n *html.Node) bool {
 
 // isPager reports whether a short element leads to the next and the previous page.
 func isPager(n *html.Node) bool {
-	text := textUpTo(n, 512)
+	text := strings.Trim(strings.ToLower(textUpTo(n, 512)), "«»<>←→| ")
 	if len(text) > 400 {
 		return false
 	}
-	for _, word := range []string{"Next:", "Previous:", "Up:", "[Contents]", "[Index]", "Next", "Prev"} {
+	for _, word := range []string{"next:", "previous:", "up:", "[contents]", "[index]", "next", "prev"} {
 		if strings.HasPrefix(text, word) || strings.HasSuffix(text, word) {
 			return first(n, func(c *html.Node) bool { return c.DataAtom == atom.A }) != nil
 		}

@@ -222,7 +222,7 @@ func isDecoration(n *html.Node) bool {
 	}
 	for word := range strings.FieldsSeq(attr(n, "class")) {
 		switch word {
-		case "mw-editsection", "copybtn", "copy-button", "hideme", "out-of-band", "rightside", "src-link", "zeroclipboard-container", "octicon", "anchorjs-icon", "buttonGroup", "code-block-header__copy":
+		case "viewcode-link", "notable-traits", "notable-traits-tooltip", "tooltip", "mw-editsection", "copybtn", "copy-button", "hideme", "out-of-band", "rightside", "src-link", "zeroclipboard-container", "octicon", "anchorjs-icon", "buttonGroup", "code-block-header__copy":
 			return true
 		case "lang":
 			return isElement(n, atom.Span) && strings.Contains(attr(n.Parent, "class"), "language-")
@@ -235,7 +235,7 @@ func isDecoration(n *html.Node) bool {
 func isPermalink(n *html.Node) bool {
 	for word := range strings.FieldsSeq(attr(n, "class")) {
 		switch word {
-		case "headerlink", "hash-link", "viewcode-link", "viewcode-back", "anchorjs-link", "srclink", "copybtn", "mark", "doc-anchor", "rustdoc-breadcrumbs-link":
+		case "headerlink", "hash-link", "viewcode-link", "viewcode-back", "test-arrow", "playground-button", "anchorjs-link", "srclink", "copybtn", "mark", "doc-anchor", "rustdoc-breadcrumbs-link":
 			return word != "mark" || attr(n, "href") == ""
 		case "src", "srcLink":
 			return utf8.RuneCountInString(textUpTo(n, 64)) < 10

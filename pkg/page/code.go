@@ -161,12 +161,15 @@ func language(n *html.Node) string {
 	if l := languageOf(n); l != "" {
 		return known(l)
 	}
-	for c, i := n.FirstChild, 0; c != nil && i < 8; c, i = c.NextSibling, i+1 {
-		if c.Type != html.ElementNode {
-			continue
+	seen := 0
+	for c := range n.Descendants() { // pre in pre, too
+		if seen++; seen > 12 {
+			break
 		}
-		if l := languageOf(c); l != "" {
-			return known(l)
+		if isElement(c, atom.Pre, atom.Code, atom.Div) {
+			if l := languageOf(c); l != "" {
+				return known(l)
+			}
 		}
 	}
 	for p, i := n.Parent, 0; p != nil && i < 7; p, i = p.Parent, i+1 {

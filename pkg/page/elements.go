@@ -11,6 +11,10 @@ import (
 
 // emphasis renders bold, italic or struck text.
 func (r *renderer) emphasis(n *html.Node, sign string) {
+	if text := textUpTo(n, 80); len(text) <= 80 && strings.ContainsAny(text, "_*") && !strings.Contains(text, " ") && first(n, func(c *html.Node) bool { return isElement(c, atom.A, atom.Code, atom.Img) }) == nil {
+		r.line.code(text) // the name of a variable, whose signs emphasis would need to escape
+		return
+	}
 	marked := r.line.begin(sign, sign, false)
 	r.children(n)
 	if marked {
@@ -27,7 +31,7 @@ func (r *renderer) anchor(n *html.Node) {
 		return
 	}
 	target := r.resolve(href)
-	if target == "" || !r.line.begin("[", "]("+target+")", true) {
+	if target == "" || r.inHeading && target[0] == '#' || !r.line.begin("[", "]("+target+")", true) {
 		r.children(n)
 		return
 	}
@@ -74,7 +78,7 @@ func (r *renderer) resolve(href string) string {
 
 // bracket writes an address so that Markdown finds its end.
 func bracket(u string) string {
-	if strings.ContainsAny(u, " <>") || strings.Count(u, "(") != strings.Count(u, ")") {
+	if strings.ContainsAny(u, " <>") || strings.Count(u, "(") > 1 || strings.Count(u, "(") != strings.Count(u, ")") {
 		u = strings.NewReplacer(" ", "%20", "<", "%3C", ">", "%3E", "(", "%28", ")", "%29").Replace(u)
 	}
 	return u

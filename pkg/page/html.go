@@ -81,11 +81,19 @@ func (d *Document) describe(doc *html.Node, base **url.URL) (generator string) {
 	based := false
 	for n := range doc.Descendants() {
 		switch n.DataAtom {
+		case 0:
+			if n.Type == html.CommentNode && generator == "" && len(n.Data) < 200 && strings.Contains(n.Data, "enerated by") {
+				generator = n.Data
+			}
 		case atom.Html:
 			d.Language = attr(n, "lang")
 		case atom.Title:
 			if d.Title == "" && n.Namespace == "" {
 				d.Title = textOf(n)
+			}
+		case atom.Script, atom.Link:
+			if generator == "" {
+				generator = generatorOf(attr(n, "src") + attr(n, "href"))
 			}
 		case atom.Base:
 			if u, err := url.Parse(strings.TrimSpace(attr(n, "href"))); err == nil && !based && attr(n, "href") != "" {
@@ -102,6 +110,16 @@ func (d *Document) describe(doc *html.Node, base **url.URL) (generator string) {
 		}
 	}
 	return generator
+}
+
+// generatorOf names the program that a page's script or style belongs to.
+func generatorOf(file string) string {
+	for _, known := range []string{"mkdocs", "_static/", "rustdoc", "mdbook", "docusaurus", "doxygen", "elasticlunr", "typedoc"} {
+		if strings.Contains(file, known) {
+			return strings.Replace(known, "_static/", "sphinx", 1)
+		}
+	}
+	return ""
 }
 
 func (d *Document) meta(name, content string) (generator string) {

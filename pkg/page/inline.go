@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/net/html/atom"
 )
 
 // In a paragraph that is being collected, guard stands before a character that
@@ -411,7 +413,7 @@ func (f *facts) active(b []byte, i int, cell bool) bool {
 	case ']':
 		return next == '(' || next == ':' && f.brackets
 	case '<':
-		return f.gt > i && (next >= 'a' && next <= 'z' || next >= 'A' && next <= 'Z' || next == '/' || next == '!' || next == '?')
+		return f.gt > i && isTag(b[i+1:])
 	case '&':
 		return entity(b[i+1:])
 	case '#', '+', '-', '=', '>':
@@ -420,6 +422,20 @@ func (f *facts) active(b []byte, i int, cell bool) bool {
 		return numbered(b, i, next)
 	}
 	return false
+}
+
+// isTag reports whether what follows a < is the rest of a tag that HTML has. Others
+// are names, as of a type's parameter.
+func isTag(b []byte) bool {
+	if len(b) == 0 || b[0] == '!' || b[0] == '?' {
+		return len(b) > 0
+	}
+	b = bytes.TrimPrefix(b, []byte("/"))
+	n := 0
+	for n < len(b) && n < 16 && (b[n]|0x20 >= 'a' && b[n]|0x20 <= 'z' || n > 0 && b[n] >= '0' && b[n] <= '9') {
+		n++
+	}
+	return n < len(b) && (b[n] == '>' || b[n] == ' ' || b[n] == '/') && atom.Lookup(bytes.ToLower(b[:n])) != 0 || bytes.HasPrefix(b[n:], []byte("://"))
 }
 
 // lineStart reports whether the guarded character at i is the first of its line.

@@ -7,6 +7,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
+const smallPage = 1500 // bytes of text, of which there is nothing to choose
+
 // A part is what of a page is kept.
 type part struct {
 	nodes      []*html.Node
@@ -36,6 +38,9 @@ func pick(body *html.Node, generator string, main Main) part {
 		}
 		return docs
 	}
+	if main != Article && s.text(body) < smallPage {
+		return docs
+	}
 	article, ok := findArticle(body)
 	if !ok {
 		return docs
@@ -43,12 +48,12 @@ func pick(body *html.Node, generator string, main Main) part {
 	if main == Article {
 		return article
 	}
-	kept, all := 0, s.text(structural)
+	kept := 0
 	for _, n := range article.nodes {
 		kept += s.text(n)
 	}
-	if rank >= 5 && kept*10 < all*4 && s.density(structural) < 0.4 {
-		return docs
+	if float64(kept) < 0.4*float64(s.text(structural))*(1-s.density(structural)) {
+		return docs // it is no article, or one in many pieces
 	}
 	return article
 }
@@ -56,7 +61,7 @@ func pick(body *html.Node, generator string, main Main) part {
 // isDocGenerator reports whether the program that made a page makes documentation.
 func isDocGenerator(name string) bool {
 	name = strings.ToLower(name)
-	for _, known := range []string{"sphinx", "docutils", "mkdocs", "mkdocs-material", "docusaurus", "rustdoc", "mdbook", "javadoc", "doxygen", "docbook", "exdoc", "asciidoctor", "texinfo", "makeinfo", "vitepress", "vuepress", "jekyll v", "pandoc", "org mode", "hevea", "latex2html", "typedoc", "jsdoc", "yard", "rdoc", "gitbook", "starlight", "nextra", "antora", "groff", "man2html", "publican", "ocamldoc", "odoc", "haddock", "ddoc", "epydoc", "pdoc", "scaladoc", "dokka", "godoc", "mediawiki"} {
+	for _, known := range []string{"sphinx", "docutils", "mkdocs", "mkdocs-material", "docusaurus", "rustdoc", "mdbook", "javadoc", "doxygen", "docbook", "exdoc", "asciidoc", "texinfo", "makeinfo", "vitepress", "vuepress", "jekyll v", "pandoc", "org mode", "hevea", "latex2html", "typedoc", "jsdoc", "yard", "rdoc", "gitbook", "starlight", "nextra", "antora", "groff", "man2html", "publican", "ocamldoc", "odoc", "haddock", "ddoc", "epydoc", "pdoc", "scaladoc", "dokka", "godoc", "mediawiki"} {
 		if strings.Contains(name, known) {
 			return true
 		}
@@ -111,9 +116,25 @@ func (s *pageSurvey) best() (*html.Node, int) {
 				continue
 			}
 		}
+		if rank < 5 && titled(n) {
+			n = n.Parent
+		}
 		return n, rank
 	}
 	return s.body, 0
+}
+
+// titled reports whether the title of what is in n stands beside it.
+func titled(n *html.Node) bool {
+	if first(n, isTitle) != nil || n.Parent == nil {
+		return false
+	}
+	for c := range elements(n.Parent) {
+		if isTitle(c) || c != n && first(c, isTitle) != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // text is the length of the text below n.
@@ -170,7 +191,7 @@ func mainRank(n *html.Node) int {
 
 func idRank(id string) int {
 	switch id {
-	case "docContent", "doc-content":
+	case "docContent", "doc-content", "apicontent":
 		return 8
 	case "main-content", "mainContent":
 		return 7

@@ -32,6 +32,7 @@ type renderer struct {
 	cell     *[][]byte // in a table: the lines of the cell
 	tight    bool      // in a list whose items are not apart
 	bullet   byte      // of the list that has just ended, 0 after anything else
+	inHeading bool
 	notes    map[string]string
 	headings []Heading
 	links    []Link
@@ -338,11 +339,12 @@ func (r *renderer) heading(n *html.Node, l int) {
 		return
 	}
 	held := r.cell
+	r.inHeading = true
 	var parts [][]byte
 	r.cell = &parts
 	r.children(n)
 	r.flush()
-	r.cell = held
+	r.cell, r.inHeading = held, false
 	text := bytes.TrimSpace(bytes.Join(parts, []byte(" ")))
 	if len(text) == 0 {
 		return
