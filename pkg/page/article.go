@@ -18,6 +18,12 @@ type sizes struct {
 	text, links, commas int
 }
 
+func (s *sizes) add(t sizes) {
+	s.text += t.text
+	s.links += t.links
+	s.commas += t.commas
+}
+
 // A reader looks for the article of a page.
 type reader struct {
 	strict bool // leave out what by its name is none
@@ -65,27 +71,30 @@ func (r *reader) at(n *html.Node) *sizes {
 
 // measure counts the text below n, and gives points for paragraphs.
 func (r *reader) measure(n *html.Node, link bool) sizes {
-	var s sizes
+	var s, direct sizes // direct: what is in no block of its own
 	blocks := false
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		switch c.Type {
 		case html.TextNode:
 			t := strings.TrimSpace(c.Data)
-			s.text += len(t)
-			s.commas += strings.Count(t, ",") + strings.Count(t, "，") + strings.Count(t, "、") + strings.Count(t, "。")
+			here := sizes{text: len(t), commas: strings.Count(t, ",") + strings.Count(t, "，") + strings.Count(t, "、")}
 			if link {
-				s.links += len(t)
+				here.links = len(t)
 			}
+			s.add(here)
+			direct.add(here)
 		case html.ElementNode:
 			if r.strict && r.unlikely(c) {
 				r.drop[c] = true
 				continue
 			}
 			below := r.measure(c, link || c.DataAtom == atom.A && !strings.HasPrefix(attr(c, "href"), "#"))
-			s.text += below.text
-			s.links += below.links
-			s.commas += below.commas
-			blocks = blocks || isBlock(c)
+			s.add(below)
+			if isBlock(c) {
+				blocks = true
+			} else {
+				direct.add(below)
+			}
 		}
 	}
 	if !isBlock(n) {
@@ -94,24 +103,24 @@ func (r *reader) measure(n *html.Node, link bool) sizes {
 	kept := s
 	r.size[n] = &kept
 	switch n.DataAtom {
-	case atom.P, atom.Pre, atom.Td, atom.Blockquote:
-		r.points(n, s)
-	case atom.Div, atom.Section, atom.Article, atom.Dd, atom.Li:
+	case atom.P, atom.Pre, atom.Td, atom.Section, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		r.points(n.Parent, s)
+	case atom.Div, atom.Article, atom.Dd:
 		if !blocks {
-			r.points(n, s)
+			r.points(n.Parent, s)
+		} else {
+			r.points(n, direct) // text beside the blocks is a paragraph, too
 		}
 	}
 	return s
 }
 
-// points gives the ancestors of a paragraph what it is worth.
-func (r *reader) points(n *html.Node, s sizes) {
+// points gives the parent of a paragraph what it is worth, and those above less.
+func (r *reader) points(p *html.Node, s sizes) {
 	if s.text < 25 {
 		return
 	}
 	worth := 1 + float64(s.commas+1) + math.Min(float64(s.text/100), 3)
-	worth *= 1 - float64(s.links)/float64(s.text)
-	p := n.Parent
 	for depth := 0; p != nil && depth < 5 && p.Type == html.ElementNode; depth++ {
 		if _, ok := r.score[p]; !ok {
 			r.score[p] = tagWeight(p) + classWeight(p)
@@ -315,22 +324,17 @@ func (r *reader) sparse(n *html.Node, s *sizes, weight float64) bool {
 			heads += len(textUpTo(c, 256))
 		}
 	}
-	list := isElement(n, atom.Ul, atom.Ol) || li > 0 && float64(li) > float64(p)
+	list := isElement(n, atom.Ul, atom.Ol)
 	if n.DataAtom == atom.Table && first(n, func(c *html.Node) bool { return isElement(c, atom.Th, atom.Caption, atom.Thead) }) != nil {
 		return false
 	}
 	switch {
-	case img > 1 && float64(p)/float64(img) < 0.5 && !inside(n, atom.Figure) && s.text < 200:
-		return true
-	case !list && li-100 > p, inputs > p/3 && inputs > 0:
-		return true
-	case !list && s.text-heads < 25 && (img == 0 || img > 2) && density > 0:
-		return true
-	case !list && weight < 25 && density > 0.2 && s.text < 2000:
-		return true
-	case list && density > 0.5 && s.text < 2000 && !isElement(n, atom.Ol):
-		return true
-	case weight >= 25 && density > 0.5:
+	case img > 1 && float64(p)/float64(img) < 0.5 && !list && s.text < 200,
+		!list && li-100 > p,
+		inputs > p/3,
+		!list && float64(heads) < 0.9*float64(s.text) && s.text < 25 && (img == 0 || img > 2) && density > 0,
+		!list && weight < 25 && density > 0.2,
+		weight >= 25 && density > 0.5:
 		return true
 	}
 	return false

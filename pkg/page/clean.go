@@ -58,10 +58,27 @@ func (c *cleaner) element(n *html.Node) {
 			c.hidden++
 		}
 		remove(n)
-	case isDecoration(n), !c.whole && isChrome(n):
+	case isDecoration(n):
+		passID(n)
+		remove(n)
+	case !c.whole && isChrome(n):
 		remove(n)
 	default:
 		c.clean(n)
+	}
+}
+
+// passID leaves to a heading the name of a link in it that is removed.
+func passID(n *html.Node) {
+	id := attr(n, "id")
+	if id == "" {
+		id = attr(n, "name")
+	}
+	for p, i := n.Parent, 0; id != "" && p != nil && i < 3; p, i = p.Parent, i+1 {
+		if level(p) > 0 && attr(p, "id") == "" {
+			p.Attr = append(p.Attr, attribute("id", id))
+			return
+		}
 	}
 }
 
@@ -235,8 +252,8 @@ func isDecoration(n *html.Node) bool {
 func isPermalink(n *html.Node) bool {
 	for word := range strings.FieldsSeq(attr(n, "class")) {
 		switch word {
-		case "headerlink", "hash-link", "viewcode-link", "viewcode-back", "test-arrow", "playground-button", "anchorjs-link", "srclink", "copybtn", "mark", "doc-anchor", "rustdoc-breadcrumbs-link":
-			return word != "mark" || attr(n, "href") == ""
+		case "headerlink", "hash-link", "viewcode-link", "viewcode-back", "test-arrow", "playground-button", "anchorjs-link", "srclink", "copybtn", "doc-anchor", "rustdoc-breadcrumbs-link":
+			return true
 		case "src", "srcLink":
 			return utf8.RuneCountInString(textUpTo(n, 64)) < 10
 		case "anchor", "header-anchor", "heading-anchor", "anchor-link", "permalink", "hover-link", "section-link", "deep-link", "heading-link", "direct-link":

@@ -114,9 +114,12 @@ func (d *Document) describe(doc *html.Node, base **url.URL) (generator string) {
 
 // generatorOf names the program that a page's script or style belongs to.
 func generatorOf(file string) string {
-	for _, known := range []string{"mkdocs", "_static/", "rustdoc", "mdbook", "docusaurus", "doxygen", "elasticlunr", "typedoc"} {
+	for _, known := range []string{"mkdocs", "_static/doctools", "_static/pygments", "_static/documentation_options", "rustdoc", "mdbook", "docusaurus", "doxygen", "elasticlunr", "typedoc"} {
 		if strings.Contains(file, known) {
-			return strings.Replace(known, "_static/", "sphinx", 1)
+			if strings.HasPrefix(known, "_static") {
+				return "sphinx"
+			}
+			return known
 		}
 	}
 	return ""

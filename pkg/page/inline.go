@@ -424,18 +424,18 @@ func (f *facts) active(b []byte, i int, cell bool) bool {
 	return false
 }
 
-// isTag reports whether what follows a < is the rest of a tag that HTML has. Others
-// are names, as of a type's parameter.
+// isTag reports whether what follows a < is the rest of a tag that HTML has, in small
+// letters as everybody writes them. Others are names, as of a type's parameter.
 func isTag(b []byte) bool {
 	if len(b) == 0 || b[0] == '!' || b[0] == '?' {
 		return len(b) > 0
 	}
 	b = bytes.TrimPrefix(b, []byte("/"))
 	n := 0
-	for n < len(b) && n < 16 && (b[n]|0x20 >= 'a' && b[n]|0x20 <= 'z' || n > 0 && b[n] >= '0' && b[n] <= '9') {
+	for n < len(b) && n < 16 && (b[n] >= 'a' && b[n] <= 'z' || n > 0 && b[n] >= '0' && b[n] <= '9') {
 		n++
 	}
-	return n < len(b) && (b[n] == '>' || b[n] == ' ' || b[n] == '/') && atom.Lookup(bytes.ToLower(b[:n])) != 0 || bytes.HasPrefix(b[n:], []byte("://"))
+	return n < len(b) && (b[n] == '>' || b[n] == ' ' || b[n] == '/') && atom.Lookup(b[:n]) != 0 || bytes.HasPrefix(b[n:], []byte("://"))
 }
 
 // lineStart reports whether the guarded character at i is the first of its line.

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -32,7 +33,7 @@ func pick(body *html.Node, generator string, main Main) part {
 	case structural == body:
 		docs.kind, docs.confidence = "full", 0.4
 	}
-	if main == Docs || main != Article && (rank >= 8 || isDocGenerator(generator) || s.pres >= 3 || s.terms >= 6 || s.codes >= 12) {
+	if main == Docs || main != Article && (rank >= 8 || isDocGenerator(generator)) {
 		if docs.kind == "full" && main != Docs && isDocGenerator(generator) {
 			docs.kind, docs.confidence = "docs", 0.8
 		}
@@ -48,11 +49,16 @@ func pick(body *html.Node, generator string, main Main) part {
 	if main == Article {
 		return article
 	}
-	kept := 0
+	kept, pres, codes, terms := 0, 0, 0, 0
 	for _, n := range article.nodes {
 		kept += s.text(n)
+		below := surveyOf(n)
+		pres, codes, terms = pres+below.pres, codes+below.codes, terms+below.terms
 	}
-	if float64(kept) < 0.4*float64(s.text(structural))*(1-s.density(structural)) {
+	if s.pres >= 3 && pres*5 < s.pres*4 || s.codes >= 12 && codes*5 < s.codes*4 || s.terms >= 6 && terms*5 < s.terms*4 && s.density(structural) < 0.3 {
+		return docs // code is what it is read for
+	}
+	if float64(kept) < 0.5*float64(s.text(structural))*(1-s.density(structural)) {
 		return docs // it is no article, or one in many pieces
 	}
 	return article
@@ -60,9 +66,9 @@ func pick(body *html.Node, generator string, main Main) part {
 
 // isDocGenerator reports whether the program that made a page makes documentation.
 func isDocGenerator(name string) bool {
-	name = strings.ToLower(name)
-	for _, known := range []string{"sphinx", "docutils", "mkdocs", "mkdocs-material", "docusaurus", "rustdoc", "mdbook", "javadoc", "doxygen", "docbook", "exdoc", "asciidoc", "texinfo", "makeinfo", "vitepress", "vuepress", "jekyll v", "pandoc", "org mode", "hevea", "latex2html", "typedoc", "jsdoc", "yard", "rdoc", "gitbook", "starlight", "nextra", "antora", "groff", "man2html", "publican", "ocamldoc", "odoc", "haddock", "ddoc", "epydoc", "pdoc", "scaladoc", "dokka", "godoc", "mediawiki"} {
-		if strings.Contains(name, known) {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return (r < 'a' || r > 'z') && r != '2' })
+	for _, known := range []string{"sphinx", "docutils", "mkdocs", "docusaurus", "rustdoc", "mdbook", "javadoc", "doxygen", "docbook", "exdoc", "asciidoc", "asciidoctor", "texinfo", "makeinfo", "vitepress", "vuepress", "pandoc", "hevea", "latex2html", "typedoc", "jsdoc", "yard", "rdoc", "gitbook", "starlight", "nextra", "antora", "groff", "man2html", "publican", "ocamldoc", "odoc", "haddock", "ddoc", "epydoc", "pdoc", "scaladoc", "dokka", "godoc", "mediawiki", "gtk"} {
+		if slices.Contains(words, known) {
 			return true
 		}
 	}

@@ -21,24 +21,24 @@ type box struct {
 
 // A renderer writes a tree as Markdown, or as text without markup.
 type renderer struct {
-	ctx      context.Context
-	base     *url.URL
-	plain    bool
-	out      []byte
-	most     int // bytes of out, so that a small page cannot grow without end
-	boxes    []box
-	gap      int // ends of lines owed before the next block
-	line     inline
-	cell     *[][]byte // in a table: the lines of the cell
-	tight    bool      // in a list whose items are not apart
-	bullet   byte      // of the list that has just ended, 0 after anything else
+	ctx       context.Context
+	base      *url.URL
+	plain     bool
+	out       []byte
+	most      int // bytes of out, so that a small page cannot grow without end
+	boxes     []box
+	gap       int // ends of lines owed before the next block
+	line      inline
+	cell      *[][]byte // in a table: the lines of the cell
+	tight     bool      // in a list whose items are not apart
+	bullet    byte      // of the list that has just ended, 0 after anything else
 	inHeading bool
-	notes    map[string]string
-	headings []Heading
-	links    []Link
-	known    map[string]bool // addresses in links
-	visited  int
-	stop     error
+	notes     map[string]string
+	headings  []Heading
+	links     []Link
+	known     map[string]bool // addresses in links
+	visited   int
+	stop      error
 }
 
 func newRenderer(ctx context.Context, base *url.URL, plain bool, most int) *renderer {

@@ -32,7 +32,7 @@ PRE_LANG = "language-([a-z0-9+#-]+)"
 # package, files, the element with the content, what in it is none, where the language stands
 GENERATORS = {
     "sphinx-pallets": ("python-flask-doc", DOC + "python-flask-doc/html/**/*.html", ".body", ".headerlink .viewcode-link .contents", "highlight-([a-z0-9+-]+)"),
-    "sphinx-django": ("python-django-doc", DOC + "python-django-doc/html/**/*.html", "#bd .yui-b", ".headerlink .viewcode-link .contents .nav", "highlight-([a-z0-9+-]+)"),
+    "sphinx-django": ("python-django-doc", DOC + "python-django-doc/html/**/*.html", "#bd .yui-b", ".headerlink .viewcode-link .viewcode-back .contents .nav", "highlight-([a-z0-9+-]+)"),
     "sphinx-cmake": ("cmake-doc", DOC + "cmake-data/html/**/*.html", ".body", ".headerlink .contents", "highlight-([a-z0-9+-]+)"),
     "sphinx-policy": ("debian-policy", DOC + "debian-policy/policy.html/*.html", ".body", ".headerlink .contents", "highlight-([a-z0-9+-]+)"),
     "sphinx-fish": ("fish-common", DOC + "fish/**/*.html", ".body", ".headerlink .contents", "highlight-([a-z0-9+-]+)"),
