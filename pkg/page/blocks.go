@@ -9,15 +9,16 @@ import (
 type block struct {
 	start, end int // in the text; the end is that of its last line
 	kind       byte
-	head       int    // where the lines end that each part of it begins with
-	foot       string // what each part of it ends with, unless it is the last
+	head       int    // where the lines end that each part of it begins with, or 0
+	tail       int    // where the lines begin that each part of it ends with
+	foot       string // these
 }
 
 const (
 	lines     = 'l' // can be cut after each of its lines
 	fenced    = 'f'
 	table     = 't'
-	heading   = 'h'
+	title     = 'h'
 	separator = 'b' // an empty line
 )
 
@@ -40,10 +41,10 @@ func blocks(text string) []block {
 			for end = b.head; end < len(text) && isRow(unboxed(text[end:lineEnd(text, end)])); {
 				end = lineEnd(text, end)
 			}
-			b.end = end
+			b.end, b.tail = end, end
 			list = append(list, b)
 		case isHeading(bare):
-			list = append(list, block{start: at, end: end, kind: heading})
+			list = append(list, block{start: at, end: end, kind: title})
 		default:
 			list = append(list, block{start: at, end: end, kind: lines})
 		}
@@ -109,12 +110,12 @@ func fence(text string, at int) block {
 		end := lineEnd(text, i)
 		bare := strings.TrimLeft(text[i:end], " >")
 		if run := strings.TrimRight(bare, " \n"); len(run) >= len(sign) && strings.Trim(run, sign[:1]) == "" && quotes(text[i:end]) == quotes(box) {
-			b.end = end
+			b.end, b.tail = end, i
 			return b
 		}
 		i = end
 	}
-	b.end = len(text)
+	b.end, b.tail = len(text), len(text)
 	return b
 }
 
@@ -161,7 +162,7 @@ func isHeading(bare string) bool {
 func outlineOf(text string) []Heading {
 	var list []Heading
 	for _, b := range blocks(text) {
-		if b.kind != heading {
+		if b.kind != title {
 			continue
 		}
 		bare := unboxed(text[b.start:b.end])
@@ -190,30 +191,21 @@ func (d *Document) Slice(offset, limit int) (text string, next int) {
 	}
 	var b strings.Builder
 	at := offset
-	last := -1 // where a heading begins with which the page would end
-	keep := 0  // what was written before it
+	heading, before := -1, 0 // where the headings begin that the page would end with
 	for _, k := range d.cuts {
 		if k.end <= at {
 			continue
 		}
-		head, foot := "", ""
-		if at > k.start && at >= k.head && k.head > 0 {
-			head, foot = d.Text[k.start:k.head], k.foot
-			if k.kind == fenced {
-				head = boxOf(head[:len(head)-len(unboxed(head))]) + unboxed(head)
-			}
-		}
-		if at > k.start && at < k.head {
-			at = k.start // a part of the first lines means nothing
+		head := ""
+		if at, head = d.enter(k, at); at == k.end {
+			continue
 		}
 		size := len(head) + k.end - at
 		if b.Len()+size <= limit {
-			if k.kind == heading {
-				if last < 0 {
-					last, keep = at, b.Len()
-				}
-			} else if k.kind != separator {
-				last = -1
+			if k.kind == title && heading < 0 {
+				heading, before = at, b.Len()
+			} else if k.kind != title && k.kind != separator {
+				heading = -1
 			}
 			b.WriteString(head)
 			b.WriteString(d.Text[at:k.end])
@@ -224,58 +216,79 @@ func (d *Document) Slice(offset, limit int) (text string, next int) {
 		if b.Len() > 0 && (size <= limit || room < limit/2 || k.kind == lines) {
 			break
 		}
-		last = -1
+		heading = -1
 		stop := d.cut(k, at, room-len(head)-len(k.foot))
-		if k.head > 0 && stop >= k.head && stop < k.end {
-			foot = k.foot
-		}
-		if stop >= k.end {
-			foot = ""
-		}
 		b.WriteString(head)
 		b.WriteString(d.Text[at:stop])
-		if foot != "" {
-			if !strings.HasSuffix(d.Text[at:stop], "\n") {
+		if stop < k.end && k.foot != "" {
+			if d.Text[stop-1] != '\n' {
 				b.WriteByte('\n')
 			}
-			b.WriteString(foot)
+			b.WriteString(k.foot)
 		}
 		at = stop
 		break
 	}
 	text = b.String()
-	if at >= len(d.Text) {
+	switch {
+	case at >= len(d.Text):
 		return text, 0
-	}
-	if last >= 0 && keep > 0 {
-		return text[:keep], last
+	case heading >= 0 && before > 0:
+		return text[:before], heading
 	}
 	return text, at
 }
 
-// cut is where a block that is too large for a page is divided: after a line of it,
+// enter is where a page begins that begins within a block, and what it repeats of it.
+func (d *Document) enter(k block, at int) (from int, head string) {
+	switch {
+	case at <= k.start:
+		return k.start, ""
+	case k.head == 0:
+		return at, ""
+	case at < k.head:
+		return k.start, ""
+	case k.kind == fenced && at >= k.tail:
+		return k.end, ""
+	case k.kind == table:
+		at = strings.LastIndexByte(d.Text[:at], '\n') + 1 // a row is never cut
+	}
+	head = d.Text[k.start:k.head]
+	bare := unboxed(head)
+	return at, boxOf(head[:len(head)-len(bare)]) + bare
+}
+
+// cut is where a block that is too large for a page is divided: after a line of it, or
 // within one that is too long itself.
 func (d *Document) cut(k block, at, room int) int {
-	least := at
-	if at < k.head {
-		least = k.head // the first lines and one more
-		room = max(room, k.head-at+1)
-	}
-	stop := at + max(room, 1)
-	if stop >= k.end {
-		return k.end
-	}
-	if i := strings.LastIndexByte(d.Text[least:max(stop, least)], '\n'); i >= 0 && least+i+1 > at {
-		return least + i + 1
-	}
+	least := max(at, k.head) // the first lines, and something more
 	if k.kind == table {
-		return lineEnd(d.Text, max(least, at)) // a row is never cut
+		stop := at
+		for stop < k.end && (stop <= least || lineEnd(d.Text, stop) <= at+room) {
+			stop = lineEnd(d.Text, stop)
+		}
+		return stop
 	}
-	if i := strings.LastIndexByte(d.Text[least:max(stop, least)], ' '); i > 0 && k.kind != fenced {
+	last := k.end
+	if k.kind == fenced {
+		last = k.tail
+	}
+	stop := max(at+room, least+1)
+	switch i := strings.LastIndexByte(d.Text[least:min(stop, last)], '\n'); {
+	case stop >= last:
+		return k.end
+	case i >= 0:
 		return least + i + 1
+	case k.kind == lines:
+		if i := strings.LastIndexByte(d.Text[least:stop], ' '); i > 0 {
+			return least + i + 1
+		}
 	}
-	for stop < len(d.Text) && !utf8.RuneStart(d.Text[stop]) {
+	for stop < last && !utf8.RuneStart(d.Text[stop]) {
 		stop++
 	}
-	return max(stop, min(least+1, k.end))
+	if stop >= last {
+		return k.end
+	}
+	return stop
 }

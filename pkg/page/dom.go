@@ -103,12 +103,12 @@ func textOf(n *html.Node) string { return textUpTo(n, 1<<30) }
 func textUpTo(n *html.Node, most int) string {
 	var b strings.Builder
 	if n.Type == html.TextNode {
-		b.WriteString(n.Data)
+		b.WriteString(n.Data[:min(len(n.Data), most)])
 	}
 	seen := 0
 	for c := range n.Descendants() {
 		if c.Type == html.TextNode {
-			b.WriteString(c.Data)
+			b.WriteString(c.Data[:min(len(c.Data), most)])
 		}
 		if seen++; b.Len() > most || most < 1<<20 && seen > 5000 {
 			break

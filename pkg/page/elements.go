@@ -9,6 +9,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
+const maxLinkBytes = 1 << 20 // of the links that are listed
+
 // emphasis renders bold, italic or struck text.
 func (r *renderer) emphasis(n *html.Node, sign string) {
 	if text := textUpTo(n, 80); len(text) <= 80 && strings.ContainsAny(text, "_*") && !strings.Contains(text, " ") && first(n, func(c *html.Node) bool { return isElement(c, atom.A, atom.Code, atom.Img) }) == nil {
@@ -37,7 +39,8 @@ func (r *renderer) anchor(n *html.Node) {
 	}
 	r.children(n)
 	r.line.end()
-	if text := textOf(n); text != "" && !strings.HasPrefix(target, "#") && !r.known[target] {
+	if text := textUpTo(n, 500); text != "" && !strings.HasPrefix(target, "#") && !r.known[target] && r.linkBytes < maxLinkBytes {
+		r.linkBytes += len(target)
 		r.known[target] = true
 		r.links = append(r.links, Link{Text: text, URL: target})
 	}

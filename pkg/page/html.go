@@ -47,7 +47,7 @@ func convertHTML(ctx context.Context, body string, base *url.URL, opts Options) 
 		d.Text, err = source(kept.nodes, base)
 		return d, err
 	}
-	r := newRenderer(ctx, base, opts.Format == Text, 4*len(body)+1<<20)
+	r := newRenderer(ctx, base, opts.Format == Text, 2*len(body)+1<<20)
 	if heading != nil && opts.Selector == "" && !holds(kept.nodes, heading) && !hasTitle(kept.nodes) {
 		r.heading(heading, 1)
 	}

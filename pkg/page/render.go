@@ -37,6 +37,7 @@ type renderer struct {
 	headings  []Heading
 	links     []Link
 	known     map[string]bool // addresses in links
+	linkBytes int             // of the links that were kept
 	visited   int
 	stop      error
 }
@@ -59,7 +60,7 @@ func (r *renderer) over() bool {
 	if r.visited++; r.visited%512 == 0 && r.stop == nil {
 		r.stop = r.ctx.Err()
 	}
-	return r.stop != nil || len(r.out) > r.most
+	return r.stop != nil || len(r.out)+len(r.line.buf) > r.most
 }
 
 // children renders what is in n.

@@ -164,7 +164,7 @@ func paragraphs(text string) []block {
 }
 
 func headingLevel(text string, b block) int {
-	if b.kind != heading {
+	if b.kind != title {
 		return 0
 	}
 	bare := unboxed(text[b.start:b.end])

@@ -9,9 +9,10 @@ import (
 )
 
 const (
-	maxSpan    = 50  // cells that one is repeated to
-	maxColumns = 200 // of a table
-	maxRepeat  = 200 // bytes of a cell that is repeated in the rows it spans
+	maxSpan    = 50      // cells that one is repeated to
+	maxColumns = 200     // of a table
+	maxFilled  = 100_000 // cells of a table that are repeated
+	maxRepeat  = 200     // bytes of a cell that is repeated in the rows it spans
 )
 
 // table renders a table: as one where it holds data, its cells one after the other
@@ -51,12 +52,6 @@ func (r *renderer) table(n *html.Node) {
 	columns := 0
 	for _, row := range grid {
 		columns = max(columns, len(row))
-	}
-	for i, row := range grid {
-		for len(row) < columns {
-			row = append(row, nil)
-		}
-		grid[i] = row
 	}
 	rule := make([][]byte, columns)
 	for i := range rule {
@@ -156,6 +151,7 @@ type spanning struct {
 // helps to read a row by itself. It reports whether the first row is the head.
 func (r *renderer) grid(rows []*html.Node) (grid [][][]byte, headed bool) {
 	var carried []spanning
+	filled := 0
 	for i, tr := range rows {
 		if r.over() {
 			break
@@ -163,7 +159,8 @@ func (r *renderer) grid(rows []*html.Node) (grid [][][]byte, headed bool) {
 		var row [][]byte
 		header := true
 		fill := func() {
-			for len(row) < len(carried) && carried[len(row)].rows > 0 {
+			for len(row) < len(carried) && carried[len(row)].rows > 0 && filled < maxFilled {
+				filled++
 				carried[len(row)].rows--
 				row = append(row, carried[len(row)].text)
 			}
@@ -193,7 +190,7 @@ func (r *renderer) grid(rows []*html.Node) (grid [][][]byte, headed bool) {
 			}
 		}
 		fill()
-		for len(row) < len(carried) { // a gap before a cell that spans from above
+		for len(row) < len(carried) && filled < maxFilled { // a gap before a cell that spans from above
 			row = append(row, nil)
 			fill()
 		}

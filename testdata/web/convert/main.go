@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"strings"
 	"syscall"
 
 	"github.com/agentkit-go/agentkit/pkg/page"
@@ -31,6 +32,7 @@ func main() {
 	for {
 		var q request
 		if in.Decode(&q) != nil {
+			fmt.Fprintln(os.Stderr, "HWM", peak())
 			return
 		}
 		a, err := convert(q)
@@ -59,6 +61,18 @@ func convert(q request) (answer, error) {
 		return answer{}, err
 	}
 	return answer{d.Text, d.Kind, d.Title, cpu() - before, d.Warnings, d.HiddenRemoved}, nil
+}
+
+// peak is the most memory that the process had, in kB, or 0 where that is not told.
+func peak() int {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	n := 0
+	fmt.Sscan(rest, &n)
+	return n
 }
 
 // cpu is the processor time of this process so far, in milliseconds.
