@@ -1,6 +1,7 @@
 package page
 
 import (
+	"sort"
 	"strings"
 	"unicode/utf8"
 )
@@ -192,10 +193,8 @@ func (d *Document) Slice(offset, limit int) (text string, next int) {
 	var b strings.Builder
 	at := offset
 	heading, before := -1, 0 // where the headings begin that the page would end with
-	for _, k := range d.cuts {
-		if k.end <= at {
-			continue
-		}
+	begin := sort.Search(len(d.cuts), func(i int) bool { return d.cuts[i].end > at })
+	for _, k := range d.cuts[begin:] {
 		head := ""
 		if at, head = d.enter(k, at); at == k.end {
 			continue

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 )
 
@@ -24,6 +25,7 @@ func FuzzHTML(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string, limit uint16, main uint8) {
 		opts := Options{Main: []Main{Auto, Article, Docs, Full}[main%4], Format: []Format{Markdown, Text, HTML, Links, Outline}[main/4%5]}
 		u := &url.URL{Scheme: "http", Host: "site.example", Path: "/a/b"}
+		defer time.AfterFunc(10*time.Second, func() { panic("no end of " + body) }).Stop()
 		d, err := Convert(context.Background(), Source{Body: []byte(body), Type: "text/html", URL: u}, opts)
 		if err != nil {
 			t.Fatal(err)
@@ -61,6 +63,7 @@ func FuzzNative(f *testing.F) {
 // walk reads a document page by page to its end, and returns the pages.
 func walk(t *testing.T, d *Document, limit int) []string {
 	t.Helper()
+	limit = max(limit, len(d.Text)/100)
 	var pages []string
 	for at := 0; ; {
 		text, next := d.Slice(at, limit)
