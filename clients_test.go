@@ -142,7 +142,8 @@ func (s *scripted) done() {
 
 // serve is the Messages API of Anthropic, with the scripted model behind it.
 func (s *scripted) serve() {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	mux := http.NewServeMux() // who else calls at this port is not meant
+	mux.HandleFunc("POST /v1/messages", func(w http.ResponseWriter, r *http.Request) {
 		var in struct {
 			Tools    []struct{ Name string }
 			Messages []struct {
@@ -150,8 +151,8 @@ func (s *scripted) serve() {
 				Content json.RawMessage
 			}
 		}
-		if err := json.NewDecoder(r.Body).Decode(&in); err != nil || r.URL.Path != "/v1/messages" || len(in.Tools) == 0 {
-			s.Errorf("%s: %v, %d tools", r.URL, err, len(in.Tools))
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil || len(in.Tools) == 0 {
+			s.Errorf("%v, %d tools", err, len(in.Tools))
 		}
 		var results []struct {
 			ToolUseID string `json:"tool_use_id"`
@@ -173,7 +174,8 @@ func (s *scripted) serve() {
 			reply["content"] = []any{map[string]any{"type": "tool_use", "id": fmt.Sprint("t", s.told), "name": call.Name, "input": call.Arguments}}
 		}
 		_ = json.NewEncoder(w).Encode(reply)
-	}))
+	})
+	server := httptest.NewServer(mux)
 	s.Cleanup(server.Close)
 	s.Cleanup(func() {
 		if s.told != len(s.steps) {

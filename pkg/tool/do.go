@@ -286,9 +286,11 @@ func touched(a *policy.Access) string {
 // because is why a decision fell: what made the rule decide, and the rule with
 // its place.
 func because(d *policy.Decision) string {
-	switch {
-	case d.Rule == "":
+	switch told := strings.Contains(d.Why, d.Rule); {
+	case told && d.File == "":
 		return d.Why
+	case told:
+		return d.Why + ", " + d.Where()
 	case d.File == "":
 		return fmt.Sprintf("%s (%s)", d.Why, d.Rule)
 	}
