@@ -86,7 +86,7 @@ one result: text on a terminal, otherwise one JSON object on one line.`),
 	if err != nil {
 		named, rest = root, nil
 	}
-	if named.Name() == callName {
+	if named.Name() == callName && !slices.Contains(rest, "--help") && !slices.Contains(rest, "-h") {
 		a.Output = "json" // its caller is a program: only a flag changes this
 	}
 	root.SetArgs(a.args)
