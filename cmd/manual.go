@@ -15,9 +15,9 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
-// Manual returns the page of t: the Markdown that docs/tools holds. Its
-// examples are the commands of t's test script, so each is known to work.
-func Manual(t *tool.Tool, script string) []byte {
+// Manual returns the page of t: the Markdown that docs/tools holds. The examples, with
+// what they print, are those of testdata/examples, which the tests run.
+func Manual(t *tool.Tool, examples string) []byte {
 	set := param.Of(t.New())
 	w := new(bytes.Buffer)
 	fmt.Fprintf(w, "# agentkit %s\n\n%s\n\n", t.Name, t.Summary)
@@ -34,8 +34,7 @@ func Manual(t *tool.Tool, script string) []byte {
 	for _, p := range own.Properties {
 		fmt.Fprintf(w, "| `%s` | %s | %s |\n", p.Name, memberType(p, own.Required), strings.ReplaceAll(p.Schema.Description, "|", `\|`))
 	}
-	fmt.Fprintf(w, "\n## Examples\n\nEvery example is part of the tests.\n")
-	examples(w, script)
+	fmt.Fprintf(w, "\n## Examples\n%s", examples)
 	return w.Bytes()
 }
 
@@ -77,30 +76,6 @@ func meaning(p *param.Param) string {
 		text += " (also `" + strings.Join(p.Aliases, "`, `") + "`)"
 	}
 	return strings.ReplaceAll(text, "|", `\|`)
-}
-
-// examples writes the comments of a script and the commands below each.
-func examples(w *bytes.Buffer, script string) {
-	var note string
-	for line := range strings.Lines(script) {
-		line = strings.TrimRight(line, "\n")
-		if strings.HasPrefix(line, "-- ") {
-			return
-		}
-		if text, ok := strings.CutPrefix(line, "# "); ok {
-			note = text
-			continue
-		}
-		_, command, ok := strings.Cut(line, " agentkit ")
-		if !ok {
-			continue
-		}
-		if note != "" {
-			fmt.Fprintf(w, "\n%s:\n\n", note)
-			note = ""
-		}
-		fmt.Fprintf(w, "    agentkit %s\n", command)
-	}
 }
 
 // exitStatus is the section of the exit statuses.

@@ -1,0 +1,3 @@
+module example.org/stats
+
+go 1.26
