@@ -30,7 +30,7 @@ func mcpClients() []mcpClient {
 	typed := members{"type": "stdio"}
 	return []mcpClient{
 		{"claude-code", ".mcp.json of the project", stdio("mcpServers", typed), false},
-		{"codex", "~/.codex/config.toml", stdio("mcp_servers", nil), true},
+		{"codex", "~/.codex/config.toml", stdio("mcp_servers", members{"tool_timeout_sec": mcpTimeout / 1000}), true},
 		{"cursor", ".cursor/mcp.json of the project, or ~/.cursor/mcp.json", stdio("mcpServers", typed), false},
 		{"vscode", ".vscode/mcp.json of the project", stdio("servers", typed), false},
 		{"zed", "Zed's settings.json", stdio("context_servers", members{"source": "custom", "env": members{}}), false},
