@@ -83,8 +83,8 @@ func (a *app) mcp(ctx context.Context, choice *mcpChoice, where *listening) erro
 		a.end(err, unread())
 		return nil
 	}
-	if err := where.serve(ctx, a, mcp.Path, s.Handler(ctx)); err != nil {
-		return err
+	if err := where.serve(ctx, a, mcp.Path, s.Handler(ctx)); ctx.Err() == nil {
+		return err // it has not begun
 	}
 	s.Wait()
 	a.end(context.Cause(ctx), false)
