@@ -2,6 +2,8 @@ package dialect
 
 import (
 	"fmt"
+	"net"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -16,7 +18,7 @@ func claude() *Dialect {
 	return &Dialect{
 		Name: "claude", Of: "Claude Code, and the tools bash and text_editor of Anthropic's API",
 		Tools: slices.Concat(claudeShell(), claudeFiles(), claudeSearch(), hidden(anthropic().Tools)),
-		Later: "NotebookEdit, WebFetch, Task, ExitPlanMode",
+		Later: "NotebookEdit, Task, ExitPlanMode",
 	}
 }
 
@@ -119,6 +121,15 @@ func claudeSearch() []Tool {
 			Const: Args{"depth": 3, "limit": 1000, "hidden": false}, Show: listing("- ", "  "), Differs: "three levels are shown",
 		},
 		{
+			Name: "WebFetch", To: "fetch", Told: "Gets a page of the web as Markdown.",
+			Params: []Param{
+				{Name: "url", To: "url", Usage: "the address, in full", Must: true},
+				{Name: "prompt", Usage: "what is looked for on the page"},
+			},
+			Map: func(c *Call) error { c.Out["url"] = secured(c.text("url")); return nil }, Room: claudeRoom,
+			Differs: "the page itself is shown, and no model's answer to prompt; redirects are followed where the policy lets them go",
+		},
+		{
 			Name: "WebSearch", To: "websearch", Told: "Searches the web, and returns the titles and addresses of pages with a piece of each.",
 			Params: []Param{
 				{Name: "query", To: "query", Usage: "what to search for", Must: true},
@@ -187,6 +198,17 @@ func fromOne(c *Call) error {
 		delete(c.Out, "limit")
 	}
 	return nil
+}
+
+// secured is an address with https in place of http, as Claude Code asks for it, but for
+// this machine's own servers and those with a port of their own, which speak no TLS.
+func secured(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" || u.Port() != "" || !strings.Contains(u.Hostname(), ".") || net.ParseIP(u.Hostname()) != nil {
+		return address
+	}
+	u.Scheme = "https"
+	return u.String()
 }
 
 // createsWhereEmpty has an edit without an old text write a new file, as models do.

@@ -3,6 +3,7 @@ package dialect
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -18,7 +19,7 @@ func ints() *param.Schema {
 // gemini is the tools of the Gemini CLI.
 func gemini() *Dialect {
 	return &Dialect{
-		Name: "gemini", Of: "the Gemini CLI", Loose: true, Later: "web_fetch, save_memory",
+		Name: "gemini", Of: "the Gemini CLI", Loose: true, Later: "save_memory",
 		Tools: slices.Concat(geminiRun(), geminiChanges(), geminiSearch()),
 	}
 }
@@ -142,6 +143,23 @@ func geminiSearch() []Tool {
 				git,
 			},
 			Const: Args{"depth": 1, "limit": 10_000}, Show: geminiList,
+		},
+		{
+			Name: "web_fetch", To: "fetch", Told: "Gets a page of the web as Markdown.",
+			Params: []Param{
+				{Name: "prompt", Usage: "the address, and what is looked for there"},
+				{Name: "url", To: "url", Usage: "the address, where prompt holds none"},
+			},
+			Map: func(c *Call) error {
+				if c.text("url") == "" {
+					c.Out["url"] = regexp.MustCompile(`https?://[^\s<>"'\x60]+[^\s<>"'\x60.,;:!?)\]]|$`).FindString(c.text("prompt"))
+				}
+				if c.Out["url"] == "" {
+					return tool.Errorf(tool.BadInput, "prompt holds no address").WithHint("name one that begins with https://")
+				}
+				return nil
+			},
+			Differs: "the first address is fetched, and the page itself is shown, no model's answer to prompt",
 		},
 		{
 			Name: "google_web_search", To: "websearch", Told: "Searches the web, and returns what was found with its sources.",

@@ -15,7 +15,7 @@ import (
 // opencode is the tools of OpenCode, and those that it had.
 func opencode() *Dialect {
 	return &Dialect{
-		Name: "opencode", Of: "OpenCode", Loose: true, Later: "webfetch, skill, task, lsp",
+		Name: "opencode", Of: "OpenCode", Loose: true, Later: "skill, task, lsp",
 		Tools: slices.Concat(opencodeRun(), opencodeChanges(), opencodeSearch()),
 	}
 }
@@ -110,6 +110,21 @@ func opencodeSearch() []Tool {
 				{Name: "include", To: "include", Usage: "only the files that match, such as *.{ts,tsx}"},
 			},
 			Const: Args{"hidden": true, "limit": 100}, Show: opencodeGrep, Differs: "a file can be searched; no line is blank between the matches",
+		},
+		{
+			Name: "webfetch", To: "fetch", Told: "Gets a page of the web as Markdown, text or HTML.",
+			Params: []Param{
+				{Name: "url", To: "url", Usage: "the address, in full", Must: true},
+				{Name: "format", To: "format", Usage: "what to make of it (default: markdown)", Enum: "text markdown html"},
+				{Name: "timeout", Usage: "time limit in seconds, at most 120", Kind: Whole},
+			},
+			Map: func(c *Call) error {
+				if n := c.number("timeout"); n > 0 {
+					c.Out["timeout_ms"] = min(n, 120) * 1000
+				}
+				return nil
+			},
+			Differs: "of a page its main part is shown; what is longer than an output is cut between blocks",
 		},
 		{
 			Name: "websearch", To: "websearch", Told: "Searches the web, and returns the titles and addresses of pages with a piece of each.",
