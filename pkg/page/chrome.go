@@ -59,7 +59,7 @@ func chromeClass(n *html.Node) bool {
 			case "toc", "toc-box", "localtoc", "toctree-local", "contents":
 				return isLocal(n)
 			case "header", "nav", "footer":
-				if n.DataAtom == atom.Div && isPager(n) {
+				if n.DataAtom == atom.Div && (isPager(n) || word == "footer" && len(textUpTo(n, 512)) < 400) {
 					return true
 				}
 			}

@@ -58,7 +58,7 @@ func (c *cleaner) element(n *html.Node) {
 			c.hidden++
 		}
 		remove(n)
-	case isDecoration(n):
+	case isDecoration(n), isDrawnFormula(n):
 		passID(n)
 		remove(n)
 	case !c.whole && isChrome(n):
@@ -66,6 +66,12 @@ func (c *cleaner) element(n *html.Node) {
 	default:
 		c.clean(n)
 	}
+}
+
+// isDrawnFormula reports whether an element is what a script made of a formula whose
+// TeX stands beside it.
+func isDrawnFormula(n *html.Node) bool {
+	return hasClass(n, "MathJax", "MathJax_Display", "MathJax_SVG", "MathJax_SVG_Display", "MathJax_CHTML", "MathJax_Preview") && first(n, func(c *html.Node) bool { return c.Data == "math" }) == nil
 }
 
 // passID leaves to a heading the name of a link in it that is removed.
@@ -155,7 +161,7 @@ func isHidden(n *html.Node) bool {
 func unseenClass(class string) bool {
 	for word := range strings.FieldsSeq(class) {
 		switch word {
-		case "sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "screenreader-only", "assistive-text", "MathJax_Preview", "MJX_Assistive_MathML", "noprint-hidden":
+		case "sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "screenreader-only", "assistive-text", "MJX_Assistive_MathML":
 			return true
 		}
 	}
@@ -243,6 +249,8 @@ func isDecoration(n *html.Node) bool {
 			return true
 		case "lang":
 			return isElement(n, atom.Span) && strings.Contains(attr(n.Parent, "class"), "language-")
+		case "language-name":
+			return hasClass(n.Parent, "example-header")
 		}
 	}
 	return false

@@ -89,7 +89,11 @@ func appendCode(b *strings.Builder, n *html.Node, pre bool) {
 			if pre || !isElement(n, atom.Div) || hasClass(n, "line") || strings.TrimSpace(c.Data) != "" {
 				b.WriteString(c.Data)
 			}
-		case c.Type != html.ElementNode || isNumber(c):
+		case c.Type != html.ElementNode:
+		case isNumber(c): // and the space behind it
+			if next := c.NextSibling; next != nil && next.Type == html.TextNode && c.DataAtom == atom.Span && hasClass(c, "lineno") {
+				next.Data = strings.TrimPrefix(next.Data, " ")
+			}
 		case c.DataAtom == atom.Br:
 			b.WriteByte('\n')
 		case c.DataAtom == atom.Button, c.DataAtom == atom.Script, c.DataAtom == atom.Style:
@@ -224,13 +228,19 @@ func languageOf(n *html.Node) string {
 	if l := brush(class); l != "" {
 		return l
 	}
-	return languageOfClass(class)
+	mixed := n.DataAtom == atom.Div && first(n, func(c *html.Node) bool { return c.DataAtom == atom.P }) != nil
+	return languageOfClass(class, mixed)
 }
 
-func languageOfClass(class string) string {
+// languageOfClass is the language that a class names. Of an element that is mixed, with
+// text beside the code, the class says less.
+func languageOfClass(class string, mixed bool) string {
 	prev := ""
 	for word := range strings.FieldsSeq(class) {
 		for _, prefix := range []string{"language-", "lang-", "highlight-source-", "highlight-text-", "highlight-", "src-", "sourceCode-", "crayon-lang-"} {
+			if prefix == "highlight-" && mixed {
+				continue
+			}
 			if l, ok := strings.CutPrefix(word, prefix); ok && l != "" && !isStyle(l) {
 				return l
 			}
@@ -299,8 +309,8 @@ func known(l string) string {
 		return "cpp"
 	case "golang":
 		return "go"
-	case "source-shell":
-		return "shell"
+	case "html-basic", "html-erb":
+		return "html"
 	}
 	for _, c := range l {
 		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && !strings.ContainsRune("+#._-", c) {

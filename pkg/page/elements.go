@@ -303,6 +303,12 @@ func (r *renderer) term(n *html.Node) {
 		r.flush()
 		return
 	}
+	if first(n, func(c *html.Node) bool {
+		return isBlock(c) || isElement(c, atom.Code, atom.Tt, atom.Kbd, atom.B, atom.Strong, atom.A)
+	}) == nil {
+		bold := &html.Node{Type: html.ElementNode, Data: "b", DataAtom: atom.B, FirstChild: n.FirstChild, LastChild: n.LastChild}
+		n = wrap(bold)
+	}
 	r.within(box{"- ", "  ", false}, n)
 }
 

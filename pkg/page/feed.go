@@ -36,7 +36,7 @@ type xmlNode struct {
 // convertFeed makes a list of the items of RSS or Atom.
 func convertFeed(ctx context.Context, body string, base *url.URL, opts Options) (*Document, error) {
 	in := xml.NewDecoder(strings.NewReader(body))
-	in.Strict, in.AutoClose, in.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
+	in.Strict, in.Entity = false, xml.HTMLEntity
 	in.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // it is UTF-8 by now
 	f, err := readFeed(in)
 	if err != nil && len(f.Items) == 0 {

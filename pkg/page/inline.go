@@ -32,6 +32,7 @@ type inline struct {
 	space   bool // white space is owed
 	plain   bool // no markup
 	cell    bool // within a table
+	flat    bool // not at the beginning of a line: in a heading or a table
 	marks   []mark
 	codeEnd int // where a code span has just ended
 }
@@ -95,7 +96,7 @@ func (l *inline) word(s string) {
 		l.buf = append(l.buf, s...)
 		return
 	}
-	if n := len(l.buf); n == 0 || l.buf[n-1] == '\n' {
+	if n := len(l.buf); !l.flat && (n == 0 || l.buf[n-1] == '\n') {
 		s = l.lineStart(s)
 	}
 	from := 0
@@ -261,7 +262,7 @@ func (l *inline) finish() []byte {
 	}
 	out := bytes.Trim(l.buf, " \n")
 	if !l.plain {
-		out = escape(out, l.cell)
+		out = escape(out, l.cell, l.flat)
 	}
 	l.reset()
 	return out
@@ -269,11 +270,12 @@ func (l *inline) finish() []byte {
 
 // escape decides for each guarded character whether Markdown would take it for
 // markup, and puts a backslash before it if so.
-func escape(b []byte, cell bool) []byte {
+func escape(b []byte, cell, flat bool) []byte {
 	if bytes.IndexByte(b, guard) < 0 && bytes.IndexByte(b, force) < 0 {
 		return b
 	}
 	f := survey(b)
+	f.flat = flat
 	out := make([]byte, 0, len(b))
 	for i := 0; i < len(b); i++ {
 		switch {
@@ -299,6 +301,7 @@ type facts struct {
 	shuts    [128]int // the last where it could close, or -1
 	ticks    int      // backticks of the text
 	spans    bool     // there are code spans
+	flat     bool     // no line begins here
 	gt       int      // the last >
 	brackets bool     // the text begins with a bracket and has ]:
 	tildes   int      // pairs of ~
@@ -407,7 +410,7 @@ func (f *facts) active(b []byte, i int, cell bool) bool {
 		return f.ticks > 1 || f.spans
 	case '*', '_':
 		opens, shuts := flanks(b, i)
-		return opens && f.shuts[c] > i || shuts && f.opens[c] < i || c == '*' && next == ' ' && lineStart(b, i) || lineStart(b, i) && rule(b[i-1:])
+		return opens && f.shuts[c] > i || shuts && f.opens[c] < i || !f.flat && lineStart(b, i) && (c == '*' && next == ' ' || rule(b[i-1:]))
 	case '~':
 		return next == '~' && f.tildes > 1
 	case ']':

@@ -51,7 +51,8 @@ func mathML(n *html.Node) string {
 	}
 	var b strings.Builder
 	appendTeX(&b, n)
-	return strings.Join(strings.Fields(b.String()), " ")
+	tex := strings.Join(strings.Fields(b.String()), " ")
+	return strings.NewReplacer(" }", "}", " ]", "]", " ^", "^", " _", "_").Replace(tex)
 }
 
 func unstyled(tex string) string {

@@ -287,7 +287,7 @@ func (r *renderer) division(n *html.Node) {
 		r.pre(n)
 	case isAdmonition(n):
 		r.quote(n)
-	case hasClass(n, "admonition-title", "markdown-alert-title", "admonition-heading", "custom-block-title"):
+	case isAdmonitionTitle(n):
 		r.flush()
 		r.emphasis(n, "**")
 		r.flush()
@@ -299,6 +299,10 @@ func (r *renderer) division(n *html.Node) {
 		r.children(n)
 		r.flush()
 	}
+}
+
+func isAdmonitionTitle(n *html.Node) bool {
+	return hasClass(n, "admonition-title", "markdown-alert-title", "admonition-heading", "custom-block-title") || strings.HasPrefix(attr(n, "class"), "admonitionHeading")
 }
 
 // isAdmonition reports whether a block is a note or a warning beside the text.
@@ -340,12 +344,12 @@ func (r *renderer) heading(n *html.Node, l int) {
 		return
 	}
 	held := r.cell
-	r.inHeading = true
+	r.inHeading, r.line.flat = true, true
 	var parts [][]byte
 	r.cell = &parts
 	r.children(n)
 	r.flush()
-	r.cell, r.inHeading = held, false
+	r.cell, r.inHeading, r.line.flat = held, false, false
 	text := bytes.TrimSpace(bytes.Join(parts, []byte(" ")))
 	if len(text) == 0 {
 		return
@@ -414,22 +418,23 @@ func (r *renderer) list(n *html.Node) {
 			}
 		}
 		begun = true
+		item := c
 		switch {
 		case isElement(c, atom.Ul, atom.Ol): // it belongs to the item before it
 			r.within(box{"  ", "  ", false}, wrap(c))
 			continue
 		case !isElement(c, atom.Li):
-			c = wrap(c)
+			item = wrap(c)
 		}
-		if r.noteItem(c) {
+		if r.noteItem(item) {
 			continue
 		}
 		if !ordered {
-			r.item(c, string(sign)+" ")
+			r.item(item, string(sign)+" ")
 			continue
 		}
-		number = numberOf(c, "value", number)
-		r.item(c, strconv.Itoa(number)+string(sign)+" ")
+		number = numberOf(item, "value", number)
+		r.item(item, strconv.Itoa(number)+string(sign)+" ")
 		number++
 	}
 	if r.gap = 2; outer {

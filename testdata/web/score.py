@@ -144,6 +144,9 @@ def find(root, selector):
 
 
 def prune(node, words):
+    for i, k in enumerate(node.kids[1:]):
+        if isinstance(k, str) and k.startswith(" ") and isinstance(node.kids[i], Node) and "lineno" in node.kids[i].classes() and ".lineno" in words:
+            node.kids[i + 1] = k[1:]
     node.kids = [k for k in node.kids if isinstance(k, str) or k.tag not in SKIP and "display: none" not in k.attrs.get("style", "").replace(":none", ": none") and not any(matches(k, w) for w in words)]
     for k in node.kids:
         if isinstance(k, Node):
