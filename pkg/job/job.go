@@ -117,6 +117,7 @@ type Info struct {
 	Overtime  bool `json:"overtime,omitempty"`  // what it left running was kept, and ended by the time limit
 	Kept      bool `json:"kept,omitempty"`      // it left something running, which still runs
 	Crowded   bool `json:"crowded,omitempty"`   // see Status.Crowded
+	Exhausted bool `json:"exhausted,omitempty"` // see Status.Exhausted
 	Held      bool `json:"held,omitempty"`      // see Status.Held
 
 	Report     string `json:"report,omitempty"` // as in Spec

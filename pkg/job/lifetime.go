@@ -140,7 +140,7 @@ func (s *supervisor) ended(st Status, how State, kept bool) {
 	i := &s.info
 	i.Ended, i.Wall, i.User, i.System, i.MaxRSS = time.Now(), st.Wall, st.User, st.System, st.MaxRSS
 	i.ExitCode, i.Signal = &st.ExitCode, st.Signal
-	i.Crowded, i.Leftovers, i.Held, i.Kept, i.OpenStdin, i.Waiting = st.Crowded, st.Leftovers, st.Held, kept, i.OpenStdin && kept, nil
+	i.Crowded, i.Exhausted, i.Leftovers, i.Held, i.Kept, i.OpenStdin, i.Waiting = st.Crowded, st.Exhausted, st.Leftovers, st.Held, kept, i.OpenStdin && kept, nil
 	switch {
 	case how != "":
 		i.State = how

@@ -76,6 +76,7 @@ type Status struct {
 	Stopped   bool          // Signal stopped it, as SIGSTOP does, and the tree was ended
 	Leftovers bool          // it left something running, which was ended
 	Crowded   bool          // it had more processes than Tree.MaxProcesses, and was ended
+	Exhausted bool          // it held more memory than Tree.MaxMemory, and was ended
 	Held      bool          // something that could not be ended still held its output, which was given up
 	Wall      time.Duration // from start to the end of the command
 	User      time.Duration // processor time of it and the children it waited for
@@ -221,7 +222,7 @@ func (s *Status) settle(r *running) {
 }
 
 func (s *Status) account(tree *killtree.Tree) {
-	s.Method, s.Crowded = tree.Method(), tree.Crowded()
+	s.Method, s.Crowded, s.Exhausted = tree.Method(), tree.Crowded(), tree.Exhausted()
 	p := tree.State()
 	if p == nil {
 		return

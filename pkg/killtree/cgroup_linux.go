@@ -17,8 +17,11 @@ type cgroup struct {
 	fd   int
 }
 
+// unlimited is more memory than any machine has.
+const unlimited = 1 << 50
+
 // newCgroup makes one below the cgroup that we are in.
-func newCgroup(most int) (*cgroup, error) {
+func newCgroup(most int, memory int64) (*cgroup, error) {
 	base, err := ownCgroup()
 	if err != nil {
 		return nil, err
@@ -40,6 +43,10 @@ func newCgroup(most int) (*cgroup, error) {
 	if most > 0 {
 		// The stage is not in it. Without the controller there is no bound.
 		_ = os.WriteFile(g.path+"/pids.max", strconv.AppendInt(nil, int64(most), 10), 0)
+	}
+	if memory > 0 && memory < unlimited {
+		_ = os.WriteFile(g.path+"/memory.oom.group", []byte("1"), 0) // the kernel ends all of it, not a part
+		_ = os.WriteFile(g.path+"/memory.max", strconv.AppendInt(nil, memory, 10), 0)
 	}
 	return g, nil
 }

@@ -294,7 +294,7 @@ func forkInit(m string, command Forked, o Options) (*forked, error) {
 		return fail(err)
 	}
 	if m == Cgroup {
-		if b.group, err = newCgroup(o.MaxProcesses); err != nil {
+		if b.group, err = newCgroup(o.MaxProcesses, o.MaxMemory); err != nil {
 			_, _ = unix.Close(pair[0]), unix.Close(pair[1])
 			return fail(fmt.Errorf("setting up %s: %w", m, err))
 		}

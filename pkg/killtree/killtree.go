@@ -88,6 +88,11 @@ type Options struct {
 	// Linux 6.14. Elsewhere a tree of root's that has more processes is ended, see
 	// Tree.Crowded. 0 is for no bound.
 	MaxProcesses int
+	// MaxMemory bounds the memory that the processes of the tree hold together, in bytes: by a
+	// cgroup with the memory controller, and on Linux a tree that holds more is ended, see
+	// Tree.Exhausted. So is one that holds a quarter of the machine's memory when less than
+	// a twentieth is left. 0 is for neither.
+	MaxMemory int64
 }
 
 // A State says how a command ended.
@@ -106,6 +111,7 @@ type Tree struct {
 	exited  chan struct{}
 	stopped chan syscall.Signal
 	crowded atomic.Bool
+	starved atomic.Bool
 	state   *State // set before exited is closed
 	err     error
 }
@@ -208,32 +214,54 @@ func begin(m string, c *exec.Cmd, o Options) (*Tree, error) {
 		t.state, t.err = b.wait(t)
 		close(t.exited)
 	}()
-	if o.MaxProcesses > 0 && uncounted(m) {
-		go t.count(o.MaxProcesses)
+	if o.MaxProcesses > 0 && !uncounted(m) {
+		o.MaxProcesses = 0
+	}
+	if o.MaxProcesses > 0 || o.MaxMemory > 0 {
+		go t.watch(o.MaxProcesses, o.MaxMemory)
 	}
 	return t, nil
 }
 
-// count ends a tree that nothing else bounds when it has more than most processes. As
-// long as the whole machine has no more, the tree need not be looked at.
-func (t *Tree) count(most int) {
+// watch ends a tree that nothing else bounds when it has more than so many processes, or
+// holds more memory; 0 is for what is bounded. As long as the whole machine has no more,
+// the tree need not be looked at.
+func (t *Tree) watch(processes int, memory int64) {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for range tick.C {
 		switch {
 		case t.State() != nil && !t.Alive():
 			return
-		case Tasks() > most && len(t.Members()) > most:
+		case processes > 0 && Tasks() > processes && len(t.Members()) > processes:
 			t.crowded.Store(true)
-			t.End(0)
-			return
+		case memory > 0 && t.holdsMore(memory):
+			t.starved.Store(true)
+		default:
+			continue
 		}
+		t.End(0)
+		return
 	}
+}
+
+// holdsMore reports whether the tree holds more memory than most, or much where the
+// machine has hardly any left.
+func (t *Tree) holdsMore(most int64) bool {
+	total, available := machineMemory()
+	if available < total/20 {
+		most = min(most, total/4)
+	}
+	return total-available > most && t.memory(most) > most
 }
 
 // Crowded reports whether the tree was ended because it had more processes than
 // Options.MaxProcesses.
 func (t *Tree) Crowded() bool { return t.crowded.Load() }
+
+// Exhausted reports whether the tree was ended because it held more memory than it may, see
+// Options.MaxMemory.
+func (t *Tree) Exhausted() bool { return t.starved.Load() }
 
 // Method returns how the tree is held together.
 func (t *Tree) Method() string { return t.method }

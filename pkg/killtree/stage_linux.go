@@ -136,7 +136,7 @@ func (p *init1) setUp() error {
 		return nil
 	}
 	var err error
-	p.group, err = newCgroup(p.most)
+	p.group, err = newCgroup(p.most, p.memory)
 	return err
 }
 

@@ -69,6 +69,7 @@ type order struct {
 	keep    bool
 	confine []byte // for the Confiner; empty for none
 	most    int
+	memory  int64 // whole MiB of it are told
 	user    *syscall.Credential
 }
 
@@ -77,7 +78,7 @@ const maxOrder = 64 << 20
 var errOrder = errors.New("reading the order: it is damaged")
 
 func orderOf(m string, c *exec.Cmd, o Options) order {
-	r := order{method: m, path: c.Path, dir: c.Dir, argv: c.Args, env: c.Environ(), fds: 3 + len(c.ExtraFiles), ctty: -1, most: o.MaxProcesses, confine: o.Confine}
+	r := order{method: m, path: c.Path, dir: c.Dir, argv: c.Args, env: c.Environ(), fds: 3 + len(c.ExtraFiles), ctty: -1, most: o.MaxProcesses, memory: o.MaxMemory, confine: o.Confine}
 	if len(r.argv) == 0 {
 		r.argv = []string{c.Path}
 	}
@@ -103,6 +104,7 @@ func (r order) bytes() []byte {
 	num(r.fds)
 	num(r.ctty)
 	num(r.most)
+	num(int(min(r.memory, unlimited) >> 20))
 	num(flag(r.keep))
 	str(r.method, r.path, r.dir, string(r.confine))
 	num(len(r.argv))
@@ -144,7 +146,7 @@ func readOrder(from io.Reader) (r order, err error) {
 		return r, err
 	}
 	d := &unpacker{b: b}
-	r.fds, r.ctty, r.most, r.keep = d.num(), d.num(), d.num(), d.num() == 1
+	r.fds, r.ctty, r.most, r.memory, r.keep = d.num(), d.num(), d.num(), int64(d.num())<<20, d.num() == 1
 	r.method, r.path, r.dir = d.str(), d.str(), d.str()
 	r.confine = []byte(d.str())
 	r.argv, r.env = d.list(), d.list()

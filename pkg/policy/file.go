@@ -48,6 +48,7 @@ type Limits struct {
 	Processes   int // that a confined command may have at a time, threads counted
 	FileBytes   int // of one file that it writes
 	MemoryBytes int // of one process of it
+	TotalBytes  int // of memory that all its processes hold together
 }
 
 // A reader turns nodes into a fileSpec and collects what is wrong.
@@ -112,6 +113,7 @@ func limitFields() []field {
 		{"processes", func(r *reader, n *node) { r.limits.Processes = r.count(n) }},
 		{"file_bytes", func(r *reader, n *node) { r.limits.FileBytes = r.count(n) }},
 		{"memory_bytes", func(r *reader, n *node) { r.limits.MemoryBytes = r.count(n) }},
+		{"total_memory_bytes", func(r *reader, n *node) { r.limits.TotalBytes = r.count(n) }},
 	}
 }
 

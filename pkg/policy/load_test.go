@@ -26,7 +26,7 @@ network: {default: ask, allow: [proxy.example.org]}
 outside: {read: deny, write: ask}
 env: {pass: [GOPROXY], drop: ["*_TOKEN"]}
 sandbox: auto
-limits: {timeout_ms: 1000, output_bytes: 2000, processes: 3000, file_bytes: 4000, memory_bytes: 5000}
+limits: {timeout_ms: 1000, output_bytes: 2000, processes: 3000, file_bytes: 4000, memory_bytes: 5000, total_memory_bytes: 6000}
 tests:
   - {bash: "go test x", want: allow}
   - {edit: deploy/x, want: deny}
@@ -62,6 +62,7 @@ output_bytes = 2000
 processes = 3000
 file_bytes = 4000
 memory_bytes = 5000
+total_memory_bytes = 6000
 
 [[tests]]
 bash = "go test x"
@@ -80,7 +81,7 @@ const jsonSample = `{
   "outside": {"read": "deny", "write": "ask"},
   "env": {"pass": ["GOPROXY"], "drop": ["*_TOKEN"]},
   "sandbox": "auto",
-  "limits": {"timeout_ms": 1000, "output_bytes": 2000, "processes": 3000, "file_bytes": 4000, "memory_bytes": 5000},
+  "limits": {"timeout_ms": 1000, "output_bytes": 2000, "processes": 3000, "file_bytes": 4000, "memory_bytes": 5000, "total_memory_bytes": 6000},
   "tests": [{"bash": "go test x", "want": "allow"}]
 }`
 
@@ -112,7 +113,7 @@ func TestFormats(t *testing.T) {
 		wantVerdict(t, p, connect("proxy.example.org", 443), Allow)
 		wantVerdict(t, p, read("/opt/x"), Deny)
 		wantVerdict(t, p, write("/opt/x"), Ask)
-		if l := p.Limits(); l != (Limits{1000, 2000, 3000, 4000, 5000}) {
+		if l := p.Limits(); l != (Limits{1000, 2000, 3000, 4000, 5000, 6000}) {
 			t.Errorf("%s: limits %+v", name, l)
 		}
 		if e := p.Environment(); !e.Passes("GOPROXY") || !e.Drops("GITHUB_TOKEN") || e.Passes("X") || e.Drops("X") {

@@ -113,6 +113,7 @@ func (p *Policy) mergeLimits(l Limits) {
 	p.limits = Limits{
 		TimeoutMS: least(p.limits.TimeoutMS, l.TimeoutMS), OutputBytes: least(p.limits.OutputBytes, l.OutputBytes),
 		Processes: least(p.limits.Processes, l.Processes), FileBytes: least(p.limits.FileBytes, l.FileBytes), MemoryBytes: least(p.limits.MemoryBytes, l.MemoryBytes),
+		TotalBytes: least(p.limits.TotalBytes, l.TotalBytes),
 	}
 }
 

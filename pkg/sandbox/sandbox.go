@@ -122,10 +122,11 @@ type Limits struct {
 	Processes int   // of the command's user, threads counted; see killtree.Options.MaxProcesses for what bounds root
 	File      int64 // bytes of one file that is written
 	Memory    int64 // bytes of data of one process
+	Total     int64 // bytes of memory of all processes together, for killtree.Options.MaxMemory
 }
 
 // DefaultLimits are generous: they stop what has run wild.
-func DefaultLimits() Limits { return Limits{Processes: 8192, File: 64 << 30} }
+func DefaultLimits() Limits { return Limits{Processes: 8192, File: 64 << 30, Total: 1 << 50} }
 
 // check reports what is wrong with c before anything is started.
 func (c *Config) check() error {

@@ -197,7 +197,8 @@ while time.time() < end:
             s = socket.create_connection(("127.0.0.1", port), 0.2)
             s.settimeout(0.3)
             s.sendall(b"CONNECT %s:%s HTTP/1.1\r\n\r\n" % (os.environ["ATTACK_IP"].encode(), os.environ["ATTACK_TCP"].encode()))
-            print("PROXY", s.recv(100), s.recv(100)) # other servers of this machine answer, too
+            while d := s.recv(100): # other servers of this machine answer, too
+                print("PROXY", d)
         except OSError:
             pass
 P

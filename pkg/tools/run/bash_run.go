@@ -159,7 +159,7 @@ func (b *bashCall) start(ctx context.Context, env *tool.Env, box *confinement, o
 	c.Tree = here.Tree(env.Self())
 	if box.config != nil {
 		c.Tree.Confine, c.Tree.Confiner, c.Held = box.bytes, box.confiner, box.asked.waited
-		c.Tree.MaxProcesses = box.config.Limits.Processes
+		c.Tree.MaxProcesses, c.Tree.MaxMemory = box.config.Limits.Processes, box.config.Limits.Total
 	} else {
 		// In a user namespace sudo would not work. What is confined can have no such
 		// rights anyway.

@@ -164,7 +164,7 @@ func (c *confinement) publish(ports []int) (err error) {
 // sandboxLimits are the policy's, and our own where it has none.
 func sandboxLimits(l policy.Limits) sandbox.Limits {
 	std := sandbox.DefaultLimits()
-	return sandbox.Limits{Processes: cmp.Or(l.Processes, std.Processes), File: cmp.Or(int64(l.FileBytes), std.File), Memory: cmp.Or(int64(l.MemoryBytes), std.Memory)}
+	return sandbox.Limits{Processes: cmp.Or(l.Processes, std.Processes), File: cmp.Or(int64(l.FileBytes), std.File), Memory: cmp.Or(int64(l.MemoryBytes), std.Memory), Total: cmp.Or(int64(l.TotalBytes), std.Total)}
 }
 
 // protect remembers what is protected.

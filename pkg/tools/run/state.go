@@ -34,6 +34,7 @@ type commandState struct {
 	overtime   bool // what it left running was ended by the time limit
 	wasStopped bool // and ended for that
 	crowded    bool // it had too many processes and was ended
+	exhausted  bool // it held too much memory and was ended
 	incomplete string
 	zeroBytes  int64 // in what is shown, where they show nothing
 }
@@ -42,7 +43,7 @@ type commandState struct {
 func endedState(s job.Status) commandState {
 	r := commandState{
 		Signal: s.Signal, Status: string(job.Completed), DurationMS: s.Wall.Milliseconds(), UserMS: s.User.Milliseconds(),
-		SystemMS: s.System.Milliseconds(), MaxRSS: s.MaxRSS, Killed: s.Leftovers || s.TimedOut || s.Aborted, leftovers: s.Leftovers, KillMethod: s.Method, outputHeld: s.Held, wasStopped: s.Stopped, crowded: s.Crowded,
+		SystemMS: s.System.Milliseconds(), MaxRSS: s.MaxRSS, Killed: s.Leftovers || s.TimedOut || s.Aborted, leftovers: s.Leftovers, KillMethod: s.Method, outputHeld: s.Held, wasStopped: s.Stopped, crowded: s.Crowded, exhausted: s.Exhausted,
 	}
 	switch {
 	case s.TimedOut:
@@ -63,7 +64,7 @@ func jobState(i job.Info, j *job.Job) commandState {
 	r := commandState{
 		ExitCode: i.ExitCode, Signal: i.Signal, Status: string(i.State), DurationMS: i.Wall.Milliseconds(), UserMS: i.User.Milliseconds(),
 		SystemMS: i.System.Milliseconds(), MaxRSS: i.MaxRSS, Killed: i.Leftovers || i.Overtime || i.State == job.TimedOut || i.State == job.Aborted, leftovers: i.Leftovers, overtime: i.Overtime, Kept: i.Kept, Waiting: i.Waiting, Stopped: i.Stopped, Silent: i.Silent, KillMethod: i.Method,
-		Until: i.Found, outputHeld: i.Held, crowded: i.Crowded, incomplete: i.Incomplete,
+		Until: i.Found, outputHeld: i.Held, crowded: i.Crowded, exhausted: i.Exhausted, incomplete: i.Incomplete,
 	}
 	if i.State == job.Running && !i.Started.IsZero() {
 		r.DurationMS = time.Since(i.Started).Milliseconds()
@@ -115,6 +116,8 @@ func (r *commandState) notes(meaning string) []tool.Note {
 		add("stopped by %s and ended, for nobody could continue it", r.Signal)
 	case r.crowded:
 		add("ended, for it had more processes than it may have; limits: {processes: N} in a policy allows N")
+	case r.exhausted:
+		add("ended, for its processes held more memory than they may, or nearly all that the machine had left; limits: {total_memory_bytes: N} in a policy sets another bound")
 	case r.Signal != "":
 		add("ended by %s", r.Signal)
 	case r.ExitCode != nil && *r.ExitCode != 0 && meaning != "":
