@@ -306,7 +306,7 @@ func TestServeInFlight(t *testing.T) {
 	}
 	for seen := 0; seen < many; seen++ {
 		l := s.next(func(l served) bool { return l.Result != nil })
-		if l.Result.Error == nil || l.Result.Error.Code != "interrupted" {
+		if l.Result.Error == nil || l.Result.Error.Code != "interrupted" || l.Result.Error.Message != "the caller has cancelled the call" {
 			t.Fatalf("%s", l.raw)
 		}
 	}

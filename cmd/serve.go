@@ -43,9 +43,9 @@ time. The first line that is written says what this is. docs/serve.md has the re
 	return c
 }
 
-// moreGarbage has the garbage of many small calls collected a quarter as often: some
+// moreGarbage has the garbage of many small calls collected half as often: some
 // megabytes of memory for a shorter time.
-const moreGarbage = 400
+const moreGarbage = 200
 
 // serve serves until the input ends, the peer is lost or a signal comes.
 func (a *app) serve(ctx context.Context) error {

@@ -11,6 +11,9 @@ import (
 // several makes one call of batch of calls of the dialect; what names them by their
 // position is for errors.
 func (c *Call) several(list []part, where string) error {
+	if n := len(list); n == 0 || n > maxCalls {
+		return tool.Errorf(tool.BadInput, "%s: want 1 to %d, got %d", where, maxCalls, n).WithHint("make several calls of them")
+	}
 	calls := []Args{}
 	for i, one := range list {
 		if one.tool == c.Tool.Name {
@@ -26,6 +29,9 @@ func (c *Call) several(list []part, where string) error {
 	c.Out = Args{"calls": calls}
 	return nil
 }
+
+// maxCalls is how many calls our batch makes at most.
+const maxCalls = 100
 
 // A part is the name and the parameters of a call within a call.
 type part struct {

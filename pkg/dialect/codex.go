@@ -18,7 +18,7 @@ import (
 func codex() *Dialect {
 	d := &Dialect{
 		Name: "codex", Of: "OpenAI's Codex", Loose: true,
-		Later: "view_image, web_search, spawn_agent and its like",
+		Later: "web_search, spawn_agent and its like",
 		Tools: slices.Concat(codexCommands(), codexChanges(), codexFiles()),
 	}
 	for i := range d.Tools { // the names that platforms have: those of this one only

@@ -27,6 +27,20 @@ func codexFiles() []Tool {
 		member("max_lines", "integer", "most lines of the block", false))
 	return []Tool{
 		{
+			Name: "view_image", To: "read", Told: "Attaches a local image, for you to look at.",
+			Params: []Param{{Name: "path", To: "path", Usage: "the image file", Kind: Path, Must: true}},
+			Show: func(v *View) string {
+				switch {
+				case v.Error != nil:
+					return "unable to locate image at `" + v.text("path") + "`: " + v.wrong()
+				case len(v.Attachments) == 0:
+					return "`" + v.text("path") + "` is no image that can be attached"
+				}
+				return "attached local image path"
+			},
+			Differs: "a large image is made smaller",
+		},
+		{
 			Name: "read_file", To: "read", Told: "Reads a local file with 1-indexed line numbers, supporting slice and indentation-aware block modes.",
 			Params: []Param{
 				{Name: "file_path", To: "path", Usage: "the file, by its absolute path", Kind: Path, Must: true},

@@ -55,7 +55,7 @@ func (s *server) message(ctx context.Context, l input) error {
 		return s.agree(&m)
 	case m.Cancel != nil:
 		if c := s.call(m.Cancel); c != nil { // else it has ended by now
-			c.cancel(nil)
+			c.cancel(tool.Errorf(tool.Interrupted, "the caller has cancelled the call").WithHint("call again to start over"))
 		}
 	case m.Answer != nil:
 		if c := s.call(m.Answer); c == nil || !c.answer(&m) {

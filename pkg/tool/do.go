@@ -93,13 +93,18 @@ func (env *Env) run(ctx context.Context, in *Invocation, id string) *Result {
 	return r
 }
 
-// ended is err, or the signal that cancelled the context, which says more than
-// that it was cancelled.
+// ended is err, or the signal or the words with which the context was cancelled, which
+// say more than that it was.
 func ended(ctx context.Context, err error) error {
-	if errors.Is(err, context.Canceled) {
-		if cause, ok := errors.AsType[*Signal](context.Cause(ctx)); ok {
-			return cause
-		}
+	if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	cause := context.Cause(ctx)
+	if signal, ok := errors.AsType[*Signal](cause); ok {
+		return signal
+	}
+	if said, ok := errors.AsType[*Error](cause); ok {
+		return said
 	}
 	return err
 }
