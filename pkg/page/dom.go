@@ -2,6 +2,7 @@ package page
 
 import (
 	"iter"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -34,25 +35,15 @@ func hasClass(n *html.Node, names ...string) bool {
 		return false
 	}
 	for word := range strings.FieldsSeq(class) {
-		for _, name := range names {
-			if word == name {
-				return true
-			}
+		if slices.Contains(names, word) {
+			return true
 		}
 	}
 	return false
 }
 
 func isElement(n *html.Node, as ...atom.Atom) bool {
-	if n == nil || n.Type != html.ElementNode {
-		return false
-	}
-	for _, a := range as {
-		if n.DataAtom == a {
-			return true
-		}
-	}
-	return false
+	return n != nil && n.Type == html.ElementNode && slices.Contains(as, n.DataAtom)
 }
 
 // elements yields the element children of n.

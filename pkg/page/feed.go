@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"io"
 	"net/url"
 	"strings"
@@ -55,7 +56,7 @@ func readFeed(in *xml.Decoder) (*feed, error) {
 	depth := 0
 	for {
 		t, err := in.Token()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return f, nil
 		}
 		if err != nil {

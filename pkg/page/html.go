@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/andybalholm/cascadia"
@@ -173,10 +174,8 @@ func titleHeading(root *html.Node, title string) *html.Node {
 // holds reports whether one of the nodes is above n.
 func holds(nodes []*html.Node, n *html.Node) bool {
 	for p := n; p != nil; p = p.Parent {
-		for _, k := range nodes {
-			if k == p {
-				return true
-			}
+		if slices.Contains(nodes, p) {
+			return true
 		}
 	}
 	return false
@@ -270,7 +269,9 @@ func plainAttributes(n *html.Node, r *renderer) {
 	for _, a := range n.Attr {
 		switch a.Key {
 		case "href", "src":
-			if a.Val = r.resolve(strings.TrimSpace(a.Val)); a.Val != "" {
+			if target := r.resolve(strings.TrimSpace(a.Val)); target != "" && r.linkBytes < maxLinkBytes {
+				r.linkBytes += len(target) - len(a.Val) // by which the page grows
+				a.Val = target
 				kept = append(kept, a)
 			}
 		case "alt", "title", "id", "colspan", "rowspan", "start", "datetime", "lang", "class", "checked", "type", "cite", "abbr", "name", "value", "display":
