@@ -1,11 +1,15 @@
 // Drives the task of task.json through the clients of examples/typescript with a scripted model.
 // Usage: node drive.js AGENTKIT TESTDATA
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createInterface } from "node:readline";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as openai from "@openai/agents";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { fakeModel } from "@langchain/core/testing";
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
@@ -172,4 +176,43 @@ await work("Claude Agent SDK", "claude", async (kit, s) => {
     s.told(result.content[0].text, result.isError);
   }
   await client.close();
+});
+
+await work("agentkit mcp, and the TypeScript SDK", "claude", async (kit, s) => {
+  const client = new Client({ name: "drive", version: "1" }, { capabilities: { elicitation: {} } });
+  client.setRequestHandler(ElicitRequestSchema, async ({ params }) => {
+    const { yes, reason } = s.person(params);
+    return { action: "accept", content: yes ? { decision: "once" } : { decision: "no", reason } };
+  });
+  await client.connect(new StdioClientTransport({ command: program, args: [...kit.flags, "mcp"], env: process.env as Record<string, string> }));
+  for (let call; (call = s.call(s.made)); ) {
+    const result: any = await client.callTool({ name: call.name, arguments: call.arguments });
+    s.told(result.content[0].text, result.isError === true);
+  }
+  await client.close();
+});
+
+await work("agentkit serve --http, and fetch", "opencode", async (kit, s) => {
+  const server = spawn(program, [...kit.flags, "serve", "--http", "127.0.0.1:0"], { stdio: ["ignore", "pipe", "inherit"] });
+  const first: string = await new Promise((resolve) => createInterface(server.stdout).once("line", resolve));
+  const { url, token } = JSON.parse(first);
+  const post = async (path: string, body: unknown, accept: string) =>
+    fetch(url + path, { method: "POST", body: JSON.stringify(body), headers: { accept, authorization: `Bearer ${token}`, "content-type": "application/json" } });
+  for (let call; (call = s.call(s.made)); ) {
+    const events = await post("/v1/call", { name: call.name, input: call.arguments, id: `c${s.made}`, ask: true }, "text/event-stream");
+    let text = "", answer: any;
+    for await (const piece of events.body!.pipeThrough(new TextDecoderStream())) {
+      for (text += piece; text.includes("\n\n"); text = text.slice(text.indexOf("\n\n") + 2)) {
+        const [, event, data] = /^event: (.*)\ndata: (.*)/.exec(text.slice(0, text.indexOf("\n\n"))) ?? [];
+        if (event === "ask") {
+          const { yes, reason } = s.person(JSON.parse(data));
+          const said = await post("/v1/answer", { answer: JSON.parse(data).id, decision: yes ? "yes" : "no", reason }, "application/json");
+          assert.equal(said.status, 200, await said.text());
+        } else if (event === "result") answer = JSON.parse(data);
+      }
+    }
+    s.told(answer.result.output, !answer.success);
+  }
+  server.kill("SIGTERM");
+  await new Promise((resolve) => server.once("exit", resolve));
 });
