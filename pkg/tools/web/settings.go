@@ -7,17 +7,18 @@ import (
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/websearch"
 )
 
-// keysFile holds variables for those who want no keys in their environment. Its name is
+// KeysFile is in the directory of the configuration. It holds variables for those who want no keys in their environment. Its name is
 // that of a secret, so the policy keeps tools and commands from it.
-const keysFile = "keys.env"
+const KeysFile = "keys.env"
 
 // settings looks a variable up in the environment, and in the user's file of keys.
 func settings(env *tool.Env) func(string) string {
 	kept := map[string]string{}
 	if env.Sources != nil && env.Sources.User != "" {
-		kept = readKeys(filepath.Join(env.Sources.User, keysFile))
+		kept = readKeys(filepath.Join(env.Sources.User, KeysFile))
 	}
 	return func(name string) string {
 		if name == "" {
@@ -28,6 +29,21 @@ func settings(env *tool.Env) func(string) string {
 		}
 		return kept[name]
 	}
+}
+
+// Prospect names the providers that a search asks, in their order, and the variables that
+// set a proxy. It asks nobody.
+func Prospect(env *tool.Env) (providers, proxies []string, err error) {
+	list, err := websearch.Providers(websearch.Auto, settings(env))
+	for i := range list {
+		providers = append(providers, list[i].Name)
+	}
+	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy"} {
+		if env.Getenv(name) != "" {
+			proxies = append(proxies, name)
+		}
+	}
+	return providers, proxies, err
 }
 
 // readKeys reads lines NAME=value. A file that is not there holds none.
