@@ -63,14 +63,14 @@ func (a *app) mcp(ctx context.Context, choice *mcpChoice, where *listening) erro
 		return err
 	}
 	defer r.close(ctx)
-	served, err := choice.tools(ctx, r)
+	names, declared, err := choice.tools(ctx, r)
 	if err != nil {
 		return err
 	}
 	caller, _ := r.caller()
 	debug.SetGCPercent(moreGarbage)
 	o := mcp.Options{
-		Version: build(), Instructions: instructions(r), Tools: served, Call: a.answers(caller), Plain: r.dialect != nil,
+		Version: build(), Instructions: instructions(r), Tools: names, Declare: declared, Call: a.answers(caller), Plain: r.dialect != nil,
 		Asks: a.Ask == "", Describe: wanted,
 	}
 	if texts := newSessionTexts(r); texts != nil {
@@ -100,39 +100,45 @@ func instructions(r *runner) string {
 	return text + ". A result that says approval_required or denied means that nothing was done: follow its hint."
 }
 
-// tools are those that are served, and nothing else may be called from then on, neither by
-// the client nor by a tool that calls others.
-func (m *mcpChoice) tools(ctx context.Context, r *runner) ([]mcp.Tool, error) {
+// tools are the names of those that are served, and how they are declared, which takes some
+// time. Nothing else may be called from then on, neither by the client nor by a tool that
+// calls others.
+func (m *mcpChoice) tools(ctx context.Context, r *runner) (names []string, declared func() ([]any, error), err error) {
 	if err := m.check(r.dialect); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if m.readonly {
 		r.may = slices.DeleteFunc(slices.Clone(Tools), func(t *tool.Tool) bool { return !t.ReadOnly })
 	}
-	var list []declaration
-	var err error
+	var list func() ([]declaration, error)
 	if d := r.dialect; d != nil {
-		names := slices.DeleteFunc(d.Listed(), func(t *dialect.Tool) bool { return !m.serves(r, t.Name, t.To) })
-		list, err = r.app.declareSpoken(ctx, names, "mcp")
+		spoken := slices.DeleteFunc(d.Listed(), func(t *dialect.Tool) bool { return !m.serves(r, t.Name, t.To) })
+		for _, t := range spoken {
+			names = append(names, t.Name)
+		}
 		r.base.Tools = slices.DeleteFunc(slices.Clone(r.may), func(ours *tool.Tool) bool {
-			return !slices.ContainsFunc(names, func(t *dialect.Tool) bool { return t.To == ours.Name })
+			return !slices.ContainsFunc(spoken, func(t *dialect.Tool) bool { return t.To == ours.Name })
 		})
+		list = func() ([]declaration, error) { return r.app.declareSpoken(ctx, spoken, "mcp") }
 	} else {
 		r.may = slices.DeleteFunc(slices.Clone(r.may), func(t *tool.Tool) bool { return !m.serves(r, t.Name, t.Name) })
-		r.base.Tools = r.may
-		var told []*tool.Tool
-		if told, err = r.app.narrowed(ctx, r.may); err == nil {
-			list = declare(told, false)
+		r.base.Tools, names = r.may, r.may.Names()
+		list = func() ([]declaration, error) {
+			told, err := r.app.narrowed(ctx, r.may)
+			return declare(told, false), err
 		}
 	}
-	if err == nil && len(list) == 0 {
-		err = tool.Errorf(tool.BadInput, "no tool is left to serve").WithHint("leave out some of --only, --exclude and --readonly")
+	if len(names) == 0 {
+		return nil, nil, tool.Errorf(tool.BadInput, "no tool is left to serve").WithHint("leave out some of --only, --exclude and --readonly")
 	}
-	var all []mcp.Tool
-	for _, d := range list {
-		all = append(all, mcp.Tool{Name: d.tool.Name, Declare: mcpSpec(d)})
-	}
-	return all, err
+	return names, func() ([]any, error) {
+		all, err := list()
+		var specs []any
+		for _, d := range all {
+			specs = append(specs, mcpSpec(d))
+		}
+		return specs, err
+	}, nil
 }
 
 // serves reports whether a tool that is called name, and is our to, is served.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -30,7 +31,7 @@ func (r *request) call(ctx context.Context) (object, *Error) {
 		c.Arguments = json.RawMessage("{}")
 	}
 	s := r.link.server
-	if !s.has(c.Name) {
+	if !slices.Contains(s.o.Tools, c.Name) {
 		return nil, fail(invalidParams, "there is no tool "+c.Name)
 	}
 	if r.modern() && (r.forms && s.o.Asks || c.State != nil) {
@@ -43,15 +44,6 @@ func (r *request) call(ctx context.Context) (object, *Error) {
 	}
 	result := s.run(ctx, p, &c)
 	return s.object(result), nil
-}
-
-func (s *Server) has(name string) bool {
-	for i := range s.o.Tools {
-		if s.o.Tools[i].Name == name {
-			return true
-		}
-	}
-	return false
 }
 
 // run makes the call when it is its turn.

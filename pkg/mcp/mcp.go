@@ -43,23 +43,22 @@ const (
 
 // Options says what is served.
 type Options struct {
-	Version      string // of the program
-	Instructions string // for the model
-	Tools        []Tool
-	Call         tool.Caller
-	Plain        bool // results are text only: their programs' part is of no use to this client
-	Asks         bool // the client is asked; false where somebody else is, or nobody
+	Version      string   // of the program
+	Instructions string   // for the model
+	Tools        []string // the names of those that are served
+
+	// Declare returns the tools as tools/list has them. It is asked once, when somebody
+	// wants to know.
+	Declare func() ([]any, error)
+
+	Call  tool.Caller
+	Plain bool // results are text only: their programs' part is of no use to this client
+	Asks  bool // the client is asked; false where somebody else is, or nobody
 
 	// Describe says what is asked about, for a person.
 	Describe func(*tool.Request) string
 
 	Resources Resources // nil for none
-}
-
-// A Tool is one that is served.
-type Tool struct {
-	Name    string
-	Declare any // as tools/list has it
 }
 
 // Resources are texts that belong to the session.
@@ -99,6 +98,7 @@ type Server struct {
 
 // New makes a server.
 func New(o Options) *Server {
+	o.Declare = sync.OnceValues(o.Declare)
 	return &Server{o: o, slots: make(chan struct{}, maxCalls), paused: map[string]*flight{}, flights: map[*flight]bool{}, links: map[string]*link{}}
 }
 

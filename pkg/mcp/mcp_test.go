@@ -80,11 +80,14 @@ func (c *calls) call(ctx context.Context, p tool.Peer, name string, args json.Ra
 
 func serving() (*Server, *calls) {
 	c := new(calls)
-	var tools []Tool
-	for _, name := range []string{"say", "count", "push", "pushes", "ask", "wait"} {
-		tools = append(tools, Tool{name, object{"name": name, "inputSchema": object{"type": "object"}}})
+	names := []string{"say", "count", "push", "pushes", "ask", "wait"}
+	declare := func() (list []any, err error) {
+		for _, name := range names {
+			list = append(list, object{"name": name, "inputSchema": object{"type": "object"}})
+		}
+		return list, nil
 	}
-	return New(Options{Version: "test", Instructions: "help", Tools: tools, Call: c.call, Asks: true, Describe: func(r *tool.Request) string { return r.Tool + "?" }, Resources: texts{}}), c
+	return New(Options{Version: "test", Instructions: "help", Tools: names, Declare: declare, Call: c.call, Asks: true, Describe: func(r *tool.Request) string { return r.Tool + "?" }, Resources: texts{}}), c
 }
 
 // texts are one text.

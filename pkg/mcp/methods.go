@@ -21,7 +21,8 @@ func (r *request) do(ctx context.Context) (object, *Error) {
 	case method == "server/discover" && r.modern():
 		return fresh(object{"supportedVersions": Versions(), "capabilities": s.capabilities(), "instructions": s.o.Instructions}, true), nil
 	case method == "tools/list":
-		return fresh(object{"tools": s.declared()}, true), nil
+		list, err := s.o.Declare()
+		return fresh(object{"tools": append([]any{}, list...)}, true), internal(err)
 	case method == "tools/call":
 		return r.call(ctx)
 	case method == "subscriptions/listen" && r.modern():
@@ -85,14 +86,6 @@ func (s *Server) capabilities() object {
 		c["resources"] = object{}
 	}
 	return c
-}
-
-func (s *Server) declared() []any {
-	list := []any{}
-	for _, t := range s.o.Tools {
-		list = append(list, t.Declare)
-	}
-	return list
 }
 
 // internal is the error of what should not fail.
