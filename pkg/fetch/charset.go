@@ -7,9 +7,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/net/html/charset"
-	"golang.org/x/text/encoding"
-
 	"github.com/agentkit-go/agentkit/pkg/text"
 )
 
@@ -49,29 +46,19 @@ func plain(e text.Encoding, body []byte) ([]byte, string) {
 // that a page names for itself.
 const maxStrange = 20
 
-// decodeAs decodes by the label of a charset, as browsers understand it: latin1 is
-// windows-1252. ok is false for a label that nobody knows, or that does not fit.
+// decodeAs decodes by the label of a charset. ok is false for a label that nobody knows,
+// or that does not fit.
 func decodeAs(body []byte, label string) (decoded []byte, name string, ok bool) {
-	if label == "" {
+	e, ok := text.Label(label)
+	if !ok {
 		return nil, "", false
 	}
-	coding, name := charset.Lookup(label)
-	if coding == nil || name == "replacement" {
-		return nil, "", false
-	}
-	if coding == encoding.Nop || name == "utf-8" {
-		if utf8.Valid(body) {
-			return body, "utf-8", true
-		}
-		decoded = bytes.ToValidUTF8(body, []byte("\ufffd"))
-	} else {
-		var err error
-		if decoded, err = coding.NewDecoder().Bytes(body); err != nil {
-			return nil, "", false
-		}
+	decoded, _ = e.Decode(body)
+	if !utf8.Valid(decoded) {
+		decoded = bytes.ToValidUTF8(decoded, []byte("\ufffd"))
 	}
 	strange := bytes.Count(decoded, []byte("\ufffd"))
-	return decoded, name, strange == 0 || strange*1000 < utf8.RuneCount(decoded)*maxStrange
+	return decoded, e.Name, strange == 0 || strange*1000 < utf8.RuneCount(decoded)*maxStrange
 }
 
 // metaCharset is what the beginning of an HTML page says in a meta element. It cannot

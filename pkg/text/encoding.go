@@ -59,9 +59,18 @@ func codecs() []codec {
 		{"ibm866", charmap.CodePage866},
 		{"iso-8859-1", charmap.ISO8859_1},
 		{"iso-8859-2", charmap.ISO8859_2},
+		{"iso-2022-jp", japanese.ISO2022JP},
+		{"iso-8859-3", charmap.ISO8859_3},
+		{"iso-8859-4", charmap.ISO8859_4},
 		{"iso-8859-5", charmap.ISO8859_5},
+		{"iso-8859-6", charmap.ISO8859_6},
 		{"iso-8859-7", charmap.ISO8859_7},
+		{"iso-8859-8", charmap.ISO8859_8},
+		{"iso-8859-10", charmap.ISO8859_10},
+		{"iso-8859-13", charmap.ISO8859_13},
+		{"iso-8859-14", charmap.ISO8859_14},
 		{"iso-8859-15", charmap.ISO8859_15},
+		{"iso-8859-16", charmap.ISO8859_16},
 		{"koi8-r", charmap.KOI8R},
 		{"koi8-u", charmap.KOI8U},
 		{"macintosh", charmap.Macintosh},
@@ -74,7 +83,9 @@ func codecs() []codec {
 		{"windows-1255", charmap.Windows1255},
 		{"windows-1256", charmap.Windows1256},
 		{"windows-1257", charmap.Windows1257},
+		{"windows-1258", charmap.Windows1258},
 		{"windows-874", charmap.Windows874},
+		{"x-mac-cyrillic", charmap.MacintoshCyrillic},
 	}
 }
 
