@@ -81,10 +81,11 @@ var layers = map[string]layer{
 	"pkg/param":      {"pkg/nearest", "", leaf},
 	"pkg/nearest":    {"", "", leaf},
 	"pkg/websearch":  {"pkg/safefile", "golang.org/x/net/html", "it asks through a function that it is given, and knows no tools"},
-	"pkg/fetch":      {"pkg/text", "github.com/andybalholm/brotli github.com/klauspost/compress golang.org/x/", "the network is reached in one place, and who may be reached is asked above it"},
+	"pkg/fetch":      {"pkg/text pkg/zstd", "github.com/andybalholm/brotli golang.org/x/", "the network is reached in one place, and who may be reached is asked above it"},
 	"pkg/page":       {"", "github.com/andybalholm/cascadia golang.org/x/net/html", engine},
 	"pkg/notebook":   {"", "", leaf},
 	"pkg/pdftext":    {"", "", leaf},
+	"pkg/zstd":       {"", "", leaf},
 	"pkg/text":       {"", "golang.org/x/text/", leaf},
 
 	"examples/go": {"", "", "it is pasted into other programs"},

@@ -14,7 +14,8 @@ import (
 	"time"
 
 	"github.com/andybalholm/brotli"
-	"github.com/klauspost/compress/zstd"
+
+	"github.com/agentkit-go/agentkit/pkg/zstd"
 )
 
 // A wire reads a body as it travels. Each byte of it counts, and each wind the clock
@@ -162,11 +163,7 @@ func decoder(r *bufio.Reader, codings string) (io.Reader, error) {
 	case "br":
 		return coded{brotli.NewReader(r)}, nil
 	case "zstd":
-		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderLowmem(true))
-		if err != nil {
-			return nil, &codingError{err}
-		}
-		return coded{z.IOReadCloser()}, nil
+		return coded{zstd.NewReader(r, maxWindow)}, nil
 	}
 	return nil, &codingError{fmt.Errorf("nobody knows the coding %q", list[0])}
 }
