@@ -28,6 +28,11 @@ func (p *plan) mounts(c *Config, terminal string) {
 			copies[i] = p.copyMount(dir)
 		}
 	}
+	inside := c.opened(writable)
+	insides := make([]fork.Ref, len(inside))
+	for i, dir := range inside {
+		insides[i] = p.copyMount(dir)
+	}
 	devs := p.copyDevices(terminal)
 	// Where the root of the file system is writable, as in a container, nothing is
 	// read-only but what is protected; a mount over "/" would not be seen anyway.
@@ -37,9 +42,26 @@ func (p *plan) mounts(c *Config, terminal string) {
 			p.attach(copies[i], dir)
 		}
 	}
+	if c.Sealed && belowAny(c.Root, writable) {
+		fd := p.copyMount(c.Root)
+		p.setReadOnly("sealing "+c.Root, fd, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE)
+		p.attach(fd, c.Root)
+		for i, dir := range inside {
+			p.attach(insides[i], dir)
+		}
+	}
 	p.device(devs)
 	p.pinned(c, writable)
 	p.cover(c.Hidden, covers(c.Covers))
+}
+
+// opened lists what of a root that is only read can be written, where the root lies in
+// what can be written.
+func (c *Config) opened(writable []string) []string {
+	if !c.Sealed || !belowAny(c.Root, writable) {
+		return nil
+	}
+	return outermost(slices.DeleteFunc(c.writable(), func(dir string) bool { return !safefile.Below(c.Root, dir) }))
 }
 
 // outermost lists the directories that exist and lie in no other, the shorter

@@ -82,6 +82,7 @@ type Config struct {
 	Minimum Level // Start fails with ErrLevel below it
 
 	Root      string   // the workspace: read and written
+	Sealed    bool     // it is only read, but for what of it is in ReadWrite
 	ReadWrite []string // further directories that are: temp, caches; those that are missing are passed over
 	Readable  []string // what can be read beside these; nil for everything
 	Listed    []string // directories whose names can be listed, with those below them
@@ -162,7 +163,11 @@ func (c *Config) writable() []string {
 	if c.entries != nil {
 		return c.entries
 	}
-	all := append([]string{c.Root}, c.ReadWrite...)
+	all := c.ReadWrite
+	if !c.Sealed {
+		all = append([]string{c.Root}, all...)
+	}
+	all = slices.Clone(all)
 	return slices.DeleteFunc(all, func(dir string) bool { return belowAny(dir, c.ReadOnly) })
 }
 

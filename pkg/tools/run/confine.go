@@ -99,8 +99,12 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 	}
 	// The decisions count on the level: less would be a silent fall-back.
 	cfg.Minimum = sandbox.Level(env.Policy.Level())
-	if !mayWrite(env, root) {
-		cfg.ReadOnly = append(cfg.ReadOnly, root)
+	switch below := func(dir string) bool { return safefile.Below(dir, root) }; {
+	case mayWrite(env, root):
+	case cfg.Minimum < sandbox.L3 && slices.ContainsFunc(cfg.ReadWrite, below):
+		cfg.ReadOnly = append(cfg.ReadOnly, root) // also where rules open a part of it: it lies in what can be written, and is put back as a whole
+	default:
+		cfg.Sealed = true
 	}
 	cfg.Limits = sandboxLimits(env.Policy.Limits())
 	cfg.Hosts, cfg.Refused = env.Policy.Hosts()
@@ -316,7 +320,9 @@ func (c *confinement) extend(cfg *sandbox.Config, a *policy.Access, root string,
 			if !a.Guess && a.Op != policy.Delete && c.holder.Decide(a).Verdict != policy.Allow { // a yes was given for it
 				c.wall.Granted = append(c.wall.Granted, wall.Grant{Path: a.Path, Tree: a.Tree})
 			}
-			return
+			if !cfg.Sealed {
+				return
+			}
 		}
 		c.grants.grant(cfg, a, needs)
 	case a.Kind == policy.Exec && a.Program != "" && cfg.Readable != nil:

@@ -53,7 +53,8 @@ const maxClosed = 500
 
 // grant opens what an access of a call names outside the root.
 func (g *grants) grant(cfg *sandbox.Config, a *policy.Access, needs []policy.Access) {
-	if slices.ContainsFunc(cfg.ReadWrite, func(dir string) bool { return below(dir, a.Path) }) {
+	sealed := cfg.Sealed && below(cfg.Root, a.Path)
+	if slices.ContainsFunc(cfg.ReadWrite, func(dir string) bool { return below(dir, a.Path) && (!sealed || below(cfg.Root, dir)) }) {
 		return
 	}
 	if a.File != policy.Missing && a.Op != policy.Delete {
