@@ -156,7 +156,7 @@ func (p *place) example(t *testing.T, text string) string {
 	}
 	p.run++
 	got, code := p.shell(t, typed)
-	got = strings.ReplaceAll(p.named(got), filepath.Dir(p.root), "/home/me")
+	got = strings.NewReplacer(filepath.Dir(p.root), "/home/me", build(t), "/usr/local/bin/agentkit").Replace(p.named(got))
 	if got != "" && !strings.HasSuffix(got, "\n") {
 		got += "\n"
 	}
