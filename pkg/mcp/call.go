@@ -43,7 +43,7 @@ func (r *request) call(ctx context.Context) (object, *Error) {
 		p.Ask, p.Consult = a.ask, a.consult
 	}
 	result := s.run(ctx, p, &c)
-	return s.object(result), nil
+	return r.object(result), nil
 }
 
 // run makes the call when it is its turn.
@@ -59,7 +59,7 @@ func (s *Server) run(ctx context.Context, p tool.Peer, c *toolCall) *tool.Result
 
 // object is a result as the protocol has it: text and images for the model, and all of
 // it as data. Images are not in the data again.
-func (s *Server) object(result *tool.Result) object {
+func (r *request) object(result *tool.Result) object {
 	content := []object{}
 	if text := result.Said(); text != "" || len(result.Attachments) == 0 {
 		content = append(content, object{"type": "text", "text": text})
@@ -75,7 +75,7 @@ func (s *Server) object(result *tool.Result) object {
 	if result.Error != nil {
 		o["isError"] = true
 	}
-	if !s.o.Plain {
+	if !r.plain {
 		data := *result
 		data.Attachments = nil
 		o["structuredContent"] = &data

@@ -57,12 +57,12 @@ func (r *request) fly(ctx context.Context, c *toolCall) (object, *Error) {
 	defer f.watched(nil)
 	select {
 	case result := <-f.done:
-		return s.object(result), nil
+		return r.object(result), nil
 	case f.form = <-f.question:
 		return s.pause(f)
 	case <-ctx.Done():
 		f.cancel(context.Cause(ctx))
-		return s.object(<-f.done), nil
+		return r.object(<-f.done), nil
 	}
 }
 

@@ -138,6 +138,7 @@ type link struct {
 	mu      sync.Mutex // guards what follows
 	version string     // what was agreed on; "" before that
 	client  *capabilities
+	info    *program
 	running map[string]context.CancelCauseFunc
 	asked   map[string]chan *message // what we have asked and wait for
 	count   int
@@ -157,6 +158,7 @@ type request struct {
 	meta    meta
 	version string // of the protocol that it is made by
 	forms   bool   // the client shows forms to its user
+	plain   bool   // results are text only
 	send    func(any)
 }
 
@@ -257,12 +259,12 @@ func (r *request) open() (err *Error) {
 		case r.meta.Client == nil:
 			return fail(invalidParams, "_meta lacks io.modelcontextprotocol/clientCapabilities")
 		}
-		r.forms = r.meta.Client.forms()
+		r.forms, r.plain = r.meta.Client.forms(), l.server.o.Plain || r.meta.Info.hands()
 		return nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	r.version, r.forms = l.version, l.client.forms()
+	r.version, r.forms, r.plain = l.version, l.client.forms(), l.server.o.Plain || l.info.hands()
 	if r.version == "" && r.m.Method != "initialize" && r.m.Method != "ping" {
 		return fail(invalidRequest, "begin with initialize; or send io.modelcontextprotocol/protocolVersion in _meta, as from "+newest+" on")
 	}

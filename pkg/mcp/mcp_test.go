@@ -581,3 +581,31 @@ func TestEnding(t *testing.T) {
 		h.Close()
 	}
 }
+
+// TestTextOnly: a client that would hand all data of a result to its model gets the text
+// alone, and no schemas of results, by either way to say its name; others get both.
+func TestTextOnly(t *testing.T) {
+	for _, name := range []string{"claude-code", "codex-mcp-client", "another"} {
+		for _, version := range []string{"2025-06-18", newest} {
+			s, _ := serving()
+			s.o.Declare = func() ([]any, error) {
+				return []any{object{"name": "say", "inputSchema": object{"type": "object"}, "outputSchema": object{"type": "object"}}}, nil
+			}
+			w, about := newWire(t, s), ""
+			if version == newest {
+				about = fmt.Sprintf(`"_meta":{"io.modelcontextprotocol/protocolVersion":%q,"io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":%q,"version":"1"}}`, version, name)
+			} else {
+				w.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":%q,"capabilities":{},"clientInfo":{"name":%q,"version":"1"}}}`, version, name))
+			}
+			tools := w.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + about + `}}`)
+			result := w.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"say","arguments":{"text":"hi"},` + strings.TrimPrefix(about+`,"x":0`, ",") + `}}`)
+			want := name == "another"
+			if !strings.Contains(tools, `"inputSchema"`) || strings.Contains(tools, `"outputSchema"`) != want {
+				t.Errorf("%s, %s: the tools are %s", name, version, tools)
+			}
+			if !strings.Contains(result, `"type":"text"`) || strings.Contains(result, `"structuredContent"`) != want {
+				t.Errorf("%s, %s: the result is %s", name, version, result)
+			}
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 )
 
 // A message is one of JSON-RPC: a request, a notification, or the client's answer to a
@@ -119,6 +120,18 @@ type meta struct {
 	Token   json.RawMessage `json:"progressToken"`
 	Version *string         `json:"io.modelcontextprotocol/protocolVersion"`
 	Client  *capabilities   `json:"io.modelcontextprotocol/clientCapabilities"`
+	Info    *program        `json:"io.modelcontextprotocol/clientInfo"`
+}
+
+// A program is what a client says that it is.
+type program struct {
+	Name string `json:"name"`
+}
+
+// hands reports whether the client hands structured content to its model instead of the
+// text. All of the metadata would then cost the model's tokens, so it gets the text alone.
+func (p *program) hands() bool {
+	return p != nil && slices.Contains([]string{"claude-code", "codex-mcp-client"}, p.Name)
 }
 
 // The capabilities of a client, as far as they matter here.

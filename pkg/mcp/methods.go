@@ -22,6 +22,9 @@ func (r *request) do(ctx context.Context) (object, *Error) {
 		return fresh(object{"supportedVersions": Versions(), "capabilities": s.capabilities(), "instructions": s.o.Instructions}, true), nil
 	case method == "tools/list":
 		list, err := s.o.Declare()
+		if r.plain && err == nil {
+			list, err = unstructured(list)
+		}
 		return fresh(object{"tools": append([]any{}, list...)}, true), internal(err)
 	case method == "tools/call":
 		return r.call(ctx)
@@ -64,6 +67,7 @@ func (r *request) initialize() (object, *Error) {
 	var p struct {
 		Version string        `json:"protocolVersion"`
 		Client  *capabilities `json:"capabilities"`
+		Info    *program      `json:"clientInfo"`
 	}
 	if err := json.Unmarshal(r.m.Params, &p); err != nil || p.Version == "" {
 		return nil, fail(invalidParams, "initialize needs protocolVersion and capabilities")
@@ -74,7 +78,7 @@ func (r *request) initialize() (object, *Error) {
 	}
 	l := r.link
 	l.mu.Lock()
-	l.version, l.client = version, p.Client
+	l.version, l.client, l.info = version, p.Client, p.Info
 	l.mu.Unlock()
 	s := l.server
 	return object{"protocolVersion": version, "capabilities": s.capabilities(), "serverInfo": s.about(), "instructions": s.o.Instructions}, nil
@@ -86,6 +90,24 @@ func (s *Server) capabilities() object {
 		c["resources"] = object{}
 	}
 	return c
+}
+
+// unstructured is tools without the schemas of results, for clients that get no data.
+func unstructured(list []any) ([]any, error) {
+	plain := make([]any, len(list))
+	for i, one := range list {
+		raw, err := json.Marshal(one)
+		if err != nil {
+			return nil, err
+		}
+		var o map[string]json.RawMessage
+		if err := json.Unmarshal(raw, &o); err != nil {
+			return nil, err
+		}
+		delete(o, "outputSchema")
+		plain[i] = o
+	}
+	return plain, nil
 }
 
 // internal is the error of what should not fail.
