@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -56,8 +57,8 @@ func servingHTTP(t *testing.T, args ...string) *webServer {
 	return s
 }
 
-// do sends a request with the token, and JSON.
-func (s *webServer) do(method, path, body string, header ...string) *http.Response {
+// request is one with the token, and JSON.
+func (s *webServer) request(method, path, body string, header ...string) *http.Request {
 	s.t.Helper()
 	req, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, strings.NewReader(body))
 	if err != nil {
@@ -68,12 +69,7 @@ func (s *webServer) do(method, path, body string, header ...string) *http.Respon
 	for i := 0; i < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
 	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.t.Cleanup(func() { _ = resp.Body.Close() })
-	return resp
+	return req
 }
 
 // An answered call is what POST /v1/call says.
@@ -87,13 +83,18 @@ type answered struct {
 
 func (s *webServer) call(body string) (a answered, status int) {
 	s.t.Helper()
-	return s.read(s.do("POST", "/v1/call", body))
+	return s.do("POST", "/v1/call", body)
 }
 
-func (s *webServer) read(resp *http.Response) (a answered, status int) {
+// do sends a request, and reads its answer.
+func (s *webServer) do(method, path, body string, header ...string) (a answered, status int) {
 	s.t.Helper()
-	raw, err := io.ReadAll(resp.Body)
+	resp, err := http.DefaultClient.Do(s.request(method, path, body, header...))
 	if err != nil {
+		s.t.Fatal(err)
+	}
+	raw, err := io.ReadAll(resp.Body)
+	if err := errors.Join(err, resp.Body.Close()); err != nil {
 		s.t.Fatal(err)
 	}
 	if err := json.Unmarshal(raw, &a); err != nil || resp.Header.Get("Content-Type") != "application/json" {
@@ -116,7 +117,11 @@ type webEvent struct {
 // stream makes a call whose events come.
 func (s *webServer) stream(body string) (next func(name string) webEvent, leave func() error) {
 	s.t.Helper()
-	resp := s.do("POST", "/v1/call", body, "Accept", "text/event-stream")
+	resp, err := http.DefaultClient.Do(s.request("POST", "/v1/call", body, "Accept", "text/event-stream"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _ = resp.Body.Close() })
 	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream" {
 		raw, _ := io.ReadAll(resp.Body)
 		s.t.Fatalf("%d %s", resp.StatusCode, raw)
@@ -206,15 +211,15 @@ func TestServeHTTP(t *testing.T) {
 		{"POST", "/v1/call", "text/plain", "not said to be JSON", 415},
 		{"POST", "/v1/answer", "", "no call", 400},
 	} {
-		a, status := s.read(s.do(c.method, c.path, `{"name":"ls"}`, "Content-Type", c.kind))
+		a, status := s.do(c.method, c.path, `{"name":"ls"}`, "Content-Type", c.kind)
 		if c.kind == "" && c.method == "POST" && c.path == "/v1/answer" {
-			a, status = s.read(s.do(c.method, c.path, `{"name":"ls"}`))
+			a, status = s.do(c.method, c.path, `{"name":"ls"}`)
 		}
 		if status != c.status || !strings.Contains(a.Error.Message, c.says) || (status == 200) != (len(a.Tools) > 10) {
 			t.Errorf("%s %s: %d %+v", c.method, c.path, status, a.Error)
 		}
 	}
-	if a, status := s.read(s.do("POST", "/v1/call", `{"name":"ls"}`, "Authorization", "Bearer 0123456789abcdefghij")); status != 401 || a.Error.Code != "denied" {
+	if a, status := s.do("POST", "/v1/call", `{"name":"ls"}`, "Authorization", "Bearer 0123456789abcdefghij"); status != 401 || a.Error.Code != "denied" {
 		t.Errorf("without the token: %d %+v", status, a)
 	}
 }
@@ -243,14 +248,14 @@ func TestServeHTTPAsks(t *testing.T) {
 	}
 	for n := calls - 1; n >= 0; n-- { // the last one first
 		decision := []string{"yes", "no"}[n%2]
-		if a, status := s.read(s.do("POST", "/v1/answer", fmt.Sprintf(`{"answer":%q,"decision":%q}`, list[n].id, decision))); status != 200 {
+		if a, status := s.do("POST", "/v1/answer", fmt.Sprintf(`{"answer":%q,"decision":%q}`, list[n].id, decision)); status != 200 {
 			t.Fatalf("%d %+v", status, a)
 		}
 		e := list[n].next("result")
 		if decision == "yes" && e.Result.Output != fmt.Sprintf("1\ttext %d\n", n) || decision == "no" && e.Error.Code != "denied" {
 			t.Errorf("call %d, answered %s: %+v", n, decision, e)
 		}
-		if _, status := s.read(s.do("POST", "/v1/answer", fmt.Sprintf(`{"answer":%q,"decision":"yes"}`, list[n].id))); status != 404 {
+		if _, status := s.do("POST", "/v1/answer", fmt.Sprintf(`{"answer":%q,"decision":"yes"}`, list[n].id)); status != 404 {
 			t.Errorf("a second answer: %d", status)
 		}
 	}
@@ -286,8 +291,11 @@ func TestServeHTTPEnds(t *testing.T) {
 	if e := next("result"); e.Error.Code != "interrupted" {
 		t.Errorf("%+v", e)
 	}
-	done := make(chan error, 1)
-	go func() { done <- s.cmd.Wait() }()
+	done := make(chan struct{})
+	go func() {
+		_ = s.cmd.Wait() // its status tells
+		close(done)
+	}()
 	select {
 	case <-done:
 		if code := s.cmd.ProcessState.ExitCode(); code != 128+int(syscall.SIGTERM) {

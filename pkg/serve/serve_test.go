@@ -36,7 +36,7 @@ type heard struct {
 	}
 }
 
-func connect(t *testing.T, ctx context.Context, call tool.Caller) *peer {
+func connect(ctx context.Context, t *testing.T, call tool.Caller) *peer {
 	t.Helper()
 	inRead, inWrite := io.Pipe()
 	outRead, outWrite := io.Pipe()
@@ -106,7 +106,7 @@ func work(ctx context.Context, p tool.Peer, name string, args json.RawMessage) *
 // TestApart: of hundreds of calls at a time each gets its own answer, its own events and
 // its own cancellation, whatever the others do. With -race it finds what they share.
 func TestApart(t *testing.T) {
-	p := connect(t, t.Context(), work)
+	p := connect(t.Context(), t, work)
 	const calls = 600 // more than run at a time
 	does := func(n int) string { return []string{"ask", "wait", "now"}[n%3] }
 	go func() {
@@ -153,7 +153,7 @@ func TestApart(t *testing.T) {
 // TestHostileLines: whatever the lines hold, each is answered or none of them does
 // anything, and what follows is served.
 func TestHostileLines(t *testing.T) {
-	p := connect(t, t.Context(), work)
+	p := connect(t.Context(), t, work)
 	random := rand.New(rand.NewPCG(1, 2))
 	pieces := []string{
 		`{`, `}`, `[`, `]`, `"`, `\`, `:`, `,`, `"id"`, `"name"`, `"cancel"`, `"answer"`, `"protocol"`, `"work"`, `1`, `null`, `-0`, `1e999`, `"\ud800"`, `"\u0000"`,
@@ -208,7 +208,7 @@ func TestHostileLines(t *testing.T) {
 // TestEnds: what ends a connection ends its calls, and says why.
 func TestEnds(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
-	p := connect(t, ctx, work)
+	p := connect(ctx, t, work)
 	for n := range 20 {
 		p.send(`{"id":%d,"name":"work","arguments":{"n":%d,"does":"wait"}}`, n, n)
 	}
