@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"sync"
 
@@ -17,6 +18,7 @@ type call struct {
 	turn    sync.Mutex // one question at a time
 	mu      sync.Mutex // guards what follows
 	waiting chan *message
+	about   string // what is asked: the id of the ask event's value
 }
 
 // begin starts a call.
@@ -113,7 +115,7 @@ func (c *call) ask(ctx context.Context, r *tool.Request) (tool.Answer, error) {
 
 // consult is a tool.Consultant.
 func (c *call) consult(ctx context.Context, questions []tool.Question) ([]tool.Reply, error) {
-	m, err := c.wait(ctx, tool.AskEvent{Tool: "question", ApprovalDetails: tool.QuestionDetails(questions)})
+	m, err := c.wait(ctx, tool.AskEvent{Tool: "question", ID: rand.Text(), ApprovalDetails: tool.QuestionDetails(questions)})
 	switch {
 	case err != nil:
 		return nil, err
@@ -133,8 +135,8 @@ func (c *call) wait(ctx context.Context, value tool.AskEvent) (*message, error) 
 	default:
 	}
 	answer := make(chan *message, 1)
-	c.set(answer)
-	defer c.set(nil)
+	c.set(answer, value.ID)
+	defer c.set(nil, "")
 	c.server.send(event{c.id, "ask", value})
 	select {
 	case m := <-answer:
@@ -146,17 +148,18 @@ func (c *call) wait(ctx context.Context, value tool.AskEvent) (*message, error) 
 	}
 }
 
-func (c *call) set(waiting chan *message) {
+func (c *call) set(waiting chan *message, about string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.waiting = waiting
+	c.waiting, c.about = waiting, about
 }
 
-// answer hands on an answer, where one is waited for.
+// answer hands on an answer, where one is waited for. One that says what it is about
+// counts for nothing else, such as what is asked next.
 func (c *call) answer(m *message) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.waiting == nil {
+	if c.waiting == nil || m.To != nil && *m.To != c.about {
 		return false
 	}
 	c.waiting <- m

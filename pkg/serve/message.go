@@ -22,6 +22,7 @@ type message struct {
 	Cancel json.RawMessage `json:"cancel"`
 
 	Answer   json.RawMessage `json:"answer"`
+	To       *string         `json:"to"` // the id of the ask event's value
 	Decision string          `json:"decision"`
 	Reason   string          `json:"reason"`
 	Answers  []tool.Reply    `json:"answers"`
@@ -88,7 +89,7 @@ func (m *message) check() error {
 		return errors.New("it has neither name, cancel, answer nor protocol")
 	case kinds > 1:
 		return errors.New("it is several messages at once")
-	case m.Name == nil && (m.Arguments != nil || m.ID != nil), m.Answer == nil && (m.Decision != "" || m.Reason != "" || m.Answers != nil), m.Protocol == nil && (m.Events != nil || m.Ask != nil):
+	case m.Name == nil && (m.Arguments != nil || m.ID != nil), m.Answer == nil && (m.To != nil || m.Decision != "" || m.Reason != "" || m.Answers != nil), m.Protocol == nil && (m.Events != nil || m.Ask != nil):
 		return errors.New("it has members of another kind of message")
 	case m.Answer != nil && m.Answers == nil && !slices.Contains([]string{"yes", "no", "session"}, m.Decision):
 		return fmt.Errorf("decision: want yes, no or session, got %q", m.Decision)

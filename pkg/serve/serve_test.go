@@ -96,6 +96,16 @@ func work(ctx context.Context, p tool.Peer, name string, args json.RawMessage) *
 			return tool.Fail(name, err)
 		}
 		return &tool.Result{Title: name, Output: a.Reason}
+	case "ask twice":
+		first, err := p.Ask(ctx, &tool.Request{ID: own + "a", Tool: name})
+		if err != nil {
+			return tool.Fail(name, err)
+		}
+		second, err := p.Ask(ctx, &tool.Request{ID: own + "b", Tool: name})
+		if err != nil {
+			return tool.Fail(name, err)
+		}
+		return &tool.Result{Title: name, Output: first.Reason + " " + second.Reason}
 	case "wait":
 		<-ctx.Done()
 		return tool.Fail(name, &tool.Signal{Number: 2})
@@ -236,5 +246,40 @@ func TestEnds(t *testing.T) {
 		}
 	case <-time.After(time.Minute):
 		t.Fatal("it does not end")
+	}
+}
+
+// TestAnswersTo: an answer that says to what question it is counts for no other one of
+// the call, when it comes twice or late.
+func TestAnswersTo(t *testing.T) {
+	p := connect(t.Context(), t, work)
+	p.send(`{"id":1,"name":"work","arguments":{"n":1,"does":"ask twice"}}`)
+	wait := func(wanted func(heard) bool) heard {
+		for {
+			h, more := p.next()
+			if !more {
+				t.Fatal("it has ended")
+			}
+			if wanted(h) {
+				return h
+			}
+		}
+	}
+	asks := func(about string) func(heard) bool {
+		return func(h heard) bool { return h.Event == "ask" && h.Value.ID == about }
+	}
+	refused := func(h heard) bool {
+		return h.Result != nil && h.Result.Error != nil && h.Result.Error.Code == "not_found"
+	}
+	wait(asks("1a"))
+	p.send(`{"answer":1,"to":"1b","decision":"yes","reason":"early"}`)
+	wait(refused)
+	p.send(`{"answer":1,"to":"1a","decision":"yes","reason":"one"}`)
+	wait(asks("1b"))
+	p.send(`{"answer":1,"to":"1a","decision":"yes","reason":"again"}`)
+	wait(refused)
+	p.send(`{"answer":1,"to":"1b","decision":"no","reason":"two"}`)
+	if h := wait(func(h heard) bool { return h.Result != nil }); h.Result.Output != "one two" {
+		t.Errorf("it ends with %+v", h.Result)
 	}
 }
