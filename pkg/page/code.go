@@ -103,13 +103,18 @@ func appendCode(b *strings.Builder, n *html.Node, pre bool) {
 			}
 			at := b.Len()
 			appendCode(b, c, pre)
-			if s := b.String(); b.Len() == at && (c.DataAtom == atom.Div || c.DataAtom == atom.Li) || !strings.HasSuffix(s, "\n") && c.DataAtom != atom.Span && c.DataAtom != atom.Code {
+			if s := b.String(); b.Len() == at && (c.DataAtom == atom.Div || c.DataAtom == atom.Li) || !strings.HasSuffix(s, "\n") && c.DataAtom != atom.Span && c.DataAtom != atom.Code && !beginsLine(c.NextSibling) {
 				b.WriteByte('\n')
 			}
 		default:
 			appendCode(b, c, pre)
 		}
 	}
+}
+
+// beginsLine reports whether a text begins with the end of the line before it.
+func beginsLine(n *html.Node) bool {
+	return n != nil && n.Type == html.TextNode && strings.HasPrefix(n.Data, "\n")
 }
 
 // isLine reports whether a span is a line of its own though no end of line is

@@ -93,6 +93,10 @@ func (d *Document) describe(doc *html.Node, base **url.URL) (generator string) {
 				d.Title = textOf(n)
 			}
 		case atom.Script, atom.Link:
+			switch rel := strings.ToLower(attr(n, "rel")); rel {
+			case "contents", "toc", "up", "chapter", "section", "glossary", "start":
+				generator += " documentation" // only a book has these
+			}
 			if generator == "" {
 				generator = generatorOf(attr(n, "src") + attr(n, "href"))
 			}

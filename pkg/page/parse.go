@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	maxTags  = 400_000 // which take 150 MB as nodes
+	maxTags  = 250_000 // which take 100 MB as nodes, and three times that where each opens others again
 	maxDepth = 500     // the parser itself refuses 512
 )
 

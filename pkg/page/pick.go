@@ -67,7 +67,7 @@ func pick(body *html.Node, generator string, main Main) part {
 // isDocGenerator reports whether the program that made a page makes documentation.
 func isDocGenerator(name string) bool {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return (r < 'a' || r > 'z') && r != '2' })
-	for _, known := range []string{"sphinx", "docutils", "mkdocs", "docusaurus", "rustdoc", "mdbook", "javadoc", "doxygen", "docbook", "exdoc", "asciidoc", "asciidoctor", "texinfo", "makeinfo", "vitepress", "vuepress", "pandoc", "hevea", "latex2html", "typedoc", "jsdoc", "yard", "rdoc", "gitbook", "starlight", "nextra", "antora", "groff", "man2html", "publican", "ocamldoc", "odoc", "haddock", "ddoc", "epydoc", "pdoc", "scaladoc", "dokka", "godoc", "mediawiki", "gtk"} {
+	for _, known := range []string{"sphinx", "docutils", "mkdocs", "docusaurus", "rustdoc", "mdbook", "javadoc", "doxygen", "docbook", "exdoc", "asciidoc", "asciidoctor", "texinfo", "makeinfo", "vitepress", "vuepress", "pandoc", "hevea", "latex2html", "typedoc", "jsdoc", "yard", "rdoc", "gitbook", "starlight", "nextra", "antora", "groff", "man2html", "publican", "ocamldoc", "odoc", "haddock", "ddoc", "epydoc", "pdoc", "scaladoc", "dokka", "godoc", "mediawiki", "gtk", "documentation"} {
 		if slices.Contains(words, known) {
 			return true
 		}

@@ -67,7 +67,7 @@ func (r *reader) sparse(n *html.Node, s *sizes, weight float64) bool {
 		case atom.Input:
 			inputs++
 		case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
-			heads += len(textUpTo(c, 256))
+			heads += r.at(c).text
 		}
 	}
 	list := isElement(n, atom.Ul, atom.Ol)
