@@ -386,7 +386,7 @@ def programs(work, alone=False):
             shutil.copy(os.path.join(HERE, "peers.js"), node)
             for peer in ("turndown", "readability"):
                 systems[peer] = (["node", os.path.join(node, "peers.js"), peer], {"NODE_PATH": os.path.join(node, "node_modules")})
-    if len(systems) == 1:
+    if len(systems) == 1 and not alone:
         print("SKIPPED: no node, npm or npm registry: nobody to compare with", file=sys.stderr)
     return systems
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures what pages cost: ours beside html-to-markdown v2 and turndown, and hostile ones.
 
-    testdata/web/speed.py [--work DIR] [--rounds N]
+    testdata/web/speed.py [--hostile] [--work DIR] [--rounds N]
 
 Processor time, in one process for each, in turns: the pages are the documentation that
 score.py downloads (and Readability's own where READABILITY_CHECKOUT names a checkout),
@@ -119,11 +119,14 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--work", default=score.CACHE)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--hostile", action="store_true", help="measure hostile pages only")
     a = parser.parse_args()
     os.makedirs(a.work, exist_ok=True)
-    systems = {k: v for k, v in score.programs(a.work).items() if k != "readability"}
+    systems = {k: v for k, v in score.programs(a.work, a.hostile).items() if k != "readability"}
     failed = measure_hostile(a.work, systems["agentkit"][0])
-    if not shutil.which("apt-get") or not shutil.which("dpkg-deb"):
+    if a.hostile:
+        pass
+    elif not shutil.which("apt-get") or not shutil.which("dpkg-deb"):
         print("SKIPPED: no apt-get and dpkg-deb, so no pages to measure")
     else:
         pages = [{"file": f, "url": u} for _, f, u, _ in score.cases(a.work)]
