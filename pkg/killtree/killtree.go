@@ -333,8 +333,15 @@ func (t *Tree) End(grace time.Duration) bool {
 		// A stopped process takes no SIGTERM before it is continued.
 		t.SignalAll(syscall.SIGTERM)
 		t.SignalAll(sigcont)
-		if t.Gone(grace) {
-			return true
+		deadline := time.Now().Add(grace)
+		for pause := 20 * time.Millisecond; ; pause *= 2 {
+			if t.Gone(min(pause, time.Until(deadline))) {
+				return true
+			}
+			if !time.Now().Before(deadline) {
+				break
+			}
+			t.remind()
 		}
 	}
 	t.backend.kill()

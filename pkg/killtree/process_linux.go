@@ -131,3 +131,33 @@ func (p Process) send(s unix.Signal) {
 		_ = unix.PidfdSendSignal(fd, s, nil, 0)
 	}
 }
+
+// remind sends SIGTERM once more to the processes of the tree that it would have ended: they
+// were forked, or have become another program, while it was sent. What a process that
+// catches the signal starts may be its way to end, and is left alone.
+func (t *Tree) remind() {
+	ends := map[int]bool{t.Pid(): t.method != unstaged}
+	for _, p := range t.Members() {
+		status, err := os.ReadFile("/proc/" + strconv.Itoa(p.Pid) + "/status")
+		if above, known := ends[p.Parent]; known && !above || err != nil || !endedBy(status, unix.SIGTERM) {
+			ends[p.Pid] = false
+			continue
+		}
+		ends[p.Pid] = true
+		p.send(unix.SIGTERM)
+	}
+}
+
+// endedBy reports whether a process with this status in /proc neither blocks, ignores nor catches a
+// signal.
+func endedBy(status []byte, s unix.Signal) bool {
+	for _, set := range []string{"\nSigBlk:", "\nSigIgn:", "\nSigCgt:"} {
+		_, rest, found := bytes.Cut(status, []byte(set))
+		line, _, _ := bytes.Cut(rest, []byte("\n"))
+		mask, err := strconv.ParseUint(string(bytes.TrimSpace(line)), 16, 64)
+		if !found || err != nil || mask&(1<<(s-1)) != 0 {
+			return false
+		}
+	}
+	return true
+}
