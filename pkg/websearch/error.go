@@ -93,6 +93,7 @@ func said(body []byte) (words string, retry time.Duration) {
 	var shape struct {
 		Error   json.RawMessage `json:"error"`
 		Message string          `json:"message"`
+		Other   string          `json:"error_message"`
 		Detail  json.RawMessage `json:"detail"`
 	}
 	if json.Unmarshal(body, &shape) != nil {
@@ -118,7 +119,7 @@ func said(body []byte) (words string, retry time.Duration) {
 			return words, retry
 		}
 	}
-	return shape.Message, 0
+	return first(shape.Message, shape.Other), 0
 }
 
 func first(words ...string) string {

@@ -35,10 +35,13 @@ type page struct {
 const Auto = "auto"
 
 // Names are the words that choose a provider.
-func Names() []string { return []string{Auto, "tavily", "exa", "brave", "searxng", "duckduckgo"} }
+func Names() []string {
+	return []string{Auto, "tavily", "exa", "brave", "searxng", "duckduckgo", "stackoverflow", "github"}
+}
 
 // Providers are those that a word chooses, in the order in which they are asked: those
-// with a key first, then those that need none. setting looks a variable up. The error
+// with a key first, then those that need none. Those that search one site are asked by
+// their name only. setting looks a variable up. The error
 // says which variable is missing.
 func Providers(word string, setting func(string) string) ([]Provider, error) {
 	var list []Provider
@@ -69,6 +72,12 @@ func Providers(word string, setting func(string) string) ([]Provider, error) {
 		add(duckDuckGo(), "AGENTKIT_DUCKDUCKGO_URL")
 		add(duckDuckGoLite(), "AGENTKIT_DUCKDUCKGO_LITE_URL")
 	}
+	switch word {
+	case "stackoverflow":
+		add(stackOverflow(), "AGENTKIT_STACKOVERFLOW_URL")
+	case "github":
+		add(github(setting(githubToken)), "AGENTKIT_GITHUB_URL")
+	}
 	if len(list) == 0 {
 		return nil, fmt.Errorf("%s needs the variable %s", word, map[string]string{"exa": "EXA_API_KEY", "brave": "BRAVE_API_KEY", "searxng": "SEARXNG_URL"}[word])
 	}
@@ -98,6 +107,7 @@ func Settings() []string {
 	return []string{
 		"TAVILY_API_KEY", "EXA_API_KEY", "BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY", "SEARXNG_URL", "SEARXNG_API_BASE",
 		"AGENTKIT_TAVILY_URL", "AGENTKIT_EXA_URL", "AGENTKIT_BRAVE_URL", "AGENTKIT_DUCKDUCKGO_URL", "AGENTKIT_DUCKDUCKGO_LITE_URL",
+		githubToken, "AGENTKIT_GITHUB_URL", "AGENTKIT_STACKOVERFLOW_URL",
 	}
 }
 

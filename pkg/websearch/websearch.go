@@ -86,7 +86,7 @@ func (e *Engine) Search(ctx context.Context, q Query) (*Answer, error) {
 		return a, nil
 	}
 	a := &Answer{Asked: e.Now().UTC(), Results: []Result{}}
-	var last *Error
+	last := &Error{Kind: Unable, Message: "there is nobody to ask"}
 	for i := range e.Providers {
 		p := &e.Providers[i]
 		begin := e.Now()

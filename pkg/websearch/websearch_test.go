@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -40,7 +41,7 @@ func recorded(t *testing.T, name string) Response {
 // keys are the settings of somebody who has all keys.
 func keys(name string) string {
 	return map[string]string{
-		"TAVILY_API_KEY": "tvly-SECRETKEY123", "EXA_API_KEY": "exa-SECRETKEY123", "BRAVE_API_KEY": "BSA-SECRETKEY123", "SEARXNG_URL": "https://me:SECRETKEY123@sx.example.org/",
+		"AGENTKIT_GITHUB_KEY": "ghx-SECRETKEY123", "TAVILY_API_KEY": "tvly-SECRETKEY123", "EXA_API_KEY": "exa-SECRETKEY123", "BRAVE_API_KEY": "BSA-SECRETKEY123", "SEARXNG_URL": "https://me:SECRETKEY123@sx.example.org/",
 	}[name]
 }
 
@@ -123,6 +124,12 @@ func TestAnswers(t *testing.T) {
 			{"Plain", "https://plain.example.org/", "", "", 0},
 		}},
 		{"duckduckgo", "duckduckgo-empty", none, []Result{}},
+		{"stackoverflow", "stackoverflow", none, []Result{
+			{"A ring & a channel", "https://stackoverflow.com/q/101", "why does ring <-ch block …", "2026-01-01", 7},
+			{"A ring & a channel", "https://stackoverflow.com/a/202", "use a select", "2026-01-02", 3},
+		}},
+		{"github", "github", none, []Result{{"o/ring", "https://github.com/o/ring", "", "2026-05-01T00:00:00Z", 0}}},
+		{"github", "github-code", keys, []Result{{"o/ring: x/ring.go", "https://github.com/o/ring/blob/abc/x/ring.go", "type Ring[T any] struct { … func New()", "", 0}}},
 	} {
 		t.Run(c.word+" "+c.name, func(t *testing.T) {
 			e, _ := asked(t, c.word, c.setting, c.name)
@@ -200,6 +207,11 @@ func TestFailures(t *testing.T) {
 		{"duckduckgo", "duckduckgo-403", Blocked, 10 * time.Minute, true},
 		{"duckduckgo", "duckduckgo-changed", Malformed, 0, true},
 		{"duckduckgo", "tavily-500", Failed, 0, true},
+		{"stackoverflow", "stackoverflow-throttle", Limit, 82 * time.Second, true},
+		{"stackoverflow", "stackoverflow-400", Refused, 0, false},
+		{"stackoverflow", "tavily-empty", Malformed, 0, true},
+		{"github", "github-401", Auth, 0, true},
+		{"github", "github-403", Limit, 31 * 24 * time.Hour, true},
 	} {
 		t.Run(c.word+" "+c.name, func(t *testing.T) {
 			e, requests := asked(t, c.word, keys, c.name, "tavily")
@@ -286,6 +298,8 @@ func TestRequests(t *testing.T) {
 		{"exa", "x-api-key: exa-SECRETKEY123", []string{`"numResults":5`, `"includeDomains":["x.org","y.org"]`, `"excludeDomains":["z.org"]`, `"startPublishedDate":"` + since + "T"}},
 		{"brave", "X-Subscription-Token: BSA-SECRETKEY123", []string{"q=a b (site:x.org OR site:y.org) -site:z.org", "count=5", "freshness=" + since + "to" + until}},
 		{"searxng", "Authorization: Basic bWU6U0VDUkVUS0VZMTIz", []string{"https://sx.example.org/search?", "q=a b (site:x.org OR site:y.org) -site:z.org", "format=json", "time_range=week"}},
+		{"stackoverflow", "Accept: application/json", []string{"q=a b", "site=stackoverflow", "pagesize=5", "fromdate=" + strconv.FormatInt(q.Since.Unix(), 10)}},
+		{"github", "Authorization: Bearer ghx-SECRETKEY123", []string{"/search/code?", "q=a b", "per_page=5"}},
 		{"duckduckgo", "Sec-Fetch-Mode: navigate", []string{"q=a b (site:x.org OR site:y.org) -site:z.org", "b=&", "df=w", "kl=wt-wt"}},
 	} {
 		list, err := Providers(c.word, keys)

@@ -2,6 +2,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -79,44 +80,45 @@ func (w *websearchCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access
 	if err != nil {
 		return nil, tool.Errorf(tool.BadInput, "%w", err).WithHint("set it, or leave {.provider} out: there are providers that need no key")
 	}
-	all := make([]policy.Access, len(providers))
-	verdicts := map[policy.Verdict][]int{}
+	return w.choose(env, providers), nil
+}
+
+// choose takes the providers that may be asked, and returns what asking them needs: their
+// hosts, and the proxies that lead there. Where none may be asked it is what all need, so
+// that the policy says why.
+func (w *websearchCall) choose(env *tool.Env, providers []websearch.Provider) []policy.Access {
+	where := &reach{env: env, tool: "websearch"}
+	var all []policy.Access
+	outcomes := make([]policy.Outcome, len(providers))
+	best := policy.Deny
 	for i, p := range providers {
-		all[i] = hostOf(p.Base)
-		v := env.Policy.Decide(&all[i]).Verdict
-		verdicts[v] = append(verdicts[v], i)
+		at, err := url.Parse(p.Base)
+		if err != nil {
+			continue // it was parsed before
+		}
+		outcomes[i] = env.Policy.DecideAll(where.accesses(at))
+		all = append(all, outcomes[i].Accesses...)
+		best = max(best, outcomes[i].Verdict)
 	}
-	best := verdicts[policy.Allow]
-	if len(best) == 0 && len(verdicts[policy.Ask]) > 0 {
-		best = verdicts[policy.Ask][:1]
-	}
-	if len(best) == 0 {
-		return all, nil // so that the policy says why
+	if best == policy.Deny {
+		return all
 	}
 	var needs []policy.Access
 	for i, p := range providers {
-		if len(best) > 0 && best[0] == i {
-			best = best[1:]
-			w.asked = append(w.asked, p)
-			if !slices.ContainsFunc(needs, func(a policy.Access) bool { return a.Same(&all[i]) }) {
-				needs = append(needs, all[i])
-			}
+		out := &outcomes[i]
+		if out.Verdict != best || best == policy.Ask && len(w.asked) > 0 {
+			d := out.Deciding()
+			w.skipped = append(w.skipped, websearch.Attempt{Provider: p.Name, Kind: websearch.Denied, Message: fmt.Sprintf("the policy says %s: %s (%s)", d.Verdict, cmp.Or(d.Reason, d.Why, "a rule says so"), d.Rule)})
 			continue
 		}
-		d := env.Policy.Decide(&all[i])
-		w.skipped = append(w.skipped, websearch.Attempt{Provider: p.Name, Kind: websearch.Denied, Message: strings.TrimSpace(fmt.Sprintf("the policy says %s: %s %s", d.Verdict, d.Why, d.Rule))})
+		w.asked = append(w.asked, p)
+		for _, a := range out.Accesses {
+			if !slices.ContainsFunc(needs, func(b policy.Access) bool { return a.Same(&b) }) {
+				needs = append(needs, a)
+			}
+		}
 	}
-	return needs, nil
-}
-
-// hostOf is the access to a provider's host.
-func hostOf(base string) policy.Access {
-	a := policy.Access{Kind: policy.Net, Tool: "websearch", URL: base}
-	if u, err := url.Parse(base); err == nil {
-		a.Scheme, a.Host = u.Scheme, u.Hostname()
-		a.Port, _ = strconv.Atoi(u.Port()) // 0 for the scheme's own
-	}
-	return a
+	return needs
 }
 
 // wanted is the query that the parameters say.
