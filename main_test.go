@@ -85,7 +85,7 @@ func TestScript(t *testing.T) {
 
 // condition adds [root], [cgo], [sandbox] where commands can be fully confined, and
 // [landlock] where they can be confined without namespaces and a place be made
-// that has none, and [pidns] where processes can have a namespace of their own.
+// that has none, [overlay] where they can be shown a directory copy-on-write, and [pidns] where processes can have a namespace of their own.
 func condition(cond string) (bool, error) {
 	switch cond {
 	case "sandbox":
@@ -93,6 +93,14 @@ func condition(cond string) (bool, error) {
 	case "landlock":
 		alone := exec.Command("unshare", "-Ur", "sh", "-c", "echo 0 >/proc/sys/user/max_user_namespaces && setpriv --bounding-set=-all --inh-caps=-all true")
 		return sandbox.Probe().Level >= sandbox.L2 && alone.Run() == nil, nil
+	case "overlay":
+		dir, err := os.MkdirTemp("", "overlay")
+		if err != nil {
+			return false, err
+		}
+		defer os.RemoveAll(dir)
+		script := "cd \"$0\" && mkdir l u w && mount -t overlay overlay -o userxattr,lowerdir=l,upperdir=u,workdir=w l"
+		return sandbox.Probe().Level >= sandbox.L3 && exec.Command("unshare", "-Urm", "sh", "-c", script, dir).Run() == nil, nil
 	case "pidns":
 		return exec.Command("unshare", "-Urpf", "--mount-proc", "true").Run() == nil || exec.Command("unshare", "-pf", "--mount-proc", "true").Run() == nil, nil
 	case "root":

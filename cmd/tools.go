@@ -22,6 +22,8 @@ var Tools = tool.List{
 	&files.Edit,
 	&files.Patch,
 	&files.Undo,
+	&files.Apply,
+	&files.Discard,
 	&search.Ls,
 	&search.Glob,
 	&search.Grep,

@@ -31,7 +31,7 @@ func (h *History) apply(ctx context.Context, lock *workspace.Lock, steps []*step
 		want   func(*step, State) bool
 		do     func(context.Context, *step, State) error
 	}{
-		{false, a.locked, a.dirMode},
+		{false, a.locked, a.unlock},
 		{false, a.removes, a.remove},
 		{false, a.makes, a.mkdir},
 		{false, a.moves, a.move},
@@ -77,6 +77,10 @@ func (a *applier) locate(s *step) (err error) {
 
 // next is what a step's name stands for after a phase that took it on.
 func (a *applier) next(s *step, was State) State {
+	if a.locked(s, was) {
+		was.Mode |= 0o700
+		return was
+	}
 	if was.Kind != Missing && was.Kind != s.After.Kind {
 		return State{}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/agentkit-go/agentkit/pkg/workspace"
@@ -29,11 +30,50 @@ func (h *History) path(abs string) (workspace.Path, error) {
 	return p, err
 }
 
-// find resolves a real path of a record and looks at it. Beneath what is no
+// links are the names of a change that are symbolic links before or after it. What
+// such a link leads to is not beneath its name, where the change has a directory.
+type links map[string]bool
+
+func linksOf(files []File) links {
+	var l links
+	for _, f := range files {
+		if f.Before.Kind == Link || f.After.Kind == Link {
+			if l == nil {
+				l = links{}
+			}
+			l[f.Path] = true
+		}
+	}
+	return l
+}
+
+// above returns the name of l above abs that is a link now; "" for none.
+func (l links) above(abs string) string {
+	for dir := filepath.Dir(abs); len(l) > 0 && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if !l[dir] {
+			continue
+		}
+		if info, err := os.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return dir
+		}
+	}
+	return ""
+}
+
+// pathIn is path for a name of a change that has these links.
+func (h *History) pathIn(abs string, l links) (workspace.Path, error) {
+	p, err := h.path(abs)
+	if err != nil && l.above(abs) != "" {
+		err = workspace.ErrNotDir
+	}
+	return p, err
+}
+
+// find resolves a real path of a change and looks at it. Beneath what is no
 // directory there is nothing: the Path is then the zero one, to be found again
 // when there is one.
-func (h *History) find(abs string) (workspace.Path, State, error) {
-	p, err := h.path(abs)
+func (h *History) find(abs string, l links) (workspace.Path, State, error) {
+	p, err := h.pathIn(abs, l)
 	if errors.Is(err, workspace.ErrNotDir) {
 		return workspace.Path{}, State{}, nil
 	}

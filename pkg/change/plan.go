@@ -239,7 +239,7 @@ func (p *planner) vacate(dir string) error {
 		if !e.IsDir() {
 			return fmt.Errorf("%w: %s", ErrOccupied, name)
 		}
-		path, _, err := p.h.find(name)
+		path, _, err := p.h.find(name, nil)
 		if err != nil {
 			return err
 		}
@@ -276,7 +276,7 @@ func (p *planner) parents(s *step) error {
 		} else if !missing(err) && !errors.Is(err, syscall.ENOTDIR) {
 			return err
 		}
-		path, _, err := p.h.find(dir)
+		path, _, err := p.h.find(dir, nil)
 		if err != nil {
 			return err
 		}

@@ -172,7 +172,7 @@ func sweep(t *testing.T, role string, least int, setup func(*site), before, afte
 
 // TestKilledAnywhere changes ten files, or changes them back, or recovers.
 func TestKilledAnywhere(t *testing.T) {
-	before, after := images(t)
+	before, after := images(t, commitTens)
 	t.Parallel()
 	t.Run("commit", func(t *testing.T) {
 		t.Parallel()

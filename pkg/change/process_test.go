@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -30,7 +31,9 @@ func play(role, top string, args []string) error {
 	case "count":
 		return playCount(h, args[0])
 	case "tens":
-		return playTens(h, args)
+		return playTens(h, args, commitTens)
+	case "become":
+		return playTens(h, args, becomeTens)
 	case "together":
 		return playTogether(h)
 	case "undo":
@@ -256,7 +259,37 @@ func (s *site) tens() {
 	}
 }
 
-func playTens(h *History, args []string) error {
+func commitTens(h *History) error {
+	set, err := tens(h)
+	if err == nil {
+		_, err = h.Commit(context.Background(), set)
+	}
+	return err
+}
+
+// becomeTens changes the same tree as a command's view would: what stands there is of
+// another kind before and after.
+func becomeTens(h *History) error {
+	text := func(s string) func() (io.ReadCloser, error) {
+		return func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(s)), nil }
+	}
+	name := func(rel string) string { return filepath.Join(h.w.Root(), rel) }
+	_, err := h.Become(context.Background(), Record{Tool: "t"}, []Target{
+		{Path: name("f0"), Was: Regular, State: State{Kind: Link, Target: "f1"}},
+		{Path: name("f1"), Was: Regular, State: State{Kind: Regular, Mode: 0o640}, Open: text(strings.Repeat("new 1\n", 5000))},
+		{Path: name("f3"), Was: Regular, State: State{Kind: Dir, Mode: 0o755}},
+		{Path: name("f3/in"), State: State{Kind: Regular, Mode: 0o444}, Open: text("in")},
+		{Path: name("f7"), Was: Regular, State: State{Kind: Regular, Mode: 0o755}},
+		{Path: name("hard"), Was: Regular, State: State{Kind: Regular, Mode: 0o644}, Open: text("hard")},
+		{Path: name("link"), Was: Link, State: State{Kind: Dir, Mode: 0o700}},
+		{Path: name("link/in"), State: State{Kind: Link, Target: "nowhere"}},
+		{Path: name("sub"), Was: Dir, State: State{Kind: Link, Target: "f5"}},
+		{Path: name("sub/f2"), Was: Regular},
+	}, func() error { return nil })
+	return err
+}
+
+func playTens(h *History, args []string, do func(*History) error) error {
 	n, at := 0, -1
 	if len(args) > 0 {
 		at, _ = strconv.Atoi(args[0])
@@ -268,10 +301,7 @@ func playTens(h *History, args []string) error {
 		n++
 	}
 	mark()
-	set, err := tens(h)
-	if err == nil {
-		_, err = h.Commit(context.Background(), set)
-	}
+	err := do(h)
 	if err == nil {
 		fmt.Println(n)
 	}
@@ -287,15 +317,11 @@ func killSelf() {
 }
 
 // images are the tree of tens before and after.
-func images(t *testing.T) (before, after string) {
+func images(t *testing.T, do func(*History) error) (before, after string) {
 	s := newSite(t)
 	s.tens()
 	before = s.image()
-	set, err := tens(s.History)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Commit(context.Background(), set); err != nil {
+	if err := do(s.History); err != nil {
 		t.Fatal(err)
 	}
 	return before, s.image()
@@ -343,12 +369,17 @@ func strip(image string) string {
 
 // TestKilledBetween kills the process between any two things that it does.
 func TestKilledBetween(t *testing.T) {
-	before, after := images(t)
+	t.Run("commit", func(t *testing.T) { killedBetween(t, "tens", commitTens) })
+	t.Run("become", func(t *testing.T) { killedBetween(t, "become", becomeTens) })
+}
+
+func killedBetween(t *testing.T, role string, do func(*History) error) {
+	before, after := images(t, do)
 	points := 1
 	for at, finished := 0, 0; at < points; at++ {
 		s := newSite(t)
 		s.tens()
-		c := s.command("tens", strconv.Itoa(at))
+		c := s.command(role, strconv.Itoa(at))
 		out, err := c.Output()
 		if n, convErr := strconv.Atoi(strings.TrimSpace(string(out))); err == nil && convErr == nil {
 			t.Logf("%d points, %d of them finished", n, finished)

@@ -200,8 +200,9 @@ func (h *History) settle(ctx context.Context, p *pending) (*Recovery, error) {
 
 // happened reports whether every file is as the record wants it.
 func (h *History) happened(r *Record) bool {
+	l := linksOf(r.Files)
 	for _, f := range r.Files {
-		_, now, err := h.find(f.Path)
+		_, now, err := h.find(f.Path, l)
 		if err != nil || !now.sameContent(f.After) || !now.sameMode(f.After) {
 			return false
 		}

@@ -37,8 +37,9 @@ func (h *History) restore(ctx context.Context, lock *workspace.Lock, r *Record) 
 	inv := inverse(r.Files)
 	steps := make([]*step, 0, len(inv))
 	by := map[string]*step{}
+	l := linksOf(r.Files)
 	for i, f := range inv {
-		s, why, err := h.restoring(r, &f, r.Files[i])
+		s, why, err := h.restoring(r, &f, r.Files[i], l)
 		if err != nil {
 			return kept, err
 		}
@@ -67,8 +68,8 @@ func (h *History) restore(ctx context.Context, lock *workspace.Lock, r *Record) 
 }
 
 // restoring is the step that brings one file back; why says that there is none.
-func (h *History) restoring(r *Record, inv *File, f File) (s *step, why string, err error) {
-	path, now, err := h.find(f.Path)
+func (h *History) restoring(r *Record, inv *File, f File, l links) (s *step, why string, err error) {
+	path, now, err := h.find(f.Path, l)
 	switch {
 	case errors.Is(err, workspace.ErrNotRegular), errors.Is(err, workspace.ErrMoved):
 		return nil, err.Error(), nil

@@ -161,12 +161,13 @@ func (h *History) Content(ctx context.Context, s State) (io.ReadCloser, error) {
 }
 
 // Path resolves a File of a record again, for a policy to decide on. It is
-// workspace.ErrMoved when the way to it leads elsewhere now. Where a file stands in the
-// place of its directory, it is the path that it had in that.
-func (h *History) Path(f File) (workspace.Path, error) {
-	p, err := h.path(f.Path)
+// workspace.ErrMoved when the way to it leads elsewhere now. Where a file or link stands
+// in the place of its directory, it is the path that it had in that.
+func (h *History) Path(r Record, f File) (workspace.Path, error) {
+	l := linksOf(r.Files)
+	p, err := h.pathIn(f.Path, l)
 	for dir := filepath.Dir(f.Path); errors.Is(err, workspace.ErrNotDir) && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if file, above := h.path(dir); !errors.Is(above, workspace.ErrNotDir) {
+		if file, above := h.pathIn(dir, l); !errors.Is(above, workspace.ErrNotDir) {
 			rel, inside := safefile.Rel(dir, f.Path)
 			if above != nil || !inside {
 				return file, above
@@ -251,8 +252,9 @@ func (h *History) wanted(ctx context.Context, id string) (Record, error) {
 func (h *History) lockFiles(ctx context.Context, id string, files []File) (*workspace.Lock, error) {
 	var paths []workspace.Path
 	var changed []Gap
+	l := linksOf(files)
 	for _, f := range files {
-		p, err := h.path(f.Path)
+		p, err := h.pathIn(f.Path, l)
 		switch {
 		case errors.Is(err, workspace.ErrNotDir): // nothing to lock yet
 		case errors.Is(err, workspace.ErrMoved):
@@ -274,8 +276,9 @@ func (h *History) lockFiles(ctx context.Context, id string, files []File) (*work
 func (h *History) undoing(id string, files []File) ([]*step, error) {
 	p := planner{h: h, byName: map[string]*step{}}
 	var changed, lost []Gap
+	l := linksOf(files)
 	for _, f := range files {
-		path, err := h.path(f.Path)
+		path, err := h.pathIn(f.Path, l)
 		if err != nil && !errors.Is(err, workspace.ErrNotDir) {
 			return nil, err
 		} else if err != nil {

@@ -15,12 +15,16 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
 
-func (a *applier) dirMode(_ context.Context, s *step, now State) error {
-	mode := s.After.Mode
-	if a.locked(s, now) {
-		mode = now.Mode | 0o700
-	}
-	root, rel, err := a.h.beneath(s.Path)
+func (a *applier) unlock(_ context.Context, s *step, now State) error {
+	return a.h.chmodDir(s.Path, now.Mode|0o700)
+}
+
+func (a *applier) dirMode(_ context.Context, s *step, _ State) error {
+	return a.h.chmodDir(s.Path, s.After.Mode)
+}
+
+func (h *History) chmodDir(abs string, mode fs.FileMode) error {
+	root, rel, err := h.beneath(abs)
 	if err != nil {
 		return err
 	}
@@ -40,12 +44,7 @@ func (a *applier) mkdir(_ context.Context, s *step, _ State) error {
 	if err != nil || s.After.AnyMode {
 		return err
 	}
-	root, rel, err := a.h.beneath(s.Path)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	return root.Chmod(rel, s.After.Mode|0o700) // what lies in it is still to come
+	return a.h.chmodDir(s.Path, s.After.Mode|0o700) // what lies in it is still to come
 }
 
 func (a *applier) move(_ context.Context, s *step, _ State) error {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"unsafe"
 
 	"github.com/agentkit-go/agentkit/pkg/fork"
@@ -20,6 +21,7 @@ import (
 // Only paths that exist count; what is made later is not of the mounts' making.
 func (p *plan) mounts(c *Config, terminal string) {
 	p.Do("making the mounts private", unix.SYS_MOUNT, nil, "/", nil, unix.MS_REC|unix.MS_PRIVATE, nil)
+	p.view(c) // first, so that the copies have it
 	// Copies are taken while everything still is as it was.
 	writable := outermost(c.writable())
 	copies := make([]fork.Ref, len(writable))
@@ -62,6 +64,17 @@ func (c *Config) opened(writable []string) []string {
 		return nil
 	}
 	return outermost(slices.DeleteFunc(c.writable(), func(dir string) bool { return !safefile.Below(c.Root, dir) }))
+}
+
+// view puts an overlay over the root, which keeps in c.View what is changed in it. With
+// userxattr (Linux 5.11) that takes no privilege outside the user namespace.
+func (p *plan) view(c *Config) {
+	if c.View == "" {
+		return
+	}
+	escape := strings.NewReplacer(`\`, `\\`, ",", `\,`, ":", `\:`).Replace
+	options := "userxattr,lowerdir=" + escape(c.Root) + ",upperdir=" + escape(filepath.Join(c.View, "upper")) + ",workdir=" + escape(filepath.Join(c.View, "work"))
+	p.Do(ViewStep, unix.SYS_MOUNT, "overlay", c.Root, "overlay", 0, options)
 }
 
 // outermost lists the directories that exist and lie in no other, the shorter

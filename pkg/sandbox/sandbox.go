@@ -75,6 +75,9 @@ const (
 	Open     Network = "open"     // everything
 )
 
+// ViewStep stands in the error for a view of the root that the kernel does not make.
+const ViewStep = "showing the root through an overlay"
+
 // A Config says what a command may touch. Paths are absolute and resolved.
 // It travels to the process that starts the command as JSON.
 type Config struct {
@@ -92,6 +95,11 @@ type Config struct {
 	Pinned    []string // the directories above these cannot be moved away
 	Covers    string   // directory of ours for what is put over what is hidden
 	Private   []string // our own state, which changes while the command runs; best in ReadOnly and Hidden too
+
+	// View is a directory of ours with the directories upper and work in it. The command
+	// then sees Root through an overlay: what it changes is kept in upper, and Root stays
+	// as it is. It takes L3, as Minimum; "" for none.
+	View string
 
 	Network Network
 	Hosts   []string // for Network Hosts: name, *.name for what lies below name, * for every name, or address, with :port, :* for all, or for the usual ones: 22, 80, 443, 9418
@@ -131,12 +139,15 @@ func DefaultLimits() Limits { return Limits{Processes: 8192, File: 64 << 30, Tot
 
 // check reports what is wrong with c before anything is started.
 func (c *Config) check() error {
-	for _, list := range [][]string{{c.Root}, orNone(c.Share), c.ReadWrite, c.Readable, c.Listed, c.ReadOnly, c.Watched, c.Hidden, c.Private, c.Copies} {
+	for _, list := range [][]string{{c.Root}, orNone(c.Share), orNone(c.View), c.ReadWrite, c.Readable, c.Listed, c.ReadOnly, c.Watched, c.Hidden, c.Private, c.Copies} {
 		for _, p := range list {
 			if !filepath.IsAbs(p) || strings.ContainsRune(p, 0) {
 				return fmt.Errorf("configuring the sandbox: %q is no absolute path", p)
 			}
 		}
+	}
+	if c.View != "" && c.Minimum < L3 {
+		return fmt.Errorf("configuring the sandbox: a view of the root takes %s", L3)
 	}
 	for _, h := range slices.Concat(c.Hosts, c.Refused) {
 		if _, err := parseHost(h); err != nil {

@@ -75,7 +75,7 @@ func (u *undoCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, e
 	var needs []policy.Access
 	for _, r := range u.records {
 		for _, f := range r.Files {
-			path, err := env.History.Path(f)
+			path, err := env.History.Path(r, f)
 			if err != nil {
 				return nil, err
 			}
@@ -161,30 +161,25 @@ func undoError(err error) error {
 }
 
 type undoMeta struct {
-	Undone  []string     `json:"undone" doc:"the changes that were taken back"`
-	Change  string       `json:"change,omitempty" doc:"the change that this was, the last of several"`
-	Files   []undoFile   `json:"files" doc:"what became of them"`
-	DryRun  bool         `json:"dry_run,omitempty" doc:"nothing was written"`
-	Damaged []string     `json:"damaged,omitempty" doc:"changes that were passed over: their records cannot be read"`
-	Changes []undoChange `json:"changes,omitempty" doc:"of list"`
+	Undone  []string      `json:"undone" doc:"the changes that were taken back"`
+	Change  string        `json:"change,omitempty" doc:"the change that this was, the last of several"`
+	Files   []touchedFile `json:"files" doc:"what became of them"`
+	DryRun  bool          `json:"dry_run,omitempty" doc:"nothing was written"`
+	Damaged []string      `json:"damaged,omitempty" doc:"changes that were passed over: their records cannot be read"`
+	Changes []undoChange  `json:"changes,omitempty" doc:"of list"`
 }
 
 // Traces implements tool.Tracer.
 func (m *undoMeta) Traces() tool.Traces { return tool.Traces{Change: m.Change} }
 
-type undoFile struct {
-	Path   string `json:"path"`
-	Action string `json:"action" doc:"create, replace, delete, move, mode, mkdir or rmdir"`
-}
-
 type undoChange struct {
-	ID     string     `json:"id"`
-	Time   time.Time  `json:"time,omitzero"`
-	Tool   string     `json:"tool"`
-	Title  string     `json:"title"`
-	Undone bool       `json:"undone"`
-	Damage string     `json:"damage,omitempty" doc:"why its record cannot be read"`
-	Files  []undoFile `json:"files"`
+	ID     string        `json:"id"`
+	Time   time.Time     `json:"time,omitzero"`
+	Tool   string        `json:"tool"`
+	Title  string        `json:"title"`
+	Undone bool          `json:"undone"`
+	Damage string        `json:"damage,omitempty" doc:"why its record cannot be read"`
+	Files  []touchedFile `json:"files"`
 }
 
 // Run implements tool.Call. When one of several changes cannot be taken back,
@@ -193,7 +188,7 @@ func (u *undoCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	if u.List {
 		return u.list(ctx, env)
 	}
-	meta := &undoMeta{Files: []undoFile{}, Undone: []string{}, DryRun: u.DryRun, Damaged: u.damaged}
+	meta := &undoMeta{Files: []touchedFile{}, Undone: []string{}, DryRun: u.DryRun, Damaged: u.damaged}
 	did := "Undone: "
 	if u.DryRun {
 		did = "Would undo: "
@@ -235,7 +230,7 @@ func (u *undoCall) list(ctx context.Context, env *tool.Env) (*tool.Result, error
 	if err != nil {
 		return nil, undoError(err)
 	}
-	meta := &undoMeta{Files: []undoFile{}, Undone: []string{}, Changes: []undoChange{}}
+	meta := &undoMeta{Files: []touchedFile{}, Undone: []string{}, Changes: []undoChange{}}
 	var b strings.Builder
 	for _, r := range records {
 		one := undoChange{ID: r.ID, Time: r.Time, Tool: r.Tool, Title: described(r), Undone: r.UndoneBy != "", Files: filesOf(env.Workspace, r)}
@@ -282,10 +277,10 @@ func described(r change.Record) string {
 	return title
 }
 
-func filesOf(w *workspace.Workspace, r change.Record) []undoFile {
-	list := []undoFile{}
+func filesOf(w *workspace.Workspace, r change.Record) []touchedFile {
+	list := []touchedFile{}
 	for _, f := range r.Files {
-		list = append(list, undoFile{strings.TrimPrefix(f.Path, w.Root()+"/"), f.Action()})
+		list = append(list, touchedFile{strings.TrimPrefix(f.Path, w.Root()+"/"), f.Action()})
 	}
 	return list
 }

@@ -64,6 +64,7 @@ type bashCall struct {
 	Login       bool
 	Keep        bool
 	Track       bool
+	Try         bool
 	Split       bool
 	Until       string
 	Publish     *int
@@ -115,6 +116,7 @@ func (b *bashCall) Params(p *param.Set) {
 	p.Bool(&b.Split, "split", "keep standard output and error apart; their order is then not exact").Rare()
 	p.Bool(&b.KeepWorkdir, "keep_workdir", "begin in the directory that the last call with this ended in").Unlisted()
 	p.Bool(&b.Track, "track", "let undo take back what it changes in the workspace").Rare()
+	p.Bool(&b.Try, "try", "show what it would change in the workspace, and change nothing until apply").Alias("dry", "preview").Rare()
 }
 
 // Needs implements tool.Call.
@@ -227,6 +229,10 @@ func (b *bashCall) check() error {
 		return tool.Errorf(tool.BadInput, "the command holds a zero byte").WithHint("leave it out: no program could receive it")
 	case b.Background && b.YieldMS != nil && *b.YieldMS > 0:
 		return tool.Errorf(tool.BadInput, "background and a yield_ms of %d contradict each other", *b.YieldMS).WithHint("give one of them")
+	case b.Try && (b.yield() >= 0 || b.TTY || b.Keep || b.Publish != nil):
+		return tool.Errorf(tool.BadInput, "try needs a command that ends within the call").WithHint("leave {.background}, {.yield_ms}, {.until}, {.tty}, {.keep} and {.publish} out")
+	case b.Try && b.Track:
+		return tool.Errorf(tool.BadInput, "try changes nothing that track could note").WithHint("leave {.track} out: what is applied can be undone")
 	case len(b.Argv) > 0 && (b.Shell != "" || b.Login):
 		return tool.Errorf(tool.BadInput, "argv runs without a shell").WithHint("leave {.shell} and {.login} out, or give {.command} instead")
 	}

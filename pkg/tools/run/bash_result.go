@@ -25,18 +25,22 @@ func noDirectory(dir workspace.Path) error {
 }
 
 // track puts what the command changed into the metadata.
-func (m *bashMeta) track(ctx context.Context, t *change.Tracking) {
+func (m *bashMeta) track(ctx context.Context, root string, t *change.Tracking) {
 	rec, err := t.Finish(context.WithoutCancel(ctx))
 	if err != nil {
 		m.Untracked = []change.Gap{{Why: err.Error()}}
 		return
 	}
-	changed := []string{}
+	changed := []changedFile{}
 	for _, f := range rec.Files {
+		size := f.After.Size
+		if f.After.Kind == change.Missing {
+			size = f.Before.Size
+		}
 		if f.Before.Kind == change.Regular {
 			m.lost++
 		}
-		changed = append(changed, f.Path)
+		changed = append(changed, changedFile{strings.TrimPrefix(f.Path, root+string(filepath.Separator)), f.Action(), size})
 	}
 	m.Changed, m.Change, m.Untracked = &changed, rec.ID, rec.Gaps
 }
@@ -63,16 +67,22 @@ type bashMeta struct {
 	Withheld  []string       `json:"withheld,omitempty" doc:"variables that were not handed down"`
 	Asked     []askedProgram `json:"asked,omitempty" doc:"programs that somebody was asked about while it ran"`
 	Published []int          `json:"published,omitempty" doc:"ports of its loopback that this machine's own answers at"`
-	Changed   *[]string      `json:"changed,omitempty" doc:"with track, the files that it changed; without, those of them that it took away and that git does not have"`
-	Change    string         `json:"change,omitempty" doc:"what undo calls that"`
-	Untracked []change.Gap   `json:"untracked,omitempty" doc:"what of that undo cannot take back"`
-	keeps     bool           // what it took away was kept, though the call did not ask for track
-	lost      int            // files of Changed that were there before
-	Screen    *screenMeta    `json:"screen,omitempty" doc:"where the output is what the terminal shows: the cursor and the size"`
+	Changed   *[]changedFile `json:"changed,omitempty" doc:"with track, the files that it changed; with try, what it would change; without, those of them that it took away and that git does not have"`
+	Change    string         `json:"change,omitempty" doc:"what undo calls that; with try, what apply and discard call it"`
+	tryMeta
+	Untracked []change.Gap `json:"untracked,omitempty" doc:"what of that undo cannot take back"`
+	keeps     bool         // what it took away was kept, though the call did not ask for track
+	lost      int          // files of Changed that were there before
+	Screen    *screenMeta  `json:"screen,omitempty" doc:"where the output is what the terminal shows: the cursor and the size"`
 }
 
 // Traces implements tool.Tracer.
-func (m *bashMeta) Traces() tool.Traces { return tool.Traces{Change: m.Change, Job: m.Job} }
+func (m *bashMeta) Traces() tool.Traces {
+	if m.tried != nil { // what it names has not happened
+		return tool.Traces{Job: m.Job}
+	}
+	return tool.Traces{Change: m.Change, Job: m.Job}
+}
 
 // startError says why a command could not be started.
 func startError(argv []string, err error) error {
@@ -112,6 +122,9 @@ func (m *bashMeta) conclude(ctx context.Context, limit time.Duration, waited boo
 	notes = append(append(notes, m.commandState.notes(m.Meaning)...), m.sandboxMeta.notes()...)
 	if m.keeps && m.Change != "" {
 		notes = append(notes, m.keptNote())
+	}
+	if m.tried != nil {
+		notes = append(notes, *m.tried)
 	}
 	var err error
 	switch m.Status {

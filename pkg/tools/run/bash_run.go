@@ -45,6 +45,12 @@ func (b *bashCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	if err := b.publish(ctx, env, box); err != nil {
 		return nil, err
 	}
+	var trial *trial
+	if b.Try {
+		if trial, err = newTrial(env, box, b.title()); err != nil {
+			return nil, err
+		}
+	}
 	out := newOutputs(env, b.Split)
 	where := b.farewell(out)
 	state, err := b.start(ctx, env, box, out.Output)
@@ -53,7 +59,7 @@ func (b *bashCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	out.close()
 	if err != nil {
 		defer box.forget()
-		return nil, cmp.Or(box.failure(env), startError(p.argv, err))
+		return nil, trial.failed(cmp.Or(box.failure(env), startError(p.argv, err)))
 	}
 	meta := b.meta(&state, box, out)
 	if b.TTY && state.Job != "" {
@@ -73,7 +79,13 @@ func (b *bashCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	}
 	if tracking != nil {
 		meta.keeps = !b.Track
-		meta.track(ctx, tracking)
+		meta.track(ctx, env.Workspace.Root(), tracking)
+	}
+	if trial != nil {
+		if meta.tryMeta, err = trial.finish(ctx, env); err != nil {
+			return nil, err
+		}
+		meta.Change, meta.Changed = meta.id, meta.changed
 	}
 	return r, meta.conclude(ctx, b.limit(env), b.Until != "", r)
 }
@@ -107,6 +119,8 @@ func (b *bashCall) publish(ctx context.Context, env *tool.Env, box *confinement)
 func (b *bashCall) tracking(ctx context.Context, env *tool.Env) (*change.Tracking, error) {
 	o := change.TrackOptions{Tool: "bash", Title: b.title(), Skip: skipGit}
 	switch kept := b.prepared.keep; {
+	case b.Try:
+		return nil, nil
 	case b.Track:
 	case len(kept) == 0:
 		return nil, nil

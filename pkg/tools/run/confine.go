@@ -154,14 +154,26 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 }
 
 // publish adds ports that this machine's loopback answers at.
-func (c *confinement) publish(ports []int) (err error) {
-	if len(ports) > 0 {
-		c.config.Publish = ports
-		stands := c.confiner.Stands
-		c.confiner = c.confiner.For(c.config)
-		c.confiner.Stands = stands
-		c.bytes, err = c.config.Confine()
+func (c *confinement) publish(ports []int) error {
+	if len(ports) == 0 {
+		return nil
 	}
+	c.config.Publish = ports
+	return c.again()
+}
+
+// view has the command see the root through an overlay, which lies in dir.
+func (c *confinement) view(dir string) error {
+	c.config.View = dir
+	return c.again()
+}
+
+// again describes the sandbox once more, after a change of its configuration.
+func (c *confinement) again() (err error) {
+	stands := c.confiner.Stands
+	c.confiner = c.confiner.For(c.config)
+	c.confiner.Stands = stands
+	c.bytes, err = c.config.Confine()
 	return err
 }
 

@@ -1,0 +1,85 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/agentkit-go/agentkit/pkg/workspace"
+)
+
+// A Target is what a name is to become.
+type Target struct {
+	Path  string // real path
+	Was   Kind   // what stands there
+	State        // of a file, Hash and Size are found out
+	Open  func() (io.ReadCloser, error)
+}
+
+// Become makes each name what its target says, all or none, and can be undone as
+// [History.Commit] can: the errors are the same. Read-only files and directories are no
+// obstacle. A directory that is to go has to be empty by then, so the targets name
+// everything in it; directories that are to hold something are targets too.
+//
+// Once all files are locked, and before the first is touched, look is called: an
+// error of it is returned, and nothing has changed.
+func (h *History) Become(ctx context.Context, r Record, targets []Target, look func() error) (Record, error) {
+	files := make([]File, len(targets))
+	for i, t := range targets {
+		files[i] = File{Path: t.Path, Before: State{Kind: t.Was}, After: t.State}
+	}
+	lock, err := h.lockFiles(ctx, r.Title, files)
+	if err != nil {
+		return Record{}, err
+	}
+	defer lock.Unlock()
+	if err := look(); err != nil {
+		return Record{}, err
+	}
+	release, err := h.store.hold(ctx)
+	if err != nil {
+		return Record{}, fmt.Errorf("opening the journal: %w", err)
+	}
+	defer release()
+	steps, err := h.becoming(targets, linksOf(files))
+	if err != nil {
+		return Record{}, err
+	}
+	made, err := h.carry(ctx, lock, r, steps, true)
+	release()
+	if err == nil {
+		made.Dropped = h.tidy(ctx, made.added)
+	}
+	return made, err
+}
+
+func (h *History) becoming(targets []Target, l links) ([]*step, error) {
+	p := planner{h: h, byName: map[string]*step{}}
+	for _, t := range targets {
+		path, err := h.pathIn(t.Path, l)
+		if errors.Is(err, workspace.ErrNotDir) {
+			path, err = workspace.Path{}, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		s, err := p.step(t.Path, path)
+		if err != nil {
+			return nil, err
+		}
+		s.After = t.State
+		if t.Kind != Regular {
+			continue
+		}
+		if t.Open == nil {
+			s.After.Hash, s.After.Size = s.Before.Hash, s.Before.Size
+			continue
+		}
+		s.open = t.Open
+		if s.After.Hash, s.After.Size, err = s.hash(); err != nil {
+			return nil, fmt.Errorf("reading what %s is to be: %w", t.Path, err)
+		}
+	}
+	return p.all(), nil
+}

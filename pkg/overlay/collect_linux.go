@@ -1,0 +1,241 @@
+package overlay
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/agentkit-go/agentkit/pkg/change"
+	"golang.org/x/sys/unix"
+)
+
+// A collector reads from an overlay's upper directory what became of the root.
+type collector struct {
+	root, upper string
+	began       int64 // what changed in the root later is not the command's
+	changes     []Change
+}
+
+// collect lists what upper changes in root, sorted by path.
+func collect(root, upper string, began int64) ([]Change, error) {
+	c := &collector{root: root, upper: upper, began: began}
+	if err := c.dir("", true, false); err != nil {
+		return nil, fmt.Errorf("reading what the command changed: %w", err)
+	}
+	slices.SortFunc(c.changes, func(a, b Change) int { return strings.Compare(string(a.Path), string(b.Path)) })
+	return c.changes, nil
+}
+
+// dir compares a directory of upper, which is there in the root too where shadows is
+// set. What an opaque one does not have is gone from the root.
+func (c *collector) dir(rel string, shadows, opaque bool) error {
+	path := filepath.Join(c.upper, rel)
+	info, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	if info.Mode().Perm()&0o700 != 0o700 { // for us to read it now, and to remove it later
+		if err := os.Chmod(path, info.Mode().Perm()|0o700); err != nil {
+			return err
+		}
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return err
+	}
+	have := map[string]bool{}
+	for _, e := range entries {
+		have[e.Name()] = true
+		if err := c.entry(filepath.Join(rel, e.Name()), shadows, opaque); err != nil {
+			return err
+		}
+	}
+	if !shadows || !opaque {
+		return nil
+	}
+	return c.gone(rel, have)
+}
+
+// gone notes that the directory of the root lost all but what is in kept.
+func (c *collector) gone(rel string, kept map[string]bool) error {
+	entries, err := os.ReadDir(filepath.Join(c.root, rel))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if kept[e.Name()] {
+			continue
+		}
+		if err := c.remove(filepath.Join(rel, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *collector) remove(rel string) error {
+	before, err := stat(filepath.Join(c.root, rel))
+	if err != nil || before.Kind == change.Missing { // made and removed again
+		return err
+	}
+	c.add(rel, before, State{})
+	if before.Kind == change.Dir {
+		return c.gone(rel, nil)
+	}
+	return nil
+}
+
+func (c *collector) add(rel string, before, after State) {
+	f := change.File{Before: change.State{Kind: before.Kind}, After: change.State{Kind: after.Kind}}
+	action := f.Action()
+	if before.Kind != change.Missing && after.Kind != change.Missing {
+		action = "replace"
+	}
+	c.note(action, rel, before, after)
+}
+
+func (c *collector) note(action, rel string, before, after State) {
+	c.changes = append(c.changes, Change{
+		Path: Name(filepath.ToSlash(rel)), Action: action, Before: before, After: after,
+		Outside: before.Kind != change.Dir && before.CTime > c.began,
+	})
+}
+
+// entry compares one name of upper with the root.
+func (c *collector) entry(rel string, shadows, opaque bool) error {
+	path := filepath.Join(c.upper, rel)
+	after, err := stat(path)
+	if err != nil {
+		return err
+	}
+	if after.Kind == whiteout {
+		if !shadows {
+			return nil
+		}
+		return c.remove(rel)
+	}
+	var before State
+	if shadows {
+		if before, err = stat(filepath.Join(c.root, rel)); err != nil {
+			return err
+		}
+	}
+	both := before.Kind == change.Dir && after.Kind == change.Dir
+	if before.Kind == change.Dir && !both {
+		if err := c.gone(rel, nil); err != nil {
+			return err
+		}
+	}
+	if err := c.compare(rel, before, after); err != nil || after.Kind != change.Dir {
+		return err
+	}
+	return c.dir(rel, both, opaque || isOpaque(path))
+}
+
+// compare notes what differs between two states of a name.
+func (c *collector) compare(rel string, before, after State) error {
+	same := before.Kind == after.Kind
+	switch {
+	case !same:
+	case after.Kind == change.Regular && before.Size == after.Size:
+		var err error
+		if same, err = equalFiles(filepath.Join(c.root, rel), filepath.Join(c.upper, rel)); err != nil {
+			return err
+		}
+	case after.Kind != change.Dir:
+		same = before.Size == after.Size && before.Target == after.Target && after.Kind != Other
+	}
+	switch {
+	case !same:
+		c.add(rel, before, after)
+	case before.Mode != after.Mode:
+		c.note("mode", rel, before, after)
+	case before.MTime != after.MTime && after.Kind == change.Regular:
+		c.note("touch", rel, before, after)
+	}
+	return nil
+}
+
+// whiteout stands in upper for what was removed.
+const whiteout change.Kind = "whiteout"
+
+const permBits = fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
+
+// stat says what a name stands for; nothing is no error.
+func stat(path string) (State, error) {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return State{}, nil
+	}
+	if err != nil {
+		return State{}, err
+	}
+	st := info.Sys().(*syscall.Stat_t)
+	s := State{Mode: info.Mode() & permBits, MTime: info.ModTime().UnixNano(), CTime: st.Ctim.Nano(), Dev: st.Dev, Ino: st.Ino}
+	switch mode := info.Mode(); {
+	case mode.IsDir():
+		s.Kind = change.Dir
+	case mode&fs.ModeSymlink != 0:
+		s.Kind, s.Mode = change.Link, 0
+		target, err := os.Readlink(path)
+		s.Target = Name(target)
+		return s, err
+	case mode.IsRegular():
+		s.Kind, s.Size = change.Regular, info.Size()
+	case mode&fs.ModeCharDevice != 0 && st.Rdev == 0:
+		s.Kind = whiteout
+	default:
+		s.Kind = Other
+	}
+	return s, nil
+}
+
+// setTime sets when a file or link was last modified.
+func setTime(path string, mtime int64) {
+	t := unix.NsecToTimespec(mtime)
+	_ = unix.UtimesNanoAt(unix.AT_FDCWD, path, []unix.Timespec{{Nsec: unix.UTIME_OMIT}, t}, unix.AT_SYMLINK_NOFOLLOW)
+}
+
+// isOpaque reports whether a directory of upper hides the one of the root.
+func isOpaque(path string) bool {
+	value := make([]byte, 1)
+	n, err := unix.Lgetxattr(path, "user.overlay.opaque", value)
+	return err == nil && n == 1 && value[0] == 'y'
+}
+
+// equalFiles compares the contents of two files of the same size.
+func equalFiles(a, b string) (bool, error) {
+	x, err := os.Open(a)
+	if err != nil {
+		return false, err
+	}
+	defer x.Close()
+	y, err := openAnyway(b)
+	if err != nil {
+		return false, err
+	}
+	defer y.Close()
+	p, q := make([]byte, 64<<10), make([]byte, 64<<10)
+	for {
+		n, errX := io.ReadFull(x, p)
+		m, errY := io.ReadFull(y, q)
+		if !bytes.Equal(p[:n], q[:m]) {
+			return false, nil
+		}
+		if errX != nil || errY != nil {
+			if ended(errX) && ended(errY) {
+				return true, nil
+			}
+			return false, errors.Join(errX, errY)
+		}
+	}
+}
+
+func ended(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }

@@ -1,0 +1,230 @@
+package overlay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/agentkit-go/agentkit/pkg/change"
+	"github.com/agentkit-go/agentkit/pkg/session"
+	"github.com/agentkit-go/agentkit/pkg/workspace"
+)
+
+// A site is a root with a session.
+type site struct {
+	*testing.T
+	root string
+	s    *session.Session
+	h    *change.History
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := filepath.Join(top, "the root, so: named")
+	if err := os.Mkdir(root, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w, err := workspace.Open(root, workspace.Options{LockDir: filepath.Join(top, "locks")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := session.Open(session.Options{State: filepath.Join(top, "state"), Root: root, NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := change.Open(w, s, change.Options{NoSync: true})
+	t.Cleanup(func() { _ = errors.Join(h.Close(), s.Close()) })
+	return &site{t, root, s, h}
+}
+
+// escape is how mount takes a path among its options.
+var escape = strings.NewReplacer(`\`, `\\`, ",", `\,`, ":", `\:`)
+
+// try runs a script in a view of the root, and copies what that shows to view.
+func (s *site) try(script string) (trial *Trial, view string) {
+	s.Helper()
+	trial, err := Begin(s.s, s.root, "a script")
+	if err != nil {
+		s.Fatal(err)
+	}
+	view = s.TempDir()
+	mount := `mount -t overlay overlay -o "$1" "$2" && cd "$2" && sh -c "$3"; cp -a . "$4"`
+	options := "userxattr,lowerdir=" + escape.Replace(s.root) + ",upperdir=" + escape.Replace(trial.Dir()+"/upper") + ",workdir=" + escape.Replace(trial.Dir()+"/work")
+	c := exec.Command("sh", "-c", mount, "sh", options, s.root, script, view)
+	c.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
+		UidMappings: []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}, GidMappings: []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}},
+	}
+	out, err := c.CombinedOutput()
+	if strings.Contains(string(out), "mount:") || err != nil && len(out) == 0 {
+		s.Skipf("no overlay can be mounted here: NOT tested: %v %s", err, out)
+	}
+	if err := trial.Finish(s.Context()); err != nil {
+		s.Fatalf("%v\n%s", err, script)
+	}
+	return trial, view
+}
+
+// tree describes everything below a directory.
+func tree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	list := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(dir, path)
+		text := info.Mode().String()
+		switch {
+		case info.Mode().IsRegular():
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			text += fmt.Sprintf(" %d %q", info.ModTime().UnixNano(), data)
+		case info.Mode()&fs.ModeSymlink != 0:
+			target, err := os.Readlink(path)
+			if err != nil {
+				return err
+			}
+			text += " " + target
+		}
+		list[rel] = text
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func lines(tree map[string]string) string {
+	var list []string
+	for path, text := range tree {
+		list = append(list, path+" "+text+"\n")
+	}
+	slices.Sort(list)
+	return strings.Join(list, "")
+}
+
+// random makes a script of things that commands do to files.
+func random(r *rand.Rand, steps int) string {
+	names := []string{"a", "b", "d", "d/a", "d/e", "d/e/f", "d/e/g", "x", "x/y", "x/y/z", "n w", "ro", "ro/a"}
+	pick := func() string { return "'" + names[r.IntN(len(names))] + "'" }
+	var b strings.Builder
+	for range steps {
+		p, q := pick(), pick()
+		fmt.Fprintln(&b, []string{
+			"echo " + q + " > " + p, "echo more >> " + p, ": > " + p, "rm -rf " + p, "rm -rf " + p + "; mkdir " + p,
+			"mkdir -p " + p, "mv " + p + " " + q, "mv -T " + p + " " + q, "cp -r " + p + " " + q, "ln -s " + q + " " + p, "ln -sfn " + p + " " + q,
+			"ln -f " + p + " " + q, "chmod 700 " + p, "chmod 500 " + p, "chmod 640 " + p, "touch " + p, "touch -d 2001-02-03 " + p, "cat " + p + " >/dev/null; touch -a " + p,
+			"rmdir " + p, "rm -rf " + p + "; echo x > " + p, "mv " + p + " t; mv t " + p, "rm -rf " + p + "; mkdir -p " + p + "/k; echo k > " + p + "/k/l",
+			"rm -rf " + p + "; ln -s nowhere " + p,
+		}[r.IntN(23)])
+	}
+	return b.String()
+}
+
+const planted = `mkdir -p d/e x/y; echo 1 > a; echo 2 > d/a; echo 3 > d/e/f; echo 4 > x/y/z; ln -s a b; chmod 600 d/a; chmod 750 x; printf '\377' > "$(printf 'd/\377')"; mkdir ro; echo 5 > ro/a; chmod 500 ro`
+
+// TestRandomScripts: the list of changes turns the tree as it was into the view that
+// the script left, and says nothing else; applied, the root is that view, and undone it
+// is what it was.
+func TestRandomScripts(t *testing.T) {
+	for seed := range uint64(4) {
+		s := newSite(t)
+		plant := exec.Command("sh", "-c", planted)
+		plant.Dir = s.root
+		if out, err := plant.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		before := tree(t, s.root)
+		script := random(rand.New(rand.NewPCG(seed, 0)), 25) + "mkfifo pipe\n"
+		trial, view := s.try(script)
+		after := tree(t, view)
+		if got := lines(tree(t, s.root)); got != lines(before) {
+			t.Fatalf("seed %d: the script changed the root:\n%s\n%s", seed, script, got)
+		}
+		list := map[string]bool{}
+		for _, c := range trial.Changes {
+			list[string(c.Path)] = true
+			if (c.Before.Kind == change.Missing) != (before[string(c.Path)] == "") || (c.After.Kind == change.Missing) != (after[string(c.Path)] == "") {
+				t.Errorf("seed %d: %+v", seed, c)
+			}
+		}
+		for path := range union(before, after) {
+			if differs := before[path] != after[path]; differs != list[path] && !strings.HasPrefix(after[path], "p") {
+				t.Errorf("seed %d: %q: listed %v\nbefore %s\nafter  %s\n%s", seed, path, list[path], before[path], after[path], script)
+			}
+		}
+		s.applied(trial, before, after, seed)
+	}
+}
+
+// applied checks what becomes of the root.
+func (s *site) applied(trial *Trial, before, after map[string]string, seed uint64) {
+	for _, c := range trial.Left() {
+		delete(after, string(c.Path)) // no pipes
+		if c.Before.Kind != change.Missing {
+			s.Logf("seed %d: a pipe in the place of a file: not applied", seed)
+			return
+		}
+	}
+	if len(trial.Changes) == 0 {
+		return
+	}
+	r, err := trial.Apply(context.Background(), s.h, "apply")
+	if err != nil {
+		s.Fatalf("seed %d: %v\n%+v", seed, err, trial.Changes)
+	}
+	if have, want := lines(tree(s.T, s.root)), lines(after); have != want {
+		s.Fatalf("seed %d: applied\n%s\nwant\n%s", seed, have, want)
+	}
+	if _, err := Open(s.s, s.root, trial.ID); !errors.Is(err, ErrNone) {
+		s.Errorf("it is still there: %v", err)
+	}
+	if r.ID == "" {
+		return
+	}
+	if _, err := s.h.Undo(context.Background(), r.ID, change.UndoOptions{}); err != nil {
+		s.Fatalf("seed %d: %v", seed, err)
+	}
+	timeless := func(tree map[string]string) string {
+		for path, text := range tree {
+			if words := strings.SplitN(text, " ", 3); len(words) == 3 && text[0] == '-' {
+				tree[path] = words[0] + words[2]
+			}
+		}
+		return lines(tree)
+	}
+	if have, want := timeless(tree(s.T, s.root)), timeless(before); have != want {
+		s.Fatalf("seed %d: undone\n%s\nwant\n%s", seed, have, want)
+	}
+}
+
+func union(a, b map[string]string) map[string]bool {
+	all := map[string]bool{}
+	for _, m := range []map[string]string{a, b} {
+		for path := range m {
+			all[path] = true
+		}
+	}
+	return all
+}

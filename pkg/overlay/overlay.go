@@ -1,0 +1,69 @@
+// Package overlay keeps what a command changed in a copy-on-write view of the
+// workspace, until somebody wants it or not.
+//
+// The rules:
+//   - The kernel's overlay shows the command the root, and writes what it changes to
+//     the directory upper of a [Trial]. The root stays as it is.
+//   - What changed is read from upper alone, and from what the root has at these
+//     places: nothing else is walked.
+//   - [Trial.Apply] changes the root through package change, all or none, if each of
+//     these places still is as it was when the command ended. So undo takes it back.
+//
+// Not applied are owners, extended attributes, hard links, which become copies, and
+// what is no file, directory or link.
+package overlay
+
+import (
+	"io/fs"
+	"strconv"
+
+	"github.com/agentkit-go/agentkit/pkg/change"
+)
+
+// Other is what is no file, directory or link.
+const Other change.Kind = "other"
+
+// A Change is a name that the command changed.
+type Change struct {
+	Path   Name   // slash-separated, from the root
+	Action string // as of [change.File], or "touch" where only the time differs
+	Before State
+	After  State
+
+	// Outside is set where somebody else changed the name while the command ran.
+	Outside bool `json:",omitempty"`
+}
+
+// A State is what a name stands for.
+type State struct {
+	Kind   change.Kind `json:",omitempty"`
+	Mode   fs.FileMode `json:",omitempty"` // permission bits, with setuid, setgid and sticky
+	Size   int64       `json:",omitempty"`
+	Target Name        `json:",omitempty"` // of a link
+	MTime  int64       `json:",omitempty"` // nanoseconds
+	CTime  int64       `json:",omitempty"` // when anything about it changed
+	Dev    uint64      `json:",omitempty"`
+	Ino    uint64      `json:",omitempty"`
+}
+
+// is reports whether nobody has changed what s describes. The times of a directory
+// say what is in it, which is a matter of its own.
+func (s State) is(now State) bool {
+	if s.Kind != now.Kind {
+		return false
+	}
+	return s.Kind == change.Missing || s.Dev == now.Dev && s.Ino == now.Ino && s.Mode == now.Mode && (s.Kind == change.Dir || s.CTime == now.CTime)
+}
+
+// A Name is a path of any bytes, which JSON has as a Go string literal.
+type Name string
+
+// MarshalText implements encoding.TextMarshaler.
+func (n Name) MarshalText() ([]byte, error) { return strconv.AppendQuoteToASCII(nil, string(n)), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (n *Name) UnmarshalText(text []byte) error {
+	s, err := strconv.Unquote(string(text))
+	*n = Name(s)
+	return err
+}

@@ -1,0 +1,286 @@
+package overlay
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/change"
+	"github.com/agentkit-go/agentkit/pkg/session"
+)
+
+// The errors that a caller may want to tell apart.
+var (
+	ErrNone   = errors.New("no such trial") // or not any more
+	ErrInside = errors.New("the state directory lies in the workspace")
+)
+
+// What a session keeps: the newest trials, and none for longer than that.
+const (
+	keepTrials = 20
+	keepAge    = 7 * 24 * time.Hour
+)
+
+// A Trial is a command that ran in a view of the root, or is about to.
+//
+//	try/ID/upper   what it changed, as the kernel's overlay has it
+//	try/ID/work    the overlay's own
+//	try/ID/record  the list of changes, once it has ended
+type Trial struct {
+	ID      string
+	Title   string // what it was, in a few words
+	Time    time.Time
+	Changes []Change
+
+	s     *session.Session
+	root  string
+	began int64
+}
+
+const trialDir = "try"
+
+// A ConflictError says which names are no longer what they were when the command
+// ended. Nothing was changed.
+type ConflictError struct{ Paths []string }
+
+// Error implements error.
+func (e *ConflictError) Error() string {
+	const most = 10
+	list := e.Paths[:min(most, len(e.Paths))]
+	text := fmt.Sprintf("changed since the trial: %q", list)
+	if more := len(e.Paths) - len(list); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// Begin makes a trial's directories, and forgets what is too old of others.
+func Begin(s *session.Session, root, title string) (*Trial, error) {
+	if s.InsideRoot() {
+		return nil, ErrInside
+	}
+	t := &Trial{ID: session.NewSortableID("", time.Now()), Title: title, Time: time.Now(), s: s, root: root}
+	if err := s.Use(context.Background()); err != nil {
+		return nil, err
+	}
+	forgetOld(s, t.Time)
+	info, err := os.Stat(root)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"upper", "work"} {
+		if _, err := s.Mkdir(path.Join(trialDir, t.ID, name)); err != nil {
+			return nil, fmt.Errorf("making a view of the workspace: %w", err)
+		}
+	}
+	// The command sees upper's mode as that of the root.
+	if err := os.Chmod(filepath.Join(t.Dir(), "upper"), info.Mode().Perm()); err != nil {
+		return nil, errors.Join(err, t.Discard())
+	}
+	t.began = time.Now().UnixNano()
+	return t, nil
+}
+
+// Dir is the directory with upper and work in it.
+func (t *Trial) Dir() string { return t.s.Path(trialDir, t.ID) }
+
+// Content opens what the file of a change is to hold.
+func (t *Trial) Content(c *Change) (*os.File, error) {
+	return openAnyway(filepath.Join(t.Dir(), "upper", filepath.FromSlash(string(c.Path))))
+}
+
+// Finish lists what the command changed, and keeps that. The command and all that it
+// started must have ended.
+func (t *Trial) Finish(ctx context.Context) (err error) {
+	if t.Changes, err = collect(t.root, filepath.Join(t.Dir(), "upper"), t.began); err != nil {
+		return errors.Join(err, t.Discard())
+	}
+	if len(t.Changes) == 0 {
+		return t.Discard()
+	}
+	data, err := json.Marshal(t)
+	if err == nil {
+		err = t.s.WriteFile(ctx, path.Join(trialDir, t.ID, "record"), data)
+	}
+	return err
+}
+
+// Open returns a trial that has ended: ErrNone where there is none.
+func Open(s *session.Session, root, id string) (*Trial, error) {
+	data, err := s.ReadFile(path.Join(trialDir, id, "record"))
+	if strings.Contains(id, "/") || errors.Is(err, session.ErrName) || errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %q", ErrNone, id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	t := &Trial{s: s, root: root}
+	if err := json.Unmarshal(data, t); err != nil || t.ID != id {
+		return nil, fmt.Errorf("reading trial %s: its record is damaged: %w", id, err)
+	}
+	return t, nil
+}
+
+// List returns the IDs of the trials, newest first.
+func List(s *session.Session) []string {
+	entries, _ := os.ReadDir(s.Path(trialDir))
+	var ids []string
+	for _, e := range slices.Backward(entries) {
+		if _, err := os.Lstat(s.Path(trialDir, e.Name(), "record")); err == nil {
+			ids = append(ids, e.Name())
+		}
+	}
+	return ids
+}
+
+// forgetOld removes the trials that are too old, or too many. Nobody is at work on one
+// that has no record after a day.
+func forgetOld(s *session.Session, now time.Time) {
+	entries, _ := os.ReadDir(s.Path(trialDir))
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !e.IsDir() })
+	for i, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			continue
+		}
+		_, unfinished := os.Lstat(s.Path(trialDir, e.Name(), "record"))
+		age := now.Sub(info.ModTime())
+		if age > keepAge || unfinished != nil && age > 24*time.Hour || unfinished == nil && len(entries)-i >= keepTrials {
+			_ = (&Trial{ID: e.Name(), s: s}).Discard()
+		}
+	}
+}
+
+// Discard forgets the trial.
+func (t *Trial) Discard() error {
+	// What the command closed to itself has to be opened to be removed.
+	_ = filepath.WalkDir(t.Dir(), func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.IsDir() {
+			if info, err := e.Info(); err == nil && info.Mode().Perm()&0o700 != 0o700 {
+				_ = os.Chmod(path, 0o700)
+			}
+		}
+		return nil
+	})
+	return t.s.RemoveAll(path.Join(trialDir, t.ID))
+}
+
+// Path is the real path of a change.
+func (t *Trial) Path(c *Change) string {
+	return filepath.Join(t.root, filepath.FromSlash(string(c.Path)))
+}
+
+// Left lists what Apply leaves out: it is no file, directory or link.
+func (t *Trial) Left() (list []Change) {
+	for _, c := range t.Changes {
+		if c.Before.Kind == Other || c.After.Kind == Other {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// Apply makes in the root what the command changed in its view, all or none, as a
+// change of h that can be undone, and forgets the trial. It is a *ConflictError where a
+// name is no longer as it was.
+func (t *Trial) Apply(ctx context.Context, h *change.History, tool string) (change.Record, error) {
+	unlock, err := t.s.Lock(ctx, path.Join(trialDir, "apply"))
+	if err != nil {
+		return change.Record{}, err
+	}
+	defer unlock()
+	if _, err := Open(t.s, t.root, t.ID); err != nil {
+		return change.Record{}, err // another was faster
+	}
+	var targets []change.Target
+	for i := range t.Changes {
+		c := &t.Changes[i]
+		if c.Action == "touch" || c.Before.Kind == Other || c.After.Kind == Other {
+			continue
+		}
+		target := change.Target{Path: t.Path(c), Was: c.Before.Kind, State: change.State{Kind: c.After.Kind, Mode: c.After.Mode, Target: string(c.After.Target)}}
+		if c.After.Kind == change.Regular && c.Action != "mode" {
+			target.Open = func() (io.ReadCloser, error) { return t.Content(c) }
+		}
+		targets = append(targets, target)
+	}
+	r, err := h.Become(ctx, change.Record{Tool: tool, Title: t.Title}, targets, t.unchanged)
+	if err != nil {
+		return r, err
+	}
+	for i := range t.Changes {
+		if c := &t.Changes[i]; c.After.Kind == change.Regular || c.After.Kind == change.Link {
+			setTime(t.Path(c), c.After.MTime) // what can be changed can be given a time
+		}
+	}
+	return r, t.Discard()
+}
+
+// openAnyway opens a file of upper, also one that the command closed to all.
+func openAnyway(name string) (*os.File, error) {
+	f, err := os.Open(name)
+	if !errors.Is(err, fs.ErrPermission) {
+		return f, err
+	}
+	info, err := os.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(name, info.Mode().Perm()|0o400); err != nil {
+		return nil, err
+	}
+	return os.Open(name)
+}
+
+// unchanged looks whether all names are as they were.
+func (t *Trial) unchanged() error {
+	changed := map[string]*Change{}
+	for i := range t.Changes {
+		changed[string(t.Changes[i].Path)] = &t.Changes[i]
+	}
+	var conflicts []string
+	above := map[string]bool{} // directories that were looked at
+	for i := range t.Changes {
+		c := &t.Changes[i]
+		have, err := stat(t.Path(c))
+		if err != nil {
+			return err
+		}
+		if c.Outside || !c.Before.is(have) {
+			conflicts = append(conflicts, string(c.Path))
+			continue
+		}
+		if c.Before.Kind == change.Dir && c.After.Kind != change.Dir {
+			entries, err := os.ReadDir(t.Path(c))
+			if err != nil {
+				return err
+			}
+			for _, e := range entries {
+				if in := path.Join(string(c.Path), e.Name()); changed[in] == nil {
+					conflicts = append(conflicts, in)
+				}
+			}
+		}
+		dir := path.Dir(string(c.Path))
+		if changed[dir] != nil || above[dir] {
+			continue
+		}
+		above[dir] = true
+		if info, err := os.Lstat(filepath.Join(t.root, filepath.FromSlash(dir))); err != nil || !info.IsDir() {
+			conflicts = append(conflicts, dir)
+		}
+	}
+	if len(conflicts) > 0 {
+		return &ConflictError{conflicts}
+	}
+	return nil
+}

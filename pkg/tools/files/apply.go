@@ -1,0 +1,116 @@
+package files
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/change"
+	"github.com/agentkit-go/agentkit/pkg/overlay"
+	"github.com/agentkit-go/agentkit/pkg/param"
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+//go:embed apply.md
+var applyDoc string
+
+// Apply makes happen what a command that was tried would change.
+var Apply = tool.Tool{
+	Name:    "apply",
+	Summary: "do what bash with try would change",
+	Doc:     &applyDoc,
+	New:     func() tool.Call { return &applyCall{} },
+
+	Examples: []string{
+		"agentkit apply 1k0wwpmf14jh6vsk3khg9",
+		"agentkit apply 1k0wwpmf14jh6vsk3khg9 --dry-run",
+	},
+
+	IDs: trialIDs,
+
+	Metadata: (*applyMeta)(nil),
+}
+
+type applyCall struct {
+	ID    string
+	trial *overlay.Trial
+}
+
+type applyMeta struct {
+	Change  string        `json:"change,omitempty" doc:"what undo calls it"`
+	Files   []touchedFile `json:"files" doc:"what became of them"`
+	Left    []string      `json:"left_out,omitempty" doc:"what is no file, directory or link"`
+	Dropped []string      `json:"dropped,omitempty" doc:"older changes that can no longer be undone, to keep the limits"`
+}
+
+// Traces implements tool.Tracer.
+func (m *applyMeta) Traces() tool.Traces { return tool.Traces{Change: m.Change} }
+
+// Params implements tool.Call.
+func (a *applyCall) Params(p *param.Set) {
+	p.String(&a.ID, "id", "the trial: metadata.change of bash with try").Arg().Required().Alias("change")
+}
+
+// Needs implements tool.Call: every name that would change is written.
+func (a *applyCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, error) {
+	if !env.DryRun {
+		if err := recoverChanges(ctx, env); err != nil {
+			return nil, err
+		}
+	}
+	t, err := overlay.Open(env.Session, env.Workspace.Root(), a.ID)
+	if err != nil {
+		return nil, trialError(err)
+	}
+	a.trial = t
+	all := change.Record{}
+	for i := range t.Changes {
+		c := &t.Changes[i]
+		all.Files = append(all.Files, change.File{Path: t.Path(c), Before: change.State{Kind: c.Before.Kind}, After: change.State{Kind: c.After.Kind}})
+	}
+	var needs []policy.Access
+	for _, f := range all.Files {
+		path, err := env.History.Path(all, f)
+		if err != nil {
+			return nil, err
+		}
+		op := policy.Change
+		switch change.Missing {
+		case f.Before.Kind:
+			op = policy.Create
+		case f.After.Kind:
+			op = policy.Delete
+		}
+		needs = append(needs, path.Write("apply", op))
+	}
+	return needs, nil
+}
+
+// Run implements tool.Call.
+func (a *applyCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
+	meta := &applyMeta{Files: []touchedFile{}}
+	var b strings.Builder
+	left := map[overlay.Name]bool{}
+	for _, c := range a.trial.Left() {
+		left[c.Path] = true
+		meta.Left = append(meta.Left, string(c.Path))
+	}
+	for i := range a.trial.Changes {
+		c := &a.trial.Changes[i]
+		if left[c.Path] {
+			continue
+		}
+		meta.Files = append(meta.Files, touchedFile{string(c.Path), c.Action})
+		fmt.Fprintf(&b, "%s %s\n", c.Action, tool.VisibleName(string(c.Path)))
+	}
+	r, err := a.trial.Apply(ctx, env.History, "apply")
+	if err != nil {
+		return nil, trialError(err)
+	}
+	if meta.Change, meta.Dropped = r.ID, r.Dropped; len(meta.Left) > 0 {
+		fmt.Fprintf(&b, "[left out, because they are no file, directory or link: %s]\n", strings.Join(meta.Left, " "))
+	}
+	return &tool.Result{Title: "Applied: " + a.trial.Title, Output: b.String(), Metadata: meta}, nil
+}
