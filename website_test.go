@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -62,9 +63,7 @@ func website(ts *testscript.TestScript, neg bool, args []string) {
 			panic(err)
 		}
 		defer res.Body.Close()
-		for name, values := range res.Header {
-			w.Header()[name] = values
-		}
+		maps.Copy(w.Header(), res.Header)
 		w.WriteHeader(res.StatusCode)
 		_, _ = io.Copy(w, res.Body)
 	}))

@@ -114,7 +114,10 @@ func flushed(w http.ResponseWriter, text string) {
 	_ = http.NewResponseController(w).Flush()
 }
 
-func short(c *Config) { c.Limits.Headers = 60 * time.Millisecond }
+// hurry and short are for servers that never answer, and that never go on: all other
+// limits are wide, for this machine may be slow.
+func hurry(c *Config) { c.Limits.Headers = 100 * time.Millisecond }
+func short(c *Config) { c.Limits.Idle = 100 * time.Millisecond }
 
 // bodies are the animals that answer badly.
 func bodies() []animal {
@@ -146,18 +149,18 @@ func bodies() []animal {
 		{name: "length-short", serve: raw("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfour and more"), body: "four"},
 		{name: "exactly", serve: codedBody("", []byte("12345")), change: func(r *Request) { r.MaxBytes = 5 }, body: "12345"},
 		{name: "one-more", serve: codedBody("", []byte("123456")), change: func(r *Request) { r.MaxBytes = 5 }, part: "12345", truncated: true},
-		{name: "stalled-body", serve: func(w http.ResponseWriter, r *http.Request) { flushed(w, "first words"); silence(r) }, part: "first words", incomplete: "nothing more"},
-		{name: "stalled-body-h2", https: true, serve: func(w http.ResponseWriter, r *http.Request) { flushed(w, "first words"); silence(r) }, part: "first words", incomplete: "nothing more"},
-		{name: "stalled-at-once", serve: func(w http.ResponseWriter, r *http.Request) { flushed(w, ""); silence(r) }, code: Timeout, phase: "body"},
+		{name: "stalled-body", serve: func(w http.ResponseWriter, r *http.Request) { flushed(w, "first words"); silence(r) }, config: short, part: "first words", incomplete: "nothing more"},
+		{name: "stalled-body-h2", https: true, serve: func(w http.ResponseWriter, r *http.Request) { flushed(w, "first words"); silence(r) }, config: short, part: "first words", incomplete: "nothing more"},
+		{name: "stalled-at-once", serve: func(w http.ResponseWriter, r *http.Request) { flushed(w, ""); silence(r) }, config: short, code: Timeout, phase: "body"},
 		{name: "dripping", serve: func(w http.ResponseWriter, r *http.Request) {
-			for range 200 {
+			for range 300 {
 				flushed(w, "drop ")
 				time.Sleep(10 * time.Millisecond)
 				if r.Context().Err() != nil {
 					return
 				}
 			}
-		}, change: func(r *Request) { r.Timeout = 150 * time.Millisecond }, part: "drop ", incomplete: "time limit"},
+		}, change: func(r *Request) { r.Timeout = time.Second }, part: "drop ", incomplete: "time limit"},
 		{name: "chunks-broken", serve: raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nzz\r\n"), part: "hello", incomplete: "answer"},
 		{name: "chunks-cut", serve: raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n9\r\nwor"), part: "hello", incomplete: "closed"},
 		{name: "trailers-endless", serve: endless("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n", "X-T: y\r\n"), part: "hello", incomplete: "trailer"},
@@ -171,8 +174,8 @@ func bodies() []animal {
 // heads are the animals that answer worse: not at all, or with no HTTP.
 func heads() []animal {
 	return []animal{
-		{name: "silent", serve: func(_ http.ResponseWriter, r *http.Request) { silence(r) }, config: short, code: Timeout, phase: "headers"},
-		{name: "silent-h2", https: true, serve: func(_ http.ResponseWriter, r *http.Request) { silence(r) }, config: short, code: Timeout, phase: "headers"},
+		{name: "silent", serve: func(_ http.ResponseWriter, r *http.Request) { silence(r) }, config: hurry, code: Timeout, phase: "headers"},
+		{name: "silent-h2", https: true, serve: func(_ http.ResponseWriter, r *http.Request) { silence(r) }, config: hurry, code: Timeout, phase: "headers"},
 		{name: "silent-longer", serve: func(_ http.ResponseWriter, r *http.Request) { silence(r) }, change: func(r *Request) { r.Timeout = 50 * time.Millisecond }, code: Timeout, phase: "total"},
 		{name: "headers-endless", serve: endless("HTTP/1.1 200 OK\r\n", "X-H: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n"), code: Protocol},
 		{name: "header-long", serve: endless("HTTP/1.1 200 OK\r\nX-H: ", "aaaaaaaa"), code: Protocol},

@@ -151,7 +151,7 @@ func (z *zoo) client(change ...func(*Config)) *Client {
 			z.waits = append(z.waits, d)
 			return nil
 		},
-		Limits: Limits{Connect: 3 * time.Second, TLS: 3 * time.Second, Headers: 100 * time.Millisecond, Idle: 80 * time.Millisecond},
+		Limits: Limits{Connect: 10 * time.Second, TLS: 10 * time.Second, Headers: 10 * time.Second, Idle: 10 * time.Second},
 		Guard: func(_ context.Context, _ string, at netip.AddrPort) error {
 			if a := at.Addr(); !a.IsGlobalUnicast() || a.IsPrivate() {
 				return errPrivate

@@ -214,7 +214,7 @@ func TestPublic(t *testing.T) {
 	i := newInternet(t)
 	i.names["six.example"] = []string{"2606:2800:21f:cb07::1"}
 	i.names["nat.example"] = []string{"64:ff9b::5db8:d70e"} // a network without IPv4
-	for _, host := range strings.Fields(`
+	for host := range strings.FieldsSeq(`
 		example.org EXAMPLE.org example.org. a.b.c.d.example.co.uk xn--bcher-kva.example bücher.example 例え.jp _dmarc.example.org x--y.example 1.1.1.1 8.8.8.8 9.9.9.9.
 		[2606:4700:4700::1111] [2001:4860:4860::8888] six.example nat.example localhost.example.org 127.0.0.1.nip.example metadata.example.org internal.example local.example 10.example.org
 		100.63.255.255 100.128.0.1 172.15.0.1 172.32.0.1 192.167.0.1 198.17.0.1 198.20.0.1 11.0.0.1 128.0.0.1 169.253.0.1 169.255.0.1 223.255.255.254`) {
