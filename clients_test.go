@@ -193,15 +193,18 @@ func TestClients(t *testing.T) {
 		t.Skip("no python3 on this machine")
 	}
 	t.Run("python", func(t *testing.T) {
+		t.Parallel()
 		s := newScripted(t, "agentkit")
 		s.serve()
 		s.run("yes\nnot on a Friday\n", "python3", "-B", "examples/python/claude.py", "agentkit", s.root, "the tests fail")
 	})
 	t.Run("pydantic-ai", func(t *testing.T) {
+		t.Parallel()
 		s := newScripted(t, "claude")
 		s.run("", "python3", "-B", "testdata/clients/pydantic_drive.py", "testdata/clients", "agentkit", "--root", s.root, "--dialect", "claude")
 	})
 	t.Run("shell", func(t *testing.T) {
+		t.Parallel()
 		for _, tool := range []string{"jq", "curl"} {
 			if _, err := exec.LookPath(tool); err != nil {
 				t.Skipf("no %s on this machine", tool)
@@ -213,6 +216,7 @@ func TestClients(t *testing.T) {
 		s.run("", "sh", "examples/shell/agent.sh", s.root, "the tests fail")
 	})
 	t.Run("make", func(t *testing.T) {
+		t.Parallel()
 		s := newScripted(t, "agentkit")
 		s.run("", "make", "-C", "examples/make", "DIR="+s.root, "ASK=cmd:"+s.human, "mend", "check")
 		if log, err := os.ReadFile(s.human + ".log"); err != nil || strings.Count(string(log), `{"request":`) != 2 {
@@ -220,6 +224,7 @@ func TestClients(t *testing.T) {
 		}
 	})
 	t.Run("go", func(t *testing.T) {
+		t.Parallel()
 		s := newScripted(t, "codex")
 		c := exec.CommandContext(t.Context(), "agentkit", "--root", s.root, "--dialect", s.dialect, "serve", "--stdio")
 		in, err := c.StdinPipe()
