@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -21,9 +22,7 @@ func mcpClients() []mcpClient {
 	stdio := func(key string, more members) func(string, []string) any {
 		return func(command string, args []string) any {
 			server := members{"command": command, "args": args}
-			for name, value := range more {
-				server[name] = value
-			}
+			maps.Copy(server, more)
 			return members{key: members{"agentkit": server}}
 		}
 	}

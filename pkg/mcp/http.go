@@ -87,7 +87,7 @@ func (s *Server) post(ctx context.Context, w http.ResponseWriter, r *http.Reques
 		a.refuse(http.StatusNotAcceptable, nil, fail(invalidRequest, "accept text/event-stream for a list of requests"))
 		return
 	}
-	status, err := http.StatusOK, (*Error)(nil)
+	var status int
 	var l *link
 	if first := list[0]; !batch && modern(r, first) {
 		if status, err = s.matches(r, first); err == nil {
