@@ -245,7 +245,7 @@ func isDecoration(n *html.Node) bool {
 	}
 	for word := range strings.FieldsSeq(attr(n, "class")) {
 		switch word {
-		case "viewcode-link", "notable-traits", "notable-traits-tooltip", "tooltip", "mw-editsection", "copybtn", "copy-button", "hideme", "out-of-band", "rightside", "src-link", "zeroclipboard-container", "octicon", "anchorjs-icon", "buttonGroup", "code-block-header__copy":
+		case "permalink", "viewcode-link", "notable-traits", "notable-traits-tooltip", "tooltip", "mw-editsection", "copybtn", "copy-button", "hideme", "out-of-band", "rightside", "src-link", "zeroclipboard-container", "octicon", "anchorjs-icon", "buttonGroup", "code-block-header__copy":
 			return true
 		case "lang":
 			return isElement(n, atom.Span) && strings.Contains(attr(n.Parent, "class"), "language-")
@@ -275,6 +275,8 @@ func isPermalink(n *html.Node) bool {
 		return false
 	}
 	switch textUpTo(n, 64) {
+	case "":
+		return strings.HasPrefix(attr(n, "href"), "#") && !hasAttr(n, "id") && !hasAttr(n, "name") // an arrow to the top
 	case "¶", "#", "§", "🔗", "\uf0c1", "⚓":
 		return true
 	}

@@ -75,6 +75,9 @@ func (r *renderer) resolve(href string) string {
 	}
 	if r.base != nil {
 		u = r.base.ResolveReference(u)
+		if u.Fragment != "" && u.Host == r.base.Host && u.Path == r.base.Path && u.RawQuery == r.base.RawQuery && u.Scheme == r.base.Scheme {
+			return bracket("#" + u.EscapedFragment())
+		}
 	}
 	return bracket(u.String())
 }

@@ -285,6 +285,8 @@ func (r *renderer) division(n *html.Node) {
 		r.pre(n)
 	case isAdmonition(n):
 		r.quote(n)
+	case hasClass(n, "title") && hasClass(n.Parent, "headertitle"): // Doxygen's
+		r.heading(n, 1)
 	case isAdmonitionTitle(n):
 		r.flush()
 		r.emphasis(n, "**")

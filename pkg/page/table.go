@@ -3,6 +3,7 @@ package page
 import (
 	"bytes"
 	"strconv"
+	"strings"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -26,6 +27,11 @@ func (r *renderer) table(n *html.Node) {
 		return
 	}
 	r.flush()
+	if hasClass(n, "memname") { // Doxygen's declaration of a function
+		r.line.code(declaration(n))
+		r.flush()
+		return
+	}
 	rows, caption := tableRows(n)
 	if caption != nil {
 		r.children(caption)
@@ -33,10 +39,14 @@ func (r *renderer) table(n *html.Node) {
 	}
 	if r.cell != nil || isLayout(n, rows) {
 		for _, row := range rows {
+			apart := first(row, func(c *html.Node) bool { return isBlock(c) && !isElement(c, atom.Td, atom.Th) }) != nil
 			for cell := range elements(row) {
 				r.children(cell)
-				r.flush()
+				if r.line.space = true; apart {
+					r.flush()
+				}
 			}
+			r.flush()
 		}
 		return
 	}
@@ -62,6 +72,20 @@ func (r *renderer) table(n *html.Node) {
 	}
 	grid = append(grid[:1], append([][][]byte{rule}, grid[1:]...)...)
 	r.rows(grid, "| ", " | ", " |")
+}
+
+// declaration is the text of a table whose cells are parts of a declaration.
+func declaration(table *html.Node) string {
+	var parts []string
+	rows, _ := tableRows(table)
+	for _, row := range rows {
+		for cell := range elements(row) {
+			if text := textOf(cell); text != "" {
+				parts = append(parts, text)
+			}
+		}
+	}
+	return strings.NewReplacer(" ( ", "(", " )", ")", " ,", ",").Replace(strings.Join(parts, " "))
 }
 
 // rows writes a table.

@@ -12,6 +12,7 @@ of its own, and the limits are 3 s and 300 MB. What cannot be had is named and l
 
 import argparse, json, os, shutil, subprocess, sys
 
+sys.dont_write_bytecode = True  # beside the scripts, in a clone
 import score
 
 V2 = """package main
