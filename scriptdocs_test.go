@@ -25,10 +25,10 @@ end
 uses()
 return {made, bytes}`
 
-// TestScriptUses runs the scripts of docs/script.md on this repository and measures what
+// TestUsesOfScript runs the scripts of docs/script.md on this repository and measures what
 // they save. The table may differ by half from what is measured, since the sources
 // change; -update writes it anew.
-func TestScriptUses(t *testing.T) {
+func TestUsesOfScript(t *testing.T) {
 	const page = "docs/script.md"
 	raw, err := os.ReadFile(page)
 	if err != nil {
