@@ -27,6 +27,7 @@ var Fetch = tool.Tool{
 	New: func() tool.Call {
 		return &fetchCall{Format: "markdown", MainContent: "auto", TimeoutMS: 30_000, MaxBytes: fetch.DefaultMaxBytes, Limit: 40_000, UserAgent: "auto", Robots: "ignore"}
 	},
+	Additive:   true,
 	Idempotent: true,
 	OpenWorld:  true,
 
@@ -63,15 +64,14 @@ func (c *fetchCall) Needs(_ context.Context, env *tool.Env) (needs []policy.Acce
 	if err != nil {
 		return nil, err
 	}
-	op := policy.Change
 	switch {
 	case to.Type == policy.Dir:
 		return nil, tool.Errorf(tool.BadInput, "%s is a directory", tool.Shown(to)).WithHint("name a file in it")
-	case !to.Exists:
-		op = policy.Create
+	case to.Exists:
+		return nil, tool.Errorf(tool.Conflict, "%s exists already", tool.Shown(to)).WithHint("choose another name, or remove it first")
 	}
 	c.to = &to
-	return append(needs, to.Write("fetch", op)), nil
+	return append(needs, to.Write("fetch", policy.Create)), nil
 }
 
 // parseURL reads an address as a person writes it. The host gets its usual form, so that
@@ -198,7 +198,7 @@ func (c *fetchCall) save(ctx context.Context, env *tool.Env, a *fetch.Response, 
 	case a.Incomplete != "":
 		return tool.Errorf(tool.Network, "not all of %s came: %s; nothing was written", a.URL.Redacted(), a.Incomplete).WithHint("try again, with a larger {.timeout_ms}")
 	}
-	record, err := env.History.Commit(ctx, change.Set{Tool: "fetch", Title: "fetch of " + tool.Shown(*c.to), Changes: []change.Change{{Op: change.Write, Path: *c.to, Data: a.Body}}})
+	record, err := env.History.Commit(ctx, change.Set{Tool: "fetch", Title: "fetch of " + tool.Shown(*c.to), Changes: []change.Change{{Op: change.Create, Path: *c.to, Data: a.Body}}})
 	if err != nil {
 		return err
 	}
