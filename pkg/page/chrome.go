@@ -53,11 +53,13 @@ func chromeClass(n *html.Node) bool {
 				"prev-next-area", "prev-next-footer", "rst-footer-buttons", "rst-versions", "wy-nav-side", "wy-nav-top", "wy-breadcrumbs", "md-header", "md-sidebar", "md-footer", "md-source-file", "md-tabs",
 				"bd-sidebar", "bd-sidebar-primary", "bd-sidebar-secondary", "bd-header", "bd-footer", "headerlink", "theme-doc-toc-mobile", "theme-doc-footer", "theme-edit-this-page", "table-of-contents",
 				"site-header", "site-footer", "page-footer", "skip-link", "skiplink", "skip-nav", "skip-to-content", "cookie-banner", "cookie-consent", "cc-window", "onetrust-consent-sdk", "CybotCookiebotDialog",
-				"share-buttons", "social-share", "sharedaddy", "addtoany_share_save_container", "nav-panel", "navpath", "topNav", "bottomNav", "subNav", "top-nav", "sub-nav", "nav-bar", "navBar", "navbar", "noprint", "mw-jump-link", "mw-navigation", "mw-hidden-catlinks", "catlinks", "printfooter", "navbox", "vertical-navbox", "sistersitebox",
-				"disqus_thread", "edit-this-page", "edit-page-link", "td-page-meta", "nav-wrapper", "nav-chapters", "mobile-nav-chapters", "sidebar-resize-handle", "rustdoc-toc", "sidebar-elems", "search-results", "content-footer", "bottom-actions", "vp-doc-footer", "VPDocFooter", "VPDocAside", "VPNav", "VPSidebar", "page-actions", "bc-data", "titlearea", "tabs", "tabs2", "tabs3", "tablist", "main-nav", "nav-path", "MSearchSelectWindow", "MSearchResultsWindow", "article-footer", "newsletter-signup", "jw-footer":
+				"share-buttons", "social-share", "sharedaddy", "addtoany_share_save_container", "nav-panel", "navpath", "topNav", "bottomNav", "subNav", "top-nav", "sub-nav", "nav-bar", "navBar", "navbar", "mw-jump-link", "mw-navigation", "mw-hidden-catlinks", "catlinks", "printfooter", "navbox", "vertical-navbox", "sistersitebox",
+				"disqus_thread", "edit-this-page", "edit-page-link", "td-page-meta", "nav-wrapper", "nav-chapters", "mobile-nav-chapters", "sidebar-resize-handle", "rustdoc-toc", "sidebar-elems", "search-results", "content-footer", "bottom-actions", "vp-doc-footer", "VPDocFooter", "VPDocAside", "VPNav", "VPSidebar", "page-actions", "bc-data", "titlearea", "main-nav", "nav-path", "MSearchSelectWindow", "MSearchResultsWindow", "article-footer", "newsletter-signup", "jw-footer":
 				return !isElement(n, atom.A) || word == "skip-link" || word == "skiplink"
 			case "toc", "toc-box", "localtoc", "toctree-local", "contents":
 				return isLocal(n)
+			case "tabs", "tabs2", "tabs3", "tablist", "noprint":
+				return first(n, func(c *html.Node) bool { return isElement(c, atom.P, atom.Pre, atom.Table) }) == nil && len(textUpTo(n, 1024)) < 1000
 			case "summary":
 				return hasClass(n.Parent, "header") // Doxygen's links to its sections
 			case "header", "nav", "footer":

@@ -245,7 +245,11 @@ func isDecoration(n *html.Node) bool {
 	}
 	for word := range strings.FieldsSeq(attr(n, "class")) {
 		switch word {
-		case "permalink", "viewcode-link", "notable-traits", "notable-traits-tooltip", "tooltip", "mw-editsection", "copybtn", "copy-button", "hideme", "out-of-band", "rightside", "src-link", "zeroclipboard-container", "octicon", "anchorjs-icon", "buttonGroup", "code-block-header__copy":
+		case "tooltip":
+			return utf8.RuneCountInString(textUpTo(n, 16)) <= 2 // a sign that shows more
+		case "permalink", "out-of-band", "rightside", "src-link":
+			return n.DataAtom == atom.Span
+		case "viewcode-link", "notable-traits", "notable-traits-tooltip", "mw-editsection", "copybtn", "copy-button", "hideme", "zeroclipboard-container", "octicon", "anchorjs-icon", "buttonGroup", "code-block-header__copy":
 			return true
 		case "lang":
 			return isElement(n, atom.Span) && strings.Contains(attr(n.Parent, "class"), "language-")
