@@ -2,6 +2,8 @@ package web
 
 import (
 	"context"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"net"
@@ -335,5 +337,24 @@ func TestFile(t *testing.T) {
 	res, err := call.Run(t.Context(), i.env)
 	if err != nil || res.Metadata.(*fetchMeta).FinalURL != "http://raw.githubusercontent.com/o/r/main/a.go" {
 		t.Errorf("%v, %+v", err, res)
+	}
+}
+
+// TestRoots trusts an authority that a company has of its own beside the others.
+func TestRoots(t *testing.T) {
+	server := httptest.NewTLSServer(http.NotFoundHandler())
+	defer server.Close()
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pool := roots(func(name string) string { return map[string]string{"NODE_EXTRA_CA_CERTS": file}[name] })
+	if _, err := server.Certificate().Verify(x509.VerifyOptions{Roots: pool, DNSName: "example.com"}); pool == nil || err != nil {
+		t.Error(err)
+	}
+	for _, name := range []string{"", file + ".none"} {
+		if roots(func(string) string { return name }) != nil {
+			t.Errorf("authorities from %q", name)
+		}
 	}
 }
