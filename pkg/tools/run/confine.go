@@ -63,7 +63,7 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 	})
 	go func() { _, _ = described() }() // it is asked for again below
 	var stale bool
-	if c.moves, c.loose, stale, err = holdMoves(env, ends && onlyMoves(needs), ahead.begun); err != nil {
+	if c.moves, c.loose, stale, err = holdMoves(env, ends && onlyMoves(needs) && movesSecrets(needs, ahead.wall()), ahead.begun); err != nil {
 		return c, err
 	}
 	if len(c.swept) > 0 || stale || ahead.moving || time.Since(ahead.begun) > maxPrefetch {

@@ -12,6 +12,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/programs"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/wall"
 )
 
 // A secret is hidden from a command at the path where the walk of the root has found it.
@@ -113,6 +114,14 @@ func onlyMoves(needs []policy.Access) bool {
 		}
 	}
 	return moves
+}
+
+// movesSecrets reports whether what a call moves or removes holds something hidden: nobody
+// waits for the end of another.
+func movesSecrets(needs []policy.Access, w *wall.Wall) bool {
+	return slices.ContainsFunc(needs, func(a policy.Access) bool {
+		return a.Op == policy.Delete && slices.ContainsFunc(w.Hidden, func(p string) bool { return safefile.Below(a.Path, p) })
+	})
 }
 
 // isMover reports whether a program is one of the system's that shows no file's content.
