@@ -552,6 +552,11 @@ func (r *firingRange) leaks() (list []string) {
 // control runs a program without a sandbox: what cannot succeed anyway shows nothing.
 func (r *firingRange) control(t *testing.T, program string) {
 	failed := map[string]bool{}
+	tried, out := 0, 0
+	if o, err := exec.CommandContext(t.Context(), "cp", "-a", r.path("other"), r.path("fresh")).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, o)
+	}
+	defer os.RemoveAll(r.path("fresh"))
 	for target := range strings.Lines(string(must(os.ReadFile(r.path("root/atk/targets"))))) {
 		kind, path, _ := strings.Cut(strings.TrimSpace(target), "\t")
 		if !strings.HasPrefix(path, r.path("other")) {
@@ -559,19 +564,20 @@ func (r *firingRange) control(t *testing.T, program string) {
 		}
 		_ = os.WriteFile(r.path("root/atk/one"), []byte(kind+"\t"+path+"\n"), 0o644)
 		cmd := r.command(t.Context(), "sh", "-c", strings.Replace(program, "atk/targets", "atk/one", 1))
+		cmd.Env = append(slices.Clone(cmd.Env), `ATTACK_FRESH=rm -rf "$ATTACK_OTHER" && cp -a "$ATTACK_BASE/fresh" "$ATTACK_OTHER"`)
 		o, _ := cmd.Output()
 		for line := range strings.Lines(string(o)) {
 			if what, said, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
-				r.tried++
+				tried++
 				if said == "out" {
-					r.out++
+					out++
 				} else {
 					failed[strings.TrimSuffix(what, " "+path)] = true
 				}
 			}
 		}
 	}
-	t.Logf("%s without a sandbox: %d of %d get out; not %s", program, r.out, r.tried, strings.Join(slices.Sorted(maps.Keys(failed)), ", "))
+	t.Logf("%s without a sandbox: %d of %d get out; not %s", program, out, tried, strings.Join(slices.Sorted(maps.Keys(failed)), ", "))
 }
 
 func must(data []byte, err error) []byte {

@@ -316,7 +316,7 @@ static struct way make[] = {F(n_creat), F(n_excl), F(n_openat2), F(n_openat), F(
 static struct way reads[] = {F(r_open), F(r_rdwr), F(r_openat), F(r_openat2), F(r_procroot), F(r_parentroot), F(r_initroot), F(r_path), F(r_mmap), F(r_sendfile), F(r_copyrange), F(r_clone), F(r_link), F(r_linkfd), F(r_symlink), F(r_chmod), F(r_handle), F(r_exec), F(r_xattr), F(r_raceopen), F(r_rename), F(r_exchange), F(r_dirmoved), {0, 0}};
 
 int main(int argc, char **argv) {
-	char line[PATH_MAX + 64];
+	char line[PATH_MAX + 64], *fresh = getenv("ATTACK_FRESH"); // makes again what the attempt before has changed
 	FILE *targets = argc > 1 ? fopen(argv[1], "r") : 0;
 	root = getenv("ATTACK_ROOT");
 	if (!targets || !root || chdir(root)) return 2;
@@ -332,6 +332,7 @@ int main(int argc, char **argv) {
 		*slash = 0;
 		for (; w->name; w++) {
 			int st = 0;
+			if (fresh && system(fresh)) return 2;
 			pid_t child = fork();
 			if (child == 0) {
 				alarm(10);

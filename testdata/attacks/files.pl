@@ -99,6 +99,7 @@ while (<$targets>) {
   chomp; my ($kind, $path) = split /\t/;
   my $ways = $kind eq "secret" ? \%read : $kind =~ /^(new|plant)$/ ? \%make : \%change;
   for my $name (sort { ($a =~ /unlink|remove|move|ln -|mv/) <=> ($b =~ /unlink|remove|move|ln -|mv/) || $a cmp $b } keys %$ways) {
+    system($ENV{ATTACK_FRESH}) == 0 or die if $ENV{ATTACK_FRESH}; # makes again what the attempt before has changed
     my $pid = fork();
     if (!$pid) { alarm 20; chdir $root; my $ok = eval { $ways->{$name}->($path) }; POSIX::_exit($ok ? 0 : 1) }
     waitpid($pid, 0);

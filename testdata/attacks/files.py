@@ -223,6 +223,8 @@ for line in open(sys.argv[1]):
     kind, path = line.rstrip("\n").split("\t")
     for name, do in (read if kind == "secret" else make if kind in ("new", "plant") else change).items():
         sys.stdout.flush()
+        if "ATTACK_FRESH" in os.environ: # makes again what the attempt before has changed
+            subprocess.run(os.environ["ATTACK_FRESH"], shell=True, check=True)
         child = os.fork()
         if child == 0:
             signal.alarm(20)
