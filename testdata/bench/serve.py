@@ -1,5 +1,5 @@
 # Makes calls over two servers in turns, see serve.sh: CALLS DIR [SERVER].
-import json, statistics, subprocess, sys, time
+import json, os, statistics, subprocess, sys, time
 
 calls, work, server = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 root = work + "/root"
@@ -33,6 +33,11 @@ class Peer:
             if line.startswith("VmRSS:"):
                 return int(line.split()[1])
 
+    def processor(self):
+        """Seconds of processor time, of all its threads."""
+        fields = open(f"/proc/{self.process.pid}/stat").read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
 
 class Agentkit(Peer):
     def __init__(self):
@@ -63,7 +68,7 @@ peers = [Agentkit()] + ([Node()] if server else [])
 for _ in range(200):
     for p in peers:
         p.call()
-before = [p.memory() for p in peers]
+before = [(p.memory(), p.processor()) for p in peers]
 for p in peers:
     p.took.clear()
 for _ in range(0, calls, 50):
@@ -71,13 +76,15 @@ for _ in range(0, calls, 50):
         for _ in range(50):
             p.call()
 medians = []
-for p, kb in zip(peers, before):
+busy = []
+for p, (kb, spent) in zip(peers, before):
     p.took.sort()
     medians.append(statistics.median(p.took))
-    print("%-18s %d calls  median %.3f ms  99 of 100 within %.3f ms  memory %d KB, %+d KB since call 200" % (
-        p.name, len(p.took), medians[-1] * 1000, p.took[len(p.took) * 99 // 100] * 1000, p.memory(), p.memory() - kb))
+    busy.append((p.processor() - spent) / len(p.took))
+    print("%-18s %d calls  median %.3f ms  99 of 100 within %.3f ms  processor %.3f ms  memory %d KB, %+d KB since call 200" % (
+        p.name, len(p.took), medians[-1] * 1000, p.took[len(p.took) * 99 // 100] * 1000, busy[-1] * 1000, p.memory(), p.memory() - kb))
 if len(medians) > 1:
-    print("ratio              %.2f" % (medians[0] / medians[1]))
+    print("ratio              %.2f of the medians, %.2f of the processor time" % (medians[0] / medians[1], busy[0] / busy[1]))
 for p in peers:
     p.process.stdin.close()
     p.process.wait()

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compares calls over one process: read over agentkit serve --stdio, and read_text_file of the
 # file server of the Model Context Protocol for Node, one call after the other, in turns.
-# Prints the medians, their ratio, and what 10,000 calls leave of memory.
+# Prints the medians and the processor time of a call, their ratios, and what 10,000 calls leave of memory.
 #
 #   testdata/bench/serve.sh [CALLS]
 #
