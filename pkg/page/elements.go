@@ -69,7 +69,7 @@ func (r *renderer) resolve(href string) string {
 		return ""
 	}
 	switch strings.ToLower(u.Scheme) {
-	case "", "http", "https", "mailto", "ftp", "tel", "irc", "git", "ssh", "magnet", "file", "news", "sftp", "xmpp", "matrix", "doi":
+	case "", "http", "https", "mailto", "ftp", "tel", "irc", "git", "ssh", "magnet", "news", "sftp", "xmpp", "matrix", "doi":
 	default:
 		return ""
 	}
