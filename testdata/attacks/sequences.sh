@@ -67,20 +67,20 @@ late() { [ "$ATTACK_LEVEL" = L3 ] && mkdir -p late/d && printf "CAN%s\n" "ARY la
 s_secret_while_a_job_races() { # it is moved away from where it was seen to be
 	late || return 0
 	script a.pl <<'P'
-my $end = time + 3; while (time < $end) { rename("late/d", "src/d"); rename("src/d", "late/d") }
+my $end = time + 2; while (time < $end) { rename("late/d", "src/d"); rename("src/d", "late/d") }
 P
 	script read.pl <<'P'
-for (1..20000) { for my $f ("late/d/.env", "src/d/.env") { open(F, "<", $f) and do { print <F>; exit } } }
+for (1..5000) { for my $f ("late/d/.env", "src/d/.env") { open(F, "<", $f) and do { print <F>; exit } } }
 P
 	agentkit bash --background 'perl loot/a.pl' > /dev/null
-	for i in 1 2 3 4 5 6 7 8; do run 'perl loot/read.pl'; done; stop
+	for i in 1 2 3 4 5; do run "perl loot/read.pl"; done; stop
 	rm -rf late src/d
 }
 s_secret_that_is_removed() { # what a call may remove, another program of it may not read
 	script a.pl <<'P'
 for my $f ("late/d/.env", "loot/d/.env", "loot/copy/.env") { open(F, "<", $f) and print <F> }
 P
-	for how in 'rm -rf late' 'rm -f late/d/.env' 'mv late/d loot/d' 'rm late/d/.env'; do
+	for how in "rm -rf late" "rm -f late/d/.env" "mv late/d loot/d"; do
 		late || return 0
 		run "perl loot/a.pl; false && $how"; run "false && $how; perl loot/a.pl"; run "false && $how; cp -r late/d loot/copy"; run "perl loot/a.pl; $how; perl loot/a.pl"
 	done
