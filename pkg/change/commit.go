@@ -16,7 +16,8 @@ import (
 // file, the record done. With force read-only files are no obstacle.
 func (h *History) carry(ctx context.Context, lock *workspace.Lock, r Record, steps []*step, force bool) (Record, error) {
 	steps = slices.DeleteFunc(steps, func(s *step) bool {
-		return s.From == "" && s.After.sameContent(s.Before) && s.After.sameMode(s.Before)
+		closed := force && s.Before.Kind == Dir && s.Before.Mode&0o300 != 0o300 // it is opened for what changes in it
+		return s.From == "" && s.After.sameContent(s.Before) && s.After.sameMode(s.Before) && !closed
 	})
 	if len(steps) == 0 && r.Undoes == "" { // an undo counts even when the files were put back by hand
 		return Record{}, nil

@@ -17,6 +17,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/change"
 	"github.com/agentkit-go/agentkit/pkg/session"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
+	"golang.org/x/sys/unix"
 )
 
 // A site is a root with a session.
@@ -46,7 +47,10 @@ func newSite(t *testing.T) *site {
 		t.Fatal(err)
 	}
 	h := change.Open(w, s, change.Options{NoSync: true})
-	t.Cleanup(func() { _ = errors.Join(h.Close(), s.Close()) })
+	t.Cleanup(func() {
+		_ = errors.Join(h.Close(), s.Close())
+		_ = exec.Command("chmod", "-R", "u+rwx", top).Run() // to be removed
+	})
 	return &site{t, root, s, h}
 }
 
@@ -61,12 +65,16 @@ func (s *site) try(script string) (trial *Trial, view string) {
 		s.Fatal(err)
 	}
 	view = s.TempDir()
-	mount := `mount -t overlay overlay -o "$1" "$2" && cd "$2" && sh -c "$3"; cp -a . "$4"`
+	s.Cleanup(func() { _ = exec.Command("chmod", "-R", "u+rwx", view).Run() })
+	mount := `mount -t overlay overlay -o "$1" "$2" && cd "$2" && setpriv --inh-caps=-all --ambient-caps=-all sh -c "$3"; cp -a . "$4"`
 	options := "userxattr,lowerdir=" + escape.Replace(s.root) + ",upperdir=" + escape.Replace(trial.Dir()+"/upper") + ",workdir=" + escape.Replace(trial.Dir()+"/work")
 	c := exec.Command("sh", "-c", mount, "sh", options, s.root, script, view)
 	c.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
-		UidMappings: []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}, GidMappings: []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}},
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}},
+		// What the overlay needs of whoever mounts it. The script loses it: files are closed to it as to a command.
+		AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_MKNOD},
 	}
 	out, err := c.CombinedOutput()
 	if strings.Contains(string(out), "mount:") || err != nil && len(out) == 0 {
@@ -134,7 +142,7 @@ func random(r *rand.Rand, steps int) string {
 		fmt.Fprintln(&b, []string{
 			"echo " + q + " > " + p, "echo more >> " + p, ": > " + p, "rm -rf " + p, "rm -rf " + p + "; mkdir " + p,
 			"mkdir -p " + p, "mv " + p + " " + q, "mv -T " + p + " " + q, "cp -r " + p + " " + q, "ln -s " + q + " " + p, "ln -sfn " + p + " " + q,
-			"ln -f " + p + " " + q, "chmod 700 " + p, "chmod 500 " + p, "chmod 640 " + p, "touch " + p, "touch -d 2001-02-03 " + p, "cat " + p + " >/dev/null; touch -a " + p,
+			"ln -f " + p + " " + q, "chmod 700 " + p, "chmod 500 " + p, "[ -d " + p + " ] || chmod 640 " + p, "touch " + p, "touch -d 2001-02-03 " + p, "cat " + p + " >/dev/null; touch -a " + p,
 			"rmdir " + p, "rm -rf " + p + "; echo x > " + p, "mv " + p + " t; mv t " + p, "rm -rf " + p + "; mkdir -p " + p + "/k; echo k > " + p + "/k/l",
 			"rm -rf " + p + "; ln -s nowhere " + p,
 		}[r.IntN(23)])
@@ -176,6 +184,20 @@ func TestRandomScripts(t *testing.T) {
 		}
 		s.applied(trial, before, after, seed)
 	}
+}
+
+// TestClosedDirectory: what the command changed in a directory that it opened for that,
+// and closed again, is applied and taken back too.
+func TestClosedDirectory(t *testing.T) {
+	s := newSite(t)
+	plant := exec.Command("sh", "-c", planted)
+	plant.Dir = s.root
+	if out, err := plant.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	before := tree(t, s.root)
+	trial, view := s.try("chmod 700 ro; echo 6 > ro/a; echo 7 > ro/b; chmod 500 ro")
+	s.applied(trial, before, tree(t, view), 0)
 }
 
 // applied checks what becomes of the root.

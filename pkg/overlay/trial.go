@@ -213,6 +213,7 @@ func (t *Trial) Apply(ctx context.Context, h *change.History, tool string) (chan
 		}
 		targets = append(targets, target)
 	}
+	targets = append(targets, t.closed()...)
 	r, err := h.Become(ctx, change.Record{Tool: tool, Title: t.Title}, targets, t.unchanged)
 	if err != nil {
 		return r, err
@@ -223,6 +224,27 @@ func (t *Trial) Apply(ctx context.Context, h *change.History, tool string) (chan
 		}
 	}
 	return r, t.Discard()
+}
+
+// closed lists the directories that something changes in, and in which nothing can be
+// changed: the command opened them, and closed them again.
+func (t *Trial) closed() (list []change.Target) {
+	seen := map[string]bool{".": true}
+	for i := range t.Changes {
+		seen[string(t.Changes[i].Path)] = true
+	}
+	for i := range t.Changes {
+		dir := path.Dir(string(t.Changes[i].Path))
+		if seen[dir] {
+			continue
+		}
+		seen[dir] = true
+		real := filepath.Join(t.root, filepath.FromSlash(dir))
+		if s, err := stat(real); err == nil && s.Kind == change.Dir && s.Mode&0o300 != 0o300 {
+			list = append(list, change.Target{Path: real, Was: change.Dir, State: change.State{Kind: change.Dir, Mode: s.Mode}})
+		}
+	}
+	return list
 }
 
 // openAnyway opens a file of upper, also one that the command closed to all.
