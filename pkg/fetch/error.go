@@ -166,3 +166,13 @@ func StatusText(status int) string {
 	}
 	return strconv.Itoa(status)
 }
+
+// errorf makes an Error about an address.
+func errorf(code Code, at *url.URL, format string, args ...any) *Error {
+	err := fmt.Errorf(format, args...)
+	e := &Error{Code: code, Message: err.Error(), err: errors.Unwrap(err)}
+	if at != nil {
+		e.URL = at.Redacted()
+	}
+	return e
+}
