@@ -271,18 +271,18 @@ func TestServeHTTPEnds(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("processes are looked for in /proc")
 	}
-	s := servingHTTP(t, "--max-time", "1s")
+	brief := servingHTTP(t, "--max-time", "1s")
 	word := fmt.Sprintf("7%d.5", os.Getpid())
 	sleeps := fmt.Sprintf(`{"name":"bash","arguments":{"command":"echo here; sleep %s"}}`, word)
+	if a, _ := brief.call(sleeps); a.Error.Code != "timeout" || !strings.Contains(a.Error.Message, "longer than 1s") {
+		t.Errorf("%+v", a)
+	}
+	gone(t, word)
+	s := servingHTTP(t)
 	next, leave := s.stream(sleeps)
 	next("output")
 	_ = leave()
 	gone(t, word)
-	if a, _ := s.call(sleeps); a.Error.Code != "timeout" || !strings.Contains(a.Error.Message, "longer than 1s") {
-		t.Errorf("%+v", a)
-	}
-	gone(t, word)
-	s = servingHTTP(t)
 	next, _ = s.stream(sleeps)
 	next("output")
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
