@@ -101,6 +101,7 @@ func (o *logOptions) result(ctx context.Context, env *tool.Env, log *audit.Audit
 		return nothingRecorded(), nil
 	}
 	kept := o.filter.apply(calls)
+	log.Fill(kept...)
 	switch {
 	case o.replay:
 		return &tool.Result{Title: tool.Count(int64(len(kept)), "call"), Output: replayed(env.Workspace.Root(), env.Session.ID(), kept), Trimmed: true}, nil

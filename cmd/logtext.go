@@ -135,6 +135,7 @@ func (a *app) followLog(ctx context.Context, log *audit.Audit, o *logOptions) er
 		if c == nil || shown[c.ID] || !c.Ended && c.Decision == "allow" || !o.filter.passes(c) {
 			continue
 		}
+		log.Fill(c)
 		shown[c.ID] = true
 		delete(known, c.ID)
 		if p.format == "text" {

@@ -80,11 +80,9 @@ type Entry struct {
 	Code     string    `json:"code,omitempty"`     // error code of a call that failed
 	Note     string    `json:"note,omitempty"`
 	Parent   string    `json:"parent,omitempty"` // the call that made this one
-	Args     string    `json:"args,omitempty"`   // decision: the parameters that were given, a JSON object; see Cut
+	Asked    bool      `json:"asked,omitempty"`  // decision: about something that came up while Parent ran
 	Title    string    `json:"title,omitempty"`  // result: in one line
-	Text     string    `json:"text,omitempty"`   // result: the beginning and the end of what the model was told
 	Millis   int64     `json:"ms,omitempty"`     // result: how long the call took, with waiting for an answer
-	Diff     string    `json:"diff,omitempty"`   // result: what it changed in text, as Text
 	Change   string    `json:"change,omitempty"` // result: what undo calls what it changed
 	Job      string    `json:"job,omitempty"`    // result: what goes on
 	File     string    `json:"file,omitempty"`   // rotate: the file before

@@ -12,7 +12,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
-// A Call is what the records tell of one call.
+// A Call is what the records tell of one call, and what Fill adds to them.
 type Call struct {
 	ID       string    `json:"id"`
 	Parent   string    `json:"parent,omitempty"` // the call that made it
@@ -136,7 +136,7 @@ func Add(known map[string]*Call, r *Record) *Call {
 	if r.ID == "" {
 		return nil
 	}
-	if outer := known[r.Parent]; outer != nil && r.Args == "" {
+	if outer := known[r.Parent]; outer != nil && r.Asked {
 		outer.Asked = append(outer.Asked, r.Accesses...)
 		return outer
 	}
@@ -147,13 +147,13 @@ func Add(known map[string]*Call, r *Record) *Call {
 	}
 	switch {
 	case r.Event == Result:
-		c.Ended, c.Exit, c.Code, c.Title, c.Text, c.Millis = true, r.Exit, r.Code, r.Title, r.Text, r.Millis
-		c.Diff, c.Change, c.Job = r.Diff, r.Change, r.Job
+		c.Ended, c.Exit, c.Code, c.Title, c.Millis = true, r.Exit, r.Code, r.Title, r.Millis
+		c.Change, c.Job = r.Change, r.Job
 		if c.Millis == 0 {
 			c.Millis = max(0, r.Time.Sub(c.Time).Milliseconds())
 		}
 	case r.Event == Decision && c.Decision == "":
-		c.Decision, c.Note, c.Level, c.Args, c.Parent, c.Accesses = r.Decision, r.Note, r.Level, Args(r.Args), r.Parent, r.Accesses
+		c.Decision, c.Note, c.Level, c.Parent, c.Accesses = r.Decision, r.Note, r.Level, r.Parent, r.Accesses
 	default:
 		c.Asked = append(c.Asked, r.Accesses...)
 	}

@@ -14,12 +14,12 @@ func TestCalls(t *testing.T) {
 	begin := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	exit := 1
 	list := []Record{
-		{Seq: 1, Entry: Entry{Time: begin, ID: "a", Tool: "batch", Event: Decision, Decision: "allow", Args: `{}`}},
-		{Seq: 2, Entry: Entry{Time: begin, ID: "b", Parent: "a", Tool: "bash", Event: Decision, Decision: "allow", Args: `{"command":"make  all"}`, Accesses: []Access{{Kind: "read", Subject: "/w/dir/x"}}}},
-		{Seq: 3, Entry: Entry{Time: begin, ID: "q", Parent: "b", Tool: "bash", Event: Decision, Decision: "deny", Accesses: []Access{{Kind: "net", Subject: "example.org"}}}}, // asked while b ran
-		{Seq: 4, Entry: Entry{Time: begin.Add(1500 * time.Millisecond), ID: "b", Tool: "bash", Event: Result, Exit: &exit, Text: "x"}},
+		{Seq: 1, Entry: Entry{Time: begin, ID: "a", Tool: "batch", Event: Decision, Decision: "allow"}},
+		{Seq: 2, Entry: Entry{Time: begin, ID: "b", Parent: "a", Tool: "bash", Event: Decision, Decision: "allow", Accesses: []Access{{Kind: "read", Subject: "/w/dir/x"}}}},
+		{Seq: 3, Entry: Entry{Time: begin, ID: "q", Parent: "b", Asked: true, Tool: "bash", Event: Decision, Decision: "deny", Accesses: []Access{{Kind: "net", Subject: "example.org"}}}}, // asked while b ran
+		{Seq: 4, Entry: Entry{Time: begin.Add(1500 * time.Millisecond), ID: "b", Tool: "bash", Event: Result, Exit: &exit}},
 		{Seq: 5, Entry: Entry{Event: Repair, Note: "torn"}},
-		{Seq: 6, Entry: Entry{Time: begin, ID: "c", Tool: "read", Event: Decision, Decision: "deny", Args: `{"path":"k"}`, Accesses: []Access{{Kind: "read", Subject: "/k", Decision: "deny", Why: "secret", Rule: "r"}}}},
+		{Seq: 6, Entry: Entry{Time: begin, ID: "c", Tool: "read", Event: Decision, Decision: "deny", Accesses: []Access{{Kind: "read", Subject: "/k", Decision: "deny", Why: "secret", Rule: "r"}}}},
 	}
 	calls, damaged := Calls(func(yield func(Record, error) bool) {
 		for _, r := range list {
@@ -33,6 +33,15 @@ func TestCalls(t *testing.T) {
 		t.Fatalf("%d calls, %d damaged", len(calls), damaged)
 	}
 	a, b, c := calls[0], calls[1], calls[2]
+	fill(map[string]*Call{"b": b, "c": c}, strings.NewReader(`{"id":"b","args":"{\"command\":\"make  all\"}"}
+{"id":"c","args":"{\"path\":\"k\"}"}
+{"id":"x","args":"{}"}
+no line
+{"id":"b","text":"x","diff":"d"}
+{"id":"b","te`))
+	if b.Text != "x" || b.Diff != "d" {
+		t.Errorf("%+v", b)
+	}
 	if a.ID != "a" || a.Ended || a.What() != "" || len(a.Asked) != 0 {
 		t.Errorf("%+v", a)
 	}

@@ -21,7 +21,7 @@ type Traces struct {
 	Job    string // what goes on
 }
 
-// maxArgs bounds the parameters on record, in bytes, and maxArg each text in them;
+// maxArgs bounds the parameters that are kept, in bytes, and maxArg each text in them;
 // maxText bounds what the model was told, and maxDiff what
 // has changed.
 const (
@@ -45,7 +45,7 @@ func parent(ctx context.Context) string {
 	return id
 }
 
-// brief is the parameters of a call as they go on record: texts are cut where they are too
+// brief is the parameters of a call as they are kept: texts are cut where they are too
 // many.
 func brief(args json.RawMessage) string {
 	if len(args) <= maxArgs {
@@ -84,9 +84,7 @@ func (env *Env) record(ctx context.Context, in *Invocation, id string, out *poli
 		Time: env.Now(), ID: id, Parent: parent(ctx), Tool: in.Tool.Name, Event: audit.Decision, Decision: decision, Note: note,
 		Level: env.Policy.Wall(), Policy: env.Policy.Hash(),
 	}
-	if in.Set != nil { // else it is asked about while a call runs
-		e.Args = brief(in.Set.Said())
-	}
+	e.Asked = in.Set == nil
 	for i := range out.Accesses {
 		d := &out.Decisions[i]
 		e.Accesses = append(e.Accesses, audit.Access{
@@ -94,7 +92,11 @@ func (env *Env) record(ctx context.Context, in *Invocation, id string, out *poli
 			Decision: d.Verdict.String(), Rule: d.Rule, File: d.File, Line: d.Line, Why: d.Why,
 		})
 	}
-	return env.append(ctx, e)
+	if err := env.append(ctx, e); err != nil || e.Asked {
+		return err
+	}
+	_ = env.Audit.Tell(audit.Told{ID: id, Args: brief(in.Set.Said())}) // it is on record without
+	return nil
 }
 
 // recordResult puts on record what came of a call. What a tool that only reads has told is
@@ -102,17 +104,24 @@ func (env *Env) record(ctx context.Context, in *Invocation, id string, out *poli
 func (env *Env) recordResult(ctx context.Context, t *Tool, id string, r *Result, took time.Duration) error {
 	exit := r.Exit()
 	e := audit.Entry{Time: env.Now(), ID: id, Tool: t.Name, Event: audit.Result, Exit: &exit, Title: r.Title, Millis: took.Milliseconds()}
+	told := audit.Told{ID: id}
 	if m, ok := r.Metadata.(Tracer); ok {
 		left := m.Traces()
-		e.Change, e.Job, e.Diff = left.Change, left.Job, audit.Ends(left.Diff, maxDiff)
+		e.Change, e.Job, told.Diff = left.Change, left.Job, audit.Ends(left.Diff, maxDiff)
 	}
 	if !t.ReadOnly || r.Error != nil {
-		e.Text = audit.Ends(r.Said(), maxText)
+		told.Text = audit.Ends(r.Said(), maxText)
 	}
 	if r.Error != nil {
 		e.Code = string(r.Error.Code)
 	}
-	return env.append(context.WithoutCancel(ctx), e)
+	if err := env.append(context.WithoutCancel(ctx), e); err != nil {
+		return err
+	}
+	if told.Text+told.Diff != "" {
+		_ = env.Audit.Tell(told) // it is on record without
+	}
+	return nil
 }
 
 func (env *Env) append(ctx context.Context, e audit.Entry) error {
