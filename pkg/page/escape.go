@@ -145,7 +145,7 @@ func (f *facts) active(b []byte, i int, cell bool) bool {
 	}
 	switch c := b[i]; c {
 	case '|':
-		return cell
+		return cell || !f.flat && lineStart(b, i) // where it may begin a table
 	case '\\':
 		return next > ' ' && next < 0x7f && isPunct(rune(next))
 	case '`':
