@@ -98,7 +98,7 @@ func condition(cond string) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		defer os.RemoveAll(dir)
+		defer func() { _ = os.RemoveAll(dir) }()
 		script := "cd \"$0\" && mkdir l u w && mount -t overlay overlay -o userxattr,lowerdir=l,upperdir=u,workdir=w l"
 		return sandbox.Probe().Level >= sandbox.L3 && exec.Command("unshare", "-Urm", "sh", "-c", script, dir).Run() == nil, nil
 	case "pidns":
