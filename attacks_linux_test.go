@@ -556,7 +556,7 @@ func (r *firingRange) control(t *testing.T, program string) {
 	if o, err := exec.CommandContext(t.Context(), "cp", "-a", r.path("other"), r.path("fresh")).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, o)
 	}
-	defer os.RemoveAll(r.path("fresh"))
+	defer func() { _ = os.RemoveAll(r.path("fresh")) }()
 	for target := range strings.Lines(string(must(os.ReadFile(r.path("root/atk/targets"))))) {
 		kind, path, _ := strings.Cut(strings.TrimSpace(target), "\t")
 		if !strings.HasPrefix(path, r.path("other")) {
