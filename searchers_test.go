@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -41,9 +42,7 @@ func searchers(ts *testscript.TestScript, neg bool, args []string) {
 			panic(err)
 		}
 		defer res.Body.Close()
-		for name, values := range res.Header {
-			w.Header()[name] = values
-		}
+		maps.Copy(w.Header(), res.Header)
 		w.WriteHeader(res.StatusCode)
 		_, _ = io.Copy(w, res.Body)
 	}))
