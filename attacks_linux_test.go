@@ -25,7 +25,8 @@ import (
 
 // TestAttacks runs the programs of testdata/attacks at each level, as root and as an
 // ordinary user, and says how many attempts there were and how many got out. Without
-// ATTACKS=all each level and user gets another quarter of them; ATTACKS=control runs
+// ATTACKS=all each level and user gets another eighth of them, with CASES=all another
+// quarter; ATTACKS=control runs
 // those on files without a sandbox, where they succeed.
 func TestAttacks(t *testing.T) {
 	t.Parallel()
@@ -35,9 +36,9 @@ func TestAttacks(t *testing.T) {
 	said := map[string]int{}
 	t.Cleanup(func() {
 		t.Logf("%d attacks, %v: %d out", tried.Load(), said, out.Load())
-		least := int64(100 * len(said))
+		least := int64(50 * len(said))
 		if os.Getenv("ATTACKS") == "all" {
-			least *= 20
+			least *= 40
 		}
 		if tried.Load() < least && os.Getenv("ATTACKS") != "control" {
 			t.Errorf("only %d attacks were tried, %d are expected", tried.Load(), least)
@@ -371,7 +372,10 @@ func (r *firingRange) all(t *testing.T) {
 // mine reports whether the next of a list is in the share of this level and user.
 func (r *firingRange) mine() bool {
 	r.turn++
-	return r.turn%4 == r.share%4
+	if everyCase() {
+		return r.turn%4 == r.share%4
+	}
+	return r.turn%8 == r.share%4
 }
 
 // command is one outside, as the user, where agentkit has the level.
