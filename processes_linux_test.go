@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -39,9 +40,25 @@ type host struct {
 	mark     string // stands in the environment of everything started
 }
 
-// TestProcesses starts real commands and looks at the process table.
-func TestProcesses(t *testing.T) { // not parallel: it looks at all that this process has started
-	agentkit := build(t)
+// TestProcesses starts real commands and looks at the process table, at all that its
+// own process has started: so it runs in one of its own, beside the other tests.
+func TestProcesses(t *testing.T) {
+	agentkit := os.Getenv("PROCESSES")
+	if agentkit == "" {
+		t.Parallel()
+		pattern := "^TestProcesses$"
+		if run := flag.Lookup("test.run").Value.String(); strings.Contains(run, "TestProcesses") {
+			pattern = run
+		}
+		c := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run", pattern)
+		c.Env = append(os.Environ(), "PROCESSES="+build(t))
+		out, err := c.CombinedOutput()
+		t.Logf("%s", out)
+		if err != nil || !bytes.Contains(out, []byte("--- PASS: TestProcesses/NothingSurvives")) && pattern == "^TestProcesses$" {
+			t.Errorf("the tests in a process of their own: %v", err)
+		}
+		return
+	}
 	for _, test := range []struct {
 		name string
 		run  func(*testing.T, *host)

@@ -31,8 +31,8 @@ func TestWall(t *testing.T) {
 	t.Parallel()
 	base := durableDir(t)
 	rounds := 4
-	if testing.Short() {
-		rounds = 1
+	if !everyCase() {
+		rounds = 2
 	}
 	for level, prefix := range sandboxLevels(t) {
 		for round := range rounds {
