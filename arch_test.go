@@ -83,7 +83,7 @@ var layers = map[string]layer{
 	"pkg/nearest":    {"", "", leaf},
 	"pkg/websearch":  {"pkg/safefile", "golang.org/x/net/html", "it asks through a function that it is given, and knows no tools"},
 	"pkg/fetch":      {"pkg/text pkg/zstd", "github.com/andybalholm/brotli golang.org/x/", "the network is reached in one place, and who may be reached is asked above it"},
-	"pkg/page":       {"", "github.com/andybalholm/cascadia golang.org/x/net/html", engine},
+	"pkg/page":       {"", "github.com/JohannesKaufmann/html-to-markdown/v2/ github.com/andybalholm/cascadia golang.org/x/net/html", engine},
 	"pkg/notebook":   {"", "", leaf},
 	"pkg/pdftext":    {"", "", leaf},
 	"pkg/zstd":       {"", "", leaf},

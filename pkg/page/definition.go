@@ -53,7 +53,7 @@ func (r *renderer) term(n *html.Node) {
 		n = span
 	}
 	if r.cell != nil {
-		r.emphasis(n, "**")
+		r.emphasis(n, "strong")
 		r.flush()
 		return
 	}

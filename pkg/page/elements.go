@@ -12,12 +12,12 @@ import (
 const maxLinkBytes = 1 << 20 // of the links that are listed
 
 // emphasis renders bold, italic or struck text.
-func (r *renderer) emphasis(n *html.Node, sign string) {
+func (r *renderer) emphasis(n *html.Node, tag string) {
 	if text := textUpTo(n, 80); len(text) <= 80 && strings.ContainsAny(text, "_*") && !strings.Contains(text, " ") && first(n, func(c *html.Node) bool { return isElement(c, atom.A, atom.Code, atom.Img) }) == nil {
 		r.line.code(text) // the name of a variable, whose signs emphasis would need to escape
 		return
 	}
-	marked := r.line.begin(sign, sign, false)
+	marked := r.line.begin(tag, "")
 	r.children(n)
 	if marked {
 		r.line.end()
@@ -33,7 +33,7 @@ func (r *renderer) anchor(n *html.Node) {
 		return
 	}
 	target := r.resolve(href)
-	if target == "" || r.inHeading && target[0] == '#' || !r.line.begin("[", "]("+target+")", true) {
+	if target == "" || r.inHeading && target[0] == '#' || !r.line.begin("a", target) {
 		r.children(n)
 		return
 	}
@@ -160,20 +160,12 @@ func (r *renderer) script(n *html.Node) {
 
 // lineBreak ends a line within a paragraph.
 func (r *renderer) lineBreak() {
-	l := &r.line
-	if len(l.buf) == 0 {
-		return
-	}
-	l.space = false
 	switch {
-	case r.cell != nil:
+	case !r.line.begun:
+	case r.cell != nil, r.line.fresh && !r.plain: // two in a row are a paragraph's end
 		r.flush()
-	case l.plain:
-		l.buf = append(l.buf, '\n')
-	case strings.HasSuffix(string(l.buf[max(0, len(l.buf)-3):]), "  \n"):
-		r.flush() // two in a row are a paragraph's end
 	default:
-		l.buf = append(l.buf, "  \n"...)
+		r.line.lineBreak()
 	}
 }
 
@@ -196,11 +188,9 @@ func (r *renderer) image(n *html.Node) {
 		r.line.text(alt)
 		return
 	}
-	r.line.ready()
-	r.line.buf = append(r.line.buf, "!["...)
-	at := len(r.line.buf)
+	r.line.begin("img", target)
 	r.line.text(alt)
-	r.line.shut(mark{shut: "](" + target + ")", at: at, link: true})
+	r.line.end()
 }
 
 // checkbox renders the box of a task.
@@ -225,7 +215,7 @@ func (r *renderer) checkbox(n *html.Node) {
 func (r *renderer) frame(n *html.Node) {
 	title, src := strings.TrimSpace(attr(n, "title")), attr(n, "src")
 	if target := r.resolve(src); title != "" && strings.HasPrefix(target, "http") {
-		if r.line.begin("[", "]("+target+")", true) {
+		if r.line.begin("a", target) {
 			r.line.text(title)
 			r.line.end()
 		}

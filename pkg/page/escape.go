@@ -155,6 +155,8 @@ func (f *facts) active(b []byte, i int, cell bool) bool {
 		return opens && f.shuts[c] > i || shuts && f.opens[c] < i || !f.flat && lineStart(b, i) && (c == '*' && next == ' ' || rule(b[i-1:]))
 	case '~':
 		return next == '~' && f.tildes > 1
+	case '!': // before a link, which it would make an image
+		return i+2 < len(b) && b[i+1] == '[' && b[i+2] != '^'
 	case ']':
 		return next == '(' || next == ':' && f.brackets
 	case '<':
@@ -172,7 +174,7 @@ func (f *facts) active(b []byte, i int, cell bool) bool {
 // isTag reports whether what follows a < is the rest of a tag that HTML has, in small
 // letters as everybody writes them. Others are names, as of a type's parameter.
 func isTag(b []byte) bool {
-	if len(b) == 0 || b[0] == '!' || b[0] == '?' {
+	if b = bytes.TrimPrefix(b, []byte{guard}); len(b) == 0 || b[0] == '!' || b[0] == '?' {
 		return len(b) > 0
 	}
 	b = bytes.TrimPrefix(b, []byte("/"))

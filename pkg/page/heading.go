@@ -46,7 +46,7 @@ func (r *renderer) quote(n *html.Node) {
 func (r *renderer) heading(n *html.Node, l int) {
 	r.flush()
 	if r.cell != nil {
-		r.emphasis(n, "**")
+		r.emphasis(n, "strong")
 		r.flush()
 		return
 	}

@@ -3,6 +3,8 @@ package page
 import (
 	"bytes"
 	"strings"
+
+	"golang.org/x/net/html"
 )
 
 // In a paragraph that is being collected, guard stands before a character that
@@ -13,48 +15,79 @@ const (
 	force = 2
 )
 
-// A mark is markup around a piece of a paragraph: emphasis or a link. It is
-// written when the first character within it is, so that none is empty and
-// none begins or ends with a space.
+// A paragraph is rendered in pieces of about this size, each by itself.
+const (
+	maxPiece = 64 << 10 // bytes
+	maxNodes = 4096
+)
+
+// A mark is markup around a piece of a paragraph: emphasis, a link or an image. Its
+// node is made when the first character within it is written, so that none is empty
+// and none begins or ends with a space.
 type mark struct {
-	open, shut string
-	at         int // where the text within begins, or -1 as long as there is none
-	link       bool
+	tag, target string // the tag is "" where nothing is to be written
+	node        *html.Node
 }
 
-// An inline collects a paragraph.
+// An inline collects a paragraph: a tree of the running text and its marks.
 type inline struct {
-	buf     []byte
-	space   bool // white space is owed
-	plain   bool // no markup
-	cell    bool // within a table
-	flat    bool // not at the beginning of a line: in a heading or a table
-	marks   []mark
-	codeEnd int // where a code span has just ended
+	md    *phrasing // renders the tree
+	err   error     // of md
+	done  []byte    // the pieces that are rendered
+	root  *html.Node
+	at    *html.Node // the innermost mark that is written, or the root; nil as long as there is only text
+	buf   []byte     // the text after what is in at
+	size  int        // bytes of this piece
+	nodes int
+	begun bool // something is written
+	fresh bool // a line begins here
+	space bool // white space is owed
+	plain bool // no markup
+	cell  bool // within a table
+	flat  bool // not at the beginning of a line: in a heading or a table
+	marks []mark
 }
 
-func (l *inline) reset() {
-	l.buf, l.space, l.codeEnd = l.buf[:0], false, 0
-}
-
-// ready writes what is owed before the next character.
-func (l *inline) ready() {
-	if l.space {
-		l.space = false
-		if n := len(l.buf); n > 0 && l.buf[n-1] != '\n' {
-			l.buf = append(l.buf, ' ')
+// ready writes what is owed before the next n bytes, and reports whether a line begins.
+func (l *inline) ready(n int) (lineStart bool) {
+	lineStart = l.fresh || !l.begun
+	if !l.plain && (l.size+n > maxPiece && (l.space || l.fresh) || l.nodes > maxNodes) {
+		l.cut()
+	} else if l.space && !lineStart {
+		l.buf = append(l.buf, ' ')
+	}
+	l.begun, l.fresh, l.space = true, false, false
+	l.size += n
+	for i := range l.marks {
+		if m := &l.marks[i]; m.node == nil && m.tag != "" {
+			m.node = &html.Node{Type: html.ElementNode, Data: m.tag}
+			if m.target != "" {
+				m.node.Attr = []html.Attribute{attribute("href", l.md.hide(m.target))}
+			}
+			l.add(m.node)
+			l.at = m.node
+			l.size += len(m.target)
 		}
 	}
-	for i := range l.marks {
-		m := &l.marks[i]
-		if m.at >= 0 {
-			continue
-		}
-		if m.link && len(l.buf) > 1 && l.buf[len(l.buf)-1] == '!' && l.buf[len(l.buf)-2] != guard {
-			l.buf = append(l.buf[:len(l.buf)-1], force, '!') // or the link becomes an image
-		}
-		l.buf = append(l.buf, m.open...)
-		m.at = len(l.buf)
+	return lineStart
+}
+
+// add puts an element after what was written.
+func (l *inline) add(n *html.Node) {
+	if l.at == nil {
+		l.root = &html.Node{Type: html.DocumentNode}
+		l.at = l.root
+	}
+	l.flushText()
+	l.at.AppendChild(n)
+	l.nodes++
+}
+
+func (l *inline) flushText() {
+	if len(l.buf) > 0 {
+		l.at.AppendChild(&html.Node{Type: html.TextNode, Data: l.md.hide(string(l.buf))})
+		l.buf = l.buf[:0]
+		l.nodes++
 	}
 }
 
@@ -79,7 +112,6 @@ func (l *inline) text(s string) {
 			if c == 0xc2 && j == i+1 {
 				j = min(i+2, len(s))
 			}
-			l.ready()
 			l.word(s[i:j])
 			i = j
 		}
@@ -88,17 +120,18 @@ func (l *inline) text(s string) {
 
 // word adds text without white space.
 func (l *inline) word(s string) {
+	lineStart := l.ready(len(s))
 	if l.plain {
 		l.buf = append(l.buf, s...)
 		return
 	}
-	if n := len(l.buf); !l.flat && (n == 0 || l.buf[n-1] == '\n') {
+	if lineStart && !l.flat {
 		s = l.lineStart(s)
 	}
 	from := 0
 	for i := range len(s) {
 		switch s[i] {
-		case '\\', '`', '*', '_', '[', ']', '<', '&', '~', '|':
+		case '\\', '`', '*', '_', '[', ']', '<', '&', '~', '|', '!':
 			l.buf = append(append(l.buf, s[from:i]...), guard)
 			from = i
 		}
@@ -121,8 +154,8 @@ func (l *inline) lineStart(s string) string {
 
 // raw adds a piece of Markdown.
 func (l *inline) raw(s string) {
-	l.ready()
-	l.buf = append(l.buf, s...)
+	l.ready(len(s))
+	l.buf = append(l.buf, strings.Map(printable, s)...)
 }
 
 // code adds a code span.
@@ -139,128 +172,106 @@ func (l *inline) code(s string) {
 	if l.cell {
 		s = strings.ReplaceAll(s, "|", `\|`)
 	}
-	if n := len(l.buf); !l.space && n > 1 && l.codeEnd == n && l.buf[n-2] != '`' && !strings.Contains(s, "`") && !l.owed() {
-		l.buf = append(append(l.buf[:n-1], s...), '`') // two spans side by side are one
-		l.codeEnd = len(l.buf)
-		return
-	}
-	ticks := strings.Repeat("`", longestRun(s, '`')+1)
-	if len(ticks) > 1 && longestRun(s, '`') > 0 && !strings.Contains(s, "``") {
-		ticks = "``"
-	}
-	if s[0] == '`' || s[len(s)-1] == '`' {
-		s = " " + s + " "
-	}
-	l.raw(ticks + s + ticks)
-	if len(ticks) == 1 {
-		l.codeEnd = len(l.buf)
-	}
-}
-
-// owed reports whether markup is to be opened before the next character.
-func (l *inline) owed() bool {
-	for i := range l.marks {
-		if l.marks[i].at < 0 && l.marks[i].open != "" {
-			return true
+	beside := !l.space
+	l.ready(len(s))
+	s = l.md.hide(s)
+	if l.at != nil && len(l.buf) == 0 && beside && isCode(l.at.LastChild) {
+		if last := l.at.LastChild.FirstChild; len(last.Data) < 1024 { // or many take long
+			last.Data += s // two spans side by side are one
+			return
 		}
 	}
-	return false
+	l.add(textNode(codeSpan, s))
+}
+
+// lineBreak ends a line.
+func (l *inline) lineBreak() {
+	l.space = false
+	if l.plain {
+		l.buf = append(l.buf, '\n')
+	} else {
+		l.add(&html.Node{Type: html.ElementNode, Data: "br"})
+	}
+	l.fresh = true
 }
 
 // begin opens a mark. It reports false where the same one is open already.
-func (l *inline) begin(open, shut string, link bool) bool {
+func (l *inline) begin(tag, target string) bool {
 	for i := range l.marks {
-		if l.marks[i].open == open && !link || link && l.marks[i].link {
+		if l.marks[i].tag == tag {
 			return false
 		}
 	}
 	if l.plain {
-		open, shut = "", ""
+		tag = ""
 	}
-	l.marks = append(l.marks, mark{open, shut, -1, link})
+	l.marks = append(l.marks, mark{tag: tag, target: target})
 	return true
 }
 
-// end closes the mark that was opened last, and returns the text within a link.
-func (l *inline) end() string {
-	m := l.marks[len(l.marks)-1]
+// end closes the mark that was opened last.
+func (l *inline) end() {
+	m := &l.marks[len(l.marks)-1]
+	l.shut(m)
 	l.marks = l.marks[:len(l.marks)-1]
-	if m.at < 0 {
-		return ""
-	}
-	return l.shut(m)
 }
 
-func (l *inline) shut(m mark) string {
-	if !m.link {
-		l.buf = append(l.buf, m.shut...)
-		return ""
+func (l *inline) shut(m *mark) {
+	if m.node == nil {
+		return
 	}
-	inner := l.buf[m.at:]
-	text := string(bytes.Map(func(r rune) rune {
-		if r == guard || r == force {
-			return -1
-		}
-		return r
-	}, inner))
-	if !balanced(inner) {
-		for i := 0; i+1 < len(inner); i++ {
-			if inner[i] == guard && (inner[i+1] == '[' || inner[i+1] == ']') {
-				inner[i] = force
-			}
-		}
+	l.flushText()
+	m.node.AppendChild(&html.Node{Type: html.TextNode}) // or the library moves what follows into it
+	l.at = m.node.Parent
+	m.node = nil
+	if m.target != "" {
+		m.tag = "" // a link does not go on in the next paragraph
 	}
-	l.buf = append(l.buf, m.shut...)
-	return text
 }
 
 // suspend closes all marks because the paragraph ends. Emphasis goes on in the
 // next one, a link does not.
 func (l *inline) suspend() {
 	for i := len(l.marks) - 1; i >= 0; i-- {
-		m := &l.marks[i]
-		if m.at < 0 {
-			continue
-		}
-		l.shut(*m)
-		m.at = -1
-		if m.link {
-			m.open, m.shut, m.link = "", "", false
-		}
+		l.shut(&l.marks[i])
 	}
 }
 
-// balanced reports whether the brackets of a link's text that come from the page
-// come in pairs.
-func balanced(b []byte) bool {
-	depth := 0
-	for i := 0; i+1 < len(b); i++ {
-		if b[i] != guard {
-			continue
-		}
-		switch b[i+1] {
-		case '[':
-			depth++
-		case ']':
-			if depth--; depth < 0 {
-				return false
-			}
+// cut ends a piece of a long paragraph.
+func (l *inline) cut() {
+	l.suspend()
+	l.render()
+	switch {
+	case l.fresh:
+		l.done = append(l.done, "  \n"...)
+	case l.space:
+		l.done = append(l.done, ' ')
+	}
+}
+
+// render turns the piece that was collected into Markdown.
+func (l *inline) render() {
+	if l.at == nil {
+		l.done = append(l.done, l.buf...)
+	} else {
+		l.flushText()
+		var err error
+		if l.done, err = l.md.render(l.done, l.root); err != nil {
+			l.err = err
 		}
 	}
-	return depth == 0
+	l.root, l.at, l.buf, l.size, l.nodes = nil, nil, l.buf[:0], 0, 0
 }
 
 // finish returns the paragraph as Markdown, and forgets it.
 func (l *inline) finish() []byte {
 	l.suspend()
-	for bytes.HasSuffix(l.buf, []byte("  \n")) {
-		l.buf = l.buf[:len(l.buf)-3]
-	}
-	out := bytes.Trim(l.buf, " \n")
+	l.render()
+	out := bytes.Trim(l.done, " \n")
 	if !l.plain {
 		out = escape(out, l.cell, l.flat)
 	}
-	l.reset()
+	l.done, l.begun, l.fresh, l.space = l.done[:0], false, false, false
 	return out
 }
 

@@ -41,7 +41,7 @@ type renderer struct {
 }
 
 func newRenderer(ctx context.Context, base *url.URL, plain bool, most int) *renderer {
-	return &renderer{ctx: ctx, base: base, plain: plain, most: most, line: inline{plain: plain}, known: map[string]bool{}}
+	return &renderer{ctx: ctx, base: base, plain: plain, most: most, line: inline{plain: plain, md: &phrasing{}}, known: map[string]bool{}}
 }
 
 // markdown is what was rendered.
@@ -58,7 +58,7 @@ func (r *renderer) over() bool {
 	if r.visited++; r.visited%512 == 0 && r.stop == nil {
 		r.stop = r.ctx.Err()
 	}
-	return r.stop != nil || len(r.out)+len(r.line.buf) > r.most
+	return r.stop != nil || len(r.out)+len(r.line.done)+r.line.size > r.most
 }
 
 // children renders what is in n.
@@ -78,6 +78,9 @@ func (r *renderer) children(n *html.Node) {
 // flush writes the paragraph that was collected.
 func (r *renderer) flush() {
 	p := r.line.finish()
+	if r.stop == nil {
+		r.stop = r.line.err
+	}
 	if len(p) == 0 {
 		return
 	}
@@ -166,11 +169,11 @@ func (r *renderer) inlineElement(n *html.Node) bool {
 	case atom.A:
 		r.anchor(n)
 	case atom.Strong, atom.B:
-		r.emphasis(n, "**")
+		r.emphasis(n, "strong")
 	case atom.Em, atom.I, atom.Cite, atom.Dfn, atom.Var:
-		r.emphasis(n, "*")
+		r.emphasis(n, "em")
 	case atom.Del, atom.S, atom.Strike:
-		r.emphasis(n, "~~")
+		r.emphasis(n, "del")
 	case atom.Code, atom.Kbd, atom.Samp, atom.Tt:
 		r.code(n)
 	case atom.Sup, atom.Sub:
@@ -270,7 +273,7 @@ func (r *renderer) blockElement(n *html.Node) {
 		if first(n, func(c *html.Node) bool { return isBlock(c) }) != nil {
 			r.children(n)
 		} else {
-			r.emphasis(n, "**")
+			r.emphasis(n, "strong")
 		}
 		r.flush()
 	default:
@@ -289,7 +292,7 @@ func (r *renderer) division(n *html.Node) {
 		r.heading(n, 1)
 	case isAdmonitionTitle(n):
 		r.flush()
-		r.emphasis(n, "**")
+		r.emphasis(n, "strong")
 		r.flush()
 	case hasClass(n, "line") && hasClass(n.Parent, "line-block"):
 		r.children(n)

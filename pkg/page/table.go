@@ -257,7 +257,7 @@ func span(cell *html.Node, name string, most int) int {
 func (r *renderer) cellText(n *html.Node) []byte {
 	var parts [][]byte
 	held := r.line
-	r.line = inline{plain: held.plain, cell: true, flat: true}
+	r.line = inline{plain: held.plain, md: held.md, cell: true, flat: true}
 	r.cell = &parts
 	r.children(n)
 	r.flush()

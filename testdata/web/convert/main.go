@@ -1,6 +1,5 @@
 // Convert turns pages into Markdown for the measurements beside it. It reads lines of
 // JSON, {"file","url","main"}, and answers each with {"text","kind","cpu_ms","warnings"}.
-// With -v2 it has html-to-markdown convert instead, with nothing around it.
 package main
 
 import (
