@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -55,7 +56,7 @@ func TestDocs(t *testing.T) {
 			t.Error("go test -run TestDocs . -update writes down what is printed, to be looked at")
 		})
 	}
-	if commands < 60 {
+	if run := flag.Lookup("test.run").Value.String(); commands < 60 && !strings.Contains(run, "/") {
 		t.Errorf("only %d commands were run", commands)
 	}
 }
@@ -91,7 +92,7 @@ func newPlace(t *testing.T) *place {
 		"PATH=" + filepath.Dir(build(t)) + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + home, "LC_ALL=C.UTF-8", "TZ=UTC",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=me", "GIT_AUTHOR_EMAIL=me@example.org", "GIT_COMMITTER_NAME=me", "GIT_COMMITTER_EMAIL=me@example.org",
 		// As on a terminal, and whatever this machine can hold.
-		"AGENTKIT_OUTPUT=text", "AGENTKIT_SANDBOX=off", "AGENTKIT_ALLOW=bash(sh *)\nbash(date *)",
+		"AGENTKIT_OUTPUT=text", "AGENTKIT_SANDBOX=off", "AGENTKIT_ALLOW=bash(sh *)",
 	}
 	p.shell(t, "git init -q && git add -A && git commit -qm 'stats begins'")
 	t.Cleanup(func() { p.shell(t, "agentkit kill all") })

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"embed"
 	"fmt"
+	"iter"
 	"path"
 	"reflect"
 	"slices"
@@ -128,15 +129,7 @@ func families() (list []*family) {
 
 // row writes a title and words behind it, in lines of at most 78 characters.
 func row(b *strings.Builder, title string, words []string) {
-	line := fmt.Sprintf("%-12s", title)
-	for _, w := range words {
-		if len(line)+len(w)+1 > 78 {
-			b.WriteString(line + "\n")
-			line = strings.Repeat(" ", 12)
-		}
-		line += " " + w
-	}
-	b.WriteString(line + "\n")
+	fmt.Fprintf(b, "%-12s %s\n", title, wrapped(slices.Values(words), 65, 13))
 }
 
 // statuses are what the exit status of a call says.
@@ -187,7 +180,7 @@ func (a *app) environmentPage(root *cobra.Command) string {
 		if f.Shorthand != "" {
 			flag = "-" + f.Shorthand + ", " + flag
 		}
-		fmt.Fprintf(&b, "    %-14s %-20s %s\n", flag, "AGENTKIT_"+strings.ToUpper(key), wrapped(usage, 40))
+		fmt.Fprintf(&b, "    %-14s %-20s %s\n", flag, "AGENTKIT_"+strings.ToUpper(key), wrapped(strings.FieldsSeq(usage), 40, 40))
 	})
 	b.WriteString(`
     PROJECT_ROOT stands in for AGENTKIT_ROOT; AGENTKIT_RG names the ripgrep to use.
@@ -201,14 +194,14 @@ See also: docs/configuration.md
 	return b.String()
 }
 
-// wrapped breaks text into lines of so many characters that begin in column 41.
-func wrapped(text string, width int) string {
+// wrapped breaks words into lines of so many characters; all but the first are indented.
+func wrapped(words iter.Seq[string], width, indent int) string {
 	var b strings.Builder
 	n := 0
-	for word := range strings.FieldsSeq(text) {
+	for word := range words {
 		switch {
 		case n > 0 && n+1+len(word) > width:
-			b.WriteString("\n" + strings.Repeat(" ", 40))
+			b.WriteString("\n" + strings.Repeat(" ", indent))
 			n = 0
 		case n > 0:
 			b.WriteByte(' ')
