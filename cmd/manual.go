@@ -95,7 +95,7 @@ func Reference() []byte {
 	root := a.root()
 	a.add(root, true)
 	w := new(bytes.Buffer)
-	fmt.Fprintf(w, "# agentkit\n\n%s\n\nThe tools have pages of their own in [tools](tools).\n\n## Flags of every command\n\n", root.Long)
+	fmt.Fprintf(w, "# Commands and flags\n\n%s\n\nThe tools have pages of their own in [tools](tools).\n\n## Flags of every command\n\n", root.Long)
 	flagTable(w, root.PersistentFlags())
 	w.WriteString(exitStatus())
 	for _, c := range root.Commands() {
