@@ -152,6 +152,11 @@ func bodies() []animal {
 		{name: "stalled-body", serve: func(w http.ResponseWriter, r *http.Request) { flushed(w, "first words"); silence(r) }, config: short, part: "first words", incomplete: "nothing more"},
 		{name: "stalled-body-h2", https: true, serve: func(w http.ResponseWriter, r *http.Request) { flushed(w, "first words"); silence(r) }, config: short, part: "first words", incomplete: "nothing more"},
 		{name: "stalled-at-once", serve: func(w http.ResponseWriter, r *http.Request) { flushed(w, ""); silence(r) }, config: short, code: Timeout, phase: "body"},
+		{name: "stalled-in-coding", serve: func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			flushed(w, "\x1f\x8b\x08\x00")
+			silence(r)
+		}, config: short, code: Timeout, phase: "body"},
 		{name: "dripping", serve: func(w http.ResponseWriter, r *http.Request) {
 			for range 300 {
 				flushed(w, "drop ")

@@ -69,9 +69,9 @@ func (c *Client) readBody(ctx context.Context, cancel context.CancelCauseFunc, q
 		return nil
 	case err == nil:
 		return nil
-	case errors.As(err, &coding) && len(body) == 0:
+	case errors.As(err, &coding) && len(body) == 0 && context.Cause(ctx) == nil:
 		return errorf(Decode, q.url, "the body of %s cannot be decoded: %w", q.url.Host, coding.err)
-	case len(body) == 0 && w.n == 0:
+	case len(body) == 0:
 		return c.bodyError(ctx, q, err)
 	}
 	res.Incomplete = c.bodyError(ctx, q, err).Error()
