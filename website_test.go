@@ -1,13 +1,9 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -26,12 +22,10 @@ func website(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) > 0 {
 		ts.Fatalf("usage: website")
 	}
-	log, err := os.OpenFile(ts.MkAbs("requests"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	ts.Check(err)
 	site := ts.MkAbs("site")
 	var mu sync.Mutex
 	asked := map[string]int{}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := loopback(ts, func(log io.Writer, w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		asked[r.URL.Path]++
 		times := asked[r.URL.Path]
@@ -57,17 +51,8 @@ func website(ts *testscript.TestScript, neg bool, args []string) {
 			}
 			return
 		}
-		answer = []byte(os.Expand(string(answer), func(name string) string { return ts.Getenv(name) }))
-		res, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(answer)), r)
-		if err != nil {
-			panic(err)
-		}
-		defer res.Body.Close()
-		maps.Copy(w.Header(), res.Header)
-		w.WriteHeader(res.StatusCode)
-		_, _ = io.Copy(w, res.Body)
-	}))
-	ts.Defer(func() { server.CloseClientConnections(); server.Close(); _ = log.Close() })
+		sendKept(w, r, strings.NewReader(os.Expand(string(answer), ts.Getenv)))
+	})
 	port := server.Listener.Addr().String()
 	port = port[strings.LastIndex(port, ":"):]
 	ts.Setenv("SITE", "http://127.0.0.1"+port)
