@@ -467,3 +467,21 @@ func TestRobots(t *testing.T) {
 		}
 	}
 }
+
+// TestRetriesUntilCancelled tells of the tries before a wait that was cancelled.
+func TestRetriesUntilCancelled(t *testing.T) {
+	z := newZoo(t)
+	z.on("/", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })
+	waits := 0
+	res, err := z.get("http://a.zoo.test/", func(c *Config) {
+		c.Wait = func(context.Context, time.Duration) error {
+			if waits++; waits > 1 {
+				return context.Canceled
+			}
+			return nil
+		}
+	})
+	if err != nil || res.Status != http.StatusBadGateway || res.Retries != 1 || len(z.requests()) != 2 {
+		t.Errorf("%+v, %v", res, err)
+	}
+}

@@ -76,13 +76,10 @@ func (c *Client) try(ctx context.Context, q *query, stored *entry) (*Response, e
 	for n := 0; ; n++ {
 		res, err := c.send(ctx, q, stored)
 		wait, again := c.again(q, res, err, n)
-		if deadline, ok := ctx.Deadline(); !again || n >= c.c.Limits.Retries || ok && time.Until(deadline) < wait+100*time.Millisecond {
+		if deadline, ok := ctx.Deadline(); !again || n >= c.c.Limits.Retries || ok && time.Until(deadline) < wait+100*time.Millisecond || c.c.Wait(ctx, wait) != nil {
 			if res != nil {
 				res.Retries = n
 			}
-			return res, err
-		}
-		if c.c.Wait(ctx, wait) != nil {
 			return res, err
 		}
 	}
