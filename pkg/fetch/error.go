@@ -86,7 +86,7 @@ func (c *Client) failure(ctx context.Context, at *url.URL, err error) error {
 	switch {
 	case errors.Is(cause, context.DeadlineExceeded):
 		return timeout("total", "%s did not answer within the time limit", host)
-	case errors.Is(cause, errHeaders), strings.Contains(err.Error(), "timeout awaiting response headers"):
+	case errors.Is(cause, errHeaders), errors.Is(err, errHeaders), strings.Contains(err.Error(), "timeout awaiting response headers"):
 		return timeout("headers", "%s accepted the request and sent no answer", host)
 	case errors.Is(cause, context.Canceled):
 		return cause
