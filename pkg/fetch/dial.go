@@ -40,8 +40,8 @@ func (c *Client) newTransport() *http.Transport {
 	return t
 }
 
-// A proxied is an address that a proxy connects to: Guard sees it as far as we can
-// look it up. Where names are known to the proxy alone, the proxy decides.
+// behindProxy asks Guard about the addresses of a host that a proxy connects to, as far
+// as we can look them up. Where names are known to the proxy alone, the proxy decides.
 func (c *Client) behindProxy(ctx context.Context, to *url.URL) error {
 	port := portOf(to)
 	list, err := c.lookup(ctx, to.Hostname())
