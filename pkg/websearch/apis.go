@@ -1,6 +1,7 @@
 package websearch
 
 import (
+	"cmp"
 	"encoding/base64"
 	"net/url"
 	"strconv"
@@ -105,7 +106,7 @@ func readExa(p *Provider, res Response) (page, error) {
 	}
 	out := page{cost: got.Cost.Total}
 	for _, r := range *got.Results {
-		one := Result{Title: r.Title, URL: r.URL, Snippet: first(strings.Join(r.Highlights, " … "), r.Summary, r.Text), Published: r.Published}
+		one := Result{Title: r.Title, URL: r.URL, Snippet: cmp.Or(strings.Join(r.Highlights, " … "), r.Summary, r.Text), Published: r.Published}
 		if r.Score != nil {
 			one.Score = *r.Score
 		}
@@ -155,7 +156,7 @@ func readBrave(p *Provider, res Response) (page, error) {
 	var out page
 	for _, r := range got.Web.Results {
 		out.results = append(out.results, Result{
-			Title: plain(r.Title), URL: r.URL, Snippet: plain(strings.Join(append([]string{r.Description}, r.Extra...), " ")), Published: first(r.Published, r.Age),
+			Title: plain(r.Title), URL: r.URL, Snippet: plain(strings.Join(append([]string{r.Description}, r.Extra...), " ")), Published: cmp.Or(r.Published, r.Age),
 		})
 	}
 	return out, nil

@@ -1,6 +1,7 @@
 package websearch
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -112,23 +113,14 @@ func said(body []byte) (words string, retry time.Duration) {
 		case json.Unmarshal(raw, &plain) == nil:
 			words = plain
 		case json.Unmarshal(raw, &inner) == nil:
-			words = first(inner.Message, inner.Detail, inner.Error)
+			words = cmp.Or(inner.Message, inner.Detail, inner.Error)
 			retry = seconds(inner.Retry)
 		}
 		if words != "" {
 			return words, retry
 		}
 	}
-	return first(shape.Message, shape.Other), 0
-}
-
-func first(words ...string) string {
-	for _, w := range words {
-		if w != "" {
-			return w
-		}
-	}
-	return ""
+	return cmp.Or(shape.Message, shape.Other), 0
 }
 
 // longestRest bounds what is believed of how long to wait.

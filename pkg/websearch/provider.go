@@ -1,6 +1,7 @@
 package websearch
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -59,10 +60,10 @@ func Providers(word string, setting func(string) string) ([]Provider, error) {
 	if p := exa(setting("EXA_API_KEY")); wanted("exa") && p.Key != "" {
 		add(p, "AGENTKIT_EXA_URL")
 	}
-	if p := brave(first(setting("BRAVE_API_KEY"), setting("BRAVE_SEARCH_API_KEY"))); wanted("brave") && p.Key != "" {
+	if p := brave(cmp.Or(setting("BRAVE_API_KEY"), setting("BRAVE_SEARCH_API_KEY"))); wanted("brave") && p.Key != "" {
 		add(p, "AGENTKIT_BRAVE_URL")
 	}
-	if base := first(setting("SEARXNG_URL"), setting("SEARXNG_API_BASE")); wanted("searxng") && base != "" {
+	if base := cmp.Or(setting("SEARXNG_URL"), setting("SEARXNG_API_BASE")); wanted("searxng") && base != "" {
 		add(searxng(base), "")
 	}
 	if wanted("tavily") {
