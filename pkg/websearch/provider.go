@@ -176,11 +176,9 @@ func body(url string, header map[string]string, object any) Request {
 
 // decode reads a provider's answer, or the error that it is.
 func decode(p *Provider, res Response, into any) *Error {
-	words, retry := "", retryAfter(res.Header)
 	if res.Status < 200 || res.Status >= 300 {
-		words, retry = said(res.Body)
-	}
-	if e := failure(p, res, words); e != nil {
+		words, retry := said(res.Body)
+		e := failure(p, res, words)
 		e.RetryAfter = max(e.RetryAfter, retry)
 		return e
 	}
