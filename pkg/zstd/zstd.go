@@ -148,8 +148,11 @@ func (r *Reader) begin() error {
 		if size == 1 {
 			n += 256
 		}
-		if err != nil || n > 1<<62 {
-			return errors.Join(err, damagedIf(n > 1<<62, "a frame is too large"))
+		switch {
+		case err != nil:
+			return err
+		case n > 1<<62:
+			return damaged("a frame is too large")
 		}
 		r.left = int64(n)
 		if single {
@@ -162,13 +165,6 @@ func (r *Reader) begin() error {
 	r.frame, r.last, r.check, r.window = true, false, flags&4 != 0, int(window)
 	r.huffman, r.tables, r.repeated = nil, [3]*fse{}, [3]int{1, 4, 8}
 	r.out, r.read = r.out[:0], 0
-	return nil
-}
-
-func damagedIf(is bool, what string) error {
-	if is {
-		return damaged(what)
-	}
 	return nil
 }
 
