@@ -116,12 +116,13 @@ func (c *fetchCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error
 		return res, failure(err)
 	}
 	meta.take(answer)
-	if c.to != nil && answer.Status < 400 {
+	refused := c.statusError(answer, env.Now())
+	if c.to != nil && refused == nil {
 		err = c.save(ctx, env, answer, meta, res)
 	} else {
 		err = c.show(ctx, env, answer, meta, res)
 	}
-	if refused := c.statusError(answer, env.Now()); refused != nil {
+	if refused != nil {
 		res.Output = refused.Words() + res.Output
 		err = refused
 	}
