@@ -34,25 +34,30 @@ func askTavily(p *Provider, q Query) Request {
 }
 
 func readTavily(p *Provider, res Response) (page, error) {
-	var got struct {
-		Results *[]struct {
-			Title, URL, Content string
-			Score               float64
-			Published           string `json:"published_date"`
-		}
-	}
+	var got struct{ Results *[]scored }
 	if e := decode(p, res, &got); e != nil {
 		if res.Status == 403 { // its plans end with this one, too
 			e.Kind = Limit
 		}
 		return page{}, e
 	}
-	if got.Results == nil {
+	return scoredPage(res, got.Results)
+}
+
+// scored is a result as Tavily and SearXNG give it. Each has its own name for the date.
+type scored struct {
+	Title, URL, Content string
+	Score               float64
+	Published           string `json:"publishedDate"`
+	Date                string `json:"published_date"`
+}
+
+func scoredPage(res Response, list *[]scored) (out page, err error) {
+	if list == nil {
 		return page{}, missing(res, "results")
 	}
-	var out page
-	for _, r := range *got.Results {
-		out.results = append(out.results, Result{Title: r.Title, URL: r.URL, Snippet: r.Content, Score: r.Score, Published: r.Published})
+	for _, r := range *list {
+		out.results = append(out.results, Result{Title: r.Title, URL: r.URL, Snippet: r.Content, Score: r.Score, Published: cmp.Or(r.Published, r.Date)})
 	}
 	return out, nil
 }
@@ -203,12 +208,8 @@ func askSearxng(p *Provider, q Query) Request {
 
 func readSearxng(p *Provider, res Response) (page, error) {
 	var got struct {
-		Results *[]struct {
-			Title, URL, Content string
-			Score               float64
-			Published           string `json:"publishedDate"`
-		}
-		Silent [][]string `json:"unresponsive_engines"`
+		Results *[]scored
+		Silent  [][]string `json:"unresponsive_engines"`
 	}
 	if e := decode(p, res, &got); e != nil {
 		if res.Status == 403 && p.Key == "" {
@@ -216,12 +217,9 @@ func readSearxng(p *Provider, res Response) (page, error) {
 		}
 		return page{}, e
 	}
-	if got.Results == nil {
-		return page{}, missing(res, "results")
-	}
-	var out page
-	for _, r := range *got.Results {
-		out.results = append(out.results, Result{Title: r.Title, URL: r.URL, Snippet: r.Content, Score: r.Score, Published: r.Published})
+	out, err := scoredPage(res, got.Results)
+	if err != nil {
+		return page{}, err
 	}
 	var silent []string
 	for _, s := range got.Silent {
