@@ -15,13 +15,13 @@ import (
 const maxPage = 4 << 20
 
 // asker makes requests to search engines, whose hosts the policy has let pass. It goes
-// where it is told and nowhere else.
-func asker(env *tool.Env) func(context.Context, websearch.Request) (websearch.Response, error) {
+// where it is told and nowhere else. done lets go of the connections.
+func asker(env *tool.Env) (ask func(context.Context, websearch.Request) (websearch.Response, error), done func()) {
 	where := &reach{env: env, tool: "websearch"}
 	config := where.config()
 	config.Cache, config.Agent, config.Limits.Retries = nil, "agentkit", -1 // others keep and repeat what is worth it
 	client := fetch.New(config)
-	return func(ctx context.Context, r websearch.Request) (websearch.Response, error) {
+	ask = func(ctx context.Context, r websearch.Request) (websearch.Response, error) {
 		at, err := url.Parse(r.URL)
 		if err != nil {
 			return websearch.Response{}, err
@@ -36,6 +36,7 @@ func asker(env *tool.Env) func(context.Context, websearch.Request) (websearch.Re
 		}
 		return websearch.Response{Status: res.Status, Header: res.Header, Body: res.Body}, nil
 	}
+	return ask, client.Close
 }
 
 // staying refuses redirects: a key that an API is sent is for nobody else.

@@ -213,8 +213,10 @@ const gap = time.Second
 func (w *websearchCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
 	limited, cancel := context.WithTimeout(ctx, time.Duration(w.TimeoutMS)*time.Millisecond)
 	defer cancel()
+	ask, done := asker(env)
+	defer done()
 	e := websearch.Engine{
-		Providers: w.asked, Fetch: asker(env), Gap: gap, Now: env.Now,
+		Providers: w.asked, Fetch: ask, Gap: gap, Now: env.Now,
 		Pace: filepath.Join(env.Session.StateDir(), "websearch"), Cache: env.Session.Path("cache", "websearch"),
 	}
 	a, err := e.Search(limited, w.query)
