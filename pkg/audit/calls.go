@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -100,18 +99,6 @@ func (c *Call) Touches(path string) bool {
 		return a.Subject == path || safefile.Below(path, a.Subject)
 	})
 }
-
-// Ends is the beginning and the end of a text, of so many bytes in all, with how much is
-// left out between them.
-func Ends(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	head, tail := most*2/3, most/3
-	return strings.ToValidUTF8(s[:head], "") + cutMark + strconv.Itoa(len(s)-head-tail) + " bytes more]…" + strings.ToValidUTF8(s[len(s)-tail:], "")
-}
-
-const cutMark = "…["
 
 // Calls puts records together into calls, in the order in which they were decided. It
 // counts the lines that are no records.

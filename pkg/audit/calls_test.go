@@ -54,7 +54,7 @@ no line
 	if c.Ended || !c.Failed() || c.Why() != "read /k: secret (r)" || c.Cut() {
 		t.Errorf("%+v", c)
 	}
-	for args, cut := range map[Args]bool{"": true, `{"a":"[redacted:KEY]"}`: true, Args(`{"a":"` + Ends(strings.Repeat("x", 99), 30) + `"}`): true, `{"a":"…"}`: false} {
+	for args, cut := range map[Args]bool{"": true, `{"a":"[redacted:KEY]"}`: true, Args(`{"a":"` + (*Redactor)(nil).ends(strings.Repeat("x", 99), 30) + `"}`): true, `{"a":"…"}`: false} {
 		if c := (&Call{Args: args}); c.Cut() != cut {
 			t.Errorf("%s: cut is %v", args, c.Cut())
 		}
@@ -69,12 +69,39 @@ no line
 // TestEnds checks that both ends stay, whole characters, and that what is left out is
 // counted.
 func TestEnds(t *testing.T) {
-	if got := Ends("short", 5); got != "short" {
+	var r *Redactor
+	if got := r.ends("short", 5); got != "short" {
 		t.Errorf("%q", got)
 	}
-	got := Ends(strings.Repeat("ä", 100)+"end", 30)
+	got := r.ends(strings.Repeat("ä", 100)+"end", 30)
 	if !utf8.ValidString(got) || !strings.HasPrefix(got, "ää") || !strings.HasSuffix(got, "end") || !strings.Contains(got, "…[173 bytes more]…") {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestEndsSecrets checks that nothing is left of a secret that is cut.
+func TestEndsSecrets(t *testing.T) {
+	const value = "QQQQ QQQQ QQQQ QQQQ"
+	r := (*Redactor)(nil).With("PHRASE", value)
+	key := "-----BEGIN PRIVATE KEY-----\n" + strings.Repeat("MIIabc\n", 40) + "-----END PRIVATE KEY-----"
+	token := "ghp_" + strings.Repeat("a1B2c3D4", 5)
+	for _, left := range []int{0, 3 * maxString} {
+		for at := 0; at < 700; at += 13 {
+			before, after := strings.Repeat(" ", at), strings.Repeat(" ", left+2*maxArgs-at)
+			for _, secret := range []string{value, token, key} {
+				for _, text := range []string{before + secret + after, after + secret + before} {
+					args, err := json.Marshal(map[string]string{"text": text})
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, got := range []string{r.ends(text, maxArg), r.brief(string(args))} {
+						if strings.ContainsAny(got, "QMB") || !strings.Contains(got, " bytes more]") {
+							t.Fatalf("%d: %q", at, got)
+						}
+					}
+				}
+			}
+		}
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strconv"
+	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
@@ -14,27 +16,32 @@ import (
 type Told struct {
 	ID   string `json:"id"`             // of the call
 	Args string `json:"args,omitempty"` // the parameters that were given, a JSON object
-	Text string `json:"text,omitempty"` // both ends of what the model was told
-	Diff string `json:"diff,omitempty"` // and of what it changed
+	Text string `json:"text,omitempty"` // what the model was told
+	Diff string `json:"diff,omitempty"` // and what it changed
 }
 
 const (
 	toldName  = "calls.jsonl"
 	toldOlder = "calls.1.jsonl"
 	maxTold   = 16 << 20 // bytes of a file; there are two at most
+
+	maxArgs = 8 << 10 // bytes of parameters that are kept as they are
+	maxArg  = 1 << 10 // of each text in longer ones
+	maxText = 2 << 10
+	maxDiff = 4 << 10
 )
 
-// Tell keeps what a call was given or has answered, without secrets. The call is on record
-// already, so the directory is there; what cannot be kept is not shown later.
+// Tell keeps what a call was given or has answered, without secrets, and of what is long
+// both ends. The call is on record already, so the directory is there; what cannot be kept
+// is not shown later.
 func (a *Audit) Tell(t Told) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err := a.ready(); err != nil {
 		return err
 	}
-	for _, s := range []*string{&t.Args, &t.Text, &t.Diff} {
-		*s = bound(a.o.Redactor.Redact(*s), maxString)
-	}
+	r := a.o.Redactor
+	t.Args, t.Text, t.Diff = r.brief(t.Args), r.ends(t.Text, maxText), r.ends(t.Diff, maxDiff)
 	line, err := json.Marshal(t)
 	if err != nil {
 		return err
@@ -52,6 +59,58 @@ func (a *Audit) Tell(t Told) error {
 	}
 	return err
 }
+
+// brief is the parameters of a call as they are kept: texts are cut where they are too
+// many.
+func (r *Redactor) brief(args string) string {
+	if len(args) > maxArgs {
+		var values any
+		if json.Unmarshal([]byte(args), &values) != nil {
+			return ""
+		}
+		raw, err := json.Marshal(r.shorter(values))
+		if err != nil || len(raw) > 2*maxArgs {
+			return ""
+		}
+		args = string(raw)
+	}
+	return bound(r.Redact(args), maxString)
+}
+
+// shorter is a JSON value with its texts cut.
+func (r *Redactor) shorter(v any) any {
+	switch v := v.(type) {
+	case string:
+		return r.ends(v, maxArg)
+	case []any:
+		for i := range v {
+			v[i] = r.shorter(v[i])
+		}
+	case map[string]any:
+		for name := range v {
+			v[name] = r.shorter(v[name])
+		}
+	}
+	return v
+}
+
+// ends are the beginning and the end of a text without its secrets, of so many bytes in
+// all, with how much is left out between them. Secrets are looked for before it is cut:
+// half of one does not look like one.
+func (r *Redactor) ends(s string, most int) string {
+	left := 0
+	if len(s) > 2*maxString { // what lies further in is not kept
+		left = len(s) - 2*maxString
+		s = s[:maxString] + s[len(s)-maxString:]
+	}
+	if s = r.Redact(s); len(s) <= most {
+		return s
+	}
+	head, tail := most*2/3, most/3
+	return strings.ToValidUTF8(s[:head], "") + cutMark + strconv.Itoa(left+len(s)-head-tail) + " bytes more]…" + strings.ToValidUTF8(s[len(s)-tail:], "")
+}
+
+const cutMark = "…["
 
 // Fill adds to calls what they were given and have answered, as far as it was kept.
 func (a *Audit) Fill(calls ...*Call) {

@@ -2,7 +2,6 @@ package tool
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/audit"
@@ -21,16 +20,6 @@ type Traces struct {
 	Job    string // what goes on
 }
 
-// maxArgs bounds the parameters that are kept, in bytes, and maxArg each text in them;
-// maxText bounds what the model was told, and maxDiff what
-// has changed.
-const (
-	maxArgs = 8 << 10
-	maxArg  = 1 << 10
-	maxText = 2 << 10
-	maxDiff = 4 << 10
-)
-
 // inside is the key of the call that a context belongs to.
 type inside struct{}
 
@@ -43,40 +32,6 @@ func within(ctx context.Context, id string) context.Context {
 func parent(ctx context.Context) string {
 	id, _ := ctx.Value(inside{}).(string)
 	return id
-}
-
-// brief is the parameters of a call as they are kept: texts are cut where they are too
-// many.
-func brief(args json.RawMessage) string {
-	if len(args) <= maxArgs {
-		return string(args)
-	}
-	var values any
-	if json.Unmarshal(args, &values) != nil {
-		return ""
-	}
-	raw, err := json.Marshal(shorter(values))
-	if err != nil || len(raw) > 2*maxArgs {
-		return ""
-	}
-	return string(raw)
-}
-
-// shorter is a JSON value with its texts cut.
-func shorter(v any) any {
-	switch v := v.(type) {
-	case string:
-		return audit.Ends(v, maxArg)
-	case []any:
-		for i := range v {
-			v[i] = shorter(v[i])
-		}
-	case map[string]any:
-		for name := range v {
-			v[name] = shorter(v[name])
-		}
-	}
-	return v
 }
 
 func (env *Env) record(ctx context.Context, in *Invocation, id string, out *policy.Outcome, decision, note string) error {
@@ -95,7 +50,7 @@ func (env *Env) record(ctx context.Context, in *Invocation, id string, out *poli
 	if err := env.append(ctx, e); err != nil || e.Asked {
 		return err
 	}
-	_ = env.Audit.Tell(audit.Told{ID: id, Args: brief(in.Set.Said())}) // it is on record without
+	_ = env.Audit.Tell(audit.Told{ID: id, Args: string(in.Set.Said())}) // it is on record without
 	return nil
 }
 
@@ -107,10 +62,10 @@ func (env *Env) recordResult(ctx context.Context, t *Tool, id string, r *Result,
 	told := audit.Told{ID: id}
 	if m, ok := r.Metadata.(Tracer); ok {
 		left := m.Traces()
-		e.Change, e.Job, told.Diff = left.Change, left.Job, audit.Ends(left.Diff, maxDiff)
+		e.Change, e.Job, told.Diff = left.Change, left.Job, left.Diff
 	}
 	if !t.ReadOnly || r.Error != nil {
-		told.Text = audit.Ends(r.Said(), maxText)
+		told.Text = r.Said()
 	}
 	if r.Error != nil {
 		e.Code = string(r.Error.Code)
