@@ -127,28 +127,39 @@ func (a *app) followLog(ctx context.Context, log *audit.Audit, o *logOptions) er
 	known := map[string]*audit.Call{}
 	shown := map[string]bool{}
 	p := a.printer()
-	for r, err := range log.Follow(ctx, audit.Filter{Since: o.filter.from}, followEvery) {
-		if err != nil {
-			continue // what is damaged is found by --verify
-		}
-		c := audit.Add(known, &r)
-		if c == nil || shown[c.ID] || !c.Ended && c.Decision == "allow" || !o.filter.passes(c) {
-			continue
-		}
-		log.Fill(c)
-		shown[c.ID] = true
-		delete(known, c.ID)
-		if p.format == "text" {
-			line := callLine(c, tool.Unpainted)
-			if p.colour {
-				line = coloured(tool.Visible(callLine(c, mark)))
+	for records := range log.Follow(ctx, audit.Filter{Since: o.filter.from}, followEvery) {
+		var calls []*audit.Call
+		for r, err := range records {
+			if err != nil {
+				continue // what is damaged is found by --verify
 			}
-			if _, err := io.WriteString(a.stdout, line); err != nil {
+			c := audit.Add(known, &r)
+			if c == nil || shown[c.ID] || !c.Ended && c.Decision == "allow" || !o.filter.passes(c) {
+				continue
+			}
+			shown[c.ID] = true
+			delete(known, c.ID)
+			calls = append(calls, c)
+		}
+		log.Fill(calls...) // all of them together: it reads whole files
+		for _, c := range calls {
+			if err := p.call(c); err != nil {
 				return err
 			}
-		} else if err := p.line(c); err != nil {
-			return err
 		}
 	}
 	return nil
+}
+
+// call prints a call in a line.
+func (p *printer) call(c *audit.Call) error {
+	if p.format != "text" {
+		return p.line(c)
+	}
+	line := callLine(c, tool.Unpainted)
+	if p.colour {
+		line = coloured(tool.Visible(callLine(c, mark)))
+	}
+	_, err := io.WriteString(p.stdout, line)
+	return err
 }

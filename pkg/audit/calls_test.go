@@ -125,14 +125,17 @@ func TestFollow(t *testing.T) {
 	defer read.Close()
 	add("1")
 	var seen []string
-	for r, err := range read.Follow(t.Context(), Filter{}, time.Millisecond) {
-		if err != nil {
-			t.Fatal(err)
+	for records := range read.Follow(t.Context(), Filter{}, time.Millisecond) {
+		for r, err := range records {
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen = append(seen, r.ID)
+			add(r.ID + "+")
 		}
-		if seen = append(seen, r.ID); len(seen) == 4 {
+		if len(seen) >= 4 {
 			break
 		}
-		add(r.ID + "+")
 	}
 	if got := strings.Join(seen, " "); got != "1 1+ 1++ 1+++" {
 		t.Error(got)
