@@ -20,7 +20,7 @@ type flight struct {
 	cancel   context.CancelCauseFunc
 	done     chan *tool.Result
 	question chan object
-	answer   chan *elicited // nil for nobody's
+	answer   chan *elicited // nil for nobody's; closed when none can come any more
 	form     object         // the question that waits for an answer
 	late     *time.Timer    // ends the waiting
 
@@ -98,7 +98,7 @@ func (s *Server) pause(f *flight) (object, *Error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.paused) >= maxPaused || s.ended != nil {
-		f.answer <- nil
+		close(f.answer)
 		return nil, fail(busy, "too many calls wait for answers")
 	}
 	s.paused[state] = f
@@ -108,7 +108,7 @@ func (s *Server) pause(f *flight) (object, *Error) {
 		delete(s.paused, state)
 		s.mu.Unlock()
 		if late {
-			f.answer <- nil
+			close(f.answer)
 		}
 	})
 	ask := object{"method": "elicitation/create", "params": f.form}
@@ -138,6 +138,7 @@ func (c *toolCall) digest() [sha256.Size]byte {
 func (f *flight) elicit(ctx context.Context, form object) (*elicited, error) {
 	select {
 	case f.question <- form:
+	case <-f.answer: // which is closed: no request waits for the question
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}

@@ -70,6 +70,13 @@ func (c *calls) call(ctx context.Context, p tool.Peer, name string, args json.Ra
 			return tool.Fail(name, err)
 		}
 		return &tool.Result{Title: name, Output: fmt.Sprint(given)}
+	case "insist": // asks again when nobody has answered
+		for range 3 {
+			if _, err := p.Ask(ctx, new(tool.Request)); err == nil {
+				break
+			}
+		}
+		return &tool.Result{Title: name}
 	case "wait":
 		c.began.Add(1)
 		<-ctx.Done()
@@ -479,6 +486,26 @@ func TestState(t *testing.T) {
 	if n := len(s.paused) + len(s.flights); n != 0 {
 		t.Errorf("%d calls are left", n)
 	}
+}
+
+// TestLate: a call whose client never answers ends, however often it asks.
+func TestLate(t *testing.T) {
+	s, _ := serving()
+	s.o.Tools = append(s.o.Tools, "insist")
+	w := newWire(t, s)
+	if got := w.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"insist",` + aware + `}}`); !strings.Contains(got, "input_required") {
+		t.Fatal(got)
+	}
+	s.mu.Lock()
+	for _, f := range s.paused {
+		f.late.Reset(0)
+	}
+	s.mu.Unlock()
+	wait(t, func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return len(s.paused)+len(s.flights) == 0
+	}, "the end of the call")
 }
 
 // TestHTTP: headers say what the body does, and sessions belong to the revisions that have
