@@ -442,6 +442,36 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
+// endless is a line without an end.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	return len(p), nil
+}
+
+// TestLong: a line that is too long gets an error, also where the input ends in it, and
+// what follows is done.
+func TestLong(t *testing.T) {
+	const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+	for what, c := range map[string]struct {
+		rest  string
+		lines int
+	}{"the last": {"", 1}, "the first": {"\n" + ping + "\n", 2}} {
+		s, _ := serving()
+		var out bytes.Buffer
+		if err := s.Run(t.Context(), io.MultiReader(io.LimitReader(endless{}, MaxLine+1), strings.NewReader(c.rest)), &out); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		got := out.String()
+		if strings.Count(got, "\n") != c.lines || strings.Count(got, `"id":null,"error":{"code":-32600`) != 1 || !strings.Contains(got, "longer than 64 MiB") {
+			t.Errorf("%s: %.300s", what, got)
+		}
+	}
+}
+
 // TestState: a state is good for one answer to the very call that it was given for.
 func TestState(t *testing.T) {
 	s, _ := serving()

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"syscall"
@@ -66,12 +67,11 @@ func (s *Server) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 func (c *stream) read(from io.Reader) error {
 	in := bufio.NewReaderSize(from, 64<<10)
 	for {
-		text, err := line(in)
-		if text = bytes.TrimSpace(text); errors.Is(err, errLong) {
-			c.send(respond(nil, nil, fail(invalidRequest, err.Error())))
-			continue
-		}
-		if len(text) > 0 && c.ctx.Err() == nil {
+		text, long, err := line(in)
+		switch text = bytes.TrimSpace(text); {
+		case long:
+			c.send(respond(nil, nil, fail(invalidRequest, fmt.Sprintf("a line is longer than %d MiB: send less at a time", MaxLine>>20))))
+		case len(text) > 0 && c.ctx.Err() == nil:
 			c.take(text)
 		}
 		if errors.Is(err, io.EOF) {
@@ -83,11 +83,8 @@ func (c *stream) read(from io.Reader) error {
 	}
 }
 
-var errLong = errors.New("a line is longer than 64 MiB")
-
-// line reads one line. Of one that is longer than MaxLine it keeps nothing.
-func line(in *bufio.Reader) (text []byte, err error) {
-	long := false
+// line reads one line. Of one that is too long, longer than MaxLine, it keeps nothing.
+func line(in *bufio.Reader) (text []byte, long bool, err error) {
 	for {
 		part, err := in.ReadSlice('\n')
 		if long = long || len(text)+len(part) > MaxLine; long {
@@ -95,12 +92,8 @@ func line(in *bufio.Reader) (text []byte, err error) {
 		} else {
 			text = append(text, part...)
 		}
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-		case long && err == nil:
-			return nil, errLong
-		default:
-			return text, err
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return text, long, err
 		}
 	}
 }
