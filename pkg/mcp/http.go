@@ -43,9 +43,6 @@ func (s *Server) Handler(ctx context.Context) http.Handler {
 	})
 }
 
-// Wait waits for calls that have outlived their requests.
-func (s *Server) Wait() { s.calls.Wait() }
-
 // forget ends a session and what runs in it.
 func (s *Server) forget(w http.ResponseWriter, r *http.Request) {
 	id := r.Header.Get(sessionHeader)

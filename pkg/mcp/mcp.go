@@ -102,7 +102,7 @@ func New(o Options) *Server {
 	return &Server{o: o, slots: make(chan struct{}, maxCalls), paused: map[string]*flight{}, flights: map[*flight]bool{}, links: map[string]*link{}}
 }
 
-// end ends what outlives its request, and waits for it.
+// end ends what outlives its request. Wait waits for it.
 func (s *Server) end(cause error) {
 	s.mu.Lock()
 	s.ended = cause
@@ -113,15 +113,24 @@ func (s *Server) end(cause error) {
 		l.cancel(cause)
 	}
 	s.mu.Unlock()
-	done := make(chan struct{})
-	go func() {
-		s.calls.Wait()
-		close(done)
-	}()
+}
+
+// Wait waits for calls that have outlived their requests, as long as they may take to end.
+func (s *Server) Wait() {
 	select {
-	case <-done:
+	case <-over(&s.calls):
 	case <-time.After(patience):
 	}
+}
+
+// over is closed when all calls have ended.
+func over(calls *sync.WaitGroup) <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		calls.Wait()
+		close(done)
+	}()
+	return done
 }
 
 // patience is how long calls may take to end when nobody waits for them any more.

@@ -43,11 +43,7 @@ func (s *Server) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	case <-c.ctx.Done():
 	}
 	close(c.deaf)
-	done := make(chan struct{})
-	go func() {
-		c.calls.Wait()
-		close(done)
-	}()
+	done := over(&c.calls)
 	select {
 	case <-done:
 	case <-c.ctx.Done():
@@ -56,6 +52,7 @@ func (s *Server) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	cause := context.Cause(c.ctx) // nil where only the input has ended
 	c.cancel(errGone)
 	s.end(cmp.Or(cause, error(errGone)))
+	s.Wait()
 	select {
 	case <-done:
 	case <-time.After(patience): // nobody reads what they have to say
