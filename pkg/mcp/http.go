@@ -133,14 +133,14 @@ func (l *link) serve(ctx context.Context, a *answering, list []*message) {
 
 // modern reports whether a message says that it stands alone.
 func modern(r *http.Request, m *message) bool {
-	about, err := metaOf(m.Params)
+	about, err := m.about()
 	return r.Header.Get("Mcp-Protocol-Version") >= newest || err == nil && about.Version != nil
 }
 
 // matches reports whether a request that stands alone is whole, and its headers say what
 // its body does.
 func (s *Server) matches(r *http.Request, m *message) (status int, err *Error) {
-	about, err := metaOf(m.Params)
+	about, err := m.about()
 	header := r.Header.Get("Mcp-Protocol-Version")
 	switch {
 	case err != nil:

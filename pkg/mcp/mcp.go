@@ -256,7 +256,7 @@ func (l *link) answer(ctx context.Context, m *message, send func(any), hears boo
 
 // open works out by which revision r is made, and what its client can do.
 func (r *request) open() (err *Error) {
-	if r.meta, err = metaOf(r.m.Params); err != nil {
+	if r.meta, err = r.m.about(); err != nil {
 		return err
 	}
 	l := r.link

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"sync"
 )
 
 // A message is one of JSON-RPC: a request, a notification, or the client's answer to a
@@ -16,6 +17,8 @@ type message struct {
 	Params  json.RawMessage `json:"params"`
 	Result  json.RawMessage `json:"result"`
 	Error   *Error          `json:"error"`
+
+	about func() (meta, *Error) // beside the parameters; the error is why it is none
 }
 
 // asks reports whether m wants an answer.
@@ -95,6 +98,7 @@ func parse(raw []byte) (list []*message, batch bool, err *Error) {
 		if m == nil || m.check() != nil {
 			return list, batch, fail(invalidRequest, "this is no message of JSON-RPC 2.0")
 		}
+		m.about = sync.OnceValues(func() (meta, *Error) { return metaOf(m.Params) }) // parameters can be long
 	}
 	return list, batch, nil
 }
