@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -177,8 +176,8 @@ func (a *app) printClient(name string) error {
 		_, _ = fmt.Fprintf(a.stderr, "add it to %s\n", c.file)
 		return nil
 	}
-	return errors.Join(tool.Errorf(tool.BadInput, "--config: %q is no client that is known here", name).
-		WithHint("use one of %s; others take the command agentkit with the argument mcp", strings.Join(mcpClientNames(), ", ")).Suggest(nearest.Words(name, mcpClientNames(), 3)...))
+	return tool.Errorf(tool.BadInput, "--config: %q is no client that is known here", name).
+		WithHint("use one of %s; others take the command agentkit with the argument mcp", strings.Join(mcpClientNames(), ", ")).Suggest(nearest.Words(name, mcpClientNames(), 3)...)
 }
 
 // again are the arguments of this call without --config.
