@@ -152,7 +152,7 @@ func geminiSearch() []Tool {
 			},
 			Map: func(c *Call) error {
 				if c.text("url") == "" {
-					c.Out["url"] = regexp.MustCompile(`https?://[^\s<>"'\x60]+[^\s<>"'\x60.,;:!?)\]]|$`).FindString(c.text("prompt"))
+					c.Out["url"] = regexp.MustCompile(`https?://[^\s<>"'\x60]+[^\s<>"'\x60.,;:!?)\]]`).FindString(c.text("prompt"))
 				}
 				if c.Out["url"] == "" {
 					return tool.Errorf(tool.BadInput, "prompt holds no address").WithHint("name one that begins with https://")
