@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -56,8 +55,7 @@ the other flags of the call in it. docs/mcp.md says more.`),
 
 // mcp serves until the client has gone or a signal comes.
 func (a *app) mcp(ctx context.Context, choice *mcpChoice, where *listening) error {
-	a.listen()
-	r, err := a.open(ctx)
+	r, err := a.serving(ctx)
 	if err != nil {
 		return err
 	}
@@ -67,7 +65,6 @@ func (a *app) mcp(ctx context.Context, choice *mcpChoice, where *listening) erro
 		return err
 	}
 	caller, _ := r.caller()
-	debug.SetGCPercent(moreGarbage)
 	o := mcp.Options{
 		Version: build(), Instructions: instructions(r), Tools: names, Declare: declared, Call: a.answers(caller), Plain: r.dialect != nil,
 		Asks: a.Ask == "", Describe: wanted,

@@ -47,16 +47,21 @@ time. The first line that is written says what this is. docs/serve.md has the re
 // megabytes of memory for a shorter time.
 const moreGarbage = 200
 
+// serving opens what many calls share, for as long as no signal comes.
+func (a *app) serving(ctx context.Context) (*runner, error) {
+	a.listen()
+	debug.SetGCPercent(moreGarbage)
+	return a.open(ctx)
+}
+
 // serve serves until the input ends, the peer is lost or a signal comes.
 func (a *app) serve(ctx context.Context) error {
-	a.listen()
-	r, err := a.open(ctx)
+	r, err := a.serving(ctx)
 	if err != nil {
 		return err
 	}
 	defer r.close(ctx)
 	caller, names := r.caller()
-	debug.SetGCPercent(moreGarbage)
 	lost, unread := whileRead(ctx, a.stdout)
 	err = serve.Run(lost, serve.Options{
 		Hello: serve.Hello{Agentkit: build(), Tools: names, Root: r.base.Workspace.Root(), Level: r.base.Policy.Wall()},
@@ -70,14 +75,12 @@ func (a *app) serve(ctx context.Context) error {
 
 // serveHTTP answers over HTTP until a signal comes.
 func (a *app) serveHTTP(ctx context.Context, where *listening, limit time.Duration) error {
-	a.listen()
-	r, err := a.open(ctx)
+	r, err := a.serving(ctx)
 	if err != nil {
 		return err
 	}
 	defer r.close(ctx)
 	caller, _ := r.caller()
-	debug.SetGCPercent(moreGarbage)
 	h := serve.HTTP{
 		Call: a.answers(caller), Asks: a.Ask == "", Limit: limit,
 		Tools: func(format string) (any, error) {
