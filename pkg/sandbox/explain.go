@@ -169,7 +169,7 @@ func (c *Config) explainFile(line string, reason int, dir string) (Denial, bool)
 		case belowAny(path, c.ReadOnly):
 			return Denial{Kind: DeniedWrite, Path: path, Why: "it is protected: it decides what other programs run"}, true
 		case busy && slices.ContainsFunc(c.Pinned, func(p string) bool { return safefile.Below(path, p) && safefile.Below(c.Root, p) }):
-			return Denial{Kind: DeniedWrite, Path: path, Why: "it is or holds what is hidden or protected, which stays in its place; what is hidden can be moved or removed by a call that does nothing else"}, true
+			return Denial{Kind: DeniedWrite, Path: path, Why: "it is or holds what is hidden or protected, which stays in its place; what is hidden can be moved or removed with mv or rm, by a call that does nothing else"}, true
 		case belowAny(path, c.Hidden):
 			return Denial{Kind: DeniedRead, Path: path, Why: "it holds secrets, or is agentkit's own, and is hidden from commands"}, true
 		case c.Level == L2 && belowAny(path, c.writable()) && slices.ContainsFunc(c.kept(), func(k string) bool { return safefile.Below(parent(path), k) }):
