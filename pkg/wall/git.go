@@ -100,13 +100,14 @@ func (w *Wall) newIn(dir string) []string {
 	list := slices.DeleteFunc(foreign(dir), func(path string) bool {
 		return below(path, w.Fixed) || slices.Contains(w.Watched, path) || harmless(path) || w.o.Policy.MayWrite(path, policy.Regular) && slices.Contains(strings.Split(path, "/"), ".git")
 	})
-	return append(list, newLinks(dir, w.begun)...)
+	return append(list, newLinks(dir, w.begun, false)...)
 }
 
 // newLinks lists the links of both kinds that were made in a repository's directory since:
 // git makes none, and writes what others have chosen to where such a link leads, as a
-// commit's message to COMMIT_EDITMSG and to its logs. Objects say nothing by themselves.
-func newLinks(dir string, since time.Time) (list []string) {
+// commit's message to COMMIT_EDITMSG and to its logs. Objects say nothing by themselves; refs is set below refs,
+// where the name objects is a part of a branch's.
+func newLinks(dir string, since time.Time, refs bool) (list []string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil
@@ -115,8 +116,8 @@ func newLinks(dir string, since time.Time) (list []string) {
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		switch {
-		case e.IsDir() && e.Name() != "objects":
-			list = append(list, newLinks(path, since)...)
+		case e.IsDir() && (refs || e.Name() != "objects"):
+			list = append(list, newLinks(path, since, refs || e.Name() == "refs")...)
 		case !changed || e.IsDir() || changedAt(path).Before(since):
 		case e.Type()&fs.ModeSymlink != 0:
 			list = append(list, path)

@@ -142,7 +142,7 @@ func TestChangedElsewhere(t *testing.T) {
 // TestLinksInRepositories: git makes no links in its directory, and what it writes goes to where
 // one leads.
 func TestLinksInRepositories(t *testing.T) {
-	s := newSite(t, ".git/HEAD", ".git/refs/heads/main", ".git/logs/HEAD", ".git/objects/ab/x", "n/.git/HEAD", "n/.git/logs/HEAD", "f")
+	s := newSite(t, ".git/HEAD", ".git/refs/heads/main", ".git/logs/HEAD", ".git/logs/refs/heads/objects/a", ".git/objects/ab/x", "n/.git/HEAD", "n/.git/logs/HEAD", "f")
 	link := func(from, to string) {
 		t.Helper()
 		if err := os.Symlink(filepath.Join(s.root, from), filepath.Join(s.root, to)); err != nil {
@@ -155,13 +155,14 @@ func TestLinksInRepositories(t *testing.T) {
 	s.want("appeared", w.Appeared())
 	link("f", ".git/COMMIT_EDITMSG")
 	link("f", ".git/objects/ab/y")
+	link("f", ".git/logs/refs/heads/objects/b")
 	link("f", "n/.git/logs/x")
 	s.make("n/.git/ORIG_HEAD")
 	if err := os.Link(filepath.Join(s.root, "f"), filepath.Join(s.root, ".git/logs/main")); err != nil {
 		t.Fatal(err)
 	}
-	s.want("appeared", w.Appeared(), ".git/COMMIT_EDITMSG", ".git/logs/main", "n/.git/logs/x")
-	s.want("the same for another process", Since(s.o.Policy, w.Start()), ".git/COMMIT_EDITMSG", ".git/logs/main", "n/.git/logs/x")
+	s.want("appeared", w.Appeared(), ".git/COMMIT_EDITMSG", ".git/logs/main", ".git/logs/refs/heads/objects/b", "n/.git/logs/x")
+	s.want("the same for another process", Since(s.o.Policy, w.Start()), ".git/COMMIT_EDITMSG", ".git/logs/main", ".git/logs/refs/heads/objects/b", "n/.git/logs/x")
 }
 
 // TestShut: what a command has made in a directory that it has shut is found, and
