@@ -192,3 +192,43 @@ func wallRound(t *testing.T, level string, prefix []string, base string, rnd *ra
 		t.Logf("%s\n%s", strings.Join(rules, "\n"), got.Output)
 	}
 }
+
+// TestMovesLetGo: a call that fails before its command starts does not keep others from
+// moving what holds secrets.
+func TestMovesLetGo(t *testing.T) {
+	t.Parallel()
+	if _, ok := sandboxLevels(t)["L3"]; !ok {
+		t.Skip("SKIPPED: no sandbox of level 3 here")
+	}
+	s := serving(t, "--sandbox", "auto")
+	if err := os.Mkdir(filepath.Join(s.dir, "app"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(s.dir, "app", ".env"), []byte("KEY=1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	bash := func(id, command string) served {
+		t.Helper()
+		s.send(`{"id":%s,"name":"bash","arguments":{"command":%q}}`, id, command)
+		return s.next(isResult(id))
+	}
+	bash("1", "true")
+	found, err := filepath.Glob(filepath.Join(filepath.Dir(s.dir), "state", "agentkit", "*", "*", "net"))
+	if err != nil || len(found) != 1 {
+		t.Fatal(found, err)
+	}
+	aside := found[0] + ".aside"
+	if err := cmp.Or(os.Rename(found[0], aside), os.WriteFile(found[0], nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if r := bash("2", "true").Result; r.Error == nil {
+		t.Fatalf("the call passes: %s", r.Output)
+	}
+	if err := cmp.Or(os.Remove(found[0]), os.Rename(aside, found[0])); err != nil {
+		t.Fatal(err)
+	}
+	r := bash("3", "mv app moved").Result
+	if _, err := os.Lstat(filepath.Join(s.dir, "moved", ".env")); r.Error != nil || err != nil {
+		t.Fatal(r.Output, err)
+	}
+}

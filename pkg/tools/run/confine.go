@@ -45,7 +45,7 @@ type confinement struct {
 // policy protects cannot; secrets cannot be read; the network ends at this
 // machine. What the call itself was allowed beyond that is added. Whoever can be
 // asked about programs that the command starts hears of them by asked. ends says that the
-// command ends within the call.
+// command ends within the call. What is held has to be let go, also after an error.
 func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions, ahead *prefetch, ends bool) (*confinement, error) {
 	c := &confinement{dir: dir, asked: asked, holder: env.Policy}
 	if ahead == nil {
@@ -55,7 +55,7 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 	others := filepath.Join(filepath.Dir(env.Session.Dir()), "*", "sandbox")
 	if dirs, _ := filepath.Glob(others); len(dirs) > 0 {
 		if c.swept, err = sandbox.Sweep(dirs, gate.Appeared); err != nil {
-			return nil, fmt.Errorf("putting back what other commands changed: %w", err)
+			return c, fmt.Errorf("putting back what other commands changed: %w", err)
 		}
 	}
 	described := sync.OnceValues(func() (json.RawMessage, error) {
@@ -126,25 +126,27 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 		}
 	}
 	if cfg.Share, err = env.Session.Mkdir("net"); err != nil {
-		return nil, err
+		return c, err
 	}
 	reports, err := env.Session.Mkdir("sandbox")
 	if err != nil {
-		return nil, err
+		return c, err
 	}
 	cfg.Report = filepath.Join(reports, session.NewID("r"))
 	if c.later, err = gate.Watch(env.Sources, env.Policy, c.wall); err != nil {
-		return nil, fmt.Errorf("describing the sandbox: %w", err)
+		return c, fmt.Errorf("describing the sandbox: %w", err)
 	}
 	guarded := make(chan error, 1)
 	snapshot := *cfg // the rest goes on changing
 	go func() { guarded <- c.protect(&snapshot, env.Session.Path("quarantine")) }()
 	if cfg.Policy, err = described(); err != nil {
-		return nil, fmt.Errorf("describing the sandbox: %w", err)
+		<-guarded
+		return c, fmt.Errorf("describing the sandbox: %w", err)
 	}
 	c.config = cfg
 	if c.bytes, err = cfg.Confine(); err != nil {
-		return nil, err
+		<-guarded
+		return c, err
 	}
 	c.confiner = sandbox.NewConfiner(asked.build(env), gate.Appeared).For(cfg)
 	if !c.loose {

@@ -2,6 +2,8 @@ package run
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -74,8 +76,11 @@ func holdMoves(env *tool.Env, alone bool, begun time.Time) (m *moves, granted, s
 		now := time.Now()
 		return m, true, stale, os.Chtimes(f.Name(), now, now)
 	}
-	if try(false, waitMoves) != nil {
+	if err := try(false, waitMoves); err != nil {
 		m.release()
+		if !errors.Is(err, context.DeadlineExceeded) {
+			return nil, false, false, fmt.Errorf("sharing the lock of moves: %w", err)
+		}
 		return nil, false, false, tool.Errorf(tool.Conflict, "another call is moving or removing directories that hold secrets").
 			WithHint("nothing was run; repeat the call when that one has ended")
 	}
