@@ -194,58 +194,6 @@ const manyHunks = 4
 // mostRuns is how many places of a hunk are looked at.
 const mostRuns = 10_000
 
-// change makes the hunk's change at line i; the last drop lines of context
-// are not there.
-func (pl *placer) change(h *Hunk, i, drop int) ([]change, *Refusal) {
-	call, news := newForms(h.side('+')), newForms(h.side('-'))
-	ops := h.ops()
-	if drop > 0 {
-		call, news = call[:len(call)-drop], news[:len(news)-drop]
-		last := &ops[len(ops)-1]
-		last.i2, last.j2 = last.i2-drop, last.j2-drop
-	}
-	at := place{score: 1, start: i, end: i + len(call)}
-	strategy := Exact
-	for k, f := range call {
-		g := pl.text.line(i + k)
-		at.pairs = append(at.pairs, pair{k, k + 1, i + k, i + k + 1, similarOrBlank(f, g)})
-		strategy = looser(strategy, f, g)
-	}
-	m := newMerger(pl.index, call, news, at)
-	m.ops, m.eols = ops, pl.endings(h)
-	if x := m.run(false); x != nil {
-		return nil, &Refusal{Code: Conflict, Message: x.reason + ", line " + itoa(i+1), Hint: "read the file again", Places: []Place{{Lines: [2]int{i + 1, i + len(call)}, Text: pl.text.excerpt(i, i+len(call)), Similarity: 1}}}
-	}
-	ss := m.splices()
-	if len(ss) == 0 && h.oldNoEOL == h.newNoEOL {
-		return nil, alreadyApplied([2]int{i + 1, i + len(call)})
-	}
-	return []change{{ss, Hit{Strategy: strategy, Similarity: 1, Margin: 1, Lines: [2]int{i + 1, i + len(call)}}}}, nil
-}
-
-func similarOrBlank(a, b *form) float64 {
-	if a.blank && b.blank {
-		return 1
-	}
-	return similar(a, b)
-}
-
-// looser is the rung of two lines, when it is below the one so far.
-func looser(strategy string, a, b *form) string {
-	rungs := [...]string{Exact, LineTrimmed, IndentationFlexible, WhitespaceNormalized}
-	n := 0
-	switch {
-	case a.text == b.text || a.blank && b.blank:
-	case a.lead == b.lead && a.ws() == b.ws():
-		n = 1
-	case a.ws() == b.ws():
-		n = 2
-	default:
-		n = 3
-	}
-	return rungs[max(n, slices.Index(rungs[:], strategy))]
-}
-
 // insert adds lines where the hunk has no old ones: behind its anchor, before
 // its line, or at the end of the file.
 func (pl *placer) insert(h *Hunk) ([]change, *Refusal) {
