@@ -128,6 +128,7 @@ type Change struct {
 	// time. For Move nil of both keeps the content.
 	Data   []byte
 	Source func() (io.ReadCloser, error)
+	Hash   string // of Data, where the caller knows it
 
 	Mode    *fs.FileMode // permission bits; nil keeps them, or gives a new file what the system gives
 	Version string       // refuse with a *workspace.ConflictError unless the file is in it; "" does not look

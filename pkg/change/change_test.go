@@ -164,7 +164,7 @@ func imageOf(t testing.TB, dir string) string {
 				return err
 			}
 			if len(data) > 100 {
-				data = []byte(hashOf(data))
+				data = []byte(Hash(data))
 			}
 			fmt.Fprintf(&b, " %q", data)
 		case info.Mode()&fs.ModeSymlink != 0:
@@ -526,7 +526,7 @@ func TestDamage(t *testing.T) {
 	s.put("a", "old")
 	s.put("b", "old b")
 	r := s.commit(Change{Op: Write, Path: s.p("a"), Data: []byte("new")}, Change{Op: Write, Path: s.p("b"), Data: []byte("new")})
-	object := s.session.Path(journalDir, objectsDir, hashOf([]byte("old")))
+	object := s.session.Path(journalDir, objectsDir, Hash([]byte("old")))
 	for _, damage := range []func() error{
 		func() error { return os.WriteFile(object, []byte("odd"), 0o600) },
 		func() error { return os.Remove(object) },

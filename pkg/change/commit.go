@@ -136,15 +136,22 @@ func (h *History) keepNew(b *batch, s *step) error {
 	return err
 }
 
-// newContent opens what the step's file is to hold.
+// newContent opens what the step's file is to hold. What is not in memory is checked as
+// it is read.
 func (h *History) newContent(s *step) (io.ReadCloser, error) {
+	open := s.open
 	switch {
-	case s.open != nil:
-		return s.open()
-	case s.After.Hash == hashOf(s.data): // an empty one too has no data
+	case open != nil:
+	case s.After.Hash == s.dataHash(): // an empty one too has no data
 		return io.NopCloser(bytes.NewReader(s.data)), nil
+	default:
+		open = func() (io.ReadCloser, error) { return h.store.content(s.After.Hash) }
 	}
-	return h.store.content(s.After.Hash)
+	r, err := open()
+	if err != nil {
+		return nil, err
+	}
+	return check(r, s.After.Hash), nil
 }
 
 // dropLarge gives up what exceeds all of the limit by itself. The record says

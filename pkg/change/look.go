@@ -117,7 +117,7 @@ func (h *History) look(p workspace.Path, remember func([]byte)) (s State, inPlac
 	if info.Size() <= small && remember != nil {
 		var data []byte
 		if data, err = io.ReadAll(f); err == nil {
-			hash, n = hashOf(data), int64(len(data))
+			hash, n = Hash(data), int64(len(data))
 			remember(data)
 		}
 	} else {

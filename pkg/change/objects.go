@@ -42,7 +42,7 @@ func (b *batch) has(hash string, size int64) bool {
 
 // addBytes keeps a content that is in memory.
 func (b *batch) addBytes(data []byte) (hash string, err error) {
-	hash = hashOf(data)
+	hash = Hash(data)
 	if b.has(hash, int64(len(data))) {
 		return hash, nil
 	}
@@ -145,7 +145,7 @@ func (s *store) content(hash string) (io.ReadCloser, error) {
 	if err == nil && info.Size() <= small {
 		defer f.Close()
 		data, err := io.ReadAll(f)
-		if err == nil && hashOf(data) != hash {
+		if err == nil && Hash(data) != hash {
 			err = fmt.Errorf("%w: %s", ErrDamaged, hash)
 		}
 		return io.NopCloser(bytes.NewReader(data)), err
@@ -165,7 +165,8 @@ func (s *store) content(hash string) (io.ReadCloser, error) {
 	return f, nil
 }
 
-func hashOf(data []byte) string {
+// Hash names a content.
+func Hash(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }

@@ -22,6 +22,7 @@ type step struct {
 	path workspace.Path                // the zero one beneath what is no directory yet
 	old  []byte                        // the old content, where it is small and known; nil otherwise
 	data []byte                        // the new content …
+	sum  string                        // its hash, once asked for
 	open func() (io.ReadCloser, error) // … or what gives it; neither: it is in the store
 }
 
@@ -151,7 +152,7 @@ func (s *step) write(c Change) error {
 	case Link:
 		return fmt.Errorf("%w: it is a link", workspace.ErrMoved)
 	}
-	s.data, s.open = c.Data, c.Source
+	s.data, s.sum, s.open = c.Data, c.Hash, c.Source
 	hash, size, err := s.hash()
 	if err != nil {
 		return err
@@ -169,7 +170,7 @@ func (s *step) write(c Change) error {
 
 func (s *step) hash() (hash string, size int64, err error) {
 	if s.open == nil {
-		return hashOf(s.data), int64(len(s.data)), nil
+		return s.dataHash(), int64(len(s.data)), nil
 	}
 	r, err := s.open()
 	if err != nil {
@@ -179,6 +180,13 @@ func (s *step) hash() (hash string, size int64, err error) {
 	h := sha256.New()
 	size, err = io.Copy(h, r)
 	return hex.EncodeToString(h.Sum(nil)), size, err
+}
+
+func (s *step) dataHash() string {
+	if s.sum == "" {
+		s.sum = Hash(s.data)
+	}
+	return s.sum
 }
 
 func (s *step) chmod(mode *fs.FileMode) error {

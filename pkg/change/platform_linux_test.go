@@ -354,7 +354,7 @@ func sums(dir string) []string {
 	var all []string
 	for _, e := range list {
 		data, _ := os.ReadFile(filepath.Join(dir, e.Name()))
-		all = append(all, e.Name()+" "+hashOf(data)[:8])
+		all = append(all, e.Name()+" "+Hash(data)[:8])
 	}
 	return all
 }

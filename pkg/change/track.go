@@ -207,7 +207,7 @@ func (c *comparison) fill(f *File, was, is seen) (why string, err error) {
 	if err != nil {
 		return "", err
 	}
-	f.Before.Hash = hashOf(data)
+	f.Before.Hash = Hash(data)
 	if f.Before.sameContent(f.After) {
 		return "", nil
 	}

@@ -75,7 +75,7 @@ func (a *applier) fill(ctx context.Context, s *step, now State) error {
 	case now.sameContent(s.After):
 		return a.h.chmod(s.path, s.After.Mode)
 	}
-	o := workspace.WriteOptions{Lock: a.lock, CreateOnly: now.Kind == Missing}
+	o := workspace.WriteOptions{Lock: a.lock, CreateOnly: now.Kind == Missing, Version: s.After.Version()}
 	if !s.After.AnyMode && (now.Kind == Missing || now.Mode != s.After.Mode) {
 		o.Mode = &s.After.Mode
 	}
@@ -99,7 +99,7 @@ func (a *applier) write(ctx context.Context, s *step, o workspace.WriteOptions) 
 		return err
 	}
 	defer r.Close()
-	s.Result, err = a.h.w.WriteFrom(context.WithoutCancel(ctx), s.path, check(r, s.After.Hash), o)
+	s.Result, err = a.h.w.WriteFrom(context.WithoutCancel(ctx), s.path, r, o)
 	if a.force && safefile.DiskFull(err) && !o.CreateOnly {
 		// What stands there takes the room. It is not lost: the journal has
 		// what belongs there, and says so until it is back.
@@ -112,7 +112,7 @@ func (a *applier) write(ctx context.Context, s *step, o workspace.WriteOptions) 
 		}
 		defer again.Close()
 		o.IfVersion = ""
-		s.Result, err = a.h.w.WriteFrom(context.WithoutCancel(ctx), s.path, check(again, s.After.Hash), o)
+		s.Result, err = a.h.w.WriteFrom(context.WithoutCancel(ctx), s.path, again, o)
 		return err
 	}
 	return err
@@ -121,19 +121,20 @@ func (a *applier) write(ctx context.Context, s *step, o workspace.WriteOptions) 
 // A checked reader ends in an error instead of EOF when what it gave is not
 // what was announced: then nothing gets into the file.
 type checked struct {
-	io.Reader
+	io.Closer
+	r    io.Reader
 	h    hash.Hash
 	want string
 }
 
-func check(r io.Reader, want string) *checked {
+func check(r io.ReadCloser, want string) *checked {
 	h := sha256.New()
-	return &checked{io.TeeReader(r, h), h, want}
+	return &checked{r, io.TeeReader(r, h), h, want}
 }
 
 // Read implements io.Reader.
 func (c *checked) Read(p []byte) (int, error) {
-	n, err := c.Reader.Read(p)
+	n, err := c.r.Read(p)
 	if errors.Is(err, io.EOF) && hex.EncodeToString(c.h.Sum(nil)) != c.want {
 		err = ErrSource
 	}

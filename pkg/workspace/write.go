@@ -2,12 +2,12 @@ package workspace
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -19,6 +19,7 @@ import (
 // WriteOptions refine a write. The zero value creates or replaces the file.
 type WriteOptions struct {
 	Mode        *fs.FileMode // permission bits (with setuid, setgid, sticky); nil keeps them, or 0666 minus umask for a new file
+	Version     string       // that of what is written, where the caller knows it
 	IfVersion   string       // refuse with a *ConflictError unless the file has this Version; "" does not look
 	CreateOnly  bool         // refuse with fs.ErrExist when the file exists
 	MakeParents bool         // create missing directories above it, 0777 minus umask
@@ -70,7 +71,7 @@ func (w *Workspace) WriteFrom(ctx context.Context, p Path, r io.Reader, o WriteO
 		}
 		defer l.Unlock()
 	}
-	c := change{opt: o, src: r, hash: sha256.New()}
+	c := change{opt: o, src: r}
 	err := c.run(w, p)
 	if errors.As(err, new(*ConflictError)) {
 		return c.out, err
@@ -83,10 +84,9 @@ func (w *Workspace) WriteFrom(ctx context.Context, p Path, r io.Reader, o WriteO
 
 // A change is one write on its way.
 type change struct {
-	opt  WriteOptions
-	out  Written
-	src  io.Reader
-	hash hash.Hash
+	opt WriteOptions
+	out Written
+	src io.Reader
 
 	dir  dir
 	name string
@@ -196,7 +196,7 @@ func (c *change) replace() error {
 		return err
 	}
 	defer tmp.remove()
-	if c.out.Bytes, err = io.Copy(tmp.f, io.TeeReader(c.src, c.hash)); err != nil {
+	if err := c.copy(tmp.f); err != nil {
 		return err
 	}
 	if c.info != nil {
@@ -220,13 +220,23 @@ func (c *change) replace() error {
 	switch {
 	case err == nil:
 		c.out.Created = c.info == nil
-		c.out.Mode, c.out.Version = mode, versionOf(c.hash)
+		c.out.Mode = mode
 	case errors.Is(err, fs.ErrExist) && c.info == nil && !c.opt.CreateOnly:
 		return &ConflictError{Path: c.path, Have: c.present(c.name)}
 	case errors.Is(err, syscall.EBUSY) && c.info != nil: // a mount point
-		c.hash.Reset()
 		return c.overwrite(io.NewSectionReader(tmp.f, 0, c.out.Bytes))
 	}
+	return err
+}
+
+// copy writes the new content, and finds its version where that is not known.
+func (c *change) copy(to io.Writer) (err error) {
+	src, h := c.src, sha256.New()
+	if c.opt.Version == "" {
+		src = io.TeeReader(src, h)
+	}
+	c.out.Bytes, err = io.Copy(to, src)
+	c.out.Version = cmp.Or(c.opt.Version, versionOf(h))
 	return err
 }
 
@@ -399,8 +409,7 @@ func (c *change) overwrite(src io.Reader) error {
 		}
 		return err
 	}
-	c.hash.Write(data)
-	c.out.Bytes, c.out.Version, c.out.InPlace, c.out.Mode = int64(len(data)), versionOf(c.hash), true, info.Mode()&modeBits
+	c.out.Bytes, c.out.Version, c.out.InPlace, c.out.Mode = int64(len(data)), cmp.Or(c.opt.Version, Version(data)), true, info.Mode()&modeBits
 	if c.opt.Mode != nil {
 		c.out.Mode = *c.opt.Mode & modeBits
 		return setMode(f, c.out.Mode)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/agentkit-go/agentkit/pkg/edit"
 	"github.com/agentkit-go/agentkit/pkg/syntax"
@@ -64,6 +65,9 @@ func withoutText(list []syntax.Problem) {
 // are no text, and those of UTF-8 with its byte order mark, are left as they
 // are.
 func readable(data []byte) []byte {
+	if utf8.Valid(data) && bytes.IndexByte(data, 0) < 0 {
+		return data
+	}
 	enc := text.Detect(data, true)
 	if strings.HasPrefix(enc.Name, "utf-8") {
 		return data

@@ -263,12 +263,13 @@ func (p *patchCall) run(ctx context.Context, env *tool.Env) (*tool.Result, error
 		if err != nil {
 			return nil, err
 		}
-		one := meta.file(ctx, p.paths, f, data, files.closed(f))
+		hash := change.Hash(data)
+		one := meta.file(ctx, p.paths, f, hash, files.closed(f))
 		broken[one.Path] = one.SyntaxErrors
 		if len(meta.Files) < mostToldFiles {
 			meta.Files = append(meta.Files, one)
 		}
-		set.Changes = append(set.Changes, p.change(f, files.raw[cmp.Or(f.From, f.Path)], data))
+		set.Changes = append(set.Changes, p.change(f, files.raw[cmp.Or(f.From, f.Path)], data, hash))
 	}
 	if p.Gate {
 		if err := gateError(broken); err != nil {
@@ -382,8 +383,8 @@ func (p *patchFiles) bytes(f edit.FileChange) ([]byte, error) {
 
 // change is what the history is to do for one file, whose bytes are known
 // before and after.
-func (p *patchCall) change(f edit.FileChange, before, after []byte) change.Change {
-	c := change.Change{Op: change.Replace, Path: p.paths[f.Path], Data: after}
+func (p *patchCall) change(f edit.FileChange, before, after []byte, hash string) change.Change {
+	c := change.Change{Op: change.Replace, Path: p.paths[f.Path], Data: after, Hash: hash}
 	from, link := p.paths[f.From], isLinkEntry(p.paths[f.Path])
 	if f.Action == edit.Move && isLinkEntry(from) {
 		return change.Change{Op: change.Move, Path: from, To: p.paths[f.Path]}
@@ -402,7 +403,7 @@ func (p *patchCall) change(f edit.FileChange, before, after []byte) change.Chang
 			c.Op = change.Write
 		}
 	case edit.Delete:
-		c.Op, c.Data, c.Mode = change.Delete, nil, nil
+		c.Op, c.Data, c.Hash, c.Mode = change.Delete, nil, "", nil
 	case edit.Move:
 		c.Op, c.Path, c.To = change.Move, from, p.paths[f.Path]
 	}

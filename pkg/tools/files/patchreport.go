@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/change"
 	"github.com/agentkit-go/agentkit/pkg/edit"
 	"github.com/agentkit-go/agentkit/pkg/syntax"
 	"github.com/agentkit-go/agentkit/pkg/tool"
@@ -62,8 +63,8 @@ func (m *patchMeta) warn(list []string) {
 	}
 }
 
-// file reports one file, which is to hold data.
-func (m *patchMeta) file(ctx context.Context, paths map[string]workspace.Path, f edit.FileChange, data []byte, closed string) patchFile {
+// file reports one file, whose new content has this hash.
+func (m *patchMeta) file(ctx context.Context, paths map[string]workspace.Path, f edit.FileChange, hash, closed string) patchFile {
 	one := patchFile{Path: tool.Shown(paths[f.Path]), Action: f.Action, Hunks: []patchHunk{}, SyntaxErrors: []syntax.Problem{}}
 	before, after := "a/"+one.Path, "b/"+one.Path
 	if f.From != "" {
@@ -85,7 +86,7 @@ func (m *patchMeta) file(ctx context.Context, paths map[string]workspace.Path, f
 	}
 	was, is := readable(f.Before), readable(f.After)
 	if f.Action != edit.Delete {
-		one.Version = workspace.Version(data)
+		one.Version = change.State{Hash: hash}.Version()
 		one.SyntaxErrors = append(one.SyntaxErrors, syntax.NewContext(ctx, f.Path, was, is)...)
 	}
 	d := edit.DiffLimit(before, after, was, is, 3, int(m.room))
