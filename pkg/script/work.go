@@ -280,7 +280,12 @@ func (w *worker) call(l *lua.LState, f Function, also map[string]lua.LValue) lua
 // maxDepth bounds how deep a value may be nested.
 const maxDepth = 60
 
-// encode is v as JSON: a table whose keys count from 1 is a list, so an empty one is, too.
+// jsonType is the field of a metatable that says of an empty table whether it is an object.
+// Its name is the one that Lua's libraries for JSON use.
+const jsonType = "__jsontype"
+
+// encode is v as JSON: a table whose keys count from 1 is a list, so an empty one is, too,
+// unless its metatable says otherwise.
 func encode(v lua.LValue, depth int) (json.RawMessage, error) {
 	if depth > maxDepth {
 		return nil, fmt.Errorf("a table is nested more than %d deep, or holds itself", maxDepth)
@@ -316,7 +321,7 @@ func encode(v lua.LValue, depth int) (json.RawMessage, error) {
 			}
 			list = append(list, item)
 		}
-		if size > n {
+		if meta, ok := v.Metatable.(*lua.LTable); size > n || size == 0 && ok && meta.RawGetString(jsonType) == lua.LString("object") {
 			return json.Marshal(object)
 		}
 		return json.Marshal(list)
@@ -341,6 +346,11 @@ func decode(l *lua.LState, v any) lua.LValue {
 		return t
 	case map[string]any:
 		t := l.CreateTable(0, len(v))
+		if len(v) == 0 {
+			meta := l.NewTable()
+			meta.RawSetString(jsonType, lua.LString("object"))
+			t.Metatable = meta
+		}
 		for name, item := range v {
 			t.RawSetString(name, decode(l, item))
 		}
