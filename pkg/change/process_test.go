@@ -34,6 +34,13 @@ func play(role, top string, args []string) error {
 		return playTens(h, args, commitTens)
 	case "become":
 		return playTens(h, args, becomeTens)
+	case "shelve":
+		return playTens(h, args, destroy)
+	case "unshelve":
+		return playTens(h, args, func(h *History) error {
+			_, err := h.Undo(context.Background(), "", UndoOptions{})
+			return err
+		})
 	case "together":
 		return playTogether(h)
 	case "undo":

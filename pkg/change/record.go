@@ -155,6 +155,10 @@ type Record struct {
 	Files  []File    `json:"files"`
 	Gaps   []Gap     `json:"gaps,omitempty"` // what cannot be undone of it
 
+	Shelf   []Slot   `json:"shelf,omitempty"`    // of what a command destroyed: for each of Files, what is kept of it
+	ShelfOf string   `json:"shelf_of,omitempty"` // of an undo: the change on whose shelf its new contents were
+	Parents []Parent `json:"parents,omitempty"`  // directories that are there before or after it only
+
 	Damaged  error    `json:"-"` // ErrUnreadable, and why: then nothing but ID is known; only from List
 	UndoneBy string   `json:"-"` // the change that took this one back and holds; only from List, Last and Get
 	Dropped  []string `json:"-"` // older changes that can no longer be undone, to keep the limits; only from Commit, Undo and Finish

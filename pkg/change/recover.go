@@ -30,6 +30,7 @@ type Recovery struct {
 // do it costs one look at a directory per session.
 func (h *History) Recover(ctx context.Context) ([]Recovery, error) {
 	left, err := h.unfinished(nil)
+	err = errors.Join(err, h.recoverShelves(ctx))
 	var all []Recovery
 	for _, l := range left {
 		f, openErr := openPending(l.path)
@@ -173,6 +174,9 @@ func (s *store) take(ctx context.Context, l leftover) (*pending, error) {
 
 // settle decides what becomes of a change whose process is dead.
 func (h *History) settle(ctx context.Context, p *pending) (*Recovery, error) {
+	if p.r.Shelf != nil {
+		return h.settleShelf(ctx, p)
+	}
 	var paths []workspace.Path
 	for _, f := range p.r.Files {
 		if path, err := h.path(f.Path); err == nil {

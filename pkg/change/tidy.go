@@ -146,6 +146,7 @@ func (h *History) remove(ids []string, sizes map[string]int64, needed map[string
 	slices.Reverse(ids)
 	for _, id := range ids {
 		errs = append(errs, h.store.done.Remove(id))
+		h.dropShelf(id)
 	}
 	for hash := range sizes {
 		if !needed[hash] {

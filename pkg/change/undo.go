@@ -200,6 +200,14 @@ func (h *History) Undo(ctx context.Context, id string, o UndoOptions) (Record, e
 	if err != nil {
 		return Record{}, err
 	}
+	if r.Shelf != nil {
+		release, err := h.store.hold(ctx)
+		if err != nil {
+			return Record{}, err
+		}
+		defer release()
+		return h.undoShelf(ctx, r, o)
+	}
 	if len(r.Gaps) > 0 && !o.Partial {
 		return Record{}, &GapError{r.ID, r.Gaps}
 	}

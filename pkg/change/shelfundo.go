@@ -1,0 +1,343 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/agentkit-go/agentkit/pkg/session"
+	"github.com/agentkit-go/agentkit/pkg/workspace"
+)
+
+// undoShelf takes a change back whose old contents lie on a shelf. The journal is held
+// and nobody else undoes.
+func (h *History) undoShelf(ctx context.Context, r Record, o UndoOptions) (Record, error) {
+	at, err := h.shelfOf(ctx, r)
+	if err != nil {
+		return Record{}, err
+	}
+	back, err := h.swapping(ctx, &r, &at, o)
+	if err != nil || o.DryRun {
+		return back, err
+	}
+	lock, err := h.lockFiles(ctx, r.ID, back.Files)
+	if err != nil {
+		return Record{}, err
+	}
+	defer lock.Unlock()
+	if back, err = h.swapping(ctx, &r, &at, o); err != nil { // now that nobody changes them
+		return Record{}, err
+	}
+	back.Time = h.o.Now()
+	back.ID = session.NewSortableID("", back.Time)
+	b := h.store.batch()
+	defer b.close()
+	p, err := h.store.begin(&back, b)
+	if err != nil {
+		return Record{}, fmt.Errorf("recording the change: %w", err)
+	}
+	h.reach("recorded")
+	if err := h.swap(ctx, &back, false); err != nil {
+		_ = p.f.Close() // it stays: who comes next goes on
+		return back, fmt.Errorf("undoing change %s: %w: %w", r.ID, ErrUnfinished, err)
+	}
+	if err := p.finish(true, true); err != nil {
+		return back, err
+	}
+	h.dropShelf(at.ID)
+	return back, nil
+}
+
+// shelfOf is the record whose shelf holds what r destroyed: its own, or, where it was
+// undone and done again, that of what did it again.
+func (h *History) shelfOf(ctx context.Context, r Record) (Record, error) {
+	for {
+		if _, err := os.Lstat(h.session.Path(journalDir, shelfDir, r.ID)); err == nil {
+			return r, nil
+		}
+		id := r.ID
+		all, err := h.List(ctx, 0)
+		if err != nil {
+			return r, err
+		}
+		for _, u := range all {
+			if u.Undoes != r.ID {
+				continue
+			}
+			if i := slices.IndexFunc(all, func(a Record) bool { return a.Undoes == u.ID }); i >= 0 {
+				r = all[i]
+				break
+			}
+		}
+		if r.ID == id {
+			return r, fmt.Errorf("%w: %s", ErrDropped, id)
+		}
+	}
+}
+
+// swapping looks whether all is as the change r left it, and says what is to be swapped
+// with the shelf of at.
+func (h *History) swapping(ctx context.Context, r, at *Record, o UndoOptions) (Record, error) {
+	back := Record{Tool: o.Tool, Title: r.Title, Undoes: r.ID, ShelfOf: at.ID}
+	w := h.walker()
+	defer w.close()
+	dir, err := h.shelf(at.ID)
+	if err != nil {
+		return back, err
+	}
+	defer dir.Close()
+	var changed, lost []Gap
+	for i, slot := range at.Shelf {
+		f := at.Files[i]
+		now, err := w.look(ctx, f.Path)
+		if err != nil {
+			return back, fmt.Errorf("%s: %w", f.Path, err)
+		}
+		switch {
+		case slot.Left.same(now):
+		case slot.Was.same(now):
+			continue
+		default:
+			changed = append(changed, Gap{f.Path, swapDifference(now, slot.Left)})
+		}
+		if _, err := dir.Lstat(strconv.Itoa(slot.N)); err != nil && slot.Was.Kind != Missing {
+			lost = append(lost, Gap{f.Path, "what was kept of it is gone"})
+		}
+		back.Files = append(back.Files, File{Path: f.Path, Before: f.After, After: f.Before})
+		back.Shelf = append(back.Shelf, Slot{N: slot.N, Names: 1, Bytes: now.Size, Was: slot.Left, Left: slot.Was, Closed: slot.Closed})
+	}
+	for _, p := range at.Parents {
+		back.Parents = append(back.Parents, Parent{p.Path, p.Mode, !p.Made})
+	}
+	if len(changed) > 0 {
+		return back, &ChangedError{r.ID, changed}
+	}
+	if len(lost) > 0 {
+		return back, fmt.Errorf("%w: %w", ErrDamaged, &GapError{r.ID, lost})
+	}
+	return back, nil
+}
+
+func swapDifference(now, want print) string {
+	switch {
+	case now.Kind == Missing:
+		return "it is gone"
+	case want.Kind == Missing:
+		return "it exists again"
+	case now.Kind != want.Kind:
+		return "it is a " + string(now.Kind) + " now"
+	case now.Kind == Dir:
+		return "something in it is not as it was"
+	}
+	return "it is not as it was"
+}
+
+// swap puts what stands at each name of back on the shelf of back, and what lies on the
+// shelf of the change that it undoes there instead. What is done already it leaves, so
+// that it can be called again for one that was interrupted: then nothing is known of
+// the copies that were made.
+func (h *History) swap(ctx context.Context, back *Record, again bool) error {
+	from, err := h.shelf(back.ShelfOf)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, err := h.shelf(back.ID)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	w := h.walker()
+	defer w.close()
+	for _, p := range back.Parents {
+		if p.Made {
+			if err := h.makeParent(w, p); err != nil {
+				return err
+			}
+		}
+	}
+	w.again()
+	s := &swapper{ctx: ctx, h: h, from: from, to: to, w: w, again: again}
+	for i := range back.Shelf {
+		if err := s.one(back.Files[i].Path, &back.Shelf[i]); err != nil {
+			return fmt.Errorf("%s: %w", back.Files[i].Path, err)
+		}
+		h.reach(back.Files[i].Path)
+	}
+	for _, p := range slices.Backward(back.Parents) {
+		if !p.Made {
+			if at, err := w.at(p.Path); err == nil {
+				_ = at.dir.Remove(at.name) // others may have put something there
+			}
+			w.again()
+		}
+	}
+	return nil
+}
+
+func (h *History) makeParent(w *walker, p Parent) error {
+	w.again()
+	at, err := w.at(p.Path)
+	if err != nil {
+		return err
+	}
+	if err := at.dir.Mkdir(at.name, 0o700); errors.Is(err, fs.ErrExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	return at.dir.Chmod(at.name, p.Mode)
+}
+
+type swapper struct {
+	ctx      context.Context
+	h        *History
+	from, to *os.Root
+	w        *walker
+	again    bool
+}
+
+func (s *swapper) one(path string, slot *Slot) error {
+	at, err := s.w.at(path)
+	if missing(err) && slot.Left.Kind == Missing {
+		return nil // with the directory above it is gone
+	}
+	if err != nil {
+		return err
+	}
+	name := strconv.Itoa(slot.N)
+	has := func(p place) bool { _, err := p.dir.Lstat(p.name); return err == nil }
+	waits := slot.Left.Kind != Missing && has(place{s.from, name})
+	moved := true
+	if slot.Was.Kind != Missing {
+		switch put := has(place{s.to, name}); {
+		case !put:
+			if moved, err = s.h.move(at, place{s.to, name}, slot.Was); err != nil {
+				return err
+			}
+			s.h.reach("put away")
+		case has(at) && (waits || slot.Left.Kind == Missing): // it was copied, and not removed yet
+			if now, err := s.w.look(s.ctx, path); err == nil && now.same(slot.Was) {
+				if err := at.dir.RemoveAll(at.name); err != nil {
+					return err
+				}
+			}
+		}
+		if aliased, err := s.unalias(name); err != nil {
+			return err
+		} else if aliased || !moved || s.again {
+			if slot.Was, err = s.kept(name, slot.Was); err != nil {
+				return err
+			}
+		}
+	}
+	if !waits {
+		if s.again {
+			slot.Left, err = s.w.look(s.ctx, path)
+		}
+		return err
+	}
+	if moved, err = s.h.move(place{s.from, name}, at, slot.Left); err != nil {
+		return err
+	}
+	if slot.Left.Kind == Dir {
+		s.close(at, slot)
+	}
+	if !moved || len(slot.Closed) > 0 {
+		slot.Left, err = s.w.look(s.ctx, path)
+	}
+	slot.Closed = nil
+	return err
+}
+
+// close gives directories the modes that the shelf could not have them with.
+func (s *swapper) close(at place, slot *Slot) {
+	for rel, mode := range slot.Closed {
+		if rel != "." {
+			_ = at.dir.Chmod(filepath.Join(at.name, rel), mode)
+		}
+	}
+	_ = at.dir.Chmod(at.name, slot.Left.Mode)
+}
+
+// kept is the print of what lies on the shelf now.
+func (s *swapper) kept(name string, was print) (print, error) {
+	now, err := (&load{ctx: s.ctx, bytes: 1 << 62, names: 1 << 30}).put(place{s.to, name}, nil, "", false, nil)
+	now.Mode = was.Mode
+	return now, err
+}
+
+// unalias gives a file of the shelf an inode of its own where another name has it too,
+// through which it would be changed.
+func (s *swapper) unalias(name string) (bool, error) {
+	info, err := s.to.Lstat(name)
+	if err != nil || !info.Mode().IsRegular() || names(info) < 2 {
+		return false, err
+	}
+	temp := "." + name + ".tmp"
+	_ = s.to.Remove(temp)
+	if err := copyThing(place{s.to, name}, s.to, temp, info); err != nil {
+		return false, err
+	}
+	return true, s.to.Rename(temp, name)
+}
+
+// move renames a thing, or copies it to another file system; moved is false for a copy.
+func (h *History) move(from, to place, is print) (moved bool, err error) {
+	if is.Kind == Dir && is.Mode&0o700 != 0o700 { // else nobody but root may move it
+		_ = from.dir.Chmod(from.name, is.Mode|0o700)
+	}
+	src, err := from.dir.Open(".")
+	if err != nil {
+		return false, err
+	}
+	defer src.Close()
+	dst, err := to.dir.Open(".")
+	if err != nil {
+		return false, err
+	}
+	defer dst.Close()
+	if err = renameAt(src, from.name, dst, to.name); err == nil || !otherDevice(err) {
+		return true, err
+	}
+	temp := ".agentkit-shelf-" + to.name + ".tmp"
+	if err := to.dir.RemoveAll(temp); err != nil {
+		return false, err
+	}
+	l := &load{ctx: context.Background(), bytes: 1 << 62, names: 1 << 30}
+	if _, err := l.put(from, to.dir, temp, true, &Slot{}); err != nil {
+		return false, err
+	}
+	if err := to.dir.Rename(temp, to.name); err != nil {
+		return false, err
+	}
+	return false, from.dir.RemoveAll(from.name)
+}
+
+// settleShelf goes on with an undo whose process is dead.
+func (h *History) settleShelf(ctx context.Context, p *pending) (*Recovery, error) {
+	var paths []workspace.Path
+	for _, f := range p.r.Files {
+		if path, err := h.path(f.Path); err == nil && f.Before.Kind != Dir && f.After.Kind != Dir {
+			paths = append(paths, path)
+		}
+	}
+	lock, err := h.w.Lock(ctx, paths...)
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Unlock()
+	if err := h.swap(ctx, p.r, true); err != nil {
+		return nil, err
+	}
+	if err := p.finish(true, true); err != nil {
+		return nil, err
+	}
+	h.dropShelf(p.r.ShelfOf)
+	return &Recovery{Record: *p.r, Finished: true}, nil
+}
