@@ -18,7 +18,7 @@ func claude() *Dialect {
 	return &Dialect{
 		Name: "claude", Of: "Claude Code, and the tools bash and text_editor of Anthropic's API",
 		Tools: slices.Concat(claudeShell(), claudeFiles(), claudeSearch(), hidden(anthropic().Tools)),
-		Later: "NotebookEdit, Task, ExitPlanMode",
+		Later: "Task, ExitPlanMode",
 	}
 }
 
@@ -78,7 +78,7 @@ func claudeFiles() []Tool {
 				{Name: "pages", To: "pages", Usage: "the pages of a PDF file, such as 1-5"},
 			},
 			Const: Args{"number_style": "arrow"}, Map: fromOne,
-			Differs: "what was left out, and how to go on, stands behind the last line; a directory is listed",
+			Differs: "what was left out, and how to go on, stands behind the last line; a directory is listed; of a notebook a line above each cell names it",
 		},
 		{
 			Name: "Write", To: "write", Told: "Writes a file, and replaces the one that is there.",
@@ -96,6 +96,32 @@ func claudeFiles() []Tool {
 				member("old_string", "string", "the text to replace", true), member("new_string", "string", "the text to put in its place", true),
 				member("replace_all", "boolean", "replace it wherever it stands", false))}},
 			Show: claudeWrite, Differs: "no edit may touch what an earlier one has written",
+		},
+		{
+			Name: "NotebookEdit", To: "edit", Told: "Replaces the whole text of a cell of a Jupyter notebook, inserts a new cell behind it, or deletes it.",
+			Params: []Param{
+				{Name: "notebook_path", To: "path", Usage: "the notebook, by its absolute path", Kind: Path, Must: true},
+				{Name: "cell_id", To: "cell", Usage: "the cell, by its id; a new one stands behind it, without it at the beginning"},
+				{Name: "new_source", To: "new_string", Usage: "the text of the cell", Must: true},
+				{Name: "cell_type", To: "cell_type", Usage: "what it becomes; needed to insert", Enum: "code markdown"},
+				{Name: "edit_mode", To: "cell_mode", Usage: "what to do", Enum: "replace insert delete", Default: "replace"},
+			},
+			Show: func(v *View) string {
+				return failedOr(v, func() string {
+					if len(v.Meta.Cells) == 0 {
+						return v.Output
+					}
+					id := v.Meta.Cells[0].ID
+					switch v.text("edit_mode") {
+					case "insert":
+						return "Inserted cell " + id + " with " + v.text("new_source")
+					case "delete":
+						return "Deleted cell " + id
+					}
+					return "Updated cell " + id + " with " + v.text("new_source")
+				})
+			},
+			Differs: "a notebook need not have been read before",
 		},
 	}
 }

@@ -49,6 +49,9 @@ type meta struct {
 	Todos        []todo          `json:"todos"`
 	Answers      []answer        `json:"answers"`
 	Replacements int             `json:"replacements"`
+	Cells        []struct {      // of a notebook, those that edit has changed
+		ID string `json:"id"`
+	} `json:"cells"`
 }
 
 // An entry is what ls lists.

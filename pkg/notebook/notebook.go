@@ -1,7 +1,7 @@
 // Package notebook reads Jupyter notebooks, so that they can be shown as the
-// cells and outputs that people see in them.
+// cells and outputs that people see in them, and changes single cells.
 //
-// It understands formats 3 and 4, which is every notebook since 2011. What is
+// It reads formats 3 and 4, which is every notebook since 2011. What is
 // missing or of an unexpected type is passed over: a notebook that a program
 // has half written still shows what it holds.
 package notebook
@@ -28,7 +28,7 @@ type Notebook struct {
 
 // A Cell is a piece of text or code, and what running it has printed.
 type Cell struct {
-	ID        string // "" before format 4.5
+	ID        string // of one that has none, as before format 4.5, cell-N, counted from 0
 	Type      string // "code", "markdown", "raw" or "heading"
 	Source    string
 	Execution int // the number in In[…]; 0 for a cell that was not run
@@ -143,7 +143,11 @@ func Parse(data []byte) (*Notebook, error) {
 		cells = append(cells, sheet.Cells...)
 	}
 	for i := range cells {
-		n.Cells = append(n.Cells, cells[i].cell())
+		cell := cells[i].cell()
+		if cell.ID == "" {
+			cell.ID = nameOf(i)
+		}
+		n.Cells = append(n.Cells, cell)
 		if n.Language == "" {
 			n.Language = strings.ToLower(string(cells[i].Language))
 		}

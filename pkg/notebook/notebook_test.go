@@ -29,13 +29,13 @@ func TestParse(t *testing.T) {
 	}
 	want := &Notebook{Format: "4.5", Language: "python", Cells: []Cell{
 		{ID: "a1", Type: "markdown", Source: "# Title\ntext"},
-		{Type: "code", Source: "print(1)", Execution: 3, Outputs: []Output{
+		{ID: "cell-1", Type: "code", Source: "print(1)", Execution: 3, Outputs: []Output{
 			{Type: "stream", Stream: "stdout", Text: "1\nred\n"},
 			{Type: "display_data", Text: "<Figure>", Images: []Image{{"image/png", []byte("\x89PNG\r\n")}}},
 			{Type: "execute_result", Text: "<b>1</b>", Other: []string{"application/vnd.x+json"}},
 			{Type: "error", Text: "E: v"},
 		}},
-		{Type: "code"},
+		{ID: "cell-2", Type: "code"},
 	}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -51,8 +51,8 @@ func TestParseFormat3(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &Notebook{Format: "3.0", Language: "python", Cells: []Cell{
-		{Type: "heading", Source: "## Part"},
-		{Type: "code", Source: "1+1", Execution: 7, Outputs: []Output{
+		{ID: "cell-0", Type: "heading", Source: "## Part"},
+		{ID: "cell-1", Type: "code", Source: "1+1", Execution: 7, Outputs: []Output{
 			{Type: "execute_result", Text: "2", Images: []Image{{"image/png", []byte("\x89PNG\r\n")}}},
 			{Type: "stream", Stream: "stderr", Text: "b\n"},
 		}},

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
+	"slices"
 
 	"github.com/agentkit-go/agentkit/pkg/edit"
 	"github.com/agentkit-go/agentkit/pkg/param"
@@ -72,16 +73,19 @@ func (e *editCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, err
 		from, to = false, false // filled in where there was nothing to say
 	}
 	switch {
-	case (from || to || e.One.Symbol != "") && len(e.Edits) > 0:
-		return nil, tool.Errorf(tool.BadInput, "both edits and old_string, new_string or symbol are given").WithHint("put every change into {.edits}")
-	case (from || e.One.Symbol != "") && !to:
-		return nil, tool.Errorf(tool.BadInput, "new_string is required beside old_string or symbol").WithHint("give {.new_string}; an empty one removes the text")
-	case to && !from && e.One.Symbol == "":
+	case (from || to || e.One.part()) && len(e.Edits) > 0:
+		return nil, tool.Errorf(tool.BadInput, "both edits and old_string, new_string or a part of the file are given").WithHint("put every change into {.edits}")
+	case e.One.CellMode == "delete" && !from:
+		to = true
+	case (from || e.One.part()) && !to:
+		return nil, tool.Errorf(tool.BadInput, "new_string is required beside old_string, symbol or cell").WithHint("give {.new_string}; an empty one removes the text")
+	case to && !from && !e.One.part():
 		return nil, tool.Errorf(tool.BadInput, "old_string is required beside new_string").WithHint("give {.old_string}, or {.symbol}; to create a file use {write}")
-	case to:
-		edits = []editItem{e.One}
-	case len(e.Edits) == 0:
+	case !to && len(e.Edits) == 0:
 		return nil, tool.Errorf(tool.BadInput, "no change is given").WithHint("give {.old_string} and {.new_string}, or {.edits}")
+	}
+	if to {
+		edits = []editItem{e.One}
 	}
 	var needs []policy.Access
 	byFile := map[string]*editFile{}
@@ -130,7 +134,7 @@ func (e *editCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 func (e *editCall) run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
 	s := &changeSet{env: env, tool: "edit", gate: e.Gate, dry: e.DryRun}
 	for _, f := range e.files {
-		f.fileChange = fileChange{path: f.path, ifVersion: f.ifVersion, streams: f.streams}
+		f.fileChange, f.cells = fileChange{path: f.path, ifVersion: f.ifVersion, streams: f.streams}, nil
 		s.files = append(s.files, &f.fileChange)
 	}
 	defer s.end()
@@ -165,6 +169,14 @@ func (e *editCall) plan(ctx context.Context, env *tool.Env, f *editFile) error {
 	lone := text.Newline(content) == "cr" // as on old Macintoshes
 	if lone {
 		content = bytes.ReplaceAll(content, []byte("\r"), []byte("\n"))
+	}
+	if slices.ContainsFunc(f.edits, func(i editItem) bool { return i.inCell() }) {
+		after, err := f.planCells(content, e.options())
+		if err != nil {
+			return f.hush(err)
+		}
+		f.after, err = encodeFile(f.path, enc, after)
+		return err
 	}
 	list, err := f.list(ctx, content)
 	if err != nil {

@@ -21,6 +21,15 @@ type editFile struct {
 	listed bool  // it is one of several in the call
 	enc    text.Encoding
 	hits   []edit.Hit
+	cells  []editCell // of a notebook, those that were changed
+}
+
+// An editCell is a cell of a notebook that a call has changed.
+type editCell struct {
+	ID      string `json:"id"`
+	Action  string `json:"action" doc:"replace, insert or delete"`
+	Type    string `json:"type"`
+	Cleared bool   `json:"cleared,omitempty" doc:"it has lost what its old source had printed"`
 }
 
 // An editItem is one replacement.
@@ -30,6 +39,8 @@ type editItem struct {
 	Symbol          string
 	All             bool
 	Line            int
+
+	Cell, CellType, CellMode string
 }
 
 // Params declares the members of a replacement.
@@ -46,7 +57,16 @@ func (i *editItem) common(p *param.Set) {
 	p.Bool(&i.All, "replace_all", "replace every occurrence").Alias("replaceAll", "all")
 	p.Int(&i.Line, "line", "the line where the text begins, among equal places").Between(0, 1<<31).Shown("none").Rare()
 	p.String(&i.Symbol, "symbol", "the function, type or other part to look in, such as Server.Close")
+	p.String(&i.Cell, "cell", "the cell of a notebook to look in, by its id").Alias("cell_id", "cellId").Rare()
+	p.String(&i.CellMode, "cell_mode", "what to do with it").OneOf("replace", "insert", "delete").Alias("cellMode").Shown("replace").Rare()
+	p.String(&i.CellType, "cell_type", "what it becomes").OneOf("code", "markdown", "raw").Alias("cellType").Shown("what it is").Rare()
 }
+
+// part reports whether the edit is of a part of the file that it names.
+func (i *editItem) part() bool { return i.Symbol != "" || i.inCell() }
+
+// inCell reports whether the edit is of a cell of a notebook.
+func (i *editItem) inCell() bool { return i.Cell != "" || i.CellMode != "" || i.CellType != "" }
 
 // expect notes which version of the file the caller has seen.
 func (f *editFile) expect(version string) error {
@@ -63,7 +83,7 @@ func (f *editFile) expect(version string) error {
 // creates reports whether the edits are one that makes a new file: a single
 // change of nothing into something.
 func (f *editFile) creates() bool {
-	return len(f.edits) == 1 && f.edits[0].Old == "" && f.edits[0].Symbol == ""
+	return len(f.edits) == 1 && f.edits[0].Old == "" && !f.edits[0].part()
 }
 
 // list says the edits in the engine's words. Where a symbol is named, its

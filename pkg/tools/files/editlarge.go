@@ -16,6 +16,10 @@ import (
 // planLarge is plan for a file that is not in memory: it is read through once
 // to find the places, and again to write what it becomes.
 func (f *editFile) planLarge(env *tool.Env, o edit.Options, dry bool) error {
+	if slices.ContainsFunc(f.edits, func(i editItem) bool { return i.part() }) {
+		return tool.Errorf(tool.TooLarge, "%s has %d MiB: from %d MiB on no symbols and cells are looked for", tool.Shown(f.path), f.info.Size()>>20, int64(largeFile)>>20).
+			WithHint("give {.old_string} alone")
+	}
 	file, err := env.Workspace.OpenFile(f.path)
 	if err != nil {
 		return err

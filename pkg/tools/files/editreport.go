@@ -25,6 +25,7 @@ type editMeta struct {
 	Kept         []editKept `json:"kept" doc:"lines that the call misquotes; the file's stay"`
 	Cleaned      []string   `json:"cleaned" doc:"what was taken off the call, such as line numbers"`
 	Encoding     string     `json:"encoding" doc:"the file's"`
+	Cells        []editCell `json:"cells,omitempty" doc:"of a notebook, the cells that were changed; lines and new_lines are empty then"`
 
 	// Files are the files one by one where the call changes several. The other
 	// members are then sums of all, or those of the first file.
@@ -68,7 +69,7 @@ type editKept struct {
 func newEditMeta(f *editFile) *editMeta {
 	m := &editMeta{
 		changeReport: f.report, Similarity: 1, Margin: 1, Encoding: f.enc.Name,
-		Lines: [][2]int{}, Kept: []editKept{}, Cleaned: []string{},
+		Lines: [][2]int{}, NewLines: [][2]int{}, Kept: []editKept{}, Cleaned: []string{}, Cells: f.cells,
 	}
 	for i, h := range f.hits {
 		m.Replacements += max(1, h.Count)
@@ -76,10 +77,10 @@ func newEditMeta(f *editFile) *editMeta {
 			m.Strategy, m.Similarity = h.Strategy, h.Similarity
 		}
 		m.Margin = min(m.Margin, h.Margin)
-		if !m.Created && i < mostToldPlaces {
+		if !m.Created && i < mostToldPlaces && len(f.cells) == 0 {
 			m.Lines = append(m.Lines, h.Lines)
 		}
-		if i < mostToldPlaces {
+		if i < mostToldPlaces && len(f.cells) == 0 {
 			m.NewLines = append(m.NewLines, h.NewLines)
 		}
 		for _, k := range h.Kept[:min(len(h.Kept), mostToldKept-len(m.Kept))] {
@@ -121,6 +122,7 @@ func (m *editMeta) notes() string {
 	for _, l := range m.NewLines[:min(len(m.NewLines), 5)] {
 		fmt.Fprintf(&b, "now lines %d-%d\n", l[0], max(l[0], l[1]))
 	}
+	b.WriteString(m.cellNotes())
 	if m.Replacements > 1 {
 		fmt.Fprintf(&b, "%d replacements\n", m.Replacements)
 	}
@@ -131,6 +133,20 @@ func (m *editMeta) notes() string {
 		fmt.Fprintf(&b, "line %d was misquoted and stays", k.Line)
 		if m.Withheld == "" {
 			fmt.Fprintf(&b, ": %s", k.File)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// cellNotes tell the model what was done to cells.
+func (m *editMeta) cellNotes() string {
+	var b strings.Builder
+	for _, c := range m.Cells[:min(len(m.Cells), 20)] {
+		did := map[string]string{"replace": "changed", "insert": "is new", "delete": "is gone"}[c.Action]
+		fmt.Fprintf(&b, "the cell %s (%s) %s", c.ID, c.Type, did)
+		if c.Cleared {
+			b.WriteString("; what it had printed is taken out")
 		}
 		b.WriteByte('\n')
 	}

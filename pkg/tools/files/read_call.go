@@ -246,7 +246,7 @@ type readNotebook struct {
 
 type notebookCell struct {
 	Type      string `json:"type"`
-	ID        string `json:"id,omitempty"`
+	ID        string `json:"id" doc:"for edit; cell-N where the file gives none"`
 	Line      int64  `json:"line" doc:"on which it begins in what is shown"`
 	Execution int    `json:"execution_count,omitempty"`
 	Outputs   int    `json:"outputs"`

@@ -65,7 +65,7 @@ func (r *readCall) notebook(decoded []byte, meta *readMeta, res *tool.Result, en
 	if meta.Notebook.LeftOut > 0 {
 		res.Output += fmt.Sprintf("[%s left out: too many or too large]\n", tool.Count(int64(meta.Notebook.LeftOut), "image"))
 	}
-	res.Output += fmt.Sprintf("[a notebook of %s, shown as cells; raw shows the JSON, which edit works on]\n", tool.Count(int64(len(n.Cells)), "cell"))
+	res.Output += fmt.Sprintf("[a notebook of %s, shown as cells]\n", tool.Count(int64(len(n.Cells)), "cell"))
 	return true, nil
 }
 
@@ -77,7 +77,7 @@ func renderNotebook(n *notebook.Notebook, meta *readNotebook, name string) (stri
 	var images []pictured
 	for i, c := range n.Cells {
 		meta.Cells = append(meta.Cells, notebookCell{c.Type, c.ID, s.lines + 1, c.Execution, len(c.Outputs)})
-		title := fmt.Sprintf("[cell %d: %s", i+1, c.Type)
+		title := fmt.Sprintf("[cell %d, id %s: %s", i+1, c.ID, c.Type)
 		if c.Execution > 0 {
 			title += fmt.Sprintf(", run as %d", c.Execution)
 		}
