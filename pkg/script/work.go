@@ -177,6 +177,24 @@ func (w *worker) print(l *lua.LState) int {
 	return 0
 }
 
+// A jidoName is what a function of jido by another name than ours calls.
+type jidoName struct {
+	tool, plain string // its one plain parameter
+	also        map[string]lua.LValue
+}
+
+// jidoNames are those functions: of jido's scripts, and by the names that its models know.
+func jidoNames() map[string]jidoName {
+	grep := jidoName{"grep", "pattern", nil}
+	shell := jidoName{"bash", "command", map[string]lua.LValue{"split": lua.LTrue}}
+	background := jidoName{"bash", "command", map[string]lua.LValue{"background": lua.LTrue}}
+	output, kill := jidoName{"output", "id", nil}, jidoName{"kill", "id", nil}
+	return map[string]jidoName{
+		"grep_search": grep, "shell": shell, "bash_execute": shell, "shell_background": background, "bash_background": background,
+		"shell_output": output, "bash_output": output, "shell_kill": kill, "kill_shell": kill,
+	}
+}
+
 // tools gives the script the tables tools, whose functions return the result, and
 // jido, whose functions return a value, or nil and what is wrong.
 func (w *worker) tools(l *lua.LState, list []Function) {
@@ -188,13 +206,10 @@ func (w *worker) tools(l *lua.LState, list []Function) {
 		}))
 		jido.RawSetString(f.Name, l.NewFunction(func(l *lua.LState) int { return valued(l, w.call(l, f, nil)) }))
 	}
-	for name, also := range map[string]map[string]lua.LValue{"shell": {"split": lua.LTrue}, "shell_background": {"background": lua.LTrue}} {
+	for name, f := range jidoNames() {
 		jido.RawSetString(name, l.NewFunction(func(l *lua.LState) int {
-			return valued(l, w.call(l, Function{"bash", []string{"command"}}, also))
+			return valued(l, w.call(l, Function{f.tool, []string{f.plain}}, f.also))
 		}))
-	}
-	for name, f := range map[string]string{"shell_output": "output", "shell_kill": "kill"} {
-		jido.RawSetString(name, l.NewFunction(func(l *lua.LState) int { return valued(l, w.call(l, Function{f, []string{"id"}}, nil)) }))
 	}
 	unknown := l.NewTable()
 	unknown.RawSetString("__index", l.NewFunction(func(l *lua.LState) int {
@@ -225,6 +240,9 @@ func valued(l *lua.LState, result lua.LValue) int {
 		value = l.NewTable()
 	}
 	value.RawSetString("output", r.RawGetString("output"))
+	if job := value.RawGetString("job"); job != lua.LNil {
+		value.RawSetString("shell_id", job) // as jido calls it
+	}
 	l.Push(value)
 	return 1
 }
