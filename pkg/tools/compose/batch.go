@@ -214,7 +214,7 @@ func (b *batchCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error
 	done, stop := 0, false
 	for done < len(b.steps) && !stop && ctx.Err() == nil {
 		from := done
-		done = tool.InOrder(from, len(b.steps), func(i int) bool { return b.Parallel && b.steps[i].reads }, func(i int) {
+		done = tool.InOrder(from, len(b.steps), func(i int) bool { return b.Parallel && !b.StopOnError && b.steps[i].reads }, func(i int) {
 			results[i] = own.Inner(ctx, b.Calls[i].Name, b.Calls[i].Arguments)
 		})
 		stop = b.StopOnError && slices.ContainsFunc(results[from:done], failed)
