@@ -15,6 +15,8 @@ type Target struct {
 	Was   Kind   // what stands there
 	State        // of a file, Hash and Size are found out
 	Open  func() (io.ReadCloser, error)
+	From  string // a file that is what the name is to become, which may be given that name and is gone then; "" for none
+	Bytes int64  // of the file that stands there
 }
 
 // Become makes each name what its target says, all or none, and can be undone as
@@ -22,9 +24,18 @@ type Target struct {
 // obstacle. A directory that is to go has to be empty by then, so the targets name
 // everything in it; directories that are to hold something are targets too.
 //
+// Where the journal is on the workspace's mount, what goes and what comes changes places
+// by renames: nothing is read or copied, and a directory that goes with all in it is one
+// rename. Owners, times, extended attributes and hard links come back too. Elsewhere
+// contents are kept and written, as Commit does.
+//
 // Once all files are locked, and before the first is touched, look is called: an
 // error of it is returned, and nothing has changed.
 func (h *History) Become(ctx context.Context, r Record, targets []Target, look func() error) (Record, error) {
+	made, err := h.exchange(ctx, r, targets, look)
+	if !errors.Is(err, errApart) {
+		return made, err
+	}
 	files := make([]File, len(targets))
 	for i, t := range targets {
 		files[i] = File{Path: t.Path, Before: State{Kind: t.Was}, After: t.State}
@@ -46,7 +57,7 @@ func (h *History) Become(ctx context.Context, r Record, targets []Target, look f
 	if err != nil {
 		return Record{}, err
 	}
-	made, err := h.carry(ctx, lock, r, steps, true)
+	made, err = h.carry(ctx, lock, r, steps, true)
 	release()
 	if err == nil {
 		made.Dropped = h.tidy(ctx, made.added)

@@ -12,9 +12,12 @@
 //     touches no other file. An undo is a change like any other.
 //   - Contents lie in the session's journal once each, named by their hash,
 //     0600, within limits of size, number and age; the oldest go first.
+//   - What a command's view changed takes the place of what stands there by renames,
+//     and that goes to the journal as it is: see [History.Become].
 //
-// Not recorded are owners, times, extended attributes and the other names of a
-// file with several: a file that was deleted comes back without them.
+// Of a change that was written, not renamed, owners, times, extended attributes and the
+// other names of a file with several are not recorded: a file that was deleted comes back
+// without them.
 package change
 
 import (

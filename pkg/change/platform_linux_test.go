@@ -26,6 +26,10 @@ import (
 
 func playPlatform(h *History, role, top string, args []string) error {
 	switch role {
+	case "exchange":
+		return playTens(h, args, exchangeTens)
+	case "exchange-undo":
+		return playTens(h, args, undoLast)
 	case "big":
 		return playBig(h)
 	case "full":
@@ -41,7 +45,7 @@ func playPlatform(h *History, role, top string, args []string) error {
 // writes are the calls that change a file system.
 var writes = []uintptr{
 	unix.SYS_OPENAT, unix.SYS_OPENAT2, unix.SYS_WRITE, unix.SYS_PWRITE64, unix.SYS_FSYNC, unix.SYS_FTRUNCATE, unix.SYS_FALLOCATE,
-	unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2, unix.SYS_UNLINKAT, unix.SYS_LINKAT, unix.SYS_SYMLINKAT, unix.SYS_MKDIRAT, unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FLOCK,
+	unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2, unix.SYS_LREMOVEXATTR, unix.SYS_UNLINKAT, unix.SYS_LINKAT, unix.SYS_SYMLINKAT, unix.SYS_MKDIRAT, unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FLOCK,
 }
 
 // mark tells whoever traces this process that it begins.
@@ -129,7 +133,12 @@ func syscallOf(tid int) (nr uintptr, entry bool) {
 // it is old or new afterwards, never a mix. Each run takes one call of sixteen,
 // another one each time, and with AGENTKIT_SOAK all of them.
 func sweep(t *testing.T, role string, least int, setup func(*site), before, after string) {
-	site := func() *site { s := newSite(t); s.tens(); setup(s); return s }
+	sweepFrom(t, role, least, func(s *site) { s.tens(); setup(s) }, before, after)
+}
+
+// sweepFrom is sweep with all of the tree given.
+func sweepFrom(t *testing.T, role string, least int, setup func(*site), before, after string) {
+	site := func() *site { s := newSite(t); setup(s); return s }
 	s := site()
 	total, killed, err := killAt(s.command(role), -1)
 	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSYS) {

@@ -31,6 +31,13 @@ type State struct {
 	AnyMode bool        `json:"any_mode,omitempty"` // Mode is what the system gave, and not known
 	Target  string      `json:"target,omitempty"`   // the text of a link
 	Kept    bool        `json:"kept,omitempty"`     // the content is in the journal
+
+	// Of a File with a Stash:
+	Ino   uint64 `json:"ino,omitempty"`   // which file or directory it is
+	MTime int64  `json:"mtime,omitempty"` // when it was last written, in nanoseconds
+	CTime int64  `json:"ctime,omitempty"` // when a directory was moved with all in it
+	Names int64  `json:"names,omitempty"` // how many names are in a directory that goes as a whole
+	Links int64  `json:"-"`               // how many names a file has
 }
 
 // Version returns the content's version as package workspace has it; "" when
@@ -72,6 +79,7 @@ type File struct {
 	Path    string            `json:"path"`               // real path
 	From    string            `json:"from,omitempty"`     // real path it was moved from, which is a File of its own
 	InPlace bool              `json:"in_place,omitempty"` // overwritten where it is, not replaced
+	Stash   string            `json:"stash,omitempty"`    // the entry of the record's Stash with which it changes places
 	Before  State             `json:"before"`
 	After   State             `json:"after"`
 	Result  workspace.Written `json:"-"` // what the workspace says about the write; only from Commit and Undo
@@ -158,6 +166,11 @@ type Record struct {
 	Shelf   []Slot   `json:"shelf,omitempty"`    // of what a command destroyed: for each of Files, what is kept of it
 	ShelfOf string   `json:"shelf_of,omitempty"` // of an undo: the change on whose shelf its new contents were
 	Parents []Parent `json:"parents,omitempty"`  // directories that are there before or after it only
+
+	// Stash names the directory of the journal that the files changed places with; ""
+	// where contents were kept and written. Bytes is how much lies there.
+	Stash string `json:"stash,omitempty"`
+	Bytes int64  `json:"bytes,omitempty"`
 
 	Damaged  error    `json:"-"` // ErrUnreadable, and why: then nothing but ID is known; only from List
 	UndoneBy string   `json:"-"` // the change that took this one back and holds; only from List, Last and Get

@@ -77,12 +77,26 @@ func (h *History) unfinished(names map[string]bool) ([]leftover, error) {
 			if name[0] == '.' || !l.read() {
 				continue
 			}
-			if names == nil || slices.ContainsFunc(l.r.Files, func(f File) bool { return names[f.Path] }) {
+			if names == nil || slices.ContainsFunc(l.r.Files, func(f File) bool { return f.about(names) }) {
 				all = append(all, l)
 			}
 		}
 	}
 	return all, nil
+}
+
+// about reports whether a file is one of these, or a directory that goes or comes with
+// one of them in it.
+func (f *File) about(names map[string]bool) bool {
+	if names[f.Path] || f.Stash == "" || f.Before.Kind != Dir && f.After.Kind != Dir {
+		return names[f.Path]
+	}
+	for name := range names {
+		if safefile.Below(f.Path, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // read gets the record; one that is gone, or not whole because the power went
@@ -176,6 +190,9 @@ func (s *store) take(ctx context.Context, l leftover) (*pending, error) {
 func (h *History) settle(ctx context.Context, p *pending) (*Recovery, error) {
 	if p.r.Shelf != nil {
 		return h.settleShelf(ctx, p)
+	}
+	if p.r.Stash != "" {
+		return h.settleSwap(ctx, p)
 	}
 	var paths []workspace.Path
 	for _, f := range p.r.Files {

@@ -19,6 +19,7 @@ import (
 //	journal/pending/ID   a change on its way, locked as long as its process lives
 //	journal/done/ID      a change that was made
 //	journal/objects/H    a content, named by its SHA-256
+//	journal/stash/ID/N   what changed places with a file of a change, whole directories too
 //	journal/.lock        held shared by who adds, exclusively by who drops
 //	journal/.undo        held by who undoes
 //	journal/dropped      the ID of the newest change that was dropped
@@ -27,6 +28,7 @@ const (
 	pendingDir = "pending"
 	doneDir    = "done"
 	objectsDir = "objects"
+	stashDir   = "stash"
 	holdFile   = ".lock"
 	undoFile   = ".undo"
 )

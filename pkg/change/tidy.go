@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -102,7 +103,7 @@ func (h *History) drop(now time.Time) (dropped []string, err error) {
 			continue // it is not ours to judge, and lasts no longer than the session
 		}
 		var more int64
-		hashes := r.hashes(false)
+		hashes := r.needs(false)
 		for _, hash := range hashes {
 			if !needed[hash] {
 				more += sizes[hash]
@@ -148,9 +149,14 @@ func (h *History) remove(ids []string, sizes map[string]int64, needed map[string
 		errs = append(errs, h.store.done.Remove(id))
 		h.dropShelf(id)
 	}
-	for hash := range sizes {
-		if !needed[hash] {
-			errs = append(errs, h.store.contents.Remove(hash))
+	for name := range sizes {
+		if needed[name] {
+			continue
+		}
+		if stash, ok := strings.CutPrefix(name, stashDir+"/"); ok {
+			errs = append(errs, h.store.removeStash(stash))
+		} else {
+			errs = append(errs, h.store.contents.Remove(name))
 		}
 	}
 	for _, temp := range temps {
@@ -159,7 +165,7 @@ func (h *History) remove(ids []string, sizes map[string]int64, needed map[string
 	return ids, errors.Join(errs...)
 }
 
-// objects returns the contents with their sizes. Nobody adds one now, so the
+// objects returns the contents and stashes with their sizes. Nobody adds one now, so the
 // temporary files are of the dead.
 func (h *History) objects() (sizes map[string]int64, temps []string, err error) {
 	entries, err := h.store.contents.ReadDir()
@@ -174,7 +180,12 @@ func (h *History) objects() (sizes map[string]int64, temps []string, err error) 
 			sizes[e.Name()] = info.Size()
 		}
 	}
-	return sizes, temps, nil
+	stashes, err := readNames(filepath.Join(h.store.top.Path(), stashDir))
+	for _, name := range stashes {
+		_, text, _ := strings.Cut(name, ".")
+		sizes[stashDir+"/"+name], _ = strconv.ParseInt(text, 10, 64)
+	}
+	return sizes, temps, err
 }
 
 // sweepPending removes the records that processes were killed over before they
@@ -200,7 +211,7 @@ func (h *History) pendingHashes() (map[string]bool, error) {
 	for _, id := range ids {
 		l := leftover{path: h.store.pending.Path() + string(os.PathSeparator) + id}
 		if l.read() {
-			for _, hash := range l.r.hashes(true) {
+			for _, hash := range l.r.needs(true) {
 				needed[hash] = true
 			}
 		}
@@ -208,10 +219,13 @@ func (h *History) pendingHashes() (map[string]bool, error) {
 	return needed, nil
 }
 
-// hashes returns the contents that the record needs, each once: the old ones,
-// and of a change on its way the new ones too.
-func (r *Record) hashes(onItsWay bool) []string {
+// needs returns what the record needs of the journal, each once: its stash, the old
+// contents, and of a change on its way the new ones too.
+func (r *Record) needs(onItsWay bool) []string {
 	var all []string
+	if r.Stash != "" {
+		all = append(all, stashDir+"/"+r.Stash)
+	}
 	for _, f := range r.Files {
 		if f.Before.Kept {
 			all = append(all, f.Before.Hash)

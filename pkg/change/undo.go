@@ -211,6 +211,9 @@ func (h *History) Undo(ctx context.Context, id string, o UndoOptions) (Record, e
 	if len(r.Gaps) > 0 && !o.Partial {
 		return Record{}, &GapError{r.ID, r.Gaps}
 	}
+	if r.Stash != "" {
+		return h.undoSwap(ctx, r, Record{Tool: o.Tool, Title: r.Title, Undoes: r.ID}, o)
+	}
 	files := inverse(slices.DeleteFunc(slices.Clone(r.Files), func(f File) bool {
 		return slices.ContainsFunc(r.Gaps, func(g Gap) bool { return g.Path == f.Path })
 	}))

@@ -9,8 +9,8 @@
 //   - [Trial.Apply] changes the root through package change, all or none, if each of
 //     these places still is as it was when the command ended. So undo takes it back.
 //
-// Not applied are owners, extended attributes, hard links, which become copies, and
-// what is no file, directory or link.
+// Not applied is what is no file, directory or link. Where the workspace and the state
+// directory are not on one mount, neither are owners, extended attributes and hard links.
 package overlay
 
 import (

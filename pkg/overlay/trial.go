@@ -204,11 +204,14 @@ func (t *Trial) Apply(ctx context.Context, h *change.History, tool string) (chan
 	var targets []change.Target
 	for i := range t.Changes {
 		c := &t.Changes[i]
-		if c.Action == "touch" || c.Before.Kind == Other || c.After.Kind == Other {
+		if c.Before.Kind == Other || c.After.Kind == Other {
 			continue
 		}
-		target := change.Target{Path: t.Path(c), Was: c.Before.Kind, State: change.State{Kind: c.After.Kind, Mode: c.After.Mode, Target: string(c.After.Target)}}
-		if c.After.Kind == change.Regular && c.Action != "mode" {
+		target := change.Target{Path: t.Path(c), Was: c.Before.Kind, Bytes: c.Before.Size, State: change.State{Kind: c.After.Kind, Mode: c.After.Mode, Target: string(c.After.Target)}}
+		if c.After.Kind == change.Regular || c.After.Kind == change.Link {
+			target.From = filepath.Join(t.Dir(), "upper", filepath.FromSlash(string(c.Path)))
+		}
+		if c.After.Kind == change.Regular && c.Action != "mode" && c.Action != "touch" {
 			target.Open = func() (io.ReadCloser, error) { return t.Content(c) }
 		}
 		targets = append(targets, target)
@@ -219,6 +222,9 @@ func (t *Trial) Apply(ctx context.Context, h *change.History, tool string) (chan
 		return r, err
 	}
 	for i := range t.Changes {
+		if r.Stash != "" {
+			break // the files themselves were moved
+		}
 		if c := &t.Changes[i]; c.After.Kind == change.Regular || c.After.Kind == change.Link {
 			setTime(t.Path(c), c.After.MTime) // what can be changed can be given a time
 		}

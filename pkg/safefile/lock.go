@@ -68,6 +68,20 @@ func Lock(ctx context.Context, path string) (f *os.File, err error) {
 	return f, err
 }
 
+// OpenLock opens the lock file at path, which is created, with the directories above it,
+// private when missing. Nobody may remove it.
+func OpenLock(path string) (*os.File, error) {
+	const flags = os.O_RDWR | os.O_CREATE | nonblock | nofollow
+	f, err := os.OpenFile(path, flags, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return nil, err
+		}
+		f, err = os.OpenFile(path, flags, 0o600)
+	}
+	return f, err
+}
+
 // TryLockFile is Lock for a file that exists already, and that fails with
 // ErrLocked at once.
 func TryLockFile(path string) (*os.File, error) { return tryLockFile(path, 0) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 // advisory: it binds only those who ask for it.
 type Lock struct {
 	w    *Workspace
+	all  bool
 	keys []string
 	free []func()
 	once sync.Once
@@ -41,6 +43,9 @@ func (w *Workspace) Lock(ctx context.Context, paths ...Path) (*Lock, error) {
 	}
 	slices.Sort(l.keys)
 	l.keys = slices.Compact(l.keys)
+	if err := l.takeAll(ctx, false); err != nil {
+		return nil, fmt.Errorf("locking %s: %w", quote(paths[0].Given), err)
+	}
 	for _, key := range l.keys {
 		free, err := w.lock(ctx, key)
 		if err != nil {
@@ -52,6 +57,41 @@ func (w *Workspace) Lock(ctx context.Context, paths ...Path) (*Lock, error) {
 	return l, nil
 }
 
+// LockAll locks every file, whatever its name, against all that use the same LockDir.
+// It is one lock, however many files its holder is about to change. Without a LockDir it
+// keeps only others out that lock all.
+func (w *Workspace) LockAll(ctx context.Context) (*Lock, error) {
+	l := &Lock{w: w, all: true}
+	free, err := w.lockLocal(ctx, allFile)
+	if err == nil {
+		l.free = append(l.free, free)
+		err = l.takeAll(ctx, true)
+	}
+	if err != nil {
+		l.Unlock()
+		return nil, fmt.Errorf("locking all files: %w", err)
+	}
+	return l, nil
+}
+
+// allFile is held shared by who locks some files, and exclusively by who locks all.
+const allFile = "all"
+
+func (l *Lock) takeAll(ctx context.Context, exclusive bool) error {
+	if l.w.lockDir == "" || !exclusive && len(l.keys) == 0 {
+		return nil
+	}
+	f, err := safefile.OpenLock(filepath.Join(l.w.lockDir, allFile))
+	if err != nil {
+		return err
+	}
+	if err := safefile.WaitLock(ctx, f, exclusive); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	l.free = append(l.free, func() { _ = f.Close() })
+	return nil
+}
+
 // Unlock frees the files. It may be called again, and on nil, without effect.
 func (l *Lock) Unlock() {
 	if l == nil {
@@ -61,12 +101,12 @@ func (l *Lock) Unlock() {
 		for _, free := range slices.Backward(l.free) {
 			free()
 		}
-		l.keys = nil
+		l.all, l.keys = false, nil
 	})
 }
 
 func (l *Lock) covers(w *Workspace, p Path) bool {
-	return l != nil && l.w == w && slices.Contains(l.keys, lockKey(p.Real))
+	return l != nil && l.w == w && (l.all || slices.Contains(l.keys, lockKey(p.Real)))
 }
 
 // lockKey names the lock of a file. Where file systems ignore case, names that

@@ -36,7 +36,7 @@ func TestWriteNewAndOld(t *testing.T) {
 	}
 	s.content("W/new.txt", "two!")
 	s.names("W", "new.txt", "src")
-	s.names("locks")
+	s.names("locks", "all")
 }
 
 // newMode is the mode that the kernel gives a new file.
