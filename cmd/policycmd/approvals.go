@@ -63,6 +63,7 @@ belongs to or in the user's policy: those of a suggestion, by its number in
 			if err != nil {
 				return err
 			}
+			g.dry = h.DryRun()
 			answer, err := g.answer(c, env, args[0])
 			if err != nil {
 				return err
@@ -81,6 +82,7 @@ type granting struct {
 	scope  string
 	number int
 	rules  []string
+	dry    bool // say what would be granted, and grant nothing
 }
 
 // answer checks what is to be granted for a request, and grants it.
@@ -108,6 +110,9 @@ func (g *granting) answer(c *cobra.Command, env *tool.Env, id string) (answer to
 		}
 	} else if err := covers(env, &all[i], g.rules); err != nil {
 		return answer, err
+	}
+	if g.dry {
+		return answer, nil
 	}
 	return answer, answer.GrantFrom(c.Context(), env, all[i].Root, all[i].Session)
 }
@@ -183,7 +188,11 @@ func (h Host) decider(c *cobra.Command) (*tool.Env, error) {
 	if err := h.Person(); err != nil {
 		return nil, err
 	}
-	return h.Env(c.Context())
+	env, err := h.Env(c.Context())
+	if err == nil {
+		env.Approvals.DryRun = h.DryRun()
+	}
+	return env, err
 }
 
 func (h Host) answer(env *tool.Env, rules []string, do func(*policy.Approvals) (policy.Approval, error)) error {
@@ -194,11 +203,15 @@ func (h Host) answer(env *tool.Env, rules []string, do func(*policy.Approvals) (
 	if err != nil {
 		return tool.Errorf(tool.NotFound, "%w", err).WithHint("agentkit policy approvals lists the requests")
 	}
-	var text strings.Builder
-	fmt.Fprintf(&text, "%s: %s in %s\n", one.Answer, one.Tool, tool.Visible(one.Root))
-	for _, rule := range rules {
-		fmt.Fprintf(&text, "granted: %s\n", tool.Visible(rule))
+	would := ""
+	if h.DryRun() {
+		would = "would be "
 	}
-	h.Emit(&tool.Result{Title: string(one.Answer) + " " + one.ID, Output: text.String(), Metadata: one})
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s%s: %s in %s\n", would, one.Answer, one.Tool, tool.Visible(one.Root))
+	for _, rule := range rules {
+		fmt.Fprintf(&text, "%sgranted: %s\n", would, tool.Visible(rule))
+	}
+	h.Emit(&tool.Result{Title: would + string(one.Answer) + " " + one.ID, Output: text.String(), Metadata: one})
 	return nil
 }

@@ -39,7 +39,10 @@ and said "agentkit policy trust".`),
 				return tool.Errorf(tool.Conflict, "%s exists already", have).WithHint("edit it, or move it away first")
 			}
 			text := policy.InitFile(repoFacts(root))
-			if !h.DryRun() {
+			title, said := "wrote ", "# "
+			if h.DryRun() {
+				title, said = "would write ", "# would be "
+			} else {
 				if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 					return err
 				}
@@ -47,7 +50,7 @@ and said "agentkit policy trust".`),
 					return err
 				}
 			}
-			h.Emit(&tool.Result{Title: "wrote " + name, Output: "# " + name + "\n# next: read it, change it, then run agentkit policy trust\n\n" + text, Metadata: map[string]string{"path": name}})
+			h.Emit(&tool.Result{Title: title + name, Output: said + name + "\n# next: read it, change it, then run agentkit policy trust\n\n" + text, Metadata: map[string]string{"path": name}})
 			return nil
 		},
 	}

@@ -56,10 +56,17 @@ func (h Host) ruleCommand(v policy.Verdict) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := policy.AddRule(c.Context(), env.Sources, file, v, args[0]); err != nil {
+			title, text := "added to ", ""
+			if h.DryRun() {
+				title, text = "would add to ", "would add "
+				err = policy.CheckRule(env.Sources, file, v, args[0])
+			} else {
+				err = policy.AddRule(c.Context(), env.Sources, file, v, args[0])
+			}
+			if err != nil {
 				return tool.Errorf(tool.BadInput, "adding the rule: %w", err).WithHint("a rule is tool(pattern), such as 'bash(go test *)'; the file is unchanged")
 			}
-			h.Emit(&tool.Result{Title: "added to " + file, Output: fmt.Sprintf("%s: %s\n", v, args[0]), Metadata: map[string]string{"path": file, "rule": args[0]}})
+			h.Emit(&tool.Result{Title: title + file, Output: fmt.Sprintf("%s%s: %s\n", text, v, args[0]), Metadata: map[string]string{"path": file, "rule": args[0]}})
 			return nil
 		},
 	}

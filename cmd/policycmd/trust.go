@@ -39,13 +39,13 @@ the file ends the trust. Read the file first: it decides what runs unasked.`),
 				if f.Layer != policy.Project {
 					continue
 				}
-				verb := "trusted"
+				verb, change := "trusted", func() error { return store.Add(c.Context(), f.Path, f.SHA256, time.Now()) }
 				if remove {
-					verb, err = "no longer trusted", store.Remove(c.Context(), f.Path)
-				} else {
-					err = store.Add(c.Context(), f.Path, f.SHA256, time.Now())
+					verb, change = "no longer trusted", func() error { return store.Remove(c.Context(), f.Path) }
 				}
-				if err != nil {
+				if h.DryRun() {
+					verb = "would be " + verb
+				} else if err := change(); err != nil {
 					return err
 				}
 				h.Emit(&tool.Result{Title: verb + " " + f.Path, Output: fmt.Sprintf("%s: %s (sha256 %s)\n", verb, f.Path, f.SHA256), Metadata: map[string]string{"path": f.Path, "sha256": f.SHA256}})

@@ -19,24 +19,36 @@ import (
 // error. Of s, the facts about the place and the tools count.
 // It waits for another process that adds one until ctx ends.
 func AddRule(ctx context.Context, s *Sources, file string, list Verdict, rule string) error {
-	w := newWorld(s)
-	if _, err := w.compile(ruleSpec{list: list, text: rule, file: file}); err != nil {
-		return Problems{ruleProblem(ruleSpec{text: rule, file: file}, err)}
-	}
 	return locked(ctx, file+".lock", func() error {
-		data, err := readOrNothing(file)
-		if err != nil {
-			return err
-		}
-		next, err := withRule(file, data, list, rule)
+		next, err := added(s, file, list, rule)
 		if err != nil || next == nil {
-			return err
-		}
-		if err := w.checkAdded(s, file, next, list, rule); err != nil {
 			return err
 		}
 		return safefile.WriteFile(file, next, true)
 	})
+}
+
+// CheckRule reports what AddRule would, and changes nothing.
+func CheckRule(s *Sources, file string, list Verdict, rule string) error {
+	_, err := added(s, file, list, rule)
+	return err
+}
+
+// added is the content of the file with the rule; nil where it has it already.
+func added(s *Sources, file string, list Verdict, rule string) ([]byte, error) {
+	w := newWorld(s)
+	if _, err := w.compile(ruleSpec{list: list, text: rule, file: file}); err != nil {
+		return nil, Problems{ruleProblem(ruleSpec{text: rule, file: file}, err)}
+	}
+	data, err := readOrNothing(file)
+	if err != nil {
+		return nil, err
+	}
+	next, err := withRule(file, data, list, rule)
+	if err != nil || next == nil {
+		return nil, err
+	}
+	return next, w.checkAdded(s, file, next, list, rule)
 }
 
 // checkAdded reads the new content as Load would.

@@ -40,6 +40,8 @@ type Approvals struct {
 	Dir string           // made when needed
 	TTL time.Duration    // 0 means DefaultApprovalTTL
 	Now func() time.Time // nil means time.Now
+
+	DryRun bool // Approve and Refuse say what they would do, and do nothing
 }
 
 // An Answer is what became of a request.
@@ -168,6 +170,9 @@ func (s *Approvals) answer(ctx context.Context, id string, answer Answer, reason
 		}
 		got = all[i]
 		got.Answer, got.Reason, got.Expires = answer, reason, s.now().Add(s.ttl()).UTC()
+		if s.DryRun {
+			return nil
+		}
 		return s.save(&got)
 	})
 	return got, err

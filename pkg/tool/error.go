@@ -76,6 +76,7 @@ type Error struct {
 	Code        Code     `json:"code" doc:"what a program branches on"`
 	Message     string   `json:"message" doc:"what is wrong"`
 	Hint        string   `json:"hint,omitempty" doc:"the next step"`
+	Retryable   bool     `json:"retryable,omitempty" doc:"the very same call may succeed later"`
 	Suggestions []string `json:"suggestions,omitempty" doc:"near names, candidate lines, a ready rule"`
 	Details     Details  `json:"details,omitempty" doc:"an object whose shape belongs to the code: agentkit schema results has its schema under details"`
 
@@ -134,8 +135,14 @@ func (e *Error) Suggest(words ...string) *Error {
 	return e
 }
 
-// With sets the details.
-func (e *Error) With(details Details) *Error { e.Details = details; return e }
+// With sets the details, which may also say whether another try may succeed.
+func (e *Error) With(details Details) *Error {
+	e.Details = details
+	if d, ok := details.(interface{ MayRetry() bool }); ok {
+		e.Retryable = d.MayRetry()
+	}
+	return e
+}
 
 // Show sets what of the details a model should see, such as the nearest places.
 func (e *Error) Show(text string) *Error { e.show = text; return e }

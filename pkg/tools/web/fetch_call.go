@@ -110,6 +110,9 @@ func (FetchDetails) Codes() []tool.Code {
 	return []tool.Code{tool.Network, tool.Timeout, tool.NotFound, tool.Unsupported}
 }
 
+// MayRetry says that another try may succeed.
+func (d FetchDetails) MayRetry() bool { return d.Retryable }
+
 // take notes what the answer says.
 func (m *fetchMeta) take(a *fetch.Response) {
 	m.FinalURL, m.Status, m.Bytes, m.WireBytes = a.URL.Redacted(), a.Status, len(a.Body), a.Wire

@@ -206,6 +206,9 @@ func (WebsearchDetails) Codes() []tool.Code {
 	return []tool.Code{tool.Network, tool.Timeout, tool.BadInput}
 }
 
+// MayRetry says that another try may succeed.
+func (d WebsearchDetails) MayRetry() bool { return d.Retryable }
+
 // gap is the least time between two requests to a provider: some allow one in a second.
 const gap = time.Second
 
