@@ -61,6 +61,15 @@ func (a *Audit) Tell(t Told) error {
 	return err
 }
 
+// Shorten is a parameter's text as Tell would keep it, where it is too long to be kept: a
+// file or a patch need not become JSON only to be cut.
+func (a *Audit) Shorten(text string) string {
+	if len(text) <= maxArgs {
+		return text
+	}
+	return a.o.Redactor.ends(text, maxArg)
+}
+
 // brief is the parameters of a call as they are kept: texts are cut where they are too
 // many.
 func (r *Redactor) brief(args string) string {

@@ -6,9 +6,13 @@ import (
 	"strings"
 )
 
-// marker is the line without outer blanks, in lower case, when it begins with
-// "***" or is a file header of a diff.
-func marker(l string) string { return lower(strings.TrimSpace(l)) }
+// marker is the line without outer blanks, in lower case, when it begins with "***".
+func marker(l string) string {
+	if l = strings.TrimSpace(l); !strings.HasPrefix(l, "***") {
+		return ""
+	}
+	return lower(l)
+}
 
 func isBegin(l string) bool { return strings.TrimRight(marker(l), " *") == "*** begin patch" }
 func isEnd(l string) bool   { return strings.TrimRight(marker(l), " *") == "*** end patch" }
@@ -82,7 +86,7 @@ func splitPatch(text string) []string {
 		lines = lines[:len(lines)-1]
 	}
 	for i, l := range lines {
-		if strings.HasPrefix(marker(l), "***") || strings.HasPrefix(l, "@@") || strings.HasPrefix(l, "diff --git ") {
+		if marker(l) != "" || strings.HasPrefix(l, "@@") || strings.HasPrefix(l, "diff --git ") {
 			lines[i] = strings.TrimSuffix(l, "\r")
 		}
 	}

@@ -181,12 +181,17 @@ func (s *Set) Canonical() json.RawMessage {
 	return raw
 }
 
-// Said returns the parameters that were given as one JSON object, names sorted.
-func (s *Set) Said() json.RawMessage {
+// Said returns the parameters that were given as one JSON object, names sorted, the
+// texts as shorten returns them.
+func (s *Set) Said(shorten func(string) string) json.RawMessage {
 	values := map[string]any{}
 	for _, p := range s.Params {
-		if p.given {
-			values[p.Name] = p.plain()
+		if !p.given {
+			continue
+		}
+		values[p.Name] = p.plain()
+		if text, ok := values[p.Name].(string); ok {
+			values[p.Name] = shorten(text)
 		}
 	}
 	raw, err := json.Marshal(values)

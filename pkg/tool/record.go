@@ -50,7 +50,7 @@ func (env *Env) record(ctx context.Context, in *Invocation, id string, out *poli
 	if err := env.append(ctx, e); err != nil || e.Asked {
 		return err
 	}
-	_ = env.Audit.Tell(audit.Told{ID: id, Args: string(in.Set.Said())}) // it is on record without
+	_ = env.Audit.Tell(audit.Told{ID: id, Args: string(in.Set.Said(env.Audit.Shorten))}) // it is on record without
 	return nil
 }
 
