@@ -75,7 +75,7 @@ func (h *History) becoming(targets []Target, l links) ([]*step, error) {
 		if err != nil {
 			return nil, err
 		}
-		s, err := p.step(t.Path, path)
+		s, err := p.step(t.Path, path, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -135,6 +135,7 @@ type Change struct {
 
 	Mode    *fs.FileMode // permission bits; nil keeps them, or gives a new file what the system gives
 	Version string       // refuse with a *workspace.ConflictError unless the file is in it; "" does not look
+	Was     []byte       // the same, where the content is in memory that the change was made for; nil does not look
 }
 
 // A Set is changed all or none. Each file may be in it once.

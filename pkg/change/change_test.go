@@ -440,6 +440,36 @@ func TestConflicts(t *testing.T) {
 	}
 }
 
+// TestWas checks that a change that was made for a content meets no other one, and that
+// what it replaces comes back, whether it fits in memory at once or not.
+func TestWas(t *testing.T) {
+	for _, size := range []int{0, 1, small, small + 1, 3 * small} {
+		was := bytes.Repeat([]byte("a"), size)
+		for name, now := range map[string][]byte{
+			"same": was, "longer": append(bytes.Clone(was), 'b'), "shorter": was[:size/2], "other": bytes.Repeat([]byte("b"), size),
+		} {
+			s := newSite(t)
+			s.put("f", string(now))
+			_, err := s.Commit(t.Context(), Set{Changes: []Change{{Op: Replace, Path: s.p("f"), Was: was, Data: []byte("new")}}})
+			if bytes.Equal(now, was) {
+				if err != nil || s.get("f") != "new" {
+					t.Errorf("%d bytes, %s: %v", size, name, err)
+				}
+				if s.undo(""); s.get("f") != string(was) {
+					t.Errorf("%d bytes, %s: undone, it has %d bytes", size, name, len(s.get("f")))
+				}
+				continue
+			}
+			if c, ok := errors.AsType[*workspace.ConflictError](err); !ok || c.Want != workspace.Version(was) || c.Have != workspace.Version(now) {
+				t.Errorf("%d bytes, %s: %v", size, name, err)
+			}
+			if s.get("f") != string(now) {
+				t.Errorf("%d bytes, %s: changed in spite of a conflict", size, name)
+			}
+		}
+	}
+}
+
 // TestChangedSince checks that undo never destroys what came later.
 func TestChangedSince(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -104,7 +104,7 @@ func movedWhole(s *step, steps []*step) bool {
 // keepFile puts the content that the step's file has into the batch.
 func (h *History) keepFile(b *batch, s *step) error {
 	if s.old != nil {
-		_, err := b.addBytes(s.old)
+		err := b.addBytes(s.old, s.Before.Hash)
 		s.Before.Kept = err == nil
 		return err
 	}
@@ -131,7 +131,7 @@ func (h *History) keepNew(b *batch, s *step) error {
 	if err != nil {
 		return err
 	}
-	_, err = b.addBytes(data)
+	err = b.addBytes(data, s.After.Hash)
 	s.After.Kept = err == nil
 	return err
 }

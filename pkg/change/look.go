@@ -85,8 +85,8 @@ func (h *History) find(abs string, l links) (workspace.Path, State, error) {
 }
 
 // look says what a name stands for now, and whether a write would overwrite
-// it. A small content is handed to remember, which may be nil.
-func (h *History) look(p workspace.Path, remember func([]byte)) (s State, inPlace bool, err error) {
+// it. A step, which may be nil, remembers the content.
+func (h *History) look(p workspace.Path, by *step) (s State, inPlace bool, err error) {
 	info, err := h.w.Stat(p)
 	if missing(err) || errors.Is(err, workspace.ErrNotDir) {
 		return State{}, false, nil
@@ -114,13 +114,17 @@ func (h *History) look(p workspace.Path, remember func([]byte)) (s State, inPlac
 	}
 	var hash string
 	var n int64
-	if info.Size() <= small && remember != nil {
+	switch {
+	case by != nil && by.was != nil && workspace.Holds(f, by.was):
+		hash, n = Hash(by.was), info.Size()
+		by.old, by.seen = by.was, true
+	case by != nil && info.Size() <= small:
 		var data []byte
 		if data, err = io.ReadAll(f); err == nil {
 			hash, n = Hash(data), int64(len(data))
-			remember(data)
+			by.remember(data)
 		}
-	} else {
+	default:
 		hash, n, err = hashAll(f)
 	}
 	if err != nil {

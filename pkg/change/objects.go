@@ -40,22 +40,21 @@ func (b *batch) has(hash string, size int64) bool {
 	return err == nil && info.Size() == size
 }
 
-// addBytes keeps a content that is in memory.
-func (b *batch) addBytes(data []byte) (hash string, err error) {
-	hash = Hash(data)
+// addBytes keeps a content that is in memory, whose hash is known.
+func (b *batch) addBytes(data []byte, hash string) error {
 	if b.has(hash, int64(len(data))) {
-		return hash, nil
+		return nil
 	}
 	o, err := b.s.newObject()
 	if err != nil {
-		return "", err
+		return err
 	}
 	if _, err := o.f.Write(data); err != nil {
 		o.discard(b.s)
-		return "", fmt.Errorf("keeping the old content: %w", err)
+		return fmt.Errorf("keeping the old content: %w", err)
 	}
 	b.objs[hash], b.size = o, b.size+int64(len(data))
-	return hash, nil
+	return nil
 }
 
 // addFile keeps the content of a file, from its beginning. A large one is
@@ -66,8 +65,8 @@ func (b *batch) addFile(f *os.File, size int64) (hash string, n int64, err error
 		if err != nil {
 			return "", 0, err
 		}
-		hash, err := b.addBytes(data)
-		return hash, int64(len(data)), err
+		hash = Hash(data)
+		return hash, int64(len(data)), b.addBytes(data, hash)
 	}
 	o, err := b.s.newObject()
 	if err != nil {

@@ -19,11 +19,15 @@ import (
 // what it is.
 type step struct {
 	File
-	path workspace.Path                // the zero one beneath what is no directory yet
-	old  []byte                        // the old content, where it is small and known; nil otherwise
-	data []byte                        // the new content …
-	sum  string                        // its hash, once asked for
-	open func() (io.ReadCloser, error) // … or what gives it; neither: it is in the store
+	path workspace.Path // the zero one beneath what is no directory yet
+	was  []byte         // what the planner of the change saw; nil when that is not told
+	seen bool           // and it is there
+	old  []byte         // the old content, where it is known; nil otherwise
+	data []byte         // the new content …
+	sum  string         // its hash, once asked for
+
+	memory *int64                        // bytes of old contents that all steps remember
+	open   func() (io.ReadCloser, error) // … or what gives it; neither: it is in the store
 }
 
 // plan looks at every file of the set and says what each is to become. The
@@ -69,25 +73,23 @@ type planner struct {
 
 // remember keeps the small contents that look reads, so that they need not be
 // read again: 16 MiB of them.
-func (s *step) remember(memory *int64) func([]byte) {
-	return func(data []byte) {
-		if *memory += int64(len(data)); *memory <= 16<<20 {
-			s.old = data
-		}
+func (s *step) remember(data []byte) {
+	if *s.memory += int64(len(data)); *s.memory <= 16<<20 {
+		s.old = data
 	}
 }
 
-func (p *planner) step(abs string, path workspace.Path) (*step, error) {
+func (p *planner) step(abs string, path workspace.Path, was []byte) (*step, error) {
 	if p.byName[abs] != nil {
 		return nil, fmt.Errorf("%w: %s", ErrTwice, abs)
 	}
 	if path.Later() {
 		path = workspace.Path{}
 	}
-	s := &step{path: path, File: File{Path: abs}}
+	s := &step{path: path, File: File{Path: abs}, was: was, memory: &p.memory}
 	if path.Real != "" {
 		var err error
-		if s.Before, s.InPlace, err = p.h.look(path, s.remember(&p.memory)); err != nil {
+		if s.Before, s.InPlace, err = p.h.look(path, s); err != nil {
 			return nil, err
 		}
 	}
@@ -98,9 +100,12 @@ func (p *planner) step(abs string, path workspace.Path) (*step, error) {
 }
 
 func (p *planner) add(c Change) error {
-	s, err := p.step(c.Path.Real, c.Path)
+	s, err := p.step(c.Path.Real, c.Path, c.Was)
 	if err != nil {
 		return err
+	}
+	if c.Was != nil && !s.seen {
+		c.Version = workspace.Version(c.Was)
 	}
 	if c.Version != "" && s.Before.Version() != c.Version {
 		return &workspace.ConflictError{Path: c.Path.Real, Have: s.Before.Version(), Want: c.Version}
@@ -210,7 +215,7 @@ func (p *planner) move(from *step, c Change) error {
 	if from.Before.Kind == Dir {
 		return workspace.ErrIsDir
 	}
-	to, err := p.step(c.To.Real, c.To)
+	to, err := p.step(c.To.Real, c.To, nil)
 	if err != nil {
 		return err
 	}
@@ -251,7 +256,7 @@ func (p *planner) vacate(dir string) error {
 		if err != nil {
 			return err
 		}
-		s, err := p.step(name, path)
+		s, err := p.step(name, path, nil)
 		if err != nil {
 			return err
 		}

@@ -211,7 +211,7 @@ func (c *comparison) fill(f *File, was, is seen) (why string, err error) {
 	if f.Before.sameContent(f.After) {
 		return "", nil
 	}
-	if _, err := c.batch.addBytes(data); err != nil {
+	if err := c.batch.addBytes(data, f.Before.Hash); err != nil {
 		return "", err
 	}
 	f.Before.Kept = true

@@ -295,7 +295,7 @@ func (h *History) undoing(id string, files []File) ([]*step, error) {
 		} else if err != nil {
 			path = workspace.Path{}
 		}
-		s, err := p.step(f.Path, path)
+		s, err := p.step(f.Path, path, nil)
 		if errors.Is(err, workspace.ErrNotRegular) || errors.Is(err, workspace.ErrMoved) {
 			changed = append(changed, Gap{f.Path, err.Error()})
 			continue

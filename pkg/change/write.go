@@ -81,6 +81,9 @@ func (a *applier) fill(ctx context.Context, s *step, now State) error {
 	}
 	if now.Kind == Regular && s.From == "" {
 		o.IfVersion = now.Version()
+		if now.Hash == s.Before.Hash {
+			o.Was = s.old
+		}
 	}
 	if a.force && now.Kind == Regular && now.Mode.Perm()&0o200 == 0 {
 		if err := a.h.chmod(s.path, now.Mode|0o200); err != nil {

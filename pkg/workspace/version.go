@@ -1,11 +1,14 @@
 package workspace
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
+	"os"
 )
 
 // Version returns the version of a file with this content: "sha256:" and the
@@ -23,6 +26,23 @@ func VersionOf(r io.Reader) (string, error) {
 		return "", fmt.Errorf("hashing: %w", err)
 	}
 	return versionOf(h), nil
+}
+
+// Holds reports whether a file has just this content.
+func Holds(f *os.File, content []byte) bool {
+	if info, err := f.Stat(); err != nil || info.Size() != int64(len(content)) {
+		return false
+	}
+	buf := make([]byte, min(len(content)+1, 64<<10))
+	for at := 0; ; {
+		n, err := f.ReadAt(buf, int64(at))
+		if n > len(content)-at || !bytes.Equal(buf[:n], content[at:at+n]) {
+			return false
+		}
+		if at += n; err != nil {
+			return errors.Is(err, io.EOF) && at == len(content)
+		}
+	}
 }
 
 func versionOf(h hash.Hash) string { return version(h.Sum(nil)) }

@@ -21,6 +21,7 @@ type WriteOptions struct {
 	Mode        *fs.FileMode // permission bits (with setuid, setgid, sticky); nil keeps them, or 0666 minus umask for a new file
 	Version     string       // that of what is written, where the caller knows it
 	IfVersion   string       // refuse with a *ConflictError unless the file has this Version; "" does not look
+	Was         []byte       // the content of that Version, where the caller has it; nil otherwise
 	CreateOnly  bool         // refuse with fs.ErrExist when the file exists
 	MakeParents bool         // create missing directories above it, 0777 minus umask
 	Lock        *Lock        // a lock on the file that the caller holds; nil takes one for the time of the write
@@ -175,6 +176,9 @@ func (c *change) check() error {
 	}
 	if c.old == nil {
 		return fmt.Errorf("comparing its version: %w", fs.ErrPermission)
+	}
+	if c.opt.Was != nil && Holds(c.old, c.opt.Was) {
+		return nil
 	}
 	have, err := VersionOf(c.old)
 	if err != nil {

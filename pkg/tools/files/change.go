@@ -74,7 +74,7 @@ func (s *changeSet) commit(ctx context.Context) error {
 		c.report.conceal(c.closed)
 		one := change.Change{Op: change.Create, Path: c.path, Data: c.after, Source: c.source, Mode: c.mode}
 		if c.version != "" {
-			one.Op, one.Version = change.Replace, c.version
+			one.Op, one.Version, one.Was = change.Replace, c.version, c.before
 		}
 		set.Changes = append(set.Changes, one)
 	}

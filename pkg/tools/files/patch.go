@@ -326,7 +326,9 @@ func (p *patchFiles) read(name string) ([]byte, edit.Meta, error) {
 	if info := p.paths[name].Info; info != nil {
 		meta.Mode = info.Mode().Perm()
 	}
-	p.raw[name] = data
+	if p.raw[name] = data; data == nil {
+		p.raw[name] = []byte{}
+	}
 	enc := text.Detect(data, true)
 	if enc.Name == "binary" || strings.HasPrefix(enc.Name, "utf-8") || p.bytewise && enc.ASCII() {
 		return data, meta, nil
@@ -390,7 +392,7 @@ func (p *patchCall) change(f edit.FileChange, before, after []byte, hash string)
 		return change.Change{Op: change.Move, Path: from, To: p.paths[f.Path]}
 	}
 	if f.Before != nil && !link {
-		c.Version = workspace.Version(before)
+		c.Was = before
 	}
 	if f.Mode != 0 {
 		mode := f.Mode & fs.ModePerm
@@ -398,7 +400,7 @@ func (p *patchCall) change(f edit.FileChange, before, after []byte, hash string)
 	}
 	switch f.Action {
 	case edit.Add:
-		c.Op, c.Version = change.Create, ""
+		c.Op, c.Was = change.Create, nil
 		if f.Before != nil || p.paths[f.Path].Exists && p.paths[f.Path].Type != policy.Dir {
 			c.Op = change.Write
 		}
