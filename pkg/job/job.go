@@ -78,9 +78,10 @@ type Spec struct {
 	Keep      bool   // what the command leaves running stays, under the supervisor
 	// Loose has the time limit end when the caller lets go of the command, or only
 	// what it left running is kept. Then Later holds, counted from the start; 0 for none.
-	Loose  bool
-	Later  time.Duration
-	Report string // file that tells what held the command, for whoever reads Info
+	Loose   bool
+	Later   time.Duration
+	Started func() `json:"-"` // called when the command runs; nil for nothing
+	Report  string // file that tells what held the command, for whoever reads Info
 }
 
 // A State is where a job's command stands.

@@ -99,6 +99,9 @@ func (r *Registry) start(ctx context.Context, spec Spec, tied bool) (*Job, *line
 		_ = r.Session.RemoveAll("jobs/" + o.ID)
 		return nil, nil, err
 	}
+	if spec.Started != nil {
+		spec.Started()
+	}
 	return &Job{reg: r, id: o.ID}, l, nil
 }
 

@@ -24,6 +24,12 @@ func changesHere() []change {
 	}
 }
 
+// rmdirHere is the older form of a removal of a directory, removalsHere are all older
+// forms of removals.
+const rmdirHere = unix.SYS_RMDIR
+
+func removalsHere() []uintptr { return []uintptr{unix.SYS_UNLINK, unix.SYS_RMDIR} }
+
 // neverHere lists the calls that nothing needs and only this machine has.
 func neverHere() []uintptr {
 	return []uintptr{unix.SYS_IOPL, unix.SYS_IOPERM, unix.SYS_USELIB, unix.SYS__SYSCTL, unix.SYS_MODIFY_LDT}

@@ -13,4 +13,8 @@ const (
 
 func changesHere() []change { return nil }
 
+const rmdirHere = ^uintptr(0)
+
+func removalsHere() []uintptr { return nil }
+
 func neverHere() []uintptr { return nil }

@@ -53,6 +53,35 @@ var attacks = []attack{
 	{name: "delete outside", at: "23", do: func(b base) error { return os.Remove(b.victim()) }},
 	{name: "make a directory outside", at: "23", do: func(b base) error { return os.Mkdir(b.path("out", "newdir"), 0o700) }},
 	{name: "remove a directory outside", at: "23", do: func(b base) error { return os.Remove(b.path("out", "dir")) }},
+	{name: "have the gatekeeper delete outside", at: "23", do: func(b base) error {
+		_ = os.Symlink(b.path("out"), b.path("root", "loose"))
+		return os.Remove(b.path("root", "loose", "victim"))
+	}},
+	{name: "the same while the directory changes", at: "23", hard: true, do: func(b base) error {
+		mine, link := b.path("root", "loose"), b.path("root", "swapped")
+		_ = os.Symlink(b.path("out"), link)
+		over := make(chan struct{})
+		defer close(over)
+		go func() {
+			for {
+				select {
+				case <-over:
+					return
+				default:
+					_ = unix.Renameat2(unix.AT_FDCWD, mine, unix.AT_FDCWD, link, unix.RENAME_EXCHANGE)
+				}
+			}
+		}()
+		for range 500 {
+			_ = os.Mkdir(mine, 0o700)
+			_ = os.WriteFile(filepath.Join(mine, "victim"), nil, 0o600)
+			_ = unix.Unlink(filepath.Join(mine, "victim"))
+			if _, err := os.Lstat(b.victim()); err != nil {
+				return nil
+			}
+		}
+		return errors.New("it is still there")
+	}},
 	{name: "rename outside", at: "23", do: func(b base) error { return os.Rename(b.victim(), b.path("out", "renamed")) }},
 	{name: "move in from outside", at: "23", do: func(b base) error { return os.Rename(b.victim(), b.path("root", "stolen")) }},
 	{name: "move out", at: "23", do: func(b base) error {

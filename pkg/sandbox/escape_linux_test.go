@@ -290,11 +290,12 @@ func runLab(args []string) int {
 func labConfig(b base, level string) *Config {
 	c := &Config{
 		Root: b.path("root"), ReadWrite: []string{b.path("tmp")},
-		ReadOnly: []string{b.path("root", ".git", "hooks"), b.path("root", ".git", "config"), b.path("root", "sub", "deep", "protected")},
-		Pinned:   []string{b.path("root", ".git", "hooks"), b.path("root", "sub", "deep", "protected"), b.path("state")},
-		Covers:   b.path("state", "covers"),
-		Hidden:   []string{b.path("root", ".env"), b.path("state"), b.path("state", "secret"), b.path("out", "keys"), b.path("out", "keys", "secret")},
-		Gate:     true, Policy: json.RawMessage(`{}`), Report: b.path("state", "report"),
+		ReadOnly:  []string{b.path("root", ".git", "hooks"), b.path("root", ".git", "config"), b.path("root", "sub", "deep", "protected")},
+		Pinned:    []string{b.path("root", ".git", "hooks"), b.path("root", "sub", "deep", "protected"), b.path("state")},
+		Covers:    b.path("state", "covers"),
+		Removable: []string{b.path("root", "loose", "victim")}, Quarantine: b.path("state", "quarantine"),
+		Hidden: []string{b.path("root", ".env"), b.path("state"), b.path("state", "secret"), b.path("out", "keys"), b.path("out", "keys", "secret")},
+		Gate:   true, Policy: json.RawMessage(`{}`), Report: b.path("state", "report"),
 	}
 	if err := c.Level.UnmarshalText([]byte(level)); err != nil {
 		panic(err)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -44,6 +45,7 @@ type gatekeeper struct {
 	due     map[int]*identity // programs that were allowed and are about to run, by process
 	copies  *copies
 
+	removable *removables
 	proxy     *proxy // nil for none
 	proxyAt   string // its address for the command
 	proxyPort uint16 // where it is
@@ -73,6 +75,11 @@ type answer struct {
 	errno int32
 	flags uint32
 }
+
+const (
+	setListenerFlags = 0x40082104 // SECCOMP_IOCTL_NOTIF_SET_FLAGS
+	syncWakeUp       = 1          // SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP: Linux 6.6
+)
 
 const idValid = 0x40082102 // SECCOMP_IOCTL_NOTIF_ID_VALID
 
@@ -109,7 +116,7 @@ func newGatekeeper(s *start, listener int) *gatekeeper {
 	return &gatekeeper{
 		Config: s.Config, listener: listener, shared: s.level < L3 || s.network() == Open,
 		decide: s.decide, log: s.log, begin: coarseNow(), head: s.pid, below: s.below, root: unix.AT_FDCWD, opened: make(chan struct{}), ctx: ctx, cancel: cancel,
-		due: map[int]*identity{}, copies: newCopies(s.Copies),
+		due: map[int]*identity{}, copies: newCopies(s.Copies), removable: newRemovables(s.Config),
 		proxy: s.proxy, proxyAt: s.proxyAt, proxyPort: s.proxyPort, session: s.session,
 	}
 }
@@ -127,6 +134,7 @@ func coarseNow() time.Time {
 // meanwhile.
 func (g *gatekeeper) open() {
 	defer close(g.opened)
+	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(g.listener), setListenerFlags, syncWakeUp)
 	g.hire()
 	if fd, err := unix.Open("/proc/"+strconv.Itoa(g.head)+"/root", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err == nil {
 		g.root = fd
@@ -252,6 +260,9 @@ func (g *gatekeeper) handle(n *notice) (v verdict) {
 		return g.bind(n)
 	case nr == unix.SYS_LISTEN:
 		return g.listen(n)
+	}
+	if nr := uintptr(n.nr); nr == unix.SYS_UNLINKAT || slices.Contains(removalsHere(), nr) {
+		return g.remove(n)
 	}
 	if v, ok := g.other(n); ok {
 		return v

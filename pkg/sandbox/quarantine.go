@@ -22,9 +22,12 @@ import (
 // again as it was.
 type Restore struct {
 	Path       string `json:"path"`
-	Action     string `json:"action" doc:"created, changed or deleted"`
+	Action     string `json:"action" doc:"created, changed or deleted, and put back; removed: it was hidden, and stays away"`
 	Quarantine string `json:"quarantine,omitempty" doc:"where what the command made of it is now"`
 }
+
+// Removed is the Action of what was hidden, was removed, and stays away; all else is put back.
+const Removed = "removed"
 
 // What a Snapshot keeps in memory. Of more, as of the objects of git-lfs or the work
 // trees of an agent, it keeps what tells whether they were changed; where the system

@@ -93,8 +93,12 @@ type Config struct {
 	Watched   []string // put back afterwards where it was changed, or removed without the directory that it is in
 	Hidden    []string // files and directories whose content cannot be read: secrets, our own state
 	Pinned    []string // the directories above these cannot be moved away
+	Removable []string // those of Hidden below Root that may be removed all the same; they are kept in Quarantine
 	Covers    string   // directory of ours for what is put over what is hidden
 	Private   []string // our own state, which changes while the command runs; best in ReadOnly and Hidden too
+
+	Quarantine string // where what is removed is kept
+	Moves      string // a file that is locked alone for a removal; "" for none
 
 	// View is a directory of ours with the directories upper and work in it. The command
 	// then sees Root through an overlay: what it changes is kept in upper, and Root stays

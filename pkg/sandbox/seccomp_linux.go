@@ -194,11 +194,14 @@ type watched struct {
 }
 
 // watch lists what the gatekeeper has to see.
-func watch(gate, mounts bool) watched {
+func watch(gate, mounts, removals bool) watched {
 	w := watched{calls: []uintptr{unix.SYS_CONNECT}}
 	if gate {
 		w.calls = append(w.calls, unix.SYS_EXECVE, unix.SYS_EXECVEAT)
 		w.loads = true
+	}
+	if mounts && removals {
+		w.calls = append(append(w.calls, unix.SYS_UNLINKAT), removalsHere()...)
 	}
 	if !mounts {
 		w.calls = slices.Concat(w.calls, []uintptr{unix.SYS_BIND, unix.SYS_LISTEN}, metadataCalls())

@@ -228,7 +228,7 @@ func (s *start) write() error {
 	p.Files(s.attr, s.tell)
 	// The current directory too has to be of the new mounts.
 	p.Chdir(fork.Dir(s.attr))
-	w := watch(s.Gate && s.decide != nil, mounts)
+	w := watch(s.Gate && s.decide != nil, mounts, len(s.Removable) > 0)
 	w.apart = s.below && s.apart
 	w.signals = s.abi < 6
 	prog := filter(w, !mounts || s.network() == Open, s.network())

@@ -195,7 +195,7 @@ func (b *bashCall) start(ctx context.Context, env *tool.Env, box *confinement, o
 		w = job.WaitFor{Input: true, Ready: true}
 	}
 	spec := job.Spec{
-		Command: c, Name: b.Description, Keep: b.Keep, Report: box.report(), OpenStdin: yield >= 0 && !b.fed(),
+		Command: c, Name: b.Description, Keep: b.Keep, Report: box.report(), Started: box.moves.release, OpenStdin: yield >= 0 && !b.fed(),
 		Loose: !b.limited(), Later: time.Duration(env.Policy.Limits().TimeoutMS) * time.Millisecond,
 	}
 	if err := box.keepGuard(env); err != nil {

@@ -97,6 +97,15 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 	if cfg.ReadWrite = append(cfg.ReadWrite, c.wall.Writable...); !c.wall.Everything {
 		cfg.Readable = slices.DeleteFunc(append(slices.Clone(c.wall.Readable), env.Self()), func(p string) bool { return p == "" })
 	}
+	cfg.Quarantine = env.Session.Path("quarantine")
+	for _, path := range c.wall.Hidden {
+		if safefile.Below(root, path) && filepath.Dir(path) != root { // no build makes what lies right in the root
+			cfg.Removable = append(cfg.Removable, path)
+		}
+	}
+	if !c.loose {
+		cfg.Moves = c.moves.file.Name()
+	}
 	// The decisions count on the level: less would be a silent fall-back.
 	cfg.Minimum = sandbox.Level(env.Policy.Level())
 	switch below := func(dir string) bool { return safefile.Below(dir, root) }; {

@@ -67,6 +67,10 @@ func (m *sandboxMeta) notes() []tool.Note {
 		list = append(list, note("%s", m.Detail.Failed))
 	}
 	for _, q := range m.Detail.Quarantined {
+		if q.Action == sandbox.Removed {
+			list = append(list, note("%s was hidden from the command, which removed it: it is kept in %s", tool.VisibleName(q.Path), tool.VisibleName(q.Quarantine)))
+			continue
+		}
 		list = append(list, note("%s is protected, and was %s: it is again as it was", tool.VisibleName(q.Path), q.Action))
 	}
 	return list

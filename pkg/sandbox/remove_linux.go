@@ -1,0 +1,174 @@
+//go:build linux && (amd64 || arm64)
+
+package sandbox
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
+	"golang.org/x/sys/unix"
+)
+
+// What is hidden from a command lies under a mount, and each directory above it is one:
+// nothing there can be moved, which would show it, and nothing can be removed either. What
+// may be removed the gatekeeper takes away in the command's place. It is not in the
+// command's mount namespace, so the kernel lets it, and drops the mounts.
+
+// maxRemoved bounds one file that is kept before it is removed.
+const maxRemoved = 64 << 20
+
+// waitMoved is how long a removal waits for the sandboxes of other commands to stand.
+const waitMoved = 2 * time.Second
+
+// A removables knows what may be removed.
+type removables struct {
+	hidden map[string]bool // by path
+	above  map[string]bool // the directories above those
+	names  map[string]bool // the last parts of both: most names that are removed are none of them
+}
+
+func newRemovables(c *Config) *removables {
+	r := &removables{map[string]bool{}, map[string]bool{}, map[string]bool{}}
+	for _, path := range c.Removable {
+		r.hidden[path], r.names[filepath.Base(path)] = true, true
+		for dir := filepath.Dir(path); dir != c.Root && safefile.Below(c.Root, dir) && !r.above[dir]; dir = filepath.Dir(dir) {
+			r.above[dir], r.names[filepath.Base(dir)] = true, true
+		}
+	}
+	return r
+}
+
+// remove carries out a removal if it is one of what is hidden, or of a directory that held
+// it; all others the kernel does.
+func (g *gatekeeper) remove(n *notice) verdict {
+	at, arg, flags := unix.AT_FDCWD, 0, 0
+	switch uintptr(n.nr) {
+	case unix.SYS_UNLINKAT:
+		at, arg, flags = int(int32(n.args[0])), 1, int(n.args[2])
+	case rmdirHere:
+		flags = unix.AT_REMOVEDIR
+	}
+	pid := int(n.pid)
+	name, err := (&memory{pid: pid}).text(n.args[arg])
+	if err != nil || !g.removable.names[path.Base(name)] {
+		return verdict{goOn: true}
+	}
+	base, err := g.base(pid, at, name)
+	if err != nil {
+		return verdict{goOn: true}
+	}
+	above, last := path.Split(strings.TrimRight(name, "/"))
+	parent, err := g.look(pid, base, cmp.Or(above, "."), unix.O_DIRECTORY)
+	if err != nil {
+		return verdict{goOn: true}
+	}
+	defer parent.close()
+	file := filepath.Join(parent.path, last)
+	if !g.removable.hidden[file] && !g.removable.above[file] || belowAny(file, g.ReadOnly) || !belowAny(file, g.writable()) {
+		return verdict{goOn: true}
+	}
+	if !g.valid(n) {
+		return refused(unix.EINTR)
+	}
+	err = g.alone(func() error { return g.takeAway(pid, parent, last, file, flags) })
+	if errors.Is(err, errNotKept) {
+		g.log.deny(&Denial{Kind: DeniedWrite, Path: file, Pid: pid, Why: err.Error()})
+		return refused(unix.EBUSY)
+	}
+	return result(err)
+}
+
+var errNotKept = errors.New("it is hidden, and could not be kept before it is removed")
+
+// takeAway removes a name from a directory, but keeps what a file holds first.
+func (g *gatekeeper) takeAway(pid int, parent *executable, last, file string, flags int) error {
+	dir := parent.fd // in a view of the root nothing is lost
+	if g.View == "" {
+		own, err := g.file(unix.Openat2(unix.AT_FDCWD, parent.path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS}))
+		if err != nil {
+			return err
+		}
+		defer own.close()
+		if own.st.Dev != parent.st.Dev || own.st.Ino != parent.st.Ino {
+			return unix.EBUSY
+		}
+		dir = own.fd
+		if g.removable.hidden[file] && flags&unix.AT_REMOVEDIR == 0 {
+			if err := g.put(pid, dir, last, file); err != nil {
+				return err
+			}
+		}
+	}
+	return asUser(pid, func() error { return unix.Unlinkat(dir, last, flags) })
+}
+
+// put copies a file into the quarantine.
+func (g *gatekeeper) put(pid, dir int, last, path string) error {
+	fd := -1
+	err := asUser(pid, func() (err error) {
+		fd, err = unix.Openat(dir, last, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+		return err
+	})
+	switch err {
+	case nil:
+	case unix.ELOOP, unix.ENXIO, unix.ENOENT: // a link, a socket: they hold nothing
+		return nil
+	default:
+		return errNotKept
+	}
+	from := os.NewFile(uintptr(fd), path)
+	defer from.Close()
+	if i, err := from.Stat(); err != nil || !i.Mode().IsRegular() {
+		return err
+	} else if i.Size() > maxRemoved {
+		return errNotKept
+	}
+	if os.MkdirAll(g.Quarantine, 0o700) != nil {
+		return errNotKept
+	}
+	room, err := os.MkdirTemp(g.Quarantine, "removed-")
+	if err != nil {
+		return errNotKept
+	}
+	// Under its own name it would be taken for a secret that has appeared, where our state lies in the root.
+	to, err := os.OpenFile(filepath.Join(room, "content"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return errNotKept
+	}
+	_, err = io.Copy(to, io.LimitReader(from, maxRemoved))
+	if errors.Join(err, to.Close()) != nil {
+		return errNotKept
+	}
+	g.log.write(line{Restored: &Restore{Path: path, Action: Removed, Quarantine: room}})
+	return nil
+}
+
+// alone does something while no other command's sandbox is in the making: it would look
+// for what is no longer there.
+func (g *gatekeeper) alone(do func() error) error {
+	if g.Moves == "" {
+		return do()
+	}
+	f, err := os.OpenFile(g.Moves, os.O_RDWR, 0)
+	if err != nil {
+		return unix.EBUSY
+	}
+	defer f.Close()
+	ctx, cancel := context.WithTimeout(g.ctx, waitMoved)
+	defer cancel()
+	if safefile.WaitLock(ctx, f, true) != nil {
+		return unix.EBUSY
+	}
+	defer func() { _ = safefile.Unlock(f) }()
+	now := time.Now()
+	_ = os.Chtimes(f.Name(), now, now)
+	return do()
+}
