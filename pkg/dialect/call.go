@@ -154,6 +154,11 @@ func (c *Call) named(e *tool.Error) *tool.Error {
 	if rest, ok := strings.CutPrefix(e.Message, c.To+" needs approval"); ok {
 		e.Message = c.Tool.Name + " needs approval" + rest
 	}
+	if at := strings.IndexAny(e.Message, ": "); at > 0 && (e.Message[at] == ':' || strings.HasPrefix(e.Message[at:], " is required")) {
+		if own := c.Tool.nameOf(e.Message[:at]); own != "" { // it begins with a parameter of ours
+			e.Message = own + e.Message[at:]
+		}
+	}
 	return e
 }
 

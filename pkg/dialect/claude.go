@@ -37,6 +37,7 @@ func claudeShell() []Tool {
 				{Name: "timeout", To: "timeout_ms", Usage: "time limit in milliseconds, at most 600000", Kind: Whole},
 				{Name: "description", To: "description", Usage: "what it does, in five to ten words"},
 				{Name: "run_in_background", To: "background", Usage: "start it and return at once", Kind: Truth},
+				{Name: "dangerouslyDisableSandbox", Usage: "changes nothing: the policy decides what is confined", Kind: Truth},
 			},
 			Const: Args{"keep_workdir": true}, Show: claudeBash, Room: claudeRoom,
 			Differs: "the directory is kept by the session, and begins anew at the root where it is no longer there; aliases and variables are not kept",
@@ -56,7 +57,12 @@ func claudeShell() []Tool {
 			Name: "KillShell", Also: "KillBash TaskStop", To: "kill", Told: "Ends a background command and what it has started.",
 			Params: []Param{job("shell_id", "task_id bash_id")},
 			Show: func(v *View) string {
-				return failedOr(v, func() string { return "Successfully killed shell: " + v.text("shell_id") + "\n" })
+				return failedOr(v, func() string {
+					if killed, _ := v.Meta.Killed.(bool); !killed && v.Meta.Status != "running" {
+						return fmt.Sprintf("Shell %s is not running, so cannot be killed (status: %s)\n", v.text("shell_id"), claudeStatus(v))
+					}
+					return "Successfully killed shell: " + v.text("shell_id") + "\n"
+				})
 			},
 		},
 	}
@@ -204,10 +210,18 @@ func claudeGrep() Tool {
 			{Name: "-i", To: "ignore_case", Usage: "ignore case", Kind: Truth},
 			{Name: "multiline", To: "multiline", Usage: "let a match span lines, and . a line end", Kind: Truth},
 			{Name: "head_limit", To: "limit", Usage: "only the first so many lines or files", Kind: Whole},
+			{Name: "offset", Usage: "leave out so many lines or files in front of them", Kind: Whole},
 		},
 		Map: func(c *Call) error {
 			if n, ok := c.Out["limit"].(int); ok && n < 1 {
 				c.Out["limit"] = 100_000 // 0 is for no limit
+			}
+			if skip := c.number("offset"); skip > 0 {
+				n, ok := c.Out["limit"].(int)
+				if !ok {
+					n = 100
+				}
+				c.Out["limit"] = n + skip
 			}
 			return nil
 		},
@@ -289,16 +303,20 @@ func claudeBash(v *View) string {
 	return v.Output + said
 }
 
+// claudeStatus is how a background command stands, in Claude Code's words.
+func claudeStatus(v *View) string {
+	if s := v.Meta.Status; s != "timed_out" && s != "aborted" {
+		return s
+	}
+	return "killed"
+}
+
 func claudeOutput(v *View) string {
 	if v.Meta.Status == "" {
 		return failedOr(v, func() string { return v.Output })
 	}
-	status := v.Meta.Status
-	if status == "timed_out" || status == "aborted" {
-		status = "killed"
-	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "<status>%s</status>\n", status)
+	fmt.Fprintf(&b, "<status>%s</status>\n", claudeStatus(v))
 	if v.Meta.ExitCode != nil {
 		fmt.Fprintf(&b, "\n<exit_code>%d</exit_code>\n", *v.Meta.ExitCode)
 	}
@@ -346,7 +364,7 @@ func claudeFound(v *View) string {
 		}
 		return "No matches found\n"
 	}
-	var b strings.Builder
+	var list []string
 	switch v.text("output_mode") {
 	case "content":
 		for i, lines := range v.shown() {
@@ -358,16 +376,26 @@ func claudeFound(v *View) string {
 				if v.truth("-n") {
 					number = l.line + sep
 				}
-				b.WriteString(v.Meta.Results[i].Path + sep + number + l.text + "\n")
+				list = append(list, v.Meta.Results[i].Path+sep+number+l.text)
 			}
 		}
 	case "count":
 		for _, f := range v.Meta.Results {
-			fmt.Fprintf(&b, "%s:%d\n", f.Path, f.Matches)
+			list = append(list, fmt.Sprintf("%s:%d", f.Path, f.Matches))
 		}
-		fmt.Fprintf(&b, "\nFound %d total occurrences across %d files.\n", v.Meta.Matches, len(v.Meta.Results))
 	default:
-		fmt.Fprintf(&b, "Found %d files\n%s\n", len(v.Meta.Results), strings.Join(v.paths(), "\n"))
+		list = v.paths()
+	}
+	if list = list[min(max(v.number("offset"), 0), len(list)):]; len(list) == 0 {
+		return "No more than were left out by offset\n"
+	}
+	var b strings.Builder
+	if v.text("output_mode") == "files_with_matches" {
+		fmt.Fprintf(&b, "Found %d files\n", len(list))
+	}
+	b.WriteString(strings.Join(list, "\n") + "\n")
+	if v.text("output_mode") == "count" {
+		fmt.Fprintf(&b, "\nFound %d total occurrences across %d files.\n", v.Meta.Matches, len(v.Meta.Results))
 	}
 	if v.Meta.Truncated {
 		b.WriteString("\n(Results are truncated: head_limit shows more, a narrower path or pattern fewer.)\n")

@@ -114,7 +114,7 @@ func codexChanges() []Tool {
 		{
 			Name: "apply_patch", Also: "applypatch", To: "patch", Told: "Changes files as a patch says: *** Begin Patch, then for each file *** Add File: PATH, *** Delete File: PATH or *** Update File: PATH with hunks behind @@, then *** End Patch.",
 			Params: []Param{{Name: "input", Also: "patch", To: "patch", Usage: "the patch", Must: true}},
-			Show:   codexPatch, Differs: "all files change, or none; a hunk that fits in two places is refused",
+			Show:   codexPatch, Differs: "all files change, or none; a hunk that fits in two places is refused, and so is Add File of a file that is there with another content",
 		},
 		{
 			Name: "update_plan", To: "todo", Told: "Keeps the plan. At most one step is in progress at a time.",

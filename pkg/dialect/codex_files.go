@@ -123,6 +123,9 @@ func codexLines(v *View) string {
 		}
 		return v.wrong()
 	}
+	if v.Meta.Type == "directory" {
+		return v.text("file_path") + " is a directory:\n" + v.whole()
+	}
 	lines := v.content()
 	for i, l := range lines {
 		number, text, _ := strings.Cut(l, ": ")

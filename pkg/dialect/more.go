@@ -41,11 +41,12 @@ func geminiRun() []Tool {
 			Name: "read_file", To: "read", Told: "Reads a file. Images and PDF files can be read, too.",
 			Params: []Param{
 				fileParam("file_path", "absolute_path path", "the file"),
-				{Name: "offset", Usage: "the line to begin at, from 0", Kind: Whole, Least: 0, Most: 1 << 50},
-				{Name: "limit", To: "limit", Usage: "how many lines to show", Kind: Whole},
+				{Name: "start_line", Usage: "the first line to show, from 1", Kind: Whole},
+				{Name: "end_line", Usage: "the last line to show", Kind: Whole},
+				{Name: "offset", Usage: "as older versions have it: the line to begin at, from 0", Kind: Whole, Least: 0, Most: 1 << 50},
+				{Name: "limit", To: "limit", Usage: "with offset: how many lines to show", Kind: Whole},
 			},
-			Const: Args{"number_style": "none"}, Show: geminiRead,
-			Map: func(c *Call) error { c.Out["offset"] = c.number("offset") + 1; return nil },
+			Const: Args{"number_style": "none"}, Show: geminiRead, Map: geminiLines,
 		},
 		{
 			Name: "read_many_files", To: "batch", Told: "Reads several files.",
@@ -131,9 +132,27 @@ func geminiSearch() []Tool {
 			Params: []Param{
 				{Name: "pattern", To: "pattern", Usage: "the regular expression", Must: true},
 				{Name: "dir_path", Also: "path", To: "path", Usage: "where to search", Kind: Path},
-				{Name: "include", To: "include", Usage: "only the files that match"},
+				{Name: "include_pattern", Also: "include", To: "include", Usage: "only the files that match"},
+				{Name: "names_only", Usage: "only the paths of the files", Kind: Truth},
+				{Name: "case_sensitive", Usage: "tell capitals from small letters", Kind: Truth},
+				{Name: "fixed_strings", To: "literal", Usage: "pattern is a text, not an expression", Kind: Truth},
+				{Name: "context", To: "context", Usage: "lines to show before and after a match", Kind: Whole},
+				{Name: "before", To: "before", Usage: "lines to show before it", Kind: Whole},
+				{Name: "after", To: "after", Usage: "lines to show after it", Kind: Whole},
+				{Name: "no_ignore", Usage: "search what .gitignore excludes, too", Kind: Truth},
+				{Name: "total_max_matches", To: "limit", Usage: "most matches", Kind: Whole},
 			},
-			Const: Args{"ignore_case": true}, Show: geminiGrep,
+			Map: func(c *Call) error {
+				c.Out["ignore_case"] = !c.truth("case_sensitive")
+				if c.truth("names_only") {
+					c.Out["mode"] = "files"
+				}
+				if c.truth("no_ignore") {
+					c.Out["ignore"] = false
+				}
+				return nil
+			},
+			Show: geminiGrep, Differs: "exclude_pattern and max_matches_per_file are passed over",
 		},
 		{
 			Name: "list_directory", To: "ls", Told: "Lists a directory: directories first.",
@@ -210,6 +229,22 @@ func geminiShell(v *View) string {
 	return text + or(v.Meta.Job, "(none)") + "\n" + v.notes(false)
 }
 
+// geminiLines says which lines are read, by either version's parameters.
+func geminiLines(c *Call) error {
+	first, last := c.number("start_line"), c.number("end_line")
+	if first == 0 {
+		first = c.number("offset") + 1
+	}
+	c.Out["offset"] = first
+	if c.given["end_line"] {
+		if first < 1 || last < first {
+			return tool.Errorf(tool.BadInput, "end_line: %d is before start_line, %d", last, first).WithHint("give the first and the last line, from 1")
+		}
+		c.Out["limit"] = last - first + 1
+	}
+	return nil
+}
+
 func geminiRead(v *View) string {
 	if v.Error != nil {
 		return v.Error.Words()
@@ -217,8 +252,12 @@ func geminiRead(v *View) string {
 	if v.Meta.NextOffset == 0 || v.Meta.TotalLines == nil {
 		return v.Output
 	}
-	return fmt.Sprintf("IMPORTANT: the file is shown in part: lines %d-%d of %d. To read on, use offset: %d.\n\n--- FILE CONTENT (truncated) ---\n%s",
-		v.Meta.Offset, v.Meta.NextOffset-1, *v.Meta.TotalLines, v.Meta.NextOffset-1, strings.Join(v.content(), "\n"))
+	on := fmt.Sprintf("start_line: %d", v.Meta.NextOffset)
+	if v.given["offset"] {
+		on = fmt.Sprintf("offset: %d", v.Meta.NextOffset-1)
+	}
+	return fmt.Sprintf("IMPORTANT: the file is shown in part: lines %d-%d of %d. To read on, use %s.\n\n--- FILE CONTENT (truncated) ---\n%s",
+		v.Meta.Offset, v.Meta.NextOffset-1, *v.Meta.TotalLines, on, strings.Join(v.content(), "\n"))
 }
 
 func geminiGrep(v *View) string {
@@ -233,11 +272,22 @@ func geminiGrep(v *View) string {
 		return fmt.Sprintf("No matches found for pattern %q in path %q.", v.text("pattern"), where)
 	}
 	var b strings.Builder
+	if v.truth("names_only") {
+		fmt.Fprintf(&b, "Found %d files with matches for pattern %q in path %q:\n", len(v.Meta.Results), v.text("pattern"), where)
+		for _, f := range v.Meta.Results {
+			b.WriteString(f.Path + "\n")
+		}
+		return b.String()
+	}
 	fmt.Fprintf(&b, "Found %d matches for pattern %q in path %q:\n---\n", v.Meta.Matches, v.text("pattern"), where)
-	for _, f := range v.Meta.Results {
-		fmt.Fprintf(&b, "File: %s\n", f.Path)
-		for _, l := range f.Lines {
-			fmt.Fprintf(&b, "L%d: %s\n", l.Line, l.Text)
+	for i, lines := range v.shown() {
+		fmt.Fprintf(&b, "File: %s\n", v.Meta.Results[i].Path)
+		for _, l := range lines {
+			mark := ":"
+			if l.context {
+				mark = "-"
+			}
+			fmt.Fprintf(&b, "L%s%s %s\n", l.line, mark, l.text)
 		}
 		b.WriteString("---\n")
 	}

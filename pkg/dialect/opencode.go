@@ -86,7 +86,7 @@ func opencodeChanges() []Tool {
 				}
 				return strings.TrimSuffix("Success. Updated the following files:\n"+v.changes(), "\n")
 			},
-			Differs: "all files change, or none; a hunk that fits in two places is refused",
+			Differs: "all files change, or none; a hunk that fits in two places is refused, and so is Add File of a file that is there with another content",
 		},
 	}
 }

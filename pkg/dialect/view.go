@@ -23,6 +23,7 @@ type meta struct {
 	ExitCode     *int            `json:"exit_code"`
 	Signal       string          `json:"signal"`
 	Status       string          `json:"status"`
+	Killed       any             `json:"killed"`
 	Job          string          `json:"job"`
 	DurationMS   int64           `json:"duration_ms"`
 	Stdout       *string         `json:"stdout"`

@@ -66,6 +66,12 @@ const (
 	Merged               = "merged"                // most lines differ a little
 )
 
+// Hints to which callers add what else can be done, by the names that they have for it.
+const (
+	AddLines  = "add surrounding lines to the old text until it is unique"
+	WholeWord = "quote the whole word or line that is to change"
+)
+
 // Hit is one place that was changed.
 type Hit struct {
 	Edit       int      // which of the edits, from 0

@@ -217,7 +217,14 @@ func (pl *placer) insert(h *Hunk) ([]change, *Refusal) {
 		}
 		at = found[0] + 1
 	case h.OldLine > 0:
-		at = min(max(h.OldLine-1+pl.offset, 0), at)
+		want := max(h.OldLine-1+pl.offset, 0)
+		if want > at {
+			return nil, &Refusal{
+				Code: NoMatch, Message: fmt.Sprintf("the lines go behind line %d, and the file has %d", want, at),
+				Hint: "name a line that there is, or add lines of context",
+			}
+		}
+		at = want
 	}
 	lines := h.side('-')
 	if h.OldLine == 0 {

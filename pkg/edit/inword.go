@@ -26,7 +26,7 @@ func (p *planner) insideWord(at []span, old string) *Refusal {
 	r := p.ambiguous(at, "")
 	l := p.line(inside[0].start)
 	r.Message = fmt.Sprintf("the old text is found only inside a longer word, line %d", l+1)
-	r.Hint = "quote the whole word or line that is to change; with exact the letters are replaced wherever they stand"
+	r.Hint = WholeWord
 	if len(inside) < len(at) {
 		r.Message = fmt.Sprintf("the old text stands by itself in %d and inside longer words in %d places, such as line %d", len(at)-len(inside), len(inside), l+1)
 	}

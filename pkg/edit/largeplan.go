@@ -126,7 +126,7 @@ func nearScanned(at []scanned, line int) []scanned {
 }
 
 func ambiguousAt(at []scanned) *Refusal {
-	r := &Refusal{Code: Ambiguous, Hint: "add surrounding lines to the old text until it is unique, give the line, or ask for all occurrences"}
+	r := &Refusal{Code: Ambiguous, Hint: AddLines}
 	var lines []string
 	for _, x := range at[:min(len(at), mostEqual)] {
 		lines = append(lines, itoa(x.line+1))

@@ -434,6 +434,8 @@ func TestPatchComposes(t *testing.T) {
 		{"add, then update", "*** Begin Patch\n*** Add File: a\n+1\n*** Update File: a\n@@\n-1\n+2\n*** End Patch", memory{}, memory{"a": "2\n"}, ""},
 		{"update of a deleted one", "*** Begin Patch\n*** Delete File: a\n*** Update File: a\n@@\n-1\n+2\n*** End Patch", memory{"a": "1\n"}, nil, Conflict},
 		{"same lines twice", "*** Begin Patch\n*** Update File: a\n@@\n-1\n+one\n@@\n-1\n+uno\n*** End Patch", memory{"a": "1\n2\n"}, nil, Conflict},
+		{"insert behind the end", "--- a\n+++ b\n@@ -9,0 +10,1 @@\n+x\n", memory{"b": "1\n2\n"}, nil, NoMatch},
+		{"insert at the end", "--- b\n+++ b\n@@ -2,0 +3,1 @@\n+x\n", memory{"b": "1\n2\n"}, memory{"b": "1\n2\nx\n"}, ""},
 		{"insert behind the anchor", "*** Begin Patch\n*** Update File: a\n@@ 1\n+x\n*** End Patch", memory{"a": "1\n2\n"}, memory{"a": "1\nx\n2\n"}, ""},
 		{"append", "*** Begin Patch\n*** Update File: a\n@@\n+x\n*** End Patch", memory{"a": "1\n2"}, memory{"a": "1\n2\nx"}, ""},
 		{"append to nothing", "*** Begin Patch\n*** Update File: a\n@@\n+x\n*** End Patch", memory{"a": ""}, memory{"a": "x\n"}, ""},

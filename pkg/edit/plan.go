@@ -198,7 +198,7 @@ func (p *planner) otherwiseIndented(old, new string, taken []span) ([]change, *R
 }
 
 func (p *planner) ambiguous(at []span, how string) *Refusal {
-	r := &Refusal{Code: Ambiguous, Hint: "add surrounding lines to the old text until it is unique, give the line, or ask for all occurrences"}
+	r := &Refusal{Code: Ambiguous, Hint: AddLines}
 	var lines []string
 	for _, x := range at[:min(len(at), mostEqual)] {
 		a := p.line(x.start)

@@ -159,7 +159,10 @@ func (f *editFile) refusal(err error) error {
 	case f.listed:
 		message = fmt.Sprintf("edits[%d]: %s", which, message)
 	}
-	t := tool.Errorf(tool.Code(r.Code), "%s: %s", tool.Shown(f.path), message).Next(r.Hint)
+	t := tool.Errorf(tool.Code(r.Code), "%s: %s", tool.Shown(f.path), message).Next(r.Hint + map[string]string{
+		edit.AddLines:  "; give the {.line} where it begins, or {.replace_all} for every place",
+		edit.WholeWord: "; with {.exact} the letters are replaced wherever they stand",
+	}[r.Hint])
 	for _, p := range r.Places {
 		_ = t.Suggest(fmt.Sprintf("lines %d-%d", p.Lines[0], p.Lines[1]))
 	}

@@ -126,7 +126,7 @@ func (m *editMeta) notes() string {
 	if m.Replacements > 1 {
 		fmt.Fprintf(&b, "%d replacements\n", m.Replacements)
 	}
-	if m.Strategy != edit.Exact && m.Strategy != "" {
+	if certain := m.Strategy == edit.MultiOccurrence && m.Similarity == 1; m.Strategy != edit.Exact && m.Strategy != "" && !certain {
 		fmt.Fprintf(&b, "found by %s, similarity %.2f\n", m.Strategy, m.Similarity)
 	}
 	for _, k := range m.Kept[:min(len(m.Kept), 3)] {

@@ -222,7 +222,7 @@ func (b *bashCall) check() error {
 	case len(b.Argv) > 0 && b.Argv[0] == "":
 		return tool.Errorf(tool.BadInput, "argv names no program").WithHint("its first word is the program")
 	case len(b.Argv) == 0 && strings.TrimSpace(b.Command) == "":
-		return tool.Errorf(tool.BadInput, "command is required: the command line").WithHint("give {.command}, or {.argv}; on the command line - reads it from standard input")
+		return tool.Errorf(tool.BadInput, "command is required: the command line").WithHint("give a command line as {.command}, or give {.argv} a program with its words")
 	case b.Workdir == "":
 		return tool.Errorf(tool.BadInput, "workdir is empty").WithHint("leave it out for the root, or name a directory")
 	case strings.ContainsRune(b.Command+strings.Join(b.Argv, ""), 0):
