@@ -48,6 +48,9 @@ func hasBody(k Kind) bool {
 // follow.
 func (c *collector) strays(s *Symbol, broken bool) *Problem {
 	indent, _ := leading(c.text(s.Line))
+	if !broken && s.Kind == Module && !c.indented(s, indent) {
+		return nil
+	}
 	for n := s.Line + 1; n <= s.EndLine; n++ {
 		in, rest := leading(c.text(n))
 		t := strings.TrimSpace(rest)
@@ -82,6 +85,21 @@ func (c *collector) strays(s *Symbol, broken bool) *Problem {
 	return nil
 }
 
+// indented reports whether the first line in a symbol's body stands further right than
+// the symbol: what is in a namespace of C++ mostly does not.
+func (c *collector) indented(s *Symbol, indent int) bool {
+	for n := s.Line + 1; n < s.EndLine; n++ {
+		in, rest := leading(c.text(n))
+		if t := strings.TrimSpace(rest); t != "" && !headless(t, mostHead) {
+			return in > indent
+		}
+	}
+	return true
+}
+
+// mostHead is how many lines the head of a symbol may take.
+const mostHead = 8
+
 // headless knows lines that may stand at the left of a body or of a head of
 // several lines.
 func headless(t string, below int) bool {
@@ -95,7 +113,7 @@ func headless(t string, below int) bool {
 	if hasWord("else elif elsif elseif except finally catch rescue ensure where and or then begin do in after when", firstWord(t)) {
 		return true
 	}
-	return below < 8 && !strings.ContainsAny(t, ";}") // a head of several lines
+	return below < mostHead && !strings.ContainsAny(t, ";}") // a head of several lines
 }
 
 func (c *collector) fillText(list []Problem) {

@@ -93,3 +93,32 @@ func itoa(n int) string {
 	}
 	return itoa(n/10) + string(rune('0'+n%10))
 }
+
+// TestNamespaces: what is in a namespace of C++ mostly stands as far left as the
+// namespace, and is no sign of a missing bracket; where it is indented, it is one.
+func TestNamespaces(t *testing.T) {
+	for name, c := range map[string]struct {
+		text  string
+		doubt int // the line of it; 0 for none
+	}{
+		"plain":    {"namespace a {\n\nstruct X { int y; };\n\nint f() {\n  return 1;\n}\n\n}  // namespace a\n", 0},
+		"brackets": {"namespace a\n{\n/* x */\nint f(int a) { return a; }\n}\n", 0},
+		"macro":    {"LIB_NAMESPACE_BEGIN\nnamespace a\n{\nstruct X { int y; };\nint f(int a) { return a; }\n}  // namespace a\nLIB_NAMESPACE_END\n", 0},
+		"indented": {"namespace a {\n  struct X { int y; };\n  int f() { return 1; }\nint g() { return 2; }\n}\n", 4},
+		"class":    {"class A {\nint f() { return 1; }\n};\n", 2},
+	} {
+		symbols, err := Outline(name+".hpp", []byte(c.text))
+		if errors.Is(err, ErrNoGrammar) {
+			t.Skip("this build has no grammar for C++")
+		}
+		line := 0
+		for _, s := range symbols {
+			if s.Doubt != nil {
+				line = s.Doubt.Line
+			}
+		}
+		if err != nil || len(symbols) == 0 || line != c.doubt {
+			t.Errorf("%s: doubt in line %d, want %d; %d symbols, %v", name, line, c.doubt, len(symbols), err)
+		}
+	}
+}

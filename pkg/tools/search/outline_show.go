@@ -170,7 +170,10 @@ func (m *outlineMeta) render(paint func(tool.Style, string) string) string {
 
 // line is what an outline shows of a symbol: the line on which it is named.
 func (s *outlineSymbol) line() string {
-	sig := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(s.Signature), "{"))
+	sig := strings.TrimSpace(s.Signature)
+	if !strings.HasPrefix(sig, "#") { // the bracket that a macro ends with is its content
+		sig = strings.TrimSpace(strings.TrimSuffix(sig, "{"))
+	}
 	if !strings.Contains(sig, s.Name) {
 		sig = fmt.Sprintf("%s %s: %s", s.Kind, s.Name, sig)
 	}
