@@ -145,6 +145,8 @@ func bindCompletions(c *cobra.Command, set *param.Set, ids completion) {
 			_ = c.RegisterFlagCompletionFunc(name, ids)
 		case p.Enum != nil:
 			_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(p.Enum, cobra.ShellCompDirectiveNoFileComp))
+		case p.Known != nil:
+			_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(p.Known(), cobra.ShellCompDirectiveNoFileComp))
 		case p.Kind == param.Directory:
 			_ = c.MarkFlagDirname(name)
 		case p.Kind != param.File:

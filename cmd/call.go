@@ -42,10 +42,8 @@ read and follow one another side by side, and each result is a line; with --wrap
 is one line, the message that the provider wants next. Where a message holds no call
 the status is 1. The result is JSON, whatever the configuration says and wherever
 it goes; only the flag -o changes that.`),
-		Args: cobra.MaximumNArgs(1),
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return Tools.Names(), cobra.ShellCompDirectiveNoFileComp
-		},
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: toolNames,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := wrap.check(); err != nil {
 				return err

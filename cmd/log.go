@@ -33,6 +33,8 @@ another session.
 the same calls again. With --verify it checks instead that no record was changed,
 put in, moved or cut off since it was written, and exits with 2 where one was.`),
 		Example: "  agentkit log --decision deny --since 2h\n  agentkit log --follow\n  agentkit log --html session.html\n  agentkit log --replay >again.sh",
+
+		ValidArgsFunction: a.callNames,
 		RunE: func(c *cobra.Command, args []string) error {
 			o.filter.calls = args
 			return a.showLog(c.Context(), o)
@@ -50,6 +52,8 @@ put in, moved or cut off since it was written, and exits with 2 where one was.`)
 	f.StringVar(&o.html, "html", "", "write a page for a browser to this file")
 	f.BoolVar(&o.replay, "replay", false, "print a script for a shell that makes the calls again")
 	f.BoolVar(&o.records, "records", false, "print the records themselves, as the file has them")
+	_ = c.RegisterFlagCompletionFunc("tool", toolNames)
+	_ = c.RegisterFlagCompletionFunc("decision", cobra.FixedCompletions([]string{"allow", "ask", "deny"}, cobra.ShellCompDirectiveNoFileComp))
 	c.MarkFlagsMutuallyExclusive("verify", "records", "replay", "follow", "html")
 	return c
 }

@@ -49,6 +49,8 @@ the other flags of the call in it. docs/mcp.md says more.`),
 	f.BoolVar(&choice.readonly, "readonly", false, "serve only tools that change nothing")
 	f.StringVar(&client, "config", "", "print what `CLIENT` has to know: "+strings.Join(mcpClientNames(), ", "))
 	where.flags(c)
+	_ = c.RegisterFlagCompletionFunc("only", toolNames)
+	_ = c.RegisterFlagCompletionFunc("exclude", toolNames)
 	_ = c.RegisterFlagCompletionFunc("config", cobra.FixedCompletions(mcpClientNames(), cobra.ShellCompDirectiveNoFileComp))
 	return c
 }

@@ -186,14 +186,9 @@ func (a *app) globalFlags(root *cobra.Command) {
 	f.IntVar(&a.MaxLines, "max-lines", a.MaxLines, "most lines of output")
 	f.IntVar(&a.MaxBytes, "max-bytes", a.MaxBytes, "most bytes of output")
 	f.IntVar(&a.MaxTokens, "max-tokens", a.MaxTokens, "most tokens of output, counted as bytes/4")
-	if !a.completes() {
-		return
+	if a.completes() {
+		a.completeGlobals(root)
 	}
-	for name, words := range enums() {
-		_ = root.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
-	}
-	_ = root.MarkFlagDirname("root")
-	_ = root.MarkFlagDirname("state")
 }
 
 // runRoot is what happens without a command: help for a person, an error for

@@ -45,11 +45,9 @@ func (a *app) toolsCommand() *cobra.Command {
 		known = append(known, f.name)
 	}
 	c := &cobra.Command{
-		Use:   "tools [TOOL]...",
-		Short: "print the tools as a provider or protocol wants them declared",
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return Tools.Names(), cobra.ShellCompDirectiveNoFileComp
-		},
+		Use:               "tools [TOOL]...",
+		Short:             "print the tools as a provider or protocol wants them declared",
+		ValidArgsFunction: toolNames,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := a.check(); err != nil {
 				return err

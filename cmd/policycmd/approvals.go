@@ -1,6 +1,7 @@
 package policycmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -181,6 +182,25 @@ func (h Host) waiting(c *cobra.Command, args []string, _ string) (list []string,
 		}
 	}
 	return list, cobra.ShellCompDirectiveNoFileComp
+}
+
+// WaitingRules completes the rules that the requests suggest which nobody has answered.
+func WaitingRules(open func(context.Context) (*tool.Env, error)) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, _ string) (list []string, _ cobra.ShellCompDirective) {
+		env, err := open(c.Context())
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		all, _ := env.Approvals.List(c.Context())
+		for _, one := range all {
+			for _, s := range one.Report.Suggestions {
+				if one.Answer == policy.Pending && len(s.Rules) == 1 && tool.Visible(s.Rules[0]) == s.Rules[0] {
+					list = append(list, s.Rules[0]+"\t"+one.Tool+": "+string(s.Width))
+				}
+			}
+		}
+		return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
 }
 
 // decider is what a person who decides may use.

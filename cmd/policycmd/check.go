@@ -32,6 +32,8 @@ its file and line. With --batch, standard input holds one call a line as
 {"tool": TOOL, "arguments": {...}}, and one decision a line comes back. The exit
 status is 0 whatever the decision, 2 for a call that could not be made.`),
 		Args: cobra.ArbitraryArgs,
+
+		ValidArgsFunction: h.toolFirst,
 		RunE: func(c *cobra.Command, args []string) error {
 			env, err := h.Env(c.Context())
 			if err != nil {
@@ -167,6 +169,8 @@ func (h Host) explainCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain TOOL [ARG]...",
 		Short: "show as a tree what a call would do and which rule decides each part",
+
+		ValidArgsFunction: h.toolFirst,
 		RunE: func(c *cobra.Command, args []string) error {
 			env, err := h.Env(c.Context())
 			if err != nil {
@@ -184,6 +188,14 @@ func (h Host) explainCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&object, "json", "", "the call's parameters as one JSON `object`; - reads standard input")
 	return c
+}
+
+// toolFirst completes the name of a tool, and then files.
+func (h Host) toolFirst(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	return h.Tools.Names(), cobra.ShellCompDirectiveNoFileComp
 }
 
 // subject is what a call is about, for a heading: its first parameter.

@@ -44,6 +44,8 @@ func (h Host) ruleCommand(v policy.Verdict) *cobra.Command {
 		Use:   v.String() + " RULE",
 		Short: fmt.Sprintf("add a rule to the %s list of the user's policy", v),
 		Args:  cobra.ExactArgs(1),
+
+		ValidArgsFunction: WaitingRules(h.Env),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := h.Person(); err != nil {
 				return err

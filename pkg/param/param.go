@@ -35,16 +35,17 @@ type Param struct {
 	Enum    []string // the words it may be; nil for any
 	Min     float64  // with Max: the bounds of a number
 	Max     float64
-	Must    bool   // the caller has to give it
-	Pos     bool   // it may be given as an argument, without its flag
-	Program bool   // with Pos: several arguments are a program and its words
-	Stdin   bool   // on the command line, "-" stands for standard input
-	Short   string // one-letter flag; "" for none
-	Alone   string // what the flag means without a value; "" where it needs one
-	Kind    Kind   // what shell completion offers
-	Default string // what the manual shows as its default; "" for the value at declaration
-	Silent  bool   // it is understood, and stands in no manual or schema
-	Seldom  bool   // few calls need it: see Rare
+	Must    bool            // the caller has to give it
+	Pos     bool            // it may be given as an argument, without its flag
+	Program bool            // with Pos: several arguments are a program and its words
+	Stdin   bool            // on the command line, "-" stands for standard input
+	Short   string          // one-letter flag; "" for none
+	Alone   string          // what the flag means without a value; "" where it needs one
+	Kind    Kind            // what shell completion offers
+	Known   func() []string // words that shell completion offers, of many; nil for none
+	Default string          // what the manual shows as its default; "" for the value at declaration
+	Silent  bool            // it is understood, and stands in no manual or schema
+	Seldom  bool            // few calls need it: see Rare
 
 	value
 	bounded bool
@@ -85,6 +86,9 @@ func (p *Param) Alias(names ...string) *Param { p.Aliases = names; return p }
 
 // OneOf limits p to the given words.
 func (p *Param) OneOf(words ...string) *Param { p.Enum = words; return p }
+
+// Among has shell completion offer words, beside which there may be others.
+func (p *Param) Among(words func() []string) *Param { p.Known = words; return p }
 
 // Between limits the number p to low..high, both included.
 func (p *Param) Between(low, high float64) *Param {

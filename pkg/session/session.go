@@ -136,6 +136,17 @@ func (s *Session) Path(elem ...string) string {
 	return filepath.Join(append([]string{s.Dir()}, elem...)...)
 }
 
+// Beside lists the sessions of the same root that have kept something, this one among them.
+func (s *Session) Beside() (ids []string) {
+	found, _ := os.ReadDir(filepath.Dir(s.Dir())) // there may be none yet
+	for _, d := range found {
+		if d.IsDir() && d.Name()[0] != '.' {
+			ids = append(ids, d.Name())
+		}
+	}
+	return ids
+}
+
 // StateDir returns the state directory, links above it resolved.
 func (s *Session) StateDir() string { return s.state }
 

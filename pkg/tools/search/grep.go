@@ -80,7 +80,7 @@ func (g *grepCall) Params(p *param.Set) {
 	p.Int(&g.Context, "context", "lines to show before and after a match").Between(0, 1000).Alias("-C", "context_lines").Letter("C")
 	p.Strings(&g.Include, "include", "globs of the files to search, such as *.{ts,tsx}").Alias("glob", "include_pattern").Letter("g")
 	p.Strings(&g.Exclude, "exclude", "globs of files and directories to leave out").Alias("exclude_pattern", "exclude_dir").Rare()
-	p.Strings(&g.Types, "type", "languages, such as go or js").Alias("file_type", "types").Letter("t")
+	p.Strings(&g.Types, "type", "languages, such as go or js").Alias("file_type", "types").Letter("t").Among(typeNames)
 	p.Bool(&g.IgnoreCase, "ignore_case", "ignore case").Alias("case_insensitive", "-i", "ignoreCase").Letter("i")
 	p.Bool(&g.SmartCase, "smart_case", "ignore case where the pattern has no capital").Letter("S").Unlisted()
 	p.Bool(&g.Literal, "literal", "the pattern is plain text").Alias("fixed_strings", "literal_text").Letter("F")
@@ -323,13 +323,18 @@ func (g *grepCall) explain(err error) error {
 	return err
 }
 
-// unknownType names the types that are like those asked for.
-func (g *grepCall) unknownType(err error) error {
-	e := tool.Errorf(tool.BadInput, "%w", err).WithHint("use {.include} with a glob instead")
-	var names []string
+// typeNames are the types of files, by name.
+func typeNames() (names []string) {
 	for _, t := range rg.FileTypes() {
 		names = append(names, t.Name)
 	}
+	return names
+}
+
+// unknownType names the types that are like those asked for.
+func (g *grepCall) unknownType(err error) error {
+	e := tool.Errorf(tool.BadInput, "%w", err).WithHint("use {.include} with a glob instead")
+	names := typeNames()
 	for _, list := range g.Types {
 		for name := range strings.SplitSeq(list, ",") {
 			if !slices.Contains(names, name) {
