@@ -78,6 +78,8 @@ type Slot struct {
 	Left  print `json:"left"`          // what stands there after the change
 	Here  print `json:"here,omitzero"` // while the command runs: what stood there when it began
 
+	Single bool `json:"single,omitempty"` // it was the file's only name
+
 	Closed map[string]fs.FileMode `json:"closed,omitempty"` // modes of directories that the shelf has to have open
 }
 
@@ -274,6 +276,9 @@ func (s *Shelf) settle(ctx context.Context) error {
 			continue
 		}
 		files[i].After = now.state(now.Size)
+		if err := part(dir, slot.N, now.Kind == Dir, slot.Single); err != nil {
+			return fmt.Errorf("%s: %w", files[i].Path, err)
+		}
 		slot.Left, slot.Here = now, print{}
 		s.r.Files, s.r.Shelf = append(s.r.Files, files[i]), append(s.r.Shelf, slot)
 	}
@@ -289,6 +294,32 @@ func (s *Shelf) settle(ctx context.Context) error {
 		return err
 	}
 	return s.h.store.done.WriteFile(s.r.ID, data, s.h.store.sync)
+}
+
+// part makes copies of files on a shelf that are there in the workspace still, under this
+// or another name: what is written there would change them, and a file with a second name
+// is one that the policy is wary of.
+func part(dir *os.Root, n int, stands, single bool) error {
+	name := strconv.Itoa(n)
+	info, err := dir.Lstat(name)
+	switch {
+	case missing(err):
+		return nil
+	case err != nil:
+		return err
+	case info.Mode().IsRegular() && (stands || single):
+		_, err := unalias(dir, name)
+		return err
+	case !info.IsDir() || !stands:
+		return nil
+	}
+	return fs.WalkDir(dir.FS(), name, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		_, err = unalias(dir, path)
+		return err
+	})
 }
 
 // recoverShelves makes changes of what commands of this session took away whose

@@ -187,11 +187,11 @@ func (l *load) put(p place, shelf *os.Root, to string, written bool, slot *Slot)
 		return print{}, err
 	}
 	here := printOf(info)
-	if here.Kind == Dir {
-		return l.putDir(p, here, shelf, to, written, slot)
-	}
 	if err := l.count(info); err != nil {
 		return here, err
+	}
+	if here.Kind == Dir {
+		return l.putDir(p, here, shelf, to, written, slot)
 	}
 	l.same = true
 	var from, dest *os.File
@@ -212,6 +212,7 @@ func (l *load) put(p place, shelf *os.Root, to string, written bool, slot *Slot)
 		return here, err
 	}
 	if slot != nil {
+		slot.Single = here.Kind == Regular && names(info) == 1
 		if slot.Was = here; !l.same {
 			slot.Was = l.shelved(shelf, to, here)
 		}

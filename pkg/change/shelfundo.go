@@ -228,7 +228,7 @@ func (s *swapper) one(path string, slot *Slot) error {
 				}
 			}
 		}
-		if aliased, err := s.unalias(name); err != nil {
+		if aliased, err := unalias(s.to, name); err != nil {
 			return err
 		} else if aliased || !moved || s.again {
 			if slot.Was, err = s.kept(name, slot.Was); err != nil {
@@ -272,19 +272,19 @@ func (s *swapper) kept(name string, was print) (print, error) {
 	return now, err
 }
 
-// unalias gives a file of the shelf an inode of its own where another name has it too,
+// unalias gives a file of a shelf an inode of its own where another name has it too,
 // through which it would be changed.
-func (s *swapper) unalias(name string) (bool, error) {
-	info, err := s.to.Lstat(name)
+func unalias(shelf *os.Root, name string) (bool, error) {
+	info, err := shelf.Lstat(name)
 	if err != nil || !info.Mode().IsRegular() || names(info) < 2 {
 		return false, err
 	}
-	temp := "." + name + ".tmp"
-	_ = s.to.Remove(temp)
-	if err := copyThing(place{s.to, name}, s.to, temp, info); err != nil {
+	temp := filepath.Join(filepath.Dir(name), ".agentkit-shelf-"+filepath.Base(name)+".tmp")
+	_ = shelf.Remove(temp)
+	if err := copyThing(place{shelf, name}, shelf, temp, info); err != nil {
 		return false, err
 	}
-	return true, s.to.Rename(temp, name)
+	return true, shelf.Rename(temp, name)
 }
 
 // move renames a thing, or copies it to another file system; moved is false for a copy.

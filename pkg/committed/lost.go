@@ -72,6 +72,37 @@ func (f *Files) Lost(kind Kind, top string, paths ...string) (list []string, ok 
 	return list, true
 }
 
+// Others lists what the repository that holds top does not track, with ignored also what
+// it ignores: a directory in which nothing is tracked stands for all that is in it. It is
+// false where that cannot be told.
+func (f *Files) Others(top string, ignored bool) (list []string, ok bool) {
+	args := []string{"--others", "--directory"}
+	if !ignored {
+		args = append(args, "--exclude-standard")
+	}
+	return f.listed(top, args)
+}
+
+// Gone lists the files that are tracked and not there.
+func (f *Files) Gone(top string) (list []string, ok bool) {
+	return f.listed(top, []string{"--deleted"})
+}
+
+func (f *Files) listed(top string, args []string) (list []string, ok bool) {
+	f.mu.Lock()
+	r := f.repository(top)
+	f.mu.Unlock()
+	program := f.Git()
+	if r == nil || program == "" {
+		return nil, false
+	}
+	out, err := r.run(program, append([]string{"-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "ls-files", "-z"}, args...))
+	for _, rel := range fields(out) {
+		list = append(list, filepath.Join(r.top, filepath.FromSlash(rel)))
+	}
+	return list, err == nil
+}
+
 // heldBelow gives the hashes of what HEAD holds at or below some names.
 func (r *repository) heldBelow(program string, names []string) (map[string]string, error) {
 	held := map[string]string{}

@@ -25,6 +25,7 @@ type Policy struct {
 	all      []*rule  // every rule in force, for lint and listing
 	asleep   []*rule  // allow rules of an untrusted project file
 	limits   Limits
+	undo     Undo
 	env      Environment
 	files    []File
 	state    string // the folded directory of session state; "" for none

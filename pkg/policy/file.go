@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // A fileSpec is what one policy file says.
@@ -17,6 +18,7 @@ type fileSpec struct {
 	chosen  []choice
 	sandbox string
 	limits  Limits
+	undo    Undo
 	pass    []string
 	drop    []string
 	tests   []testSpec
@@ -51,6 +53,14 @@ type Limits struct {
 	TotalBytes  int // of memory that all its processes hold together
 }
 
+// Undo says what is kept of that which commands take away, so that it can be brought
+// back; zero values mean nobody said it.
+type Undo struct {
+	Commands string        // destructive, all or off
+	MaxBytes int           // of all that a session keeps so
+	Keep     time.Duration // how long
+}
+
 // A reader turns nodes into a fileSpec and collects what is wrong.
 type reader struct {
 	*fileSpec
@@ -77,6 +87,7 @@ func topFields() []field {
 		{"outside", func(r *reader, n *node) { r.fields(n, outsideFields()) }},
 		{"env", func(r *reader, n *node) { r.fields(n, envFields()) }},
 		{"sandbox", (*reader).sandboxMode},
+		{"undo", func(r *reader, n *node) { r.fields(n, undoFields()) }},
 		{"limits", func(r *reader, n *node) { r.fields(n, limitFields()) }},
 		{"tests", (*reader).testList},
 	}
@@ -116,6 +127,21 @@ func limitFields() []field {
 		{"total_memory_bytes", func(r *reader, n *node) { r.limits.TotalBytes = r.count(n) }},
 	}
 }
+
+func undoFields() []field {
+	return []field{
+		{"commands", func(r *reader, n *node) { r.undo.Commands = r.oneOf(n, UndoDestructive, UndoAll, UndoOff) }},
+		{"max_bytes", func(r *reader, n *node) { r.undo.MaxBytes = r.count(n) }},
+		{"keep", func(r *reader, n *node) { r.undo.Keep = r.days(n) }},
+	}
+}
+
+// What undo.commands may say.
+const (
+	UndoDestructive = "destructive" // what a command is known to take away is kept
+	UndoAll         = "all"         // what every other command changes is noted, too
+	UndoOff         = "off"         // nothing is kept, and what would be lost asks
+)
 
 func ruleFields(rule *ruleSpec) []field {
 	return []field{
@@ -205,6 +231,22 @@ func (r *reader) count(n *node) int {
 		return 0
 	}
 	return v
+}
+
+// days reads how long: a number with d for days, h for hours or m for minutes.
+func (r *reader) days(n *node) time.Duration {
+	text := n.text
+	if number, ok := strings.CutSuffix(text, "d"); ok {
+		if v, err := strconv.Atoi(number); err == nil && v > 0 && v <= 3650 {
+			return time.Duration(v) * 24 * time.Hour
+		}
+	}
+	d, err := time.ParseDuration(text)
+	if n.kind != stringNode || err != nil || d < time.Minute {
+		r.problem(n.line, "want a time such as 7d or 12h")
+		return 0
+	}
+	return d
 }
 
 // oneOf reads a text that is one of a few.

@@ -74,6 +74,7 @@ deny:
 
 const initTail = `# env: {pass: [GOPROXY], drop: ["*_TOKEN"]}
 # limits: {timeout_ms: 120000, output_bytes: 51200, processes: 2000, memory_bytes: 4000000000}
+# undo: {commands: destructive, max_bytes: 1073741824, keep: 7d}
 
 # Checked whenever the policy is loaded; a wrong expectation refuses it.
 # tests:

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -13,6 +14,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Sources says where a policy comes from, and the facts about the place that
@@ -313,6 +315,15 @@ func (p *Policy) NoShell() bool { return p.noShell }
 
 // Limits returns the least of the limits that the layers set.
 func (p *Policy) Limits() Limits { return p.limits }
+
+// Undo returns what is kept of that which commands take away.
+func (p *Policy) Undo() Undo {
+	u := p.undo
+	u.Commands = cmp.Or(u.Commands, UndoDestructive)
+	u.MaxBytes = cmp.Or(u.MaxBytes, 1<<30)
+	u.Keep = cmp.Or(u.Keep, 7*24*time.Hour)
+	return u
+}
 
 // Environment returns which variables commands inherit.
 func (p *Policy) Environment() *Environment { return &p.env }

@@ -12,6 +12,9 @@ func (p *Policy) merge(s *Sources, specs []*fileSpec) {
 	p.mergeSettings(specs)
 	for _, spec := range specs {
 		p.mergeLimits(spec.limits)
+		if spec.trusted {
+			p.undo = Undo{cmp.Or(spec.undo.Commands, p.undo.Commands), cmp.Or(spec.undo.MaxBytes, p.undo.MaxBytes), cmp.Or(spec.undo.Keep, p.undo.Keep)}
+		}
 		p.env.Drop = append(p.env.Drop, spec.drop...)
 		if spec.trusted {
 			p.env.Pass = append(p.env.Pass, spec.pass...)

@@ -14,6 +14,8 @@ const (
 	losesWork    = "discards uncommitted work"
 	losesUnknown = "deletes untracked files"
 	losesCommits = "drops commits that are nowhere else"
+	losesStash   = "drops saved work"
+	losesRef     = "drops a reference"
 	losesContent = "empties a file"
 	losesPart    = "empties or cuts a file"
 	losesTree    = "deletes a whole tree that is not the project's"
@@ -23,7 +25,7 @@ const (
 // whoever sees what is there may find that nothing is.
 func IsLoss(why string) bool {
 	switch why {
-	case losesAsked, losesMatches, losesWork, losesUnknown, losesCommits, losesContent, losesPart, losesTree:
+	case losesAsked, losesMatches, losesWork, losesUnknown, losesCommits, losesStash, losesRef, losesContent, losesPart, losesTree:
 		return true
 	}
 	return false
@@ -49,8 +51,11 @@ func LosesWork(why string) bool { return why == losesWork }
 // LosesUntracked reports whether git takes away files that it does not know.
 func LosesUntracked(why string) bool { return why == losesUnknown }
 
-// LosesCommits reports whether git drops what a branch has.
-func LosesCommits(why string) bool { return why == losesCommits }
+// LosesCommits reports whether git drops what a branch, a stash or another reference has.
+func LosesCommits(why string) bool { return why == losesCommits || LosesReference(why) }
+
+// LosesReference reports whether git drops what only its own files can bring back.
+func LosesReference(why string) bool { return why == losesStash || why == losesRef }
 
 // Hazards looks for the ways of calling c that are dangerous.
 func (c *Call) Hazards() {
@@ -288,4 +293,32 @@ func (c *Call) ChosenByProject() {
 			c.opaque(name + " says what runs")
 		}
 	}
+}
+
+// GitLoses reports whether a subcommand of git with these words takes away files, or
+// what only a reference has.
+func GitLoses(sub string, words []string) bool {
+	switch sub {
+	case "clean", "restore", "rm":
+		return true
+	case "reset":
+		return slices.ContainsFunc(words, func(w string) bool { return oneOf(w, "--hard --merge --keep") })
+	case "stash":
+		return len(words) > 0 && oneOf(words[0], "drop clear pop")
+	case "branch":
+		return anyOption(bareWords(words), "D d M C f delete force")
+	case "update-ref":
+		return slices.Contains(words, "-d")
+	case "checkout", "switch":
+		return anyOption(bareWords(words), "f B C force discard-changes ours theirs") || sub == "checkout" &&
+			(slices.Contains(words, "--") || len(words) > 1 && !anyOption(bareWords(words), "b") || slices.ContainsFunc(words, func(w string) bool { return oneOf(w, ". ./* :*") }))
+	}
+	return false
+}
+
+func bareWords(list []string) (words []Word) {
+	for _, text := range list {
+		words = append(words, Word{Text: text})
+	}
+	return words
 }

@@ -142,10 +142,11 @@ var gitHazards = [...]struct{ sub, opts, without, first, why string }{
 	{"restore", "", "staged", "", losesWork},
 	{"restore", "worktree", "", "", losesWork},
 	{"rm", "f", "", "", losesAsked},
-	{"stash", "", "", "drop,clear", "drops saved work"},
+	{"stash", "", "", "drop,clear", losesStash},
 	{"submodule", "f,force,all", "", "deinit", "deletes without asking"},
 	{"switch", "f,C", "", "", losesWork},
 	{"tag", "f", "", "", movesTag},
-	{"update-ref", "d,stdin", "", "", "drops a reference"},
+	{"update-ref", "d", "", "", losesRef},
+	{"update-ref", "stdin", "", "", "changes references that are not known"},
 	{"worktree", "f", "", "remove", "deletes without asking"},
 }

@@ -86,7 +86,11 @@ func (u *undoCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, e
 			case f.After.Kind == change.Missing:
 				op = policy.Create
 			}
-			needs = append(needs, path.Write("undo", op))
+			a := path.Write("undo", op)
+			if r.Shelf != nil { // what a command was allowed to change comes back as that command's, by renames
+				a.Tool, a.Links = "bash", 0
+			}
+			needs = append(needs, a)
 		}
 	}
 	return needs, nil

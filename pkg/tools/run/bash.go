@@ -87,6 +87,7 @@ type preparedCommand struct {
 	analysis *shellparse.Analysis
 	needs    []policy.Access
 	keep     map[string]bool // files to be kept before it runs: it takes them away, and they are nowhere else
+	doomed   doomed          // all that it is known to take away
 	until    *regexp.Regexp  // nil for none
 	ahead    *prefetch       // nil where no sandbox confines it
 }
@@ -187,6 +188,9 @@ func (b *bashCall) prepare(ctx context.Context, env *tool.Env) (*preparedCommand
 	lost := losses{ctx: ctx, env: env, dir: dir.Real, needs: p.needs, lasting: b.yield() < 0 && !b.TTY && !b.Keep}
 	if env.Git != nil {
 		p.needs, p.keep = lost.find()
+		if lost.doom.keeps() {
+			p.doomed = lost.doom.names
+		}
 		p.needs = append(p.needs, broughtByGit(env, dir.Real, p.needs)...)
 	}
 	p.needs = append(p.needs, forbiddenInTrees(ctx, env, p.needs, p.ahead)...)

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -31,23 +32,26 @@ func (m *bashMeta) track(ctx context.Context, root string, t *change.Tracking) {
 		m.Untracked = []change.Gap{{Why: err.Error()}}
 		return
 	}
-	changed := []changedFile{}
-	for _, f := range rec.Files {
-		size := f.After.Size
-		if f.After.Kind == change.Missing {
-			size = f.Before.Size
-		}
-		if f.Before.Kind == change.Regular {
-			m.lost++
-		}
-		changed = append(changed, changedFile{strings.TrimPrefix(f.Path, root+string(filepath.Separator)), f.Action(), size})
-	}
-	m.Changed, m.Change, m.Untracked = &changed, rec.ID, rec.Gaps
+	m.changedIn(root, rec, func(i int) (int, int64) {
+		f := &rec.Files[i]
+		return 1, cmp.Or(f.After.Size, f.Before.Size)
+	})
+	m.Untracked = rec.Gaps
 }
 
-// keptNote says what undo can bring back.
-func (m *bashMeta) keptNote() tool.Note {
-	return note("%s that git does not have can be brought back: {undo} %s", tool.Count(int64(m.lost), "file"), m.Change)
+// changedIn tells the first names of a change, and how many there are; size gives how many
+// names a name stands for, and their bytes.
+func (m *bashMeta) changedIn(root string, rec change.Record, size func(i int) (names int, bytes int64)) {
+	changed := []changedFile{}
+	for i := range rec.Files {
+		f := &rec.Files[i]
+		names, bytes := size(i)
+		m.Total += names
+		if i < maxWould {
+			changed = append(changed, changedFile{strings.TrimPrefix(f.Path, root+string(filepath.Separator)), f.Action(), bytes})
+		}
+	}
+	m.Changed, m.Change = &changed, rec.ID
 }
 
 type bashMeta struct {
@@ -67,12 +71,11 @@ type bashMeta struct {
 	Withheld  []string       `json:"withheld,omitempty" doc:"variables that were not handed down"`
 	Asked     []askedProgram `json:"asked,omitempty" doc:"programs that somebody was asked about while it ran"`
 	Published []int          `json:"published,omitempty" doc:"ports of its loopback that this machine's own answers at"`
-	Changed   *[]changedFile `json:"changed,omitempty" doc:"with track, the files that it changed; with try, what it would change; without, those of them that it took away and that git does not have"`
+	Changed   *[]changedFile `json:"changed,omitempty" doc:"with track, the files that it changed; with try, what it would change; without, the names that it took away, replaced or overwrote; 200 at most"`
 	Change    string         `json:"change,omitempty" doc:"what undo calls that; with try, what apply and discard call it"`
 	tryMeta
 	Untracked []change.Gap `json:"untracked,omitempty" doc:"what of that undo cannot take back"`
-	keeps     bool         // what it took away was kept, though the call did not ask for track
-	lost      int          // files of Changed that were there before
+	kept      *tool.Note   // what undo can bring back
 	Screen    *screenMeta  `json:"screen,omitempty" doc:"where the output is what the terminal shows: the cursor and the size"`
 }
 
@@ -120,8 +123,8 @@ func (m *bashMeta) conclude(ctx context.Context, limit time.Duration, waited boo
 		notes = m.Screen.notes
 	}
 	notes = append(append(notes, m.commandState.notes(m.Meaning)...), m.sandboxMeta.notes()...)
-	if m.keeps && m.Change != "" {
-		notes = append(notes, m.keptNote())
+	if m.kept != nil {
+		notes = append(notes, *m.kept)
 	}
 	if m.tried != nil {
 		notes = append(notes, *m.tried)

@@ -34,6 +34,13 @@ func (b *bashCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	if tracking != nil {
 		defer tracking.Close()
 	}
+	var kept *kept
+	if tracking == nil && !b.Try {
+		if kept, err = shelve(ctx, env, p, b.title()); err != nil {
+			return nil, err
+		}
+		defer kept.Close()
+	}
 	over, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	asked := &questions{over: over}
@@ -78,9 +85,9 @@ func (b *bashCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 		r.Status = *state.ExitCode
 	}
 	if tracking != nil {
-		meta.keeps = !b.Track
 		meta.track(ctx, env.Workspace.Root(), tracking)
 	}
+	kept.finish(ctx, env, meta)
 	if trial != nil {
 		if meta.tryMeta, err = trial.finish(ctx, env); err != nil {
 			return nil, err
@@ -114,31 +121,22 @@ func (b *bashCall) publish(ctx context.Context, env *tool.Env, box *confinement)
 	return box.publish(ports)
 }
 
-// tracking keeps what the command is about to take away, or notes all that it
-// changes where the call wants that; nil for neither.
+// tracking notes all that the command changes, where the call or the policy wants that;
+// nil where not.
 func (b *bashCall) tracking(ctx context.Context, env *tool.Env) (*change.Tracking, error) {
-	o := change.TrackOptions{Tool: "bash", Title: b.title(), Skip: skipGit}
-	switch kept := b.prepared.keep; {
-	case b.Try:
+	p := b.prepared
+	all := env.Policy.Undo().Commands == policy.UndoAll && len(p.doomed) == 0 && b.yield() < 0 && !b.TTY && !b.Keep && !onlyReads(p.needs)
+	if b.Try || !b.Track && !all {
 		return nil, nil
-	case b.Track:
-	case len(kept) == 0:
-		return nil, nil
-	default:
-		root := env.Workspace.Root()
-		above := map[string]bool{}
-		for path := range kept {
-			for dir := filepath.Dir(path); dir != root && !above[dir] && len(dir) > len(root); dir = filepath.Dir(dir) {
-				above[dir] = true
-			}
-		}
-		o.MaxFile, o.MaxBytes = keepBytes, keepBytes
-		o.Skip = func(rel string, _ fs.DirEntry) bool {
-			path := filepath.Join(root, filepath.FromSlash(rel))
-			return !kept[path] && !above[path]
-		}
 	}
-	return env.History.Track(ctx, o)
+	return env.History.Track(ctx, change.TrackOptions{Tool: "bash", Title: b.title(), Skip: skipGit})
+}
+
+// onlyReads reports whether a command is known to change nothing.
+func onlyReads(needs []policy.Access) bool {
+	return !slices.ContainsFunc(needs, func(a policy.Access) bool {
+		return a.Kind == policy.Write || a.Kind == policy.Exec && a.Class != policy.ReadOnly
+	})
 }
 
 // skipGit leaves git's own files out of what undo takes back.

@@ -17,11 +17,9 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
-// What is kept of a command's losses, so that undo can bring it back.
-const (
-	keepFiles = 2000
-	keepBytes = 64 << 20
-)
+// keepNames is how many names of a command's losses are kept, so that undo can bring them
+// back. The policy says how many bytes.
+const keepNames = 200_000
 
 // losses finds what a command deletes or overwrites that is nowhere else: not in
 // git's HEAD, not ignored by git, not made in a temporary directory since the
@@ -35,26 +33,29 @@ type losses struct {
 	needs   []policy.Access
 	keep    map[string]bool // absolute paths, in the root
 	bytes   int64
+	doom    *dooming
 	lasting bool // the call sees the end of the command, so that what it lost is recorded then
 }
 
 // find judges every program of the command, and gives the accesses as they are
 // then, with what has to be kept.
 func (l *losses) find() (needs []policy.Access, keep map[string]bool) {
-	l.keep = map[string]bool{}
 	n := len(l.needs)
+	l.keep, l.doom = map[string]bool{}, newDooming(l.env, l.dir, slices.Clip(l.needs), l.lasting)
 	for i := range n {
 		if l.needs[i].Kind == policy.Exec {
 			l.program(i, n)
 		}
 	}
 	for j := range n {
-		if a := &l.needs[j]; a.Parent == 0 && l.doomed(a, nil) {
+		if a := &l.needs[j]; a.Parent == 0 && destroys(a, nil) {
 			if i := l.follows(j, n); i >= 0 {
 				l.endanger(i, l.file(j, ""))
 			}
 		}
 	}
+	l.doom.git()
+	l.doom.beside()
 	return l.needs, l.keep
 }
 
@@ -85,7 +86,7 @@ func (l *losses) program(i, n int) {
 	a := l.needs[i]
 	files, why := 0, ""
 	for j := range n {
-		if w := &l.needs[j]; w.Parent == i+1 && l.doomed(w, &a) {
+		if w := &l.needs[j]; w.Parent == i+1 && destroys(w, &a) {
 			files++
 			why = cmp.Or(why, l.file(j, a.Danger))
 		}
@@ -104,37 +105,13 @@ func (l *losses) program(i, n int) {
 	}
 }
 
-func baseName(a *policy.Access) string {
-	if len(a.Argv) == 0 {
-		return ""
-	}
-	return filepath.Base(a.Argv[0])
-}
-
-// doomed reports whether a write takes away what a file holds.
-func (l *losses) doomed(w, program *policy.Access) bool {
-	if w.Kind != policy.Write || w.Guess || w.Path == "" {
-		return false
-	}
-	moves := program != nil && baseName(program) == "mv"
-	switch {
-	case w.Op == policy.Delete:
-		return !moves || w.File == policy.Missing
-	case w.Op != policy.Change || w.Tree || w.File != policy.Regular || strings.HasPrefix(w.Source, ">>"):
-		return false
-	case program != nil && baseName(program) == "git" && !strings.HasPrefix(w.Source, ">"):
-		return false // its own files; see git
-	}
-	return program == nil || strings.HasPrefix(w.Source, ">") || program.Loses ||
-		slices.Contains([]string{"mv", "cp", "dd", "tee", "install", "truncate", "ln"}, baseName(program))
-}
-
 // file judges one write, and says why what it takes away is lost; "" when nothing
 // is. The danger is that of its program.
 func (l *losses) file(j int, danger string) string {
 	w := &l.needs[j]
 	root := l.env.Workspace.Root()
 	inside := safefile.Below(root, w.Path)
+	l.doom.write(w)
 	switch {
 	case w.Opaque == "" && w.File == policy.Missing:
 		return ""
@@ -150,6 +127,7 @@ func (l *losses) file(j int, danger string) string {
 	if err != nil {
 		return cmp.Or(danger, "deletes more than can be looked at")
 	}
+	l.doom.files(w, files)
 	w.Each = true
 	if !inside {
 		if since := began(l.env); slices.ContainsFunc(files, func(path string) bool { return !bornSince(path, since) }) {
@@ -228,12 +206,16 @@ func (l *losses) keepAll(files []string, danger string) string {
 		}
 		l.bytes += info.Size()
 		l.keep[path] = true
-		if len(l.keep) > keepFiles || l.bytes > keepBytes {
+		if len(l.keep) > keepNames || l.bytes > int64(l.env.Policy.Undo().MaxBytes) {
 			return cmp.Or(danger, "takes away what git does not have, too much to be kept for undo")
 		}
 	}
-	if len(l.keep) > 0 && !l.lasting {
+	switch {
+	case len(l.keep) == 0:
+	case !l.lasting:
 		return cmp.Or(danger, "takes away what git does not have, and goes on after the call, so that it cannot be kept for undo")
+	case !l.doom.keeps():
+		return cmp.Or(danger, "takes away what git does not have, and the policy keeps nothing for undo")
 	}
 	return ""
 }
@@ -241,7 +223,7 @@ func (l *losses) keepAll(files []string, danger string) string {
 // git judges what git itself takes away.
 func (l *losses) git(i int) string {
 	a := l.needs[i]
-	top := gitTop(l.needs, i, l.dir)
+	top, repository := gitTop(l.needs, i, l.dir), l.doom.repository(i)
 	flag := func(letters string) bool {
 		return slices.ContainsFunc(a.Argv, func(word string) bool {
 			return len(word) > 1 && word[0] == '-' && word[1] != '-' && strings.ContainsAny(word, letters)
@@ -250,9 +232,13 @@ func (l *losses) git(i int) string {
 	switch kind := committed.Changed; {
 	case slices.Contains(a.Dynamic, true) || !safefile.Below(l.env.Workspace.Root(), top):
 		return a.Danger
+	case programs.LosesCommits(a.Danger) && l.doom.keepsGit(repository):
+		return l.stashed(repository, a.Danger)
+	case programs.LosesReference(a.Danger):
+		return a.Danger
 	case programs.LosesCommits(a.Danger):
 		return l.branches(&a, top)
-	case programs.LosesWork(a.Danger) && flag("BC"): // of a branch, too
+	case programs.LosesWork(a.Danger) && flag("BC") && !l.doom.keepsGit(repository): // of a branch, too
 		return a.Danger
 	default:
 		if programs.LosesUntracked(a.Danger) {
@@ -277,6 +263,29 @@ func (l *losses) branches(a *policy.Access, top string) string {
 	for _, word := range a.Argv[i+1:] {
 		if !strings.HasPrefix(word, "-") && !l.env.Git.Reachable(top, word) {
 			return a.Danger
+		}
+	}
+	return ""
+}
+
+// stashed judges a call that drops a stash or a branch: what it holds stays in git's
+// objects, and the names come back. What the same call puts into a stash is nowhere else
+// by then, and has to be kept.
+func (l *losses) stashed(top, danger string) string {
+	stashes := slices.ContainsFunc(l.doom.needs, func(a policy.Access) bool {
+		sub, rest := gitSub(a.Argv)
+		return a.Kind == policy.Exec && baseName(&a) == "git" && sub == "stash" && (len(rest) == 0 || rest[0] == "push" || rest[0] == "save" || rest[0][0] == '-')
+	})
+	if !stashes {
+		return ""
+	}
+	for _, kind := range []committed.Kind{committed.Changed, committed.Untracked} {
+		files, ok := l.env.Git.Lost(kind, top)
+		if !ok {
+			return danger
+		}
+		if why := l.keepAll(files, danger); why != "" {
+			return why
 		}
 	}
 	return ""

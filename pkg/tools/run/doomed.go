@@ -1,0 +1,297 @@
+package run
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/change"
+	"github.com/agentkit-go/agentkit/pkg/committed"
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/programs"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+// doomed are the names that a command takes away, replaces or overwrites, as far as its
+// text tells, whether git has them or not: they are kept before it runs. True is what may
+// be written where it is.
+type doomed map[string]bool
+
+func (d doomed) add(path string, written bool) { d[path] = d[path] || written }
+
+// list is for the shelf; only names the files that have to be kept at least.
+func (d doomed) list() (names []change.Doomed) {
+	for path, written := range d {
+		names = append(names, change.Doomed{Path: path, Written: written})
+	}
+	return names
+}
+
+// A dooming finds the names that are doomed.
+type dooming struct {
+	env     *tool.Env
+	dir     string // where the command starts
+	needs   []policy.Access
+	names   doomed
+	gitKept bool // what git does in this call is understood, and can be taken back
+	lasting bool // the call sees the end of the command, so that what it lost is recorded then
+}
+
+func newDooming(env *tool.Env, dir string, needs []policy.Access, lasting bool) *dooming {
+	d := &dooming{env: env, dir: dir, needs: needs, names: doomed{}, lasting: lasting}
+	d.gitKept = d.keeps() && d.understandsGit()
+	return d
+}
+
+// keeps reports whether what the call takes away is kept.
+func (d *dooming) keeps() bool {
+	return d.lasting && d.env.Policy.Undo().Commands != policy.UndoOff
+}
+
+// write notes a write that takes something away, where that is all that is to be known.
+func (d *dooming) write(w *policy.Access) {
+	switch root := d.env.Workspace.Root(); {
+	case w.Opaque != "" || !safefile.Below(root, w.Path):
+	case w.File == policy.Dir:
+		if inGit := strings.Contains(filepath.ToSlash(w.Path)+"/", "/.git/"); inGit && w.Tree && !w.Below {
+			d.names.add(w.Path, false)
+		}
+	default:
+		d.names.add(w.Path, w.Op == policy.Change)
+	}
+}
+
+// files notes a directory, or the files of it that go.
+func (d *dooming) files(w *policy.Access, files []string) {
+	root := d.env.Workspace.Root()
+	if w.File != policy.Dir || !safefile.Below(root, w.Path) {
+		return
+	}
+	switch {
+	case !w.Tree: // rmdir: of what is empty, or will be
+		entries, err := os.ReadDir(w.Path)
+		if err == nil && len(entries) == 0 || d.below(w.Path) {
+			d.names.add(w.Path, false)
+		}
+	case patterns(w) != nil:
+		for _, path := range files {
+			d.names.add(path, false)
+		}
+	case w.Below || w.Path == root:
+		entries, _ := os.ReadDir(w.Path)
+		for _, e := range entries {
+			if e.Name() != ".git" {
+				d.names.add(filepath.Join(w.Path, e.Name()), false)
+			}
+		}
+	default:
+		d.names.add(w.Path, false)
+	}
+}
+
+func (d *dooming) below(dir string) bool {
+	for path := range d.names {
+		if safefile.Below(dir, path) {
+			return true
+		}
+	}
+	return false
+}
+
+// beside notes what else the programs do that take something away: the sources of mv, and
+// what is made, so that all of it comes back.
+func (d *dooming) beside() {
+	if len(d.names) == 0 {
+		return
+	}
+	root := d.env.Workspace.Root()
+	for j := range d.needs {
+		w := &d.needs[j]
+		if w.Kind != policy.Write || w.Guess || w.Opaque != "" || w.Path == root || !safefile.Below(root, w.Path) {
+			continue
+		}
+		switch _, err := os.Lstat(w.Path); {
+		case err != nil:
+			d.names.add(w.Path, true)
+		case w.Op == policy.Delete && w.Parent > 0 && baseName(&d.needs[w.Parent-1]) == "mv" && w.File != policy.Missing:
+			d.names.add(w.Path, true) // its files stay, under other names
+		}
+	}
+}
+
+// gitWords are the subcommands of git of which is known what they change.
+const gitWords = " add branch checkout clean commit mv reset restore rm stash switch tag update-ref "
+
+// gitSub is the subcommand of a call of git, with the words behind it; "" where an option
+// has git work elsewhere.
+func gitSub(argv []string) (sub string, rest []string) {
+	for i := 1; i < len(argv); i++ {
+		switch word := argv[i]; {
+		case word == "-C" || word == "-c":
+			i++
+		case strings.HasPrefix(word, "--git-dir") || strings.HasPrefix(word, "--work-tree") || strings.HasPrefix(word, "--namespace"):
+			return "", nil
+		case strings.HasPrefix(word, "-"):
+		default:
+			return word, argv[i+1:]
+		}
+	}
+	return "", nil
+}
+
+// understandsGit reports whether all that git changes in this call is known.
+func (d *dooming) understandsGit() bool {
+	for i := range d.needs {
+		a := &d.needs[i]
+		switch {
+		case a.Kind == policy.Env && strings.HasPrefix(a.Name, "GIT_"):
+			return false
+		case a.Kind != policy.Exec || baseName(a) != "git" || a.Class == policy.ReadOnly:
+			continue
+		}
+		if sub, _ := gitSub(a.Argv); sub == "" || slices.Contains(a.Dynamic, true) || !strings.Contains(gitWords, " "+sub+" ") {
+			return false
+		}
+	}
+	return true
+}
+
+// repository is the directory whose repository a call of git is for; "" where that is not
+// sure.
+func (d *dooming) repository(i int) string {
+	if top := gitTop(d.needs, i, ""); top != "" {
+		return top
+	}
+	moves := slices.ContainsFunc(d.needs, func(a policy.Access) bool {
+		return a.Kind == policy.Exec && (slices.Contains([]string{"cd", "pushd", "popd"}, baseName(&a)) || baseName(&a) == "git" && slices.Contains(a.Argv, "-C"))
+	})
+	root := d.env.Workspace.Root()
+	for dir := d.dir; !moves && safefile.Below(root, dir); dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return dir
+		}
+	}
+	return ""
+}
+
+// keepsGit reports whether what git itself keeps of a repository can be kept.
+func (d *dooming) keepsGit(top string) bool {
+	if !d.gitKept || top == "" {
+		return false
+	}
+	info, err := os.Lstat(filepath.Join(top, ".git"))
+	return err == nil && info.IsDir() && safefile.Below(d.env.Workspace.Root(), top)
+}
+
+// gitFiles are what git keeps of where it is, beside the objects: those only grow.
+var gitFiles = [...]string{
+	"HEAD", "index", "packed-refs", "refs", "ORIG_HEAD", "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "AUTO_MERGE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "SQUASH_MSG",
+	"rebase-merge", "rebase-apply", "sequencer", "logs", "COMMIT_EDITMSG",
+}
+
+// git notes what git takes away, where one of the call's programs is a git that does.
+func (d *dooming) git() {
+	loses := false
+	for i := range d.needs {
+		a := &d.needs[i]
+		loses = loses || a.Kind == policy.Exec && baseName(a) == "git" && d.gitLoses(i)
+	}
+	if !loses {
+		return
+	}
+	for i := range d.needs {
+		a := &d.needs[i]
+		if a.Kind != policy.Exec || baseName(a) != "git" || a.Class == policy.ReadOnly {
+			continue
+		}
+		if top := d.repository(i); d.keepsGit(top) {
+			d.doomRepository(top)
+			d.doomWork(a, top)
+		}
+	}
+}
+
+// gitLoses reports whether a call of git takes something away.
+func (d *dooming) gitLoses(i int) bool {
+	a := &d.needs[i]
+	if sub, rest := gitSub(a.Argv); programs.GitLoses(sub, rest) {
+		return true
+	}
+	return slices.ContainsFunc(d.needs, func(w policy.Access) bool { return w.Parent == i+1 && destroys(&w, a) })
+}
+
+func (d *dooming) doomRepository(top string) {
+	git := filepath.Join(top, ".git")
+	for _, name := range gitFiles {
+		d.names.add(filepath.Join(git, name), true) // logs are appended to; of a file with a second name the wall is wary
+	}
+}
+
+// doomWork notes the files of a repository that a call of git may change.
+func (d *dooming) doomWork(a *policy.Access, top string) {
+	sub, rest := gitSub(a.Argv)
+	switch sub {
+	case "clean":
+		ignored := slices.ContainsFunc(rest, func(w string) bool { return len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.ContainsAny(w, "xX") })
+		list, _ := d.env.Git.Others(top, ignored)
+		d.doomAll(list)
+	case "checkout", "switch", "reset", "restore", "stash", "rm":
+		for _, kind := range []committed.Kind{committed.Changed, committed.Untracked} {
+			if kind == committed.Untracked && (sub != "stash" || !slices.ContainsFunc(rest, func(w string) bool { return strings.HasPrefix(w, "-") })) {
+				continue
+			}
+			list, _ := d.env.Git.Lost(kind, top)
+			d.doomAll(list)
+		}
+		list, _ := d.env.Git.Gone(top)
+		d.doomAll(list)
+		for _, word := range rest {
+			if word == "--" {
+				break
+			}
+			word = strings.TrimPrefix(word, "--source=")
+			if word != "" && word[0] != '-' {
+				d.doomAll(d.env.Git.Between(top, "HEAD", word, false))
+			}
+		}
+		if sub == "stash" {
+			d.doomAll(d.env.Git.Between(top, "stash@{0}^", "stash@{0}", false))
+		}
+		if slices.Contains(rest, "-") {
+			d.doomAll(d.env.Git.Between(top, "HEAD", "@{-1}", false))
+		}
+	}
+}
+
+func (d *dooming) doomAll(paths []string) {
+	for _, path := range paths {
+		d.names.add(path, false)
+	}
+}
+
+func baseName(a *policy.Access) string {
+	if len(a.Argv) == 0 {
+		return ""
+	}
+	return filepath.Base(a.Argv[0])
+}
+
+// destroys reports whether a write takes away what a file holds.
+func destroys(w, program *policy.Access) bool {
+	if w.Kind != policy.Write || w.Guess || w.Path == "" {
+		return false
+	}
+	moves := program != nil && baseName(program) == "mv"
+	switch {
+	case w.Op == policy.Delete:
+		return !moves || w.File == policy.Missing
+	case w.Op != policy.Change || w.Tree || w.File != policy.Regular || strings.HasPrefix(w.Source, ">>"):
+		return false
+	case program != nil && baseName(program) == "git" && !strings.HasPrefix(w.Source, ">"):
+		return false // its own files; see git
+	}
+	return program == nil || strings.HasPrefix(w.Source, ">") || program.Loses ||
+		slices.Contains([]string{"mv", "cp", "dd", "tee", "install", "truncate", "ln"}, baseName(program))
+}

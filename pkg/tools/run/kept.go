@@ -1,0 +1,84 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/agentkit-go/agentkit/pkg/change"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+// kept is what a command is about to take away, where undo can bring it back; nil without.
+type kept struct {
+	*change.Shelf
+	partly string // why it is not all of it
+}
+
+// shelve keeps what the command is about to take away. What git has or ignores may be too
+// much, and is then not kept; what is nowhere else must be.
+func shelve(ctx context.Context, env *tool.Env, p *preparedCommand, title string) (*kept, error) {
+	if len(p.doomed) == 0 {
+		return nil, nil
+	}
+	u := env.Policy.Undo()
+	o := change.ShelveOptions{Tool: "bash", Title: title, Names: p.doomed.list(), MaxBytes: int64(u.MaxBytes), MaxNames: keepNames, Age: u.Keep}
+	shelf, err := env.History.Shelve(ctx, o)
+	if err == nil {
+		return &kept{Shelf: shelf}, nil
+	}
+	k := &kept{partly: err.Error()}
+	if errors.Is(err, change.ErrShelfFull) {
+		k.partly = fmt.Sprintf("what git has or ignores of it is more than may be kept (undo.max_bytes is %d)", u.MaxBytes)
+	}
+	if len(p.keep) == 0 {
+		return k, nil
+	}
+	o.Names = nil
+	for path := range p.keep {
+		o.Names = append(o.Names, change.Doomed{Path: path, Written: p.doomed[path]})
+	}
+	if k.Shelf, err = env.History.Shelve(ctx, o); err != nil {
+		return nil, tool.Errorf(tool.TooLarge, "nothing was run: what the command takes away cannot be kept for undo: %w", err).
+			WithHint("take away less at a time, or have a rule that names the command allow it (see agentkit help policy)")
+	}
+	return k, nil
+}
+
+// Close gives up what is kept, unless finish has made a change of it.
+func (k *kept) Close() {
+	if k != nil {
+		k.Shelf.Close()
+	}
+}
+
+// finish tells what undo can bring back.
+func (k *kept) finish(ctx context.Context, env *tool.Env, m *bashMeta) {
+	if k == nil {
+		return
+	}
+	var rec change.Record
+	if k.Shelf != nil {
+		var err error
+		if rec, err = k.Finish(context.WithoutCancel(ctx)); err != nil {
+			k.partly = err.Error()
+		}
+	}
+	if rec.ID == "" {
+		if k.partly != "" {
+			m.kept = new(note("{undo} cannot bring back what it took away: %s", k.partly))
+		}
+		return
+	}
+	names, bytes := 0, int64(0)
+	m.changedIn(env.Workspace.Root(), rec, func(i int) (int, int64) {
+		s := rec.Shelf[i]
+		names, bytes = names+s.Names, bytes+s.Bytes
+		return max(s.Names, 1), s.Bytes
+	})
+	if k.partly != "" {
+		k.partly = "; " + k.partly
+	}
+	m.Untracked = rec.Gaps
+	m.kept = new(note("what it took away or changed can be brought back (%s, %s): {undo} %s%s", tool.Count(int64(names), "name"), tool.Count(bytes, "byte"), rec.ID, k.partly))
+}
