@@ -39,12 +39,13 @@ const (
 // the test as one too many does.
 var layers = map[string]layer{
 	"":              {"cmd pkg/gate pkg/job pkg/sandbox pkg/script pkg/tool", "", "main decides nothing"},
-	"cmd":           {"cmd/policycmd pkg/audit pkg/change pkg/committed pkg/dialect pkg/gate pkg/killtree pkg/machine pkg/mcp pkg/nearest pkg/param pkg/policy pkg/rg pkg/safefile pkg/sandbox pkg/serve pkg/serve/endpoint pkg/session pkg/shellparse pkg/syntax pkg/timeline pkg/tool pkg/tools/compose pkg/tools/files pkg/tools/plan pkg/tools/run pkg/tools/search pkg/tools/web pkg/truncate pkg/workspace", "github.com/pelletier/go-toml/v2 github.com/spf13/", "the command line is the only place that knows cobra and viper"},
+	"cmd":           {"cmd/policycmd pkg/audit pkg/change pkg/committed pkg/dialect pkg/gate pkg/killtree pkg/machine pkg/mcp pkg/nearest pkg/param pkg/policy pkg/remote pkg/rg pkg/safefile pkg/sandbox pkg/serve pkg/serve/endpoint pkg/session pkg/shellparse pkg/syntax pkg/timeline pkg/tool pkg/tools/compose pkg/tools/files pkg/tools/plan pkg/tools/run pkg/tools/search pkg/tools/web pkg/truncate pkg/workspace", "github.com/pelletier/go-toml/v2 github.com/spf13/", "the command line is the only place that knows cobra and viper"},
 	"cmd/policycmd": {"pkg/policy pkg/tool", "github.com/spf13/", "its commands see no more of a run than the run hands them"},
 
 	"pkg/mcp":            {"pkg/tool", "", face},
 	"pkg/serve":          {"pkg/serve/endpoint pkg/tool", "", face},
 	"pkg/serve/endpoint": {"pkg/tool", "", face},
+	"pkg/remote":         {"pkg/serve pkg/tool", "", "it leads to another place, where the same tools are"},
 	"pkg/dialect":        {"pkg/nearest pkg/param pkg/tool", "", face},
 
 	"pkg/tools/run":     {"pkg/audit pkg/change pkg/committed pkg/edit pkg/gate pkg/job pkg/machine pkg/nearest pkg/overlay pkg/param pkg/policy pkg/programs pkg/rg pkg/safefile pkg/sandbox pkg/screen pkg/session pkg/shellparse pkg/tool pkg/truncate pkg/wall pkg/workspace", "", family},

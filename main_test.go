@@ -78,6 +78,7 @@ func TestScript(t *testing.T) {
 			"saved":     saved,
 			"searchers": searchers,
 			"website":   website,
+			"program":   realProgram,
 		},
 		Condition: condition,
 	})
@@ -191,6 +192,17 @@ func writeBytes(ts *testscript.TestScript, neg bool, args []string) {
 	text, err := strconv.Unquote(`"` + args[1] + `"`)
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o644))
+}
+
+// realProgram puts the path of the real program into a variable, for what starts a copy of it,
+// as that of this test would not do: program AK.
+func realProgram(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 1 || neg {
+		ts.Fatalf("usage: program VARIABLE")
+	}
+	name, err := built()
+	ts.Check(err)
+	ts.Setenv(args[0], name)
 }
 
 // exitStatus runs a command and checks its exit status: exit 126 agentkit read x.

@@ -161,9 +161,11 @@ func TestServe(t *testing.T) {
 		{`{"id":3,"name":"raed"}`, "3", "bad_input", `unknown tool "raed"`},
 		{`{"id":4,"name":"read","arguments":{"paht":"x"}}`, "4", "bad_input", "paht"},
 		{`{"id":5,"name":"read","arguments":[]}`, "5", "bad_input", "JSON object"},
+		{`{"id":11,"name":"read","rules":["x"]}`, "11", "bad_input", "another kind of message"},
+		{`{"ping":1,"hears":2}`, "null", "bad_input", "another kind of message"},
 		{`{"id":6,"nme":"read"}`, "6", "bad_input", "nme"},
 		{`{"answer":"nobody","decision":"yes"}`, "null", "not_found", "nothing is asked"},
-		{`{"answer":"nobody","decision":"perhaps"}`, "null", "bad_input", "want yes, no or session"},
+		{`{"answer":"nobody","decision":"perhaps"}`, "null", "bad_input", "want yes, no, session or nobody"},
 		{`{"id":8,"name":"read","arguments":{"path":"absent"}}`, "8", "not_found", "does not exist"},
 		{`{"name":"read","arguments":{"path":"absent"}}`, "null", "not_found", "does not exist"},
 		{"{\"id\":9,\"name\":\"" + strings.Repeat("x", 65<<20) + "\"}", "null", "too_large", "64 MiB"},
@@ -173,6 +175,14 @@ func TestServe(t *testing.T) {
 		if l.Result.Error == nil || l.Result.Error.Code != bad.code || !strings.Contains(l.Result.Error.Message, bad.says) {
 			t.Errorf("%.100s is answered with %.300s", bad.line, l.raw)
 		}
+	}
+	s.send(`{"ping":7}`)
+	if l := s.next(func(l served) bool { return l.ID == nil }); l.raw != "{\"pong\":7}\n" {
+		t.Errorf("a ping is answered with %s", l.raw)
+	}
+	s.send(`{"id":"quiet","name":"bash","arguments":{"command":"echo x"},"events":[],"ask":false}`)
+	if l := s.next(func(l served) bool { return string(l.ID) == `"quiet"` }); l.Result == nil {
+		t.Errorf("a call that wants no events has one: %s", l.raw)
 	}
 	s.send(`{"cancel":"nobody"}`)
 	s.send(`{"id":"last","name":"read","arguments":{"path":"a.txt"}}`)

@@ -24,7 +24,8 @@ type app struct {
 	settings
 	origins origins
 	found   found
-	listen  func() // has the context end by signals: before a call may change anything
+	carried *carried // what another machine has sent, where calls come from there; nil where they do not
+	listen  func()   // has the context end by signals: before a call may change anything
 	exit    int
 	failed  int    // the status where the result cannot be written; 0 for the usual one
 	shown   bool   // output was shown on the terminal while the call ran

@@ -56,6 +56,7 @@ func approver(name string) string {
 type programRequest struct {
 	Request   policy.Request        `json:"request"`
 	Tool      string                `json:"tool"`
+	On        string                `json:"on,omitempty" doc:"the place where the call is made; absent for this machine"`
 	Accesses  []policy.AccessReport `json:"accesses"`
 	Rules     []string              `json:"rules"`
 	Questions []tool.Question       `json:"questions,omitempty" doc:"what a model asks, where it is that"`
@@ -71,7 +72,7 @@ type programAnswer struct {
 }
 
 func askProgram(ctx context.Context, stderr io.Writer, program string, r *tool.Request) (tool.Answer, error) {
-	answer, err := runProgram(ctx, stderr, program, programRequest{Request: r.Details.Request, Tool: r.Tool, Accesses: r.Details.Accesses, Rules: r.Details.Request.Narrowest()})
+	answer, err := runProgram(ctx, stderr, program, programRequest{Request: r.Details.Request, Tool: r.Tool, On: r.On, Accesses: r.Details.Accesses, Rules: r.Details.Request.Narrowest()})
 	a := tool.Answer{Yes: answer.Decision == "allow", Scope: tool.Once, Reason: answer.Reason}
 	if a.Yes && answer.Scope != "" {
 		a.Scope, a.Rules = answer.Scope, answer.Rules

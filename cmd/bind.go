@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -226,12 +227,20 @@ func (a *app) run(c *cobra.Command, in *tool.Invocation) error {
 		return err
 	}
 	defer r.close(c.Context())
-	env := r.fresh(a.peer(r.limits()))
+	p := a.peer(r.limits())
 	ctx, unread := c.Context(), func() bool { return false }
 	if in.Tool.Passes {
 		ctx, unread = whileRead(ctx, a.stdout)
 	}
-	result, rest := r.run(ctx, env, in)
+	var result *tool.Result
+	var rest func(context.Context)
+	if r.far != nil {
+		result = r.far.Call(ctx, p, in.Tool.Name, in.Set.Given())
+		result.Told(in)
+		result.Passes = in.Tool.Passes
+	} else {
+		result, rest = r.run(ctx, r.fresh(p), in)
+	}
 	if unread() {
 		a.exit = exitUnread
 	} else {

@@ -24,6 +24,7 @@ import (
 // settings is what the trusted caller decides about a run, never the model: a
 // flag, else AGENTKIT_NAME, else the configuration file.
 type settings struct {
+	On        string   `mapstructure:"on"`
 	Root      string   `mapstructure:"root"`
 	Policy    []string `mapstructure:"policy"`
 	Allow     []string `mapstructure:"allow"`

@@ -33,7 +33,7 @@ func (a *app) consultant(c console) tool.Consultant {
 	case isProgram:
 		program = approver(program)
 		return func(ctx context.Context, questions []tool.Question) ([]tool.Reply, error) {
-			r := programRequest{Tool: "question", Questions: questions, Accesses: []policy.AccessReport{}, Rules: []string{}}
+			r := programRequest{Tool: "question", On: a.On, Questions: questions, Accesses: []policy.AccessReport{}, Rules: []string{}}
 			r.Request = tool.QuestionRequest(questions)
 			answer, err := runProgram(ctx, a.stderr, program, r)
 			switch {
@@ -49,7 +49,7 @@ func (a *app) consultant(c console) tool.Consultant {
 	case a.attended():
 		return func(ctx context.Context, questions []tool.Question) ([]tool.Reply, error) {
 			return onTerminal(ctx, c, func(tty machine.Terminal) ([]tool.Reply, error) {
-				return whileOpen(ctx, tty, func() ([]tool.Reply, error) { return consultPerson(tty, questions) })
+				return whileOpen(ctx, tty, func() ([]tool.Reply, error) { return consultPerson(tty, a.On, questions) })
 			})
 		}
 	}
@@ -90,12 +90,12 @@ func readReplies(raw []byte, questions []tool.Question) ([]tool.Reply, error) {
 }
 
 // consultPerson shows each question on a terminal and reads its answer, until it is one.
-func consultPerson(tty io.ReadWriter, questions []tool.Question) ([]tool.Reply, error) {
+func consultPerson(tty io.ReadWriter, place string, questions []tool.Question) ([]tool.Reply, error) {
 	in := bufio.NewReader(tty)
 	var given []tool.Reply
 	for i := range questions {
 		q := &questions[i]
-		if err := showQuestion(tty, q, i, len(questions)); err != nil {
+		if err := showQuestion(tty, place, q, i, len(questions)); err != nil {
 			return nil, err
 		}
 		for {
@@ -117,9 +117,12 @@ func consultPerson(tty io.ReadWriter, questions []tool.Question) ([]tool.Reply, 
 	return tool.Replies(questions, given)
 }
 
-func showQuestion(tty io.Writer, q *tool.Question, i, of int) error {
+func showQuestion(tty io.Writer, place string, q *tool.Question, i, of int) error {
 	var b strings.Builder
 	b.WriteString("agentkit: question")
+	if place != "" {
+		b.WriteString(" on " + tool.VisibleName(place))
+	}
 	if of > 1 {
 		fmt.Fprintf(&b, " %d of %d", i+1, of)
 	}

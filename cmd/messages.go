@@ -89,11 +89,12 @@ type step struct {
 	name string // our tool
 	args json.RawMessage
 	call *dialect.Call // nil for one in our own names
-	err  error         // it makes no sense
+	raw  json.RawMessage
+	err  error // it makes no sense
 }
 
 func (r *runner) step(c *dialect.Request) step {
-	var s step
+	s := step{raw: c.Arguments}
 	d := r.dialect
 	if c.Native() {
 		d, s.err = dialect.Find("openai")
@@ -113,6 +114,10 @@ func (r *runner) make(ctx context.Context, p tool.Peer, s *step) *tool.Result {
 	switch {
 	case s.err != nil:
 		return failed(s.call, s.err)
+	case r.far != nil && s.call != nil && r.dialect != nil: // which it speaks itself
+		return r.far.Call(ctx, p, s.call.Tool.Name, s.raw)
+	case r.far != nil && s.call != nil:
+		return s.call.Show(r.far.Call(ctx, p, s.name, s.args), dialect.Place{Root: r.far.Hello().Root, Max: r.app.most()})
 	case s.call != nil:
 		return r.answer(ctx, s.call, func() (*tool.Env, error) { return r.env(ctx, p) })
 	}

@@ -54,16 +54,20 @@ func askPerson(tty io.ReadWriter, r *tool.Request) (tool.Answer, error) {
 // wanted says what is asked about: the call, and each of its accesses.
 func wanted(r *tool.Request) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s needs approval\n", r.Tool)
+	place := ""
+	if r.On != "" {
+		place = " on " + tool.VisibleName(r.On)
+	}
+	fmt.Fprintf(&b, "%s%s needs approval\n", tool.VisibleName(r.Tool), place)
 	if r.Dir != "" {
 		fmt.Fprintf(&b, "  a program that the running command starts in %s\n", tool.Visible(r.Dir))
 	}
 	tell(&b, r.Details.Request.Metadata)
-	for i := range r.Outcome.Accesses {
-		d := &r.Outcome.Decisions[i]
-		fmt.Fprintf(&b, "  %-5s %s %s\n", d.Verdict, r.Outcome.Accesses[i].Kind, policy.Subject(&r.Outcome.Accesses[i]))
-		if d.Verdict == policy.Ask {
-			fmt.Fprintf(&b, "        %s (%s)\n", tool.Visible(d.Why), tool.Visible(d.Rule))
+	for i := range r.Details.Accesses {
+		d := &r.Details.Accesses[i]
+		fmt.Fprintf(&b, "  %-5s %s %s\n", d.Decision, tool.VisibleName(string(d.Kind)), tool.VisibleName(d.Subject))
+		if d.Decision == policy.Ask {
+			fmt.Fprintf(&b, "        %s (%s)\n", tool.VisibleName(d.Why), tool.VisibleName(d.Rule))
 		}
 	}
 	return b.String()
@@ -82,14 +86,16 @@ func (p *prompt) offer(b *strings.Builder) string {
 		if always = always || s.Always; !s.Always {
 			only = ", for the session only"
 		}
-		fmt.Fprintf(b, "  %d  %s  (%s%s)\n", i+1, tool.Visible(strings.Join(s.Rules, "  ")), s.Width, only)
+		fmt.Fprintf(b, "  %d  %s  (%s%s)\n", i+1, tool.VisibleName(strings.Join(s.Rules, "  ")), tool.VisibleName(s.Width), only)
 	}
 	choices = append(choices, "[s]ession")
 	if file := p.r.Details.Request.AlwaysFile; always && file != "" {
 		fmt.Fprintf(b, "  always adds that to allow in %s\n", tool.Visible(file))
 		choices = append(choices, "[a]lways")
 	}
-	choices = append(choices, "[e]dit the rules")
+	if p.r.Uncovered != nil {
+		choices = append(choices, "[e]dit the rules")
+	}
 	more := ""
 	if len(p.list) > 1 {
 		more = " (s2: number 2)"
@@ -127,7 +133,9 @@ func (p *prompt) interpret(line string) (answer tool.Answer, again bool) {
 			return tool.Answer{Yes: true, Scope: tool.Always, Rules: s.Rules}, false
 		}
 	case "e", "edit":
-		return p.edit(s)
+		if p.r.Uncovered != nil {
+			return p.edit(s)
+		}
 	}
 	return tool.Answer{}, false
 }
@@ -193,8 +201,14 @@ const (
 // may have, is shown as it was typed, each line behind a bar.
 func tell(b *strings.Builder, about map[string]any) {
 	calls, _ := about["calls"].([]map[string]any) // of a batch
+	if list, ok := about["calls"].([]any); ok {   // from elsewhere
+		for _, one := range list {
+			call, _ := one.(map[string]any)
+			calls = append(calls, call)
+		}
+	}
 	for i, one := range calls {
-		fmt.Fprintf(b, "  call %d: %s: %s\n", i+1, one["name"], one["decision"])
+		fmt.Fprintf(b, "  call %d: %s: %s\n", i+1, tool.VisibleName(fmt.Sprint(one["name"])), tool.VisibleName(fmt.Sprint(one["decision"])))
 		tell(b, one)
 	}
 	for _, m := range []struct{ name, label string }{

@@ -104,21 +104,22 @@ type other struct {
 	name    string
 	make    func() *cobra.Command
 	changes bool // it changes files, or may
+	here    bool // it is about this machine, whatever --on says
 }
 
 func (a *app) others() []other {
 	return []other{
-		{callName, a.callCommand, false},
-		{"mcp", a.mcpCommand, true},
-		{"serve", a.serveCommand, true},
-		{"tools", a.toolsCommand, false},
-		{"schema", a.schemaCommand, false},
-		{"policy", a.policyCommand, true},
-		{"log", a.logCommand, false},
-		{"gc", a.gcCommand, true},
-		{"doctor", a.doctorCommand, false},
-		{"completion", a.completionCommand, false},
-		{"version", a.versionCommand, false},
+		{callName, a.callCommand, false, false},
+		{"mcp", a.mcpCommand, true, true},
+		{"serve", a.serveCommand, true, false},
+		{"tools", a.toolsCommand, false, false},
+		{"schema", a.schemaCommand, false, false},
+		{"policy", a.policyCommand, true, true},
+		{"log", a.logCommand, false, true},
+		{"gc", a.gcCommand, true, true},
+		{"doctor", a.doctorCommand, false, true},
+		{"completion", a.completionCommand, false, false},
+		{"version", a.versionCommand, false, false},
 	}
 }
 
@@ -139,8 +140,14 @@ func (a *app) add(root *cobra.Command, all bool) {
 		if !have[o.name] && (all || slices.Contains(a.args, o.name)) {
 			c := o.make()
 			c.GroupID = "more"
-			if o.changes {
-				c.PersistentPreRun = func(*cobra.Command, []string) { a.listen() }
+			c.PersistentPreRunE = func(*cobra.Command, []string) error {
+				if o.changes {
+					a.listen()
+				}
+				if o.here {
+					return a.onlyHere(o.name)
+				}
+				return nil
 			}
 			checkArgs(c)
 			root.AddCommand(c)
@@ -169,6 +176,7 @@ func checkArgs(c *cobra.Command) {
 
 func (a *app) globalFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
+	f.StringVar(&a.On, "on", a.On, "make calls at `TARGET` instead of here: ssh://host/root, docker://name/root … (docs/remote.md)")
 	f.StringVar(&a.Root, "root", a.Root, "the workspace: tools work in `DIR` and ask before they leave it")
 	f.StringArrayVar(&a.Policy, "policy", a.Policy, "policy `FILE` instead of the user's and the project's (repeatable)")
 	f.StringArrayVar(&a.Allow, "allow", a.Allow, "grant `RULE` for this call, as 'bash(go test *)' (repeatable)")

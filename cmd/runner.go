@@ -12,6 +12,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/dialect"
 	"github.com/agentkit-go/agentkit/pkg/gate"
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/remote"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 	"github.com/agentkit-go/agentkit/pkg/truncate"
@@ -22,6 +23,7 @@ import (
 // files stay as they are. Each call has an environment of its own, with its own peer.
 type runner struct {
 	app     *app
+	far     *remote.Conn     // where calls are made; nil for here
 	base    *tool.Env        // what calls share; Policy and Sources are those of the last load
 	may     tool.List        // what may be called; base.Tools is what these may call themselves
 	dialect *dialect.Dialect // that calls come in; nil for our own names
@@ -42,6 +44,15 @@ func (a *app) open(ctx context.Context) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
+	if a.On != "" {
+		far, err := a.reach(ctx)
+		if err != nil {
+			return nil, err
+		}
+		r := &runner{app: a, far: far, base: &tool.Env{Limits: truncate.Limits{Lines: a.MaxLines, Bytes: a.MaxBytes, Tokens: a.MaxTokens}}, may: Tools, dialect: speaks}
+		fillLimits(&r.base.Limits)
+		return r, nil
+	}
 	env, err := a.place()
 	if err != nil {
 		return nil, err
@@ -49,6 +60,11 @@ func (a *app) open(ctx context.Context) (*runner, error) {
 	r := &runner{app: a, base: env, may: Tools, dialect: speaks, tidy: time.Now()}
 	if err := r.recover(); err != nil {
 		return nil, err
+	}
+	if a.carried != nil {
+		if err := a.carried.keep(ctx, env); err != nil {
+			return nil, unkept(env.Session.StateDir(), err)
+		}
 	}
 	if err := r.load(); err != nil {
 		return nil, err
@@ -119,6 +135,9 @@ func (r *runner) load() error {
 // limits are those of each call's output.
 func (r *runner) limits() truncate.Limits {
 	l := r.base.Limits
+	if r.far != nil {
+		return l
+	}
 	if n := r.base.Policy.Limits().OutputBytes; n > 0 {
 		l.Bytes = min(l.Bytes, n)
 	}
@@ -167,6 +186,9 @@ func (r *runner) call(ctx context.Context, p tool.Peer, name string, args json.R
 
 // within makes a call whose output is within limits; zero ones are the usual.
 func (r *runner) within(ctx context.Context, p tool.Peer, name string, args json.RawMessage, l truncate.Limits) *tool.Result {
+	if r.far != nil {
+		return r.far.Call(ctx, p, name, args)
+	}
 	t, err := r.may.Find(name)
 	if err != nil {
 		return tool.Fail(name, err)
@@ -231,6 +253,10 @@ func (r *runner) run(ctx context.Context, env *tool.Env, in *tool.Invocation) (r
 // close waits for what the calls have left to be done, and lets go of what they
 // shared. What old sessions have left behind is removed now and then.
 func (r *runner) close(ctx context.Context) {
+	if r.far != nil {
+		r.far.Close()
+		return
+	}
 	r.rest.Wait()
 	_ = r.base.Session.Opportunistic(context.WithoutCancel(ctx))
 	_ = r.base.Audit.Close()

@@ -14,7 +14,7 @@ import (
 )
 
 func (a *app) serveCommand() *cobra.Command {
-	var stdio bool
+	var stdio, carried bool
 	var where listening
 	limit := 30 * time.Minute
 	c := &cobra.Command{
@@ -28,6 +28,11 @@ token: the value of AGENTKIT_TOKEN, or one that it makes and prints. Calls run a
 time. The first line that is written says what this is. docs/serve.md has the rest.`),
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if carried {
+				if err := a.receive(); err != nil {
+					return err
+				}
+			}
 			switch http := where.addr != ""; {
 			case stdio == http:
 				return tool.Errorf(tool.BadInput, "serve needs one of --stdio and --http").WithHint("agentkit serve --stdio, or agentkit serve --http 127.0.0.1:8642")
@@ -39,6 +44,8 @@ time. The first line that is written says what this is. docs/serve.md has the re
 	}
 	where.flags(c)
 	c.Flags().BoolVar(&stdio, "stdio", false, "on standard input and output")
+	c.Flags().BoolVar(&carried, "carried", false, "the first line holds the settings of a caller at another place")
+	_ = c.Flags().MarkHidden("carried")
 	c.Flags().DurationVar(&limit, "max-time", limit, "with --http: a call that takes longer is ended")
 	return c
 }
@@ -64,13 +71,22 @@ func (a *app) serve(ctx context.Context) error {
 	caller, names := r.caller()
 	lost, unread := whileRead(ctx, a.stdout)
 	err = serve.Run(lost, serve.Options{
-		Hello: serve.Hello{Agentkit: build(), Tools: names, Root: r.base.Workspace.Root(), Level: r.base.Policy.Wall()},
+		Hello: r.hello(names),
+		Whole: a.carried != nil,
 		Asks:  a.Ask == "",
 		Call:  a.answers(caller),
 		In:    a.stdin, Out: a.stdout,
 	})
 	a.end(err, unread())
 	return nil
+}
+
+// hello says what is served.
+func (r *runner) hello(names []string) serve.Hello {
+	if r.far != nil {
+		return *r.far.Hello()
+	}
+	return serve.Hello{Agentkit: build(), Tools: names, Root: r.base.Workspace.Root(), Level: r.base.Policy.Wall()}
 }
 
 // serveHTTP answers over HTTP until a signal comes.

@@ -30,6 +30,9 @@ func (a *app) sources(env *tool.Env) *policy.Sources {
 		Analyze: func(name string, args json.RawMessage) ([]policy.Access, error) { return analyze(env, name, args) },
 	}
 	s.Trusted = a.trusted(env)
+	if a.carried != nil {
+		s.Settle(env.Session.Path(a.carried.dir()), a.carried.Policy)
+	}
 	if a.confines() {
 		s.Level = int(env.Machine().Level)
 	}

@@ -37,7 +37,12 @@ func (a *app) speak(c *cobra.Command, d *dialect.Dialect, name string, raw json.
 	if t.Passes {
 		ctx, unread = whileRead(ctx, a.stdout)
 	}
-	result := r.answer(ctx, call, func() (*tool.Env, error) { return r.fresh(p), nil })
+	var result *tool.Result
+	if r.far != nil { // which speaks the dialect itself
+		result = r.far.Call(ctx, p, name, raw)
+	} else {
+		result = r.answer(ctx, call, func() (*tool.Env, error) { return r.fresh(p), nil })
+	}
 	if unread() {
 		a.exit = exitUnread
 		return nil
@@ -49,6 +54,9 @@ func (a *app) speak(c *cobra.Command, d *dialect.Dialect, name string, raw json.
 // caller makes calls in our own names, or in those of the dialect that is set, and
 // says which names these are.
 func (r *runner) caller() (tool.Caller, []string) {
+	if r.far != nil {
+		return r.far.Call, r.far.Hello().Tools
+	}
 	if r.dialect == nil {
 		return r.call, Tools.Names()
 	}

@@ -201,6 +201,9 @@ func (s *Set) Said(shorten func(string) string) json.RawMessage {
 	return raw
 }
 
+// Given returns the parameters that were given as one JSON object, whole.
+func (s *Set) Given() json.RawMessage { return s.Said(func(text string) string { return text }) }
+
 // Check reports the first required parameter that is missing.
 func (s *Set) Check() error {
 	for _, p := range s.Params {

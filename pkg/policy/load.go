@@ -21,6 +21,7 @@ import (
 // it is about. Directories are absolute and resolved.
 type Sources struct {
 	Machine string   // directory of the administrator's policy.*; "" for none
+	Caller  string   // directory of the policy.* of the machine that calls come from, where that is another one: what Machine allows does not count then; "" for none
 	User    string   // directory of the user's policy.*; "" for none
 	Project string   // directory of the repository's policy.*, usually ROOT/.agentkit; "" for none
 	Files   []string // --policy: these instead of the user's and the project's
@@ -171,6 +172,9 @@ func (p *Policy) specs(s *Sources) (specs []*fileSpec, problems Problems) {
 		dir   string
 		layer Layer
 	}{{s.Machine, Machine}, {s.User, User}, {s.Project, Project}}
+	if s.Caller != "" {
+		dirs[0].dir = s.Caller
+	}
 	for _, d := range dirs {
 		if d.dir == "" || len(s.Files) > 0 && d.layer != Machine {
 			continue
@@ -187,7 +191,19 @@ func (p *Policy) specs(s *Sources) (specs []*fileSpec, problems Problems) {
 	}
 	line := &fileSpec{layer: CommandLine, trusted: true}
 	problems = append(problems, p.commandLine(line, s)...)
-	return append(specs, line), problems
+	specs = append(specs, line)
+	if s.Caller != "" && s.Machine != "" { // last, so that what it tightens stays so
+		name, problem := findFile(s.Machine)
+		if problem != nil {
+			problems = append(problems, problem)
+		} else if name != "" {
+			add(name, Machine)
+			if last := specs[len(specs)-1]; last != line {
+				last.trusted = false
+			}
+		}
+	}
+	return specs, problems
 }
 
 // commandLine reads the flags as a file without a name.

@@ -101,6 +101,7 @@ func (p *Policy) mergeChoices(spec *fileSpec) {
 	}
 	for c := range cells {
 		if set[c] {
+			own[c].host = spec.layer == Machine && !spec.trusted
 			p.settings[c].put(own[c], !spec.trusted)
 		}
 	}

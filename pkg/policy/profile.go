@@ -124,6 +124,7 @@ type setting struct {
 	file    string
 	line    int
 	layer   Layer  // BuiltIn: nobody chose it
+	host    bool   // the machine chose it for callers from elsewhere: none of their rules lifts it
 	why     string // where more is to be said than that no rule matches
 }
 
@@ -150,7 +151,7 @@ func (s *setting) put(next setting, tightenOnly bool) {
 // alone, may go beyond the setting.
 func (s *setting) lifts(r *rule) bool {
 	switch {
-	case s.verdict != Deny, s.layer == BuiltIn, s.layer == r.layer:
+	case s.verdict != Deny, s.layer == BuiltIn, s.layer == r.layer && !s.host:
 		return true
 	}
 	return r.grant && s.layer > Machine

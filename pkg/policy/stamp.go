@@ -34,7 +34,7 @@ func (s *Sources) Stamp(others ...string) Stamp {
 	for _, name := range slices.Concat(s.Files, others) {
 		look(name)
 	}
-	for _, dir := range []string{s.Machine, s.User, s.Project} {
+	for _, dir := range []string{s.Machine, s.Caller, s.User, s.Project} {
 		if dir == "" {
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"slices"
 	"sync"
 
 	"github.com/agentkit-go/agentkit/pkg/tool"
@@ -14,6 +15,7 @@ type call struct {
 	server *server
 	id     json.RawMessage
 	cancel context.CancelCauseFunc
+	own    *message // what it says itself of events and asking; nil for what holds for all
 
 	turn    sync.Mutex // one question at a time
 	mu      sync.Mutex // guards what follows
@@ -30,7 +32,7 @@ func (s *server) begin(ctx context.Context, m *message, size int) {
 		m.Arguments = json.RawMessage("{}")
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	c := &call{server: s, id: m.ID, cancel: cancel}
+	c := &call{server: s, id: m.ID, cancel: cancel, own: m}
 	name, named := key(m.ID), string(m.ID) != "null"
 	s.mu.Lock()
 	_, twice := s.running[name]
@@ -61,7 +63,7 @@ func (s *server) begin(ctx context.Context, m *message, size int) {
 			delete(s.running, name)
 		}
 		s.mu.Unlock()
-		s.send(reply{m.ID, result})
+		s.send(reply{ID: m.ID, Result: result})
 	})
 }
 
@@ -77,6 +79,15 @@ func (c *call) run(ctx context.Context, name string, args json.RawMessage) *tool
 	hears, asks := len(c.server.hears) > 0, c.server.asks
 	c.server.mu.Unlock()
 	var p tool.Peer
+	if c.own != nil {
+		p.Hears = c.own.Hears
+		if c.own.Events != nil {
+			hears = len(*c.own.Events) > 0
+		}
+		if c.own.Ask != nil {
+			asks = c.server.o.Asks && *c.own.Ask
+		}
+	}
 	if hears {
 		p.Hear = func(e tool.Event) {
 			if e.Name != "ask" { // which goes out when somebody waits for the answer
@@ -95,6 +106,9 @@ func (c *call) tell(name string, value any) {
 	c.server.mu.Lock()
 	wanted := c.server.hears[name]
 	c.server.mu.Unlock()
+	if c.own != nil && c.own.Events != nil {
+		wanted = slices.Contains(*c.own.Events, name)
+	}
 	if wanted {
 		c.server.send(event{c.id, name, value})
 	}
@@ -107,7 +121,11 @@ func (c *call) ask(ctx context.Context, r *tool.Request) (tool.Answer, error) {
 		return tool.Answer{}, err
 	}
 	a := tool.Answer{Yes: m.Decision == "yes" || m.Decision == "session", Scope: tool.Once, Reason: m.Reason}
-	if rules := r.Details.Request.Narrowest(); m.Decision == "session" && len(rules) > 0 {
+	rules := r.Details.Request.Narrowest()
+	if m.Rules != nil {
+		rules = m.Rules
+	}
+	if m.Decision == "session" && len(rules) > 0 {
 		a.Scope, a.Rules = tool.Session, rules
 	}
 	return a, nil
@@ -140,6 +158,9 @@ func (c *call) wait(ctx context.Context, value tool.AskEvent) (*message, error) 
 	c.server.send(event{c.id, "ask", value})
 	select {
 	case m := <-answer:
+		if m.Decision == "nobody" {
+			return nil, &tool.NobodyError{Why: m.Reason}
+		}
 		return m, nil
 	case <-c.server.deaf:
 		return nil, &tool.NobodyError{Why: "the input has ended, nobody can answer"}

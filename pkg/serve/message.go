@@ -25,11 +25,15 @@ type message struct {
 	To       *string         `json:"to"` // the id of the ask event's value
 	Decision string          `json:"decision"`
 	Reason   string          `json:"reason"`
+	Rules    []string        `json:"rules"` // what a yes for the session stands for
 	Answers  []tool.Reply    `json:"answers"`
 
 	Protocol *int      `json:"protocol"`
-	Events   *[]string `json:"events"`
-	Ask      *bool     `json:"ask"`
+	Events   *[]string `json:"events"` // of all calls, or of the one it stands in
+	Ask      *bool     `json:"ask"`    // the same
+	Hears    int64     `json:"hears"`  // bytes of the output that the call's events are to hold; 0 for all
+
+	Ping *int64 `json:"ping"`
 }
 
 // forms says what a message may be.
@@ -54,6 +58,8 @@ func (s *server) message(ctx context.Context, l input) error {
 		s.fail(m.ID, tool.Errorf(tool.BadInput, "no message: %s", wrong(err)).WithHint(forms))
 	case m.Protocol != nil:
 		return s.agree(&m)
+	case m.Ping != nil:
+		s.send(pong{*m.Ping})
 	case m.Cancel != nil:
 		if c := s.call(m.Cancel); c != nil { // else it has ended by now
 			c.cancel(tool.Errorf(tool.Interrupted, "the caller has cancelled the call").WithHint("call again to start over"))
@@ -79,20 +85,21 @@ func wrong(err error) string {
 // check reports what does not belong together.
 func (m *message) check() error {
 	kinds := 0
-	for _, is := range []bool{m.Name != nil, m.Cancel != nil, m.Answer != nil, m.Protocol != nil} {
+	for _, is := range []bool{m.Name != nil, m.Cancel != nil, m.Answer != nil, m.Protocol != nil, m.Ping != nil} {
 		if is {
 			kinds++
 		}
 	}
 	switch {
 	case kinds == 0:
-		return errors.New("it has neither name, cancel, answer nor protocol")
+		return errors.New("it has neither name, cancel, answer, protocol nor ping")
 	case kinds > 1:
 		return errors.New("it is several messages at once")
-	case m.Name == nil && (m.Arguments != nil || m.ID != nil), m.Answer == nil && (m.To != nil || m.Decision != "" || m.Reason != "" || m.Answers != nil), m.Protocol == nil && (m.Events != nil || m.Ask != nil):
+	case m.Name == nil && (m.Arguments != nil || m.ID != nil), m.Name == nil && m.Hears != 0,
+		m.Answer == nil && (m.To != nil || m.Decision != "" || m.Reason != "" || m.Answers != nil || m.Rules != nil), m.Protocol == nil && m.Name == nil && (m.Events != nil || m.Ask != nil):
 		return errors.New("it has members of another kind of message")
-	case m.Answer != nil && m.Answers == nil && !slices.Contains([]string{"yes", "no", "session"}, m.Decision):
-		return fmt.Errorf("decision: want yes, no or session, got %q", m.Decision)
+	case m.Answer != nil && m.Answers == nil && !slices.Contains([]string{"yes", "no", "session", "nobody"}, m.Decision):
+		return fmt.Errorf("decision: want yes, no, session or nobody, got %q", m.Decision)
 	}
 	return nil
 }

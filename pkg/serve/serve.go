@@ -17,6 +17,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"syscall"
@@ -57,6 +58,11 @@ type Options struct {
 	Asks  bool // the peer is asked; false where somebody else is, or nobody
 	In    io.Reader
 	Out   io.Writer
+
+	// Whole says that the peer shows results as if it had made the calls itself:
+	// replies also say what its exit status would be, and how much of the output the tool
+	// has put out.
+	Whole bool
 }
 
 // A server is one connection.
@@ -195,6 +201,13 @@ func (s *server) beside(f func()) {
 type reply struct {
 	ID     json.RawMessage `json:"id"`
 	Result *tool.Result    `json:"result"`
+
+	whole bool
+}
+
+// A pong answers a ping.
+type pong struct {
+	Pong int64 `json:"pong"`
 }
 
 // An event is something that happens while a call runs, as it goes out.
@@ -212,18 +225,22 @@ func (s *server) fail(id json.RawMessage, err error) {
 	if id == nil {
 		id = null()
 	}
-	s.send(reply{id, tool.Fail("serve", err)})
+	s.send(reply{ID: id, Result: tool.Fail("serve", err)})
 }
 
 // send writes one line. When nobody takes it any more, everything ends.
 func (s *server) send(v any) {
+	if r, ok := v.(reply); ok {
+		r.whole = s.o.Whole
+		v = r
+	}
 	text, err := line(v)
 	if err != nil {
 		failed, id := tool.Fail("serve", tool.Errorf(tool.Internal, "encoding: %w", err)), null()
 		if r, ok := v.(reply); ok {
 			id = r.ID
 		}
-		if text, err = line(reply{id, failed}); err != nil {
+		if text, err = line(reply{ID: id, Result: failed}); err != nil {
 			return
 		}
 	}
@@ -252,5 +269,13 @@ func line(v any) ([]byte, error) {
 	}
 	text := make([]byte, 0, len(result)+len(r.ID)+len(`{"id":,"result":}`)+1)
 	text = append(append(append(text, `{"id":`...), key(r.ID)...), `,"result":`...)
-	return append(append(text, result...), '}', '\n'), nil
+	text = append(text, result...)
+	if r.whole {
+		output := len(r.Result.Output)
+		if r.Result.Error != nil && r.Result.Text() == "" {
+			output = -1 // it is only the words of the error
+		}
+		text = fmt.Appendf(text, `,"exit":%d,"output_bytes":%d`, r.Result.Exit(), output)
+	}
+	return append(text, '}', '\n'), nil
 }

@@ -20,12 +20,13 @@ func (e *NobodyError) Error() string { return e.Why }
 type Request struct {
 	ID      string
 	Tool    string
+	On      string // the place where the call is made; "" for this machine
 	Dir     string // where a command that runs wants to start the program; "" for a call
 	Outcome policy.Outcome
 	Details ApprovalDetails // its suggestions are what a yes for longer could stand for
 
 	// Uncovered says what of the call would still be asked about with rules of
-	// one's own, or which of them is none.
+	// one's own, or which of them is none; nil where only another place can tell.
 	Uncovered func(rules []string) ([]string, error)
 }
 

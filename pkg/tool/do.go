@@ -41,13 +41,19 @@ func Run(ctx context.Context, env *Env, in *Invocation) (r *Result) {
 	if !r.Trimmed {
 		env.Fit(r, env.Limits)
 	}
+	r.Told(in)
+	return r
+}
+
+// Told adds what was understood of the call's parameters: what means nothing, and what was
+// read otherwise than it was written.
+func (r *Result) Told(in *Invocation) {
 	if names := in.Set.Ignored(); len(names) > 0 {
 		r.beside().Ignored = names[:min(len(names), maxIgnored)]
 	}
 	if notes := in.Set.Notes(); len(notes) > 0 {
 		r.beside().Notes = notes
 	}
-	return r
 }
 
 // maxIgnored bounds how many parameters without a meaning are named.
@@ -307,7 +313,9 @@ func because(d *policy.Decision) string {
 func (env *Env) details(id string, about map[string]any, out *policy.Outcome) ApprovalDetails {
 	req := env.Policy.Request(id, env.Session.ID(), out)
 	req.Metadata["root"] = env.Sources.Root
-	req.AlwaysFile, _ = policy.UserFile(env.Sources.User)
+	if env.Sources.Caller == "" { // else it is a copy
+		req.AlwaysFile, _ = policy.UserFile(env.Sources.User)
+	}
 	for name, value := range about {
 		if _, taken := req.Metadata[name]; !taken {
 			req.Metadata[name] = value

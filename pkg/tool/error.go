@@ -81,6 +81,7 @@ type Error struct {
 	Details     Details  `json:"details,omitempty" doc:"an object whose shape belongs to the code: agentkit schema results has its schema under details"`
 
 	show string // see Show
+	said string // its words, where another process has made them
 	hint Advice // what Hint was made of
 	err  error
 }
@@ -153,6 +154,9 @@ const maxShown = 8 << 10
 // Words says in words what is wrong and what to do: the output of a failed call,
 // which callers hand on to the model.
 func (e *Error) Words() string {
+	if e.said != "" {
+		return e.said
+	}
 	var b strings.Builder
 	line := func(label, text string) {
 		if text = strings.TrimSpace(text); text != "" {

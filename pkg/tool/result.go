@@ -26,6 +26,8 @@ type Result struct {
 
 	Trimmed bool // Output is within the limits and says itself what was left out
 	shared  *Shared
+	exit    *int   // what another process says is the status; nil for what the rest says
+	said    string // the text, where another process has made it; "" where none has
 }
 
 // An Attachment is a file that goes along with the output, such as an image.
@@ -38,6 +40,7 @@ type Attachment struct {
 
 // Shared is what the metadata of any tool may hold beside the tool's own.
 type Shared struct {
+	On         string   `json:"on,omitempty" doc:"the place where the call was made; absent for this machine"`
 	Ignored    []string `json:"ignored,omitempty" doc:"parameters that came and mean nothing to the tool"`
 	Notes      []string `json:"notes,omitempty" doc:"what was understood otherwise than it was written, such as a time limit above the most"`
 	Approved   string   `json:"approved,omitempty" doc:"how a person's yes came: once, session or always, and the rule"`
@@ -73,6 +76,8 @@ func Fail(title string, err error) *Result {
 // Exit is the status of a process that made this call alone.
 func (r *Result) Exit() int {
 	switch {
+	case r.exit != nil:
+		return *r.exit
 	case r.Error != nil && r.Error.Code == Interrupted:
 		if s, ok := errors.AsType[*Signal](r.Error.err); ok {
 			return ExitSignal + int(s.Number)
@@ -92,6 +97,9 @@ func (r *Result) Exit() int {
 
 // Text is the output with the notes behind it.
 func (r *Result) Text() string {
+	if r.said != "" {
+		return r.said
+	}
 	if len(r.Notes) == 0 {
 		return r.Output
 	}
@@ -158,8 +166,18 @@ func (r *Result) MetadataJSON() (json.RawMessage, error) {
 // merge adds to an object the members of another that it has none of, in order.
 // Of truncated the second is right where cut is set: whoever cuts says so.
 func merge(object, more json.RawMessage, cut bool) (json.RawMessage, error) {
-	out, have := []byte("{"), map[string]bool{}
-	for _, raw := range []json.RawMessage{object, more} {
+	put := map[string]json.RawMessage{}
+	if cut {
+		put["truncated"] = json.RawMessage("true")
+	}
+	return joined(put, map[string]bool{}, object, more)
+}
+
+// joined is several objects as one, their members in order: of a name the first one, and
+// none that had has. What put says of a name counts in the place of its value.
+func joined(put map[string]json.RawMessage, had map[string]bool, objects ...json.RawMessage) (json.RawMessage, error) {
+	out := []byte("{")
+	for _, raw := range objects {
 		dec := json.NewDecoder(bytes.NewReader(raw))
 		if _, err := dec.Token(); err != nil {
 			return nil, err
@@ -174,17 +192,21 @@ func merge(object, more json.RawMessage, cut bool) (json.RawMessage, error) {
 				return nil, err
 			}
 			name, _ := key.(string)
-			if have[name] {
+			if had[name] {
 				continue
 			}
-			if name == "truncated" && cut {
-				value = json.RawMessage("true")
+			if own, ok := put[name]; ok {
+				value = own
 			}
-			if len(have) > 0 {
+			if len(out) > 1 {
 				out = append(out, ',')
 			}
-			have[name] = true
-			out = fmt.Appendf(out, "%q:%s", name, value)
+			had[name] = true
+			quoted, err := Encode(name)
+			if err != nil {
+				return nil, err
+			}
+			out = append(append(append(out, quoted...), ':'), value...)
 		}
 	}
 	return append(out, '}'), nil

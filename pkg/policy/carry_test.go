@@ -1,0 +1,79 @@
+package policy
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestCarried: at another machine the caller's files decide as they do here, that of the
+// machine only where it is stricter, and those of its user not at all.
+func TestCarried(t *testing.T) {
+	dir := t.TempDir()
+	put := func(name, text string) string {
+		t.Helper()
+		name = filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	put("ours/machine/policy.toml", "version = 1\nallow = [\"edit(/opt/**)\"]\ndeny = [\"edit(ours/**)\"]\n")
+	put("ours/user/policy.yml", "version: 1\nallow: [edit(theirs/**), \"bash(make *)\"]\noutside: {write: allow}\n")
+	extra := put("ours/my policy.json", `{"version":1,"deny":["edit(extra/**)"]}`)
+	put("theirs/machine/policy.yaml", "version: 1\nprofile: open\nallow: [edit(ours/**)]\nask: [edit(asked/**)]\ndeny: [edit(theirs/**)]\noutside: {write: deny}\n")
+	put("theirs/user/policy.yaml", "version: 1\ndeny: [edit(user/**)]\n")
+	put("root/.agentkit/policy.yaml", "version: 1\nallow: [edit(asked/**)]\ndeny: [edit(project/**)]\n")
+
+	there := func(files ...string) *Policy {
+		t.Helper()
+		here := &Sources{Machine: filepath.Join(dir, "ours/machine"), User: filepath.Join(dir, "ours/user"), Files: files}
+		list, err := here.Carried()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range list {
+			put(filepath.Join("state/caller", c.Name), string(c.Text))
+		}
+		s := &Sources{
+			Machine: filepath.Join(dir, "theirs/machine"), User: filepath.Join(dir, "theirs/user"), Project: filepath.Join(dir, "root/.agentkit"),
+			Root: filepath.Join(dir, "root"), State: filepath.Join(dir, "state"), Allow: []string{"edit(theirs/**)", "edit(/srv/**)"}, Level: 3,
+		}
+		s.Settle(filepath.Join(dir, "state/caller"), list)
+		p, err := Load(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	check := func(p *Policy, path string, want Verdict) {
+		t.Helper()
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, "root", path)
+		}
+		if d := p.Decide(&Access{Kind: Write, Path: path, Named: path}); d.Verdict != want {
+			t.Errorf("%s: %s by %s (%s), want %s", path, d.Verdict, d.Rule, d.Why, want)
+		}
+	}
+	p := there()
+	check(p, "free", Allow)
+	check(p, "ours/x", Deny)    // our machine's, whatever theirs allows
+	check(p, "theirs/x", Deny)  // theirs, whatever we allow and grant
+	check(p, "asked/x", Ask)    // theirs, and no project's file lifts it
+	check(p, "project/x", Deny) // the project's
+	check(p, "user/x", Allow)   // not their user's
+	check(p, "/usr/local/x", Deny)
+	check(p, "/srv/x", Deny) // their machine's choice, which no grant of ours lifts
+	check(p, "/opt/x", Deny) // nor a rule of our machine
+	if p = there(extra); true {
+		check(p, "extra/x", Deny)
+		check(p, "ours/x", Deny)
+		check(p, "project/x", Allow) // --policy stands in the place of the user's and the project's
+	}
+	if _, err := (&Sources{Files: []string{filepath.Join(dir, "none")}}).Carried(); err == nil {
+		t.Error("a file that is not there went along")
+	}
+}

@@ -1,0 +1,9 @@
+//go:build !unix
+
+package remote
+
+import "os/exec"
+
+func apart(*exec.Cmd) {}
+
+func end(c *exec.Cmd) { _ = c.Process.Kill() }

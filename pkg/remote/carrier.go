@@ -1,0 +1,100 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+// A carrier is a program of this machine whose pipe leads to the far end.
+type carrier struct {
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	out  io.ReadCloser
+	said *lastWords
+	end  sync.Once
+	over chan struct{} // closed when the program has ended
+}
+
+// start starts the carrier of a target.
+func start(argv []string) (*carrier, error) {
+	c := &carrier{cmd: exec.Command(argv[0], argv[1:]...), said: new(lastWords), over: make(chan struct{})} //nolint:gosec // that is what it is for
+	apart(c.cmd)
+	c.cmd.Stderr, c.cmd.WaitDelay = c.said, time.Second
+	var err error
+	if c.in, err = c.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	if c.out, err = c.cmd.StdoutPipe(); err != nil {
+		return nil, err
+	}
+	if err := c.cmd.Start(); err != nil {
+		if errors.Is(err, exec.ErrNotFound) {
+			return nil, tool.Errorf(tool.Unsupported, "there is no %s on this machine", argv[0]).WithHint("install it: it leads to the other place")
+		}
+		return nil, err
+	}
+	return c, nil
+}
+
+// leave is how long a carrier may take to end by itself.
+const leave = 3 * time.Second
+
+// close lets go of the far end, and ends the carrier. It may be called several times.
+func (c *carrier) close(wait time.Duration) {
+	c.end.Do(func() {
+		_ = c.in.Close()
+		go func() {
+			_ = c.cmd.Wait()
+			close(c.over)
+		}()
+		select {
+		case <-c.over:
+		case <-time.After(wait):
+			end(c.cmd)
+			_ = c.out.Close()
+		}
+	})
+	<-c.over
+}
+
+// killOn ends the carrier when ctx ends; the function says that it need not any more.
+func (c *carrier) killOn(ctx context.Context) (stop func() bool) {
+	return context.AfterFunc(ctx, func() {
+		end(c.cmd)
+		_ = c.in.Close()
+		_ = c.out.Close()
+	})
+}
+
+// maxSaid bounds what is kept of what a carrier says, in bytes.
+const maxSaid = 2 << 10
+
+// lastWords keeps the end of what a carrier writes to standard error, to be told when it
+// fails. The far end can write there, too.
+type lastWords struct {
+	mu   sync.Mutex
+	kept []byte
+}
+
+func (l *lastWords) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.kept = append(l.kept, p[max(0, len(p)-maxSaid):]...)
+	l.kept = slices.Clone(l.kept[max(0, len(l.kept)-maxSaid):])
+	return len(p), nil
+}
+
+// text is what was said last, in one line.
+func (l *lastWords) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return tool.VisibleName(strings.Join(strings.FieldsFunc(strings.ToValidUTF8(string(l.kept), "?"), func(r rune) bool { return r == '\n' || r == '\r' }), "; "))
+}

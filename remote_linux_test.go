@@ -1,0 +1,276 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A farHost is a far end with a home of its own, and the means of this side to get there.
+type farHost struct {
+	t    *testing.T
+	dir  string // of both sides: root and home are the far end's
+	on   string
+	path string // of directories with programs, for this side
+}
+
+// run makes a call there.
+func (p *farHost) run(args ...string) (out []byte, status int) {
+	p.t.Helper()
+	c := p.command(args...)
+	out, err := c.Output()
+	if e, ok := errors.AsType[*exec.ExitError](err); ok {
+		if len(out) == 0 {
+			p.t.Errorf("%q says only: %s", args, e.Stderr)
+		}
+		return out, e.ExitCode()
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return out, 0
+}
+
+func (p *farHost) command(args ...string) *exec.Cmd {
+	c := exec.Command(build(p.t), append([]string{"--on", p.on, "--sandbox", "off"}, args...)...)
+	c.Env = append(os.Environ(), "PATH="+p.path, "HOME="+filepath.Join(p.dir, "ours"), "XDG_STATE_HOME=", "XDG_CONFIG_HOME=", "OURS=secret")
+	return c
+}
+
+// sshHost is an OpenSSH server of the test's own, with its own keys, on a loopback port, and
+// an ssh that knows of it.
+func sshHost(t *testing.T) *farHost {
+	t.Helper()
+	sshd := "/usr/sbin/sshd"
+	if _, err := os.Stat(sshd); err != nil {
+		t.Skip("SKIPPED: sshd is not here: ssh is not tried")
+	}
+	me, err := user.Current()
+	if err != nil || me.Username == "" {
+		t.Skip("SKIPPED: ssh works for nobody whom it does not know by name")
+	}
+	dir, err := os.MkdirTemp("", "remote") //nolint:usetesting // the far end may still write there when the test is over
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for range 200 {
+			if os.RemoveAll(dir) == nil {
+				return
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		t.Error("the far end still writes")
+	})
+	p := &farHost{t: t, dir: dir, path: filepath.Join(dir, "bin") + ":" + os.Getenv("PATH")}
+	for _, d := range []string{"bin", "root", "home", "ours"} {
+		if err := os.Mkdir(filepath.Join(dir, d), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, key := range []string{"host", "own"} {
+		if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", filepath.Join(dir, key)).CombinedOutput(); err != nil {
+			if strings.Contains(string(out), "No user exists") {
+				t.Skip("SKIPPED: ssh-keygen works for nobody whom it does not know by name")
+			}
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	if os.Geteuid() == 0 {
+		_ = os.MkdirAll("/run/sshd", 0o755) // which it insists on
+	}
+	port := freePort(t)
+	put := func(name, text string, mode os.FileMode) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(strings.ReplaceAll(text, "DIR", dir)), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("sshd_config", fmt.Sprintf("ListenAddress 127.0.0.1:%d\nHostKey DIR/host\nAuthorizedKeysFile DIR/own.pub\nPidFile none\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n"+
+		"SetEnv HOME=DIR/home XDG_STATE_HOME=DIR/home/state XDG_CONFIG_HOME=DIR/home/config XDG_CACHE_HOME=DIR/home/cache\n", port), 0o600)
+	put("ssh_config", fmt.Sprintf("Host there\n  HostName 127.0.0.1\n  Port %d\n  User %s\n  IdentityFile DIR/own\n  IdentitiesOnly yes\n  StrictHostKeyChecking accept-new\n  UserKnownHostsFile DIR/known\n  SendEnv OURS\n  LogLevel ERROR\n", port, me.Username), 0o600)
+	ssh, err := exec.LookPath("ssh")
+	if err != nil {
+		t.Skip("SKIPPED: ssh is not here: ssh is not tried")
+	}
+	put("bin/ssh", "#!/bin/sh\nexec "+ssh+" -F DIR/ssh_config \"$@\"\n", 0o700)
+	server := exec.Command(sshd, "-D", "-e", "-f", filepath.Join(dir, "sshd_config"))
+	log := &strings.Builder{}
+	server.Stderr = log
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = server.Process.Kill()
+		_ = server.Wait()
+		if t.Failed() {
+			t.Log(log.String())
+		}
+	})
+	for range 200 {
+		c, err := net.Dial("tcp", "127.0.0.1:"+strconv.Itoa(port))
+		if err == nil {
+			_ = c.Close()
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	p.on = "ssh://there" + filepath.Join(dir, "root")
+	return p
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close() //nolint:errcheck // it was never used
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// TestRemoteSSH: over a real ssh calls are made at the far end, by our own program, which is
+// carried there once; nothing of this side goes along.
+func TestRemoteSSH(t *testing.T) {
+	t.Parallel()
+	p := sshHost(t)
+	out, status := p.run("write", "a b.txt", "one\n")
+	if text, err := os.ReadFile(filepath.Join(p.dir, "root", "a b.txt")); status != 0 || err != nil || string(text) != "one\n" {
+		t.Fatalf("%s %d %v", out, status, err)
+	}
+	var r struct {
+		Output   string
+		Metadata struct{ On, Job, Status string }
+		Error    struct{ Code, Message string }
+	}
+	read := func(out []byte) {
+		t.Helper()
+		r.Error.Code = ""
+		if err := json.Unmarshal(out, &r); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	carried, err := filepath.Glob(filepath.Join(p.dir, "home", "cache", "agentkit", "far", "*"))
+	if err != nil || len(carried) != 1 {
+		t.Fatal(carried, err)
+	}
+	before, err := os.Stat(carried[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, status = p.run("bash", `echo "$PWD [$OURS]"; exit 7`)
+	if read(out); status != 7 || r.Metadata.On != p.on || !strings.HasPrefix(r.Output, filepath.Join(p.dir, "root")+" []\n") {
+		t.Errorf("%s %d", out, status)
+	}
+	if after, err := os.Stat(carried[0]); err != nil || !os.SameFile(before, after) || !before.ModTime().Equal(after.ModTime()) {
+		t.Errorf("the program was carried twice: %v", err)
+	}
+	if out, _ = p.run("bash", "--background", "sleep 300"); true {
+		read(out)
+	}
+	job := r.Metadata.Job
+	if out, _ = p.run("output", "--wait=false", job); true {
+		read(out)
+	}
+	if r.Metadata.Status != "running" {
+		t.Errorf("the job has not lived on: %s", out)
+	}
+	if out, status = p.run("kill", job); status != 0 {
+		t.Errorf("%s", out)
+	}
+	if out, status = p.run("read", "none"); status != 2 {
+		t.Errorf("%s", out)
+	}
+
+	// The user's signal ends the call there, and the result still comes.
+	pid := filepath.Join(p.dir, "root", "pid")
+	c := p.command("bash", "--timeout-ms", "30000", "echo $$ >pid; sleep 300")
+	var said strings.Builder
+	c.Stdout = &said
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	n := waitForPid(t, pid)
+	_ = c.Process.Signal(syscall.SIGINT)
+	_ = c.Wait()
+	if read([]byte(said.String())); c.ProcessState.ExitCode() != 130 || r.Error.Code != "interrupted" || r.Metadata.Status != "aborted" {
+		t.Errorf("%d %s", c.ProcessState.ExitCode(), said.String())
+	}
+	ends(t, n)
+
+	// So does the loss of the connection, and the result says what is known.
+	_ = os.Remove(pid)
+	c = p.command("bash", "--timeout-ms", "30000", "echo $$ >pid; sleep 300")
+	said.Reset()
+	c.Stdout = &said
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	n = waitForPid(t, pid)
+	for _, child := range startedBy(t, c.Process.Pid) {
+		_ = syscall.Kill(child, syscall.SIGKILL)
+	}
+	_ = c.Wait()
+	if read([]byte(said.String())); c.ProcessState.ExitCode() != 125 || r.Error.Code != "network" || !strings.Contains(r.Error.Message, "may have been made") {
+		t.Errorf("%d %s", c.ProcessState.ExitCode(), said.String())
+	}
+	ends(t, n)
+}
+
+// waitForPid waits for the number that a command writes into a file.
+func waitForPid(t *testing.T, name string) int {
+	t.Helper()
+	for range 3000 {
+		text, _ := os.ReadFile(name)
+		if n, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && strings.HasSuffix(string(text), "\n") {
+			return n
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatal("the command has not begun")
+	return 0
+}
+
+// ends checks that a process ends.
+func ends(t *testing.T, pid int) {
+	t.Helper()
+	for range 3000 {
+		if syscall.Kill(pid, 0) != nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("process %d still runs", pid)
+}
+
+// startedBy are the processes that one has started itself.
+func startedBy(t *testing.T, pid int) (list []int) {
+	t.Helper()
+	names, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, name := range names {
+		text, _ := os.ReadFile(name) // the thread may just have ended
+		for word := range strings.FieldsSeq(string(text)) {
+			n, err := strconv.Atoi(word)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, n)
+		}
+	}
+	if len(list) == 0 {
+		t.Fatal("it has started nothing")
+	}
+	return list
+}
