@@ -122,7 +122,7 @@ func (m *Message) read(raw json.RawMessage) bool {
 	case e.Parts != nil:
 		m.is(Gemini)
 		return m.each(e.Parts)
-	case e.Object == "response" && e.Output != nil:
+	case e.Object == "response" && e.Output != nil, e.Name == "" && bytes.HasPrefix(e.Output, []byte("[")):
 		m.is(Responses)
 		return m.readAll(e.Output)
 	case e.Type == "reasoning", e.Type == "output_text", e.Type == "refusal":
@@ -216,10 +216,14 @@ func (r *Request) Named() (string, json.RawMessage) {
 // Reply is the answers to calls, in a provider's form.
 func Reply(form string, calls []Request, results []*tool.Result) any {
 	list := []any{}
+	var seen []any // the images of a chat, whose answers are texts
 	for i, r := range results {
 		switch c := &calls[i]; form {
 		case OpenAI:
 			list = append(list, chatReply{"tool", c.ID, r.Said()})
+			for _, a := range images(r) {
+				seen = append(seen, map[string]any{"type": "image_url", "image_url": map[string]string{"url": dataURL(a)}})
+			}
 		case Responses:
 			list = append(list, responsesReply(c, r))
 		case Anthropic:
@@ -239,6 +243,9 @@ func Reply(form string, calls []Request, results []*tool.Result) any {
 			Role  string `json:"role"`
 			Parts []any  `json:"parts"`
 		}{"user", list}
+	}
+	if len(seen) > 0 {
+		list = append(list, map[string]any{"role": "user", "content": seen})
 	}
 	return list
 }
@@ -274,11 +281,16 @@ func responsesReply(c *Request, r *tool.Result) itemReply {
 	case len(r.Attachments) > 0:
 		parts := []any{map[string]string{"type": "input_text", "text": r.Said()}}
 		for _, a := range images(r) {
-			parts = append(parts, map[string]string{"type": "input_image", "image_url": "data:" + a.MIMEType + ";base64," + base64.StdEncoding.EncodeToString(a.Content)})
+			parts = append(parts, map[string]string{"type": "input_image", "image_url": dataURL(a)})
 		}
 		reply.Output = parts
 	}
 	return reply
+}
+
+// dataURL is an image as an address that holds it.
+func dataURL(a tool.Attachment) string {
+	return "data:" + a.MIMEType + ";base64," + base64.StdEncoding.EncodeToString(a.Content)
 }
 
 type anthropicReply struct {
