@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -272,6 +273,8 @@ func (p *places) make(name string, t *Target) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.ReadFrom(from)
+	if _, err = f.ReadFrom(from); err == nil && t.MTime != 0 {
+		err = os.Chtimes(p.name(name), time.Time{}, time.Unix(0, t.MTime))
+	}
 	return errors.Join(err, f.Close())
 }

@@ -160,6 +160,7 @@ type Record struct {
 	Tool   string    `json:"tool,omitempty"`
 	Title  string    `json:"title,omitempty"`
 	Undoes string    `json:"undoes,omitempty"` // the change that this one took back
+	Part   string    `json:"part,omitempty"`   // only what it did to this name, as File.MarshalJSON writes it, and in it
 	Files  []File    `json:"files"`
 	Gaps   []Gap     `json:"gaps,omitempty"` // what cannot be undone of it
 
@@ -176,5 +177,6 @@ type Record struct {
 	UndoneBy string   `json:"-"` // the change that took this one back and holds; only from List, Last and Get
 	Dropped  []string `json:"-"` // older changes that can no longer be undone, to keep the limits; only from Commit, Undo and Finish
 
-	added int64 // bytes of contents that were new
+	undone []File // what was taken back of it, file by file; as UndoneBy
+	added  int64  // bytes of contents that were new
 }

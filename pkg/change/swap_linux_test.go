@@ -411,3 +411,41 @@ func BenchmarkDelete(b *testing.B) {
 		})
 	}
 }
+
+// TestExchangeOfPath: one file of a change by renames comes back by itself, also out of a
+// directory that went as a whole, and so does the rest.
+func TestExchangeOfPath(t *testing.T) {
+	s := newSite(t)
+	s.exotic()
+	before := s.image()
+	r := s.exchanged()
+	after := s.image()
+	s.undoPath("f4")
+	s.undoPath("shut/a")
+	s.undoPath("tree/shut")
+	if have := s.get("tree/shut/b") + s.get("shut/a") + s.get("f1"); have != "fourshutnew 1" {
+		t.Error(have)
+	}
+	if info, err := os.Lstat(s.abs("tree/shut")); err != nil || info.Mode().Perm() != 0o500 {
+		t.Error(info, err)
+	}
+	if _, err := s.Undo(t.Context(), "", UndoOptions{Path: s.abs("tree/shut")}); !errors.Is(err, ErrNoRecord) {
+		t.Errorf("again: %v", err)
+	}
+	if _, err := s.Undo(t.Context(), r.ID, UndoOptions{}); !errors.As(err, new(*ChangedError)) || !strings.Contains(err.Error(), "/tree (") {
+		t.Errorf("over what came back: %v", err)
+	}
+	if _, err := s.Undo(t.Context(), "", UndoOptions{Path: s.abs("tree/pipe")}); err == nil || !strings.Contains(err.Error(), "pipe") {
+		t.Errorf("a pipe: %v", err)
+	}
+	for range 3 {
+		u, err := s.LastUndo(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.undo(u.ID)
+	}
+	same(t, "done again", s.image(), after)
+	s.undo(r.ID)
+	same(t, "undone", s.image(), before)
+}

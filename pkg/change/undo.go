@@ -19,6 +19,7 @@ type UndoOptions struct {
 	DryRun  bool   // change nothing: the Record says what would be, and has no ID
 	Partial bool   // leave the record's Gaps out, instead of refusing because of them
 	Tool    string // for the record
+	Path    string // real path: take back only what was done to it, and to what is in it
 }
 
 // A ChangedError says that files of a change have changed since, so that
@@ -117,14 +118,23 @@ func (h *History) records(ctx context.Context) iter.Seq2[Record, error] {
 			yield(Record{}, err)
 			return
 		}
-		undone := map[string]string{}
+		undone, parts := map[string]string{}, map[string][]File{}
 		for _, id := range slices.Backward(ids) {
 			r, err := h.store.load(id)
 			if missing(err) {
 				continue // dropped meanwhile
 			}
 			r.Damaged = err
-			if r.UndoneBy = undone[id]; r.Undoes != "" && r.UndoneBy == "" && undone[r.Undoes] == "" {
+			r.UndoneBy, r.undone = undone[id], parts[id]
+			switch {
+			case r.Undoes == "" || r.UndoneBy != "":
+			case r.Part != "":
+				for _, f := range r.Files {
+					if !above(f.Path, decodeName(r.Part)) { // directories above it were made for it
+						parts[r.Undoes] = append(parts[r.Undoes], f)
+					}
+				}
+			case undone[r.Undoes] == "":
 				undone[r.Undoes] = id
 			}
 			if !yield(r, nil) {
@@ -178,7 +188,8 @@ func (h *History) Path(r Record, f File) (workspace.Path, error) {
 	return p, err
 }
 
-// Undo takes a change of this session back; "" is the Last. Every file becomes
+// Undo takes a change of this session back; "" is the Last, or of a path the newest that
+// touched it and is not undone. Every file becomes
 // what it was before it, all or none, and the Record returned is of that change
 // back: it can be undone in turn.
 //
@@ -196,9 +207,22 @@ func (h *History) Undo(ctx context.Context, id string, o UndoOptions) (Record, e
 		}
 		defer free()
 	}
-	r, err := h.wanted(ctx, id)
+	r, err := h.wanted(ctx, id, o.Path)
 	if err != nil {
 		return Record{}, err
+	}
+	back := Record{Tool: o.Tool, Title: r.Title, Undoes: r.ID}
+	if o.Path != "" {
+		files := r.of(o.Path)
+		if len(files) < len(r.Files) {
+			back.Part = encodeName(o.Path)
+		}
+		if back.Part != "" && (len(files) == 0 || r.Shelf != nil) {
+			return h.takeOut(ctx, r, back, o)
+		}
+		r.Files = files
+	} else if r.Shelf == nil && len(r.undone) > 0 {
+		r.Files = r.of(h.w.Root())
 	}
 	if r.Shelf != nil {
 		release, err := h.store.hold(ctx)
@@ -208,11 +232,11 @@ func (h *History) Undo(ctx context.Context, id string, o UndoOptions) (Record, e
 		defer release()
 		return h.undoShelf(ctx, r, o)
 	}
-	if len(r.Gaps) > 0 && !o.Partial {
+	if len(r.Gaps) > 0 && !o.Partial && back.Part == "" {
 		return Record{}, &GapError{r.ID, r.Gaps}
 	}
 	if r.Stash != "" {
-		return h.undoSwap(ctx, r, Record{Tool: o.Tool, Title: r.Title, Undoes: r.ID}, o)
+		return h.undoSwap(ctx, r, back, o)
 	}
 	files := inverse(slices.DeleteFunc(slices.Clone(r.Files), func(f File) bool {
 		return slices.ContainsFunc(r.Gaps, func(g Gap) bool { return g.Path == f.Path })
@@ -231,7 +255,6 @@ func (h *History) Undo(ctx context.Context, id string, o UndoOptions) (Record, e
 	if err != nil {
 		return Record{}, err
 	}
-	back := Record{Tool: o.Tool, Title: r.Title, Undoes: r.ID}
 	if o.DryRun {
 		for _, s := range steps {
 			if s.From != "" || !s.Before.sameContent(s.After) || !s.Before.sameMode(s.After) {
@@ -249,13 +272,19 @@ func (h *History) Undo(ctx context.Context, id string, o UndoOptions) (Record, e
 	return back, nil
 }
 
-func (h *History) wanted(ctx context.Context, id string) (Record, error) {
-	if id == "" {
+func (h *History) wanted(ctx context.Context, id, path string) (Record, error) {
+	switch {
+	case id == "" && path == "":
 		return h.Last(ctx)
+	case id == "":
+		return h.LastOf(ctx, path)
 	}
 	r, err := h.Get(ctx, id)
 	if err == nil && r.UndoneBy != "" {
 		err = fmt.Errorf("undoing change %s: %w: by %s", id, ErrUndone, r.UndoneBy)
+	}
+	if err == nil && path != "" && !h.touches(ctx, &r, path) {
+		err = fmt.Errorf("%w: %q has nothing of %s", ErrNoRecord, id, path)
 	}
 	return r, err
 }

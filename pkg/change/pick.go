@@ -1,0 +1,225 @@
+package change
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
+)
+
+// LastOf returns the newest change, which is no undo, of a file, or of what is in a
+// directory, that is not undone; ErrNoRecord when there is none.
+func (h *History) LastOf(ctx context.Context, path string) (Record, error) {
+	for r, err := range h.records(ctx) {
+		if err != nil {
+			return Record{}, err
+		}
+		if r.Damaged == nil && r.Undoes == "" && r.UndoneBy == "" && h.touches(ctx, &r, path) {
+			return r, nil
+		}
+	}
+	return Record{}, fmt.Errorf("%w of %s that is not undone", ErrNoRecord, path)
+}
+
+// LastUndo returns the newest undo that is not taken back, which is the one to redo next;
+// ErrNoRecord when there is none. What did a change again is no undo.
+func (h *History) LastUndo(ctx context.Context) (Record, error) {
+	all, err := h.List(ctx, 0)
+	if err != nil {
+		return Record{}, err
+	}
+	undoes := map[string]string{}
+	for _, r := range all {
+		undoes[r.ID] = r.Undoes
+	}
+	for _, r := range all {
+		depth := 0
+		for id := r.Undoes; id != "" && depth < len(all); id = undoes[id] {
+			depth++
+		}
+		if depth%2 == 1 && r.UndoneBy == "" && r.Damaged == nil {
+			return r, nil
+		}
+	}
+	return Record{}, ErrNoRecord
+}
+
+// Since returns the changes to take back, in this order, for the files to be as they were
+// when the change of that ID had just been made.
+func (h *History) Since(ctx context.Context, id string) (list []Record, err error) {
+	if _, err := h.Get(ctx, id); err != nil {
+		return nil, err
+	}
+	for r, err := range h.records(ctx) {
+		if err != nil || r.ID <= id {
+			return list, err
+		}
+		// An undo of something that was made later than that takes back both.
+		if r.UndoneBy == "" && r.Undoes <= id {
+			list = append(list, r)
+		}
+	}
+	return list, nil
+}
+
+// touches reports whether a change did something to a name, or to what is in it, that was
+// not taken back by itself.
+func (h *History) touches(ctx context.Context, r *Record, path string) bool {
+	if len(r.of(path)) > 0 {
+		return true
+	}
+	if slices.ContainsFunc(r.undone, func(f File) bool { return f.Path == path }) {
+		return false
+	}
+	src, _, err := h.inside(ctx, r, path)
+	if err != nil {
+		return false
+	}
+	_, err = os.Lstat(src)
+	return err == nil
+}
+
+// above reports whether path lies in a directory.
+func above(dir, path string) bool { return dir != path && safefile.Below(dir, path) }
+
+// of returns the files of a change that are a name, or in it, with those that they were
+// moved from or to, as far as they were not taken back by themselves.
+func (r *Record) of(path string) (files []File) {
+	names := map[string]bool{}
+	for _, f := range r.Files {
+		if f.Path == path || f.From == path || safefile.Below(path, f.Path) {
+			names[f.Path] = true
+			if f.From != "" {
+				names[f.From] = true
+			}
+		}
+	}
+	for _, f := range r.Files {
+		if f.From != "" && names[f.From] {
+			names[f.Path] = true
+		}
+	}
+	for _, f := range r.undone {
+		delete(names, f.Path)
+	}
+	for _, f := range r.Files { // what had to be opened for them has to be again
+		if f.Before.Kind == Dir && f.After.Kind == Dir && f.Before.Mode == f.After.Mode {
+			for name := range names {
+				names[f.Path] = names[f.Path] || safefile.Below(f.Path, name)
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(r.Files), func(f File) bool { return !names[f.Path] })
+}
+
+// inside finds in the journal what a name was before a change that took away a directory
+// above it, or that has it on its shelf. left is what the change left there.
+func (h *History) inside(ctx context.Context, r *Record, path string) (src string, left print, err error) {
+	shelf := *r
+	if r.Shelf != nil {
+		if shelf, err = h.shelfOf(ctx, *r); err != nil {
+			return "", left, err
+		}
+	}
+	for i, f := range shelf.Files {
+		rel, ok := safefile.Rel(f.Path, path)
+		switch {
+		case !ok && f.Path != path:
+			continue
+		case shelf.Shelf != nil && i < len(shelf.Shelf):
+			if f.Path == path {
+				left = shelf.Shelf[i].Left
+			}
+			src = h.session.Path(journalDir, shelfDir, shelf.ID, strconv.Itoa(shelf.Shelf[i].N))
+		case f.Stash != "" && f.Before.Kind == Dir:
+			src = h.session.Path(journalDir, stashDir, r.Stash, f.Stash)
+		default:
+			continue
+		}
+		return filepath.Join(src, rel), left, nil
+	}
+	return "", left, ErrNoRecord
+}
+
+// takeOut brings a name back, by copies, out of what a change took away with it.
+func (h *History) takeOut(ctx context.Context, r, back Record, o UndoOptions) (Record, error) {
+	src, left, err := h.inside(ctx, &r, o.Path)
+	if err != nil {
+		return Record{}, err
+	}
+	targets, err := copies(src, o.Path)
+	if err != nil {
+		return Record{}, fmt.Errorf("undoing change %s: %w: %w", r.ID, ErrDamaged, err)
+	}
+	w := h.walker()
+	defer w.close()
+	now, err := w.look(ctx, o.Path)
+	if err != nil {
+		return Record{}, err
+	}
+	if now.Kind == Dir || left.Kind == Dir {
+		return Record{}, &ChangedError{r.ID, []Gap{{o.Path, "it is a directory now: take back the whole change"}}}
+	}
+	targets[0].Was = now.Kind
+	for _, t := range targets {
+		back.Files = append(back.Files, File{Path: t.Path, Before: State{Kind: t.Was}, After: t.State})
+	}
+	look := func() error {
+		if now, err := w.look(ctx, o.Path); err != nil || !left.same(now) {
+			return errors.Join(err, &ChangedError{r.ID, []Gap{{o.Path, swapDifference(now, left)}}})
+		}
+		return nil
+	}
+	if o.DryRun {
+		return back, look()
+	}
+	back.Files = nil
+	for dir := filepath.Dir(o.Path); ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(dir); !missing(err) {
+			break
+		}
+		targets = append(targets, Target{Path: dir, State: State{Kind: Dir, AnyMode: true}})
+	}
+	return h.Become(ctx, back, targets, look)
+}
+
+// copies are the targets that make path what src is.
+func copies(src, path string) (targets []Target, err error) {
+	err = filepath.WalkDir(src, func(name string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		t := Target{Path: path + name[len(src):], State: State{Mode: info.Mode() & permBits, MTime: info.ModTime().UnixNano()}}
+		switch mode := info.Mode(); {
+		case mode.IsDir():
+			t.Kind = Dir
+		case mode.IsRegular():
+			t.Kind = Regular
+			t.Open = func() (io.ReadCloser, error) { return os.Open(name) }
+		case mode&fs.ModeSymlink != 0:
+			t.Kind, t.Mode = Link, 0
+			t.Target, err = os.Readlink(name)
+		default:
+			err = errors.New("it is a pipe, socket or device: take back the whole change")
+		}
+		targets = append(targets, t)
+		return err
+	})
+	if missing(err) && len(targets) == 0 { // it was not there
+		return []Target{{Path: path}}, nil
+	}
+	slices.SortFunc(targets, func(a, b Target) int { return cmp.Compare(a.Path, b.Path) })
+	return targets, err
+}

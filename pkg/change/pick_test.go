@@ -1,0 +1,154 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+func (s *site) undoPath(name string) Record {
+	s.t.Helper()
+	r, err := s.Undo(context.Background(), "", UndoOptions{Path: s.abs(name)})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return r
+}
+
+// TestUndoPath takes back what was done to one file, change by change, and leaves the
+// others of these changes alone; the rest of a change can be taken back after it.
+func TestUndoPath(t *testing.T) {
+	s := newSite(t)
+	s.put("a", "a1")
+	s.put("b", "b1")
+	start := s.image()
+	write := func(names ...string) Record {
+		var all []Change
+		for _, name := range names {
+			name, text, _ := strings.Cut(name, "=")
+			all = append(all, Change{Op: Write, Path: s.p(name), Data: []byte(text)})
+		}
+		return s.commit(all...)
+	}
+	two := write("a=a2", "b=b2")
+	write("b=b3")
+	last := write("a=a3", "c/d=new")
+	now := func(want string) {
+		t.Helper()
+		if have := s.get("a") + " " + s.get("b"); have != want {
+			t.Fatalf("%s, not %s", have, want)
+		}
+	}
+	one := s.undoPath("a")
+	now("a2 b3")
+	if s.get("c/d") != "new" || one.Part != s.abs("a") || one.Undoes != last.ID {
+		t.Errorf("%q %+v", s.get("c/d"), one)
+	}
+	s.undoPath("a")
+	now("a1 b3")
+	if _, err := s.Undo(t.Context(), "", UndoOptions{Path: s.abs("a")}); !errors.Is(err, ErrNoRecord) {
+		t.Errorf("a third time: %v", err)
+	}
+	redo, err := s.LastUndo(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.undo(redo.ID)
+	now("a2 b3")
+	s.undoPath("c")
+	if _, err := os.Lstat(s.abs("c/d")); err == nil {
+		t.Error("c/d is there")
+	}
+	s.undoPath("a")
+	s.undo(last.ID) // nothing is left of it: that is no error
+	s.undoPath("b")
+	s.undo(two.ID)
+	same(t, "all undone", s.image(), start)
+	if r, err := s.Last(t.Context()); !errors.Is(err, ErrNoRecord) && r.of(s.abs("b")) != nil {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestUndoPathOfMove: both names of a file that was moved belong to its last change.
+func TestUndoPathOfMove(t *testing.T) {
+	for _, name := range []string{"from", "to"} {
+		s := newSite(t)
+		s.put("from", "text")
+		s.put("other", "1")
+		s.commit(Change{Op: Move, Path: s.entry("from"), To: s.entry("to")}, Change{Op: Write, Path: s.p("other"), Data: []byte("2")})
+		s.undoPath(name)
+		if s.get("from") != "text" || s.get("other") != "2" {
+			t.Errorf("by %s:\n%s", name, s.image())
+		}
+	}
+}
+
+// TestSince: the changes after one, undos of older ones too, are what leads back to it.
+func TestSince(t *testing.T) {
+	s := newSite(t)
+	var ids []string
+	write := func(text string) {
+		ids = append(ids, s.commit(Change{Op: Write, Path: s.p(text[:1]), Data: []byte(text)}).ID)
+	}
+	write("a1")
+	write("b1")
+	want := s.image()
+	write("a2")
+	write("c1")
+	back, err := s.Undo(t.Context(), ids[3], UndoOptions{}) // made and undone since
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.undo(ids[1]) // what was there at that time
+	write("d1")
+	list, err := s.Since(t.Context(), ids[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range list {
+		if r.ID == back.ID || r.ID == ids[3] {
+			t.Errorf("%s is among them", r.ID)
+		}
+		s.undo(r.ID)
+	}
+	same(t, "then", s.image(), want)
+	if _, err := s.Since(t.Context(), "none"); !errors.Is(err, ErrNoRecord) {
+		t.Error(err)
+	}
+}
+
+// TestRedo: as many undos can be done again as there were, the newest first, and what
+// was done again can be undone again.
+func TestRedo(t *testing.T) {
+	s := newSite(t)
+	for i := range 3 {
+		s.commit(Change{Op: Write, Path: s.p("a"), Data: fmt.Append(nil, i)})
+	}
+	redo := func() error {
+		r, err := s.LastUndo(t.Context())
+		if err == nil {
+			s.undo(r.ID)
+		}
+		return err
+	}
+	step := func(what func() error, want string) {
+		t.Helper()
+		if err := what(); err != nil || s.get("a") != want {
+			t.Fatalf("%q, %v; not %q", s.get("a"), err, want)
+		}
+	}
+	undo := func() error { s.undo(""); return nil }
+	step(undo, "1")
+	step(undo, "0")
+	step(redo, "1")
+	step(undo, "0")
+	step(redo, "1")
+	step(redo, "2")
+	if err := redo(); !errors.Is(err, ErrNoRecord) {
+		t.Error("nothing is left to redo: ", err)
+	}
+	step(undo, "1")
+}
