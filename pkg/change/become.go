@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
@@ -27,7 +28,8 @@ type Target struct {
 // Where the journal is on the workspace's mount, what goes and what comes changes places
 // by renames: nothing is read or copied, and a directory that goes with all in it is one
 // rename. Owners, times, extended attributes and hard links come back too. Elsewhere
-// contents are kept and written, as Commit does.
+// contents are kept and written, as Commit does, and what is no file, directory or link
+// is left out.
 //
 // Once all files are locked, and before the first is touched, look is called: an
 // error of it is returned, and nothing has changed.
@@ -36,6 +38,7 @@ func (h *History) Become(ctx context.Context, r Record, targets []Target, look f
 	if !errors.Is(err, errApart) {
 		return made, err
 	}
+	targets = slices.DeleteFunc(slices.Clone(targets), func(t Target) bool { return t.Was == other || t.Kind == other })
 	files := make([]File, len(targets))
 	for i, t := range targets {
 		files[i] = File{Path: t.Path, Before: State{Kind: t.Was}, After: t.State}

@@ -29,12 +29,12 @@ func (h *History) LastOf(ctx context.Context, path string) (Record, error) {
 	return Record{}, fmt.Errorf("%w of %s that is not undone", ErrNoRecord, path)
 }
 
-// LastUndo returns the newest undo that is not taken back, which is the one to redo next;
-// ErrNoRecord when there is none. What did a change again is no undo.
-func (h *History) LastUndo(ctx context.Context) (Record, error) {
+// Undos returns the undos that are not taken back, newest first, which is the order to
+// redo in. What did a change again is no undo.
+func (h *History) Undos(ctx context.Context) (list []Record, err error) {
 	all, err := h.List(ctx, 0)
 	if err != nil {
-		return Record{}, err
+		return nil, err
 	}
 	undoes := map[string]string{}
 	for _, r := range all {
@@ -46,11 +46,57 @@ func (h *History) LastUndo(ctx context.Context) (Record, error) {
 			depth++
 		}
 		if depth%2 == 1 && r.UndoneBy == "" && r.Damaged == nil {
-			return r, nil
+			list = append(list, r)
 		}
 	}
-	return Record{}, ErrNoRecord
+	return list, nil
 }
+
+// Files returns the files of a change that taking it back is about, or what it did to a
+// path: one that it took away with a directory is among them as what it was.
+func (h *History) Files(ctx context.Context, r Record, path string) []File {
+	if path == "" {
+		return r.Files
+	}
+	if files := r.of(path); len(files) > 0 {
+		return files
+	}
+	f := File{Path: path}
+	if src, _, err := h.inside(ctx, &r, path); err == nil {
+		if info, err := os.Lstat(src); err == nil {
+			f.Before = printOf(info).state(info.Size())
+		}
+	}
+	return []File{f}
+}
+
+// Within returns the slash-separated names in a directory that a change took away as a
+// whole, or brought, from that directory.
+func (h *History) Within(ctx context.Context, r Record, f File) (names []string) {
+	dir := ""
+	switch {
+	case f.Before.Kind == Dir:
+		dir, _, _ = h.inside(ctx, &r, f.Path)
+	case f.After.Kind == Dir && f.After.Names > 0:
+		dir = f.Path
+	}
+	if dir == "" {
+		return nil
+	}
+	_ = filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if err == nil && path != dir {
+			names = append(names, filepath.ToSlash(path[len(dir)+1:]))
+		}
+		return nil
+	})
+	return names
+}
+
+// PartOf is the real path that an undo was only about; "" for all of a change.
+func (r *Record) PartOf() string { return decodeName(r.Part) }
+
+// InPart reports whether some of its files were taken back by themselves.
+func (r *Record) InPart() bool { return len(r.undone) > 0 }
 
 // Since returns the changes to take back, in this order, for the files to be as they were
 // when the change of that ID had just been made.

@@ -439,11 +439,7 @@ func TestExchangeOfPath(t *testing.T) {
 		t.Errorf("a pipe: %v", err)
 	}
 	for range 3 {
-		u, err := s.LastUndo(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.undo(u.ID)
+		s.undo(s.undos()[0].ID)
 	}
 	same(t, "done again", s.image(), after)
 	s.undo(r.ID)

@@ -31,7 +31,7 @@ type ChangedError struct {
 
 // Error implements error.
 func (e *ChangedError) Error() string {
-	return fmt.Sprintf("undoing change %s: changed since: %s", e.ID, list(e.Files))
+	return fmt.Sprintf("undoing change %s: changed since: %s", e.ID, Gaps(e.Files))
 }
 
 // A GapError says what of a change cannot be undone. Nothing was touched.
@@ -42,10 +42,11 @@ type GapError struct {
 
 // Error implements error.
 func (e *GapError) Error() string {
-	return fmt.Sprintf("undoing change %s: not all of it was kept: %s", e.ID, list(e.Gaps))
+	return fmt.Sprintf("undoing change %s: not all of it was kept: %s", e.ID, Gaps(e.Gaps))
 }
 
-func list(gaps []Gap) string {
+// Gaps is a list of them in words, the first ten.
+func Gaps(gaps []Gap) string {
 	const most = 10
 	var words []string
 	for i, g := range gaps {
@@ -130,7 +131,7 @@ func (h *History) records(ctx context.Context) iter.Seq2[Record, error] {
 			case r.Undoes == "" || r.UndoneBy != "":
 			case r.Part != "":
 				for _, f := range r.Files {
-					if !above(f.Path, decodeName(r.Part)) { // directories above it were made for it
+					if !above(f.Path, r.PartOf()) { // directories above it were made for it
 						parts[r.Undoes] = append(parts[r.Undoes], f)
 					}
 				}

@@ -179,10 +179,14 @@ func (t *Trial) Path(c *Change) string {
 	return filepath.Join(t.root, filepath.FromSlash(string(c.Path)))
 }
 
-// Left lists what Apply leaves out: it is no file, directory or link.
+// Left lists what is no file, directory or link, and not as the command left it: Apply
+// takes it on only where files change places by renames.
 func (t *Trial) Left() (list []Change) {
 	for _, c := range t.Changes {
-		if c.Before.Kind == Other || c.After.Kind == Other {
+		if c.Before.Kind != Other && c.After.Kind != Other {
+			continue
+		}
+		if now, err := stat(t.Path(&c)); err != nil || now.Kind != c.After.Kind {
 			list = append(list, c)
 		}
 	}
@@ -204,11 +208,8 @@ func (t *Trial) Apply(ctx context.Context, h *change.History, tool string) (chan
 	var targets []change.Target
 	for i := range t.Changes {
 		c := &t.Changes[i]
-		if c.Before.Kind == Other || c.After.Kind == Other {
-			continue
-		}
 		target := change.Target{Path: t.Path(c), Was: c.Before.Kind, Bytes: c.Before.Size, State: change.State{Kind: c.After.Kind, Mode: c.After.Mode, Target: string(c.After.Target)}}
-		if c.After.Kind == change.Regular || c.After.Kind == change.Link {
+		if c.After.Kind != change.Missing && c.After.Kind != change.Dir {
 			target.From = filepath.Join(t.Dir(), "upper", filepath.FromSlash(string(c.Path)))
 		}
 		if c.After.Kind == change.Regular && c.Action != "mode" && c.Action != "touch" {

@@ -41,7 +41,7 @@ type applyCall struct {
 type applyMeta struct {
 	Change  string        `json:"change,omitempty" doc:"what undo calls it"`
 	Files   []touchedFile `json:"files" doc:"what became of them"`
-	Left    []string      `json:"left_out,omitempty" doc:"what is no file, directory or link"`
+	Left    []string      `json:"left_out,omitempty" doc:"what is no file, directory or link, and was not renamed"`
 	Dropped []string      `json:"dropped,omitempty" doc:"older changes that can no longer be undone, to keep the limits"`
 }
 
@@ -92,6 +92,10 @@ func (a *applyCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, 
 func (a *applyCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
 	meta := &applyMeta{Files: []touchedFile{}}
 	var b strings.Builder
+	r, err := a.trial.Apply(ctx, env.History, "apply")
+	if err != nil {
+		return nil, trialError(err)
+	}
 	left := map[overlay.Name]bool{}
 	for _, c := range a.trial.Left() {
 		left[c.Path] = true
@@ -102,15 +106,11 @@ func (a *applyCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error
 		if left[c.Path] {
 			continue
 		}
-		meta.Files = append(meta.Files, touchedFile{string(c.Path), c.Action})
+		meta.Files = append(meta.Files, touchedFile{Path: string(c.Path), Action: c.Action})
 		fmt.Fprintf(&b, "%s %s\n", c.Action, tool.VisibleName(string(c.Path)))
 	}
-	r, err := a.trial.Apply(ctx, env.History, "apply")
-	if err != nil {
-		return nil, trialError(err)
-	}
 	if meta.Change, meta.Dropped = r.ID, r.Dropped; len(meta.Left) > 0 {
-		fmt.Fprintf(&b, "[left out, because they are no file, directory or link: %s]\n", strings.Join(meta.Left, " "))
+		fmt.Fprintf(&b, "[left out, because they are no file, directory or link, and cannot be renamed here: %s]\n", strings.Join(meta.Left, " "))
 	}
 	return &tool.Result{Title: "Applied: " + a.trial.Title, Output: b.String(), Metadata: meta}, nil
 }

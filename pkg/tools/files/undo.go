@@ -3,16 +3,13 @@ package files
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/change"
 	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/tool"
-	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
 
 //go:embed undo.md
@@ -29,7 +26,7 @@ var Undo = tool.Tool{
 
 	Examples: []string{
 		"agentkit undo",
-		"agentkit undo --last 3",
+		"agentkit undo --path src/a.go",
 		"agentkit undo --list",
 	},
 
@@ -42,10 +39,14 @@ var Undo = tool.Tool{
 type undoCall struct {
 	ID     string
 	Last   int
+	Path   string
+	To     string
+	Redo   bool
 	List   bool
 	Limit  int
 	DryRun bool
 
+	path    string          // real; "" for all of a change
 	records []change.Record // to take back, newest first
 	damaged []string        // the changes that were passed over: their records cannot be read
 }
@@ -54,6 +55,9 @@ type undoCall struct {
 func (u *undoCall) Params(p *param.Set) {
 	p.String(&u.ID, "id", "the change to take back").Arg().Alias("change").Shown("the newest")
 	p.Int(&u.Last, "last", "how many changes to take back, without id").Between(1, 100).Rare()
+	p.Path(&u.Path, "path", param.File, "take back only what its last change, or id, did to this file or directory")
+	p.String(&u.To, "to", "take back all changes after this one")
+	p.Bool(&u.Redo, "redo", "do again what was undone last, or id")
 	p.Bool(&u.List, "list", "list the changes and take none back")
 	p.Int(&u.Limit, "limit", "most changes to list").Between(1, 1000).Unlisted()
 	p.Bool(&u.DryRun, "dry_run", "say what would be done, do nothing").Alias("dryRun").Rare()
@@ -74,7 +78,7 @@ func (u *undoCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, e
 	}
 	var needs []policy.Access
 	for _, r := range u.records {
-		for _, f := range r.Files {
+		for _, f := range env.History.Files(ctx, r, u.path) {
 			path, err := env.History.Path(r, f)
 			if err != nil {
 				return nil, err
@@ -89,20 +93,73 @@ func (u *undoCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, e
 			a := path.Write("undo", op)
 			if r.Shelf != nil { // what a command was allowed to change comes back as that command's, by renames
 				a.Tool, a.Links = "bash", 0
+				needs = append(needs, a)
+				continue
 			}
 			needs = append(needs, a)
+			for _, name := range env.History.Within(ctx, r, f) {
+				needs = append(needs, path.Beneath(name).Write("undo", op))
+			}
 		}
 	}
 	return needs, nil
 }
 
 // choose finds the changes to take back.
-func (u *undoCall) choose(ctx context.Context, env *tool.Env) error {
-	if u.ID != "" {
-		r, err := env.History.Get(ctx, u.ID)
-		u.records = []change.Record{r}
-		return undoError(err)
+func (u *undoCall) choose(ctx context.Context, env *tool.Env) (err error) {
+	given := 0
+	for _, is := range []bool{u.ID != "" || u.Redo, u.Path != "", u.To != ""} {
+		if is {
+			given++
+		}
 	}
+	if u.To != "" && given > 1 || u.Redo && u.Path != "" {
+		return tool.Errorf(tool.BadInput, "to goes with no other choice of changes, and redo with no path").WithHint("give {.id}, {.path}, both, or {.redo}, or only {.to}")
+	}
+	if u.Path != "" {
+		p, err := env.Workspace.ResolveEntry(u.Path)
+		if err != nil {
+			return err
+		}
+		u.path = p.Real
+	}
+	switch {
+	case u.To != "":
+		u.records, err = env.History.Since(ctx, u.To)
+	case u.ID != "" || u.Path != "" && !u.Redo:
+		err = u.one(ctx, env)
+	case u.Redo:
+		u.records, err = env.History.Undos(ctx)
+		u.records = u.records[:min(len(u.records), u.Last)]
+	default:
+		return u.newest(ctx, env)
+	}
+	if err == nil && len(u.records) == 0 {
+		return tool.Errorf(tool.NotFound, "nothing is left to %s", map[bool]string{true: "redo", false: "undo after that change"}[u.Redo]).WithHint("{undo} with {undo.list} shows what was changed")
+	}
+	return undoError(err)
+}
+
+// one finds a change by its ID, or the last one of a path.
+func (u *undoCall) one(ctx context.Context, env *tool.Env) error {
+	r, err := change.Record{}, error(nil)
+	if u.ID == "" {
+		r, err = env.History.LastOf(ctx, u.path)
+	} else {
+		r, err = env.History.Get(ctx, u.ID)
+	}
+	if err == nil && u.Redo && r.Undoes == "" {
+		if r.UndoneBy == "" {
+			return tool.Errorf(tool.AlreadyApplied, "change %s is not undone", r.ID).WithHint("{undo} with {undo.list} shows what is")
+		}
+		r, err = env.History.Get(ctx, r.UndoneBy)
+	}
+	u.records = []change.Record{r}
+	return err
+}
+
+// newest finds the last changes that are not undone.
+func (u *undoCall) newest(ctx context.Context, env *tool.Env) error {
 	all, err := env.History.List(ctx, 0)
 	if err != nil {
 		return undoError(err)
@@ -126,94 +183,35 @@ func (u *undoCall) choose(ctx context.Context, env *tool.Env) error {
 	return nil
 }
 
-func passedOver(ids []string) string {
-	return "the records of these changes are damaged, they cannot be taken back: " + strings.Join(ids, " ")
-}
-
-// undoError explains why a change cannot be taken back.
-func undoError(err error) error {
-	if err == nil {
-		return nil
-	}
-	if c, ok := errors.AsType[*change.ChangedError](err); ok {
-		e := tool.Errorf(tool.Conflict, "%w", err).WithHint("these files have changed since; look at them and change them back by hand, or take back the later changes first").
-			With(changedDetails{c.ID, c.Files})
-		for _, f := range c.Files {
-			_ = e.Suggest(f.Path)
-		}
-		return e
-	}
-	if g, ok := errors.AsType[*change.GapError](err); ok {
-		return tool.Errorf(tool.Unsupported, "%w", err).WithHint("restore these by hand").With(gapsDetails{g.ID, g.Gaps})
-	}
-	for _, known := range []struct {
-		is   error
-		code tool.Code
-		hint string
-	}{
-		{change.ErrNoRecord, tool.NotFound, "{undo} with {undo.list} shows what there is"},
-		{change.ErrDropped, tool.NotFound, "only so much is kept; {undo} with {undo.list} shows what there is"},
-		{change.ErrUndone, tool.AlreadyApplied, "{undo} with {undo.list} shows what is left"},
-		{change.ErrUnreadable, tool.IO, "change the files back by hand; {undo} with {undo.list} shows the other changes"},
-		{change.ErrDamaged, tool.IO, "its old contents are lost; change the files back by hand"},
-	} {
-		if errors.Is(err, known.is) {
-			return tool.Errorf(known.code, "%w", err).Next(known.hint)
-		}
-	}
-	return err
-}
-
-type undoMeta struct {
-	Undone  []string      `json:"undone" doc:"the changes that were taken back"`
-	Change  string        `json:"change,omitempty" doc:"the change that this was, the last of several"`
-	Files   []touchedFile `json:"files" doc:"what became of them"`
-	DryRun  bool          `json:"dry_run,omitempty" doc:"nothing was written"`
-	Damaged []string      `json:"damaged,omitempty" doc:"changes that were passed over: their records cannot be read"`
-	Changes []undoChange  `json:"changes,omitempty" doc:"of list"`
-}
-
-// Traces implements tool.Tracer.
-func (m *undoMeta) Traces() tool.Traces { return tool.Traces{Change: m.Change} }
-
-type undoChange struct {
-	ID     string        `json:"id"`
-	Time   time.Time     `json:"time,omitzero"`
-	Tool   string        `json:"tool"`
-	Title  string        `json:"title"`
-	Undone bool          `json:"undone"`
-	Damage string        `json:"damage,omitempty" doc:"why its record cannot be read"`
-	Files  []touchedFile `json:"files"`
-}
-
 // Run implements tool.Call. When one of several changes cannot be taken back,
 // those before it stay taken back, and the result says which.
 func (u *undoCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
 	if u.List {
-		return u.list(ctx, env)
+		return listChanges(ctx, env, u.Limit)
 	}
 	meta := &undoMeta{Files: []touchedFile{}, Undone: []string{}, DryRun: u.DryRun, Damaged: u.damaged}
-	did := "Undone: "
-	if u.DryRun {
-		did = "Would undo: "
-	}
-	r := &tool.Result{Title: did + described(u.records[0]), Metadata: meta}
+	did := map[[2]bool]string{{}: "Undone: ", {true}: "Would undo: ", {false, true}: "Redone: ", {true, true}: "Would redo: "}[[2]bool{u.DryRun, u.Redo}]
+	r := &tool.Result{Title: did + u.described(u.records[0]), Metadata: meta}
 	if n := len(u.records); n > 1 {
 		r.Title = did + tool.Count(int64(n), "change")
 	}
 	var b strings.Builder
 	var failed error
+	o := change.UndoOptions{DryRun: u.DryRun, Tool: "undo", Path: u.path}
+	if u.Redo {
+		o.Tool = redo
+	}
 	for _, record := range u.records {
-		back, err := env.History.Undo(ctx, record.ID, change.UndoOptions{DryRun: u.DryRun, Tool: "undo"})
+		back, err := env.History.Undo(ctx, record.ID, o)
 		if err != nil {
 			failed = undoError(err)
 			break
 		}
 		meta.Undone, meta.Change = append(meta.Undone, record.ID), back.ID
-		fmt.Fprintf(&b, "%s%s\n", did, described(record))
+		fmt.Fprintf(&b, "%s%s\n", did, u.described(record))
 		for _, f := range filesOf(env.Workspace, back) {
 			meta.Files = append(meta.Files, f)
-			fmt.Fprintf(&b, "%s %s\n", f.Action, tool.VisibleName(f.Path))
+			fmt.Fprintln(&b, f.line())
 		}
 		if len(back.Files) == 0 {
 			b.WriteString("its files are as they were before it already\n")
@@ -229,35 +227,6 @@ func (u *undoCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	return r, failed
 }
 
-func (u *undoCall) list(ctx context.Context, env *tool.Env) (*tool.Result, error) {
-	records, err := env.History.List(ctx, u.Limit)
-	if err != nil {
-		return nil, undoError(err)
-	}
-	meta := &undoMeta{Files: []touchedFile{}, Undone: []string{}, Changes: []undoChange{}}
-	var b strings.Builder
-	for _, r := range records {
-		one := undoChange{ID: r.ID, Time: r.Time, Tool: r.Tool, Title: described(r), Undone: r.UndoneBy != "", Files: filesOf(env.Workspace, r)}
-		note := ""
-		switch {
-		case one.Undone:
-			note = " (undone)"
-		case r.Damaged != nil:
-			one.Title, one.Damage = "damaged record", r.Damaged.Error()
-			meta.Damaged = append(meta.Damaged, r.ID)
-			fmt.Fprintf(&b, "%s (damaged: %v)\n", r.ID, r.Damaged)
-			meta.Changes = append(meta.Changes, one)
-			continue
-		}
-		meta.Changes = append(meta.Changes, one)
-		fmt.Fprintf(&b, "%s %s %s%s\n", r.ID, r.Time.Local().Format(time.DateTime), described(r), note)
-	}
-	if len(records) == 0 {
-		b.WriteString("nothing has been changed\n")
-	}
-	return &tool.Result{Title: tool.Count(int64(len(records)), "change"), Output: b.String(), Metadata: meta, No: len(records) == 0}, nil
-}
-
 // changeIDs are the changes that can be taken back.
 func changeIDs(ctx context.Context, env *tool.Env) (list []string) {
 	records, _ := env.History.List(ctx, 20)
@@ -269,22 +238,11 @@ func changeIDs(ctx context.Context, env *tool.Env) (list []string) {
 	return list
 }
 
-// described names a change in a few words.
-func described(r change.Record) string {
-	title := r.Title
-	if title == "" {
-		title = r.Tool + " of " + tool.Count(int64(len(r.Files)), "file")
+// described names what is done to a change: of redo, what is done again.
+func (u *undoCall) described(r change.Record) string {
+	if !u.Redo {
+		return described(r)
 	}
-	if r.Undoes != "" && !strings.HasPrefix(title, "undo of ") {
-		title = "undo of " + title
-	}
-	return title
-}
-
-func filesOf(w *workspace.Workspace, r change.Record) []touchedFile {
-	list := []touchedFile{}
-	for _, f := range r.Files {
-		list = append(list, touchedFile{strings.TrimPrefix(f.Path, w.Root()+"/"), f.Action()})
-	}
-	return list
+	r.Undoes = ""
+	return described(r)
 }

@@ -37,7 +37,7 @@ type changedFile struct {
 type tryMeta struct {
 	Total int      `json:"changed_total,omitempty" doc:"how many names changed, or would, of which changed has the first; each file of a directory that went counts"`
 	Diff  string   `json:"diff,omitempty" doc:"of try: what would become of text files, or a beginning of it"`
-	Left  []string `json:"left_out,omitempty" doc:"of try: what apply would leave out, because it is no file, directory or link"`
+	Left  []string `json:"left_out,omitempty" doc:"of try: what is no file, directory or link, which apply leaves out where it cannot rename it"`
 
 	id      string
 	changed *[]changedFile
