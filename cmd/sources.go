@@ -149,5 +149,5 @@ func analyze(env *tool.Env, name string, args json.RawMessage) ([]policy.Access,
 	if err != nil {
 		return nil, err
 	}
-	return in.Call.Needs(context.Background(), env)
+	return in.Needs(context.Background(), env)
 }

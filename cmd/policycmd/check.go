@@ -82,7 +82,7 @@ func (h Host) decide(c *cobra.Command, env *tool.Env, args []string, object stri
 }
 
 func outcome(c *cobra.Command, env *tool.Env, in *tool.Invocation) (*policy.Outcome, error) {
-	needs, err := in.Call.Needs(c.Context(), env)
+	needs, err := in.Needs(c.Context(), env)
 	if err != nil {
 		return nil, err
 	}

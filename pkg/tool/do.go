@@ -68,7 +68,7 @@ func Panicked(v any) error {
 
 func (env *Env) run(ctx context.Context, in *Invocation, id string) *Result {
 	t, call, begin := in.Tool, in.Call, env.Now()
-	needs, err := call.Needs(ctx, env)
+	needs, err := in.Needs(ctx, env)
 	if err != nil {
 		return t.Fail(ended(ctx, err))
 	}
@@ -290,6 +290,9 @@ func (env *Env) denied(out *policy.Outcome) error {
 func touched(a *policy.Access) string {
 	if a.Kind == policy.Write && strings.HasPrefix(a.Source, "git ") {
 		return policy.Subject(a) + ", which " + a.Source + " would change"
+	}
+	if dir, ok := strings.CutPrefix(a.Source, repositorySource); ok && a.Kind == policy.Write {
+		return a.Named + ", as " + policy.Subject(a) + ", for " + dir + " is a repository, or becomes one: it has HEAD, objects and refs"
 	}
 	return policy.Subject(a)
 }

@@ -127,7 +127,7 @@ func decode(env *tool.Env, c inner) (step, error) {
 // decide finds out what a call needs, and what the policy says of it. What cannot be
 // known before the calls in front of it have run is decided then.
 func (s *step) decide(ctx context.Context, env *tool.Env) {
-	needs, err := s.in.Call.Needs(ctx, env)
+	needs, err := s.in.Needs(ctx, env)
 	if err != nil {
 		s.failed = err
 		return

@@ -71,7 +71,7 @@ func (a *applyCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, 
 		all.Files = append(all.Files, change.File{Path: t.Path(c), Before: change.State{Kind: c.Before.Kind}, After: change.State{Kind: c.After.Kind}})
 	}
 	var needs []policy.Access
-	for _, f := range all.Files {
+	for i, f := range all.Files {
 		path, err := env.History.Path(all, f)
 		if err != nil {
 			return nil, err
@@ -83,7 +83,11 @@ func (a *applyCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, 
 		case f.After.Kind:
 			op = policy.Delete
 		}
-		needs = append(needs, path.Write("apply", op))
+		write := path.Write("apply", op)
+		if t.Changes[i].After.Kind == change.Link && env.Policy.Begins(write.Path) {
+			write.Opaque = "a link with this name brings all of a directory that programs trust"
+		}
+		needs = append(needs, write)
 	}
 	return needs, nil
 }

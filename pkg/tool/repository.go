@@ -1,0 +1,104 @@
+package tool
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
+)
+
+// Needs is what the call needs. A directory that holds HEAD, objects and refs is a
+// repository whatever its name, and git runs what its settings say. So what a tool writes
+// in one, or makes one by, counts as written in a .git there, too. (Commands are held by
+// the sandbox.)
+func (in *Invocation) Needs(ctx context.Context, env *Env) ([]policy.Access, error) {
+	needs, err := in.Call.Needs(ctx, env)
+	if err != nil || in.Tool.Name == "bash" {
+		return needs, err
+	}
+	r := &repositories{root: env.Workspace.Root(), known: map[string]repository{}}
+	for i := range needs {
+		if a := &needs[i]; a.Kind == policy.Write && a.Op != policy.Delete && safefile.Below(r.root, a.Path) {
+			r.writes = append(r.writes, a.Path)
+		}
+	}
+	for _, path := range r.writes {
+		needs = append(needs, r.inside(path, needs[0].Tool)...)
+	}
+	return needs, nil
+}
+
+// repositorySource begins the source of such an access.
+const repositorySource = "the repository "
+
+type repositories struct {
+	root   string
+	writes []string
+	known  map[string]repository
+}
+
+// A repository is what a directory is of one.
+type repository int
+
+const (
+	notOne repository = iota
+	made              // it becomes one by the call
+	before            // it is one
+)
+
+// inside lists the accesses that a write amounts to in the repositories that it lies in.
+func (r *repositories) inside(path, name string) (list []policy.Access) {
+	write := func(dir, rel string) {
+		a := policy.Access{Kind: policy.Write, Tool: name, Path: filepath.Join(dir, ".git", rel), Named: filepath.Join(dir, rel), Op: policy.Change, File: policy.Regular, Source: repositorySource + dir}
+		if !slices.ContainsFunc(list, func(b policy.Access) bool { return b.Path == a.Path }) {
+			list = append(list, a)
+		}
+	}
+	for dir := filepath.Dir(path); safefile.Below(r.root, dir) && !strings.Contains(path+"/", "/.git/"); dir = filepath.Dir(dir) {
+		kind := r.kind(dir)
+		if kind == notOne {
+			continue
+		}
+		rel, _ := filepath.Rel(dir, path)
+		first, _, _ := strings.Cut(filepath.ToSlash(strings.ToLower(rel)), "/")
+		if !slices.Contains(gitNames(), first) { // such as a work tree beside them
+			continue
+		}
+		write(dir, rel)
+		for _, settings := range []string{"config", "config.worktree", "commondir", "hooks"} {
+			if _, err := os.Lstat(filepath.Join(dir, settings)); err == nil && kind == made {
+				write(dir, settings)
+			}
+		}
+	}
+	return list
+}
+
+// gitNames are the names in a repository's directory that make it one, or have git run something.
+func gitNames() []string {
+	return []string{"head", "objects", "refs", "config", "config.worktree", "commondir", "hooks", "info", "modules", "worktrees"}
+}
+
+func (r *repositories) kind(dir string) repository {
+	if kind, ok := r.known[dir]; ok {
+		return kind
+	}
+	kind := before
+	for _, name := range []string{"HEAD", "objects", "refs"} {
+		part := filepath.Join(dir, name)
+		if _, err := os.Lstat(part); err == nil {
+			continue
+		}
+		if !slices.ContainsFunc(r.writes, func(path string) bool { return safefile.Below(strings.ToLower(part), strings.ToLower(path)) }) {
+			kind = notOne
+			break
+		}
+		kind = made
+	}
+	r.known[dir] = kind
+	return kind
+}
