@@ -18,8 +18,8 @@ func (h Host) importCommand() *cobra.Command {
 		Use:   "import FILE",
 		Short: "print another agent's permission settings as a policy",
 		Long: strings.TrimSpace(`
-Reads Claude Code's settings.json, OpenCode's opencode.json or a file of Codex
-rules, and prints a policy that never allows what these do not. Comments say what
+Reads Claude Code's settings.json, OpenCode's opencode.json, Codex's config.toml or
+a file of its rules, and prints a policy that never allows what these do not. Comments say what
 could not be said exactly, and what became of it. Nothing is written: read it,
 and put it where you want it, as with
 agentkit policy import .claude/settings.json -o text > policy.yaml`),
@@ -31,7 +31,7 @@ agentkit policy import .claude/settings.json -o text > policy.yaml`),
 			}
 			data, err := os.ReadFile(name)
 			if err != nil {
-				return tool.Errorf(tool.NotFound, "reading the settings: %w", err).WithHint("name a settings.json, an opencode.json or a file of rules")
+				return tool.Errorf(tool.NotFound, "reading the settings: %w", err).WithHint("name a settings.json, an opencode.json, a config.toml or a file of rules")
 			}
 			out, err := policy.Import(name, data, from, h.Tools.Names())
 			if err != nil {

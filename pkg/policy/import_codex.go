@@ -5,9 +5,12 @@ import (
 	"strings"
 )
 
-// codex reads a file of Codex rules: calls of prefix_rule and network_rule. The
-// strictest of all that match decides, as here.
-func (im *importer) codex(data []byte) error {
+// codex reads Codex's config.toml, or a file of its rules: calls of prefix_rule and
+// network_rule, of which the strictest of all that match decides, as here.
+func (im *importer) codex(name string, data []byte) error {
+	if strings.HasSuffix(name, ".toml") {
+		return im.codexSettings(data)
+	}
 	calls, err := starlarkCalls(string(data))
 	if err != nil {
 		return err
@@ -92,14 +95,7 @@ func (im *importer) networkRule(c *starlarkCall) error {
 	if err != nil {
 		return err
 	}
-	if strings.Trim(strings.ToLower(host), "abcdefghijklmnopqrstuvwxyz0123456789.-:") != "" {
-		if v != Allow {
-			im.add(foreignRule{list: v, text: "net(**)", source: fmt.Sprintf("line %d", c.line)})
-		}
-		im.note("network_rule %s (line %d): cannot be said here", host, c.line)
-		return nil
-	}
-	im.add(foreignRule{list: v, text: "net(" + host + ")", source: fmt.Sprintf("line %d", c.line)})
+	im.host(v, host, fmt.Sprintf("network_rule %s (line %d)", host, c.line))
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -56,16 +57,31 @@ var openTools = [...][2]string{
 // opencode reads OpenCode's permission map: lines in order, of which the last
 // that matches decides, and everything is allowed where none does.
 func (im *importer) opencode(data []byte) error {
-	var s struct{ Permission json.RawMessage }
+	var s struct {
+		Permission  json.RawMessage
+		Tools       map[string]bool // what permission was before
+		Agent, Mode map[string]struct{ Permission, Tools json.RawMessage }
+	}
 	if err := json.Unmarshal(jsonc(data), &s); err != nil {
 		return err
 	}
-	if len(s.Permission) == 0 {
+	if len(s.Permission) == 0 && s.Tools == nil {
 		return ErrForeign
 	}
-	wishes, err := im.wishes(s.Permission)
-	if err != nil {
-		return err
+	var wishes []wish
+	if len(s.Permission) > 0 {
+		var err error
+		if wishes, err = im.wishes(s.Permission); err != nil {
+			return err
+		}
+	}
+	im.switchedOff(s.Tools)
+	for _, agents := range []map[string]struct{ Permission, Tools json.RawMessage }{s.Agent, s.Mode} {
+		for _, name := range slices.Sorted(maps.Keys(agents)) {
+			if a := agents[name]; a.Permission != nil || a.Tools != nil {
+				im.note("agent %s has permissions of its own: not carried over; they may be narrower than these", name)
+			}
+		}
 	}
 	for _, t := range openTools {
 		var own []wish
@@ -79,6 +95,25 @@ func (im *importer) opencode(data []byte) error {
 		}
 	}
 	return nil
+}
+
+// switchedOff denies what tools has as false, whatever permission says of it.
+func (im *importer) switchedOff(tools map[string]bool) {
+	for _, key := range slices.Sorted(maps.Keys(tools)) {
+		if tools[key] {
+			continue
+		}
+		source, found := "tools "+key, false
+		for _, t := range append(openTools[:], [2]string{"write", "edit"}, [2]string{"patch", "edit"}, [2]string{"apply_patch", "edit"}) {
+			if im.known(t[1]) && (key == t[0] || strings.Contains(key, "*") && matchParts(strings.Split(key, "*"), t[0])) {
+				im.add(foreignRule{list: Deny, text: t[1], source: source})
+				found = true
+			}
+		}
+		if !found {
+			im.note("%s: there is no such tool here", source)
+		}
+	}
 }
 
 // wishes flattens the map.
@@ -143,7 +178,7 @@ func (im *importer) wish(own []wish, i int) {
 		im.command(w.verdict, openCommand(w.pattern), source, except)
 		return
 	}
-	if w.tool != "fetch" && !slices.Contains(ruleTools(), w.tool) && !slices.Contains(im.tools, w.tool) {
+	if !im.known(w.tool) {
 		im.note("%s %s: there is no such tool here", w.verdict, source)
 		return
 	}

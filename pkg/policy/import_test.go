@@ -125,6 +125,178 @@ host_executable(name="git", paths=["/usr/bin/git"])
 	}
 }
 
+// TestImportClaudeSandbox: what the sandbox of commands keeps closed stays so, and what
+// cannot be carried over is said.
+func TestImportClaudeSandbox(t *testing.T) {
+	const settings = `{
+  "$schema": "https://json.schemastore.org/claude-code-settings.json",
+  "permissions": {"allow": ["Read", "Edit", "Bash(npm run lint:*)"], "defaultMode": "acceptEdits"},
+  "sandbox": {
+    "enabled": true,
+    "filesystem": {"denyRead": ["~/.aws", "/srv/keys/"], "denyWrite": ["./generated"]},
+    "network": {"allowedDomains": ["registry.npmjs.org", "*.internal.example"], "deniedDomains": ["paste.example.org"]}
+  },
+  "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "check.sh"}]}]}
+}`
+	p := imported(t, "settings.json", settings)
+	for _, c := range []struct {
+		a    Access
+		want Verdict
+	}{
+		{read("/home/dev/.aws/credentials"), Deny},
+		{read("/srv/keys/a"), Deny},
+		{read("srv/keys/a"), Deny}, // the project's, as other versions read it
+		{read("src/a.go"), Allow},
+		{write("generated/a.go"), Deny},
+		{write("src/a.go"), Allow},
+		{connect("registry.npmjs.org", 443), Ask},
+		{connect("paste.example.org", 443), Deny},
+		{connect("example.org", 443), Ask},
+	} {
+		wantVerdict(t, p, c.a, c.want)
+	}
+	wantNotes(t, "settings.json", settings, "hooks: not carried over", "sandbox.network registry.npmjs.org: commands ask")
+}
+
+// wantNotes checks that settings are imported with such notes.
+func wantNotes(t *testing.T, name, settings string, notes ...string) {
+	t.Helper()
+	out, err := Import(name, []byte(settings), "", sources().Tools)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, note := range notes {
+		if !strings.Contains(strings.Join(out.Notes, "\n"), note) || !strings.Contains(out.Text, note) {
+			t.Errorf("no note has %q:\n%s", note, out.Text)
+		}
+	}
+}
+
+// TestImportOpenCodeTools: what tools switches off stays off, whatever permission says.
+func TestImportOpenCodeTools(t *testing.T) {
+	const settings = `{
+  "$schema": "https://opencode.ai/config.json",
+  "tools": {"write": false, "web*": false, "bash": true, "mymcp_*": false},
+  "permission": {"edit": "allow", "webfetch": "allow"},
+  "agent": {"plan": {"permission": {"bash": "deny"}}, "build": {"model": "x"}}
+}`
+	p := imported(t, "opencode.json", settings)
+	wantVerdict(t, p, write("a.go"), Deny)
+	wantVerdict(t, p, get("https://example.org/"), Deny)
+	wantVerdict(t, p, run("make"), Allow)
+	wantNotes(t, "opencode.json", settings, "tools mymcp_*: there is no such tool here", "agent plan has permissions of its own")
+	wantVerdict(t, imported(t, "opencode.jsonc", `{"tools": {"edit": false}} // no permission`), write("a"), Deny)
+}
+
+// TestImportCodexConfig: of each of Codex's settings the policy allows no more than Codex
+// does, whatever the others say.
+func TestImportCodexConfig(t *testing.T) {
+	allowed, most := 0, 0
+	for _, mode := range []string{"", "read-only", "workspace-write", "danger-full-access", "new-mode"} {
+		for _, approval := range []string{"", `"untrusted"`, `"on-request"`, `"never"`, `{granular = {rules = true}}`} {
+			for _, network := range []string{"", "false", "true"} {
+				for _, search := range []string{"", "disabled", "cached", "live"} {
+					text := "model = \"m\"\n"
+					if mode != "" {
+						text += fmt.Sprintf("sandbox_mode = %q\n", mode)
+					}
+					if approval != "" {
+						text += "approval_policy = " + approval + "\n"
+					}
+					if search != "" {
+						text += fmt.Sprintf("web_search = %q\n", search)
+					}
+					if network != "" {
+						text += "[sandbox_workspace_write]\nwritable_roots = [\"/srv/cache\"]\nnetwork_access = " + network + "\n"
+					}
+					p := imported(t, "config.toml", text)
+					writes := mode == "workspace-write" || mode == "danger-full-access"
+					asks := approval == `"untrusted"` || strings.HasPrefix(approval, "{")
+					reaches := mode == "workspace-write" && network == "true"
+					for _, c := range []struct {
+						a    Access
+						most bool
+					}{
+						{write("a.go"), writes && !asks},
+						{run("make"), writes && !asks},
+						{write("/srv/cache/x"), mode == "workspace-write" && network != "" && !asks},
+						{write("/srv/other/x"), false},
+						{connect("example.org", 443), reaches},
+						{get("https://example.org/"), reaches},
+						{Access{Kind: Net, Tool: "websearch", Host: "example.org"}, search == "live"},
+					} {
+						if c.most {
+							most++
+						}
+						switch got := p.Decide(&c.a); {
+						case got.Verdict == Allow && !c.most:
+							t.Errorf("%s%+v is allowed by %s", text, c.a, got.Rule)
+						case got.Verdict == Allow:
+							allowed++
+						}
+					}
+				}
+			}
+		}
+	}
+	if allowed != most {
+		t.Errorf("of %d that Codex allows %d are allowed", most, allowed)
+	}
+}
+
+// TestImportCodexFile: a file as people have it.
+func TestImportCodexFile(t *testing.T) {
+	const settings = `
+model = "gpt-5-codex"
+approval_policy = "never"
+sandbox_mode = "read-only"
+profile = "work"
+
+[profiles.work]
+sandbox_mode = "workspace-write"
+
+[profiles.ci]
+sandbox_mode = "danger-full-access"
+
+[sandbox_workspace_write]
+writable_roots = ["/home/dev/.cache/go-build", "relative"]
+exclude_slash_tmp = true
+
+[shell_environment_policy]
+inherit = "core"
+exclude = ["AWS_*", "*azure*"]
+
+[mcp_servers.docs]
+command = "docs-server"
+
+[projects."/home/dev/work"]
+trust_level = "trusted"
+`
+	p := imported(t, "config.toml", settings)
+	for _, c := range []struct {
+		a    Access
+		want Verdict
+	}{
+		{write("a.go"), Allow},
+		{write("/home/dev/.cache/go-build/x"), Allow},
+		{write("/home/dev/.cache/other"), Deny},
+		{write("/tmp/x"), Ask},
+		{connect("example.org", 443), Deny},
+		{get("https://example.org/"), Deny},
+	} {
+		wantVerdict(t, p, c.a, c.want)
+	}
+	env := p.Environment()
+	for name, want := range map[string]bool{"AWS_REGION": true, "MY_AZURE_ID": true, "HOME": false} {
+		if got := env.Drops(name); got != want {
+			t.Errorf("%s is dropped: %v", name, got)
+		}
+	}
+	wantNotes(t, "config.toml", settings, "approval_policy never", "profiles.ci: not carried over", "writable_roots relative", "shell_environment_policy: commands get all")
+	wantNotes(t, "config.toml", "default_permissions = \"mine\"\nsandbox_mode = \"workspace-write\"\n[permissions.mine]\n", "permissions: such profiles are not read")
+	wantVerdict(t, imported(t, "config.toml", "default_permissions = \"mine\"\nsandbox_mode = \"workspace-write\""), write("a"), Deny)
+}
+
 // TestImportRefuses: what is not understood is no policy.
 func TestImportRefuses(t *testing.T) {
 	for name, text := range map[string]string{
@@ -137,6 +309,9 @@ func TestImportRefuses(t *testing.T) {
 		"g.rules": `prefix_rule(pattern=["a")`,
 		"h.rules": `load("x", "y")`,
 		"i.txt":   ``,
+		"k.toml":  `[package]`,
+		"l.toml":  `sandbox_mode = `,
+		"m.toml":  `sandbox_mode = 3`,
 		"j.rules": `prefix_rule(pattern=["a"], decision="allow`,
 	} {
 		if out, err := Import(name, []byte(text), "", nil); err == nil {
@@ -251,6 +426,9 @@ func FuzzImport(f *testing.F) {
 	f.Add("a.json", `{"permissions":{"allow":["Bash(a:*)","Read(//x/**)"],"deny":["Edit(/a)"]}}`)
 	f.Add("a.json", `{"permission":{"bash":{"*":"ask","a b*":"allow"},"read":"deny"}}`)
 	f.Add("a.rules", `prefix_rule(pattern=["a",["b"]], decision="allow", justification="x")`)
+	f.Add("a.toml", "sandbox_mode = 'workspace-write'\n[sandbox_workspace_write]\nwritable_roots=['/a b', '~/c']\n[shell_environment_policy]\nexclude=['A*', '-']")
+	f.Add("a.json", `{"permissions":{},"sandbox":{"filesystem":{"denyRead":["/a","*"]},"network":{"allowedDomains":["*.x"],"deniedDomains":["*"]}}}`)
+	f.Add("opencode.json", `{"tools":{"*":false,"x":false}}`)
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, name, text string) {
 		out, err := Import(name, []byte(text), "", nil)

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
@@ -22,7 +21,7 @@ type Imported struct {
 var ErrForeign = errors.New("not settings of Claude Code, OpenCode or Codex")
 
 // Import turns another agent's permission settings into a policy: Claude
-// Code's settings.json, OpenCode's opencode.json, Codex's *.rules. from names
+// Code's settings.json, OpenCode's opencode.json, Codex's config.toml or *.rules. from names
 // the agent (claude, opencode, codex); "" finds out. The policy never allows
 // what the settings do not: what cannot be said exactly is said more strictly,
 // and noted.
@@ -38,7 +37,7 @@ func Import(name string, data []byte, from string, tools []string) (*Imported, e
 	case "opencode":
 		err = im.opencode(data)
 	case "codex":
-		err = im.codex(data)
+		err = im.codex(name, data)
 	default:
 		err = ErrForeign
 	}
@@ -59,11 +58,11 @@ func Import(name string, data []byte, from string, tools []string) (*Imported, e
 
 func guessForeign(name string, data []byte) string {
 	switch {
-	case strings.HasSuffix(name, ".rules"), bytes.Contains(data, []byte("prefix_rule(")):
+	case strings.HasSuffix(name, ".rules"), strings.HasSuffix(name, ".toml"), bytes.Contains(data, []byte("prefix_rule(")):
 		return "codex"
 	case bytes.Contains(data, []byte(`"permissions"`)):
 		return "claude"
-	case bytes.Contains(data, []byte(`"permission"`)):
+	case bytes.Contains(data, []byte(`"permission"`)), strings.HasPrefix(path.Base(slashed(name)), "opencode.json"):
 		return "opencode"
 	}
 	return ""
@@ -76,6 +75,8 @@ type importer struct {
 	rules   []foreignRule
 	notes   []string
 	outside []string // lines of the outside section
+
+	sections []string // others, a line each
 }
 
 // A foreignRule is one rule of ours and where it comes from.
@@ -93,6 +94,11 @@ func (im *importer) add(r foreignRule) {
 	}) {
 		im.rules = append(im.rules, r)
 	}
+}
+
+// known reports whether rules can be about a tool.
+func (im *importer) known(tool string) bool {
+	return slices.Contains(ruleTools(), tool) || slices.Contains(im.tools, tool)
 }
 
 func (im *importer) note(format string, args ...any) {
@@ -118,6 +124,9 @@ func (im *importer) text(name, from string) string {
 	}
 	if len(im.outside) > 0 {
 		fmt.Fprintf(&b, "\noutside: {%s}\n", strings.Join(im.outside, ", "))
+	}
+	for _, section := range im.sections {
+		fmt.Fprintf(&b, "\n%s\n", section)
 	}
 	if len(im.notes) > 0 {
 		b.WriteString("\n# Not carried over as it was:\n")
@@ -211,6 +220,19 @@ func (im *importer) command(list Verdict, text, source string, except []string) 
 	}
 }
 
+// host adds a rule about a host that commands reach.
+func (im *importer) host(list Verdict, host, source string) {
+	bare := strings.TrimPrefix(strings.ToLower(host), "*.")
+	if strings.Trim(bare, "abcdefghijklmnopqrstuvwxyz0123456789.-:") == "" && bare != "" {
+		im.add(foreignRule{list: list, text: "net(" + host + ")", source: source})
+		return
+	}
+	if list != Allow {
+		im.add(foreignRule{list: list, text: "net(**)", source: source})
+	}
+	im.note("%s: cannot be said here", source)
+}
+
 // jsonc takes the comments and trailing commas out of JSON.
 func jsonc(data []byte) []byte {
 	var out []byte
@@ -247,184 +269,4 @@ func jsonc(data []byte) []byte {
 		}
 	}
 	return out
-}
-
-// claudeSettings is what matters of Claude Code's settings.json.
-type claudeSettings struct {
-	Permissions *struct {
-		Allow, Ask, Deny      []string
-		DefaultMode           string   `json:"defaultMode"`
-		AdditionalDirectories []string `json:"additionalDirectories"`
-	}
-}
-
-// claude reads Claude Code's settings: deny beats ask beats allow, and what no
-// rule mentions is asked about, but for reading.
-func (im *importer) claude(data []byte) error {
-	var s claudeSettings
-	if err := json.Unmarshal(jsonc(data), &s); err != nil {
-		return err
-	}
-	if s.Permissions == nil {
-		return ErrForeign
-	}
-	p := s.Permissions
-	for _, list := range []struct {
-		v     Verdict
-		rules []string
-	}{{Allow, p.Allow}, {Ask, p.Ask}, {Deny, p.Deny}} {
-		for _, text := range list.rules {
-			im.claudeRule(list.v, text)
-		}
-	}
-	for _, dir := range p.AdditionalDirectories {
-		if pattern, ok := claudePath(dir, Allow); ok {
-			im.add(foreignRule{list: Allow, text: "read(" + strings.TrimSuffix(pattern, "/") + "/**)", source: "additionalDirectories"})
-			im.note("additionalDirectories %s: reading only; write edit(…) rules for what may change there", dir)
-		}
-	}
-	return im.claudeMode(p.DefaultMode)
-}
-
-// claudeMode says what happens where no rule speaks.
-func (im *importer) claudeMode(mode string) error {
-	tools := []string{"bash", "edit", "fetch", "websearch"}
-	switch mode {
-	case "", "default", "delegate":
-	case "acceptEdits":
-		tools = []string{"bash", "fetch", "websearch"}
-	case "plan":
-		im.profile = ReadOnlyRoot
-	case "dontAsk":
-		im.note("defaultMode dontAsk: what no rule allows is asked about here, where a refusal is the answer when nobody can be asked")
-	case "bypassPermissions":
-		im.note("defaultMode bypassPermissions: not carried over; what no rule allows is asked about")
-	default:
-		im.note("defaultMode %s: not known; what no rule allows is asked about", mode)
-	}
-	for _, t := range tools {
-		im.unlessAllowed(t)
-	}
-	return nil
-}
-
-// unlessAllowed has a tool ask about whatever no allow rule mentions.
-func (im *importer) unlessAllowed(tool string) {
-	r := foreignRule{list: Ask, text: tool, source: "what no rule mentions"}
-	if tool == "bash" {
-		r.text, r.except = "bash(*)", []string{"bash(readonly)"}
-	}
-	for _, a := range im.rules {
-		if a.list != Allow {
-			continue
-		}
-		if a.text == tool {
-			return
-		}
-		if strings.HasPrefix(a.text, tool+"(") {
-			r.except = append(r.except, a.text)
-		}
-	}
-	im.add(r)
-}
-
-// claudeTools are the names that its rules have for our tools.
-var claudeTools = [...][2]string{
-	{"Bash", "bash"},
-	{"Edit", "edit"},
-	{"Glob", "glob"},
-	{"Grep", "grep"},
-	{"LS", "ls"},
-	{"MultiEdit", "edit"},
-	{"NotebookEdit", "edit"},
-	{"Read", "read"},
-	{"WebFetch", "fetch"},
-	{"WebSearch", "websearch"},
-	{"Write", "edit"},
-}
-
-func (im *importer) claudeRule(list Verdict, text string) {
-	name, arg, hasArg := strings.Cut(strings.TrimSpace(text), "(")
-	arg = strings.TrimSuffix(arg, ")")
-	source := text
-	tool := ""
-	for _, t := range claudeTools {
-		if t[0] == name {
-			tool = t[1]
-		}
-	}
-	switch {
-	case tool == "" || !slices.Contains(ruleTools(), tool) && !slices.Contains(im.tools, tool):
-		im.note("%s %s: there is no such tool here", list, source)
-	case tool == "bash":
-		if !hasArg {
-			arg = "*"
-		}
-		im.command(list, arg, source, nil)
-	case !hasArg || arg == "*" || arg == "**":
-		im.add(foreignRule{list: list, text: tool, source: source})
-	case tool == "read" || tool == "edit":
-		pattern, ok := claudePath(arg, list)
-		if !ok {
-			im.unsaid(list, tool, source)
-			return
-		}
-		im.add(foreignRule{list: list, text: tool + "(" + pattern + ")", source: source})
-	case tool == "fetch":
-		im.claudeFetch(list, arg, source)
-	default:
-		im.unsaid(list, tool, source)
-	}
-}
-
-// unsaid stands for a rule that cannot be said: nothing is allowed by it, and
-// what it stops is stopped for the whole tool.
-func (im *importer) unsaid(list Verdict, tool, source string) {
-	if list == Allow {
-		im.note("%s: cannot be said here, so it is not allowed", source)
-		return
-	}
-	im.add(foreignRule{list: list, text: tool, source: source})
-	im.note("%s: cannot be said here, so it holds for all of %s", source, tool)
-}
-
-func (im *importer) claudeFetch(list Verdict, arg, source string) {
-	host, ok := strings.CutPrefix(arg, "domain:")
-	plain := host != "" && strings.Trim(strings.ToLower(strings.TrimPrefix(host, "*.")), "abcdefghijklmnopqrstuvwxyz0123456789.-") == ""
-	switch {
-	case !ok || !plain:
-		im.unsaid(list, "fetch", source)
-	case list == Allow && !strings.HasPrefix(host, "*."):
-		im.add(foreignRule{list: list, text: "fetch(https://" + host + "/**)", source: source})
-	default:
-		im.add(foreignRule{list: list, text: "fetch(domain:" + strings.TrimPrefix(host, "*.") + ")", source: source})
-	}
-}
-
-// claudePath turns a path pattern as in .gitignore: // is the root of the file
-// system, / the project, and a name without a slash stands at any depth.
-func claudePath(s string, list Verdict) (pattern string, ok bool) {
-	if strings.ContainsAny(s, "[]{}!\\\n") || s == "" {
-		return "", false
-	}
-	switch {
-	case strings.HasPrefix(s, "//"):
-		s = s[1:]
-	case strings.HasPrefix(s, "~/"):
-	case strings.HasPrefix(s, "/"):
-		s = s[1:]
-	case strings.HasPrefix(s, "./"):
-		s = s[2:]
-	case !strings.Contains(strings.TrimSuffix(s, "/"), "/"):
-		s = "**/" + s
-	}
-	if strings.Contains(s, "..") || s == "" {
-		return "", false
-	}
-	if strings.HasSuffix(s, "/") {
-		s += "**"
-	} else if list == Allow && strings.HasSuffix(s, "**") && !strings.HasSuffix(s, "/**") {
-		return "", false
-	}
-	return s, true
 }
