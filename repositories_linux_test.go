@@ -214,7 +214,7 @@ func (r *repository) script() []string {
 
 var (
 	objectName = regexp.MustCompile(`\b[0-9a-f]{7,40}\b|(?m)^ *Date: .*`)
-	statusLine = regexp.MustCompile(`\n?\[exit status \d+\]$|(?m)^\[\d+ files? that git does not have can be brought back: undo \w+\]$`)
+	statusLine = regexp.MustCompile(`\n?\[exit status \d+\]$|(?m)^\[what it took away or changed can be brought back .*\]$`)
 )
 
 // run runs the script in a copy, each line by itself, prefix before it. Of the names

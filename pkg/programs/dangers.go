@@ -44,6 +44,9 @@ func IsFileLoss(why string) bool {
 	return IsLoss(why) && !LosesWork(why) && !LosesUntracked(why) && !LosesCommits(why)
 }
 
+// LosesContent reports whether a redirection empties a file.
+func LosesContent(why string) bool { return why == losesContent }
+
 // LosesWork reports whether git itself takes away or overwrites files that are
 // changed.
 func LosesWork(why string) bool { return why == losesWork }
@@ -310,8 +313,9 @@ func GitLoses(sub string, words []string) bool {
 	case "update-ref":
 		return slices.Contains(words, "-d")
 	case "checkout", "switch":
+		paths := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return strings.HasPrefix(w, "-") && w != "--" })
 		return anyOption(bareWords(words), "f B C force discard-changes ours theirs") || sub == "checkout" &&
-			(slices.Contains(words, "--") || len(words) > 1 && !anyOption(bareWords(words), "b") || slices.ContainsFunc(words, func(w string) bool { return oneOf(w, ". ./* :*") }))
+			(len(paths) > 1 && !anyOption(bareWords(words), "b") || slices.ContainsFunc(paths, func(w string) bool { return oneOf(w, "-- . ./* :*") }))
 	}
 	return false
 }

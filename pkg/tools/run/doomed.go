@@ -52,7 +52,13 @@ func (d *dooming) keeps() bool {
 
 // write notes a write that takes something away, where that is all that is to be known.
 func (d *dooming) write(w *policy.Access) {
-	switch root := d.env.Workspace.Root(); {
+	root := d.env.Workspace.Root()
+	if w.Named != "" && w.Op == policy.Delete { // of a link, it is the link that goes
+		if dir, err := filepath.EvalSymlinks(filepath.Dir(w.Named)); err == nil && safefile.Below(root, dir) {
+			d.names.add(filepath.Join(dir, filepath.Base(w.Named)), false)
+		}
+	}
+	switch {
 	case w.Opaque != "" || !safefile.Below(root, w.Path):
 	case w.File == policy.Dir:
 		if inGit := strings.Contains(filepath.ToSlash(w.Path)+"/", "/.git/"); inGit && w.Tree && !w.Below {
@@ -114,6 +120,8 @@ func (d *dooming) beside() {
 		}
 		switch _, err := os.Lstat(w.Path); {
 		case err != nil:
+			d.names.add(w.Path, true)
+		case w.Op == policy.Change && w.File == policy.Regular && !strings.Contains(filepath.ToSlash(w.Path), "/.git/"):
 			d.names.add(w.Path, true)
 		case w.Op == policy.Delete && w.Parent > 0 && baseName(&d.needs[w.Parent-1]) == "mv" && w.File != policy.Missing:
 			d.names.add(w.Path, true) // its files stay, under other names
@@ -238,14 +246,14 @@ func (d *dooming) doomWork(a *policy.Access, top string) {
 		list, _ := d.env.Git.Others(top, ignored)
 		d.doomAll(list)
 	case "checkout", "switch", "reset", "restore", "stash", "rm":
-		for _, kind := range []committed.Kind{committed.Changed, committed.Untracked} {
-			if kind == committed.Untracked && (sub != "stash" || !slices.ContainsFunc(rest, func(w string) bool { return strings.HasPrefix(w, "-") })) {
-				continue
-			}
-			list, _ := d.env.Git.Lost(kind, top)
+		list, _ := d.env.Git.Lost(committed.Changed, top)
+		d.doomAll(list)
+		option := func(w string) bool { return strings.HasPrefix(w, "-") }
+		if sub == "stash" && slices.ContainsFunc(rest, option) { // it may take more, and remove empty directories
+			list, _ = d.env.Git.Others(top, true)
 			d.doomAll(list)
 		}
-		list, _ := d.env.Git.Gone(top)
+		list, _ = d.env.Git.Gone(top)
 		d.doomAll(list)
 		for _, word := range rest {
 			if word == "--" {

@@ -97,12 +97,20 @@ func (l *losses) program(i, n int) {
 		return
 	case baseName(&a) == "git" && !programs.IsFileLoss(a.Danger):
 		why = cmp.Or(why, l.git(i))
+	case files == 0 && programs.LosesContent(a.Danger) && l.knownRedirections(n): // of these find judges each
 	case files == 0:
 		why = a.Danger // who knows of what
 	}
 	if why == "" && l.env.Policy.Holds() { // else the text alone says that it stays inside
 		l.needs[i].Danger, l.needs[i].Loses = "", false
 	}
+}
+
+// knownRedirections reports whether it is known where each redirection leads.
+func (l *losses) knownRedirections(n int) bool {
+	return !slices.ContainsFunc(l.needs[:n], func(a policy.Access) bool {
+		return a.Kind == policy.Write && a.Parent == 0 && (a.Opaque != "" || a.Path == "")
+	})
 }
 
 // file judges one write, and says why what it takes away is lost; "" when nothing
