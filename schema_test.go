@@ -155,6 +155,9 @@ func TestDeclarationsAreShort(t *testing.T) {
 		if err := json.Compact(&all, output(t, tt.args...)); err != nil {
 			t.Fatal(err)
 		}
+		if bytes.Contains(all.Bytes(), []byte("metadata.")) {
+			t.Errorf("%v: a field of metadata is named, which models do not see", tt.args)
+		}
 		tokens := int(float64(all.Len()) / bytesPerToken)
 		if limit := tt.most - coming*tt.room; tokens > limit {
 			t.Errorf("%v: about %d tokens, want at most %d, for %d tools are still to come", tt.args, tokens, limit, coming)

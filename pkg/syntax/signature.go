@@ -17,7 +17,7 @@ const (
 // it on the line, as in minified files, it begins at the symbol.
 func (c *collector) signature(s Symbol) string {
 	line := c.lines[s.Line-1]
-	if at := s.Column - 1; at > 0 && at < len(line) && len(line) > maxLine && (at > maxBefore || bytes.ContainsAny(line[:at], ";{}")) {
+	if at := s.Column - 1; at >= 0 && at < len(line) && len(line) > maxLine && (at == 0 || at > maxBefore || bytes.ContainsAny(line[:at], ";{}")) {
 		if line = line[at:]; s.endColumn > s.Column && s.endColumn-s.Column < len(line) {
 			line = line[:s.endColumn-s.Column]
 		}

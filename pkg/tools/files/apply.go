@@ -50,7 +50,7 @@ func (m *applyMeta) Traces() tool.Traces { return tool.Traces{Change: m.Change} 
 
 // Params implements tool.Call.
 func (a *applyCall) Params(p *param.Set) {
-	p.String(&a.ID, "id", "the trial: metadata.change of bash with try").Arg().Required().Alias("change")
+	p.String(&a.ID, "id", "the trial: the id that bash with try has told").Arg().Required().Alias("change")
 }
 
 // Needs implements tool.Call: every name that would change is written.
