@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -152,6 +153,23 @@ func TestLinks(t *testing.T) {
 	}
 	if links < 100 {
 		t.Errorf("only %d links were found", links)
+	}
+}
+
+// TestNamedScripts checks that the scripts are there that pages tell their readers to run.
+func TestNamedScripts(t *testing.T) {
+	t.Parallel()
+	named := 0
+	for _, p := range pages(t) {
+		for _, name := range regexp.MustCompile(`\btestdata/[\w/-]+\.(?:sh|py)\b`).FindAllString(string(p.raw), -1) {
+			if _, err := os.Stat(name); err != nil {
+				t.Errorf("%s: %v", p.name, err)
+			}
+			named++
+		}
+	}
+	if named < 20 {
+		t.Errorf("only %d scripts are named", named)
 	}
 }
 
