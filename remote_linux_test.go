@@ -47,18 +47,8 @@ func (p *farHost) command(args ...string) *exec.Cmd {
 	return c
 }
 
-// sshHost is an OpenSSH server of the test's own, with its own keys, on a loopback port, and
-// an ssh that knows of it.
-func sshHost(t *testing.T) *farHost {
+func newFarHost(t *testing.T) *farHost {
 	t.Helper()
-	sshd := "/usr/sbin/sshd"
-	if _, err := os.Stat(sshd); err != nil {
-		t.Skip("SKIPPED: sshd is not here: ssh is not tried")
-	}
-	me, err := user.Current()
-	if err != nil || me.Username == "" {
-		t.Skip("SKIPPED: ssh works for nobody whom it does not know by name")
-	}
 	dir, err := os.MkdirTemp("", "remote") //nolint:usetesting // the far end may still write there when the test is over
 	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir)
@@ -81,6 +71,31 @@ func sshHost(t *testing.T) *farHost {
 			t.Fatal(err)
 		}
 	}
+	return p
+}
+
+// put writes a file, in whose text DIR is the host's directory.
+func (p *farHost) put(name, text string, mode os.FileMode) {
+	p.t.Helper()
+	if err := os.WriteFile(filepath.Join(p.dir, name), []byte(strings.ReplaceAll(text, "DIR", p.dir)), mode); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// sshHost is an OpenSSH server of the test's own, with its own keys, on a loopback port, and
+// an ssh that knows of it.
+func sshHost(t *testing.T) *farHost {
+	t.Helper()
+	sshd := "/usr/sbin/sshd"
+	if _, err := os.Stat(sshd); err != nil {
+		t.Skip("SKIPPED: sshd is not here: ssh is not tried")
+	}
+	me, err := user.Current()
+	if err != nil || me.Username == "" {
+		t.Skip("SKIPPED: ssh-keygen works for nobody whom it does not know by name")
+	}
+	p := newFarHost(t)
+	dir := p.dir
 	for _, key := range []string{"host", "own"} {
 		if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", filepath.Join(dir, key)).CombinedOutput(); err != nil {
 			if strings.Contains(string(out), "No user exists") {
@@ -93,19 +108,14 @@ func sshHost(t *testing.T) *farHost {
 		_ = os.MkdirAll("/run/sshd", 0o755) // which it insists on
 	}
 	port := freePort(t)
-	put := func(name, text string, mode os.FileMode) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(strings.ReplaceAll(text, "DIR", dir)), mode); err != nil {
-			t.Fatal(err)
-		}
-	}
-	put("sshd_config", fmt.Sprintf("ListenAddress 127.0.0.1:%d\nHostKey DIR/host\nAuthorizedKeysFile DIR/own.pub\nPidFile none\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n"+
+	p.put("sshd_config", fmt.Sprintf("ListenAddress 127.0.0.1:%d\nHostKey DIR/host\nAuthorizedKeysFile DIR/own.pub\nPidFile none\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n"+
 		"SetEnv HOME=DIR/home XDG_STATE_HOME=DIR/home/state XDG_CONFIG_HOME=DIR/home/config XDG_CACHE_HOME=DIR/home/cache\n", port), 0o600)
-	put("ssh_config", fmt.Sprintf("Host there\n  HostName 127.0.0.1\n  Port %d\n  User %s\n  IdentityFile DIR/own\n  IdentitiesOnly yes\n  StrictHostKeyChecking accept-new\n  UserKnownHostsFile DIR/known\n  SendEnv OURS\n  LogLevel ERROR\n", port, me.Username), 0o600)
+	p.put("ssh_config", fmt.Sprintf("Host there\n  HostName 127.0.0.1\n  Port %d\n  User %s\n  IdentityFile DIR/own\n  IdentitiesOnly yes\n  StrictHostKeyChecking accept-new\n  UserKnownHostsFile DIR/known\n  SendEnv OURS\n  LogLevel ERROR\n", port, me.Username), 0o600)
 	ssh, err := exec.LookPath("ssh")
 	if err != nil {
 		t.Skip("SKIPPED: ssh is not here: ssh is not tried")
 	}
-	put("bin/ssh", "#!/bin/sh\nexec "+ssh+" -F DIR/ssh_config \"$@\"\n", 0o700)
+	p.put("bin/ssh", "#!/bin/sh\nexec "+ssh+" -F DIR/ssh_config \"$@\"\n", 0o700)
 	server := exec.Command(sshd, "-D", "-e", "-f", filepath.Join(dir, "sshd_config"))
 	log := &strings.Builder{}
 	server.Stderr = log
@@ -227,6 +237,84 @@ func TestRemoteSSH(t *testing.T) {
 		t.Errorf("%d %s", c.ProcessState.ExitCode(), said.String())
 	}
 	ends(t, n)
+}
+
+// TestRemoteShells: every usual shell finds our program or takes it from the pipe, also where
+// there is no home, and is told from one that is none.
+func TestRemoteShells(t *testing.T) {
+	t.Parallel()
+	for _, shell := range []string{"dash", "bash", "busybox sh"} {
+		t.Run(shell, func(t *testing.T) {
+			program, _, _ := strings.Cut(shell, " ")
+			if _, err := exec.LookPath(program); err != nil {
+				t.Skipf("SKIPPED: %s is not here: %s is not tried", program, shell)
+			}
+			p := newFarHost(t)
+			for _, home := range []string{"HOME=" + p.dir + "/home", "TMPDIR=" + p.dir + "/home XDG_STATE_HOME=" + p.dir + "/home/state"} {
+				p.on = "exec:cd " + p.dir + "/root && echo noise && exec env -i " + home + " PATH='" + os.Getenv("PATH") + "' " + shell
+				if out, status := p.run("write", "a.txt", "one"); status != 0 {
+					t.Errorf("%s: %s", home, out)
+				}
+			}
+			kept, _ := filepath.Glob(p.dir + "/home/agentkit-far-*/agentkit-*")
+			if len(kept) != 1 {
+				t.Errorf("kept: %q", kept)
+			}
+		})
+	}
+}
+
+// TestRemotePod: kubectl gets the words that it takes. It is a stand-in, which checks them and
+// starts the shell that the real one would start in the pod.
+func TestRemotePod(t *testing.T) {
+	t.Parallel()
+	p := newFarHost(t)
+	p.put("bin/kubectl", "#!/bin/sh\n[ \"$*\" = '--context=prod --namespace=dev exec -i api-0 --container=side -- sh' ] || { echo \"what is $*\" >&2; exit 9; }\ncd / && exec env -i HOME=DIR/home PATH=\"$PATH\" sh\n", 0o700)
+	p.on = "kubectl://prod/dev/api-0/side//" + p.dir + "/root"
+	if out, status := p.run("write", "a.txt", "one"); status != 0 || !strings.Contains(string(out), `"on":"`+p.on) {
+		t.Errorf("%s", out)
+	}
+	p.on = "kubectl://dev/api-1/srv"
+	if out, status := p.run("read", "a.txt"); status != 2 || !strings.Contains(string(out), "what is --namespace=dev exec -i api-1 -- sh") {
+		t.Errorf("%d %s", status, out)
+	}
+}
+
+// TestRemoteContainer: in a real container, and in one behind a real ssh.
+func TestRemoteContainer(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("SKIPPED: needs root, whose containers need no other user's rights")
+	}
+	for _, program := range []string{"podman", "runc"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("SKIPPED: %s is not here: containers are not tried", program)
+		}
+	}
+	p := sshHost(t)
+	name := "agentkit-" + filepath.Base(p.dir)
+	start := exec.Command("podman", "--runtime", "runc", "run", "-d", "--rm", "--name", name, "--network", "none", "--ulimit", "nofile=1024:1024", "--ulimit", "nproc=4096:4096", "--rootfs", "/:O", "sleep", "600")
+	if out, err := start.CombinedOutput(); err != nil {
+		t.Skipf("SKIPPED: podman is not here as it would be needed, containers are not tried: %s", out)
+	}
+	t.Cleanup(func() { _ = exec.Command("podman", "rm", "-f", "-t", "0", name).Run() })
+	before := p.on
+	for _, on := range []string{"podman://" + name + "/srv", strings.TrimSuffix(before, filepath.Join(p.dir, "root")) + " > podman://" + name + "/srv"} {
+		p.on = on
+		if out, status := p.run("bash", "echo one >>a.txt; cat a.txt; hostname"); status != 0 || !strings.Contains(string(out), `"on":"`+on+`"`) || !strings.Contains(string(out), `"output":"one\n`) {
+			t.Errorf("%d %s", status, out)
+		}
+	}
+	if out, status := p.run("read", "a.txt"); status != 0 || !strings.Contains(string(out), "1\\tone\\n2\\tone\\n") {
+		t.Errorf("both calls were in one container: %d %s", status, out)
+	}
+	if _, err := os.Stat("/srv/a.txt"); err == nil {
+		t.Error("it was written here")
+	}
+	p.on = "podman://" + name + "-none/srv"
+	if out, status := p.run("read", "a.txt"); status != 2 || !strings.Contains(string(out), `"code":"network"`) || !strings.Contains(string(out), "no such container") {
+		t.Errorf("%d %s", status, out)
+	}
 }
 
 // waitForPid waits for the number that a command writes into a file.

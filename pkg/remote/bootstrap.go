@@ -23,14 +23,15 @@ n=%[1]s name=%[2]s size=%[3]d v=%[4]s
 say() { printf '%%s %%s\n' "$n" "$*"; }
 fail() { say fails "$@"; exit 1; }
 umask 077
-d=${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/agentkit/far
+d=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
+d=${d:+$d/agentkit/far}
 f=$d/agentkit-$name
 echo
 if [ -x "$f" ] && [ -O "$f" ]; then :
 elif [ -n "$v" ] && f=$(command -v agentkit) && case $("$f" version 2>/dev/null) in "agentkit $v "*) true;; *) false;; esac; then :
 else
 	f=$d/agentkit-$name
-	if ! mkdir -p "$d" 2>/dev/null || ! [ -O "$d" ] || ! [ -w "$d" ]; then
+	if [ -z "$d" ] || ! mkdir -p "$d" 2>/dev/null || ! [ -O "$d" ] || ! [ -w "$d" ]; then
 		d=${TMPDIR:-/tmp}/agentkit-far-$(id -u) f=
 		mkdir "$d" 2>/dev/null
 		{ [ -d "$d" ] && ! [ -L "$d" ] && [ -O "$d" ] && chmod 700 "$d"; } || fail "nowhere to keep a program"
