@@ -45,7 +45,7 @@ var layers = map[string]layer{
 	"pkg/mcp":            {"pkg/tool", "", face},
 	"pkg/serve":          {"pkg/serve/endpoint pkg/tool", "", face},
 	"pkg/serve/endpoint": {"pkg/tool", "", face},
-	"pkg/remote":         {"pkg/serve pkg/tool", "", "it leads to another place, where the same tools are"},
+	"pkg/remote":         {"pkg/safefile pkg/serve pkg/tool", "", "it leads to another place, where the same tools are"},
 	"pkg/dialect":        {"pkg/nearest pkg/param pkg/tool", "", face},
 
 	"pkg/tools/run":     {"pkg/audit pkg/change pkg/committed pkg/edit pkg/gate pkg/job pkg/machine pkg/nearest pkg/overlay pkg/param pkg/policy pkg/programs pkg/rg pkg/safefile pkg/sandbox pkg/screen pkg/session pkg/shellparse pkg/tool pkg/truncate pkg/wall pkg/workspace", "", family},

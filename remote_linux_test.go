@@ -11,9 +11,12 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/sandbox"
 )
 
 // A farHost is a far end with a home of its own, and the means of this side to get there.
@@ -21,7 +24,26 @@ type farHost struct {
 	t    *testing.T
 	dir  string // of both sides: root and home are the far end's
 	on   string
+	log  logged // of the server
 	path string // of directories with programs, for this side
+}
+
+// A logged is what a program writes while others read it.
+type logged struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 // run makes a call there.
@@ -117,8 +139,7 @@ func sshHost(t *testing.T) *farHost {
 	}
 	p.put("bin/ssh", "#!/bin/sh\nexec "+ssh+" -F DIR/ssh_config \"$@\"\n", 0o700)
 	server := exec.Command(sshd, "-D", "-e", "-f", filepath.Join(dir, "sshd_config"))
-	log := &strings.Builder{}
-	server.Stderr = log
+	server.Stderr = &p.log
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +147,7 @@ func sshHost(t *testing.T) *farHost {
 		_ = server.Process.Kill()
 		_ = server.Wait()
 		if t.Failed() {
-			t.Log(log.String())
+			t.Log(p.log.String())
 		}
 	})
 	for range 200 {
@@ -237,6 +258,50 @@ func TestRemoteSSH(t *testing.T) {
 		t.Errorf("%d %s", c.ProcessState.ExitCode(), said.String())
 	}
 	ends(t, n)
+}
+
+// TestRemoteShared: where commands cannot reach it, one connection of ssh serves many calls, and
+// the next call opens another when it is lost.
+func TestRemoteShared(t *testing.T) {
+	t.Parallel()
+	if sandbox.Probe().Level < sandbox.L3 {
+		t.Skip("SKIPPED: this machine reaches no sandbox of level 3")
+	}
+	p := sshHost(t)
+	state, err := os.MkdirTemp("/tmp", "r") //nolint:usetesting // the name of a socket has to be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(state) })
+	socket := func() string {
+		t.Helper()
+		found, err := filepath.Glob(filepath.Join(state, "ssh", "*"))
+		if err != nil || len(found) != 1 {
+			t.Fatal(found, err)
+		}
+		return found[0]
+	}
+	end := func() {
+		c := exec.Command(filepath.Join(p.dir, "bin", "ssh"), "-S", socket(), "-O", "exit", "there")
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Errorf("%v: %s", err, out)
+		}
+	}
+	for i, want := range []int{1, 1, 1, 2} {
+		if i == 3 {
+			end()
+		}
+		if out, status := p.run("--state", state, "bash", "echo x"); status != 0 {
+			t.Errorf("%s", out)
+		}
+		if got := strings.Count(p.log.String(), "Accepted publickey"); got != want {
+			t.Errorf("call %d: %d connections, want %d", i, got, want)
+		}
+	}
+	if info, err := os.Stat(filepath.Dir(socket())); err != nil || info.Mode().Perm() != 0o700 {
+		t.Error(info, err)
+	}
+	end()
 }
 
 // TestRemoteShells: every usual shell finds our program or takes it from the pipe, also where

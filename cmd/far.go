@@ -9,8 +9,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/remote"
+	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
@@ -32,7 +34,17 @@ func (a *app) reach(ctx context.Context) (*remote.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return remote.Dial(ctx, remote.Options{Target: target, Self: a.found.self(), Version: released(build()), Welcome: along})
+	return remote.Dial(ctx, remote.Options{Target: target, Self: a.found.self(), Version: released(build()), Welcome: along, Share: a.share()})
+}
+
+// share is the directory for connections that further calls use, too: where a command that is
+// confined cannot come to it, which takes a sandbox with namespaces.
+func (a *app) share() string {
+	state, err := a.stateDir()
+	if err != nil || machine.This(state, a.found.self(), a.found.where()).Level < sandbox.L3 {
+		return ""
+	}
+	return filepath.Join(state, "ssh")
 }
 
 // released is a version where it is that of a release, which says what a program does.

@@ -22,6 +22,7 @@ type Options struct {
 	Self    string        // the running program
 	Version string        // of a release, which an installed agentkit may be, too; else ""
 	Welcome any           // what the far end reads first: how calls are to be made there
+	Share   string        // directory in which ssh keeps connections for further calls; "" for none
 	Within  time.Duration // how long it may take until the far end is ready; 0 for the usual
 }
 
@@ -38,7 +39,7 @@ func Dial(ctx context.Context, o Options) (*Conn, error) {
 	if o.Within == 0 {
 		o.Within = ready
 	}
-	carrier, err := start(o.Target.Argv())
+	carrier, err := start(shared(o.Target.Argv(), o.Share))
 	if err != nil {
 		return nil, err
 	}
