@@ -169,6 +169,9 @@ func (p *Policy) settle(got found, def *setting, opaque string) Decision {
 	case got.deny != nil:
 		return got.deny.decision(got.deny.why)
 	case def.verdict == Deny && !(got.allow != nil && def.lifts(got.allow)):
+		if got.ask != nil && opaque == "" {
+			return def.decision(got.ask.text + " would ask, but lifts nothing that is denied without it")
+		}
 		return def.decision(why(def, opaque))
 	case got.doubt != nil:
 		d := got.doubt.decision("a part that is not known before it runs could match this deny rule")

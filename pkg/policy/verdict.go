@@ -189,7 +189,7 @@ func netSubject(a *Access) string {
 	case a.URL != "":
 		return a.URL
 	case a.Host == "":
-		return a.Source
+		return "an unknown host, by " + a.Source
 	case a.Port != 0:
 		return a.Host + ":" + strconv.Itoa(a.Port)
 	}

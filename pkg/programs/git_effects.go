@@ -227,6 +227,8 @@ func (c *Call) gitRemote(cfg repository) {
 	case found:
 	case !name.Dynamic && strings.ContainsAny(name.Text, ":/"):
 		c.gitURL(name)
+	case !name.Dynamic && !every && len(c.Args) > 0:
+		c.Shell.Net(Net{Source: "git", Opaque: "no remote called " + name.Text + " is known here", Publishes: c.publishes})
 	default:
 		c.Shell.Net(Net{Source: "git", Opaque: "the host of the remote is not known", Publishes: c.publishes})
 	}

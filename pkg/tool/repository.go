@@ -17,12 +17,13 @@ import (
 // the sandbox.)
 func (in *Invocation) Needs(ctx context.Context, env *Env) ([]policy.Access, error) {
 	needs, err := in.Call.Needs(ctx, env)
-	if err != nil || in.Tool.Name == "bash" {
+	isWrite := func(a policy.Access) bool { return a.Kind == policy.Write && a.Op != policy.Delete }
+	if err != nil || in.Tool.Name == "bash" || !slices.ContainsFunc(needs, isWrite) {
 		return needs, err
 	}
 	r := &repositories{root: env.Workspace.Root(), known: map[string]repository{}}
 	for i := range needs {
-		if a := &needs[i]; a.Kind == policy.Write && a.Op != policy.Delete && safefile.Below(r.root, a.Path) {
+		if a := &needs[i]; isWrite(*a) && safefile.Below(r.root, a.Path) {
 			r.writes = append(r.writes, a.Path)
 		}
 	}
