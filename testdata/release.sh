@@ -41,12 +41,14 @@ if [ -n "$short" ]; then
 else
 	goreleaser=$(PATH=$PATH:$(go env GOPATH)/bin command -v goreleaser) ||
 		fail "there is no goreleaser: go install github.com/goreleaser/goreleaser/v2@v2.16.0"
-	cache=$(go env GOCACHE)
-	for place in "$work/one" "$work/another/directory"; do
-		echo "making everything in ${place#"$work/"}"
-		(cd "$place" && GOCACHE=$cache "$goreleaser" release --snapshot --clean >"$work/log" 2>&1) || { tail -40 "$work/log"; exit 1; }
-		cache=$work/cache # an empty one, or the second would copy what the first has compiled
-	done
+	# The second time without a build cache, or it would copy what the first has compiled; in
+	# another time zone, with other rights for new files and, for root, on a machine of another name.
+	make=("$goreleaser" release --snapshot --clean) elsewhere=(env "GOCACHE=$work/cache" TZ=Asia/Tokyo)
+	! unshare --uts hostname elsewhere 2>/dev/null || elsewhere=(unshare --uts sh -c 'hostname elsewhere && exec "$@"' - "${elsewhere[@]}")
+	echo "making everything"
+	(cd "$work/one" && "${make[@]}" >"$work/log" 2>&1) || { tail -40 "$work/log"; exit 1; }
+	echo "making everything elsewhere"
+	(cd "$work/another/directory" && umask 077 && "${elsewhere[@]}" "${make[@]}" >"$work/log" 2>&1) || { tail -40 "$work/log"; exit 1; }
 	rm -rf "$work/cache"
 	# A binary lies in dist/agentkit_OS_ARCH_VARIANT; the short form must make the same one.
 	agentkit=$(echo "$work"/one/dist/agentkit_"${platform/-/_}"_*/agentkit)
