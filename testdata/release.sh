@@ -71,6 +71,7 @@ else
 fi
 [ $# = 0 ] || cp -R "$work/one/dist" "$1"
 echo "made: $version"
+
 # runs COMMAND... checks that an installed agentkit is this one, and passes on standard input and status.
 runs() {
 	[ "$("$@" version)" = "$("$agentkit" version)" ] || fail "$*: another version"
