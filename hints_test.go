@@ -20,7 +20,7 @@ var advising = map[string]int{"WithHint": 0, "Next": 0, "Advise": 0, "Missing": 
 // plainWords are names of tools and parameters that are also words of English, and
 // stand in advice as such: "read the file again" is understood whatever the tool is
 // called. So is any of them behind an article, as in "part of the input".
-const plainWords = "after all before calls change column command content context count description edit file find format id last limit line lines list long mode pages path pattern patch question read shell signal since status text try type until wait word write"
+const plainWords = "after all before calls change column command content context count description edit file find format hidden id last limit line lines list long mode pages path pattern patch question read shell signal since status text to try type until wait word write"
 
 // TestHints checks that advice names tools and parameters in braces, so that the models
 // which know them by other names are told those: every name in braces exists, and

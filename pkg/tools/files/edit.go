@@ -57,6 +57,8 @@ func (e *editCall) Params(p *param.Set) {
 	e.from = p.String(&e.One.Old, "old_string", "the text that stands there now").Arg().FromStdin().Alias("oldString", "old_str", "old_text", "oldText", "search")
 	e.to = p.String(&e.One.New, "new_string", "the text that is to stand there").Arg().FromStdin().Alias("newString", "new_str", "new_text", "newText", "replace")
 	e.One.common(p)
+	p.String(&e.One.CellMode, "cell_mode", "what to do with it").OneOf("replace", "insert", "delete").Alias("cellMode").Shown("replace").Rare()
+	p.String(&e.One.CellType, "cell_type", "what it becomes").OneOf("code", "markdown", "raw").Alias("cellType").Shown("what it is").Rare()
 	param.Objects(p, &e.Edits, "edits", "several changes instead, all or none").Alias("changes")
 	p.Bool(&e.Exact, "exact", "accept only text to the letter").Rare()
 	p.Number(&e.MinConfidence, "min_confidence", "the least similarity that is accepted").Between(0, 1).Alias("minConfidence").Shown("the engine's own limits").Rare()

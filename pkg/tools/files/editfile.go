@@ -58,8 +58,6 @@ func (i *editItem) common(p *param.Set) {
 	p.Int(&i.Line, "line", "the line where the text begins, among equal places").Between(0, 1<<31).Shown("none").Rare()
 	p.String(&i.Symbol, "symbol", "the function, type or other part to look in, such as Server.Close")
 	p.String(&i.Cell, "cell", "the cell of a notebook to look in, by its id").Alias("cell_id", "cellId").Rare()
-	p.String(&i.CellMode, "cell_mode", "what to do with it").OneOf("replace", "insert", "delete").Alias("cellMode").Shown("replace").Rare()
-	p.String(&i.CellType, "cell_type", "what it becomes").OneOf("code", "markdown", "raw").Alias("cellType").Shown("what it is").Rare()
 }
 
 // part reports whether the edit is of a part of the file that it names.
