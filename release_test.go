@@ -3,6 +3,7 @@ package main
 import (
 	"debug/buildinfo"
 	"os/exec"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -22,7 +23,8 @@ func TestNotices(t *testing.T) {
 		out, err := c.Output()
 		return string(out) + errs.String(), err
 	}
-	text, err := script("print(package.notices())")
+	// Modules for other platforms only may not have been downloaded; releases ask for them.
+	text, err := script("package.PLATFORMS = ['" + runtime.GOOS + "-" + runtime.GOARCH + "']\nprint(package.notices())")
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
