@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -48,7 +49,7 @@ func TestManual(t *testing.T) {
 		out, err := exec.Command(check[0], append(check[1:], files...)...).CombinedOutput()
 		// The pages have no date, so that two builds make the same.
 		complaints := regexp.MustCompile(`(?m)^.*missing date, using "": TH\n`).ReplaceAll(out, nil)
-		if _, ended := err.(*exec.ExitError); len(complaints) > 0 || err != nil && !ended {
+		if _, ended := errors.AsType[*exec.ExitError](err); len(complaints) > 0 || err != nil && !ended {
 			t.Errorf("%s: %v\n%.3000s", check[0], err, complaints)
 		}
 	}
@@ -90,7 +91,7 @@ func manuals(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	head, rest, _ := strings.Cut(string(raw), "\n## call\n")
-	for _, section := range strings.Split("call\n"+rest, "\n## ") {
+	for section := range strings.SplitSeq("call\n"+rest, "\n## ") {
 		name, text, _ := strings.Cut(section, "\n")
 		p := parsePage("docs/commands.md", []byte("# agentkit "+name+"\n"+text))
 		first := p.doc.FirstChild().NextSibling() // the synopsis

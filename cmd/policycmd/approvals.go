@@ -186,7 +186,7 @@ func (h Host) waiting(c *cobra.Command, args []string, _ string) (list []string,
 
 // WaitingRules completes the rules that the requests suggest which nobody has answered.
 func WaitingRules(open func(context.Context) (*tool.Env, error)) cobra.CompletionFunc {
-	return func(c *cobra.Command, args []string, _ string) (list []string, _ cobra.ShellCompDirective) {
+	return func(c *cobra.Command, _ []string, _ string) (list []string, _ cobra.ShellCompDirective) {
 		env, err := open(c.Context())
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -195,7 +195,7 @@ func WaitingRules(open func(context.Context) (*tool.Env, error)) cobra.Completio
 		for _, one := range all {
 			for _, s := range one.Report.Suggestions {
 				if one.Answer == policy.Pending && len(s.Rules) == 1 && tool.Visible(s.Rules[0]) == s.Rules[0] {
-					list = append(list, s.Rules[0]+"\t"+one.Tool+": "+string(s.Width))
+					list = append(list, s.Rules[0]+"\t"+one.Tool+": "+s.Width)
 				}
 			}
 		}
