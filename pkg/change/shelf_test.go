@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -171,7 +172,7 @@ func TestShelfRandom(t *testing.T) {
 					t.FailNow()
 				}
 			}
-			for i := len(ids) - 1; i >= 0; i-- {
+			for i := range slices.Backward(ids) {
 				s.undo("")
 				same(t, fmt.Sprint("undone to ", i), s.image(), images[i])
 			}
@@ -229,7 +230,7 @@ func TestShelfKilled(t *testing.T) {
 
 // TestShelfElsewhere: where the state lies on another file system there are copies.
 func TestShelfElsewhere(t *testing.T) {
-	dir, err := os.MkdirTemp("/dev/shm", "agentkit-test-")
+	dir, err := os.MkdirTemp("/dev/shm", "agentkit-test-") //nolint:usetesting // it has to be another file system
 	if err != nil {
 		t.Skip("no other file system here: ", err)
 	}

@@ -98,6 +98,19 @@ func (t *Trial) Content(c *Change) (*os.File, error) {
 	return openAnyway(filepath.Join(t.Dir(), "upper", filepath.FromSlash(string(c.Path))))
 }
 
+// Size is how many bytes of the disk what the command has written so far takes.
+func (t *Trial) Size() (bytes int64) {
+	_ = filepath.WalkDir(filepath.Join(t.Dir(), "upper"), func(_ string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			if info, err := e.Info(); err == nil {
+				bytes += info.Size()
+			}
+		}
+		return nil
+	})
+	return bytes
+}
+
 // Finish lists what the command changed, and keeps that. The command and all that it
 // started must have ended.
 func (t *Trial) Finish(ctx context.Context) (err error) {

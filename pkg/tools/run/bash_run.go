@@ -57,6 +57,9 @@ func (b *bashCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 		if trial, err = newTrial(env, box, b.title()); err != nil {
 			return nil, err
 		}
+		var stop context.CancelFunc
+		ctx, stop = trial.bounded(ctx, int64(env.Policy.Undo().MaxBytes))
+		defer stop()
 	}
 	out := newOutputs(env, b.Split)
 	where := b.farewell(out)

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/change"
 	"github.com/agentkit-go/agentkit/pkg/edit"
@@ -45,7 +47,10 @@ type tryMeta struct {
 }
 
 // A trial is what a call with try runs in; nil without.
-type trial struct{ *overlay.Trial }
+type trial struct {
+	*overlay.Trial
+	full atomic.Bool // it wrote too much, and was ended
+}
 
 // newTrial has the command run in a view of the root.
 func newTrial(env *tool.Env, box *confinement, title string) (*trial, error) {
@@ -60,7 +65,32 @@ func newTrial(env *tool.Env, box *confinement, title string) (*trial, error) {
 	if err == nil {
 		err = box.view(t.Dir())
 	}
-	return &trial{t}, err
+	return &trial{Trial: t}, err
+}
+
+// bounded ends the command when what it writes exceeds what may be kept, until stop is
+// called.
+func (t *trial) bounded(ctx context.Context, most int64) (bounded context.Context, stop context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		pause := 50 * time.Millisecond
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(pause):
+			}
+			begun := time.Now()
+			if t.Size() > most {
+				t.full.Store(true)
+				cancel(tool.Errorf(tool.TooLarge, "the command was ended: it wrote more than may be kept of a trial (%d bytes)", most).
+					WithHint("nothing has changed; have it write less, or run it without {.try}. The policy's undo.max_bytes is the limit"))
+				return
+			}
+			pause = max(pause, 10*time.Since(begun))
+		}
+	}()
+	return ctx, func() { cancel(context.Canceled) }
 }
 
 // failed is why a command could not be started: mostly, because the kernel makes no
@@ -79,6 +109,9 @@ func (t *trial) failed(err error) error {
 
 // finish tells what the command changed in its view.
 func (t *trial) finish(ctx context.Context, env *tool.Env) (m tryMeta, err error) {
+	if t.full.Load() {
+		return m, t.Discard()
+	}
 	if err := t.Finish(context.WithoutCancel(ctx)); err != nil {
 		return m, tool.Errorf(tool.IO, "the command ran, and what it would change is lost: %w", err).WithHint("nothing has changed; run the command again")
 	}
