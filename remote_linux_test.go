@@ -129,37 +129,52 @@ func sshHost(t *testing.T) *farHost {
 	if os.Geteuid() == 0 {
 		_ = os.MkdirAll("/run/sshd", 0o755) // which it insists on
 	}
-	port := freePort(t)
-	p.put("sshd_config", fmt.Sprintf("ListenAddress 127.0.0.1:%d\nHostKey DIR/host\nAuthorizedKeysFile DIR/own.pub\nPidFile none\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n"+
-		"SetEnv HOME=DIR/home XDG_STATE_HOME=DIR/home/state XDG_CONFIG_HOME=DIR/home/config XDG_CACHE_HOME=DIR/home/cache\n", port), 0o600)
-	p.put("ssh_config", fmt.Sprintf("Host there\n  HostName 127.0.0.1\n  Port %d\n  User %s\n  IdentityFile DIR/own\n  IdentitiesOnly yes\n  StrictHostKeyChecking accept-new\n  UserKnownHostsFile DIR/known\n  SendEnv OURS\n  LogLevel ERROR\n", port, me.Username), 0o600)
 	ssh, err := exec.LookPath("ssh")
 	if err != nil {
 		t.Skip("SKIPPED: ssh is not here: ssh is not tried")
 	}
 	p.put("bin/ssh", "#!/bin/sh\nexec "+ssh+" -F DIR/ssh_config \"$@\"\n", 0o700)
-	server := exec.Command(sshd, "-D", "-e", "-f", filepath.Join(dir, "sshd_config"))
+	for range 5 { // somebody else may take the port that was free
+		port := freePort(t)
+		p.put("sshd_config", fmt.Sprintf("ListenAddress 127.0.0.1:%d\nHostKey DIR/host\nAuthorizedKeysFile DIR/own.pub\nPidFile none\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n"+
+			"SetEnv HOME=DIR/home XDG_STATE_HOME=DIR/home/state XDG_CONFIG_HOME=DIR/home/config XDG_CACHE_HOME=DIR/home/cache\n", port), 0o600)
+		p.put("ssh_config", fmt.Sprintf("Host there\n  HostName 127.0.0.1\n  Port %d\n  User %s\n  IdentityFile DIR/own\n  IdentitiesOnly yes\n  StrictHostKeyChecking accept-new\n  UserKnownHostsFile DIR/known\n  SendEnv OURS\n  LogLevel ERROR\n", port, me.Username), 0o600)
+		if p.serve(sshd) {
+			p.on = "ssh://there" + filepath.Join(dir, "root")
+			return p
+		}
+	}
+	t.Fatalf("sshd does not start: %s", p.log.String())
+	return nil
+}
+
+// serve starts the server, and waits until it listens; it has ended where that fails.
+func (p *farHost) serve(sshd string) bool {
+	server := exec.Command(sshd, "-D", "-e", "-f", filepath.Join(p.dir, "sshd_config"))
 	server.Stderr = &p.log
 	if err := server.Start(); err != nil {
-		t.Fatal(err)
+		p.t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		_ = server.Process.Kill()
+	over := make(chan struct{})
+	go func() {
 		_ = server.Wait()
-		if t.Failed() {
-			t.Log(p.log.String())
+		close(over)
+	}()
+	p.t.Cleanup(func() {
+		_ = server.Process.Kill()
+		<-over
+		if p.t.Failed() {
+			p.t.Log(p.log.String())
 		}
 	})
-	for range 200 {
-		c, err := net.Dial("tcp", "127.0.0.1:"+strconv.Itoa(port))
-		if err == nil {
-			_ = c.Close()
-			break
+	for !strings.Contains(p.log.String(), "Server listening") {
+		select {
+		case <-over:
+			return false
+		case <-time.After(10 * time.Millisecond):
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
-	p.on = "ssh://there" + filepath.Join(dir, "root")
-	return p
+	return true
 }
 
 func freePort(t *testing.T) int {
@@ -353,14 +368,14 @@ func TestRemoteContainer(t *testing.T) {
 	}
 	for _, program := range []string{"podman", "runc"} {
 		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("SKIPPED: %s is not here: containers are not tried", program)
+			t.Skipf("SKIPPED: no %s on this machine", program)
 		}
 	}
 	p := sshHost(t)
 	name := "agentkit-" + filepath.Base(p.dir)
 	start := exec.Command("podman", "--runtime", "runc", "run", "-d", "--rm", "--name", name, "--network", "none", "--ulimit", "nofile=1024:1024", "--ulimit", "nproc=4096:4096", "--rootfs", "/:O", "sleep", "600")
 	if out, err := start.CombinedOutput(); err != nil {
-		t.Skipf("SKIPPED: podman is not here as it would be needed, containers are not tried: %s", out)
+		t.Skipf("SKIPPED: no containers on this machine: %s", out)
 	}
 	t.Cleanup(func() { _ = exec.Command("podman", "rm", "-f", "-t", "0", name).Run() })
 	before := p.on

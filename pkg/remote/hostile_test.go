@@ -15,7 +15,7 @@ import (
 
 // far is a far end of a shell's words. Before them it reads what it is told, as far as the
 // word that its lines must begin with, which is $n.
-func far(t *testing.T, words string) (*Conn, error) {
+func far(t *testing.T, words string, within time.Duration) (*Conn, error) {
 	t.Helper()
 	const begin = `read -r l; read -r l; n=${l%% *}; n=${n#n=}; `
 	const hello = `hello() { echo "$n ready"; echo '{"agentkit":"v1","protocol":1,"tools":["read","bash","question"],"root":"/x","level":"L0"}'; while read -r l; do case $l in *'"id":1'*) break;; esac; done; }; `
@@ -27,7 +27,7 @@ func far(t *testing.T, words string) (*Conn, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Dial(t.Context(), Options{Target: target, Self: self, Welcome: struct{}{}, Within: 2 * time.Second})
+	c, err := Dial(t.Context(), Options{Target: target, Self: self, Welcome: struct{}{}, Within: within})
 	if c != nil {
 		t.Cleanup(c.Close)
 	}
@@ -37,30 +37,31 @@ func far(t *testing.T, words string) (*Conn, error) {
 // TestHostileStart: what does not answer as a shell with agentkit does is an error, soon.
 func TestHostileStart(t *testing.T) {
 	t.Parallel()
+	const late = "was not ready within 1s" // of those that would never be
 	for _, c := range []struct{ name, words, want string }{
 		{"garbage", `yes`, "no shell"},
 		{"an endless line", `tr '\0' x </dev/zero`, "too long"},
-		{"nothing", `sleep 60`, "was not ready within 2s"},
+		{"nothing", `sleep 300`, late},
 		{"the end", `exit 3`, "ended before agentkit was there"},
 		{"its last words", `printf 'no \033[2J\nentry' >&2; exit 3`, `no \x1b[2J; entry`},
 		{"no agentkit", `echo "$n ready"; yes`, "no shell"},
 		{"an endless first line", `echo "$n ready"; tr '\0' x </dev/zero`, "too long"},
-		{"another protocol", `echo "$n ready"; echo '{"agentkit":"v9","protocol":2}'; sleep 60`, "speaks protocol 2"},
-		{"no protocol", `echo "$n ready"; echo '{}'; sleep 60`, "speaks protocol 0"},
-		{"an error", `echo "$n ready"; echo '{"error":{"code":"bad_input","message":"no \u001b root %s","hint":"{x} %d"}}'; sleep 60`, `no \x1b root %s`},
-		{"another system", `echo "$n needs Plan9 mips"; sleep 60`, "is plan9/mips"},
-		{"a guessed word", `echo "agentkit-AAAA ready"; sleep 60`, "was not ready"},
-		{"a failure", `printf '%s fails no \033room\n' "$n"; sleep 60`, `no \x1broom`},
+		{"another protocol", `echo "$n ready"; echo '{"agentkit":"v9","protocol":2}'; sleep 300`, "speaks protocol 2"},
+		{"no protocol", `echo "$n ready"; echo '{}'; sleep 300`, "speaks protocol 0"},
+		{"an error", `echo "$n ready"; echo '{"error":{"code":"bad_input","message":"no \u001b root %s","hint":"{x} %d"}}'; sleep 300`, `no \x1b root %s`},
+		{"another system", `echo "$n needs Plan9 mips"; sleep 300`, "is plan9/mips"},
+		{"a guessed word", `echo "agentkit-AAAA ready"; sleep 300`, late},
+		{"a failure", `printf '%s fails no \033room\n' "$n"; sleep 300`, `no \x1broom`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			begin := time.Now()
-			conn, err := far(t, c.words)
+			within := time.Minute
+			if c.want == late {
+				within = time.Second
+			}
+			conn, err := far(t, c.words, within)
 			if e, ok := errors.AsType[*tool.Error](err); !ok || !strings.Contains(err.Error(), c.want) || e.Hint == "" {
 				t.Fatalf("%v %v, want %q", conn, err, c.want)
-			}
-			if took := time.Since(begin); took > 20*time.Second {
-				t.Errorf("it took %s", took)
 			}
 		})
 	}
@@ -77,22 +78,22 @@ func TestHostileCall(t *testing.T) {
 		want        string // in the result
 	}{
 		{"a place of its own", fine, "", `"metadata":{"a":1,"on":"exec:`},
-		{"garbage", `yes; sleep 60`, tool.Network, "does not speak"},
-		{"no result", `echo '{"id":1,"result":[]}'; sleep 60`, tool.Network, "does not speak"},
-		{"no metadata", `echo '{"id":1,"result":{"title":"","output":"","metadata":7}}'; sleep 60`, tool.Network, "no object"},
-		{"an output that is none", `echo '{"id":1,"result":{"title":"","output":"","metadata":{}},"output_bytes":9}'; sleep 60`, tool.Network, "not as long"},
-		{"a code of its own", `echo '{"id":1,"result":{"title":"","output":"","metadata":{},"error":{"code":"root","message":"x"}}}'; sleep 60`, tool.Network, "a code that there is not"},
-		{"another call's result", `echo '{"id":7,"result":{"title":"","output":"","metadata":{}}}'; sleep 60`, tool.Network, "that nobody made"},
-		{"no call's result", `echo '{"id":null,"result":{"title":"","output":"","metadata":{}}}'; sleep 60`, tool.Network, "does not speak"},
-		{"a gigabyte", `printf '{"id":1,"result":{"output":"'; head -c 1000000000 /dev/zero | tr '\0' x; sleep 60`, tool.TooLarge, "a line is too long"},
-		{"an event that nobody hears", `echo '{"id":1,"event":"output","value":{"text":"x"}}'; sleep 60`, tool.Network, "nobody wants to hear"},
-		{"an event that there is not", `echo '{"id":1,"event":"grant","value":{}}'; sleep 60`, tool.Network, "does not speak"},
-		{"a question that may not be asked", `echo '{"id":1,"event":"ask","value":{"tool":"bash","id":"a"}}'; sleep 60`, tool.Network, "asks what it may not"},
+		{"garbage", `yes; sleep 300`, tool.Network, "does not speak"},
+		{"no result", `echo '{"id":1,"result":[]}'; sleep 300`, tool.Network, "does not speak"},
+		{"no metadata", `echo '{"id":1,"result":{"title":"","output":"","metadata":7}}'; sleep 300`, tool.Network, "no object"},
+		{"an output that is none", `echo '{"id":1,"result":{"title":"","output":"","metadata":{}},"output_bytes":9}'; sleep 300`, tool.Network, "not as long"},
+		{"a code of its own", `echo '{"id":1,"result":{"title":"","output":"","metadata":{},"error":{"code":"root","message":"x"}}}'; sleep 300`, tool.Network, "a code that there is not"},
+		{"another call's result", `echo '{"id":7,"result":{"title":"","output":"","metadata":{}}}'; sleep 300`, tool.Network, "that nobody made"},
+		{"no call's result", `echo '{"id":null,"result":{"title":"","output":"","metadata":{}}}'; sleep 300`, tool.Network, "does not speak"},
+		{"a gigabyte", `printf '{"id":1,"result":{"output":"'; head -c 1000000000 /dev/zero | tr '\0' x; sleep 300`, tool.TooLarge, "a line is too long"},
+		{"an event that nobody hears", `echo '{"id":1,"event":"output","value":{"text":"x"}}'; sleep 300`, tool.Network, "nobody wants to hear"},
+		{"an event that there is not", `echo '{"id":1,"event":"grant","value":{}}'; sleep 300`, tool.Network, "does not speak"},
+		{"a question that may not be asked", `echo '{"id":1,"event":"ask","value":{"tool":"bash","id":"a"}}'; sleep 300`, tool.Network, "asks what it may not"},
 		{"the end", `exit 1`, tool.Network, "may have been made"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			conn, err := far(t, "hello; "+c.words)
+			conn, err := far(t, "hello; "+c.words, time.Minute)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -118,7 +119,7 @@ func TestHostileAsk(t *testing.T) {
 		asked = append(asked, r)
 		return tool.Answer{Yes: true, Scope: tool.Always, Rules: []string{"bash(x)"}}, nil
 	}}
-	conn, err := far(t, "hello; "+one+`read -r l; case $l in *'"decision":"session","rules":["bash(x)"]'*) echo '{"id":1,"result":{"title":"t","output":"","metadata":{}}}'; esac; sleep 60`)
+	conn, err := far(t, "hello; "+one+`read -r l; case $l in *'"decision":"session","rules":["bash(x)"]'*) echo '{"id":1,"result":{"title":"t","output":"","metadata":{}}}'; esac; sleep 300`, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +133,7 @@ func TestHostileAsk(t *testing.T) {
 		<-ctx.Done()
 		return tool.Answer{}, context.Cause(ctx)
 	}
-	if conn, err = far(t, "hello; while :; do "+one+"done"); err != nil {
+	if conn, err = far(t, "hello; while :; do "+one+"done", time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	if r := conn.Call(t.Context(), p, "bash", json.RawMessage(`{}`)); r.Error == nil || !strings.Contains(r.Error.Message, "asks what it may not") {
@@ -144,7 +145,7 @@ func TestHostileAsk(t *testing.T) {
 // for when the caller is in a hurry.
 func TestHostileSilence(t *testing.T) {
 	t.Parallel()
-	conn, err := far(t, "hello; sleep 60")
+	conn, err := far(t, "hello; sleep 300", time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
