@@ -76,7 +76,8 @@ func (a *app) open(ctx context.Context) (*runner, error) {
 	if env.Audit, err = audit.Open(env.Session.Dir(), audit.Options{Session: env.Session.ID(), Redactor: env.Redactor}); err != nil {
 		return nil, a.blame("state", unkept(env.Session.StateDir(), err))
 	}
-	env.History = change.Open(env.Workspace, env.Session, change.Options{})
+	kept := env.Policy.Undo()
+	env.History = change.Open(env.Workspace, env.Session, change.Options{Limits: change.Limits{Kept: int64(kept.MaxBytes), KeptAge: kept.Keep}})
 	_, _ = env.History.Recover(ctx) // what cannot be put right yet is by the next call
 	env.Approvals = &policy.Approvals{Dir: filepath.Join(env.Session.StateDir(), "approvals")}
 	env.Tools, env.StandIn = Tools, standIn

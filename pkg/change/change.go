@@ -60,6 +60,11 @@ type Limits struct {
 	Bytes   int64         // of all old contents; default 512 MiB. One larger content cannot be undone
 	Records int           // changes that can be undone; default 1000
 	Age     time.Duration // default 30 days
+
+	// Of what commands took away, which is moved to the journal and not copied. The
+	// newest is kept, whatever its size.
+	Kept    int64         // bytes; default 1 GiB
+	KeptAge time.Duration // default 7 days
 }
 
 func (l Limits) withDefaults() Limits {
@@ -71,6 +76,12 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.Age <= 0 {
 		l.Age = 30 * 24 * time.Hour
+	}
+	if l.Kept <= 0 {
+		l.Kept = 1 << 30
+	}
+	if l.KeptAge <= 0 {
+		l.KeptAge = 7 * 24 * time.Hour
 	}
 	return l
 }

@@ -303,7 +303,7 @@ func playFull(top string) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	return nil
+	return fullExchange(filepath.Join(top, "both"))
 }
 
 func fullDisk(top, small string) error {

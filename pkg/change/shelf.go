@@ -250,7 +250,7 @@ func (s *Shelf) Finish(ctx context.Context) (Record, error) {
 		return Record{}, nil
 	}
 	s.done()
-	s.r.Dropped = s.h.pruneShelves(s.o.MaxBytes, s.o.Age)
+	s.r.Dropped = s.h.pruneKept(s.o.MaxBytes, s.o.Age)
 	return s.r, nil
 }
 

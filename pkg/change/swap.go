@@ -1,19 +1,16 @@
 package change
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/session"
@@ -50,7 +47,7 @@ func (h *History) exchange(ctx context.Context, r Record, targets []Target, look
 	for i := range targets {
 		r.Bytes += targets[i].Bytes
 	}
-	r.Stash = fmt.Sprintf("%s.%d", r.ID, r.Bytes) // for tidy to know
+	r.Stash = fmt.Sprintf("%s.%d", r.ID, r.Bytes) // for pruneKept to know
 	p, err := h.stash(r.Stash, true)
 	if err != nil {
 		return Record{}, err
@@ -58,15 +55,17 @@ func (h *History) exchange(ctx context.Context, r Record, targets []Target, look
 	defer p.close()
 	used, err := p.plan(&r, targets)
 	if err == nil && len(r.Files) > 0 {
-		r.added = r.Bytes
 		err = h.swapAll(ctx, p, &r, used)
 	}
-	if _, made := h.store.done.Lstat(r.ID); made != nil && !errors.Is(err, ErrUnfinished) {
-		return Record{}, errors.Join(err, h.store.removeStash(r.Stash))
+	if err != nil && !errors.Is(err, ErrUnfinished) || len(r.Files) == 0 {
+		if _, stay := h.store.done.Lstat(r.ID); stay != nil { // else some of it could not be taken back
+			err = errors.Join(err, h.store.removeStash(r.Stash))
+		}
+		return Record{}, err
 	}
 	release()
 	if err == nil {
-		r.Dropped = h.tidy(ctx, r.added)
+		r.Dropped = append(h.tidy(ctx, 0), h.pruneKept(h.o.Limits.Kept, h.o.Limits.KeptAge)...)
 	}
 	return r, err
 }
@@ -114,23 +113,12 @@ func (h *History) stash(id string, make bool) (*places, error) {
 	return openPlaces(h.w.Root(), dir.Path())
 }
 
-// removeStash removes a stash. Directories that are closed to us are opened for that.
 func (s *store) removeStash(id string) error {
 	top, err := s.top.Make(stashDir)
 	if err != nil {
 		return err
 	}
 	defer top.Close()
-	err = top.RemoveAll(id)
-	if !errors.Is(err, fs.ErrPermission) {
-		return err
-	}
-	_ = filepath.WalkDir(filepath.Join(top.Path(), id), func(path string, e fs.DirEntry, err error) error {
-		if err == nil && e.IsDir() {
-			_ = os.Chmod(path, 0o700)
-		}
-		return nil
-	})
 	return top.RemoveAll(id)
 }
 
@@ -334,116 +322,6 @@ func (h *History) swapped(p *places, on *pending) error {
 	return on.replaced()
 }
 
-// swapBack takes back what a change that failed has done, and returns why it failed.
-func (h *History) swapBack(p *places, on *pending, cause error) error {
-	kept, err := h.unswap(p, on)
-	for _, g := range kept {
-		cause = errors.Join(cause, fmt.Errorf("%s stays as it is: %s", g.Path, g.Why))
-	}
-	if err != nil {
-		_ = on.f.Close() // it stays: who comes next tries again
-		return errors.Join(cause, fmt.Errorf("%w: %w", ErrUnfinished, err))
-	}
-	return cause
-}
-
-// unswap gives each file of the record its place back. What somebody else has put there
-// since stays; the record then is of these files alone, so that they can be undone.
-func (h *History) unswap(p *places, on *pending) (kept []Gap, err error) {
-	var stay []File
-	back := slices.Clone(on.r.Files)
-	for i := range back {
-		back[i] = inverseOf(back[i])
-	}
-	slices.Reverse(back)
-	if err := p.unlock(back); err != nil {
-		return kept, err
-	}
-	for i := range back {
-		f := &back[i]
-		if f.Stash == "" {
-			if err := p.do(f); err != nil && !missing(err) {
-				return kept, err
-			}
-			continue
-		}
-		e, err := p.entry(f.Stash)
-		if err != nil {
-			return kept, err
-		}
-		if e.Ino != f.After.Ino { // it has not changed places, or has them back
-			continue
-		}
-		now, err := p.look(f.Path)
-		if err != nil {
-			return kept, err
-		}
-		if now.Ino != f.Before.Ino {
-			kept, stay = append(kept, Gap{f.Path, "it has changed since"}), append(stay, inverseOf(*f))
-			continue
-		}
-		if err := p.do(f); err != nil {
-			return kept, err
-		}
-		h.reach(f.Path)
-	}
-	if err := p.modes(back); err != nil {
-		return kept, err
-	}
-	if len(stay) == 0 {
-		return kept, on.forget()
-	}
-	slices.Reverse(stay)
-	on.r.Files = stay
-	return kept, on.replaced()
-}
-
-// allSwapped reports whether every file of the record has changed places, and the
-// directories that it makes are there.
-func (p *places) allSwapped(r *Record) bool {
-	for i := range r.Files {
-		f := &r.Files[i]
-		if f.Stash != "" {
-			if e, err := p.entry(f.Stash); err != nil || e.Ino != f.Before.Ino {
-				return false
-			}
-			continue
-		}
-		if now, err := p.look(f.Path); err != nil || f.After.Kind == Dir && now.Kind != Dir {
-			return false
-		}
-	}
-	return true
-}
-
-// settleSwap finishes the exchange of a process that is dead, or takes it back.
-func (h *History) settleSwap(ctx context.Context, on *pending) (*Recovery, error) {
-	lock, err := h.w.LockAll(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer lock.Unlock()
-	p, err := h.stash(on.r.Stash, false)
-	if err != nil {
-		return nil, err
-	}
-	defer p.close()
-	if p.allSwapped(on.r) {
-		if err := p.modes(on.r.Files); err != nil {
-			return nil, err
-		}
-		return &Recovery{Record: *on.r, Finished: true}, h.swapped(p, on)
-	}
-	kept, err := h.unswap(p, on)
-	if err != nil {
-		return nil, err
-	}
-	if strings.HasPrefix(on.r.Stash, on.r.ID) && len(kept) == 0 {
-		err = h.store.removeStash(on.r.Stash)
-	}
-	return &Recovery{Record: *on.r, Kept: kept}, err
-}
-
 // replaced writes the record, as it is now, among those that were made. No sync: should
 // a power cut lose it, the one that it was made from is there, and the stash says the rest.
 func (p *pending) replaced() error {
@@ -454,197 +332,11 @@ func (p *pending) replaced() error {
 	}
 	if err == nil {
 		err = p.s.pending.Remove(p.r.ID)
+	} else { // on a full disk, as it is: what it lacks are times and made directories' inodes
+		err = os.Rename(filepath.Join(p.s.pending.Path(), p.r.ID), filepath.Join(p.s.done.Path(), p.r.ID))
 	}
 	if err != nil {
 		return fmt.Errorf("finishing the record: %w", err)
 	}
 	return nil
-}
-
-// undoSwap takes a change by exchange back. Those of its files that only names are left.
-func (h *History) undoSwap(ctx context.Context, r Record, back Record, o UndoOptions) (Record, error) {
-	lock, err := h.lockAll(ctx)
-	if err != nil {
-		return Record{}, err
-	}
-	defer lock.Unlock()
-	release, err := h.store.hold(ctx)
-	if err != nil {
-		return Record{}, err
-	}
-	defer release()
-	p, err := h.stash(r.Stash, false)
-	if err != nil {
-		return Record{}, fmt.Errorf("%w: %w", ErrDamaged, err)
-	}
-	defer p.close()
-	back.Stash, back.Bytes = r.Stash, r.Bytes
-	if back.Files, err = p.undoing(r); err != nil || o.DryRun {
-		return back, err
-	}
-	now := h.o.Now()
-	back.ID, back.Time = session.NewSortableID("", now), now
-	if err := h.swapAll(ctx, p, &back, nil); err != nil {
-		return Record{}, fmt.Errorf("undoing change %s: %w", r.ID, err)
-	}
-	release()
-	back.Dropped = h.tidy(ctx, 0)
-	return back, nil
-}
-
-// undoing says what takes the files of a change back: a *ChangedError where one is not
-// as the change left it.
-func (p *places) undoing(r Record) (files []File, err error) {
-	var changed, lost []Gap
-	there, goes := map[string]bool{}, map[string]bool{} // directories, and what goes
-	for _, f := range slices.Backward(r.Files) {
-		f = inverseOf(f)
-		now, err := p.look(f.Path)
-		if err != nil {
-			return nil, err
-		}
-		if f.Stash == "" {
-			if now.Kind == Dir || f.Before.Kind == Missing {
-				files = append(files, f)
-				there[f.Path], goes[f.Path] = f.After.Kind == Dir, f.After.Kind == Missing
-			} else if now.Kind != Missing {
-				changed = append(changed, Gap{f.Path, difference(now, f.Before)})
-			}
-			continue
-		}
-		e, err := p.entry(f.Stash)
-		if err != nil {
-			return nil, err
-		}
-		why := ""
-		switch {
-		case e.Ino == f.Before.Ino && now.Ino == f.After.Ino, now.Kind == Missing && f.After.Kind == Missing:
-			continue // it is so already
-		case e.Ino != f.After.Ino:
-			lost = append(lost, Gap{f.Path, "what was there is not kept any more"})
-			continue
-		case !now.isStill(f.Before):
-			if p.putBack(&f, now) {
-				continue
-			}
-			why = "it was changed or replaced"
-			if now.Kind != f.Before.Kind {
-				why = difference(now, f.Before)
-			}
-		case f.Before.Kind == Dir:
-			why = changedIn(&f, goes)
-		}
-		if why == "" {
-			files, why = p.above(files, &f, there)
-		}
-		if why != "" {
-			changed = append(changed, Gap{f.Path, why})
-			continue
-		}
-		there[f.Path], goes[f.Path] = f.After.Kind == Dir, f.After.Kind == Missing
-		files = append(files, f)
-	}
-	if len(changed) > 0 {
-		return nil, &ChangedError{r.ID, changed}
-	}
-	if len(lost) > 0 {
-		return nil, fmt.Errorf("%w: %w", ErrDamaged, &GapError{r.ID, lost})
-	}
-	return files, nil
-}
-
-// above adds the directories above a file that are missing.
-func (p *places) above(files []File, f *File, there map[string]bool) (all []File, why string) {
-	if f.After.Kind == Missing {
-		return files, ""
-	}
-	var made []File
-	for dir := filepath.Dir(f.Path); dir != p.root && !there[dir]; dir = filepath.Dir(dir) {
-		now, err := p.look(dir)
-		switch {
-		case err != nil:
-			return files, err.Error()
-		case now.Kind == Missing:
-			made = append(made, File{Path: dir, After: State{Kind: Dir, AnyMode: true}})
-		case now.Kind != Dir:
-			return files, dir + " is no directory now"
-		}
-		there[dir] = true
-	}
-	slices.Reverse(made)
-	return append(files, made...), ""
-}
-
-// putBack reports whether somebody else has already made a file what it was before.
-func (p *places) putBack(f *File, now State) bool {
-	if now.Kind != Regular || f.After.Kind != Regular || now.Size != f.After.Size || now.Mode != f.After.Mode {
-		return false
-	}
-	have, err := safefile.OpenRegular(f.Path)
-	if err != nil {
-		return false
-	}
-	defer have.Close()
-	want, err := os.Open(p.name(f.Stash))
-	if err != nil {
-		return false
-	}
-	defer want.Close()
-	return sameBytes(have, want)
-}
-
-func sameBytes(a, b io.Reader) bool {
-	p, q := make([]byte, 64<<10), make([]byte, 64<<10)
-	for {
-		n, err := io.ReadFull(a, p)
-		m, err2 := io.ReadFull(b, q)
-		if !bytes.Equal(p[:n], q[:m]) {
-			return false
-		}
-		if err != nil || err2 != nil {
-			return err != nil && err2 != nil
-		}
-	}
-}
-
-// isStill reports whether nobody has changed a file or link since. What is in a directory
-// is another matter.
-func (s State) isStill(was State) bool {
-	return s.Kind == was.Kind && s.Ino == was.Ino && s.Mode == was.Mode && (s.Kind == Dir || s.Size == was.Size && s.MTime == was.MTime)
-}
-
-// changedIn names what was changed in a directory that goes: in one that came as a whole
-// since then, by the clock that no program can set back, in another what does not go too.
-func changedIn(dir *File, goes map[string]bool) (why string) {
-	names := int64(-1) // without dir itself
-	err := filepath.WalkDir(dir.Path, func(path string, e fs.DirEntry, err error) error {
-		names++
-		if err != nil || path == dir.Path {
-			return err
-		}
-		if dir.Before.Names == 0 {
-			if !goes[path] {
-				why = path + " was added"
-				return fs.SkipAll
-			}
-			return nil
-		}
-		info, err := e.Info()
-		if err != nil {
-			return err
-		}
-		if _, _, at := identity(info); at > dir.Before.CTime {
-			why = path + " was changed"
-			return fs.SkipAll
-		}
-		return nil
-	})
-	switch {
-	case why != "":
-	case err != nil:
-		why = err.Error()
-	case dir.Before.Names > 0 && names != dir.Before.Names:
-		why = fmt.Sprintf("it holds %d names, not %d", names, dir.Before.Names)
-	}
-	return why
 }

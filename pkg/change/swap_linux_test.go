@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -15,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/session"
 )
 
@@ -283,60 +285,66 @@ func TestExchangeKilled(t *testing.T) {
 	})
 }
 
-// TestStashesAreBounded: what undo keeps by renames counts, the oldest goes first, and a
-// stash that no change needs any more is removed, whatever its modes.
+// TestStashesAreBounded: what undo keeps by renames has a limit, the newest stays, the
+// oldest goes first, and a stash that no change needs is removed, whatever its modes.
 func TestStashesAreBounded(t *testing.T) {
 	s := newSite(t)
-	h := s.again(Options{Limits: Limits{Bytes: 1000, Records: 100, Age: time.Hour}})
-	stashes := func() []string {
-		names, err := readNames(filepath.Join(h.session.Path(journalDir), stashDir))
+	h := s.again(Options{Limits: Limits{Kept: 1000}})
+	stashes := func() int {
+		names, err := readNames(h.session.Path(journalDir, stashDir))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return names
+		return len(names)
 	}
-	remove := func(name string) Record {
-		s.put(name+"/in/big", strings.Repeat("x", 300))
+	remove := func(name string, size int) Record {
+		s.put(name+"/in/big", strings.Repeat("x", size))
 		if err := os.Chmod(s.abs(name+"/in"), 0o500); err != nil {
 			t.Fatal(err)
 		}
 		r, err := h.Become(t.Context(), Record{Tool: "t"}, []Target{
-			{Path: s.abs(name), Was: Dir}, {Path: s.abs(name + "/in"), Was: Dir}, {Path: s.abs(name + "/in/big"), Was: Regular, Bytes: 300},
+			{Path: s.abs(name), Was: Dir}, {Path: s.abs(name + "/in"), Was: Dir}, {Path: s.abs(name + "/in/big"), Was: Regular, Bytes: int64(size)},
 		}, func() error { return nil })
 		if err != nil {
 			t.Fatal(err)
 		}
 		return r
 	}
-	one, two := remove("one"), remove("two")
-	if n := len(stashes()); n != 2 || len(one.Dropped)+len(two.Dropped) > 0 {
+	undo := func(id string) Record {
+		r, err := h.Undo(t.Context(), id, UndoOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	one, two := remove("one", 400), remove("two", 400)
+	if n := stashes(); n != 2 || len(one.Dropped)+len(two.Dropped) > 0 {
 		t.Fatalf("%d stashes", n)
 	}
-	back, err := h.Undo(t.Context(), two.ID, UndoOptions{})
-	if err != nil {
-		t.Fatal(err)
+	again := undo(undo(one.ID).ID)
+	three := remove("three", 400)
+	if slices.Sort(three.Dropped); fmt.Sprint(three.Dropped) != fmt.Sprint([]string{one.ID, again.Undoes, again.ID}) || stashes() != 2 {
+		t.Errorf("dropped %q of %q, %d stashes", three.Dropped, []string{one.ID, again.Undoes, again.ID}, stashes())
 	}
-	last := remove("three")
-	dropped := append(last.Dropped, remove("four").Dropped...)
-	if fmt.Sprint(dropped) != fmt.Sprint([]string{one.ID, two.ID, back.ID}) && fmt.Sprint(dropped) != fmt.Sprint([]string{one.ID, two.ID}) {
-		t.Errorf("dropped %q of %q", dropped, []string{one.ID, two.ID, back.ID, last.ID})
+	four := remove("four", 5000)
+	if stashes() != 1 || len(four.Dropped) != 2 {
+		t.Errorf("dropped %q, %d stashes", four.Dropped, stashes())
 	}
-	if n := len(stashes()); n > 2 {
-		t.Errorf("%d stashes are left", n)
+	if undo(four.ID); len(s.get("four/in/big")) != 5000 {
+		t.Error("the newest was not kept")
 	}
-	if _, err := h.Undo(t.Context(), last.ID, UndoOptions{}); err != nil || s.get("three/in/big") == "" {
+	if _, err := h.Get(t.Context(), two.ID); !errors.Is(err, ErrDropped) {
 		t.Error(err)
 	}
-	if err := os.Mkdir(filepath.Join(h.session.Path(journalDir), stashDir, "killed.5000"), 0o700); err != nil {
+	if err := os.Mkdir(h.session.Path(journalDir, stashDir, "0killed.10"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if dropped := remove("five").Dropped; len(dropped) == 0 {
-		t.Errorf("nothing was dropped")
+	h.o.Limits.Records = 4
+	for i := range 3 {
+		remove(fmt.Sprint("more", i), 1)
 	}
-	for _, name := range stashes() {
-		if strings.HasPrefix(name, "killed") {
-			t.Error("what a killed process left is there")
-		}
+	if _, err := os.Lstat(h.session.Path(journalDir, stashDir, "0killed.10")); err == nil {
+		t.Error("what a killed process left is there")
 	}
 }
 
@@ -365,6 +373,78 @@ func TestApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "undone", s.image(), before)
+}
+
+// fullExchange exchanges on a disk with no room, or a few pages of it: all happens, or
+// nothing, and undo brings back what was there.
+func fullExchange(top string) error {
+	if err := os.MkdirAll(top, 0o700); err != nil {
+		return err
+	}
+	if err := unix.Mount("none", top, "tmpfs", 0, "size=1m,mode=700"); err != nil {
+		return err
+	}
+	defer func() { _ = unix.Unmount(top, unix.MNT_DETACH) }()
+	abs := func(name string) string { return filepath.Join(top, "W", name) }
+	var errs []error
+	for _, dir := range []string{"W/d/e", "up"} {
+		errs = append(errs, os.MkdirAll(filepath.Join(top, dir), 0o755))
+	}
+	for _, name := range []string{"W/d/a", "W/d/e/b", "W/f", "up/f", "up/n"} {
+		errs = append(errs, os.WriteFile(filepath.Join(top, name), []byte(name), 0o644))
+	}
+	h, done, err := openSite(top, "default", Options{})
+	if err := errors.Join(append(errs, err)...); err != nil {
+		return err
+	}
+	defer done()
+	targets := []Target{
+		{Path: abs("d"), Was: Dir},
+		{Path: abs("d/a"), Was: Regular},
+		{Path: abs("d/e"), Was: Dir},
+		{Path: abs("d/e/b"), Was: Regular},
+		{Path: abs("f"), Was: Regular, State: State{Kind: Regular, Mode: 0o644}, From: filepath.Join(top, "up/f")},
+		{Path: abs("n"), State: State{Kind: Dir, Mode: 0o755}},
+		{Path: abs("n/n"), State: State{Kind: Regular, Mode: 0o644}, From: filepath.Join(top, "up/n")},
+	}
+	filler, err := os.Create(filepath.Join(top, "filler"))
+	if err != nil {
+		return err
+	}
+	defer filler.Close()
+	full := int64(0)
+	for page := make([]byte, 4096); ; full += 4096 {
+		if _, err := filler.Write(page); err != nil {
+			break
+		}
+	}
+	before := fmt.Sprint(sums(filepath.Join(top, "W")))
+	for room := int64(0); room < 40; room++ {
+		if err := filler.Truncate(full - room*4096); err != nil {
+			return err
+		}
+		r, err := h.Become(context.Background(), Record{}, targets, func() error { return nil })
+		if err != nil {
+			if have := fmt.Sprint(sums(filepath.Join(top, "W"))); have != before || !safefile.DiskFull(err) || errors.Is(err, ErrUnfinished) {
+				return fmt.Errorf("with %d pages: %w: %s, not %s", room, err, have, before)
+			}
+			continue
+		}
+		if _, err := h.Undo(context.Background(), r.ID, UndoOptions{}); err != nil && !safefile.DiskFull(err) {
+			return err
+		} else if err != nil {
+			_ = filler.Truncate(0)
+			if _, err := h.Undo(context.Background(), r.ID, UndoOptions{}); err != nil {
+				return err
+			}
+		}
+		if have := fmt.Sprint(sums(filepath.Join(top, "W"))); have != before || r.Stash == "" || room == 0 {
+			return fmt.Errorf("with %d pages, undone: %s, not %s", room, have, before)
+		}
+		fmt.Println("exchanged with room for", room, "pages")
+		return nil
+	}
+	return errors.New("it never went")
 }
 
 // BenchmarkDelete deletes 3,000 files in a directory, or in their place.

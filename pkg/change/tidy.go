@@ -165,7 +165,7 @@ func (h *History) remove(ids []string, sizes map[string]int64, needed map[string
 	return ids, errors.Join(errs...)
 }
 
-// objects returns the contents and stashes with their sizes. Nobody adds one now, so the
+// objects returns the contents with their sizes, and the stashes. Nobody adds one now, so the
 // temporary files are of the dead.
 func (h *History) objects() (sizes map[string]int64, temps []string, err error) {
 	entries, err := h.store.contents.ReadDir()
@@ -182,8 +182,7 @@ func (h *History) objects() (sizes map[string]int64, temps []string, err error) 
 	}
 	stashes, err := readNames(filepath.Join(h.store.top.Path(), stashDir))
 	for _, name := range stashes {
-		_, text, _ := strings.Cut(name, ".")
-		sizes[stashDir+"/"+name], _ = strconv.ParseInt(text, 10, 64)
+		sizes[stashDir+"/"+name] = 0 // what they hold is counted by pruneKept
 	}
 	return sizes, temps, err
 }

@@ -171,22 +171,24 @@ func (h *History) Content(ctx context.Context, s State) (io.ReadCloser, error) {
 	return h.store.content(s.Hash)
 }
 
-// Path resolves a File of a record again, for a policy to decide on. It is
-// workspace.ErrMoved when the way to it leads elsewhere now. Where a file or link stands
-// in the place of its directory, it is the path that it had in that.
-func (h *History) Path(r Record, f File) (workspace.Path, error) {
+// Paths returns what resolves the Files of a record again, for a policy to decide on. It
+// is workspace.ErrMoved when the way to one leads elsewhere now. Where a file or link
+// stands in the place of its directory, it is the path that it had in that.
+func (h *History) Paths(r Record) func(File) (workspace.Path, error) {
 	l := linksOf(r.Files)
-	p, err := h.pathIn(f.Path, l)
-	for dir := filepath.Dir(f.Path); errors.Is(err, workspace.ErrNotDir) && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if file, above := h.pathIn(dir, l); !errors.Is(above, workspace.ErrNotDir) {
-			rel, inside := safefile.Rel(dir, f.Path)
-			if above != nil || !inside {
-				return file, above
+	return func(f File) (workspace.Path, error) {
+		p, err := h.pathIn(f.Path, l)
+		for dir := filepath.Dir(f.Path); errors.Is(err, workspace.ErrNotDir) && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+			if file, above := h.pathIn(dir, l); !errors.Is(above, workspace.ErrNotDir) {
+				rel, inside := safefile.Rel(dir, f.Path)
+				if above != nil || !inside {
+					return file, above
+				}
+				return file.Beneath(filepath.ToSlash(rel)), nil
 			}
-			return file.Beneath(filepath.ToSlash(rel)), nil
 		}
+		return p, err
 	}
-	return p, err
 }
 
 // Undo takes a change of this session back; "" is the Last, or of a path the newest that

@@ -215,8 +215,8 @@ func (t *Trial) Apply(ctx context.Context, h *change.History, tool string) (chan
 		return change.Record{}, err
 	}
 	defer unlock()
-	if _, err := Open(t.s, t.root, t.ID); err != nil {
-		return change.Record{}, err // another was faster
+	if _, err := os.Lstat(filepath.Join(t.Dir(), "record")); err != nil { // another was faster
+		return change.Record{}, fmt.Errorf("%w: %q", ErrNone, t.ID)
 	}
 	var targets []change.Target
 	for i := range t.Changes {

@@ -235,7 +235,20 @@ func (d *Dir) Remove(name string) error { return d.root.Remove(name) }
 
 // RemoveAll removes a file, or a directory with all it holds. A missing one is
 // no error.
-func (d *Dir) RemoveAll(name string) error { return d.root.RemoveAll(name) }
+func (d *Dir) RemoveAll(name string) error {
+	err := d.root.RemoveAll(name)
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	// What was closed to all has to be opened to be emptied.
+	_ = fs.WalkDir(d.root.FS(), name, func(path string, e fs.DirEntry, _ error) error {
+		if e != nil && e.IsDir() && d.root.Chmod(path, 0o700) != nil {
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return d.root.RemoveAll(name)
+}
 
 // FS shows what the directory holds.
 func (d *Dir) FS() fs.FS { return d.root.FS() }

@@ -154,3 +154,27 @@ func TestWriteFile(t *testing.T) {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
 }
+
+// TestRemoveAll: what is closed to its owner is removed, too.
+func TestRemoveAll(t *testing.T) {
+	d, err := OpenOwned(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	dir := filepath.Join(d.Path(), "a")
+	err = errors.Join(os.MkdirAll(filepath.Join(dir, "b", "c"), 0o755), os.WriteFile(filepath.Join(dir, "b", "f"), nil, 0o400),
+		os.Chmod(filepath.Join(dir, "b", "c"), 0), os.Chmod(filepath.Join(dir, "b"), 0o500), os.Chmod(dir, 0o300))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.RemoveAll("a"); err != nil {
+		t.Error(err)
+	}
+	if _, err := d.Lstat("a"); err == nil {
+		t.Error("it is there")
+	}
+	if err := d.RemoveAll("a"); err != nil {
+		t.Error("a missing one: ", err)
+	}
+}

@@ -71,8 +71,9 @@ func (a *applyCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, 
 		all.Files = append(all.Files, change.File{Path: t.Path(c), Before: change.State{Kind: c.Before.Kind}, After: change.State{Kind: c.After.Kind}})
 	}
 	var needs []policy.Access
+	pathOf := env.History.Paths(all)
 	for i, f := range all.Files {
-		path, err := env.History.Path(all, f)
+		path, err := pathOf(f)
 		if err != nil {
 			return nil, err
 		}

@@ -78,8 +78,9 @@ func (u *undoCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, e
 	}
 	var needs []policy.Access
 	for _, r := range u.records {
+		pathOf := env.History.Paths(r)
 		for _, f := range env.History.Files(ctx, r, u.path) {
-			path, err := env.History.Path(r, f)
+			path, err := pathOf(f)
 			if err != nil {
 				return nil, err
 			}
