@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -117,11 +118,11 @@ func (g *gatekeeper) put(pid, dir int, last, path string) error {
 		fd, err = unix.Openat(dir, last, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 		return err
 	})
-	switch err {
-	case nil:
-	case unix.ELOOP, unix.ENXIO, unix.ENOENT: // a link, a socket: they hold nothing
+	holdsNothing := []error{unix.ELOOP, unix.ENXIO, unix.ENOENT} // a link, a socket
+	switch {
+	case slices.ContainsFunc(holdsNothing, func(e error) bool { return errors.Is(err, e) }):
 		return nil
-	default:
+	case err != nil:
 		return errNotKept
 	}
 	from := os.NewFile(uintptr(fd), path)
