@@ -48,6 +48,9 @@ type pending struct {
 	asked int // by the goroutine that reads
 	asks  sync.WaitGroup
 	done  chan *tool.Result // holds one
+
+	mu   sync.Mutex // held while the peer hears something
+	over bool       // the peer hears nothing more
 }
 
 func newConn(t *Target, c *carrier, in *bufio.Reader, hello *serve.Hello) *Conn {
@@ -168,10 +171,13 @@ func (c *Conn) Call(ctx context.Context, p tool.Peer, name string, args json.Raw
 	c.mu.Unlock()
 	defer func() {
 		end()
-		one.asks.Wait()
 		c.mu.Lock()
 		delete(c.running, msg.ID)
 		c.mu.Unlock()
+		one.mu.Lock()
+		one.over = true
+		one.mu.Unlock()
+		one.asks.Wait()
 	}()
 	if err := c.send(limit, msg); err != nil {
 		return c.failed(limit, name, err, "nothing was run")

@@ -102,6 +102,11 @@ func (p *pending) event(c *Conn, id int64, l *line) error {
 	if err := json.Unmarshal(l.Value, value); err != nil {
 		return fmt.Errorf("%w: %w", errNonsense, err)
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over {
+		return nil
+	}
 	if e, ok := value.(*tool.AskEvent); ok {
 		return p.ask(c, id, e)
 	}
