@@ -18,6 +18,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/session"
 	"github.com/agentkit-go/agentkit/pkg/truncate"
+	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
 
 // A probe is a call that touches the files it is told to and does what do says.
@@ -79,9 +80,14 @@ func open(t *testing.T, rules string) (*Env, *Tool, *probe) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _, _ = log.Close(), ses.Close() })
+	w, err := workspace.Open(src.Root, workspace.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Close)
 	c := &probe{}
 	env := &Env{
-		Policy: p, Sources: src, Session: ses, Audit: log, Now: time.Now,
+		Workspace: w, Policy: p, Sources: src, Session: ses, Audit: log, Now: time.Now,
 		Approvals: &policy.Approvals{Dir: filepath.Join(state, "approvals")},
 	}
 	return env, &Tool{Name: "probe", Summary: "tries the way of a call", New: func() Call { return c }}, c
