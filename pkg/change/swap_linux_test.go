@@ -419,7 +419,7 @@ func fullExchange(top string) error {
 		}
 	}
 	before := fmt.Sprint(sums(filepath.Join(top, "W")))
-	for room := int64(0); room < 40; room++ {
+	for room := range int64(40) {
 		if err := filler.Truncate(full - room*4096); err != nil {
 			return err
 		}

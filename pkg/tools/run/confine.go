@@ -149,12 +149,12 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 	snapshot := *cfg // the rest goes on changing
 	go func() { guarded <- c.protect(&snapshot, env.Session.Path("quarantine")) }()
 	if cfg.Policy, err = described(); err != nil {
-		<-guarded
+		_ = <-guarded // it must not go on behind the call
 		return c, fmt.Errorf("describing the sandbox: %w", err)
 	}
 	c.config = cfg
 	if c.bytes, err = cfg.Confine(); err != nil {
-		<-guarded
+		_ = <-guarded // it must not go on behind the call
 		return c, err
 	}
 	c.confiner = sandbox.NewConfiner(asked.build(env), gate.Appeared).For(cfg)
