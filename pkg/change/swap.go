@@ -258,6 +258,15 @@ func closed(s State) bool { return s.Kind == Dir && s.Mode&0o300 != 0o300 }
 // unlock opens the directories that the files are in, as far as they are among these.
 func (p *places) unlock(files []File) error {
 	for _, f := range byPath(files) {
+		if f.Stash != "" && closed(f.After) { // it may come from the stash
+			e, err := p.entry(f.Stash)
+			if err == nil && e.Ino == f.After.Ino {
+				err = p.chmod(f.Stash, e.Mode|0o700)
+			}
+			if err != nil {
+				return err
+			}
+		}
 		if f.Before.Kind != Dir {
 			continue
 		}

@@ -214,7 +214,11 @@ func TestExchangeChangedSince(t *testing.T) {
 	}{
 		{"written", false, func(s *site) { s.put("f1", "mine") }, "/f1 ("},
 		{"same size", false, func(s *site) { s.put("f1", "NEW 1") }, "/f1 ("},
-		{"added to a new directory", false, func(s *site) { s.put("f3/new", "") }, "/f3/new was added"},
+		{"added to a new directory", false, func(s *site) {
+			_ = os.Chmod(s.abs("f3"), 0o700)
+			s.put("f3/new", "")
+			_ = os.Chmod(s.abs("f3"), 0o500)
+		}, "/f3/new was added"},
 		{"mode", false, func(s *site) { _ = os.Chmod(s.abs("f1"), 0o600) }, "/f1 ("},
 		{"in its place", false, func(s *site) { s.put("f4", "mine") }, "/f4 ("},
 		{"a directory in its place", false, func(s *site) { s.put("tree/x", "mine") }, "/tree ("},
@@ -289,6 +293,7 @@ func TestExchangeKilled(t *testing.T) {
 // oldest goes first, and a stash that no change needs is removed, whatever its modes.
 func TestStashesAreBounded(t *testing.T) {
 	s := newSite(t)
+	t.Cleanup(s.open)
 	h := s.again(Options{Limits: Limits{Kept: 1000}})
 	stashes := func() int {
 		names, err := readNames(h.session.Path(journalDir, stashDir))
