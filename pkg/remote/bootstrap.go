@@ -48,6 +48,7 @@ else
 		chmod 700 "$t" && "$t" version >/dev/null 2>&1 || fail "the program does not run there, or not from $d"
 		mv -f "$t" "$f" || fail "the program cannot be kept in $d"
 		trap - EXIT HUP INT TERM
+		find "$d" -name 'agentkit-*' -type f -mtime +30 -exec rm -f {} \; >/dev/null 2>&1 </dev/null
 	fi
 fi
 say ready
