@@ -202,8 +202,12 @@ func TestQuiet(t *testing.T) {
 		{`while :; do echo again; sleep 0.3; done`, false},
 		{`sleep 1000`, false},
 	} {
-		ctx, cancel := context.WithTimeout(t.Context(), 6*time.Second)
+		limit := 20 * time.Second
+		if !c.quiet {
+			limit = 2*quietFor + time.Second/2
+		}
 		j := begin(t, r, spec(c.script))
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
 		i, err := j.Wait(ctx, WaitFor{Quiet: true})
 		if early := ctx.Err() == nil; err != nil || early != c.quiet || i.State != Running {
 			t.Errorf("%s: quiet %v, %+v %v", c.script, early, i, err)

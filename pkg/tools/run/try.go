@@ -84,7 +84,7 @@ func (t *trial) bounded(ctx context.Context, most int64) (bounded context.Contex
 			if t.Size() > most {
 				t.full.Store(true)
 				cancel(tool.Errorf(tool.TooLarge, "the command was ended: it wrote more than may be kept of a trial (%d bytes)", most).
-					WithHint("nothing has changed; have it write less, or run it without {.try}. The policy's undo.max_bytes is the limit"))
+					WithHint("nothing has changed; have it write less, or run it without {.try}; the policy says how much that is"))
 				return
 			}
 			pause = max(pause, 10*time.Since(begun))
