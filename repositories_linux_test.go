@@ -214,7 +214,7 @@ func (r *repository) script() []string {
 
 var (
 	objectName = regexp.MustCompile(`\b[0-9a-f]{7,40}\b|(?m)^ *Date: .*`)
-	statusLine = regexp.MustCompile(`\n?\[exit status \d+\]$|(?m)^\[what it took away or changed can be brought back .*\]$`)
+	statusLine = regexp.MustCompile(`(?m)\n?\[exit status \d+\]$|^\[what it took away or changed can be brought back .*\]$`)
 )
 
 // run runs the script in a copy, each line by itself, prefix before it. Of the names
