@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -149,13 +150,11 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 	snapshot := *cfg // the rest goes on changing
 	go func() { guarded <- c.protect(&snapshot, env.Session.Path("quarantine")) }()
 	if cfg.Policy, err = described(); err != nil {
-		_ = <-guarded // it must not go on behind the call
-		return c, fmt.Errorf("describing the sandbox: %w", err)
+		return c, errors.Join(fmt.Errorf("describing the sandbox: %w", err), <-guarded)
 	}
 	c.config = cfg
 	if c.bytes, err = cfg.Confine(); err != nil {
-		_ = <-guarded // it must not go on behind the call
-		return c, err
+		return c, errors.Join(err, <-guarded)
 	}
 	c.confiner = sandbox.NewConfiner(asked.build(env), gate.Appeared).For(cfg)
 	if !c.loose {
