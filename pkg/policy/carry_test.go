@@ -21,7 +21,7 @@ func TestCarried(t *testing.T) {
 		}
 		return name
 	}
-	put("ours/machine/policy.toml", "version = 1\nallow = [\"edit(/opt/**)\"]\ndeny = [\"edit(ours/**)\"]\n")
+	put("ours/machine/policy.toml", "version = 1\nallow = [\"edit(/none/ours/**)\"]\ndeny = [\"edit(ours/**)\"]\n")
 	put("ours/user/policy.yml", "version: 1\nallow: [edit(theirs/**), \"bash(make *)\"]\noutside: {write: allow}\n")
 	extra := put("ours/my policy.json", `{"version":1,"deny":["edit(extra/**)"]}`)
 	put("theirs/machine/policy.yaml", "version: 1\nprofile: open\nallow: [edit(ours/**)]\nask: [edit(asked/**)]\ndeny: [edit(theirs/**)]\noutside: {write: deny}\n")
@@ -40,7 +40,7 @@ func TestCarried(t *testing.T) {
 		}
 		s := &Sources{
 			Machine: filepath.Join(dir, "theirs/machine"), User: filepath.Join(dir, "theirs/user"), Project: filepath.Join(dir, "root/.agentkit"),
-			Root: filepath.Join(dir, "root"), State: filepath.Join(dir, "state"), Allow: []string{"edit(theirs/**)", "edit(/srv/**)"}, Level: 3,
+			Root: filepath.Join(dir, "root"), State: filepath.Join(dir, "state"), Allow: []string{"edit(theirs/**)", "edit(/none/granted/**)"}, Level: 3,
 		}
 		s.Settle(filepath.Join(dir, "state/caller"), list)
 		p, err := Load(s)
@@ -66,8 +66,8 @@ func TestCarried(t *testing.T) {
 	check(p, "project/x", Deny) // the project's
 	check(p, "user/x", Allow)   // not their user's
 	check(p, "/usr/local/x", Deny)
-	check(p, "/srv/x", Deny) // their machine's choice, which no grant of ours lifts
-	check(p, "/opt/x", Deny) // nor a rule of our machine
+	check(p, "/none/granted/x", Deny) // their machine's choice, which no grant of ours lifts
+	check(p, "/none/ours/x", Deny)    // nor a rule of our machine
 	if p = there(extra); true {
 		check(p, "extra/x", Deny)
 		check(p, "ours/x", Deny)
