@@ -156,7 +156,7 @@ func TestRepositories(t *testing.T) {
 	for _, kind := range slices.Sorted(maps.Keys(all)) {
 		r := all[kind]
 		special := slices.Contains([]string{"node", "submodule", "subdirectory", "worktree"}, kind)
-		if !everyCase() && kind != "node" && kind != "worktree" {
+		if !everyCase() && kind != "worktree" {
 			continue
 		}
 		t.Run(kind, func(t *testing.T) {

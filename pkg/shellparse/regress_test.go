@@ -2,6 +2,7 @@ package shellparse
 
 import (
 	"context"
+	"os"
 	"os/exec"
 	"testing"
 )
@@ -76,6 +77,9 @@ func accounted(t *testing.T, tr *truth, shell string, texts []string) {
 // attributes of variables, and what they set or evaluate by themselves.
 func TestState(t *testing.T) {
 	for _, s := range []struct{ shell, program, file string }{{"bash", "", "state_bash.txt"}, {"zsh", "zsh", "state_zsh.txt"}, {"zsh", "zsh", "state_bash.txt"}, {"sh", "dash", "state_bash.txt"}} {
+		if s.file == "state_bash.txt" && s.shell != "bash" && os.Getenv("CASES") != "all" {
+			continue // CI looks at the same in the other shells, too
+		}
 		t.Run(s.shell+"/"+s.file, func(t *testing.T) {
 			tr := newTruth(t)
 			if s.program != "" {
