@@ -125,12 +125,8 @@ func (h *History) swapping(ctx context.Context, r, at *Record, o UndoOptions) (R
 
 func swapDifference(now, want print) string {
 	switch {
-	case now.Kind == Missing:
-		return "it is gone"
-	case want.Kind == Missing:
-		return "it exists again"
 	case now.Kind != want.Kind:
-		return "it is a " + string(now.Kind) + " now"
+		return otherKind(now.Kind, want.Kind)
 	case now.Kind == Dir:
 		return "something in it is not as it was"
 	}

@@ -377,15 +377,22 @@ func (h *History) available(s, from *step) error {
 	return c.Close()
 }
 
+// otherKind says in words that a name is of another kind than it should be.
+func otherKind(now, want Kind) string {
+	switch Missing {
+	case now:
+		return "it is gone"
+	case want:
+		return "it exists again"
+	}
+	return "it is a " + string(now) + " now"
+}
+
 // difference says in words how a file is not what it should be.
 func difference(now, want State) string {
 	switch {
-	case now.Kind == Missing:
-		return "it is gone"
-	case want.Kind == Missing:
-		return "it exists again"
 	case now.Kind != want.Kind:
-		return "it is a " + string(now.Kind) + " now"
+		return otherKind(now.Kind, want.Kind)
 	case now.sameContent(want):
 		return fmt.Sprintf("its mode is %04o now, not %04o", now.Mode.Perm(), want.Mode.Perm())
 	case now.Kind == Link:
