@@ -157,3 +157,14 @@ func TestHostileSilence(t *testing.T) {
 		t.Error(r.Error)
 	}
 }
+
+// TestHostileLate: a call that has ended hears nothing more and asks nobody.
+func TestHostileLate(t *testing.T) {
+	for _, over := range []bool{false, true} {
+		heard := 0
+		p := &pending{ctx: t.Context(), name: "bash", over: over, peer: tool.Peer{Hear: func(tool.Event) { heard++ }}}
+		if err := p.event(nil, 1, &line{Event: "output", Value: json.RawMessage(`{"text":"late"}`)}); err != nil || heard == 1 == over {
+			t.Errorf("over %v: heard %d, %v", over, heard, err)
+		}
+	}
+}
