@@ -25,8 +25,8 @@ import (
 
 // TestAttacks runs the programs of testdata/attacks at each level, as root and as an
 // ordinary user, and says how many attempts there were and how many got out. Without
-// ATTACKS=all each level and user gets another eighth of them; ATTACKS=control runs
-// those on files without a sandbox, where they succeed.
+// ATTACKS=all each level and user gets another sixteenth of them, with CASES=all another
+// eighth; ATTACKS=control runs those on files without a sandbox, where they succeed.
 func TestAttacks(t *testing.T) {
 	t.Parallel()
 	levels := sandboxLevels(t)
@@ -35,9 +35,9 @@ func TestAttacks(t *testing.T) {
 	said := map[string]int{}
 	t.Cleanup(func() {
 		t.Logf("%d attacks, %v: %d out", tried.Load(), said, out.Load())
-		least := int64(50 * len(said))
+		least := int64(sampled(25, 50) * len(said))
 		if os.Getenv("ATTACKS") == "all" {
-			least *= 40
+			least = int64(2000 * len(said))
 		}
 		if tried.Load() < least && os.Getenv("ATTACKS") != "control" {
 			t.Errorf("only %d attacks were tried, %d are expected", tried.Load(), least)
@@ -371,7 +371,11 @@ func (r *firingRange) all(t *testing.T) {
 // mine reports whether the next of a list is in the share of this level and user.
 func (r *firingRange) mine() bool {
 	r.turn++
-	return r.turn%8 == r.share%4
+	parts := sampled(16, 8)
+	if len(attackers()) == 1 { // who has half as many shares gets twice as much in each
+		parts = 8
+	}
+	return r.turn%parts == r.share%4
 }
 
 // command is one outside, as the user, where agentkit has the level.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -52,6 +53,35 @@ func TestDialects(t *testing.T) {
 			}
 			if raw, err := json.Marshal(one.Schema()); err != nil || !json.Valid(raw) {
 				t.Errorf("%s: %s: %s, %v", d.Name, one.Name, raw, err)
+			}
+		}
+	}
+}
+
+// TestDialectsAreAnnotated: whatever name a platform or an agent has for a tool, a client that asks
+// before what changes something is told the same of it as of ours.
+func TestDialectsAreAnnotated(t *testing.T) {
+	declared := func(args ...string) map[string]map[string]any {
+		var list []struct {
+			Name        string
+			Annotations map[string]any
+		}
+		if err := json.Unmarshal(output(t, append(args, "tools", "--format", "mcp")...), &list); err != nil || len(list) == 0 {
+			t.Fatal(args, err)
+		}
+		all := map[string]map[string]any{}
+		for _, one := range list {
+			delete(one.Annotations, "title")
+			all[one.Name] = one.Annotations
+		}
+		return all
+	}
+	ours := declared()
+	for _, d := range dialects(t) {
+		theirs := declared("--dialect", d.Name)
+		for _, one := range d.Listed() {
+			if got, want := theirs[one.Name], ours[one.To]; len(want) == 0 || !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: %s is said to be %v, and %s %v", d.Name, one.Name, got, one.To, want)
 			}
 		}
 	}

@@ -147,7 +147,7 @@ func itoa(n int) string {
 // fifth, or all where AGENTKIT_SOAK is set.
 func labelledInputs(t *testing.T) []string {
 	var list []string
-	n, every := 0, often(5, 1)
+	n, every := 0, often(sampled(15, 5), 1)
 	for _, name := range []string{"cases.jsonl", "parser-differentials.jsonl"} {
 		raw, err := os.ReadFile(filepath.Join("..", "shared", "cases", "policy", name))
 		if err != nil {

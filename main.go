@@ -3,6 +3,8 @@ package main
 
 import (
 	"context"
+	"io"
+	"log"
 	"os"
 	"os/signal"
 	"sync"
@@ -12,6 +14,7 @@ import (
 	"github.com/agentkit-go/agentkit/cmd"
 	"github.com/agentkit-go/agentkit/pkg/gate"
 	"github.com/agentkit-go/agentkit/pkg/job"
+	"github.com/agentkit-go/agentkit/pkg/lsp"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/script"
 	"github.com/agentkit-go/agentkit/pkg/tool"
@@ -24,6 +27,10 @@ func main() {
 	if script.Work(os.Args[1:], os.Stdin, os.Stdout) {
 		return // it ran a script, and did what it was told
 	}
+	if lsp.Work(os.Args[1:], os.Stdin, os.Stdout) {
+		return // it kept a language server
+	}
+	log.SetOutput(io.Discard) // net/http prints with it what servers send, as words of ours
 	ctx, listen := interruptible(context.Background())
 	time.AfterFunc(brief, listen)
 	os.Exit(cmd.Main(ctx, listen, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))

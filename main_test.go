@@ -26,7 +26,12 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", strconv.Itoa(max(4, runtime.GOMAXPROCS(0)))); err != nil {
 		panic(err)
 	}
-	testscript.Main(cleaned{m}, map[string]func(){"agentkit": main})
+	if dir := os.Getenv("COVERAGE"); dir != "" { // testdata/coverage.sh; go test has a directory of its own instead
+		if err := os.Setenv("GOCOVERDIR", dir); err != nil {
+			panic(err)
+		}
+	}
+	testscript.Main(cleaned{m}, map[string]func(){"agentkit": main, "clangd": languageServer})
 }
 
 // cleaned removes, when all tests have run, the program that they shared.
@@ -38,19 +43,25 @@ func (m cleaned) Run() int {
 	return status
 }
 
-// TestScript runs testdata/script/*.txtar against the real main. Each script
-// has a workspace, a home and a temporary directory of its own.
+// TestScript runs testdata/script/*.txtar against the real main.
 func TestScript(t *testing.T) {
 	t.Parallel()
 	seen := &seenResults{count: map[string]int{}}
 	if run := flag.Lookup("test.run").Value.String(); !strings.Contains(run, "/") {
 		t.Cleanup(func() { seen.enough(t) })
 	}
+	testscript.RunT(checkedScript{t, seen}, scriptParams(t))
+}
+
+// scriptParams says how scripts are run: each in a workspace, a home and a temporary directory
+// of its own.
+func scriptParams(t *testing.T) testscript.Params {
+	t.Helper()
 	replay, err := filepath.Abs("testdata/replay.sh")
 	if err != nil {
 		t.Fatal(err)
 	}
-	testscript.RunT(checkedScript{t, seen}, testscript.Params{
+	return testscript.Params{
 		Dir:                 "testdata/script",
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
@@ -62,7 +73,15 @@ func TestScript(t *testing.T) {
 			env.Setenv("TMPDIR", filepath.Join(env.WorkDir, ".tmp"))
 			env.Setenv("LC_ALL", "C.UTF-8")
 			env.Setenv("REPLAY", replay)
-			env.Setenv("AGENTKIT_SANDBOX", "off") // the same on every machine; sandbox.txtar turns it on
+			env.Setenv("AGENTKIT_SANDBOX", "off")        // the same on every machine; sandbox.txtar turns it on
+			if dir := os.Getenv("COVERAGE"); dir != "" { // only a program that is built counts
+				program, err := built()
+				if err != nil {
+					return err
+				}
+				env.Setenv("GOCOVERDIR", dir)
+				env.Setenv("PATH", filepath.Dir(program)+string(filepath.ListSeparator)+env.Getenv("PATH"))
+			}
 			for _, dir := range []string{".home", ".state", ".config", ".tmp"} {
 				if err := os.MkdirAll(filepath.Join(env.WorkDir, dir), 0o700); err != nil {
 					return err
@@ -81,10 +100,10 @@ func TestScript(t *testing.T) {
 			"program":   realProgram,
 		},
 		Condition: condition,
-	})
+	}
 }
 
-// condition adds [root], [cgo], [sandbox] where commands can be fully confined, and
+// condition adds [far] where calls are made at another place, [root], [cgo], [sandbox] where commands can be fully confined, and
 // [landlock] where they can be confined without namespaces and a place be made
 // that has none, [overlay] where they can be shown a directory copy-on-write, and [pidns] where processes can have a namespace of their own.
 func condition(cond string) (bool, error) {
@@ -108,6 +127,8 @@ func condition(cond string) (bool, error) {
 		return os.Geteuid() == 0, nil
 	case "cgo":
 		return withCgo, nil
+	case "far":
+		return false, nil
 	}
 	return false, nil
 }

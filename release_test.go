@@ -2,8 +2,12 @@ package main
 
 import (
 	"debug/buildinfo"
+	"math"
+	"os"
 	"os/exec"
+	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -48,5 +52,29 @@ func TestNotices(t *testing.T) {
 	text, err = script("package.packages = lambda: {'example.org/x/y': ['" + dir + "', 'example.org/x', 'v1.0.0', '" + dir + "']}\npackage.notices()")
 	if err == nil || !strings.Contains(text, "no licence is found for: example.org/x") {
 		t.Errorf("without a licence: %v\n%s", err, text)
+	}
+}
+
+// TestSize: the README says how large the program is, to a twentieth.
+func TestSize(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" || !withCgo {
+		t.Skip("the README's size is that of linux/amd64 with cgo")
+	}
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := regexp.MustCompile("`go install .` \\((\\d+) MB;").FindSubmatch(readme)
+	if said == nil {
+		t.Fatal("the README does not say how large the program is")
+	}
+	want, _ := strconv.ParseFloat(string(said[1]), 64)
+	info, err := os.Stat(build(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := float64(info.Size()) / 1e6; math.Abs(got/want-1) > 0.05 {
+		t.Errorf("it has %.1f MB, and the README says %.0f", got, want)
 	}
 }

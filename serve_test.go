@@ -153,6 +153,10 @@ func TestServe(t *testing.T) {
 	for _, bad := range []struct{ line, id, code, says string }{
 		{`hello`, "null", "bad_input", "invalid character"},
 		{`{"id":1,"name":"read"} {}`, "1", "bad_input", "more than one value"},
+		{`{"id":12,"name":"read","name":"write","arguments":{"path":"twice.txt","content":"x"}}`, "12", "bad_input", "no message: name: it stands twice"},
+		{`{"id":13,"name":"read","NAME":"write","arguments":{"path":"twice.txt","content":"x"}}`, "13", "bad_input", "no message: NAME: it stands twice"},
+		{`{"id":14,"name":"read"`, "null", "bad_input", "no message: it ends before it is whole"},
+		{`{"id":15,"name":"` + strings.Repeat("r", 100_000) + `"}`, "15", "bad_input", `unknown tool "` + strings.Repeat("r", 80) + `"`},
 		{`[]`, "null", "bad_input", "no message: it cannot be of the kind array"},
 		{`{"id":10,"name":1}`, "10", "bad_input", "no message: name: it cannot be of the kind number"},
 		{`{}`, "null", "bad_input", "neither name"},

@@ -183,8 +183,8 @@ func TestServeHTTP(t *testing.T) {
 		{`{"name":"ls","ask":true}`, 400, "bad_input", "event-stream"},
 		{`{}`, 400, "bad_input", "name is missing"},
 		{`{"name":7}`, 400, "bad_input", "name"},
-		{`[]`, 400, "bad_input", "array"},
-		{``, 400, "bad_input", "EOF"},
+		{``, 400, "bad_input", "no call"},
+		{`[]`, 400, "bad_input", "no call: it cannot be of the kind array"},
 		{`{"name":"ls"} {}`, 400, "bad_input", "more than one"},
 		{"\xff\x00", 400, "bad_input", "invalid"},
 	} {

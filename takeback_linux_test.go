@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // destroying are commands of every kind that takes something away inside the root. None
@@ -27,6 +29,8 @@ var destroying = []string{
 	"git rm -rqf src", "git rm -f a.txt", "git stash drop", "git stash clear", "git stash -q; git stash drop", "git stash -u -q && git stash clear",
 	"git branch -D side", "git branch -d merged", "git update-ref -d refs/heads/side", "git branch -f side HEAD",
 	"rm -rf src && mkdir src && echo 1 >src/new", "rm -rf build; git checkout -- .", "cd src && rm -f one.txt && cd .. && rm -rf src", "bash -c 'rm -rf build'", "git reset -q --hard && git clean -fdxq && rm -rf src",
+	"sed -i s/a/q/ a.txt", "sed -i.bak s/1/q/ src/one.txt", "perl -pi -e s/a/q/ a.txt", "sort -r -o a.txt a.txt", "diff a.txt b.txt | patch -s a.txt", "cd src && sed -i s/1/q/ one.txt ../b.txt",
+	"git commit -q --amend -m other", "git commit -qa --amend --no-edit", "git reset -q --soft HEAD~1", "git reset -q HEAD~1", "git reset -q", "git update-ref refs/heads/side HEAD",
 }
 
 // takebackModel makes the repository that each command gets a copy of: with changes that
@@ -59,76 +63,193 @@ func TestTakeBack(t *testing.T) {
 	if _, ok := sandboxLevels(t)["L3"]; !ok {
 		t.Skip("SKIPPED: commands cannot be confined here")
 	}
-	base := durableDir(t)
-	environ := []string{
-		"HOME=" + base, "PATH=" + os.Getenv("PATH"), "LC_ALL=C.UTF-8", "XDG_STATE_HOME=" + filepath.Join(base, "state"), "GIT_OPTIONAL_LOCKS=0",
-		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.org",
-	}
-	run := func(dir string, argv ...string) (string, int) {
-		cmd := exec.Command(argv[0], argv[1:]...)
-		cmd.Dir, cmd.Env = dir, environ
-		out, err := cmd.CombinedOutput()
-		if cmd.ProcessState == nil {
-			t.Fatal(err)
-		}
-		return strings.TrimSpace(string(out)), cmd.ProcessState.ExitCode()
-	}
+	b := newTakeback(t)
 	for m, model := range []string{takebackModel, packedModel} {
-		from := filepath.Join(base, fmt.Sprint("model", m))
-		if err := os.Mkdir(from, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if out, code := run(from, "bash", "-ec", model); code != 0 {
-			t.Fatalf("%d: %s", code, out)
-		}
+		from := b.model(fmt.Sprint("model", m), model)
 		for n, line := range destroying {
 			if !everyCase() && n%12 != 4*m {
 				continue
 			}
-			place := filepath.Join(base, fmt.Sprintf("%d-%d", m, n))
-			mine, theirs := place+"/mine", place+"/theirs"
-			if err := os.Mkdir(place, 0o755); err != nil {
-				t.Fatal(err)
+			mine, theirs := b.copies(from, fmt.Sprintf("%d-%d", m, n))
+			if b.compare(mine, theirs, line) == "" {
+				t.Errorf("%s: nothing was kept", line)
 			}
-			for _, dir := range []string{mine, theirs} {
-				if out, code := run(base, "cp", "-a", from, dir); code != 0 {
-					t.Fatal(out)
-				}
-			}
-			for _, dir := range []string{mine, theirs} { // git looks at inodes, and would write what is as it was
-				run(dir, "git", "update-index", "-q", "--refresh")
-			}
-			before := wholeTree(t, mine)
-			wantOut, wantCode := run(theirs, "bash", "-c", line)
-			out, code := run(mine, "agentkit", "bash", "--json", `{"command":`+quoteJSON(line)+`}`)
-			var result struct {
-				Output   string
-				Metadata struct {
-					Change string
-					Total  int `json:"changed_total"`
-				}
-			}
-			if err := json.Unmarshal([]byte(out), &result); err != nil {
-				t.Fatalf("%s: %v: %s", line, err, out)
-			}
-			text := configLines.ReplaceAllString(result.Output, "")
-			text = objectName.ReplaceAllString(statusLine.ReplaceAllString(strings.TrimPrefix(text, "[no output]"), ""), "NAME")
-			if want := objectName.ReplaceAllString(wantOut, "NAME"); strings.TrimSpace(text) != want || code != wantCode {
-				t.Errorf("%s: [%d] %s\nelsewhere: [%d] %s", line, code, text, wantCode, want)
-			}
-			const state = "git symbolic-ref HEAD; git for-each-ref refs/heads refs/tags; git stash list; git status --porcelain; git ls-files -s"
-			have, _ := run(mine, "sh", "-c", state)
-			want, _ := run(theirs, "sh", "-c", state)
-			sameText(t, line+": git", have, want)
-			sameText(t, line, contents(wholeTree(t, mine)), contents(wholeTree(t, theirs)))
-			if result.Metadata.Change == "" || result.Metadata.Total == 0 {
-				t.Errorf("%s: nothing was kept: %s", line, out)
+		}
+	}
+}
+
+// TestTakeBackUnnamed: what a patch and a directory that is copied over another change comes
+// back, too, though the words of the command do not name it; and git, where it goes by the
+// times of files, does not notice that they are kept.
+func TestTakeBackUnnamed(t *testing.T) {
+	t.Parallel()
+	for _, program := range []string{"git", "patch"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip("SKIPPED: there is no " + program)
+		}
+	}
+	if _, ok := sandboxLevels(t)["L3"]; !ok {
+		t.Skip("SKIPPED: commands cannot be confined here")
+	}
+	b := newTakeback(t)
+	from := b.model("model", takebackModel+"\nmkdir -p lib/src; echo other >lib/src/one.txt; echo another >lib/one.txt; git diff HEAD~1 HEAD >old.diff; touch -d 2001-01-01 a.txt src/three.txt")
+	for n, line := range []string{
+		"git reset -q --merge HEAD~1", "git reset -q --keep HEAD~1",
+		"git diff HEAD~1 HEAD >p && patch -sR -p1 <p", "git diff | patch -sR -p1", "git show >p; git checkout -q .; patch -sR -p1 <p && rm p", "patch -sR -p1 <old.diff", "cd src && patch -sR -p1 -d .. -i old.diff",
+		"patch -sp0 <<'END'\n--- a.txt\n+++ a.txt\n@@ -1,2 +1,2 @@\n-a\n+aa\n second\nEND", `printf -- '--- x/a.txt\n+++ x/a.txt\n@@ -1,2 +1,2 @@\n-a\n+aa\n second\n' | patch -sp1`,
+		"cp -r src lib", "cp -a src/. lib", "cp -rT src lib && cp -r lib src",
+	} {
+		mine, theirs := b.copies(from, fmt.Sprint("u", n))
+		if strings.HasPrefix(line, "git reset") {
+			time.Sleep(1100 * time.Millisecond) // git compares whole seconds of the time of a file's last change
+		}
+		if b.compare(mine, theirs, line) == "" {
+			t.Errorf("%s: nothing was kept", line)
+		}
+	}
+}
+
+// A takeback runs commands by agentkit and directly in copies of a model.
+type takeback struct {
+	t       *testing.T
+	base    string
+	environ []string
+}
+
+func newTakeback(t *testing.T) *takeback {
+	base := durableDir(t)
+	return &takeback{t, base, []string{
+		"HOME=" + base, "PATH=" + os.Getenv("PATH"), "LC_ALL=C.UTF-8", "XDG_STATE_HOME=" + filepath.Join(base, "state"), "GIT_OPTIONAL_LOCKS=0",
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.org",
+		"GIT_COMMITTER_DATE=2001-01-01T00:00:00Z", // commits of the same content have the same name
+	}}
+}
+
+func (b *takeback) run(dir string, argv ...string) (string, int) {
+	b.t.Helper()
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env = dir, b.environ
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil {
+		b.t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out)), cmd.ProcessState.ExitCode()
+}
+
+// model makes a directory by a script.
+func (b *takeback) model(name, script string) string {
+	b.t.Helper()
+	from := filepath.Join(b.base, name)
+	if err := os.Mkdir(from, 0o755); err != nil {
+		b.t.Fatal(err)
+	}
+	if out, code := b.run(from, "bash", "-ec", script); code != 0 {
+		b.t.Fatalf("%d: %s", code, out)
+	}
+	return from
+}
+
+// copies makes two copies of a model.
+func (b *takeback) copies(from, name string) (mine, theirs string) {
+	b.t.Helper()
+	place := filepath.Join(b.base, name)
+	mine, theirs = place+"/mine", place+"/theirs"
+	if err := os.Mkdir(place, 0o755); err != nil {
+		b.t.Fatal(err)
+	}
+	for _, dir := range []string{mine, theirs} {
+		if out, code := b.run(b.base, "cp", "-a", from, dir); code != 0 {
+			b.t.Fatal(out)
+		}
+		b.run(dir, "git", "update-index", "-q", "--refresh") // git looks at inodes, and would write what is as it was
+	}
+	return mine, theirs
+}
+
+// compare runs a command in two copies of a model: what it prints, its status and what it
+// leaves have to be the same. Then it is undone. The change is "" where nothing was kept.
+func (b *takeback) compare(mine, theirs, line string) (change string) {
+	t := b.t
+	t.Helper()
+	before := wholeTree(t, mine)
+	wantOut, wantCode := b.run(theirs, "bash", "-c", line)
+	out, code := b.run(mine, "agentkit", "bash", "--json", `{"command":`+quoteJSON(line)+`}`)
+	var result struct {
+		Output   string
+		Metadata struct {
+			Change string
+			Total  int `json:"changed_total"`
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &result); err != nil {
+		t.Fatalf("%s: %v: %s", line, err, out)
+	}
+	text := configLines.ReplaceAllString(result.Output, "")
+	text = objectName.ReplaceAllString(statusLine.ReplaceAllString(strings.TrimPrefix(text, "[no output]"), ""), "NAME")
+	if want := objectName.ReplaceAllString(wantOut, "NAME"); strings.TrimSpace(text) != want || code != wantCode {
+		t.Errorf("%s: [%d] %s\nelsewhere: [%d] %s", line, code, text, wantCode, want)
+	}
+	const state = "git symbolic-ref HEAD; git for-each-ref refs/heads refs/tags; git stash list; git status --porcelain; git ls-files -s"
+	have, _ := b.run(mine, "sh", "-c", state)
+	want, _ := b.run(theirs, "sh", "-c", state)
+	sameText(t, line+": git", have, want)
+	sameText(t, line, contents(wholeTree(t, mine)), contents(wholeTree(t, theirs)))
+	if result.Metadata.Change == "" || result.Metadata.Total == 0 {
+		return ""
+	}
+	if out, code := b.run(mine, "agentkit", "undo", result.Metadata.Change); code != 0 {
+		t.Errorf("undoing %s: %s", line, out)
+	}
+	sameText(t, line+": undone", wholeTree(t, mine), before)
+	return result.Metadata.Change
+}
+
+// asideModel has directories large enough to be set aside instead of linked.
+const asideModel = `git init -q -b main; printf '/big\n/other\n' >.gitignore; mkdir -p src big/in/deep other; echo a >src/a; git add -A; git commit -qm first
+for i in {1..995}; do echo $i; done | (cd big && split -l 1 -a 3 - f); for i in {1..8}; do echo $i >big/in/$i; done; ln -s nowhere big/dangling; ln -s ../src big/in/src; ln big/in/1 hard; ln -s big link
+mkfifo big/in/deep/pipe; chmod 2750 big/in`
+
+// TestSetAside: a large directory that rm removes first of all is moved away instead, and
+// that makes no difference to any command; all others find it where it is.
+func TestSetAside(t *testing.T) {
+	t.Parallel()
+	if _, ok := sandboxLevels(t)["L3"]; !ok {
+		t.Skip("SKIPPED: commands cannot be confined here")
+	}
+	b := newTakeback(t)
+	from := b.model("model", asideModel)
+	closed := b.model("closed", asideModel+"; chmod 500 big/in")
+	t.Cleanup(func() { b.run(b.base, "chmod", "-R", "u+rwx", b.base) })
+	const aside, linked, other = "set aside", "linked", "something else"
+	kinds := map[string]string{
+		"rm -rf big": aside, "rm -r big missing && echo yes": aside, "rm -r missing big": aside, "rm -fR ./big/ src 2>/dev/null && mkdir big && echo new >big/faaa && ls": aside,
+		"rm -rf -- 'big' && cp -r src big": aside, "rm -rf big && exit 3": aside, "rm -rf big && ls big": aside, "rm --recursive --force big && (git status --short; ls | wc -l)": aside,
+		"rm -rf big; ls": linked, "ls big | wc -l; rm -rf big": linked, "rm -rf big/in big && ls": linked, "cd src && rm -rf ../big": linked, "rm -rf big <big/in/2": linked,
+		"cat big/in/3 && rm -rf big": linked, "rm -rf big & wait": linked,
+		"rm -rf link": other, "rm -rf link/ && ls": other, "rm -rf src | cat big/in/2": other, "rm -rv big/in && ls big | wc -l": other, "rm big": other,
+		"rm -rf src big/in/3 && cat big/in/2": other, "rm -rI big </dev/null": other,
+	}
+	names := slices.Sorted(maps.Keys(kinds))
+	for n, line := range names {
+		for m, model := range []string{from, closed} {
+			if !everyCase() && (m > 0 || n%12 != 7) || m > 0 && (kinds[line] != aside || n%3 != 0) {
 				continue
 			}
-			if out, code := run(mine, "agentkit", "undo", result.Metadata.Change); code != 0 {
-				t.Errorf("undoing %s: %s", line, out)
+			mine, theirs := b.copies(model, fmt.Sprintf("%d-%d", m, n))
+			was, err := os.Stat(filepath.Join(mine, "big"))
+			if err != nil {
+				t.Fatal(err)
 			}
-			sameText(t, line+": undone", wholeTree(t, mine), before)
+			kept := b.compare(mine, theirs, line)
+			now, err := os.Stat(filepath.Join(mine, "big"))
+			if err != nil {
+				t.Errorf("%s: %v", line, err)
+				continue
+			}
+			// What was linked comes back as another directory.
+			if kind := kinds[line]; m == 0 && kind != other && (kept == "" || os.SameFile(was, now) != (kind == aside)) {
+				t.Errorf("%s: it was not %s", line, kind)
+			}
 		}
 	}
 }
@@ -154,7 +275,7 @@ func sameText(t *testing.T, what, have, want string) {
 				list = append(list, line)
 			}
 		}
-		return list
+		return list[:min(len(list), 20)]
 	}
 	t.Errorf("%s:\nhave %q\nwant %q", what, only(have, want), only(want, have))
 }
@@ -207,4 +328,36 @@ func contents(tree string) string {
 		}
 	}
 	return b.String()
+}
+
+// TestTryWithinARepository: a command that is tried in a directory of a repository does not
+// change what git has of it, which lies outside the root.
+func TestTryWithinARepository(t *testing.T) {
+	t.Parallel()
+	if _, ok := sandboxLevels(t)["L3"]; !ok {
+		t.Skip("SKIPPED: commands cannot be confined here")
+	}
+	base := durableDir(t) // elsewhere a command may write anyway
+	bin := filepath.Join(base, "agentkit")
+	install(t, bin)
+	writeTree(t, base, map[string]string{"repo/part/a.txt": "a\n", "home/.profile": "\n"})
+	if o, err := exec.Command("git", "init", "-q", filepath.Join(base, "repo")).CombinedOutput(); err != nil {
+		t.Fatalf("%s", o)
+	}
+	made := filepath.Join(base, "repo/.git/refs/heads/made")
+	run := func(args ...string) string {
+		cmd := exec.Command(bin, append([]string{"bash", "-o", "text"}, args...)...)
+		cmd.Dir = filepath.Join(base, "repo/part")
+		cmd.Env = append(os.Environ(), "HOME="+filepath.Join(base, "home"), "XDG_STATE_HOME="+filepath.Join(base, "state"), "XDG_CONFIG_HOME=", "AGENTKIT_SANDBOX=auto")
+		o, _ := cmd.CombinedOutput()
+		return string(o)
+	}
+	write := `python3 -c 'open("../.git/refs/heads/made", "w").close()'`
+	if o := run(write); os.Remove(made) != nil {
+		t.Fatalf("a command that is not tried could not write: %s", o)
+	}
+	o := run("--try", write)
+	if _, err := os.Lstat(made); err == nil {
+		t.Errorf("a command that was tried has written:\n%s", o)
+	}
 }

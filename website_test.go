@@ -16,7 +16,7 @@ import (
 
 // website serves the script's directory site as $SITE, which is also $OTHER by another
 // name: website. A file NAME.http is a whole answer, status line first, in which $SITE
-// and $OTHER are filled in; "busy N" in place of one is 503 N times, "slow" never comes.
+// and $OTHER are filled in; what is in a file NAME.raw is sent as it stands; "busy N" in place of one is 503 N times, "slow" never comes.
 // Requests are noted in the file requests.
 func website(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) > 0 {
@@ -32,6 +32,16 @@ func website(ts *testscript.TestScript, neg bool, args []string) {
 		_, _ = fmt.Fprintf(log, "%s %s%s as %s for %s auth %s\n", r.Method, r.Host, r.URL, r.UserAgent(), r.Header.Get("Accept"), r.Header.Get("Authorization"))
 		mu.Unlock()
 		name := filepath.Join(site, filepath.FromSlash(filepath.Clean("/"+r.URL.Path)))
+		if raw, err := os.ReadFile(name + ".raw"); err == nil {
+			conn, _, err := w.(http.Hijacker).Hijack()
+			if err != nil {
+				return
+			}
+			_, _ = conn.Write(raw)
+			time.Sleep(300 * time.Millisecond) // or the end of it would be all that is noticed
+			_ = conn.Close()
+			return
+		}
 		answer, err := os.ReadFile(name + ".http")
 		if err != nil {
 			http.ServeFile(w, r, name)

@@ -22,14 +22,21 @@ type app struct {
 	stderr io.Writer
 	variables
 	settings
-	origins origins
-	found   found
-	carried *carried // what another machine has sent, where calls come from there; nil where they do not
-	listen  func()   // has the context end by signals: before a call may change anything
-	exit    int
-	failed  int    // the status where the result cannot be written; 0 for the usual one
-	shown   bool   // output was shown on the terminal while the call ran
-	begun   string // what was printed of it elsewhere
+	origins  origins
+	found    found
+	carried  *carried // what another machine has sent, where calls come from there; nil where they do not
+	listen   func()   // has the context end by signals: before a call may change anything
+	exit     int
+	more     []string    // further targets of --on
+	only     []string    // the tools that may be called at another place; nil for all
+	alone    bool        // no connection is kept for other calls
+	failFast bool        // of several targets, the first that fails ends the call
+	failed   int         // the status where the result cannot be written; 0 for the usual one
+	shown    bool        // output was shown on the terminal while the call ran
+	begun    string      // what was printed of it elsewhere
+	named    string      // what whoever called calls the call; "" for nothing
+	origin   tool.Origin // from where the call comes
+	key      string      // the same for calls of which only one is to be made; "" for none
 }
 
 // emit prints r as the result and remembers the exit status.

@@ -222,6 +222,10 @@ func (a *app) do(c *cobra.Command, t *tool.Tool, raw json.RawMessage) error {
 // run makes the call and prints its result; an error is one before the call. What
 // it leaves to be done is done after the result: nobody waits for that.
 func (a *app) run(c *cobra.Command, in *tool.Invocation) error {
+	if a.many() {
+		return a.fleet(c.Context(), in)
+	}
+	a.Dialect = "" // the call is in our own words, whatever others come in
 	r, err := a.open(c.Context())
 	if err != nil {
 		return err
@@ -229,17 +233,23 @@ func (a *app) run(c *cobra.Command, in *tool.Invocation) error {
 	defer r.close(c.Context())
 	p := a.peer(r.limits())
 	ctx, unread := c.Context(), func() bool { return false }
-	if in.Tool.Passes {
+	if in.Tool.Passes || in.Tool.ReadOnly { // what changes something is not left half done
 		ctx, unread = whileRead(ctx, a.stdout)
 	}
 	var result *tool.Result
 	var rest func(context.Context)
 	if r.far != nil {
-		result = r.far.Call(ctx, p, in.Tool.Name, in.Set.Given())
+		args, err := sent(in.Set)
+		if err != nil {
+			return err
+		}
+		result = r.far.call(ctx, p, in.Tool.Name, args)
 		result.Told(in)
 		result.Passes = in.Tool.Passes
 	} else {
+		told := a.await(in.Tool.Name, &p)
 		result, rest = r.run(ctx, r.fresh(p), in)
+		told()
 	}
 	if unread() {
 		a.exit = exitUnread
@@ -348,14 +358,7 @@ func (a *app) programItself(c *cobra.Command) string {
 	if err != nil || !t.Program || at < 0 {
 		return ""
 	}
-	line := []string{"agentkit bash"}
-	for _, word := range a.args[at:] {
-		if !isPlain(word) {
-			word = tool.QuoteWord(word)
-		}
-		line = append(line, word)
-	}
-	return strings.Join(line, " ")
+	return "agentkit bash " + tool.QuoteWords(a.args[at:])
 }
 
 // fileLike is the word that was read as a flag which does not exist, where it

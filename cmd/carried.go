@@ -27,6 +27,7 @@ type carried struct {
 	MaxLines  int              `json:"max_lines"`
 	MaxBytes  int              `json:"max_bytes"`
 	MaxTokens int              `json:"max_tokens"`
+	Only      []string         `json:"only"` // the tools that may be called; null for all
 	Policy    []policy.Carried `json:"policy"`
 }
 

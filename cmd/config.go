@@ -25,6 +25,7 @@ import (
 // flag, else AGENTKIT_NAME, else the configuration file.
 type settings struct {
 	On        string   `mapstructure:"on"`
+	Parallel  int      `mapstructure:"parallel"`
 	Root      string   `mapstructure:"root"`
 	Policy    []string `mapstructure:"policy"`
 	Allow     []string `mapstructure:"allow"`
@@ -41,7 +42,8 @@ type settings struct {
 	MaxLines  int      `mapstructure:"max_lines"`
 	MaxBytes  int      `mapstructure:"max_bytes"`
 	MaxTokens int      `mapstructure:"max_tokens"`
-	RG        string   `mapstructure:"rg"` // the ripgrep to use, by AGENTKIT_RG or the file
+	RG        string   `mapstructure:"rg"`       // the ripgrep to use, by AGENTKIT_RG or the file
+	Programs  string   `mapstructure:"programs"` // the release's packages, by AGENTKIT_PROGRAMS or the file
 }
 
 // variables are those of the process's environment.
@@ -181,7 +183,7 @@ func (s *settings) checkAs(from func(key string) (name, fix string)) error {
 	for _, n := range []struct {
 		key   string
 		value int
-	}{{"max_lines", s.MaxLines}, {"max_bytes", s.MaxBytes}, {"max_tokens", s.MaxTokens}} {
+	}{{"max_lines", s.MaxLines}, {"max_bytes", s.MaxBytes}, {"max_tokens", s.MaxTokens}, {"parallel", s.Parallel}} {
 		if n.value < 0 {
 			return wrong(n.key, "at least 1", n.value)
 		}

@@ -44,7 +44,7 @@ func (a *app) sandboxReport(context.Context) finding {
 		return fine("%s: %s", have.Level, strings.Join(have.Mechanisms, ", "))
 	case have.Level > sandbox.L0:
 		return warning("commands that are not known ask first where a secret that git does not track lies in the root; allow what is missing, or run where namespaces can be made",
-			"%s: %s; not held: reading files inside the root, servers on this machine's loopback, protected files while a command runs (they are put back); missing: %s", have.Level, strings.Join(have.Mechanisms, ", "), strings.Join(have.Missing, "; "))
+			"%s: %s; not held: reading files inside the root, protected files while a command runs (they are put back); missing: %s", have.Level, strings.Join(have.Mechanisms, ", "), strings.Join(have.Missing, "; "))
 	}
 	return warning("commands that are not known ask first; run agentkit on a Linux with Landlock and seccomp; in a disposable container or virtual machine say --sandbox outer",
 		"L0: commands are not confined; not held: files, network, programs; missing: %s", strings.Join(have.Missing, "; "))

@@ -8,7 +8,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agentkit-go/agentkit/pkg/gate"
 	"github.com/agentkit-go/agentkit/pkg/machine"
+	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/session"
 	"github.com/agentkit-go/agentkit/pkg/tool"
@@ -66,6 +68,9 @@ func (a *app) place() (*tool.Env, error) {
 	}
 	if err == nil {
 		env.Git = a.committed(env)
+		env.Made = func(p *policy.Policy, path string, content []byte) {
+			gate.Made(p, env.Session.StateDir(), env.Workspace.Root(), path, content)
+		}
 	}
 	return env, a.blame("state", unkept(state, err))
 }
@@ -78,7 +83,7 @@ func unkept(state string, err error) error {
 		return err
 	}
 	return tool.Errorf(tool.IO, "state cannot be kept in %s: %w", state, p).
-		WithHint("check owner and mode, or choose another directory with --state DIR; calls are refused while state cannot be kept")
+		WithHint("check owner and mode, or choose another directory with --state DIR, or with AGENTKIT_STATE at another place; calls are refused while state cannot be kept")
 }
 
 // stateDir is where sessions are kept.

@@ -63,10 +63,10 @@ func examplesOf(c *cobra.Command) []string {
 		"policy refuse":    {`agentkit policy refuse k3m9x2`, `agentkit policy refuse k3m9x2 'use the staging server'`},
 		"policy test":      {`agentkit policy test .agentkit/policy.yaml`, `agentkit policy test cases.jsonl`},
 		"policy trust":     {`agentkit policy trust`, `agentkit policy trust --list`, `agentkit policy trust --remove`},
-		"log":              {`agentkit log`, `agentkit --session review log --limit 0`, `agentkit log --verify`},
+		"log":              {`agentkit log --failed --since 2h`, `agentkit log --follow`, `agentkit --session review log --html session.html`, `agentkit log --replay >again.sh`},
 		"gc":               {`agentkit gc`, `agentkit gc --dry-run`, `agentkit gc --free 500M`},
 		"doctor":           {`agentkit doctor`, `agentkit doctor -o json`},
-		"completion":       {`agentkit completion bash >~/.local/share/bash-completion/completions/agentkit`, `source <(agentkit completion zsh)`},
+		"completion":       {`agentkit completion bash >~/.local/share/bash-completion/completions/agentkit`, `agentkit completion fish >~/.config/fish/completions/agentkit.fish`},
 		"version":          {`agentkit version`},
 	}[strings.TrimPrefix(c.CommandPath(), "agentkit ")]
 }
@@ -172,18 +172,23 @@ func (a *app) environmentPage(root *cobra.Command) string {
 	settings := settingNames()
 	root.PersistentFlags().VisitAll(func(f *pflag.Flag) {
 		key := strings.ReplaceAll(f.Name, "-", "_")
+		variable := "AGENTKIT_" + strings.ToUpper(key)
 		if !slices.Contains(settings, key) {
-			return
+			if f.Name == "help" || f.Name == "version" {
+				return
+			}
+			variable = "(flag alone)"
 		}
 		_, usage := pflag.UnquoteUsage(f)
 		flag := "--" + f.Name
 		if f.Shorthand != "" {
 			flag = "-" + f.Shorthand + ", " + flag
 		}
-		fmt.Fprintf(&b, "    %-14s %-20s %s\n", flag, "AGENTKIT_"+strings.ToUpper(key), wrapped(strings.FieldsSeq(usage), 40, 40))
+		fmt.Fprintf(&b, "    %-14s %-20s %s\n", flag, variable, wrapped(strings.FieldsSeq(usage), 40, 40))
 	})
 	b.WriteString(`
-    PROJECT_ROOT stands in for AGENTKIT_ROOT; AGENTKIT_RG names the ripgrep to use.
+    PROJECT_ROOT stands in for AGENTKIT_ROOT; AGENTKIT_RG names the ripgrep to use,
+    AGENTKIT_PROGRAMS a directory of the release's packages for --on.
     NO_COLOR and TERM=dumb turn colours off.
 
 The file is config.yaml, config.toml or config.json in ` + a.configDir() + `,

@@ -26,13 +26,12 @@ func (a *app) logCommand() *cobra.Command {
 		Long: strings.TrimSpace(`
 Prints the newest calls of a session, oldest first: when each was made, what it
 was about, what was decided about it and what came of it. With the beginning of
-the name of a call it prints all there is to know of that one. --session names
-another session.
+the name of a call, or with what the caller called it, as an agent's tool_use_id, or
+the message that holds it, it prints all there is to know of that one. --session names another session.
 
 --html FILE writes a page for a browser, --replay a script for a shell that makes
 the same calls again. With --verify it checks instead that no record was changed,
 put in, moved or cut off since it was written, and exits with 2 where one was.`),
-		Example: "  agentkit log --decision deny --since 2h\n  agentkit log --follow\n  agentkit log --html session.html\n  agentkit log --replay >again.sh",
 
 		ValidArgsFunction: a.callNames,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -49,7 +48,7 @@ put in, moved or cut off since it was written, and exits with 2 where one was.`)
 	f.StringVar(&o.filter.path, "path", "", "only calls that were about a file or directory, or what is below it")
 	f.BoolVar(&o.filter.failed, "failed", false, "only calls that failed or were refused")
 	f.BoolVarP(&o.follow, "follow", "f", false, "go on with what happens now")
-	f.StringVar(&o.html, "html", "", "write a page for a browser to this file")
+	f.StringVar(&o.html, "html", "", "write a page for a browser to this file; - prints it")
 	f.BoolVar(&o.replay, "replay", false, "print a script for a shell that makes the calls again")
 	f.BoolVar(&o.records, "records", false, "print the records themselves, as the file has them")
 	_ = c.RegisterFlagCompletionFunc("tool", toolNames)
@@ -128,6 +127,9 @@ func drawn(ctx context.Context, env *tool.Env, log *audit.Audit, name string, ca
 		s.Chain = fmt.Sprintf("The records behind this page are not as they were written: %v", err)
 	}
 	page := timeline.Page(s, calls)
+	if name == "-" {
+		return &tool.Result{Title: tool.Count(int64(len(calls)), "call"), Output: page, Trimmed: true}, nil
+	}
 	if err := safefile.WriteFile(file, []byte(page), false); err != nil {
 		return nil, err
 	}

@@ -81,7 +81,7 @@ func (f *logFilter) apply(calls []*audit.Call) []*audit.Call {
 
 func (f *logFilter) passes(c *audit.Call) bool {
 	return (len(f.tools) == 0 || slices.Contains(f.tools, c.Tool)) &&
-		(len(f.calls) == 0 || slices.ContainsFunc(f.calls, func(id string) bool { return strings.HasPrefix(c.ID, id) })) &&
+		(len(f.calls) == 0 || slices.ContainsFunc(f.calls, func(id string) bool { return strings.HasPrefix(c.ID, id) || id == c.Caller || id == c.Message })) &&
 		(f.decision == "" || c.Decision == f.decision) &&
 		(!f.failed || c.Failed()) &&
 		!c.Time.Before(f.from) &&

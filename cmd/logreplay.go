@@ -15,13 +15,13 @@ import (
 // in it as comments.
 func replayed(root, session string, calls []*audit.Call) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "#!/bin/sh\n# What session %s did. Each call is decided anew; -e would end at the first that is not done.\nset -u\ncd %s || exit\n", tool.VisibleName(session), quoted(root))
+	fmt.Fprintf(&b, "#!/bin/sh\n# What session %s did. Each call is decided anew; -e would end at the first that is not done.\nset -u\ncd %s || exit\n", tool.VisibleName(session), tool.QuoteWord(root))
 	for _, c := range calls {
 		if c.Parent != "" {
 			continue // the call that made it makes it again
 		}
 		fmt.Fprintf(&b, "\n# %s %s\n", c.Time.Local().Format(time.DateTime), c.ID)
-		line := fmt.Sprintf("agentkit %s --json %s\n", c.Tool, quoted(string(c.Args)))
+		line := fmt.Sprintf("agentkit %s --json %s\n", c.Tool, tool.QuoteWord(string(c.Args)))
 		why := ""
 		switch {
 		case c.Decision != "allow":
@@ -39,6 +39,3 @@ func replayed(root, session string, calls []*audit.Call) string {
 	}
 	return b.String()
 }
-
-// quoted is a text as one word of a shell.
-func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

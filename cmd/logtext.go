@@ -61,8 +61,13 @@ func leftOut(older, damaged int, what string) string {
 func callLine(c *audit.Call, paint func(tool.Style, string) string) string {
 	style, came := tool.Faint, ""
 	switch {
-	case c.Decision == "deny", c.Decision == "ask":
-		style, came = tool.Match, map[string]string{"deny": "denied: ", "ask": "needs approval: "}[c.Decision]+c.Why()
+	case c.Decision == "deny":
+		style, came = tool.Match, "denied: "+c.Why()
+	case c.Unanswered():
+		style, came = tool.Match, c.Wants()
+		if why := c.Why(); why != "" {
+			came += ": " + why
+		}
 	case c.Code != "":
 		style, came = tool.Match, c.Code
 	case !c.Ended:
@@ -102,6 +107,9 @@ func wholeCall(c *audit.Call, paint func(tool.Style, string) string) string {
 		}
 	}
 	part("call", c.ID)
+	part("called", c.Caller)
+	part("message", c.Message)
+	part("agent", c.Agent)
 	part("made by", c.Parent)
 	part("parameters", string(c.Args))
 	var accesses strings.Builder
@@ -158,7 +166,7 @@ func (p *printer) call(c *audit.Call) error {
 	}
 	line := callLine(c, tool.Unpainted)
 	if p.colour {
-		line = coloured(tool.Visible(callLine(c, mark)))
+		line = coloured(tool.Visible(callLine(c, tool.Mark)))
 	}
 	_, err := io.WriteString(p.stdout, line)
 	return err

@@ -57,19 +57,25 @@ the other flags of the call in it. docs/mcp.md says more.`),
 
 // mcp serves until the client has gone or a signal comes.
 func (a *app) mcp(ctx context.Context, choice *mcpChoice, where *listening) error {
+	speaks, err := a.spoken()
+	if err != nil {
+		return err
+	}
+	served, err := choice.serves(speaks)
+	if err != nil {
+		return err
+	}
+	a.only = served.tools.Names()
 	r, err := a.serving(ctx)
 	if err != nil {
 		return err
 	}
 	defer r.close(ctx)
-	names, declared, err := choice.tools(ctx, r)
-	if err != nil {
-		return err
-	}
+	r.may, r.base.Tools = served.may, served.tools
 	caller, _ := r.caller()
 	o := mcp.Options{
-		Version: build(), Instructions: instructions(r), Tools: names, Declare: declared, Call: a.answers(caller), Plain: r.dialect != nil,
-		Asks: a.Ask == "", Describe: wanted,
+		Version: build(), Instructions: instructions(r), Tools: served.names, Declare: func() ([]any, error) { return a.mcpSpecs(ctx, served) },
+		Call: a.answers(caller), Plain: r.dialect != nil, Asks: a.Ask == "", Describe: wanted,
 	}
 	if texts := newSessionTexts(r); texts != nil {
 		o.Resources = texts
@@ -91,58 +97,73 @@ func (a *app) mcp(ctx context.Context, choice *mcpChoice, where *listening) erro
 
 // instructions are what the model is told of the server.
 func instructions(r *runner) string {
-	text := "Tools that work in " + r.base.Workspace.Root() + ": relative paths start there. A policy decides what they may do"
-	if r.base.Policy.Wall() != "L0" {
+	h := r.hello(nil)
+	text := "Tools that work in " + tool.VisibleName(h.Root) + ": relative paths start there. A policy decides what they may do"
+	if r.far != nil {
+		text = "On " + tool.VisibleName(r.app.On) + ": t" + text[1:]
+	}
+	if h.Level != "L0" {
 		text += ", and commands are confined to it"
 	}
 	return text + ". A result that says approval_required or denied means that nothing was done: follow its hint."
 }
 
-// tools are the names of those that are served, and how they are declared, which takes some
-// time. Nothing else may be called from then on, neither by the client nor by a tool that
-// calls others.
-func (m *mcpChoice) tools(ctx context.Context, r *runner) (names []string, declared func() ([]any, error), err error) {
-	if err := m.check(r.dialect); err != nil {
-		return nil, nil, err
-	}
-	if m.readonly {
-		r.may = slices.DeleteFunc(slices.Clone(Tools), func(t *tool.Tool) bool { return !t.ReadOnly })
-	}
-	var list func() ([]declaration, error)
-	if d := r.dialect; d != nil {
-		spoken := slices.DeleteFunc(d.Listed(), func(t *dialect.Tool) bool { return !m.serves(r, t.Name, t.To) })
-		for _, t := range spoken {
-			names = append(names, t.Name)
-		}
-		r.base.Tools = slices.DeleteFunc(slices.Clone(r.may), func(ours *tool.Tool) bool {
-			return !slices.ContainsFunc(spoken, func(t *dialect.Tool) bool { return t.To == ours.Name })
-		})
-		list = func() ([]declaration, error) { return r.app.declareSpoken(ctx, spoken, "mcp") }
-	} else {
-		r.may = slices.DeleteFunc(slices.Clone(r.may), func(t *tool.Tool) bool { return !m.serves(r, t.Name, t.Name) })
-		r.base.Tools, names = r.may, r.may.Names()
-		list = func() ([]declaration, error) {
-			told, err := r.app.narrowed(ctx, r.may)
-			return declare(told, false), err
-		}
-	}
-	if len(names) == 0 {
-		return nil, nil, tool.Errorf(tool.BadInput, "no tool is left to serve").WithHint("leave out some of --only, --exclude and --readonly")
-	}
-	return names, func() ([]any, error) {
-		all, err := list()
-		var specs []any
-		for _, d := range all {
-			specs = append(specs, mcpSpec(d))
-		}
-		return specs, err
-	}, nil
+// A served is the tools of a server. Nothing else may be called, neither by the client nor by a
+// tool that calls others.
+type served struct {
+	names  []string        // as the client knows them
+	spoken []*dialect.Tool // nil for our own
+	may    tool.List       // what calls of these may become
+	tools  tool.List       // what tools may call
 }
 
-// serves reports whether a tool that is called name, and is our to, is served.
-func (m *mcpChoice) serves(r *runner, name, to string) bool {
+// serves are the tools that are served.
+func (m *mcpChoice) serves(d *dialect.Dialect) (*served, error) {
+	if err := m.check(d); err != nil {
+		return nil, err
+	}
+	s := &served{may: Tools}
+	if m.readonly {
+		s.may = slices.DeleteFunc(slices.Clone(Tools), func(t *tool.Tool) bool { return !t.ReadOnly })
+	}
+	if d != nil {
+		s.spoken = slices.DeleteFunc(d.Listed(), func(t *dialect.Tool) bool { return !m.chosen(s.may, t.Name, t.To) })
+		for _, t := range s.spoken {
+			s.names = append(s.names, t.Name)
+		}
+		s.tools = slices.DeleteFunc(slices.Clone(s.may), func(ours *tool.Tool) bool {
+			return !slices.ContainsFunc(s.spoken, func(t *dialect.Tool) bool { return t.To == ours.Name })
+		})
+	} else {
+		s.may = slices.DeleteFunc(slices.Clone(s.may), func(t *tool.Tool) bool { return !m.chosen(s.may, t.Name, t.Name) })
+		s.tools, s.names = s.may, s.may.Names()
+	}
+	if len(s.names) == 0 {
+		return nil, tool.Errorf(tool.BadInput, "no tool is left to serve").WithHint("leave out some of --only, --exclude and --readonly")
+	}
+	return s, nil
+}
+
+// mcpSpecs is how the tools are declared, which takes some time.
+func (a *app) mcpSpecs(ctx context.Context, s *served) (specs []any, err error) {
+	var all []declaration
+	if s.spoken != nil {
+		all, err = a.declareSpoken(ctx, s.spoken, "mcp")
+	} else {
+		var told tool.List
+		told, err = a.narrowed(ctx, s.may)
+		all = declare(told, false)
+	}
+	for _, d := range all {
+		specs = append(specs, mcpSpec(d))
+	}
+	return specs, err
+}
+
+// chosen reports whether a tool that is called name, and is our to, is served.
+func (m *mcpChoice) chosen(may tool.List, name, to string) bool {
 	is := func(list []string) bool { return slices.Contains(list, name) || slices.Contains(list, to) }
-	return slices.ContainsFunc(r.may, func(t *tool.Tool) bool { return t.Name == to }) && (len(m.only) == 0 || is(m.only)) && !is(m.exclude)
+	return slices.ContainsFunc(may, func(t *tool.Tool) bool { return t.Name == to }) && (len(m.only) == 0 || is(m.only)) && !is(m.exclude)
 }
 
 // check reports a name that no tool has.
@@ -167,11 +188,15 @@ func (a *app) printClient(name string) error {
 		if c.name != name {
 			continue
 		}
-		text, err := c.block(a.found.self(), a.again())
+		command, args, note := lasting(a.found.self(), a.again())
+		text, err := c.block(command, args)
 		if err != nil {
 			return err
 		}
 		a.print(text)
+		if note != "" {
+			_, _ = fmt.Fprintln(a.stderr, note)
+		}
 		_, _ = fmt.Fprintf(a.stderr, "add it to %s\n", c.file)
 		return nil
 	}

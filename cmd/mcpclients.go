@@ -3,6 +3,8 @@ package cmd
 import (
 	"encoding/json"
 	"maps"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -66,4 +68,42 @@ func (c *mcpClient) block(command string, args []string) (string, error) {
 	}
 	raw, err := json.MarshalIndent(v, "", "  ")
 	return string(raw) + "\n", err
+}
+
+// cached are the directories in which programs keep packages that they run without
+// installing them, with what they are run by.
+var cached = [...][2]string{{"_npx", "npx"}, {"dlx", "pnpm dlx"}, {"archive-v0", "uvx"}, {"environments-v2", "uvx"}, {"go-build", "go run"}}
+
+// lasting is the command by which a client starts this program in a year as well: where
+// it lies in npx's cache that is npx. note says where none is known.
+func lasting(self string, args []string) (command string, all []string, note string) {
+	parts := strings.Split(filepath.ToSlash(self), "/")
+	for i, part := range parts {
+		if part == "_npx" && i+2 < len(parts) {
+			if name := npxPackage(strings.Join(parts[:i+2], "/")); name != "" {
+				return "npx", append([]string{"-y", name}, args...), ""
+			}
+		}
+	}
+	for _, part := range parts {
+		for _, one := range cached {
+			if part == one[0] || one[0] == "go-build" && strings.HasPrefix(part, "go-build") {
+				return self, args, "this program lies in the cache of " + one[1] + ", which may be emptied: install it, and use the path of that"
+			}
+		}
+	}
+	return self, args, ""
+}
+
+// npxPackage is the package that npx has made a directory of its cache for; "" where
+// that is not one.
+func npxPackage(dir string) string {
+	raw, err := os.ReadFile(filepath.Join(filepath.FromSlash(dir), "package.json"))
+	var made struct {
+		Npx struct{ Packages []string } `json:"_npx"`
+	}
+	if err != nil || json.Unmarshal(raw, &made) != nil || len(made.Npx.Packages) != 1 || strings.ContainsAny(made.Npx.Packages[0], "/\\") && !strings.HasPrefix(made.Npx.Packages[0], "@") {
+		return ""
+	}
+	return made.Npx.Packages[0]
 }

@@ -4,14 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/mcp"
+	"github.com/agentkit-go/agentkit/pkg/session"
 	"github.com/agentkit-go/agentkit/pkg/tool"
-	"github.com/agentkit-go/agentkit/pkg/truncate"
 )
 
 // The addresses of the session's texts.
@@ -20,11 +20,8 @@ const (
 	spillText = "agentkit://output/"
 )
 
-// mostTexts bounds how many outputs are listed, and maxText how much of one is shown.
-const (
-	mostTexts = 100
-	maxText   = 4 << 20
-)
+// mostTexts bounds how many outputs are listed.
+const mostTexts = 100
 
 // sessionTexts are what jobs of the session print, and outputs that were too long for a
 // result. They are read by calls of output and read, so policy and audit see it, and
@@ -40,7 +37,7 @@ func newSessionTexts(r *runner) *sessionTexts {
 	may := func(name string) bool {
 		return slices.ContainsFunc(r.base.Tools, func(t *tool.Tool) bool { return t.Name == name })
 	}
-	s := &sessionTexts{r, may("output") && may("jobs"), may("read")}
+	s := &sessionTexts{r, may("output") && may("jobs"), may("read") && (r.far == nil || may("ls"))}
 	if !s.jobs && !s.spills {
 		return nil
 	}
@@ -86,7 +83,7 @@ func (s *sessionTexts) List(ctx context.Context, p tool.Peer) ([]mcp.Resource, e
 		}
 	}
 	if s.spills {
-		spills, err := s.runner.base.Session.Spills()
+		spills, err := s.list(ctx, p)
 		if err != nil {
 			return nil, err
 		}
@@ -97,13 +94,58 @@ func (s *sessionTexts) List(ctx context.Context, p tool.Peer) ([]mcp.Resource, e
 	return list, nil
 }
 
+// dir is the directory of the long outputs.
+func (s *sessionTexts) dir() string {
+	if s.runner.far != nil {
+		return s.runner.far.Hello().Spill
+	}
+	return s.runner.base.Session.Path("spill")
+}
+
+// list are the long outputs, the newest first.
+func (s *sessionTexts) list(ctx context.Context, p tool.Peer) (list []session.SpillInfo, err error) {
+	if s.runner.far == nil {
+		return s.runner.base.Session.Spills()
+	}
+	args, err := json.Marshal(map[string]any{"path": s.dir()})
+	if err != nil {
+		return nil, err
+	}
+	result := s.runner.call(ctx, p, "ls", args)
+	switch {
+	case result.Error != nil && result.Error.Code == tool.NotFound:
+		return nil, nil // nothing was too long yet
+	case result.Error != nil:
+		return nil, result.Error
+	}
+	raw, err := result.MetadataJSON()
+	if err != nil {
+		return nil, err
+	}
+	var meta struct {
+		Entries []struct {
+			Name, Type string
+			Size       int64
+			Modified   time.Time
+		}
+	}
+	err = json.Unmarshal(raw, &meta)
+	for _, e := range meta.Entries {
+		if e.Type == "file" && !strings.HasPrefix(e.Name, ".") {
+			list = append(list, session.SpillInfo{Name: tool.VisibleName(e.Name), Size: e.Size, At: e.Modified})
+		}
+	}
+	slices.SortFunc(list, func(a, b session.SpillInfo) int { return strings.Compare(b.Name, a.Name) })
+	return list, err
+}
+
 // Read implements mcp.Resources.
 func (s *sessionTexts) Read(ctx context.Context, p tool.Peer, uri string) (*tool.Result, error) {
 	name, args := "", map[string]any(nil)
 	if id, ok := within(uri, jobText); ok && s.jobs {
 		name, args = "output", map[string]any{"id": id, "wait": false, "since_last": false}
 	} else if file, ok := within(uri, spillText); ok && s.spills {
-		name, args = "read", map[string]any{"path": s.runner.base.Session.Path("spill", file), "limit": 100_000, "number_style": "none"}
+		name, args = "read", map[string]any{"path": s.dir() + "/" + file, "limit": 100_000, "number_style": "none"}
 	}
 	if name == "" {
 		return nil, nil //nolint:nilnil // there is no such resource, and that is no error
@@ -112,7 +154,7 @@ func (s *sessionTexts) Read(ctx context.Context, p tool.Peer, uri string) (*tool
 	if err != nil {
 		return nil, err
 	}
-	result := s.runner.within(ctx, p, name, raw, truncate.Limits{Bytes: maxText, Lines: math.MaxInt32, LineChars: math.MaxInt32})
+	result := s.runner.within(ctx, p, name, raw, roomy(maxText))
 	if result.Error != nil {
 		return nil, result.Error
 	}

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -86,18 +87,22 @@ func (a *app) quiet(r *runner) tool.Peer {
 
 // A step is one call of a message.
 type step struct {
-	name string // our tool
-	args json.RawMessage
-	call *dialect.Call // nil for one in our own names
-	raw  json.RawMessage
-	err  error // it makes no sense
+	name  string // our tool
+	there string // how another place knows it
+	args  json.RawMessage
+	call  *dialect.Call // nil for one in our own names
+	raw   json.RawMessage
+	id    string // what the message calls it
+	err   error  // it makes no sense
 }
 
 func (r *runner) step(c *dialect.Request) step {
-	s := step{raw: c.Arguments}
+	s := step{raw: c.Arguments, id: c.ID}
 	d := r.dialect
+	s.there = c.Name
 	if c.Native() {
 		d, s.err = dialect.Find("openai")
+		s.there = "openai/" + c.Name
 	}
 	if d == nil || s.err != nil {
 		s.name, s.args = c.Named()
@@ -114,10 +119,8 @@ func (r *runner) make(ctx context.Context, p tool.Peer, s *step) *tool.Result {
 	switch {
 	case s.err != nil:
 		return failed(s.call, s.err)
-	case r.far != nil && s.call != nil && r.dialect != nil: // which it speaks itself
-		return r.far.Call(ctx, p, s.call.Tool.Name, s.raw)
-	case r.far != nil && s.call != nil:
-		return s.call.Show(r.far.Call(ctx, p, s.name, s.args), dialect.Place{Root: r.far.Hello().Root, Max: r.app.most()})
+	case r.far != nil && s.call != nil: // which it speaks itself
+		return r.far.call(ctx, p, s.there, s.raw)
 	case s.call != nil:
 		return r.answer(ctx, s.call, func() (*tool.Env, error) { return r.env(ctx, p) })
 	}
@@ -133,7 +136,14 @@ func (r *runner) all(ctx context.Context, p tool.Peer, steps []step) []*tool.Res
 		return err == nil && t.ReadOnly
 	}
 	for i := 0; i < len(steps); {
-		i = tool.InOrder(i, len(steps), reads, func(k int) { results[k] = r.make(ctx, p, &steps[k]) })
+		i = tool.InOrder(i, len(steps), reads, func(k int) {
+			own := p
+			own.Name = steps[k].id
+			if own.Key != "" && len(steps) > 1 {
+				own.Key += fmt.Sprintf("#%d", k)
+			}
+			results[k] = r.make(ctx, own, &steps[k])
+		})
 	}
 	return results
 }

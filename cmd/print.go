@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
@@ -14,7 +16,7 @@ import (
 //
 // The rules of text: the tool's own output goes to standard output as it is.
 // On a terminal control and invisible characters in it are shown as escapes,
-// for a file must not be able to draw on the screen, and there is colour unless
+// for a file must not be able to draw on the screen, in JSON too, and there is colour unless
 // TERM is dumb or NO_COLOR is set. Errors go to standard error as lines that begin with
 // "agentkit: error:" and "agentkit: hint:", lower case, without a full stop.
 type printer struct {
@@ -49,8 +51,30 @@ func (p *printer) line(v any) error {
 			return err
 		}
 	}
-	_, err := p.stdout.Write(b.Bytes())
+	line := b.Bytes()
+	if p.terminal {
+		line = onScreen(line)
+	}
+	_, err := p.stdout.Write(line)
 	return err
+}
+
+// onScreen is a line of JSON in which JSON's escapes stand for what JSON need not escape, but a
+// terminal obeys or does not show.
+func onScreen(line []byte) []byte {
+	var b []byte
+	for _, r := range string(line) {
+		switch {
+		case r <= '~' || tool.Visible(string(r)) == string(r):
+			b = utf8.AppendRune(b, r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			b = fmt.Appendf(b, `\u%04x\u%04x`, high, low)
+		default:
+			b = fmt.Appendf(b, `\u%04x`, r)
+		}
+	}
+	return b
 }
 
 // event writes v's members on a line of their own, after the event's name.
@@ -76,7 +100,7 @@ func (p *printer) text(r *tool.Result) error {
 		out = strings.TrimPrefix(out, r.Output)
 	}
 	if r.Pretty != nil && p.colour {
-		out = r.Pretty(mark)
+		out = r.Pretty(tool.Mark)
 	}
 	if p.terminal {
 		out = coloured(tool.Visible(out))
@@ -111,28 +135,13 @@ func (p *printer) complain(kind, style, text string) {
 	_, _ = fmt.Fprintf(p.stderr, "%s %s\n", label, tool.Visible(text))
 }
 
-// Styles are marked with private-use characters first and become the
-// terminal's own sequences when everything else has been made visible.
-const (
-	firstMark = '\uf8e0' // plus the style
-	lastMark  = '\uf8ef' // ends it
-)
-
-// mark puts text into a style.
-func mark(s tool.Style, text string) string {
-	if s == tool.Plain || text == "" {
-		return text
-	}
-	return string(firstMark+rune(s)) + text + string(lastMark)
-}
-
 // coloured replaces the marks by what a terminal understands.
 func coloured(text string) string {
-	pairs := []string{string(lastMark), "\x1b[0m"}
+	pairs := []string{string(tool.LastMark), "\x1b[0m"}
 	for s, code := range map[tool.Style]string{
 		tool.Match: "1;31", tool.Name: "35", tool.Number: "32", tool.Added: "32", tool.Removed: "31", tool.Faint: "2",
 	} {
-		pairs = append(pairs, string(firstMark+rune(s)), "\x1b["+code+"m")
+		pairs = append(pairs, string(tool.FirstMark+rune(s)), "\x1b["+code+"m")
 	}
 	return strings.NewReplacer(pairs...).Replace(text)
 }

@@ -17,7 +17,8 @@ import (
 // model wrote is shown with control and invisible characters escaped, and more
 // than one line of it behind bars; the rules that a yes for longer would stand for,
 // and the file that "always" would write, are shown before they are chosen;
-// anything but a clear yes is no.
+// nothing but a clear yes is one: what is no answer is asked about again, and no
+// answer is no.
 type prompt struct {
 	tty  io.Writer
 	in   *bufio.Reader
@@ -25,7 +26,7 @@ type prompt struct {
 	list []policy.Suggestion
 }
 
-// mostTries bounds how often a person is asked again about rules of their own.
+// mostTries bounds how often a person is asked.
 const mostTries = 5
 
 // askPerson shows the request on a terminal and reads the answer.
@@ -106,11 +107,14 @@ func (p *prompt) offer(b *strings.Builder) string {
 // interpret reads an answer; again says that it was none yet.
 func (p *prompt) interpret(line string) (answer tool.Answer, again bool) {
 	word, rest, _ := strings.Cut(line, " ")
+	word = strings.ToLower(word)
 	switch word {
 	case "y", "yes":
 		return tool.Answer{Yes: true, Scope: tool.Once}, false
 	case "n", "no":
 		return tool.Answer{Reason: strings.TrimSpace(rest)}, false
+	case "":
+		return tool.Answer{}, false
 	}
 	letters := strings.TrimRight(word, "0123456789")
 	number := word[len(letters):] + strings.TrimSpace(rest)
@@ -118,11 +122,11 @@ func (p *prompt) interpret(line string) (answer tool.Answer, again bool) {
 	if number != "" {
 		var err error
 		if n, err = strconv.Atoi(number); err != nil {
-			return tool.Answer{}, false
+			return p.again("that is no answer: %s", line)
 		}
 	}
 	if n < 1 || n > len(p.list) {
-		return tool.Answer{}, false
+		return p.again("that is no answer here: %s", line)
 	}
 	s := p.list[n-1]
 	switch letters {
@@ -137,7 +141,7 @@ func (p *prompt) interpret(line string) (answer tool.Answer, again bool) {
 			return p.edit(s)
 		}
 	}
-	return tool.Answer{}, false
+	return p.again("that is no answer here: %s", line)
 }
 
 // edit reads rules of the person's own, one for each that is suggested, and for how
@@ -170,8 +174,10 @@ func (p *prompt) edit(s policy.Suggestion) (answer tool.Answer, again bool) {
 		answer.Yes, answer.Scope = true, tool.Session
 	case (scope == "a" || scope == "always") && p.r.Details.Request.AlwaysFile != "":
 		answer.Yes, answer.Scope = true, tool.Always
-	default:
+	case scope == "" || scope == "n" || scope == "no":
 		return tool.Answer{}, false
+	default:
+		return p.again("that is no answer here: %s", scope)
 	}
 	return answer, false
 }
@@ -218,6 +224,7 @@ func tell(b *strings.Builder, about map[string]any) {
 		{"description", "description"},
 		{"file_path", "file"},
 		{"would_fail", "would fail"},
+		{"effects", "it would change"},
 		{"diff", "diff"},
 		{"diff_withheld", "no diff"},
 		{"new_content", "new content"},

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -40,8 +41,10 @@ func Main(ctx context.Context, listen func(), args []string, stdin io.Reader, st
 	var err error
 	if a.origins, err = a.configure(a.variables); err != nil {
 		a.settings = settings{} // half of them would be nobody's choice
-		a.emit(tool.Fail("agentkit", err))
-		return a.exit
+		if !a.unconfigured() {
+			a.emit(tool.Fail("agentkit", err))
+			return a.exit
+		}
 	}
 	root := a.root()
 	if c, err := root.ExecuteContextC(ctx); err != nil {
@@ -95,6 +98,10 @@ one result: text on a terminal, otherwise one JSON object on one line.`),
 	}
 	if words := program(named, rest); words != nil {
 		root.SetArgs(append([]string{named.Name()}, words...))
+	} else if words := dashedText(named, rest); words != nil {
+		root.SetArgs(append([]string{named.Name()}, words...))
+	} else if words := dashedValue(named, rest); words != nil {
+		root.SetArgs(append([]string{named.Name()}, words...))
 	}
 	return root
 }
@@ -110,13 +117,13 @@ type other struct {
 func (a *app) others() []other {
 	return []other{
 		{callName, a.callCommand, false, false},
-		{"mcp", a.mcpCommand, true, true},
+		{"mcp", a.mcpCommand, true, false},
 		{"serve", a.serveCommand, true, false},
 		{"tools", a.toolsCommand, false, false},
 		{"schema", a.schemaCommand, false, false},
 		{"policy", a.policyCommand, true, true},
 		{"log", a.logCommand, false, true},
-		{"gc", a.gcCommand, true, true},
+		{gcName, a.gcCommand, true, false},
 		{"doctor", a.doctorCommand, false, true},
 		{"completion", a.completionCommand, false, false},
 		{"version", a.versionCommand, false, false},
@@ -144,6 +151,9 @@ func (a *app) add(root *cobra.Command, all bool) {
 				if o.changes {
 					a.listen()
 				}
+				if a.key != "" && o.name != callName {
+					return tool.Errorf(tool.BadInput, "%s takes no --idempotency-key", o.name).WithHint("it is for one call: agentkit TOOL, or agentkit call")
+				}
 				if o.here {
 					return a.onlyHere(o.name)
 				}
@@ -167,8 +177,8 @@ func checkArgs(c *cobra.Command) {
 	}
 	c.Args = func(c *cobra.Command, args []string) error {
 		err := check(c, args)
-		if err == nil {
-			return nil
+		if _, ours := errors.AsType[*tool.Error](err); err == nil || ours {
+			return err
 		}
 		return tool.Errorf(tool.BadInput, "%s: %w", c.CommandPath(), err).WithHint("usage: %s", c.UseLine()).Suggest(c.ValidArgs...)
 	}
@@ -176,7 +186,10 @@ func checkArgs(c *cobra.Command) {
 
 func (a *app) globalFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
-	f.StringVar(&a.On, "on", a.On, "make calls at `TARGET` instead of here: ssh://host/root, docker://name/root … (docs/remote.md)")
+	f.Var(&targets{first: &a.On, more: &a.more}, "on", "make calls at `TARGET` instead of here: ssh://host/root, docker://name/root …, or at each of @FILE (repeatable; docs/remote.md)")
+	f.IntVar(&a.Parallel, "parallel", a.Parallel, "with several targets: make `N` calls at a time (default 8)")
+	f.BoolVar(&a.failFast, "fail-fast", false, "with several targets: end when a call fails")
+	f.StringVar(&a.key, "idempotency-key", "", "make the call only once, however often it is repeated with `KEY`: a repetition gets its result")
 	f.StringVar(&a.Root, "root", a.Root, "the workspace: tools work in `DIR` and ask before they leave it")
 	f.StringArrayVar(&a.Policy, "policy", a.Policy, "policy `FILE` instead of the user's and the project's (repeatable)")
 	f.StringArrayVar(&a.Allow, "allow", a.Allow, "grant `RULE` for this call, as 'bash(go test *)' (repeatable)")
@@ -219,14 +232,16 @@ func (a *app) runRoot(c *cobra.Command, args []string) error {
 // unknown is the error for a command that is not there; also are words that may have
 // been meant, beside the commands.
 func (a *app) unknown(root *cobra.Command, name string, also ...string) error {
-	e := tool.Errorf(tool.BadInput, "unknown tool or command %q", name)
+	e := tool.Errorf(tool.BadInput, "unknown tool or command %.80q", name)
 	if meant := Tools.Meant(name); meant != "" {
 		return e.WithHint("the tool for this is %s", meant).Suggest(meant)
 	}
 	a.add(root, true)
 	known := also
 	for _, sub := range root.Commands() {
-		known = append(known, sub.Name())
+		if !slices.Contains(known, sub.Name()) { // a topic may have the name of a command
+			known = append(known, sub.Name())
+		}
 	}
 	near := nearest.Words(name, known, 3)
 	if len(near) == 0 {
@@ -281,7 +296,8 @@ func (a *app) help(c *cobra.Command, _ []string) {
 		return
 	}
 	var b strings.Builder
-	long := strings.TrimSpace(c.Long)
+	link := regexp.MustCompile(`\[([^]]+)\]\(\.\./([^)#]+)[^)]*\)`) // from a tool's page to another page
+	long := strings.TrimSpace(link.ReplaceAllString(c.Long, "$1 (docs/$2)"))
 	if list := examplesOf(c); list != nil {
 		fmt.Fprintf(&b, "%s\n\nExamples:\n    %s\n\n", c.Short, strings.Join(list, "\n    "))
 	} else if long == "" {

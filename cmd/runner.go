@@ -3,7 +3,10 @@ package cmd
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -12,7 +15,6 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/dialect"
 	"github.com/agentkit-go/agentkit/pkg/gate"
 	"github.com/agentkit-go/agentkit/pkg/policy"
-	"github.com/agentkit-go/agentkit/pkg/remote"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 	"github.com/agentkit-go/agentkit/pkg/truncate"
@@ -23,7 +25,7 @@ import (
 // files stay as they are. Each call has an environment of its own, with its own peer.
 type runner struct {
 	app     *app
-	far     *remote.Conn     // where calls are made; nil for here
+	far     *far             // where calls are made; nil for here
 	base    *tool.Env        // what calls share; Policy and Sources are those of the last load
 	may     tool.List        // what may be called; base.Tools is what these may call themselves
 	dialect *dialect.Dialect // that calls come in; nil for our own names
@@ -45,7 +47,7 @@ func (a *app) open(ctx context.Context) (*runner, error) {
 		return nil, err
 	}
 	if a.On != "" {
-		far, err := a.reach(ctx)
+		far, err := a.reach(ctx, speaks)
 		if err != nil {
 			return nil, err
 		}
@@ -81,11 +83,18 @@ func (a *app) open(ctx context.Context) (*runner, error) {
 	_, _ = env.History.Recover(ctx) // what cannot be put right yet is by the next call
 	env.Approvals = &policy.Approvals{Dir: filepath.Join(env.Session.StateDir(), "approvals")}
 	env.Tools, env.StandIn = Tools, standIn
+	if c := a.carried; c != nil && c.Only != nil {
+		env.Tools = slices.DeleteFunc(slices.Clone(Tools), func(t *tool.Tool) bool { return !slices.Contains(c.Only, t.Name) })
+		r.may = env.Tools
+	}
 	return r, nil
 }
 
-// env makes what a single call may use of the world, from the settings.
+// env makes what a single call may use of this machine, from the settings.
 func (a *app) env(ctx context.Context) (*tool.Env, error) {
+	if err := a.onlyHere("completion"); err != nil {
+		return nil, err
+	}
 	r, err := a.open(ctx)
 	if err != nil {
 		return nil, err
@@ -100,6 +109,9 @@ func (a *app) peer(limits truncate.Limits) tool.Peer {
 	p.Ask, p.Approver = a.asker(c)
 	p.Consult = a.consultant(c)
 	p.Hear, p.Hears = a.listener(limits)
+	p.Key, p.Name, p.Origin = a.key, a.named, a.origin
+	shown := a.printer()
+	p.Colour = shown.colour && shown.format == "text"
 	return p
 }
 
@@ -137,6 +149,9 @@ func (r *runner) load() error {
 func (r *runner) limits() truncate.Limits {
 	l := r.base.Limits
 	if r.far != nil {
+		if n := r.far.Hello().OutputBytes; n > 0 {
+			l.Bytes = min(l.Bytes, n)
+		}
 		return l
 	}
 	if n := r.base.Policy.Limits().OutputBytes; n > 0 {
@@ -161,12 +176,21 @@ func (r *runner) env(ctx context.Context, p tool.Peer) (*tool.Env, error) {
 	return r.fresh(p), nil
 }
 
+// maxCaller is how much of what a caller calls its call, the message of it or its agent is put
+// on record, in bytes.
+const maxCaller = 128
+
+// called is what a caller calls something, as it is put on record.
+func called(name string) string { return strings.ToValidUTF8(name[:min(len(name), maxCaller)], "") }
+
 // fresh makes the environment of a call for a peer, when nothing has happened since
 // the runner was opened.
 func (r *runner) fresh(p tool.Peer) *tool.Env {
 	env := *r.base
 	env.Limits = r.limits()
-	env.Emit, env.Hears, env.Approver, env.Consult = p.Hear, p.Hears, p.Approver, p.Consult
+	env.Emit, env.Hears, env.Approver, env.Consult, env.Key = p.Hear, p.Hears, p.Approver, p.Consult, p.Key
+	env.Caller = called(p.Name)
+	env.Origin = tool.Origin{Message: called(p.Origin.Message), Agent: called(p.Origin.Agent)}
 	if p.Ask != nil {
 		env.Ask = func(ctx context.Context, request *tool.Request) (tool.Answer, error) {
 			answer, err := p.Ask(ctx, request)
@@ -182,13 +206,28 @@ func (r *runner) fresh(p tool.Peer) *tool.Env {
 // call is a tool.Caller.
 func (r *runner) call(ctx context.Context, p tool.Peer, name string, args json.RawMessage) (result *tool.Result) {
 	defer caught(name, &result)
-	return r.within(ctx, p, name, args, truncate.Limits{})
+	l := truncate.Limits{}
+	if p.Room > 0 {
+		l = roomy(p.Room)
+	}
+	return r.within(ctx, p, name, args, l)
+}
+
+// maxText bounds how much of an output one call shows, whoever wants it whole.
+const maxText = 4 << 20
+
+// roomy are limits for somebody who wants so many bytes whole.
+func roomy(bytes int) truncate.Limits {
+	return truncate.Limits{Bytes: min(bytes, maxText), Lines: math.MaxInt32, LineChars: math.MaxInt32}
 }
 
 // within makes a call whose output is within limits; zero ones are the usual.
 func (r *runner) within(ctx context.Context, p tool.Peer, name string, args json.RawMessage, l truncate.Limits) *tool.Result {
 	if r.far != nil {
-		return r.far.Call(ctx, p, name, args)
+		if p.Room = l.Bytes; r.dialect != nil {
+			name = "/" + name // in our own names
+		}
+		return r.far.call(ctx, p, name, args)
 	}
 	t, err := r.may.Find(name)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 
 func (a *app) serveCommand() *cobra.Command {
 	var stdio, carried bool
+	var keep string
 	var where listening
 	limit := 30 * time.Minute
 	c := &cobra.Command{
@@ -28,6 +29,9 @@ token: the value of AGENTKIT_TOKEN, or one that it makes and prints. Calls run a
 time. The first line that is written says what this is. docs/serve.md has the rest.`),
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if keep != "" {
+				return a.keep(c.Context(), keep)
+			}
 			if carried {
 				if err := a.receive(); err != nil {
 					return err
@@ -45,7 +49,9 @@ time. The first line that is written says what this is. docs/serve.md has the re
 	where.flags(c)
 	c.Flags().BoolVar(&stdio, "stdio", false, "on standard input and output")
 	c.Flags().BoolVar(&carried, "carried", false, "the first line holds the settings of a caller at another place")
+	c.Flags().StringVar(&keep, "keep", "", "keep a connection to the place of --on for the calls of others, at a `SOCKET`")
 	_ = c.Flags().MarkHidden("carried")
+	_ = c.Flags().MarkHidden("keep")
 	c.Flags().DurationVar(&limit, "max-time", limit, "with --http: a call that takes longer is ended")
 	return c
 }
@@ -86,7 +92,11 @@ func (r *runner) hello(names []string) serve.Hello {
 	if r.far != nil {
 		return *r.far.Hello()
 	}
-	return serve.Hello{Agentkit: build(), Tools: names, Root: r.base.Workspace.Root(), Level: r.base.Policy.Wall()}
+	h := serve.Hello{Agentkit: build(), Tools: names, Root: r.base.Workspace.Root(), Level: r.base.Policy.Wall()}
+	if r.app.carried != nil {
+		h.OutputBytes, h.Spill = r.limits().Bytes, r.base.Session.Path("spill")
+	}
+	return h
 }
 
 // serveHTTP answers over HTTP until a signal comes.

@@ -88,8 +88,13 @@ func loadGranted(env *tool.Env, s *policy.Sources) (*policy.Policy, error) {
 // load loads a policy. Its errors refuse every call.
 func load(s *policy.Sources) (*policy.Policy, error) {
 	p, err := policy.Load(s)
+	return p, unusable(err)
+}
+
+// unusable is the error of a policy as that of a call; nil for none.
+func unusable(err error) error {
 	if err == nil {
-		return p, nil
+		return nil
 	}
 	if list, ok := errors.AsType[policy.Problems](err); ok && len(list) > 0 {
 		e := tool.Errorf(tool.BadInput, "the policy cannot be used: %w", err).WithHint("correct it; until then every call is refused")
@@ -98,9 +103,9 @@ func load(s *policy.Sources) (*policy.Policy, error) {
 				_ = e.Suggest(one.Near)
 			}
 		}
-		return nil, e.With(tool.PolicyDetails{File: list[0].File, Line: list[0].Line})
+		return e.With(tool.PolicyDetails{File: list[0].File, Line: list[0].Line})
 	}
-	return nil, tool.Errorf(tool.BadInput, "the policy cannot be used: %w", err).WithHint("correct it; until then every call is refused")
+	return tool.Errorf(tool.BadInput, "the policy cannot be used: %w", err).WithHint("correct it; until then every call is refused")
 }
 
 // trust remembers which project policies the user has accepted.

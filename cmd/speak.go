@@ -34,12 +34,12 @@ func (a *app) speak(c *cobra.Command, d *dialect.Dialect, name string, raw json.
 		p.Hear = nil // the text is made of the whole result
 	}
 	ctx, unread := c.Context(), func() bool { return false }
-	if t.Passes {
+	if t.Passes || t.ReadOnly { // what changes something is not left half done
 		ctx, unread = whileRead(ctx, a.stdout)
 	}
 	var result *tool.Result
 	if r.far != nil { // which speaks the dialect itself
-		result = r.far.Call(ctx, p, name, raw)
+		result = r.far.call(ctx, p, name, raw)
 	} else {
 		result = r.answer(ctx, call, func() (*tool.Env, error) { return r.fresh(p), nil })
 	}
@@ -55,23 +55,46 @@ func (a *app) speak(c *cobra.Command, d *dialect.Dialect, name string, raw json.
 // says which names these are.
 func (r *runner) caller() (tool.Caller, []string) {
 	if r.far != nil {
-		return r.far.Call, r.far.Hello().Tools
+		return r.far.call, r.far.Hello().Tools
 	}
-	if r.dialect == nil {
-		return r.call, Tools.Names()
-	}
-	var names []string
-	for _, t := range r.dialect.Listed() {
-		names = append(names, t.Name)
+	names := Tools.Names()
+	if r.dialect != nil {
+		names = nil
+		for _, t := range r.dialect.Listed() {
+			names = append(names, t.Name)
+		}
 	}
 	return func(ctx context.Context, p tool.Peer, name string, args json.RawMessage) (result *tool.Result) {
 		defer caught(name, &result)
-		call, err := r.dialect.Decode(name, args)
+		d := r.dialect
+		if r.app.carried != nil {
+			d, name = spokenIn(name, d)
+		}
+		if d == nil && name == gcName && r.app.carried != nil {
+			return r.collected(ctx, args)
+		}
+		if d == nil {
+			return r.call(ctx, p, name, args)
+		}
+		call, err := d.Decode(name, args)
 		if err != nil {
 			return failed(call, err)
 		}
 		return r.answer(ctx, call, func() (*tool.Env, error) { return r.env(ctx, p) })
 	}, names
+}
+
+// collected is gc, for a caller at another place.
+func (r *runner) collected(ctx context.Context, args json.RawMessage) *tool.Result {
+	var g gcCall
+	err := json.Unmarshal(args, &g)
+	if err == nil {
+		var result *tool.Result
+		if result, err = r.app.collect(ctx, &g); err == nil {
+			return result
+		}
+	}
+	return tool.Fail(gcName, err)
 }
 
 // failed is the result of a call in a dialect that was not made.

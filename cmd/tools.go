@@ -28,6 +28,8 @@ var Tools = tool.List{
 	&search.Glob,
 	&search.Grep,
 	&search.Outline,
+	&files.Diagnostics,
+	&files.LSP,
 	&web.Fetch,
 	&web.Websearch,
 	&plan.Todo,

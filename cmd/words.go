@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
@@ -81,21 +82,10 @@ func takesValue(flags *pflag.FlagSet, arg string) (value, ok bool) {
 // exactly these; ok is false where the first is more than the name of a program,
 // such as a command line of its own.
 func commandLine(words []string) (line string, ok bool) {
-	if !isPlain(words[0]) || strings.Contains(words[0], "=") {
+	if !tool.IsPlain(words[0]) || strings.Contains(words[0], "=") {
 		return "", false
 	}
-	quoted := slices.Clone(words)
-	for i, w := range words {
-		if !isPlain(w) {
-			quoted[i] = tool.QuoteWord(w)
-		}
-	}
-	return strings.Join(quoted, " "), true
-}
-
-// isPlain reports whether a shell reads word as it stands.
-func isPlain(word string) bool {
-	return word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%") == ""
+	return tool.QuoteWords(words), true
 }
 
 // sharedLetters are the letters of flags for all commands that a command's own flag may
@@ -134,6 +124,60 @@ func ownLetters(c *cobra.Command, args []string) []string {
 		}
 	}
 	return out
+}
+
+// dashedText has an argument that begins with two dashes and can be no flag, such as Lua
+// that begins with a comment, be what it is, where no flag comes behind it; nil where there
+// is none. The words of batch and its like are not ours to read.
+func dashedText(c *cobra.Command, args []string) []string {
+	if c.HasSubCommands() {
+		return nil
+	}
+	_ = c.InheritedFlags() // has c know the flags for all commands
+	for i := 0; i < len(args) && args[i] != "--"; i++ {
+		name, _, _ := strings.Cut(strings.TrimPrefix(args[i], "--"), "=")
+		if takes, ok := takesValue(c.Flags(), args[i]); ok && takes {
+			i++
+			continue
+		}
+		if !strings.HasPrefix(args[i], "--") || !strings.ContainsAny(name, " \n\t[](){}'\"") {
+			continue
+		}
+		if slices.ContainsFunc(args[i+1:], func(word string) bool { return strings.HasPrefix(word, "-") }) {
+			return nil
+		}
+		return slices.Insert(slices.Clone(args), i, "--")
+	}
+	return nil
+}
+
+// dashedValue rewrites a word such as the -9 of kill -9 to the flag whose value it is; nil
+// where there is none.
+func dashedValue(c *cobra.Command, args []string) []string {
+	var of *pflag.Flag
+	var fits func(string) bool
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if p, ok := f.Value.(*param.Param); ok && p.DashFits != nil {
+			of, fits = f, p.DashFits
+		}
+	})
+	if of == nil {
+		return nil
+	}
+	c.InitDefaultHelpFlag() // with this c knows the flags for all commands
+	for i := 0; i < len(args) && args[i] != "--"; i++ {
+		word, dashed := strings.CutPrefix(args[i], "-")
+		takes, known := takesValue(c.Flags(), args[i])
+		switch {
+		case takes:
+			i++
+		case dashed && !known && fits(word):
+			args = slices.Clone(args)
+			args[i] = "--" + of.Name + "=" + word
+			return args
+		}
+	}
+	return nil
 }
 
 // ownWords counts the words that are no flags for all commands and no values of these.

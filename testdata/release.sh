@@ -18,37 +18,47 @@ for place in "$work/one" "$work/another/directory"; do
 	git clone -q "$top" "$place" # with the tags, without what is not committed
 done
 
+# What is made the second time is made in another time zone, with other rights for new
+# files and, for root, on a machine of another name.
+elsewhere=(env TZ=Asia/Tokyo)
+! unshare --uts hostname elsewhere 2>/dev/null || elsewhere=(unshare --uts sh -c 'hostname elsewhere && exec "$@"' - "${elsewhere[@]}")
+under=(env) # what programs are started with
+
 # build DIR is what .goreleaser.yaml does for this platform.
 build() {
-	(cd "$1" && mkdir -p dist && go build -trimpath -buildvcs=true -ldflags '-s -w' -o dist/agentkit .)
+	(cd "$1" && mkdir -p dist && "${under[@]}" go build -trimpath -buildvcs=true -ldflags '-s -w' -o dist/agentkit .)
 }
+
+# sums DIR are the hashes of what was made there.
+sums() { (cd "$1" && find . -type f ! -name '*.json' ! -name '*.yaml' -print0 | sort -z | xargs -0 sha256sum); }
 
 # packages DIR BINARY... makes the packages of npm and Python of OS-ARCH=BINARY.
 packages() {
 	local place=$1
 	shift
 	for kind in npm wheel; do
-		python3 testdata/release/package.py "$kind" "$place/packages" "$version" "$@"
+		"${under[@]}" python3 testdata/release/package.py "$kind" "$place/packages" "$version" "$@"
 	done
 }
 
 if [ -n "$short" ]; then
-	for place in "$work/one" "$work/another/directory"; do build "$place"; done
+	build "$work/one"
 	agentkit=$work/one/dist/agentkit
 	version=$("$agentkit" version | cut -d' ' -f2)
-	cmp "$agentkit" "$work/another/directory/dist/agentkit" || fail "two builds made different binaries"
 	packages "$work/one/dist" "$platform=$agentkit"
+	other=$work/another/directory
+	(umask 077 && under=("${elsewhere[@]}") && build "$other" && packages "$other/dist" "$platform=$other/dist/agentkit")
+	diff <(sums "$work/one/dist") <(sums "$other/dist") || fail "two builds made different files"
+	echo "$(sums "$work/one/dist" | wc -l) files are the same from two places"
 else
 	goreleaser=$(PATH=$PATH:$(go env GOPATH)/bin command -v goreleaser) ||
 		fail "there is no goreleaser: go install github.com/goreleaser/goreleaser/v2@v2.16.0"
-	# The second time without a build cache, or it would copy what the first has compiled; in
-	# another time zone, with other rights for new files and, for root, on a machine of another name.
-	make=("$goreleaser" release --snapshot --clean) elsewhere=(env "GOCACHE=$work/cache" TZ=Asia/Tokyo)
-	! unshare --uts hostname elsewhere 2>/dev/null || elsewhere=(unshare --uts sh -c 'hostname elsewhere && exec "$@"' - "${elsewhere[@]}")
+	# The second time also without a build cache, or it would copy what the first has compiled.
+	make=("$goreleaser" release --snapshot --clean)
 	echo "making everything"
 	(cd "$work/one" && "${make[@]}" >"$work/log" 2>&1) || { tail -40 "$work/log"; exit 1; }
 	echo "making everything elsewhere"
-	(cd "$work/another/directory" && umask 077 && "${elsewhere[@]}" "${make[@]}" >"$work/log" 2>&1) || { tail -40 "$work/log"; exit 1; }
+	(cd "$work/another/directory" && umask 077 && "${elsewhere[@]}" env "GOCACHE=$work/cache" "${make[@]}" >"$work/log" 2>&1) || { tail -40 "$work/log"; exit 1; }
 	rm -rf "$work/cache"
 	# A binary lies in dist/agentkit_OS_ARCH_VARIANT; the short form must make the same one.
 	agentkit=$(echo "$work"/one/dist/agentkit_"${platform/-/_}"_*/agentkit)
@@ -65,7 +75,6 @@ else
 		[ ${#binaries[@]} = 5 ] || fail "want binaries for five platforms: ${binaries[*]}"
 		packages "$place" "${binaries[@]}"
 	done
-	sums() { (cd "$1" && find . -type f ! -name '*.json' ! -name '*.yaml' -print0 | sort -z | xargs -0 sha256sum); }
 	diff <(sums "$work/one/dist") <(sums "$work/another/directory/dist") || fail "two runs made different files"
 	echo "$(sums "$work/one/dist" | wc -l) files are the same in both directories"
 fi

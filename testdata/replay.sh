@@ -11,7 +11,8 @@ while read -r tool args; do
 	[ -z "$id" ] || last=$id
 	printf '%s\n' "$text"
 done <.replay/calls | sed "s#$PWD#WORK#g
-	s/Chunk ID: [0-9a-f]*/Chunk ID: abcdef/
+	s/Chunk ID: [0-9a-f]\{6\}$/Chunk ID: abcdef/
+	s/Chunk ID: [0-9a-f]\{8\}-[0-9a-f]\{4\}-4[0-9a-f]\{3\}-[89ab][0-9a-f]\{3\}-[0-9a-f]\{12\}$/Chunk ID: UUID/
 	s/Wall time: [0-9]*\.[0-9][0-9][0-9][0-9] /Wall time: 0.0000 /
 	s/Wall time: [0-9]*\(\.[0-9]\)\{0,1\} seconds/Wall time: 0 seconds/
 	s/\"duration_seconds\":[0-9.]*/\"duration_seconds\":0.0/

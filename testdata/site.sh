@@ -13,6 +13,7 @@ node --experimental-websocket -e 'process.exit(typeof WebSocket == "function" ? 
 work=$(mktemp -d)
 trap 'kill "$pid" 2>/dev/null && wait "$pid" 2>/dev/null; rm -rf "$work"' EXIT
 pid=
+: >"$work/log"
 go test -count=1 -run '^TestSite$' . -site "$work/site" >"$work/made" || { cat "$work/made"; exit 1; }
 "$browser" --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$work/profile" \
 	--host-resolver-rules='MAP * ~NOTFOUND' --remote-debugging-port=0 about:blank 2>"$work/log" &

@@ -90,8 +90,34 @@ func (h Host) testFile(c *cobra.Command, env *tool.Env, name string) (tests int,
 		raw, _ := json.Marshal(one.checkRequest)
 		tests++
 		if got := h.checkLine(c, env, raw); got.Decision != one.Want {
-			wrong = append(wrong, fmt.Sprintf("%s:%d: want %s, got %s", name, n, one.Want, got.Decision))
+			wrong = append(wrong, fmt.Sprintf("%s:%d: %s: want %s, got %s%s", name, n, one.subject(), one.Want, got.Decision, because(got)))
 		}
 	}
 	return tests, wrong, nil
+}
+
+// subject is the call of a case, short and on one line.
+func (t *testCase) subject() string {
+	text := t.Bash
+	if text == "" {
+		text = t.Tool + " " + string(t.Arguments)
+	}
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > 80 {
+		return string(runes[:79]) + "…"
+	}
+	return text
+}
+
+// because is what decided an answer: an access and its rule, or the error.
+func because(got checkAnswer) string {
+	if got.Error != nil {
+		return " (" + got.Error.Message + ")"
+	}
+	for _, a := range got.Accesses {
+		if a.Decision == got.Decision && a.Decision != policy.Allow {
+			return fmt.Sprintf(" (%s %s: %s, %s)", a.Kind, a.Subject, a.Why, a.Rule)
+		}
+	}
+	return ""
 }

@@ -2,11 +2,11 @@
 package policycmd
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/agentkit-go/agentkit/pkg/nearest"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
@@ -18,18 +18,22 @@ func New(h Host) *cobra.Command {
 		Short: "ask and change what calls may do",
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 && h.Format() == "text" {
+			if len(args) == 0 && h.Format() == "text" || len(args) == 1 && args[0] == "help" {
 				return c.Help()
 			}
 			var known []string
 			for _, sub := range c.Commands() {
 				known = append(known, sub.Name())
 			}
-			what := "no policy command is named"
-			if len(args) > 0 {
-				what = fmt.Sprintf("unknown policy command %q", args[0])
+			hint := "use one of " + strings.Join(known, ", ")
+			if len(args) == 0 {
+				return tool.Errorf(tool.BadInput, "no policy command is named").WithHint("%s", hint)
 			}
-			return tool.Errorf(tool.BadInput, "%s", what).WithHint("use one of %s", strings.Join(known, ", "))
+			near := nearest.Words(args[0], known, 3)
+			if len(near) > 0 {
+				hint = "did you mean " + near[0] + "? Else " + hint
+			}
+			return tool.Errorf(tool.BadInput, "unknown policy command %.80q", args[0]).WithHint("%s", hint).Suggest(near...)
 		},
 	}
 	c.AddCommand(h.checkCommand(), h.explainCommand(), h.testCommand(), h.lintCommand(), h.initCommand(), h.importCommand(), h.trustCommand())

@@ -14,10 +14,10 @@ func (a *Audit) append(e Entry) error {
 	if err != nil {
 		return err
 	}
-	anchor := readAnchor(a.lock)
+	anchor := readAnchor(a.lock.File)
 	end := tail{size: size, last: anchor}
 	if size == 0 || size != a.size || anchor != a.last { // else nobody has written since we did
-		if end, err = readTail(a.file, size); err != nil {
+		if end, err = readTail(a.file.File, size); err != nil {
 			return err
 		}
 	}
@@ -63,7 +63,7 @@ func (a *Audit) write(lines []byte, last link, size int64, created bool) error {
 			}
 		}
 	}
-	if err := last.anchor(a.lock); err != nil {
+	if err := last.anchor(a.lock.File); err != nil {
 		return err
 	}
 	a.size, a.last = size+int64(len(lines)), last
@@ -78,27 +78,17 @@ func (a *Audit) openFile() (created bool, size int64, err error) {
 	if err != nil && !missing {
 		return false, 0, err
 	}
-	if a.file != nil {
-		held, err := a.file.Stat()
-		if err != nil {
-			return false, 0, err
-		}
-		if !missing && os.SameFile(held, now) {
-			return false, held.Size(), nil
-		}
-		if err := a.file.Close(); err != nil {
-			return false, 0, err
-		}
+	if !missing && a.file.is(now) {
+		return false, now.Size(), nil
+	}
+	if err := a.file.close(); err != nil {
+		return false, 0, err
 	}
 	a.size = 0
-	if a.file, err = a.dir.OpenFile(FileName, os.O_RDWR|os.O_CREATE|os.O_APPEND); err != nil {
+	if a.file, err = hold(a.dir.OpenFile(FileName, os.O_RDWR|os.O_CREATE|os.O_APPEND)); err != nil {
 		return missing, 0, err
 	}
-	held, err := a.file.Stat()
-	if err != nil {
-		return missing, 0, err
-	}
-	return missing, held.Size(), nil
+	return missing, a.file.info.Size(), nil
 }
 
 // resume says behind which link to go on, and what has to be told first: that
@@ -154,18 +144,16 @@ func (a *Audit) rotate(at link) (string, error) {
 	}
 	// The anchor may be behind by a line whose writer was killed: a process
 	// that is killed after the rename needs it exact.
-	if err := at.anchor(a.lock); err != nil {
+	if err := at.anchor(a.lock.File); err != nil {
 		return "", err
 	}
-	err := a.file.Close() // Windows renames no file that is open
-	a.file = nil
-	if err != nil {
+	if err := a.file.close(); err != nil { // Windows renames no file that is open
 		return "", err
 	}
 	if err := a.dir.Rename(FileName, name); err != nil {
 		return "", err
 	}
-	_, _, err = a.openFile()
+	_, _, err := a.openFile()
 	return name, err
 }
 

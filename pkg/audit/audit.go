@@ -79,13 +79,16 @@ type Entry struct {
 	Exit     *int      `json:"exit,omitempty"`     // status of a command that ran
 	Code     string    `json:"code,omitempty"`     // error code of a call that failed
 	Note     string    `json:"note,omitempty"`
-	Parent   string    `json:"parent,omitempty"` // the call that made this one
-	Asked    bool      `json:"asked,omitempty"`  // decision: about something that came up while Parent ran
-	Title    string    `json:"title,omitempty"`  // result: in one line
-	Millis   int64     `json:"ms,omitempty"`     // result: how long the call took, with waiting for an answer
-	Change   string    `json:"change,omitempty"` // result: what undo calls what it changed
-	Job      string    `json:"job,omitempty"`    // result: what goes on
-	File     string    `json:"file,omitempty"`   // rotate: the file before
+	Caller   string    `json:"caller,omitempty"`  // what the caller calls the call, as it came
+	Message  string    `json:"message,omitempty"` // what the caller calls the message that holds the call
+	Agent    string    `json:"agent,omitempty"`   // which of the caller's agents makes it
+	Parent   string    `json:"parent,omitempty"`  // the call that made this one
+	Asked    bool      `json:"asked,omitempty"`   // decision: about something that came up while Parent ran
+	Title    string    `json:"title,omitempty"`   // result: in one line
+	Millis   int64     `json:"ms,omitempty"`      // result: how long the call took, with waiting for an answer
+	Change   string    `json:"change,omitempty"`  // result: what undo calls what it changed
+	Job      string    `json:"job,omitempty"`     // result: what goes on
+	File     string    `json:"file,omitempty"`    // rotate: the file before
 }
 
 // A Record is a line of the audit as it was written.
@@ -117,10 +120,41 @@ type Audit struct {
 
 	mu   sync.Mutex
 	dir  *safefile.Dir
-	lock *os.File
-	file *os.File
+	lock held
+	file held
+	told held
 	size int64 // of file behind the line that was written last; 0 where that is not known
 	last link  // which is that line
+}
+
+// held is a file that is kept open: the zero value is none.
+type held struct {
+	*os.File
+	info fs.FileInfo // as it was opened: which file it is
+}
+
+// hold keeps f; err is that of opening it.
+func hold(f *os.File, err error) (held, error) {
+	if err != nil {
+		return held{}, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return held{}, errors.Join(err, f.Close())
+	}
+	return held{f, info}, nil
+}
+
+// is reports whether now describes the file that is held.
+func (h *held) is(now fs.FileInfo) bool { return h.File != nil && os.SameFile(h.info, now) }
+
+// close closes the file, where one is held.
+func (h *held) close() error {
+	f := h.File
+	if *h = (held{}); f == nil {
+		return nil
+	}
+	return f.Close()
 }
 
 // Open prepares the audit in the directory dir, an absolute path. It creates
@@ -157,18 +191,12 @@ func (a *Audit) Close() error {
 }
 
 func (a *Audit) close() error {
-	var errs []error
-	if a.file != nil {
-		errs = append(errs, a.file.Close())
-	}
-	if a.lock != nil {
-		errs = append(errs, a.lock.Close())
-	}
+	err := errors.Join(a.file.close(), a.told.close(), a.lock.close())
 	if a.dir != nil {
-		errs = append(errs, a.dir.Close())
+		err = errors.Join(err, a.dir.Close())
 	}
-	a.dir, a.lock, a.file = nil, nil, nil
-	return errors.Join(errs...)
+	a.dir = nil
+	return err
 }
 
 // Append writes one line and returns when it is written; with Options.Sync,
@@ -186,7 +214,7 @@ func (a *Audit) Append(ctx context.Context, e Entry) error {
 		return fmt.Errorf("appending to the audit: %w", err)
 	}
 	err := a.append(a.complete(e))
-	if err = errors.Join(err, safefile.Unlock(a.lock)); err != nil {
+	if err = errors.Join(err, safefile.Unlock(a.lock.File)); err != nil {
 		return fmt.Errorf("appending to the audit: %w", err)
 	}
 	return nil
@@ -211,15 +239,10 @@ func (a *Audit) acquire(ctx context.Context) error {
 		if err := a.ready(); err != nil {
 			return err
 		}
-		if err := safefile.WaitLock(ctx, a.lock, true); err != nil {
+		if err := safefile.WaitLock(ctx, a.lock.File, true); err != nil {
 			return fmt.Errorf("waiting for the lock: %w", err)
 		}
-		held, err := a.lock.Stat()
-		if err != nil {
-			return err
-		}
-		now, err := os.Lstat(filepath.Join(a.path, lockName))
-		if err == nil && os.SameFile(held, now) {
+		if now, err := os.Lstat(filepath.Join(a.path, lockName)); err == nil && a.lock.is(now) {
 			return nil
 		}
 		if err := a.close(); err != nil {
@@ -235,13 +258,13 @@ func (a *Audit) ready() (err error) {
 			return err
 		}
 	}
-	if a.lock == nil {
-		a.lock, err = a.dir.OpenFile(lockName, os.O_RDWR|os.O_CREATE)
+	if a.lock.File == nil {
+		a.lock, err = hold(a.dir.OpenFile(lockName, os.O_RDWR|os.O_CREATE))
 		if errors.Is(err, fs.ErrNotExist) { // the directory was removed since Open
 			_ = a.dir.Close()
 			a.dir, err = safefile.MakeDir(a.path)
 			if err == nil {
-				a.lock, err = a.dir.OpenFile(lockName, os.O_RDWR|os.O_CREATE)
+				a.lock, err = hold(a.dir.OpenFile(lockName, os.O_RDWR|os.O_CREATE))
 			}
 		}
 	}

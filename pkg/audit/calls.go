@@ -14,8 +14,11 @@ import (
 // A Call is what the records tell of one call, and what Fill adds to them.
 type Call struct {
 	ID       string    `json:"id"`
-	Parent   string    `json:"parent,omitempty"` // the call that made it
-	Time     time.Time `json:"time"`             // of the decision
+	Caller   string    `json:"caller,omitempty"`  // what the caller calls it
+	Message  string    `json:"message,omitempty"` // what the caller calls the message that holds it
+	Agent    string    `json:"agent,omitempty"`   // which of the caller's agents made it
+	Parent   string    `json:"parent,omitempty"`  // the call that made it
+	Time     time.Time `json:"time"`              // of the decision
 	Tool     string    `json:"tool"`
 	Args     Args      `json:"args,omitempty"`
 	Decision string    `json:"decision"`
@@ -50,8 +53,13 @@ func (a Args) MarshalJSON() ([]byte, error) {
 // End is when the call ended, as far as is known.
 func (c *Call) End() time.Time { return c.Time.Add(time.Duration(c.Millis) * time.Millisecond) }
 
-// Failed reports whether the call was refused, or ended with an error.
-func (c *Call) Failed() bool { return c.Code != "" || c.Decision == "deny" }
+// Unanswered reports whether the call waits for an approval, or for the answer to a model's
+// question.
+func (c *Call) Unanswered() bool { return c.Decision == "ask" || c.Code == "approval_required" }
+
+// Failed reports whether the call was refused, or ended with an error. One that is
+// unanswered has not failed.
+func (c *Call) Failed() bool { return c.Decision == "deny" || c.Code != "" && !c.Unanswered() }
 
 // Cut reports whether something of the parameters is not on record.
 func (c *Call) Cut() bool {
@@ -75,8 +83,32 @@ func (c *Call) What() string {
 				}
 			}
 		}
+		if asked := questions(args["questions"]); asked != "" {
+			return asked
+		}
 	}
 	return c.Title
+}
+
+// questions are the texts of a model's questions; "" where v is no list of any.
+func questions(v any) string {
+	list, _ := v.([]any)
+	var texts []string
+	for _, one := range list {
+		q, _ := one.(map[string]any)
+		if text, ok := q["question"].(string); ok {
+			texts = append(texts, strings.Join(strings.Fields(text), " "))
+		}
+	}
+	return strings.Join(texts, " ")
+}
+
+// Wants says in words for what an unanswered call waits.
+func (c *Call) Wants() string {
+	if c.Decision != "ask" && c.Tool == "question" {
+		return "not answered"
+	}
+	return "needs approval"
 }
 
 // Why is what stood in the way of a call: the access that was not allowed, and the rule;
@@ -140,7 +172,8 @@ func Add(known map[string]*Call, r *Record) *Call {
 			c.Millis = max(0, r.Time.Sub(c.Time).Milliseconds())
 		}
 	case r.Event == Decision && c.Decision == "":
-		c.Decision, c.Note, c.Level, c.Parent, c.Accesses = r.Decision, r.Note, r.Level, r.Parent, r.Accesses
+		c.Decision, c.Note, c.Level, c.Accesses = r.Decision, r.Note, r.Level, r.Accesses
+		c.Caller, c.Message, c.Agent, c.Parent = r.Caller, r.Message, r.Agent, r.Parent
 	default:
 		c.Asked = append(c.Asked, r.Accesses...)
 	}

@@ -3,6 +3,8 @@ package audit
 import (
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -143,4 +145,31 @@ func TestFollow(t *testing.T) {
 	if got := strings.Join(seen, " "); got != "1 1+ 1++ 1+++" {
 		t.Error(got)
 	}
+}
+
+// TestTellRenamed checks that what is told goes into the file of that name, also after
+// another process has renamed the one before.
+func TestTellRenamed(t *testing.T) {
+	dir := private(t)
+	a := openTest(t, dir, Options{})
+	tell := func(id string) {
+		t.Helper()
+		must(t, a.Tell(Told{ID: id, Args: "{}"}))
+		raw, err := os.ReadFile(filepath.Join(dir, toldName))
+		must(t, err)
+		if want := `{"id":"` + id + `","args":"{}"}` + "\n"; !strings.HasSuffix(string(raw), want) {
+			t.Errorf("%s: %q", id, raw)
+		}
+	}
+	tell("a")
+	tell("b")
+	must(t, os.Rename(filepath.Join(dir, toldName), filepath.Join(dir, toldOlder)))
+	must(t, openTest(t, dir, Options{}).Tell(Told{ID: "another's", Args: "{}"}))
+	tell("c")
+	must(t, os.Truncate(filepath.Join(dir, toldName), maxTold+1))
+	must(t, a.Tell(Told{ID: "d", Args: "{}"}))
+	if info, err := os.Stat(filepath.Join(dir, toldOlder)); err != nil || info.Size() <= maxTold {
+		t.Errorf("the full file was not renamed: %v %v", info, err)
+	}
+	tell("e")
 }

@@ -60,6 +60,7 @@ func readAnchor(lock io.ReaderAt) link {
 // build encodes entries as the lines behind at, and says where they end.
 func build(at link, entries ...Entry) ([]byte, link, error) {
 	var out bytes.Buffer
+	out.Grow(1 << 10) // most lines are shorter
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	for _, e := range entries {

@@ -92,6 +92,9 @@ func marker(label string) string { return markPrefix + label + "]" }
 
 const markPrefix = "[redacted:"
 
+// maxRounds is how often a text is looked through that still shows secrets.
+const maxRounds = 8
+
 // Redact returns s without its secrets.
 func (r *Redactor) Redact(s string) string {
 	if len(s) < 2 {
@@ -104,7 +107,15 @@ func (r *Redactor) Redact(s string) string {
 			}
 		}
 	}
-	return redactRandom(redactShapes(s))
+	// What was replaced may have hidden the next one: a ; in a password ends a command no longer.
+	for range maxRounds {
+		found := redactRandom(redactShapes(s))
+		if found == s {
+			break
+		}
+		s = found
+	}
+	return s
 }
 
 // SecretName reports whether a variable of that name holds a secret, going by
@@ -154,7 +165,7 @@ func (e Entry) redacted(r *Redactor) Entry {
 			*s = bound(r.Redact(bound(*s, 4*maxString)), maxString)
 		}
 	}
-	clean(&e.ID, &e.Session, &e.Tool, &e.Decision, &e.Level, &e.Policy, &e.Code, &e.Note, &e.File, &e.Parent, &e.Title, &e.Change, &e.Job)
+	clean(&e.ID, &e.Session, &e.Tool, &e.Decision, &e.Level, &e.Policy, &e.Code, &e.Note, &e.File, &e.Caller, &e.Message, &e.Agent, &e.Parent, &e.Title, &e.Change, &e.Job)
 	e.Accesses = slices.Clone(e.Accesses)
 	for i := range e.Accesses {
 		a := &e.Accesses[i]

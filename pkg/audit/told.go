@@ -47,18 +47,29 @@ func (a *Audit) Tell(t Told) error {
 	if err != nil {
 		return err
 	}
-	f, err := a.dir.OpenFile(toldName, os.O_WRONLY|os.O_CREATE|os.O_APPEND)
+	size, err := a.openTold()
 	if err != nil {
 		return err
 	}
-	info, err := f.Stat()
-	if err == nil {
-		_, err = f.Write(append(line, '\n')) // in one piece, so that lines of several processes stay whole
+	if _, err = a.told.Write(append(line, '\n')); err != nil || size <= maxTold { // in one piece, so that lines of several processes stay whole
+		return err
 	}
-	if err = errors.Join(err, f.Close()); err == nil && info.Size() > maxTold {
-		err = a.dir.Rename(toldName, toldOlder)
+	return errors.Join(a.told.close(), a.dir.Rename(toldName, toldOlder))
+}
+
+// openTold makes a.told the file of that name, and says how long it is: another process
+// may have renamed the one that is held.
+func (a *Audit) openTold() (size int64, err error) {
+	if now, err := a.dir.Lstat(toldName); err == nil && a.told.is(now) {
+		return now.Size(), nil
 	}
-	return err
+	if err := a.told.close(); err != nil {
+		return 0, err
+	}
+	if a.told, err = hold(a.dir.OpenFile(toldName, os.O_WRONLY|os.O_CREATE|os.O_APPEND)); err != nil {
+		return 0, err
+	}
+	return a.told.info.Size(), nil
 }
 
 // Shorten is a parameter's text as Tell would keep it, where it is too long to be kept: a

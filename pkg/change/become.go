@@ -18,6 +18,17 @@ type Target struct {
 	Open  func() (io.ReadCloser, error)
 	From  string // a file that is what the name is to become, which may be given that name and is gone then; "" for none
 	Bytes int64  // of the file that stands there
+
+	// Anew has other names of the file that stands there keep what they hold, where
+	// Become would write to it.
+	Anew bool
+
+	// Apart has what goes be kept as a copy, so that nobody who has the file open, or knows
+	// another name of it, decides what undo brings back.
+	Apart bool
+
+	// Shared says that another target is for the same file, which Become writes to.
+	Shared bool
 }
 
 // Become makes each name what its target says, all or none, and can be undone as
@@ -35,10 +46,10 @@ type Target struct {
 // error of it is returned, and nothing has changed.
 func (h *History) Become(ctx context.Context, r Record, targets []Target, look func() error) (Record, error) {
 	made, err := h.exchange(ctx, r, targets, look)
-	if !errors.Is(err, errApart) {
+	if !errors.Is(err, ErrApart) {
 		return made, err
 	}
-	targets = slices.DeleteFunc(slices.Clone(targets), func(t Target) bool { return t.Was == other || t.Kind == other })
+	targets = slices.DeleteFunc(slices.Clone(targets), func(t Target) bool { return t.Was == other || t.Kind == other || t.Shared })
 	files := make([]File, len(targets))
 	for i, t := range targets {
 		files[i] = File{Path: t.Path, Before: State{Kind: t.Was}, After: t.State}
@@ -67,6 +78,15 @@ func (h *History) Become(ctx context.Context, r Record, targets []Target, look f
 	}
 	return made, err
 }
+
+// Exchange is Become by renames alone: it is ErrApart where that cannot be, and nothing has
+// changed then.
+func (h *History) Exchange(ctx context.Context, r Record, targets []Target, look func() error) (Record, error) {
+	return h.exchange(ctx, r, targets, look)
+}
+
+// Renames reports whether files of the workspace can change places with the journal's.
+func (h *History) Renames() bool { return onOneMount(h.w.Root(), h.session.StateDir()) }
 
 func (h *History) becoming(targets []Target, l links) ([]*step, error) {
 	p := planner{h: h, byName: map[string]*step{}}

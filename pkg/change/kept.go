@@ -2,6 +2,7 @@ package change
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,7 +45,9 @@ func (h *History) pruneKept(most int64, age time.Duration) (dropped []string) {
 		}
 		switch {
 		case err != nil && !stash: // of a process that was killed before it counted, or was dropped
-			h.dropShelf(id)
+			if _, left := h.store.top.Lstat(filepath.Join(shelvingDir, id)); missing(left) {
+				h.dropShelf(id)
+			}
 		case i < len(names)-1 && (most < 0 || id < oldest):
 			if err == nil {
 				dropped = append(dropped, id)

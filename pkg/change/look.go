@@ -130,7 +130,9 @@ func (h *History) look(p workspace.Path, by *step) (s State, inPlace bool, err e
 	if err != nil {
 		return State{}, false, fmt.Errorf("reading %s: %w", p.Real, err)
 	}
-	return State{Kind: Regular, Hash: hash, Size: n, Mode: info.Mode() & permBits}, overwritten(p.Real, info), nil
+	s = State{Kind: Regular, Hash: hash, Size: n, Mode: info.Mode() & permBits, MTime: info.ModTime().UnixNano()}
+	_, s.Ino, _ = identity(info)
+	return s, overwritten(p.Real, info), nil
 }
 
 func (h *History) readlink(abs string) (string, error) {

@@ -269,3 +269,48 @@ func copies(src, path string) (targets []Target, err error) {
 	slices.SortFunc(targets, func(a, b Target) int { return cmp.Compare(a.Path, b.Path) })
 	return targets, err
 }
+
+// isPart reports whether all that is in a directory is in another, too, and is the same there:
+// so it is where some of the other's files were taken back by themselves. names is how many
+// it holds.
+func isPart(dir, whole string) (names int64, ok bool) {
+	names = -1 // without dir itself
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		names++
+		if err == nil && !isCopy(path, whole+path[len(dir):]) {
+			err = fs.ErrExist
+		}
+		return err
+	})
+	return names, err == nil
+}
+
+// isCopy reports whether two names stand for the same content or target, or are both directories.
+func isCopy(a, b string) bool {
+	x, err := os.Lstat(a)
+	y, bad := os.Lstat(b)
+	if err != nil || bad != nil || x.Mode().Type() != y.Mode().Type() {
+		return false
+	}
+	switch {
+	case x.IsDir():
+		return true
+	case x.Mode()&fs.ModeSymlink != 0:
+		to, err := os.Readlink(a)
+		also, bad := os.Readlink(b)
+		return err == nil && bad == nil && to == also
+	case !x.Mode().IsRegular() || x.Mode() != y.Mode() || x.Size() != y.Size():
+		return false
+	}
+	f, err := safefile.OpenRegular(a)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	g, err := safefile.OpenRegular(b)
+	if err != nil {
+		return false
+	}
+	defer g.Close()
+	return sameBytes(f, g)
+}

@@ -151,3 +151,59 @@ func TestRedo(t *testing.T) {
 	}
 	step(undo, "1")
 }
+
+// TestUndoPathThenAll: after one file of a directory was taken back by itself, the rest of the
+// directory can be taken back, and that be done again; not where that file has changed since.
+func TestUndoPathThenAll(t *testing.T) {
+	for name, remove := range map[string]func(s *site) error{
+		"kept": func(s *site) error {
+			_, err := shelve(s.History, []Doomed{{"d", false}}, func(string) error { return os.RemoveAll(s.abs("d")) })
+			return err
+		},
+		"exchanged": func(s *site) error {
+			r, err := s.Become(t.Context(), Record{}, []Target{
+				{Path: s.abs("d"), Was: Dir},
+				{Path: s.abs("d/a"), Was: Regular, Bytes: 1},
+				{Path: s.abs("d/b"), Was: Regular, Bytes: 1},
+				{Path: s.abs("d/e"), Was: Dir},
+				{Path: s.abs("d/e/c"), Was: Regular, Bytes: 1},
+			}, func() error { return nil })
+			if err == nil && r.Stash == "" {
+				t.Skip("nothing can be exchanged here")
+			}
+			return err
+		},
+	} {
+		s := newSite(t)
+		for _, file := range []string{"d/a", "d/b", "d/e/c", "other"} {
+			s.put(file, file[:1])
+		}
+		before := s.image()
+		if err := remove(s); err != nil {
+			t.Fatal(name, err)
+		}
+		last, err := s.Last(t.Context())
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		s.undoPath("d/e/c")
+		part := s.image()
+		u := s.undo(last.ID)
+		same(t, name+": undone", s.image(), before)
+		again := s.undo(u.ID)
+		same(t, name+": done again", s.image(), part)
+		s.undo(again.ID)
+		same(t, name+": undone again", s.image(), before)
+		if err := remove(s); err != nil {
+			t.Fatal(name, err)
+		}
+		if last, err = s.Last(t.Context()); err != nil {
+			t.Fatal(name, err)
+		}
+		s.undoPath("d/a")
+		s.put("d/a", "x")
+		if _, err := s.Undo(t.Context(), last.ID, UndoOptions{}); !errors.As(err, new(*ChangedError)) {
+			t.Errorf("%s: a file has changed since: %v", name, err)
+		}
+	}
+}

@@ -24,7 +24,7 @@ type places struct {
 	lastFD      int // the directory that was looked up last
 }
 
-// openPlaces opens the stash of that path. It is errApart where no rename leads from one
+// openPlaces opens the stash of that path. It is ErrApart where no rename leads from one
 // to the other.
 func openPlaces(root, stash string) (*places, error) {
 	p := &places{root: root, stash: stash, rootFD: -1, fd: -1, lastFD: -1}
@@ -38,9 +38,18 @@ func openPlaces(root, stash string) (*places, error) {
 	}
 	if a, b := mountOf(p.rootFD), mountOf(p.fd); a == 0 || a != b {
 		p.close()
-		return nil, errApart
+		return nil, ErrApart
 	}
 	return p, nil
+}
+
+// onOneMount reports whether two directories are on one mount.
+func onOneMount(a, b string) bool {
+	p, err := openPlaces(a, b)
+	if err == nil {
+		p.close()
+	}
+	return err == nil
 }
 
 const pathFlags = unix.O_PATH | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
@@ -82,7 +91,7 @@ func (p *places) dir(abs string) (fd int, name string, err error) {
 	}
 	rel, ok := safefile.Rel(p.root, dir)
 	if !ok {
-		return -1, "", errApart
+		return -1, "", ErrApart
 	}
 	p.forget()
 	how := unix.OpenHow{Flags: pathFlags, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_XDEV}
@@ -99,7 +108,7 @@ func (p *places) dir(abs string) (fd int, name string, err error) {
 	case errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.ELOOP):
 		err = fs.ErrNotExist // beneath a file or a link there is nothing
 	case errors.Is(err, unix.EXDEV), errors.Is(err, unix.ENOSYS), errors.Is(err, unix.EPERM):
-		err = errApart
+		err = ErrApart
 	}
 	return -1, "", &fs.PathError{Op: "open", Path: dir, Err: err}
 }
@@ -166,7 +175,7 @@ func (p *places) swap(f *File) error {
 		err = unix.Renameat2(fd, name, p.fd, f.Stash, unix.RENAME_EXCHANGE)
 	}
 	if errors.Is(err, unix.EXDEV) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {
-		err = errApart
+		err = ErrApart
 	}
 	if err != nil {
 		return &os.LinkError{Op: "exchange", Old: f.Path, New: f.Stash, Err: err}
@@ -224,6 +233,11 @@ func (p *places) put(name string, t *Target) (State, error) {
 		if err == nil {
 			err = p.plain(name)
 		}
+		if errors.Is(err, unix.EACCES) && t.Kind == Regular { // who may not write a file may not take its attributes off; it gets its mode below
+			if err = os.Chmod(p.name(name), 0o600); err == nil {
+				err = p.plain(name)
+			}
+		}
 	}
 	if err != nil {
 		if err = p.make(name, t); err != nil {
@@ -262,7 +276,7 @@ func (p *places) make(name string, t *Target) error {
 	case t.Kind == Dir:
 		return unix.Mkdirat(p.fd, name, 0o700)
 	case t.Open == nil:
-		return errApart
+		return ErrApart
 	}
 	from, err := t.Open()
 	if err != nil {

@@ -32,12 +32,13 @@ type State struct {
 	Target  string      `json:"target,omitempty"`   // the text of a link
 	Kept    bool        `json:"kept,omitempty"`     // the content is in the journal
 
-	// Of a File with a Stash:
+	// Of a File with a Stash, and of what another was before the change:
 	Ino   uint64 `json:"ino,omitempty"`   // which file or directory it is
 	MTime int64  `json:"mtime,omitempty"` // when it was last written, in nanoseconds
-	CTime int64  `json:"ctime,omitempty"` // when a directory was moved with all in it
-	Names int64  `json:"names,omitempty"` // how many names are in a directory that goes as a whole
-	Links int64  `json:"-"`               // how many names a file has
+	// Of a File with a Stash:
+	CTime int64 `json:"ctime,omitempty"` // when a directory was moved with all in it
+	Names int64 `json:"names,omitempty"` // how many names are in a directory that goes as a whole
+	Links int64 `json:"-"`               // how many names a file has
 }
 
 // Version returns the content's version as package workspace has it; "" when
@@ -172,6 +173,12 @@ type Record struct {
 	// where contents were kept and written. Bytes is how much lies there.
 	Stash string `json:"stash,omitempty"`
 	Bytes int64  `json:"bytes,omitempty"`
+
+	// Apart are names of which nobody else may have the file that is kept, as File.MarshalJSON
+	// writes them: it is a copy, also of what takes the change back.
+	Apart []string `json:"apart,omitempty"`
+
+	Command bool `json:"command,omitempty"` // a command made it, within what commands may change; also of what takes that back
 
 	Damaged  error    `json:"-"` // ErrUnreadable, and why: then nothing but ID is known; only from List
 	UndoneBy string   `json:"-"` // the change that took this one back and holds; only from List, Last and Get

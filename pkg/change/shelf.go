@@ -23,7 +23,8 @@ import (
 // change's old contents:
 //
 //	journal/shelf/ID/N    a file, link or directory that stood there before, by a hard
-//	                      link where the file system allows it, else as a copy
+//	                      link where the file system allows it, else as a copy; or
+//	                      itself, where it was set aside
 //	journal/shelving/ID   the record while the command runs, locked by its process
 //
 // To undo such a change is to swap: what stands there now goes to the shelf of the
@@ -42,9 +43,15 @@ type ShelveOptions struct {
 	Tool, Title string // for the record
 
 	Names []Doomed
+	First []string // directories of these that the command removes with all in them before anything else looks at them
+
+	// Apart reports whether a file that is kept has to be a copy, so that nobody who has it open,
+	// or knows another name of it, decides what undo brings back; nil for none.
+	Apart func(path string) bool
 
 	MaxBytes int64         // of all that the session keeps so; default 1 GiB
 	MaxNames int           // of this change; default 200,000
+	MinAside int           // names of a directory from which it is set aside; default 1,000
 	Age      time.Duration // how long it is kept; default 7 days
 }
 
@@ -54,6 +61,9 @@ func (o ShelveOptions) withDefaults() ShelveOptions {
 	}
 	if o.MaxNames <= 0 {
 		o.MaxNames = 200_000
+	}
+	if o.MinAside <= 0 {
+		o.MinAside = setAsideNames
 	}
 	if o.Age <= 0 {
 		o.Age = 7 * 24 * time.Hour
@@ -77,7 +87,10 @@ type Slot struct {
 	Left  print `json:"left"`          // what stands there after the change
 	Here  print `json:"here,omitzero"` // while the command runs: what stood there when it began
 
-	Single bool `json:"single,omitempty"` // it was the file's only name
+	Single bool  `json:"single,omitempty"` // it was the file's only name
+	Empty  print `json:"empty,omitzero"`   // the directory that it changes places with, for the command to remove; where it is set aside
+
+	InPlace bool `json:"in_place,omitempty"` // a file of several names that was written where it is, and is written so again
 
 	Closed map[string]fs.FileMode `json:"closed,omitempty"` // modes of directories that the shelf has to have open
 }
@@ -95,6 +108,7 @@ type Shelf struct {
 	o       ShelveOptions
 	r       Record
 	f       *os.File // the record, locked
+	pins    []*os.File
 	release func()
 }
 
@@ -112,11 +126,19 @@ func (h *History) Shelve(ctx context.Context, o ShelveOptions) (*Shelf, error) {
 	if err = s.fill(ctx); err == nil {
 		err = s.open()
 	}
-	if err != nil {
-		s.Close()
-		return nil, fmt.Errorf("keeping what the command takes away: %w", err)
+	if err == nil {
+		err = s.setAside()
 	}
-	return s, nil
+	if err == nil {
+		return s, nil
+	}
+	if bad := s.end(); bad != nil {
+		err = bad
+	} else if errors.Is(err, errStays) {
+		o.First = nil
+		return h.Shelve(ctx, o)
+	}
+	return nil, fmt.Errorf("keeping what the command takes away: %w", err)
 }
 
 // fill puts everything on the shelf.
@@ -128,7 +150,7 @@ func (s *Shelf) fill(ctx context.Context) error {
 	defer dir.Close()
 	w := s.h.walker()
 	defer w.close()
-	load := &load{ctx: ctx, bytes: s.o.MaxBytes, names: s.o.MaxNames}
+	load := &load{ctx: ctx, bytes: s.o.MaxBytes, names: s.o.MaxNames, apart: s.o.Apart}
 	above := map[string]fs.FileMode{}
 	for _, d := range s.h.disjoint(s.o.Names) {
 		n := len(s.r.Files)
@@ -139,7 +161,7 @@ func (s *Shelf) fill(ctx context.Context) error {
 			continue
 		}
 		if err == nil {
-			slot.Here, err = load.put(p, dir, strconv.Itoa(n), d.Written, &slot)
+			err = s.keep(load, p, d, dir, &slot)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", d.Path, err)
@@ -153,11 +175,25 @@ func (s *Shelf) fill(ctx context.Context) error {
 		s.r.Files = append(s.r.Files, File{Path: d.Path, Before: slot.Here.state(slot.Bytes)})
 		s.r.Shelf = append(s.r.Shelf, slot)
 	}
-	s.r.Gaps = load.gaps
+	s.r.Gaps, s.r.Apart = load.gaps, load.copied
 	for _, path := range slices.Sorted(maps.Keys(above)) {
 		s.r.Parents = append(s.r.Parents, Parent{Path: path, Mode: above[path]})
 	}
 	return nil
+}
+
+// keep puts one thing on the shelf, or prepares that it is set aside there.
+func (s *Shelf) keep(l *load, p place, d Doomed, dir *os.Root, slot *Slot) (err error) {
+	l.path = d.Path
+	to, before := strconv.Itoa(slot.N), *l
+	if slices.Contains(s.o.First, d.Path) {
+		if err = l.setAside(p, dir, to, s.o.MinAside, slot); !errors.Is(err, errStays) {
+			return err
+		}
+		*l = before
+	}
+	slot.Here, err = l.put(p, dir, to, d.Written, slot)
+	return err
 }
 
 // disjoint leaves out what lies in a directory that is kept as a whole. What is not
@@ -211,8 +247,15 @@ func (s *Shelf) open() error {
 	if err = safefile.TryLock(s.f, true); err == nil {
 		_, err = s.f.Write(data)
 	}
+	aside := slices.ContainsFunc(s.r.Shelf, func(slot Slot) bool { return slot.Empty.Kind == Dir })
+	if err == nil && aside && s.h.store.sync {
+		err = s.f.Sync()
+	}
 	if err == nil {
 		err = dir.Rename(temp, s.r.ID)
+	}
+	if err == nil && aside && s.h.store.sync {
+		err = dir.Sync()
 	}
 	if err != nil {
 		_ = dir.Remove(temp)
@@ -222,16 +265,50 @@ func (s *Shelf) open() error {
 
 // Close gives up what is kept, unless Finish has made a change of it.
 func (s *Shelf) Close() {
-	if s == nil || s.release == nil {
-		return
+	if s != nil && s.release != nil {
+		_ = s.end()
 	}
-	s.h.dropShelf(s.r.ID)
-	s.done()
 }
 
-func (s *Shelf) done() {
+// end is Close. Where something that was set aside cannot get its place back, it stays
+// kept with its record, for whoever comes next.
+func (s *Shelf) end() error {
+	err := s.withdraw()
+	if err == nil {
+		s.h.dropShelf(s.r.ID)
+	}
+	s.done(err == nil)
+	return err
+}
+
+func (s *Shelf) withdraw() error {
+	if s.f == nil {
+		return nil // nothing has been set aside
+	}
+	dir, err := s.h.shelf(s.r.ID)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	w := s.h.walker()
+	defer w.close()
+	if err := s.giveBack(dir, w); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(s.r.Shelf, func(slot Slot) bool { return slot.Empty.Kind == Dir }) {
+		return errors.New("the command has removed what was set aside for it")
+	}
+	return nil
+}
+
+func (s *Shelf) done(whole bool) {
+	for _, pin := range s.pins {
+		_ = pin.Close()
+	}
 	if s.f != nil {
-		_ = s.h.store.top.Remove(filepath.Join(shelvingDir, s.r.ID))
+		if whole {
+			_ = s.h.store.top.Remove(filepath.Join(shelvingDir, s.r.ID))
+		}
 		_ = s.f.Close()
 	}
 	s.release()
@@ -249,7 +326,7 @@ func (s *Shelf) Finish(ctx context.Context) (Record, error) {
 		s.Close()
 		return Record{}, nil
 	}
-	s.done()
+	s.done(true)
 	s.r.Dropped = s.h.pruneKept(s.o.MaxBytes, s.o.Age)
 	return s.r, nil
 }
@@ -263,25 +340,30 @@ func (s *Shelf) settle(ctx context.Context) error {
 	defer dir.Close()
 	w := s.h.walker()
 	defer w.close()
-	files, slots := s.r.Files, s.r.Shelf
-	s.r.Files, s.r.Shelf = nil, nil
-	for i, slot := range slots {
-		now, err := w.look(ctx, files[i].Path)
+	if err := s.giveBack(dir, w); err != nil {
+		return err
+	}
+	var files []File
+	var slots []Slot
+	for i, slot := range s.r.Shelf {
+		f := s.r.Files[i]
+		now, err := w.look(ctx, f.Path)
 		if err != nil {
-			return fmt.Errorf("%s: %w", files[i].Path, err)
+			return fmt.Errorf("%s: %w", f.Path, err)
 		}
 		if slot.Here.same(now) && (now.Kind == Dir || slot.Here.Ino == now.Ino && slot.Here.MTime == now.MTime) {
 			_ = dir.RemoveAll(strconv.Itoa(slot.N))
 			continue
 		}
-		files[i].After = now.state(now.Size)
+		f.After = now.state(now.Size)
 		if err := part(dir, slot.N, now.Kind == Dir, slot.Single); err != nil {
-			return fmt.Errorf("%s: %w", files[i].Path, err)
+			return fmt.Errorf("%s: %w", f.Path, err)
 		}
-		slot.Left, slot.Here = now, print{}
-		s.r.Files, s.r.Shelf = append(s.r.Files, files[i]), append(s.r.Shelf, slot)
+		slot.InPlace = now.Kind == Regular && slot.Here.Kind == Regular && slot.Here.Dev == now.Dev && slot.Here.Ino == now.Ino && !slot.Single
+		slot.Left, slot.Here, slot.Empty = now, print{}, print{}
+		files, slots = append(files, f), append(slots, slot)
 	}
-	if len(s.r.Files) == 0 {
+	if s.r.Files, s.r.Shelf = files, slots; len(files) == 0 {
 		return nil
 	}
 	s.r.Parents = slices.DeleteFunc(s.r.Parents, func(p Parent) bool {

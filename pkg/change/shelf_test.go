@@ -23,7 +23,8 @@ func shelve(h *History, names []Doomed, do func(root string) error) (Record, err
 	for i := range names {
 		names[i].Path = filepath.Join(root, names[i].Path)
 	}
-	s, err := h.Shelve(context.Background(), ShelveOptions{Tool: "bash", Title: "rm", Names: names})
+	o := ShelveOptions{Tool: "bash", Title: "rm", Names: names, First: []string{filepath.Join(root, "sub")}, MinAside: 1}
+	s, err := h.Shelve(context.Background(), o)
 	if err != nil {
 		return Record{}, err
 	}
@@ -39,7 +40,7 @@ func shelve(h *History, names []Doomed, do func(root string) error) (Record, err
 // destroy does to the tree of tens what commands do: it removes, replaces, overwrites,
 // cuts, moves and makes.
 func destroy(h *History) error {
-	names := []Doomed{{"f0", true}, {"f1", false}, {"f3", false}, {"sub", false}, {"link", false}, {"made/deep/new", false}, {"f5", false}, {"f6", false}, {"hard", false}, {"f7", true}}
+	names := []Doomed{{"f0", true}, {"f1", false}, {"f3", false}, {"sub", false}, {"link", false}, {"made/deep/new", false}, {"f5", false}, {"f6", false}, {"hard", false}, {"f7", true}, {"hard2", true}}
 	_, err := shelve(h, names, func(root string) error {
 		name := func(rel string) string { return filepath.Join(root, rel) }
 		return errors.Join(
@@ -52,6 +53,7 @@ func destroy(h *History) error {
 			os.MkdirAll(name("made/deep"), 0o755), os.WriteFile(name("made/deep/new"), []byte("n"), 0o644),
 			os.Remove(name("hard")),
 			os.Truncate(name("f7"), 1),
+			os.WriteFile(name("hard2"), []byte("overwritten, too"), 0o644),
 		)
 	})
 	return err

@@ -26,6 +26,11 @@ type load struct {
 	names int
 	gaps  []Gap
 	same  bool // nothing had to be copied
+
+	path   string                 // of what is put there, in the workspace
+	apart  func(path string) bool // see ShelveOptions
+	copied []string               // the paths that it is true of, encoded
+	survey *survey                // of a directory that is to be set aside; else nil
 }
 
 // maxSummed bounds the files that are known by their content, too.
@@ -59,7 +64,7 @@ func (l *load) put(p place, shelf *os.Root, to string, written bool, slot *Slot)
 			return here, err
 		}
 		defer dest.Close()
-		if err := l.take(p, from, shelf, dest, to, info, written); err != nil {
+		if err := l.take(p, from, shelf, dest, to, info, written || l.copies(".")); err != nil {
 			return here, err
 		}
 	}
@@ -192,6 +197,9 @@ func (t *treeLoad) walk(src, dst *os.Root, rel string) error {
 		if err == nil {
 			err = t.count(info)
 		}
+		if err == nil && t.survey != nil && (!t.survey.add(from, e.Name()) || t.copies(filepath.Join(rel, e.Name()))) {
+			err = errStays
+		}
 		if err != nil {
 			return err
 		}
@@ -212,7 +220,7 @@ func (t *treeLoad) walk(src, dst *os.Root, rel string) error {
 		if dst == nil {
 			continue
 		}
-		if err := t.take(p, from, dst, dest, e.Name(), info, t.written); err != nil {
+		if err := t.take(p, from, dst, dest, e.Name(), info, t.written || t.copies(name)); err != nil {
 			return err
 		}
 	}
@@ -239,6 +247,16 @@ func (t *treeLoad) sub(p place, dst *os.Root, rel string, here print) error {
 	}
 	t.finishDir(dst, p.name, rel, sub)
 	return nil
+}
+
+// copies reports whether what is called so in what is put there has to be a copy.
+func (l *load) copies(rel string) bool {
+	path := filepath.Join(l.path, rel)
+	if l.apart == nil || !l.apart(path) {
+		return false
+	}
+	l.copied = append(l.copied, encodeName(path))
+	return true
 }
 
 // take puts one file, link or pipe on the shelf.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -83,7 +84,7 @@ func (h *History) shelfOf(ctx context.Context, r Record) (Record, error) {
 // swapping looks whether all is as the change r left it, and says what is to be swapped
 // with the shelf of at.
 func (h *History) swapping(ctx context.Context, r, at *Record, o UndoOptions) (Record, error) {
-	back := Record{Tool: o.Tool, Title: r.Title, Undoes: r.ID, ShelfOf: at.ID}
+	back := Record{Tool: o.Tool, Title: r.Title, Undoes: r.ID, ShelfOf: at.ID, Apart: r.Apart}
 	w := h.walker()
 	defer w.close()
 	dir, err := h.shelf(at.ID)
@@ -102,6 +103,8 @@ func (h *History) swapping(ctx context.Context, r, at *Record, o UndoOptions) (R
 		case slot.Left.same(now):
 		case slot.Was.same(now):
 			continue
+		case len(r.undone) > 0 && now.Kind == Dir && slot.Was.Kind == Dir && slot.Left.Kind == Missing && h.partOfShelf(at, f.Path, slot.N):
+			slot.Left = now
 		default:
 			changed = append(changed, Gap{f.Path, swapDifference(now, slot.Left)})
 		}
@@ -109,8 +112,9 @@ func (h *History) swapping(ctx context.Context, r, at *Record, o UndoOptions) (R
 			lost = append(lost, Gap{f.Path, "what was kept of it is gone"})
 		}
 		back.Files = append(back.Files, File{Path: f.Path, Before: f.After, After: f.Before})
-		back.Shelf = append(back.Shelf, Slot{N: slot.N, Names: 1, Bytes: now.Size, Was: slot.Left, Left: slot.Was, Closed: slot.Closed})
+		back.Shelf = append(back.Shelf, Slot{N: slot.N, Names: 1, Bytes: now.Size, Was: slot.Left, Left: slot.Was, InPlace: slot.InPlace, Closed: slot.Closed})
 	}
+	backward(back.Files, back.Shelf)
 	for _, p := range at.Parents {
 		back.Parents = append(back.Parents, Parent{p.Path, p.Mode, !p.Made})
 	}
@@ -121,6 +125,29 @@ func (h *History) swapping(ctx context.Context, r, at *Record, o UndoOptions) (R
 		return back, fmt.Errorf("%w: %w", ErrDamaged, &GapError{r.ID, lost})
 	}
 	return back, nil
+}
+
+// backward turns the order of the files that are written where they are: where two of the
+// names are one file, the last that was written is what it holds, and has to be the first
+// that is taken back.
+func backward(files []File, slots []Slot) {
+	var in []int
+	for i := range slots {
+		if slots[i].InPlace {
+			in = append(in, i)
+		}
+	}
+	for n := range len(in) / 2 {
+		i, j := in[n], in[len(in)-1-n]
+		files[i], files[j] = files[j], files[i]
+		slots[i], slots[j] = slots[j], slots[i]
+	}
+}
+
+// partOfShelf reports whether a directory is a part of what a shelf has.
+func (h *History) partOfShelf(at *Record, dir string, n int) bool {
+	_, ok := isPart(dir, h.session.Path(journalDir, shelfDir, at.ID, strconv.Itoa(n)))
+	return ok
 }
 
 func swapDifference(now, want print) string {
@@ -165,6 +192,17 @@ func (h *History) swap(ctx context.Context, back *Record, again bool) error {
 		}
 		h.reach(back.Files[i].Path)
 	}
+	for i := range back.Shelf { // one may have been written again under another name
+		if slot := &back.Shelf[i]; slot.InPlace {
+			if slot.Left, err = w.look(ctx, back.Files[i].Path); err != nil {
+				return err
+			}
+		}
+	}
+	err = back.apart(to, func(i int) string { return strconv.Itoa(back.Shelf[i].N) }, func(path string, err error) error { return fmt.Errorf("%s: %w", path, err) })
+	if err != nil {
+		return err
+	}
 	for _, p := range slices.Backward(back.Parents) {
 		if !p.Made {
 			if at, err := w.at(p.Path); err == nil {
@@ -207,6 +245,9 @@ func (s *swapper) one(path string, slot *Slot) error {
 		return err
 	}
 	name := strconv.Itoa(slot.N)
+	if slot.InPlace {
+		return s.content(at, name, slot)
+	}
 	has := func(p place) bool { _, err := p.dir.Lstat(p.name); return err == nil }
 	waits := slot.Left.Kind != Missing && has(place{s.from, name})
 	moved := true
@@ -251,6 +292,78 @@ func (s *swapper) one(path string, slot *Slot) error {
 	return err
 }
 
+// content exchanges what a file holds with what the shelf has of it, so that its other names
+// hold that, too.
+func (s *swapper) content(at place, name string, slot *Slot) error {
+	if _, err := s.to.Lstat(name); missing(err) {
+		info, err := at.dir.Lstat(at.name)
+		if err != nil {
+			return err
+		}
+		temp := ".agentkit-shelf-" + name + ".tmp"
+		_ = s.to.Remove(temp)
+		if err := copyThing(at, s.to, temp, info); err != nil {
+			return err
+		}
+		if err := s.to.Rename(temp, name); err != nil {
+			return err
+		}
+	}
+	s.h.reach("put away")
+	err := overwrite(place{s.from, name}, at)
+	switch {
+	case err == nil:
+		err = s.from.Remove(name)
+	case missing(err): // it was written before this was interrupted
+		err = nil
+	}
+	if err == nil {
+		slot.Was, err = s.kept(name, slot.Was)
+	}
+	return err
+}
+
+// overwrite gives a file the content, mode and time of another, where it is.
+func overwrite(from, at place) error {
+	is, err := from.dir.Lstat(from.name)
+	if err != nil {
+		return err
+	}
+	src, err := from.dir.Open(from.name)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	was, err := at.dir.Lstat(at.name)
+	if err != nil || !was.Mode().IsRegular() {
+		return errors.Join(err, &fs.PathError{Op: "write", Path: at.name, Err: workspace.ErrMoved})
+	}
+	if was.Mode()&0o200 == 0 {
+		_ = at.dir.Chmod(at.name, was.Mode()&permBits|0o200)
+	}
+	f, err := at.dir.OpenFile(at.name, os.O_WRONLY|nonBlocking, 0)
+	if err != nil {
+		return err
+	}
+	if now, bad := f.Stat(); bad != nil || !os.SameFile(was, now) {
+		err = &fs.PathError{Op: "write", Path: at.name, Err: workspace.ErrMoved}
+	}
+	n := int64(0)
+	if err == nil {
+		n, err = io.Copy(f, src)
+	}
+	if err == nil {
+		err = f.Truncate(n)
+	}
+	if err == nil {
+		err = f.Chmod(is.Mode() & permBits)
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return at.dir.Chtimes(at.name, is.ModTime(), is.ModTime())
+}
+
 // close gives directories the modes that the shelf could not have them with.
 func (s *swapper) close(at place, slot *Slot) {
 	for rel, mode := range slot.Closed {
@@ -275,12 +388,8 @@ func unalias(shelf *os.Root, name string) (bool, error) {
 	if err != nil || !info.Mode().IsRegular() || names(info) < 2 {
 		return false, err
 	}
-	temp := filepath.Join(filepath.Dir(name), ".agentkit-shelf-"+filepath.Base(name)+".tmp")
-	_ = shelf.Remove(temp)
-	if err := copyThing(place{shelf, name}, shelf, temp, info); err != nil {
-		return false, err
-	}
-	return true, shelf.Rename(temp, name)
+	err = copied(shelf, name)
+	return err == nil, err
 }
 
 // move renames a thing, or copies it to another file system; moved is false for a copy.

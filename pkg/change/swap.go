@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/session"
@@ -22,11 +23,11 @@ import (
 // in the stash, where nobody else writes, so that whoever comes after a crash goes on or
 // goes back. To undo it is to exchange once more, in the opposite order.
 
-// errApart says that no rename leads from the workspace to the journal, or that a file
+// ErrApart says that no rename leads from the workspace to the journal, or that a file
 // has to be written where it is.
-var errApart = errors.New("the workspace and the journal are apart")
+var ErrApart = errors.New("the workspace and the journal are apart")
 
-// exchange makes the targets happen by renames: errApart when that cannot be, and then
+// exchange makes the targets happen by renames: ErrApart when that cannot be, and then
 // nothing has changed.
 func (h *History) exchange(ctx context.Context, r Record, targets []Target, look func() error) (Record, error) {
 	lock, err := h.lockAll(ctx)
@@ -46,6 +47,9 @@ func (h *History) exchange(ctx context.Context, r Record, targets []Target, look
 	r.ID, r.Time = session.NewSortableID("", now), now
 	for i := range targets {
 		r.Bytes += targets[i].Bytes
+		if targets[i].Apart && targets[i].Was == Regular {
+			r.Apart = append(r.Apart, encodeName(targets[i].Path))
+		}
 	}
 	r.Stash = fmt.Sprintf("%s.%d", r.ID, r.Bytes) // for pruneKept to know
 	p, err := h.stash(r.Stash, true)
@@ -56,6 +60,9 @@ func (h *History) exchange(ctx context.Context, r Record, targets []Target, look
 	used, err := p.plan(&r, targets)
 	if err == nil && len(r.Files) > 0 {
 		err = h.swapAll(ctx, p, &r, used)
+	}
+	if err == nil {
+		r.Gaps = append(r.Gaps, h.apart(&r)...)
 	}
 	if err != nil && !errors.Is(err, ErrUnfinished) || len(r.Files) == 0 {
 		if _, stay := h.store.done.Lstat(r.ID); stay != nil { // else some of it could not be taken back
@@ -68,6 +75,73 @@ func (h *History) exchange(ctx context.Context, r Record, targets []Target, look
 		r.Dropped = append(h.tidy(ctx, 0), h.pruneKept(h.o.Limits.Kept, h.o.Limits.KeptAge)...)
 	}
 	return r, err
+}
+
+// apart makes copies of the files that went with a directory and that are to be kept so; those
+// that have a place of their own in the stash are known by their inodes.
+func (h *History) apart(r *Record) (gaps []Gap) {
+	if len(r.Apart) == 0 {
+		return nil
+	}
+	stash, err := os.OpenRoot(h.session.Path(journalDir, stashDir, r.Stash))
+	if err != nil {
+		return []Gap{{r.Files[0].Path, err.Error()}}
+	}
+	defer stash.Close()
+	_ = r.apart(stash, func(i int) string {
+		if r.Files[i].Before.Kind != Dir {
+			return ""
+		}
+		return r.Files[i].Stash
+	}, func(path string, err error) error {
+		gaps = append(gaps, Gap{path, err.Error()})
+		return nil
+	})
+	return gaps
+}
+
+// apart makes copies of the files in dir that are to be kept so. kept tells what of the record
+// is called how there, "" for what is not there; failed hears of what cannot be copied, and
+// may end it.
+func (r *Record) apart(dir *os.Root, kept func(i int) string, failed func(path string, err error) error) error {
+	for _, name := range r.Apart {
+		path := decodeName(name)
+		for i := range r.Files {
+			at := kept(i)
+			rel, below := safefile.Rel(r.Files[i].Path, path)
+			if at == "" || !below {
+				continue
+			}
+			if err := copied(dir, filepath.Join(at, rel)); err != nil && !missing(err) {
+				if err := failed(path, err); err != nil {
+					return err
+				}
+			}
+			break // no name is in two of the files
+		}
+	}
+	return nil
+}
+
+// copied has a copy take the place of a file; the directory keeps its time.
+func copied(dir *os.Root, name string) error {
+	info, err := dir.Lstat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	above := filepath.Dir(name)
+	if in, err := dir.Stat(above); err == nil {
+		defer dir.Chtimes(above, time.Time{}, in.ModTime()) //nolint:errcheck // it is as it was but for that
+	}
+	temp := filepath.Join(above, ".agentkit-shelf-"+filepath.Base(name)+".tmp")
+	_ = dir.Remove(temp)
+	if info.Mode()&0o400 == 0 {
+		_ = dir.Chmod(name, info.Mode()&permBits|0o400)
+	}
+	if err := copyThing(place{dir, name}, dir, temp, info); err != nil {
+		return err
+	}
+	return dir.Rename(temp, name)
 }
 
 // lockAll locks every file, and first takes back or finishes what killed processes left.
@@ -126,7 +200,7 @@ func (s *store) removeStash(id string) error {
 // returns the files that were given for that.
 func (p *places) plan(r *Record, targets []Target) (used []string, err error) {
 	targets = slices.Clone(targets)
-	slices.SortFunc(targets, func(a, b Target) int { return cmp.Compare(a.Path, b.Path) })
+	slices.SortFunc(targets, func(a, b Target) int { return inTree(a.Path, b.Path) })
 	gone := -1 // the file of a directory that goes with all in it
 	seen := map[string]bool{}
 	for i := range targets {
@@ -145,8 +219,8 @@ func (p *places) plan(r *Record, targets []Target) (used []string, err error) {
 			return nil, fmt.Errorf("%w: %s", ErrTwice, t.Path)
 		case f.Before.Kind != t.Was:
 			return nil, &ChangedError{r.Title, []Gap{{t.Path, "it is a " + string(cmp.Or(f.Before.Kind, "nothing")) + " now"}}}
-		case f.Before.Kind == Regular && f.Before.Links > 1 && f.After.Kind == Regular:
-			return nil, errApart // its other names have to get the content too
+		case f.Before.Kind == Regular && f.Before.Links > 1 && f.After.Kind == Regular && !t.Anew:
+			return nil, ErrApart // its other names have to get the content too
 		}
 		seen[t.Path] = true
 		if err := p.step(r, &f, t); err != nil {
@@ -163,6 +237,24 @@ func (p *places) plan(r *Record, targets []Target) (used []string, err error) {
 		}
 	}
 	return used, nil
+}
+
+// inTree compares paths so that what is in a directory follows it at once: "a/b" comes
+// before "a.b", which is beside it.
+func inTree(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	switch {
+	case n == len(a) || n == len(b):
+		return cmp.Compare(len(a), len(b))
+	case os.IsPathSeparator(a[n]):
+		return -1
+	case os.IsPathSeparator(b[n]):
+		return 1
+	}
+	return cmp.Compare(a[n], b[n])
 }
 
 // step completes the file of a target: directories that come are made, all else changes

@@ -61,6 +61,8 @@ func exchangeOf(h *History) (Record, error) {
 		{Path: name("sub"), Was: Dir, State: State{Kind: Link, Target: "f5"}},
 		{Path: name("sub/f2"), Was: Regular},
 		{Path: name("tree"), Was: Dir},
+		{Path: name("tree.d"), Was: Dir}, // its name comes before those in tree
+		{Path: name("tree.d/x"), Was: Regular, Bytes: 1},
 		{Path: name("tree/a"), Was: Regular, Bytes: 3},
 		{Path: name("tree/empty"), Was: Dir},
 		{Path: name("tree/hard"), Was: Regular},
@@ -89,6 +91,7 @@ func (s *site) exotic() {
 	s.tens()
 	s.put("shut/a", "shut")
 	s.put("tree/a", "one")
+	s.put("tree.d/x", "x")
 	s.put("tree/shut/b", "four")
 	s.put("tree/hard", "two names")
 	err := errors.Join(
@@ -169,7 +172,7 @@ func TestExchange(t *testing.T) {
 	before := s.facts()
 	r := s.exchanged()
 	after := s.facts()
-	for _, gone := range []string{"W/tree", "W/f4 ", "W/hard2", "W/sub/"} {
+	for _, gone := range []string{"W/tree", "W/tree.d", "W/f4 ", "W/hard2", "W/sub/"} {
 		if strings.Contains(after, gone) {
 			t.Errorf("%q is still there:\n%s", gone, after)
 		}
@@ -247,6 +250,33 @@ func TestExchangeChangedSince(t *testing.T) {
 			}
 			same(t, "refused", s.facts(), have)
 		})
+	}
+}
+
+// TestExchangeUnderEdits: what was changed after it, and taken back by content, is no
+// obstacle; what somebody else wrote in between is one.
+func TestExchangeUnderEdits(t *testing.T) {
+	for _, between := range []string{"", "other"} { // as long as what the change left
+		s := newSite(t)
+		s.exotic()
+		before := s.image()
+		r := s.exchanged()
+		if between != "" {
+			s.put("f1", between)
+		}
+		edit := s.commit(Change{Op: Write, Path: s.p("f1"), Data: []byte("edited")})
+		s.undo(edit.ID)
+		_, err := s.Undo(t.Context(), r.ID, UndoOptions{})
+		if between == "" {
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, "undone", s.image(), before)
+			continue
+		}
+		if !errors.As(err, new(*ChangedError)) || s.get("f1") != between {
+			t.Errorf("%v, f1 is %q", err, s.get("f1"))
+		}
 	}
 }
 
@@ -517,9 +547,11 @@ func TestExchangeOfPath(t *testing.T) {
 	if _, err := s.Undo(t.Context(), "", UndoOptions{Path: s.abs("tree/shut")}); !errors.Is(err, ErrNoRecord) {
 		t.Errorf("again: %v", err)
 	}
-	if _, err := s.Undo(t.Context(), r.ID, UndoOptions{}); !errors.As(err, new(*ChangedError)) || !strings.Contains(err.Error(), "/tree (") {
-		t.Errorf("over what came back: %v", err)
-	}
+	part := s.image()
+	u := s.undo(r.ID) // the rest
+	same(t, "over what came back", s.image(), before)
+	s.undo(u.ID)
+	same(t, "that done again", s.image(), part)
 	if _, err := s.Undo(t.Context(), "", UndoOptions{Path: s.abs("tree/pipe")}); err == nil || !strings.Contains(err.Error(), "pipe") {
 		t.Errorf("a pipe: %v", err)
 	}

@@ -31,8 +31,8 @@ func (h *History) undoSwap(ctx context.Context, r Record, back Record, o UndoOpt
 		return Record{}, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	defer p.close()
-	back.Stash, back.Bytes = r.Stash, r.Bytes
-	if back.Files, err = p.undoing(r); err != nil || o.DryRun {
+	back.Stash, back.Bytes, back.Apart = r.Stash, r.Bytes, r.Apart
+	if back.Files, err = p.undoing(r, func(f *File, now State) bool { return h.holdsAgain(ctx, &r, f, now) }); err != nil || o.DryRun {
 		return back, err
 	}
 	now := h.o.Now()
@@ -40,14 +40,15 @@ func (h *History) undoSwap(ctx context.Context, r Record, back Record, o UndoOpt
 	if err := h.swapAll(ctx, p, &back, nil); err != nil {
 		return Record{}, fmt.Errorf("undoing change %s: %w", r.ID, err)
 	}
+	back.Gaps = append(back.Gaps, h.apart(&back)...)
 	release()
 	back.Dropped = h.tidy(ctx, 0)
 	return back, nil
 }
 
 // undoing says what takes the files of a change back: a *ChangedError where one is not
-// as the change left it.
-func (p *places) undoing(r Record) (files []File, err error) {
+// as the change left it, or, as again says, has come to hold what it left.
+func (p *places) undoing(r Record, again func(f *File, now State) bool) (files []File, err error) {
 	var changed, lost []Gap
 	there, goes := map[string]bool{}, map[string]bool{} // directories, and what goes
 	for _, f := range slices.Backward(r.Files) {
@@ -77,6 +78,10 @@ func (p *places) undoing(r Record) (files []File, err error) {
 		case e.Ino != f.After.Ino:
 			lost = append(lost, Gap{f.Path, "what was there is not kept any more"})
 			continue
+		case !now.isStill(f.Before) && again(&f, now):
+			f.Before = now
+		case len(r.undone) > 0 && p.hasPart(&f, &now):
+			f.Before = now
 		case !now.isStill(f.Before):
 			if p.putBack(&f, now) {
 				continue
@@ -107,6 +112,15 @@ func (p *places) undoing(r Record) (files []File, err error) {
 	return files, nil
 }
 
+// hasPart reports whether what stands where a directory was taken away is a part of that; now
+// gets how many names it holds.
+func (p *places) hasPart(f *File, now *State) (ok bool) {
+	if now.Kind == Dir && f.After.Kind == Dir && f.Before.Kind == Missing {
+		now.Names, ok = isPart(f.Path, p.name(f.Stash))
+	}
+	return ok
+}
+
 // above adds the directories above a file that are missing.
 func (p *places) above(files []File, f *File, there map[string]bool) (all []File, why string) {
 	if f.After.Kind == Missing {
@@ -127,6 +141,33 @@ func (p *places) above(files []File, f *File, there map[string]bool) (all []File
 	}
 	slices.Reverse(made)
 	return append(files, made...), ""
+}
+
+// holdsAgain reports whether a file that is another than a change left holds what that one
+// did: a later change that found it so was taken back, by its content.
+func (h *History) holdsAgain(ctx context.Context, r *Record, f *File, now State) bool {
+	if now.Kind != Regular || f.Before.Kind != Regular || now.Mode != f.Before.Mode || now.Size != f.Before.Size {
+		return false
+	}
+	for later, err := range h.records(ctx) {
+		if err != nil || later.ID <= r.ID {
+			return false
+		}
+		for _, l := range later.Files {
+			found := l.Path == f.Path && l.Before.Hash != "" && l.Before.Ino == f.Before.Ino && l.Before.MTime == f.Before.MTime
+			if !found {
+				continue
+			}
+			have, err := safefile.OpenRegular(f.Path)
+			if err != nil {
+				return false
+			}
+			defer have.Close()
+			hash, _, err := hashAll(have)
+			return err == nil && hash == l.Before.Hash
+		}
+	}
+	return false
 }
 
 // putBack reports whether somebody else has already made a file what it was before.

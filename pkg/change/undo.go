@@ -214,7 +214,7 @@ func (h *History) Undo(ctx context.Context, id string, o UndoOptions) (Record, e
 	if err != nil {
 		return Record{}, err
 	}
-	back := Record{Tool: o.Tool, Title: r.Title, Undoes: r.ID}
+	back := Record{Tool: o.Tool, Title: r.Title, Undoes: r.ID, Command: r.Command}
 	if o.Path != "" {
 		files := r.of(o.Path)
 		if len(files) < len(r.Files) {

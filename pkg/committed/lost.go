@@ -1,6 +1,7 @@
 package committed
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,21 +23,28 @@ const maxLost = 50_000
 
 // Lost lists the files of a kind in the repository that holds top, by their
 // absolute paths, at or below some paths; in all of it where there are none. It
-// is false where that cannot be told, as where there is no repository. Nothing of
-// what is said is remembered, and nothing that the repository names is run.
+// is false where that cannot be told, as where there is no repository. Of what is said
+// nothing is remembered but which files hold what HEAD does, as long as they are not changed
+// in any way; and nothing that the repository names is run.
 func (f *Files) Lost(kind Kind, top string, paths ...string) (list []string, ok bool) {
+	list, _, ok = f.LostAndGone(kind, top, paths...)
+	return list, ok
+}
+
+// LostAndGone is Lost, with the files that are tracked and not there where these are looked at.
+func (f *Files) LostAndGone(kind Kind, top string, paths ...string) (list, gone []string, ok bool) {
 	f.mu.Lock()
 	r := f.repository(top)
 	f.mu.Unlock()
 	program := f.Git()
 	if r == nil || program == "" {
-		return nil, false
+		return nil, nil, false
 	}
 	names := make([]string, 0, len(paths))
 	for _, path := range paths {
 		rel := r.rel(path)
 		if rel == ".." || strings.HasPrefix(rel, "../") {
-			return nil, false
+			return nil, nil, false
 		}
 		names = append(names, rel)
 	}
@@ -49,27 +57,36 @@ func (f *Files) Lost(kind Kind, top string, paths ...string) (list []string, ok 
 	case Ignored:
 		args = append(args, "--others")
 	}
+	held, head := map[string]string{}, make(chan error, 1)
+	if kind == Changed {
+		go func() { // meanwhile
+			var err error
+			held, err = r.heldBelow(program, names)
+			head <- err
+		}()
+	} else {
+		head <- nil
+	}
 	out, err := r.run(program, append(append(args, "--"), names...))
-	if err != nil {
-		return nil, false
+	if err := errors.Join(err, <-head); err != nil {
+		return nil, nil, false
 	}
 	rels := fields(out)
 	if len(rels) > maxLost || slices.ContainsFunc(rels, func(rel string) bool { return strings.HasSuffix(rel, "/") }) {
-		return nil, false // a repository inside has a history of its own
+		return nil, nil, false // a repository inside has a history of its own
 	}
-	var held map[string]string
-	if kind == Changed {
-		if held, err = r.heldBelow(program, names); err != nil {
-			return nil, false
-		}
-	}
+	same := f.sameness(r, len(held))
 	for _, rel := range rels {
 		path := filepath.Join(r.top, filepath.FromSlash(rel))
-		if _, err := os.Lstat(path); err == nil && (held[rel] == "" || !sameContent(path, held[rel])) {
+		switch info, err := os.Lstat(path); {
+		case err != nil:
+			gone = append(gone, path)
+		case held[rel] == "" || !same.holds(rel, path, info, held[rel]):
 			list = append(list, path)
 		}
 	}
-	return list, true
+	same.keep()
+	return list, gone, true
 }
 
 // Others lists what the repository that holds top does not track, with ignored also what
@@ -81,11 +98,6 @@ func (f *Files) Others(top string, ignored bool) (list []string, ok bool) {
 		args = append(args, "--exclude-standard")
 	}
 	return f.listed(top, args)
-}
-
-// Gone lists the files that are tracked and not there.
-func (f *Files) Gone(top string) (list []string, ok bool) {
-	return f.listed(top, []string{"--deleted"})
 }
 
 func (f *Files) listed(top string, args []string) (list []string, ok bool) {

@@ -40,13 +40,15 @@ func (d *Dialect) Decode(name string, raw json.RawMessage) (*Call, error) {
 func (c *Call) Names() tool.Names { return c.Dialect.names(c.Tool) }
 
 func (c *Call) read(raw json.RawMessage) error {
-	set := c.Tool.set()
-	if c.Dialect.Loose {
-		set.Lenient()
-	}
 	raw, err := c.whole(raw)
 	if err != nil {
 		return err
+	}
+	var came map[string]json.RawMessage
+	_ = json.Unmarshal(raw, &came) // what is no object is refused below
+	set := c.Tool.set(came)
+	if c.Dialect.Loose {
+		set.Lenient()
 	}
 	if err := set.Decode(raw); err != nil {
 		return tool.AsError(err) // which names the parameters as the caller does
@@ -57,12 +59,13 @@ func (c *Call) read(raw json.RawMessage) error {
 		if !p.Given() && row.Default == nil {
 			continue
 		}
-		c.given[row.Name] = p.Given()
 		v := p.Value()
 		if n, ok := v.(*int); ok {
 			v = *n
 		}
-		c.In[row.Name] = v
+		for _, name := range append(strings.Fields(row.Also), row.Name) { // dialects differ in which of them comes first
+			c.given[name], c.In[name] = p.Given(), v
+		}
 		if row.To != "" {
 			c.Out[row.To] = v
 		}

@@ -101,7 +101,7 @@ func claudeFiles() []Tool {
 			Params: []Param{file, {Name: "edits", To: "edits", Usage: "the replacements, in order", Must: true, Kind: JSON, Schema: listOf("",
 				member("old_string", "string", "the text to replace", true), member("new_string", "string", "the text to put in its place", true),
 				member("replace_all", "boolean", "replace it wherever it stands", false))}},
-			Show: claudeWrite, Differs: "no edit may touch what an earlier one has written",
+			Map: createsByEdits, Show: claudeWrite, Differs: "no edit may touch what an earlier one has written, but in a new file, which the first makes by an empty old_string",
 		},
 		{
 			Name: "NotebookEdit", To: "edit", Told: "Replaces the whole text of a cell of a Jupyter notebook, inserts a new cell behind it, or deletes it.",
@@ -256,6 +256,30 @@ func createsWhereEmpty(c *Call) error {
 	if c.Out["old_string"] == "" {
 		c.To, c.Out = "write", Args{"path": c.Out["path"], "content": c.Out["new_string"], "create_only": true}
 	}
+	return nil
+}
+
+// createsByEdits has edits of which the first has no old text write a new file: with what
+// the others make of it.
+func createsByEdits(c *Call) error {
+	list := c.list("edits")
+	if len(list) == 0 || list[0]["old_string"] != "" {
+		return nil
+	}
+	text, _ := list[0]["new_string"].(string)
+	for i, e := range list[1:] {
+		old, _ := e["old_string"].(string)
+		now, _ := e["new_string"].(string)
+		all, _ := e["replace_all"].(bool)
+		switch n := strings.Count(text, old); {
+		case old == "" || n == 0:
+			return tool.Errorf(tool.BadInput, "edits[%d]: the old text is not in the new file", i+1).WithHint("correct it, and call again: nothing was done")
+		case n > 1 && !all:
+			return tool.Errorf(tool.BadInput, "edits[%d]: the old text occurs %d times in the new file", i+1, n).WithHint("quote more of it, or set replace_all: nothing was done")
+		}
+		text = strings.ReplaceAll(text, old, now)
+	}
+	c.To, c.Out = "write", Args{"path": c.Out["path"], "content": text, "create_only": true}
 	return nil
 }
 

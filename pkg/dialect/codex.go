@@ -18,7 +18,7 @@ import (
 func codex() *Dialect {
 	d := &Dialect{
 		Name: "codex", Of: "OpenAI's Codex", Loose: true,
-		Later: "web_search, spawn_agent and its like",
+		Later: "spawn_agent and its like",
 		Tools: slices.Concat(codexCommands(), codexChanges(), codexFiles()),
 	}
 	for i := range d.Tools { // the names that platforms have: those of this one only
@@ -46,16 +46,37 @@ func openloaf() *Dialect {
 		} else {
 			t.Name, t.Also = strings.ReplaceAll(t.Name, "_", "-"), t.Name
 		}
-		for k := range t.Params {
-			p := &t.Params[k]
-			for other := range strings.FieldsSeq(p.Also) {
-				if strings.ToLower(other) != other {
-					p.Name, p.Also = other, p.Also+" "+p.Name
-				}
-			}
-		}
+		t.Params = openloafParams(t.Params)
 	}
 	return d
+}
+
+// openloafParams are parameters of Codex's as OpenLoaf spells them. A block's are not in
+// an object of their own.
+func openloafParams(list []Param) []Param {
+	var own []Param
+	for _, p := range list {
+		switch {
+		case p.Name == "indentation":
+			own = append(own, []Param{
+				{Name: "anchorLine", Also: "anchor_line", To: "anchor_line", Usage: "with mode indentation: the line whose block is shown", Kind: Whole},
+				{Name: "maxLevels", Also: "max_levels", To: "max_levels", Usage: "how many blocks to climb; 0 for all", Kind: Whole},
+				{Name: "includeSiblings", Also: "include_siblings", To: "include_siblings", Usage: "show its neighbours, too", Kind: Truth},
+				{Name: "includeHeader", Also: "include_header", To: "include_header", Usage: "show the comments above it, too", Kind: Truth},
+				{Name: "maxLines", Also: "max_lines", To: "max_lines", Usage: "most lines of the block", Kind: Whole},
+			}...)
+			continue
+		case p.To == "path" && p.Name != "path":
+			p.Name, p.Also = "path", p.Name
+		}
+		for other := range strings.FieldsSeq(p.Also) {
+			if strings.ToLower(other) != other {
+				p.Name, p.Also = other, p.Also+" "+p.Name
+			}
+		}
+		own = append(own, p)
+	}
+	return own
 }
 
 // codexCommands are the tools that run commands.
@@ -68,7 +89,7 @@ func codexCommands() []Tool {
 		{Name: "justification", To: "description", Usage: "why it is to run so"},
 		{Name: "prefix_rule", Usage: "what could be allowed for later", Kind: Texts},
 	}
-	most := Param{Name: "max_output_tokens", Usage: "most tokens of output", Kind: Whole, Default: codexTokens}
+	most := Param{Name: "max_output_tokens", Also: "maxOutputTokens", Usage: "most tokens of output", Kind: Whole, Default: codexTokens}
 	const decided = "sandbox_permissions and prefix_rule change nothing: the policy decides, and its answer says how to ask; "
 	return []Tool{
 		{
@@ -80,7 +101,7 @@ func codexCommands() []Tool {
 		{
 			Name: "shell_command", Also: "shell-command-unix", To: "bash", Told: "Runs a command line in the user's shell and returns what it prints. Set workdir, rather than using cd.",
 			Params: append([]Param{{Name: "command", To: "command", Usage: "the command line", Must: true}, workdir, limit, login}, approval...),
-			Const:  Args{"split": true}, Show: codexFreeform, Room: codexRetained, Differs: decided + "start-up files are read only where login is set",
+			Const:  Args{"split": true}, Map: func(c *Call) error { return notBare(c.text("command")) }, Show: codexFreeform, Room: codexRetained, Differs: decided + "start-up files are read only where login is set",
 		},
 		{
 			Name: "exec_command", Also: "exec-command-unix", To: "bash", Told: "Runs a command in a PTY, returning output or a session ID for ongoing interaction.",
@@ -89,7 +110,7 @@ func codexCommands() []Tool {
 				workdir,
 				{Name: "shell", To: "shell", Usage: "the shell that reads it"},
 				{Name: "tty", To: "tty", Usage: "give it a terminal", Kind: Truth},
-				{Name: "yield_time_ms", To: "yield_ms", Usage: "how long to wait for its output, in milliseconds", Kind: Whole, Default: 10_000},
+				{Name: "yield_time_ms", Also: "yieldTimeMs", To: "yield_ms", Usage: "how long to wait for its output, in milliseconds", Kind: Whole, Default: 10_000},
 				most, login,
 			}, approval...),
 			Map: codexExec, Show: codexUnified, Room: codexRetained,
@@ -98,9 +119,9 @@ func codexCommands() []Tool {
 		{
 			Name: "write_stdin", Also: "write-stdin-unix", To: "input", Told: "Writes characters to an existing unified exec session and returns recent output.",
 			Params: []Param{
-				{Name: "session_id", To: "id", Usage: "the session that exec_command named", Must: true},
+				{Name: "session_id", Also: "sessionId", To: "id", Usage: "the session that exec_command named", Must: true},
 				{Name: "chars", To: "text", Usage: "what to write; nothing, to look only"},
-				{Name: "yield_time_ms", To: "yield_ms", Usage: "how long to wait for output, in milliseconds", Kind: Whole, Default: 250},
+				{Name: "yield_time_ms", Also: "yieldTimeMs", To: "yield_ms", Usage: "how long to wait for output, in milliseconds", Kind: Whole, Default: 250},
 				most,
 			},
 			Map: codexInput, Show: codexUnified, Room: codexRetained, Differs: "a session that has ended can still be asked",
@@ -125,6 +146,12 @@ func codexChanges() []Tool {
 			Map:  todos(map[string]string{"step": "content", "status": "status"}),
 			Show: func(v *View) string { return failedOr(v, func() string { return "Plan updated" }) },
 		},
+		asked("request_user_input", codexAnswers),
+		{
+			Name: "web_search", To: "websearch", Told: "Searches the web.", Hidden: true,
+			Params:  []Param{{Name: "query", To: "query", Usage: "what to search for", Must: true}},
+			Differs: "the search engines are ours",
+		},
 	}
 }
 
@@ -135,9 +162,27 @@ const (
 	codexTimedOut = 124     // the status of a command whose time is over
 )
 
+// bare is what is wrong with a command line that is a patch. A shell would take its
+// first line for a pattern of names, and run what it finds.
+const bare = `patch detected without explicit call to apply_patch. Rerun as ["apply_patch", "<patch>"]`
+
+// notBare refuses a patch that stands where a command line should.
+func notBare(line string) error {
+	if strings.HasPrefix(strings.TrimSpace(line), "*** Begin Patch") {
+		return tool.Errorf(tool.BadInput, bare)
+	}
+	return nil
+}
+
 // codexArgv has a command line that came as one word be one.
 func codexArgv(c *Call) error {
-	if words := c.texts("command"); len(words) == 1 && strings.ContainsAny(words[0], " \t\n") {
+	words := c.texts("command")
+	if n := len(words); n == 1 || n > 2 && slices.Contains([]string{"-c", "-lc"}, words[n-2]) {
+		if err := notBare(words[n-1]); err != nil {
+			return err
+		}
+	}
+	if len(words) == 1 && strings.ContainsAny(words[0], " \t\n") {
 		delete(c.Out, "argv")
 		c.Out["command"] = words[0]
 	}
@@ -145,6 +190,9 @@ func codexArgv(c *Call) error {
 }
 
 func codexExec(c *Call) error {
+	if err := notBare(c.text("cmd")); err != nil {
+		return err
+	}
 	c.Out["yield_ms"] = min(max(c.number("yield_time_ms"), 250), 30_000)
 	if !c.truth("tty") {
 		c.Out["stdin"] = "" // closed
@@ -215,9 +263,20 @@ func seconds(ms int64) string {
 	return strconv.FormatFloat(math.Round(float64(ms)/100)/10, 'f', -1, 32)
 }
 
+// unrun is what a command says that was not run, as it was none or a patch that failed.
+func (v *View) unrun() string {
+	switch {
+	case v.Title == "patch":
+		return v.unpatched()
+	case v.Error.Message == bare:
+		return unpatchable + bare
+	}
+	return v.Error.Words()
+}
+
 func codexShell(v *View) string {
 	if v.Error != nil && v.Meta.Status == "" {
-		return v.Error.Words()
+		return v.unrun()
 	}
 	text, status := v.printed()
 	text, cut := middle(text, v.tokens(codexTokens))
@@ -241,7 +300,7 @@ func codexShell(v *View) string {
 
 func codexFreeform(v *View) string {
 	if v.Error != nil && v.Meta.Status == "" {
-		return v.Error.Words()
+		return v.unrun()
 	}
 	text, status := v.printed()
 	text, cut := middle(text, v.tokens(codexTokens))
@@ -258,6 +317,8 @@ func codexUnified(v *View) string {
 		return "write_stdin failed: Unknown process id " + v.text("session_id")
 	case v.Error != nil && v.Error.Code == tool.Conflict && v.Tool.To == "input":
 		return "write_stdin failed: stdin is closed for this session; rerun exec_command with tty=true to keep stdin open"
+	case v.Error != nil && v.Meta.Status == "" && (v.Title == "patch" || v.Error.Message == bare || v.Error.Code == tool.ApprovalRequired):
+		return v.unrun()
 	case v.Error != nil && v.Meta.Status == "":
 		return v.Tool.Name + " failed: " + v.wrong()
 	}
@@ -271,9 +332,12 @@ func codexUnified(v *View) string {
 	if v.To == "output" || v.To == "input" {
 		size = int64(len(text)) // the total is that of the session
 	}
-	text, _ = middle(text, v.tokens(v.number("max_output_tokens")))
+	text, cut := middle(text, v.tokens(v.number("max_output_tokens")))
+	if cut {
+		text = fmt.Sprintf("Total output lines: %d\n\n", v.lines()) + text
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Chunk ID: %s\nWall time: %.4f seconds\n", chunkID(), float64(v.Meta.DurationMS)/1000)
+	fmt.Fprintf(&b, "Chunk ID: %s\nWall time: %.4f seconds\n", v.chunkID(), float64(v.Meta.DurationMS)/1000)
 	if v.Meta.Status == "running" {
 		fmt.Fprintf(&b, "Process running with session ID %s\n", sessionID(v.Meta.Job))
 	} else {
@@ -291,11 +355,15 @@ func codexPatch(v *View) string {
 	return fmt.Sprintf("Exit code: %d\nWall time: %s seconds\nOutput:\n%s", status, seconds(v.Meta.DurationMS), text)
 }
 
-// chunkID names an answer.
-func chunkID() string {
-	var b [3]byte
+// chunkID names an answer: six hexadecimal digits, or a UUID where OpenLoaf reads it.
+func (v *View) chunkID() string {
+	var b [16]byte
 	_, _ = rand.Read(b[:]) // it never fails
-	return hex.EncodeToString(b[:])
+	if v.Dialect.Name != "openloaf" {
+		return hex.EncodeToString(b[:3])
+	}
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 // tokens are how many of an output are shown: what was asked for, at most the usual

@@ -27,20 +27,6 @@ func codexFiles() []Tool {
 		member("max_lines", "integer", "most lines of the block", false))
 	return []Tool{
 		{
-			Name: "view_image", To: "read", Told: "Attaches a local image, for you to look at.",
-			Params: []Param{{Name: "path", To: "path", Usage: "the image file", Kind: Path, Must: true}},
-			Show: func(v *View) string {
-				switch {
-				case v.Error != nil:
-					return "unable to locate image at `" + v.text("path") + "`: " + v.wrong()
-				case len(v.Attachments) == 0:
-					return "`" + v.text("path") + "` is no image that can be attached"
-				}
-				return "attached local image path"
-			},
-			Differs: "a large image is made smaller",
-		},
-		{
 			Name: "read_file", To: "read", Told: "Reads a local file with 1-indexed line numbers, supporting slice and indentation-aware block modes.",
 			Params: []Param{
 				{Name: "file_path", To: "path", Usage: "the file, by its absolute path", Kind: Path, Must: true},
@@ -67,16 +53,22 @@ func codexFiles() []Tool {
 				{Name: "path", To: "path", Usage: "where to search; left out, the present directory", Kind: Path},
 				whole("limit", "limit", "how many files to list, at most 2000", 100),
 			},
-			Const: Args{"mode": "files"}, Map: codexPositive,
-			Show: func(v *View) string {
-				return failedOr(v, func() string {
-					if list := v.paths(); len(list) > 0 {
-						return strings.Join(list, "\n")
-					}
-					return "No matches found."
-				})
-			},
+			Const: Args{"mode": "files"}, Map: codexPattern, Show: codexGrep,
 			Differs: "files that are binary or may not be read are passed over",
+		},
+		{
+			Name: "view_image", To: "read", Told: "Attaches a local image, for you to look at.",
+			Params: []Param{{Name: "path", To: "path", Usage: "the image file", Kind: Path, Must: true}},
+			Show: func(v *View) string {
+				switch {
+				case v.Error != nil:
+					return "unable to locate image at `" + v.text("path") + "`: " + v.wrong()
+				case len(v.Attachments) == 0:
+					return "`" + v.text("path") + "` is no image that can be attached"
+				}
+				return "attached local image path"
+			},
+			Differs: "a large image is made smaller",
 		},
 	}
 }
@@ -98,30 +90,93 @@ func codexPositive(c *Call) error {
 	return nil
 }
 
+// codexPattern takes the blanks off a pattern, as Codex does.
+func codexPattern(c *Call) error {
+	pattern := strings.TrimSpace(c.text("pattern"))
+	if pattern == "" {
+		return tool.Errorf(tool.BadInput, "pattern must not be empty")
+	}
+	c.Out["pattern"] = pattern
+	return codexPositive(c)
+}
+
+func codexGrep(v *View) string {
+	list := v.paths()
+	switch e := v.Error; {
+	case e != nil && len(list) == 0 && e.Code == tool.NotFound:
+		return "unable to access `" + v.text("path") + "`: " + v.wrong()
+	case e != nil && len(list) == 0 && e.Code == tool.BadInput && strings.HasPrefix(e.Message, "parsing pattern"):
+		return "rg failed: " + v.wrong()
+	case e != nil && len(list) == 0 && e.Code == tool.BadInput:
+		return v.wrong()
+	case e != nil:
+		return v.Output + e.Words()
+	case len(list) == 0:
+		return "No matches found."
+	}
+	return strings.Join(list, "\n")
+}
+
+// codexBlock are the parameters of a block.
+var codexBlock = [...]string{"anchor_line", "max_levels", "include_siblings", "include_header", "max_lines"}
+
 func codexRead(c *Call) error {
 	if err := codexPositive(c); err != nil {
 		return err
 	}
+	block := Args{}
+	raw, _ := c.In["indentation"].(json.RawMessage)
+	_ = json.Unmarshal(raw, &block) // an object, as it was checked
+	for _, name := range codexBlock {
+		if v, ok := c.Out[name]; ok { // not in an object of their own
+			block[name] = v
+			delete(c.Out, name)
+		}
+	}
 	if c.text("mode") != "indentation" {
 		return nil
 	}
-	var block Args
-	raw, _ := c.In["indentation"].(json.RawMessage)
-	_ = json.Unmarshal(raw, &block) // an object, as it was checked
-	for _, name := range []string{"anchor_line", "max_levels", "include_siblings", "include_header", "max_lines"} {
-		if v, ok := block[name]; ok {
+	below := func(name string) bool {
+		switch n := block[name].(type) {
+		case int:
+			return n < 1
+		case float64:
+			return n < 1
+		}
+		return false
+	}
+	switch {
+	case below("anchor_line"):
+		return tool.Errorf(tool.BadInput, "anchor_line must be a 1-indexed line number")
+	case below("max_lines"):
+		return tool.Errorf(tool.BadInput, "max_lines must be greater than zero")
+	}
+	for _, name := range codexBlock {
+		if v, ok := block[name]; ok && v != nil {
 			c.Out[name] = v
 		}
 	}
 	return nil
 }
 
+// unread is what is wrong with a file or directory that cannot be read: behind Codex's words
+// for it, where the machine is to blame.
+func (v *View) unread(what string) string {
+	if v.Error.Code == tool.NotFound || v.Error.Code == tool.IO {
+		return "failed to read " + what + ": " + v.wrong()
+	}
+	return v.wrong()
+}
+
 func codexLines(v *View) string {
 	if e := v.Error; e != nil {
 		if e.Code == tool.BadInput && strings.Contains(e.Message, "behind the end") {
+			if v.Out["anchor_line"] != nil {
+				return "anchor_line exceeds file length"
+			}
 			return "offset exceeds file length"
 		}
-		return v.wrong()
+		return v.unread("file")
 	}
 	if v.Meta.Type == "directory" {
 		return v.text("file_path") + " is a directory:\n" + v.whole()
@@ -151,7 +206,11 @@ func codexDir(v *View) string {
 		if e.Code == tool.BadInput && strings.Contains(e.Message, "behind the last") {
 			return "offset exceeds directory entry count"
 		}
-		return v.wrong()
+		return v.unread("directory")
+	}
+	if v.Meta.Type == "file" {
+		v.Error = tool.Errorf(tool.BadInput, "%s is no directory", v.Meta.Path).WithHint("%s shows it", v.Names()("read", ""))
+		return "failed to read directory: " + v.wrong()
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Absolute path: %s", filepath.Clean(v.abs(v.Meta.Path)))

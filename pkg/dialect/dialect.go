@@ -100,7 +100,10 @@ func (d *Dialect) Find(name string) (*Tool, error) {
 			known = append(known, t.Name)
 		}
 	}
-	e := tool.Errorf(tool.BadInput, "unknown tool %q in the dialect %s", name, d.Name).WithHint("the tools are %s", strings.Join(known, ", "))
+	e := tool.Errorf(tool.BadInput, "unknown tool %.80q in the dialect %s", name, d.Name).WithHint("the tools are %s", strings.Join(known, ", "))
+	if instead := d.instead(name); instead != "" {
+		return nil, e.WithHint("%s", instead)
+	}
 	return nil, e.Suggest(nearest.Words(name, known, 3)...)
 }
 

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"slices"
@@ -24,7 +25,10 @@ func Forms() []string { return []string{OpenAI, Responses, Anthropic, Gemini} }
 // A Message is the calls in what a model has answered.
 type Message struct {
 	Form  string // in whose form it came; "" where it holds nothing that tells
+	ID    string // what the provider calls it; "" where it does not say
 	Calls []Request
+
+	twice string // a member that stands twice in it
 }
 
 // A Request is one call in a message.
@@ -52,13 +56,15 @@ const (
 
 // An envelope is every member that tells a call, or what calls lie in.
 type envelope struct {
-	Object  string `json:"object"`
-	Type    string `json:"type"`
-	Role    string `json:"role"`
-	ID      string `json:"id"`
-	CallID  string `json:"call_id"`
-	Name    string `json:"name"`
-	Choices []struct {
+	Object string `json:"object"`
+	Type   string `json:"type"`
+	Role   string `json:"role"`
+	ID     string `json:"id"`
+	CallID string `json:"call_id"`
+
+	ResponseID string `json:"responseId"` // Gemini's
+	Name       string `json:"name"`
+	Choices    []struct {
 		Message json.RawMessage `json:"message"`
 	} `json:"choices"`
 	ToolCalls    []json.RawMessage `json:"tool_calls"`
@@ -87,13 +93,30 @@ type envelope struct {
 
 // Parse finds the calls in what a model has answered: a whole response of a provider,
 // the message in it, a list of its parts, or one of them. It is nil for what is none
-// of these.
-func Parse(raw json.RawMessage) *Message {
+// of these. What is said twice is an error: another reader might have seen the other call.
+func Parse(raw json.RawMessage) (*Message, error) {
 	m := new(Message)
-	if !m.read(raw) || m.Form == "" {
-		return nil
+	switch told := m.read(raw); {
+	case m.twice != "":
+		return nil, tool.Errorf(tool.BadInput, "%.80s: stands twice in the message", m.twice).WithHint("send the message with each member once")
+	case !told || m.Form == "":
+		return nil, nil
 	}
-	return m
+	return m, nil
+}
+
+// once notes which member of a part of a message, or of the call in it, stands twice.
+// Arguments are left to the tool.
+func (m *Message) once(raw json.RawMessage) {
+	var inner struct {
+		Function     json.RawMessage `json:"function"`
+		FunctionCall json.RawMessage `json:"functionCall"`
+		Custom       json.RawMessage `json:"custom"`
+	}
+	_ = json.Unmarshal(raw, &inner) // as it was before
+	for _, part := range []json.RawMessage{raw, inner.Function, inner.FunctionCall, inner.Custom} {
+		m.twice = cmp.Or(m.twice, param.Twice(part))
+	}
 }
 
 // read adds the calls in raw, and reports whether it could tell what that is.
@@ -105,6 +128,10 @@ func (m *Message) read(raw json.RawMessage) bool {
 	var e envelope
 	if json.Unmarshal(raw, &e) != nil {
 		return false
+	}
+	m.once(raw)
+	if e.Choices != nil || e.Candidates != nil || e.Object == "response" || e.Type == "message" && e.Role == "assistant" {
+		m.ID = cmp.Or(m.ID, e.ID, e.ResponseID)
 	}
 	switch {
 	case m.call(&e):

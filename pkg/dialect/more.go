@@ -51,11 +51,16 @@ func geminiRun() []Tool {
 		{
 			Name: "read_many_files", To: "batch", Told: "Reads several files.",
 			Params: []Param{
-				{Name: "paths", Also: "include", Usage: "the files", Kind: Texts, Must: true},
-				{Name: "recursive", Usage: "look below directories; they are listed", Kind: Truth},
+				{Name: "paths", Usage: "the files, and patterns of files such as docs/**/*.md", Kind: Texts},
+				{Name: "include", Usage: "more of them", Kind: Texts},
+				{Name: "exclude", Usage: "patterns of files that are left out", Kind: Texts},
+				{Name: "recursive", Usage: "look below directories; ** does", Kind: Truth},
+				{Name: "useDefaultExcludes", Usage: "leave out what nobody reads; .gitignore says what", Kind: Truth},
+				{Name: "respect_git_ignore", Usage: "leave out what .gitignore excludes", Kind: Truth, Default: true},
 			},
-			Map: geminiMany, Show: geminiContents, Differs: "patterns are not taken: glob finds the files",
+			Map: geminiMany, Show: geminiContents, Differs: "directories are listed; hidden files are read where they are named",
 		},
+		asked("ask_user", geminiAnswers),
 	}
 }
 
@@ -201,8 +206,18 @@ func geminiSearch() []Tool {
 		{
 			Name: "write_todos", To: "todo", Told: "Keeps the list of what is to be done. Each call gives the whole list.",
 			Params: []Param{{Name: "todos", Usage: "the whole list", Must: true, Kind: JSON, Schema: listOf("",
-				member("description", "string", "what is to be done", true), member("status", "string", "", true, "pending", "in_progress", "completed", "cancelled"))}},
-			Map: todos(map[string]string{"description": "content", "status": "status"}),
+				member("description", "string", "what is to be done", true), member("status", "string", "", true, "pending", "in_progress", "completed", "cancelled", "blocked"))}},
+			Map: func(c *Call) error {
+				list := renamed(c.list("todos"), map[string]string{"description": "content", "status": "status"})
+				for _, t := range list {
+					if t["status"] == "blocked" {
+						t["status"] = "pending"
+					}
+				}
+				c.Out["todos"] = list
+				return nil
+			},
+			Show: geminiTodos, Differs: "what is blocked is kept as pending",
 		},
 	}
 }
@@ -297,8 +312,28 @@ func geminiGrep(v *View) string {
 	return b.String()
 }
 
+// geminiTodos shows the list as it was given.
+func geminiTodos(v *View) string {
+	return failedOr(v, func() string {
+		list := v.list("todos")
+		if len(list) == 0 {
+			return "Successfully cleared the todo list."
+		}
+		var b strings.Builder
+		b.WriteString("Successfully updated the todo list. The current list is now:")
+		for i, t := range list {
+			fmt.Fprintf(&b, "\n%d. [%v] %v", i+1, t["status"], t["description"])
+		}
+		return b.String()
+	})
+}
+
 func geminiList(v *View) string {
 	return failedOr(v, func() string {
+		if v.Meta.Type == "file" {
+			v.Error = tool.Errorf(tool.BadInput, "Path is not a directory: %s", v.abs(v.Meta.Path)).WithHint("%s shows a file", v.Names()("read", ""))
+			return "Error: " + v.wrong()
+		}
 		var dirs, files strings.Builder
 		for _, e := range sorted(v.Meta.Entries) {
 			switch {

@@ -160,7 +160,10 @@ func openai() *Dialect {
 				},
 				Map: operation, Native: native("apply_patch"), Format: "openai-responses",
 				Show: func(v *View) string {
-					return failedOr(v, func() string { return strings.TrimSuffix(v.changes(), "\n") })
+					if v.Error != nil {
+						return v.Output + operationWords(v.Error.Words())
+					}
+					return strings.TrimSuffix(v.changes(), "\n")
 				},
 			},
 		},
@@ -179,6 +182,16 @@ func operation(c *Call) error {
 	}
 	c.Out["patch"] = patch + "*** End Patch\n"
 	return nil
+}
+
+// operationWords are what is said of a patch, for a model that gives the operation and the
+// file beside it.
+func operationWords(said string) string {
+	said = strings.ReplaceAll(said, "*** Add File", "create_file")
+	if before, _, ok := strings.Cut(said, "a patch is *** Begin Patch"); ok {
+		return before + "diff holds hunks that begin with @@ and whose lines begin with a blank, - or +; of create_file each line begins with +\n"
+	}
+	return said
 }
 
 // A shellResult is what the Responses API wants to know of a command.

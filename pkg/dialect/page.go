@@ -25,7 +25,8 @@ What is done is done by our tools: rules of a policy, approvals and the audit lo
 parameters that the model has. `+"`-o text`"+` prints what the model is to read, JSON holds it in
 `+"`output`"+` beside our metadata. Below, an arrow leads from a
 parameter to ours where that has another name; one behind which there is a dot has no
-counterpart: it chooses what is done or shown, or is passed over.
+counterpart: it chooses what is done or shown, or is passed over. What names a file is
+understood as `+"`path`, `file_path` and `filePath`"+`, too.
 
 `, "\n"))
 	for _, d := range dialects {

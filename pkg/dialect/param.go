@@ -41,8 +41,7 @@ const (
 )
 
 // declare adds p to s.
-func (p *Param) declare(s *param.Set) {
-	var made *param.Param
+func (p *Param) declare(s *param.Set) (made *param.Param) {
 	switch p.Kind {
 	case Text, Path:
 		v := new(string)
@@ -74,16 +73,55 @@ func (p *Param) declare(s *param.Set) {
 	if p.Least < p.Most {
 		made.Between(p.Least, p.Most)
 	}
+	return made
 }
 
-// set is t's parameters.
-func (t *Tool) set() *param.Set {
+// usual are the names under which models know a parameter of ours from other agents.
+func usual(to string) []string {
+	switch to {
+	case "path":
+		return []string{"path", "file_path", "filePath"}
+	case "command":
+		return []string{"command", "cmd"}
+	case "pattern":
+		return []string{"pattern", "query", "regex"}
+	case "old_string":
+		return []string{"old_string", "oldString", "old_str"}
+	case "new_string":
+		return []string{"new_string", "newString", "new_str"}
+	case "content":
+		return []string{"content", "contents"}
+	}
+	return nil
+}
+
+// set is t's parameters. What models often send goes by its other usual names, too, where the
+// tool has nothing else of that name, and, but for the file, where its own name did not come.
+func (t *Tool) set(came map[string]json.RawMessage) *param.Set {
 	s := new(param.Set)
+	taken := map[string]bool{}
 	for i := range t.Params {
-		t.Params[i].declare(s)
+		taken[t.Params[i].Name] = true
+		for other := range strings.FieldsSeq(t.Params[i].Also) {
+			taken[other] = true
+		}
+	}
+	for i := range t.Params {
+		p := &t.Params[i]
+		made := p.declare(s)
+		if p.To == "path" && p.Kind != Path {
+			continue
+		}
+		_, itself := came[p.Name]
+		for _, other := range usual(p.To) {
+			if !taken[other] && (!itself || p.To == "path") {
+				taken[other] = true
+				made.Alias(append(made.Aliases, other)...)
+			}
+		}
 	}
 	return s
 }
 
 // Schema is the JSON Schema of t's parameters.
-func (t *Tool) Schema() *param.Schema { return t.set().Schema() }
+func (t *Tool) Schema() *param.Schema { return t.set(nil).Schema() }

@@ -50,9 +50,16 @@ type meta struct {
 	Todos        []todo          `json:"todos"`
 	Answers      []answer        `json:"answers"`
 	Replacements int             `json:"replacements"`
+	Value        json.RawMessage `json:"value"` // what a script has returned
 	Cells        []struct {      // of a notebook, those that edit has changed
 		ID string `json:"id"`
 	} `json:"cells"`
+}
+
+// names are the texts that a script has returned.
+func (m *meta) names() (list []string) {
+	_ = json.Unmarshal(m.Value, &list) // what has another type are none
+	return list
 }
 
 // An entry is what ls lists.
@@ -153,6 +160,9 @@ func (v *View) whole() string {
 // wrong says what is wrong and what to do.
 func (v *View) wrong() string { return strings.TrimPrefix(v.Error.Words(), "error: ") }
 
+// unpatchable is how Codex begins to say what is wrong with a patch.
+const unpatchable = "apply_patch verification failed: "
+
 // unpatched says in the words that Codex has what is wrong with a patch, and behind that
 // in ours what helps to mend it.
 func (v *View) unpatched() string {
@@ -162,9 +172,9 @@ func (v *View) unpatched() string {
 	if raw, err := json.Marshal(v.Error.Details); err == nil {
 		_ = json.Unmarshal(raw, &about) // none, where there are no details
 	}
-	said := "apply_patch verification failed: "
+	said := unpatchable
 	if v.Error.Code == tool.NoMatch && about.Path != "" {
-		said += "Failed to find expected lines in " + v.abs(about.Path) + "\n"
+		said += "Failed to find expected lines in " + v.abs(about.Path) + ":\n"
 	}
 	return said + v.wrong()
 }

@@ -267,6 +267,11 @@ func apply(file []byte, all []change) ([]byte, []Hit) {
 		for x, l := range [...]int{c.hit.Lines[0], c.hit.Lines[1] + 1} {
 			n, _ := slices.BinarySearch(lines, l)
 			hits[i].NewLines[x] = l - x + grown[n]
+			for ; x == 1 && c.hit.Lines[1] < c.hit.Lines[0] && n < len(ss) && lines[n] == l; n++ { // what is put in before line l
+				if ss[n].change == i {
+					hits[i].NewLines[1] += grown[n+1] - grown[n]
+				}
+			}
 		}
 		hits[i].Lines = withinLines(hits[i].Lines, had)
 		hits[i].NewLines = withinLines(hits[i].NewLines, has)

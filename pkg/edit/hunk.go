@@ -18,6 +18,7 @@ func applyHunks(file []byte, hunks []Hunk) ([]byte, []HunkResult, []string, *Ref
 	var warns []string
 	cur := file
 	applied := 0
+	var made *Refusal  // of a hunk that was left out
 	var clash *Refusal // of the first hunk of the round with one before it
 	for round, first := 0, 0; first < len(hunks); round++ {
 		pl := newPlacer(cur, len(hunks)-first)
@@ -29,6 +30,11 @@ func applyHunks(file []byte, hunks []Hunk) ([]byte, []HunkResult, []string, *Ref
 		i := first
 		for ; i < len(hunks); i++ {
 			c, r := pl.place(&hunks[i])
+			if r != nil && r.made && len(hunks) > 1 {
+				made, r = r, nil
+				results[i] = HunkResult{Line: made.Places[0].Lines[0], Strategy: ContextAware, Similarity: 1}
+				pl.warns = append(pl.warns, fmt.Sprintf("hunk %d of %d is made already, %s", i+1, len(hunks), lineRange(made.Places[0].Lines)))
+			}
 			if r == nil && len(c) > 0 {
 				r = pl.placed(c[0].hit.Lines[0]-1, c[0].hit.Lines[1]-c[0].hit.Lines[0]+1)
 				if r != nil {
@@ -66,14 +72,19 @@ func applyHunks(file []byte, hunks []Hunk) ([]byte, []HunkResult, []string, *Ref
 		}
 		after, hits := apply(cur, all)
 		shift(results[:first], all, hits)
+		starts, ends := make([]int, i), make([]int, i) // the first lines of the hunks before, the last ones after
 		for _, h := range hits {
+			starts[h.Edit], ends[h.Edit] = h.Lines[0], h.NewLines[1]
 			results[h.Edit] = HunkResult{Line: h.NewLines[0], Strategy: h.Strategy, Similarity: h.Similarity}
 		}
 		for k := first; k < i; k++ {
-			after = hunks[k].finalEOL(after, results[k].Line, bytes.HasSuffix(cur, []byte{'\n'}), pl.told)
+			after = hunks[k].finalEOL(after, starts[k], ends[k], bytes.HasSuffix(cur, []byte{'\n'}), pl.told)
 		}
 		warns = append(warns, pl.warns...)
 		cur, first, applied = after, i, applied+len(all)
+	}
+	if applied == 0 && made != nil {
+		return nil, nil, nil, made
 	}
 	return cur, results, warns, nil
 }
@@ -103,15 +114,16 @@ func shift(results []HunkResult, all []change, hits []Hit) {
 	}
 }
 
-// finalEOL adds or removes the last line ending when the hunk says so.
-func (h *Hunk) finalEOL(file []byte, line int, hadEOL, told bool) []byte {
-	if h.oldNoEOL == h.newNoEOL || bytes.Count(file, []byte{'\n'})+2 < line+len(h.side('-')) {
+// finalEOL adds or removes the last line ending when the hunk, which began at line start
+// and now ends with line end, says so and its last line is the last of the file.
+func (h *Hunk) finalEOL(file []byte, start, end int, hadEOL, told bool) []byte {
+	if h.oldNoEOL == h.newNoEOL || end < countLines(file) {
 		return file
 	}
 	if h.newNoEOL {
 		return bytes.TrimSuffix(bytes.TrimSuffix(file, []byte{'\n'}), []byte{'\r'})
 	}
-	if hadEOL || len(file) == 0 && len(h.side('-')) == 0 {
+	if hadEOL || len(file) == 0 && start <= 1 && len(h.side('-')) == 0 { // nothing is left that could end
 		return file
 	}
 	eol := endingAt(file, len(file))
@@ -259,7 +271,6 @@ func (pl *placer) inserted(at int, lines, eols []string) change {
 		s.start, s.end = t.starts[at], t.starts[at]
 	case len(t.src) > t.body:
 		s.text = eol + body // the last line has no ending, nor shall the new one
-		s.line = at
 	}
 	return change{[]splice{s}, Hit{Strategy: Exact, Similarity: 1, Margin: 1, Lines: [2]int{at + 1, at}}}
 }

@@ -27,7 +27,7 @@ func (pl *placer) change(h *Hunk, i, drop int) ([]change, *Refusal) {
 // replaced makes the changes from old to added at line i.
 func (pl *placer) replaced(i int, old, added []string, ops []op, eols []string) ([]splice, string, *conflict) {
 	if pl.verbatim(i, old, added) {
-		return pl.spliced(i, added, ops, eols), Exact, nil
+		return pl.text.spliced(i, added, ops, eols), Exact, nil
 	}
 	return pl.merged(i, old, added, ops, eols)
 }
@@ -35,20 +35,11 @@ func (pl *placer) replaced(i int, old, added []string, ops []op, eols []string) 
 // verbatim reports whether the file has the old lines as they are, before its last
 // line, and no line stands for others: then there is nothing to merge.
 func (pl *placer) verbatim(i int, old, added []string) bool {
-	if i+len(old) >= pl.text.lines() || slices.ContainsFunc(old, isElision) || slices.ContainsFunc(added, isElision) {
-		return false
-	}
-	for k, l := range old {
-		if string(pl.text.raw(i+k)) != l {
-			return false
-		}
-	}
-	return true
+	return i+len(old) < pl.text.lines() && !slices.ContainsFunc(old, isElision) && !slices.ContainsFunc(added, isElision) && pl.text.has(i, old)
 }
 
 // spliced puts the added lines in the place of lines that are as the hunk has them.
-func (pl *placer) spliced(i int, added []string, ops []op, eols []string) []splice {
-	t := pl.text
+func (t *text) spliced(i int, added []string, ops []op, eols []string) []splice {
 	var out []splice
 	for _, o := range ops {
 		if o.equal {

@@ -53,7 +53,7 @@ func TestVerbatimHunks(t *testing.T) {
 		}
 		plain++
 		want, how, conflict := pl.merged(at, old, added, ops, eols)
-		have := pl.spliced(at, added, ops, eols)
+		have := pl.text.spliced(at, added, ops, eols)
 		if conflict != nil || how != Exact || !reflect.DeepEqual(have, want) {
 			t.Fatalf("file %q at %d, hunk %q:\n merged %+v (%s, %v)\nspliced %+v", file.String(), at+1, h.Lines, want, how, conflict, have)
 		}

@@ -49,6 +49,9 @@ type Hunk struct {
 	oldNoEOL bool // the last old line has no line ending
 	newNoEOL bool
 	section  string // what a unified diff says behind @@
+	begins   bool   // its context says that the file begins or ends with it
+	ends     bool
+	git      bool // git wrote it
 }
 
 // HunkLine is a line of a hunk: Op is ' ' for context, '-' for a removed and

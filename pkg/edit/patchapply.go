@@ -124,8 +124,14 @@ func (a *applier) file(name string) (*fileState, error) {
 	return s, nil
 }
 
+// checkPath and orAdd are what to do where a file is missing: one that goes, one that changes.
+const (
+	checkPath = "check the path"
+	orAdd     = checkPath + "; to make a new file use *** Add File"
+)
+
 // existing is a file that must be there.
-func (a *applier) existing(name string) (*fileState, error) {
+func (a *applier) existing(name, otherwise string) (*fileState, error) {
 	s, err := a.file(name)
 	switch {
 	case err != nil:
@@ -133,7 +139,7 @@ func (a *applier) existing(name string) (*fileState, error) {
 	case !s.exists && s.existed:
 		return nil, a.refuse(Conflict, s.path, "the patch has deleted or moved this file before", "put all changes of the file into one section")
 	case !s.exists:
-		return nil, a.refuse(NotFound, s.path, "the file does not exist", "check the path; to make a new file use *** Add File")
+		return nil, a.refuse(NotFound, s.path, "the file does not exist", otherwise)
 	case s.meta.Mode.IsDir():
 		return nil, a.refuse(BadInput, s.path, isDirectory, "name a file")
 	}
@@ -146,7 +152,7 @@ func (a *applier) original(name string) (*fileState, error) {
 	if s := a.files[a.patch.path(name)]; s != nil && s.existed && a.patch.unified {
 		return s, nil
 	}
-	return a.existing(name)
+	return a.existing(name, checkPath)
 }
 
 func (a *applier) apply(f *FilePatch) error {
@@ -160,7 +166,7 @@ func (a *applier) apply(f *FilePatch) error {
 			return a.move(f)
 		}
 	}
-	s, err := a.existing(f.Path)
+	s, err := a.existing(f.Path, orAdd)
 	if err != nil {
 		return err
 	}
@@ -236,7 +242,7 @@ func sameText(a, b []byte) bool {
 }
 
 func (a *applier) remove(f *FilePatch) error {
-	s, err := a.existing(f.Path)
+	s, err := a.existing(f.Path, checkPath)
 	if err != nil {
 		return err
 	}
@@ -266,7 +272,7 @@ func (a *applier) remove(f *FilePatch) error {
 }
 
 func (a *applier) move(f *FilePatch) error {
-	from, err := a.existing(f.From)
+	from, err := a.existing(f.From, checkPath)
 	if err != nil {
 		return err
 	}

@@ -175,6 +175,7 @@ func (p *Patch) finish(f *unifiedFile) *Refusal {
 	if out.Action == Update && len(out.Hunks) == 0 && out.Mode == 0 {
 		return badPatch("the diff of " + out.Path + " has no hunk")
 	}
+	tellEdges(out.Hunks, f.git)
 	p.Files = append(p.Files, out)
 	return nil
 }

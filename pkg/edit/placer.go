@@ -14,13 +14,14 @@ type placer struct {
 	text    *text
 	index   *index
 	hunks   int
-	exact   []uint64 // hash of each line; nil until a hunk is not where it says
-	tight   []uint64 // of its tight form, 0 for a blank one
-	runs    *chains  // where each hash of exact and of tight is; nil for a few hunks
-	offset  int      // how far the last hunk with a line number lay from it
-	last    int      // the line behind the last hunk that was placed; -1 when they are not in order
-	doubt   *Refusal // of a hunk that was placed by the order of the hunks
-	told    bool     // the hunks tell CRLF from LF
+	exact   []uint64       // hash of each line; nil until a hunk is not where it says
+	tight   []uint64       // of its tight form, 0 for a blank one
+	single  map[uint64]int // once of the text, once asked for
+	runs    *chains        // where each hash of exact and of tight is; nil for a few hunks
+	offset  int            // how far the last hunk with a line number lay from it
+	last    int            // the line behind the last hunk that was placed; -1 when they are not in order
+	doubt   *Refusal       // of a hunk that was placed by the order of the hunks
+	told    bool           // the hunks tell CRLF from LF
 	warns   []string
 }
 
@@ -96,8 +97,28 @@ func hashBytes(b []byte) uint64 {
 	return h
 }
 
-// place finds what a hunk changes.
+// place finds what a hunk changes. What is found nowhere, or has been changed by
+// others meanwhile, is merged.
 func (pl *placer) place(h *Hunk) ([]change, *Refusal) {
+	cs, r := pl.find(h)
+	if r == nil && !pl.offEdge(h, cs) || r != nil && r.Code == Ambiguous {
+		return cs, r
+	}
+	if merged, made := pl.merge(h); merged != nil || made != nil {
+		return merged, made
+	}
+	return cs, r
+}
+
+// offEdge reports whether a hunk that changes the first or the last lines of a file
+// was found elsewhere.
+func (pl *placer) offEdge(h *Hunk, cs []change) bool {
+	head, tail := h.context()
+	return len(cs) > 0 && (h.begins && head == 0 && cs[0].hit.Lines[0] > 1 || h.ends && tail == 0 && !pl.atEnd(cs[0].hit.Lines[1]))
+}
+
+// find finds where a hunk stands.
+func (pl *placer) find(h *Hunk) ([]change, *Refusal) {
 	old := h.side('+')
 	if len(old) == 0 {
 		return pl.insert(h)
@@ -108,8 +129,11 @@ func (pl *placer) place(h *Hunk) ([]change, *Refusal) {
 	if i, ok := pl.stands(h, old); ok {
 		return pl.change(h, i, 0)
 	}
+	if f, ok := pl.edge(h); ok && h.git && pl.near(h, f.start) {
+		return pl.inPlace(h, f)
+	}
 	for drop := range 2 {
-		if drop == 1 && (len(old) < 2 || !blank(old[len(old)-1])) {
+		if last := h.Lines[len(h.Lines)-1]; drop == 1 && (len(old) < 2 || last.Op != ' ' || !blank(last.Text)) {
 			break
 		}
 		for _, level := range [...]func([]string) []int{pl.findExact, pl.findTight} {
@@ -125,6 +149,9 @@ func (pl *placer) place(h *Hunk) ([]change, *Refusal) {
 			if r != nil {
 				return nil, r
 			}
+			if h, r = pl.withoutMade(h, i, i+len(old)-drop); r != nil {
+				return nil, r
+			}
 			return pl.change(h, i, drop)
 		}
 	}
@@ -138,6 +165,13 @@ func (pl *placer) place(h *Hunk) ([]change, *Refusal) {
 // rest is as it says: the nearer a line is to the change, the more it tells.
 func (pl *placer) trimmed(h *Hunk) ([]change, *Refusal) {
 	found := pl.trimmedPlaces(h)
+	if f, ok := pl.edge(h); ok {
+		if g, ok := pl.rival(h, f, found); !ok {
+			return pl.inPlace(h, f)
+		} else if !pl.near(h, g.start) {
+			return nil, pl.ambiguous([]int{g.start, f.start}, len(h.side('+')))
+		}
+	}
 	if len(found) == 0 {
 		return nil, nil
 	}
@@ -151,7 +185,23 @@ func (pl *placer) trimmed(h *Hunk) ([]change, *Refusal) {
 		return nil, r
 	}
 	f := found[slices.IndexFunc(found, func(f trimmedPlace) bool { return f.start == i })]
-	return pl.change(&f.rest, i+f.head, 0)
+	return pl.inPlace(h, f)
+}
+
+// inPlace makes the change of a hunk where only a part of it stands.
+func (pl *placer) inPlace(h *Hunk, f trimmedPlace) ([]change, *Refusal) {
+	if at, ok := pl.insertedAlready(&f.rest, f.start+f.head); ok {
+		return nil, alreadyApplied(at)
+	}
+	if h.OldLine > 0 {
+		pl.offset = f.start - (h.OldLine - 1)
+	}
+	cs, r := pl.change(&f.rest, f.start+f.head, 0)
+	for i := range cs {
+		cs[i].hit.Strategy = ContextAware
+		cs[i].hit.Similarity = Similarity(tight(strings.Join(h.side('+'), "\n")), tight(strings.Join(f.rest.side('+'), "\n")))
+	}
+	return cs, r
 }
 
 // contested refuses a place that is far from the line that the hunk names, when
@@ -161,7 +211,11 @@ func (pl *placer) contested(h *Hunk, at, line int) *Refusal {
 	if h.OldLine == 0 || far(at) <= nearTrimmed {
 		return nil
 	}
-	for _, f := range pl.trimmedPlaces(h) {
+	near := pl.trimmedPlaces(h)
+	if f, ok := pl.edge(h); ok {
+		near = append(near, f)
+	}
+	for _, f := range near {
 		if 3*far(f.start) < far(at) {
 			return pl.ambiguous([]int{f.start, at}, len(h.side('+')))
 		}
@@ -194,7 +248,9 @@ func (pl *placer) trimmedPlaces(h *Hunk) []trimmedPlace {
 			continue
 		}
 		tells := tellsPlace(old) && (h.OldLine > 0 || mostOf(old, h.side('+')))
-		for _, i := range pl.findExact(old) {
+		at := pl.findExact(old)
+		tells = tells || len(at) == 1 && h.git && h.counted && tellsAlone(old)
+		for _, i := range at {
 			f.start = i - t[0]
 			if tells {
 				out = append(out, f)
@@ -224,15 +280,10 @@ func (h *Hunk) context() (head, tail int) {
 // decides whatever else is like them, so nothing else need be looked at.
 func (pl *placer) stands(h *Hunk, old []string) (at int, ok bool) {
 	at = h.OldLine - 1 + pl.offset
-	if h.OldLine == 0 || len(h.Anchors) > 0 || h.EndOfFile || at < 0 || at+len(old) > pl.text.lines() {
+	if h.OldLine == 0 || len(h.Anchors) > 0 || h.EndOfFile {
 		return 0, false
 	}
-	for k, l := range old {
-		if string(pl.text.raw(at+k)) != l {
-			return 0, false
-		}
-	}
-	return at, true
+	return at, pl.text.has(at, old)
 }
 
 // findExact is where the lines stand one after the other, as they are.

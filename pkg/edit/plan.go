@@ -260,8 +260,14 @@ func (p *planner) planLike(e Edit, old, new string) ([]change, *Refusal) {
 			return nil, alreadyApplied(lines)
 		}
 	}
+	if no == nil && !e.All {
+		no = p.nearer(old, new, cs)
+	}
 	if no != nil && no.Code != AlreadyApplied && !no.final && doubt == nil && !e.All && !p.options.Exact && p.options.MinConfidence == 0 {
 		if cs := p.trimmed(old, new); cs != nil {
+			return cs, nil
+		}
+		if cs := p.merged(old, new); cs != nil && no.Code != Ambiguous {
 			return cs, nil
 		}
 	}

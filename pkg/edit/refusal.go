@@ -23,6 +23,7 @@ type Refusal struct {
 	Edit    int     // the edit or hunk that was refused, from 0
 	Other   *int    // the edit that it gets in the way of, from 0; nil for none
 	Path    string  // the file, for a patch
+	made    bool    // of a hunk of git's that is made: the others need not be
 	final   bool    // no part of the old text is to be looked for
 	Places  []Place // what comes nearest, best first, at most 3; all equal places, at most 10, when Ambiguous
 }

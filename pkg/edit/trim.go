@@ -28,13 +28,21 @@ const (
 )
 
 // tellsPlace reports whether lines say where they stand.
-func tellsPlace(lines []string) bool {
-	sum := 0.0
+func tellsPlace(lines []string) bool { return weightOf(lines) >= leastTelling && len(lines) > 1 }
+
+// weightOf is the weight of lines together.
+func weightOf(lines []string) (sum float64) {
 	for _, l := range lines {
 		sum += weight(l)
 	}
-	return sum >= leastTelling && len(lines) > 1
+	return sum
 }
+
+// leastAlone is the weight of lines that stand once in a file and tell so much.
+const leastAlone = 0.5
+
+// tellsAlone reports whether lines that stand once in the file say where.
+func tellsAlone(lines []string) bool { return weightOf(lines) >= leastAlone && len(lines) > 1 }
 
 // trimmed makes an edit whose outer lines of context are not in the file, where
 // the rest stands in one place to the letter; nil where it does not.
@@ -104,4 +112,40 @@ func commonEnds(a, b []string) (head, tail int) {
 		tail++
 	}
 	return head, tail
+}
+
+// leastNearer is how many lines of an edit stand together to the letter where they
+// tell more than lines that are only alike elsewhere.
+const leastNearer = 4
+
+// nearer refuses a change that was found by what is like the old text when all of that
+// but one or two outer lines of context stands in one place to the letter, and the change
+// would be another one there; nil where it does not.
+func (p *planner) nearer(old, new string, cs []change) *Refusal {
+	call, news := splitCall(old, new)
+	head, tail := commonEnds(call, news)
+	for _, t := range trims(head, tail) {
+		lines := call[t[0] : len(call)-t[1]]
+		if t[0]+t[1] > 1 && !(mostOf(lines, call) && tellsPlace(lines)) || t[0]+t[1] > mostTrimmed || len(lines) < leastNearer || slices.IndexFunc(lines, func(l string) bool { return !blank(l) }) < 0 {
+			continue
+		}
+		text := strings.Join(lines, "\n")
+		found := slices.DeleteFunc(p.find(text, mostEqual), func(at span) bool {
+			return p.startsLine(at.start) != atLineStart || !p.endsLine(at.end)
+		})
+		if len(found) != 1 {
+			continue
+		}
+		there := p.replace(found[0], text, strings.Join(news[t[0]:len(news)-t[1]], "\n"))
+		a, _ := apply(p.file, cs)
+		if b, _ := apply(p.file, []change{there}); string(a) != string(b) {
+			at := p.linesOf(found[0])
+			return &Refusal{
+				Code: Ambiguous, final: true, Message: "the old text is like one place of the file, and all but a line of it stands in another, " + lineRange(at),
+				Hint:   "read both places again and quote the one that is meant as it is",
+				Places: []Place{{Lines: at, Text: p.text().excerpt(at[0]-1, at[1]), Similarity: Similarity(tight(old), tight(text))}},
+			}
+		}
+	}
+	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -192,6 +193,55 @@ func heads() []animal {
 	}
 }
 
+// liars are the animals that say something else of their answer than it is.
+func liars() []animal {
+	hello := []byte("hello, hello, hello")
+	gzip, zip := pack("gzip", hello), pack("zstd", hello)
+	skipped := "\x50\x2a\x4d\x18\x04\x00\x00\x00skip" // a frame that decoders pass over
+	twice := func(first, then http.HandlerFunc) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.RawQuery == "" {
+				first(w, r)
+				return
+			}
+			then(w, r)
+		}
+	}
+	there := func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "there") }
+	return []animal{
+		{name: "gzip-twice-behind-each-other", serve: codedBody("gzip", append(slices.Clip(gzip), gzip...)), body: string(hello) + string(hello)},
+		{name: "gzip-and-more", serve: codedBody("gzip", append(slices.Clip(gzip), "<!-- cached -->"...)), part: string(hello), incomplete: "damaged"},
+		{name: "gzip-of-nothing", serve: codedBody("gzip", bytes.Repeat(pack("gzip", nil), 100_000)), body: ""},
+		{name: "zstd-frames", serve: codedBody("zstd", []byte(skipped+string(zip)+skipped+string(zip))), body: string(hello) + string(hello)},
+		{name: "zstd-skips", serve: codedBody("zstd", bytes.Repeat([]byte(skipped), 300_000)), body: ""},
+		{name: "zstd-cut", serve: codedBody("zstd", pack("zstd", []byte(strings.Repeat("words and ", 50_000)))[:40]), part: "words and ", incomplete: "ends early"},
+		{name: "br-cut", serve: codedBody("br", pack("br", []byte(strings.Repeat("words and ", 5000)))[:12]), code: Decode},
+		{name: "lengths-differ", serve: raw("HTTP/1.1 200 OK\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nhello"), code: Protocol},
+		{name: "length-negative", serve: raw("HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nhello"), code: Protocol},
+		{name: "length-of-words", serve: raw("HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\nhello"), code: Protocol},
+		{name: "length-and-chunks", serve: raw("HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"), body: "hello"},
+		{name: "transfer-unknown", serve: raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"), code: Protocol},
+		{name: "header-without-name", serve: raw("HTTP/1.1 200 OK\r\n: x\r\n\r\nhello"), code: Protocol},
+		{name: "header-with-space", serve: raw("HTTP/1.1 200 OK\r\nX-A : b\r\n\r\nhello"), body: "hello"},
+		{name: "headers-cut", serve: raw("HTTP/1.1 200 OK\r\nContent-Type: text/pl"), code: Connection, requests: 3},
+		{name: "status-short", serve: raw("HTTP/1.1 20 OK\r\n\r\nhello"), code: Protocol},
+		{name: "version-none", serve: raw("HTTP/x.1 200 OK\r\n\r\nhello"), code: Protocol},
+		{name: "switching", serve: raw("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\nsecrets"), code: Protocol},
+		{name: "not-modified", serve: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotModified) }, status: 304},
+		{name: "aborted", serve: func(w http.ResponseWriter, _ *http.Request) { flushed(w, "first words"); panic(http.ErrAbortHandler) }, part: "first words", incomplete: "closed"},
+		{name: "aborted-h2", https: true, serve: func(w http.ResponseWriter, _ *http.Request) { flushed(w, "first words"); panic(http.ErrAbortHandler) }, part: "first words", incomplete: "stream error"},
+		{name: "aborted-at-once-h2", https: true, serve: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, code: Connection, requests: 3},
+		{name: "redirect-stalled", serve: twice(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Location", "?there")
+			w.WriteHeader(http.StatusFound)
+			flushed(w, "")
+			silence(r)
+		}, there), body: "there", requests: 2},
+		{name: "redirect-endless", serve: twice(endless("HTTP/1.1 301 Moved Permanently\r\nLocation: ?there\r\n\r\n", "moved "), there), body: "there", requests: 2},
+		{name: "redirect-coded-badly", serve: twice(raw("HTTP/1.1 302 Found\r\nLocation: ?there\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\n\x1f\x8bxx"), there), body: "there", requests: 2},
+	}
+}
+
 // walls are the animals that do not like robots.
 func walls() []animal {
 	page := func(status int, header, body string) func(http.ResponseWriter) {
@@ -259,13 +309,15 @@ func retried() []animal {
 // TestZoo meets every animal.
 func TestZoo(t *testing.T) {
 	z := newZoo(t)
-	for _, animals := range [][]animal{bodies(), heads(), walls(), retried()} {
-		for _, a := range animals {
-			t.Run(a.name, func(t *testing.T) {
-				t.Parallel()
-				z.meet(t, a)
-			})
-		}
+	all := slices.Concat(bodies(), heads(), liars(), walls(), retried())
+	if len(all) < 84 {
+		t.Errorf("only %d animals", len(all))
+	}
+	for _, a := range all {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			z.meet(t, a)
+		})
 	}
 }
 
@@ -299,7 +351,7 @@ func (z *zoo) meet(t *testing.T, a animal) {
 	if a.code != "" {
 		e, _ := err.(*Error) //nolint:errorlint // Do promises an *Error
 		if e == nil || e.Code != a.code || e.Phase != a.phase {
-			t.Fatalf("%#v, %v; want %s %s", res, err, a.code, a.phase)
+			t.Fatalf("%.40q, %v; want %s %s", bodyOf(res), err, a.code, a.phase)
 		}
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
@@ -48,6 +49,9 @@ type entry struct {
 	Got        time.Time   `json:"got"`
 	Reusable   bool        `json:"reusable"` // as an answer to another request, and not only to read on in it
 
+	At      netip.AddrPort `json:"at"` // where it came from; the zero value where a proxy got it
+	Proxied bool           `json:"proxied,omitempty"`
+
 	Body []byte `json:"-"`
 }
 
@@ -69,21 +73,38 @@ func (q *query) key() string {
 }
 
 // load returns what is kept for a query; nil where nothing is.
-func (c *Client) load(q *query) *entry {
+func (c *Client) load(ctx context.Context, q *query) *entry {
 	if c.c.Cache == nil || q.method != http.MethodGet {
 		return nil
 	}
-	return c.entry(q.key())
+	return c.entry(ctx, q.key())
 }
 
-func (c *Client) entry(key string) *entry {
+func (c *Client) entry(ctx context.Context, key string) *entry {
 	line, body, found := bytes.Cut(c.c.Cache.Load(key), []byte("\n"))
 	e := new(entry)
-	if !found || json.Unmarshal(line, e) != nil || e.Length != len(body) || e.Key != key {
-		return nil // none, or not whole
+	if !found || json.Unmarshal(line, e) != nil || e.Length != len(body) || e.Key != key || !c.reachable(ctx, e) {
+		return nil // none, not whole, or not for this client
 	}
 	e.Body = body
 	return e
+}
+
+// reachable reports whether this client could have got e itself: who kept it may have been allowed
+// to connect to more, or had a proxy that knows other names.
+func (c *Client) reachable(ctx context.Context, e *entry) bool {
+	at, err := url.Parse(e.URL)
+	if err != nil {
+		return false
+	}
+	if e.Proxied {
+		if c.c.Proxy == nil {
+			return false
+		}
+		via, err := c.c.Proxy(at)
+		return via != nil && err == nil
+	}
+	return e.At.IsValid() && c.guard(ctx, at.Hostname(), e.At) == nil
 }
 
 // store keeps an answer: to be used again where it may be, and else to be read on in.
@@ -93,7 +114,7 @@ func (c *Client) store(ctx context.Context, q *query, res *Response) {
 	}
 	e := &entry{
 		Key: q.key(), URL: res.URL.String(), Status: res.Status, Header: res.Header, Proto: res.Proto, Agent: res.Agent, Challenge: res.Challenge,
-		Truncated: res.Truncated, Incomplete: res.Incomplete, Wire: res.Wire, Body: res.Body, Got: c.c.Now(),
+		Truncated: res.Truncated, Incomplete: res.Incomplete, Wire: res.Wire, Body: res.Body, Got: c.c.Now(), At: res.at, Proxied: res.Proxied,
 	}
 	e.Reusable = e.reusable()
 	if redirect := res.Status > 300 && res.Status < 400; redirect && !e.Reusable {
@@ -221,7 +242,7 @@ func (c *Client) refresh(ctx context.Context, q *query, e *entry, res *Response)
 	if res.Header.Get("Age") == "" {
 		e.Header.Del("Age")
 	}
-	e.Got = c.c.Now()
+	e.Got, e.At, e.Proxied = c.c.Now(), res.at, res.Proxied
 	c.save(ctx, e)
 	confirmed := e.response(c.c.Now(), "revalidated")
 	confirmed.URL = q.url
@@ -236,7 +257,7 @@ func (e *entry) response(now time.Time, how string) *Response {
 	}
 	return &Response{
 		URL: at, Status: e.Status, Header: e.Header.Clone(), Body: e.Body, Proto: e.Proto, Wire: e.Wire, Truncated: e.Truncated,
-		Incomplete: e.Incomplete, Agent: e.Agent, Challenge: e.Challenge, Cached: how, Age: e.age(now),
+		Incomplete: e.Incomplete, Agent: e.Agent, Challenge: e.Challenge, Cached: how, Age: e.age(now), Proxied: e.Proxied, at: e.At,
 	}
 }
 
@@ -271,10 +292,6 @@ func (c *Client) kept(ctx context.Context, r *Request) (*Response, error) {
 	if json.Unmarshal(c.c.Cache.Load(c.asked(r).key()+"-last"), &t) != nil {
 		return nil, nil
 	}
-	e := c.entry(t.Key)
-	if e == nil {
-		return nil, nil
-	}
 	for _, hop := range t.Redirects {
 		from, err1 := url.Parse(hop.From)
 		to, err2 := url.Parse(hop.To)
@@ -287,6 +304,10 @@ func (c *Client) kept(ctx context.Context, r *Request) (*Response, error) {
 		if err := r.Visit(ctx, to, from); err != nil {
 			return nil, err
 		}
+	}
+	e := c.entry(ctx, t.Key)
+	if e == nil {
+		return nil, nil
 	}
 	res := e.response(c.c.Now(), "kept")
 	res.Redirects, res.key = t.Redirects, t.Key

@@ -115,6 +115,7 @@ func (c *Client) connect(ctx context.Context, host string, port uint16, guard fu
 	}
 	type outcome struct {
 		conn net.Conn
+		at   netip.AddrPort
 		err  error
 	}
 	results := make(chan outcome, len(list))
@@ -124,7 +125,7 @@ func (c *Client) connect(ctx context.Context, host string, port uint16, guard fu
 		started++
 		go func() {
 			conn, err := c.c.Connect(ctx, at)
-			results <- outcome{conn, err}
+			results <- outcome{conn, at, err}
 		}()
 	}
 	start()
@@ -145,7 +146,7 @@ func (c *Client) connect(ctx context.Context, host string, port uint16, guard fu
 						}
 					}
 				}(started - len(failed) - 1)
-				return r.conn, nil
+				return reached{r.conn, r.at}, nil
 			}
 			if failed = append(failed, r.err); len(failed) == len(list) {
 				return nil, timedOut(ctx, errors.Join(failed...))
@@ -156,6 +157,15 @@ func (c *Client) connect(ctx context.Context, host string, port uint16, guard fu
 		}
 	}
 }
+
+// A reached connection knows the address that it was made to, which Guard has let pass.
+type reached struct {
+	net.Conn
+	at netip.AddrPort
+}
+
+// RemoteAddr implements net.Conn.
+func (r reached) RemoteAddr() net.Addr { return net.TCPAddrFromAddrPort(r.at) }
 
 // timedOut is err, or that the time for connecting has passed.
 func timedOut(ctx context.Context, err error) error {

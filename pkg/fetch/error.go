@@ -110,7 +110,8 @@ func (c *Client) failure(ctx context.Context, at *url.URL, err error) error {
 		return timeout("connect", "%s could not be reached in time", host)
 	case strings.Contains(text, "tls:"), strings.Contains(text, "HTTP response to HTTPS client"):
 		return errorf(TLS, at, "no TLS with %s: %s", host, text)
-	case strings.Contains(text, "malformed"), strings.Contains(text, "server response headers exceeded"), strings.Contains(text, "too many 1xx"):
+	case strings.Contains(text, "malformed"), strings.Contains(text, "server response headers exceeded"), strings.Contains(text, "too many 1xx"),
+		strings.Contains(text, "Content-Length"), strings.Contains(text, "unsupported transfer encoding"):
 		return errorf(Protocol, at, "what %s answers is no HTTP that can be read: %s", host, text)
 	}
 	e := errorf(Connection, at, "no answer from %s: %s", host, plainly(err))

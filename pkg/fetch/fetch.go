@@ -162,7 +162,8 @@ type Response struct {
 	Age        time.Duration // since it was got, where it is cached
 	Proxied    bool
 
-	key string // of the entry that holds it
+	key string         // of the entry that holds it
+	at  netip.AddrPort // where it came from; the zero value where a proxy got it
 }
 
 // A Hop is one redirect.
@@ -233,17 +234,22 @@ func (c *Client) follow(ctx context.Context, r *Request) (*Response, error) {
 	}
 }
 
-// next is where an answer leads; nil where it is the last one.
-func (c *Client) next(res *Response) (*url.URL, error) {
+// isRedirect reports whether an answer says where to go on; its body is not read then, which may
+// never come.
+func isRedirect(res *Response) bool {
 	switch res.Status {
 	case 301, 302, 303, 307, 308:
-	default:
+		return res.Header.Get("Location") != ""
+	}
+	return false
+}
+
+// next is where an answer leads; nil where it is the last one.
+func (c *Client) next(res *Response) (*url.URL, error) {
+	if !isRedirect(res) {
 		return nil, nil
 	}
 	where := res.Header.Get("Location")
-	if where == "" {
-		return nil, nil
-	}
 	next, err := res.URL.Parse(where)
 	if err != nil {
 		return nil, errorf(BadURL, res.URL, "the redirect leads to no address: %q", where)

@@ -370,6 +370,78 @@ func TestCacheApart(t *testing.T) {
 	}
 }
 
+// TestCacheReach answers nobody from the cache who could not have got the answer: the address that it came from
+// is asked about again, and what a proxy got is for those who have one.
+func TestCacheReach(t *testing.T) {
+	z := newZoo(t)
+	z.names["inside.test"] = []string{"10.0.0.1"}
+	z.on("/page", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "secret") })
+	z.on("/", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", "http://inside.test/page")
+		w.WriteHeader(http.StatusMovedPermanently)
+	})
+	keeping := func(c *Config) { c.Cache = z }
+	open := func(c *Config) { c.Guard = func(context.Context, string, netip.AddrPort) error { return nil } }
+	for _, scheme := range []string{"http", "https"} {
+		z.names["inside.test"] = []string{"10.0.0.1"}
+		if scheme == "https" { // whose certificate is for another name
+			z.names["c.zoo.test"] = z.names["inside.test"]
+		}
+		inside := map[string]string{"http": "http://inside.test/page", "https": "https://c.zoo.test/page"}[scheme]
+		if res, err := z.get(inside, keeping, open); err != nil || string(res.Body) != "secret" || res.Cached != "" {
+			t.Fatalf("%+v, %v", res, err)
+		}
+		if res, err := z.get(inside, keeping, open); err != nil || res.Cached != "hit" {
+			t.Fatalf("%+v, %v", res, err)
+		}
+		z.requests()
+		for _, mode := range []Mode{Fresh, Reload, Kept} {
+			for _, at := range []string{inside, "http://a.zoo.test/"} {
+				if scheme == "https" && at != inside {
+					continue
+				}
+				res, err := z.client(keeping).Do(t.Context(), Request{URL: parse(t, at), Mode: mode})
+				if codeOf(err) != Refused {
+					t.Errorf("%s, mode %d: %+v, %v", at, mode, res, err)
+				}
+			}
+		}
+		// the server is gone: what it said yesterday is for who could have asked it
+		z.now = z.now.Add(time.Hour)
+		gone := func(c *Config) {
+			c.Connect = func(context.Context, netip.AddrPort) (net.Conn, error) { return nil, errors.New("gone") }
+		}
+		if res, err := z.get(inside, keeping, open, gone); err != nil || res.Cached != "stale" {
+			t.Errorf("%+v, %v", res, err)
+		}
+		if res, err := z.get(inside, keeping, gone); codeOf(err) != Refused {
+			t.Errorf("%+v, %v", res, err)
+		}
+		z.now = z.now.Add(-time.Hour)
+		// the name leads elsewhere now, which is asked itself
+		z.names["inside.test"] = []string{"93.184.215.10"}
+		z.names["c.zoo.test"] = z.names["inside.test"]
+		z.requests()
+		if res, err := z.get(inside, keeping); err != nil || res.Cached != "" || len(z.requests()) != 1 {
+			t.Errorf("%+v, %v", res, err)
+		}
+		z.store = map[string][]byte{}
+	}
+	// what a proxy got
+	through := func(c *Config) {
+		c.Proxy = func(*url.URL) (*url.URL, error) { return parse(t, "http://93.184.215.77:80"), nil }
+	}
+	if res, err := z.get("http://known.to.proxy/page", keeping, through); err != nil || string(res.Body) != "secret" {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if res, err := z.get("http://known.to.proxy/page", keeping, through); err != nil || res.Cached != "hit" || !res.Proxied {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if res, err := z.get("http://known.to.proxy/page", keeping); codeOf(err) != DNS {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
 // TestProxy goes through a proxy, which reaches nothing that we would not.
 func TestProxy(t *testing.T) {
 	z := newZoo(t)

@@ -5,7 +5,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptrace"
+	"net/netip"
 	"net/url"
 	"strings"
 	"time"
@@ -16,7 +19,7 @@ import (
 func (c *Client) once(ctx context.Context, r *Request, method string, at *url.URL, header http.Header, body []byte) (*Response, error) {
 	q := &query{method: method, url: at, header: header, body: body, max: r.MaxBytes}
 	q.header = withDefault(q.header, "User-Agent", c.c.Agent)
-	stored := c.load(q)
+	stored := c.load(ctx, q)
 	if r.Mode == Fresh && stored != nil && stored.fresh(c.c.Now()) {
 		return stored.response(c.c.Now(), "hit").as(q.key()), nil
 	}
@@ -125,6 +128,12 @@ func (c *Client) send(ctx context.Context, q *query, stored *entry) (*Response, 
 		return nil, err
 	}
 	stored.ask(req.Header)
+	var from netip.AddrPort
+	req = req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) {
+		if at, ok := i.Conn.RemoteAddr().(*net.TCPAddr); ok {
+			from = at.AddrPort()
+		}
+	}}))
 	headers := time.AfterFunc(c.c.Limits.Connect+c.c.Limits.TLS+c.c.Limits.Headers, func() { cancel(errHeaders) })
 	answer, err := c.transport.RoundTrip(req)
 	if !headers.Stop() && err == nil {
@@ -135,16 +144,39 @@ func (c *Client) send(ctx context.Context, q *query, stored *entry) (*Response, 
 		return nil, c.failure(ctx, q.url, err)
 	}
 	defer answer.Body.Close()
+	if answer.StatusCode == http.StatusSwitchingProtocols {
+		return nil, errorf(Protocol, q.url, "%s goes on in another protocol, which nobody asked for", q.url.Host)
+	}
 	at := *q.url
 	res := &Response{URL: &at, Status: answer.StatusCode, Header: answer.Header, Proto: answer.Proto, Agent: q.header.Get("User-Agent")}
 	if c.c.Proxy != nil {
 		via, err := c.c.Proxy(q.url)
 		res.Proxied = via != nil && err == nil
 	}
-	if q.method == http.MethodHead {
+	if !res.Proxied {
+		res.at = from
+	}
+	switch {
+	case q.method == http.MethodHead:
+		return res, nil
+	case isRedirect(res):
+		drain(answer.Body, func() { cancel(errIdle) })
 		return res, nil
 	}
 	return res, c.readBody(ctx, cancel, q, answer, res)
+}
+
+const (
+	maxDrained = 2 << 10                // bytes of a body that nobody reads, which keep the connection
+	drainTime  = 100 * time.Millisecond // to wait for them: a new connection costs about that
+)
+
+// drain reads the short body of a redirect, so that its connection can be used again; stop is called where
+// that takes long.
+func drain(body io.Reader, stop func()) {
+	late := time.AfterFunc(drainTime, stop)
+	defer late.Stop()
+	_, _ = io.CopyN(io.Discard, body, maxDrained)
 }
 
 // setHeader adds the caller's headers; those of the connection itself are not theirs.

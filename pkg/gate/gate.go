@@ -25,6 +25,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/programs"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/shellparse"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
@@ -36,12 +37,14 @@ type Order struct {
 	Hash    string         // what it was when the command was allowed
 	Allowed []string       // see Key: the programs that stood in the call
 	Temp    []string       // directories that a command may use freely
+	Kept    bool           // undo takes back what is changed in the root
 }
 
 // New describes the gate of one command. The accesses are those of the call,
-// all of which were allowed, by rules or by someone.
-func New(s *policy.Sources, p *policy.Policy, accesses []policy.Access, temp []string) (json.RawMessage, error) {
-	o := Order{Sources: *s, Hash: p.Hash(), Temp: temp}
+// all of which were allowed, by rules or by someone; kept says that undo takes back what
+// the command changes in the root, whatever that is.
+func New(s *policy.Sources, p *policy.Policy, accesses []policy.Access, temp []string, kept bool) (json.RawMessage, error) {
+	o := Order{Sources: *s, Hash: p.Hash(), Temp: temp, Kept: kept}
 	o.Sources.Tested = true
 	for i := range accesses {
 		if a := &accesses[i]; a.Kind == policy.Exec && a.Program != "" && a.Dynamic == nil {
@@ -54,6 +57,52 @@ func New(s *policy.Sources, p *policy.Policy, accesses []policy.Access, temp []s
 // key names the start of a program with its words.
 func key(program string, argv []string) string {
 	return program + "\x00" + strings.Join(argv[min(1, len(argv)):], "\x00")
+}
+
+// stood reports whether a program with its words stood in the call, be it with a new name
+// in a temporary directory that the text only has a stand-in for.
+func (g *gate) stood(program string, argv []string) bool {
+	if len(g.allowed) == 0 {
+		return false
+	}
+	if k := key(program, argv); g.allowed[k] {
+		return true
+	}
+	for _, k := range g.order.Allowed {
+		words := strings.Split(k, "\x00")
+		if words[0] == program && len(words) == max(1, len(argv)) && g.fits(words[1:], argv[min(1, len(argv)):]) {
+			return true
+		}
+	}
+	return false
+}
+
+// fits compares words with those of the call.
+func (g *gate) fits(call, words []string) bool {
+	for i, w := range words {
+		if w != call[i] && !slices.ContainsFunc(g.order.Temp, func(dir string) bool { return madeFor(dir, call[i], w) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// madeFor reports whether a name in a temporary directory is one that mktemp makes of a
+// template, the stand-in for it, or a name below it.
+func madeFor(dir, template, name string) bool {
+	template, ok := strings.CutPrefix(template, dir+"/")
+	name, below := strings.CutPrefix(name, dir+"/")
+	end := strings.IndexByte(template+"/", '/')
+	last := strings.LastIndex(template[:end], "XXX")
+	if !ok || !below || last < 0 || len(name) != len(template) {
+		return false
+	}
+	from := last
+	for from > 0 && template[from-1] == 'X' {
+		from--
+	}
+	last += len("XXX")
+	return name[:from] == template[:from] && name[last:] == template[last:] && strings.Trim(name[from:last], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
 }
 
 // An Asker lets someone decide about a program that the policy asks about,
@@ -160,7 +209,7 @@ func (g *gate) decide(ctx context.Context, e *sandbox.Exec) sandbox.Answer {
 		return g.decideHost(ctx, e)
 	}
 	program := cmp.Or(e.Original, e.Path)
-	if e.Original == "" && g.allowed[key(program, e.Argv)] {
+	if e.Original == "" && g.stood(program, e.Argv) {
 		g.begins(program, e)
 		return sandbox.Answer{Allow: true}
 	}
@@ -194,7 +243,8 @@ func names(program string, argv []string) []string {
 // anybody may choose the word; of programs that are many, always.
 func (g *gate) decideAs(ctx context.Context, e *sandbox.Exec, program string, argv []string, claimed bool) sandbox.Answer {
 	many := programs.Has("busybox toybox coreutils git", filepath.Base(program))
-	for _, a := range shellparse.Argv(argv, g.world(e)).Accesses {
+	accesses := shellparse.Argv(argv, g.world(e)).Accesses
+	for _, a := range accesses {
 		publishes := a.Publishes && a.Host != ""
 		if a.Kind != policy.Exec && !publishes || a.Builtin && a.Danger == "" {
 			continue
@@ -203,14 +253,14 @@ func (g *gate) decideAs(ctx context.Context, e *sandbox.Exec, program string, ar
 		if a.Program == "" && len(a.Argv) > 0 && filepath.IsAbs(a.Argv[0]) {
 			a.Program = a.Argv[0]
 		}
-		if g.allowed[key(a.Program, a.Argv)] {
+		if g.stood(a.Program, a.Argv) {
 			continue
 		}
 		d := g.policy.Decide(&a)
 		if d.Verdict == policy.Allow || d.Default && (a.Danger == "" || claimed && !many) && !publishes {
 			continue
 		}
-		if !publishes && !a.Publishes && g.inner(e, program, d.Default) {
+		if !publishes && !a.Publishes && (g.inner(e, program, &a, d.Default) || d.Default && g.kept(e, a.Danger, accesses)) {
 			continue
 		}
 		if d.Verdict == policy.Ask && g.ask != nil {
@@ -246,10 +296,12 @@ func (g *gate) begins(program string, e *sandbox.Exec) {
 }
 
 // inner reports whether a start is part of the work of a program that stood in
-// the call: what loses files belongs to it then, as rm to make clean.
+// the call: what loses files belongs to it then, as rm to make clean, also by way of a
+// shell, which make starts for patterns.
 // Rules speak of it all the same, but where git starts git (stash, rebase).
-func (g *gate) inner(e *sandbox.Exec, program string, byDefault bool) bool {
-	files := byDefault && programs.Has("rm rmdir unlink find chmod chown mv cp truncate", filepath.Base(program))
+func (g *gate) inner(e *sandbox.Exec, program string, a *policy.Access, byDefault bool) bool {
+	name := filepath.Base(program)
+	files := byDefault && (programs.Has("rm rmdir unlink find chmod chown mv cp truncate", name) || programs.IsShell(name) && programs.IsFileLoss(a.Danger))
 	if e.Parents == nil || !files && !localGit(program, e.Argv) || e.Original != "" && filepath.Base(e.Original) != filepath.Base(e.Path) {
 		return false
 	}
@@ -263,6 +315,13 @@ func (g *gate) inner(e *sandbox.Exec, program string, byDefault bool) bool {
 		}
 	}
 	return false
+}
+
+// kept reports whether a danger is a loss that undo takes back: one in the root.
+func (g *gate) kept(e *sandbox.Exec, danger string, accesses []policy.Access) bool {
+	return g.order.Kept && safefile.Below(g.workspace.Root(), e.Cwd) && (programs.IsLoss(danger) || programs.CodeLoses(danger)) && !slices.ContainsFunc(accesses, func(w policy.Access) bool {
+		return w.Kind == policy.Write && w.Path != "" && !safefile.Below(g.workspace.Root(), w.Path)
+	})
 }
 
 // localGit reports whether git is started for a subcommand that tells nobody

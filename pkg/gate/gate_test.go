@@ -38,7 +38,7 @@ func order(t *testing.T, push ...string) (raw json.RawMessage, file string) {
 	if len(push) > 0 {
 		accesses = append(accesses, policy.Access{Kind: policy.Exec, Program: "/usr/bin/git", Argv: append([]string{"git", "push"}, push...)})
 	}
-	if raw, err = New(s, p, accesses, nil); err != nil {
+	if raw, err = New(s, p, accesses, nil, false); err != nil {
 		t.Fatal(err)
 	}
 	return raw, file
@@ -260,5 +260,72 @@ func TestAsk(t *testing.T) {
 	cancel()
 	if a := decide(ended, start("git", "push", "yes", "late")); a.Allow {
 		t.Error("a command that has ended got an answer")
+	}
+}
+
+// TestMadeFor: a name that mktemp made of a template stands for it, and no other does.
+func TestMadeFor(t *testing.T) {
+	for _, one := range []struct {
+		template, name string
+		want           bool
+	}{
+		{"/t/tmp.XXXXXXXXXX", "/t/tmp.3E1rfPbz5Y", true},
+		{"/t/tmp.XXXXXXXXXX/a", "/t/tmp.3E1rfPbz5Y/a", true},
+		{"/t/aXXX-XXXX.txt", "/t/aXXX-0aZ9.txt", true},
+		{"/t/tmp.XXXXXXXXXX", "/t/tmp.3E1rfPbz5", false},
+		{"/t/tmp.XXXXXXXXXX/a", "/t/tmp.3E1rfPbz5Y/b", false},
+		{"/t/tmp.XXXXXXXXXX", "/t/tmp.3E1rfPb/5Y", false},
+		{"/t/tmp.XXXXXXXXXX", "/t/tmq.3E1rfPbz5Y", false},
+		{"/t/tmp", "/t/tmq", false},
+		{"/t/a/XXXX", "/t/a/0000", false},
+		{"/w/XXXX", "/w/0000", false},
+		{"XXXX", "0000", false},
+		{"/t/XXX", "/t", false},
+	} {
+		if got := madeFor("/t", one.template, one.name); got != one.want {
+			t.Errorf("%s for %s: %v", one.name, one.template, got)
+		}
+	}
+}
+
+// TestKept: in a transaction a program may delete in the root without having stood in the
+// call, and nowhere else; what others lose stays dangerous.
+func TestKept(t *testing.T) {
+	raw, _ := order(t)
+	var o Order
+	if err := json.Unmarshal(raw, &o); err != nil {
+		t.Fatal(err)
+	}
+	root, elsewhere := o.Sources.Root, t.TempDir()
+	for _, test := range []struct {
+		argv  []string
+		dir   string
+		kept  bool
+		allow bool
+	}{
+		{[]string{"rm", "-rf", "build"}, root, false, false},
+		{[]string{"rm", "-rf", "build"}, root, true, true},
+		{[]string{"sh", "-c", "rm -f *.bak"}, root, true, true},
+		{[]string{"sh", "-c", "rm -f *.bak"}, root, false, false},
+		{[]string{"git", "reset", "--hard"}, root, true, true},
+		{[]string{"git", "reset", "--hard"}, elsewhere, true, false},
+		{[]string{"rm", "-rf", elsewhere + "/x"}, root, true, false},
+		{[]string{"rm", "-rf", "build"}, elsewhere, true, false},
+		{[]string{"git", "push", "--force", "origin"}, root, true, false},
+	} {
+		o.Kept = test.kept
+		raw, err := json.Marshal(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		decide, err := Build(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := start(test.argv...)
+		e.Cwd = test.dir
+		if got := decide(t.Context(), e); got.Allow != test.allow {
+			t.Errorf("%q in %s, kept %v: %+v", test.argv, test.dir, test.kept, got)
+		}
 	}
 }

@@ -40,3 +40,11 @@ func Appeared(order json.RawMessage) ([]string, error) {
 	}
 	return wall.Since(p, o.Wall), nil
 }
+
+// Made notes that a call of its own has written a file of the root, which may be one that
+// the policy lets no command make: [Appeared] then passes it over, as long as it is as it
+// was written. Where it cannot be noted it is taken for a command's. state is the state
+// directory of the root.
+func Made(p *policy.Policy, state, root, path string, content []byte) {
+	_ = wall.Note(p, wall.Dir(state), root, path, content)
+}

@@ -23,6 +23,7 @@ var (
 	ErrBusy       = errors.New("the job does not read its input")
 	ErrNoTerminal = errors.New("the job has no terminal")
 	ErrKey        = errors.New("no such key")
+	ErrNoSelf     = errors.New("the path of our own program is not known, which a job needs: /proc is missing")
 	ErrSilent     = errors.New("the job's supervisor does not answer: it is stopped or stuck")
 )
 
@@ -116,6 +117,7 @@ type Info struct {
 
 	Leftovers bool `json:"leftovers,omitempty"` // it left something running, which was ended
 	Overtime  bool `json:"overtime,omitempty"`  // what it left running was kept, and ended by the time limit
+	Killed    bool `json:"killed,omitempty"`    // a signal of Signal ended it, or Kill ended what it had left running
 	Kept      bool `json:"kept,omitempty"`      // it left something running, which still runs
 	Crowded   bool `json:"crowded,omitempty"`   // see Status.Crowded
 	Exhausted bool `json:"exhausted,omitempty"` // see Status.Exhausted

@@ -141,6 +141,7 @@ func (s *supervisor) ended(st Status, how State, kept bool) {
 	i.Ended, i.Wall, i.User, i.System, i.MaxRSS = time.Now(), st.Wall, st.User, st.System, st.MaxRSS
 	i.ExitCode, i.Signal = &st.ExitCode, st.Signal
 	i.Crowded, i.Exhausted, i.Leftovers, i.Held, i.Kept, i.OpenStdin, i.Waiting = st.Crowded, st.Exhausted, st.Leftovers, st.Held, kept, i.OpenStdin && kept, nil
+	i.Killed = how == "" && st.Signal != "" && s.sent[st.Signal]
 	switch {
 	case how != "":
 		i.State = how
@@ -169,6 +170,9 @@ func (s *supervisor) keep(tree *killtree.Tree, limit <-chan time.Time) {
 			s.mu.Unlock()
 			tree.End(s.Spec.grace())
 		case e := <-s.end:
+			s.mu.Lock()
+			s.info.Killed = true
+			s.mu.Unlock()
 			s.endBy(tree, e)
 		}
 	}

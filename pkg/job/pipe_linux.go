@@ -21,3 +21,15 @@ func unread(f *os.File) (n int) {
 	}
 	return n
 }
+
+// atEnd reports whether nobody can print to a pipe or terminal any more.
+func atEnd(f *os.File) (ended bool) {
+	if c, err := f.SyscallConn(); err == nil {
+		_ = c.Control(func(fd uintptr) {
+			list := []unix.PollFd{{Fd: int32(fd)}}
+			n, err := unix.Poll(list, 0)
+			ended = err == nil && n == 1 && list[0].Revents&unix.POLLHUP != 0
+		})
+	}
+	return ended
+}

@@ -7,9 +7,6 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// closeInherited does nothing: handles are inherited by name only.
-func closeInherited() {}
-
 // detach starts a supervisor with a console that nobody sees and in a group of
 // its own. Without any, each program of the job would open a window, and none
 // could be asked to end.

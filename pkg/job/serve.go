@@ -154,6 +154,9 @@ func (s *supervisor) handle(q request) (reply, error) {
 	case opInput:
 		return reply{}, s.input(q)
 	case opSignal:
+		s.mu.Lock()
+		s.sent[signalName(q.Signal)] = true
+		s.mu.Unlock()
 		if q.All {
 			s.run.tree.SignalAll(q.Signal)
 		} else {

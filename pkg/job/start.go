@@ -71,7 +71,7 @@ func (r *Registry) start(ctx context.Context, spec Spec, tied bool) (*Job, *line
 		return nil, nil, errNoProgram
 	}
 	if r.Self == "" {
-		return nil, nil, errors.New("starting a job: the path of our own program is not known")
+		return nil, nil, ErrNoSelf
 	}
 	//nolint:noctx // only for its search of the program; it is never started
 	found := exec.Command(spec.Argv[0], spec.Argv[1:]...)

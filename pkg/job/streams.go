@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -153,7 +154,13 @@ func (r *running) pending() bool {
 			return true
 		}
 	}
-	return r.busy.Load() > 0
+	return r.busy.Load() > 0 || r.released()
+}
+
+// released reports whether nobody holds the output any more: what reads it has only to
+// find that out, for which a machine under load takes its time, too.
+func (r *running) released() bool {
+	return len(r.mine) > 0 && !slices.ContainsFunc(r.mine, func(f *os.File) bool { return !atEnd(f) })
 }
 
 // abandon stops reading.

@@ -38,8 +38,9 @@ type supervisor struct {
 	change  chan struct{} // closed and replaced at every change
 	done    chan struct{} // closed when the command's end is known
 	clients sync.WaitGroup
-	watched int   // clients that want to know of waiting and quiet
-	quietAt int64 // bytes that had been printed when it was quiet for a moment; -1 when it is not
+	watched int             // clients that want to know of waiting and quiet
+	sent    map[string]bool // names of signals that were asked for
+	quietAt int64           // bytes that had been printed when it was quiet for a moment; -1 when it is not
 
 	feeding chan struct{} // holds a token while nobody writes to the command
 }
@@ -52,10 +53,10 @@ type ending struct {
 
 // supervise is the supervisor's main.
 func supervise(c Confiner) int {
-	closeInherited()
+	killtree.CloseInherited()
 	debug.SetGCPercent(50) // it is small and shall stay so
 	l := newLine(pipes{in: os.NewFile(uintptr(syscall.Stdin), "stdin"), out: os.NewFile(uintptr(syscall.Stdout), "stdout")})
-	s := &supervisor{quietAt: -1, end: make(chan ending, 4), change: make(chan struct{}), done: make(chan struct{}), feeding: make(chan struct{}, 1)}
+	s := &supervisor{quietAt: -1, end: make(chan ending, 4), change: make(chan struct{}), done: make(chan struct{}), sent: map[string]bool{}, feeding: make(chan struct{}, 1)}
 	// A starter that is gone shows as a failed write, not as our end.
 	ends := make(chan os.Signal, 1)
 	signal.Notify(ends, brokenPipe, syscall.SIGTERM, os.Interrupt, syscall.SIGHUP)
@@ -149,7 +150,10 @@ func (s *supervisor) start() error {
 		return err
 	}
 	me, _ := killtree.Find(os.Getpid())
-	head, _ := killtree.Find(s.run.tree.Pid())
+	head, ok := killtree.Find(s.run.tree.Pid())
+	if !ok {
+		head.Pid = s.run.tree.Pid() // it has ended already, and is nobody's that lives now
+	}
 	s.info = Info{
 		ID: s.ID, Name: s.Spec.Name, Argv: c.Argv, Dir: c.Dir, State: Running, Started: time.Now(), TTY: c.TTY, Report: s.Spec.Report,
 		OpenStdin: c.TTY || s.Spec.OpenStdin, Method: s.run.tree.Method(), Supervisor: me, Head: head,

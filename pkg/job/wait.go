@@ -12,6 +12,7 @@ type WaitFor struct {
 	Input bool           // it waits for input
 	Quiet bool           // it has printed something from From on, and then been quiet for a moment
 	Ready bool           // as Quiet, and it would take input, as a full-screen program does
+	Echo  int64          // so many bytes from From on are no news for Quiet: what was typed, which a terminal shows
 	Until *regexp.Regexp // a line from From on matches, without its escape sequences; also one that is not complete yet
 	From  int64          // a place in its output
 }
@@ -20,7 +21,7 @@ func (w WaitFor) watch() bool { return w.Input || w.Quiet || w.Ready }
 
 // met reports whether i is what is waited for.
 func (w WaitFor) met(i *Info) bool {
-	return w.Input && i.Waiting != nil || i.Quiet && i.Total > w.From && (w.Quiet || w.Ready && i.Reads)
+	return w.Input && i.Waiting != nil || i.Quiet && (w.Quiet && i.Total > w.From+w.Echo || w.Ready && i.Reads && i.Total > w.From)
 }
 
 // Wait waits until the job has ended, with what is kept of it, until what w says,

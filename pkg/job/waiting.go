@@ -103,22 +103,38 @@ type stillness struct {
 	since time.Time
 	size  int64
 	cpu   time.Duration
+	looks int
+	ready int // looks that found a process which runs, would run, or waits for a disk
 }
 
 // look reports whether it is quiet now, having printed size bytes.
 func (q *stillness) look(now time.Time, size int64, members []killtree.Process) bool {
 	var cpu time.Duration
+	ready := 0
 	for _, p := range members {
 		cpu += p.CPU
+		if p.State == 'R' || p.State == 'D' {
+			ready = 1
+		}
 	}
 	// A tenth of a processor is what waiting costs where a program looks around
 	// now and then. One that has ended takes its time away.
 	passed := now.Sub(q.since)
 	if q.since.IsZero() || size != q.size || cpu < q.cpu || cpu-q.cpu > passed/10+30*time.Millisecond {
-		*q = stillness{now, size, cpu}
+		*q = stillness{since: now, size: size, cpu: cpu}
 		return false
 	}
-	return passed >= quietFor
+	q.looks++
+	q.ready += ready
+	if passed < quietFor {
+		return false
+	}
+	// On a busy machine, who works may get less than a tenth, but is ready to run.
+	if 2*q.ready >= q.looks {
+		*q = stillness{since: now, size: size, cpu: cpu}
+		return false
+	}
+	return true
 }
 
 // look looks twice, now.

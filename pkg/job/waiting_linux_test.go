@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/killtree"
 )
 
 // waits are commands that wait for input, each with the program that does.
@@ -186,6 +188,32 @@ func TestNotWaiting(t *testing.T) {
 			t.Errorf("%s tty=%v: %+v %+v %v", c.name, k%2 == 1, i, i.Waiting, err)
 		}
 	})
+}
+
+// TestStillness: who is ready to run and gets next to no processor time is not
+// quiet, who looks around now and then is, and so is who has done its work.
+func TestStillness(t *testing.T) {
+	for _, c := range []struct {
+		name, states string // over and over again
+		quiet        bool
+	}{
+		{"starved", "R", false},
+		{"starved beside a disk", "RSD", false},
+		{"asleep", "S", true},
+		{"looks around", "SSSRSSSS", true},
+		{"has worked and sleeps", strings.Repeat("R", 30) + strings.Repeat("S", 30), true},
+	} {
+		var q stillness
+		quiet, now := false, time.Unix(1, 0)
+		for i := range 60 {
+			members := []killtree.Process{{State: 'S'}, {State: c.states[i%len(c.states)], CPU: time.Duration(i) * time.Millisecond}}
+			quiet = q.look(now, 10, members)
+			now = now.Add(sampling)
+		}
+		if quiet != c.quiet {
+			t.Errorf("%s: quiet %v", c.name, quiet)
+		}
+	}
 }
 
 // TestQuiet: who waits for news gets them when there are no more for a moment, and

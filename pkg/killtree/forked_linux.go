@@ -470,6 +470,11 @@ func (b *forked) wait(t *Tree) (*State, error) {
 	msg := make([]byte, fork.RecordSize)
 	for {
 		n, err := b.link.Read(msg)
+		if errors.Is(err, unix.ECONNRESET) {
+			// The init has ended and left a message unread. The kernel says so once, before it
+			// gives what the init had sent.
+			n, err = b.link.Read(msg)
+		}
 		if err != nil || n != len(msg) {
 			return b.lost(b.method), nil
 		}

@@ -128,8 +128,21 @@ type backend interface {
 }
 
 // cached is the rank of the best method that has worked in this process. It
-// is a fact about the machine: no call can see another one through it.
+// is a fact about the machine: no call can see another one through it. What worked only
+// because a better one failed for a reason that passes does not count.
 var cached atomic.Int32
+
+// shortages counts how often something worked only because of such a reason: where it is
+// always so, as with a limit of 0, it is not tried again for ever.
+var shortages atomic.Int32
+
+const maxShortages = 100
+
+// passes reports whether a method may work the next time although it failed with err: the
+// machine was short of something.
+func passes(err error) bool {
+	return slices.ContainsFunc([]syscall.Errno{syscall.EAGAIN, syscall.ENOMEM, syscall.ENOSPC, syscall.EMFILE, syscall.ENFILE}, func(e syscall.Errno) bool { return errors.Is(err, e) })
+}
 
 // Method names the best method that is known to work in this process: the
 // one that [Probe] or a Start without Options.Method found, and before that
@@ -181,13 +194,14 @@ func (o Options) Start(c *exec.Cmd) (*Tree, error) {
 	if o.Method != "" {
 		return begin(o.Method, c, o)
 	}
-	list := candidates()
+	list, short := candidates(), false
 	for i := max(int(cached.Load())-1, slices.Index(list, o.Known), 0); i < len(list); i++ {
 		if list[i] == UserNamespace && (o.NoUserNamespace || o.Without != "") {
 			continue
 		}
 		t, err := begin(list[i], c, o)
 		if errors.Is(err, ErrMethod) {
+			short = short || passes(err)
 			if list[i] == UserNamespace && errors.Is(err, errNamespaces) {
 				o.Without = err.Error()
 				if len(o.Confine) > 0 {
@@ -196,7 +210,7 @@ func (o Options) Start(c *exec.Cmd) (*Tree, error) {
 			}
 			continue
 		}
-		if err == nil && !o.NoUserNamespace {
+		if err == nil && !o.NoUserNamespace && (!short || shortages.Add(1) > maxShortages) {
 			cached.Store(int32(i + 1))
 		}
 		return t, err

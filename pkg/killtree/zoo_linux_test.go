@@ -527,6 +527,31 @@ func changed(t *testing.T, script string) bool {
 	return false
 }
 
+// TestPassingShortage: what works while the machine is short of namespaces is not taken for
+// the best that works from then on.
+func TestPassingShortage(t *testing.T) {
+	if !changed(t, "echo 0 >/proc/sys/user/max_pid_namespaces && exec") {
+		return
+	}
+	method := func() string {
+		tree, err := Options{Self: self(t)}.Start(exec.Command("true"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-tree.Exited()
+		return tree.Method()
+	}
+	if m := method(); namespaces(m) {
+		t.Errorf("%s, though there are no namespaces", m)
+	}
+	if err := os.WriteFile("/proc/sys/user/max_pid_namespaces", []byte("100"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if m := method(); !namespaces(m) {
+		t.Errorf("%s, though there are namespaces again", m)
+	}
+}
+
 // TestFallback: where a container hides a part of /proc no new one can be
 // mounted, and the next method that works is taken, without a loss of input.
 func TestFallback(t *testing.T) {
@@ -622,7 +647,7 @@ func TestStageKilled(t *testing.T) {
 // keeps the capabilities that it needs to go on from there, as a sandbox does.
 func TestComposed(t *testing.T) {
 	uid, gid := os.Geteuid(), os.Getegid()
-	c := exec.Command("sh", "-c", `mount -t tmpfs none /mnt && touch /mnt/x; cat /proc/net/dev | wc -l; echo $$ >/dev/null; ps -e -o pid= | head -1 | tr -d ' '; cat <&3`)
+	c := exec.Command("sh", "-c", `mount -t tmpfs none /mnt && touch /mnt/x; cat /proc/net/dev | wc -l; sh -c 'echo $$; exec readlink /proc/self' | uniq | wc -l; cat <&3`)
 	c.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID,
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}, GidMappings: []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}},
@@ -766,4 +791,25 @@ func BenchmarkStart(b *testing.B) {
 			}
 		})
 	}
+}
+
+// TestUnheardSignals: how a command ended is known although the process above it ended
+// with it, before it had read all that it was sent.
+func TestUnheardSignals(t *testing.T) {
+	forMethods(t, func(t *testing.T, o Options) {
+		for range 10 {
+			tree, err := o.Start(exec.Command("sleep", "1000"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			tree.SignalAll(syscall.SIGTERM)
+			for range 20 {
+				tree.Signal(syscall.SIGCONT)
+			}
+			<-tree.Exited()
+			if s := tree.State(); s.Signal != syscall.SIGTERM {
+				t.Fatalf("%+v", s)
+			}
+		}
+	})
 }

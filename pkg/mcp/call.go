@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
@@ -27,17 +28,20 @@ func (r *request) call(ctx context.Context) (object, *Error) {
 	if err := json.Unmarshal(r.m.Params, &c); err != nil || c.Name == "" {
 		return nil, fail(invalidParams, "tools/call needs the name of a tool, and arguments that are an object")
 	}
+	if name := param.Twice(r.m.Params); name != "" {
+		return nil, fail(invalidParams, "the parameters of tools/call hold "+name+" twice")
+	}
 	if c.Arguments == nil || string(c.Arguments) == "null" {
 		c.Arguments = json.RawMessage("{}")
 	}
 	s := r.link.server
 	if !slices.Contains(s.o.Tools, c.Name) {
-		return nil, fail(invalidParams, "there is no tool "+c.Name)
+		return nil, fail(invalidParams, fmt.Sprintf("there is no tool %.80s", c.Name))
 	}
 	if r.modern() && (r.forms && s.o.Asks || c.State != nil) {
 		return r.fly(ctx, &c)
 	}
-	p := tool.Peer{Hear: (&progress{begun: time.Now(), notify: r.notify()}).listener()}
+	p := tool.Peer{Name: tool.CallerName(r.m.ID), Hear: (&progress{begun: time.Now(), notify: r.notify()}).listener()}
 	if r.forms && s.o.Asks {
 		a := &asking{describe: s.o.Describe, elicit: r.elicit}
 		p.Ask, p.Consult = a.ask, a.consult

@@ -71,7 +71,7 @@ func (s *Server) take(ctx context.Context, r *request, c *toolCall) *flight {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	f := &flight{server: s, about: c.digest(), cancel: cancel, done: make(chan *tool.Result, 1), question: make(chan object), answer: make(chan *elicited, 1)}
 	a := &asking{describe: s.o.Describe, elicit: f.elicit}
-	p := tool.Peer{Ask: a.ask, Consult: a.consult}
+	p := tool.Peer{Name: tool.CallerName(r.m.ID), Ask: a.ask, Consult: a.consult}
 	if r.meta.Token != nil {
 		p.Hear = (&progress{begun: time.Now(), notify: f.tell}).hear
 	}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"slices"
 	"sync"
+
+	"github.com/agentkit-go/agentkit/pkg/param"
 )
 
 // A message is one of JSON-RPC: a request, a notification, or the client's answer to a
@@ -83,16 +85,21 @@ func parse(raw []byte) (list []*message, batch bool, err *Error) {
 	if !json.Valid(raw) {
 		return nil, false, fail(parseError, "this is no JSON")
 	}
-	if raw[0] == '[' {
-		batch = true
-		if json.Unmarshal(raw, &list) != nil || len(list) == 0 {
+	each := []json.RawMessage{raw}
+	if batch = raw[0] == '['; batch {
+		if json.Unmarshal(raw, &each) != nil || len(each) == 0 {
 			return nil, true, fail(invalidRequest, "a list of messages holds something else")
 		}
-	} else {
-		list = []*message{new(message)}
-		if json.Unmarshal(raw, list[0]) != nil {
-			return nil, false, fail(invalidRequest, "this is no message of JSON-RPC 2.0")
+	}
+	for _, raw := range each {
+		var m *message
+		if json.Unmarshal(raw, &m) != nil {
+			return nil, batch, fail(invalidRequest, "this is no message of JSON-RPC 2.0")
 		}
+		if name := param.Twice(raw); name != "" {
+			return append(list, m), batch, fail(invalidRequest, "a message holds "+name+" twice")
+		}
+		list = append(list, m)
 	}
 	for _, m := range list {
 		if m == nil || m.check() != nil {
@@ -160,7 +167,11 @@ func metaOf(params json.RawMessage) (m meta, err *Error) {
 		Meta meta `json:"_meta"`
 	}
 	if failed := json.Unmarshal(params, &p); failed != nil {
-		return m, fail(invalidParams, "params: "+failed.Error())
+		at := "params"
+		if e, ok := errors.AsType[*json.UnmarshalTypeError](failed); ok && e.Field != "" {
+			at += "." + e.Field
+		}
+		return m, fail(invalidParams, at+" is not of the kind that the protocol has there")
 	}
 	return p.Meta, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/tool"
@@ -14,6 +15,8 @@ import (
 func (r *request) do(ctx context.Context) (object, *Error) {
 	s := r.link.server
 	switch method := r.m.Method; {
+	case strings.HasSuffix(method, "/list") && s.known(method) && r.paged():
+		return nil, fail(invalidParams, "there is no such cursor: all stands on one page")
 	case method == "initialize" && !r.modern():
 		return r.initialize()
 	case method == "ping" && !r.modern():
@@ -40,6 +43,15 @@ func (r *request) do(ctx context.Context) (object, *Error) {
 		return r.read(ctx)
 	}
 	return nil, fail(methodNotFound, "there is no method "+r.m.Method)
+}
+
+// paged reports whether r asks for another page than the first. We hand out no cursor.
+func (r *request) paged() bool {
+	var p struct {
+		Cursor any `json:"cursor"`
+	}
+	_ = json.Unmarshal(r.m.Params, &p) // an object, as it was checked
+	return p.Cursor != nil && p.Cursor != ""
 }
 
 // known reports whether there is a method of that name in the newest revision.

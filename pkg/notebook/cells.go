@@ -283,7 +283,7 @@ func styleOf(data []byte, top []span) style {
 		s.colon = ":"
 	}
 	lead := string(data[:first.key])
-	if at := strings.LastIndexByte(lead, '\n'); at >= 0 {
+	if at := strings.LastIndexByte(lead, '\n'); at >= 0 && strings.Trim(lead[at:], " \t\r\n") == "" {
 		s.newline, s.unit = "\n", lead[at+1:]
 		if strings.HasSuffix(lead[:at], "\r") {
 			s.newline = "\r\n"

@@ -21,13 +21,19 @@ type collector struct {
 	root, upper string
 	began       int64 // what changed in the root later is not the command's
 	changes     []Change
+	shared      map[uint64][]Change // files as they were, of which upper has several names
+	written     map[uint64][]Change // files of several names that were written where they are, by their inode in the root
 }
 
 // collect lists what upper changes in root, sorted by path.
 func collect(root, upper string, began int64) ([]Change, error) {
-	c := &collector{root: root, upper: upper, began: began}
+	c := &collector{root: root, upper: upper, began: began, shared: map[uint64][]Change{}, written: map[uint64][]Change{}}
 	if err := c.dir("", true, false); err != nil {
 		return nil, fmt.Errorf("reading what the command changed: %w", err)
+	}
+	c.linked()
+	if err := c.otherNames(); err != nil {
+		return nil, fmt.Errorf("looking for other names of what the command wrote: %w", err)
 	}
 	slices.SortFunc(c.changes, func(a, b Change) int { return strings.Compare(string(a.Path), string(b.Path)) })
 	return c.changes, nil
@@ -102,10 +108,94 @@ func (c *collector) add(rel string, before, after State) {
 }
 
 func (c *collector) note(action, rel string, before, after State) {
-	c.changes = append(c.changes, Change{
+	c.changes = append(c.changes, c.change(action, rel, before, after))
+}
+
+func (c *collector) change(action, rel string, before, after State) Change {
+	return Change{
 		Path: Name(filepath.ToSlash(rel)), Action: action, Before: before, After: after,
 		Outside: before.Kind != change.Dir && before.CTime > c.began,
+	}
+}
+
+// linked adds the files that got another name: they are one file with that then.
+func (c *collector) linked() {
+	got := map[uint64]bool{}
+	for i := range c.changes {
+		if s := &c.changes[i].After; s.Kind == change.Regular && s.Links > 1 {
+			got[s.Ino] = true
+		}
+	}
+	for ino, list := range c.shared {
+		if got[ino] {
+			c.changes = append(c.changes, list...)
+		}
+	}
+}
+
+// otherNames adds the names in the root of files that were written where they are under
+// one of their names: in a view each name is a file of its own as soon as it is written.
+// Where that happened under two of them, each stays what it is.
+func (c *collector) otherNames() error {
+	changed := map[string]bool{}
+	for i := range c.changes {
+		changed[string(c.changes[i].Path)] = true
+	}
+	files := map[uint64]Change{}
+	for ino, list := range c.written {
+		if !slices.ContainsFunc(list, func(f Change) bool { return f.After.Ino != list[0].After.Ino }) {
+			files[ino] = list[0]
+		}
+	}
+	if len(files) == 0 {
+		return nil
+	}
+	return filepath.WalkDir(c.root, func(name string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return skipped(err)
+		}
+		if !e.Type().IsRegular() {
+			return nil
+		}
+		info, err := e.Info()
+		if err != nil {
+			return skipped(err)
+		}
+		f, ok := files[info.Sys().(*syscall.Stat_t).Ino]
+		rel, _ := filepath.Rel(c.root, name)
+		if !ok || changed[filepath.ToSlash(rel)] {
+			return nil
+		}
+		before, err := stat(name)
+		if err != nil || before.Dev != f.Before.Dev || before.Ino != f.Before.Ino {
+			return err
+		}
+		other := c.change(f.Action, rel, before, f.After)
+		other.Of = f.Path
+		c.changes = append(c.changes, other)
+		return nil
 	})
+}
+
+// skipped is for what goes while it is walked, or is closed to us.
+func skipped(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return nil
+	}
+	return err
+}
+
+// inPlace reports whether a file of several names was written where it is, or given a mode,
+// and not replaced by another. The copy that the overlay makes of it has the time of its last
+// reading, which nothing in the view changes but a program that sets it, and no origin, as
+// the copy of a file of one name has that was renamed to it.
+func (c *collector) inPlace(rel string, before, after State, same bool) bool {
+	const tick = 20e6 // by which the time of a file may be behind the clock
+	if before.Links < 2 || after.Kind != change.Regular || after.ATime != before.ATime || !same && after.MTime < c.began-tick || same && after.MTime != before.MTime {
+		return false
+	}
+	_, err := unix.Lgetxattr(filepath.Join(c.upper, rel), "user.overlay.origin", nil)
+	return errors.Is(err, unix.ENODATA)
 }
 
 // entry compares one name of upper with the root.
@@ -152,13 +242,22 @@ func (c *collector) compare(rel string, before, after State) error {
 	case after.Kind != change.Dir:
 		same = before.Size == after.Size && before.Target == after.Target && after.Kind != Other
 	}
+	action := ""
 	switch {
 	case !same:
+		action = "replace"
 		c.add(rel, before, after)
 	case before.Mode != after.Mode:
+		action = "mode"
 		c.note("mode", rel, before, after)
 	case before.MTime != after.MTime && after.Kind == change.Regular:
 		c.note("touch", rel, before, after)
+	case after.Kind == change.Regular && after.Links > 1:
+		action = "link"
+		c.shared[after.Ino] = append(c.shared[after.Ino], c.change("link", rel, before, after))
+	}
+	if action != "" && c.inPlace(rel, before, after, same) {
+		c.written[before.Ino] = append(c.written[before.Ino], c.change(action, rel, before, after))
 	}
 	return nil
 }
@@ -178,7 +277,7 @@ func stat(path string) (State, error) {
 		return State{}, err
 	}
 	st := info.Sys().(*syscall.Stat_t)
-	s := State{Mode: info.Mode() & permBits, MTime: info.ModTime().UnixNano(), CTime: st.Ctim.Nano(), Dev: st.Dev, Ino: st.Ino}
+	s := State{Mode: info.Mode() & permBits, MTime: info.ModTime().UnixNano(), CTime: st.Ctim.Nano(), ATime: st.Atim.Nano(), Dev: st.Dev, Ino: st.Ino}
 	switch mode := info.Mode(); {
 	case mode.IsDir():
 		s.Kind = change.Dir
@@ -188,7 +287,7 @@ func stat(path string) (State, error) {
 		s.Target = Name(target)
 		return s, err
 	case mode.IsRegular():
-		s.Kind, s.Size = change.Regular, info.Size()
+		s.Kind, s.Size, s.Links = change.Regular, info.Size(), uint64(st.Nlink) //nolint:unconvert // of 32 bits on other machines
 	case mode&fs.ModeCharDevice != 0 && st.Rdev == 0:
 		s.Kind = whiteout
 	default:

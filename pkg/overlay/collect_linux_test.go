@@ -67,7 +67,7 @@ func (s *site) try(script string) (trial *Trial, view string) {
 	view = s.TempDir()
 	s.Cleanup(func() { _ = exec.Command("chmod", "-R", "u+rwx", view).Run() })
 	mount := `mount -t overlay overlay -o "$1" "$2" && cd "$2" && setpriv --inh-caps=-all --ambient-caps=-all sh -c "$3"; cp -a . "$4"`
-	options := "userxattr,lowerdir=" + escape.Replace(s.root) + ",upperdir=" + escape.Replace(trial.Dir()+"/upper") + ",workdir=" + escape.Replace(trial.Dir()+"/work")
+	options := "noatime,userxattr,lowerdir=" + escape.Replace(s.root) + ",upperdir=" + escape.Replace(trial.Dir()+"/upper") + ",workdir=" + escape.Replace(trial.Dir()+"/work")
 	c := exec.Command("sh", "-c", mount, "sh", options, s.root, script, view)
 	c.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
@@ -198,6 +198,100 @@ func TestClosedDirectory(t *testing.T) {
 	before := tree(t, s.root)
 	trial, view := s.try("chmod 700 ro; echo 6 > ro/a; echo 7 > ro/b; chmod 500 ro")
 	s.applied(trial, before, tree(t, view), 0)
+}
+
+// TestSeveralNames: what the command writes to a file under one of its names is in it under
+// all, as it is where the command runs in the root itself, and undo gives all of them back
+// the file that they were. A file that takes the place of one of the names leaves the others.
+func TestSeveralNames(t *testing.T) {
+	const planted = `mkdir d e; echo 1 > a; ln a b; ln a d/c; echo 2 > e/x; ln e/x e/y; echo 3 > one; sleep .05`
+	for _, script := range []string{
+		"echo more >> a; cat a a > /dev/null", ": > d/c", "echo x > b", "chmod 600 a", "truncate -s 1 d/c; cp one e/y", "chmod 700 a; echo more >> a",
+		"ln a new", "ln -f a one; echo more >> a",
+		"sed -i s/1/q/ a", "rm a; cp -p one a", "mv one a", "rm a; echo new > a", "cp -p --remove-destination one b", "ln -f one a",
+		"rm b; echo more >> a", "rm -r d; mkdir d; echo new > d/c; echo more >> a", "rm -r e; echo x > e",
+	} {
+		s, direct := newSite(t), t.TempDir()
+		for _, dir := range []string{s.root, direct} {
+			plant := exec.Command("sh", "-ec", planted)
+			if plant.Dir = dir; plant.Run() != nil {
+				t.Fatal(planted)
+			}
+		}
+		before := groups(t, s.root)
+		ran := exec.Command("sh", "-c", script)
+		ran.Dir = direct
+		_ = ran.Run()
+		trial, _ := s.try(script)
+		r, err := trial.Commit(context.Background(), s.h, "bash", nil)
+		if err != nil {
+			t.Fatalf("%s: %v", script, err)
+		}
+		if have, want := groups(t, s.root), groups(t, direct); have != want {
+			t.Errorf("%s:\n%s\nwant\n%s", script, have, want)
+		}
+		if _, err := s.h.Undo(context.Background(), r.ID, change.UndoOptions{}); err != nil {
+			t.Fatalf("%s: %v", script, err)
+		}
+		if have := groups(t, s.root); have != before {
+			t.Errorf("%s: undone\n%s\nwant\n%s", script, have, before)
+		}
+	}
+}
+
+// TestSeveralNamesApplied: apply writes such a file where it is, also under a name that the
+// command did not use, and undo takes it back.
+func TestSeveralNamesApplied(t *testing.T) {
+	for script, want := range map[string]string{"echo more >> a": `-rw-r--r-- "1\nmore\n" a`, "chmod 600 a": `-rw------- "1\n" a`, "ln a c; : > a": `-rw-r--r-- "" a`} {
+		s := newSite(t)
+		plant := exec.Command("sh", "-ec", "echo 1 > a; ln a b; sleep .05")
+		if plant.Dir = s.root; plant.Run() != nil {
+			t.Fatal("not planted")
+		}
+		before := groups(t, s.root)
+		trial, _ := s.try(script)
+		r, err := trial.Apply(context.Background(), s.h, "apply")
+		if err != nil {
+			t.Fatalf("%s: %v", script, err)
+		}
+		if have := groups(t, s.root); !strings.HasPrefix(have, "a "+want+"\nb "+want+"\n") {
+			t.Errorf("%s:\n%s\nwant %s", script, have, want)
+		}
+		if _, err := s.h.Undo(context.Background(), r.ID, change.UndoOptions{}); err != nil {
+			t.Fatalf("%s: %v", script, err)
+		}
+		if have := groups(t, s.root); have != before {
+			t.Errorf("%s: undone\n%s\nwant\n%s", script, have, before)
+		}
+	}
+}
+
+// groups describes the files below a directory: mode, content, and which name is the first
+// of the file's.
+func groups(t *testing.T, dir string) string {
+	t.Helper()
+	first, text := map[uint64]string{}, ""
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		rel, _ := filepath.Rel(dir, path)
+		ino := info.Sys().(*syscall.Stat_t).Ino
+		if first[ino] == "" {
+			first[ino] = rel
+		}
+		text += fmt.Sprintf("%s %v %q %s\n", rel, info.Mode(), data, first[ino])
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
 
 // applied checks what becomes of the root.

@@ -26,13 +26,20 @@ const Other change.Kind = "other"
 // A Change is a name that the command changed.
 type Change struct {
 	Path   Name   // slash-separated, from the root
-	Action string // as of [change.File], or "touch" where only the time differs
+	Action string // as of [change.File], or "touch" where only the time differs, "link" where only another name came
 	Before State
 	After  State
+
+	// Of is another name of the file, which the command wrote to where it is: what upper
+	// has under that name becomes of this one, too.
+	Of Name `json:",omitempty"`
 
 	// Outside is set where somebody else changed the name while the command ran.
 	Outside bool `json:",omitempty"`
 }
+
+// Same reports whether a file holds what it held.
+func (c *Change) Same() bool { return c.Action == "mode" || c.Action == "touch" || c.Action == "link" }
 
 // A State is what a name stands for.
 type State struct {
@@ -42,8 +49,10 @@ type State struct {
 	Target Name        `json:",omitempty"` // of a link
 	MTime  int64       `json:",omitempty"` // nanoseconds
 	CTime  int64       `json:",omitempty"` // when anything about it changed
+	ATime  int64       `json:"-"`          // when it was last read
 	Dev    uint64      `json:",omitempty"`
 	Ino    uint64      `json:",omitempty"`
+	Links  uint64      `json:",omitempty"` // names of a file
 }
 
 // is reports whether nobody has changed what s describes. The times of a directory

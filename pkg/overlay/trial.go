@@ -1,12 +1,14 @@
 package overlay
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -95,7 +97,12 @@ func (t *Trial) Dir() string { return t.s.Path(trialDir, t.ID) }
 
 // Content opens what the file of a change is to hold.
 func (t *Trial) Content(c *Change) (*os.File, error) {
-	return openAnyway(filepath.Join(t.Dir(), "upper", filepath.FromSlash(string(c.Path))))
+	return openAnyway(t.made(c))
+}
+
+// made is the file in upper that a change has.
+func (t *Trial) made(c *Change) string {
+	return filepath.Join(t.Dir(), "upper", filepath.FromSlash(string(cmp.Or(c.Of, c.Path))))
 }
 
 // Size is how many bytes of the disk what the command has written so far takes.
@@ -192,6 +199,41 @@ func (t *Trial) Path(c *Change) string {
 	return filepath.Join(t.root, filepath.FromSlash(string(c.Path)))
 }
 
+// Withhold takes a file that the command made out of what it changed, and moves it to a
+// path on the same file system.
+func (t *Trial) Withhold(name Name, to string) error {
+	if err := os.Rename(filepath.Join(t.Dir(), "upper", filepath.FromSlash(string(name))), to); err != nil {
+		return fmt.Errorf("withholding %s: %w", name, err)
+	}
+	t.Changes = slices.DeleteFunc(t.Changes, func(c Change) bool { return c.Path == name })
+	return nil
+}
+
+// TooMuch returns the real paths of the files that the command takes away, or whose content
+// it replaces, and that are nowhere else, where these are more than most bytes; nil where
+// they are not. Which of some real paths are nowhere else is for the caller to say, and only
+// asked where all that goes is that much. What git keeps of a repository does not count.
+func (t *Trial) TooMuch(most int64, nowhereElse func(files []string) []string) map[string]bool {
+	sizes, all := map[string]int64{}, int64(0)
+	for i := range t.Changes {
+		c := &t.Changes[i]
+		if c.Before.Kind == change.Regular && !c.Same() && !strings.Contains("/"+string(c.Path), "/.git/") {
+			sizes[t.Path(c)], all = c.Before.Size, all+c.Before.Size
+		}
+	}
+	if all <= most {
+		return nil
+	}
+	lost, bytes := map[string]bool{}, int64(0)
+	for _, path := range nowhereElse(slices.Sorted(maps.Keys(sizes))) {
+		lost[path], bytes = true, bytes+sizes[path]
+	}
+	if bytes <= most {
+		return nil
+	}
+	return lost
+}
+
 // Left lists what is no file, directory or link, and not as the command left it: Apply
 // takes it on only where files change places by renames.
 func (t *Trial) Left() (list []Change) {
@@ -210,6 +252,21 @@ func (t *Trial) Left() (list []Change) {
 // change of h that can be undone, and forgets the trial. It is a *ConflictError where a
 // name is no longer as it was.
 func (t *Trial) Apply(ctx context.Context, h *change.History, tool string) (change.Record, error) {
+	return t.apply(ctx, h.Become, change.Record{Tool: tool, Title: t.Title}, false, nil)
+}
+
+// Commit is Apply for a command that need not be asked about any more: by renames alone,
+// so that nothing is lost on the way, and of a file with several names those that are no
+// changes themselves keep what they hold. It is change.ErrApart where that cannot be. Files
+// that go and that apart, which may be nil, is true of are kept as copies.
+func (t *Trial) Commit(ctx context.Context, h *change.History, tool string, apart func(path string) bool) (change.Record, error) {
+	return t.apply(ctx, h.Exchange, change.Record{Tool: tool, Title: t.Title, Command: true}, true, apart)
+}
+
+// A become is History.Become, or one like it.
+type become func(context.Context, change.Record, []change.Target, func() error) (change.Record, error)
+
+func (t *Trial) apply(ctx context.Context, do become, r change.Record, anew bool, apart func(path string) bool) (change.Record, error) {
 	unlock, err := t.s.Lock(ctx, path.Join(trialDir, "apply"))
 	if err != nil {
 		return change.Record{}, err
@@ -219,19 +276,26 @@ func (t *Trial) Apply(ctx context.Context, h *change.History, tool string) (chan
 		return change.Record{}, fmt.Errorf("%w: %q", ErrNone, t.ID)
 	}
 	var targets []change.Target
+	names := map[uint64]int{} // that get a content of their own, of each file that stands there
+	for i := range t.Changes {
+		if t.Changes[i].Before.Kind == change.Regular && t.Changes[i].After.Kind == change.Regular {
+			names[t.Changes[i].Before.Ino]++
+		}
+	}
 	for i := range t.Changes {
 		c := &t.Changes[i]
-		target := change.Target{Path: t.Path(c), Was: c.Before.Kind, Bytes: c.Before.Size, State: change.State{Kind: c.After.Kind, Mode: c.After.Mode, Target: string(c.After.Target)}}
+		target := change.Target{Path: t.Path(c), Anew: anew || names[c.Before.Ino] > 1, Shared: c.Of != "", Was: c.Before.Kind, Bytes: c.Before.Size, State: change.State{Kind: c.After.Kind, Mode: c.After.Mode, Target: string(c.After.Target)}}
+		target.Apart = apart != nil && apart(target.Path)
 		if c.After.Kind != change.Missing && c.After.Kind != change.Dir {
-			target.From = filepath.Join(t.Dir(), "upper", filepath.FromSlash(string(c.Path)))
+			target.From = t.made(c)
 		}
-		if c.After.Kind == change.Regular && c.Action != "mode" && c.Action != "touch" {
+		if c.After.Kind == change.Regular && !c.Same() {
 			target.Open = func() (io.ReadCloser, error) { return t.Content(c) }
 		}
 		targets = append(targets, target)
 	}
 	targets = append(targets, t.closed()...)
-	r, err := h.Become(ctx, change.Record{Tool: tool, Title: t.Title}, targets, t.unchanged)
+	r, err = do(ctx, r, targets, t.unchanged)
 	if err != nil {
 		return r, err
 	}

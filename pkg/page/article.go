@@ -2,6 +2,7 @@ package page
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -30,10 +31,36 @@ type reader struct {
 	size   map[*html.Node]*sizes
 	score  map[*html.Node]float64
 	drop   map[*html.Node]bool
+	taken  []taken
+
+	dropped int // of taken, so many by drop
+	bared   int // headings that have lost all that stood under them
 }
 
-// findArticle returns the article of a page. What of it is no text, is removed.
-func findArticle(body *html.Node) (part, bool) {
+// A taken node has been removed from a page, from where it can be put back.
+type taken struct {
+	node, parent, before *html.Node
+}
+
+// take removes a node.
+func (r *reader) take(n *html.Node) {
+	if n.Parent != nil {
+		r.taken = append(r.taken, taken{n, n.Parent, n.NextSibling})
+		remove(n)
+	}
+}
+
+// restore puts back what was removed, but for the first few.
+func (r *reader) restore(but int) {
+	for _, t := range slices.Backward(r.taken[but:]) {
+		t.parent.InsertBefore(t.node, t.before)
+	}
+	r.taken = r.taken[:but]
+}
+
+// findArticle returns the article of a page. What of it is no text, is removed: if the page is
+// found not to be one, its reader restores that.
+func findArticle(body *html.Node) (*reader, part, bool) {
 	for _, strict := range []bool{true, false} {
 		r := &reader{strict: strict, size: map[*html.Node]*sizes{}, score: map[*html.Node]float64{}, drop: map[*html.Node]bool{}}
 		r.measure(body, false)
@@ -50,15 +77,41 @@ func findArticle(body *html.Node) (part, bool) {
 			continue
 		}
 		confidence := 0.6 + 0.3*math.Min(1, float64(total)/3000)
+		bare := bareHeadings(nodes)
 		for n := range r.drop {
-			remove(n)
+			r.take(n)
 		}
+		r.dropped = len(r.taken)
 		for _, n := range nodes {
 			r.tidy(n)
 		}
-		return part{nodes, "article", confidence}, true
+		r.bared = bareHeadings(nodes) - bare
+		return r, part{nodes, "article", confidence}, true
 	}
-	return part{}, false
+	return nil, part{}, false
+}
+
+// bareHeadings counts the headings under which nothing stands: after one comes the next one of
+// its level, or the end.
+func bareHeadings(nodes []*html.Node) int {
+	count, last := 0, (*html.Node)(nil) // the last heading, if nothing stands under it so far
+	for _, n := range nodes {
+		for c := range n.Descendants() {
+			switch {
+			case level(c) > 0:
+				if last != nil && level(last) >= level(c) {
+					count++
+				}
+				last = c
+			case last != nil && c.Type == html.TextNode && strings.TrimSpace(c.Data) != "" && !holds([]*html.Node{last}, c):
+				last = nil
+			}
+		}
+	}
+	if last != nil {
+		count++
+	}
+	return count
 }
 
 // at are the sizes of an element.

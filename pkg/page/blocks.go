@@ -273,6 +273,27 @@ func (d *Document) cut(k block, at, room int) int {
 		last = k.tail
 	}
 	stop := max(at+room, least+1)
+	inside := func(stop int) int { // within a line, and not where a fence would begin or stay open, if another place is near
+		near := min(last, stop+1000)
+		for stop < last && !utf8.RuneStart(d.Text[stop]) {
+			stop++
+		}
+		for moved := true; moved; {
+			moved = false
+			start := at + strings.LastIndexByte(d.Text[at:stop], '\n') + 1
+			if i := strings.IndexByte(d.Text[stop:near], '`'); i >= 0 && k.kind != fenced && fenceOf(unboxed(d.Text[start:stop])) != "" {
+				stop, moved = stop+i+1, true // a code span, which ends there
+			}
+			fence := unboxed(d.Text[stop:near])
+			if rest := strings.TrimLeft(strings.TrimLeft(fence, "`"), "~"); len(fence)-len(rest) >= 3 {
+				stop, moved = near-len(rest), true
+			}
+		}
+		if stop >= last {
+			return k.end
+		}
+		return stop
+	}
 	switch i := strings.LastIndexByte(d.Text[least:min(stop, last)], '\n'); {
 	case stop >= last:
 		return k.end
@@ -280,14 +301,8 @@ func (d *Document) cut(k block, at, room int) int {
 		return least + i + 1
 	case k.kind == lines:
 		if i := strings.LastIndexByte(d.Text[least:stop], ' '); i > 0 {
-			return least + i + 1
+			return inside(least + i + 1)
 		}
 	}
-	for stop < last && !utf8.RuneStart(d.Text[stop]) {
-		stop++
-	}
-	if stop >= last {
-		return k.end
-	}
-	return stop
+	return inside(stop)
 }

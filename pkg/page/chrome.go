@@ -24,6 +24,12 @@ func isChrome(n *html.Node) bool {
 		return len(textUpTo(n, 512)) < 200 && first(n, func(c *html.Node) bool { return isElement(c, atom.P, atom.Pre, atom.Table) }) == nil
 	case atom.Div, atom.Section, atom.Aside, atom.Ul, atom.P, atom.Span, atom.A, atom.Table, atom.Ol:
 		return chromeClass(n)
+	case atom.H2: // of a list of contents that is left out
+		next := n.NextSibling
+		for next != nil && next.Type != html.ElementNode {
+			next = next.NextSibling
+		}
+		return hasClass(n, "contents-heading") && isElement(next, atom.Div) && chromeClass(next)
 	}
 	return false
 }
@@ -49,15 +55,17 @@ func chromeClass(n *html.Node) bool {
 		}
 		for word := range strings.FieldsSeq(n.Attr[i].Val) {
 			switch word {
-			case "sphinxsidebar", "related", "sphinxsidebarwrapper", "navheader", "navfooter", "breadcrumbs", "breadcrumb", "theme-doc-breadcrumbs", "pagination-nav",
+			case "related": // Sphinx's; Apache's is a table of modules
+				return n.DataAtom != atom.Table
+			case "sphinxsidebar", "sphinxsidebarwrapper", "navheader", "navfooter", "breadcrumbs", "breadcrumb", "theme-doc-breadcrumbs", "pagination-nav",
 				"prev-next-area", "prev-next-footer", "rst-footer-buttons", "rst-versions", "wy-nav-side", "wy-nav-top", "wy-breadcrumbs", "md-header", "md-sidebar", "md-footer", "md-source-file", "md-tabs",
 				"bd-sidebar", "bd-sidebar-primary", "bd-sidebar-secondary", "bd-header", "bd-footer", "headerlink", "theme-doc-toc-mobile", "theme-doc-footer", "theme-edit-this-page", "table-of-contents",
 				"site-header", "site-footer", "page-footer", "skip-link", "skiplink", "skip-nav", "skip-to-content", "cookie-banner", "cookie-consent", "cc-window", "onetrust-consent-sdk", "CybotCookiebotDialog",
 				"share-buttons", "social-share", "sharedaddy", "addtoany_share_save_container", "nav-panel", "navpath", "topNav", "bottomNav", "subNav", "top-nav", "sub-nav", "nav-bar", "navBar", "navbar", "mw-jump-link", "mw-navigation", "mw-hidden-catlinks", "catlinks", "printfooter", "navbox", "vertical-navbox", "sistersitebox",
-				"disqus_thread", "edit-this-page", "edit-page-link", "td-page-meta", "nav-wrapper", "nav-chapters", "mobile-nav-chapters", "sidebar-resize-handle", "rustdoc-toc", "sidebar-elems", "search-results", "content-footer", "bottom-actions", "vp-doc-footer", "VPDocFooter", "VPDocAside", "VPNav", "VPSidebar", "page-actions", "bc-data", "titlearea", "main-nav", "nav-path", "MSearchSelectWindow", "MSearchResultsWindow", "article-footer", "newsletter-signup", "jw-footer":
+				"disqus_thread", "edit-this-page", "edit-page-link", "td-page-meta", "nav-wrapper", "nav-chapters", "mobile-nav-chapters", "sidebar-resize-handle", "rustdoc-toc", "sidebar-elems", "search-results", "content-footer", "bottom-actions", "vp-doc-footer", "VPDocFooter", "VPDocAside", "VPNav", "VPSidebar", "page-actions", "bc-data", "titlearea", "spirit-nav", "tocRoot", "searchInputDiv", "global-links", "theme-switch-wrapper", "t-navbar", "siteSub", "contentSub", "mbrsel", "main-nav", "nav-path", "MSearchSelectWindow", "MSearchResultsWindow", "article-footer", "newsletter-signup", "jw-footer":
 				return !isElement(n, atom.A) || word == "skip-link" || word == "skiplink"
 			case "toc", "toc-box", "localtoc", "toctree-local", "contents":
-				return isLocal(n)
+				return isLocal(n) || word == "toc" && isEmptyContents(n)
 			case "tabs", "tabs2", "tabs3", "tablist", "noprint":
 				return first(n, func(c *html.Node) bool { return isElement(c, atom.P, atom.Pre, atom.Table) }) == nil && len(textUpTo(n, 1024)) < 1000
 			case "summary":
@@ -93,6 +101,11 @@ func isLocal(n *html.Node) bool {
 		}
 	}
 	return links > 1
+}
+
+// isEmptyContents reports whether an element is a table of contents that a script would fill.
+func isEmptyContents(n *html.Node) bool {
+	return len(textUpTo(n, 64)) < 30 && first(n, func(c *html.Node) bool { return c.DataAtom == atom.A }) == nil
 }
 
 // isPager reports whether a short element leads to the next and the previous page.

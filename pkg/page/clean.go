@@ -32,6 +32,13 @@ func (c *cleaner) clean(n *html.Node) {
 }
 
 func (c *cleaner) element(n *html.Node) {
+	for i := range n.Attr {
+		if k := n.Attr[i].Key; k == "alt" || k == "title" { // which are shown as text
+			text, hidden := visible(n.Attr[i].Val)
+			n.Attr[i].Val = text
+			c.hidden += hidden
+		}
+	}
 	switch n.DataAtom {
 	case atom.Script, atom.Math, atom.Span, atom.Div, 0:
 		if tex, display := formula(n); tex != "" {
@@ -90,15 +97,23 @@ func passID(n *html.Node) {
 
 // text takes out of a text the characters that are not seen.
 func (c *cleaner) text(n *html.Node) {
-	if strings.IndexFunc(n.Data, isInvisible) < 0 {
-		return
+	text, hidden := visible(n.Data)
+	n.Data = text
+	c.hidden += hidden
+}
+
+// visible is a text without the characters that are not seen, and how many places had some that may
+// hide words.
+func visible(text string) (_ string, hidden int) {
+	if strings.IndexFunc(text, isInvisible) < 0 {
+		return text, 0
 	}
 	var b strings.Builder
 	run := false
-	for i, r := range n.Data {
-		if isInvisible(r) && !joins(r, n.Data[i+utf8.RuneLen(r):]) {
+	for i, r := range text {
+		if isInvisible(r) && !joins(r, text[i+utf8.RuneLen(r):]) {
 			if !run && r != '\u00ad' && r != '\u200b' && r != '\ufeff' {
-				c.hidden++
+				hidden++
 			}
 			run = true
 			continue
@@ -106,7 +121,7 @@ func (c *cleaner) text(n *html.Node) {
 		run = false
 		b.WriteRune(r)
 	}
-	n.Data = b.String()
+	return b.String(), hidden
 }
 
 // isInvisible reports whether a character shows nothing, or changes the order in which
@@ -245,11 +260,13 @@ func isDecoration(n *html.Node) bool {
 	}
 	for word := range strings.FieldsSeq(attr(n, "class")) {
 		switch word {
+		case "ttc": // what Doxygen shows of a name when the mouse is on it
+			return n.DataAtom == atom.Div
 		case "tooltip":
 			return utf8.RuneCountInString(textUpTo(n, 16)) <= 2 // a sign that shows more
 		case "permalink", "out-of-band", "rightside", "src-link":
 			return n.DataAtom == atom.Span
-		case "viewcode-link", "notable-traits", "notable-traits-tooltip", "mw-editsection", "copybtn", "copy-button", "hideme", "zeroclipboard-container", "octicon", "anchorjs-icon", "buttonGroup", "code-block-header__copy":
+		case "viewcode-link", "notable-traits", "notable-traits-tooltip", "mw-editsection", "method-click-advice", "copybtn", "copy-button", "hideme", "zeroclipboard-container", "octicon", "anchorjs-icon", "buttonGroup", "code-block-header__copy":
 			return true
 		case "lang":
 			return isElement(n, atom.Span) && strings.Contains(attr(n.Parent, "class"), "language-")

@@ -38,6 +38,9 @@ func (r *renderer) pre(n *html.Node) {
 		return
 	}
 	fence := strings.Repeat("`", max(3, longestRun(text, '`')+1))
+	if tildes := max(3, longestRun(text, '~')+1); len(fence) > 8 && tildes < len(fence) {
+		fence = strings.Repeat("~", tildes)
+	}
 	r.verbatim(fence + language(n) + "\n" + text + "\n" + fence)
 	r.gap = 2
 }

@@ -93,13 +93,20 @@ func textOf(n *html.Node) string { return textUpTo(n, 1<<30) }
 // textUpTo is the beginning of that text, of some n bytes.
 func textUpTo(n *html.Node, most int) string {
 	var b strings.Builder
+	add := func(text string) { // white space is not counted
+		words := strings.TrimLeft(text, " \t\r\n")
+		if len(words) < len(text) && b.Len() > 0 && b.String()[b.Len()-1] != ' ' {
+			b.WriteByte(' ')
+		}
+		b.WriteString(words[:min(len(words), most)])
+	}
 	if n.Type == html.TextNode {
-		b.WriteString(n.Data[:min(len(n.Data), most)])
+		add(n.Data)
 	}
 	seen := 0
 	for c := range n.Descendants() {
 		if c.Type == html.TextNode {
-			b.WriteString(c.Data[:min(len(c.Data), most)])
+			add(c.Data)
 		}
 		if seen++; b.Len() > most || most < 1<<20 && seen > 5000 {
 			break

@@ -231,7 +231,7 @@ func (f *feed) document(ctx context.Context, base *url.URL, opts Options) (*Docu
 		if it.Body == "" {
 			continue
 		}
-		doc, _, err := parse(ctx, it.Body)
+		doc, _, err := Parse(ctx, it.Body)
 		if err != nil {
 			return nil, err
 		}

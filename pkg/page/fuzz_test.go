@@ -19,6 +19,7 @@ func FuzzHTML(f *testing.F) {
 		"<h1>a</h1><p>b<pre>c\n\n```\n</pre>", "<ul><li>a<ul><li><pre>x</pre></ul><li>b</ul>", "<table><tr><td rowspan=3>a<td><pre>|</pre><tr><td>`|`</table>",
 		"<blockquote><pre>\n> ```\n</pre></blockquote>", "<p>*a* _b_ [c](d) <b> </b><code>`</code>", "<dl><dt>a<dd><pre>b</pre></dl>", "<math><mfrac><mi>a<mi>b", "\xff<p>\x00\x01*", "<a href='(x'>]</a>",
 		"<ol start=9999999999><li value=-1>x<p>```</p></ol>", "<p>- a<br>~~~<br># b", strings.Repeat("<div>", 600) + "x", "<pre>~~~\n</pre><p>|a|b|<br>|--|--|",
+		"<p>b <code>c\n\nssssssss```</code>", "<p>b <code>```</code> c <code>~~~ d</code>", // a page that began with one of these would begin with a fence
 	} {
 		f.Add(seed, uint16(7), uint8(0))
 	}
@@ -183,6 +184,16 @@ func TestSlices(t *testing.T) {
 	}
 	for limit := 40; limit < 2000; limit += 37 {
 		checkSlices(t, d.Text, limit)
+	}
+	// Within a line no page begins with what would open a fence there.
+	within := markdown(t, "<p>"+strings.Repeat("b <code>```</code> c <code>~~~ ````` d</code> ", 30), Options{Main: Full})
+	for limit := 1; limit < 300; limit++ {
+		for _, page := range walk(t, within, limit) {
+			if start := strings.TrimLeft(page, " "); strings.HasPrefix(start, "```") || strings.HasPrefix(start, "~~~") {
+				t.Fatalf("a page of %d begins with a fence: %q", limit, page)
+			}
+		}
+		checkSlices(t, within.Text, limit)
 	}
 	if text, next := d.Slice(0, 0); text != d.Text || next != 0 {
 		t.Error("without a limit the page is not whole")

@@ -3,10 +3,13 @@ package page
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 )
 
@@ -49,9 +52,68 @@ func TestHostile(t *testing.T) {
 // TestTooManyTags shows that a page with more elements than memory is for is cut short,
 // and says so.
 func TestTooManyTags(t *testing.T) {
-	d := markdown(t, strings.Repeat("<i>", maxTags+10_000)+"the end", Options{})
+	d := markdown(t, strings.Repeat("<i>", maxTree+10_000)+"the end", Options{})
 	if len(d.Warnings) == 0 || strings.Contains(d.Text, "the end") {
 		t.Errorf("%q, %q", d.Warnings, d.Text)
+	}
+}
+
+// TestMeter shows that no page, however short, becomes a tree of many more nodes than the
+// limit: inline elements that a block closes are opened again in the next, with all they hold.
+func TestMeter(t *testing.T) {
+	r := strings.Repeat
+	many := func(n int, each string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, each, i)
+		}
+		return b.String()
+	}
+	bold := many(250, "<b a%d>")
+	cases := map[string]string{
+		"opened again":        "<p>" + bold + r("<p>x", 8_000),
+		"attributes":          "<p><b " + many(2000, "a%d ") + ">" + r("<p>x", 8_000),
+		"in a title":          "<svg><title><p>" + bold + "</title></svg>" + r("<p>x", 8_000),
+		"in a choice":         "<select><title></select><p>" + bold + r("<p>x", 8_000),
+		"cleared by a cell":   "<p>" + bold + "x<td></td>" + r("<p>x", 8_000),
+		"closed by a span":    "<p>" + r("<span>", 20) + many(200, "<b a%d>") + r("</span><span>x", 20_000),
+		"links in blocks":     r("<a href=x><div><p>y", 20_000),
+		"ends in wrong order": r("<p><b><i><u>x</p></b>", 60_000),
+		"tables without rows": r("<table><td>x", 120_000),
+		"ends of paragraphs":  r("</p>", 700_000),
+	}
+	for name, body := range cases {
+		doc, _, err := Parse(t.Context(), body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		size := 0
+		for n := range doc.Descendants() {
+			size += 1 + len(n.Attr)/2
+		}
+		if size > 2*maxTree {
+			t.Errorf("%s: %d bytes become a tree of %d", name, len(body), size)
+		}
+	}
+}
+
+// TestMeterKeeps shows that the parser gets a page as it is, but for the attributes of a tag that has
+// too many.
+func TestMeterKeeps(t *testing.T) {
+	pages := []string{
+		"a < b <3 </ > <> <!> <!---> x --> <!-- a --!> b --> <!doctype html><?php echo '>' ?>", "<", "</", "<a", "<a b='", "<!--", "<script>",
+		"<script>if (a<b && c > '</p') \"</SCRIPT ><p title='>' class=\"<b>\" hidden/>x<title><b></title ><plaintext></plaintext><p>",
+		"<svg><title><p a=1>x</title><style>p>b{}</style></svg><textarea><p></textarea>", "<p =a = b=\n'c' / d=e/f>y</P\n x='>'>",
+	}
+	for _, page := range pages {
+		if got, err := io.ReadAll(&meter{ctx: t.Context(), body: page}); err != nil || string(got) != page {
+			t.Errorf("%q becomes %q, %v", page, got, err)
+		}
+	}
+	page := "<p" + strings.Repeat(" a='>'", maxAttributes+9) + ">the <b>end</b>"
+	want := "<p" + strings.Repeat(" a='>'", maxAttributes) + " >the <b>end</b>"
+	if got, err := io.ReadAll(&meter{ctx: t.Context(), body: page}); err != nil || string(got) != want {
+		t.Errorf("got %q, %v", got, err)
 	}
 }
 
@@ -85,6 +147,26 @@ func (c *counted) Err() error {
 		return context.DeadlineExceeded
 	}
 	return nil
+}
+
+// TestSelectorsInTime shows that no selector takes longer than the call, however many elements it looks at.
+func TestSelectorsInTime(t *testing.T) {
+	body := strings.Repeat("<p>a", 100_000)
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	begun := time.Now()
+	_, err := Convert(ctx, Source{Body: []byte(body), Type: "text/html"}, Options{Selector: "p ~ div, div ~ p"})
+	if took := time.Since(begun); !errors.Is(err, context.DeadlineExceeded) || took > 3*time.Second {
+		t.Errorf("%v, after %v", err, took)
+	}
+	_, err = Convert(t.Context(), Source{Body: []byte(body), Type: "text/html"}, Options{Selector: "p:has(a) ~ p:has(b) ~ p"})
+	if wrong, ok := errors.AsType[*OptionError](err); !ok || !errors.Is(wrong, errRelations) {
+		t.Errorf("%v", err)
+	}
+	d, err := Convert(t.Context(), Source{Body: []byte("<h2>a</h2><p>b<p>c"), Type: "text/html"}, Options{Selector: "h2 + p, p:last-child"})
+	if err != nil || d.Text != "b\n\nc\n" {
+		t.Errorf("%v, %v", d, err)
+	}
 }
 
 // TestErrors shows what is said of a part that the page does not have.

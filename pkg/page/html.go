@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/andybalholm/cascadia"
 	"golang.org/x/net/html"
@@ -15,7 +16,7 @@ import (
 
 // convertHTML makes a document of a page in HTML.
 func convertHTML(ctx context.Context, body string, base *url.URL, opts Options) (*Document, error) {
-	doc, cut, err := parse(ctx, body)
+	doc, cut, err := Parse(ctx, body)
 	if err != nil {
 		return nil, err
 	}
@@ -24,10 +25,15 @@ func convertHTML(ctx context.Context, body string, base *url.URL, opts Options) 
 		d.Warnings = append(d.Warnings, "the page has too many elements: it was read up to the limit")
 	}
 	generator := d.describe(doc, &base)
+	for _, s := range []*string{&d.Title, &d.Author, &d.Published, &d.Language} {
+		text, hidden := visible(*s)
+		*s = text
+		d.HiddenRemoved += hidden
+	}
 	scripts := countScripts(doc)
 	var selected []*html.Node
 	if opts.Selector != "" {
-		if selected, err = selectNodes(doc, opts.Selector); err != nil {
+		if selected, err = selectInTime(ctx, doc, opts.Selector); err != nil {
 			return nil, err
 		}
 	}
@@ -35,21 +41,24 @@ func convertHTML(ctx context.Context, body string, base *url.URL, opts Options) 
 	root := bodyOf(doc)
 	heading := titleHeading(root, d.Title)
 	c.clean(root)
-	d.HiddenRemoved = c.hidden
+	d.HiddenRemoved += c.hidden
 	var kept part
 	if opts.Selector != "" {
 		kept = part{attached(selected, doc), "selector", 1}
 	} else {
-		kept = pick(root, generator, opts.Main)
+		kept = pick(root, generator, d.marked, opts.Main)
 	}
 	d.Kind, d.Confidence = kept.kind, kept.confidence
 	d.Warnings = append(d.Warnings, warnings(root, scripts)...)
+	if to := (&renderer{base: base}).resolve(d.onward); to != "" && to[0] != '#' && len(textUpTo(root, 1000)) < 500 {
+		d.Warnings = append(d.Warnings, "the page sends its readers on to "+to)
+	}
 	if opts.Format == HTML {
 		d.Text, err = source(kept.nodes, base)
 		return d, err
 	}
-	r := newRenderer(ctx, base, opts.Format == Text, 2*len(body)+1<<20)
-	if heading != nil && opts.Selector == "" && !holds(kept.nodes, heading) && !hasTitle(kept.nodes) {
+	r := newRenderer(ctx, base, opts.Format == Text, len(body)+min(len(body), 1<<20)+1<<20)
+	if heading != nil && opts.Selector == "" && !holds(kept.nodes, heading) && !hasTitle(kept.nodes, d.Title) {
 		r.heading(heading, 1)
 	}
 	for _, n := range kept.nodes {
@@ -83,8 +92,14 @@ func (d *Document) describe(doc *html.Node, base **url.URL) (generator string) {
 	for n := range doc.Descendants() {
 		switch n.DataAtom {
 		case 0:
-			if n.Type == html.CommentNode && generator == "" && len(n.Data) < 200 && strings.Contains(n.Data, "enerated by") {
+			if n.Type != html.CommentNode || generator != "" {
+				continue
+			}
+			switch {
+			case len(n.Data) < 200 && strings.Contains(n.Data, "enerated by"):
 				generator = n.Data
+			case strings.HasPrefix(n.Data, " $$$"):
+				generator = "qdoc"
 			}
 		case atom.Html:
 			d.Language = attr(n, "lang")
@@ -109,7 +124,14 @@ func (d *Document) describe(doc *html.Node, base **url.URL) (generator string) {
 				*base = u
 			}
 		case atom.Meta:
-			if g := d.meta(attr(n, "name")+attr(n, "property"), strings.TrimSpace(attr(n, "content"))); g != "" {
+			content := strings.TrimSpace(attr(n, "content"))
+			if strings.EqualFold(attr(n, "http-equiv"), "refresh") {
+				d.onward = refreshed(content)
+			}
+			if p := attr(n, "property"); strings.HasPrefix(p, "article:") || p == "og:type" && content == "article" {
+				d.marked = true
+			}
+			if g := d.meta(attr(n, "name")+attr(n, "property"), content); g != "" {
 				generator = g
 			}
 		}
@@ -117,9 +139,22 @@ func (d *Document) describe(doc *html.Node, base **url.URL) (generator string) {
 	return generator
 }
 
+// refreshed is the address that a refresh of a page leads to, as in "0; url=/docs/".
+func refreshed(content string) string {
+	to := strings.TrimLeft(content[max(0, strings.IndexAny(content, ";,")):], ";, \t\n")
+	if len(to) < 4 || !strings.EqualFold(to[:3], "url") {
+		return ""
+	}
+	to, found := strings.CutPrefix(strings.TrimSpace(to[3:]), "=")
+	if !found {
+		return ""
+	}
+	return strings.Trim(strings.TrimSpace(to), `"'`)
+}
+
 // generatorOf names the program that a page's script or style belongs to.
 func generatorOf(file string) string {
-	for _, known := range []string{"mkdocs", "_static/doctools", "_static/pygments", "_static/documentation_options", "rustdoc", "mdbook", "docusaurus", "doxygen", "elasticlunr", "typedoc"} {
+	for _, known := range []string{"mkdocs", "_static/doctools", "_static/pygments", "_static/documentation_options", "rustdoc", "mdbook", "docusaurus", "doxygen", "elasticlunr", "typedoc", "haddock"} {
 		if strings.Contains(file, known) {
 			if strings.HasPrefix(known, "_static") {
 				return "sphinx"
@@ -162,17 +197,33 @@ func bodyOf(doc *html.Node) *html.Node {
 	return doc
 }
 
-// titleHeading is the first heading of the page where the page's title holds it.
+// titleHeading is the first heading of the page where the page's title holds it. Where a page
+// has no h1, it may be an h2.
 func titleHeading(root *html.Node, title string) *html.Node {
+	var second *html.Node
+	top := false
 	for n := range root.Descendants() {
-		if n.DataAtom != atom.H1 {
-			continue
-		}
-		if text := textUpTo(n, 512); text != "" && strings.Contains(title, strings.TrimRight(text, "¶# ")) {
-			return n
+		switch n.DataAtom {
+		case atom.H1:
+			if top = true; isNamed(n, title) {
+				return n
+			}
+		case atom.H2:
+			if second == nil && isNamed(n, title) {
+				second = n
+			}
 		}
 	}
-	return nil
+	if top {
+		return nil
+	}
+	return second
+}
+
+// isNamed reports whether the title of a page holds the text of a heading.
+func isNamed(heading *html.Node, title string) bool {
+	text := strings.TrimRight(textUpTo(heading, 512), "¶#. ")
+	return text != "" && strings.Contains(title, text)
 }
 
 // holds reports whether one of the nodes is above n.
@@ -185,25 +236,78 @@ func holds(nodes []*html.Node, n *html.Node) bool {
 	return false
 }
 
-func hasTitle(nodes []*html.Node) bool {
+// hasTitle reports whether there is an h1 in the nodes that is the title of their page; one that
+// has a part of the title says so, and where there is only one, it is.
+func hasTitle(nodes []*html.Node, title string) bool {
+	count := 0
 	for _, n := range nodes {
-		if isTitle(n) || first(n, isTitle) != nil {
+		named := func(c *html.Node) bool {
+			if isTitle(c) {
+				count++
+			}
+			return isTitle(c) && isNamed(c, title)
+		}
+		if named(n) || first(n, named) != nil {
 			return true
 		}
 	}
-	return false
+	return count == 1
 }
 
-// selectNodes are the outermost elements that match a selector.
-func selectNodes(doc *html.Node, selector string) ([]*html.Node, error) {
+const (
+	maxRelations     = 3               // of a selector: each may look at all elements, for each that the others look at
+	selectorPatience = 3 * time.Second // and with two of them that takes minutes on a page of 5 MB
+)
+
+var (
+	errRelations = errors.New("it relates too many elements to each other")
+	errSlow      = errors.New("it takes too long on this page")
+)
+
+// selectInTime is selectNodes, as long as ctx and anybody's patience last. The library cannot be stopped: it
+// goes on by itself when nobody waits any longer, in a tree that nobody else has.
+func selectInTime(ctx context.Context, doc *html.Node, selector string) ([]*html.Node, error) {
+	relations := 0
+	for _, sign := range []string{"~", "+", ":has", ":contains", ":matches", ":nth", ":only", ":first", ":last"} {
+		relations += strings.Count(selector, sign)
+	}
+	if relations > maxRelations {
+		return nil, &OptionError{"selector", errRelations}
+	}
 	group, err := cascadia.ParseGroup(selector)
 	if err != nil {
 		return nil, &OptionError{"selector", err}
 	}
+	type outcome struct {
+		nodes []*html.Node
+		err   error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		nodes, err := selectNodes(ctx, doc, group, selector)
+		done <- outcome{nodes, err}
+	}()
+	patience := time.NewTimer(selectorPatience)
+	defer patience.Stop()
+	select {
+	case found := <-done:
+		return found.nodes, found.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-patience.C:
+		return nil, &OptionError{"selector", errSlow}
+	}
+}
+
+// selectNodes are the outermost elements that match a selector.
+func selectNodes(ctx context.Context, doc *html.Node, group cascadia.SelectorGroup, selector string) ([]*html.Node, error) {
 	var found []*html.Node
 	var walk func(*html.Node)
 	walk = func(n *html.Node) {
 		for c := range elements(n) {
+			if ctx.Err() != nil {
+				return
+			}
 			if group.Match(c) {
 				found = append(found, c)
 			} else {

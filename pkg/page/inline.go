@@ -160,6 +160,7 @@ func (l *inline) raw(s string) {
 
 // code adds a code span.
 func (l *inline) code(s string) {
+	begins := s != "" && strings.IndexByte(" \n\t\r", s[0]) >= 0
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == '\n' || r == '\t' || r == '\r' || r == 0xa0 }), " ")
 	s = strings.Map(printable, s)
 	if s == "" {
@@ -177,6 +178,9 @@ func (l *inline) code(s string) {
 	s = l.md.hide(s)
 	if l.at != nil && len(l.buf) == 0 && beside && isCode(l.at.LastChild) {
 		if last := l.at.LastChild.FirstChild; len(last.Data) < 1024 { // or many take long
+			if begins {
+				s = " " + s
+			}
 			last.Data += s // two spans side by side are one
 			return
 		}

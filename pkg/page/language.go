@@ -75,8 +75,22 @@ func languageOf(n *html.Node) string {
 	if l := brush(class); l != "" {
 		return l
 	}
+	if isElement(n, atom.Pre, atom.Code) && isLanguage(class) { // RDoc's and Qt's
+		return class
+	}
 	mixed := n.DataAtom == atom.Div && first(n, func(c *html.Node) bool { return c.DataAtom == atom.P }) != nil
 	return languageOfClass(class, mixed)
+}
+
+// isLanguage reports whether a word that is the whole class of a block of code, or stands behind
+// "source-", is the name of a language. Other words are names of styles.
+func isLanguage(word string) bool {
+	switch word {
+	case "ada", "asm", "awk", "bash", "c", "cmake", "cpp", "crystal", "csharp", "d", "dart", "diff", "elixir", "fortran", "fsharp", "go", "groovy", "haskell", "html", "ini", "java", "json", "julia", "kotlin", "latex", "lisp",
+		"lua", "make", "nim", "objc", "ocaml", "pascal", "perl", "php", "powershell", "python", "qml", "r", "ruby", "scala", "scheme", "sh", "sql", "swift", "tcl", "toml", "typescript", "xml", "yaml", "zig":
+		return true
+	}
+	return false
 }
 
 // languageOfClass is the language that a class names. Of an element that is mixed, with
@@ -84,13 +98,16 @@ func languageOf(n *html.Node) string {
 func languageOfClass(class string, mixed bool) string {
 	prev := ""
 	for word := range strings.FieldsSeq(class) {
-		for _, prefix := range []string{"language-", "lang-", "highlight-source-", "highlight-text-", "highlight-", "src-", "sourceCode-", "crayon-lang-"} {
+		for _, prefix := range []string{"mw-highlight-lang-", "language-", "lang-", "highlight-source-", "highlight-text-", "highlight-", "src-", "sourceCode-", "crayon-lang-"} {
 			if prefix == "highlight-" && mixed {
 				continue
 			}
 			if l, ok := strings.CutPrefix(word, prefix); ok && l != "" && !isStyle(l) {
 				return l
 			}
+		}
+		if l, ok := strings.CutPrefix(word, "source-"); ok && isLanguage(l) { // GeSHi's, in older wikis
+			return l
 		}
 		switch prev {
 		case "sourceCode", "src", "hljs", "makeup", "prettyprint", "codehilite", "code":

@@ -2,6 +2,7 @@ package page
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -38,5 +39,64 @@ func TestDocument(t *testing.T) {
 	}
 	if len(d.Outline) != 1 || d.Outline[0].ID != "install" || len(d.Links) != 1 || !strings.HasPrefix(d.Links[0].URL, "http://site.example/guide") {
 		t.Errorf("outline %v, links %v", d.Outline, d.Links)
+	}
+}
+
+// TestOnward tells of a page that only leads to another one.
+func TestOnward(t *testing.T) {
+	page := func(content, text string) string {
+		return `<html><head><meta http-equiv="Refresh" content="` + content + `"><title>Moved</title></head><body><p>` + text + `</p></body></html>`
+	}
+	for _, c := range []struct{ content, want string }{
+		{"0; url=guide/", "http://site.example/docs/guide/"},
+		{"5;URL='https://other.example/x?a=1,2'", "https://other.example/x?a=1,2"},
+		{"0, url = /top", "http://site.example/top"},
+		{"0; url=//other.example/", "http://other.example/"},
+		{"300", ""},
+		{"0; url=#here", ""},
+		{"0; url=javascript:alert(1)", ""},
+		{"0; url=", ""},
+		{"0; urls", ""},
+	} {
+		d := markdown(t, page(c.content, "This page has moved."), Options{})
+		want := []string(nil)
+		if c.want != "" {
+			want = []string{"the page sends its readers on to " + c.want}
+		}
+		if !slices.Equal(d.Warnings, want) {
+			t.Errorf("%q: %q, want %q", c.content, d.Warnings, want)
+		}
+	}
+	if d := markdown(t, page("60; url=/other", strings.Repeat("It is read here, and goes on later. ", 40)), Options{}); d.Warnings != nil {
+		t.Errorf("%q", d.Warnings)
+	}
+}
+
+// TestScripted says that a page may need its scripts only where it has no text, however much white space.
+func TestScripted(t *testing.T) {
+	blank := strings.Repeat("<i> \n \n \n </i>", 200)
+	for text, want := range map[string]int{strings.Repeat("What is said here is read here. ", 10): 0, "Loading…": 1} {
+		d := markdown(t, "<html><body><script>x</script>"+blank+"<p>"+text+"</p></body></html>", Options{})
+		if len(d.Warnings) != want {
+			t.Errorf("%.20q: %q", text, d.Warnings)
+		}
+	}
+}
+
+// TestUnseen takes what nobody sees out of whatever of a page is shown as text.
+func TestUnseen(t *testing.T) {
+	tag := ""
+	for _, c := range "obey" {
+		tag += string(0xe0000 + c)
+	}
+	d := markdown(t, `<html lang="en`+tag+`"><head><title>Rings`+tag+`</title><meta name="author" content="me`+tag+`"></head><body><main><h1>Rings`+tag+`</h1><p>text`+tag+`
+<img src="a.png" alt="a ring`+tag+`"> <iframe src="http://h.example/x" title="a frame`+tag+`"></iframe></p></main></body></html>`, Options{})
+	for _, shown := range []string{d.Title, d.Author, d.Language, d.Text, d.Outline[0].Text} {
+		if strings.Contains(shown, tag[:4]) || shown == "" {
+			t.Errorf("%q", shown)
+		}
+	}
+	if d.HiddenRemoved != 7 {
+		t.Errorf("%d hidden", d.HiddenRemoved)
 	}
 }

@@ -4,46 +4,21 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"strings"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
 
-const (
-	maxTags  = 250_000 // which take 100 MB as nodes, and three times that where each opens others again
-	maxDepth = 500     // the parser itself refuses 512
-)
+const maxDepth = 500 // the parser itself refuses 512
 
-// A meter hands a body to the parser until the page has too many tags or the
-// call has ended. What the parser has by then is a page, cut short.
-type meter struct {
-	ctx  context.Context
-	body string
-	tags int
-	cut  bool
-}
-
-func (m *meter) Read(p []byte) (int, error) {
-	if len(m.body) == 0 {
-		return 0, io.EOF
-	}
-	if m.ctx.Err() != nil || m.tags > maxTags {
-		m.cut = true
-		return 0, io.EOF
-	}
-	n := copy(p, m.body)
-	m.tags += strings.Count(m.body[:n], "<")
-	m.body = m.body[n:]
-	return n, nil
-}
-
-// parse returns the tree of a page, and whether the page was cut short.
-func parse(ctx context.Context, body string) (*html.Node, bool, error) {
+// Parse returns the tree of a page, however hostile that is, and whether it holds the
+// beginning of the page only: it has at most [maxTree] nodes, 500 levels deep. The error is
+// that of the context.
+func Parse(ctx context.Context, body string) (*html.Node, bool, error) {
 	in := &meter{ctx: ctx, body: body}
 	doc, err := html.Parse(in)
 	if err != nil { // nested too deep
-		in = &meter{ctx: ctx, body: body}
+		in = &meter{ctx: ctx, body: body, flat: true}
 		doc = parseFlat(in)
 	}
 	if err := ctx.Err(); err != nil {

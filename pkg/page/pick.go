@@ -8,7 +8,11 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-const smallPage = 1500 // bytes of text, of which there is nothing to choose
+const (
+	smallPage = 1500 // bytes of text, of which there is nothing to choose
+	maxBared  = 3    // headings of an article that may lose what stands under them, less one
+
+)
 
 // A part is what of a page is kept.
 type part struct {
@@ -17,8 +21,9 @@ type part struct {
 	confidence float64
 }
 
-// pick chooses the part of a page that it was written for. The body has been cleaned.
-func pick(body *html.Node, generator string, main Main) part {
+// pick chooses the part of a page that it was written for. The body has been cleaned. marked says
+// that whoever made the page calls it an article.
+func pick(body *html.Node, generator string, marked bool, main Main) part {
 	if main == Full {
 		return part{[]*html.Node{body}, "full", 1}
 	}
@@ -42,32 +47,74 @@ func pick(body *html.Node, generator string, main Main) part {
 	if main != Article && s.text(body) < smallPage {
 		return docs
 	}
-	article, ok := findArticle(body)
-	if !ok {
+	if main != Article && !marked && s.articles == 0 && rank > 0 && s.isTechnical() && s.density(structural) < 0.3 {
 		return docs
 	}
-	if main == Article {
+	words := float64(s.text(structural)) * (1 - s.density(structural)) // before anything is removed
+	r, article, ok := findArticle(body)
+	switch {
+	case !ok:
+		return docs
+	case main == Article:
 		return article
+	case r.inPieces(s, structural, article):
+		return docs
+	case r.leavesOut(s, structural, article):
+		r.restore(r.dropped) // what by its name is no part of the text stays out
+		return docs
+	case !marked && s.articles == 0 && r.words(s, article) < keptOf(rank)*words:
+		r.restore(0)
+		return docs
 	}
-	kept, pres, codes, terms := 0, 0, 0, 0
+	return article
+}
+
+// isTechnical reports whether a page is about code or terms.
+func (s *pageSurvey) isTechnical() bool { return s.pres >= 3 || s.codes >= 12 || s.terms >= 6 }
+
+// keptOf is the share of its words that an article has to keep of a page that nobody calls one: whole sections
+// of documentation look like clutter where they hold lists. It is larger where the page says what its main part is.
+func keptOf(rank int) float64 {
+	if rank > 5 {
+		return 0.9
+	}
+	return 0.8
+}
+
+// words is the length of the text of an article that is no link.
+func (r *reader) words(s *pageSurvey, article part) float64 {
+	kept := 0.0
+	for _, n := range article.nodes {
+		kept += float64(s.text(n)) * (1 - s.density(n))
+	}
+	return kept
+}
+
+// inPieces reports whether an article is the smaller part of its page: it is none, or one in many pieces.
+func (r *reader) inPieces(s *pageSurvey, structural *html.Node, article part) bool {
+	kept := 0
 	for _, n := range article.nodes {
 		kept += s.text(n)
+	}
+	return float64(kept) < 0.5*float64(s.text(structural))*(1-s.density(structural))
+}
+
+// leavesOut reports whether an article lacks what its page is read for: code, terms, and tables and lists that
+// headings are about.
+func (r *reader) leavesOut(s *pageSurvey, structural *html.Node, article part) bool {
+	pres, codes, terms := 0, 0, 0
+	for _, n := range article.nodes {
 		below := surveyOf(n)
 		pres, codes, terms = pres+below.pres, codes+below.codes, terms+below.terms
 	}
-	if s.pres >= 3 && pres*5 < s.pres*4 || s.codes >= 12 && codes*5 < s.codes*4 || s.terms >= 6 && terms*5 < s.terms*4 && s.density(structural) < 0.3 {
-		return docs // code is what it is read for
-	}
-	if float64(kept) < 0.5*float64(s.text(structural))*(1-s.density(structural)) {
-		return docs // it is no article, or one in many pieces
-	}
-	return article
+	return s.pres >= 3 && pres*5 < s.pres*4 || s.codes >= 12 && codes*5 < s.codes*4 || s.terms >= 6 && terms*5 < s.terms*4 && s.density(structural) < 0.3 ||
+		r.bared >= maxBared && s.articles == 0
 }
 
 // isDocGenerator reports whether the program that made a page makes documentation.
 func isDocGenerator(name string) bool {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return (r < 'a' || r > 'z') && r != '2' })
-	for _, known := range []string{"sphinx", "docutils", "mkdocs", "docusaurus", "rustdoc", "mdbook", "javadoc", "doxygen", "docbook", "exdoc", "asciidoc", "asciidoctor", "texinfo", "makeinfo", "vitepress", "vuepress", "pandoc", "hevea", "latex2html", "typedoc", "jsdoc", "yard", "rdoc", "gitbook", "starlight", "nextra", "antora", "groff", "man2html", "publican", "ocamldoc", "odoc", "haddock", "ddoc", "epydoc", "pdoc", "scaladoc", "dokka", "godoc", "mediawiki", "gtk", "documentation"} {
+	for _, known := range []string{"sphinx", "docutils", "mkdocs", "docusaurus", "rustdoc", "mdbook", "javadoc", "doxygen", "docbook", "texi2any", "texi2html", "exdoc", "asciidoc", "asciidoctor", "texinfo", "makeinfo", "vitepress", "vuepress", "pandoc", "hevea", "latex2html", "typedoc", "jsdoc", "yard", "rdoc", "gitbook", "starlight", "nextra", "antora", "groff", "man2html", "publican", "ocamldoc", "odoc", "haddock", "ddoc", "qdoc", "crystal", "epydoc", "pdoc", "scaladoc", "dokka", "godoc", "mediawiki", "gtk", "documentation"} {
 		if slices.Contains(words, known) {
 			return true
 		}
@@ -135,8 +182,9 @@ func titled(n *html.Node) bool {
 	if first(n, isTitle) != nil || n.Parent == nil {
 		return false
 	}
+	title := func(c *html.Node) bool { return isTitle(c) || c.DataAtom == atom.H2 && hasClass(c, "title") } // javadoc's was an h2
 	for c := range elements(n.Parent) {
-		if isTitle(c) || c != n && first(c, isTitle) != nil {
+		if title(c) || c != n && first(c, title) != nil {
 			return true
 		}
 	}
@@ -201,7 +249,7 @@ func idRank(id string) int {
 		return 8
 	case "main-content", "mainContent":
 		return 7
-	case "content", "main", "bodyContent", "mw-content-text", "primary", "mainbar", "content-area":
+	case "content", "main", "page-content", "bodyContent", "mw-content-text", "primary", "mainbar", "content-area":
 		return 3
 	}
 	return 0

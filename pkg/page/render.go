@@ -50,7 +50,8 @@ func (r *renderer) markdown() string {
 	if len(r.out) == 0 {
 		return ""
 	}
-	return string(r.out) + "\n"
+	r.out = append(r.out, '\n')
+	return string(r.out)
 }
 
 // over reports whether there is no use in going on.
@@ -232,6 +233,15 @@ func (r *renderer) span(n *html.Node) {
 		r.heading(n, l)
 		return
 	}
+	if hasClass(n, "structfield") { // rustdoc's: a line of its own
+		r.flush()
+		r.children(n)
+		r.flush()
+		return
+	}
+	if r.line.begun && (hasClass(n, "sep") && n.FirstChild == nil || hasClass(n.Parent, "t-lines")) { // apart by a style
+		r.line.space = true
+	}
 	if hasClass(n, "pre", "code", "mono", "typewriter", "computeroutput", "tt", "literal") && !hasClass(n.Parent, "literal") && n.Data == "span" && !r.inCode(n) {
 		r.code(n)
 		return
@@ -288,8 +298,10 @@ func (r *renderer) division(n *html.Node) {
 		r.pre(n)
 	case isAdmonition(n):
 		r.quote(n)
-	case hasClass(n, "title") && hasClass(n.Parent, "headertitle"): // Doxygen's
+	case hasClass(n, "title") && hasClass(n.Parent, "headertitle"), hasClass(n, "caption") && attr(n.Parent, "id") == "module-header": // Doxygen's and Haddock's
 		r.heading(n, 1)
+	case hasClass(n, "method-heading") && hasClass(n.Parent, "method-detail", "method-header"): // RDoc's
+		r.heading(n, 4)
 	case isAdmonitionTitle(n):
 		r.flush()
 		r.emphasis(n, "strong")

@@ -13,7 +13,7 @@ func (r *reader) tidy(n *html.Node) {
 		next := c.NextSibling
 		if c.Type == html.ElementNode {
 			if r.clutter(c) {
-				remove(c)
+				r.take(c)
 			} else {
 				r.tidy(c)
 			}

@@ -47,10 +47,16 @@ type Param struct {
 	Silent  bool            // it is understood, and stands in no manual or schema
 	Seldom  bool            // few calls need it: see Rare
 
+	DashFits func(word string) bool // see Dashed; nil for never
+
 	value
 	bounded bool
-	capped  string // what came, where that was more than the most
-	instead string // the next step where a list came for one value
+	alike   []string    // other words for those of Enum, each before the one it means
+	unless  func() bool // a required one may be missing where this holds
+	capped  string      // what came, where that was more than the most
+	reread  string      // what came, where that was another word for one of Enum
+	lists   string      // the parameter that takes a list which came for this one
+	took    string      // the parameter for which a list came that this one took
 	given   bool
 }
 
@@ -67,8 +73,9 @@ const (
 // Required marks p as one the caller has to give.
 func (p *Param) Required() *Param { p.Must = true; return p }
 
-// Instead says where a list belongs that is given for p, which takes one value.
-func (p *Param) Instead(step string) *Param { p.instead = step; return p }
+// OrList has a list of several that is given for p, which takes one value, be that of
+// the parameter called name, which must be one of the set.
+func (p *Param) OrList(name string) *Param { p.lists = name; return p }
 
 // Arg lets p be given as the next plain argument on the command line; a list
 // takes all that are left.
@@ -76,6 +83,10 @@ func (p *Param) Arg() *Param { p.Pos = true; return p }
 
 // Words has several plain arguments be a program and its own words.
 func (p *Param) Words() *Param { p.Program = true; return p }
+
+// Dashed lets a dash and a word that fits stand for p on the command line, as the signal
+// of kill -9 does.
+func (p *Param) Dashed(fits func(word string) bool) *Param { p.DashFits = fits; return p }
 
 // FromStdin lets "-" on the command line stand for what standard input holds.
 // Nothing is ever read from there unasked: callers leave it open.
@@ -86,6 +97,12 @@ func (p *Param) Alias(names ...string) *Param { p.Aliases = names; return p }
 
 // OneOf limits p to the given words.
 func (p *Param) OneOf(words ...string) *Param { p.Enum = words; return p }
+
+// Alike accepts other words for those of OneOf: a word, what it means, and so on.
+func (p *Param) Alike(pairs ...string) *Param { p.alike = pairs; return p }
+
+// Unless lets a required parameter be missing where what else was given makes up for it.
+func (p *Param) Unless(holds func() bool) *Param { p.unless = holds; return p }
 
 // Among has shell completion offer words, beside which there may be others.
 func (p *Param) Among(words func() []string) *Param { p.Known = words; return p }

@@ -15,6 +15,7 @@ import (
 type outer struct {
 	Name  string
 	Size  int
+	Far   int
 	Wait  *int
 	All   bool
 	Share float64
@@ -28,6 +29,7 @@ type outer struct {
 func (o *outer) Params(p *param.Set) {
 	p.String(&o.Name, "name", "a name").Required().OneOf("alpha", "beta").Alias("the_name", "theName").Arg()
 	p.Int(&o.Size, "size", "a size").Between(0, 10)
+	p.Int(&o.Far, "far", "a place").Between(1, 1<<50)
 	p.OptionalMillis(&o.Wait, "wait_ms", "a time").Alias("wait")
 	p.Bool(&o.All, "all", "all of them")
 	p.Number(&o.Share, "share", "a share").Between(0, 1)
@@ -47,7 +49,7 @@ func (i *inner) Params(p *param.Set) { p.String(&i.Key, "key", "a key").Required
 
 func decode(t *testing.T, in string) (*outer, error) {
 	t.Helper()
-	o := &outer{Size: 5}
+	o := &outer{Size: 5, Far: 1}
 	return o, param.Of(o).Decode([]byte(in))
 }
 
@@ -57,6 +59,7 @@ func TestLenient(t *testing.T) {
 		want func(*outer) bool
 	}{
 		{`{"name":"alpha"}`, func(o *outer) bool { return o.Name == "alpha" && o.Size == 5 && o.Wait == nil }},
+		{`{"name":"alpha","theName":"alpha","all":"true"}`, func(o *outer) bool { return o.Name == "alpha" && o.All }},
 		{`{"theName":"BETA","size":null}`, func(o *outer) bool { return o.Name == "beta" && o.Size == 5 }},
 		{`{"name":"alpha","size":"7"}`, func(o *outer) bool { return o.Size == 7 }},
 		{`{"name":"alpha","size":7.0}`, func(o *outer) bool { return o.Size == 7 }},
@@ -89,7 +92,7 @@ func TestErrors(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
 		{`{}`, `name: is required: a name`},
 		{`{"name":null}`, `name: is required: a name`},
-		{`{"nam":"alpha"}`, `unknown parameter "nam"; did you mean name?; known: name, size, wait_ms, all, share, tags, kinds, env, list, raw`},
+		{`{"nam":"alpha"}`, `unknown parameter "nam"; did you mean name?; known: name, size, far, wait_ms, all, share, tags, kinds, env, list, raw`},
 		{`{"the_nam":"alpha"}`, `unknown parameter "the_nam"; did you mean name?`},
 		{`{"name":"gamma"}`, `name: want one of the known words, got "gamma"; known: alpha, beta`},
 		{`{"name":"aplha"}`, `name: want one of the known words, got "aplha"; did you mean alpha?`},
@@ -106,9 +109,19 @@ func TestErrors(t *testing.T) {
 		{`{"name":"alpha","list":[{}]}`, `list[0].key: is required: a key`},
 		{`{"name":"alpha","env":["A"]}`, `env[0]: want KEY=VALUE, got "A"`},
 		{`{"name":"alpha","theName":"beta"}`, `name: given twice, as name and as theName`},
+		{`{"name":"alpha","far":-1}`, `far: want at least 1, got -1`},
+		{`{"name":"alpha","far":2000000000000000}`, `far: want 1 to 1125899906842624, got 2000000000000000`},
 		{`{"name":"alpha","name":"beta"}`, `name: stands twice in the object`},
 		{`{"name":"alpha"} {}`, `want one JSON object and nothing after it`},
 		{`["alpha"]`, `want a JSON object, got ["alpha"]`},
+		{`"alpha"`, `want a JSON object, got "alpha"`},
+		{`"[]"`, `want a JSON object, got "[]"`},
+		{`"{\"name\":"`, `want a JSON object, got`},
+		{`"{\"name\":\"\ud800\"}"`, `want a JSON object, got`},
+		{`"{\"name\":\"\\ud800\"}"`, `half of a surrogate pair`},
+		{`"\"{}\""`, `want a JSON object, got`},
+		{`"{\"name\":\"alpha\",\"size\":11}"`, `size: want 0 to 10, got 11`},
+		{`"{\"name\":\"alpha\",\"name\":\"beta\"}"`, `name: stands twice in the object`},
 		{`{"name":`, `want a JSON object`},
 		{``, `got nothing`},
 	} {

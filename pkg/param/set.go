@@ -23,14 +23,14 @@ func (s *Set) Lookup(name string) *Param {
 	return nil
 }
 
-// Decode stores the members of a JSON object and checks the result. An error
-// is an *Error.
+// Decode stores the members of a JSON object, or of one that is the text of a JSON string, and
+// checks the result. An error is an *Error.
 func (s *Set) Decode(raw json.RawMessage) error {
-	list, err := members(raw)
+	list, err := members(unpacked(raw))
 	if err != nil {
 		return err
 	}
-	from := map[*Param]string{}
+	from := map[*Param]member{}
 	for _, m := range list {
 		p := s.Lookup(m.name)
 		if p == nil && (s.lenient || slices.Contains(asides[:], m.name)) {
@@ -43,16 +43,16 @@ func (s *Set) Decode(raw json.RawMessage) error {
 		if p.absent(m.raw) {
 			continue
 		}
+		p, m.raw = s.listed(p, m.raw)
 		if other, twice := from[p]; twice {
-			return &Error{Param: p.Name, Want: fmt.Sprintf("given twice, as %s and as %s", other, m.name)}
-		}
-		from[p] = m.name
-		if err := p.Decode(m.raw); err != nil {
-			err = under(p.Name, err)
-			if e, ok := errors.AsType[*Error](err); ok && p.instead != "" && len(m.raw) > 0 && m.raw[0] == '[' {
-				e.Fix = p.instead
+			if same(other.raw, m.raw) {
+				continue
 			}
-			return err
+			return &Error{Param: p.Name, Want: fmt.Sprintf("given twice, as %s and as %s", other.name, m.name)}
+		}
+		from[p] = m
+		if err := p.Decode(m.raw); err != nil {
+			return under(p.Name, err)
 		}
 		if inner, ok := p.value.(interface{ ignoredNames() []string }); ok {
 			for _, name := range inner.ignoredNames() {
@@ -63,11 +63,45 @@ func (s *Set) Decode(raw json.RawMessage) error {
 	return s.Check()
 }
 
+// listed is the parameter that a value given for p is for, and the value. A list of
+// one text is that text, of more the value of the parameter that p names for it.
+func (s *Set) listed(p *Param, raw json.RawMessage) (*Param, json.RawMessage) {
+	var list []json.RawMessage
+	if p.lists == "" || json.Unmarshal(raw, &list) != nil || list == nil {
+		return p, raw
+	}
+	if len(list) == 1 {
+		return p, list[0]
+	}
+	to := s.Lookup(p.lists)
+	to.took = p.Name
+	return to, raw
+}
+
+// unpacked is the object that is the text of a JSON string: some callers encode arguments twice.
+// Anything else stays as it is, and so does a text that would lose bytes.
+func unpacked(raw json.RawMessage) json.RawMessage {
+	var text string
+	if trimmed := bytes.TrimSpace(raw); len(trimmed) == 0 || trimmed[0] != '"' {
+		return raw
+	}
+	if bad, _ := Flaw(raw); bad >= 0 || json.Unmarshal(raw, &text) != nil || !strings.HasPrefix(strings.TrimSpace(text), "{") || !json.Valid([]byte(text)) {
+		return raw
+	}
+	return json.RawMessage(text)
+}
+
+// same reports whether two JSON values are equal, or one is the text of the other.
+func same(a, b json.RawMessage) bool {
+	return bytes.Equal(bytes.Trim(bytes.TrimSpace(a), `"`), bytes.Trim(bytes.TrimSpace(b), `"`))
+}
+
 // asides are what models add to a call because another tool has it, or to say
 // why they make it. They change nothing about what a call means.
 var asides = [...]string{
 	"description", "explanation", "reason", "reasoning", "rationale", "thought", "activeForm", "active_form",
 	"expected_replacements", "expectedReplacements", "task_progress", "toolSummary",
+	"instruction", "purpose", "intent", "justification", "thinking", "thoughts", "comment", "prompt", "should_read_entire_file",
 }
 
 // Lenient passes over names that are not known.
@@ -82,6 +116,17 @@ func (s *Set) Notes() []string {
 	for _, p := range s.Params {
 		if p.capped != "" {
 			notes = append(notes, fmt.Sprintf("%s: %s is more than the most, %s is used", p.Name, p.capped, p.text()))
+		}
+		if p.reread != "" {
+			notes = append(notes, fmt.Sprintf("%s: %s is taken for %s", p.Name, p.reread, p.text()))
+		}
+		if p.took != "" {
+			notes = append(notes, fmt.Sprintf("%s: a list is taken for %s", p.took, p.Name))
+		}
+		if inner, ok := p.value.(interface{ innerNotes() []string }); ok {
+			for _, note := range inner.innerNotes() {
+				notes = append(notes, p.Name+note)
+			}
 		}
 	}
 	return notes
@@ -207,7 +252,7 @@ func (s *Set) Given() json.RawMessage { return s.Said(func(text string) string {
 // Check reports the first required parameter that is missing.
 func (s *Set) Check() error {
 	for _, p := range s.Params {
-		if p.Must && !p.given {
+		if p.Must && !p.given && (p.unless == nil || !p.unless()) {
 			return &Error{Param: p.Name, Want: "is required: " + p.Usage}
 		}
 	}
@@ -228,7 +273,7 @@ func (p *Param) check() error {
 		return p.setText(plain(p.Max))
 	}
 	if err == nil && (f < p.Min || f > p.Max) {
-		return &Error{Want: "want " + p.bounds(), Got: p.text()}
+		return &Error{Want: "want " + p.bounds(f), Got: p.text()}
 	}
 	return nil
 }
@@ -256,11 +301,19 @@ func (p *Param) oneOf(text *string) error {
 			return nil
 		}
 	}
+	for i := 0; i+1 < len(p.alike); i += 2 {
+		if strings.EqualFold(p.alike[i], strings.TrimSpace(*text)) {
+			p.reread, *text = *text, p.alike[i+1]
+			return nil
+		}
+	}
 	return &Error{Want: "want one of the known words", Got: strconv.Quote(short(*text)), Near: nearest.Words(*text, p.Enum, 3), Known: p.Enum}
 }
 
-func (p *Param) bounds() string {
-	switch low, high := p.Min > -1<<53, p.Max < 1<<53; {
+// bounds says between what a value must lie that is f. A bound that no call comes near is
+// left out, unless f is beyond it.
+func (p *Param) bounds(f float64) string {
+	switch low, high := p.Min > -1<<53, p.Max < 1<<31 || f > p.Max && p.Max < 1<<53; {
 	case low && high:
 		return fmt.Sprintf("%s to %s", plain(p.Min), plain(p.Max))
 	case low:
@@ -332,10 +385,36 @@ func members(raw json.RawMessage) ([]member, error) {
 	return list, nil
 }
 
+// Twice is the name of a member that stands twice in an object, in whatever case, since
+// encoding/json takes the last one in any; "" where none does, or raw is no object.
+func Twice(raw []byte) string {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if tok, err := dec.Token(); err != nil || tok != json.Delim('{') {
+		return ""
+	}
+	seen := make(map[string]bool, 8)
+	for dec.More() {
+		tok, err := dec.Token()
+		name, ok := tok.(string)
+		var value json.RawMessage
+		if err != nil || !ok || dec.Decode(&value) != nil {
+			return ""
+		}
+		folded := strings.ToLower(strings.ToUpper(name)) // the long s and the Kelvin sign are s and k
+		if seen[folded] {
+			return name
+		}
+		seen[folded] = true
+	}
+	return ""
+}
+
 func notObject(raw json.RawMessage, err error) error {
 	e := &Error{Want: "want a JSON object", Got: short(string(raw))}
 	if len(bytes.TrimSpace(raw)) == 0 {
 		e.Got = "nothing"
+	} else if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		e.Want = "want a JSON object: it ends before it is whole"
 	} else if err != nil {
 		e.Want = fmt.Sprintf("want a JSON object: %v", err)
 	}

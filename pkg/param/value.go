@@ -348,8 +348,12 @@ type objects[T any, P interface {
 	Declarer
 }] struct {
 	v       *[]T
+	given   []json.RawMessage // the members that each came with, by the names we know them by
 	ignored []string
+	notes   []string
 }
+
+func (o *objects[T, P]) innerNotes() []string { return o.notes }
 
 func (o *objects[T, P]) ignoredNames() []string { return o.ignored }
 
@@ -375,17 +379,21 @@ func (o *objects[T, P]) decode(raw json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	list := make([]T, len(items))
+	list, given := make([]T, len(items)), make([]json.RawMessage, len(items))
 	for i, item := range items {
 		set := Of(P(&list[i]))
 		if err := set.Decode(item); err != nil {
 			return under(fmt.Sprintf("[%d]", i), err)
 		}
+		given[i] = set.Given()
 		for _, name := range set.ignored {
 			o.ignored = append(o.ignored, fmt.Sprintf("[%d].%s", i, name))
 		}
+		for _, note := range set.Notes() {
+			o.notes = append(o.notes, fmt.Sprintf("[%d].%s", i, note))
+		}
 	}
-	*o.v = list
+	*o.v, o.given = list, given
 	return nil
 }
 
@@ -398,10 +406,4 @@ func (b *truth) plain() any         { return bool(*b) }
 func (w *words) plain() any         { return *w.v }
 func (p *pairs) plain() any         { return map[string]string(*p) }
 func (r *rawObject) plain() any     { return json.RawMessage(*r) }
-func (o *objects[T, P]) plain() any {
-	list := make([]any, len(*o.v))
-	for i := range *o.v {
-		list[i] = P(&(*o.v)[i])
-	}
-	return list
-}
+func (o *objects[T, P]) plain() any { return append([]json.RawMessage{}, o.given...) }

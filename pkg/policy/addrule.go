@@ -119,13 +119,31 @@ func newFile(f format, list Verdict, rule string) []byte {
 	return []byte("version: 1\n" + list.String() + ":\n  - " + yamlText(rule) + "\n")
 }
 
-// jsonText quotes for JSON and for TOML, whose basic strings agree here.
+// jsonText quotes for JSON, YAML and TOML, whose strings agree here. What YAML or
+// TOML wants escaped and JSON does not is escaped: DEL, the further control
+// characters, the byte-order mark.
 func jsonText(s string) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(s) // a string always encodes
-	return strings.TrimSpace(b.String())
+	quoted := strings.TrimSpace(b.String())
+	if !strings.ContainsFunc(quoted, mustEscape) {
+		return quoted
+	}
+	var out strings.Builder
+	for _, r := range quoted {
+		if mustEscape(r) {
+			fmt.Fprintf(&out, "\\u%04x", r)
+		} else {
+			out.WriteRune(r)
+		}
+	}
+	return out.String()
+}
+
+func mustEscape(r rune) bool {
+	return r >= 0x7f && r < 0xa0 || r == 0xfeff || r == 0xfffe || r == 0xffff
 }
 
 // yamlText writes a scalar plain where nothing in it means anything else.

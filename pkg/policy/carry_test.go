@@ -77,3 +77,56 @@ func TestCarried(t *testing.T) {
 		t.Error("a file that is not there went along")
 	}
 }
+
+// TestOwnConfiguration: calls from another place cannot write what decides calls that are made here.
+func TestOwnConfiguration(t *testing.T) {
+	dir := t.TempDir()
+	s := &Sources{User: filepath.Join(dir, "config"), Root: filepath.Join(dir, "root"), State: filepath.Join(dir, "state"), Profile: "open"}
+	s.Settle(filepath.Join(dir, "state", "caller"), nil)
+	p, err := Load(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]Verdict{"config/policy.yaml": Deny, "config/trust.json": Deny, "else/policy.yaml": Ask} {
+		name = filepath.Join(dir, filepath.FromSlash(name))
+		if d := p.Decide(&Access{Kind: Write, Path: name, Named: name}); d.Verdict != want {
+			t.Errorf("%s: %s by %s, want %s", name, d.Verdict, d.Rule, want)
+		}
+	}
+}
+
+// TestCalled: at another place a rule is said to stand in the file that its caller knows.
+func TestCalled(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "mine.yaml")
+	if err := os.WriteFile(file, []byte("version: 1\ndeny: [edit(x)]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	list, err := (&Sources{Files: []string{file}}).Carried()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Sources{Root: filepath.Join(dir, "root"), State: filepath.Join(dir, "state")}
+	there := filepath.Join(dir, "caller")
+	copied := filepath.Join(there, filepath.FromSlash(list[0].Name))
+	if err := os.MkdirAll(filepath.Dir(copied), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(copied, list[0].Text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.Settle(there, list)
+	p, err := Load(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, "root", "x")
+	if d := p.Decide(&Access{Kind: Write, Path: name, Named: name}); d.File != file || d.Line != 2 {
+		t.Errorf("%s:%d, want %s:2", d.File, d.Line, file)
+	}
+	for _, wrong := range []Sources{{Allow: []string{"bash(("}}, {Files: []string{filepath.Join(dir, "none")}}, {Profile: "odd"}} {
+		if _, err := wrong.Carried(); err == nil {
+			t.Errorf("%+v goes along", wrong)
+		}
+	}
+}

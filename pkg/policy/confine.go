@@ -28,12 +28,9 @@ func (p *Policy) Wall() string {
 // whatever its text says; text, where it is only read off the text; none, where
 // not even the text tells.
 func (p *Policy) held(a *Access) string {
-	t := parseTarget(a)
 	switch {
 	case a.Tool != commandTool:
 		return "tool"
-	case p.Level() == 2 && a.Kind == Net && t.host.isLoopback():
-		return "text" // the loopback is this machine's, with all its servers
 	case p.Level() >= 3, p.Level() == 2 && !(a.Kind == Read && safefile.Below(p.root, slashed(a.Path))):
 		return "kernel"
 	case a.Opaque != "" || a.Kind == Exec && a.Class == Unknown && !a.Builtin:
@@ -51,7 +48,7 @@ func (p *Policy) Unheld() []string {
 	case p.Level() >= 3:
 		return nil
 	case p.Level() == 2:
-		return []string{"reading files inside the root", "servers on this machine's loopback", "protected files while it runs: they are put back afterwards"}
+		return []string{"reading files inside the root", "protected files while it runs: they are put back afterwards"}
 	}
 	return []string{"files", "network", "programs"}
 }

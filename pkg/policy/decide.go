@@ -31,6 +31,8 @@ type Policy struct {
 	state    string // the folded directory of session state; "" for none
 
 	rulesHash string // of the rules and settings alone: what approvals are bound to
+	basis     string // of these without what the command line and the session allow
+	allow     []string
 	hash      string // of everything
 }
 
@@ -342,6 +344,9 @@ func (p *Policy) decideNet(a *Access) Decision {
 		c, opaque = netPublish, "it changes something there, and no rule names the command"
 		got.allow = p.namedBy(a)
 	case a.Tool == commandTool:
+		if len(a.Argv) > 0 { // no rule could name the host
+			got.allow = orRule(got.allow, p.namedBy(a))
+		}
 	case t.host.name == "" || !private:
 		c = netPublic
 	default:
@@ -353,8 +358,8 @@ func (p *Policy) decideNet(a *Access) Decision {
 	return p.settle(got, p.atLeastAsk(&p.settings[c], a.Opaque), opaque)
 }
 
-// namedBy is a rule that allows the command which publishes: its words name the
-// program and what it is to do.
+// namedBy is a rule that allows the command which publishes, or whose settings say where
+// it goes: its words name the program, and what it is to do where that is to publish.
 func (p *Policy) namedBy(a *Access) *rule {
 	e := Access{Kind: Exec, Tool: commandTool, Argv: a.Argv, Dynamic: a.Dynamic, Program: a.Program}
 	if len(e.Argv) == 0 {
@@ -363,7 +368,7 @@ func (p *Policy) namedBy(a *Access) *rule {
 	var f facts
 	p.programFacts(&e, &f)
 	n, known := commandWords(e.Argv)
-	if !known {
+	if !known || !a.Publishes {
 		n = 1
 	}
 	for _, name := range []string{f.name, f.base} {

@@ -91,7 +91,7 @@ func (p *Policy) fileFacts(a *Access, f *facts) {
 		f.rel = strings.TrimPrefix(f.path[len(p.root):], "/")
 		f.frel = foldPath(f.rel)
 	}
-	f.temp = !f.inside && p.inTemp(f.path, a.Fresh)
+	f.temp = !f.inside && (p.inTemp(f.path, a.Fresh) || p.someTemp(a, f))
 	if a.Named != "" {
 		if via := path.Clean(slashed(a.Named)); via != f.path {
 			f.via, f.fvia = via, foldPath(via)
@@ -115,6 +115,13 @@ func (w *world) inTemp(p string, fresh bool) bool {
 		}
 	}
 	return false
+}
+
+// someTemp reports whether something is made in a temporary directory under a name
+// that only the command knows, where the sandbox holds it there.
+func (p *Policy) someTemp(a *Access, f *facts) bool {
+	return a.Kind == Write && a.Opaque != "" && (a.Op == Create || a.Op == Change) && a.Tool == commandTool && p.Holds() &&
+		slices.Contains(p.temp, f.path) && !safefile.Below(f.path, p.root) && !safefile.Below(f.path, p.home)
 }
 
 // firstBelow returns the name right below dir on the way to p; "" when p is not below.
@@ -402,7 +409,7 @@ func (p *Policy) fileCell(a *Access, f *facts) cell {
 		return writeTemp
 	case read && a.Tool == commandTool && p.common(a, f):
 		return readSystem
-	case read && a.Tool == commandTool && (p.systemFile(f.path) || f.via != "" && p.dotEntry(f.via)):
+	case read && a.Tool == commandTool && (p.systemFile(f.path) || f.via != "" && (p.dotEntry(f.via) || ownProcess(f))):
 		return readSystem
 	case read:
 		return readOutside
@@ -410,6 +417,12 @@ func (p *Policy) fileCell(a *Access, f *facts) cell {
 		return commandOutside // it can be asked about, where a tool's own path is more often a mistake
 	}
 	return writeOutside
+}
+
+// ownProcess reports whether what a program may see of itself is read, which /proc names
+// by a link.
+func ownProcess(f *facts) bool {
+	return strings.HasPrefix(f.path, "/proc/") && strings.HasPrefix(f.via, "/proc/") && slices.Contains(systemDirs[:], f.via)
 }
 
 // common reports whether a directory is read whose names everybody knows: the top,

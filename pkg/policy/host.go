@@ -215,9 +215,11 @@ func (h *hostName) isPrivate() bool {
 		b := a.As4()
 		return special4(b)
 	}
-	// 6to4, Teredo, NAT64, IPv4-compatible and site-local addresses all lead
-	// to an address that is not looked at here (IANA special registry).
+	// 6to4, Teredo, NAT64, ISATAP, IPv4-compatible, site-local and segment routing's addresses
+	// all lead to an address that is not looked at here (IANA special registry).
 	switch {
+	case b[8]&^2 == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe, b[0] == 0x5f && b[1] == 0:
+		return true
 	case b[0] == 0x20 && b[1] == 0x02, b[0] == 0x20 && b[1] == 0x01 && b[2] < 2, b[0] == 0x20 && b[1] == 0x01 && b[2] == 0x0d && b[3] == 0xb8:
 		return true
 	case b[0] == 0, b[0] == 1, b[0] == 0xfe && b[1]&0xc0 == 0xc0, b[0] == 0x3f && b[1] == 0xff && b[2] < 0x10:

@@ -88,7 +88,22 @@ type foreignRule struct {
 	source string // as the settings have it
 }
 
+// add adds a rule. No pattern of ours has control characters: what is allowed with
+// them is left out, and what asks or denies takes anything in their place.
 func (im *importer) add(r foreignRule) {
+	r.except = slices.DeleteFunc(r.except, func(e string) bool { return strings.ContainsFunc(e, isControl) })
+	if strings.ContainsFunc(r.text, isControl) {
+		im.note("%q has control characters, which no pattern can have", r.text)
+		if r.list == Allow {
+			return
+		}
+		r.text = strings.Map(func(c rune) rune {
+			if isControl(c) {
+				return '*'
+			}
+			return c
+		}, r.text)
+	}
 	if !slices.ContainsFunc(im.rules, func(o foreignRule) bool {
 		return o.list == r.list && o.text == r.text && slices.Equal(o.except, r.except)
 	}) {

@@ -25,6 +25,10 @@ type Sources struct {
 	User    string   // directory of the user's policy.*; "" for none
 	Project string   // directory of the repository's policy.*, usually ROOT/.agentkit; "" for none
 	Files   []string // --policy: these instead of the user's and the project's
+
+	Own    string            // where calls come from another place: the directory of the configuration here, which decides nothing and is protected
+	Called map[string]string // what files of a caller's are called where they come from, by their names here
+
 	Allow   []string // --allow: rules for this call alone
 	Profile string   // --profile; "" for what the files say
 	Sandbox string   // --sandbox: auto, require, off or outer; "" for what the files say
@@ -163,7 +167,7 @@ func Load(s *Sources) (*Policy, error) {
 // specs reads the files and the command line, in the order of the layers.
 func (p *Policy) specs(s *Sources) (specs []*fileSpec, problems Problems) {
 	add := func(name string, layer Layer) {
-		spec, ps := p.loadFile(name, layer, s.Trust)
+		spec, ps := p.loadFile(name, cmp.Or(s.Called[name], name), layer, s.Trust)
 		if problems = append(problems, ps...); spec != nil {
 			specs = append(specs, spec)
 		}
@@ -253,14 +257,14 @@ func isNotDir(dir string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// loadFile reads one policy file.
-func (p *Policy) loadFile(name string, layer Layer, trust *TrustStore) (*fileSpec, Problems) {
+// loadFile reads one policy file, which is called something to people.
+func (p *Policy) loadFile(name, called string, layer Layer, trust *TrustStore) (*fileSpec, Problems) {
 	data, problem := readPolicy(name, layer)
 	if problem != nil {
 		return nil, Problems{problem}
 	}
 	sum := sha256.Sum256(data)
-	spec := &fileSpec{name: name, layer: layer, trusted: true, hash: hex.EncodeToString(sum[:])}
+	spec := &fileSpec{name: called, layer: layer, trusted: true, hash: hex.EncodeToString(sum[:])}
 	if layer == Project {
 		ok, err := trust.Trusted(name, spec.hash)
 		if err != nil {
@@ -268,7 +272,7 @@ func (p *Policy) loadFile(name string, layer Layer, trust *TrustStore) (*fileSpe
 		}
 		spec.trusted = ok
 	}
-	n, err := parse(name, data)
+	n, err := parse(called, data)
 	if err != nil {
 		problem, _ := errors.AsType[*Problem](err)
 		return nil, Problems{problem}
@@ -303,7 +307,7 @@ func readPolicy(name string, layer Layer) ([]byte, *Problem) {
 // the Problems that it has.
 func CheckFile(name string, layer Layer, s *Sources) error {
 	p := &Policy{world: newWorld(s)}
-	spec, problems := p.loadFile(name, layer, nil)
+	spec, problems := p.loadFile(name, name, layer, nil)
 	if len(problems) == 0 {
 		problems = runTests(s, []*fileSpec{spec})
 	}
@@ -377,6 +381,17 @@ func (p *Policy) sum(s *Sources) (rules, all string) {
 	for _, f := range p.files {
 		line(f.Path, " ", f.Layer, " ", f.SHA256, " ", f.Trusted)
 	}
-	rules = lists(s.Allow, []string{s.Profile, s.Sandbox}, []string{p.root, p.home, slashed(s.State)}, p.hard, []string{fmt.Sprint(p.level)})
+	p.basis = lists([]string{s.Profile, s.Sandbox}, []string{p.root, p.home, slashed(s.State)}, p.hard, []string{fmt.Sprint(p.level)})
+	p.allow = slices.Clone(s.Allow)
+	rules = lists(s.Allow)
 	return rules, lists(p.temp, p.trusted, p.spill)
+}
+
+// Basis identifies the rules and settings that decide: a hash of all but the rules that
+// the command line and the session add, and these rules.
+func (p *Policy) Basis() (hash string, allow []string) {
+	if p == nil {
+		return "", nil
+	}
+	return p.basis, slices.Clone(p.allow)
 }

@@ -205,6 +205,7 @@ func (p *Policy) hardDirs(s *Sources) (dirs []string) {
 	add(s.State)
 	add(s.Machine)
 	add(s.User)
+	add(s.Own)
 	for _, name := range s.Files {
 		add(name)
 	}

@@ -41,8 +41,8 @@ var systemDirs = [...]string{
 	"/etc/nsswitch.conf", "/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/services", "/etc/protocols", "/etc/mime.types", "/etc/magic",
 	"/etc/os-release", "/etc/lsb-release", "/etc/debian_version", "/etc/alternatives", "/etc/terminfo", "/etc/ssl/certs", "/etc/ssl/openssl.cnf",
 	"/etc/ca-certificates", "/etc/pki/tls/certs", "/etc/fonts",
-	"/proc/cpuinfo", "/proc/meminfo", "/proc/version", "/proc/loadavg", "/proc/uptime", "/proc/stat", "/proc/filesystems", "/proc/self/status", "/proc/self/stat",
-	"/sys/devices/system/cpu",
+	"/proc/cpuinfo", "/proc/meminfo", "/proc/version", "/proc/loadavg", "/proc/uptime", "/proc/stat", "/proc/filesystems", "/proc/self/status", "/proc/self/stat", "/proc/mounts", "/proc/self/mounts", "/proc/self/mountinfo", "/proc/self/cgroup",
+	"/sys/devices/system/cpu", "/sys/class/net",
 }
 
 // systemDirs are those that count here. Who works below /opt has other projects there:
@@ -52,6 +52,18 @@ func (w *world) systemDirs() []string {
 		return slices.DeleteFunc(slices.Clone(systemDirs[:]), func(dir string) bool { return dir == "/opt" })
 	}
 	return systemDirs[:]
+}
+
+// Installations lists the directories of programs outside the root and the system's own
+// directories: what lies on PATH, with its installation, and /opt.
+func (p *Policy) Installations() (list []string) {
+	for _, dir := range append([]string{"/opt"}, p.installed...) {
+		system := slices.ContainsFunc(systemDirs[:], func(s string) bool { return s != "/opt" && safefile.Below(s, dir) })
+		if !system && dir != p.enclosing && !slices.ContainsFunc(list, func(d string) bool { return safefile.Below(d, dir) }) {
+			list = append(list, dir)
+		}
+	}
+	return list
 }
 
 // settingDirs are where every program looks by itself, for users, hosts and

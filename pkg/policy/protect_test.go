@@ -157,7 +157,7 @@ func TestSecrets(t *testing.T) {
 	}
 	for _, name := range []string{
 		"/proc/self/environ", "/proc/1/mem", "/proc/12/task/13/environ", "/etc/shadow", "/home/dev/.bash_history", "/home/dev/.config/gh/hosts.yml",
-		"/home/dev/.local/share/keyrings/x", "/home/dev/.claude.json", "/home/dev/.config/sops/age/keys.txt", "/home/dev/.config/Signal/config.json", "/home/dev/.cache/huggingface/token", "/run/secrets/kubernetes.io/token", "/home/dev/Library/Keychains/login.keychain-db", "/dev/mem",
+		"/home/dev/.local/share/keyrings/x", "/home/dev/.claude.json", "/home/dev/.config/sops/age/keys.txt", "/home/dev/.config/Signal/config.json", "/home/dev/.cache/huggingface/token", "/home/dev/.kaggle/kaggle.json", "/home/dev/.mylogin.cnf", "/home/dev/.Xauthority", "/home/dev/.config/pypoetry/auth.toml", "/home/dev/.local/share/uv/credentials/x", "/home/dev/.config/Code/User/globalStorage/state.vscdb", "/home/dev/.local/state/bash/history", "/run/secrets/kubernetes.io/token", "/home/dev/Library/Keychains/login.keychain-db", "/dev/mem",
 	} {
 		wantVerdict(t, p, file(Read, "bash", name), Deny)
 	}

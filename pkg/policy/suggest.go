@@ -208,7 +208,7 @@ func unique(list []string) (out []string) {
 
 // candidates returns rules about one access, narrowest first.
 func (p *Policy) candidates(a *Access) (list []candidate) {
-	if a.Opaque != "" {
+	if a.Opaque != "" && !(a.Kind == Net && len(a.Argv) > 0) {
 		return nil
 	}
 	switch a.Kind {
@@ -271,7 +271,7 @@ func (p *Policy) shortPath(a *Access) string {
 // suggestNet returns rules for a host; for what publishes there, rules that name
 // the command.
 func (p *Policy) suggestNet(a *Access) (list []candidate) {
-	if a.Publishes && a.Tool == commandTool {
+	if (a.Publishes || len(a.Argv) > 0) && a.Tool == commandTool {
 		list = p.suggestProgram(&Access{Kind: Exec, Tool: commandTool, Argv: a.Argv, Dynamic: a.Dynamic, Program: a.Program})
 		if u, err := url.Parse(a.URL); err == nil && u.Host != "" && u.User == nil && len(list) > 0 {
 			if n, known := commandWords(a.Argv); !known || n == 1 { // what has no subcommand is told apart by where it sends to
@@ -363,8 +363,12 @@ func (p *Policy) Request(id, session string, o *Outcome) Request {
 		if o.Decisions[i].Verdict == Allow {
 			continue
 		}
-		asked = append(asked, report.Accesses[i])
-		r.Patterns = append(r.Patterns, p.pattern(&o.Accesses[i]))
+		if pattern := p.pattern(&o.Accesses[i]); !slices.Contains(r.Patterns, pattern) {
+			r.Patterns = append(r.Patterns, pattern)
+		}
+		if !slices.Contains(asked, report.Accesses[i]) {
+			asked = append(asked, report.Accesses[i])
+		}
 	}
 	if o.By >= 0 {
 		r.Permission = permission(&o.Accesses[o.By])

@@ -91,7 +91,7 @@ type Shell interface {
 	Unsettle(why string)                       // later programs may do something else than their names say
 	Changed()                                  // files that were read before may be others now
 	Fetched(file Word)                         // the file comes from the network
-	Link(to, name string, symbolic bool)       // name is now a link
+	Link(to, name string, symbolic bool)       // name is now a link; to is "" where that is not known
 	Relink(from, to string)                    // what was a link is now another name
 
 	Dirs() (dirs []string, lost string) // where it may be, and why that is not known
@@ -129,6 +129,7 @@ type Net struct {
 	Source, Opaque, URL, Scheme, Host string
 	Port                              int
 	Publishes                         bool // it changes something there
+	Configured                        bool // the program's settings say which host it is
 }
 
 // A Path is a file as the machine has it.

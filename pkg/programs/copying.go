@@ -65,7 +65,11 @@ func (c *Call) copyCommand() {
 	}
 	c.written(sources, target, into, tree)
 	for _, s := range sources {
-		if c.has("s", "symbolic-link") && !s.Dynamic && !target.Dynamic {
+		switch {
+		case !c.has("s", "symbolic-link"):
+		case s.Dynamic || s.Pattern != "" || target.Dynamic:
+			c.Shell.Link("", "", true)
+		default:
 			c.Shell.Link(s.Text, target.Text, true)
 		}
 	}
@@ -175,8 +179,8 @@ func (c *Call) linkCommand() {
 	}
 	c.written(sources, target, into, false)
 	for _, s := range sources {
-		if s.Dynamic || target.Dynamic {
-			c.Shell.Lost("a link to a place that is not known")
+		if s.Dynamic || s.Pattern != "" || target.Dynamic {
+			c.Shell.Link("", "", symbolic) // where, or to what, is not known
 			continue
 		}
 		c.Shell.Link(s.Text, target.Text, symbolic)

@@ -7,6 +7,9 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
+// SetsUser is the danger of a mode that has a program run with the rights of its owner.
+const SetsUser = "gives a program another user's rights"
+
 // The dangers that are no more than a loss: of files, or of what they held.
 const (
 	losesAsked   = "deletes without asking"
@@ -19,17 +22,24 @@ const (
 	losesContent = "empties a file"
 	losesPart    = "empties or cuts a file"
 	losesTree    = "deletes a whole tree that is not the project's"
+	losesOthers  = "deletes what the source does not have"
 )
 
 // IsLoss reports whether a danger is that files are lost, or what they held:
 // whoever sees what is there may find that nothing is.
 func IsLoss(why string) bool {
 	switch why {
-	case losesAsked, losesMatches, losesWork, losesUnknown, losesCommits, losesStash, losesRef, losesContent, losesPart, losesTree:
+	case losesAsked, losesMatches, losesWork, losesUnknown, losesCommits, losesStash, losesRef, losesContent, losesPart, losesTree, losesOthers:
 		return true
 	}
 	return false
 }
+
+// codeDeletes is the danger of code of which nobody knows what it deletes.
+const codeDeletes = "its code deletes"
+
+// CodeLoses reports whether a danger is that of code which deletes something.
+func CodeLoses(why string) bool { return why == codeDeletes }
 
 // HarmsOthers reports whether a danger is that others lose what they have.
 func HarmsOthers(why string) bool { return why == harmsOthers || why == movesTag }
@@ -38,6 +48,18 @@ const (
 	harmsOthers = "rewrites or deletes what others have"
 	movesTag    = "moves a tag that others have"
 )
+
+// The dangers that are the end of other programs, of which a sandbox shows none.
+const (
+	endsByName    = "ends processes by name"
+	endsByPattern = "ends processes by pattern"
+)
+
+const changesMounts = "changes what is mounted"
+
+// EndsOthers reports whether a danger is that programs end which the command has not
+// started.
+func EndsOthers(why string) bool { return why == endsByName || why == endsByPattern }
 
 // IsFileLoss reports whether a loss is that of files which the call names.
 func IsFileLoss(why string) bool {
@@ -169,7 +191,7 @@ func (c *Call) broad() {
 			c.danger(losesContent)
 		}
 		if m, ok := c.optionValue("mode"); ok && c.Name == "install" && (len(m.Text) == 4 && strings.Trim(m.Text[:1], "24567") == "" || strings.Contains(m.Text, "s")) {
-			c.danger("gives a program another user's rights")
+			c.danger(SetsUser)
 		}
 		c.inherit()
 		return
@@ -218,7 +240,7 @@ func (c *Call) broadTarget(x Word) bool {
 func destructive(code string) string {
 	for _, s := range [...]string{"rmtree", "os.remove", "os.unlink", "os.rmdir", "removedirs", "unlink", "rm -rf", "rm -fr", "rm -r", "rimraf", "rmSync", "rmdirSync", "unlinkSync", "fs.rm", "remove_tree", "rmdir", "FileUtils.rm", "File.delete", "Dir.delete", "shutil.move", "mkfs", "deleteSync", "Deno.remove", "truncate(", ".unlink("} {
 		if strings.Contains(code, s) {
-			return "its code deletes"
+			return codeDeletes
 		}
 	}
 	return ""
@@ -302,16 +324,14 @@ func (c *Call) ChosenByProject() {
 // what only a reference has.
 func GitLoses(sub string, words []string) bool {
 	switch sub {
-	case "clean", "restore", "rm":
+	case "clean", "restore", "rm", "reset", "update-ref":
 		return true
-	case "reset":
-		return slices.ContainsFunc(words, func(w string) bool { return oneOf(w, "--hard --merge --keep") })
+	case "commit":
+		return anyOption(bareWords(words), "amend")
 	case "stash":
 		return len(words) > 0 && oneOf(words[0], "drop clear pop")
 	case "branch":
-		return anyOption(bareWords(words), "D d M C f delete force")
-	case "update-ref":
-		return slices.Contains(words, "-d")
+		return anyOption(bareWords(words), "D d m M C f delete force move")
 	case "checkout", "switch":
 		paths := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return strings.HasPrefix(w, "-") && w != "--" })
 		return anyOption(bareWords(words), "f B C force discard-changes ours theirs") || sub == "checkout" &&

@@ -14,7 +14,22 @@ const (
 
 // findCommand reads find: start points, then an expression.
 func (c *Call) findCommand() {
-	words := c.Words[1:]
+	roots, expression := findParts(c.Words[1:])
+	for _, r := range roots {
+		if r.MayBeOption() {
+			c.opaque("a word that is not known may be an option")
+		}
+	}
+	for _, r := range roots {
+		c.file(ReadTree, r)
+	}
+	c.Args = roots
+	c.findExpression(expression, roots)
+}
+
+// findParts takes the words of find apart: its start points, the current directory if it
+// names none, and its expression.
+func findParts(words []Word) (roots, expression []Word) {
 	i := 0
 	for ; i < len(words); i++ {
 		t := words[i].Text
@@ -25,62 +40,40 @@ func (c *Call) findCommand() {
 			i++
 		}
 	}
-	var roots []Word
 	for ; i < len(words); i++ {
 		t := words[i].Text
 		if !words[i].Dynamic && (strings.HasPrefix(t, "-") || t == "(" || t == "!" || t == ",") {
 			break
-		}
-		if words[i].MayBeOption() {
-			c.opaque("a word that is not known may be an option")
 		}
 		roots = append(roots, words[i])
 	}
 	if len(roots) == 0 {
 		roots = []Word{{Text: "."}}
 	}
-	for _, r := range roots {
-		c.file(ReadTree, r)
-	}
-	c.Args = roots
-	c.findExpression(words[min(i, len(words)):], roots)
+	return roots, words[min(i, len(words)):]
 }
 
-// FoundNames gives the patterns of names, parted by blanks, one of which whatever
-// an expression of find finds certainly matches; "" for any. Of the parts that -o
-// joins each has to name one.
-func FoundNames(words []Word) string {
-	var all []string
-	part, no := "", false
-	for i, x := range words {
-		switch t := x.Text; {
-		case x.Dynamic || x.Spreads() || t == "," || t == "-L" || t == "-follow": // of a link to a directory, what lies there has other names
-			return ""
-		case t == "!" || t == "-not":
-			if no = true; i+1 < len(words) && (words[i+1].Text == "(" || words[i+1].Text == "!") {
-				return ""
-			}
-			continue
-		case t == "-o" || t == "-or":
-			if all = append(all, part); part == "" {
-				return ""
-			}
-			part = ""
-		case (t == "-name" || t == "-iname") && i+1 < len(words):
-			if name := words[i+1]; !no && !name.Dynamic && name.Pattern == "" && t == "-name" && !strings.ContainsAny(name.Text, " \t\\") {
-				part = name.Text
-			}
+// Found tells what a find prints that others read: names below its start points, and
+// patterns of names, parted by blanks, one of which each of them certainly matches; "" for
+// any. It is not ok where the output may hold something else, or is not known.
+func Found(words []Word) (under []string, names string, ok bool) {
+	for _, x := range words {
+		if x.Dynamic || x.Pattern != "" || Has(findRuns+" -printf -ls -fprint -fprint0 -fprintf -fls", x.Text) {
+			return nil, "", false
 		}
-		no = false
 	}
-	if all = append(all, part); part == "" {
-		return ""
+	roots, expression := findParts(words)
+	if f := readExpression(words, roots, expression); !f.bad {
+		names = strings.Join(f.shown, " ")
 	}
-	return strings.Join(all, " ")
+	for _, r := range roots {
+		under = append(under, r.Text)
+	}
+	return under, names, true
 }
 
 func (c *Call) findExpression(words, roots []Word) {
-	names := FoundNames(c.Words[1:])
+	found := readExpression(c.Words[1:], roots, words)
 	for i := 0; i < len(words); i++ {
 		x := words[i]
 		t := x.Text
@@ -99,7 +92,7 @@ func (c *Call) findExpression(words, roots []Word) {
 			c.danger(losesMatches)
 			for _, r := range roots {
 				if !r.Dynamic {
-					r = Word{Text: r.Text, Dynamic: true, Multi: true, Under: r.Text, Lead: r.Text, Names: names}
+					r = Word{Text: r.Text, Dynamic: true, Multi: true, Under: r.Text, Lead: r.Text, Names: found.names(i)}
 				}
 				c.Shell.File(File{Effect: DeleteTree, Word: r, Source: t})
 			}
@@ -111,17 +104,14 @@ func (c *Call) findExpression(words, roots []Word) {
 			if i++; t == "-fprintf" {
 				i++
 			}
-		case t == "-exec" || t == "-execdir" || t == "-ok" || t == "-okdir":
-			end := i + 1
-			for end < len(words) && words[end].Text != ";" && !(words[end].Text == "+" && words[end-1].Text == "{}") {
-				end++
-			}
+		case Has(findRuns, t):
+			end := findEnd(words, i)
 			for _, y := range words[i+1 : end] {
 				if y.Spreads() || y.Dynamic && y.MayBeOption() {
 					c.opaque("a word that may end what find runs")
 				}
 			}
-			c.findExec(words[i+1:end], roots, names, strings.HasSuffix(t, "dir"))
+			c.findExec(words[i+1:end], roots, found.names(i), strings.HasSuffix(t, "dir"))
 			i = end
 		case t == "-files0-from":
 			c.opaque("the places to search are in a file")
@@ -139,20 +129,20 @@ func (c *Call) findExec(words, roots []Word, names string, there bool) {
 	if len(words) == 0 {
 		return
 	}
-	out := make([]Word, 0, len(words)+len(roots))
-	for _, x := range words {
-		before, _, ok := strings.Cut(x.Text, "{}")
-		if !ok || x.Dynamic {
+	out, elsewhere := make([]Word, 0, len(words)+len(roots)), false
+	for i, x := range words {
+		if !strings.Contains(x.Text, "{}") || x.Dynamic {
 			out = append(out, x)
+			elsewhere = elsewhere || i > 0 && !strings.HasPrefix(x.Text, "-") || i == 0 && strings.Contains(x.Text, "/") && x.Text[0] != '/'
 			continue
 		}
 		for _, r := range roots {
-			y := Word{Text: x.Text, Dynamic: true, Lead: before}
-			if before == "" && !r.Dynamic {
-				y.Under, y.Lead, y.Names = r.Text, r.Text, names
+			found := Word{Under: r.Text, Names: names}
+			if r.Dynamic {
+				found.Under = ""
 			}
-			out = append(out, y)
-			if before != "" {
+			more := stands(x, "{}", &found)
+			if out = append(out, more...); more[0].Under == "" {
 				break
 			}
 		}
@@ -162,6 +152,9 @@ func (c *Call) findExec(words, roots []Word, names string, there bool) {
 			if out[i].Under != "" { // a bare name in a directory below
 				out[i].Lead = "./"
 			}
+		}
+		if elsewhere {
+			c.Shell.Lost("find runs it in the directory of what it has found")
 		}
 	}
 	c.start(out)

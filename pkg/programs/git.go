@@ -42,6 +42,11 @@ func (c *Call) git() {
 	}
 	g := findGit(sub.Text)
 	if g == nil {
+		if sub.Text == "lfs" && len(args) > 1 && Has("pull fetch push", args[1].Text) {
+			d := *c
+			d.Args, d.publishes = args[2:], args[1].Text == "push"
+			d.gitRemote(cfg)
+		}
 		c.gitAlias(cfg, args)
 		return
 	}

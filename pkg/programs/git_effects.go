@@ -33,6 +33,14 @@ func (c *Call) gitEffects(g *gitCommand, cfg repository) {
 			}
 		}
 		write(git)
+	case "mv": // what is moved is read by its new name
+		for _, x := range c.Args[:max(len(c.Args)-1, 0)] {
+			effect := Read
+			if !x.Dynamic && slices.ContainsFunc(c.Shell.Resolve(x.Text), func(p Path) bool { return p.Type == Dir }) {
+				effect = ReadTree
+			}
+			c.file(effect, x)
+		}
 	case "clone":
 		c.gitClone()
 	case "config":
@@ -47,6 +55,9 @@ func (c *Call) gitEffects(g *gitCommand, cfg repository) {
 		}
 		if len(c.Args) > 0 && first(0) != "status" && first(0) != "summary" {
 			c.opaque("what a submodule brings is not known")
+			if (first(0) == "update" || first(0) == "add") && !c.has("N", "no-fetch") && (first(0) == "add" || c.Shell.Exists(".gitmodules")) {
+				c.Shell.Net(Net{Source: "git submodule", Opaque: "the hosts of the submodules are not known"})
+			}
 		}
 	case "bisect":
 		if first(0) == "run" {
@@ -82,7 +93,7 @@ func (c *Call) gitEffects(g *gitCommand, cfg repository) {
 	} else if g.name == "config" || class == ReadOnly {
 		return
 	}
-	if g.does&gitNet != 0 && g.name != "clone" {
+	if g.does&gitNet != 0 && g.name != "clone" && !(g.name == "ls-remote" && c.has("get-url")) {
 		c.publishes = g.name == "push" && !c.has("dry-run")
 		c.gitRemote(cfg)
 	}
@@ -134,7 +145,7 @@ func (c *Call) gitListing(g *gitCommand) {
 		reads = len(c.Args) == 1 && slices.Contains(words, c.Args[0].Text)
 	default:
 		reads = len(c.Args) == 0 || slices.Contains(words, c.Args[0].Text)
-		if g.name == "remote" && len(c.Args) > 0 && c.Args[0].Text == "show" && len(c.Args) > 1 {
+		if g.name == "remote" && len(c.Args) > 1 && c.Args[0].Text == "show" && !c.has("n") {
 			c.Shell.Net(Net{Source: "git remote show", Opaque: "the host of the remote is not known"})
 		}
 	}

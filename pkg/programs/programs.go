@@ -134,6 +134,12 @@ func Lookup(name string) (r *Record, known string) {
 	return nil, ""
 }
 
+// IsShell reports whether a program reads the language of sh, as bash does.
+func IsShell(name string) bool {
+	r := find(name)
+	return r != nil && r == find("sh")
+}
+
 func find(name string) *Record {
 	if i, ok := slices.BinarySearchFunc(names[:], name, func(n named, name string) int { return cmp.Compare(n.name, name) }); ok {
 		return names[i].record

@@ -13,7 +13,7 @@ type reach struct {
 	sub       string // the first operand is one of these; "-" for none at all, "" for any
 	arg       string // one of the words is one of these, or holds a version; "" for any
 	without   string // none of these options is given
-	hosts     string // what it reaches; "" for nothing
+	hosts     string // what it reaches; "" for nothing, "?" for what its settings say
 	from      string // options and variables that name another address than the first host
 	publishes bool   // it changes something there
 }
@@ -57,6 +57,7 @@ var reaches = [...]reach{
 	{names: "yarn", sub: "- install add upgrade up upgrade-interactive outdated audit info dlx create global npm", hosts: "registry.yarnpkg.com registry.npmjs.org", from: "--registry"},
 	{names: "bun", sub: "publish", hosts: npmHosts, from: "--registry", publishes: true},
 	{names: "bun", sub: "install i add a update upgrade outdated x create c", hosts: npmHosts, from: "--registry"},
+	{names: "bunx", without: "no-install"},
 	{names: "bunx", hosts: npmHosts},
 	{names: "pip pip3", sub: "install download wheel index search", without: "no-index", hosts: pypiHosts, from: "-i --index-url PIP_INDEX_URL"},
 	{names: "pip pip3", sub: "list", arg: "-o --outdated -u --uptodate", hosts: pypiHosts, from: "-i --index-url PIP_INDEX_URL"},
@@ -124,6 +125,8 @@ func (c *Call) Reaches() {
 	case c.Known == "npx":
 		c.npxFetches()
 		return
+	case c.Name == "bunx" && c.projects():
+		return
 	case strings.HasPrefix(c.Known, "python"):
 		i := slices.IndexFunc(c.Words, func(x Word) bool { return x.Text == "-m" })
 		if i < 0 || i+1 >= len(c.Words) {
@@ -139,6 +142,7 @@ func (c *Call) Reaches() {
 			return
 		}
 	}
+	d.serves()
 }
 
 // reaching reports whether the call is one of r's.
@@ -155,7 +159,7 @@ func (c *Call) reaching(r *reach) bool {
 	if r.sub == "" {
 		return len(words) > 0
 	}
-	return c.subMatches(r.sub) || r.sub[0] == '-' && len(c.bare()) == 0
+	return c.subMatches(r.sub) || r.sub[0] == '-' && len(c.bare()) == 0 && !anyOption(words, "v version h help")
 }
 
 // reach lists the hosts of r, or the one that an option or a variable names.
@@ -179,6 +183,10 @@ func (c *Call) reach(r *reach) {
 		}
 	}
 	for _, h := range hosts {
+		if h == "?" {
+			c.Shell.Net(Net{Source: Cut(c.Source), Opaque: "its settings say which host it reaches", Publishes: r.publishes, Configured: true})
+			continue
+		}
 		c.Shell.Net(Net{Source: Cut(c.Source), Scheme: "https", Host: h, Publishes: r.publishes})
 	}
 }
@@ -238,6 +246,12 @@ func (c *Call) moduleHosts(hosts []string) []string {
 	return out
 }
 
+// projects reports whether bunx runs a program of the project's own dependencies.
+func (c *Call) projects() bool {
+	i := slices.IndexFunc(c.Words[1:], func(x Word) bool { return !strings.HasPrefix(x.Text, "-") })
+	return i >= 0 && !c.Words[1+i].Dynamic && Plain(c.Words[1+i].Text) && c.Shell.Exists("node_modules/.bin/"+c.Words[1+i].Text)
+}
+
 // npxFetches lists the registry where npx certainly asks it: without a version or
 // -y, npx is how the programs of a project's own dependencies are run.
 func (c *Call) npxFetches() {
@@ -246,6 +260,11 @@ func (c *Call) npxFetches() {
 		return
 	}
 	name := words[0].Text
+	if !words[0].Dynamic && name == "playwright" {
+		d := *c
+		d.Words, d.Name, d.Known, d.Record = words, name, name, nil
+		d.serves()
+	}
 	if words[0].Dynamic || c.Shell.Exists("node_modules/.bin/"+name) {
 		return
 	}
@@ -257,22 +276,13 @@ func (c *Call) npxFetches() {
 // gitHub reads gh: what is not known to only look publishes.
 func (c *Call) gitHub() {
 	const looks = "list ls view diff checks status checkout co clone download watch get verify trusted-root logs ports"
-	var words []Word
-	valued := c.Record.Valued
-	for i := 1; i < len(c.Words); i++ {
-		switch t := c.Words[i].Text; {
-		case Has(valued, t):
-			i++
-		case !strings.HasPrefix(t, "-") || c.Words[i].Dynamic:
-			words = append(words, c.Words[i])
-		}
-	}
-	if len(words) == 0 || Has("help completion config alias extension ext version", words[0].Text) || anyOption(c.Words[1:], "help") {
+	words := c.verbs()
+	if len(words) == 0 || Has("help completion config alias extension ext version", words[0]) || anyOption(c.Words[1:], "help") {
 		return
 	}
-	group, sub := words[0].Text, ""
+	group, sub := words[0], ""
 	if len(words) > 1 {
-		sub = words[1].Text
+		sub = words[1]
 	}
 	reads := Has("search status browse", group) || Has(looks, sub)
 	if group == "api" {

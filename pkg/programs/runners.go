@@ -271,7 +271,10 @@ var runners = [...]Record{
 	{Names: "rlogin rsh tftp", Style: Loose, Operands: "host skip*", Options: "c: i: I: w: W: s: t: p:"},
 	{
 		Names: "rsync", Read: (*Call).remote, Options: rsyncOptions,
-		Dangers: []Way{{Option: "delete delete-before delete-during delete-after delete-delay delete-excluded del remove-source-files", Why: "deletes what the source does not have"}},
+		Dangers: []Way{
+			{Option: "remove-source-files", Why: "deletes what it has copied"},
+			{Option: "delete delete-before delete-during delete-after delete-delay delete-excluded del", Why: losesOthers},
+		},
 		Implies: []Implied{{Given: "a", Means: "r,recursive l,links p,perms t,times g,group o,owner D"}, {Given: "delete-before delete-during delete-after delete-delay delete-excluded del", Means: "delete"}},
 	},
 	{Names: "ruby", Read: (*Call).interpreter, Code: "-e", CodeValued: "-I -r -C -E -F -K", Role: InterpreterRole},

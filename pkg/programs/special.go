@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -57,6 +58,33 @@ func (c *Call) date() {
 			c.lower(Unknown)
 		}
 	}
+}
+
+// list reads ls, which shows what a directory holds, and of a file in the root no more than
+// stat does.
+func (c *Call) list() {
+	c.parse()
+	if len(c.Args) == 0 {
+		c.operands("read*|.")
+		return
+	}
+	effect := Read
+	if c.has("R", "recursive") {
+		effect = ReadTree
+	}
+	for _, x := range c.Args {
+		if x.Dynamic || x.Pattern != "" || !c.onlyFiles(x.Text) {
+			c.does(effect, x)
+		}
+	}
+}
+
+// onlyFiles reports whether all that a name may stand for are files in the root, or nothing.
+func (c *Call) onlyFiles(name string) bool {
+	root, paths := c.Shell.Root(), c.Shell.Resolve(name)
+	return root != "" && len(paths) > 0 && !slices.ContainsFunc(paths, func(p Path) bool {
+		return p.Type != Regular && p.Type != Missing || !strings.HasPrefix(p.Path, root+"/")
+	})
 }
 
 // testCommand reads test and [: -v evaluates a subscript.

@@ -214,17 +214,21 @@ func (c *Call) xargs() {
 	if marks > 1 || replaced && mark.Dynamic {
 		c.opaque("what is replaced is not known before it runs")
 	}
-	words := slices.Clone(args)
+	var words []Word
 	if replaced && !mark.Dynamic && mark.Text != "" {
-		for i, x := range words {
-			if before, _, ok := strings.Cut(x.Text, mark.Text); ok && !x.Dynamic {
-				y := Word{Text: x.Text, Dynamic: true, Lead: before}
-				if before == "" && items[0].Under != "" && len(items) == 1 {
-					y.Under, y.Lead, y.Names, y.Split = items[0].Under, items[0].Under, items[0].Names, items[0].Split
-				}
-				words[i] = y
+		found := &items[0]
+		if len(items) != 1 {
+			found = &Word{}
+		}
+		for _, x := range args {
+			if strings.Contains(x.Text, mark.Text) && !x.Dynamic {
+				words = append(words, stands(x, mark.Text, found)...)
+			} else {
+				words = append(words, x)
 			}
 		}
+	} else {
+		words = slices.Clone(args)
 	}
 	if !replaced || mark.Dynamic || mark.Text == "" || c.has("L", "l", "max-lines", "max-args") { // the last of them counts
 		words = append(words, items...)

@@ -6,7 +6,7 @@ var writers = [...]Record{
 	{Names: "chgrp", Class: Known, Style: Loose, Operands: "skip meta*", Options: "reference:read R,recursive"},
 	{
 		Names: "chmod", Class: Known, Style: Loose, Operands: "skip meta*", Options: "reference:read R,recursive",
-		Dangers: []Way{{Arg: "777 0777 1777 a+rwx ugo+rwx a=rwx o+w a+w +w*o", Why: "opens files to everyone"}, {Arg: "u+s g+s +s ug+s 4??? 2??? 6??? u+xs u+sx", Why: "gives a program another user's rights"}},
+		Dangers: []Way{{Arg: "777 0777 1777 a+rwx ugo+rwx a=rwx o+w a+w +w*o", Why: "opens files to everyone"}, {Arg: "u+s g+s +s ug+s 4??? 2??? 6??? u+xs u+sx", Why: SetsUser}},
 	},
 	{Names: "chown", Class: Known, Style: Loose, Operands: "skip meta*", Options: "from: reference:read R,recursive"},
 	{

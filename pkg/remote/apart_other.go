@@ -4,6 +4,10 @@ package remote
 
 import "os/exec"
 
-func apart(*exec.Cmd) {}
+func apart(*exec.Cmd, bool) {}
+
+func hasTerminal() bool { return false }
+
+func away(*exec.Cmd) {}
 
 func end(c *exec.Cmd) { _ = c.Process.Kill() }

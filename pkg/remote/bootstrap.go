@@ -15,42 +15,47 @@ import (
 //   - Each line that it prints for us begins with a word that nobody knows beforehand;
 //     what a start-up file prints does not.
 //   - It sends nothing and waits for nothing but what it was told of.
+//   - What came only in part goes, also where the connection is lost meanwhile.
+//   - What is carried lies in the state directory, where no command that agentkit runs
+//     there may write: the next connection starts it.
 //
-// %[1]s is that word, %[2]s the name of our program, %[3]d its size, %[4]s the version that
+// %[1]s is that word, %[2]s the name of our program, %[3]s the version that
 // an installed one must have, or "" where none can be known to be the same.
 const bootstrap = `{
-n=%[1]s name=%[2]s size=%[3]d v=%[4]s
+n=%[1]s name=%[2]s v=%[3]s
 say() { printf '%%s %%s\n' "$n" "$*"; }
 fail() { say fails "$@"; exit 1; }
+old() { find "$d" -name "$1" -type f -mtime "+$2" -exec rm -f {} \; >/dev/null 2>&1 </dev/null; }
+u=$(umask)
 umask 077
-d=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
-d=${d:+$d/agentkit/far}
+d=${AGENTKIT_STATE:-}
+case $d,${XDG_STATE_HOME:-} in
+,/*) d=$XDG_STATE_HOME/agentkit;;
+,*) d=${HOME:+$HOME/.local/state/agentkit};;
+esac
+d=${d:+$d/far}
 f=$d/agentkit-$name
 echo
 if [ -x "$f" ] && [ -O "$f" ]; then :
 elif [ -n "$v" ] && f=$(command -v agentkit) && case $("$f" version 2>/dev/null) in "agentkit $v "*) true;; *) false;; esac; then :
 else
 	f=$d/agentkit-$name
-	if [ -z "$d" ] || ! mkdir -p "$d" 2>/dev/null || ! [ -O "$d" ] || ! [ -w "$d" ]; then
-		d=${TMPDIR:-/tmp}/agentkit-far-$(id -u) f=
-		mkdir "$d" 2>/dev/null
-		{ [ -d "$d" ] && ! [ -L "$d" ] && [ -O "$d" ] && chmod 700 "$d"; } || fail "nowhere to keep a program"
-		f=$d/agentkit-$name
-	fi
-	if ! { [ -x "$f" ] && [ -O "$f" ]; }; then
-		t=$d/.new-$$
-		trap 'rm -f "$t"' EXIT HUP INT TERM
-		say needs "$(uname -s)" "$(uname -m)"
-		read -r hash || exit 1
-		head -c "$size" >"$t" || fail "the program cannot be kept in $d"
-		s=$(sha256sum <"$t" 2>/dev/null) || s=$(shasum -a 256 <"$t" 2>/dev/null) || s=$(openssl dgst -sha256 <"$t" 2>/dev/null) || fail "there is no sha256sum, shasum or openssl to check the program with"
-		case $s in *"$hash"*) ;; *) fail "what came is not what was sent";; esac
-		chmod 700 "$t" && "$t" version >/dev/null 2>&1 || fail "the program does not run there, or not from $d"
-		mv -f "$t" "$f" || fail "the program cannot be kept in $d"
-		trap - EXIT HUP INT TERM
-		find "$d" -name 'agentkit-*' -type f -mtime +30 -exec rm -f {} \; >/dev/null 2>&1 </dev/null
-	fi
+	{ [ -n "$d" ] && mkdir -p "$d" 2>/dev/null && [ -O "$d" ] && [ -w "$d" ]; } || fail "nowhere to keep a program: no state can be kept there"
+	t=$d/.new-$$
+	trap 'rm -f "$t"' EXIT
+	trap 'exit 1' HUP INT TERM PIPE
+	say needs "$(uname -s)" "$(uname -m)"
+	read -r hash size || exit 1
+	head -c "$size" >"$t" || fail "the program cannot be kept in $d"
+	s=$(sha256sum <"$t" 2>/dev/null) || s=$(shasum -a 256 <"$t" 2>/dev/null) || s=$(openssl dgst -sha256 <"$t" 2>/dev/null) || fail "there is no sha256sum, shasum or openssl to check the program with"
+	case $s in *"$hash"*) ;; *) fail "what came is not what was sent";; esac
+	chmod 700 "$t" && "$t" version >/dev/null 2>&1 || fail "the program does not run there, or not from $d"
+	mv -f "$t" "$f" || fail "the program cannot be kept in $d"
+	trap - EXIT HUP INT TERM PIPE
+	old 'agentkit-*' 30
+	old '.new-*' 0
 fi
+umask "$u"
 say ready
 exec "$f" serve --stdio --carried
 }
@@ -73,5 +78,5 @@ func systems(system, processor string) string {
 
 // script is bootstrap for a program.
 func script(word string, p *program) string {
-	return fmt.Sprintf(bootstrap, word, p.name, p.size, tool.QuoteWord(p.version))
+	return fmt.Sprintf(bootstrap, word, p.name, tool.QuoteWord(p.version))
 }

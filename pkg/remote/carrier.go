@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/tool"
@@ -21,12 +22,30 @@ type carrier struct {
 	said *lastWords
 	end  sync.Once
 	over chan struct{} // closed when the program has ended
+
+	heard atomic.Int64 // when something came last, in Unix nanoseconds
 }
 
-// start starts the carrier of a target.
-func start(argv []string) (*carrier, error) {
+// Read reads what comes from the far end.
+func (c *carrier) Read(p []byte) (int, error) {
+	n, err := c.out.Read(p)
+	c.heard.Store(time.Now().UnixNano())
+	return n, err
+}
+
+// start starts the carrier of a target. It may ask for a password on the terminal, where there is
+// one; not so docker and podman, and not ssh where a connection is shared, which is opened before.
+func start(ctx context.Context, o *Options) (*carrier, error) {
+	argv, sharing := shared(o.Target.Argv(), o)
+	asks := hasTerminal() && argv[0] != "docker" && argv[0] != "podman"
+	if asks && sharing {
+		if err := openShared(ctx, o, argv); err != nil {
+			return nil, err
+		}
+		asks = false
+	}
 	c := &carrier{cmd: exec.Command(argv[0], argv[1:]...), said: new(lastWords), over: make(chan struct{})} //nolint:gosec // that is what it is for
-	apart(c.cmd)
+	apart(c.cmd, asks)
 	c.cmd.Stderr, c.cmd.WaitDelay = c.said, time.Second
 	var err error
 	if c.in, err = c.cmd.StdinPipe(); err != nil {
@@ -36,12 +55,16 @@ func start(argv []string) (*carrier, error) {
 		return nil, err
 	}
 	if err := c.cmd.Start(); err != nil {
-		if errors.Is(err, exec.ErrNotFound) {
-			return nil, tool.Errorf(tool.Unsupported, "there is no %s on this machine", argv[0]).WithHint("install it: it leads to the other place")
-		}
-		return nil, err
+		return nil, unstarted(argv[0], err)
 	}
 	return c, nil
+}
+
+func unstarted(program string, err error) error {
+	if errors.Is(err, exec.ErrNotFound) {
+		return tool.Errorf(tool.Unsupported, "there is no %s on this machine", program).WithHint("install it: it leads to the other place")
+	}
+	return err
 }
 
 // leave is how long a carrier may take to end by itself.
@@ -51,6 +74,10 @@ const leave = 3 * time.Second
 func (c *carrier) close(wait time.Duration) {
 	c.end.Do(func() {
 		_ = c.in.Close()
+		if c.cmd == nil { // a socket, behind which another process has the carrier
+			close(c.over)
+			return
+		}
 		go func() {
 			_ = c.cmd.Wait()
 			close(c.over)

@@ -51,6 +51,8 @@ type pending struct {
 
 	mu   sync.Mutex // held while the peer hears something
 	over bool       // the peer hears nothing more
+
+	unasked *tool.Error // why nobody could be asked, where that lies on this side
 }
 
 func newConn(t *Target, c *carrier, in *bufio.Reader, hello *serve.Hello) *Conn {
@@ -93,7 +95,12 @@ func (c *Conn) write() {
 			return
 		case line := <-c.out:
 			if _, err := c.carrier.in.Write(line); err != nil {
-				return // the reader sees the end, too
+				select {
+				case <-c.dead: // the reader has seen the end, too
+				case <-time.After(leave): // it hears nothing more, and says no end
+					c.violated(io.EOF)
+				}
+				return
 			}
 		}
 	}
@@ -115,6 +122,9 @@ func (c *Conn) send(ctx context.Context, v any) error {
 	}
 }
 
+// errSilent is that a far end is not there any more, or no way to it.
+var errSilent = errors.New("nothing has been heard for a minute")
+
 // A ping is answered at once by a far end that lives.
 type ping struct {
 	Ping int64 `json:"ping"`
@@ -130,14 +140,21 @@ func (c *Conn) watch() {
 			return
 		case <-tick.C:
 		}
-		if since := c.waits.Load(); since != 0 && time.Since(time.Unix(0, since)) > silence {
-			c.violated(errors.New("nothing has been heard for a minute"))
+		if c.silent(time.Now()) {
+			c.violated(errSilent)
 			return
 		}
 		soon, cancel := context.WithTimeout(context.Background(), beat)
 		_ = c.send(soon, ping{n}) // where it cannot be sent, nothing is heard either
 		cancel()
 	}
+}
+
+// silent reports whether nothing has been heard for too long: not a byte, for a line may be
+// long and the way slow.
+func (c *Conn) silent(now time.Time) bool {
+	since := c.waits.Load()
+	return since != 0 && now.Sub(time.Unix(0, max(since, c.carrier.heard.Load()))) > silence
 }
 
 // A call is a call as it is sent.
@@ -147,12 +164,18 @@ type call struct {
 	Arguments json.RawMessage `json:"arguments"`
 	Events    []string        `json:"events"`
 	Hears     int64           `json:"hears,omitempty"`
+	Key       string          `json:"idempotency_key,omitempty"`
+	Caller    string          `json:"caller,omitempty"`
+	Message   string          `json:"message_id,omitempty"`
+	Agent     string          `json:"agent,omitempty"`
 	Ask       bool            `json:"ask"`
+	Colour    bool            `json:"colour,omitempty"`
+	Room      int             `json:"room,omitempty"`
 }
 
-// Call is a tool.Caller.
-func (c *Conn) Call(ctx context.Context, p tool.Peer, name string, args json.RawMessage) *tool.Result {
-	msg := call{Name: name, Arguments: args, Events: []string{}, Hears: p.Hears, Ask: p.Ask != nil || p.Consult != nil}
+// Call makes a call, and reports whether the far end may have heard of it.
+func (c *Conn) Call(ctx context.Context, p tool.Peer, name string, args json.RawMessage) (_ *tool.Result, sent bool) {
+	msg := call{Name: name, Arguments: args, Events: []string{}, Hears: p.Hears, Key: p.Key, Caller: p.Name, Message: p.Origin.Message, Agent: p.Origin.Agent, Ask: p.Ask != nil || p.Consult != nil, Colour: p.Colour, Room: p.Room}
 	if p.Hear != nil {
 		msg.Events = []string{"start", "output", "progress"}
 	}
@@ -180,16 +203,31 @@ func (c *Conn) Call(ctx context.Context, p tool.Peer, name string, args json.Raw
 		one.asks.Wait()
 	}()
 	if err := c.send(limit, msg); err != nil {
-		return c.failed(limit, name, err, "nothing was run")
+		return c.failed(limit, name, err, "nothing was run"), false
 	}
 	select {
 	case r := <-one.done:
-		return r
+		return one.told(r), true
 	case <-c.dead:
-		return c.lost(limit, one)
+		return c.lost(limit, one), true
 	case <-limit.Done():
 	}
-	return c.cancel(limit, one, msg.ID)
+	return c.cancel(limit, one, msg.ID), true
+}
+
+// told is a result, less the far end's words for what has gone wrong here: it knows only that
+// nobody has answered.
+func (p *pending) told(r *tool.Result) *tool.Result {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.unasked != nil && r.Error != nil && r.Error.Code == tool.ApprovalRequired {
+		e := *p.unasked
+		if e.Code == r.Error.Code {
+			e.Details = r.Error.Details
+		}
+		r.Fail(&e)
+	}
+	return r
 }
 
 // A cancellation ends a call.

@@ -18,17 +18,24 @@ import (
 
 // Options says what leads to a far end, and what it is told.
 type Options struct {
-	Target  *Target
-	Self    string        // the running program
-	Version string        // of a release, which an installed agentkit may be, too; else ""
-	Welcome any           // what the far end reads first: how calls are to be made there
-	Share   string        // directory in which ssh keeps connections for further calls; "" for none
-	Within  time.Duration // how long it may take until the far end is ready; 0 for the usual
+	Target   *Target
+	Self     string        // the running program
+	Version  string        // of a release, which an installed agentkit may be, too; else ""
+	Programs string        // directory of the release's packages, for far ends of other systems; "" for none
+	Welcome  any           // what the far end reads first: how calls are to be made there
+	Keep     string        // directory of the sockets of kept connections; "" for none
+	Around   []string      // what else may lead elsewhere: calls that differ in it share no kept connection
+	Share    string        // directory in which ssh keeps connections for further calls; "" for none
+	Brief    bool          // no further call is awaited soon
+	Within   time.Duration // how long it may take until the far end is ready; 0 for the usual
 }
 
-// ready is how long it may take to get through, a person's password among it, and to
-// carry the program there.
-const ready = 3 * time.Minute
+// How long it may take to get through, a person's password among it, and from then on for each
+// piece of the program that is carried; and all of it together.
+const (
+	ready    = 3 * time.Minute
+	carrying = 30 * time.Minute
+)
 
 // Dial opens a connection: it starts the carrier, and agentkit at its far end.
 func Dial(ctx context.Context, o Options) (*Conn, error) {
@@ -39,15 +46,18 @@ func Dial(ctx context.Context, o Options) (*Conn, error) {
 	if o.Within == 0 {
 		o.Within = ready
 	}
-	carrier, err := start(shared(o.Target.Argv(), o.Share))
+	limit, cancel := context.WithTimeoutCause(ctx, carrying, overdue(&o, carrying))
+	defer cancel()
+	limit, end := context.WithCancelCause(limit)
+	defer end(nil)
+	late := time.AfterFunc(o.Within, func() { end(overdue(&o, o.Within)) })
+	defer late.Stop()
+	carrier, err := start(limit, &o)
 	if err != nil {
 		return nil, err
 	}
-	limit, cancel := context.WithTimeoutCause(ctx, o.Within, tool.Errorf(tool.Timeout, "%s was not ready within %s", o.Target, o.Within).
-		WithHint("see whether %s gets through by itself", quote(o.Target.Argv())))
-	defer cancel()
 	stop := carrier.killOn(limit)
-	d := &dialog{carrier: carrier, o: &o, program: p, in: bufio.NewReaderSize(carrier.out, 64<<10)}
+	d := &dialog{carrier: carrier, o: &o, program: p, in: bufio.NewReaderSize(carrier, 64<<10), moved: func() { late.Reset(o.Within) }}
 	hello, err := d.open()
 	if !stop() && err == nil {
 		err = context.Cause(limit)
@@ -62,12 +72,18 @@ func Dial(ctx context.Context, o Options) (*Conn, error) {
 	return newConn(o.Target, carrier, d.in, hello), nil
 }
 
+// overdue is that a far end was not ready in time.
+func overdue(o *Options, within time.Duration) error {
+	return tool.Errorf(tool.Timeout, "%s was not ready within %s", o.Target, within).WithHint("see whether %s gets through by itself", tool.QuoteWords(o.Target.Argv()))
+}
+
 // A dialog is what is said until the far end makes calls.
 type dialog struct {
 	carrier *carrier
 	o       *Options
 	program *program
 	in      *bufio.Reader
+	moved   func() // the program is on its way: it may take longer
 }
 
 // errNoise is that the far end says something else than what a shell says that does as it is
@@ -96,15 +112,18 @@ func (d *dialog) open() (*serve.Hello, error) {
 			ready = true
 		case "needs":
 			system, processor, _ := strings.Cut(about, " ")
-			if err := d.program.fits(d.o.Target, systems(system, processor)); err != nil {
+			p, err := d.program.on(d.o.Target, d.o.Programs, systems(system, processor))
+			if err != nil {
 				return nil, err
 			}
-			if err := d.program.carry(d.carrier.in); err != nil {
+			err = p.carry(d.carrier.in, d.moved)
+			if _, here := errors.AsType[*tool.Error](err); here { // else the shell says why it takes no more
 				return nil, err
 			}
 		case "fails":
 			return nil, tool.Errorf(tool.Unsupported, "agentkit cannot be started on %s: %s", d.o.Target, tool.VisibleName(about)).
-				WithHint("install agentkit there, in a directory of its PATH: the version of this one, built with CGO_ENABLED=0 where the system has another C library")
+				WithHint("install agentkit there, in a directory of its PATH: the version of this one, built with CGO_ENABLED=0 where the system has another C library; " +
+					"where only the home cannot be used, set AGENTKIT_STATE there, as in exec:ssh HOST env AGENTKIT_STATE=DIR sh")
 		default:
 			return nil, errNoise
 		}
@@ -163,7 +182,6 @@ func (d *dialog) hello() (*serve.Hello, error) {
 
 // explain adds to an error what the carrier has said.
 func (d *dialog) explain(err error) error {
-	said := d.carrier.said.text()
 	if e, ok := errors.AsType[*tool.Error](err); ok && e.Code != tool.Timeout {
 		return err
 	}
@@ -176,10 +194,15 @@ func (d *dialog) explain(err error) error {
 	} else if !errors.Is(err, errNoise) && !errors.Is(err, errLong) { // its pipes have ended
 		why = "it ended before agentkit was there"
 	}
-	if said != "" {
+	return d.o.impassable(code, why, d.carrier.said)
+}
+
+// impassable is that what leads to the far end does not.
+func (o *Options) impassable(code tool.Code, why string, said *lastWords) error {
+	if said := said.text(); said != "" {
 		why += ": " + said
 	}
-	return tool.Errorf(code, "getting through to %s: %s", d.o.Target, why).WithHint("see whether %s gets through by itself", quote(d.o.Target.Argv()))
+	return tool.Errorf(code, "getting through to %s: %s", o.Target, why).WithHint("see whether %s gets through by itself", tool.QuoteWords(o.Target.Argv()))
 }
 
 // errLong is that a line is longer than it may be.

@@ -38,6 +38,7 @@ func far(t *testing.T, words string, within time.Duration) (*Conn, error) {
 func TestHostileStart(t *testing.T) {
 	t.Parallel()
 	const late = "was not ready within 1s" // of those that would never be
+	const carried = `while [ "$l" != } ]; do read -r l; done; echo "$n needs $(uname -s) $(uname -m)"; read -r l; `
 	for _, c := range []struct{ name, words, want string }{
 		{"garbage", `yes`, "no shell"},
 		{"an endless line", `tr '\0' x </dev/zero`, "too long"},
@@ -51,6 +52,8 @@ func TestHostileStart(t *testing.T) {
 		{"an error", `echo "$n ready"; echo '{"error":{"code":"bad_input","message":"no \u001b root %s","hint":"{x} %d"}}'; sleep 300`, `no \x1b root %s`},
 		{"another system", `echo "$n needs Plan9 mips"; sleep 300`, "is plan9/mips"},
 		{"a guessed word", `echo "agentkit-AAAA ready"; sleep 300`, late},
+		{"no room for what is carried", carried + `head -c 1000 >/dev/null; echo "$n fails no room"; exit 1`, "no room"},
+		{"the end while it is carried", carried + `head -c 1000 >/dev/null; exit 1`, "ended before agentkit was there"},
 		{"a failure", `printf '%s fails no \033room\n' "$n"; sleep 300`, `no \x1broom`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -97,7 +100,7 @@ func TestHostileCall(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := conn.Call(t.Context(), tool.Peer{}, "read", json.RawMessage(`{}`))
+			r, _ := conn.Call(t.Context(), tool.Peer{}, "read", json.RawMessage(`{}`))
 			text, err := json.Marshal(r)
 			if err != nil || !strings.Contains(string(text), c.want) || !strings.Contains(string(text), `"on":"exec:read`) {
 				t.Errorf("%.2000s %v", text, err)
@@ -106,6 +109,53 @@ func TestHostileCall(t *testing.T) {
 				t.Errorf("%.2000v, want %q", r.Error, c.code)
 			}
 		})
+	}
+}
+
+// TestHalfClosed: a far end that hears nothing more, and does not say so, is noticed before it has
+// been silent for long.
+func TestHalfClosed(t *testing.T) {
+	t.Parallel()
+	conn, err := far(t, `echo "$n ready"; echo '{"agentkit":"v1","protocol":1,"tools":["read"],"root":"/x","level":"L0"}'; while [ "$l" != "{}" ]; do read -r l; done; exec <&-; sleep 300`, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(200 * time.Millisecond) // until it has closed its end
+	begun := time.Now()
+	r, sent := conn.Call(t.Context(), tool.Peer{}, "read", json.RawMessage(`{}`))
+	if r.Error == nil || r.Error.Code != tool.Network || !strings.Contains(r.Error.Message, "may have been made") || !sent || !conn.gone() {
+		t.Error(r.Error, sent)
+	}
+	if took := time.Since(begun); took > 30*time.Second {
+		t.Errorf("noticed after %s", took)
+	}
+}
+
+// TestSilence: a long line that comes slowly is no silence.
+func TestSilence(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	before := func(d time.Duration) int64 { return now.Add(-d).UnixNano() }
+	for _, c := range []struct {
+		waits, heard int64
+		silent       bool
+	}{{before(2 * silence), 0, true}, {before(2 * silence), before(3 * silence), true}, {before(2 * silence), before(time.Second), false}, {before(time.Second), 0, false}, {0, before(2 * silence), false}} {
+		conn := &Conn{carrier: new(carrier)}
+		conn.waits.Store(c.waits)
+		conn.carrier.heard.Store(c.heard)
+		if got := conn.silent(now); got != c.silent {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
+// TestCarriedSlowly: a program that is on its way may take longer than all the rest.
+func TestCarriedSlowly(t *testing.T) {
+	t.Parallel()
+	_, err := far(t, `while [ "$l" != } ]; do read -r l; done; echo "$n needs $(uname -s) $(uname -m)"; read -r h s; `+
+		`head -c $((s/3)) >/dev/null; sleep 1.2; head -c $((s/3)) >/dev/null; sleep 1.2; head -c $((s - s/3*2)) >/dev/null; hello`, 2*time.Second)
+	if err != nil {
+		t.Error(err)
 	}
 }
 
@@ -123,7 +173,7 @@ func TestHostileAsk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := conn.Call(t.Context(), p, "bash", json.RawMessage(`{}`)); r.Error != nil || len(asked) != 1 {
+	if r, _ := conn.Call(t.Context(), p, "bash", json.RawMessage(`{}`)); r.Error != nil || len(asked) != 1 {
 		t.Fatal(r.Error, asked)
 	}
 	if r := asked[0]; !strings.HasPrefix(r.On, "exec:read") || r.Details.Request.AlwaysFile != "" || r.Uncovered != nil {
@@ -136,7 +186,7 @@ func TestHostileAsk(t *testing.T) {
 	if conn, err = far(t, "hello; while :; do "+one+"done", time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	if r := conn.Call(t.Context(), p, "bash", json.RawMessage(`{}`)); r.Error == nil || !strings.Contains(r.Error.Message, "asks what it may not") {
+	if r, _ := conn.Call(t.Context(), p, "bash", json.RawMessage(`{}`)); r.Error == nil || !strings.Contains(r.Error.Message, "asks what it may not") {
 		t.Error(r.Error)
 	}
 }
@@ -153,7 +203,7 @@ func TestHostileSilence(t *testing.T) {
 	again := make(chan struct{})
 	close(again)
 	time.AfterFunc(200*time.Millisecond, func() { cancel(&tool.Signal{Number: syscall.SIGTERM, Again: again}) })
-	if r := conn.Call(ctx, tool.Peer{}, "read", json.RawMessage(`{}`)); r.Exit() != 128+15 {
+	if r, _ := conn.Call(ctx, tool.Peer{}, "read", json.RawMessage(`{}`)); r.Exit() != 128+15 {
 		t.Error(r.Error)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/tool"
@@ -19,6 +18,7 @@ type line struct {
 	Result json.RawMessage `json:"result"`
 	Exit   int             `json:"exit"`
 	Output int             `json:"output_bytes"`
+	Pretty string          `json:"pretty"` // the output with marks for colours
 	Event  string          `json:"event"`
 	Value  json.RawMessage `json:"value"`
 	Pong   int64           `json:"pong"`
@@ -78,6 +78,9 @@ func (c *Conn) line(text []byte) error {
 		if err != nil {
 			return fmt.Errorf("%w: %w", errNonsense, err)
 		}
+		if l.Pretty != "" && one.peer.Colour {
+			r.Pretty = func(func(tool.Style, string) string) string { return l.Pretty } // it is painted by tool.Mark
+		}
 		one.done <- r
 		return nil
 	}
@@ -134,15 +137,12 @@ type answer struct {
 	Answers  []tool.Reply `json:"answers,omitempty"`
 }
 
-// consults are the tools whose calls may ask a model's questions.
-var consults = []string{"question", "batch", "script"}
-
 // ask lets somebody answer what the far end asks for a call, beside what else comes.
 func (p *pending) ask(c *Conn, id int64, e *tool.AskEvent) error {
 	p.asked++
 	questions := len(e.Questions) > 0
 	switch {
-	case questions && (p.peer.Consult == nil || !slices.Contains(consults, p.name)), !questions && p.peer.Ask == nil, p.asked > maxAsks:
+	case questions && p.peer.Consult == nil, !questions && p.peer.Ask == nil, p.asked > maxAsks:
 		return fmt.Errorf("%w: it asks what it may not", errNonsense)
 	}
 	if p.peer.Hear != nil {
@@ -157,10 +157,10 @@ func (p *pending) ask(c *Conn, id int64, e *tool.AskEvent) error {
 			err = p.decide(p.ctx, c.target.String(), e, &a)
 		}
 		if err != nil {
-			a.Decision, a.Reason = "no", err.Error()
-			if _, ok := errors.AsType[*tool.NobodyError](err); ok {
-				a.Decision = "nobody"
-			}
+			a.Decision, a.Reason = "nobody", err.Error()
+			p.mu.Lock()
+			p.unasked, _ = errors.AsType[*tool.Error](err)
+			p.mu.Unlock()
 		}
 		_ = c.send(p.ctx, a) // where it cannot be sent, the call ends
 	})

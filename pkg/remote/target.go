@@ -152,7 +152,7 @@ func parseSSH(text, rest string) (h hop, root string, err error) {
 	argv = append(argv, "--", at)
 	root, err = rootOf(text, below)
 	return func(inner []string) []string {
-		return append(slices.Clip(argv), quote(inner)) // ssh hands it to the user's shell
+		return append(slices.Clip(argv), tool.QuoteWords(inner)) // ssh hands it to the user's shell
 	}, root, err
 }
 
@@ -223,16 +223,4 @@ func rootOf(text, below string) (string, error) {
 		return below, nil
 	}
 	return path.Clean("/" + below), nil
-}
-
-// quote is words as one line for a shell.
-func quote(words []string) string {
-	plain := regexp.MustCompile(`^[a-zA-Z0-9_@%+:,./-][a-zA-Z0-9_@%+:,./=-]*$`)
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		if quoted[i] = w; !plain.MatchString(w) {
-			quoted[i] = tool.QuoteWord(w)
-		}
-	}
-	return strings.Join(quoted, " ")
 }

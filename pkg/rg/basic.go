@@ -7,9 +7,34 @@ import "strings"
 // package. It is false for a pattern without \|, which says nothing of how it
 // was meant.
 func FromBasic(pattern string) (string, bool) {
+	read, bar, _ := fromBasic(pattern)
+	if !bar {
+		return "", false
+	}
+	if _, err := parsePattern(read, false, false, false, false, false, false); err != nil {
+		return strings.ReplaceAll(pattern, `\|`, "|"), true // half in each syntax
+	}
+	return read, true
+}
+
+// MayBeBasic gives a pattern without \| but with \( and \), \{ and \}, \+ or \? as
+// grep reads it without -E, where these are no characters. It is false where there
+// are none, or where what comes out is no pattern: then they are characters.
+func MayBeBasic(pattern string) (string, bool) {
+	read, bar, other := fromBasic(pattern)
+	if bar || !other {
+		return "", false
+	}
+	_, err := parsePattern(read, false, false, false, false, false, false)
+	return read, err == nil
+}
+
+// fromBasic is the pattern in the syntax of this package, and whether it has \|, or
+// another escape that is an operator to grep.
+func fromBasic(pattern string) (read string, bar, other bool) {
 	const swapped = "|(){}+?"
 	var b strings.Builder
-	bar, class := false, 0
+	class := 0
 	for i := 0; i < len(pattern); i++ {
 		c := pattern[i]
 		switch {
@@ -23,6 +48,7 @@ func FromBasic(pattern string) (string, bool) {
 		case c == '\\' && i+1 < len(pattern):
 			i++
 			bar = bar || pattern[i] == '|'
+			other = other || operator(pattern[i:])
 			if strings.IndexByte(swapped, pattern[i]) < 0 {
 				b.WriteByte(c)
 			}
@@ -33,11 +59,17 @@ func FromBasic(pattern string) (string, bool) {
 			b.WriteByte(c)
 		}
 	}
-	if !bar {
-		return "", false
+	return b.String(), bar, other
+}
+
+// operator reports whether what follows a backslash is an operator to grep: a group
+// that is not empty, a count, a repetition.
+func operator(s string) bool {
+	switch s[0] {
+	case '(':
+		return !strings.HasPrefix(s, `(\)`)
+	case '{':
+		return len(s) > 1 && s[1] >= '0' && s[1] <= '9'
 	}
-	if _, err := parsePattern(b.String(), false, false, false, false, false, false); err != nil {
-		return strings.ReplaceAll(pattern, `\|`, "|"), true // half in each syntax
-	}
-	return b.String(), true
+	return s[0] == '+' || s[0] == '?'
 }

@@ -173,17 +173,24 @@ func (p *parser) class() (runeSet, error) {
 	}
 	var left, set runeSet
 	op := ""
-	first := true
+	for strings.HasPrefix(p.src[p.pos:], "-") { // in front of all else it means itself, and so does ] alone
+		set = append(set, '-', '-')
+		p.pos++
+	}
+	if set == nil && strings.HasPrefix(p.src[p.pos:], "]") {
+		set = runeSet{']', ']'}
+		p.pos++
+	}
 	for {
 		if p.pos >= len(p.src) {
 			return nil, p.fail(at, "unclosed character class")
 		}
 		rest := p.src[p.pos:]
-		if rest[0] == ']' && !first {
+		if rest[0] == ']' {
 			p.pos++
 			break
 		}
-		if len(rest) >= 2 && (rest[:2] == "&&" || rest[:2] == "--" && !first || rest[:2] == "~~") {
+		if len(rest) >= 2 && (rest[:2] == "&&" || rest[:2] == "--" || rest[:2] == "~~") {
 			left = combine(op, left, p.folded(set))
 			set, op = nil, rest[:2]
 			p.pos += 2
@@ -197,7 +204,6 @@ func (p *parser) class() (runeSet, error) {
 			return nil, err
 		}
 		set = append(set, item...)
-		first = false
 	}
 	set = combine(op, left, p.folded(set))
 	if negated {
@@ -233,10 +239,11 @@ func combine(op string, a, b runeSet) runeSet {
 func (p *parser) classItem(class int) (runeSet, error) {
 	rest := p.src[p.pos:]
 	if strings.HasPrefix(rest, "[:") {
-		if end := strings.Index(rest, ":]"); end > 0 {
-			name, negated := strings.CutPrefix(rest[2:end], "^")
+		if name, _, ok := strings.Cut(rest[2:], ":]"); ok {
+			length := len("[:") + len(name) + len(":]")
+			name, negated := strings.CutPrefix(name, "^")
 			if set, ok := posixSet(name); ok {
-				p.pos += end + 2
+				p.pos += length
 				if negated {
 					set = set.negate()
 				}

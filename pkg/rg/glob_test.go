@@ -253,3 +253,15 @@ func TestFromBasic(t *testing.T) {
 		}
 	}
 }
+
+func TestMayBeBasic(t *testing.T) {
+	for in, want := range map[string]string{
+		`al\(pha\)`: `al(pha)`, `a\{2\}`: `a{2}`, `a\+b`: `a+b`, `colou\?r(`: `colou?r\(`, `\(a\)\{2,\}`: `(a){2,}`,
+		`a\|b\(c\)`: "", `f\(\)`: "", `f\(`: "", `a\{b`: "", `\\(a`: "", `[\(a\)]`: "", `a\.b`: "", `a(b)+`: "",
+	} {
+		got, ok := MayBeBasic(in)
+		if ok != (want != "") || ok && got != want {
+			t.Errorf("%s: %q %v, want %q", in, got, ok, want)
+		}
+	}
+}

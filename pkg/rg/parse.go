@@ -57,7 +57,20 @@ func parsePattern(src string, literal, fold, smart, multi, dotNL, crlf bool) (*n
 	if err == nil && smart && !fold && p.anyLit && !p.anyUpper {
 		n, _, err = run(true)
 	}
+	if err == nil && !multi {
+		n.withinLines()
+	}
 	return n, err
+}
+
+// withinLines takes the line break out of all sets: a match line by line has none.
+func (n *node) withinLines() {
+	if n.op == opSet && n.set.has('\n') {
+		n.set = n.set.intersect(runeSet{'\n', '\n'}.negate())
+	}
+	for _, s := range n.subs {
+		s.withinLines()
+	}
 }
 
 func (p *parser) literals() (*node, error) {

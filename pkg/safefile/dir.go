@@ -18,6 +18,7 @@ import (
 type Dir struct {
 	root *os.Root
 	path string
+	info fs.FileInfo // as it was opened: which directory it is
 }
 
 // OpenDir opens the private directory at path. The error is ErrUnsafe when it
@@ -81,7 +82,7 @@ func openChecked(path string, private bool) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	return same(&Dir{root, path}, info)
+	return same(&Dir{root: root, path: path}, info)
 }
 
 // same closes d and fails when it is not what info was taken of: someone put a
@@ -94,6 +95,7 @@ func same(d *Dir, info fs.FileInfo) (*Dir, error) {
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
+	d.info = now
 	return d, nil
 }
 
@@ -117,7 +119,7 @@ func (d *Dir) Sub(name string) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	return same(&Dir{root, path}, info)
+	return same(&Dir{root: root, path: path}, info)
 }
 
 // Make is Sub for a directory that is created when missing.
@@ -262,7 +264,7 @@ func (d *Dir) Again() (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Dir{root, d.path}, nil
+	return &Dir{root, d.path, d.info}, nil
 }
 
 // Rename renames within the directory.
@@ -316,12 +318,8 @@ func (d *Dir) Locked(name string) bool {
 
 // Current reports whether the directory is still the one at its path.
 func (d *Dir) Current() bool {
-	held, err := d.root.Stat(".")
-	if err != nil {
-		return false
-	}
 	now, err := os.Lstat(d.path)
-	return err == nil && os.SameFile(held, now)
+	return err == nil && os.SameFile(d.info, now)
 }
 
 func checkDir(path string, info fs.FileInfo, private bool) error {

@@ -5,6 +5,7 @@ package safefile
 
 import (
 	"errors"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,7 +39,7 @@ func WriteFile(path string, data []byte, sync bool) error {
 	if err != nil {
 		return err
 	}
-	d := &Dir{root, dir}
+	d := &Dir{root: root, path: dir}
 	return errors.Join(d.replace(name, data, sync), d.Close())
 }
 
@@ -64,6 +65,18 @@ func Rel(dir, path string) (rel string, ok bool) {
 		return rest[1:], true
 	}
 	return "", false
+}
+
+// Up yields path and the directories above it as far as dir, the lowest first; nothing
+// where path does not lie below dir: see [Below].
+func Up(dir, path string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for at := path; Below(dir, at) && yield(at); at = filepath.Dir(at) {
+			if at == filepath.Dir(at) { // the root of a file system has nothing above
+				return
+			}
+		}
+	}
 }
 
 // OpenRegular opens a regular file for reading. It follows no link at the end

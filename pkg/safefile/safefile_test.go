@@ -6,7 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -176,5 +178,27 @@ func TestRemoveAll(t *testing.T) {
 	}
 	if err := d.RemoveAll("a"); err != nil {
 		t.Error("a missing one: ", err)
+	}
+}
+
+func TestUp(t *testing.T) {
+	for _, c := range []struct{ dir, path, want string }{
+		{"/", "/a/b", "/a/b /a /"},
+		{"/", "/", "/"},
+		{"/w", "/w/a/b", "/w/a/b /w/a /w"},
+		{"/w", "/w", "/w"},
+		{"/w", "/wx/a", ""},
+		{"", "/a", ""},
+	} {
+		want := strings.Fields(c.want)
+		var got []string
+		for dir := range Up(filepath.FromSlash(c.dir), filepath.FromSlash(c.path)) {
+			if got = append(got, filepath.ToSlash(dir)); len(got) > len(want) {
+				break
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("from %s up to %s: %q", c.path, c.dir, got)
+		}
 	}
 }

@@ -15,7 +15,7 @@ const (
 // changesHere lists the older forms of changes, which only this machine has.
 func changesHere() []change {
 	return []change{
-		{nr: unix.SYS_CHMOD, dir: -1, path: 0, flag: -1, do: mode(1)},
+		{nr: unix.SYS_CHMOD, dir: -1, path: 0, flag: -1, mode: 1, do: setMode},
 		{nr: unix.SYS_CHOWN, dir: -1, path: 0, flag: -1, do: owner(1)},
 		{nr: unix.SYS_LCHOWN, dir: -1, path: 0, flag: -1, stay: true, do: owner(1)},
 		{nr: unix.SYS_UTIME, dir: -1, path: 0, flag: -1, do: times(1, 0)},
@@ -30,7 +30,17 @@ const rmdirHere = unix.SYS_RMDIR
 
 func removalsHere() []uintptr { return []uintptr{unix.SYS_UNLINK, unix.SYS_RMDIR} }
 
+// renameHere is the older form of a rename.
+const renameHere = uintptr(unix.SYS_RENAME)
+
 // neverHere lists the calls that nothing needs and only this machine has.
 func neverHere() []uintptr {
 	return []uintptr{unix.SYS_IOPL, unix.SYS_IOPERM, unix.SYS_USELIB, unix.SYS__SYSCTL, unix.SYS_MODIFY_LDT}
+}
+
+// setUserHere does what setUser does with the older forms of calls.
+func (p *seccompProgram) setUserHere(makes uint32) {
+	p.onBoth(refuse(unix.EPERM), unix.SYS_OPEN, 1, makes, 2, setUserBits)
+	p.onBits(refuse(unix.EPERM), unix.SYS_CREAT, 1, setUserBits)
+	p.onBits(refuse(unix.EPERM), unix.SYS_MKNOD, 1, setUserBits)
 }

@@ -17,4 +17,8 @@ const rmdirHere = ^uintptr(0)
 
 func removalsHere() []uintptr { return nil }
 
+const renameHere = ^uintptr(0)
+
 func neverHere() []uintptr { return nil }
+
+func (p *seccompProgram) setUserHere(uint32) {}

@@ -206,6 +206,34 @@ var attacks = []attack{
 		})
 	}},
 
+	{name: "a set-uid program", at: "23", do: func(b base) error { return b.setUser(func(p string) error { return raw(sysChmod, p, 0o4755) }) }},
+	{name: "a set-gid program", at: "23", do: func(b base) error { return b.setUser(func(p string) error { return raw(sysChmod, p, 0o2755) }) }},
+	{name: "a set-uid program by its descriptor", at: "23", do: func(b base) error {
+		return b.setUser(func(p string) error { return onFile(p, func(fd int) error { return unix.Fchmod(fd, 0o4711) }) })
+	}},
+	{name: "a set-uid program by fchmodat2", at: "23", hard: true, do: func(b base) error {
+		return b.setUser(func(p string) error { return unix.Fchmodat(unix.AT_FDCWD, p, 0o4755, unix.AT_SYMLINK_NOFOLLOW) })
+	}},
+	{name: "a set-uid program that is made", at: "23", do: func(b base) error {
+		return b.setUser(func(p string) error { return made(unix.Open(p+"1", unix.O_CREAT|unix.O_WRONLY, 0o4755)) })
+	}},
+	{name: "a set-uid program without a name", at: "23", hard: true, do: func(b base) error {
+		return b.setUser(func(p string) error { return made(unix.Open(filepath.Dir(p), unix.O_TMPFILE|unix.O_RDWR, 0o4755)) })
+	}},
+	{name: "a set-uid program by openat2", at: "23", hard: true, do: func(b base) error {
+		return b.setUser(func(p string) error {
+			return made(unix.Openat2(unix.AT_FDCWD, p+"2", &unix.OpenHow{Flags: unix.O_CREAT | unix.O_WRONLY, Mode: 0o4755}))
+		})
+	}},
+	{name: "a set-uid program by mknod", at: "23", do: func(b base) error {
+		return b.setUser(func(p string) error { return unix.Mknod(p+"3", unix.S_IFREG|0o4755, 0) })
+	}},
+	{name: "a program with capabilities", at: "23", root: true, do: func(b base) error {
+		return b.setUser(func(p string) error {
+			return unix.Setxattr(p, "security.capability", []byte{1, 0, 0, 2, 1, 19: 0}, 0)
+		})
+	}},
+
 	{name: "a hook of git", at: "3", do: func(b base) error { return os.WriteFile(b.path("root", ".git", "hooks", "pre-commit"), nil, 0o700) }},
 	{name: "the configuration of git", at: "3", do: func(b base) error { return opened(b.path("root", ".git", "config"), os.O_WRONLY) }},
 	{name: "another configuration in its place", at: "3", do: func(b base) error {
@@ -319,7 +347,7 @@ var attacks = []attack{
 	}},
 
 	{name: "tcp to the machine", at: "23", do: func(b base) error { return dials("tcp", b.server(outside)) }},
-	{name: "tcp to the machine's loopback", at: "3", do: func(b base) error { return dials("tcp", b.server("127.0.0.1")) }},
+	{name: "tcp to the machine's loopback", at: "23", do: func(b base) error { return dials("tcp", b.server("127.0.0.1")) }},
 	{name: "tcp by a mapped address", at: "23", do: func(b base) error {
 		fd, err := unix.Socket(unix.AF_INET6, unix.SOCK_STREAM, 0)
 		if err != nil {
@@ -418,6 +446,22 @@ func raw(nr uintptr, path string, mode uint32) error {
 	at := unix.AT_FDCWD
 	_, _, e := unix.Syscall(nr, uintptr(at), uintptr(unsafe.Pointer(p)), uintptr(mode))
 	return failed(e)
+}
+
+// setUser does something to a file of the workspace.
+func (b base) setUser(do func(path string) error) error {
+	path := b.path("root", "program")
+	if err := os.WriteFile(path, nil, 0o755); err != nil {
+		return err
+	}
+	return do(path)
+}
+
+func made(fd int, err error) error {
+	if err == nil {
+		err = unix.Close(fd)
+	}
+	return err
 }
 
 func failed(e unix.Errno) error {

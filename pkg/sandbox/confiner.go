@@ -40,6 +40,7 @@ type Confiner struct {
 	find   Finder
 	config *Config
 	log    *reportLog // of the command, where this process is its gatekeeper
+	quiet  quiet
 
 	// Stands is called once the sandbox stands, where this process is the gatekeeper; nil
 	// for nothing.

@@ -4,6 +4,7 @@ package sandbox
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -28,6 +29,9 @@ const (
 	labArg    = "__lab"    // DIR LEVEL: the throw-away surroundings of a sandbox
 	attackArg = "__attack" // DIR [NAME]: all attacks, one process each; or one
 )
+
+// labLimit is how long a lab may take: on a busy machine most take seconds.
+const labLimit = 3 * time.Minute
 
 // An outcome is what came of an attack.
 type outcome struct {
@@ -206,8 +210,12 @@ func lab(t testing.TB, uid int, args ...string) *exec.Cmd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	//nolint:noctx // it ends with the test's process
-	c := exec.Command(reachable(t, exe), append([]string{labArg}, args...)...)
+	// Should it hang, it says where: Go's runtime prints all goroutines on SIGQUIT.
+	ctx, cancel := context.WithTimeout(context.Background(), labLimit)
+	t.Cleanup(cancel)
+	c := exec.CommandContext(ctx, reachable(t, exe), append([]string{labArg}, args...)...)
+	c.Cancel = func() error { return c.Process.Signal(unix.SIGQUIT) }
+	c.WaitDelay = 10 * time.Second
 	c.Dir = "/"
 	attr := &syscall.SysProcAttr{
 		Cloneflags: unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS,

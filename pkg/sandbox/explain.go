@@ -166,7 +166,7 @@ func (c *Config) explainFile(line string, reason int, dir string) (Denial, bool)
 		path = filepath.Clean(path)
 		busy := strings.Contains(line[reason:], "resource busy") || strings.Contains(line[reason:], "cross-device")
 		switch {
-		case belowAny(path, c.ReadOnly):
+		case belowAny(path, c.ReadOnly) && (busy || tellsOfWriting(line) || !belowAny(path, c.Hidden)): // who may not read it was told the same
 			return Denial{Kind: DeniedWrite, Path: path, Why: "it is protected: it decides what other programs run"}, true
 		case busy && slices.ContainsFunc(c.Pinned, func(p string) bool { return safefile.Below(path, p) && safefile.Below(c.Root, p) }):
 			return Denial{Kind: DeniedWrite, Path: path, Why: "it is or holds what is hidden or protected, which stays in its place; what is hidden can be moved or removed with mv or rm, by a call that does nothing else"}, true
@@ -221,7 +221,10 @@ func pathsIn(line string, reason int) []string {
 		list = append(list, fields[len(fields)-1])
 	}
 	for w := range strings.FieldsSeq(line) {
-		if strings.HasPrefix(w, "/") {
+		// What begins a line and is not followed by the reason is the program that speaks,
+		// as in "/usr/bin/bash: line 1: ./x: Permission denied".
+		speaks := strings.HasSuffix(w, ":") && strings.HasPrefix(line, w) && len(w)+1 < reason
+		if strings.HasPrefix(w, "/") && !speaks {
 			list = append(list, strings.TrimRight(w, ":,.;)"))
 		}
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 func TestExplain(t *testing.T) {
-	c := &Config{Root: "/w/root", ReadWrite: []string{"/tmp"}, ReadOnly: []string{"/w/root/.git/hooks", "/w/root/.git/config"}, Hidden: []string{"/home/u/.ssh"}}
+	c := &Config{Root: "/w/root", ReadWrite: []string{"/tmp"}, ReadOnly: []string{"/w/root/.git/hooks", "/w/root/.git/config", "/home/u/.ssh/config"}, Hidden: []string{"/home/u/.ssh"}}
 	c.Pinned = []string{"/w/root/keys/x.pem", "/w/root/.git/config"}
 	for line, want := range map[string]string{
 		"mv: cannot move 'keys' to 'k2': Device or resource busy":                                                 "write /w/root/keys ",
@@ -23,6 +23,9 @@ func TestExplain(t *testing.T) {
 		"mv: cannot move 'a' to '/srv/a': Read-only file system":                                                  "write /srv/a edit(/srv/a)",
 		"error: could not write config file .git/config: Device or resource busy":                                 "write /w/root/.git/config ",
 		"cat: /home/u/.ssh/id_rsa: Permission denied":                                                             "read /home/u/.ssh/id_rsa ",
+		"cat: /home/u/.ssh/config: Permission denied":                                                             "read /home/u/.ssh/config ",
+		"Error: EACCES: permission denied, open '/home/u/.ssh/config'":                                            "read /home/u/.ssh/config ",
+		"touch: cannot touch '/home/u/.ssh/config': Permission denied":                                            "write /home/u/.ssh/config ",
 		"fatal: cannot create directory at '.git/hooks/x': Read-only file system":                                 "write /w/root/.git/hooks/x ",
 		"curl: (6) Could not resolve host: example.org":                                                           "host example.org net(example.org)",
 		"ssh: Could not resolve hostname git.example.org: Temporary failure in name resolution":                   "host git.example.org net(git.example.org)",
@@ -31,6 +34,10 @@ func TestExplain(t *testing.T) {
 		"./script: Permission denied":                                                                             "",
 		"cat: /tmp/x: Permission denied":                                                                          "",
 		"bash: /dev/sda: Permission denied":                                                                       "",
+		"/usr/bin/bash: line 1: ./script: Permission denied":                                                      "",
+		"/usr/bin/python3: can't open file '/w/root/x.py': [Errno 13] Permission denied":                          "",
+		"/usr/bin/bash: line 1: /etc/motd: Permission denied":                                                     "write /etc/motd edit(/etc/motd)",
+		"/opt/x: Permission denied":                                                                               "write /opt/x edit(/opt/x)",
 		"everything is fine":                                                                                      "",
 		"Permission denied":                                                                                       "",
 		"error: failed to open: /home/u/.cargo/.crates.toml\n\nCaused by:\n  Read-only file system (os error 30)": "write /home/u/.cargo/.crates.toml edit(/home/u/.cargo/.crates.toml)",

@@ -45,11 +45,14 @@ type gatekeeper struct {
 	due     map[int]*identity // programs that were allowed and are about to run, by process
 	copies  *copies
 
-	removable *removables
-	proxy     *proxy // nil for none
-	proxyAt   string // its address for the command
-	proxyPort uint16 // where it is
-	session   *sessionNet
+	removable    *removables
+	quiet        *quiet // nil where nobody could wait for what is done in a view
+	refusedMoves int    // renames that were left to the kernel
+	proxy        *proxy // nil for none
+	proxyAt      string // its address for the command
+	proxyPort    uint16 // where it is
+	session      *sessionNet
+	servers      *servers // of the session, where the loopback is the machine's
 }
 
 const (
@@ -113,11 +116,16 @@ func makeRoom() {
 
 func newGatekeeper(s *start, listener int) *gatekeeper {
 	ctx, cancel := context.WithCancel(context.Background())
+	var q *quiet
+	if s.confiner != nil {
+		q = &s.confiner.quiet
+	}
 	return &gatekeeper{
+		quiet:  q,
 		Config: s.Config, listener: listener, shared: s.level < L3 || s.network() == Open,
 		decide: s.decide, log: s.log, begin: coarseNow(), head: s.pid, below: s.below, root: unix.AT_FDCWD, opened: make(chan struct{}), ctx: ctx, cancel: cancel,
 		due: map[int]*identity{}, copies: newCopies(s.Copies), removable: newRemovables(s.Config),
-		proxy: s.proxy, proxyAt: s.proxyAt, proxyPort: s.proxyPort, session: s.session,
+		proxy: s.proxy, proxyAt: s.proxyAt, proxyPort: s.proxyPort, session: s.session, servers: newServers(s.Config),
 	}
 }
 
@@ -263,6 +271,9 @@ func (g *gatekeeper) handle(n *notice) (v verdict) {
 	}
 	if nr := uintptr(n.nr); nr == unix.SYS_UNLINKAT || slices.Contains(removalsHere(), nr) {
 		return g.remove(n)
+	}
+	if slices.Contains(renames(), uintptr(n.nr)) {
+		return g.rename(n)
 	}
 	if v, ok := g.other(n); ok {
 		return v

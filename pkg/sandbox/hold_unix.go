@@ -57,7 +57,7 @@ func hold(name string, raw []byte) (release func(), err error) {
 // Recover restores what is held in the directory dir by processes that are no
 // more.
 func Recover(dir string, find Finder) error {
-	names, err := filepath.Glob(filepath.Join(dir, "*"+holdSuffix))
+	names, err := ending(dir, holdSuffix)
 	for _, name := range names {
 		err = errors.Join(err, recoverOne(name, find))
 	}

@@ -75,6 +75,10 @@ func TestHoldKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := listing(t, c.Root)
+	dir = filepath.Join(dir, "reports [*") // which a glob would read otherwise
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	report, quarantine := filepath.Join(dir, "r1"), filepath.Join(dir, "quarantine")
 	release, err := s.Hold(report, quarantine)
 	if err != nil {

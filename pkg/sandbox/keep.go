@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
@@ -97,12 +98,28 @@ func Forget(report string) {
 // Settle is the package's function, for whoever has only the Confiner.
 func (f *Confiner) Settle(report string) error { return Settle(report, f.find) }
 
+// ending lists the files of a directory whose names end with suffix, as paths; of one that
+// is not there none. The directory's own name may hold characters that mean something in a
+// glob.
+func ending(dir, suffix string) (paths []string, err error) {
+	list, err := os.ReadDir(dir)
+	for _, d := range list {
+		if strings.HasSuffix(d.Name(), suffix) {
+			paths = append(paths, filepath.Join(dir, d.Name()))
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return paths, err
+}
+
 // Sweep restores what the commands that still run in these directories of reports
 // have changed so far, so that nobody who starts now takes it for what was there.
 func Sweep(dirs []string, find Finder) (list []Restore, err error) {
 	for _, dir := range dirs {
 		for _, suffix := range []string{keptSuffix, holdSuffix} {
-			names, _ := filepath.Glob(filepath.Join(dir, "*"+suffix))
+			names, _ := ending(dir, suffix)
 			for _, name := range names {
 				raw, bad := os.ReadFile(name)
 				if bad != nil || !json.Valid(raw) {

@@ -29,10 +29,6 @@ func devices() []string {
 	return []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"}
 }
 
-// sharedMemory is where programs share memory by name. Without mounts of its
-// own a command shares it with the user's other programs.
-const sharedMemory = "/dev/shm"
-
 // landlockABI returns the version of Landlock that the kernel has; 0 for none.
 func landlockABI() int {
 	n, _, e := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
@@ -126,8 +122,8 @@ func (r *ruleset) fill(c *Config, mounts bool) {
 	for _, path := range []string{"/dev/pts", "/dev/ptmx"} {
 		r.allow(path, reading(path, mayUse|unix.LANDLOCK_ACCESS_FS_READ_DIR))
 	}
-	r.allow(sharedMemory, mayWrite)
-	if mounts {
+	if mounts { // these are its own; without mounts shared memory is one of the writable directories
+		r.allow(sharedMemory, mayWrite)
 		r.allow("/dev/console", mayUse)
 	}
 }

@@ -20,6 +20,7 @@ type change struct {
 	nr              uintptr
 	dir, path, flag int  // the file: a directory, a name, flags; without a name dir is the file
 	stay            bool // a link itself is meant
+	mode            int  // of a change of the mode: the argument with it
 	do              func(c *changing) error
 }
 
@@ -30,14 +31,15 @@ type changing struct {
 	fd     int    // the file
 	opened bool   // fd is the process's own, not made from a name
 	file   string // a name of our own for it
+	mode   uint32 // that it shall have
 }
 
 // changes lists them. Those that no library needs are refused by the filter.
 func changes() []change {
 	return append([]change{
-		{nr: unix.SYS_FCHMOD, dir: 0, path: -1, flag: -1, do: mode(1)},
-		{nr: unix.SYS_FCHMODAT, dir: 0, path: 1, flag: -1, do: mode(2)},
-		{nr: unix.SYS_FCHMODAT2, dir: 0, path: 1, flag: 3, do: mode(2)},
+		{nr: unix.SYS_FCHMOD, dir: 0, path: -1, flag: -1, mode: 1, do: setMode},
+		{nr: unix.SYS_FCHMODAT, dir: 0, path: 1, flag: -1, mode: 2, do: setMode},
+		{nr: unix.SYS_FCHMODAT2, dir: 0, path: 1, flag: 3, mode: 2, do: setMode},
 		{nr: unix.SYS_FCHOWN, dir: 0, path: -1, flag: -1, do: owner(1)},
 		{nr: unix.SYS_FCHOWNAT, dir: 0, path: 1, flag: 4, do: owner(2)},
 		{nr: unix.SYS_UTIMENSAT, dir: 0, path: 1, flag: 3, do: times(2, 1)},
@@ -87,11 +89,18 @@ func (g *gatekeeper) metadata(n *notice) verdict {
 	if !g.valid(n) {
 		return refused(unix.EINTR)
 	}
-	if named := strings.HasPrefix(f.path, "/") && !strings.HasPrefix(f.path, "/memfd:"); named && !belowAny(f.path, append(g.writable(), sharedMemory)) {
+	if named := strings.HasPrefix(f.path, "/") && !strings.HasPrefix(f.path, "/memfd:"); named && !belowAny(f.path, g.changeable()) {
 		g.log.deny(&Denial{Kind: DeniedMetadata, Path: f.path, Pid: int(n.pid), Why: "the file lies outside what the command may write", Allow: "edit(" + f.path + ")"})
 		return refused(unix.EPERM)
 	}
 	c := &changing{notice: n, memory: memory{pid: int(n.pid)}, fd: f.fd, opened: list[i].path < 0, file: self(f.fd)}
+	if list[i].mode > 0 {
+		c.mode = uint32(n.args[list[i].mode])
+		if !g.SetUser && setsUser(c.mode, f.st.Mode) {
+			g.log.deny(&Denial{Kind: DeniedMetadata, Path: f.path, Pid: int(n.pid), Why: "others would run it with its owner's rights; a chmod that stands in the command itself is asked about"})
+			return refused(unix.EPERM)
+		}
+	}
 	return result(asUser(int(n.pid), func() error { return list[i].do(c) }))
 }
 
@@ -144,13 +153,18 @@ func (g *gatekeeper) base(pid, dir int, name string) (string, error) {
 	return os.Readlink(proc + "/fd/" + strconv.Itoa(dir))
 }
 
-func mode(arg int) func(*changing) error {
-	return func(c *changing) error {
-		if c.opened {
-			return unix.Fchmod(c.fd, uint32(c.args[arg]))
-		}
-		return unix.Chmod(c.file, uint32(c.args[arg]))
+// setsUser reports whether a mode has a program run with the rights of its owner or group
+// that does not do so yet. For a directory its group's bit means something else.
+func setsUser(mode, now uint32) bool {
+	bits := mode &^ now & setUserBits
+	return bits&unix.S_ISUID != 0 || bits != 0 && now&unix.S_IFMT != unix.S_IFDIR
+}
+
+func setMode(c *changing) error {
+	if c.opened {
+		return unix.Fchmod(c.fd, c.mode)
 	}
+	return unix.Chmod(c.file, c.mode)
 }
 
 func owner(arg int) func(*changing) error {

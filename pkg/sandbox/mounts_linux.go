@@ -52,9 +52,47 @@ func (p *plan) mounts(c *Config, terminal string) {
 			p.attach(insides[i], dir)
 		}
 	}
-	p.device(devs)
-	p.pinned(c, writable)
-	p.cover(c.Hidden, covers(c.Covers))
+	shared := p.copyShared(c)
+	p.device(devs, shared)
+	p.pinned(c, writable, shared)
+	p.cover(visible(c.Hidden, shared), seen(covers(c.Covers), shared))
+}
+
+// A mounted is a path whose mount a cell holds.
+type mounted struct {
+	path string
+	dir  bool
+	at   fork.Ref
+}
+
+// copyShared has cells hold what lies in shared memory and the command may use: its own
+// shared memory is put over the one that is there. What may only be listed is not among it:
+// Landlock has no way to let a command read and write its own shared memory and not what is
+// mounted in it.
+func (p *plan) copyShared(c *Config) []mounted {
+	var list []mounted
+	there := slices.DeleteFunc(slices.Concat(c.writable(), []string{c.Root}, c.Readable), func(path string) bool { return !safefile.Below(sharedMemory, path) })
+	for _, path := range outermost(there) {
+		if i, err := os.Stat(path); err == nil {
+			list = append(list, mounted{path, i.IsDir(), p.copyMount(path)})
+		}
+	}
+	return list
+}
+
+// visible lists what of paths is still there behind the command's own shared memory.
+func visible(paths []string, shared []mounted) []string {
+	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
+		return safefile.Below(sharedMemory, path) && !slices.ContainsFunc(shared, func(m mounted) bool { return safefile.Below(m.path, path) })
+	})
+}
+
+// seen is c where the command's own shared memory does not hide it.
+func seen(c *covering, shared []mounted) *covering {
+	if c == nil || len(visible([]string{c.file}, shared)) == 0 {
+		return nil
+	}
+	return c
 }
 
 // opened lists what of a root that is only read can be written, where the root lies in
@@ -67,14 +105,15 @@ func (c *Config) opened(writable []string) []string {
 }
 
 // view puts an overlay over the root, which keeps in c.View what is changed in it. With
-// userxattr (Linux 5.11) that takes no privilege outside the user namespace.
+// userxattr (Linux 5.11) that takes no privilege outside the user namespace. Reading sets no
+// times in it: by these overlay tells what was written where it is.
 func (p *plan) view(c *Config) {
 	if c.View == "" {
 		return
 	}
 	escape := strings.NewReplacer(`\`, `\\`, ",", `\,`, ":", `\:`).Replace
 	options := "userxattr,lowerdir=" + escape(c.Root) + ",upperdir=" + escape(filepath.Join(c.View, "upper")) + ",workdir=" + escape(filepath.Join(c.View, "work"))
-	p.Do(ViewStep, unix.SYS_MOUNT, "overlay", c.Root, "overlay", 0, options)
+	p.Do(ViewStep, unix.SYS_MOUNT, "overlay", c.Root, "overlay", unix.MS_NOATIME, options)
 }
 
 // outermost lists the directories that exist and lie in no other, the shorter
@@ -113,10 +152,10 @@ func (p *plan) setReadOnly(name string, fd any, path string, flags int) {
 // one that is pinned becomes a mount too, which cannot be renamed, so that nothing
 // else can take its place. Between such a directory and others nothing can be
 // renamed either, only copied.
-func (p *plan) pinned(c *Config, writable []string) {
+func (p *plan) pinned(c *Config, writable []string, shared []mounted) {
 	done := map[string]bool{}
 	// The root too may lie in a writable directory, and is where the next call begins.
-	for _, path := range slices.Concat(c.Pinned, c.Private, []string{c.Root + "/."}) {
+	for _, path := range visible(slices.Concat(c.Pinned, c.Private, []string{c.Root + "/."}), shared) {
 		if _, err := os.Lstat(path); err != nil {
 			continue
 		}
@@ -127,7 +166,7 @@ func (p *plan) pinned(c *Config, writable []string) {
 			}
 		}
 	}
-	for _, path := range c.ReadOnly {
+	for _, path := range visible(c.ReadOnly, shared) {
 		if i, err := os.Lstat(path); err != nil || i.Mode()&os.ModeSymlink != 0 || !belowAny(path, writable) {
 			continue
 		}
@@ -226,8 +265,8 @@ func (p *plan) copyDevices(terminal string) []dev {
 }
 
 // device puts a new /dev in place: with the devices given, terminals and
-// shared memory of the command's own.
-func (p *plan) device(list []dev) {
+// shared memory of the command's own, which holds of the outer one only what is given.
+func (p *plan) device(list []dev, shared []mounted) {
 	fs := p.newTmpfs("0755")
 	p.Do("mounting /dev", unix.SYS_MOVE_MOUNT, fs, "", unix.AT_FDCWD, "/dev", unix.MOVE_MOUNT_F_EMPTY_PATH)
 	for _, d := range list {
@@ -241,7 +280,29 @@ func (p *plan) device(list []dev) {
 		p.Do("making /dev/"+dir, unix.SYS_MKDIRAT, fs, dir, 0o755)
 	}
 	p.Do("mounting /dev/pts", unix.SYS_MOUNT, "devpts", "/dev/pts", "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620")
-	p.Do("mounting /dev/shm", unix.SYS_MOUNT, "tmpfs", "/dev/shm", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777")
+	p.Do("mounting /dev/shm", unix.SYS_MOUNT, "tmpfs", sharedMemory, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777")
+	made := map[string]bool{sharedMemory: true}
+	for _, m := range shared {
+		p.makeWay(filepath.Dir(m.path), made)
+		switch {
+		case m.path == sharedMemory:
+		case m.dir:
+			p.Do("making "+m.path, unix.SYS_MKDIRAT, unix.AT_FDCWD, m.path, 0o755)
+		default:
+			p.Do("making "+m.path, unix.SYS_MKNODAT, unix.AT_FDCWD, m.path, unix.S_IFREG|0o666, 0)
+		}
+		p.attach(m.at, m.path)
+	}
 	p.setReadOnly("closing /dev", fs, "", unix.AT_EMPTY_PATH)
 	p.Close(fs)
+}
+
+// makeWay makes the directories of shared memory that lead to dir.
+func (p *plan) makeWay(dir string, made map[string]bool) {
+	if made[dir] || !safefile.Below(sharedMemory, dir) {
+		return
+	}
+	p.makeWay(filepath.Dir(dir), made)
+	made[dir] = true
+	p.Do("making "+dir, unix.SYS_MKDIRAT, unix.AT_FDCWD, dir, 0o755)
 }

@@ -140,6 +140,10 @@ func (p *plan) loopback() {
 	p.Close(fd)
 }
 
+// noticed is npm's setting whether it looks for a newer npm once a day, whatever it is called
+// for: where that host is not allowed, a command that did well would be said to have been refused.
+const noticed = "npm_config_update_notifier="
+
 // proxied is env with the proxy that programs are to use.
 func proxied(env []string, address string) []string {
 	set := map[string]string{"NO_PROXY": "localhost,127.0.0.1,::1"}
@@ -155,6 +159,9 @@ func proxied(env []string, address string) []string {
 	}
 	if !slices.ContainsFunc(list, func(e string) bool { return strings.HasPrefix(e, "RES_OPTIONS=") }) {
 		list = append(list, "RES_OPTIONS=use-vc ndots:0") // names are looked up over TCP, see names
+	}
+	if !slices.ContainsFunc(list, func(e string) bool { return strings.HasPrefix(strings.ToLower(e), noticed) }) {
+		list = append(list, noticed+"false")
 	}
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"} {
 		list = append(list, name+"="+set[name], strings.ToLower(name)+"="+set[name])

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/safefile"
@@ -34,10 +35,24 @@ type removables struct {
 	hidden map[string]bool // by path
 	above  map[string]bool // the directories above those
 	names  map[string]bool // the last parts of both: most names that are removed are none of them
+
+	mu    sync.Mutex
+	tries map[string]int // by path
+}
+
+// maxTries is how often the removal of one name is tried, for each holds up the starts of
+// other commands.
+const maxTries = 16
+
+func (r *removables) tryAgain(path string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tries[path]++
+	return r.tries[path] <= maxTries
 }
 
 func newRemovables(c *Config) *removables {
-	r := &removables{map[string]bool{}, map[string]bool{}, map[string]bool{}}
+	r := &removables{hidden: map[string]bool{}, above: map[string]bool{}, names: map[string]bool{}, tries: map[string]int{}}
 	for _, path := range c.Removable {
 		r.hidden[path], r.names[filepath.Base(path)] = true, true
 		for dir := filepath.Dir(path); dir != c.Root && safefile.Below(c.Root, dir) && !r.above[dir]; dir = filepath.Dir(dir) {
@@ -73,8 +88,14 @@ func (g *gatekeeper) remove(n *notice) verdict {
 	}
 	defer parent.close()
 	file := filepath.Join(parent.path, last)
-	if !g.removable.hidden[file] && !g.removable.above[file] || belowAny(file, g.ReadOnly) || !belowAny(file, g.writable()) {
-		return verdict{goOn: true}
+	if !g.removable.hidden[file] && !g.removable.above[file] || belowAny(file, g.ReadOnly) || !belowAny(file, g.writable()) || !isMount(parent.fd, last) {
+		return verdict{goOn: true} // what the command has made of that name since is no mount
+	}
+	if flags&unix.AT_REMOVEDIR != 0 && !emptyDir(parent.fd, last) {
+		return refused(unix.ENOTEMPTY)
+	}
+	if !g.removable.tryAgain(file) {
+		return refused(unix.EBUSY)
 	}
 	if !g.valid(n) {
 		return refused(unix.EINTR)
@@ -85,6 +106,24 @@ func (g *gatekeeper) remove(n *notice) verdict {
 		return refused(unix.EBUSY)
 	}
 	return result(err)
+}
+
+// isMount reports whether something is mounted over a name in a directory.
+func isMount(dir int, name string) bool {
+	var st unix.Statx_t
+	return unix.Statx(dir, name, unix.AT_SYMLINK_NOFOLLOW, 0, &st) == nil && st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0
+}
+
+// emptyDir reports whether a directory holds nothing, or cannot be looked at.
+func emptyDir(parent int, name string) bool {
+	fd, err := unix.Openat(parent, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return true
+	}
+	dir := os.NewFile(uintptr(fd), name)
+	defer dir.Close()
+	_, err = dir.Readdirnames(1)
+	return err != nil
 }
 
 var errNotKept = errors.New("it is hidden, and could not be kept before it is removed")

@@ -17,7 +17,7 @@ type Enforced struct {
 	Mechanisms []string `json:"mechanisms" doc:"such as landlock:7, seccomp, exec-gate"`
 	Missing    []string `json:"missing,omitempty" doc:"what a higher level lacked, and why"`
 	Network    Network  `json:"network"`
-	Hosts      []string `json:"hosts,omitempty"`
+	Hosts      []string `json:"hosts,omitempty" doc:"what it may reach; in a result, packages stands for the hosts of that preset"`
 	Covered    []string `json:"covered,omitempty" doc:"what of the workspace cannot be read; the first 50"`
 }
 
@@ -52,6 +52,7 @@ type Report struct {
 	Dropped     int       `json:"dropped,omitempty" doc:"denials beyond the ones that are kept"`
 	Quarantined []Restore `json:"quarantined,omitempty"`
 	Beyond      []string  `json:"beyond,omitempty" doc:"what of the root was not looked at for what the policy keeps from commands, and why"`
+	Apart       []string  `json:"apart,omitempty" doc:"directories that the view of the workspace could not rename, and why"`
 	Failed      string    `json:"failed,omitempty" doc:"why the sandbox could not be made"`
 }
 
@@ -65,6 +66,7 @@ type line struct {
 	Dropped  int       `json:"dropped,omitempty"`
 	Failed   string    `json:"failed,omitempty"`
 	Restored *Restore  `json:"restored,omitempty"`
+	Apart    string    `json:"apart,omitempty"`
 }
 
 // ReadReport reads what the gatekeeper wrote into the file Config.Report so
@@ -105,6 +107,9 @@ func (r *Report) add(l *line, seen map[string]int) {
 	r.Dropped += l.Dropped
 	if l.Restored != nil {
 		r.Quarantined = append(r.Quarantined, *l.Restored)
+	}
+	if l.Apart != "" {
+		r.Apart = append(r.Apart, l.Apart)
 	}
 	if l.Denial == nil {
 		return

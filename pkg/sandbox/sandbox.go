@@ -115,6 +115,8 @@ type Config struct {
 
 	Publish []int // ports of that loopback that the machine's own answers at, too, while the command lives
 
+	SetUser bool // the command may make programs that run with their owner's rights
+
 	Limits Limits // what the command may use
 
 	Gate    bool            // decide each program start
@@ -186,6 +188,30 @@ func (c *Config) writable() []string {
 	return slices.DeleteFunc(all, func(dir string) bool { return belowAny(dir, c.ReadOnly) })
 }
 
+// sharedMemory is where programs of Linux share memory by name. Without mounts of its
+// own a command shares it with the user's other programs.
+const sharedMemory = "/dev/shm"
+
+// changeable lists what the command may change: what it may write, and shared memory.
+func (c *Config) changeable() []string {
+	if c.entries != nil { // it is among them
+		return c.entries
+	}
+	return append(c.writable(), sharedMemory)
+}
+
+// inShared lists the entries of shared memory that hold what the call has rules for: they
+// are files like others.
+func (c *Config) inShared() (list []string) {
+	for _, path := range slices.Concat([]string{c.Root}, c.ReadWrite, c.ReadOnly, c.Hidden, c.Private) {
+		if rel, ok := safefile.Rel(sharedMemory, path); ok && rel != "." {
+			name, _, _ := strings.Cut(rel, "/")
+			list = append(list, filepath.Join(sharedMemory, name))
+		}
+	}
+	return list
+}
+
 // unmounted is c for where there are no mounts that could keep what is private
 // from the command: a writable directory that holds it counts as its entries
 // without it. So nothing new can be made right in such a directory.
@@ -193,7 +219,11 @@ func (c *Config) unmounted() *Config {
 	kept := c.kept()
 	u := *c
 	u.entries, u.types = []string{}, map[string]fs.FileMode{}
-	for _, dir := range c.writable() {
+	for _, dir := range c.changeable() {
+		kept := kept
+		if dir == sharedMemory {
+			kept = c.inShared()
+		}
 		if slices.ContainsFunc(kept, func(k string) bool { return safefile.Below(dir, k) }) {
 			for _, e := range aroundIn(dir, kept, nil) {
 				if e.mode&os.ModeSymlink == 0 { // not what leads elsewhere

@@ -70,6 +70,17 @@ func (p *seccompProgram) onValues(verdict uint32, nr uintptr, i int, values ...u
 	p.add(opLoad, atNumber, 0, 0)
 }
 
+// onBoth returns verdict when argument i of the call has any of the bits, and argument j any of the others.
+func (p *seccompProgram) onBoth(verdict uint32, nr uintptr, i int, bits uint32, j int, others uint32) {
+	p.add(opEqual, uint32(nr), 0, 6)
+	p.add(opLoad, argument(i), 0, 0)
+	p.add(opBits, bits, 0, 3)
+	p.add(opLoad, argument(j), 0, 0)
+	p.add(opBits, others, 0, 1)
+	p.add(opRet, verdict, 0, 0)
+	p.add(opLoad, atNumber, 0, 0)
+}
+
 // unlessValues returns verdict when argument i is none of the values.
 func (p *seccompProgram) unlessValues(verdict uint32, nr uintptr, i int, values ...uint32) {
 	n := uint8(len(values))
@@ -154,6 +165,9 @@ func filter(watch watched, shared bool, network Network) seccompProgram {
 	}
 	p.sockets(shared, network)
 	p.others(watch)
+	if !watch.setUser {
+		p.setUser(watch.metadata)
+	}
 	p.on(unix.SECCOMP_RET_USER_NOTIF, watch.calls...)
 	if watch.loads && loadMark != 0 {
 		p.onValues(unix.SECCOMP_RET_USER_NOTIF, loadMark, 0, loadMarkArg)
@@ -178,10 +192,29 @@ func (p *seccompProgram) sockets(shared bool, network Network) {
 		p.onSocket(refuse(unix.EACCES), unix.SYS_SOCKET, family,
 			[]uint32{unix.SOCK_DGRAM, unix.SOCK_RAW, unix.SOCK_SEQPACKET, unix.SOCK_RDM, unix.SOCK_DCCP, unix.SOCK_PACKET}, []uint32{0, unix.IPPROTO_TCP})
 	}
-	// TCP's way to connect by sending.
+	// TCP's ways to connect by sending, which is later than it was looked at.
+	p.onValues(refuse(unix.ENOPROTOOPT), unix.SYS_SETSOCKOPT, 2, unix.TCP_FASTOPEN_CONNECT)
 	p.onBits(refuse(unix.EOPNOTSUPP), unix.SYS_SENDTO, 3, unix.MSG_FASTOPEN)
 	p.onBits(refuse(unix.EOPNOTSUPP), unix.SYS_SENDMSG, 2, unix.MSG_FASTOPEN)
 	p.onBits(refuse(unix.EOPNOTSUPP), unix.SYS_SENDMMSG, 3, unix.MSG_FASTOPEN)
+}
+
+// setUserBits have a program run with the rights of its owner or group.
+const setUserBits = unix.S_ISUID | unix.S_ISGID
+
+// setUser keeps the command from making such programs, for others to run. The gatekeeper
+// looks at changes of modes, for directories have one of the bits, too.
+func (p *seccompProgram) setUser(watched bool) {
+	for _, c := range changes() {
+		if c.mode > 0 && !watched {
+			p.onBits(unix.SECCOMP_RET_USER_NOTIF, c.nr, c.mode, setUserBits)
+		}
+	}
+	const makes = unix.O_CREAT | unix.O_TMPFILE&^unix.O_DIRECTORY
+	p.onBoth(refuse(unix.EPERM), unix.SYS_OPENAT, 2, makes, 3, setUserBits)
+	p.onBits(refuse(unix.EPERM), unix.SYS_MKNODAT, 2, setUserBits)
+	p.setUserHere(makes)
+	p.on(refuse(unix.ENOSYS), unix.SYS_OPENAT2) // its mode stands in memory
 }
 
 // A watched says which calls the gatekeeper sees.
@@ -191,10 +224,11 @@ type watched struct {
 	metadata bool // changes of metadata
 	apart    bool // the command has a PID namespace of its own
 	signals  bool // signals to other processes, which Landlock does not hold
+	setUser  bool // programs that run with their owner's rights may be made
 }
 
 // watch lists what the gatekeeper has to see.
-func watch(gate, mounts, removals bool) watched {
+func watch(gate, mounts, removals, view bool) watched {
 	w := watched{calls: []uintptr{unix.SYS_CONNECT}}
 	if gate {
 		w.calls = append(w.calls, unix.SYS_EXECVE, unix.SYS_EXECVEAT)
@@ -202,6 +236,9 @@ func watch(gate, mounts, removals bool) watched {
 	}
 	if mounts && removals {
 		w.calls = append(append(w.calls, unix.SYS_UNLINKAT), removalsHere()...)
+	}
+	if mounts && view {
+		w.calls = append(w.calls, renames()...)
 	}
 	if !mounts {
 		w.calls = slices.Concat(w.calls, []uintptr{unix.SYS_BIND, unix.SYS_LISTEN}, metadataCalls())

@@ -71,19 +71,11 @@ func (g *gatekeeper) connect(n *notice) verdict {
 	if n.args[2] == greeting {
 		return refused(greeted)
 	}
-	to, err := g.readAddress(n)
-	if err != nil {
-		return result(err)
-	}
-	socket, err := g.socket(n)
+	to, socket, domain, err := g.addressed(n)
 	if err != nil {
 		return result(err)
 	}
 	defer unix.Close(socket)
-	domain, err := unix.GetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_DOMAIN)
-	if err != nil {
-		return result(err)
-	}
 	if domain == unix.AF_UNIX {
 		return g.connectUnix(n, socket, to)
 	}
@@ -104,6 +96,9 @@ func (g *gatekeeper) connect(n *notice) verdict {
 		}
 		g.log.deny(d)
 		return refused(unix.ENETUNREACH)
+	}
+	if ok && g.shared && g.network() != Open {
+		return g.connectOwn(n, socket, to, at)
 	}
 	return result(connectRaw(socket, to.raw))
 }
@@ -140,6 +135,21 @@ func (g *gatekeeper) socket(n *notice) (int, error) {
 		return -1, unix.EINTR
 	}
 	return fd, nil
+}
+
+// addressed is the address that a call names, and its socket, which the caller closes,
+// with the family of addresses that this takes.
+func (g *gatekeeper) addressed(n *notice) (at *address, socket, domain int, err error) {
+	if at, err = g.readAddress(n); err != nil {
+		return nil, -1, 0, err
+	}
+	if socket, err = g.socket(n); err != nil {
+		return nil, -1, 0, err
+	}
+	if domain, err = unix.GetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_DOMAIN); err != nil {
+		_ = unix.Close(socket)
+	}
+	return at, socket, domain, err
 }
 
 func connectRaw(socket int, raw []byte) error {
@@ -213,7 +223,7 @@ func (g *gatekeeper) ownSocket(f *executable) bool {
 	if f.st.Mode&unix.S_IFMT != unix.S_IFSOCK {
 		return true // the kernel has the right error for it
 	}
-	if !belowAny(f.path, append(g.writable(), sharedMemory)) {
+	if !belowAny(f.path, g.changeable()) {
 		return false
 	}
 	var st unix.Statx_t
@@ -226,19 +236,11 @@ func (g *gatekeeper) ownSocket(f *executable) bool {
 // bind gives a server of the command an address that only this machine
 // reaches. Where a program asks for every address it gets the loopback.
 func (g *gatekeeper) bind(n *notice) verdict {
-	at, err := g.readAddress(n)
-	if err != nil {
-		return result(err)
-	}
-	socket, err := g.socket(n)
+	at, socket, domain, err := g.addressed(n)
 	if err != nil {
 		return result(err)
 	}
 	defer unix.Close(socket)
-	domain, err := unix.GetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_DOMAIN)
-	if err != nil {
-		return result(err)
-	}
 	if domain != unix.AF_INET && domain != unix.AF_INET6 || g.network() == Open {
 		return verdict{goOn: true} // Landlock decides about files; listen looks again
 	}
@@ -282,28 +284,19 @@ func (g *gatekeeper) listen(n *notice) verdict {
 			return result(err)
 		}
 	}
-	return result(unix.Listen(socket, int(int32(n.args[1]))))
+	return result(g.serveAt(socket, int(int32(n.args[1]))))
 }
 
 func (g *gatekeeper) onLoopback(n *notice, socket int) error {
-	name, err := unix.Getsockname(socket)
-	if err != nil {
-		return err
-	}
-	var at netip.AddrPort
-	var bound unix.Sockaddr
-	switch name := name.(type) {
-	case *unix.SockaddrInet4:
-		at = netip.AddrPortFrom(netip.AddrFrom4(name.Addr), uint16(name.Port))
-		bound = &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}
-	case *unix.SockaddrInet6:
-		at = netip.AddrPortFrom(netip.AddrFrom16(name.Addr).Unmap(), uint16(name.Port))
-		bound = &unix.SockaddrInet6{Addr: netip.IPv6Loopback().As16()}
-	default:
+	at, ok := boundTo(socket)
+	if !ok {
 		return nil
 	}
 	if at.Addr().IsUnspecified() && at.Port() == 0 {
-		return unix.Bind(socket, bound)
+		if at.Addr().Is4() {
+			return unix.Bind(socket, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}})
+		}
+		return unix.Bind(socket, &unix.SockaddrInet6{Addr: netip.IPv6Loopback().As16()})
 	}
 	if at.Addr().IsLoopback() {
 		return nil

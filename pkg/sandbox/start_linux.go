@@ -228,9 +228,9 @@ func (s *start) write() error {
 	p.Files(s.attr, s.tell)
 	// The current directory too has to be of the new mounts.
 	p.Chdir(fork.Dir(s.attr))
-	w := watch(s.Gate && s.decide != nil, mounts, len(s.Removable) > 0)
+	w := watch(s.Gate && s.decide != nil, mounts, len(s.Removable) > 0, s.View != "")
 	w.apart = s.below && s.apart
-	w.signals = s.abi < 6
+	w.signals, w.setUser = s.abi < 6, s.SetUser
 	prog := filter(w, !mounts || s.network() == Open, s.network())
 	if s.outer {
 		p.plainSeccomp(prog, s.tell)

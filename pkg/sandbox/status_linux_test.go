@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentkit-go/agentkit/pkg/killtree"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
@@ -100,6 +102,11 @@ func TestInput(t *testing.T) {
 // and is interrupted by it, and makes terminals of its own.
 func TestTerminal(t *testing.T) {
 	t.Parallel()
+	// A shell that starts the tests in the background has them ignore interrupts, and their
+	// commands would, too. What is listened for is not ignored.
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, os.Interrupt)
+	defer signal.Stop(heard)
 	for _, uid := range users(t) {
 		for _, level := range levels() {
 			ours, theirs, err := pty.Open()
@@ -123,16 +130,30 @@ func TestTerminal(t *testing.T) {
 					t.Errorf("%s as %d: no %s in %q", level, uid, want, got)
 				}
 			}
-			if _, err := ours.WriteString("\x03"); err != nil {
-				t.Fatal(err)
-			}
-			<-tree.Exited()
-			if s := tree.State(); s.ExitCode != 3 {
+			interrupt(t, ours, tree)
+			if s := tree.State(); s != nil && s.ExitCode != 3 {
 				t.Errorf("%s as %d: %+v after an interrupt", level, uid, s)
 			}
 			tree.End(0)
 		}
 	}
+}
+
+// interrupt types Ctrl-C until the command has ended: bash loses one that comes when a
+// child that it has forked still is bash.
+func interrupt(t *testing.T, terminal *os.File, tree *killtree.Tree) {
+	t.Helper()
+	for range 30 {
+		if _, err := terminal.WriteString("\x03"); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-tree.Exited():
+			return
+		case <-time.After(2 * time.Second):
+		}
+	}
+	t.Error("the command does not end when it is interrupted")
 }
 
 func readUntil(t *testing.T, f *os.File, want string) string {

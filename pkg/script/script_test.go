@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -60,6 +61,19 @@ func TestRun(t *testing.T) {
 		{`return jido.echo("p")`, "", `{"args":{"plain":"p"},"output":"echo"}`, ""},
 		{`return ("x"):rep(3) .. string.rep("y", -1)`, "", `"xxx"`, ""},
 		{`local c = coroutine.wrap(function() coroutine.yield(1) coroutine.yield(2) end) return c() + c()`, "", "3", ""},
+		{`return string.format("%s|%d|%5.2f|%-4s|%04d|%x|%%|%c|%q|%i|%g|%+d|%.2s", "a", 3, 2.5, "b", 7, 255, 65, 'a"\n', 3, 0.5, 2, "xyz")`, "", `"a|3| 2.50|b   |0007|ff|%|A|\"a\\\"\\\n\"|3|0.5|+2|xy"`, ""},
+		{`return string.format("%s %s %s", nil, true, setmetatable({}, {__tostring = function() return "own" end}))`, "", `"nil true own"`, ""},
+		{`return ("%d"):format("12") .. ("%5s"):format("é")`, "", `"12    é"`, ""},
+		{`return string.format("%99999999d", 1)`, "", "", "no directive"},
+		{`return string.format("%.999f", 1)`, "", "", "no directive"},
+		{`return string.format("%*d", 9, 1)`, "", "", "no directive"},
+		{`return string.format("%p", {})`, "", "", "no directive"},
+		{`return string.format("%v", {})`, "", "", "no directive"},
+		{`return string.format("50%")`, "", "", "no directive"},
+		{`return string.format("%d")`, "", "", "bad argument #2 to format"},
+		{`return string.format("%d", "x")`, "", "", "number expected"},
+		{`return string.format("%d", 0/0)`, "", "", "no integer representation"},
+		{`return string.format(("%99d"):rep(1000000), 1)`, "", "", "bad argument #3"},
 		{`return type(os.time()), os.date`, "", `"number"`, ""},
 		{`return pcall(error, "x")`, "", "false", ""},
 		{`print("before") error("broken")`, "before\n", "", "broken"},
@@ -70,7 +84,9 @@ func TestRun(t *testing.T) {
 		{`local t = {} t.t = t return t`, "", "", "holds itself"},
 		{`return function() end`, "", "", "a function is no value"},
 		{`local function f() return 1 + f() end return f()`, "", "", "called one another 4000 deep"},
-		{`return 0/0`, "", "", "NaN"},
+		{`return 0/0`, "", "", "NaN is no number that can be handed on"},
+		{`return {-1/0}`, "", "", "-Inf is no number that can be handed on"},
+		{`error({code = "x", list = {1, 2}})`, "", "", `{"code":"x","list":[1,2]}`},
 	} {
 		out, err := tried(t, tt.code, nil)
 		wrong := ""
@@ -254,5 +270,38 @@ func TestCancelled(t *testing.T) {
 	})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestEndsWithCaller: a script whose caller was killed ends, also one that calls nothing.
+func TestEndsWithCaller(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.CommandContext(t.Context(), self, WorkArg)
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.NewEncoder(in).Encode(order{Code: "while true do end", Memory: 32 << 20}); err != nil {
+		t.Fatal(err)
+	}
+	if err := in.Close(); err != nil { // as the kernel does for a caller that was killed
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("it goes on")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"runtime/debug"
 	"runtime/metrics"
 	"slices"
@@ -21,24 +22,57 @@ func Work(args []string, stdin io.Reader, stdout io.Writer) (handled bool) {
 		return false
 	}
 	debug.SetMaxStack(32 << 20)
-	w := &worker{in: bufio.NewReaderSize(stdin, 64<<10), out: stdout}
-	if o, ok := w.order(); ok {
+	w := &worker{answers: make(chan []byte), gone: make(chan struct{}), out: stdout}
+	go w.read(stdin)
+	o, ok := w.order()
+	if !ok {
+		return true
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
 		w.run(o)
+	}()
+	select {
+	case <-done:
+	case <-w.gone:
 	}
 	return true
 }
 
 // A worker is that process's side of the talk.
 type worker struct {
-	in   *bufio.Reader
-	mu   sync.Mutex
-	out  io.Writer
-	over bool // nothing is sent any more
+	answers chan []byte   // lines of the caller
+	gone    chan struct{} // closed when the caller has ended, however it did: the script ends, too
+	mu      sync.Mutex
+	out     io.Writer
+	over    bool // nothing is sent any more
 }
 
 func (w *worker) order() (o order, ok bool) {
-	line, err := w.in.ReadBytes('\n')
+	line, err := w.line()
 	return o, err == nil && json.Unmarshal(line, &o) == nil
+}
+
+func (w *worker) read(stdin io.Reader) {
+	defer close(w.gone)
+	in := bufio.NewReaderSize(stdin, 64<<10)
+	for {
+		line, err := in.ReadBytes('\n')
+		if err != nil {
+			return
+		}
+		w.answers <- line
+	}
+}
+
+func (w *worker) line() ([]byte, error) {
+	select {
+	case line := <-w.answers:
+		return line, nil
+	case <-w.gone:
+		return nil, io.EOF
+	}
 }
 
 // send writes a step; last says that no other one follows.
@@ -105,6 +139,9 @@ func message(err error) string {
 		if e.Object == lua.LNil && e.Cause != nil {
 			text = e.Cause.Error()
 		}
+		if raw, err := encode(e.Object, 0); err == nil && e.Object.Type() == lua.LTTable {
+			text = string(raw)
+		}
 	}
 	text, _, _ = strings.Cut(text, "\nstack traceback")
 	if strings.HasSuffix(text, "callstack overflow") {
@@ -157,6 +194,7 @@ func (w *worker) open(l *lua.LState, o order) {
 		l.Push(lua.LString(strings.Repeat(text, n)))
 		return 1
 	}))
+	strs.RawSetString("format", l.NewFunction(format))
 	l.SetGlobal("print", l.NewFunction(w.print))
 	args := l.NewTable()
 	for _, a := range o.Args {
@@ -284,7 +322,7 @@ func (w *worker) call(l *lua.LState, f Function, also map[string]lua.LValue) lua
 		args = json.RawMessage("{}")
 	}
 	w.send(step{Call: f.Name, Args: args}, false)
-	line, err := w.in.ReadBytes('\n')
+	line, err := w.line()
 	var result any
 	if err == nil {
 		err = json.Unmarshal(line, &result)
@@ -314,6 +352,9 @@ func encode(v lua.LValue, depth int) (json.RawMessage, error) {
 	case lua.LBool:
 		return json.Marshal(bool(v))
 	case lua.LNumber:
+		if n := float64(v); math.IsNaN(n) || math.IsInf(n, 0) {
+			return nil, fmt.Errorf("%v is no number that can be handed on", n)
+		}
 		return json.Marshal(float64(v))
 	case lua.LString:
 		return json.Marshal(string(v))

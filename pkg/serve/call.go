@@ -15,6 +15,8 @@ type call struct {
 	server *server
 	id     json.RawMessage
 	cancel context.CancelCauseFunc
+	key    string
+	origin tool.Origin
 	own    *message // what it says itself of events and asking; nil for what holds for all
 
 	turn    sync.Mutex // one question at a time
@@ -23,8 +25,9 @@ type call struct {
 	about   string // what is asked: the id of the ask event's value
 }
 
-// begin starts a call.
-func (s *server) begin(ctx context.Context, m *message, size int) {
+// begin returns what makes a call and has to be called; nil for one that cannot be made,
+// which is answered.
+func (s *server) begin(ctx context.Context, m *message, size int) func() {
 	if m.ID == nil {
 		m.ID = null()
 	}
@@ -32,7 +35,7 @@ func (s *server) begin(ctx context.Context, m *message, size int) {
 		m.Arguments = json.RawMessage("{}")
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	c := &call{server: s, id: m.ID, cancel: cancel, own: m}
+	c := &call{server: s, id: m.ID, cancel: cancel, own: m, key: m.Key, origin: tool.Origin{Message: m.Message, Agent: m.Agent}}
 	name, named := key(m.ID), string(m.ID) != "null"
 	s.mu.Lock()
 	_, twice := s.running[name]
@@ -48,13 +51,15 @@ func (s *server) begin(ctx context.Context, m *message, size int) {
 	case twice:
 		s.fail(m.ID, tool.Errorf(tool.BadInput, "a call with the id %s runs already", name).WithHint("give each call an id of its own"))
 		cancel(nil)
-		return
+		return nil
 	case full:
 		s.fail(m.ID, tool.Errorf(tool.TooLarge, "more than %d MiB of calls wait", maxQueue>>20).WithHint("wait for results, and send it again"))
 		cancel(nil)
-		return
+		return nil
 	}
-	s.beside(func() {
+	s.calls.Add(1)
+	return func() {
+		defer s.calls.Done()
 		defer cancel(nil)
 		result := c.run(ctx, *m.Name, m.Arguments)
 		s.mu.Lock()
@@ -63,8 +68,8 @@ func (s *server) begin(ctx context.Context, m *message, size int) {
 			delete(s.running, name)
 		}
 		s.mu.Unlock()
-		s.send(reply{ID: m.ID, Result: result})
-	})
+		s.send(reply{ID: m.ID, Result: result, colour: m.Colour})
+	}
 }
 
 // run makes the call when it is its turn.
@@ -78,9 +83,13 @@ func (c *call) run(ctx context.Context, name string, args json.RawMessage) *tool
 	c.server.mu.Lock()
 	hears, asks := len(c.server.hears) > 0, c.server.asks
 	c.server.mu.Unlock()
-	var p tool.Peer
+	p := tool.Peer{Key: c.key, Origin: c.origin}
 	if c.own != nil {
+		p.Name = tool.CallerName(c.id)
 		p.Hears = c.own.Hears
+		if c.server.o.Whole {
+			p.Room, p.Name = c.own.Room, c.own.Caller
+		}
 		if c.own.Events != nil {
 			hears = len(*c.own.Events) > 0
 		}

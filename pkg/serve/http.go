@@ -2,10 +2,12 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -13,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/serve/endpoint"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
@@ -65,10 +68,16 @@ type streams struct {
 type request struct {
 	Name      string          `json:"name"`
 	Arguments json.RawMessage `json:"arguments"`
-	Input     json.RawMessage `json:"input"` // another name for arguments
-	ID        json.RawMessage `json:"id"`    // the caller's own, for its own use
-	Ask       bool            `json:"ask"`   // the caller answers ask events
+	Input     json.RawMessage `json:"input"`           // another name for arguments
+	ID        json.RawMessage `json:"id"`              // the caller's own, for its own use
+	Ask       bool            `json:"ask"`             // the caller answers ask events
+	Key       string          `json:"idempotency_key"` // or the header Idempotency-Key
+	Message   string          `json:"message_id"`      // what the caller calls the message of a model that holds the call
+	Agent     string          `json:"agent"`           // which of the caller's agents makes the call
 }
+
+// origin is from where the call comes.
+func (q *request) origin() tool.Origin { return tool.Origin{Message: q.Message, Agent: q.Agent} }
 
 // An outcome is the answer to POST /v1/call.
 type outcome struct {
@@ -101,6 +110,7 @@ func (s *streams) make(w http.ResponseWriter, r *http.Request) {
 	if q.Arguments == nil {
 		q.Arguments = json.RawMessage("{}")
 	}
+	q.Key = cmp.Or(q.Key, r.Header.Get("Idempotency-Key"))
 	ctx := r.Context()
 	if s.Limit > 0 {
 		var cancel context.CancelFunc
@@ -111,7 +121,7 @@ func (s *streams) make(w http.ResponseWriter, r *http.Request) {
 		s.stream(ctx, w, &q)
 		return
 	}
-	endpoint.Answer(w, http.StatusOK, s.outcome(&q, s.limited(ctx, tool.Peer{}, q.Name, q.Arguments)))
+	endpoint.Answer(w, http.StatusOK, s.outcome(&q, s.limited(ctx, tool.Peer{Key: q.Key, Origin: q.origin()}, q.Name, q.Arguments)))
 }
 
 var errLimit = errors.New("the time limit of calls")
@@ -154,7 +164,7 @@ func (s *streams) stream(ctx context.Context, w http.ResponseWriter, q *request)
 		},
 	}
 	id := rand.Text()
-	c := &call{server: one, id: json.RawMessage(`"` + id + `"`), cancel: end}
+	c := &call{server: one, id: json.RawMessage(`"` + id + `"`), cancel: end, key: q.Key, origin: q.origin()}
 	s.mu.Lock()
 	s.asked[id] = c
 	s.mu.Unlock()
@@ -234,7 +244,7 @@ func read(w http.ResponseWriter, r *http.Request, v any) bool {
 		err = decode(body, v)
 	}
 	if err != nil {
-		bad(w, strings.TrimPrefix(err.Error(), "json: "))
+		bad(w, wrong(err))
 		return false
 	}
 	return true
@@ -244,11 +254,19 @@ func read(w http.ResponseWriter, r *http.Request, v any) bool {
 func decode(text []byte, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(v); err != nil {
+	switch err := dec.Decode(v); {
+	case errors.Is(err, io.EOF):
+		return errors.New("there is nothing")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("it ends before it is whole")
+	case err != nil:
 		return err
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("there is more than one value")
+	}
+	if name := param.Twice(text); name != "" {
+		return fmt.Errorf("%s: it stands twice", name)
 	}
 	return nil
 }

@@ -18,6 +18,9 @@ type message struct {
 	ID        json.RawMessage `json:"id"`
 	Name      *string         `json:"name"`
 	Arguments json.RawMessage `json:"arguments"`
+	Key       string          `json:"idempotency_key"` // of a call of which only one is to be made
+	Message   string          `json:"message_id"`      // what the peer calls the message of a model that holds the call
+	Agent     string          `json:"agent"`           // which of the peer's agents makes the call
 
 	Cancel json.RawMessage `json:"cancel"`
 
@@ -31,6 +34,9 @@ type message struct {
 	Protocol *int      `json:"protocol"`
 	Events   *[]string `json:"events"` // of all calls, or of the one it stands in
 	Ask      *bool     `json:"ask"`    // the same
+	Colour   bool      `json:"colour"` // of the call: its result is shown in colour
+	Room     int       `json:"room"`   // bytes that the call's output may have
+	Caller   string    `json:"caller"` // what whoever is behind the peer calls the call
 	Hears    int64     `json:"hears"`  // bytes of the output that the call's events are to hold; 0 for all
 
 	Ping *int64 `json:"ping"`
@@ -39,17 +45,18 @@ type message struct {
 // forms says what a message may be.
 const forms = `send {"id":…,"name":TOOL,"arguments":{…}}, {"cancel":ID}, {"answer":ID,"decision":"yes|no|session"} or {"protocol":1}, one on each line`
 
-// message does what a line says. The error ends the connection.
-func (s *server) message(ctx context.Context, l input) error {
+// message does what a line says; a call is left to be made, by the function. The error
+// ends the connection.
+func (s *server) message(ctx context.Context, l input) (call func(), err error) {
 	if l.long {
 		s.fail(nil, tool.Errorf(tool.TooLarge, "a line is longer than %d MiB", MaxLine>>20).WithHint("send less at a time"))
-		return nil
+		return nil, nil
 	}
 	if l.text = bytes.TrimSpace(l.text); len(l.text) == 0 || ctx.Err() != nil {
-		return nil
+		return nil, nil
 	}
 	var m message
-	err := decode(l.text, &m)
+	err = decode(l.text, &m)
 	if err == nil {
 		err = m.check()
 	}
@@ -57,7 +64,7 @@ func (s *server) message(ctx context.Context, l input) error {
 	case err != nil:
 		s.fail(m.ID, tool.Errorf(tool.BadInput, "no message: %s", wrong(err)).WithHint(forms))
 	case m.Protocol != nil:
-		return s.agree(&m)
+		return nil, s.agree(&m)
 	case m.Ping != nil:
 		s.send(pong{*m.Ping})
 	case m.Cancel != nil:
@@ -69,9 +76,9 @@ func (s *server) message(ctx context.Context, l input) error {
 			s.fail(nil, tool.Errorf(tool.NotFound, "nothing is asked for %s", key(m.Answer)).WithHint("answer an ask event, once"))
 		}
 	default:
-		s.begin(ctx, &m, len(l.text))
+		return s.begin(ctx, &m, len(l.text)), nil
 	}
-	return nil
+	return nil, nil
 }
 
 // wrong says what is wrong with a line, without the words of Go.
@@ -95,7 +102,7 @@ func (m *message) check() error {
 		return errors.New("it has neither name, cancel, answer, protocol nor ping")
 	case kinds > 1:
 		return errors.New("it is several messages at once")
-	case m.Name == nil && (m.Arguments != nil || m.ID != nil), m.Name == nil && m.Hears != 0,
+	case m.Name == nil && (m.Arguments != nil || m.ID != nil), m.Name == nil && (m.Hears != 0 || m.Key != "" || m.Colour || m.Room != 0 || m.Caller != "" || m.Message != "" || m.Agent != ""),
 		m.Answer == nil && (m.To != nil || m.Decision != "" || m.Reason != "" || m.Answers != nil || m.Rules != nil), m.Protocol == nil && m.Name == nil && (m.Events != nil || m.Ask != nil):
 		return errors.New("it has members of another kind of message")
 	case m.Answer != nil && m.Answers == nil && !slices.Contains([]string{"yes", "no", "session", "nobody"}, m.Decision):

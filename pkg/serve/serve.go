@@ -46,6 +46,10 @@ type Hello struct {
 	Events   []string `json:"events"`
 	MaxLine  int      `json:"max_line"`
 	MaxCalls int      `json:"max_calls"`
+
+	// For a caller at another place:
+	OutputBytes int    `json:"output_bytes,omitempty"` // that results may hold
+	Spill       string `json:"spill,omitempty"`        // the directory of outputs that were too long for them
 }
 
 // Events are those that a peer may hear.
@@ -72,6 +76,7 @@ type server struct {
 	slots chan struct{}
 	calls sync.WaitGroup
 	idle  chan func()   // to goroutines that have made a call, and have the stack for the next
+	ended chan error    // what ended the input
 	deaf  chan struct{} // closed when nothing more comes
 	over  chan struct{} // closed when Run is
 
@@ -91,7 +96,7 @@ func Run(ctx context.Context, o Options) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	s := &server{
-		o: o, end: end, slots: make(chan struct{}, MaxCalls), idle: make(chan func()), deaf: make(chan struct{}), over: make(chan struct{}),
+		o: o, end: end, slots: make(chan struct{}, MaxCalls), idle: make(chan func()), ended: make(chan error, 1), deaf: make(chan struct{}), over: make(chan struct{}),
 		running: map[string]*call{}, hears: hearsAll(), asks: o.Asks,
 		put: func(_ string, text []byte) error {
 			_, err := o.Out.Write(text)
@@ -100,11 +105,11 @@ func Run(ctx context.Context, o Options) error {
 	}
 	s.o.Hello.Protocol, s.o.Hello.Events, s.o.Hello.MaxLine, s.o.Hello.MaxCalls = Protocol, Events(), MaxLine, MaxCalls
 	s.send(s.o.Hello)
-	ended := make(chan error, 1)
-	go func() { ended <- s.read(ctx) }()
+	in := bufio.NewReaderSize(o.In, 64<<10)
+	s.beside(func() { s.read(ctx, in) })
 	var err error
 	select {
-	case err = <-ended:
+	case err = <-s.ended:
 	case <-ctx.Done():
 	}
 	close(s.deaf)
@@ -146,41 +151,47 @@ type input struct {
 	long bool // it was longer than MaxLine, and is not there
 }
 
-// read does line for line what comes, until ctx ends.
-func (s *server) read(ctx context.Context) error {
-	in := bufio.NewReaderSize(s.o.In, 64<<10)
+// read does line for line what comes, up to the first call, which it makes, while another
+// goroutine reads on: a call need not wait until a thread has woken up.
+func (s *server) read(ctx context.Context, in *bufio.Reader) {
 	for {
-		var l input
-		for {
-			part, err := in.ReadSlice('\n')
-			if l.long = l.long || len(l.text)+len(part) > MaxLine; l.long {
-				l.text = nil
-			} else {
-				l.text = append(l.text, part...)
+		l, over := next(in)
+		call, err := s.message(ctx, l)
+		switch {
+		case err != nil || over != nil:
+			if errors.Is(over, io.EOF) {
+				over = nil
 			}
-			if err == nil {
-				break
-			}
-			if !errors.Is(err, bufio.ErrBufferFull) {
-				if errors.Is(err, io.EOF) {
-					err = nil
-				}
-				return errors.Join(s.message(ctx, l), err)
-			}
+			s.ended <- errors.Join(err, over)
+		case call == nil:
+			continue
+		default:
+			s.beside(func() { s.read(ctx, in) })
 		}
-		if err := s.message(ctx, l); err != nil {
-			return err
+		if call != nil {
+			call()
+		}
+		return
+	}
+}
+
+// next reads a line. The error, after which no line comes, is io.EOF at the end.
+func next(in *bufio.Reader) (l input, err error) {
+	for {
+		part, err := in.ReadSlice('\n')
+		if l.long = l.long || len(l.text)+len(part) > MaxLine; l.long {
+			l.text = nil
+		} else {
+			l.text = append(l.text, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return l, err
 		}
 	}
 }
 
-// beside has f done beside what else runs.
-func (s *server) beside(f func()) {
-	s.calls.Add(1)
-	work := func() {
-		defer s.calls.Done()
-		f()
-	}
+// beside has work done beside what else runs.
+func (s *server) beside(work func()) {
 	select {
 	case s.idle <- work:
 	default:
@@ -202,7 +213,7 @@ type reply struct {
 	ID     json.RawMessage `json:"id"`
 	Result *tool.Result    `json:"result"`
 
-	whole bool
+	whole, colour bool
 }
 
 // A pong answers a ping.
@@ -271,11 +282,14 @@ func line(v any) ([]byte, error) {
 	text = append(append(append(text, `{"id":`...), key(r.ID)...), `,"result":`...)
 	text = append(text, result...)
 	if r.whole {
-		output := len(r.Result.Output)
-		if r.Result.Error != nil && r.Result.Text() == "" {
-			output = -1 // it is only the words of the error
+		text = fmt.Appendf(text, `,"exit":%d,"output_bytes":%d`, r.Result.Exit(), r.Result.Own())
+	}
+	if r.whole && r.colour && r.Result.Pretty != nil {
+		pretty, err := tool.Encode(r.Result.Pretty(tool.Mark))
+		if err != nil {
+			return nil, err
 		}
-		text = fmt.Appendf(text, `,"exit":%d,"output_bytes":%d`, r.Result.Exit(), output)
+		text = append(append(text, `,"pretty":`...), pretty...)
 	}
 	return append(text, '}', '\n'), nil
 }

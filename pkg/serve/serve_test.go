@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -281,5 +283,29 @@ func TestAnswersTo(t *testing.T) {
 	p.send(`{"answer":1,"to":"1b","decision":"no","reason":"two"}`)
 	if h := wait(func(h heard) bool { return h.Result != nil }); h.Result.Output != "one two" {
 		t.Errorf("it ends with %+v", h.Result)
+	}
+}
+
+// TestHTTPOrigin: what a request says of where its call comes from reaches the call, with
+// events and without.
+func TestHTTPOrigin(t *testing.T) {
+	var got []tool.Peer
+	h := HTTP{Call: func(_ context.Context, p tool.Peer, _ string, _ json.RawMessage) *tool.Result {
+		got = append(got, p)
+		return &tool.Result{}
+	}}.Handler()
+	for _, accept := range []string{"", "text/event-stream"} {
+		r := httptest.NewRequest(http.MethodPost, "/v1/call", strings.NewReader(`{"name":"x","message_id":"m","agent":"a","idempotency_key":"k"}`))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", accept)
+		h.ServeHTTP(httptest.NewRecorder(), r)
+	}
+	if len(got) != 2 {
+		t.Fatalf("%d calls", len(got))
+	}
+	for _, p := range got {
+		if p.Origin != (tool.Origin{Message: "m", Agent: "a"}) || p.Key != "k" {
+			t.Errorf("%+v", p)
+		}
 	}
 }

@@ -144,7 +144,7 @@ func (f *found) walk(dir *safefile.Dir) error {
 		switch {
 		case len(parts) == 2 && parts[0] == spillDir:
 			f.items = append(f.items, it)
-		case len(parts) > 1 && parts[0] == "cache":
+		case len(parts) > 1 && (parts[0] == "cache" || parts[0] == "once"):
 			it.kind = cacheItem
 			f.items = append(f.items, it)
 		case len(parts) > 2 && parts[0] == "jobs":

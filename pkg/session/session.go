@@ -71,6 +71,14 @@ func positive[T ~int64](v, otherwise T) T {
 // ErrID is returned for a session ID that cannot be a directory name of ours.
 var ErrID = errors.New("not 1 to 64 letters, digits, dots, underscores or hyphens, or only one or two dots")
 
+// CheckID reports, as ErrID, an ID that no session can have. "" is the usual one's.
+func CheckID(id string) error {
+	if id != "" && !validID(id) {
+		return fmt.Errorf("opening session %q: %w", id, ErrID)
+	}
+	return nil
+}
+
 // useFile is held shared by every process that uses the session and
 // exclusively by gc; its content says whose session it is, its time when it
 // was last used.
@@ -82,6 +90,7 @@ type Session struct {
 	o     Options
 	state string // o.State with its parent directories resolved
 	hash  string
+	where string // the session's directory
 
 	scarce func(dir string) bool // the disk that dir lies on is nearly full
 
@@ -103,8 +112,8 @@ func Open(o Options) (*Session, error) {
 		o.Now = time.Now
 	}
 	o.Limits = o.Limits.withDefaults()
-	if !validID(o.ID) {
-		return nil, fmt.Errorf("opening session %q: %w", o.ID, ErrID)
+	if err := CheckID(o.ID); err != nil {
+		return nil, err
 	}
 	if !filepath.IsAbs(o.State) || !filepath.IsAbs(o.Root) {
 		return nil, fmt.Errorf("opening session %q: the state directory %q and the root %q must be absolute paths", o.ID, o.State, o.Root)
@@ -112,6 +121,7 @@ func Open(o Options) (*Session, error) {
 	o.State = filepath.Clean(o.State)
 	o.Root = filepath.Clean(o.Root)
 	s := &Session{o: o, state: realParent(o.State), hash: rootHash(o.Root), scarce: scarce}
+	s.where = filepath.Join(s.state, s.hash, o.ID)
 	if err := s.check(); err != nil {
 		return nil, fmt.Errorf("opening session %q: %w", o.ID, err)
 	}
@@ -120,7 +130,7 @@ func Open(o Options) (*Session, error) {
 
 // Dir returns the session's directory, absolute, with the links above the
 // state directory resolved. It need not exist yet.
-func (s *Session) Dir() string { return filepath.Join(s.state, s.hash, s.o.ID) }
+func (s *Session) Dir() string { return s.where }
 
 // ID returns the session's ID.
 func (s *Session) ID() string { return s.o.ID }

@@ -148,3 +148,17 @@ func TestPlainArgv(t *testing.T) {
 		}
 	}
 }
+
+// TestLeadingArgv: only what runs before all else of its line is its leading program.
+func TestLeadingArgv(t *testing.T) {
+	for command, want := range map[string]string{
+		"p a": "p a", "p -rf a && q": "p -rf a", "p a && q | r && s >x": "p a", "p 'a b' 2>/dev/null && q": "p a b", "p a >/dev/null 2>&1": "p a", "p a && (q; r)": "p a", "p a && { q || r; }": "p a",
+		"p a; q": "", "p a || q": "", "p a && q || r": "", "p a | q && r": "", "p a & q": "", "p a && q &": "", "! p a": "", "! p a && q": "", "p a\nq": "", "(p a) && q": "", "p $a && q": "", "p * && q": "",
+		"p a >x && q": "", "p a <x && q": "", "p a 2>/dev/nul && q": "", "A=$(q) p a": "", "p a <<<x && q": "", "p a <<E && q\nE\n": "", "p a 2>&$x": "", "p a <&1": "", "cd a && p b": "cd a", "": "",
+	} {
+		words, ok := LeadingArgv(command)
+		if have := strings.Join(words, " "); have != want || ok != (want != "") {
+			t.Errorf("%q: %q, not %q", command, have, want)
+		}
+	}
+}

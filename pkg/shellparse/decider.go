@@ -53,10 +53,13 @@ func Decider(src string) []string {
 }
 
 // endsElsewhere reports whether something in f can end it before its last command,
-// or change its status: set -e, exec, traps.
+// change its status, or have its name mean something else: set -e, exec, traps, functions.
 func endsElsewhere(f *syntax.File) bool {
 	found := false
 	syntax.Walk(f, func(n syntax.Node) bool {
+		if _, ok := n.(*syntax.FuncDecl); ok {
+			found = true // of the same name, perhaps
+		}
 		if call, ok := n.(*syntax.CallExpr); ok && len(call.Args) > 0 {
 			found = found || slices.Contains([]string{"set", "shopt", "trap", "exit", "exec", "return", "eval", ".", "source", "builtin", "command"}, call.Args[0].Lit())
 		}

@@ -29,6 +29,7 @@ func TestDecider(t *testing.T) {
 		"":                            "",
 		"a | b && c | grep x":         "",
 		"grep x <<< y":                "grep x",
+		"grep() { false; }; grep x f": "",
 	} {
 		if got := strings.Join(Decider(src), " "); got != want {
 			t.Errorf("%s: %q, not %q", src, got, want)

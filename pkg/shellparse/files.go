@@ -84,6 +84,9 @@ func (w *walker) file(f fileAccess, x word) []int {
 				w.dirty = true
 			}
 		}
+		if (a.Tree || a.Kind == policy.Write) && w.holdsLink(a.Path) {
+			a.Opaque = cmpOr(a.Opaque, "a link that the command makes lies in it")
+		}
 		if i := w.listed(&a); i >= 0 {
 			out = append(out, i)
 			continue
@@ -117,14 +120,30 @@ func sink(name string) bool {
 // not known where that is.
 func (w *walker) resolve(name string) []resolved {
 	if strings.HasPrefix(name, "/") {
-		return []resolved{w.resolveIn("/", name)}
+		return w.resolveBoth(nil, "/", name)
 	}
 	if w.st.lost != "" {
 		return nil
 	}
 	out := make([]resolved, 0, len(w.st.dirs))
 	for _, d := range w.st.dirs {
-		out = append(out, w.resolveIn(d, name))
+		out = w.resolveBoth(out, d, name)
+	}
+	return out
+}
+
+// resolveBoth adds what a name in a directory stands for: where links that the text makes
+// lead it, and what is there now, for ln may fail or not be reached.
+func (w *walker) resolveBoth(out []resolved, dir, name string) []resolved {
+	r := w.resolveIn(dir, name)
+	if out = append(out, r); len(w.links) == 0 {
+		return out
+	}
+	links, files := w.links, w.files
+	w.links, w.files = nil, nil
+	now := w.resolveIn(dir, name)
+	if w.links, w.files = links, files; now.access.Path != r.access.Path && now.access.File != policy.Missing {
+		out = append(out, now)
 	}
 	return out
 }
@@ -141,10 +160,10 @@ func (w *walker) resolveIn(dir, name string) resolved {
 		full = strings.TrimSuffix(dir, "/") + "/" + name
 	}
 	full, why = w.process(full, dir)
-	for _, l := range w.links {
-		if rest, ok := strings.CutPrefix(path.Clean(full), l.name); ok && (rest == "" || rest[0] == '/') {
-			full, why = l.target+rest, cmpOr(why, "")
-		}
+	if len(w.links) > 0 || w.astray != "" {
+		var lost string
+		full, lost = w.through(full)
+		why = cmpOr(why, lost)
 	}
 	r := resolved{dir: dir, name: name}
 	if w.world.Resolve == nil {
@@ -155,11 +174,59 @@ func (w *walker) resolveIn(dir, name string) resolved {
 		r.access = a
 	}
 	r.access.Opaque = cmpOr(r.access.Opaque, why)
-	if len(w.links) == 0 && len(w.files) < 4096 {
+	if len(w.links) == 0 && w.astray == "" && len(w.files) < 4096 {
 		w.files = append(w.files, r)
 	}
 	return r
 }
+
+// through is a name as the links lead it that the text has made; why says what is not known
+// of that.
+func (w *walker) through(full string) (name, why string) {
+	if why = w.astray; safefile.Below("/dev", full) || readOnlyPlace(full) {
+		why = ""
+	}
+	for at := 0; at < len(full); {
+		i := strings.Index(full[at:], "/..")
+		if i < 0 {
+			break
+		}
+		at += i + len("/..")
+		if at < len(full) && full[at] != '/' {
+			continue
+		}
+		if _, ok := w.link(full[:at-len("/..")]); ok {
+			return full, cmpOr(why, "a path that climbs out of a link which the command makes")
+		}
+	}
+	for range maxLinks {
+		next, ok := w.link(full)
+		if !ok {
+			return full, why
+		}
+		full = next
+	}
+	return full, "links that lead to one another"
+}
+
+// link is where the last link that a name goes through leads it.
+func (w *walker) link(full string) (to string, ok bool) {
+	clean := path.Clean(full)
+	for _, l := range slices.Backward(w.links) {
+		if rest, ok := strings.CutPrefix(clean, l.name); ok && (rest == "" || rest[0] == '/') {
+			return l.target + rest, true
+		}
+	}
+	return full, false
+}
+
+// holdsLink reports whether a link that the text has made lies below a directory.
+func (w *walker) holdsLink(dir string) bool {
+	return slices.ContainsFunc(w.links, func(l link) bool { return l.name != dir && safefile.Below(dir, l.name) })
+}
+
+// maxLinks bounds the links that are followed.
+const maxLinks = 64
 
 // process turns the names of /proc that mean the reading process itself into
 // what they mean for the command.
@@ -308,7 +375,10 @@ func readOnlyPlace(p string) bool {
 // linked notes a link for the paths that come later.
 func (w *walker) linked(to, name string, symbolic bool) {
 	found := w.resolve(name)
-	w.files = nil
+	if w.files = nil; to == "" {
+		w.astray = cmpOr(w.astray, "the command makes a link to a place that is not known")
+		return
+	}
 	for _, r := range found {
 		full := cmpOr(r.access.Named, r.access.Path)
 		base := path.Dir(full)
@@ -323,9 +393,14 @@ func (w *walker) linked(to, name string, symbolic bool) {
 			}
 			target = path.Join(from, to)
 		}
-		if len(w.links) < 64 {
-			w.links = append(w.links, link{name: full, target: target})
+		if len(w.links) == maxLinks {
+			w.astray = cmpOr(w.astray, "the command makes too many links")
+			return
 		}
+		if slices.ContainsFunc(w.links, func(l link) bool { return l.name == full && l.target != target }) {
+			w.astray = cmpOr(w.astray, "a link that the command makes twice")
+		}
+		w.links = append(w.links, link{name: full, target: target})
 	}
 }
 

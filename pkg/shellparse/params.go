@@ -134,6 +134,12 @@ func (b *builder) expansion(x *syntax.ParamExp, v value, quoted bool) {
 	case syntax.AlternateUnsetOrNull:
 		take, known = !empty, v.known
 	default: // removal of a prefix and the like
+		if x := w.unexpanded(e.Word); v.known && !v.array && w.shell != "zsh" && x != nil {
+			if s, ok := removed(e.Op, v.first(), *x); ok {
+				b.value(s, quoted)
+				return
+			}
+		}
 		w.unlikely(func() { w.inside(e.Word) })
 		if e.Op == syntax.OtherParamOps {
 			w.operator(e.Word)
@@ -175,6 +181,21 @@ func (b *builder) expansion(x *syntax.ParamExp, v value, quoted bool) {
 		w.unlikely(func() { w.inside(e.Word) })
 		b.value(v.first(), quoted)
 	}
+}
+
+// unexpanded is the text of a word that is one literal; nil for others.
+func (*walker) unexpanded(x *syntax.Word) *string {
+	if x == nil {
+		return new(string)
+	}
+	if len(x.Parts) != 1 {
+		return nil
+	}
+	l, ok := x.Parts[0].(*syntax.Lit)
+	if !ok || strings.ContainsAny(l.Value, "~$`\"'{}") {
+		return nil
+	}
+	return &l.Value
 }
 
 // alternative adds the word that stands in an unquoted expansion. As an

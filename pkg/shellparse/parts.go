@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
+
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -196,7 +198,7 @@ func (b *builder) substitute(x *syntax.CmdSubst, quoted bool) {
 	w.drop(s)
 	b.net = b.net || w.fetches(from)
 	if !ok || w.shell == "zsh" && !quoted {
-		b.hole(quoted, false)
+		b.hole(quoted, w.counts(x.Stmts))
 		return
 	}
 	b.value(strings.TrimRight(out, "\n"), quoted)
@@ -221,8 +223,11 @@ func (b *builder) process(x *syntax.ProcSubst) {
 	b.proc, b.number = alone, false
 }
 
-// output gives what a list of commands prints where that is certain: a single
-// echo, printf or pwd of known words, or go env of a directory.
+// printers are the commands whose output is certain with words that are known.
+const printers = "echo printf pwd go mktemp date basename dirname"
+
+// output gives what a list of commands prints where that is certain: a single one of
+// the printers.
 func (w *walker) output(stmts []*syntax.Stmt) (string, bool) {
 	if len(stmts) != 1 || len(stmts[0].Redirs) > 0 || stmts[0].Background || stmts[0].Negated {
 		return "", false
@@ -232,7 +237,7 @@ func (w *walker) output(stmts []*syntax.Stmt) (string, bool) {
 		return "", false
 	}
 	name := c.Args[0].Lit()
-	if name != "echo" && name != "printf" && name != "pwd" && name != "go" || w.st.lookupFunc(name) != nil || w.st.env != "" {
+	if !programs.Has(printers, name) || w.st.lookupFunc(name) != nil || w.st.env != "" {
 		return "", false
 	}
 	for _, a := range c.Args { // words with effects were walked before
@@ -243,8 +248,12 @@ func (w *walker) output(stmts []*syntax.Stmt) (string, bool) {
 		}
 	}
 	words := w.words(c.Args[1:])
-	if name == "go" {
+	switch name {
+	case "echo", "printf", "pwd":
+	case "go":
 		return w.goenv(words)
+	default:
+		return w.prints(name, words)
 	}
 	return w.print(name, words)
 }

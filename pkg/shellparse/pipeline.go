@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/agentkit-go/agentkit/pkg/programs"
 )
 
 // chain walks a && b || c, following where each part leaves the shell.
@@ -111,20 +113,9 @@ func (w *walker) printed(s *syntax.Stmt, from int) stream {
 		}
 	case "find":
 		out.Under, out.Names, out.Safe = w.findRoots(c.Args[1:])
-	case "sort", "head", "tail", "uniq", "grep", "cat":
-		if len(w.operandsOf(c)) == 0 || name == "grep" {
+	default:
+		if programs.Passes(name, w.quietWords(c.Args[1:])) {
 			out.Under, out.Safe, out.Names = w.stdin.Under, w.stdin.Safe, w.stdin.Names
-		}
-	}
-	return out
-}
-
-// operandsOf gives the words of a command that are no options.
-func (w *walker) operandsOf(c *syntax.CallExpr) []string {
-	var out []string
-	for _, a := range c.Args[1:] {
-		if l := a.Lit(); l == "" || l[0] != '-' {
-			out = append(out, l)
 		}
 	}
 	return out

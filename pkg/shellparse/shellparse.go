@@ -148,6 +148,7 @@ type walker struct {
 	files   []resolved
 	found   []resolved // programs by name, dir being the path
 	links   []link
+	astray  string   // why paths may go through links that are not known
 	fetched []string // files that came from the network in this text
 	memo    programs.Memo
 	secrets *policy.SecretNames // when they were asked for

@@ -72,6 +72,9 @@ func (s site) Net(n programs.Net) {
 		return // an option has named it
 	}
 	argv, dynamic, program := cause.Argv, cause.Dynamic, cause.Program
+	if n.Configured {
+		a.Argv, a.Dynamic, a.Program = argv, dynamic, program
+	}
 	s.w.emit(a)
 	if n.Publishes {
 		a.Publishes, a.Opaque = true, ""

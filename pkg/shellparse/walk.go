@@ -264,7 +264,7 @@ func (w *walker) forLoop(x *syntax.ForClause) {
 			items = w.st.positional()
 		}
 		w.variable(l.Name.Value, value{}, true)
-		if n := len(items); n == 0 || n > 8 || x.Select || len(x.Do) > 20 || slices.ContainsFunc(items, func(i word) bool { return i.Dynamic }) {
+		if n := len(items); n == 0 || n > 8 && n*len(x.Do) > 64 || x.Select || len(x.Do) > 20 || slices.ContainsFunc(items, func(i word) bool { return i.Dynamic }) {
 			w.loop(func() { w.list(x.Do) }, x.Do)
 			return
 		}

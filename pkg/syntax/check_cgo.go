@@ -16,7 +16,7 @@ const maxFaults = 50
 // checkTree lists what a grammar could not read; nil when reading takes too
 // long.
 func checkTree(ctx context.Context, lang *language, data []byte) []Problem {
-	t, err := parse(ctx, lang, data)
+	t, err := parseMended(ctx, lang, data)
 	if err != nil {
 		return nil
 	}

@@ -122,3 +122,21 @@ func TestNamespaces(t *testing.T) {
 		}
 	}
 }
+
+// TestAccessMacro: a macro that stands for private: or public: hides nothing.
+func TestAccessMacro(t *testing.T) {
+	symbols, err := Outline("a.hpp", []byte("template<class T>\nclass A\n{\n  using t = T;\n\n  LIB_PRIVATE_UNLESS_TESTED:\n    // of others\n    using lexer = ::lib::lexer_base<T>;\n\n    template<typename I>\n    static ::lib::parser<T, I> parser(I i)\n    {\n        return {};\n    }\n\n  private:\n    int f(int a) { return a; }\n};\n"))
+	if errors.Is(err, ErrNoGrammar) {
+		t.Skip("this build has no grammar for C++")
+	}
+	var have []string
+	for _, s := range symbols {
+		have = append(have, s.Name)
+		if s.Doubt != nil {
+			t.Errorf("%s is in doubt: %v", s.Name, *s.Doubt)
+		}
+	}
+	if got := strings.Join(have, " "); err != nil || got != "A t lexer parser f" {
+		t.Errorf("%q, %v", got, err)
+	}
+}

@@ -43,6 +43,7 @@ type language struct {
 	second     string                      // the grammar to try where the first one fails
 	page       bool                        // it holds scripts in other languages
 	prepare    func(src []byte) prepared   // blanks what the grammar cannot read; nil for nothing
+	mend       func(src []byte) []byte     // the same where a text cannot be read, and only if that helps; nil for nothing
 	rules      func() []rule               // what counts in the tree
 	attributes string                      // calls above a symbol that belong to it
 	closures   string                      // node types whose variables are local
@@ -88,8 +89,8 @@ func languages() []language {
 		{name: "Markdown", endings: ".md .markdown .mdx .mkd", pure: outlineMarkdown, headless: true},
 		{name: "Python", endings: ".py .pyi .pyw", runs: "python python3 python2", rules: pythonRules, closures: "lambda", reliable: true, hash: true, nested: true},
 		{name: "JavaScript", endings: ".js .mjs .cjs .jsx", runs: "node nodejs", rules: scriptRules, closures: scriptClosures, reliable: true, nested: true},
-		{name: "TypeScript", endings: ".ts .mts .cts", runs: "deno bun ts-node", rules: scriptRules, closures: scriptClosures, reliable: true, nested: true},
-		{name: "TSX", endings: ".tsx", rules: scriptRules, closures: scriptClosures, reliable: true, nested: true},
+		{name: "TypeScript", endings: ".ts .mts .cts", runs: "deno bun ts-node", rules: scriptRules, mend: mendScript, closures: scriptClosures, reliable: true, nested: true},
+		{name: "TSX", endings: ".tsx", rules: scriptRules, mend: mendScript, closures: scriptClosures, reliable: true, nested: true},
 		{name: "Rust", endings: ".rs", rules: rustRules, closures: "closure_expression", reliable: true, hash: true, nested: true},
 		{name: "Java", endings: ".java", rules: javaRules, closures: "lambda_expression", reliable: true, nested: true},
 		{name: "C", endings: ".c", rules: cRules, prepare: prepareC, second: "C++", nested: true},

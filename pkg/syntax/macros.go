@@ -121,6 +121,8 @@ func (p *preparer) macro(i int) {
 	u.starts = u.before == "" || strings.Contains("; { } : > ]", u.before) || u.before == ")" && u.token.first || isSpecifier(u.before)
 	u.alone = u.token.first && p.tokens[u.next-1].last
 	switch {
+	case u.label():
+		p.blank(u.token.start, p.tokens[u.next].end)
 	case u.args && u.before == "if":
 		p.blank(u.token.start, u.token.end) // if CONSTEXPR (x)
 	case u.line():
@@ -147,6 +149,11 @@ type use struct {
 	starts        bool // a declaration may begin here
 	alone         bool // nothing else is on its lines
 	wordAfter     bool
+}
+
+// label knows PRIVATE_UNLESS_TESTED: on a line of its own, between members.
+func (u *use) label() bool {
+	return !u.args && u.token.first && u.after == ":" && u.p.tokens[u.next].last && (u.before == "" || strings.Contains("; { } :", u.before))
 }
 
 // line knows BEGIN_NAMESPACE, Q_OBJECT, TRY and MOCK_METHOD(…); as statements

@@ -39,7 +39,7 @@ func outlineTree(ctx context.Context, found *collector, data []byte) error {
 // parseBest tries the second grammar of a language where its first one fails,
 // and takes what fails less.
 func parseBest(ctx context.Context, lang *language, data []byte) (*tree, error) {
-	t, err := parse(ctx, lang, data)
+	t, err := parseMended(ctx, lang, data)
 	if err != nil || lang.second == "" || !t.root.HasError() {
 		return t, err
 	}
@@ -50,6 +50,29 @@ func parseBest(ctx context.Context, lang *language, data []byte) (*tree, error) 
 		return t, ctx.Err()
 	}
 	if len(faults(u.root, data, maxFaults)) < len(faults(t.root, data, maxFaults)) {
+		t, u = u, t
+	}
+	u.close()
+	return t, nil
+}
+
+// parseMended reads a text as it is and, where the grammar cannot, as lang.mend leaves it
+// if there are fewer mistakes then, or if the whole was one. The tree's places are those
+// of data.
+func parseMended(ctx context.Context, lang *language, data []byte) (*tree, error) {
+	t, err := parse(ctx, lang, data)
+	if err != nil || lang.mend == nil || !t.root.HasError() {
+		return t, err
+	}
+	mended := lang.mend(data)
+	if mended == nil {
+		return t, nil
+	}
+	u, err := parse(ctx, lang, mended)
+	if err != nil {
+		return t, ctx.Err()
+	}
+	if t.root.IsError() && !u.root.IsError() || len(faults(u.root, mended, maxFaults)) < len(faults(t.root, data, maxFaults)) {
 		t, u = u, t
 	}
 	u.close()

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -104,8 +105,10 @@ func local(lines [][]byte, g tag, functions map[string]bool) bool {
 			return true
 		case "field": // as in { name }
 			return bytes.HasSuffix(line, []byte(",")) || bytes.Contains(line, []byte("{ "+g.Name))
-		case "class":
-			return !bytes.Contains(line, []byte("class"))
+		case "class": // class extends B has no name
+			return !bytes.Contains(line, []byte("class")) || g.Name == "extends"
+		case "method": // new (): A says how one is made
+			return g.Name == "new" && bytes.HasPrefix(bytes.TrimSpace(line), []byte("new "))
 		}
 	case ".cpp", ".cc", ".cxx":
 		// TEST_CASE("…") { … } is no function to ctags.
@@ -117,8 +120,15 @@ func local(lines [][]byte, g tag, functions map[string]bool) bool {
 	return false
 }
 
+// typed is a constant or variable that is declared with its type, of which ctags takes a
+// word for the name: const a: core.B = c.
+var typed = regexp.MustCompile(`^\s*(?:export )?(?:declare )?(?:const|let|var) ([\w$]+)\s*:`)
+
 // ctagsMisreads knows words of the language that ctags takes for names.
 func ctagsMisreads(line []byte, g tag) bool {
+	if m := typed.FindSubmatch(line); m != nil && string(m[1]) != g.Name {
+		return true
+	}
 	return slices.Contains([]string{"satisfies", "import", "from", "as", "export"}, g.Name) || !bytes.Contains(line, []byte(g.Name))
 }
 

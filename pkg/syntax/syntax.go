@@ -16,6 +16,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"go/parser"
 	"go/scanner"
 	"go/token"
@@ -83,7 +84,7 @@ func Check(name string, data []byte) []Problem {
 // than two seconds, and when the context ends.
 func CheckContext(ctx context.Context, name string, data []byte) []Problem {
 	lang := languageOf(name, data)
-	if len(data) > maxSize || lang == nil || !lang.checked() {
+	if Checks(name, data) != "" {
 		return nil
 	}
 	if strings.HasSuffix(strings.ToLower(name), ".d.ts") {
@@ -229,4 +230,16 @@ func clipTo(line string, limit int) string {
 		cut--
 	}
 	return line[:cut] + "…"
+}
+
+// Checks says why CheckContext can say nothing of a file; "" where it can.
+func Checks(name string, data []byte) (why string) {
+	lang := languageOf(name, data)
+	switch {
+	case lang == nil || !lang.checked():
+		return "nothing here reads its language"
+	case len(data) > maxSize:
+		return fmt.Sprintf("it has %d bytes, and at most %d are read for syntax errors", len(data), maxSize)
+	}
+	return ""
 }

@@ -91,6 +91,9 @@ func codecs() []codec {
 
 // coderFor returns the coding for a name, or nil.
 func coderFor(name string) encoding.Encoding {
+	if name == "utf-8" { // mostly, and nothing has to be listed
+		return nil
+	}
 	for _, c := range codecs() {
 		if c.name == name {
 			return c.coder

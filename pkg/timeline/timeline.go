@@ -35,7 +35,7 @@ func state(c *audit.Call) string {
 	switch {
 	case c.Decision == "deny" || c.Code == "denied":
 		return "denied"
-	case c.Decision == "ask":
+	case c.Unanswered():
 		return "asked"
 	case c.Code != "" || c.Exit != nil && *c.Exit > 1:
 		return "failed"
@@ -49,7 +49,7 @@ func state(c *audit.Call) string {
 
 // states are all of them, with what they mean.
 func states() [][2]string {
-	return [][2]string{{"done", "done"}, {"no", "answered no"}, {"failed", "failed"}, {"asked", "needs approval"}, {"denied", "denied"}, {"open", "not ended"}}
+	return [][2]string{{"done", "done"}, {"no", "answered no"}, {"failed", "failed"}, {"asked", "needs approval or an answer"}, {"denied", "denied"}, {"open", "not ended"}}
 }
 
 // Page is the whole page.
@@ -219,7 +219,7 @@ func call(b *strings.Builder, c *audit.Call) {
 	}
 	accesses(b, append(slices.Clone(c.Accesses), c.Asked...))
 	b.WriteString("<p class=\"ids\">")
-	for _, one := range [][2]string{{"call", c.ID}, {"made by", c.Parent}, {"change", c.Change}, {"job", c.Job}, {"sandbox", c.Level}, {"approved", c.Note}} {
+	for _, one := range [][2]string{{"call", c.ID}, {"message", c.Message}, {"agent", c.Agent}, {"made by", c.Parent}, {"change", c.Change}, {"job", c.Job}, {"sandbox", c.Level}, {"approved", c.Note}} {
 		if one[1] != "" {
 			fmt.Fprintf(b, "<span>%s <code>%s</code></span>", one[0], esc(one[1]))
 		}
@@ -232,8 +232,8 @@ func came(c *audit.Call) string {
 	switch {
 	case c.Decision == "deny":
 		return "denied"
-	case c.Decision == "ask":
-		return "needs approval"
+	case c.Unanswered():
+		return c.Wants()
 	case c.Code != "":
 		return strings.ReplaceAll(c.Code, "_", " ")
 	case !c.Ended:

@@ -24,6 +24,7 @@ func sample() []*audit.Call {
 		{ID: "c4", Time: begin.Add(2 * time.Hour), Tool: "bash", Args: `{"command":"push"}`, Decision: "ask"},
 		{ID: "c5", Time: begin.Add(2 * time.Hour), Tool: "grep", Args: `{"pattern":"x"}`, Decision: "allow", Ended: true, Exit: exit(1)},
 		{ID: "c6", Time: begin.Add(26 * time.Hour), Tool: "bash", Decision: "allow", Job: "j1"},
+		{ID: "c7", Time: begin.Add(27 * time.Hour), Tool: "question", Args: `{"questions":[{"question":"Which?"}]}`, Decision: "allow", Ended: true, Exit: exit(126), Code: "approval_required"},
 	}
 }
 
@@ -62,15 +63,15 @@ func TestPage(t *testing.T) {
 			}
 		}
 	}
-	for id, want := range map[string]string{"c1": "call failed", "c2": "call done inner", "c3": "call denied", "c4": "call asked", "c5": "call no", "c6": "call open"} {
+	for id, want := range map[string]string{"c1": "call failed", "c2": "call done inner", "c3": "call denied", "c4": "call asked", "c5": "call no", "c6": "call open", "c7": "call asked"} {
 		if class[id] != want {
 			t.Errorf("%s is %q, want %q", id, class[id], want)
 		}
 	}
-	if count["script"] != 1 || count["img"] != 0 || count["details"] != 6 || count["link"] != 0 || count["a"] != 6 {
+	if count["script"] != 1 || count["img"] != 0 || count["details"] != 7 || count["link"] != 0 || count["a"] != 7 {
 		t.Errorf("%v", count)
 	}
-	for _, want := range []string{`<span class="del">-&lt;old&gt;`, `<span class="add">+&lt;new&gt;`, "p.yaml:3", "{broken", "needs approval"} {
+	for _, want := range []string{`<span class="del">-&lt;old&gt;`, `<span class="add">+&lt;new&gt;`, "p.yaml:3", "{broken", "needs approval", "not answered"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %s", want)
 		}
@@ -81,7 +82,7 @@ func TestPage(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	calls := sample()
 	at, breaks, whole := places(calls)
-	if len(breaks) != 3 || breaks[0].long.Round(time.Minute) != time.Hour {
+	if len(breaks) != 4 || breaks[0].long.Round(time.Minute) != time.Hour {
 		t.Errorf("%+v", breaks)
 	}
 	for i := range at {

@@ -13,7 +13,21 @@ type Peer struct {
 	Hears    int64       // bytes of a command's output that Hear wants; 0 for all
 	Ask      Asker       // nil where nobody can answer
 	Approver string      // the program that answers for Ask, which no command may change; "" for none
+	Room     int         // bytes that the output may have for a caller at another place; 0 for the usual
+	Colour   bool        // the result is shown in colour
 	Consult  Consultant  // answers a model's questions; nil where nobody can
+	Name     string      // what the caller calls the call; "" for nothing
+	Key      string      // the same for calls of which only one is to be made; "" for none
+	Origin   Origin      // from where the call comes
+}
+
+// CallerName is an id of a caller's, a text or another value of JSON, as a Peer's Name.
+func CallerName(id json.RawMessage) string {
+	var text string
+	if json.Unmarshal(id, &text) == nil { // which null is, too
+		return text
+	}
+	return string(id)
 }
 
 // A Caller makes one call for a peer. It may be called from several goroutines. The
@@ -43,15 +57,21 @@ func InOrder(from, to int, reads func(int) bool, call func(int)) int {
 			next++
 		}
 	}
-	turns := make(chan struct{}, besides)
+	SideBySide(next-from, besides, func(i int) { call(from + i) })
+	return next
+}
+
+// SideBySide does work(0) to work(n-1), at most so many at a time, and returns when all are
+// done.
+func SideBySide(n, most int, work func(int)) {
+	turns := make(chan struct{}, most)
 	var all sync.WaitGroup
-	for i := from; i < next; i++ {
+	for i := range n {
 		turns <- struct{}{}
 		all.Go(func() {
 			defer func() { <-turns }()
-			call(i)
+			work(i)
 		})
 	}
 	all.Wait()
-	return next
 }

@@ -2,7 +2,6 @@ package tool
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -13,30 +12,13 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/truncate"
 )
 
-// Do runs one call of t with JSON input: read, ask the policy, record, run,
-// trim. The Result is never nil; a failure stands in its Error, a panic too.
-func Do(ctx context.Context, env *Env, t *Tool, input json.RawMessage) *Result {
-	in, err := Decode(t, input)
-	if err != nil {
-		return t.Fail(err)
-	}
-	return Run(ctx, env, in)
-}
-
-// Run is Do for a call whose parameters are already filled in and checked.
-func Run(ctx context.Context, env *Env, in *Invocation) (r *Result) {
+// all is the call itself, with its result as it is told.
+func (env *Env) all(ctx context.Context, in *Invocation, id string) (r *Result) {
 	defer func() {
 		if v := recover(); v != nil {
 			r = in.Tool.Fail(Panicked(v))
 		}
 	}()
-	if env.StandIn != nil {
-		in = env.StandIn(in)
-	}
-	id := session.NewID("c")
-	if env.Emit != nil {
-		env.emit("start", StartEvent{in.Tool.Name, id, in.Set.Canonical()})
-	}
 	r = env.run(ctx, in, id)
 	if !r.Trimmed {
 		env.Fit(r, env.Limits)
@@ -83,7 +65,14 @@ func (env *Env) run(ctx context.Context, in *Invocation, id string) *Result {
 	if err != nil {
 		return t.Fail(ended(ctx, err))
 	}
-	r, err := call.Run(within(ctx, id), env)
+	if env.begin != nil {
+		if err := env.begin(&out); err != nil {
+			return t.Fail(err)
+		}
+	}
+	inner := *env // calls that this one makes are not it
+	inner.Key, inner.Caller, inner.begin = "", "", nil
+	r, err := call.Run(within(ctx, id), &inner)
 	if r == nil {
 		r = &Result{Title: t.Name, Passes: t.Passes}
 	}
@@ -170,13 +159,21 @@ func (env *Env) settle(ctx context.Context, in *Invocation, id string, out *poli
 		return "", err
 	}
 	if !answer.Yes {
-		if err := env.record(ctx, in, id, out, "deny", "refused by a person: "+answer.Reason); err != nil {
+		if err := env.record(ctx, in, id, out, "deny", withReason("refused by a person", answer.Reason)); err != nil {
 			return "", err
 		}
 		return "", refused(answer)
 	}
 	note := strings.TrimSpace(string(answer.Scope) + " " + strings.Join(answer.Rules, " "))
 	return note, env.record(ctx, in, id, out, "allow", "approved by a person: "+note)
+}
+
+// withReason adds a reason to what it is one of, where there is one.
+func withReason(what, reason string) string {
+	if reason == "" {
+		return what
+	}
+	return what + ": " + reason
 }
 
 // granted reports whether all that has to be approved was so beforehand.
@@ -242,28 +239,63 @@ func (env *Env) May(a policy.Access) error {
 // the named tool runs, in directory dir, and puts the decision on record. Where
 // nobody can be asked, or the record cannot be written, the answer is no.
 func (env *Env) Approve(ctx context.Context, name string, a policy.Access, dir string) Answer {
-	t, id, list := &Tool{Name: name}, session.NewID("c"), []policy.Access{a}
+	answer, err := env.approve(ctx, name, dir, []policy.Access{a}, map[string]any{"cwd": dir})
+	if err != nil && !errors.Is(err, ErrNobody) {
+		answer.Reason = err.Error()
+	}
+	return answer
+}
+
+// ErrNobody says that there is nobody who could be asked.
+var ErrNobody = errors.New("nobody can be asked")
+
+// ApproveAll lets someone decide about what a call of the named tool has found that it
+// would do, and puts the decision on record; about is what they are shown besides. It is
+// ErrNobody where nobody can be asked.
+func (env *Env) ApproveAll(ctx context.Context, name string, list []policy.Access, about map[string]any) (Answer, error) {
+	return env.approve(ctx, name, "", list, about)
+}
+
+func (env *Env) approve(ctx context.Context, name, dir string, list []policy.Access, about map[string]any) (Answer, error) {
+	t, id := &Tool{Name: name}, session.NewID("c")
 	out := env.Policy.DecideAll(list)
 	switch {
 	case out.Verdict == policy.Allow:
-		return Answer{Yes: true, Scope: Once}
-	case out.Verdict == policy.Deny || env.Ask == nil:
-		return Answer{}
+		return Answer{Yes: true, Scope: Once}, nil
+	case out.Verdict == policy.Deny:
+		return Answer{}, nil
+	case env.Ask == nil:
+		return Answer{}, ErrNobody
 	}
-	details := env.details(id, map[string]any{"cwd": dir}, &out)
-	answer, err := env.Ask(ctx, &Request{ID: id, Tool: name, Dir: dir, Outcome: out, Details: details, Uncovered: env.uncovered(list)})
-	if err != nil {
-		answer = Answer{Reason: err.Error()}
+	details := env.details(id, about, &out)
+	answer, asked := env.Ask(ctx, &Request{ID: id, Tool: name, Dir: dir, Outcome: out, Details: details, Uncovered: env.uncovered(list)})
+	if asked != nil {
+		answer = Answer{Reason: asked.Error()}
+		if _, nobody := errors.AsType[*NobodyError](asked); nobody {
+			asked = fmt.Errorf("%w: %w", ErrNobody, asked)
+		}
 	}
-	decision, note := "deny", "refused by a person while the call ran: "+answer.Reason
+	decision, note := "deny", withReason("refused by a person while the call ran", answer.Reason)
 	if answer.Yes {
 		decision, note = "allow", "approved by a person while the call ran: "+string(answer.Scope)
 	}
 	if err := env.record(ctx, &Invocation{Tool: t}, id, &out, decision, note); err != nil {
-		return Answer{Reason: err.Error()}
+		return Answer{Reason: err.Error()}, err
 	}
-	return answer
+	return answer, asked
 }
+
+// MayShow reports whether what a file holds may be shown.
+func (env *Env) MayShow(path string) bool {
+	a := policy.Access{Kind: policy.Read, Tool: "read", Path: path, File: policy.Regular}
+	return env.Policy.Decide(&a).Verdict == policy.Allow
+}
+
+// maxDiff bounds what is shown of all diffs of a call, in bytes.
+const maxDiff = 16 << 10
+
+// DiffRoom is how many bytes of diffs a call shows.
+func (env *Env) DiffRoom() int { return min(maxDiff, env.Limits.Resolved().Bytes/2) }
 
 func (env *Env) denied(out *policy.Outcome) error {
 	d := out.Deciding()

@@ -266,6 +266,21 @@ func TestPanic(t *testing.T) {
 	if code(r) != Internal || !strings.Contains(r.Error.Message, "out of thin air") || !strings.Contains(fmt.Sprint(r.Error.Details), "do_test.go") {
 		t.Errorf("%+v", r.Error)
 	}
+
+	// One with a key is on record as what it was, and is not made again.
+	made := 0
+	call.do = func(context.Context, *Env) (*Result, error) { made++; panic("out of thin air") }
+	env.Key = "a key"
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for range 2 {
+		if r := Do(ctx, env, tool, json.RawMessage(`{}`)); code(r) != Internal {
+			t.Errorf("%+v", r.Error)
+		}
+	}
+	if made != 1 {
+		t.Errorf("it was made %d times", made)
+	}
 }
 
 // TestTrim: an output that the tool has not cut is cut, and kept whole.

@@ -215,6 +215,11 @@ func AsError(err error) *Error {
 	if _, ok := errors.AsType[*Signal](err); ok && (!known || e.Code != Interrupted) {
 		return Errorf(Interrupted, "%w", err).WithHint("call again to start over")
 	}
+	for inner, ok := e, known; ok; inner, ok = errors.AsType[*Error](inner.Unwrap()) {
+		if inner.Code == Interrupted { // by a caller at another place
+			return inner
+		}
+	}
 	if known {
 		return e
 	}

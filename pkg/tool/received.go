@@ -80,5 +80,8 @@ func (r *Result) Interrupt(s *Signal) {
 	r.exit, r.Error = nil, AsError(s)
 }
 
+// Fail makes e the error of a result, in the place of the one that it has.
+func (r *Result) Fail(e *Error) { r.exit, r.Error = nil, e }
+
 // Place says where the call was made.
 func (r *Result) Place(name string) { r.beside().On = name }

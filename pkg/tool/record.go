@@ -37,7 +37,7 @@ func parent(ctx context.Context) string {
 func (env *Env) record(ctx context.Context, in *Invocation, id string, out *policy.Outcome, decision, note string) error {
 	e := audit.Entry{
 		Time: env.Now(), ID: id, Parent: parent(ctx), Tool: in.Tool.Name, Event: audit.Decision, Decision: decision, Note: note,
-		Level: env.Policy.Wall(), Policy: env.Policy.Hash(),
+		Level: env.Policy.Wall(), Policy: env.Policy.Hash(), Caller: env.Caller, Message: env.Origin.Message, Agent: env.Origin.Agent,
 	}
 	e.Asked = in.Set == nil
 	for i := range out.Accesses {

@@ -59,7 +59,10 @@ func (r *repositories) inside(path, name string) (list []policy.Access) {
 			list = append(list, a)
 		}
 	}
-	for dir := filepath.Dir(path); safefile.Below(r.root, dir) && !strings.Contains(path+"/", "/.git/"); dir = filepath.Dir(dir) {
+	if strings.Contains(path+"/", "/.git/") {
+		return nil
+	}
+	for dir := range safefile.Up(r.root, filepath.Dir(path)) {
 		kind := r.kind(dir)
 		if kind == notOne {
 			continue

@@ -41,6 +41,7 @@ type Attachment struct {
 // Shared is what the metadata of any tool may hold beside the tool's own.
 type Shared struct {
 	On         string   `json:"on,omitempty" doc:"the place where the call was made; absent for this machine"`
+	Repeated   bool     `json:"repeated,omitempty" doc:"nothing was run: this is the result of an earlier call with the same idempotency key"`
 	Ignored    []string `json:"ignored,omitempty" doc:"parameters that came and mean nothing to the tool"`
 	Notes      []string `json:"notes,omitempty" doc:"what was understood otherwise than it was written, such as a time limit above the most"`
 	Approved   string   `json:"approved,omitempty" doc:"how a person's yes came: once, session or always, and the rule"`
@@ -70,7 +71,7 @@ func (r *Result) Ignore(name string) {
 
 // Fail is the Result of a run that failed with err before any tool was called.
 func Fail(title string, err error) *Result {
-	return &Result{Title: title, Error: AsError(err), Trimmed: true}
+	return &Result{Title: fmt.Sprintf("%.200s", title), Error: AsError(err), Trimmed: true} // which may be all that came
 }
 
 // Exit is the status of a process that made this call alone.
@@ -240,6 +241,21 @@ const (
 	Removed       // a line that went
 	Faint         // what matters less
 )
+
+// The characters of private use that mark a style until everything else in a text has been made
+// visible, and which take a style to another place.
+const (
+	FirstMark = '\uf8e0' // plus the style
+	LastMark  = '\uf8ef' // ends it
+)
+
+// Mark puts text into a style by characters around it.
+func Mark(s Style, text string) string {
+	if s == Plain || text == "" {
+		return text
+	}
+	return string(FirstMark+rune(s)) + text + string(LastMark)
+}
 
 // Unpainted is text as those see it who see no colours.
 func Unpainted(_ Style, text string) string { return text }

@@ -95,6 +95,10 @@ type Describer interface {
 	Describe(context.Context, *Env) map[string]any
 }
 
+// A Maker hears, under the policy of the call, of a file that it has written, by its path
+// without links, and what it has written there.
+type Maker func(p *policy.Policy, path string, content []byte)
+
 // An Env is everything a call may use of the world outside it.
 type Env struct {
 	Workspace *workspace.Workspace   // the root; paths resolve against it
@@ -108,6 +112,7 @@ type Env struct {
 	Redactor  *audit.Redactor        // takes secrets out of what is recorded
 	History   *change.History        // changes files all or none, and back
 	Git       *committed.Files       // knows what git's history holds
+	Made      Maker                  // hears what a call has written itself; nil where nobody listens
 	Approvals *policy.Approvals      // answers that people gave from elsewhere
 	Limits    truncate.Limits        // of the output
 	MaxLines  int                    // of the output, where whoever runs the program chose it; 0 for the usual Limits.Lines
@@ -120,6 +125,9 @@ type Env struct {
 	Emit      func(Event)   // hears what happens while the call runs; nil where nobody listens
 	Hears     int64         // bytes of a command's output that Emit wants to hear; 0 for all
 	DryRun    bool          // decide and report, run nothing
+	Caller    string        // what the caller calls the call, for the audit; "" for nothing
+	Origin    Origin        // from where the call comes, and what it calls itself
+	Key       string        // a call that has it and may change something is made once; "" for none
 	Names     Names         // what the model calls tools and parameters; nil for what we do
 	Self      func() string // absolute path of the running program; "" where unknown
 	NoFork    bool          // commands are started by the program started again, never by a fork of this process
@@ -132,6 +140,8 @@ type Env struct {
 	Tools   List                          // what a call may call itself, see Inner
 	Granted func(*policy.Access) bool     // what somebody has approved beforehand, with other calls; nil for nothing
 	StandIn func(*Invocation) *Invocation // the call that one really is; nil where each is what it says
+
+	begin func(*policy.Outcome) error // hears that the call begins, and may refuse it; nil for nobody
 }
 
 // An Event is something that happens while a call runs.
@@ -178,6 +188,13 @@ func Decode(t *Tool, raw json.RawMessage) (*Invocation, error) {
 	return in, nil
 }
 
+// An Origin says from where a call comes, in the caller's own words, for the audit; "" for what
+// the caller does not say.
+type Origin struct {
+	Message string // what the caller calls the message of a model that holds the call
+	Agent   string // which of several agents makes it
+}
+
 // A List is the tools that there are.
 type List []*Tool
 
@@ -198,7 +215,7 @@ func (l List) Find(name string) (*Tool, error) {
 			return t, nil
 		}
 	}
-	e := Errorf(BadInput, "unknown tool %q", name).WithHint("agentkit tools lists the tools")
+	e := Errorf(BadInput, "unknown tool %.80q", name).WithHint("agentkit tools lists the tools")
 	if meant := l.Meant(name); meant != "" {
 		return nil, e.WithHint("the tool for this is %s", meant).Suggest(meant)
 	}

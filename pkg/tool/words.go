@@ -3,6 +3,7 @@ package tool
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/workspace"
@@ -107,6 +108,24 @@ func QuoteFile(name string) string {
 
 // QuoteWord is s as one word of a shell.
 func QuoteWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// QuoteWords is words as one line that a shell reads as exactly these.
+func QuoteWords(words []string) string {
+	quoted := slices.Clone(words)
+	for i, w := range words {
+		if !IsPlain(w) {
+			quoted[i] = QuoteWord(w)
+		}
+	}
+	return strings.Join(quoted, " ")
+}
+
+// IsPlain reports whether every shell takes word as it stands: in zsh, one that begins
+// with = would be the path of a program.
+func IsPlain(word string) bool {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%"
+	return word != "" && word[0] != '=' && strings.Trim(word, plain) == ""
+}
 
 // CursorIsOld is the warning where a list that is gone through by cursor is not
 // the one that the cursor was made for.

@@ -16,6 +16,9 @@ import (
 // cacheFormat changes with the form of the file, and with what is notable.
 const cacheFormat = "agentkit wall 3"
 
+// Dir is where walls are remembered below a state directory: the Cache of [Options].
+func Dir(state string) string { return filepath.Join(state, "walls") }
+
 // cacheFile is where the walk of a root is remembered.
 func cacheFile(dir, root string) string {
 	sum := sha256.Sum256([]byte(root))

@@ -38,12 +38,17 @@ func (w *Wall) outside() {
 		if err != nil && !os.IsNotExist(err) {
 			w.Beyond = append(w.Beyond, home+": "+err.Error())
 		}
+		var linked []string
 		for _, e := range entries {
 			if strings.HasPrefix(e.Name(), ".") {
-				w.dotEntry(filepath.Join(home, e.Name()), &links)
+				if to := w.dotEntry(filepath.Join(home, e.Name()), &links); to != "" && e.Type() == os.ModeSymlink {
+					linked = append(linked, to)
+				}
 			}
 		}
+		w.homeSecrets(home, linked)
 	}
+	w.installedSecrets()
 	w.Readable = outermost(w.Readable)
 	dirs, files = w.o.Policy.Writable()
 	for _, path := range dirs {
@@ -67,16 +72,21 @@ func (w *Wall) writable(path string, tree bool) {
 	}
 }
 
-// dotEntry opens one of the home's dot entries, and what it leads to.
-func (w *Wall) dotEntry(path string, links *safefile.Links) {
+// dotEntry opens one of the home's dot entries, and what it leads to. It returns the
+// directory that was opened; "" for none.
+func (w *Wall) dotEntry(path string, links *safefile.Links) (dir string) {
 	real, i, err := links.Resolve(path)
 	if err != nil {
-		return
+		return ""
 	}
 	a := policy.Access{Kind: policy.Read, Tool: "bash", Path: real, Named: path, File: fileType(i)}
 	if w.o.Policy.Decide(&a).Verdict == policy.Allow && !safefile.Below(real, w.o.Root) && !slices.Contains(w.Readable, real) {
 		w.Readable = append(w.Readable, real)
+		if i.IsDir() {
+			return real
+		}
 	}
+	return ""
 }
 
 // enclosingTree opens the work tree that the root is a part of, but for its secrets.

@@ -180,7 +180,7 @@ func (w *walker) read(j job) *dir {
 	}
 	now := time.Now()
 	if w.entries.Load() > maxEntries || now.After(w.end) {
-		w.skip(j.path + ": there are too many files")
+		w.skip(j.path + tooMany)
 		return nil
 	}
 	f, err := w.open(j.path)
@@ -245,6 +245,9 @@ func (w *walker) add(d *dir, fresh bool) {
 		w.out.changed++
 	}
 }
+
+// tooMany ends what is said of a directory that was not looked at for the limits.
+const tooMany = ": there are too many files"
 
 // maxBeyond bounds what is said.
 const maxBeyond = 5

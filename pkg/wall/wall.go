@@ -216,7 +216,7 @@ func (w *Wall) each(dir string, visit func(path string, i fs.FileInfo)) {
 	n := 0
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if n++; n > maxEach {
-			w.Beyond = append(w.Beyond, dir+": there are too many files")
+			w.Beyond = append(w.Beyond, dir+tooMany)
 			return fs.SkipAll
 		}
 		if err == nil && path != dir {
@@ -226,6 +226,26 @@ func (w *Wall) each(dir string, visit func(path string, i fs.FileInfo)) {
 		}
 		return nil
 	})
+}
+
+// Watches returns what reports whether a path is watched, or lies in what is; nil where
+// nothing is.
+func (w *Wall) Watches() func(path string) bool {
+	if len(w.Watched) == 0 {
+		return nil
+	}
+	watched := map[string]bool{}
+	for _, path := range w.Watched {
+		watched[path] = true
+	}
+	return func(path string) bool {
+		for ; len(path) > len(w.o.Root); path = filepath.Dir(path) {
+			if watched[path] {
+				return true
+			}
+		}
+		return false
+	}
 }
 
 // A Start is what a Wall knows of the root before a command.
@@ -281,7 +301,7 @@ func (w *Wall) Appeared() []string {
 	doors := &doors{root: w.o.Root, held: w.held}
 	defer doors.close()
 	now := (&walker{notable: w.o.Policy.Notable, passed: w.o.Policy.Passed, before: before, force: doors.open}).walk(w.o.Root)
-	var list []string
+	var list, news []string
 	for _, d := range now.list {
 		if now == w.tree || len(d.hits) == 0 {
 			continue
@@ -303,8 +323,14 @@ func (w *Wall) Appeared() []string {
 			case err != nil:
 			case !w.o.Policy.MayWrite(at, policy.Missing) && (!i.IsDir() || !w.o.Policy.Mixed(at, policy.Write)),
 				i.Mode()&fs.ModeSymlink != 0 && w.o.Policy.Begins(at):
-				list = append(list, w.ungranted(at)...)
+				news = append(news, at)
 			}
+		}
+	}
+	if len(news) > 0 {
+		granted := slices.Concat(w.Granted, standing(w.o.Cache, w.o.Root))
+		for _, at := range news {
+			list = append(list, ungranted(at, granted)...)
 		}
 	}
 	list = append(list, w.appearedInGit(now)...)
@@ -321,11 +347,16 @@ type Grant struct {
 	Tree bool
 }
 
+// Grants reports whether a path is granted.
+func (w *Wall) Grants(path string) bool {
+	return slices.ContainsFunc(w.Granted, func(g Grant) bool { return g.Path == path || g.Tree && safefile.Below(g.Path, path) })
+}
+
 // ungranted lists what of a path is not granted: of a directory that was made for what
 // may be written in it, all else that lies there.
-func (w *Wall) ungranted(at string) (list []string) {
+func ungranted(at string, granted []Grant) (list []string) {
 	inside := false
-	for _, g := range w.Granted {
+	for _, g := range granted {
 		if g.Tree && safefile.Below(g.Path, at) {
 			return nil
 		}
@@ -334,9 +365,12 @@ func (w *Wall) ungranted(at string) (list []string) {
 	if !inside {
 		return []string{at}
 	}
-	entries, _ := os.ReadDir(at) // a file has none
+	entries, err := os.ReadDir(at)
+	if i, e := os.Lstat(at); err != nil && e == nil && i.IsDir() { // what cannot be looked at is not granted; a file has nothing in it
+		return []string{at}
+	}
 	for _, e := range entries {
-		list = append(list, w.ungranted(filepath.Join(at, e.Name()))...)
+		list = append(list, ungranted(filepath.Join(at, e.Name()), granted)...)
 	}
 	return list
 }

@@ -96,6 +96,27 @@ func TestAliases(t *testing.T) {
 	s.want("fixed", w.Fixed, "b/.vscode")
 }
 
+// TestWatches: what git does not change in the repositories in the root is watched, and its own
+// is not, for that is fixed.
+func TestWatches(t *testing.T) {
+	s := newSite(t, ".git/HEAD", ".git/config", "bare/HEAD", "bare/config", "bare/hooks/update", "bare/objects/ab/x", "bare/refs/heads/main", "n/.git/HEAD", "n/.git/config", "f")
+	watches := Compile(s.o).Watches()
+	if watches == nil {
+		t.Fatal("nothing is watched")
+	}
+	for name, want := range map[string]bool{
+		"bare/config": true, "bare/hooks/update": true, "n/.git/config": true,
+		"bare/objects/ab/x": false, "bare/HEAD": false, ".git/config": false, "f": false,
+	} {
+		if got := watches(filepath.Join(s.root, name)); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if Compile(newSite(t, "f").o).Watches() != nil {
+		t.Error("something is watched where no repository is")
+	}
+}
+
 // TestReplaced: what takes the place of a directory that was moved has appeared; what was
 // moved with it has not.
 func TestReplaced(t *testing.T) {
@@ -219,5 +240,87 @@ func TestDirectoryByName(t *testing.T) {
 		if slices.Contains(w.Readable, path) != (path != dir) || slices.Contains(w.Writable, path) != (path != dir) {
 			t.Errorf("%s: readable %q, writable %q", path, w.Readable, w.Writable)
 		}
+	}
+}
+
+// TestMade: what a call of its own has made beside a command has not appeared, as long as
+// it is what the call has written, where it was written.
+func TestMade(t *testing.T) {
+	for name, c := range map[string]struct {
+		after func(s *site)
+		want  []string
+	}{
+		"untouched":              {func(*site) {}, nil},
+		"beside a command's own": {func(s *site) { s.make("sub/.circleci/other.yml") }, []string{"sub/.circleci/other.yml"}},
+		"changed":                {func(s *site) { s.write("sub/.circleci/config.yml", "y") }, []string{"sub/.circleci"}},
+		"replaced by its like": {func(s *site) {
+			s.move("sub/.circleci/config.yml", "kept")
+			s.make("sub/.circleci/config.yml")
+		}, []string{"sub/.circleci"}},
+		"linked": {func(s *site) {
+			if err := os.Link(filepath.Join(s.root, "sub/.circleci/config.yml"), filepath.Join(s.root, "alias")); err != nil {
+				s.t.Fatal(err)
+			}
+		}, []string{"sub/.circleci"}},
+		"behind a link": {func(s *site) {
+			s.move("sub/.circleci", "loot")
+			if err := os.Symlink("../loot", filepath.Join(s.root, "sub/.circleci")); err != nil {
+				s.t.Fatal(err)
+			}
+		}, []string{"sub/.circleci"}},
+		"in a shut directory": {func(s *site) {
+			s.make("sub/.circleci/other.yml")
+			if err := os.Chmod(filepath.Join(s.root, "sub/.circleci"), 0o311); err != nil {
+				s.t.Fatal(err)
+			}
+			s.t.Cleanup(func() { _ = os.Chmod(filepath.Join(s.root, "sub/.circleci"), 0o700) })
+		}, []string{"sub/.circleci/other.yml"}},
+		"elsewhere": {func(s *site) { s.move("sub/.circleci", "b/.circleci") }, []string{"b/.circleci"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, "sub/f", "b/f")
+			w := Compile(s.o)
+			s.make("sub/.circleci/config.yml")
+			s.note("sub/.circleci/config.yml", "x")
+			start := w.Start()
+			c.after(s)
+			s.want("appeared", w.Appeared(), c.want...)
+			s.want("the same for another process", Since(s.o.Policy, start), c.want...)
+		})
+	}
+
+	// A root may lie in another.
+	outer := newSite(t, "sub/f")
+	around := Compile(outer.o)
+	inner := &site{t, filepath.Join(outer.root, "sub"), outer.o}
+	inner.make(".circleci/config.yml")
+	inner.note(".circleci/config.yml", "x")
+	outer.want("appeared", around.Appeared())
+
+	// A command may be quicker than the call that notes what it has written, and what may be
+	// made by all is not noted at all.
+	s := newSite(t, "sub/f")
+	w := Compile(s.o)
+	s.make("sub/.envrc", "sub/plain")
+	s.note("sub/.envrc", "what the call has written")
+	s.want("appeared", w.Appeared(), "sub/.envrc")
+	before, _ := os.ReadFile(madeFile(s.o.Cache))
+	s.note("sub/plain", "x")
+	if after, _ := os.ReadFile(madeFile(s.o.Cache)); len(before) == 0 || len(after) != len(before) {
+		t.Errorf("%d bytes of notes became %d", len(before), len(after))
+	}
+}
+
+func (s *site) write(name, text string) {
+	s.t.Helper()
+	if err := os.WriteFile(filepath.Join(s.root, name), []byte(text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *site) note(name, text string) {
+	s.t.Helper()
+	if err := Note(s.o.Policy, s.o.Cache, s.root, filepath.Join(s.root, name), []byte(text)); err != nil {
+		s.t.Fatal(err)
 	}
 }

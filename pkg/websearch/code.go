@@ -108,7 +108,7 @@ func readGithub(p *Provider, res Response) (page, error) {
 		}
 	}
 	if e := decode(p, res, &got); e != nil {
-		if res.Status == 403 && res.Header.Get("X-RateLimit-Remaining") == "0" {
+		if res.Status == 403 && (res.Header.Get("X-RateLimit-Remaining") == "0" || e.RetryAfter > 0 || strings.Contains(string(res.Body), "secondary rate limit")) {
 			e.Kind, e.Message = Limit, "its limit of requests is reached"
 		}
 		if opens, err := strconv.ParseInt(res.Header.Get("X-RateLimit-Reset"), 10, 64); err == nil && e.Kind == Limit && e.RetryAfter == 0 {

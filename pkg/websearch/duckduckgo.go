@@ -2,12 +2,15 @@ package websearch
 
 import (
 	"bytes"
+	"context"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"golang.org/x/net/html"
+
+	htmlpage "github.com/agentkit-go/agentkit/pkg/page"
 )
 
 // duckDuckGo is the page of DuckDuckGo for browsers without scripts.
@@ -51,11 +54,8 @@ func parsed(p *Provider, res Response) (*html.Node, error) {
 		}
 		return nil, e
 	}
-	doc, err := html.Parse(bytes.NewReader(res.Body))
-	if err != nil {
-		return nil, &Error{Kind: Malformed, Status: res.Status, Message: "its page cannot be read: " + err.Error()}
-	}
-	return doc, nil
+	doc, _, err := htmlpage.Parse(context.Background(), string(res.Body))
+	return doc, err
 }
 
 func readDuckDuckGo(p *Provider, res Response) (page, error) {

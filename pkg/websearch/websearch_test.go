@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -212,6 +213,7 @@ func TestFailures(t *testing.T) {
 		{"stackoverflow", "tavily-empty", Malformed, 0, true},
 		{"github", "github-401", Auth, 0, true},
 		{"github", "github-403", Limit, 31 * 24 * time.Hour, true},
+		{"github", "github-secondary", Limit, time.Minute, true},
 	} {
 		t.Run(c.word+" "+c.name, func(t *testing.T) {
 			e, requests := asked(t, c.word, keys, c.name, "tavily")
@@ -229,6 +231,33 @@ func TestFailures(t *testing.T) {
 				t.Errorf("a key stands in %s", raw)
 			}
 		})
+	}
+}
+
+// TestHostileResults: a page of results whose elements are opened again and again, or lie in
+// each other without end, takes no more memory than any page may, and its results are read.
+func TestHostileResults(t *testing.T) {
+	result := `<div class=result><a class=result__a href="https://example.com/">One</a></div>`
+	bold := "" // of equal elements the parser opens three again only
+	for i := range 250 {
+		bold += "<b a" + strconv.Itoa(i) + ">"
+	}
+	for name, hostile := range map[string]string{
+		"opened again": "<p>" + bold + strings.Repeat("<p>x", 8_000),
+		"nested":       strings.Repeat("<div>", 100_000),
+		"attributes":   "<p><b " + strings.Repeat("a ", 2000) + ">" + strings.Repeat("<p>x", 2_000),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		p := duckDuckGo()
+		got, err := p.read(&p, Response{Status: 200, Body: []byte("<body>" + result + hostile)})
+		runtime.ReadMemStats(&after)
+		if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 200 {
+			t.Errorf("%s: %d MB are allocated", name, took)
+		}
+		if err != nil || len(got.results) != 1 || got.results[0].URL != "https://example.com/" {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
 	}
 }
 

@@ -584,6 +584,70 @@ func TestExchangeSaves(t *testing.T) {
 	}
 }
 
+// TestExchangeCarries: where others append to the old file and to the new one in the moment
+// in which both have had the name, both stay in the file; what they write over the new one
+// is saved, and said.
+func TestExchangeCarries(t *testing.T) {
+	for what, write := range map[string]func(f *os.File) error{
+		"at once": func(f *os.File) error { _, err := f.WriteString("second\n"); return err },
+		"later": func(f *os.File) error {
+			time.Sleep(30 * time.Millisecond)
+			_, err := f.WriteString("second\n")
+			return err
+		},
+		"over it":   func(f *os.File) error { _, err := f.WriteAt([]byte("NEW"), 0); return err },
+		"cut short": func(f *os.File) error { return f.Truncate(1) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			s := newSite(t)
+			path := s.put("W/log", "one\n")
+			before, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			late, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			done := make(chan error)
+			go func() {
+				now, err := os.Stat(path)
+				for err == nil && os.SameFile(before, now) {
+					runtime.Gosched()
+					now, err = os.Stat(path)
+				}
+				flags := os.O_WRONLY
+				if what == "at once" || what == "later" {
+					flags |= os.O_APPEND
+				}
+				f, openErr := os.OpenFile(path, flags, 0)
+				_, writeErr := late.WriteString("first\n")
+				err = errors.Join(err, openErr, writeErr, late.Close())
+				if openErr == nil {
+					err = errors.Join(err, write(f), f.Close())
+				}
+				done <- err
+			}()
+			_, err = s.write("log", "new\n", WriteOptions{IfVersion: Version([]byte("one\n"))})
+			if failed := <-done; failed != nil {
+				t.Fatal(failed)
+			}
+			want, saves := "one\nfirst\nsecond\n", false
+			if what == "over it" || what == "cut short" {
+				want, saves = "one\nfirst\n", true
+			}
+			s.content("W/log", want)
+			saved, _ := filepath.Glob(path + ".saved-*")
+			if !errors.As(err, new(*ConflictError)) || errors.Is(err, ErrSaved) != saves || len(saved) > 0 != saves {
+				t.Errorf("%v, saved %q", err, saved)
+			}
+			if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".*")); len(left) > 0 {
+				t.Errorf("left: %q", left)
+			}
+		})
+	}
+}
+
 // TestLateWriter: who opened a file before it was replaced, and writes into it afterwards,
 // as a shell's >> does when the machine is busy, loses nothing.
 func TestLateWriter(t *testing.T) {

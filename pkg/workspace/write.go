@@ -276,9 +276,7 @@ func (c *change) exchange(tmp *temp) error {
 	if err := c.dir.exchange(tmp.name, c.name); err != nil {
 		return err
 	}
-	for end := time.Now().Add(mostWriting); writtenTo(c.old) && time.Now().Before(end); {
-		time.Sleep(time.Millisecond)
-	}
+	awaitWriters(c.old)
 	if err = c.unchanged(tmp.name); err == nil {
 		if err = c.dir.sync(); err == nil {
 			err = c.unchanged(tmp.name)
@@ -290,11 +288,52 @@ func (c *change) exchange(tmp *temp) error {
 	if back := c.dir.exchange(tmp.name, c.name); back != nil {
 		return errors.Join(c.save(tmp, err), back)
 	}
-	if now, statErr := c.dir.stat(tmp.name); statErr != nil || !sameState(now, mine) {
-		return c.save(tmp, err) // somebody wrote into the new file, too
-	}
-	return errors.Join(err, c.dir.sync())
+	return errors.Join(c.carry(tmp, mine, err), c.dir.sync())
 }
+
+// awaitWriters waits until nobody has a file open for writing, for mostWriting at most.
+func awaitWriters(f *os.File) {
+	for end := time.Now().Add(mostWriting); writtenTo(f) && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// carry sees to what others wrote into the new file while it had the name; mine is how it
+// was made, and cause why it lost the name again. What they appended, as a log grows, is
+// appended to the old file; what they wrote otherwise is saved. It returns cause, and what
+// went wrong.
+func (c *change) carry(tmp *temp, mine fs.FileInfo, cause error) error {
+	theirs, err := c.dir.open(tmp.name, openFlags, 0)
+	if err != nil {
+		return c.save(tmp, errors.Join(cause, err))
+	}
+	defer theirs.Close()
+	if err := tmp.f.Close(); err != nil { // we are no writer any more
+		return c.save(tmp, errors.Join(cause, err))
+	}
+	awaitWriters(theirs)
+	now, err := theirs.Stat()
+	if err == nil && sameState(now, mine) {
+		return cause
+	}
+	end := mine.Size()
+	begins, hashErr := VersionOf(io.NewSectionReader(theirs, 0, end))
+	if err != nil || hashErr != nil || now.Size() <= end || begins != c.out.Version {
+		return c.save(tmp, cause)
+	}
+	old, err := c.dir.open(c.name, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return c.save(tmp, errors.Join(cause, err))
+	}
+	_, err = io.Copy(old, io.NewSectionReader(theirs, end, now.Size()-end))
+	if err = errors.Join(err, old.Close()); err != nil {
+		return c.save(tmp, errors.Join(cause, err))
+	}
+	return cause
+}
+
+// ErrSaved says that somebody else's writing did not stay in the file that it was meant for.
+var ErrSaved = errors.New("others wrote to it twice in the same moment")
 
 // save lets what has the temporary name stay, under a name that says what it
 // is: it holds what somebody else wrote.
@@ -303,7 +342,7 @@ func (c *change) save(tmp *temp, cause error) error {
 	if err := tmp.rename(name, true); err != nil {
 		name, tmp.name = tmp.name, ""
 	}
-	return errors.Join(fmt.Errorf("%w; others wrote to it twice in the same moment: what one of them wrote is in %s", cause, quote(join(c.dir.path, name))), c.dir.sync())
+	return errors.Join(fmt.Errorf("%w; %w: what one of them wrote is in %s", cause, ErrSaved, quote(join(c.dir.path, name))), c.dir.sync())
 }
 
 // modeBits are the bits of a mode that a write keeps or sets.

@@ -150,16 +150,100 @@ for host in ["127.0.0.1", "localhost", "0.0.0.0", "[::1]", "[::ffff:127.0.0.1]",
     proxied(host)
     proxied(host, "GET")
 
-if level == "L3":  # below, this machine's loopback is the command's, docs/sandbox.md says so
-    way(lambda: None)
-    del ways["<lambda>"]
-    ways["loopback"] = lambda: tell(socket.AF_INET, ("127.0.0.1", tcp))
-    ways["loopback 6"] = lambda: tell(socket.AF_INET6, ("::1", tcp))
-    ways["loopback 2"] = lambda: tell(socket.AF_INET, ("127.0.0.2", tcp))
-    ways["unspecified"] = lambda: tell(socket.AF_INET, ("0.0.0.0", tcp))
-    ways["localhost"] = lambda: socket.create_connection(("localhost", tcp), 1)
-    ways["udp on the loopback"] = lambda: tell_udp(("127.0.0.1", udp))
-else:
+ways["loopback"] = lambda: tell(socket.AF_INET, ("127.0.0.1", tcp))
+ways["loopback 6"] = lambda: tell(socket.AF_INET6, ("::1", tcp))
+ways["loopback mapped"] = lambda: tell(socket.AF_INET6, ("::ffff:127.0.0.1", tcp))
+ways["loopback 2"] = lambda: tell(socket.AF_INET, ("127.0.0.2", tcp))
+ways["unspecified"] = lambda: tell(socket.AF_INET, ("0.0.0.0", tcp))
+ways["unspecified 6"] = lambda: tell(socket.AF_INET6, ("::", tcp))
+ways["localhost"] = lambda: socket.create_connection(("localhost", tcp), 1)
+ways["udp on the loopback"] = lambda: tell_udp(("127.0.0.1", udp))
+
+
+def own():  # a server of the command's
+    l = socket.create_server(("127.0.0.1", 0), backlog=200)
+    return l, l.getsockname()[1]
+@way
+def loopback_swapped():  # the address changes while somebody looks at it
+    import threading
+    l, port = own()
+    at = [struct.pack("=H", 2) + struct.pack("!H4s8x", p, socket.inet_aton("127.0.0.1")) for p in (port, tcp)]
+    memory = ctypes.create_string_buffer(at[0], 16)
+    stop = []
+    def swap():
+        while not stop:
+            memory[0:16], memory[0:16] = at[1], at[0]
+    t = threading.Thread(target=swap)
+    t.start()
+    won = False
+    for _ in range(300):
+        s = socket.socket()
+        if libc.connect(s.fileno(), memory, 16) == 0 and s.getpeername()[1] == tcp:
+            s.sendall(word)
+            won = True
+        s.close()
+    stop.append(1)
+    t.join()
+    if not won:
+        raise OSError("not reached")
+@way
+def loopback_later():  # with the first byte
+    if level == "L3":
+        raise OSError("its loopback is its own")
+    l, port = own()
+    s = socket.socket()
+    s.setsockopt(socket.IPPROTO_TCP, 30, 1)
+    s.setsockopt(socket.IPPROTO_TCP, 34, 1)
+    s.connect(("127.0.0.1", port))
+@way
+def loopback_again():  # first to what is allowed
+    l, port = own()
+    s = socket.socket()
+    s.connect(("127.0.0.1", port))
+    libc.connect(s.fileno(), bytes(16), 16)
+    s.settimeout(1)
+    s.connect(("127.0.0.1", tcp))
+    s.sendall(word)
+    if not s.recv(1):
+        raise OSError("nobody answered")
+@way
+def loopback_two_threads():  # one socket is connected to both
+    import threading
+    l, port = own()
+    won = False
+    for _ in range(100):
+        s = socket.socket()
+        s.setblocking(False)
+        other = threading.Thread(target=lambda: [s.connect_ex(("127.0.0.1", tcp)), libc.connect(s.fileno(), bytes(16), 16), s.connect_ex(("127.0.0.1", tcp))])
+        other.start()
+        s.connect_ex(("127.0.0.1", port))
+        other.join()
+        try:
+            if s.getpeername()[1] == tcp:
+                s.sendall(word)
+                won = True
+        except OSError:
+            pass
+        s.close()
+    if not won:
+        raise OSError("not reached")
+@way
+def loopback_taken():  # a server of the command's where one of this machine's is
+    if level == "L3":
+        raise OSError("its loopback is its own")
+    for option in (2, 15):
+        l = socket.socket()
+        l.setsockopt(socket.SOL_SOCKET, option, 1)
+        try:
+            l.bind(("127.0.0.1", tcp))
+            l.listen()
+            return
+        except OSError:
+            pass
+    raise OSError("it is taken")
+
+
+if level != "L3":
     def everybody():
         s = socket.socket()
         s.bind(("0.0.0.0", 0))

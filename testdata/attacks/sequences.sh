@@ -86,6 +86,40 @@ P
 	done
 	rm -rf late loot/d
 }
+s_secret_that_is_written() { # what a call may write, another program of it may not read
+	late || return 0
+	script a.pl <<'P'
+open(F, "<", "late/d/.env") and print <F>
+P
+	for how in "touch late/d/.env" "chmod 600 late/d/.env" "echo x >> late/d/.env" "cp loot/a.pl late/d/.env" "tee late/d/.env < /dev/null" "mv loot/none late/d/.env" "chmod -R u+w late" "chown -R 0 late" "find late -type f -exec touch {} +" "find late -name '*.txt' -exec sed -i s/a/b/ {} +" "find late -type f -print0 | xargs -0 touch" "find . -name '*.orig' -delete" "gofmt -w late" "rsync -a src/ late/" "setfacl -R -m u:0:r late"; do
+		run "perl loot/a.pl; false && $how"; run "false && $how; perl loot/a.pl"
+	done
+	rm -rf late
+}
+s_secret_of_a_call_that_removes_it() { # the shell of that call reads a file that is another by then
+	late || return 0
+	script a.pl <<'P'
+my $end = time + 8; symlink("../late/d/.env", "loot/l");
+while (time < $end) { open(F, ">", "loot/n"); print F "plain\n"; close F; rename("loot/n", "loot/swapped"); symlink("../late/d/.env", "loot/m"); rename("loot/m", "loot/swapped") }
+P
+	agentkit bash --background 'perl loot/a.pl' > /dev/null
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do late; run 'read x < loot/swapped; echo "$x"; rm -rf late'; done; stop
+	rm -rf late loot/swapped loot/l loot/m
+}
+s_protected_beside_what_is_written() { # nor may a tree that is written open what each file of it does not
+	script a.pl <<'P'
+for (".git/config", "sub/.vscode/settings.json", "nested/.git/config", ".envrc", "deploy/run.sh", "locked/f.lock") { open(F, ">>", $_) and print F "EVIL"; close F }
+P
+	for how in "find . -name '*.orig' -delete" "find . -name '*.orig' -exec touch {} +" "find . -name '*.orig' -exec rm {} +" "find . -name '*.orig' -exec sed -i s/a/b/ {} +" "chmod -R u+w sub" "chown -R 0 sub" "find sub -type f | xargs touch" "touch src/f" "mkdir -p sub/x" "mv sub/none sub/there" "rm -rf sub/none"; do
+		run "perl loot/a.pl; false && $how"
+	done
+}
+s_secret_that_find_finds() { # at level 2 the text alone keeps a command from it
+	[ "$ATTACK_LEVEL" = L2 ] || return 0
+	mkdir -p found && printf "CAN%s\n" "ARY found" > found/.env
+	for how in "find found -exec cat {} \\; -name '*.go'" "find . -name '[!x]env' -exec cat {} +" "find . -name found -exec grep -r . {} +" "find . -name f -exec cat {}/../../found/.env \\;" "find found -name .env -exec rg . {} +" "find src -name f -execdir cat ../found/.env \\;" "find . -name f -fprintf /dev/stdout '%h/../found/.env\\n' | xargs cat" "find . | grep -o 'found/\\.env' | xargs cat"; do run "$how"; done
+	rm -rf found
+}
 s_secret_to_temp() {
 	late || return 0
 	run "mv late/d $TMPDIR/d"; run "false && rm -rf late; mv late/d $TMPDIR/d"; look "$TMPDIR/d"; look "$TMPDIR"; rm -rf "$TMPDIR/d" late

@@ -1,22 +1,23 @@
 #!/usr/bin/env bash
 # Prints what it costs that commands which take something away can be taken back: beside
 # bash alone, agentkit that keeps nothing (undo.commands: off) and agentkit as it is, and
-# then undo, in milliseconds: medians of whole processes run in turn, and the least.
+# then undo, in milliseconds: medians of whole processes run in turn, and of their
+# processor time, which another load on the machine changes less. It ends after SECONDS:
+# of what is not reached by then it says so, and of the rest it takes fewer rounds.
 #
-#   testdata/bench/transact.sh [ROUNDS [FILES]]
+#   testdata/bench/transact.sh [ROUNDS [FILES [SECONDS]]]
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-rounds=${1:-7} files=${2:-30000}
+rounds=${1:-7} files=${2:-30000} seconds=${3:-600}
 work=$(mktemp -d "${HOME:-/root}/agentkit-bench.XXXXXX") # the state lies on the same file system as the roots
 trap 'rm -rf "$work"' EXIT
 go build -o "$work/agentkit" .
 export XDG_STATE_HOME=$work/state XDG_CONFIG_HOME=$work/config AGENTKIT="$work/agentkit" GIT_OPTIONAL_LOCKS=0
 echo 'undo: {commands: off}' >"$work/off.yaml"
 cat >"$work/costs.py" <<'PY'
-import json, os, shutil, statistics, subprocess, sys, time
-work, rounds, many = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-agentkit = os.environ["AGENTKIT"]
-quiet = dict(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+import os, shutil, statistics, subprocess, sys, time
+work, rounds, many, seconds = sys.argv[1], *map(int, sys.argv[2:])
+agentkit, begun = os.environ["AGENTKIT"], time.monotonic()
 
 def fill(top, n):
     for i in range(0, n, 100):
@@ -25,44 +26,71 @@ def fill(top, n):
             with open(f"{top}/{i // 1000}/{i}/{f}.txt", "w") as out:
                 out.write(f"file {f}\n")
 
-def took(argv, cwd):
-    begin = time.perf_counter()
-    p = subprocess.run(argv, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
-    return (time.perf_counter() - begin) * 1e3, p
+def write(name, text):
+    os.makedirs(os.path.dirname(name), exist_ok=True)
+    with open(name, "w") as out:
+        out.write(text)
 
-ways = [("bash", ["bash", "-c"]), ("nothing kept", [agentkit, "--policy", work + "/off.yaml", "--allow", "bash(rm *)", "--allow", "bash(git checkout *)", "bash"]), ("kept", [agentkit, "bash"])]
-print(f"{'root':>7} {'command':24}" + "".join(f"{name:>22}" for name, _ in ways) + f"{'undo':>18}")
-for n in 100, 5000, 78000:
+def took(argv, cwd):
+    """milliseconds of wall and of processor time"""
+    begin = time.perf_counter()
+    p = subprocess.Popen(argv, cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    said = p.stderr.read().decode()
+    _, status, used = os.wait4(p.pid, 0)
+    p.returncode = os.waitstatus_to_exitcode(status)
+    if p.returncode != 0:
+        sys.exit(f"{argv}: {p.returncode}: {said}")
+    return (time.perf_counter() - begin) * 1e3, (used.ru_utime + used.ru_stime) * 1e3
+
+def cell(times):
+    wall, cpu = zip(*times)
+    return f"{statistics.median(wall):11.1f} {statistics.median(cpu):9.1f}"
+
+ways = [
+    ("bash", ["bash", "-c"]),
+    ("nothing kept", [agentkit, "--policy", work + "/off.yaml", *(w for r in ("rm *", "git checkout *", "go build *", "npm install *") for w in ("--allow", f"bash({r})")), "bash"]),
+    ("kept", [agentkit, "--allow", "bash(go build *)", "--allow", "bash(npm install *)", "bash"]),
+]
+print(f"{'root':>7} {'command':26}" + "".join(f"{name + ': wall, cpu':>22}" for name, _ in ways) + f"{'undo: wall, cpu':>22}{'rounds':>7}")
+for nth, n in enumerate((100, 5000, 78000), 1):
+    end = begun + seconds * nth / 3 # each root has its share
+    if time.monotonic() > end:
+        print(f"{n:7} not reached in {seconds} s")
+        continue
     root = f"{work}/root{n}"
     fill(root + "/src", n)
-    with open(root + "/.gitignore", "w") as out:
-        out.write("/dist\n")
-    subprocess.run("git init -q && git add -A && git -c user.name=a -c user.email=a commit -qm one", shell=True, cwd=root, check=True, **quiet)
-    cases = [("true", None), ("git status", None), ("rm -rf dist", 100), ("git checkout -- .", 0)]
-    if n == 100:
-        cases.append(("rm -rf dist", many))
-    for command, dist in cases:
-        times = {name: [] for name, _ in ways}
-        back = []
-        for _ in range(rounds if n < 78000 else max(rounds // 3, 1)):
+    write(root + "/.gitignore", "/dist\n/node_modules\n/app/app\n")
+    write(root + "/app/go.mod", "module example.org/app\n\ngo 1.21\n")
+    write(root + "/app/main.go", 'package main\n\nimport "fmt"\n\nfunc main() { fmt.Println("app") }\n')
+    write(root + "/part/package.json", '{"name": "part", "version": "1.0.0"}\n')
+    write(root + "/package.json", '{"name": "app", "version": "1.0.0", "dependencies": {"part": "file:./part"}}\n')
+    subprocess.run("git init -q && git add -A && git -c user.name=a -c user.email=a commit -qm one", shell=True, cwd=root, check=True, stdout=subprocess.DEVNULL)
+    dist = lambda files: lambda: (shutil.rmtree(root + "/dist", ignore_errors=True), fill(root + "/dist", files))
+    cases = [("true", None, False), ("git status", None, False), (f"rm -rf dist, 100 files", dist(100), True), (f"rm -rf dist, {many} files", dist(many), True)]
+    cases.append(("git checkout -- .", lambda: write(root + "/src/0/0/0.txt", f"more {time.time()}\n"), True))
+    if shutil.which("go"):
+        cases.append(("go build -C app -o app .", None, False))
+    if shutil.which("npm"):
+        cases.append(("npm install --offline --no-audit --no-fund", lambda: shutil.rmtree(root + "/node_modules", ignore_errors=True), False))
+    for shown, prepare, comes_back in cases:
+        command = shown.split(",")[0]
+        times, back, done = {name: [] for name, _ in ways}, [], 0
+        for _ in range(rounds):
+            if time.monotonic() > end:
+                break
             for name, argv in ways:
-                if dist:
-                    shutil.rmtree(root + "/dist", ignore_errors=True)
-                    fill(root + "/dist", dist)
-                if dist == 0:
-                    with open(root + "/src/0/0/0.txt", "a") as out:
-                        out.write("more\n")
-                ms, p = took(argv + [command], root)
-                if p.returncode != 0:
-                    sys.exit(f"{command}: {p.stdout.decode()}")
-                times[name].append(ms)
-                if name == "kept" and dist is not None:
-                    ms, p = took([agentkit, "undo"], root)
-                    if p.returncode != 0 or dist and not os.path.exists(root + "/dist"):
-                        sys.exit(f"undo of {command}: {p.stdout.decode()}")
-                    back.append(ms)
-        shown = command + (f", {dist} files" if dist else "")
-        cells = "".join(f"{statistics.median(t):12.1f} ({min(t):7.1f})" for t in times.values())
-        print(f"{n:7} {shown:24}{cells}" + (f"{statistics.median(back):9.1f} ({min(back):6.1f})" if back else ""))
+                if prepare:
+                    prepare()
+                times[name].append(took(argv + [command], root))
+                if name == "kept" and comes_back:
+                    back.append(took([agentkit, "undo"], root))
+                    if "dist" in command and not os.path.exists(root + "/dist/0/0/99.txt"):
+                        sys.exit(f"{command}: undo brought nothing back")
+            done += 1
+        if not done:
+            print(f"{n:7} {shown[:26]:26} not reached in {seconds} s")
+            continue
+        print(f"{n:7} {shown[:26]:26}" + "".join(cell(t) + " " for t in times.values()) + (cell(back) if back else " " * 21) + f"{done:7}", flush=True)
+    shutil.rmtree(root)
 PY
-python3 "$work/costs.py" "$work" "$rounds" "$files"
+python3 "$work/costs.py" "$work" "$rounds" "$files" "$seconds"

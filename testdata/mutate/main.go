@@ -1,10 +1,12 @@
 // Mutate checks the tests: it breaks the product in each of the ways that
 // mutations.txt lists, one at a time, and runs the test that has to notice.
 //
-//	go run ./testdata/mutate [-list] [PART OF A FILE'S NAME]...
+//	go run ./testdata/mutate [-list] [-tested] [PART OF A FILE'S NAME]...
 //
 // Nothing in the checkout changes; the broken file is laid over the real one
-// by the go command. A mutation is dead when its test fails. It is an error
+// by the go command. Where the test stands in another package only the broken
+// one is compiled, and linked with the others as they are: see relink.go. A
+// mutation is dead when its test fails. It is an error
 // when the test passes, when it is skipped, when it fails without the
 // mutation too, when what is broken does not build, and when the text to
 // replace does not stand in the file exactly once.
@@ -13,6 +15,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -42,14 +45,15 @@ const list = "testdata/mutate/mutations.txt"
 func main() {
 	only := flag.Bool("list", false, "print the mutations and run nothing")
 	workers := flag.Int("j", 2, "how many run at once")
+	tested := flag.Bool("tested", false, "all tests have just passed as the product is: do not run them first")
 	flag.Parse()
-	if err := run(flag.Args(), *only, *workers); err != nil {
+	if err := run(flag.Args(), *only, *tested, *workers); err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
 }
 
-func run(names []string, only bool, workers int) error {
+func run(names []string, only, tested bool, workers int) error {
 	raw, err := os.ReadFile(list)
 	if err != nil {
 		return fmt.Errorf("run this from the root of the repository: %w", err)
@@ -62,6 +66,9 @@ func run(names []string, only bool, workers int) error {
 		return len(names) == 0 || slices.ContainsFunc(names, func(n string) bool { return strings.Contains(m.file, n) })
 	}
 	all = slices.DeleteFunc(all, func(m mutation) bool { return !wanted(m) })
+	if err := stale(all); err != nil {
+		return err
+	}
 	if only {
 		for _, m := range all {
 			fmt.Printf("%-36s %s\n", m.file, m.why)
@@ -77,8 +84,13 @@ func run(names []string, only bool, workers int) error {
 	if n := len(all) - len(left); n > 0 {
 		fmt.Printf("%d mutations need root and are NOT TRIED\n", n)
 	}
-	faults := alive(left, workers)
-	faults = append(faults, each(left, workers, func(i int) string { return try(left[i], filepath.Join(dir, fmt.Sprint(i))) })...)
+	var faults []string
+	if !tested {
+		faults = alive(left, workers)
+	}
+	links := &linker{}
+	defer links.close()
+	faults = append(faults, each(left, workers, func(i int) string { return try(left[i], filepath.Join(dir, fmt.Sprint(i)), links) })...)
 	fmt.Printf("%d mutations, %d without a test that notices\n", len(left), len(faults))
 	if len(faults) > 0 {
 		return fmt.Errorf("not as it should be:\n%s", strings.Join(faults, "\n"))
@@ -125,6 +137,21 @@ func parse(text string) (all []mutation, err error) {
 		all = append(all, m)
 	}
 	return all, nil
+}
+
+// stale says, before anything runs, which texts do not stand in their files exactly once.
+func stale(all []mutation) error {
+	var errs []error
+	for _, m := range all {
+		source, err := os.ReadFile(m.file)
+		if n := bytes.Count(source, []byte(m.old)); err == nil && n != 1 {
+			err = fmt.Errorf("the text to replace stands %d times in %s:\n%s", n, m.file, m.old)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s:%d: %s: %w", list, m.line, m.why, err))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // each runs f for every index, so many at once, and returns what it said.
@@ -190,26 +217,28 @@ func ran(report, pattern string) bool {
 
 // try applies one mutation and says what is wrong with its test; "" when the
 // test noticed.
-func try(m mutation, dir string) string {
+func try(m mutation, dir string, links *linker) string {
 	begun := time.Now()
 	source, err := os.ReadFile(m.file)
 	if err != nil {
 		return err.Error()
 	}
-	if n := bytes.Count(source, []byte(m.old)); n != 1 {
-		return fmt.Sprintf("the text to replace stands %d times in %s:\n%s", n, m.file, m.old)
-	}
-	overlay, err := lay(m, bytes.Replace(source, []byte(m.old), []byte(m.now), 1), dir)
+	overlay, err := lay(m, bytes.Replace(source, []byte(m.old), []byte(m.now+m.padding()), 1), dir)
 	if err != nil {
 		return err.Error()
 	}
-	report := goTest(overlay, m.limit, m.pkg, m.run)
+	report, relinked := links.test(m, overlay, dir)
+	if !relinked {
+		report = goTest(overlay, m.limit, m.pkg, m.run)
+	}
 	verdict := "dead"
 	switch {
 	case strings.Contains(report, "[build failed]") || strings.Contains(report, "[setup failed]"):
 		return "does not build:\n" + report
 	case strings.HasPrefix(report, "ok ") || strings.Contains(report, "\nok "):
 		verdict = "SURVIVES"
+	case !strings.Contains(report, "--- FAIL: ") && !strings.Contains(report, "\npanic: ") && !strings.Contains(report, "\nfatal error: "):
+		return "fails, but no test of it does:\n" + report
 	}
 	by := ""
 	if failed := regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`).FindStringSubmatch(report); failed != nil {
@@ -242,12 +271,20 @@ func lay(m mutation, changed []byte, dir string) (string, error) {
 	return overlay, os.WriteFile(overlay, raw, 0o644)
 }
 
-// goTest runs tests and returns what the go command printed.
+// goTest runs tests and returns what the go command printed. The overlay is a setting of
+// the environment, so that it also holds for the program that a test builds. The tested
+// package runs once, so it is compiled without optimizing, which takes a third less.
 func goTest(overlay, limit, pkg, run string) string {
-	args := []string{"test", "-v", "-vet=off", "-count=1", "-failfast", "-timeout=" + limit, "-run", run}
-	if overlay != "" {
-		args = append(args, "-overlay="+overlay)
-	}
-	out, _ := exec.Command("go", append(args, pkg)...).CombinedOutput()
+	cmd := exec.Command("go", "test", "-v", "-vet=off", "-gcflags=-N -l", "-count=1", "-failfast", "-timeout="+limit, "-run", run, pkg)
+	cmd.Env = laid(cmd, overlay)
+	out, _ := cmd.CombinedOutput()
 	return string(out)
+}
+
+// laid is the environment in which the go command sees what an overlay, "" for none, lays over the checkout.
+func laid(cmd *exec.Cmd, overlay string) []string {
+	if overlay == "" {
+		return cmd.Environ()
+	}
+	return append(cmd.Environ(), "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -overlay="+overlay))
 }

@@ -44,6 +44,7 @@ const (
 const (
 	headerTime = 10 * time.Second // to send the headers
 	bodyTime   = time.Minute      // to send the body
+	lingerTime = 2 * time.Second  // to send the body of a request that is refused without it
 	writeTime  = time.Minute      // to take a part of the answer
 	idleTime   = 2 * time.Minute  // between two requests
 	patience   = 15 * time.Second // for handlers to end when ctx has ended

@@ -201,6 +201,45 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// TestAtOnce: what can be refused by its headers is, though the body never comes: a peer
+// that sends none holds nothing and waits for nothing.
+func TestAtOnce(t *testing.T) {
+	e, _ := serve(t, Options{Token: "0123456789abcdef", Origins: []string{"https://good.example"}}, echo)
+	const auth, evil = "Authorization: Bearer 0123456789abcdef\r\n", "Origin: https://evil.example\r\n"
+	for _, c := range []struct {
+		head string
+		want string
+	}{
+		{auth + "Content-Length: 99999999999\r\n", "413"},
+		{auth + "Content-Encoding: gzip\r\nContent-Length: 100\r\n", "415"},
+		{auth + "Authorization: Bearer x\r\nContent-Length: 100\r\n", "400"},
+		{"Authorization: Bearer x\r\n" + auth + "Content-Length: 100\r\n", "400"},
+		{auth + "Origin: https://good.example\r\n" + evil + "Content-Length: 100\r\n", "400"},
+		{auth + "Content-Type: application/json\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n", "400"},
+		{auth + evil + "Content-Length: 100\r\n", "403"},
+		{"Authorization: Bearer x\r\nContent-Length: 100\r\n", "401"},
+		{"Authorization: Bearer x\r\nTransfer-Encoding: chunked\r\n", "401"},
+		{"Transfer-Encoding: chunked\r\nContent-Length: 100\r\n", "401"},
+		{"Expect: 100-continue\r\nContent-Length: 100\r\n", "401"},
+	} {
+		t.Run(c.want, func(t *testing.T) {
+			t.Parallel()
+			conn, err := net.Dial("tcp", strings.TrimPrefix(e.URL(), "http://"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = conn.Close() }()
+			_ = conn.SetDeadline(time.Now().Add(20 * time.Second)) // less than a body may take
+			_, _ = fmt.Fprintf(conn, "POST /x HTTP/1.1\r\nHost: localhost\r\n%s\r\n", c.head)
+			all, err := io.ReadAll(conn)
+			_, said, _ := strings.Cut(string(all), "\r\n\r\n")
+			if _, status, _ := strings.Cut(string(all), " "); !strings.HasPrefix(status, c.want+" ") || !strings.Contains(said, `"hint"`) || err != nil {
+				t.Errorf("%q: %q %v", c.head, all, err)
+			}
+		})
+	}
+}
+
 type endless struct{}
 
 // Read implements io.Reader.

@@ -23,6 +23,14 @@ func (e *Endpoint) guard(h http.Handler) http.Handler {
 		head := w.Header()
 		head.Set("X-Content-Type-Options", "nosniff")
 		head.Set("Cache-Control", "no-store")
+		if r.Body != nil && r.Body != http.NoBody {
+			head.Set("Connection", "close") // until it is read: else an answer before it would wait for it, and without end
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(lingerTime))
+		}
+		if name := twice(r.Header); name != "" {
+			Refuse(w, http.StatusBadRequest, tool.Errorf(tool.BadInput, "the header %s stands twice", name).WithHint("send it once"))
+			return
+		}
 		if !e.named(r.Host) {
 			Refuse(w, http.StatusForbidden, tool.Errorf(tool.Denied, "the host %q is not served here", r.Host).WithHint("call by IP address or localhost, or have the name listed"))
 			return
@@ -53,6 +61,17 @@ func (e *Endpoint) guard(h http.Handler) http.Handler {
 			h.ServeHTTP(w, r)
 		}
 	})
+}
+
+// twice is a header that decides who calls and what comes, and stands there twice: what
+// lies between may have gone by the other one. "" for none.
+func twice(h http.Header) string {
+	for _, name := range []string{"Authorization", "Origin", "Content-Type", "Content-Encoding", "Idempotency-Key", "Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name"} {
+		if len(h.Values(name)) > 1 {
+			return name
+		}
+	}
+	return ""
 }
 
 // named reports whether we go by the host of a request. An address does: only a name
@@ -120,19 +139,31 @@ func (e *Endpoint) whole(w http.ResponseWriter, r *http.Request) (taken int64, o
 	if r.Body == nil || r.Body == http.NoBody {
 		return 0, true
 	}
+	long := tool.Errorf(tool.TooLarge, "the body is longer than %d MiB", MaxBody>>20).WithHint("send less at a time")
+	switch coded := r.Header.Get("Content-Encoding"); {
+	case r.ContentLength > MaxBody: // said beforehand
+		Refuse(w, http.StatusRequestEntityTooLarge, long)
+		return 0, false
+	case coded != "" && !strings.EqualFold(coded, "identity"):
+		Refuse(w, http.StatusUnsupportedMediaType, tool.Errorf(tool.BadInput, "the body is coded as %.40q", coded).WithHint("send it as it is"))
+		return 0, false
+	}
 	c := http.NewResponseController(w)
 	_ = c.SetReadDeadline(time.Now().Add(bodyTime))
 	body := counted{from: http.MaxBytesReader(w, r.Body, MaxBody), add: e.bodies.Add}
 	raw, err := io.ReadAll(&body)
 	_ = c.SetReadDeadline(time.Time{})
-	_, long := errors.AsType[*http.MaxBytesError](err)
+	_, over := errors.AsType[*http.MaxBytesError](err)
 	switch {
-	case long:
-		Refuse(w, http.StatusRequestEntityTooLarge, tool.Errorf(tool.TooLarge, "the body is longer than %d MiB", MaxBody>>20).WithHint("send less at a time"))
+	case over:
+		Refuse(w, http.StatusRequestEntityTooLarge, long)
 	case errors.Is(err, errBodies):
 		Refuse(w, http.StatusTooManyRequests, tool.Errorf(tool.TooLarge, "%w", err).WithHint("wait for answers, and send it again"))
 	case err != nil:
 		Refuse(w, http.StatusBadRequest, tool.Errorf(tool.BadInput, "reading the body: %w", err).WithHint("send all of it within %s", bodyTime))
+	}
+	if err == nil {
+		w.Header().Del("Connection")
 	}
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(raw)), int64(len(raw))
 	return body.taken, err == nil

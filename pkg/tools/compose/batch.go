@@ -59,6 +59,7 @@ func (b *batchCall) Params(p *param.Set) {
 type inner struct {
 	Name      string          `json:"name"`
 	Arguments json.RawMessage `json:"arguments"`
+	Key       string          `json:"idempotency_key,omitempty"`
 }
 
 // Params declares the members of a call.
@@ -66,6 +67,7 @@ func (c *inner) Params(p *param.Set) {
 	c.Arguments = json.RawMessage("{}")
 	p.String(&c.Name, "name", "the tool").Required().Alias("tool", "tool_name", "recipient_name")
 	p.Raw(&c.Arguments, "arguments", "its parameters").Alias("parameters", "input", "args")
+	p.String(&c.Key, "idempotency_key", "make it only once").Unlisted()
 }
 
 // A step is a call as it was decided before anything runs.
@@ -215,7 +217,9 @@ func (b *batchCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error
 	for done < len(b.steps) && !stop && ctx.Err() == nil {
 		from := done
 		done = tool.InOrder(from, len(b.steps), func(i int) bool { return b.Parallel && !b.StopOnError && b.steps[i].reads }, func(i int) {
-			results[i] = own.Inner(ctx, b.Calls[i].Name, b.Calls[i].Arguments)
+			keyed := own
+			keyed.Key = b.Calls[i].Key
+			results[i] = keyed.Inner(ctx, b.Calls[i].Name, b.Calls[i].Arguments)
 		})
 		stop = b.StopOnError && slices.ContainsFunc(results[from:done], failed)
 	}

@@ -50,7 +50,7 @@ func (m *applyMeta) Traces() tool.Traces { return tool.Traces{Change: m.Change} 
 
 // Params implements tool.Call.
 func (a *applyCall) Params(p *param.Set) {
-	p.String(&a.ID, "id", "the trial: the id that bash with try has told").Arg().Required().Alias("change")
+	p.String(&a.ID, "id", "the id that bash with try told").Arg().Required().Alias("change")
 }
 
 // Needs implements tool.Call: every name that would change is written.
@@ -70,6 +70,9 @@ func (a *applyCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, 
 		c := &t.Changes[i]
 		all.Files = append(all.Files, change.File{Path: t.Path(c), Before: change.State{Kind: c.Before.Kind}, After: change.State{Kind: c.After.Kind}})
 	}
+	tooMuch := t.TooMuch(int64(env.Policy.Undo().MaxBytes), func(files []string) []string {
+		return env.NowhereElse("apply", env.Workspace.Root(), files)
+	})
 	var needs []policy.Access
 	pathOf := env.History.Paths(all)
 	for i, f := range all.Files {
@@ -88,9 +91,17 @@ func (a *applyCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, 
 		if t.Changes[i].After.Kind == change.Link && env.Policy.Begins(write.Path) {
 			write.Opaque = "a link with this name brings all of a directory that programs trust"
 		}
+		if tooMuch[f.Path] {
+			write.Opaque = tool.TooMuchToKeep
+		}
 		needs = append(needs, write)
 	}
 	return needs, nil
+}
+
+// Describe implements tool.Describer: who is asked sees what would change.
+func (a *applyCall) Describe(_ context.Context, env *tool.Env) map[string]any {
+	return map[string]any{"command": a.trial.Title, "effects": a.trial.Summary(tool.VisibleName), "diff": a.trial.Diff(env.DiffRoom(), env.MayShow)}
 }
 
 // Run implements tool.Call.

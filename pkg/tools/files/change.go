@@ -29,12 +29,13 @@ type changeSet struct {
 // wrote to one of them after it was read and before it was replaced: the change is
 // then made in what the file holds by now. A call that insists on a version is
 // refused by itself, and so is, after five seconds and ten tries, one whose file never
-// rests. Where many wait for the lock of one file, the seconds alone pass with waiting.
+// rests, and one whose file others wrote to twice, so that one of their writings lies beside
+// it: that has to be said. Where many wait for the lock of one file, the seconds alone pass with waiting.
 func again(ctx context.Context, env *tool.Env, run func(context.Context, *tool.Env) (*tool.Result, error)) (r *tool.Result, err error) {
 	begun := time.Now()
 	for tries := 1; ; tries++ {
 		r, err = run(ctx, env)
-		if tries >= 10 && time.Since(begun) > 5*time.Second || !errors.As(err, new(*workspace.ConflictError)) && !errors.Is(err, change.ErrSource) {
+		if errors.Is(err, workspace.ErrSaved) || tries >= 10 && time.Since(begun) > 5*time.Second || !errors.As(err, new(*workspace.ConflictError)) && !errors.Is(err, change.ErrSource) {
 			return r, err
 		}
 	}
@@ -91,7 +92,7 @@ func (s *changeSet) commit(ctx context.Context) error {
 	if s.dry {
 		return nil
 	}
-	record, err := s.env.History.Commit(ctx, set)
+	record, err := s.env.Commit(ctx, set)
 	if err != nil {
 		return commitError(err)
 	}

@@ -30,6 +30,7 @@ type changeReport struct {
 	SyntaxErrors []syntax.Problem `json:"syntax_errors" doc:"that the change brings"`
 	OtherErrors  []elsewhere      `json:"other_errors,omitempty" doc:"in files that use what this change removed"`
 	Change       string           `json:"change,omitempty" doc:"what undo calls it; absent when nothing changed"`
+	Diagnosed    *diagnosticsMeta `json:"diagnosed,omitempty" doc:"with diagnostics: what language servers say of the files, and of others that the change broke"`
 	DryRun       bool             `json:"dry_run,omitempty" doc:"nothing was written"`
 	InPlace      bool             `json:"in_place,omitempty" doc:"overwritten, because it has other names or cannot be replaced"`
 	Lost         []string         `json:"lost,omitempty" doc:"what could not be kept, such as the owner"`
@@ -187,6 +188,9 @@ func placesText(list []edit.Place) string {
 	var b strings.Builder
 	for _, p := range list[:min(len(list), 3)] {
 		text := strings.TrimRight(p.Text, "\r\n")
+		if text == "" {
+			continue // there is nothing to see, as of text that is there already
+		}
 		if len(text) > maxPlace {
 			text = strings.ToValidUTF8(text[:maxPlace], "") + " …"
 		}

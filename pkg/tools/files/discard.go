@@ -38,7 +38,7 @@ type discardMeta struct {
 
 // Params implements tool.Call.
 func (d *discardCall) Params(p *param.Set) {
-	p.String(&d.ID, "id", "the trial: the id that bash with try has told").Arg().Required().Alias("change")
+	p.String(&d.ID, "id", "the id that bash with try told").Arg().Required().Alias("change")
 }
 
 // Needs implements tool.Call: nothing of the workspace is touched.

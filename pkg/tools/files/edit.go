@@ -47,13 +47,15 @@ type editCall struct {
 	Gate          bool
 	DryRun        bool
 
+	afterwards
+
 	files    []*editFile
 	from, to *param.Param
 }
 
 // Params implements tool.Call.
 func (e *editCall) Params(p *param.Set) {
-	p.Path(&e.Path, "path", param.File, "the file").Required().Arg().Alias("file_path", "filePath", "filename", "file")
+	p.Path(&e.Path, "path", param.File, "the file").Required().Unless(e.placed).Arg().Alias("file_path", "filePath", "filename", "file", "target_file", "absolute_path")
 	e.from = p.String(&e.One.Old, "old_string", "the text that stands there now").Arg().FromStdin().Alias("oldString", "old_str", "old_text", "oldText", "search")
 	e.to = p.String(&e.One.New, "new_string", "the text that is to stand there").Arg().FromStdin().Alias("newString", "new_str", "new_text", "newText", "replace")
 	e.One.common(p)
@@ -62,13 +64,19 @@ func (e *editCall) Params(p *param.Set) {
 	param.Objects(p, &e.Edits, "edits", "several changes instead, all or none").Alias("changes")
 	p.Bool(&e.Exact, "exact", "accept only text to the letter").Rare()
 	p.Number(&e.MinConfidence, "min_confidence", "the least similarity that is accepted").Between(0, 1).Alias("minConfidence").Shown("the engine's own limits").Rare()
-	p.String(&e.IfVersion, "if_version", "change the file only when it still has this version").Alias("ifVersion", "version").Rare()
+	p.String(&e.IfVersion, "if_version", "only if the file still has this version").Alias("ifVersion", "version").Rare()
 	p.Bool(&e.Gate, "gate", "refuse what brings new syntax errors").Rare()
-	p.Bool(&e.DryRun, "dry_run", "show the difference and write nothing").Alias("dryRun").Rare()
+	e.params(p)
+	p.Bool(&e.DryRun, "dry_run", "only show the difference").Alias("dryRun").Rare()
+}
+
+// placed reports whether every one of the edits names its file.
+func (e *editCall) placed() bool {
+	return len(e.Edits) > 0 && !slices.ContainsFunc(e.Edits, func(i editItem) bool { return i.Path == "" })
 }
 
 // Needs implements tool.Call.
-func (e *editCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, error) {
+func (e *editCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, error) {
 	edits := e.Edits
 	from, to := e.from.Given(), e.to.Given()
 	if len(edits) > 0 && e.One.Old == "" && e.One.New == "" {
@@ -114,23 +122,31 @@ func (e *editCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, err
 			return nil, err
 		}
 	}
-	return needs, nil
+	return appendNeeds(needs, e.needs(ctx, env, e.paths())), nil
+}
+
+// paths are the files of the call.
+func (e *editCall) paths() (paths []workspace.Path) {
+	for _, f := range e.files {
+		paths = append(paths, f.path)
+	}
+	return paths
 }
 
 // Describe implements tool.Describer.
 func (e *editCall) Describe(ctx context.Context, env *tool.Env) map[string]any {
 	dry := *e
 	dry.DryRun = true
-	var paths []workspace.Path
-	for _, f := range e.files {
-		paths = append(paths, f.path)
-	}
-	return foreseen(ctx, env, paths, dry.run)
+	return foreseen(ctx, env, e.paths(), dry.run)
 }
 
 // Run implements tool.Call.
 func (e *editCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
-	return again(ctx, env, e.run)
+	r, err := again(ctx, env, e.run)
+	if err == nil && e.Diagnose && !e.DryRun {
+		e.tell(ctx, env, "edit", r)
+	}
+	return r, err
 }
 
 func (e *editCall) run(ctx context.Context, env *tool.Env) (*tool.Result, error) {

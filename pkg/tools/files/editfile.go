@@ -49,14 +49,14 @@ func (i *editItem) Params(p *param.Set) {
 	p.String(&i.New, "new_string", "the text that is to stand there").Required().Alias("newString", "new_str", "new_text", "newText", "new", "replace")
 	i.common(p)
 	p.Path(&i.Path, "path", param.File, "the file, where it is another").Alias("file_path", "filePath", "filename", "file")
-	p.String(&i.IfVersion, "if_version", "change the file only when it still has this version").Alias("ifVersion", "version").Rare()
+	p.String(&i.IfVersion, "if_version", "only if the file still has this version").Alias("ifVersion", "version").Rare()
 }
 
 // common declares what a call with one replacement has too.
 func (i *editItem) common(p *param.Set) {
 	p.Bool(&i.All, "replace_all", "replace every occurrence").Alias("replaceAll", "all")
 	p.Int(&i.Line, "line", "the line where the text begins, among equal places").Between(0, 1<<31).Shown("none").Rare()
-	p.String(&i.Symbol, "symbol", "the function, type or other part to look in, such as Server.Close")
+	p.String(&i.Symbol, "symbol", "the symbol to look in")
 	p.String(&i.Cell, "cell", "the cell of a notebook to look in, by its id").Alias("cell_id", "cellId").Rare()
 }
 

@@ -54,6 +54,8 @@ type patchCall struct {
 	Gate   bool
 	DryRun bool
 
+	afterwards
+
 	at    string // directory that its paths count from; "" for the root
 	patch *edit.Patch
 	paths map[string]workspace.Path // by the path in the patch
@@ -69,15 +71,16 @@ func NewPatch(dir, text string) (*tool.Invocation, error) {
 // Params implements tool.Call.
 func (p *patchCall) Params(s *param.Set) {
 	s.String(&p.Patch, "patch", "the patch, or the name of a file that holds it").Arg().FromStdin().Alias("patchText", "patch_text", "diff", "input")
-	s.String(&p.Base64, "patch_base64", "the patch in base64 instead, for bytes that are not UTF-8").Rare()
+	s.String(&p.Base64, "patch_base64", "the patch in base64 instead").Rare()
 	s.Int(&p.Strip, "strip", "directories to take off paths; -1 takes off git's a/ and b/").Between(-1, 100).Letter("p").Rare()
 	s.Bool(&p.Gate, "gate", "refuse what brings new syntax errors").Rare()
-	s.Bool(&p.DryRun, "dry_run", "show the difference and write nothing").Alias("dryRun").Rare()
+	p.params(s)
+	s.Bool(&p.DryRun, "dry_run", "only show the difference").Alias("dryRun").Rare()
 }
 
 // Needs implements tool.Call: every file of the patch is written, under its
 // old name and its new one. One that is copied or renamed is read, too.
-func (p *patchCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, error) {
+func (p *patchCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, error) {
 	if err := p.decode(); err != nil {
 		return nil, err
 	}
@@ -109,7 +112,7 @@ func (p *patchCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, er
 			needs = append(needs, path.Read("patch")) // under its new name it may be easier to read
 		}
 	}
-	return needs, nil
+	return appendNeeds(needs, p.needs(ctx, env, slices.SortedFunc(maps.Values(p.paths), func(a, b workspace.Path) int { return strings.Compare(a.Real, b.Real) }))), nil
 }
 
 // target resolves the path of a file of a patch. Where it is removed or renamed,
@@ -232,7 +235,11 @@ func (p *patchCall) Describe(ctx context.Context, env *tool.Env) map[string]any 
 
 // Run implements tool.Call.
 func (p *patchCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
-	return again(ctx, env, p.run)
+	r, err := again(ctx, env, p.run)
+	if err == nil && p.Diagnose && !p.DryRun {
+		p.tell(ctx, env, "patch", r)
+	}
+	return r, err
 }
 
 func (p *patchCall) run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
@@ -277,7 +284,7 @@ func (p *patchCall) run(ctx context.Context, env *tool.Env) (*tool.Result, error
 		}
 	}
 	if !p.DryRun {
-		record, err := env.History.Commit(ctx, set)
+		record, err := env.Commit(ctx, set)
 		if err != nil {
 			return nil, commitError(err)
 		}

@@ -29,6 +29,8 @@ type patchMeta struct {
 	Change   string      `json:"change,omitempty" doc:"what undo calls it"`
 	DryRun   bool        `json:"dry_run,omitempty" doc:"nothing was written"`
 
+	Diagnosed *diagnosticsMeta `json:"diagnosed,omitempty" doc:"with diagnostics: what language servers say of the files, and of others that the change broke"`
+
 	room    diffRoom
 	omitted int // lines of the difference that Diff lacks
 	hunks   int // that Files tell of

@@ -163,6 +163,7 @@ func (r *readCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	if err != nil {
 		return nil, err
 	}
+	warm(ctx, env, r.path)
 	return res, nil
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/param"
@@ -33,6 +35,7 @@ type readCall struct {
 	EndLine                        int
 	Tail                           int
 	Ranges                         []string
+	ViewRange                      []string // the first and the last line, or -1 for the end
 	Symbol                         string
 	Mode                           string
 	AnchorLine                     int
@@ -55,14 +58,15 @@ type readCall struct {
 
 // Params implements tool.Call.
 func (r *readCall) Params(p *param.Set) {
-	p.Path(&r.Path, "path", param.File, "the file or directory").Required().Arg().Alias("file_path", "filePath", "filename", "file")
-	p.Int(&r.Offset, "offset", "the first line to show, from 1").Between(1, 1<<50).Alias("start_line", "startLine", "line_start", "line")
+	p.Path(&r.Path, "path", param.File, "the file or directory").Required().Arg().Alias("file_path", "filePath", "filename", "file", "target_file", "absolute_path")
+	p.Int(&r.Offset, "offset", "the first line to show, from 1").Between(1, 1<<50).Alias("start_line", "startLine", "line_start", "line", "start_line_one_indexed")
 	r.limit = p.Int(&r.Limit, "limit", "most lines to show").Between(1, 100_000)
-	p.Int(&r.EndLine, "end_line", "the last line to show, instead of a limit").Between(0, 1<<50).Shown("limit").Alias("endLine", "line_end", "end").Unlisted()
+	p.Int(&r.EndLine, "end_line", "the last line to show, instead of a limit").Between(0, 1<<50).Shown("limit").Alias("endLine", "line_end", "end", "end_line_one_indexed_inclusive").Unlisted()
 	p.Int(&r.Tail, "tail", "show the last so many lines instead").Between(0, 100_000).Shown("off").Rare()
-	p.Strings(&r.Ranges, "ranges", "several parts instead, as 10-20, 50- or 7").Alias("range", "lines", "line_ranges")
-	p.String(&r.Symbol, "symbol", "show this function, type or heading instead, as Server.Close")
-	p.String(&r.Mode, "mode", "show lines, or the block of code around anchor_line").OneOf("slice", "indentation").Rare()
+	p.Strings(&r.Ranges, "ranges", "several parts instead, as 10-20, 50- or 7").Alias("range", "lines", "line_ranges").Rare()
+	p.Strings(&r.ViewRange, "view_range", "the first line and the last, or -1, instead of a limit").Unlisted()
+	p.String(&r.Symbol, "symbol", "show this symbol instead")
+	p.String(&r.Mode, "mode", "lines, or the block around anchor_line").OneOf("slice", "indentation").Rare()
 	p.Int(&r.AnchorLine, "anchor_line", "the line whose block is shown").Between(0, 1<<50).Shown("offset").Rare()
 	p.Int(&r.MaxLevels, "max_levels", "how many blocks to climb").Between(0, 1000).Shown("all").Rare()
 	p.Bool(&r.IncludeSiblings, "include_siblings", "show its neighbours, too").Rare()
@@ -132,10 +136,30 @@ func (r *readCall) readError(ctx context.Context, meta *readMeta, err error) err
 	return err
 }
 
+// viewRange reads the two lines of view_range.
+func (r *readCall) viewRange() error {
+	if len(r.ViewRange) == 0 {
+		return nil
+	}
+	first, err := strconv.Atoi(strings.TrimSpace(r.ViewRange[0]))
+	last, err2 := strconv.Atoi(strings.TrimSpace(r.ViewRange[len(r.ViewRange)-1]))
+	if err != nil || err2 != nil || len(r.ViewRange) != 2 || first < 0 || last < -1 {
+		return tool.Errorf(tool.BadInput, "view_range: want the first line and the last, got %s", strings.Join(r.ViewRange, ", ")).WithHint("give two numbers, as [10, 20], or [10, -1] for all from line 10 on")
+	}
+	r.Offset = max(first, 1)
+	if last >= 0 {
+		r.EndLine = max(last, 1)
+	}
+	return nil
+}
+
 // check refuses parameters that contradict each other.
 func (r *readCall) check() (err error) {
 	if r.AnchorLine > 0 {
 		r.Mode = "indentation" // what else could it be for
+	}
+	if err := r.viewRange(); err != nil {
+		return err
 	}
 	if r.EndLine > 0 && r.EndLine < r.Offset {
 		return tool.Errorf(tool.BadInput, "end_line %d is before line %d", r.EndLine, r.Offset).WithHint("give an {.end_line} from %d on", r.Offset)

@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/change"
@@ -54,8 +55,8 @@ type undoCall struct {
 // Params implements tool.Call.
 func (u *undoCall) Params(p *param.Set) {
 	p.String(&u.ID, "id", "the change to take back").Arg().Alias("change").Shown("the newest")
-	p.Int(&u.Last, "last", "how many changes to take back, without id").Between(1, 100).Rare()
-	p.Path(&u.Path, "path", param.File, "take back only what its last change, or id, did to this file or directory")
+	p.Int(&u.Last, "last", "how many changes, without id").Between(1, 100).Rare()
+	p.Path(&u.Path, "path", param.File, "take back only the last change, or id, of this file or directory")
 	p.String(&u.To, "to", "take back all changes after this one")
 	p.Bool(&u.Redo, "redo", "do again what was undone last, or id")
 	p.Bool(&u.List, "list", "list the changes and take none back")
@@ -92,7 +93,10 @@ func (u *undoCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, e
 				op = policy.Create
 			}
 			a := path.Write("undo", op)
-			if r.Shelf != nil { // what a command was allowed to change comes back as that command's, by renames
+			if r.Command && strings.Contains(filepath.ToSlash(f.Path)+"/", "/.git/") { // what git may change of it the wall knows, and has let stand
+				continue
+			}
+			if r.Shelf != nil || r.Command { // what a command was allowed to change comes back as that command's, by renames
 				a.Tool, a.Links = "bash", 0
 				needs = append(needs, a)
 				continue

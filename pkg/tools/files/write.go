@@ -44,23 +44,26 @@ type writeCall struct {
 	Gate       bool
 	DryRun     bool
 
+	afterwards
+
 	path workspace.Path
 	mode *fs.FileMode
 }
 
 // Params implements tool.Call.
 func (w *writeCall) Params(p *param.Set) {
-	p.Path(&w.Path, "path", param.File, "the file").Required().Arg().Alias("file_path", "filePath", "filename", "file")
+	p.Path(&w.Path, "path", param.File, "the file").Required().Arg().Alias("file_path", "filePath", "filename", "file", "target_file", "absolute_path")
 	p.String(&w.Content, "content", "its whole new content").Required().Arg().FromStdin().Alias("text", "file_text", "contents")
-	p.String(&w.IfVersion, "if_version", "write only when the file still has this version").Alias("ifVersion", "version").Rare()
+	p.String(&w.IfVersion, "if_version", "only if the file still has this version").Alias("ifVersion", "version").Rare()
 	p.Bool(&w.CreateOnly, "create_only", "write only when the file does not exist").Alias("createOnly").Rare()
 	p.String(&w.Mode, "mode", "permission bits in octal, such as 755").Shown("what it has; 644 for a new file").Rare()
 	p.Bool(&w.Gate, "gate", "refuse what brings new syntax errors").Rare()
-	p.Bool(&w.DryRun, "dry_run", "show the difference and write nothing").Alias("dryRun").Rare()
+	w.params(p)
+	p.Bool(&w.DryRun, "dry_run", "only show the difference").Alias("dryRun").Rare()
 }
 
 // Needs implements tool.Call.
-func (w *writeCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, error) {
+func (w *writeCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, error) {
 	if w.Mode != "" {
 		bits, err := strconv.ParseUint(strings.TrimPrefix(strings.ToLower(w.Mode), "0o"), 8, 32)
 		if err != nil || bits > 0o777 {
@@ -71,8 +74,10 @@ func (w *writeCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, er
 		w.mode = &mode
 	}
 	path, need, err := resolveTarget(env, "write", w.Path)
-	w.path = path
-	return []policy.Access{need}, err
+	if w.path = path; err != nil {
+		return nil, err
+	}
+	return appendNeeds([]policy.Access{need}, w.needs(ctx, env, []workspace.Path{path})), nil
 }
 
 // Describe implements tool.Describer: what the file is before it is replaced, and
@@ -94,7 +99,11 @@ func (w *writeCall) Describe(ctx context.Context, env *tool.Env) map[string]any 
 
 // Run implements tool.Call.
 func (w *writeCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
-	return again(ctx, env, w.run)
+	r, err := again(ctx, env, w.run)
+	if err == nil && w.Diagnose && !w.DryRun {
+		w.tell(ctx, env, "write", r)
+	}
+	return r, err
 }
 
 func (w *writeCall) run(ctx context.Context, env *tool.Env) (*tool.Result, error) {

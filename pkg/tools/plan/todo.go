@@ -62,7 +62,10 @@ func (i *todoItem) Params(p *param.Set) {
 	i.Status, i.Priority = "pending", "medium"
 	p.String(&i.ID, "id", "its name in later calls")
 	p.String(&i.Content, "content", "what is to be done").Required().Alias("text", "title", "task", "step")
-	p.String(&i.Status, "status", "how far it is").OneOf("pending", "in_progress", "completed", "cancelled")
+	p.String(&i.Status, "status", "how far it is").OneOf("pending", "in_progress", "completed", "cancelled").
+		Alike("done", "completed", "complete", "completed", "finished", "completed", "doing", "in_progress", "in progress", "in_progress", "in-progress", "in_progress",
+			"inprogress", "in_progress", "active", "in_progress", "started", "in_progress", "todo", "pending", "open", "pending", "not_started", "pending", "not-started", "pending",
+			"canceled", "cancelled", "skipped", "cancelled", "dropped", "cancelled")
 	p.String(&i.Priority, "priority", "how much it matters").OneOf("high", "medium", "low").Rare()
 }
 

@@ -90,34 +90,34 @@ type preparedCommand struct {
 	doomed   doomed          // all that it is known to take away
 	until    *regexp.Regexp  // nil for none
 	ahead    *prefetch       // nil where no sandbox confines it
+	lifted   bool            // it is not asked about only because it is a transaction
 }
 
 // Params implements tool.Call.
 func (b *bashCall) Params(p *param.Set) {
-	p.String(&b.Command, "command", "the command line").Arg().Words().FromStdin().Alias("cmd", "script").
-		Instead("a list of words, run without a shell, belongs in argv")
-	p.Strings(&b.Argv, "argv", "a program and its arguments, without a shell, instead of command").Rare()
+	p.String(&b.Command, "command", "the command line").Arg().Words().FromStdin().Alias("cmd", "script").OrList("argv")
+	p.Strings(&b.Argv, "argv", "a program and its arguments, instead of command").Rare()
 	p.String(&b.Description, "description", "what it does, in five to ten words").Alias("justification")
 	b.placed = p.Path(&b.Workdir, "workdir", param.Directory, "the directory it runs in").Alias("cwd", "working_directory", "workingDirectory", "dir", "directory").Shown("the root").Given
-	b.limited = p.Millis(&b.TimeoutMS, "timeout_ms", "time limit; a job has none unless it is given").
+	b.limited = p.Millis(&b.TimeoutMS, "timeout_ms", "time limit; of a job only if given").
 		Between(1, 600_000).Alias("timeout", "timeoutMs").Given
-	p.Millis(&b.GraceMS, "grace_ms", "time from TERM to KILL when it is ended").Between(0, 60_000).Alias("grace", "kill_grace").Rare()
-	p.OptionalMillis(&b.YieldMS, "yield_ms", "wait so long at most; then it goes on as a job").Between(0, 600_000).Alias("yield_time_ms", "yieldTimeMs", "yieldMs").Shown("wait until it ends")
-	untilParam(p, &b.Until, "wait for a line that matches this regular expression; it goes on as a job")
+	p.Millis(&b.GraceMS, "grace_ms", "time from TERM to KILL").Between(0, 60_000).Alias("grace", "kill_grace").Rare()
+	p.OptionalMillis(&b.YieldMS, "yield_ms", "wait so long; then it goes on as a job").Between(0, 600_000).Alias("yield_time_ms", "yieldTimeMs", "yieldMs").Shown("wait until it ends")
+	untilParam(p, &b.Until, "wait for a line that matches this regular expression")
 	p.Bool(&b.Background, "background", "start it as a job and return at once").Alias("run_in_background", "is_background", "runInBackground")
-	p.OptionalInt(&b.Publish, "publish", "a port that it serves, for a browser on this machine").Between(1, 65535).Shown("none")
+	p.OptionalInt(&b.Publish, "publish", "a port that it serves, for a browser on this machine").Between(1, 65535).Shown("none").Rare()
 	p.Bool(&b.TTY, "tty", "give it a terminal").Alias("pty", "terminal")
 	p.Int(&b.Rows, "rows", "lines of the terminal").Between(1, 1000).Rare()
 	p.Int(&b.Cols, "cols", "columns of the terminal").Between(1, 1000).Rare()
-	b.fed = p.String(&b.Stdin, "stdin", "what it reads from standard input").FromStdin().Rare().Given
+	b.fed = p.String(&b.Stdin, "stdin", "its standard input").FromStdin().Rare().Given
 	p.Map(&b.Env, "env", "variables to set").Rare()
 	p.String(&b.Shell, "shell", strings.Join(machine.Shells(), ", ")+", or the path of one").Shown(shellDefault()).Rare()
 	p.Bool(&b.Login, "login", "read the shell's start-up files first").Rare()
 	p.Bool(&b.Keep, "keep", "what it leaves running goes on as a job").Rare()
-	p.Bool(&b.Split, "split", "keep standard output and error apart; their order is then not exact").Rare()
+	p.Bool(&b.Split, "split", "keep standard output and error apart").Rare()
 	p.Bool(&b.KeepWorkdir, "keep_workdir", "begin in the directory that the last call with this ended in").Unlisted()
-	p.Bool(&b.Track, "track", "let undo take back what it changes in the workspace").Rare()
-	p.Bool(&b.Try, "try", "show what it would change in the workspace, and change nothing until apply").Alias("dry", "preview").Rare()
+	p.Bool(&b.Track, "track", "let undo take back what it changes").Rare()
+	p.Bool(&b.Try, "try", "only show what it would change; apply does it").Alias("dry", "preview").Rare()
 }
 
 // Needs implements tool.Call.
@@ -180,12 +180,16 @@ func (b *bashCall) prepare(ctx context.Context, env *tool.Env) (*preparedCommand
 	p.needs = append(p.needs, p.shell.needs(b.Login)...)
 	base := len(p.needs) // the parents' numbers count from here
 	for _, a := range p.analysis.Accesses {
+		if b.noPatcher(&a) {
+			return nil, tool.Errorf(tool.BadInput, "there is no program %s: a patch is applied only by a command that does nothing else", a.Argv[0]).
+				WithHint("give the patch to {patch}, or as a command of its own, with nothing before or after it but cd DIR &&; run the rest in another call")
+		}
 		if a.Parent > 0 {
 			a.Parent += base
 		}
 		p.needs = append(p.needs, a)
 	}
-	lost := losses{ctx: ctx, env: env, dir: dir.Real, needs: p.needs, lasting: b.yield() < 0 && !b.TTY && !b.Keep}
+	lost := losses{ctx: ctx, env: env, dir: dir.Real, text: b.Command, needs: p.needs, lasting: b.yield() < 0 && !b.TTY && !b.Keep}
 	if env.Git != nil {
 		p.needs, p.keep = lost.find()
 		if lost.doom.keeps() {
@@ -193,8 +197,11 @@ func (b *bashCall) prepare(ctx context.Context, env *tool.Env) (*preparedCommand
 		}
 		p.needs = append(p.needs, broughtByGit(env, dir.Real, p.needs)...)
 	}
+	p.lifted = b.keeper(p).lift(env)
 	p.needs = append(p.needs, forbiddenInTrees(ctx, env, p.needs, p.ahead)...)
 	p.needs = append(p.needs, unheld(env, p.needs, p.ahead)...)
+	p.needs = append(p.needs, opened(env, p.needs, p.ahead)...)
+	p.needs = append(p.needs, foreignPrograms(env, p.needs, p.ahead)...)
 	for i := range p.needs {
 		p.needs[i].Tool = "bash"
 	}
@@ -202,6 +209,21 @@ func (b *bashCall) prepare(ctx context.Context, env *tool.Env) (*preparedCommand
 		p.needs = append(p.needs, policy.Access{Kind: policy.Tool, Tool: policy.PublishTool, Name: strconv.Itoa(*b.Publish)})
 	}
 	return p, nil
+}
+
+// noPatcher reports whether a is to hand a patch to the program that AppliedPatch stands for,
+// where the machine has none: a shell would not find it.
+func (b *bashCall) noPatcher(a *policy.Access) bool {
+	return a.Kind == policy.Exec && a.Program == "" && !a.Builtin && len(a.Argv) > 0 && (a.Argv[0] == "apply_patch" || a.Argv[0] == "applypatch") &&
+		strings.Contains(b.Command+strings.Join(b.Argv, " "), "*** Begin Patch")
+}
+
+// keeper is what chooses how that which the command changes is kept for undo.
+func (b *bashCall) keeper(p *preparedCommand) *keeper {
+	return &keeper{
+		try: b.Try, track: b.Track, ends: b.yield() < 0 && !b.TTY && !b.Keep, publishes: b.Publish != nil,
+		confined: p.ahead != nil, told: len(p.doomed) > 0, needs: p.needs,
+	}
 }
 
 // program is the program that runs without a shell, with its arguments; none

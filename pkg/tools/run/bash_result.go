@@ -14,6 +14,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/change"
 	"github.com/agentkit-go/agentkit/pkg/job"
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
@@ -75,8 +76,11 @@ type bashMeta struct {
 	Change    string         `json:"change,omitempty" doc:"what undo calls that; with try, what apply and discard call it"`
 	tryMeta
 	Untracked []change.Gap `json:"untracked,omitempty" doc:"what of that undo cannot take back"`
-	kept      *tool.Note   // what undo can bring back
-	Screen    *screenMeta  `json:"screen,omitempty" doc:"where the output is what the terminal shows: the cursor and the size"`
+	keepMeta
+	kept     *tool.Note        // what undo can bring back
+	moves    *tool.Note        // renames that could not be made
+	withheld []sandbox.Restore // what the policy lets no command make
+	Screen   *screenMeta       `json:"screen,omitempty" doc:"where the output is what the terminal shows: the cursor and the size"`
 }
 
 // Traces implements tool.Tracer.
@@ -108,6 +112,8 @@ func startError(argv []string, err error) error {
 			WithHint("hand large text over in {.stdin}, or in a file that the command reads")
 	case errors.Is(err, syscall.ENOEXEC):
 		return tool.Errorf(tool.Unsupported, "%s is no program that this system can start", argv[0]).WithHint("if it is a script, name its interpreter first")
+	case errors.Is(err, job.ErrNoSelf):
+		return tool.Errorf(tool.Unsupported, "running the command: %w", err).WithHint("leave out {.background}, {.yield_ms}, {.until}, {.keep} and {.tty}: what the call waits for runs all the same")
 	case errors.Is(err, errors.ErrUnsupported):
 		return tool.Errorf(tool.Unsupported, "running the command: %w", err).WithHint("leave {.tty} out: this system has none")
 	}
@@ -123,8 +129,10 @@ func (m *bashMeta) conclude(ctx context.Context, limit time.Duration, waited boo
 		notes = m.Screen.notes
 	}
 	notes = append(append(notes, m.commandState.notes(m.Meaning)...), m.sandboxMeta.notes()...)
-	if m.kept != nil {
-		notes = append(notes, *m.kept)
+	for _, n := range []*tool.Note{m.moves, m.kept} {
+		if n != nil {
+			notes = append(notes, *n)
+		}
 	}
 	if m.tried != nil {
 		notes = append(notes, *m.tried)

@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io/fs"
 	"net"
 	"os"
@@ -27,34 +28,47 @@ func (b *bashCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	if p.dir.Type != policy.Dir {
 		return nil, noDirectory(p.dir)
 	}
-	tracking, err := b.tracking(ctx, env)
+	keeper := b.keeper(p)
+	by, m := keeper.choose(env)
+	r, err := b.run(ctx, env, by, m)
+	if without, ok := errors.AsType[*noViewError](err); ok { // nothing was run
+		if p.lifted {
+			return nil, tool.Errorf(tool.Unsupported, "nothing was run: what its code deletes could not be taken back, for %s", without.why).
+				WithHint("have a rule that names the command allow it (see agentkit help policy), or delete with rm")
+		}
+		by, m = keeper.otherwise(without.why)
+		r, err = b.run(ctx, env, by, m)
+	}
+	return r, err
+}
+
+// run is Run with what the command changes kept in one way.
+func (b *bashCall) run(ctx context.Context, env *tool.Env, by string, how keepMeta) (*tool.Result, error) {
+	p := b.prepared
+	swept, err := sweepFirst(env, p, by)
 	if err != nil {
 		return nil, err
 	}
-	if tracking != nil {
-		defer tracking.Close()
+	noted, err := b.note(ctx, env, by)
+	if err != nil {
+		return nil, err
 	}
-	var kept *kept
-	if tracking == nil && !b.Try {
-		if kept, err = shelve(ctx, env, p, b.title()); err != nil {
-			return nil, err
-		}
-		defer kept.Close()
-	}
+	defer noted.close()
 	over, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	asked := &questions{over: over}
-	box, err := confine(env, p.needs, p.dir.Real, asked, p.ahead, b.yield() < 0 && !b.TTY && !b.Keep)
+	box, err := confine(env, p.needs, p.dir.Real, asked, p.ahead, b.yield() < 0 && !b.TTY && !b.Keep, by == byView)
 	defer box.letGo()
 	if err != nil {
 		return nil, startError(p.argv, err)
 	}
+	box.swept = append(swept, box.swept...)
 	if err := b.publish(ctx, env, box); err != nil {
 		return nil, err
 	}
 	var trial *trial
-	if b.Try {
-		if trial, err = newTrial(env, box, b.title()); err != nil {
+	if b.Try || by == byView {
+		if trial, err = b.inView(env, box); err != nil {
 			return nil, err
 		}
 		var stop context.CancelFunc
@@ -75,9 +89,22 @@ func (b *bashCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	if b.TTY && state.Job != "" {
 		out.text, meta.Screen = screenInstead(ctx, env, state.Job, out.text)
 	}
-	if state.Job == "" {
+	if trial != nil {
+		box.confiner.Quiet()
+	}
+	meta.keepMeta = how
+	var failed error
+	if by == byView {
+		failed = trial.commit(ctx, env, box, p.needs, meta)
+	}
+	if state.Job != "" {
+		box.leaveMade()
+	} else {
 		defer box.forget()
 		box.finish(env, p.needs, &meta.sandboxMeta, state.Status == string(job.Failed) || mayHideFailure(p.needs), out.text)
+		if meta.Detail != nil {
+			meta.Detail.Quarantined = append(meta.Detail.Quarantined, meta.withheld...)
+		}
 	}
 	r := &tool.Result{Title: b.title(), Output: out.text, Metadata: meta, Trimmed: true, Passes: true}
 	meta.Asked = asked.programs()
@@ -87,17 +114,61 @@ func (b *bashCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	if state.ExitCode != nil {
 		r.Status = *state.ExitCode
 	}
-	if tracking != nil {
-		meta.track(ctx, env.Workspace.Root(), tracking)
-	}
-	kept.finish(ctx, env, meta)
+	noted.finish(ctx, env, meta)
 	if trial != nil {
+		meta.apart(env.Workspace.Root())
+	}
+	if b.Try {
 		if meta.tryMeta, err = trial.finish(ctx, env); err != nil {
 			return nil, err
 		}
 		meta.Change, meta.Changed = meta.id, meta.changed
 	}
-	return r, meta.conclude(ctx, b.limit(env), b.Until != "", r)
+	return r, cmp.Or(meta.conclude(ctx, b.limit(env), b.Until != "", r), failed)
+}
+
+// noted is what is known of the root as it was before the command.
+type noted struct {
+	tracking *change.Tracking // nil for none
+	kept     *kept            // likewise
+}
+
+// note keeps, or looks at, what the command may change, where it runs in the root itself.
+func (b *bashCall) note(ctx context.Context, env *tool.Env, by string) (n noted, err error) {
+	switch by {
+	case byWalk:
+		n.tracking, err = env.History.Track(ctx, change.TrackOptions{Tool: "bash", Title: b.title(), Skip: skipGit})
+	case byLinks:
+		n.kept, err = shelve(ctx, env, b.prepared, b.title(), b.removedFirst(env))
+	}
+	return n, err
+}
+
+func (n *noted) close() {
+	if n.tracking != nil {
+		n.tracking.Close()
+	}
+	n.kept.Close()
+}
+
+// finish tells what the command changed.
+func (n *noted) finish(ctx context.Context, env *tool.Env, m *bashMeta) {
+	if n.tracking != nil {
+		m.track(ctx, env.Workspace.Root(), n.tracking)
+	}
+	n.kept.finish(ctx, env, m)
+}
+
+// inView has the command see the root through an overlay.
+func (b *bashCall) inView(env *tool.Env, box *confinement) (*trial, error) {
+	if b.Try {
+		const across = "GIT_DISCOVERY_ACROSS_FILESYSTEM="
+		if e := &b.prepared.env; box.wall != nil && box.wall.Enclosing != "" && !slices.ContainsFunc(e.list, func(v string) bool { return strings.HasPrefix(v, across) }) {
+			e.list = append(e.list, across+"1") // the view is another file system than the repository that the root is a part of
+		}
+		return newTrial(env, box, b.title())
+	}
+	return newTransaction(env, box, b.title())
 }
 
 // publish has this machine's loopback answer where the command serves: at the port
@@ -122,24 +193,6 @@ func (b *bashCall) publish(ctx context.Context, env *tool.Env, box *confinement)
 		ports = append(slices.DeleteFunc(ports, func(n int) bool { return n == *b.Publish }), *b.Publish)
 	}
 	return box.publish(ports)
-}
-
-// tracking notes all that the command changes, where the call or the policy wants that;
-// nil where not.
-func (b *bashCall) tracking(ctx context.Context, env *tool.Env) (*change.Tracking, error) {
-	p := b.prepared
-	all := env.Policy.Undo().Commands == policy.UndoAll && len(p.doomed) == 0 && b.yield() < 0 && !b.TTY && !b.Keep && !onlyReads(p.needs)
-	if b.Try || !b.Track && !all {
-		return nil, nil
-	}
-	return env.History.Track(ctx, change.TrackOptions{Tool: "bash", Title: b.title(), Skip: skipGit})
-}
-
-// onlyReads reports whether a command is known to change nothing.
-func onlyReads(needs []policy.Access) bool {
-	return !slices.ContainsFunc(needs, func(a policy.Access) bool {
-		return a.Kind == policy.Write || a.Kind == policy.Exec && a.Class != policy.ReadOnly
-	})
 }
 
 // skipGit leaves git's own files out of what undo takes back.

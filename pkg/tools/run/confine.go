@@ -15,6 +15,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/gate"
 	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/programs"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/session"
@@ -41,26 +42,34 @@ type confinement struct {
 	loose    bool              // directories that hold secrets may be moved and removed
 }
 
+// reports are the directories in which the sessions of this root keep what their commands
+// are held to.
+func reports(env *tool.Env) (dirs []string) {
+	all := filepath.Dir(env.Session.Dir())
+	list, _ := os.ReadDir(all) // what cannot be read has none
+	for _, d := range list {
+		dirs = append(dirs, filepath.Join(all, d.Name(), "sandbox"))
+	}
+	return dirs
+}
+
 // confine describes the sandbox of a command whose accesses were all allowed:
 // the root, temporary directories and caches of tools can be written, what the
 // policy protects cannot; secrets cannot be read; the network ends at this
 // machine. What the call itself was allowed beyond that is added. Whoever can be
 // asked about programs that the command starts hears of them by asked. ends says that the
-// command ends within the call. What is held has to be let go, also after an error.
-func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions, ahead *prefetch, ends bool) (*confinement, error) {
+// command ends within the call; kept, that undo takes back all it changes in the root. What is held has to be let go, also after an error.
+func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions, ahead *prefetch, ends, kept bool) (*confinement, error) {
 	c := &confinement{dir: dir, asked: asked, holder: env.Policy}
 	if ahead == nil {
 		return c, nil
 	}
 	var err error
-	others := filepath.Join(filepath.Dir(env.Session.Dir()), "*", "sandbox")
-	if dirs, _ := filepath.Glob(others); len(dirs) > 0 {
-		if c.swept, err = sandbox.Sweep(dirs, gate.Appeared); err != nil {
-			return c, fmt.Errorf("putting back what other commands changed: %w", err)
-		}
+	if c.swept, err = sandbox.Sweep(reports(env), gate.Appeared); err != nil {
+		return c, fmt.Errorf("putting back what other commands changed: %w", err)
 	}
 	described := sync.OnceValues(func() (json.RawMessage, error) {
-		return gate.New(env.Sources, env.Policy, needs, scratch(env))
+		return gate.New(env.Sources, env.Policy, needs, scratch(env), kept)
 	})
 	go func() { _, _ = described() }() // it is asked for again below
 	var stale bool
@@ -124,12 +133,14 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 	for i := range needs {
 		c.extend(cfg, &needs[i], root, needs)
 	}
+	c.grants.open(cfg)
 	if slices.ContainsFunc(needs, func(a policy.Access) bool { return a.Kind == policy.Net && a.Scheme == "ssh" && a.Opaque == "" }) {
 		openSSH(cfg, env.Getenv("SSH_AUTH_SOCK"), home)
 	}
 	if env.Policy.OpenNetwork() {
 		cfg.Network = sandbox.Open
 	}
+	cfg.SetUser = mayPlaceSetUser(env.Policy, needs)
 	for _, name := range env.Policy.Restricted() {
 		if path, ok := machine.LookPath(name, env.Getenv("PATH"), dir); ok {
 			cfg.Copies = append(cfg.Copies, machine.RealDir(path))
@@ -163,6 +174,14 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 	return c, <-guarded
 }
 
+// mayPlaceSetUser reports whether programs may be made that run with their owner's rights:
+// the policy lets any chmod do so, or the call had it in its text.
+func mayPlaceSetUser(p *policy.Policy, needs []policy.Access) bool {
+	chmod := policy.Access{Kind: policy.Exec, Tool: "bash", Argv: []string{"chmod", "4755", "file"}, Class: policy.Known, Danger: programs.SetsUser}
+	return p.Decide(&chmod).Verdict == policy.Allow ||
+		slices.ContainsFunc(needs, func(a policy.Access) bool { return strings.Contains(a.Danger, programs.SetsUser) })
+}
+
 // publish adds ports that this machine's loopback answers at.
 func (c *confinement) publish(ports []int) error {
 	if len(ports) == 0 {
@@ -175,6 +194,8 @@ func (c *confinement) publish(ports []int) error {
 // view has the command see the root through an overlay, which lies in dir.
 func (c *confinement) view(dir string) error {
 	c.config.View = dir
+	// What git has of the root outside it is no part of the view.
+	c.config.ReadWrite = slices.DeleteFunc(c.config.ReadWrite, func(p string) bool { return p == c.wall.Enclosing })
 	return c.again()
 }
 
@@ -200,6 +221,13 @@ func (c *confinement) protect(cfg *sandbox.Config, quarantine string) (err error
 		c.release, err = c.guard.Hold(cfg.Report, quarantine)
 	}
 	return err
+}
+
+// leaveMade leaves the files that were made for the command: as a job it may still fill them.
+func (c *confinement) leaveMade() {
+	if c != nil {
+		c.grants.made = nil
+	}
 }
 
 // letGo forgets what was remembered in case that this process is killed.
@@ -232,7 +260,7 @@ func (c *confinement) report() string {
 // meta is what held the command, as its gatekeeper knows it.
 func (c *confinement) meta() sandboxMeta {
 	if r := c.confiner.Report(); r != nil {
-		return sandboxMeta{r.Level.String(), r}
+		return reported(r)
 	}
 	return sandboxOf(c.report()).or(c.holder)
 }
@@ -278,8 +306,13 @@ func (c *confinement) finish(env *tool.Env, needs []policy.Access, m *sandboxMet
 			d.Kind, d.Why, d.Allow = sandbox.DeniedWrite, "it lies outside what commands may write", "edit("+d.Path+")"
 		}
 		a := policy.Access{Kind: policy.Write, Tool: "bash", Path: d.Path, Op: policy.Change, File: policy.Regular}
-		if d.Kind == sandbox.DeniedWrite && d.Allow != "" && env.Policy.Decide(&a).Verdict == policy.Allow {
-			d.Why, d.Allow = "without mounts, what is not there yet is opened to the only program of a call; make it with a call of its own", ""
+		allowed := d.Kind == sandbox.DeniedWrite && env.Policy.Decide(&a).Verdict == policy.Allow
+		switch dir := c.grants.shutAbove(d.Path); {
+		case allowed && dir != "":
+			d.Why, d.Allow = "its directory has more in it than can be closed one by one, so it was not opened", "edit("+filepath.Join(dir, "**")+")"
+			continue
+		case allowed && d.Allow != "":
+			d.Why, d.Allow = "without mounts, what is not there yet is opened to the only program of a call, where it is known what that does; make it with a call of its own", ""
 		}
 		if d.Kind != sandbox.DeniedWrite || d.Allow != "" || env.Policy.Decide(&a).Verdict != policy.Ask {
 			continue
@@ -326,14 +359,15 @@ func (c *confinement) extend(cfg *sandbox.Config, a *policy.Access, root string,
 	switch {
 	case a.Opaque != "":
 	case a.Kind == policy.Write && a.Path != "":
-		without := func(list []string) []string {
-			return slices.DeleteFunc(list, func(p string) bool {
-				return safefile.Below(p, a.Path) && p != root || safefile.Below(a.Path, p) && a.Tree
+		// Of a tree each file has its own decision, unless a yes was given for all of it.
+		whole := a.Tree && c.holder.Decide(a).Verdict != policy.Allow
+		cfg.ReadOnly = slices.DeleteFunc(cfg.ReadOnly, func(p string) bool {
+			return safefile.Below(p, a.Path) && p != root || whole && safefile.Below(a.Path, p)
+		})
+		if unhides := removes(needs) && c.loose; unhides || a.Op != policy.Delete && showsNothing(needs) { // who may remove a secret may not read it
+			cfg.Hidden = slices.DeleteFunc(cfg.Hidden, func(p string) bool {
+				return safefile.Below(p, a.Path) && p != root || (whole || unhides && a.Tree) && safefile.Below(a.Path, p)
 			})
-		}
-		cfg.ReadOnly = without(cfg.ReadOnly)
-		if a.Op != policy.Delete || c.loose && removes(needs) { // who may remove a secret may not read it
-			cfg.Hidden = without(cfg.Hidden)
 		}
 		if a.Op == policy.Delete && c.loose {
 			cfg.Pinned = slices.DeleteFunc(cfg.Pinned, func(p string) bool { return safefile.Below(a.Path, p) })
@@ -347,8 +381,8 @@ func (c *confinement) extend(cfg *sandbox.Config, a *policy.Access, root string,
 			}
 		}
 		c.grants.grant(cfg, a, needs)
-	case a.Kind == policy.Exec && a.Program != "" && cfg.Readable != nil:
-		cfg.Readable = append(cfg.Readable, installation(a.Program, root)...)
+	case a.Kind == policy.Exec && cfg.Readable != nil && isFile(a.Program):
+		cfg.Readable = append(cfg.Readable, a.Program)
 	case a.Kind == policy.Read && a.Path != "":
 		switch {
 		case cfg.Readable == nil || a.File == policy.Missing:
@@ -388,13 +422,4 @@ func openSSH(cfg *sandbox.Config, agent, home string) {
 			cfg.Hidden = append(cfg.Hidden, filepath.Join(dir, name))
 		}
 	}
-}
-
-// installation is what a program that was allowed needs of its own: the directory
-// that it is in, unless that holds the root too.
-func installation(program, root string) []string {
-	if dir := filepath.Dir(program); !safefile.Below(dir, root) && !safefile.Below(root, dir) {
-		return []string{dir}
-	}
-	return nil
 }

@@ -33,14 +33,16 @@ func (d doomed) list() (names []change.Doomed) {
 type dooming struct {
 	env     *tool.Env
 	dir     string // where the command starts
+	text    string // of the command
 	needs   []policy.Access
 	names   doomed
+	asked   []lostFiles
 	gitKept bool // what git does in this call is understood, and can be taken back
 	lasting bool // the call sees the end of the command, so that what it lost is recorded then
 }
 
-func newDooming(env *tool.Env, dir string, needs []policy.Access, lasting bool) *dooming {
-	d := &dooming{env: env, dir: dir, needs: needs, names: doomed{}, lasting: lasting}
+func newDooming(env *tool.Env, dir, text string, needs []policy.Access, lasting bool) *dooming {
+	d := &dooming{env: env, dir: dir, text: text, needs: needs, names: doomed{}, lasting: lasting}
 	d.gitKept = d.keeps() && d.understandsGit()
 	return d
 }
@@ -65,8 +67,14 @@ func (d *dooming) write(w *policy.Access) {
 			d.names.add(w.Path, false)
 		}
 	default:
-		d.names.add(w.Path, w.Op == policy.Change)
+		d.names.add(w.Path, w.Op == policy.Change && !d.moved(w))
 	}
+}
+
+// moved reports whether a write is mv's, which puts another file there and never writes to
+// the one that it finds: that comes back with its other names.
+func (d *dooming) moved(w *policy.Access) bool {
+	return w.Parent > 0 && baseName(&d.needs[w.Parent-1]) == "mv"
 }
 
 // files notes a directory, or the files of it that go.
@@ -106,6 +114,25 @@ func (d *dooming) below(dir string) bool {
 	return false
 }
 
+// rewriters are programs that write a file anew of which they read a part or all.
+var rewriters = [...]string{"sed", "perl", "patch", "sort"}
+
+// rewritten notes the files that such a program changes in their place. They are not lost
+// as those are that a command empties, so that no question hangs on their being kept.
+func (d *dooming) rewritten() {
+	for j := range d.needs {
+		w := &d.needs[j]
+		if w.Kind == policy.Write && w.Opaque == "" && w.Op == policy.Change && w.File == policy.Regular && d.rewrites(w) {
+			d.names.add(w.Path, true)
+		}
+	}
+}
+
+// rewrites reports whether a write in the root is such a program's.
+func (d *dooming) rewrites(w *policy.Access) bool {
+	return !w.Guess && w.Parent > 0 && slices.Contains(rewriters[:], baseName(&d.needs[w.Parent-1])) && safefile.Below(d.env.Workspace.Root(), w.Path)
+}
+
 // beside notes what else the programs do that take something away: the sources of mv, and
 // what is made, so that all of it comes back.
 func (d *dooming) beside() {
@@ -122,15 +149,17 @@ func (d *dooming) beside() {
 		case err != nil:
 			d.names.add(w.Path, true)
 		case w.Op == policy.Change && w.File == policy.Regular && !strings.Contains(filepath.ToSlash(w.Path), "/.git/"):
-			d.names.add(w.Path, true)
-		case w.Op == policy.Delete && w.Parent > 0 && baseName(&d.needs[w.Parent-1]) == "mv" && w.File != policy.Missing:
+			d.names.add(w.Path, !d.moved(w))
+		case w.Op == policy.Delete && d.moved(w) && w.File != policy.Missing:
 			d.names.add(w.Path, true) // its files stay, under other names
 		}
 	}
 }
 
-// gitWords are the subcommands of git of which is known what they change.
-const gitWords = " add branch checkout clean commit mv reset restore rm stash switch tag update-ref "
+// gitWords are the subcommands of git of which is known what they change. Those that only
+// read are among them: what they print may go to a file.
+const gitWords = " add branch checkout clean commit mv reset restore rm stash switch tag update-ref" +
+	" blame cat-file describe diff for-each-ref grep log ls-files ls-tree rev-list rev-parse shortlog show status "
 
 // gitSub is the subcommand of a call of git, with the words behind it; "" where an option
 // has git work elsewhere.
@@ -175,13 +204,36 @@ func (d *dooming) repository(i int) string {
 	moves := slices.ContainsFunc(d.needs, func(a policy.Access) bool {
 		return a.Kind == policy.Exec && (slices.Contains([]string{"cd", "pushd", "popd"}, baseName(&a)) || baseName(&a) == "git" && slices.Contains(a.Argv, "-C"))
 	})
-	root := d.env.Workspace.Root()
-	for dir := d.dir; !moves && safefile.Below(root, dir); dir = filepath.Dir(dir) {
+	if moves {
+		return ""
+	}
+	for dir := range safefile.Up(d.env.Workspace.Root(), d.dir) {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
 			return dir
 		}
 	}
 	return ""
+}
+
+// lost asks git once about the files of a kind in a repository.
+func (d *dooming) lost(kind committed.Kind, top string) lostFiles {
+	i := slices.IndexFunc(d.asked, func(l lostFiles) bool { return l.kind == kind && l.top == top })
+	if i >= 0 {
+		return d.asked[i]
+	}
+	asked := lostFiles{kind: kind, top: top}
+	asked.list, asked.gone, asked.ok = d.env.Git.LostAndGone(kind, top)
+	d.asked = append(d.asked, asked)
+	return asked
+}
+
+// lostFiles are what git answered about a repository.
+type lostFiles struct {
+	kind committed.Kind
+	top  string
+	list []string
+	gone []string // tracked, and not there
+	ok   bool
 }
 
 // keepsGit reports whether what git itself keeps of a repository can be kept.
@@ -240,43 +292,49 @@ func (d *dooming) doomRepository(top string) {
 // doomWork notes the files of a repository that a call of git may change.
 func (d *dooming) doomWork(a *policy.Access, top string) {
 	sub, rest := gitSub(a.Argv)
+	copied := sub == "reset" && slices.ContainsFunc(rest, byTimes)
+	doom := func(paths []string) {
+		for _, path := range paths {
+			d.names.add(path, copied)
+		}
+	}
 	switch sub {
 	case "clean":
 		ignored := slices.ContainsFunc(rest, func(w string) bool { return len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.ContainsAny(w, "xX") })
 		list, _ := d.env.Git.Others(top, ignored)
-		d.doomAll(list)
+		doom(list)
 	case "checkout", "switch", "reset", "restore", "stash", "rm":
-		list, _ := d.env.Git.Lost(committed.Changed, top)
-		d.doomAll(list)
+		lost := d.lost(committed.Changed, top)
+		doom(lost.list)
+		doom(lost.gone)
 		option := func(w string) bool { return strings.HasPrefix(w, "-") }
 		if sub == "stash" && slices.ContainsFunc(rest, option) { // it may take more, and remove empty directories
-			list, _ = d.env.Git.Others(top, true)
-			d.doomAll(list)
+			list, _ := d.env.Git.Others(top, true)
+			doom(list)
 		}
-		list, _ = d.env.Git.Gone(top)
-		d.doomAll(list)
 		for _, word := range rest {
 			if word == "--" {
 				break
 			}
 			word = strings.TrimPrefix(word, "--source=")
 			if word != "" && word[0] != '-' {
-				d.doomAll(d.env.Git.Between(top, "HEAD", word, false))
+				doom(d.env.Git.Between(top, "HEAD", word, false))
 			}
 		}
 		if sub == "stash" {
-			d.doomAll(d.env.Git.Between(top, "stash@{0}^", "stash@{0}", false))
+			doom(d.env.Git.Between(top, "stash@{0}^", "stash@{0}", false))
 		}
 		if slices.Contains(rest, "-") {
-			d.doomAll(d.env.Git.Between(top, "HEAD", "@{-1}", false))
+			doom(d.env.Git.Between(top, "HEAD", "@{-1}", false))
 		}
 	}
 }
 
-func (d *dooming) doomAll(paths []string) {
-	for _, path := range paths {
-		d.names.add(path, false)
-	}
+// byTimes reports whether an option has git reset take a file for changed whose time of the
+// last change of any kind is not that of the index, without looking at what it holds: a link
+// to it sets that, too.
+func byTimes(option string) bool {
+	return len(option) > 3 && (strings.HasPrefix("--merge", option) || strings.HasPrefix("--keep", option))
 }
 
 func baseName(a *policy.Access) string {

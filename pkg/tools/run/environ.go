@@ -21,6 +21,10 @@ type environment struct {
 	withheld []string // names of the caller's that look like secrets and stay with the caller
 }
 
+// ofShells are the variables that have a shell run something at its start, or expand
+// patterns to other names.
+var ofShells = [...]string{"BASH_ENV", "ENV", "PROMPT_COMMAND", "BASHOPTS", "SHELLOPTS", "GLOBIGNORE"}
+
 // newEnvironment is the environment of a command: the caller's without our own
 // settings and without what looks like a secret, by its name or its value;
 // the settings that keep programs from asking and paging, unless a terminal
@@ -32,7 +36,7 @@ func newEnvironment(env *tool.Env, dir string, tty bool, own map[string]string) 
 	for _, entry := range env.Environ() {
 		name, value, ok := strings.Cut(entry, "=")
 		switch {
-		case !ok, strings.HasPrefix(name, "AGENTKIT_"), hands.Drops(name), name == "BASH_ENV", name == "ENV", name == "PROMPT_COMMAND":
+		case !ok, strings.HasPrefix(name, "AGENTKIT_"), hands.Drops(name), slices.Contains(ofShells[:], name):
 		case env.Policy.Withholds() && !hands.Passes(name) && (audit.SecretName(name) || audit.SecretValue(name, value)):
 			e.withheld = append(e.withheld, name)
 		default:

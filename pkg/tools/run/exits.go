@@ -20,9 +20,9 @@ func fatal(number int) string {
 func exitMeaning(decider []string, status int) string {
 	switch status {
 	case 126:
-		return "something was found that cannot be run"
+		return "as of a shell that cannot run what it has found"
 	case 127:
-		return "a command was not found"
+		return "as of a shell that has not found a command"
 	}
 	if s := fatal(status - 128); s != "" {
 		return "as of a program that " + s + " has ended"

@@ -2,7 +2,6 @@ package run
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 )
 
@@ -19,14 +19,21 @@ import (
 // directory or a file that is to be moved, its directory is opened, with
 // all else that is in it closed.
 type grants struct {
-	made   map[string]time.Time // files of ours, and when we made them
-	opened map[string][]string  // directories, and what was in them
+	made   map[string]time.Time // files and directories of ours, and when we made them
+	dirs   []string             // directories that have to be opened
+	opened map[string][]string  // these and what is opened in them, and what was there
+	shut   []string             // directories of which not all else could be closed
 	wanted []string
 }
 
 // opening are programs that open a file by its name to write it.
 func opening() []string {
 	return []string{"tee", "touch", "dd", "curl", "wget", "cp", "sort", "truncate", "cat", "echo", "printf", "jq", "openssl", "gpg"}
+}
+
+// filling are programs that make a directory by its name, and fill an empty one as well.
+func filling() []string {
+	return []string{"git", "npm", "pnpm", "yarn", "python", "python3", "pip", "pip3", "uv", "virtualenv", "cargo", "make", "cmake", "meson", "ninja", "unzip", "rsync"}
 }
 
 // recursive reports whether cp copies directories, which are not opened by their names.
@@ -36,25 +43,28 @@ func recursive(a *policy.Access) bool {
 	}) && baseName(a) == "cp"
 }
 
-// mixed reports whether a call starts several programs, and one of which nothing is known.
-func mixed(needs []policy.Access) bool {
-	programs, unknown := 0, false
+// started is how many programs a call starts, and whether there is one of which it is not
+// known what it does: it may start others.
+func started(needs []policy.Access) (programs int, unknown bool) {
 	for i := range needs {
 		if a := &needs[i]; a.Kind == policy.Exec && !a.Builtin {
 			programs++
 			unknown = unknown || a.Opaque != "" || a.Class == policy.Unknown
 		}
 	}
-	return programs > 1 && unknown
+	return programs, unknown
 }
 
-// maxClosed bounds what is closed of a directory one by one.
-const maxClosed = 500
+// maxClosed bounds what is closed of a directory one by one, each by a mount. One that
+// holds more is not opened.
+const maxClosed = 4000
 
 // grant opens what an access of a call names outside the root.
 func (g *grants) grant(cfg *sandbox.Config, a *policy.Access, needs []policy.Access) {
-	sealed := cfg.Sealed && below(cfg.Root, a.Path)
-	if slices.ContainsFunc(cfg.ReadWrite, func(dir string) bool { return below(dir, a.Path) && (!sealed || below(cfg.Root, dir)) }) {
+	sealed := cfg.Sealed && safefile.Below(cfg.Root, a.Path)
+	if slices.ContainsFunc(cfg.ReadWrite, func(dir string) bool {
+		return safefile.Below(dir, a.Path) && (!sealed || safefile.Below(cfg.Root, dir))
+	}) {
 		return
 	}
 	if a.File != policy.Missing && a.Op != policy.Delete {
@@ -70,39 +80,82 @@ func (g *grants) grant(cfg *sandbox.Config, a *policy.Access, needs []policy.Acc
 		cfg.ReadWrite = append(cfg.ReadWrite, a.Path)
 		return
 	}
-	// Without mounts all that the directory holds is open to every program of the call.
-	if cfg.Minimum < sandbox.L3 && (a.Guess || mixed(needs)) {
+	// Without mounts all that the directory holds is open to every program of the call, and to
+	// what these start. What the only one is to fill is made for it.
+	if programs, unknown := started(needs); cfg.Minimum < sandbox.L3 && (a.Guess || unknown) {
+		if !a.Guess && programs == 1 && a.Op != policy.Delete && g.makeFor(a, needs) {
+			cfg.ReadWrite = append(cfg.ReadWrite, a.Path)
+		}
 		return
 	}
 	dir := filepath.Dir(a.Path)
 	for !exists(dir) {
 		dir = filepath.Dir(dir)
 	}
-	cfg.ReadWrite = append(cfg.ReadWrite, dir)
-	entries, err := os.ReadDir(dir)
-	if err != nil || g.opened[dir] != nil {
-		return
+	if !slices.Contains(g.dirs, dir) {
+		g.dirs = append(g.dirs, dir)
 	}
+}
+
+// open opens the directories that grant has found to be needed. It comes after all of a
+// call is granted, since that stays open in them.
+func (g *grants) open(cfg *sandbox.Config) {
+	lists := map[string][]os.DirEntry{}
+	g.dirs = slices.DeleteFunc(g.dirs, func(dir string) bool {
+		entries, err := os.ReadDir(dir)
+		if shut := cfg.Minimum >= sandbox.L3 && (err != nil || len(entries) > maxClosed); shut {
+			g.shut = append(g.shut, dir)
+			return true
+		}
+		if err == nil {
+			lists[dir] = entries
+		}
+		return false
+	})
+	given := slices.Concat(cfg.ReadWrite, g.wanted, g.dirs, []string{cfg.Root}) // not what stays shut
+	for _, dir := range g.dirs {
+		if entries, ok := lists[dir]; ok {
+			g.close(cfg, dir, entries, given)
+		}
+		cfg.ReadWrite = append(cfg.ReadWrite, dir)
+	}
+}
+
+// close remembers what is in a directory that is opened, and closes it but for what the
+// call was given: around that, where it lies deeper.
+func (g *grants) close(cfg *sandbox.Config, dir string, entries []os.DirEntry, given []string) {
 	if g.opened == nil {
 		g.opened = map[string][]string{}
 	}
-	g.opened[dir] = []string{""}
+	g.opened[dir] = []string{}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		g.opened[dir] = append(g.opened[dir], path)
-		if cfg.Minimum >= sandbox.L3 && len(entries) <= maxClosed && e.Type()&fs.ModeSymlink == 0 && !g.wants(path) && !slices.Contains(cfg.ReadWrite, path) {
-			cfg.ReadOnly = append(cfg.ReadOnly, path)
+		if cfg.Minimum < sandbox.L3 || slices.Contains(given, path) {
+			continue
 		}
+		if e.IsDir() && slices.ContainsFunc(given, func(w string) bool { return safefile.Below(path, w) }) {
+			if inner, err := os.ReadDir(path); err == nil && len(inner) <= maxClosed {
+				cfg.Pinned = append(cfg.Pinned, path+"/.") // it is not moved away with what is closed in it
+				g.close(cfg, path, inner, given)
+				continue
+			}
+		}
+		cfg.ReadOnly = append(cfg.ReadOnly, path) // a link, which no mount holds, is put back at the end
 	}
 }
 
+// wants reports whether a path was allowed to be made, or lies on the way to one that was.
 func (g *grants) wants(path string) bool {
-	return slices.ContainsFunc(g.wanted, func(w string) bool { return w == path || below(path, w) })
+	return slices.ContainsFunc(g.wanted, func(w string) bool { return safefile.Below(path, w) })
 }
 
-func below(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
+// shutAbove is the directory of a path that was not opened; "" for none.
+func (g *grants) shutAbove(path string) string {
+	if i := slices.IndexFunc(g.shut, func(dir string) bool { return safefile.Below(dir, path) }); i >= 0 {
+		return g.shut[i]
+	}
+	return ""
 }
 
 // make makes an empty file, which undo takes away should it stay as it is.
@@ -115,19 +168,45 @@ func (g *grants) make(path string) bool {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return false
 	}
+	g.note(path, i)
+	return true
+}
+
+// makeFor makes what the only program of a call is to fill: a file, or a directory.
+func (g *grants) makeFor(a *policy.Access, needs []policy.Access) bool {
+	n := a.Parent - 1
+	if a.Tree || n >= 0 && n < len(needs) && slices.Contains(filling(), baseName(&needs[n])) {
+		return g.mkdir(a.Path)
+	}
+	return g.make(a.Path)
+}
+
+// mkdir makes an empty directory, which undo takes away should it stay as it is.
+func (g *grants) mkdir(path string) bool {
+	if err := os.Mkdir(path, 0o777); err != nil {
+		return false
+	}
+	i, err := os.Lstat(path)
+	if err != nil {
+		return false
+	}
+	g.note(path, i)
+	return true
+}
+
+func (g *grants) note(path string, i os.FileInfo) {
 	if g.made == nil {
 		g.made = map[string]time.Time{}
 	}
 	g.made[path] = i.ModTime()
-	return true
 }
 
 // undo takes away what nobody has used, and lists what the command has made in the
 // directories that were opened for something else.
 func (g *grants) undo() (appeared []string) {
 	for path, at := range g.made {
-		if i, err := os.Lstat(path); err == nil && i.Mode().IsRegular() && i.Size() == 0 && i.ModTime().Equal(at) {
-			_ = os.Remove(path)
+		if i, err := os.Lstat(path); err == nil && (i.IsDir() || i.Mode().IsRegular() && i.Size() == 0) && i.ModTime().Equal(at) {
+			_ = os.Remove(path) // a directory only where nothing is in it
 		}
 	}
 	g.made = nil

@@ -56,12 +56,12 @@ type inputCall struct {
 // Params implements tool.Call.
 func (i *inputCall) Params(p *param.Set) {
 	jobID(p, &i.ID)
-	p.String(&i.Text, "text", "what to type; end a line with a line feed").FromStdin().Alias("chars", "input")
+	p.String(&i.Text, "text", "what to type").FromStdin().Alias("chars", "input")
 	p.Strings(&i.Keys, "keys", "keys to press after the text")
 	p.Bool(&i.Close, "close", "end its input").Alias("eof")
 	p.Millis(&i.YieldMS, "yield_ms", "how long to wait for its answer").Between(0, 600_000).Alias("yield_time_ms", "timeout", "timeout_ms")
-	p.OptionalInt(&i.Rows, "rows", "resize its terminal to so many lines").Between(1, 1000).Shown("as it is").Rare()
-	p.OptionalInt(&i.Cols, "cols", "resize its terminal to so many columns").Between(1, 1000).Shown("as it is").Rare()
+	p.OptionalInt(&i.Rows, "rows", "resize its terminal").Between(1, 1000).Shown("as it is").Rare()
+	p.OptionalInt(&i.Cols, "cols", "resize its terminal").Between(1, 1000).Shown("as it is").Rare()
 }
 
 // Needs implements tool.Call. What is typed into a shell runs like any other
@@ -179,12 +179,28 @@ func (i *inputCall) unclear(info job.Info) string {
 	return ""
 }
 
+// echo is how many bytes a terminal shows of what is typed, at most.
+func (i *inputCall) echo(info job.Info) int64 {
+	if !info.TTY {
+		return 0
+	}
+	n := len(i.Text) + strings.Count(i.Text, "\n")
+	for _, key := range i.keys {
+		n += 2 * len(key)
+	}
+	return int64(n)
+}
+
 // Run implements tool.Call.
 func (i *inputCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
 	if i.Rows != nil {
 		if err := i.job.Resize(ctx, uint16(*i.Rows), uint16(*i.Cols)); err != nil {
 			return nil, jobError(err)
 		}
+	}
+	before, err := i.job.Info()
+	if err != nil {
+		return nil, jobError(err)
 	}
 	if i.Text != "" || len(i.keys) > 0 || i.Close {
 		if err := i.job.Input(ctx, []byte(i.Text), i.keys, i.Close); err != nil {
@@ -195,10 +211,10 @@ func (i *inputCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error
 	defer cancel()
 	// At first it still waits for what it is just being sent.
 	settle, enough := context.WithTimeout(wait, 200*time.Millisecond)
-	_, err := i.job.Wait(settle, job.WaitFor{})
+	_, err = i.job.Wait(settle, job.WaitFor{})
 	enough()
 	if err == nil {
-		_, err = i.job.Wait(wait, job.WaitFor{Input: true})
+		_, err = i.job.Wait(wait, job.WaitFor{Input: true, Quiet: true, Ready: true, From: before.Total, Echo: i.echo(before)})
 	}
 	if err != nil {
 		return nil, jobError(err)

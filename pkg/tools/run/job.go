@@ -111,16 +111,26 @@ func outlast(ctx context.Context) (context.Context, context.CancelFunc) {
 type jobView struct {
 	job.Query
 	screen bool
+	silent *job.Info // what is known of a job whose supervisor was just found not to answer; else nil
 }
 
 // all reports whether v is whatever there is to see now.
 func (v jobView) all() bool { return v.SinceLast && v.Grep == nil && v.Lines == 0 }
 
+// standing is how the job stands. One whose supervisor does not answer is not asked
+// a second time.
+func (v jobView) standing(ctx context.Context, j *job.Job) (job.Info, error) {
+	if v.silent != nil {
+		return *v.silent, nil
+	}
+	return j.Live(ctx)
+}
+
 // readJob is how a job stands and what it has printed.
 func readJob(ctx context.Context, env *tool.Env, j *job.Job, q jobView) (*tool.Result, error) {
 	ctx, cancel := outlast(ctx)
 	defer cancel()
-	info, err := j.Live(ctx)
+	info, err := q.standing(ctx, j)
 	if err != nil {
 		return nil, jobError(err)
 	}
@@ -255,6 +265,9 @@ func wholeLines(c job.Chunk, lines int) job.Chunk {
 	c.More = c.Next < c.Total
 	return c
 }
+
+// askedAtOnce is how many supervisors are asked side by side at most.
+const askedAtOnce = 32
 
 // jobID declares the parameter that names a job.
 func jobID(p *param.Set, id *string) *param.Param {

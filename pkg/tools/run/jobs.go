@@ -47,7 +47,7 @@ type jobsCall struct {
 
 // Params implements tool.Call.
 func (c *jobsCall) Params(p *param.Set) {
-	p.Bool(&c.All, "all", "those of the other sessions in this workspace, too").Rare()
+	p.Bool(&c.All, "all", "those of other sessions here, too").Rare()
 	p.Strings(&c.Status, "status", "only those that are running, completed, failed, timed_out, aborted or lost").Shown("all but those that kill has ended").Rare()
 }
 
@@ -113,17 +113,23 @@ func (c *jobsCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 
 func (c *jobsCall) collect(ctx context.Context, meta *jobsMeta, reg *job.Registry, name string) error {
 	list, err := reg.List()
-	for _, i := range list {
-		if len(c.Status) == 0 && i.State == job.Aborted && !i.Kept || len(c.Status) > 0 && !slices.Contains(c.Status, string(i.State)) {
-			continue
+	list = slices.DeleteFunc(list, func(i job.Info) bool {
+		return len(c.Status) == 0 && i.State == job.Aborted && !i.Kept || len(c.Status) > 0 && !slices.Contains(c.Status, string(i.State))
+	})
+	// Side by side, or each supervisor that does not answer would be waited for.
+	tool.SideBySide(len(list), askedAtOnce, func(n int) {
+		if !list[n].Alive() {
+			return
 		}
+		if j, failed := reg.Open(list[n].ID); failed == nil {
+			if live, failed := j.Live(ctx); failed == nil {
+				list[n] = live
+			}
+		}
+	})
+	for _, i := range list {
 		if i.Alive() {
 			meta.Running++
-			if j, failed := reg.Open(i.ID); failed == nil {
-				if live, failed := j.Live(ctx); failed == nil {
-					i = live
-				}
-			}
 		}
 		if name == "" {
 			jobSandbox(i)

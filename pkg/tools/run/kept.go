@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/agentkit-go/agentkit/pkg/change"
+	"github.com/agentkit-go/agentkit/pkg/gate"
+	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
@@ -15,14 +17,18 @@ type kept struct {
 	partly string // why it is not all of it
 }
 
-// shelve keeps what the command is about to take away. What git has or ignores may be too
-// much, and is then not kept; what is nowhere else must be.
-func shelve(ctx context.Context, env *tool.Env, p *preparedCommand, title string) (*kept, error) {
+// shelve keeps what the command is about to take away; first are the directories that it
+// removes before anything else. What git has or ignores may be too much, and is then not
+// kept; what is nowhere else must be.
+func shelve(ctx context.Context, env *tool.Env, p *preparedCommand, title string, first []string) (*kept, error) {
 	if len(p.doomed) == 0 {
 		return nil, nil
 	}
 	u := env.Policy.Undo()
-	o := change.ShelveOptions{Tool: "bash", Title: title, Names: p.doomed.list(), MaxBytes: int64(u.MaxBytes), MaxNames: keepNames, Age: u.Keep}
+	o := change.ShelveOptions{Tool: "bash", Title: title, Names: p.doomed.list(), First: first, MaxBytes: int64(u.MaxBytes), MaxNames: keepNames, Age: u.Keep}
+	if p.ahead != nil {
+		o.Apart = p.ahead.wall().Watches()
+	}
 	shelf, err := env.History.Shelve(ctx, o)
 	if err == nil {
 		return &kept{Shelf: shelf}, nil
@@ -34,7 +40,7 @@ func shelve(ctx context.Context, env *tool.Env, p *preparedCommand, title string
 	if len(p.keep) == 0 {
 		return k, nil
 	}
-	o.Names = nil
+	o.Names, o.First = nil, nil
 	for path := range p.keep {
 		o.Names = append(o.Names, change.Doomed{Path: path, Written: p.doomed[path]})
 	}
@@ -43,6 +49,22 @@ func shelve(ctx context.Context, env *tool.Env, p *preparedCommand, title string
 			WithHint("take away less at a time, or have a rule that names the command allow it (see agentkit help policy)")
 	}
 	return k, nil
+}
+
+// sweepFirst puts back what other commands have changed, before anything is kept of it.
+func sweepFirst(env *tool.Env, p *preparedCommand, by string) ([]sandbox.Restore, error) {
+	if by != byLinks || p.ahead == nil || len(p.doomed) == 0 || len(p.ahead.wall().Watched) == 0 {
+		return nil, nil
+	}
+	swept, err := sandbox.Sweep(reports(env), gate.Appeared)
+	if err != nil {
+		return nil, fmt.Errorf("putting back what other commands changed: %w", err)
+	}
+	if len(swept) > 0 {
+		p.ahead = newPrefetch(env)
+		p.ahead.start()
+	}
+	return swept, nil
 }
 
 // Close gives up what is kept, unless finish has made a change of it.

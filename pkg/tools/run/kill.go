@@ -31,6 +31,7 @@ var Kill = tool.Tool{
 	Examples: []string{
 		"agentkit kill j7k2",
 		"agentkit kill j7k2 --signal HUP",
+		"agentkit kill -9 j7k2",
 		"agentkit kill all",
 	},
 
@@ -54,10 +55,11 @@ const allJobs = "all"
 // Params implements tool.Call.
 func (k *killCall) Params(p *param.Set) {
 	id := jobID(p, &k.ID)
-	id.Usage, id.Must = "the job, or all for every job of the session", false
+	id.Usage, id.Must = "the job, or all", false
 	p.Bool(&k.All, "all", "every job of the session, as id all").Unlisted()
-	p.String(&k.Signal, "signal", "only send this signal, such as INT or 9").Shown("TERM, then KILL, to everything").Rare()
-	p.Millis(&k.GraceMS, "grace_ms", "time from TERM to KILL; with signal, how long to wait for the end").Between(0, 60_000).Alias("grace").Rare()
+	p.String(&k.Signal, "signal", "only send this signal, such as INT or 9").Shown("TERM, then KILL, to everything").Rare().
+		Dashed(func(word string) bool { _, err := job.ParseSignal(word); return err == nil })
+	p.Millis(&k.GraceMS, "grace_ms", "time from TERM to KILL").Between(0, 60_000).Alias("grace").Rare()
 }
 
 // Needs implements tool.Call.
@@ -80,7 +82,7 @@ func (k *killCall) Needs(context.Context, *tool.Env) ([]policy.Access, error) {
 }
 
 type killMeta struct {
-	ID       string    `json:"id" doc:"as it was given"`
+	ID       string    `json:"id" doc:"the whole id, or all"`
 	Status   string    `json:"status" doc:"of the job as it is now; with all: of the last"`
 	Killed   bool      `json:"killed" doc:"it ran, and has ended by this"`
 	ExitCode *int      `json:"exit_code" doc:"null where it did not end by itself"`
@@ -96,27 +98,26 @@ func (k *killCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	}
 	meta := killMeta{ID: k.ID, Status: "none", Jobs: []jobLine{}}
 	var out strings.Builder
+	ended := make([]ending, len(list))
+	tool.SideBySide(len(list), askedAtOnce, func(n int) { ended[n] = k.end(ctx, list[n]) })
 	var failed []error
-	for _, j := range list {
-		before, err := j.Info()
-		if err != nil {
-			failed = append(failed, jobError(err))
+	for _, e := range ended {
+		if e.err != nil {
+			failed = append(failed, jobError(e.err))
 			continue
 		}
-		after, err := k.end(ctx, j, before)
-		if err != nil {
-			failed = append(failed, jobError(err))
-			continue
-		}
-		jobSandbox(after)
-		line := newJobLine(after)
-		line.Killed = before.Alive() && !after.Alive()
+		jobSandbox(e.after)
+		line := newJobLine(e.after)
 		meta.Jobs = append(meta.Jobs, line)
-		meta.Status, meta.ExitCode, meta.Signal, meta.Killed = line.Status, line.ExitCode, line.Signal, meta.Killed || line.Killed
+		if k.ID != allJobs {
+			meta.ID = line.ID // a beginning was given, perhaps
+		}
+		meta.Status, meta.ExitCode, meta.Signal = line.Status, line.ExitCode, line.Signal
+		meta.Killed = meta.Killed || e.before.Alive() && !e.after.Alive()
 		switch {
-		case !before.Alive():
+		case !e.before.Alive():
 			fmt.Fprintf(&out, "%s had ended already: %s\n", line.ID, line.Status)
-		case after.Alive():
+		case e.after.Alive():
 			fmt.Fprintf(&out, "%s got %s and still runs\n", line.ID, signalLabel(k.Signal))
 		default:
 			fmt.Fprintf(&out, "%s has ended: %s\n", line.ID, line.Status)
@@ -125,7 +126,10 @@ func (k *killCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	if len(list) == 0 {
 		out.WriteString("no job is running\n")
 	}
-	return &tool.Result{Title: "kill " + k.ID, Output: out.String(), Metadata: meta}, errors.Join(append(failed, context.Cause(ctx))...)
+	if cause := context.Cause(ctx); cause != nil { // then each of them has failed for that
+		failed = []error{cause}
+	}
+	return &tool.Result{Title: "kill " + meta.ID, Output: out.String(), Metadata: meta}, errors.Join(failed...)
 }
 
 // jobs are those that are meant.
@@ -149,23 +153,33 @@ func (k *killCall) jobs(env *tool.Env) ([]*job.Job, error) {
 	return list, err
 }
 
+// An ending is what a job was before it was to end and what it was then, or why that
+// is not known.
+type ending struct {
+	before, after job.Info
+	err           error
+}
+
 // end ends the job, or only sends it a signal.
-func (k *killCall) end(ctx context.Context, j *job.Job, before job.Info) (job.Info, error) {
-	if !before.Alive() {
-		return before, nil
+func (k *killCall) end(ctx context.Context, j *job.Job) (e ending) {
+	if e.before, e.err = j.Info(); e.err != nil || !e.before.Alive() {
+		e.after = e.before
+		return e
 	}
 	grace := time.Duration(k.GraceMS) * time.Millisecond
 	if k.signal == 0 {
 		wait, cancel := context.WithTimeout(ctx, grace+10*time.Second)
 		defer cancel()
-		return j.Kill(wait, grace)
+		e.after, e.err = j.Kill(wait, grace)
+		return e
 	}
-	if err := j.Signal(ctx, k.signal, false); err != nil && !errors.Is(err, job.ErrEnded) {
-		return before, err
+	if e.err = j.Signal(ctx, k.signal, false); e.err != nil && !errors.Is(e.err, job.ErrEnded) {
+		return e
 	}
 	wait, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
-	return j.Wait(wait, job.WaitFor{})
+	e.after, e.err = j.Wait(wait, job.WaitFor{})
+	return e
 }
 
 func signalLabel(name string) string {

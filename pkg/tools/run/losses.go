@@ -30,33 +30,63 @@ type losses struct {
 	ctx     context.Context
 	env     *tool.Env
 	dir     string // where the command starts
+	text    string // of the command
 	needs   []policy.Access
 	keep    map[string]bool // absolute paths, in the root
 	bytes   int64
 	doom    *dooming
-	lasting bool // the call sees the end of the command, so that what it lost is recorded then
+	risky   map[string]bool // of files that a program names many of, whether they are nowhere else
+	lasting bool            // the call sees the end of the command, so that what it lost is recorded then
 }
 
 // find judges every program of the command, and gives the accesses as they are
 // then, with what has to be kept.
 func (l *losses) find() (needs []policy.Access, keep map[string]bool) {
 	n := len(l.needs)
-	l.keep, l.doom = map[string]bool{}, newDooming(l.env, l.dir, slices.Clip(l.needs), l.lasting)
+	l.keep, l.risky, l.doom = map[string]bool{}, map[string]bool{}, newDooming(l.env, l.dir, l.text, slices.Clip(l.needs), l.lasting)
 	for i := range n {
 		if l.needs[i].Kind == policy.Exec {
 			l.program(i, n)
 		}
 	}
 	for j := range n {
-		if a := &l.needs[j]; a.Parent == 0 && destroys(a, nil) {
+		switch a := &l.needs[j]; {
+		case a.Parent == 0 && destroys(a, nil):
 			if i := l.follows(j, n); i >= 0 {
 				l.endanger(i, l.file(j, ""))
 			}
+		case a.Kind == policy.Write && a.Op == policy.Change && a.Below && a.Opaque == "" && (a.Names != "" && !a.Split || l.doom.rewrites(a)):
+			l.named(j)
 		}
 	}
 	l.doom.git()
+	l.doom.rewritten()
+	l.doom.patched()
+	l.doom.copied()
+	for path := range l.keep { // that nothing asks hangs on it
+		l.doom.names.add(path, false)
+	}
 	l.doom.beside()
 	return l.needs, l.keep
+}
+
+// named has the files of certain names that a write changes below a directory judged one
+// by one, as those that are deleted are. Those that are written anew are kept.
+func (l *losses) named(j int) {
+	files, forbidden, err := l.below(&l.needs[j])
+	if err != nil {
+		return
+	}
+	w := &l.needs[j]
+	if l.doom.rewrites(w) {
+		for _, path := range files {
+			l.doom.names.add(path, true)
+		}
+	}
+	if w.Names != "" && !w.Split {
+		l.needs = append(l.needs, forbidden...)
+		l.needs[j].Each = true
+	}
 }
 
 // follows is the program whose redirection an access is: the first after it, or the
@@ -85,13 +115,21 @@ func (l *losses) endanger(i int, why string) {
 func (l *losses) program(i, n int) {
 	a := l.needs[i]
 	files, why := 0, ""
+	l.together(i, n)
 	for j := range n {
-		if w := &l.needs[j]; w.Parent == i+1 && destroys(w, &a) {
+		switch w := &l.needs[j]; {
+		case w.Parent != i+1:
+		case destroys(w, &a):
 			files++
 			why = cmp.Or(why, l.file(j, a.Danger))
+		case w.Kind == policy.Write && w.Opaque == "" && w.File == policy.Missing:
+			files++ // there is nothing yet that it could take away
 		}
 	}
 	switch {
+	case programs.EndsOthers(a.Danger) && why == "" && l.env.Policy.Holds():
+		l.needs[i].Danger = "" // it reaches none but its own
+		return
 	case !a.Loses:
 		l.endanger(i, why)
 		return
@@ -133,7 +171,7 @@ func (l *losses) file(j int, danger string) string {
 	l.needs = append(l.needs, forbidden...)
 	w = &l.needs[j]
 	if err != nil {
-		return cmp.Or(danger, "deletes more than can be looked at")
+		return cmp.Or(danger, "takes away what cannot be told before it runs")
 	}
 	l.doom.files(w, files)
 	w.Each = true
@@ -155,24 +193,36 @@ func (l *losses) below(w *policy.Access) (files []string, forbidden []policy.Acc
 	only := patterns(w)
 	for range 2 {
 		files, forbidden = nil, nil
-		split := false
+		history, split, elsewhere := false, false, false
 		o := rg.WalkOptions{Root: w.Path, Hidden: true, NoIgnore: true, Links: true, MaxEntries: maxTreeEntries, Workers: 1}
 		var res *rg.WalkResult
 		res, err = rg.Walk(l.ctx, nil, o, func(e rg.Entry) error {
-			file := *w
-			file.Path, file.Named, file.File, file.Tree, file.Below = filepath.Join(w.Path, e.Path), "", policy.Regular, false, false
-			if !matchesAny(only, filepath.Base(e.Path)) {
+			at := meant(only, e.Path)
+			if at == "" {
 				return nil
 			}
-			split = split || w.Split && strings.ContainsAny(file.Path, " \t\n'\"\\")
+			file := *w
+			file.Path, file.Named, file.File, file.Tree, file.Below = filepath.Join(w.Path, e.Path), "", policy.Regular, false, false
+			history = history || only != nil && slices.Contains(strings.Split(at, "/"), ".git") // what holds a repository may go as a whole
+			split = split || w.Split && strings.ContainsAny(e.Path, unsafeInText)
+			elsewhere = elsewhere || w.Split && takenApart(l.env, w.Path, e.Path)
+			if w.Op == policy.Change {
+				l.follow(&file)
+			}
 			files = append(files, file.Path)
 			if l.env.Policy.Decide(&file).Verdict != policy.Allow && len(forbidden) < maxForbidden {
 				forbidden = append(forbidden, file)
 			}
 			return nil
 		})
-		if err == nil && res.Partial != "" {
+		switch {
+		case err != nil:
+		case res.Partial != "":
 			err = errors.New(res.Partial)
+		case history:
+			err = errors.New("a part of the history is among them")
+		case elsewhere:
+			err = errors.New("a name may be taken for several")
 		}
 		if only == nil || !split {
 			break
@@ -182,27 +232,55 @@ func (l *losses) below(w *policy.Access) (files []string, forbidden []policy.Acc
 	return files, forbidden, err
 }
 
-// atRisk are those of a write's files that git neither has nor ignores. A secret
-// that git ignores is nowhere else all the same.
+// follow puts what a link leads to in the place of the link: that is what is written.
+func (*losses) follow(file *policy.Access) {
+	info, err := os.Lstat(file.Path)
+	if err != nil || info.Mode()&os.ModeSymlink == 0 {
+		return
+	}
+	file.Named = file.Path
+	if file.Path, err = filepath.EvalSymlinks(file.Named); err != nil {
+		file.Path, file.Opaque = file.Named, "where the link leads is not known"
+	}
+}
+
+// atRisk are those of a write's files that are nowhere else.
 func (l *losses) atRisk(w *policy.Access, files []string) []string {
-	lost := map[string]bool{}
+	if risky, known := l.risky[w.Path]; known && w.File != policy.Dir {
+		if !risky {
+			return nil
+		}
+		return files
+	}
 	top := filepath.Dir(w.Path)
 	if w.Below || w.Path == l.env.Workspace.Root() {
 		top = w.Path
 	}
-	for _, kind := range []committed.Kind{committed.Changed, committed.Untracked} {
-		list, ok := l.env.Git.Lost(kind, top, w.Path)
-		if !ok {
-			return files
-		}
-		for _, path := range list {
-			lost[path] = true
+	return l.env.NowhereElse("bash", top, files, w.Path)
+}
+
+// together asks git once about the files of a directory that a program takes away, where
+// they are many: to ask about each takes two processes of git's.
+func (l *losses) together(i, n int) {
+	const many = 4
+	byDir := map[string][]string{}
+	for j := range n {
+		if w := &l.needs[j]; w.Parent == i+1 && w.File == policy.Regular && w.Opaque == "" && destroys(w, &l.needs[i]) {
+			dir := filepath.Dir(w.Path)
+			byDir[dir] = append(byDir[dir], w.Path)
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(files), func(path string) bool {
-		read := policy.Access{Kind: policy.Read, Tool: "bash", Path: path, File: policy.Regular}
-		return !lost[path] && !strings.Contains(filepath.ToSlash(path), "/.git/") && l.env.Policy.Decide(&read).Verdict == policy.Allow
-	})
+	for dir, paths := range byDir {
+		if len(paths) < many || !safefile.Below(l.env.Workspace.Root(), dir) {
+			continue
+		}
+		for _, path := range paths {
+			l.risky[path] = false
+		}
+		for _, path := range l.env.NowhereElse("bash", dir, paths, paths...) {
+			l.risky[path] = true
+		}
+	}
 }
 
 // keepAll notes files that are to be kept, and says why they cannot be.
@@ -215,7 +293,7 @@ func (l *losses) keepAll(files []string, danger string) string {
 		l.bytes += info.Size()
 		l.keep[path] = true
 		if len(l.keep) > keepNames || l.bytes > int64(l.env.Policy.Undo().MaxBytes) {
-			return cmp.Or(danger, "takes away what git does not have, too much to be kept for undo")
+			return cmp.Or(danger, tool.TooMuchToKeep)
 		}
 	}
 	switch {
@@ -254,11 +332,11 @@ func (l *losses) git(i int) string {
 				kind = committed.Ignored
 			}
 		}
-		files, ok := l.env.Git.Lost(kind, top)
-		if !ok {
+		lost := l.doom.lost(kind, top)
+		if !lost.ok {
 			return a.Danger
 		}
-		return l.keepAll(files, a.Danger)
+		return l.keepAll(lost.list, a.Danger)
 	}
 }
 
@@ -288,11 +366,11 @@ func (l *losses) stashed(top, danger string) string {
 		return ""
 	}
 	for _, kind := range []committed.Kind{committed.Changed, committed.Untracked} {
-		files, ok := l.env.Git.Lost(kind, top)
-		if !ok {
+		lost := l.doom.lost(kind, top)
+		if !lost.ok {
 			return danger
 		}
-		if why := l.keepAll(files, danger); why != "" {
+		if why := l.keepAll(lost.list, danger); why != "" {
 			return why
 		}
 	}

@@ -34,7 +34,7 @@ const (
 )
 
 func openMoves(env *tool.Env) (*os.File, error) {
-	name := filepath.Join(env.Session.StateDir(), "walls", filepath.Base(filepath.Dir(env.Session.Dir()))+".moves")
+	name := filepath.Join(wall.Dir(env.Session.StateDir()), filepath.Base(filepath.Dir(env.Session.Dir()))+".moves")
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if os.IsNotExist(err) {
 		if err = os.MkdirAll(filepath.Dir(name), 0o700); err == nil {
@@ -111,6 +111,8 @@ func onlyMoves(needs []policy.Access) bool {
 		case a.Opaque != "":
 			return false
 		case a.Kind == policy.Exec && a.Builtin:
+		case shellReads(needs, a):
+			return false
 		case a.Kind == policy.Exec:
 			if !isMover(a) {
 				return false
@@ -119,6 +121,16 @@ func onlyMoves(needs []policy.Access) bool {
 		}
 	}
 	return moves
+}
+
+// shellReads reports whether a is what the shell itself reads, as in read x <file: it may be
+// another file by then.
+func shellReads(needs []policy.Access, a *policy.Access) bool {
+	if a.Kind != policy.Read || a.Path == "" || a.Guess || a.File == policy.Dir && !a.Tree {
+		return false
+	}
+	by := a.Parent - 1
+	return by < 0 || by >= len(needs) || needs[by].Builtin && !programs.Has("test [ cd", baseName(&needs[by]))
 }
 
 // movesSecrets reports whether what a call moves or removes holds something hidden: nobody

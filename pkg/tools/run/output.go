@@ -55,13 +55,13 @@ type outputCall struct {
 func (o *outputCall) Params(p *param.Set) {
 	jobID(p, &o.ID)
 	p.Bool(&o.Wait, "wait", "wait for its end, or for news").Alias("block")
-	p.Millis(&o.TimeoutMS, "timeout_ms", "how long to wait at most").Between(0, 600_000).Alias("timeout", "timeoutMs", "yield_ms")
+	p.Millis(&o.TimeoutMS, "timeout_ms", "longest wait").Between(0, 600_000).Alias("timeout", "timeoutMs", "yield_ms")
 	p.OptionalInt(&o.Offset, "offset", "the byte to start at; negative from the end").Shown("what is new").Rare()
 	p.Bool(&o.SinceLast, "since_last", "only what was not read before").Rare()
 	untilParam(p, &o.Until, "wait for a line that matches this regular expression")
-	p.String(&o.Grep, "grep", "only lines that match this regular expression").Alias("filter", "pattern")
+	p.String(&o.Grep, "grep", "only lines that match").Alias("filter", "pattern")
 	p.OptionalInt(&o.Lines, "lines", "only the last so many lines").Between(1, 1_000_000).Alias("tail").Shown("all").Rare()
-	p.Bool(&o.Screen, "screen", "the screen of its terminal as it stands").Rare()
+	p.Bool(&o.Screen, "screen", "the screen of its terminal").Rare()
 }
 
 // Needs implements tool.Call: the job is the session's own.
@@ -104,6 +104,9 @@ func (o *outputCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, erro
 		}
 	}
 	q := jobView{Query: job.Query{SinceLast: o.SinceLast && o.Offset == nil, Grep: o.grep}, screen: o.Screen}
+	if found.Silent {
+		q.silent = &found
+	}
 	if o.Offset != nil {
 		q.Offset = int64(*o.Offset)
 	}

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -34,7 +33,7 @@ func newPrefetch(env *tool.Env) *prefetch {
 	}
 	o := wall.Options{
 		Policy: env.Policy, Root: env.Workspace.Root(), Mounts: env.Policy.Level() >= int(sandbox.L3),
-		Cache: filepath.Join(env.Session.StateDir(), "walls"), Committed: env.Sources.Committed, After: env.After, Moved: env.Git,
+		Cache: wall.Dir(env.Session.StateDir()), Committed: env.Sources.Committed, After: env.After, Moved: env.Git,
 	}
 	p := &prefetch{begun: time.Now(), moving: moving(env), home: machine.RealDir(env.Getenv("HOME"))}
 	p.wall = sync.OnceValue(func() *wall.Wall { return wall.Compile(o) })

@@ -2,11 +2,13 @@ package run
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/gate"
 	"github.com/agentkit-go/agentkit/pkg/job"
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/programs"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
@@ -27,8 +29,27 @@ func sandboxOf(report string) sandboxMeta {
 	if err != nil || r == nil {
 		return m
 	}
-	m.Sandbox, m.Detail = r.Level.String(), r
-	return m
+	return reported(r)
+}
+
+// reported is what a report says, as a result shows it.
+func reported(r *sandbox.Report) sandboxMeta {
+	shown := *r
+	shown.Hosts = foldPackages(r.Hosts)
+	return sandboxMeta{r.Level.String(), &shown}
+}
+
+// foldPackages says packages for the hosts of that preset: a policy that allows it
+// would else have each result list fifty of them.
+func foldPackages(hosts []string) []string {
+	preset := programs.PackageHosts()
+	for _, h := range preset {
+		if !slices.Contains(hosts, h) {
+			return hosts
+		}
+	}
+	rest := slices.DeleteFunc(slices.Clone(hosts), func(h string) bool { return slices.Contains(preset, h) })
+	return append([]string{"packages"}, rest...)
 }
 
 // or names what else holds a command that has no sandbox of ours.

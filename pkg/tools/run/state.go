@@ -43,7 +43,7 @@ type commandState struct {
 func endedState(s job.Status) commandState {
 	r := commandState{
 		Signal: s.Signal, Status: string(job.Completed), DurationMS: s.Wall.Milliseconds(), UserMS: s.User.Milliseconds(),
-		SystemMS: s.System.Milliseconds(), MaxRSS: s.MaxRSS, Killed: s.Leftovers || s.TimedOut || s.Aborted, leftovers: s.Leftovers, KillMethod: s.Method, outputHeld: s.Held, wasStopped: s.Stopped, crowded: s.Crowded, exhausted: s.Exhausted,
+		SystemMS: s.System.Milliseconds(), MaxRSS: s.MaxRSS, Killed: s.Leftovers || s.TimedOut || s.Aborted || s.Stopped || s.Crowded || s.Exhausted, leftovers: s.Leftovers, KillMethod: s.Method, outputHeld: s.Held, wasStopped: s.Stopped, crowded: s.Crowded, exhausted: s.Exhausted,
 	}
 	switch {
 	case s.TimedOut:
@@ -63,7 +63,7 @@ func endedState(s job.Status) commandState {
 func jobState(i job.Info, j *job.Job) commandState {
 	r := commandState{
 		ExitCode: i.ExitCode, Signal: i.Signal, Status: string(i.State), DurationMS: i.Wall.Milliseconds(), UserMS: i.User.Milliseconds(),
-		SystemMS: i.System.Milliseconds(), MaxRSS: i.MaxRSS, Killed: i.Leftovers || i.Overtime || i.State == job.TimedOut || i.State == job.Aborted, leftovers: i.Leftovers, overtime: i.Overtime, Kept: i.Kept, Waiting: i.Waiting, Stopped: i.Stopped, Silent: i.Silent, KillMethod: i.Method,
+		SystemMS: i.System.Milliseconds(), MaxRSS: i.MaxRSS, Killed: i.Killed || i.Leftovers || i.Overtime || i.State == job.TimedOut || i.State == job.Aborted || i.Crowded || i.Exhausted, leftovers: i.Leftovers, overtime: i.Overtime, Kept: i.Kept, Waiting: i.Waiting, Stopped: i.Stopped, Silent: i.Silent, KillMethod: i.Method,
 		Until: i.Found, outputHeld: i.Held, crowded: i.Crowded, exhausted: i.Exhausted, incomplete: i.Incomplete,
 	}
 	if i.State == job.Running && !i.Started.IsZero() {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/programs"
 	"github.com/agentkit-go/agentkit/pkg/rg"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
@@ -28,8 +29,8 @@ func forbiddenInTrees(ctx context.Context, env *tool.Env, needs []policy.Access,
 			continue
 		}
 		r := reader(needs, tree)
-		if tree.Names != "" && !tree.Split {
-			r.only = patterns(&tree)
+		if r.found = patterns(&tree); tree.Below && !r.names { // each file is named, whatever the program leaves out of a tree
+			r.hidden, r.unhides, r.ignores, r.only = true, false, false, nil
 		}
 		if r.names {
 			continue
@@ -37,7 +38,7 @@ func forbiddenInTrees(ctx context.Context, env *tool.Env, needs []policy.Access,
 		r.forced = r.forced || tree.Source == gitAdd && slices.ContainsFunc(needs, func(a policy.Access) bool {
 			return a.Kind == policy.Write && filepath.Base(a.Path) == ".gitignore"
 		})
-		seen[tree.Path] = r.only == nil && r.follows && tree.Source != gitAdd
+		seen[tree.Path] = r.only == nil && r.found == nil && r.follows && tree.Source != gitAdd
 		found = append(found, forbiddenBelow(ctx, env, tree, r, ahead)...)
 		if r.unhides { // an ignore file may name what is hidden and yet to be searched
 			r.ignores = true
@@ -59,8 +60,13 @@ func forbiddenBelow(ctx context.Context, env *tool.Env, tree policy.Access, r tr
 	res, err := rg.Walk(ctx, nil, o, func(e rg.Entry) error {
 		file := tree
 		file.Path, file.Named, file.File, file.Tree = filepath.Join(tree.Path, e.Path), "", policy.Regular, false
-		if !r.reads(filepath.Base(e.Path)) {
+		switch {
+		case !r.reads(e.Path):
 			return nil
+		case tree.Split && takenApart(env, tree.Path, e.Path):
+			tree.Opaque = "a name may be taken for several"
+			found = append(found, tree)
+			return errEnough
 		}
 		if r.follows {
 			away = r.follow(env, &file, tree.Path) || away
@@ -108,14 +114,11 @@ func (r *treeReader) follow(env *tool.Env, file *policy.Access, tree string) boo
 // ripgrepIgnores reports whether a tree, or a directory of the root above it, has an
 // ignore file that a walk of ours reads and git does not.
 func ripgrepIgnores(root, tree string) bool {
-	for at := tree; safefile.Below(root, at); at = filepath.Dir(at) {
+	for at := range safefile.Up(root, tree) {
 		for _, name := range [...]string{".ignore", ".rgignore"} {
 			if _, err := os.Lstat(filepath.Join(at, name)); err == nil {
 				return true
 			}
-		}
-		if at == filepath.Dir(at) {
-			break
 		}
 	}
 	return false
@@ -158,6 +161,36 @@ func unheld(env *tool.Env, needs []policy.Access, ahead *prefetch) []policy.Acce
 	return found
 }
 
+// opened finds what a command has to be able to read because it writes it: the sandbox hides
+// a file from reading and writing alike. What shows no file's content may have it all the same.
+func opened(env *tool.Env, needs []policy.Access, ahead *prefetch) (found []policy.Access) {
+	for _, a := range needs {
+		if a.Kind != policy.Write || a.Opaque != "" || a.Op == policy.Delete ||
+			!slices.ContainsFunc(ahead.hidden(env), func(p string) bool { return safefile.Below(p, a.Path) }) {
+			continue
+		}
+		if showsNothing(needs) {
+			return nil
+		}
+		a.Kind, a.Op, a.Danger = policy.Read, "", ""
+		found = append(found, a)
+	}
+	return found
+}
+
+// showsNothing reports whether no program of a call shows what a file holds.
+func showsNothing(needs []policy.Access) bool {
+	return !slices.ContainsFunc(needs, func(a policy.Access) bool {
+		switch {
+		case a.Opaque != "", shellReads(needs, &a):
+			return true
+		case a.Kind == policy.Exec:
+			return !a.Builtin && !isMover(&a) && !(programs.Has("chmod chown chgrp", baseName(&a)) && slices.Contains(policy.TrustedDirs(), filepath.Dir(a.Program)))
+		}
+		return false
+	})
+}
+
 // errEnough ends a walk that has found what it was for.
 var errEnough = errors.New("enough")
 
@@ -170,11 +203,12 @@ type treeReader struct {
 	unhides bool     // ignore files may say that it looks into hidden ones
 	ignores bool     // it leaves out what is ignored
 	only    []string // patterns of the names that it reads; nil for all
+	found   []string // patterns of what it is given, with all below; nil for everything
 }
 
-// reads reports whether a file of a name is read.
-func (r *treeReader) reads(name string) bool {
-	return matchesAny(r.only, name)
+// reads reports whether a file of a tree is read.
+func (r *treeReader) reads(path string) bool {
+	return matchesAny(r.only, filepath.Base(path)) && meant(r.found, path) != ""
 }
 
 // reader tells how the program that the tree is for reads it.
@@ -189,11 +223,12 @@ func reader(needs []policy.Access, tree policy.Access) treeReader {
 			return slices.ContainsFunc(strings.Split(o.Names, ","), func(n string) bool { return slices.Contains(names, n) })
 		})
 	}
+	named := slices.Contains(exec.Dynamic, true) // by a pattern of the shell's, which may stand for hidden files
 	switch filepath.Base(argv[0]) {
 	case "ls", "dir", "vdir", "find", "fd", "fdfind", "tree", "du", "stat":
 		return treeReader{names: true, hidden: true}
 	case "rg", "ag":
-		return treeReader{unhides: true, follows: has("L", "f", "follow"), only: globbed(exec), hidden: has("iglob", "type-add", "ignore-file") || slices.ContainsFunc(exec.Options, func(o policy.Option) bool { return o.Names == "g,glob" && !strings.HasPrefix(o.Value, "!") }) || slices.ContainsFunc(argv[1:], func(word string) bool {
+		return treeReader{unhides: true, follows: has("L", "f", "follow"), only: globbed(exec), hidden: named || has("iglob", "type-add", "ignore-file") || slices.ContainsFunc(exec.Options, func(o policy.Option) bool { return o.Names == "g,glob" && !strings.HasPrefix(o.Value, "!") }) || slices.ContainsFunc(argv[1:], func(word string) bool {
 			return strings.HasPrefix(word, "--hidden") || strings.HasPrefix(word, "--unres") || strings.HasPrefix(word, "--no-hid") ||
 				len(word) > 1 && word[0] == '-' && word[1] != '-' && strings.ContainsAny(word, "u.")
 		})}

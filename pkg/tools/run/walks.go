@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
 const (
@@ -30,6 +31,43 @@ func patterns(a *policy.Access) []string {
 func matchesAny(patterns []string, name string) bool {
 	return patterns == nil || slices.ContainsFunc(patterns, func(pattern string) bool {
 		ok, err := filepath.Match(pattern, name)
-		return ok || err != nil
+		return ok || err != nil || strings.ContainsAny(pattern, "?[") && strings.ContainsFunc(name, func(r rune) bool { return r >= 0x80 }) // a letter may be several there
 	})
 }
+
+// meant returns the part of a path in a tree that one of the patterns matches, for all that
+// lies below it may be meant, too; "" for none.
+func meant(patterns []string, path string) string {
+	path = filepath.ToSlash(path)
+	for end := 0; end < len(path); end++ {
+		from := end
+		if end = strings.IndexByte(path[from:], '/') + from; end < from {
+			end = len(path)
+		}
+		if matchesAny(patterns, path[from:end]) {
+			return path[:end]
+		}
+	}
+	return ""
+}
+
+// takenApart reports whether a path, as it is printed below dir of the root and read as
+// text again, at its blanks and quotes, may stand for others: for a file elsewhere, or for
+// one in the root that may not be read.
+func takenApart(env *tool.Env, dir, path string) bool {
+	path, err := filepath.Rel(env.Workspace.Root(), filepath.Join(dir, path))
+	switch parts := strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(unsafeInText, r) }); {
+	case err != nil, len(parts) == 0:
+		return true
+	case len(parts[0]) == len(path):
+		return false
+	default:
+		return strings.ContainsRune(unsafeInText, rune(path[0])) || slices.ContainsFunc(parts[1:], func(part string) bool {
+			read := policy.Access{Kind: policy.Read, Tool: "bash", File: policy.Regular, Path: filepath.Join(env.Workspace.Root(), part)}
+			return strings.Contains(part, "/") || env.Policy.Decide(&read).Verdict != policy.Allow
+		})
+	}
+}
+
+// unsafeInText are the bytes at which xargs takes its input apart.
+const unsafeInText = " \t\n\v\f\r'\"\\"

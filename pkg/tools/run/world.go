@@ -1,6 +1,8 @@
 package run
 
 import (
+	"cmp"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -65,32 +67,48 @@ func scratch(env *tool.Env) []string {
 // maxGlob bounds the directory entries that expanding a pattern looks at.
 const maxGlob = 10_000
 
-// expand gives the names that a pathname pattern stands for in dir. It knows
-// patterns in the last element only, in directories of modest size; of others
-// it cannot tell.
+// expand gives the names that a pathname pattern stands for in dir, in directories
+// that hold no more than a modest number of names together; of others it cannot tell.
 func expand(env *tool.Env, dir, pattern string) ([]string, bool) {
-	parent, base := filepath.Split(pattern)
-	if strings.ContainsAny(parent, `*?[\`) || strings.ContainsAny(base, `\(){}[]`) {
+	at := max(strings.IndexAny(pattern, `*?[\`), 0)
+	at = strings.LastIndexByte(pattern[:at], '/') + 1
+	left := maxGlob
+	return expandBelow(env, dir, pattern[:at], pattern[at:], &left)
+}
+
+// expandBelow expands a pattern behind a prefix that is known. A name without a
+// pattern in it counts when it is listed, wherever it leads.
+func expandBelow(env *tool.Env, dir, prefix, pattern string, left *int) ([]string, bool) {
+	base, rest, more := strings.Cut(pattern, "/")
+	if strings.ContainsAny(base, `\(){}[]`) || base == "" || base == "." || base == ".." || strings.Contains(base, "**") {
 		return nil, false
 	}
-	at := "."
-	if parent != "" {
-		at = parent
-	}
-	p, err := env.Workspace.ResolveIn(dir, at)
+	p, err := env.Workspace.ResolveIn(dir, cmp.Or(prefix, "."))
 	if err != nil || p.Type != policy.Dir {
 		return nil, err == nil
 	}
 	list, err := env.Workspace.ReadDir(p)
-	if err != nil || len(list) > maxGlob {
+	if *left -= len(list); err != nil || *left < 0 {
 		return nil, false
 	}
 	var names []string
 	for _, d := range list {
-		if ok, err := filepath.Match(base, d.Name()); err != nil {
+		ok, err := filepath.Match(base, d.Name())
+		switch {
+		case err != nil:
 			return nil, false
-		} else if ok && (strings.HasPrefix(base, ".") || !strings.HasPrefix(d.Name(), ".")) {
-			names = append(names, parent+d.Name())
+		case !ok || !strings.HasPrefix(base, ".") && strings.HasPrefix(d.Name(), "."):
+		case !more:
+			names = append(names, prefix+d.Name())
+		case !d.IsDir() && d.Type()&os.ModeSymlink == 0:
+		case rest == "":
+			names = append(names, prefix+d.Name()+"/")
+		default:
+			below, ok := expandBelow(env, dir, prefix+d.Name()+"/", rest, left)
+			if !ok {
+				return nil, false
+			}
+			names = append(names, below...)
 		}
 	}
 	return names, true

@@ -59,11 +59,11 @@ type globCall struct {
 
 // Params implements tool.Call.
 func (g *globCall) Params(p *param.Set) {
-	p.Strings(&g.Patterns, "pattern", "what the paths match, such as src/**/*.{ts,tsx}").Required().Arg().Alias("patterns", "glob", "query")
-	p.Path(&g.Path, "path", param.Directory, "the directory to search").Alias("dir", "directory", "dir_path").Shown("the root")
+	p.Strings(&g.Patterns, "pattern", "what the paths match, such as src/**/*.{ts,tsx}").Required().Arg().Alias("patterns", "glob", "query", "glob_pattern")
+	p.Path(&g.Path, "path", param.Directory, "the directory to search").Alias("dir", "directory", "dir_path", "target_directory").Shown("the root")
 	p.Bool(&g.Hidden, "hidden", "find hidden files too").Rare()
 	p.Bool(&g.Ignore, "ignore", "leave out what .gitignore excludes").Alias("gitignore", "respect_git_ignore").Rare()
-	p.String(&g.Sort, "sort", "newest first, or by path").OneOf("modified", "path").Rare()
+	p.String(&g.Sort, "sort", "the order").OneOf("modified", "path").Rare()
 	p.Int(&g.Limit, "limit", "most files to show").Between(1, 100_000).Alias("head_limit", "max_results")
 	p.String(&g.Cursor, "cursor", "go on where an earlier answer ended")
 	p.Millis(&g.TimeoutMS, "timeout_ms", "time limit").Between(1, 600_000).Alias("timeout").Unlisted()

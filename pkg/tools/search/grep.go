@@ -29,7 +29,7 @@ var Grep = tool.Tool{
 	Summary: "search the content of files",
 	Doc:     &grepDoc,
 	New: func() tool.Call {
-		return &grepCall{Mode: "content", Ignore: true, Sort: "modified", Limit: 100, TimeoutMS: 30_000}
+		return &grepCall{Mode: "content", Ignore: true, Sort: "modified", Limit: 100, TimeoutMS: 30_000, cased: true}
 	},
 	ReadOnly: true,
 	Program:  true,
@@ -66,6 +66,7 @@ type grepCall struct {
 	without, quiet     bool // -L and -q
 	most               int  // -m
 	colour             string
+	cased              bool // no ignore_case
 
 	paths []workspace.Path
 }
@@ -75,21 +76,22 @@ func (g *grepCall) Params(p *param.Set) {
 	p.String(&g.Pattern, "pattern", "the regular expression").Required().Arg().Alias("query", "regex").Letter("e")
 	p.Paths(&g.Paths, "path", param.File, "directories or files to search").Arg().Alias("paths", "dir", "directory", "file_path").Shown("the root")
 	p.String(&g.Mode, "mode", "what to show").OneOf("content", "files", "count", filesWithMatches).Alias("output_mode")
-	p.Int(&g.Before, "before", "lines to show before a match").Between(0, 1000).Alias("context_before", "-B", "before_context").Letter("B").Rare()
-	p.Int(&g.After, "after", "lines to show after a match").Between(0, 1000).Alias("context_after", "-A", "after_context").Letter("A").Rare()
-	p.Int(&g.Context, "context", "lines to show before and after a match").Between(0, 1000).Alias("-C", "context_lines").Letter("C")
-	p.Strings(&g.Include, "include", "globs of the files to search, such as *.{ts,tsx}").Alias("glob", "include_pattern").Letter("g")
+	p.Int(&g.Before, "before", "lines before a match").Between(0, 1000).Alias("context_before", "-B", "before_context").Letter("B").Rare()
+	p.Int(&g.After, "after", "lines after a match").Between(0, 1000).Alias("context_after", "-A", "after_context").Letter("A").Rare()
+	p.Int(&g.Context, "context", "lines before and after a match").Between(0, 1000).Alias("-C", "context_lines").Letter("C")
+	p.Strings(&g.Include, "include", "globs of the files to search, such as *.{ts,tsx}").Alias("glob", "include_pattern", "file_pattern").Letter("g")
 	p.Strings(&g.Exclude, "exclude", "globs of files and directories to leave out").Alias("exclude_pattern", "exclude_dir").Rare()
 	p.Strings(&g.Types, "type", "languages, such as go or js").Alias("file_type", "types").Letter("t").Among(typeNames)
 	p.Bool(&g.IgnoreCase, "ignore_case", "ignore case").Alias("case_insensitive", "-i", "ignoreCase").Letter("i")
+	p.Bool(&g.cased, "case_sensitive", "false is ignore_case").Alias("caseSensitive").Unlisted()
 	p.Bool(&g.SmartCase, "smart_case", "ignore case where the pattern has no capital").Letter("S").Unlisted()
 	p.Bool(&g.Literal, "literal", "the pattern is plain text").Alias("fixed_strings", "literal_text").Letter("F")
 	p.Bool(&g.Word, "word", "match whole words only").Alias("word_regexp", "-w").Letter("w").Rare()
 	p.Bool(&g.Multiline, "multiline", "let a match span lines, and . a line end").Letter("U").Rare()
 	p.Bool(&g.Hidden, "hidden", "search hidden files too").Rare()
 	p.Bool(&g.Ignore, "ignore", "leave out what .gitignore excludes").Alias("gitignore").Rare()
-	p.String(&g.Sort, "sort", "newest first, or by path").OneOf("modified", "path").Rare()
-	p.Int(&g.Limit, "limit", "most matches or files to show").Between(1, 100_000).Alias("head_limit", "max_results")
+	p.String(&g.Sort, "sort", "the order").OneOf("modified", "path").Rare()
+	p.Int(&g.Limit, "limit", "most to show").Between(1, 100_000).Alias("head_limit", "max_results")
 	p.String(&g.Cursor, "cursor", "go on where an earlier answer ended")
 	p.Millis(&g.TimeoutMS, "timeout_ms", "time limit").Between(1, 600_000).Alias("timeout").Unlisted()
 	p.Bool(&g.list, "files_with_matches", "as grep has it: mode files").Alias("-l", "files_only").Letter("l").Unlisted()
@@ -114,6 +116,7 @@ const filesWithMatches = "files_with_matches"
 
 // Needs implements tool.Call.
 func (g *grepCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, error) {
+	g.IgnoreCase = g.IgnoreCase || !g.cased
 	names := g.Paths
 	if len(names) == 0 {
 		names = []string{"."}
@@ -155,8 +158,12 @@ func (g *grepCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 	}
 	v := &grepView{mode: q.Mode, pattern: g.Pattern, literal: g.Literal, only: g.only && !g.invert, without: q.Without, quiet: g.quiet, basic: basic, named: g.paths, res: res}
 	v.fit(env.Limits)
-	if res.FileCount == 0 && res.Searched == 0 && res.Partial == "" {
+	switch {
+	case res.FileCount > 0 || res.Partial != "":
+	case res.Searched == 0:
 		v.nothing = g.nothing(ctx, q)
+	default:
+		v.nothing = otherwise(ctx, q)
 	}
 	res.Cursor = shortCursor(ctx, env, res.Cursor)
 	v.skipped = skippedOf(res.Skipped, func(path string) string {
@@ -184,6 +191,25 @@ func (g *grepCall) search(ctx context.Context, q rg.Query) (res *rg.Results, rea
 		return again, basic, nil
 	}
 	return res, "", err
+}
+
+// otherwise says what a pattern that found nothing finds as grep reads it without -E.
+// Unlike \|, its \( and \+ may well have been meant as characters.
+func otherwise(ctx context.Context, q rg.Query) string {
+	basic, ok := rg.MayBeBasic(q.Pattern)
+	if !ok || q.Invert || q.Literal || q.Cursor != "" {
+		return ""
+	}
+	q.Pattern = basic
+	res, err := rg.Search(ctx, q)
+	if err != nil || res.FileCount == 0 || res.Partial != "" {
+		return ""
+	}
+	found := tool.Count(int64(res.FileCount), "file")
+	if q.Mode != "files" {
+		found = tool.Count(res.Matches, "match") + " in " + found
+	}
+	return fmt.Sprintf("as grep reads it without -E, %s, it has %s\n", shorten(basic), found)
 }
 
 // nothing says why no file was searched, by looking for files that would be

@@ -55,8 +55,8 @@ type lsCall struct {
 
 // Params implements tool.Call.
 func (l *lsCall) Params(p *param.Set) {
-	p.Path(&l.Path, "path", param.Directory, "the directory, or a file").Arg().Alias("dir", "directory", "dir_path", "file_path", "filePath")
-	p.Int(&l.Depth, "depth", "how many levels").Between(1, 100).Alias("max_depth")
+	p.Path(&l.Path, "path", param.Directory, "the directory, or a file").Arg().Alias("dir", "directory", "dir_path", "file_path", "filePath", "target_directory", "relative_workspace_path")
+	p.Int(&l.Depth, "depth", "levels of the tree").Between(1, 100).Alias("max_depth")
 	p.Int(&l.Offset, "offset", "the first entry to show, from 1").Between(1, 1<<31)
 	p.Int(&l.Limit, "limit", "most entries to show").Between(1, 100_000).Rare()
 	p.Bool(&l.Hidden, "hidden", "show names that begin with a dot").Alias("all").Rare()
@@ -73,6 +73,7 @@ func (l *lsCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, error
 
 type lsMeta struct {
 	Path      string         `json:"path" doc:"what was listed"`
+	Type      string         `json:"type,omitempty" doc:"file, where the path is no directory and so the one entry"`
 	Entries   []lsEntry      `json:"entries" doc:"those that are shown"`
 	Total     int            `json:"total" doc:"entries in all, shown or not"`
 	Files     int            `json:"files" doc:"of these, files"`
@@ -147,6 +148,7 @@ var closedNames = [...]string{
 // nobody may look into.
 func (l *lsCall) list(ctx context.Context, env *tool.Env, meta *lsMeta) error {
 	if l.dir.Type != policy.Dir {
+		meta.Type = "file"
 		return l.single(env, meta)
 	}
 	res, err := rg.List(ctx, l.dir.Real, rg.ListOptions{

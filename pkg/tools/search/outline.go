@@ -87,7 +87,7 @@ type outlineTarget struct {
 func (o *outlineCall) Params(p *param.Set) {
 	p.Paths(&o.Paths, "path", param.File, "files, directories or globs").Required().Arg().Alias("paths", "file_path", "filePath", "file", "dir", "directory", "pattern")
 	p.Strings(&o.Kinds, "kinds", "what to list, such as function, class or heading").OneOf(kindNames()...).Alias("kind", "types").Shown("everything").Rare()
-	p.Int(&o.Depth, "depth", "how many levels of nesting").Between(0, 100).Alias("max_depth").Shown("all")
+	p.Int(&o.Depth, "depth", "levels of nesting").Between(0, 100).Alias("max_depth").Shown("all")
 	p.Int(&o.Offset, "offset", "the first symbol to show, from 1").Between(1, 1<<31)
 	p.Int(&o.Limit, "limit", "most symbols to show").Between(1, 100_000).Alias("head_limit", "max_results").Rare()
 	p.Bool(&o.Hidden, "hidden", "look into hidden files of a directory too").Rare()

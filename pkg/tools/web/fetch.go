@@ -199,7 +199,7 @@ func (c *fetchCall) save(ctx context.Context, env *tool.Env, a *fetch.Response, 
 	case a.Incomplete != "":
 		return tool.Errorf(tool.Network, "not all of %s came: %s; nothing was written", a.URL.Redacted(), a.Incomplete).WithHint("try again, with a larger {.timeout_ms}")
 	}
-	record, err := env.History.Commit(ctx, change.Set{Tool: "fetch", Title: "fetch of " + tool.Shown(*c.to), Changes: []change.Change{{Op: change.Create, Path: *c.to, Data: a.Body}}})
+	record, err := env.Commit(ctx, change.Set{Tool: "fetch", Title: "fetch of " + tool.Shown(*c.to), Changes: []change.Change{{Op: change.Create, Path: *c.to, Data: a.Body}}})
 	if err != nil {
 		return err
 	}

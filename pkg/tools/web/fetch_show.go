@@ -34,28 +34,26 @@ const (
 
 // show makes the output of what came, by its type.
 func (c *fetchCall) show(ctx context.Context, env *tool.Env, a *fetch.Response, meta *fetchMeta, res *tool.Result) error {
-	text, media, err := "", meta.ContentType, error(nil)
+	text, media := []byte(nil), meta.ContentType
 	switch media {
 	case "image/png", "image/jpeg", "image/gif", "image/webp":
 		return c.image(a, meta, res)
 	case "application/pdf":
-		text, err = pdf(ctx, a, meta)
-		media = "text/plain"
+		pages, err := pdf(ctx, a, meta)
+		if err != nil {
+			return err
+		}
+		text, media = []byte(pages), "text/plain"
 	default:
 		if !fetch.Textual(media) {
 			return c.binary(a, meta)
 		}
-		var decoded []byte
-		decoded, meta.Charset = fetch.Text(a.Body, a.Header.Get("Content-Type"))
-		text = string(decoded)
+		text, meta.Charset = fetch.Text(a.Body, a.Header.Get("Content-Type"))
 		if media == "application/x-ipynb+json" && c.Format != "raw" {
-			if n, err := notebook.Parse(decoded); err == nil {
-				text, media, meta.Extraction = cells(n), "text/markdown", "notebook"
+			if n, err := notebook.Parse(text); err == nil {
+				text, media, meta.Extraction = []byte(cells(n)), "text/markdown", "notebook"
 			}
 		}
-	}
-	if err != nil {
-		return err
 	}
 	doc, err := c.convert(ctx, a, text, media, meta)
 	if err != nil {
@@ -66,15 +64,12 @@ func (c *fetchCall) show(ctx context.Context, env *tool.Env, a *fetch.Response, 
 }
 
 // convert makes a document of a text, as the call wants it.
-func (c *fetchCall) convert(ctx context.Context, a *fetch.Response, text, media string, meta *fetchMeta) (*page.Document, error) {
+func (c *fetchCall) convert(ctx context.Context, a *fetch.Response, text []byte, media string, meta *fetchMeta) (*page.Document, error) {
 	options := page.Options{Format: page.Format(c.Format), Main: page.Main(c.MainContent), Selector: c.Selector, Section: c.Section, Find: c.Find}
 	if c.Find != "" {
 		options.Context = around
 	}
-	if c.Format == "raw" {
-		options.Format, media = page.Text, "text/plain"
-	}
-	doc, err := page.Convert(ctx, page.Source{Body: []byte(text), Type: media, URL: a.URL}, options)
+	doc, err := page.Convert(ctx, page.Source{Body: text, Type: media, URL: a.URL}, options)
 	if missing, ok := errors.AsType[*page.NotFoundError](err); ok {
 		return nil, tool.Errorf(tool.NoMatch, "%w", err).Suggest(missing.Near...).WithHint("a list of its headings comes with {.format}; without this the whole page is shown")
 	}

@@ -157,7 +157,7 @@ func insiders() []string {
 	return strings.Fields(`
 		127.0.0.1 127.1 127.0.1 127.000.000.001 0177.0.0.1 0x7f.0.0.1 0x7f000001 2130706433 017700000001 127.0.0.1. 127.255.255.254
 		0 0.0.0.0 0x0 localhost LOCALHOST localhost. foo.localhost localhost.localdomain ip6-localhost
-		[::1] [0:0:0:0:0:0:0:1] [::] [::ffff:127.0.0.1] [::ffff:7f00:1] [::127.0.0.1] [::ffff:0:127.0.0.1] [64:ff9b::7f00:1] [64:ff9b:1::7f00:1] [2002:7f00:1::] [2001:0:7f00:1::] [::1%25lo]
+		[::1] [0:0:0:0:0:0:0:1] [::] [::ffff:127.0.0.1] [::ffff:7f00:1] [::127.0.0.1] [::ffff:0:127.0.0.1] [64:ff9b::7f00:1] [64:ff9b:1::7f00:1] [2002:7f00:1::] [2001:0:7f00:1::] [2606:4700::5efe:7f00:1] [2606:4700::200:5efe:7f00:1] [5f00::1] [::1%25lo]
 		①②⑦.⓪.⓪.① 127。0。0。1 １２７.0.0.1 127.0.0.1%2523
 		10.0.0.1 10.255.255.255 172.16.0.1 172.31.255.255 192.168.0.1 100.64.0.1 100.127.255.255 169.254.1.1 192.0.0.1 192.0.2.1 192.88.99.1 198.18.0.1 198.19.255.255 198.51.100.1 203.0.113.1 224.0.0.1 239.1.1.1 240.0.0.1 255.255.255.255
 		[fe80::1] [fe80::1%25eth0] [fc00::1] [fd12:3456::1] [fec0::1] [ff02::1] [2001:db8::1] [100::1] [3fff::1] [64:ff9b::a00:1] [::ffff:10.0.0.1] [2002:a00:1::]
@@ -275,6 +275,36 @@ func TestRules(t *testing.T) {
 	}
 	if _, err := i.fetch(t, "http://example.org/to?http://127.0.0.1:3001/", nil); err == nil {
 		t.Error("a redirect to the port beside it")
+	}
+}
+
+// TestKeptForOthers does not answer a call from what another policy of the same session has let in.
+func TestKeptForOthers(t *testing.T) {
+	i := newInternet(t, "fetch(domain:dev.example)")
+	i.names["dev.example"] = []string{"127.0.0.1"}
+	ask := func(offset int) (*tool.Result, error) {
+		call := Fetch.New().(*fetchCall)
+		call.URL, call.Offset = "http://dev.example/", offset
+		call.seam = func(c *fetch.Config) {
+			kept := c.Cache
+			i.seam(c)
+			c.Cache = kept
+		}
+		if _, err := call.Needs(t.Context(), i.env); err != nil {
+			t.Fatal(err)
+		}
+		return call.Run(t.Context(), i.env)
+	}
+	for _, want := range []string{"", "hit"} {
+		if res, err := ask(0); err != nil || res.Metadata.(*fetchMeta).Cache != want {
+			t.Fatalf("%+v, %v", res, err)
+		}
+	}
+	i.env.Policy = newInternet(t).env.Policy
+	for _, offset := range []int{0, 3} {
+		if res, err := ask(offset); err == nil || strings.Contains(res.Output, "server") {
+			t.Errorf("from offset %d: %+v, %v", offset, res, err)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bufio"
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,8 +18,10 @@ const KeysFile = "keys.env"
 // settings looks a variable up in the environment, and in the user's file of keys.
 func settings(env *tool.Env) func(string) string {
 	kept := map[string]string{}
-	if env.Sources != nil && env.Sources.User != "" {
-		kept = readKeys(filepath.Join(env.Sources.User, KeysFile))
+	if env.Sources != nil {
+		if dir := cmp.Or(env.Sources.Own, env.Sources.User); dir != "" {
+			kept = readKeys(filepath.Join(dir, KeysFile))
+		}
 	}
 	return func(name string) string {
 		if name == "" {

@@ -64,7 +64,7 @@ func (w *websearchCall) Params(p *param.Set) {
 	p.Int(&w.NumResults, "num_results", "most results").Between(1, 20).Alias("numResults", "max_results", "maxResults", "count", "limit", "n")
 	p.Strings(&w.Domains, "domains", "only these sites").Alias("include_domains", "includeDomains", "allowed_domains", "allowedDomains", "site")
 	p.Strings(&w.Exclude, "exclude_domains", "not these sites").Alias("excludeDomains", "blocked_domains", "blockedDomains").Rare()
-	p.String(&w.Since, "since", "only what is as new: day, week, month, year, 3d or 2026-01-31").Alias("time_range", "timeRange", "recency", "freshness")
+	p.String(&w.Since, "since", "no older than day, week, month, year, 3d or 2026-01-31").Alias("time_range", "timeRange", "recency", "freshness")
 	p.String(&w.Provider, "provider", "who to ask").OneOf(websearch.Names()...).Alias("engine").Rare()
 	p.Millis(&w.TimeoutMS, "timeout_ms", "time limit").Between(1, 120_000).Alias("timeoutMs").Rare()
 }

@@ -1,0 +1,4 @@
+package killtree
+
+// CloseInherited does nothing: handles are inherited by name only.
+func CloseInherited() {}

@@ -1,0 +1,102 @@
+package overlay
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/change"
+	"github.com/agentkit-go/agentkit/pkg/edit"
+)
+
+// maxDiffFile bounds the files of which a diff is shown.
+const maxDiffFile = 1 << 20
+
+// maxSummary bounds the changes that a summary names.
+const maxSummary = 20
+
+// Summary names the first changes, one on a line; visible is how names are shown.
+func (t *Trial) Summary(visible func(string) string) string {
+	var list strings.Builder
+	for i := range t.Changes[:min(len(t.Changes), maxSummary)] {
+		c := &t.Changes[i]
+		fmt.Fprintf(&list, "%s %s\n", c.Action, visible(string(c.Path)))
+	}
+	if more := len(t.Changes) - maxSummary; more > 0 {
+		fmt.Fprintf(&list, "… and %d more\n", more)
+	}
+	return list.String()
+}
+
+// Diff shows what becomes of text files, as far as there is room for so many bytes. Of
+// what may not be shown only the list of changes tells.
+func (t *Trial) Diff(room int, mayShow func(path string) bool) string {
+	root, err := os.OpenRoot(t.root)
+	if err != nil {
+		return ""
+	}
+	defer root.Close()
+	var b strings.Builder
+	for i := range t.Changes {
+		c := &t.Changes[i]
+		if room <= 0 {
+			b.WriteString("… the diffs of more files are left out\n")
+			break
+		}
+		if c.Same() || c.Before.Kind != change.Regular && c.After.Kind != change.Regular {
+			continue
+		}
+		before, ok := c.before(root)
+		after, fine := t.after(c)
+		if !ok || !fine || !mayShow(t.Path(c)) {
+			continue
+		}
+		from, to := "a/"+string(c.Path), "b/"+string(c.Path)
+		if c.Before.Kind != change.Regular {
+			from = os.DevNull
+		}
+		if c.After.Kind != change.Regular {
+			to = os.DevNull
+		}
+		d := edit.DiffLimit(from, to, before, after, 3, room)
+		b.WriteString(d.Text)
+		if room -= len(d.Text); d.Omitted > 0 {
+			fmt.Fprintf(&b, "… %d more lines of diff\n", d.Omitted)
+			room = 0
+		}
+	}
+	return b.String()
+}
+
+// before is the text that the file of a change has in the root, and after the one that it
+// would have; empty where there is none, and not ok where it is no text.
+func (c *Change) before(root *os.Root) (data []byte, ok bool) {
+	if c.Before.Kind != change.Regular {
+		return nil, true
+	}
+	f, err := root.Open(filepath.FromSlash(string(c.Path)))
+	if err != nil {
+		return nil, false
+	}
+	return readText(f)
+}
+
+func (t *Trial) after(c *Change) (data []byte, ok bool) {
+	if c.After.Kind != change.Regular {
+		return nil, true
+	}
+	f, err := t.Content(c)
+	if err != nil {
+		return nil, false
+	}
+	return readText(f)
+}
+
+func readText(f io.ReadCloser) (data []byte, ok bool) {
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxDiffFile+1))
+	return data, err == nil && len(data) <= maxDiffFile && bytes.IndexByte(data, 0) < 0
+}

@@ -1,0 +1,208 @@
+package shellparse
+
+import (
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/policy"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// prints is what a program that is surely the one of that name prints.
+func (w *walker) prints(name string, words []word) (string, bool) {
+	if where, trusted, why := w.locate(name); where == "" || !trusted || why != "" || runtime.GOOS == "windows" {
+		return "", false
+	}
+	if _, aliased := w.st.lookupAlias(name); aliased {
+		return "", false
+	}
+	switch name {
+	case "mktemp":
+		return w.mktemp(words)
+	case "date":
+		if _, set := w.st.find("TZ"); set {
+			return "", false
+		}
+		return today(words, time.Now())
+	}
+	return pathPart(name, words)
+}
+
+// counts reports whether what a list of commands prints is a number at most: the lines
+// that wc counts in its input, the seconds of date.
+func (w *walker) counts(stmts []*syntax.Stmt) bool {
+	if len(stmts) != 1 || len(stmts[0].Redirs) > 0 {
+		return false
+	}
+	if p, ok := stmts[0].Cmd.(*syntax.BinaryCmd); ok {
+		return p.Op == syntax.Pipe && w.counts([]*syntax.Stmt{p.Y})
+	}
+	c, ok := stmts[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Assigns) > 0 || w.shell == "zsh" {
+		return false
+	}
+	var words []string
+	for _, a := range c.Args {
+		words = append(words, a.Lit())
+	}
+	switch line := strings.Join(words, " "); line {
+	case "wc -l", "wc -c", "wc -w", "wc -m", "nproc", "date +%s", "id -u", "id -g":
+		where, trusted, why := w.locate(words[0])
+		_, aliased := w.st.lookupAlias(words[0])
+		return where != "" && trusted && why == "" && !aliased && w.st.env == "" && w.st.lookupFunc(words[0]) == nil
+	}
+	return false
+}
+
+// mktemp is a stand-in for the name that mktemp prints: a file of its own, which is
+// not there yet, in a directory of which it is certain. Only the last element is not
+// what it will be, so nothing that exists is meant by it.
+func (w *walker) mktemp(words []word) (string, bool) {
+	dir, operand, suffix, in := w.tempDir(), "", "", false
+	for i := 0; i < len(words); i++ {
+		x := words[i]
+		t := x.Text
+		switch name, val, given := strings.Cut(t, "="); {
+		case x.Dynamic || x.Pattern != "":
+			return "", false
+		case t == "-d" || t == "--directory" || t == "-q" || t == "--quiet" || t == "-dq" || t == "-qd":
+		case t == "-t" || t == "-dt" || t == "-td" || t == "--tmpdir":
+			in = true
+		case t == "-p" && i+1 < len(words):
+			i++
+			dir, in = words[i].Text, true
+			if words[i].Dynamic {
+				return "", false
+			}
+		case name == "--tmpdir" && given:
+			dir, in = val, true
+		case name == "--suffix" && given && !strings.Contains(val, "/"):
+			suffix = val
+		case strings.HasPrefix(t, "-") || operand != "":
+			return "", false
+		default:
+			operand = t
+		}
+	}
+	switch base := path.Base(operand); {
+	case operand == "":
+		operand = "tmp.XXXXXXXXXX"
+	case !strings.Contains(base, "XXX") && runtime.GOOS != "darwin":
+		return "", false
+	case in && strings.Contains(operand, "/"):
+		return "", false
+	case !in:
+		dir, operand = path.Dir(operand), base
+	}
+	if !slices.Contains(w.world.Temp, dir) || w.world.Resolve == nil {
+		return "", false // not one that a command may use freely
+	}
+	a, err := w.world.Resolve(w.world.Dir, dir)
+	return path.Join(dir, operand+suffix), err == nil && a.File == policy.Dir
+}
+
+// tempDir is where programs make temporary files; "" when that is not known.
+func (w *walker) tempDir() string {
+	dir, ok := w.given("TMPDIR")
+	if !ok {
+		return ""
+	}
+	return cmpOr(dir, "/tmp")
+}
+
+// today is what date prints of a day, which stays the same while a command runs, but
+// at midnight: then it is a name that nobody could have prepared in time.
+func today(words []word, now time.Time) (string, bool) {
+	if len(words) != 1 || words[0].Dynamic || !strings.HasPrefix(words[0].Text, "+") {
+		return "", false
+	}
+	var out strings.Builder
+	format := words[0].Text[1:]
+	for i := 0; i < len(format); i++ {
+		switch c := format[i]; {
+		case strings.IndexByte("-_.", c) >= 0:
+			out.WriteByte(c)
+		case c == '%' && i+1 < len(format):
+			layout, ok := map[byte]string{'Y': "2006", 'm': "01", 'd': "02", 'F': "2006-01-02", 'y': "06", 'j': "002"}[format[i+1]]
+			if !ok {
+				return "", false
+			}
+			out.WriteString(now.Format(layout))
+			i++
+		default:
+			return "", false
+		}
+	}
+	return out.String(), out.Len() > 0
+}
+
+// pathPart is what basename or dirname prints.
+func pathPart(name string, words []word) (string, bool) {
+	for _, x := range words {
+		if x.Dynamic || x.Pattern != "" && x.Text == "" || x.Text == "" || x.Text[0] == '-' || strings.HasSuffix(x.Text, "/") || strings.Contains(x.Text, "\n") {
+			return "", false
+		}
+	}
+	switch {
+	case name == "dirname" && len(words) == 1 && !strings.Contains(words[0].Text, "//"):
+		i := strings.LastIndexByte(words[0].Text, '/')
+		if i < 0 {
+			return ".", true
+		}
+		return cmpOr(words[0].Text[:i], "/"), true
+	case name == "basename" && len(words) == 1:
+		return path.Base(words[0].Text), true
+	case name == "basename" && len(words) == 2:
+		base := path.Base(words[0].Text)
+		if cut := strings.TrimSuffix(base, words[1].Text); cut != "" {
+			return cut, true
+		}
+		return base, true
+	}
+	return "", false
+}
+
+// removed is ${x#p}, ${x##p}, ${x%p} or ${x%%p} of a known value, for patterns of
+// plain letters and stars.
+func removed(op syntax.ParExpOperator, value, pattern string) (string, bool) {
+	if strings.ContainsAny(pattern, `?[]()\!+@`) || strings.Count(pattern, "*") > 1 {
+		return "", false
+	}
+	before, after, star := strings.Cut(pattern, "*")
+	if !star {
+		after = before
+	}
+	switch op {
+	case syntax.RemSmallPrefix, syntax.RemLargePrefix:
+		rest, ok := strings.CutPrefix(value, before)
+		if !ok || !star {
+			return rest, true
+		}
+		i := strings.Index(rest, after)
+		if op == syntax.RemLargePrefix {
+			i = strings.LastIndex(rest, after)
+		}
+		if i < 0 {
+			return value, true
+		}
+		return rest[i+len(after):], true
+	case syntax.RemSmallSuffix, syntax.RemLargeSuffix:
+		rest, ok := strings.CutSuffix(value, after)
+		if !ok || !star {
+			return rest, true
+		}
+		i := strings.LastIndex(rest, before)
+		if op == syntax.RemLargeSuffix {
+			i = strings.Index(rest, before)
+		}
+		if i < 0 {
+			return value, true
+		}
+		return rest[:i], true
+	}
+	return "", false
+}

@@ -1,0 +1,125 @@
+package shellparse
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// TestRemoved: ${x#p} and its kin are what bash makes of them.
+func TestRemoved(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("NOT CHECKED: there is no bash")
+	}
+	operators := map[string]syntax.ParExpOperator{"#": syntax.RemSmallPrefix, "##": syntax.RemLargePrefix, "%": syntax.RemSmallSuffix, "%%": syntax.RemLargeSuffix}
+	letters := func(from string, n int) string {
+		var b strings.Builder
+		for range rand.IntN(n + 1) {
+			b.WriteByte(from[rand.IntN(len(from))])
+		}
+		return b.String()
+	}
+	var script strings.Builder
+	var wants, cases []string
+	for range 4000 {
+		value, pattern := letters("ab./", 7), letters("ab./*", 4)
+		for name, op := range operators {
+			want, ok := removed(op, value, pattern)
+			if !ok || pattern == "" {
+				continue
+			}
+			line := fmt.Sprintf("x='%s'; echo \"<${x%s%s}>\"", value, name, pattern)
+			script.WriteString(line + "\n")
+			wants, cases = append(wants, "<"+want+">"), append(cases, line)
+		}
+	}
+	c := exec.Command(bash, "--norc", "-s")
+	c.Stdin = strings.NewReader(script.String())
+	out, err := c.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if len(got) != len(wants) || len(got) < 5000 {
+		t.Fatalf("%d answers to %d questions", len(got), len(wants))
+	}
+	for i, want := range wants {
+		if got[i] != want {
+			t.Errorf("%s: %s, not %s", cases[i], got[i], want)
+		}
+	}
+}
+
+// TestPathPart: what basename and dirname are said to print is what they print.
+func TestPathPart(t *testing.T) {
+	for _, words := range [][]string{{"basename", "a/b.txt"}, {"basename", "a/b.txt", ".txt"}, {"basename", ".txt", ".txt"}, {"basename", "/a"}, {"basename", "a/b.txt", "x"}, {"dirname", "a/b.txt"}, {"dirname", "a"}, {"dirname", "/a"}, {"dirname", "/a/b"}, {"dirname", "a/b/c"}} {
+		out, err := exec.Command(words[0], words[1:]...).Output()
+		if err != nil {
+			t.Skipf("NOT CHECKED: %v", err)
+		}
+		var list []word
+		for _, w := range words[1:] {
+			list = append(list, word{Text: w})
+		}
+		if got, ok := pathPart(words[0], list); !ok || got != strings.TrimSpace(string(out)) {
+			t.Errorf("%q: %q %v, not %q", words, got, ok, out)
+		}
+	}
+	for _, text := range []string{"a/", "-a", "", "a\nb"} {
+		if got, ok := pathPart("basename", []word{{Text: text}}); ok {
+			t.Errorf("basename %q is said to be %q", text, got)
+		}
+	}
+}
+
+// TestToday: a day is known, a second is not.
+func TestToday(t *testing.T) {
+	at := time.Date(2024, 3, 5, 23, 59, 59, 0, time.UTC)
+	for format, want := range map[string]string{"+%Y%m%d": "20240305", "+%F": "2024-03-05", "+%y.%j": "24.065", "+%s": "", "+%H": "", "+a/b": "", "%F": "", "+": ""} {
+		got, ok := today([]word{{Text: format}}, at)
+		if got != want || ok != (want != "") {
+			t.Errorf("%s: %q, not %q", format, got, want)
+		}
+	}
+}
+
+// TestNewNames: which path a name that mktemp makes counts as; ? for one that is not known.
+func TestNewNames(t *testing.T) {
+	b := newBench(t)
+	b.repo(t, "a.txt")
+	w := b.world()
+	w.Temp = []string{"/tmp"}
+	for command, want := range map[string]string{
+		"cp a.txt \"$(mktemp)\"":                              "/tmp/tmp.XXXXXXXXXX",
+		"mv a.txt \"$(mktemp -p /tmp)\"":                      "/tmp/tmp.XXXXXXXXXX",
+		"t=$(mktemp /tmp/a-XXXXXX.txt) && cp a.txt $t":        "/tmp/a-XXXXXX.txt",
+		"t=$(mktemp -d -p /tmp x.XXXX); cp a.txt \"$t\"/b":    "/tmp/x.XXXX/b",
+		"cp a.txt $(mktemp /nowhere/a-XXXXXX)":                "?",
+		"cp a.txt $(mktemp /tmp/a)":                           "?",
+		"mktemp() { echo /srv; }; cp a.txt $(mktemp -p /tmp)": "?",
+		"PATH=.:$PATH; cp a.txt $(mktemp -p /tmp)":            "?",
+		"cp a.txt $(mktemp -p \"$X\" || echo /srv)":           "?",
+		"cp a.txt $(mktemp -p /tmp >&-)":                      "?",
+		"cp a.txt $(mktemp --tmpdir=/nowhere a.XXXX)":         "?",
+		"TMPDIR=/srv; cp a.txt $(mktemp)":                     "?",
+	} {
+		got := "none"
+		for _, a := range Analyze(t.Context(), command, "bash", w).Accesses {
+			if a.Kind == policy.Write && a.Op != policy.Delete {
+				if got = a.Path; a.Opaque != "" || strings.HasPrefix(a.Path, b.root) {
+					got = "?"
+				}
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %s, not %s", command, got, want)
+		}
+	}
+}

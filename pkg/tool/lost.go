@@ -1,0 +1,35 @@
+package tool
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/committed"
+	"github.com/agentkit-go/agentkit/pkg/policy"
+)
+
+// NowhereElse returns those of some files, by their absolute paths, that git neither has in
+// HEAD nor ignores, of the repository that holds top; git looks at what lies at or below
+// within, and at all of it without. A secret that git ignores is nowhere else all the same.
+// All of them are where git cannot tell.
+func (env *Env) NowhereElse(name, top string, files []string, within ...string) []string {
+	lost := map[string]bool{}
+	for _, kind := range []committed.Kind{committed.Changed, committed.Untracked} {
+		list, ok := env.Git.Lost(kind, top, within...)
+		if !ok {
+			return files
+		}
+		for _, path := range list {
+			lost[path] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(files), func(path string) bool {
+		read := policy.Access{Kind: policy.Read, Tool: name, Path: path, File: policy.Regular}
+		return !lost[path] && !strings.Contains(filepath.ToSlash(path), "/.git/") && env.Policy.Decide(&read).Verdict == policy.Allow
+	})
+}
+
+// TooMuchToKeep is why a file that a command takes away has to be asked about: with others
+// it is more than the policy's undo.max_bytes, and nowhere else.
+const TooMuchToKeep = "takes away what git does not have, too much to be kept for undo"

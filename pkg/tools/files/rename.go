@@ -1,0 +1,197 @@
+package files
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/lsp"
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/workspace"
+)
+
+// A renaming is the files of a rename, each with what it becomes.
+type renaming struct {
+	server string
+	files  []*renamedFile
+}
+
+type renamedFile struct {
+	path   workspace.Path
+	before []byte
+	after  []byte
+	places int
+}
+
+// A textEdit replaces a part of a file.
+type textEdit struct {
+	Range   lsp.Range `json:"range"`
+	NewText string    `json:"newText"`
+}
+
+// newRenaming makes the changes of a server's answer, in memory.
+func newRenaming(env *tool.Env, server string, raw json.RawMessage, encoding string) (*renaming, error) {
+	edits, err := textEdits(raw)
+	if err != nil {
+		return nil, err
+	}
+	if len(edits) == 0 {
+		return nil, tool.Errorf(tool.NotFound, "%s finds nothing to rename there", server).WithHint("name the symbol itself, where it is defined or used")
+	}
+	r := &renaming{server: server}
+	for _, file := range slices.Sorted(maps.Keys(edits)) {
+		p, err := env.Workspace.Resolve(file)
+		if err != nil {
+			return nil, err
+		}
+		f := &renamedFile{path: p, places: len(edits[file])}
+		if f.before, err = env.Workspace.ReadFile(p, maxFile); err == nil {
+			f.after, err = applied(f.before, edits[file], encoding)
+		}
+		if err != nil {
+			return nil, tool.Errorf(tool.Conflict, "%s: %w", tool.Shown(p), err).WithHint("rename with {grep} and {edit}")
+		}
+		r.files = append(r.files, f)
+	}
+	return r, nil
+}
+
+// textEdits are those of a server's answer, by file.
+func textEdits(raw json.RawMessage) (map[string][]textEdit, error) {
+	var answer struct {
+		Changes         map[string][]textEdit `json:"changes"`
+		DocumentChanges []struct {
+			Kind         string `json:"kind"`
+			TextDocument struct {
+				URI string `json:"uri"`
+			} `json:"textDocument"`
+			Edits []textEdit `json:"edits"`
+		} `json:"documentChanges"`
+	}
+	if err := json.Unmarshal(raw, &answer); err != nil {
+		return nil, tool.Errorf(tool.Unsupported, "the server's changes cannot be read: %w", err).WithHint("rename with {grep} and {edit}")
+	}
+	all := map[string][]textEdit{}
+	for uri, list := range answer.Changes {
+		all[lsp.Path(uri)] = append(all[lsp.Path(uri)], list...)
+	}
+	for _, c := range answer.DocumentChanges {
+		if c.Kind != "" {
+			return nil, tool.Errorf(tool.Unsupported, "the rename would %s files", c.Kind).WithHint("move them with {patch}, and rename with {grep} and {edit}")
+		}
+		all[lsp.Path(c.TextDocument.URI)] = append(all[lsp.Path(c.TextDocument.URI)], c.Edits...)
+	}
+	if _, ok := all[""]; ok {
+		return nil, tool.Errorf(tool.Unsupported, "the rename would change what is no file").WithHint("rename with {grep} and {edit}")
+	}
+	return all, nil
+}
+
+// applied makes the changes in a text, byte for byte. A place that is not there, or that
+// two changes touch, is an error.
+func applied(text []byte, edits []textEdit, encoding string) ([]byte, error) {
+	var starts []int // of each line
+	for at := 0; at >= 0; {
+		starts = append(starts, at)
+		if i := strings.IndexByte(string(text[at:]), '\n'); i >= 0 {
+			at += i + 1
+		} else {
+			at = -1
+		}
+	}
+	offset := func(p lsp.Position) (int, error) {
+		if p.Line < 0 || p.Line >= len(starts) {
+			return 0, fmt.Errorf("the server names line %d, which is not there", p.Line+1)
+		}
+		end := len(text)
+		if p.Line+1 < len(starts) {
+			end = starts[p.Line+1]
+		}
+		return starts[p.Line] + lsp.Column(string(text[starts[p.Line]:end]), p.Character, encoding), nil
+	}
+	type part struct {
+		from, to int
+		text     string
+	}
+	var parts []part
+	for _, e := range edits {
+		from, err := offset(e.Range.Start)
+		if err != nil {
+			return nil, err
+		}
+		to, err := offset(e.Range.End)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, part{from, to, e.NewText})
+	}
+	slices.SortStableFunc(parts, func(a, b part) int { return a.from - b.from })
+	var out []byte
+	at := 0
+	for _, p := range parts {
+		if p.from < at || p.to < p.from {
+			return nil, fmt.Errorf("two changes of the server touch one place")
+		}
+		out = append(append(out, text[at:p.from]...), p.text...)
+		at = p.to
+	}
+	return append(out, text[at:]...), nil
+}
+
+func (r *renaming) needs() (needs []policy.Access) {
+	for _, f := range r.files {
+		needs = append(needs, f.path.Write("lsp", policy.Change))
+	}
+	return needs
+}
+
+func (r *renaming) paths() (paths []workspace.Path) {
+	for _, f := range r.files {
+		paths = append(paths, f.path)
+	}
+	return paths
+}
+
+// run changes all files or none.
+func (r *renaming) run(ctx context.Context, env *tool.Env, dry bool) (*tool.Result, error) {
+	s := &changeSet{env: env, tool: "lsp", dry: dry}
+	for _, f := range r.files {
+		s.files = append(s.files, &fileChange{path: f.path, ifVersion: workspace.Version(f.before), after: f.after})
+	}
+	defer s.end()
+	if err := s.begin(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.commit(ctx); err != nil {
+		return nil, err
+	}
+	meta := &lspMeta{Operation: "rename", Server: r.server, Places: []lspPlace{}, DryRun: dry}
+	var b strings.Builder
+	for i, c := range s.files {
+		meta.Total += r.files[i].places
+		meta.Files, meta.Diff, meta.Change = append(meta.Files, c.report), meta.Diff+c.report.Diff, c.report.Change
+		b.WriteString(c.report.output(c.report.headline("Edited", "edit")))
+	}
+	title := fmt.Sprintf("%s in %s", tool.Count(int64(meta.Total), "place"), tool.Count(int64(len(s.files)), "file"))
+	if dry {
+		title = "Would rename " + title
+	} else {
+		title = "Renamed " + title
+	}
+	out := title + "\n" + b.String()
+	return &tool.Result{Title: title, Output: out, Metadata: meta, Pretty: inColour(out, meta.Diff)}, nil
+}
+
+// Traces implements tool.Tracer.
+func (m *lspMeta) Traces() tool.Traces { return tool.Traces{Change: m.Change, Diff: m.Diff} }
+
+func (m *lspMeta) foreseen() (files []foreseenFile, diff string) {
+	for _, f := range m.Files {
+		files = append(files, foreseenFile{Path: f.Path, Action: "update"})
+	}
+	return files, m.Diff
+}

@@ -1,0 +1,131 @@
+package wall
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
+)
+
+// A made file is one that a call which may make it has made: not the command's that runs
+// beside it, as long as nobody else has touched it.
+type made struct {
+	Path    string    `json:"path"`
+	File    [2]uint64 `json:"file"` // tells it from others
+	Changed time.Time `json:"changed"`
+	Size    int64     `json:"size"` // in bytes, of what the call has written
+	Sum     string    `json:"sum"`  // of the same, which need not be what a command left there
+}
+
+// mostMade is the size in bytes from which on notes begin anew. What is forgotten is taken
+// for a command's, and kept in quarantine.
+const mostMade = 256 << 10
+
+// Note notes that a call of its own has written a file of the root, where that is one that
+// commands may not make. Links of the path and of the root are resolved. The notes are kept
+// in cache, see [Options]. An error leaves nothing noted.
+func Note(p *policy.Policy, cache, root, path string, content []byte) error {
+	if !notable(p, root, path) {
+		return nil
+	}
+	n, id := links(path)
+	m := made{path, id, changedAt(path), int64(len(content)), sum(content)}
+	if n != 1 || m.Changed.IsZero() {
+		return nil
+	}
+	line, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	name := madeFile(cache)
+	if i, err := os.Stat(name); err == nil && i.Size() > mostMade {
+		_ = os.Remove(name)
+	}
+	if err := os.MkdirAll(cache, 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(line, '\n'))
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// notable reports whether a walk of the root would ask the policy about a path.
+func notable(p *policy.Policy, root, path string) bool {
+	rel, ok := safefile.Rel(root, path)
+	if !ok || rel == "." {
+		return false
+	}
+	at, within := root, false
+	for name := range strings.SplitSeq(rel, string(filepath.Separator)) {
+		at = filepath.Join(at, name)
+		hit, opens := p.Notable(at, within)
+		if hit {
+			return true
+		}
+		within = within || opens
+	}
+	return false
+}
+
+func sum(content []byte) string {
+	s := sha256.Sum256(content)
+	return hex.EncodeToString(s[:])
+}
+
+// madeFile has the notes of all roots: one may lie in another.
+func madeFile(cache string) string { return filepath.Join(cache, "made") }
+
+// standing are the files of a root that were noted and are as they were made.
+func standing(cache, root string) (list []Grant) {
+	if cache == "" {
+		return nil
+	}
+	data, err := os.ReadFile(madeFile(cache))
+	if err != nil {
+		return nil
+	}
+	for line := range strings.SplitSeq(string(data), "\n") {
+		var m made
+		if json.Unmarshal([]byte(line), &m) == nil && safefile.Below(root, m.Path) && m.stands() {
+			list = append(list, Grant{Path: m.Path})
+		}
+	}
+	return list
+}
+
+// stands reports whether a file is as it was made. One that was linked, or lies behind a
+// link now, is not. A command that still runs may put something else in its place
+// meanwhile, so that nothing is waited for and no more is read than was written.
+func (m *made) stands() bool {
+	if n, id := links(m.Path); n != 1 || id != m.File || !changedAt(m.Path).Equal(m.Changed) {
+		return false
+	}
+	if real, err := filepath.EvalSymlinks(m.Path); err != nil || real != m.Path {
+		return false
+	}
+	f, err := safefile.OpenRegular(m.Path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, m.Size+1))
+	if err != nil || sum(content) != m.Sum {
+		return false
+	}
+	opened, err1 := f.Stat()
+	now, err2 := os.Lstat(m.Path)
+	return err1 == nil && err2 == nil && os.SameFile(opened, now)
+}
