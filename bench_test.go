@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,6 +33,9 @@ var (
 			return "", err
 		}
 		name := filepath.Join(builtDir, "agentkit")
+		if runtime.GOOS == "windows" {
+			name += ".exe"
+		}
 		if out, err := exec.Command("go", "build", "-o", name, ".").CombinedOutput(); err != nil {
 			return "", fmt.Errorf("building: %w\n%s", err, out)
 		}

@@ -565,6 +565,7 @@ func TestOpenedOutside(t *testing.T) {
 		"home/notes/old": "old\n", "home/.cache/other": "other\n", "home/root/a.txt": "a\n",
 		"home/root/try.pl": `for ("new/in", "notes/old", "notes/new", "planted", "notes/planted", ".cache/pip/in", ".cache/other", "root/made") { print "$_\n" if open(F, ">>", "../$_") }
 			print "moved $_\n" for grep { rename("../$_", "../$_.moved") } ".cache", "notes", "root"`,
+		"home/root/plant.pl": `mkdir "../$_" for "plain", "plain/.ssh", ".config", ".config/autostart"; open(F, ">", "../$_") for ".zshenv", ".config/autostart/a", ".config/b", "plain/b"`,
 	} {
 		path := filepath.Join(base, name)
 		if err := cmp.Or(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
@@ -614,5 +615,14 @@ func TestOpenedOutside(t *testing.T) {
 	run("output", job)
 	if text, err := os.ReadFile(filepath.Join(base, "home", "late")); string(text) != "filled\n" {
 		t.Errorf("%q %v", text, err)
+	}
+
+	// Beside what a job was allowed, a person may make files meanwhile: what is protected goes.
+	job = run("bash", "--background", "--allow", "edit(~/kept)", "mkdir ../kept && perl plant.pl").Metadata.Job
+	run("output", job)
+	for name, stays := range map[string]bool{"kept": true, "plain/b": true, ".config/b": true, ".zshenv": false, "plain/.ssh": false, ".config/autostart": false} {
+		if _, err := os.Lstat(filepath.Join(base, "home", name)); (err == nil) != stays {
+			t.Errorf("after a job %s stays: %v, want %v", name, err == nil, stays)
+		}
 	}
 }

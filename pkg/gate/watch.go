@@ -14,17 +14,18 @@ type watch struct {
 	Sources policy.Sources
 	Hash    string
 	Wall    wall.Start
+	Opened  wall.Opened
 }
 
-// Watch describes the wall of a command for [Appeared].
-func Watch(s *policy.Sources, p *policy.Policy, w *wall.Wall) (json.RawMessage, error) {
-	o := watch{*s, p.Hash(), w.Start()}
+// Watch describes the wall of a command, and what was opened to it outside the root, for [Appeared].
+func Watch(s *policy.Sources, p *policy.Policy, w *wall.Wall, opened wall.Opened) (json.RawMessage, error) {
+	o := watch{*s, p.Hash(), w.Start(), opened}
 	o.Sources.Tested = true
 	return json.Marshal(o)
 }
 
-// Appeared lists what has appeared in the root since [Watch] and that the policy
-// lets no command make.
+// Appeared lists what has appeared since [Watch], in the root and in what was opened outside
+// it, that the policy lets no command make.
 func Appeared(order json.RawMessage) ([]string, error) {
 	var o watch
 	if err := json.Unmarshal(order, &o); err != nil {
@@ -38,7 +39,7 @@ func Appeared(order json.RawMessage) ([]string, error) {
 			return nil, fmt.Errorf("loading the policy: %w", err)
 		}
 	}
-	return wall.Since(p, o.Wall), nil
+	return append(wall.Since(p, o.Wall), o.Opened.Planted(p)...), nil
 }
 
 // Made notes that a call of its own has written a file of the root, which may be one that

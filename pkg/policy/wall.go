@@ -24,6 +24,20 @@ func (p *Policy) MayWrite(path string, t FileType) bool {
 	return p.Decide(&Access{Kind: Write, Tool: commandTool, Path: path, Op: op, File: t}).Verdict == Allow
 }
 
+// Protects reports whether a command may not make a file for what it is, by a protection
+// that is built in or a rule, and not for lying outside the root alone.
+func (p *Policy) Protects(file string) bool {
+	a := Access{Kind: Write, Tool: commandTool, Path: file, Op: Create, File: Missing}
+	d := p.Decide(&a)
+	if d.Verdict == Allow {
+		return false
+	}
+	f, soft, part := facts{}, setting{verdict: Allow}, ""
+	p.fileFacts(&a, &f)
+	_, done := p.protection(&a, &f, &soft, &part)
+	return done || soft.verdict < Allow || !d.Default
+}
+
 // GitChanges reports whether git itself changes what lies at a path relative to
 // a repository's directory, such as .git, when it commits, switches and merges.
 func GitChanges(rel string) bool { return gitChanges(foldPath(slashed(rel))) }

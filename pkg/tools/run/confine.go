@@ -154,7 +154,7 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 		return c, err
 	}
 	cfg.Report = filepath.Join(reports, session.NewID("r"))
-	if c.later, err = gate.Watch(env.Sources, env.Policy, c.wall); err != nil {
+	if c.later, err = gate.Watch(env.Sources, env.Policy, c.wall, c.grants.opened); err != nil {
 		return c, fmt.Errorf("describing the sandbox: %w", err)
 	}
 	guarded := make(chan error, 1)

@@ -11,6 +11,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
+	"github.com/agentkit-go/agentkit/pkg/wall"
 )
 
 // grants are the files outside the root that a call was allowed to make or
@@ -21,9 +22,8 @@ import (
 type grants struct {
 	made   map[string]time.Time // files and directories of ours, and when we made them
 	dirs   []string             // directories that have to be opened
-	opened map[string][]string  // these and what is opened in them, and what was there
 	shut   []string             // directories of which not all else could be closed
-	wanted []string
+	opened wall.Opened          // dirs and what is opened in them
 }
 
 // opening are programs that open a file by its name to write it.
@@ -75,7 +75,7 @@ func (g *grants) grant(cfg *sandbox.Config, a *policy.Access, needs []policy.Acc
 	if n := a.Parent - 1; n >= 0 && n < len(needs) && !strings.Contains(a.Source, ">") {
 		opens = opens && (a.Guess || needs[n].Program == "" || slices.Contains(opening(), filepath.Base(needs[n].Program)) && !recursive(&needs[n]))
 	}
-	g.wanted = append(g.wanted, a.Path)
+	g.opened.Wanted = append(g.opened.Wanted, a.Path)
 	if opens && g.make(a.Path) {
 		cfg.ReadWrite = append(cfg.ReadWrite, a.Path)
 		return
@@ -112,7 +112,7 @@ func (g *grants) open(cfg *sandbox.Config) {
 		}
 		return false
 	})
-	given := slices.Concat(cfg.ReadWrite, g.wanted, g.dirs, []string{cfg.Root}) // not what stays shut
+	given := slices.Concat(cfg.ReadWrite, g.opened.Wanted, g.dirs, []string{cfg.Root}) // not what stays shut
 	for _, dir := range g.dirs {
 		if entries, ok := lists[dir]; ok {
 			g.close(cfg, dir, entries, given)
@@ -124,13 +124,13 @@ func (g *grants) open(cfg *sandbox.Config) {
 // close remembers what is in a directory that is opened, and closes it but for what the
 // call was given: around that, where it lies deeper.
 func (g *grants) close(cfg *sandbox.Config, dir string, entries []os.DirEntry, given []string) {
-	if g.opened == nil {
-		g.opened = map[string][]string{}
+	if g.opened.Dirs == nil {
+		g.opened.Dirs = map[string][]string{}
 	}
-	g.opened[dir] = []string{}
+	g.opened.Dirs[dir] = []string{}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
-		g.opened[dir] = append(g.opened[dir], path)
+		g.opened.Dirs[dir] = append(g.opened.Dirs[dir], path)
 		if cfg.Minimum < sandbox.L3 || slices.Contains(given, path) {
 			continue
 		}
@@ -143,11 +143,6 @@ func (g *grants) close(cfg *sandbox.Config, dir string, entries []os.DirEntry, g
 		}
 		cfg.ReadOnly = append(cfg.ReadOnly, path) // a link, which no mount holds, is put back at the end
 	}
-}
-
-// wants reports whether a path was allowed to be made, or lies on the way to one that was.
-func (g *grants) wants(path string) bool {
-	return slices.ContainsFunc(g.wanted, func(w string) bool { return safefile.Below(path, w) })
 }
 
 // shutAbove is the directory of a path that was not opened; "" for none.
@@ -203,23 +198,12 @@ func (g *grants) note(path string, i os.FileInfo) {
 
 // undo takes away what nobody has used, and lists what the command has made in the
 // directories that were opened for something else.
-func (g *grants) undo() (appeared []string) {
+func (g *grants) undo() []string {
 	for path, at := range g.made {
 		if i, err := os.Lstat(path); err == nil && (i.IsDir() || i.Mode().IsRegular() && i.Size() == 0) && i.ModTime().Equal(at) {
 			_ = os.Remove(path) // a directory only where nothing is in it
 		}
 	}
 	g.made = nil
-	for dir, before := range g.opened {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			continue
-		}
-		for _, e := range entries {
-			if path := filepath.Join(dir, e.Name()); !slices.Contains(before, path) && !g.wants(path) {
-				appeared = append(appeared, path)
-			}
-		}
-	}
-	return appeared
+	return g.opened.Appeared()
 }
