@@ -16,8 +16,10 @@ import (
 // of odd bytes, links of every sort. Rules that git and ripgrep read
 // differently are left out; TestIgnoreLikeGit has those.
 func TestWalkRandomTrees(t *testing.T) {
-	n := uint64(60)
+	n := uint64(20)
 	switch {
+	case os.Getenv("CASES") == "all":
+		n = 60
 	case soak():
 		n = 3000
 	case testing.Short():

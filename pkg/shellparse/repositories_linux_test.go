@@ -23,7 +23,10 @@ func TestRepositories(t *testing.T) {
 	if len(git) == 0 {
 		t.Skip("git is not installed")
 	}
-	n, seed := 120, uint64(0)
+	n, seed := 60, uint64(0)
+	if os.Getenv("CASES") == "all" {
+		n = 120
+	}
 	if s, err := strconv.Atoi(os.Getenv("REPOSITORIES")); err == nil {
 		n = s
 	}

@@ -61,7 +61,10 @@ func system(p string) bool {
 func TestScripts(t *testing.T) {
 	n, err := strconv.Atoi(os.Getenv("SCRIPTS"))
 	if err != nil {
-		n = 300
+		n = 100
+		if os.Getenv("CASES") == "all" {
+			n = 300
+		}
 	}
 	seed := uint64(n)
 	if s, err := strconv.ParseUint(os.Getenv("SEED"), 10, 64); err == nil {
