@@ -591,6 +591,9 @@ func TestOpenedOutside(t *testing.T) {
 	if want := "new/in\nnotes/new\nplanted\nnotes/planted\n.cache/pip/in\nroot/made\n"; may != want || got.Metadata.Sandbox != "L3" {
 		t.Errorf("at %s: %s", got.Metadata.Sandbox, got.Output)
 	}
+	if said := "/home/planted was created: the call was allowed to make something else there"; !strings.Contains(got.Output, said) {
+		t.Errorf("%s\n%s", said, got.Output)
+	}
 	for name, stays := range map[string]bool{"new/in": true, "notes/new": true, "planted": false, "notes/planted": false, ".cache/pip/in": true, "root/made": true} {
 		if _, err := os.Lstat(filepath.Join(base, "home", name)); (err == nil) != stays {
 			t.Errorf("%s stays: %v, want %v", name, err == nil, stays)

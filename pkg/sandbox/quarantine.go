@@ -24,6 +24,7 @@ type Restore struct {
 	Path       string `json:"path"`
 	Action     string `json:"action" doc:"created, changed or deleted, and put back; removed: it was hidden, and stays away"`
 	Quarantine string `json:"quarantine,omitempty" doc:"where what the command made of it is now"`
+	Why        string `json:"why,omitempty" doc:"why it did not stay, where it is not protected"`
 }
 
 // Removed is the Action of what was hidden, was removed, and stays away; all else is put back.

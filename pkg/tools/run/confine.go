@@ -283,7 +283,13 @@ func (c *confinement) finish(env *tool.Env, needs []policy.Access, m *sandboxMet
 	}
 	m.Detail.Quarantined = append(m.Detail.Quarantined, c.swept...)
 	if c.guard != nil {
-		list, err := c.guard.Restore(env.Session.Path("quarantine"), append(c.wall.Appeared(), c.grants.undo()...)...)
+		beside := c.grants.undo()
+		list, err := c.guard.Restore(env.Session.Path("quarantine"), append(c.wall.Appeared(), beside...)...)
+		for i := range list {
+			if r := &list[i]; slices.Contains(beside, r.Path) && !env.Policy.Protects(r.Path) {
+				r.Why = "the call was allowed to make something else there, not this"
+			}
+		}
 		m.Detail.Quarantined = append(m.Detail.Quarantined, list...)
 		if err != nil {
 			m.notPutBack(err)

@@ -92,6 +92,10 @@ func (m *sandboxMeta) notes() []tool.Note {
 			list = append(list, note("%s was hidden from the command, which removed it: it is kept in %s", tool.VisibleName(q.Path), tool.VisibleName(q.Quarantine)))
 			continue
 		}
+		if q.Why != "" {
+			list = append(list, note("%s was %s: %s; it is kept in %s", tool.VisibleName(q.Path), q.Action, q.Why, tool.VisibleName(q.Quarantine)))
+			continue
+		}
 		list = append(list, note("%s is protected, and was %s: it is again as it was", tool.VisibleName(q.Path), q.Action))
 	}
 	return list
