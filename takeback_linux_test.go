@@ -92,11 +92,13 @@ func TestTakeBackUnnamed(t *testing.T) {
 		t.Skip("SKIPPED: commands cannot be confined here")
 	}
 	b := newTakeback(t)
-	from := b.model("model", takebackModel+"\nmkdir -p lib/src; echo other >lib/src/one.txt; echo another >lib/one.txt; git diff HEAD~1 HEAD >old.diff; touch -d 2001-01-01 a.txt src/three.txt")
+	from := b.model("model", takebackModel+"\nmkdir -p lib/src; echo other >lib/src/one.txt; echo another >lib/one.txt; git diff HEAD~1 HEAD >old.diff; printf 'From: a <a@example.org>\\nDate: Mon, 1 Jan 2001 00:00:00 +0000\\nSubject: x\\n\\n---\\n--- a/one.txt\\n+++ b/one.txt\\n@@ -0,0 +1 @@\\n+one\\n' | sed 's|a/one.txt|/dev/null|' >mail; touch -d 2001-01-01 a.txt src/three.txt")
 	for n, line := range []string{
 		"git reset -q --merge HEAD~1", "git reset -q --keep HEAD~1",
 		"git diff HEAD~1 HEAD >p && patch -sR -p1 <p", "git diff | patch -sR -p1", "git show >p; git checkout -q .; patch -sR -p1 <p && rm p", "patch -sR -p1 <old.diff", "cd src && patch -sR -p1 -d .. -i old.diff",
 		"patch -sp0 <<'END'\n--- a.txt\n+++ a.txt\n@@ -1,2 +1,2 @@\n-a\n+aa\n second\nEND", `printf -- '--- x/a.txt\n+++ x/a.txt\n@@ -1,2 +1,2 @@\n-a\n+aa\n second\n' | patch -sp1`,
+		"git apply -R old.diff", "git diff HEAD~1 HEAD | git apply -R", "cd src && git apply -R ../old.diff", "git apply -R --index old.diff", "git apply -R --3way old.diff", "git apply --directory=lib <<'END'\n--- a/one.txt\n+++ b/one.txt\n@@ -1 +1 @@\n-another\n+changed\nEND",
+		"git reset -q --hard && git am -q <mail", "git stash -q && git am -q --directory=lib mail",
 		"cp -r src lib", "cp -a src/. lib", "cp -rT src lib && cp -r lib src",
 	} {
 		mine, theirs := b.copies(from, fmt.Sprint("u", n))

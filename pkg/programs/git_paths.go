@@ -1,7 +1,9 @@
 package programs
 
 import (
+	"path"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -141,12 +143,16 @@ func (c *Call) gitPatch(top string) {
 	unknown := func() {
 		c.Shell.File(File{Effect: Write, Word: Word{Text: "."}, Source: c.Source, Why: "the patch decides what is written"})
 	}
+	strip, dir, ok := c.patchPlace(top)
+	if !ok {
+		unknown()
+	}
 	if len(c.Args) == 0 && !c.has("abort", "continue", "skip", "quit") {
 		if !c.Shell.Stdin().Known {
 			unknown()
 			return
 		}
-		c.patchTargets(c.Shell.Stdin().Text, top)
+		c.patchTargets(c.Shell.Stdin().Text, dir, strip)
 	}
 	for _, x := range c.Args {
 		paths := c.paths(x)
@@ -158,7 +164,7 @@ func (c *Call) gitPatch(top string) {
 			b, err := c.Shell.ReadFile(p)
 			switch {
 			case err == nil && !c.Shell.Dirty():
-				c.patchTargets(string(b), top)
+				c.patchTargets(string(b), dir, strip)
 			case err != nil && !c.Shell.Dirty() && c.Shell.ResolveIn("/", p).Type == Missing:
 			default:
 				unknown()
@@ -167,8 +173,24 @@ func (c *Call) gitPatch(top string) {
 	}
 }
 
-// patchTargets lists the files that a patch names as its new or old ones.
-func (c *Call) patchTargets(text, top string) {
+// patchPlace is how many directories git takes off the names in a patch, and the directory
+// that it then puts before them. It reports false where that is not known.
+func (c *Call) patchPlace(top string) (strip int, dir string, known bool) {
+	strip, dir, known = 1, top, true
+	if v, ok := c.optionValue("p"); ok {
+		n, err := strconv.Atoi(v.Text)
+		strip, known = n, err == nil && n >= 0 && !v.Dynamic
+	}
+	if v, ok := c.optionValue("directory"); ok {
+		known = known && !v.Dynamic
+		dir = path.Join(top, v.Text)
+	}
+	return strip, dir, known
+}
+
+// patchTargets lists the files that a patch names as its new or old ones, without the
+// directories that are taken off and below dir.
+func (c *Call) patchTargets(text, dir string, strip int) {
 	for line := range strings.Lines(text) {
 		for _, mark := range [...]string{"+++ ", "--- ", "rename to ", "copy to ", "rename from "} {
 			name, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), mark)
@@ -183,13 +205,17 @@ func (c *Call) patchTargets(text, top string) {
 				c.opaque("a patch with quoted names")
 				continue
 			}
-			if mark[0] == '+' || mark[0] == '-' {
+			off := strip
+			if mark[0] != '+' && mark[0] != '-' {
+				off-- // these lines have no a/ or b/
+			}
+			for range off {
 				if _, rest, ok := strings.Cut(name, "/"); ok {
 					name = rest
 				}
 			}
-			if top != "" {
-				name = top + "/" + name
+			if dir != "" {
+				name = dir + "/" + name
 			}
 			c.does(Write, Word{Text: name})
 		}

@@ -21,7 +21,7 @@ type gitTrait uint8
 // or a program called git-NAME.
 var gitCommands = [...]gitCommand{
 	{"add", Known, "n,dry-run v,verbose f,force i,interactive!opaque p,patch!opaque e,edit!opaque all,no-ignore-removal A,all u,update sparse N,intent-to-add refresh ignore-errors ignore-missing renormalize chmod: pathspec-from-file:read pathspec-file-nul no-all", "", gitIndex},
-	{"am", Unknown, "exec:opaque", "", gitHooks | gitIndex},
+	{"am", Unknown, "q,quiet 3,3way s,signoff k,keep p: directory: exec:opaque", "", gitHooks | gitIndex},
 	{"annotate", ReadOnly, "contents:read", "", 0},
 	{"apply", Unknown, "stat numstat summary check index cached 3,3way build-fake-ancestor:write R,reverse reject z p: C: unidiff-zero apply no-add allow-binary-replacement,binary exclude: include: ignore-space-change,ignore-whitespace whitespace: inaccurate-eof v,verbose q,quiet recount directory:opaque unsafe-paths!opaque allow-empty", "read*", 0},
 	{"archive", ReadOnly, "format: l,list v,verbose prefix: o,output:write add-file:read add-virtual-file: worktree-attributes remote:opaque+host exec:opaque+program 0 1 2 3 4 5 6 7 8 9 mtime:", "", 0},

@@ -371,4 +371,13 @@ func TestPatchTargets(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, got)
 		}
 	}
+	for options, want := range map[string]string{
+		"--directory=x/y": "create @W@/x/y/.envrc", "--directory x -p1": "create @W@/x/.envrc", "-p0": "create @W@/b/.envrc", "-p 2": "create @W@/.envrc",
+		"-p2 --directory=x": "create @W@/x/g", `-p"$(id -u)"`: "write change @W@ ", `--directory="$(id -u)"`: "write change @W@ ",
+	} {
+		got := short(b, Analyze(t.Context(), strings.Replace(text, "apply", "apply "+options, 1), "bash", b.world()))
+		if !strings.Contains(got+" ", want) {
+			t.Errorf("%s: no %s in\n%s", options, want, got)
+		}
+	}
 }

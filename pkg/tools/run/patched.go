@@ -28,7 +28,7 @@ const maxRevisions = 8
 // maxCopied bounds the names of a directory that is copied over another which are looked at.
 const maxCopied = 200_000
 
-// patched notes the files that a patch changes which is told neither by the name of a file
+// patched notes the files that a patch changes, by patch or git, which is told neither by the name of a file
 // nor by an operand: those that are named by a patch in the text of the command or in a file
 // that it reads, and those in which what git compares differs, where git makes the patch.
 func (d *dooming) patched() {
@@ -44,6 +44,11 @@ func (d *dooming) patched() {
 					inputs = append(inputs, o.Value)
 				}
 			}
+		}
+	}
+	for j := range d.needs {
+		if a := &d.needs[j]; a.Kind == policy.Exec && baseName(a) == "git" {
+			dirs = append(dirs, d.patchedByGit(j)...)
 		}
 	}
 	if len(dirs) == 0 {
@@ -63,6 +68,43 @@ func (d *dooming) patched() {
 			d.compared(a, j)
 		}
 	}
+}
+
+// patchedByGit notes what a call of git that applies patches changes, and gives the
+// directories in which the patches are looked up that are not known.
+func (d *dooming) patchedByGit(i int) (dirs []string) {
+	sub, rest := gitSub(d.needs[i].Argv)
+	if sub != "apply" && sub != "am" {
+		return nil
+	}
+	top := d.repository(i)
+	for j := range d.needs {
+		switch w := &d.needs[j]; {
+		case w.Kind != policy.Write || w.Parent != i+1 || !safefile.Below(d.env.Workspace.Root(), w.Path):
+		case w.Opaque == "":
+			d.patchedFile(w.Path)
+		case w.File == policy.Dir:
+			dirs = append(dirs, w.Path)
+			if top != "" {
+				dirs = append(dirs, top)
+			}
+		}
+	}
+	own := sub == "am"
+	for n, word := range rest {
+		dir, given := strings.CutPrefix(word, "--directory=")
+		if word == "--directory" && n+1 < len(rest) {
+			dir, given = rest[n+1], true
+		}
+		if given && top != "" && len(dirs) > 0 {
+			dirs = append(dirs, filepath.Join(top, dir))
+		}
+		own = own || slices.Contains([]string{"--index", "--cached", "--3way", "-3"}, word)
+	}
+	if own && d.keepsGit(top) {
+		d.doomRepository(top)
+	}
+	return dirs
 }
 
 // patchIn notes the files that a patch in a file names.
