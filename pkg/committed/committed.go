@@ -12,7 +12,6 @@ package committed
 import (
 	"bytes"
 	"context"
-	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -291,23 +290,19 @@ func readFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxSize+1))
-	if err == nil && len(data) > maxSize {
+	var b bytes.Buffer
+	if info, err := f.Stat(); err == nil && info.Size() <= maxSize {
+		b.Grow(int(info.Size()) + bytes.MinRead) // what takes ReadFrom to the end without more
+	}
+	n, err := b.ReadFrom(io.LimitReader(f, maxSize+1))
+	if n > maxSize {
 		err = errors.New("it is too large")
 	}
-	return data, err
+	return b.Bytes(), err
 }
 
 // blobHash is git's hash of a content, in the form that like has.
-func blobHash(data []byte, like string) string {
-	h := sha1.New()
-	if len(like) == 2*sha256.Size {
-		h = sha256.New()
-	}
-	_, _ = fmt.Fprintf(h, "blob %d\x00", len(data))
-	_, _ = h.Write(data)
-	return hex.EncodeToString(h.Sum(nil))
-}
+func blobHash(data []byte, like string) string { return objectHash("blob", data, like) }
 
 // gitDir is what .git in a work tree is, or names.
 func gitDir(top string) string {

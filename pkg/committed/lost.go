@@ -2,7 +2,6 @@ package committed
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,8 +23,8 @@ const maxLost = 50_000
 // Lost lists the files of a kind in the repository that holds top, by their
 // absolute paths, at or below some paths; in all of it where there are none. It
 // is false where that cannot be told, as where there is no repository. Of what is said
-// nothing is remembered but which files hold what HEAD does, as long as they are not changed
-// in any way; and nothing that the repository names is run.
+// nothing is remembered but what a commit holds, and which files hold that, as long as they are
+// not changed in any way; and nothing that the repository names is run.
 func (f *Files) Lost(kind Kind, top string, paths ...string) (list []string, ok bool) {
 	list, _, ok = f.LostAndGone(kind, top, paths...)
 	return list, ok
@@ -48,45 +47,47 @@ func (f *Files) LostAndGone(kind Kind, top string, paths ...string) (list, gone 
 		}
 		names = append(names, rel)
 	}
+	held, head := map[string]string{}, make(chan error, 1)
+	if kind == Changed {
+		go func() { // meanwhile
+			var err error
+			held, err = f.heldBelow(r, program, names)
+			head <- err
+		}()
+	} else {
+		head <- nil
+	}
+	rels, err := r.known(program, kind, names)
+	if err := errors.Join(err, <-head); err != nil {
+		return nil, nil, false
+	}
+	if len(rels) > maxLost || slices.ContainsFunc(rels, func(rel string) bool { return strings.HasSuffix(rel, "/") }) {
+		return nil, nil, false // a repository inside has a history of its own
+	}
+	same := f.sameness(r, len(held))
+	list, gone = same.compare(r.top, rels, held)
+	same.keep()
+	return list, gone, true
+}
+
+// known lists the files of a kind at or below some names; all where there are none.
+func (r *repository) known(program string, kind Kind, names []string) ([]string, error) {
 	args := []string{"-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "--literal-pathspecs", "ls-files", "-z"}
 	switch kind {
 	case Changed:
+		if commit := r.commit(); commit != "" && len(names) == 0 {
+			if rels, ok := r.tracked(len(commit) / 2); ok {
+				return rels, nil
+			}
+		}
 		args = append(args, "--cached")
 	case Untracked:
 		args = append(args, "--others", "--exclude-standard")
 	case Ignored:
 		args = append(args, "--others")
 	}
-	held, head := map[string]string{}, make(chan error, 1)
-	if kind == Changed {
-		go func() { // meanwhile
-			var err error
-			held, err = r.heldBelow(program, names)
-			head <- err
-		}()
-	} else {
-		head <- nil
-	}
 	out, err := r.run(program, append(append(args, "--"), names...))
-	if err := errors.Join(err, <-head); err != nil {
-		return nil, nil, false
-	}
-	rels := fields(out)
-	if len(rels) > maxLost || slices.ContainsFunc(rels, func(rel string) bool { return strings.HasSuffix(rel, "/") }) {
-		return nil, nil, false // a repository inside has a history of its own
-	}
-	same := f.sameness(r, len(held))
-	for _, rel := range rels {
-		path := filepath.Join(r.top, filepath.FromSlash(rel))
-		switch info, err := os.Lstat(path); {
-		case err != nil:
-			gone = append(gone, path)
-		case held[rel] == "" || !same.holds(rel, path, info, held[rel]):
-			list = append(list, path)
-		}
-	}
-	same.keep()
-	return list, gone, true
+	return fields(out), err
 }
 
 // Others lists what the repository that holds top does not track, with ignored also what
@@ -115,20 +116,38 @@ func (f *Files) listed(top string, args []string) (list []string, ok bool) {
 	return list, err == nil
 }
 
-// heldBelow gives the hashes of what HEAD holds at or below some names.
-func (r *repository) heldBelow(program string, names []string) (map[string]string, error) {
-	held := map[string]string{}
+// heldBelow gives the hashes of what HEAD holds at or below some names; all where there are none.
+func (f *Files) heldBelow(r *repository, program string, names []string) (map[string]string, error) {
 	if _, born := r.head(); !born {
-		return held, nil
+		return map[string]string{}, nil
 	}
-	out, err := r.run(program, append([]string{"--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", "HEAD", "--"}, names...))
+	args, commit := []string{"--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree"}, ""
+	if len(names) == 0 {
+		commit = r.commit()
+	}
+	if commit == "" {
+		args = append(args, "HEAD")
+	} else {
+		if held := f.knownTree(r, commit); held != nil {
+			return held, nil
+		}
+		args = append(args, "-t", commit)
+	}
+	out, err := r.run(program, append(append(args, "--"), names...))
+	if err != nil {
+		return nil, err
+	}
+	held := map[string]string{}
 	for _, line := range fields(out) {
 		about, rel, _ := strings.Cut(line, "\t")
 		if field := strings.Fields(about); len(field) == 3 && field[1] == "blob" {
 			held[rel] = field[2]
 		}
 	}
-	return held, err
+	if commit != "" {
+		f.keepTree(r, program, commit, out, held)
+	}
+	return held, nil
 }
 
 // Reachable reports whether the commits of a branch, or of whatever git understands,
