@@ -297,6 +297,40 @@ func TestShelfLimits(t *testing.T) {
 	}
 }
 
+// TestKeptSizes: how much each change keeps is known without its record, of those that there
+// are, and a line that was not ended says nothing.
+func TestKeptSizes(t *testing.T) {
+	s := newSite(t)
+	var ids []string
+	for i := range 3 {
+		s.put("f", strings.Repeat("x", 1000+i))
+		r, err := shelve(s.History, []Doomed{{"f", false}}, func(root string) error { return os.Remove(filepath.Join(root, "f")) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, r.ID)
+	}
+	file := s.session.Path(journalDir, keptFile)
+	data, _ := os.ReadFile(file)
+	for i, id := range ids[:2] { // the last one is alone with what it keeps
+		if line := fmt.Sprintf("%s %d.\n", id, 1000+i); strings.Count(string(data), line) != 1 {
+			t.Errorf("%q is not in %q once", line, data)
+		}
+	}
+	if err := os.WriteFile(file, []byte(ids[0]+" 7.\n"+ids[1]+" 7.\nnone 7.\n"+ids[2]+" 7\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(s.session.Path(journalDir, doneDir, ids[1])); err != nil {
+		t.Fatal(err)
+	}
+	k := s.keptSizes()
+	for id, want := range map[string]int64{ids[0]: 7, ids[1]: -1, "none": -1, ids[2]: 1002} {
+		if size, err := k.of(id); err == nil && size != want || missing(err) != (want < 0) {
+			t.Errorf("%s: %d %v, want %d", id, size, err, want)
+		}
+	}
+}
+
 // TestShelfClosed: directories that their owner has closed come back closed, and what
 // is dropped goes.
 func TestShelfClosed(t *testing.T) {
