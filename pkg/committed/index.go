@@ -3,6 +3,8 @@ package committed
 import (
 	"bytes"
 	"encoding/binary"
+	"os"
+	"path"
 	"path/filepath"
 	"slices"
 )
@@ -58,4 +60,34 @@ func (r *repository) tracked(size int) (rels []string, ok bool) {
 		data = data[8+n:]
 	}
 	return rels, true
+}
+
+// maxLight bounds the index of a repository that is read as a whole where only some names are
+// asked about: to start git takes as long as to read so much.
+const maxLight = 1 << 20
+
+// light reports whether a repository is small.
+func (r *repository) light() bool {
+	info, err := os.Lstat(filepath.Join(r.git, "index"))
+	return err == nil && info.Size() <= maxLight
+}
+
+// below are the files at or below some names; all where there are none.
+func below(rels, names []string) []string {
+	if len(names) == 0 {
+		return rels
+	}
+	named := map[string]bool{}
+	for _, name := range names {
+		named[name] = true
+	}
+	return slices.DeleteFunc(rels, func(rel string) bool {
+		for !named[rel] {
+			if rel == "." {
+				return true
+			}
+			rel = path.Dir(rel)
+		}
+		return false
+	})
 }

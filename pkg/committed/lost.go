@@ -47,37 +47,43 @@ func (f *Files) LostAndGone(kind Kind, top string, paths ...string) (list, gone 
 		}
 		names = append(names, rel)
 	}
+	whole := len(names) == 0 || r.light()
 	held, head := map[string]string{}, make(chan error, 1)
 	if kind == Changed {
 		go func() { // meanwhile
 			var err error
-			held, err = f.heldBelow(r, program, names)
+			if whole {
+				held, err = f.heldBelow(r, program, nil)
+			} else {
+				held, err = f.heldBelow(r, program, names)
+			}
 			head <- err
 		}()
 	} else {
 		head <- nil
 	}
-	rels, err := r.known(program, kind, names)
+	rels, err := r.known(program, kind, names, whole)
 	if err := errors.Join(err, <-head); err != nil {
 		return nil, nil, false
 	}
 	if len(rels) > maxLost || slices.ContainsFunc(rels, func(rel string) bool { return strings.HasSuffix(rel, "/") }) {
 		return nil, nil, false // a repository inside has a history of its own
 	}
-	same := f.sameness(r, len(held))
+	same := f.sameness(r, min(len(rels), len(held)))
 	list, gone = same.compare(r.top, rels, held)
 	same.keep()
 	return list, gone, true
 }
 
-// known lists the files of a kind at or below some names; all where there are none.
-func (r *repository) known(program string, kind Kind, names []string) ([]string, error) {
+// known lists the files of a kind at or below some names; all where there are none. With
+// whole, those that are tracked may be read as a whole.
+func (r *repository) known(program string, kind Kind, names []string, whole bool) ([]string, error) {
 	args := []string{"-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "--literal-pathspecs", "ls-files", "-z"}
 	switch kind {
 	case Changed:
-		if commit := r.commit(); commit != "" && len(names) == 0 {
+		if commit := r.commit(); commit != "" && whole {
 			if rels, ok := r.tracked(len(commit) / 2); ok {
-				return rels, nil
+				return below(rels, names), nil
 			}
 		}
 		args = append(args, "--cached")

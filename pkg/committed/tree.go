@@ -52,7 +52,7 @@ func (f *Files) knownTree(r *repository, commit string) map[string]string {
 
 // keepTree keeps what a commit holds, where git's answer is proved to be that.
 func (f *Files) keepTree(r *repository, program, commit, listed string, held map[string]string) {
-	if f.State == "" || len(held) < minSame || len(held) > maxLost {
+	if f.State == "" || len(held) > maxLost {
 		return
 	}
 	about, err := r.run(program, []string{"cat-file", "commit", commit})

@@ -171,3 +171,31 @@ func TestTracked(t *testing.T) {
 		}
 	}
 }
+
+// TestBelow: files at some names, and below them, are those that git lists, whether the index
+// is read or git is asked.
+func TestBelow(t *testing.T) {
+	top := many(t, "sha1")
+	for _, name := range []string{"many/1/1", "many/10", "sub/.env", "m*", "[a]"} {
+		write(t, top, name, "changed")
+	}
+	git(t, top, "add", "-A")
+	f := files(t, t.TempDir())
+	r := f.repository(top)
+	for _, names := range [][]string{{"."}, {"many"}, {"many/1"}, {"many/10"}, {"many/1", "sub/.env", "none"}, {"m*"}, {"[a]", "id_rsa"}, {"man"}} {
+		read, err := r.known(f.Git(), Changed, names, true)
+		asked, err2 := r.known(f.Git(), Changed, names, false)
+		if err != nil || err2 != nil || !slices.Equal(read, asked) {
+			t.Errorf("%s: %v %v, git lists %d, not %d", names, err, err2, len(asked), len(read))
+		}
+		paths := make([]string, len(names))
+		for i, name := range names {
+			paths[i] = filepath.Join(top, name)
+		}
+		lost, ok := f.Lost(Changed, top, paths...)
+		all, ok2 := f.Lost(Changed, top)
+		if !ok || !ok2 || len(lost) > len(all) || slices.ContainsFunc(lost, func(path string) bool { return !slices.Contains(all, path) }) || names[0] == "." && len(lost) != len(all) {
+			t.Errorf("%s: %v %v of %v", names, ok, lost, all)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/agentkit-go/agentkit/pkg/committed"
 	"github.com/agentkit-go/agentkit/pkg/policy"
@@ -15,14 +16,17 @@ import (
 // All of them are where git cannot tell.
 func (env *Env) NowhereElse(name, top string, files []string, within ...string) []string {
 	lost := map[string]bool{}
-	for _, kind := range []committed.Kind{committed.Changed, committed.Untracked} {
-		list, ok := env.Git.Lost(kind, top, within...)
-		if !ok {
-			return files
-		}
-		for _, path := range list {
-			lost[path] = true
-		}
+	var unknown []string
+	var known bool
+	var asked sync.WaitGroup
+	asked.Go(func() { unknown, known = env.Git.Lost(committed.Untracked, top, within...) })
+	changed, ok := env.Git.Lost(committed.Changed, top, within...)
+	asked.Wait()
+	if !ok || !known {
+		return files
+	}
+	for _, path := range slices.Concat(changed, unknown) {
+		lost[path] = true
 	}
 	return slices.DeleteFunc(slices.Clone(files), func(path string) bool {
 		read := policy.Access{Kind: policy.Read, Tool: name, Path: path, File: policy.Regular}
