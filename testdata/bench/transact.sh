@@ -5,18 +5,20 @@
 # processor time, which another load on the machine changes less. It ends after SECONDS:
 # of what is not reached by then it says so, and of the rest it takes fewer rounds.
 #
-#   testdata/bench/transact.sh [ROUNDS [FILES [SECONDS]]]
+#   testdata/bench/transact.sh [ROUNDS [FILES [SECONDS [ROOTS]]]]
+#
+# ROOTS are the numbers of files in the roots: "100 5000 78000".
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-rounds=${1:-7} files=${2:-30000} seconds=${3:-600}
+rounds=${1:-7} files=${2:-30000} seconds=${3:-600} roots=${4:-100 5000 78000}
 work=$(mktemp -d "${HOME:-/root}/agentkit-bench.XXXXXX") # the state lies on the same file system as the roots
 trap 'rm -rf "$work"' EXIT
 go build -o "$work/agentkit" .
-export XDG_STATE_HOME=$work/state XDG_CONFIG_HOME=$work/config AGENTKIT="$work/agentkit" GIT_OPTIONAL_LOCKS=0
+export XDG_CONFIG_HOME=$work/config AGENTKIT="$work/agentkit" GIT_OPTIONAL_LOCKS=0
 echo 'undo: {commands: off}' >"$work/off.yaml"
 cat >"$work/costs.py" <<'PY'
 import os, shutil, statistics, subprocess, sys, time
-work, rounds, many, seconds = sys.argv[1], *map(int, sys.argv[2:])
+work, rounds, many, seconds, *roots = sys.argv[1], *map(int, sys.argv[2:])
 agentkit, begun = os.environ["AGENTKIT"], time.monotonic()
 
 def fill(top, n):
@@ -33,8 +35,10 @@ def write(name, text):
 
 def took(argv, cwd):
     """milliseconds of wall and of processor time"""
+    # What is remembered of a root is so for one policy: each way has a state of its own.
+    env = dict(os.environ, XDG_STATE_HOME=work + ("/state-off" if work + "/off.yaml" in argv else "/state"))
     begin = time.perf_counter()
-    p = subprocess.Popen(argv, cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    p = subprocess.Popen(argv, cwd=cwd, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
     said = p.stderr.read().decode()
     _, status, used = os.wait4(p.pid, 0)
     p.returncode = os.waitstatus_to_exitcode(status)
@@ -52,8 +56,8 @@ ways = [
     ("kept", [agentkit, "--allow", "bash(go build *)", "--allow", "bash(npm install *)", "bash"]),
 ]
 print(f"{'root':>7} {'command':26}" + "".join(f"{name + ': wall, cpu':>22}" for name, _ in ways) + f"{'undo: wall, cpu':>22}{'rounds':>7}")
-for nth, n in enumerate((100, 5000, 78000), 1):
-    end = begun + seconds * nth / 3 # each root has its share
+for nth, n in enumerate(roots, 1):
+    end = begun + seconds * nth / len(roots) # each root has its share
     if time.monotonic() > end:
         print(f"{n:7} not reached in {seconds} s")
         continue
@@ -93,4 +97,4 @@ for nth, n in enumerate((100, 5000, 78000), 1):
         print(f"{n:7} {shown[:26]:26}" + "".join(cell(t) + " " for t in times.values()) + (cell(back) if back else " " * 21) + f"{done:7}", flush=True)
     shutil.rmtree(root)
 PY
-python3 "$work/costs.py" "$work" "$rounds" "$files" "$seconds"
+python3 "$work/costs.py" "$work" "$rounds" "$files" "$seconds" $roots
