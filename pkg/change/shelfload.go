@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
 
@@ -150,7 +151,7 @@ func (t *treeLoad) makeDir(shelf *os.Root, name string) (*os.Root, error) {
 	if err := shelf.Mkdir(name, 0o700); err != nil {
 		return nil, err
 	}
-	return shelf.OpenRoot(name)
+	return enter(shelf, name) // the shelf may be the workspace
 }
 
 // finishDir gives a directory of the shelf the mode and time of the one it stands for.
@@ -166,7 +167,7 @@ func (t *treeLoad) finishDir(shelf *os.Root, name, rel string, src *os.Root) {
 		}
 		mode |= 0o700
 	}
-	_ = shelf.Chmod(name, mode.Perm()|mode&(fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky))
+	_ = safefile.Chmod(shelf, name, mode.Perm()|mode&(fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky))
 	_ = shelf.Chtimes(name, info.ModTime(), info.ModTime())
 }
 

@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/session"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
@@ -225,7 +228,7 @@ func (h *History) makeParent(w *walker, p Parent) error {
 	} else if err != nil {
 		return err
 	}
-	return at.dir.Chmod(at.name, p.Mode)
+	return safefile.Chmod(at.dir, at.name, p.Mode)
 }
 
 type swapper struct {
@@ -339,7 +342,7 @@ func overwrite(from, at place) error {
 		return errors.Join(err, &fs.PathError{Op: "write", Path: at.name, Err: workspace.ErrMoved})
 	}
 	if was.Mode()&0o200 == 0 {
-		_ = at.dir.Chmod(at.name, was.Mode()&permBits|0o200)
+		_ = safefile.Chmod(at.dir, at.name, was.Mode()&permBits|0o200)
 	}
 	f, err := at.dir.OpenFile(at.name, os.O_WRONLY|nonBlocking, 0)
 	if err != nil {
@@ -364,14 +367,28 @@ func overwrite(from, at place) error {
 	return at.dir.Chtimes(at.name, is.ModTime(), is.ModTime())
 }
 
-// close gives directories the modes that the shelf could not have them with.
+// close gives directories the modes that the shelf could not have them with, those that lie
+// deeper first.
 func (s *swapper) close(at place, slot *Slot) {
-	for rel, mode := range slot.Closed {
+	for _, rel := range slices.Backward(slices.Sorted(maps.Keys(slot.Closed))) {
 		if rel != "." {
-			_ = at.dir.Chmod(filepath.Join(at.name, rel), mode)
+			_ = chmodIn(at, rel, slot.Closed[rel])
 		}
 	}
-	_ = at.dir.Chmod(at.name, slot.Left.Mode)
+	_ = safefile.Chmod(at.dir, at.name, slot.Left.Mode)
+}
+
+// chmodIn sets the mode of what lies in a directory, and follows no link on the way.
+func chmodIn(at place, rel string, mode fs.FileMode) error {
+	sub, err := enter(at.dir, at.name)
+	if err != nil {
+		return err
+	}
+	defer sub.Close()
+	if name, rest, deeper := strings.Cut(filepath.ToSlash(rel), "/"); deeper {
+		return chmodIn(place{sub, name}, rest, mode)
+	}
+	return safefile.Chmod(sub, rel, mode)
 }
 
 // kept is the print of what lies on the shelf now.
@@ -395,7 +412,7 @@ func unalias(shelf *os.Root, name string) (bool, error) {
 // move renames a thing, or copies it to another file system; moved is false for a copy.
 func (h *History) move(from, to place, is print) (moved bool, err error) {
 	if is.Kind == Dir && is.Mode&0o700 != 0o700 { // else nobody but root may move it
-		_ = from.dir.Chmod(from.name, is.Mode|0o700)
+		_ = safefile.Chmod(from.dir, from.name, is.Mode|0o700)
 	}
 	src, err := from.dir.Open(".")
 	if err != nil {

@@ -8,28 +8,17 @@ import (
 	"hash"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
 
 func (a *applier) unlock(_ context.Context, s *step, now State) error {
-	return a.h.chmodDir(s.Path, now.Mode|0o700)
+	return a.h.w.Chmod(s.path, now.Mode|0o700)
 }
 
 func (a *applier) dirMode(_ context.Context, s *step, _ State) error {
-	return a.h.chmodDir(s.Path, s.After.Mode)
-}
-
-func (h *History) chmodDir(abs string, mode fs.FileMode) error {
-	root, rel, err := h.beneath(abs)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	return root.Chmod(rel, mode)
+	return a.h.w.Chmod(s.path, s.After.Mode)
 }
 
 func (a *applier) remove(_ context.Context, s *step, now State) error {
@@ -44,7 +33,7 @@ func (a *applier) mkdir(_ context.Context, s *step, _ State) error {
 	if err != nil || s.After.AnyMode {
 		return err
 	}
-	return a.h.chmodDir(s.Path, s.After.Mode|0o700) // what lies in it is still to come
+	return a.h.w.Chmod(s.path, s.After.Mode|0o700) // what lies in it is still to come
 }
 
 func (a *applier) move(_ context.Context, s *step, _ State) error {
@@ -144,35 +133,13 @@ func (c *checked) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// link makes the symbolic link. The root of the workspace, or the directory,
-// is held open meanwhile, so that it lands nowhere else.
 func (a *applier) link(s *step, now State) error {
 	if now.Kind == Link {
 		if err := a.h.w.Remove(s.path); err != nil {
 			return err
 		}
 	}
-	root, rel, err := a.h.beneath(s.Path)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	if err := root.Symlink(s.After.Target, rel); err != nil {
-		return err
-	}
-	dir, err := root.Open(filepath.Dir(rel))
-	if err != nil {
-		return nil // it cannot be opened to be synced
-	}
-	return errors.Join(ignoreUnsynced(dir.Sync()), dir.Close())
-}
-
-// ignoreUnsynced drops the error of systems that cannot sync a directory.
-func ignoreUnsynced(err error) error {
-	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrInvalid) || errors.Is(err, fs.ErrPermission) {
-		return nil
-	}
-	return err
+	return a.h.w.Symlink(s.path, s.After.Target)
 }
 
 // unchanged looks once more whether the file is what was kept of it. A link
@@ -196,12 +163,7 @@ func (a *applier) unchanged(s *step, want State) error {
 func (h *History) chmod(p workspace.Path, mode fs.FileMode) error {
 	f, err := h.w.OpenFile(p)
 	if errors.Is(err, fs.ErrPermission) { // not even we may read it
-		root, rel, err := h.beneath(p.Real)
-		if err != nil {
-			return err
-		}
-		defer root.Close()
-		return root.Chmod(rel, mode)
+		return h.w.Chmod(p, mode)
 	}
 	if err != nil {
 		return err
@@ -211,19 +173,4 @@ func (h *History) chmod(p workspace.Path, mode fs.FileMode) error {
 		return err
 	}
 	return f.Sync()
-}
-
-// beneath opens the root that abs lies in: the workspace's, or for a file
-// outside it the directory that holds it.
-func (h *History) beneath(abs string) (*os.Root, string, error) {
-	base := h.w.Root()
-	rel, err := filepath.Rel(base, abs)
-	if err != nil || !filepath.IsLocal(rel) || rel == "." {
-		base, rel = filepath.Dir(abs), filepath.Base(abs)
-		if now, err := filepath.EvalSymlinks(base); err != nil || now != base {
-			return nil, "", errors.Join(workspace.ErrMoved, err)
-		}
-	}
-	root, err := os.OpenRoot(base)
-	return root, rel, err
 }

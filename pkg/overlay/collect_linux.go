@@ -298,8 +298,14 @@ func stat(path string) (State, error) {
 
 // setTime sets when a file or link was last modified.
 func setTime(path string, mtime int64) {
+	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS}
+	dir, err := unix.Openat2(unix.AT_FDCWD, filepath.Dir(path), &how)
+	if err != nil {
+		return // it leads elsewhere by now
+	}
+	defer unix.Close(dir)
 	t := unix.NsecToTimespec(mtime)
-	_ = unix.UtimesNanoAt(unix.AT_FDCWD, path, []unix.Timespec{{Nsec: unix.UTIME_OMIT}, t}, unix.AT_SYMLINK_NOFOLLOW)
+	_ = unix.UtimesNanoAt(dir, filepath.Base(path), []unix.Timespec{{Nsec: unix.UTIME_OMIT}, t}, unix.AT_SYMLINK_NOFOLLOW)
 }
 
 // isOpaque reports whether a directory of upper hides the one of the root.

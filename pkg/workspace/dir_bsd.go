@@ -50,6 +50,16 @@ func (d dir) stat(name string) (fs.FileInfo, error) {
 	return info, nil
 }
 
+func (d dir) chmod(name string, mode fs.FileMode) error {
+	bits := uint32(mode.Perm())
+	for bit, is := range map[uint32]fs.FileMode{unix.S_ISUID: fs.ModeSetuid, unix.S_ISGID: fs.ModeSetgid, unix.S_ISVTX: fs.ModeSticky} {
+		if mode&is != 0 {
+			bits |= bit
+		}
+	}
+	return d.wrap("chmod", name, unix.Fchmodat(d.fd, name, bits, unix.AT_SYMLINK_NOFOLLOW))
+}
+
 func renameNew(oldDir int, old string, newDir int, name string) error {
 	return linkNew(oldDir, old, newDir, name)
 }

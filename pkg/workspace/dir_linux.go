@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"golang.org/x/sys/unix"
 )
 
@@ -76,6 +77,10 @@ func statClose(fd int, name string) (fs.FileInfo, error) {
 	f := os.NewFile(uintptr(fd), name)
 	defer f.Close()
 	return f.Stat()
+}
+
+func (d dir) chmod(name string, mode fs.FileMode) error {
+	return d.wrap("chmod", name, safefile.ChmodAt(d.fd, name, mode))
 }
 
 // renameNew renames without ever replacing a file.

@@ -157,6 +157,10 @@ func (d dir) readlink(name string) (string, error) { return d.r.Readlink(name) }
 
 func (d dir) mkdir(name string) error { return d.r.Mkdir(name, 0o777) }
 
+func (d dir) symlink(target, name string) error { return d.r.Symlink(target, name) }
+
+func (d dir) chmod(name string, mode fs.FileMode) error { return safefile.Chmod(d.r, name, mode) }
+
 func (d dir) remove(name string, _ bool) error { return d.r.Remove(name) }
 
 func (d dir) rename(old string, to dir, name string, keep bool) error {

@@ -205,6 +205,10 @@ func (d dir) mkdir(name string) error {
 	return d.wrap("mkdir", name, unix.Mkdirat(d.fd, name, 0o777))
 }
 
+func (d dir) symlink(target, name string) error {
+	return d.wrap("symlink", name, unix.Symlinkat(target, d.fd, name))
+}
+
 func (d dir) remove(name string, isDir bool) error {
 	flag := 0
 	if isDir {

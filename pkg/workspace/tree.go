@@ -74,6 +74,42 @@ func (w *Workspace) Mkdir(p Path) (made []string, err error) {
 	return made, nil
 }
 
+// Symlink makes a symbolic link where nothing is. The caller holds the lock.
+func (w *Workspace) Symlink(p Path, target string) error {
+	if err := p.usable("linking"); err != nil {
+		return err
+	}
+	d, name, err := w.entry(p)
+	if err == nil {
+		defer d.close()
+		err = d.symlink(target, name)
+	}
+	if err == nil {
+		err = d.sync()
+	}
+	if err != nil {
+		return fmt.Errorf("linking %s: %w", quote(p.Given), err)
+	}
+	return nil
+}
+
+// Chmod sets the permission bits of a file or directory, also of one that cannot be opened,
+// and never of what a link leads to. The caller holds the lock.
+func (w *Workspace) Chmod(p Path, mode fs.FileMode) error {
+	if err := p.usable("changing the mode of"); err != nil {
+		return err
+	}
+	d, name, err := w.entry(p)
+	if err == nil {
+		defer d.close()
+		err = d.chmod(name, mode)
+	}
+	if err != nil {
+		return fmt.Errorf("changing the mode of %s: %w", quote(p.Given), err)
+	}
+	return nil
+}
+
 func (w *Workspace) movable(p Path, doing string) error {
 	if err := p.usable(doing); err != nil {
 		return err
