@@ -193,6 +193,9 @@ func (h *History) swap(ctx context.Context, back *Record, again bool) error {
 		if err := s.one(back.Files[i].Path, &back.Shelf[i]); err != nil {
 			return fmt.Errorf("%s: %w", back.Files[i].Path, err)
 		}
+		if back.Shelf[i].Was.Kind == Missing {
+			back.Files[i].Before = State{}
+		}
 		h.reach(back.Files[i].Path)
 	}
 	for i := range back.Shelf { // one may have been written again under another name
@@ -240,22 +243,32 @@ type swapper struct {
 }
 
 func (s *swapper) one(path string, slot *Slot) error {
+	name := strconv.Itoa(slot.N)
+	has := func(p place) bool { _, err := p.dir.Lstat(p.name); return err == nil }
+	waits, put := slot.Left.Kind != Missing && has(place{s.from, name}), has(place{s.to, name})
 	at, err := s.w.at(path)
-	if missing(err) && slot.Left.Kind == Missing {
-		return nil // with the directory above it is gone
+	if missing(err) && waits { // the directory above it is gone, but not for what comes back
+		at, err = s.above(path)
 	}
-	if err != nil {
+	if err != nil && !missing(err) {
 		return err
 	}
-	name := strconv.Itoa(slot.N)
+	if err != nil || !has(at) { // somebody has removed it meanwhile, or it was put away already
+		slot.InPlace = false
+		if !put {
+			slot.Was = print{}
+		}
+	}
+	if err != nil {
+		slot.Left = print{}
+		return nil
+	}
 	if slot.InPlace {
 		return s.content(at, name, slot)
 	}
-	has := func(p place) bool { _, err := p.dir.Lstat(p.name); return err == nil }
-	waits := slot.Left.Kind != Missing && has(place{s.from, name})
 	moved := true
 	if slot.Was.Kind != Missing {
-		switch put := has(place{s.to, name}); {
+		switch {
 		case !put:
 			if moved, err = s.h.move(at, place{s.to, name}, slot.Was); err != nil {
 				return err
@@ -293,6 +306,19 @@ func (s *swapper) one(path string, slot *Slot) error {
 	}
 	slot.Closed = nil
 	return err
+}
+
+// above makes the directory that a name is to stand in.
+func (s *swapper) above(path string) (place, error) {
+	dir, err := s.h.path(filepath.Dir(path))
+	if err == nil {
+		_, err = s.h.w.Mkdir(dir)
+	}
+	if err != nil {
+		return place{}, err
+	}
+	s.w.again()
+	return s.w.at(path)
 }
 
 // content exchanges what a file holds with what the shelf has of it, so that its other names
