@@ -2,10 +2,12 @@ package change
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -50,6 +52,22 @@ func (h *History) restore(ctx context.Context, lock *workspace.Lock, r *Record) 
 		by[s.Path] = s
 		steps = append(steps, s)
 	}
+	slices.SortFunc(steps, func(a, b *step) int { return cmp.Compare(a.Path, b.Path) })
+	steps = slices.DeleteFunc(steps, func(s *step) bool {
+		no := s.After.Kind != Missing && closedOff(filepath.Dir(s.Path), by)
+		if no {
+			kept = append(kept, Gap{s.Path, "its directory is none any more"})
+			delete(by, s.Path)
+		}
+		return no
+	})
+	above := planner{h: h, byName: by}
+	for _, s := range steps { // somebody may have removed its directory meanwhile
+		if err := above.parents(s); err != nil {
+			return kept, err
+		}
+	}
+	steps = append(above.dirs, steps...)
 	unlink(steps, by)
 	steps = slices.DeleteFunc(steps, func(s *step) bool {
 		return s.From == "" && s.Before.sameContent(s.After) && s.Before.sameMode(s.After)
@@ -65,6 +83,20 @@ func (h *History) restore(ctx context.Context, lock *workspace.Lock, r *Record) 
 		}
 	}
 	return kept, h.apply(ctx, lock, steps, true)
+}
+
+// closedOff reports whether nothing can stand in a directory, also after the steps.
+func closedOff(dir string, by map[string]*step) bool {
+	for ; ; dir = filepath.Dir(dir) {
+		if s := by[dir]; s != nil {
+			return s.After.Kind != Dir
+		}
+		if info, err := os.Lstat(dir); err == nil {
+			return !info.IsDir()
+		} else if dir == filepath.Dir(dir) {
+			return true
+		}
+	}
 }
 
 // restoring is the step that brings one file back; why says that there is none.

@@ -56,7 +56,11 @@ func (h *History) unswap(p *places, on *pending) (kept []Gap, err error) {
 			kept, stay = append(kept, Gap{f.Path, "it has changed since"}), append(stay, inverseOf(*f))
 			continue
 		}
-		if err := p.do(f); err != nil {
+		switch err := p.do(f); {
+		case missing(err): // what is kept of it can be undone, which makes the directory again
+			kept, stay = append(kept, Gap{f.Path, "it, or its directory, is gone"}), append(stay, inverseOf(*f))
+			continue
+		case err != nil:
 			return kept, err
 		}
 		h.reach(f.Path)

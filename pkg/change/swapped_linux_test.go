@@ -1,7 +1,12 @@
 package change
 
 import (
+	"context"
+	"fmt"
+	"io"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -77,4 +82,93 @@ func (s *site) swapAt(at string) {
 			}
 		}
 	}
+}
+
+// TestTakenAwayMeanwhile: a directory that goes, or gives way to something else, while a
+// change is made or taken back, leads it nowhere else, loses nothing that the change was to
+// keep, and holds up nothing that comes after it.
+func TestTakenAwayMeanwhile(t *testing.T) {
+	for name, change := range map[string]func(*site) error{"writes": (*site).writes, "renames": (*site).renames} {
+		for _, instead := range []string{"nothing", "a link", "a file"} {
+			for stop := range 9 {
+				t.Run(fmt.Sprint(name, ", ", instead, " ", stop), func(t *testing.T) {
+					t.Parallel()
+					s := newSite(t)
+					for _, file := range []string{"c", "d/a", "d/b", "d/sub/c", ".git/hooks/a"} {
+						s.put(file, "old")
+					}
+					if err := os.Symlink("x", s.abs("d/l")); err != nil {
+						t.Fatal(err)
+					}
+					git := imageOf(t, s.abs(".git"))
+					s.takeAway(stop, instead)
+					if err := change(s); err != nil && instead == "nothing" {
+						s.at = nil
+						if aside, _ := os.ReadFile(filepath.Join(s.top, "aside", "b")); string(aside) != "old" && s.get("d/b") != "old" {
+							_, bad := s.Undo(t.Context(), "", UndoOptions{Path: s.abs("d/b")})
+							if s.get("d/b") != "old" {
+								t.Errorf("d/b is lost: %v, %v", err, bad)
+							}
+						}
+					} else if err == nil {
+						s.takeAway(stop, instead)
+						_, _ = s.Undo(t.Context(), "", UndoOptions{}) // whether it could be done
+					}
+					s.at = nil
+					if _, err := s.Recover(t.Context()); err != nil {
+						t.Error(err)
+					}
+					s.clean()
+					same(t, ".git", imageOf(t, s.abs(".git")), git)
+				})
+			}
+		}
+	}
+}
+
+// takeAway has the directory d be moved away when a change comes to its point of that number.
+func (s *site) takeAway(stop int, instead string) {
+	s.at = func(string) {
+		if stop--; stop != -1 {
+			return
+		}
+		_ = os.RemoveAll(filepath.Join(s.top, "aside"))
+		_ = os.Rename(s.abs("d"), filepath.Join(s.top, "aside")) // what is there already
+		switch instead {
+		case "a link":
+			_ = os.Symlink(".git/hooks", s.abs("d"))
+		case "a file":
+			_ = os.WriteFile(s.abs("d"), nil, 0o600)
+		}
+	}
+}
+
+// writes changes what TestTakenAwayMeanwhile has made, file by file.
+func (s *site) writes() error {
+	write := func(name string) Change { return Change{Op: Write, Path: s.p(name), Data: []byte("new")} }
+	_, err := s.Commit(context.Background(), Set{Tool: "t", Changes: []Change{
+		write("c"), write("d/a"), write("d/n"), write("d/new/n"),
+		{Op: Delete, Path: s.p("d/b")},
+		{Op: Delete, Path: s.p("d/sub/c")},
+		{Op: Delete, Path: s.entry("d/l")},
+		{Op: Symlink, Path: s.entry("d/nl"), Data: []byte("x")},
+	}})
+	return err
+}
+
+// renames is writes, as a command in a view of the workspace does it.
+func (s *site) renames() error {
+	file := func(name string, was Kind) Target {
+		return Target{Path: s.abs(name), Was: was, State: State{Kind: Regular, Mode: 0o644}, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("new")), nil }}
+	}
+	_, err := s.Become(context.Background(), Record{Tool: "t"}, []Target{
+		file("c", Regular), file("d/a", Regular), file("d/n", Missing),
+		{Path: s.abs("d/new"), State: State{Kind: Dir, Mode: 0o755}},
+		file("d/new/n", Missing),
+		{Path: s.abs("d/b"), Was: Regular},
+		{Path: s.abs("d/sub"), Was: Dir},
+		{Path: s.abs("d/sub/c"), Was: Regular},
+		{Path: s.abs("d/l"), Was: Link},
+	}, func() error { return nil })
+	return err
 }
