@@ -472,5 +472,22 @@ func playUser(h *History) error {
 			return fmt.Errorf("%s %s: %w", bad.Op, bad.Path.Given, err)
 		}
 	}
-	return nil
+	// What a command takes away comes back to a directory that it has closed.
+	open := filepath.Join(h.w.Root(), "open")
+	was, err := os.Stat(open)
+	if err != nil {
+		return err
+	}
+	if _, err := shelve(h, []Doomed{{"open/a", false}}, func(string) error {
+		return errors.Join(os.Remove(filepath.Join(open, "a")), os.Chmod(open, 0o555))
+	}); err != nil {
+		return err
+	}
+	if _, err := h.Undo(ctx, "", UndoOptions{}); err != nil {
+		return err
+	}
+	if now, err := os.Stat(open); err != nil || now.Mode().Perm() != 0o555 {
+		return fmt.Errorf("it is not closed any more: %v, %w", now, err)
+	}
+	return os.Chmod(open, was.Mode())
 }

@@ -263,6 +263,7 @@ func (s *swapper) one(path string, slot *Slot) error {
 		slot.Left = print{}
 		return nil
 	}
+	defer opened(at.dir)()
 	if slot.InPlace {
 		return s.content(at, name, slot)
 	}
@@ -306,6 +307,15 @@ func (s *swapper) one(path string, slot *Slot) error {
 	}
 	slot.Closed = nil
 	return err
+}
+
+// opened has names come and go in a directory, and returns what closes it again.
+func opened(dir *os.Root) func() {
+	is, err := dir.Stat(".")
+	if err != nil || is.Mode()&0o300 == 0o300 || dir.Chmod(".", is.Mode()&permBits|0o300) != nil {
+		return func() {}
+	}
+	return func() { _ = dir.Chmod(".", is.Mode()&permBits) }
 }
 
 // above makes the directory that a name is to stand in.

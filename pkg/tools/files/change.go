@@ -126,7 +126,7 @@ func commitError(err error) error {
 	case errors.Is(err, change.ErrSource):
 		return tool.Errorf(tool.Conflict, "%w", err).WithHint("someone else changes the file; read it again and decide anew")
 	case errors.Is(err, change.ErrUnfinished):
-		return tool.Errorf(tool.IO, "%w", err).WithHint("free some space on the disk; the next call that changes a file puts this one right")
+		return tool.Errorf(tool.IO, "%w", err).WithHint("see that the disk has room and that what the error names can be changed; the next call that changes a file puts this one right")
 	case errors.Is(err, change.ErrOccupied):
 		return tool.Errorf(tool.BadInput, "%w", err).WithHint("delete or move all that the directory holds in the same patch, or give the file another name")
 	case errors.Is(err, change.ErrTwice):
