@@ -96,6 +96,9 @@ func TestWhoMayCall(t *testing.T) {
 		if allowed := resp.Header.Get("Access-Control-Allow-Origin"); allowed != "" && allowed != "https://good.example" {
 			t.Errorf("%v: a browser may read it from %s", c, allowed)
 		}
+		if sent := resp.Header.Get("Access-Control-Allow-Headers"); c.want == 204 && !strings.Contains(sent, "Idempotency-Key") {
+			t.Errorf("%v: a page may send %s", c, sent)
+		}
 		var said struct {
 			Error struct{ Code, Message, Hint string }
 		}

@@ -104,7 +104,7 @@ func (e *Endpoint) mayBrowse(w http.ResponseWriter, r *http.Request) bool {
 		return true
 	}
 	head.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
-	head.Set("Access-Control-Allow-Headers", "Accept, Authorization, Content-Type, Last-Event-ID, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name")
+	head.Set("Access-Control-Allow-Headers", "Accept, Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name")
 	head.Set("Access-Control-Max-Age", "600")
 	w.WriteHeader(http.StatusNoContent)
 	return false
