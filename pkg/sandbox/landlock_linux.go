@@ -43,6 +43,7 @@ type ruleset struct {
 	attr  rulesetAttr
 	size  int // of attr that this version knows
 	rules []fork.Rule
+	exact map[string]bool // of paths, see fork.Rule
 }
 
 type rulesetAttr struct{ fs, net, scoped uint64 }
@@ -74,7 +75,7 @@ func (r *ruleset) allow(path string, access uint64) { r.open(path, access, 0) }
 func (r *ruleset) allowHere(path string, access uint64) { r.open(path, access, unix.O_NOFOLLOW) }
 
 func (r *ruleset) open(path string, access uint64, flag int) {
-	r.rules = append(r.rules, fork.Rule{Path: path, Access: access & r.attr.fs, Flags: flag})
+	r.rules = append(r.rules, fork.Rule{Path: path, Access: access & r.attr.fs, Flags: flag, Exact: r.exact[path]})
 }
 
 // fill adds the rules that hold at every level. Without mounts of its own hidden
@@ -83,6 +84,10 @@ func (r *ruleset) fill(c *Config, mounts bool) {
 	within := []string{"/"}
 	if c.Readable != nil {
 		within = outermost(append([]string{c.Root}, c.Readable...))
+	}
+	r.exact = map[string]bool{}
+	for _, path := range c.Granted { // somebody may put a link in its way, which would give away what that leads to
+		r.exact[path] = true
 	}
 	hidden := c.Hidden
 	if mounts { // they are covered
@@ -161,7 +166,7 @@ func (r *ruleset) share(fill func(*ruleset)) (*shared, error) {
 // add adds the rules to the ruleset that is open as fd.
 func (r *ruleset) add(fd int) error {
 	for _, rule := range r.rules {
-		at, err := unix.Open(rule.Path, rule.Flags|unix.O_PATH|unix.O_CLOEXEC, 0)
+		at, err := openRule(&rule)
 		if err != nil {
 			continue
 		}
@@ -173,6 +178,13 @@ func (r *ruleset) add(fd int) error {
 		}
 	}
 	return nil
+}
+
+func openRule(r *fork.Rule) (int, error) {
+	if r.Exact {
+		return unix.Openat2(unix.AT_FDCWD, r.Path, r.How())
+	}
+	return unix.Open(r.Path, r.Flags|unix.O_PATH|unix.O_CLOEXEC, 0)
 }
 
 // ready waits until the ruleset is whole, and lets go of it: the child has its own

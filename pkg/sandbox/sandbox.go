@@ -88,6 +88,7 @@ type Config struct {
 	Sealed    bool     // it is only read, but for what of it is in ReadWrite
 	ReadWrite []string // further directories that are: temp, caches; those that are missing are passed over
 	Readable  []string // what can be read beside these; nil for everything
+	Granted   []string // of ReadWrite, Readable and Listed, what the call itself was given: nothing else that a link leads to by then
 	Listed    []string // directories whose names can be listed, with those below them
 	ReadOnly  []string // what inside these stays as it is, such as .git/hooks; see also Watch
 	Watched   []string // put back afterwards where it was changed, or removed without the directory that it is in

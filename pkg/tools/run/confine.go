@@ -386,10 +386,12 @@ func (c *confinement) extend(cfg *sandbox.Config, a *policy.Access, root string,
 				return
 			}
 		}
+		cfg.Granted = append(cfg.Granted, a.Path)
 		c.grants.grant(cfg, a, needs)
 	case a.Kind == policy.Exec && cfg.Readable != nil && isFile(a.Program):
 		cfg.Readable = append(cfg.Readable, a.Program)
 	case a.Kind == policy.Read && a.Path != "":
+		cfg.Granted = append(cfg.Granted, a.Path)
 		switch {
 		case cfg.Readable == nil || a.File == policy.Missing:
 		case a.File == policy.Dir && !a.Tree:

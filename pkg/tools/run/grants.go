@@ -117,7 +117,7 @@ func (g *grants) open(cfg *sandbox.Config) {
 		if entries, ok := lists[dir]; ok {
 			g.close(cfg, dir, entries, given)
 		}
-		cfg.ReadWrite = append(cfg.ReadWrite, dir)
+		cfg.ReadWrite, cfg.Granted = append(cfg.ReadWrite, dir), append(cfg.Granted, dir)
 	}
 }
 
