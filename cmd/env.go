@@ -50,7 +50,7 @@ func (a *app) place() (*tool.Env, error) {
 		return nil, err
 	}
 	env := &tool.Env{
-		Getenv: a.getenv, Environ: a.environ, Now: time.Now, Stderr: a.stderr, DryRun: a.DryRun, Ripgrep: a.RG, Self: a.found.self, NoFork: a.Fork == "off",
+		Getenv: a.getenv, Environ: a.environ, Now: time.Now, Stderr: a.stderr, DryRun: a.DryRun, Ripgrep: a.RG, Self: a.found.self, NoFork: a.Fork == "off", Far: a.carried != nil,
 		Limits: truncate.Limits{Lines: a.MaxLines, Bytes: a.MaxBytes, Tokens: a.MaxTokens}, MaxLines: a.MaxLines,
 		Machine: sync.OnceValue(func() machine.Machine { return machine.This(state, a.found.self(), a.found.where()) }), Temp: machine.TempDirs(a.getenv),
 	}
@@ -60,7 +60,11 @@ func (a *app) place() (*tool.Env, error) {
 		temp = env.Temp[n-1]
 	}
 	if env.Workspace, err = workspace.Open(abs, workspace.Options{Home: a.home(), Temp: temp, LockDir: filepath.Join(state, "locks")}); err != nil {
-		return nil, a.blame("root", tool.Errorf(tool.BadInput, "%w", err).WithHint("name an existing directory with --root"))
+		hint := "name an existing directory with --root"
+		if a.carried != nil {
+			hint = "make the directory there, or name another one in --on or with --root"
+		}
+		return nil, a.blame("root", tool.Errorf(tool.BadInput, "%w", err).WithHint("%s", hint))
 	}
 	env.Session, err = session.Open(session.Options{State: state, Root: env.Workspace.Root(), ID: a.Session})
 	if errors.Is(err, session.ErrID) {

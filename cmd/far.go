@@ -160,7 +160,7 @@ func (a *app) onlyHere(name string) error {
 		return nil
 	}
 	return a.blame("on", tool.Errorf(tool.Unsupported, "%s is about this machine, and --on %s names another place", name, a.On).
-		WithHint("leave --on out, or run agentkit %s there, as with agentkit --on %s bash", name, a.On))
+		WithHint("leave --on out, or log in there and run agentkit %s; where none is installed, the program that was carried there is in ~/.local/state/agentkit/far", name))
 }
 
 // carry is what goes along to a root.

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -383,7 +384,11 @@ func (env *Env) approvalRequired(t *Tool, details ApprovalDetails, out *policy.O
 	if grant != "" {
 		grant = "repeat it with" + grant + "; or "
 	}
-	return e.WithHint("nothing was run. Whoever may decide can %srun agentkit policy approve %s, after which the same call passes once", grant, details.Request.ID)
+	there := ""
+	if env.Far {
+		there = " there, where agentkit is " + cmp.Or(env.Self(), "what was carried")
+	}
+	return e.WithHint("nothing was run. Whoever may decide can %srun agentkit policy approve %s%s, after which the same call passes once", grant, details.Request.ID, there)
 }
 
 func refused(a Answer) error {

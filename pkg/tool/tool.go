@@ -106,6 +106,7 @@ type Env struct {
 	Sources   *policy.Sources        // what Policy was loaded from
 	Ask       Asker                  // nil where nobody can answer
 	Approver  string                 // the program that answers for Ask, which no command may change; "" for none
+	Far       bool                   // the caller is at another place, and approves nothing there by a command of its own
 	Consult   Consultant             // answers a model's questions; nil where nobody can
 	Session   *session.Session       // todos, spill files, locks
 	Audit     *audit.Audit           // gets every decision before anything runs

@@ -71,7 +71,7 @@ func (c *fetchCall) convert(ctx context.Context, a *fetch.Response, text []byte,
 	}
 	doc, err := page.Convert(ctx, page.Source{Body: text, Type: media, URL: a.URL}, options)
 	if missing, ok := errors.AsType[*page.NotFoundError](err); ok {
-		return nil, tool.Errorf(tool.NoMatch, "%w", err).Suggest(missing.Near...).WithHint("a list of its headings comes with {.format}; without this the whole page is shown")
+		return nil, tool.Errorf(tool.NoMatch, "%w", err).Suggest(missing.Near...).WithHint("{.format} can list its headings; without {.selector}, {.section} and {.find} the whole page is shown")
 	}
 	if wrong, ok := errors.AsType[*page.OptionError](err); ok {
 		return nil, tool.Errorf(tool.BadInput, "%w", wrong).WithHint("correct it, or leave it out")
