@@ -40,7 +40,7 @@ func claudeShell() []Tool {
 				{Name: "dangerouslyDisableSandbox", Usage: "changes nothing: the policy decides what is confined", Kind: Truth},
 			},
 			Const: Args{"keep_workdir": true}, Show: claudeBash, Room: claudeRoom,
-			Differs: "the directory is kept by the session, and begins anew at the root where it is no longer there; aliases and variables are not kept",
+			Differs: "the directory is kept by the session, and begins anew at the root where it is no longer there or lies outside the root; aliases and variables are not kept",
 		},
 		{
 			Name: "BashOutput", Also: "TaskOutput", To: "output",
