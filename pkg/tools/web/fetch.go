@@ -230,6 +230,9 @@ func failure(err error) error {
 	case fetch.BadURL, fetch.BadHeader:
 		return fail(tool.BadInput, "correct it, or leave it out")
 	case fetch.Timeout:
+		if e.Phase != "total" { // a limit that no parameter sets
+			return fail(tool.Timeout, "try again later, or look for the same elsewhere")
+		}
 		return fail(tool.Timeout, "try again later, or give a larger {.timeout_ms}")
 	case fetch.DNS:
 		return fail(tool.Network, "check the name; there may be no network here")

@@ -228,6 +228,16 @@ func TestPublic(t *testing.T) {
 	}
 }
 
+// TestTimeoutHint checks that a larger time limit is advised only where it was that limit.
+func TestTimeoutHint(t *testing.T) {
+	for phase, advised := range map[string]bool{"connect": false, "tls": false, "headers": false, "body": false, "total": true} {
+		failed := tool.AsError(failure(&fetch.Error{Code: fetch.Timeout, Phase: phase}))
+		if strings.Contains(failed.Hint, "timeout_ms") != advised {
+			t.Errorf("%s: the hint is %q", phase, failed.Hint)
+		}
+	}
+}
+
 // TestNoAddress refuses what is no address of the web, whichever way a parser reads it.
 func TestNoAddress(t *testing.T) {
 	i := newInternet(t)

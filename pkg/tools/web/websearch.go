@@ -231,7 +231,7 @@ func (w *websearchCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, e
 		Age: max(0, env.Now().Sub(a.Asked).Round(time.Second).Seconds()), Hidden: a.Hidden, Cost: a.Cost, Remarks: a.Notes, Untrust: true,
 	}
 	if err != nil {
-		return &tool.Result{Title: "no answer: " + w.query.Text, Metadata: meta}, unanswered(err, meta.Tried)
+		return &tool.Result{Title: "no answer: " + w.query.Text, Metadata: meta}, unanswered(err, meta.Tried, w.Provider == websearch.Auto)
 	}
 	return meta.result(), nil
 }
@@ -262,8 +262,9 @@ func (m *websearchMeta) result() *tool.Result {
 	return r
 }
 
-// unanswered is the error of a search that nobody has answered.
-func unanswered(err error, tried []websearch.Attempt) error {
+// unanswered is the error of a search that nobody has answered. Whether all providers were
+// asked, or one alone, says what to do next.
+func unanswered(err error, tried []websearch.Attempt, everybody bool) error {
 	failed, ok := errors.AsType[*websearch.Error](err)
 	if !ok {
 		return err
@@ -298,6 +299,9 @@ func unanswered(err error, tried []websearch.Attempt) error {
 	if details.RetryAfter > 0 {
 		when = "in " + (time.Duration(details.RetryAfter) * time.Second).String()
 	}
-	return tool.Errorf(tool.Network, "no search provider has answered: %s", all).With(details).
-		WithHint("do not repeat the search now; it may be answered %s, or at once where whoever runs agentkit sets TAVILY_API_KEY, EXA_API_KEY, BRAVE_API_KEY or SEARXNG_URL", when)
+	none := tool.Errorf(tool.Network, "no search provider has answered: %s", all).With(details)
+	if !everybody {
+		return none.WithHint("leave {.provider} out, which has the others asked; this one may answer %s", when)
+	}
+	return none.WithHint("do not repeat the search now; it may be answered %s, or at once where whoever runs agentkit sets TAVILY_API_KEY, EXA_API_KEY, BRAVE_API_KEY or SEARXNG_URL", when)
 }
