@@ -57,7 +57,7 @@ const (
 type Rule struct {
 	Path   string
 	Access uint64
-	Flags  int // for openat(2), besides O_PATH
+	Flags  int  // for openat(2), besides O_PATH
 	Exact  bool // no link is followed anywhere on the way
 }
 
