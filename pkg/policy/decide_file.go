@@ -420,9 +420,9 @@ func (p *Policy) fileCell(a *Access, f *facts) cell {
 }
 
 // ownProcess reports whether what a program may see of itself is read, which /proc names
-// by a link.
+// by a link, and /etc/mtab, too.
 func ownProcess(f *facts) bool {
-	return strings.HasPrefix(f.path, "/proc/") && strings.HasPrefix(f.via, "/proc/") && slices.Contains(systemDirs[:], f.via)
+	return strings.HasPrefix(f.path, "/proc/") && (f.via == "/etc/mtab" || strings.HasPrefix(f.via, "/proc/") && slices.Contains(systemDirs[:], f.via))
 }
 
 // common reports whether a directory is read whose names everybody knows: the top,

@@ -42,7 +42,8 @@ var systemDirs = [...]string{
 	"/etc/os-release", "/etc/lsb-release", "/etc/debian_version", "/etc/alternatives", "/etc/terminfo", "/etc/ssl/certs", "/etc/ssl/openssl.cnf",
 	"/etc/ca-certificates", "/etc/pki/tls/certs", "/etc/fonts",
 	"/proc/cpuinfo", "/proc/meminfo", "/proc/version", "/proc/loadavg", "/proc/uptime", "/proc/stat", "/proc/filesystems", "/proc/self/status", "/proc/self/stat", "/proc/mounts", "/proc/self/mounts", "/proc/self/mountinfo", "/proc/self/cgroup",
-	"/sys/devices/system/cpu", "/sys/class/net",
+	"/proc/self/limits", "/proc/self/comm", "/proc/self/fd", "/proc/vmstat", "/proc/partitions", "/proc/diskstats", "/proc/swaps", "/proc/sys/fs", "/proc/sys/kernel", "/proc/sys/net", "/proc/sys/vm",
+	"/sys/block", "/sys/class/net", "/sys/devices/system", "/sys/fs/cgroup", "/sys/kernel/mm",
 }
 
 // systemDirs are those that count here. Who works below /opt has other projects there:
