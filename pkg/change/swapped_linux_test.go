@@ -48,6 +48,7 @@ func TestSwappedMeanwhile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
+			t.Cleanup(s.open) // to be removed
 			s.put(".git/hooks/sub/f", "git's")
 			s.put("d/sub/f", "ours")
 			s.put("a", "a")
