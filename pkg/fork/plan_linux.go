@@ -57,13 +57,17 @@ const (
 type Rule struct {
 	Path   string
 	Access uint64
-	Flags  int  // for openat(2), besides O_PATH
-	Exact  bool // no link is followed anywhere on the way
+	Flags  int  // for openat2(2), besides O_PATH
+	Exact  bool // no link is followed anywhere on the way, where there is openat2
 }
 
-// How is how openat2(2) opens the path of an exact rule.
-func (r *Rule) How() *unix.OpenHow {
-	return &unix.OpenHow{Flags: uint64(r.Flags | unix.O_PATH | unix.O_CLOEXEC), Resolve: unix.RESOLVE_NO_SYMLINKS}
+// How is how the path of a rule is opened.
+func (r *Rule) How() (how unix.OpenHow) {
+	how.Flags = uint64(r.Flags | unix.O_PATH | unix.O_CLOEXEC)
+	if r.Exact {
+		how.Resolve = unix.RESOLVE_NO_SYMLINKS
+	}
+	return how
 }
 
 // A PathRule is struct landlock_path_beneath_attr, of which the kernel reads 12
@@ -78,8 +82,7 @@ type PathRule struct {
 type placedRule struct {
 	access uint64
 	path   uintptr
-	flags  uintptr
-	how    uintptr // of an exact one
+	how    unix.OpenHow
 }
 
 // Allow adds the rules to the Landlock ruleset that is open as ruleset. Paths that
@@ -87,10 +90,7 @@ type placedRule struct {
 func (p *Plan) Allow(ruleset Ref, rules []Rule) {
 	placed := make([]placedRule, len(rules))
 	for i, r := range rules {
-		placed[i] = placedRule{access: r.Access, path: p.text(r.Path), flags: uintptr(r.Flags | unix.O_PATH | unix.O_CLOEXEC)}
-		if r.Exact {
-			placed[i].how = uintptr(unsafe.Pointer(Place(p, *r.How())))
-		}
+		placed[i] = placedRule{access: r.Access, path: p.text(r.Path), how: r.How()}
 	}
 	p.Do("landlock_add_rule", unix.SYS_LANDLOCK_ADD_RULE, ruleset, unsafe.Pointer(PlaceAll(p, placed)), len(rules)).kind = allow
 }

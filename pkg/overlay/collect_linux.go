@@ -298,14 +298,38 @@ func stat(path string) (State, error) {
 
 // setTime sets when a file or link was last modified.
 func setTime(path string, mtime int64) {
-	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS}
-	dir, err := unix.Openat2(unix.AT_FDCWD, filepath.Dir(path), &how)
+	dir, err := openDir(filepath.Dir(path))
 	if err != nil {
 		return // it leads elsewhere by now
 	}
 	defer unix.Close(dir)
 	t := unix.NsecToTimespec(mtime)
 	_ = unix.UtimesNanoAt(dir, filepath.Base(path), []unix.Timespec{{Nsec: unix.UTIME_OMIT}, t}, unix.AT_SYMLINK_NOFOLLOW)
+}
+
+const asDir = unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC
+
+// openDir opens a directory, and follows no link on the way.
+func openDir(path string) (fd int, err error) {
+	fd, err = unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: asDir, Resolve: unix.RESOLVE_NO_SYMLINKS})
+	if errors.Is(err, unix.ENOSYS) { // within another sandbox
+		return openEach(path)
+	}
+	return fd, err
+}
+
+// openEach is openDir by one name after the other.
+func openEach(path string) (fd int, err error) {
+	fd, err = unix.Open("/", asDir, 0)
+	for name := range strings.FieldsFuncSeq(path, func(r rune) bool { return r == '/' }) {
+		if err != nil {
+			break
+		}
+		above := fd
+		fd, err = unix.Openat(above, name, asDir|unix.O_NOFOLLOW, 0)
+		_ = unix.Close(above)
+	}
+	return fd, err
 }
 
 // isOpaque reports whether a directory of upper hides the one of the root.

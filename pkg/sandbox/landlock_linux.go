@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -166,7 +167,11 @@ func (r *ruleset) share(fill func(*ruleset)) (*shared, error) {
 // add adds the rules to the ruleset that is open as fd.
 func (r *ruleset) add(fd int) error {
 	for _, rule := range r.rules {
-		at, err := openRule(&rule)
+		how := rule.How()
+		at, err := unix.Openat2(unix.AT_FDCWD, rule.Path, &how)
+		if errors.Is(err, unix.ENOSYS) { // a sandbox around ours refuses it, and holds what a link leads to
+			at, err = unix.Open(rule.Path, int(how.Flags), 0)
+		}
 		if err != nil {
 			continue
 		}
@@ -178,13 +183,6 @@ func (r *ruleset) add(fd int) error {
 		}
 	}
 	return nil
-}
-
-func openRule(r *fork.Rule) (int, error) {
-	if r.Exact {
-		return unix.Openat2(unix.AT_FDCWD, r.Path, r.How())
-	}
-	return unix.Open(r.Path, r.Flags|unix.O_PATH|unix.O_CLOEXEC, 0)
 }
 
 // ready waits until the ruleset is whole, and lets go of it: the child has its own

@@ -17,7 +17,7 @@ import (
 const nestedArg = "__nested"
 
 func runNested(args []string) int {
-	c := &Config{Root: args[0], Gate: true, Policy: json.RawMessage(`{}`), Report: filepath.Join(args[0], "inner-report")}
+	c := &Config{Root: args[0], Granted: args[:1], Gate: true, Policy: json.RawMessage(`{}`), Report: filepath.Join(args[0], "inner-report")}
 	if err := c.Minimum.UnmarshalText([]byte(args[1])); err != nil {
 		return 1
 	}
