@@ -53,13 +53,10 @@ func (m cleaned) Run() int {
 // linker.
 func callBuilt() error {
 	flag.Parse()
-	if testing.CoverMode() != "" { // what counts is this program
+	given := func(name string) bool { return flag.Lookup(name).Value.String() != "" }
+	counted := os.Getenv("COVERAGE") != "" // then only a program that is built counts, else only this one
+	if !counted && (testing.CoverMode() != "" || given("test.run") || given("test.list")) {
 		return nil
-	}
-	for _, name := range []string{"test.run", "test.list"} {
-		if flag.Lookup(name).Value.String() != "" {
-			return nil
-		}
 	}
 	program, err := built()
 	if err != nil {
@@ -98,14 +95,9 @@ func scriptParams(t *testing.T) testscript.Params {
 			env.Setenv("TMPDIR", filepath.Join(env.WorkDir, ".tmp"))
 			env.Setenv("LC_ALL", "C.UTF-8")
 			env.Setenv("REPLAY", replay)
-			env.Setenv("AGENTKIT_SANDBOX", "off")        // the same on every machine; sandbox.txtar turns it on
-			if dir := os.Getenv("COVERAGE"); dir != "" { // only a program that is built counts
-				program, err := built()
-				if err != nil {
-					return err
-				}
+			env.Setenv("AGENTKIT_SANDBOX", "off") // the same on every machine; sandbox.txtar turns it on
+			if dir := os.Getenv("COVERAGE"); dir != "" {
 				env.Setenv("GOCOVERDIR", dir)
-				env.Setenv("PATH", filepath.Dir(program)+string(filepath.ListSeparator)+env.Getenv("PATH"))
 			}
 			for _, dir := range []string{".home", ".state", ".config", ".tmp"} {
 				if err := os.MkdirAll(filepath.Join(env.WorkDir, dir), 0o700); err != nil {

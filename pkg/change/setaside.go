@@ -63,13 +63,11 @@ func (l *load) setAside(p place, shelf *os.Root, to string, least int, slot *Slo
 
 // setAside has what was prepared for it change places. The record is on the disk.
 func (s *Shelf) setAside() error {
-	dir, err := s.h.shelf(s.r.ID)
+	dir, w, closed, err := s.places()
 	if err != nil {
 		return err
 	}
-	defer dir.Close()
-	w := s.h.walker()
-	defer w.close()
+	defer closed()
 	for i := range s.r.Shelf {
 		slot := &s.r.Shelf[i]
 		if slot.Empty.Kind != Dir {

@@ -141,15 +141,22 @@ func (h *History) Shelve(ctx context.Context, o ShelveOptions) (*Shelf, error) {
 	return nil, fmt.Errorf("keeping what the command takes away: %w", err)
 }
 
+// places opens the shelf, and what finds names in the workspace; closed ends both.
+func (s *Shelf) places() (dir *os.Root, w *walker, closed func(), err error) {
+	if dir, err = s.h.shelf(s.r.ID); err != nil {
+		return nil, nil, nil, err
+	}
+	w = s.h.walker()
+	return dir, w, func() { w.close(); _ = dir.Close() }, nil
+}
+
 // fill puts everything on the shelf.
 func (s *Shelf) fill(ctx context.Context) error {
-	dir, err := s.h.shelf(s.r.ID)
+	dir, w, closed, err := s.places()
 	if err != nil {
 		return err
 	}
-	defer dir.Close()
-	w := s.h.walker()
-	defer w.close()
+	defer closed()
 	load := &load{ctx: ctx, bytes: s.o.MaxBytes, names: s.o.MaxNames, apart: s.o.Apart}
 	above := map[string]fs.FileMode{}
 	for _, d := range s.h.disjoint(s.o.Names) {
@@ -285,13 +292,11 @@ func (s *Shelf) withdraw() error {
 	if s.f == nil {
 		return nil // nothing has been set aside
 	}
-	dir, err := s.h.shelf(s.r.ID)
+	dir, w, closed, err := s.places()
 	if err != nil {
 		return err
 	}
-	defer dir.Close()
-	w := s.h.walker()
-	defer w.close()
+	defer closed()
 	if err := s.giveBack(dir, w); err != nil {
 		return err
 	}
@@ -333,13 +338,11 @@ func (s *Shelf) Finish(ctx context.Context) (Record, error) {
 
 // settle finds what the command left, and makes a change of it.
 func (s *Shelf) settle(ctx context.Context) error {
-	dir, err := s.h.shelf(s.r.ID)
+	dir, w, closed, err := s.places()
 	if err != nil {
 		return err
 	}
-	defer dir.Close()
-	w := s.h.walker()
-	defer w.close()
+	defer closed()
 	if err := s.giveBack(dir, w); err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func (e *Endpoint) guard(h http.Handler) http.Handler {
 			return
 		}
 		if !e.named(r.Host) {
-			Refuse(w, http.StatusForbidden, tool.Errorf(tool.Denied, "the host %q is not served here", r.Host).WithHint("call by IP address or localhost, or have the server started with --host %s", r.Host))
+			Refuse(w, http.StatusForbidden, tool.Errorf(tool.Denied, "the host %q is not served here", r.Host).WithHint("call by IP address or localhost, or have the server started with --host %q", r.Host))
 			return
 		}
 		if !e.mayBrowse(w, r) {
@@ -94,7 +94,7 @@ func (e *Endpoint) mayBrowse(w http.ResponseWriter, r *http.Request) bool {
 	case origin == "" && r.Method != http.MethodOptions:
 		return true
 	case !slices.Contains(e.o.Origins, origin):
-		Refuse(w, http.StatusForbidden, tool.Errorf(tool.Denied, "the origin %q may not call", origin).WithHint("whoever starts the server can list it: --origin %s", origin))
+		Refuse(w, http.StatusForbidden, tool.Errorf(tool.Denied, "the origin %q may not call", origin).WithHint("whoever starts the server can list it: --origin %q", origin))
 		return false
 	}
 	head := w.Header()

@@ -73,7 +73,7 @@ func (d *dooming) patched() {
 // patchedByGit notes what a call of git that applies patches changes, and gives the
 // directories in which the patches are looked up that are not known.
 func (d *dooming) patchedByGit(i int) (dirs []string) {
-	sub, rest := gitSub(d.needs[i].Argv)
+	sub, _ := gitSub(d.needs[i].Argv)
 	if sub != "apply" && sub != "am" {
 		return nil
 	}
@@ -91,15 +91,15 @@ func (d *dooming) patchedByGit(i int) (dirs []string) {
 		}
 	}
 	own := sub == "am"
-	for n, word := range rest {
-		dir, given := strings.CutPrefix(word, "--directory=")
-		if word == "--directory" && n+1 < len(rest) {
-			dir, given = rest[n+1], true
+	for _, o := range d.needs[i].Options {
+		switch o.Names {
+		case "directory":
+			if top != "" && len(dirs) > 0 {
+				dirs = append(dirs, filepath.Join(top, o.Value))
+			}
+		case "index", "cached", "3,3way":
+			own = true
 		}
-		if given && top != "" && len(dirs) > 0 {
-			dirs = append(dirs, filepath.Join(top, dir))
-		}
-		own = own || slices.Contains([]string{"--index", "--cached", "--3way", "-3"}, word)
 	}
 	if own && d.keepsGit(top) {
 		d.doomRepository(top)
