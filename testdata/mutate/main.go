@@ -1,7 +1,7 @@
 // Mutate checks the tests: it breaks the product in each of the ways that
 // mutations.txt lists, one at a time, and runs the test that has to notice.
 //
-//	go run ./testdata/mutate [-list] [-tested] [PART OF A FILE'S NAME]...
+//	go run ./testdata/mutate [-list] [-tested] [-for TIME] [PART OF A FILE'S NAME]...
 //
 // Nothing in the checkout changes; the broken file is laid over the real one
 // by the go command. Where the test stands in another package only the broken
@@ -19,6 +19,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,6 +27,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -46,9 +48,10 @@ func main() {
 	only := flag.Bool("list", false, "print the mutations and run nothing")
 	workers := flag.Int("j", 2, "how many run at once")
 	tested := flag.Bool("tested", false, "all tests have just passed as the product is: do not run them first")
+	most := flag.Duration("for", 0, "begin no mutation after this time, and take them in an order of chance; 0 is no limit")
 	flag.Parse()
 	quick()
-	if err := run(flag.Args(), *only, *tested, *workers); err != nil {
+	if err := run(flag.Args(), *only, *tested, *workers, *most); err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
@@ -64,7 +67,8 @@ func quick() {
 	_ = os.Setenv("GOFLAGS", strings.TrimSpace(os.Getenv("GOFLAGS")+" -trimpath"))
 }
 
-func run(names []string, only, tested bool, workers int) error {
+func run(names []string, only, tested bool, workers int, most time.Duration) error {
+	begun := time.Now()
 	raw, err := os.ReadFile(list)
 	if err != nil {
 		return fmt.Errorf("run this from the root of the repository: %w", err)
@@ -99,10 +103,23 @@ func run(names []string, only, tested bool, workers int) error {
 	if !tested {
 		faults = alive(left, workers)
 	}
+	if most > 0 {
+		rand.Shuffle(len(left), func(i, j int) { left[i], left[j] = left[j], left[i] })
+	}
 	links := &linker{}
 	defer links.close()
-	faults = append(faults, each(left, workers, func(i int) string { return try(left[i], filepath.Join(dir, fmt.Sprint(i)), links) })...)
-	fmt.Printf("%d mutations, %d without a test that notices\n", len(left), len(faults))
+	var tried atomic.Int64
+	faults = append(faults, each(left, workers, func(i int) string {
+		if most > 0 && time.Since(begun) > most {
+			return ""
+		}
+		tried.Add(1)
+		return try(left[i], filepath.Join(dir, fmt.Sprint(i)), links)
+	})...)
+	if n := len(left) - int(tried.Load()); n > 0 {
+		fmt.Printf("%d mutations are NOT TRIED: there is no time left\n", n)
+	}
+	fmt.Printf("%d mutations, %d without a test that notices\n", tried.Load(), len(faults))
 	if len(faults) > 0 {
 		return fmt.Errorf("not as it should be:\n%s", strings.Join(faults, "\n"))
 	}
