@@ -23,7 +23,7 @@ var gitCommands = [...]gitCommand{
 	{"add", Known, "n,dry-run v,verbose f,force i,interactive!opaque p,patch!opaque e,edit!opaque all,no-ignore-removal A,all u,update sparse N,intent-to-add refresh ignore-errors ignore-missing renormalize chmod: pathspec-from-file:read pathspec-file-nul no-all", "", gitIndex},
 	{"am", Unknown, "q,quiet 3,3way s,signoff k,keep p: directory: exec:opaque", "", gitHooks | gitIndex},
 	{"annotate", ReadOnly, "contents:read", "", 0},
-	{"apply", Unknown, "stat numstat summary check index cached 3,3way build-fake-ancestor:write R,reverse reject z p: C: unidiff-zero apply no-add allow-binary-replacement,binary exclude: include: ignore-space-change,ignore-whitespace whitespace: inaccurate-eof v,verbose q,quiet recount directory:opaque unsafe-paths!opaque allow-empty", "read*", 0},
+	{"apply", Unknown, "stat numstat summary check index cached 3,3way build-fake-ancestor:write R,reverse reject z p: C: unidiff-zero apply no-add allow-binary-replacement,binary exclude: include: ignore-space-change,ignore-whitespace whitespace: inaccurate-eof v,verbose q,quiet recount directory: unsafe-paths!opaque allow-empty", "read*", 0},
 	{"archive", ReadOnly, "format: l,list v,verbose prefix: o,output:write add-file:read add-virtual-file: worktree-attributes remote:opaque+host exec:opaque+program 0 1 2 3 4 5 6 7 8 9 mtime:", "", 0},
 	{"bisect", Unknown, "", "", gitOpaque},
 	{"blame", ReadOnly, "b root show-stats L: l t S:read reverse p,porcelain line-porcelain incremental encoding: contents:opaque+read date: M? C? h c score-debug f,show-name n,show-number s e,show-email w abbrev: ignore-rev: ignore-revs-file:read color-lines color-by-age progress no-progress minimal", "", 0},

@@ -375,9 +375,15 @@ func TestPatchTargets(t *testing.T) {
 		"--directory=x/y": "create @W@/x/y/.envrc", "--directory x -p1": "create @W@/x/.envrc", "-p0": "create @W@/b/.envrc", "-p 2": "create @W@/.envrc",
 		"-p2 --directory=x": "create @W@/x/g", `-p"$(id -u)"`: "write change @W@ ", `--directory="$(id -u)"`: "write change @W@ ",
 	} {
-		got := short(b, Analyze(t.Context(), strings.Replace(text, "apply", "apply "+options, 1), "bash", b.world()))
+		a := Analyze(t.Context(), strings.Replace(text, "apply", "apply "+options, 1), "bash", b.world())
+		got := short(b, a)
 		if !strings.Contains(got+" ", want) {
 			t.Errorf("%s: no %s in\n%s", options, want, got)
+		}
+		for _, x := range a.Accesses {
+			if strings.Contains(x.Opaque, "its option") {
+				t.Errorf("%s: none of these options runs or loads anything: %s", options, x.Opaque)
+			}
 		}
 	}
 }
