@@ -304,14 +304,14 @@ func TestSets(t *testing.T) {
 			}
 			s.undo(u.ID)
 			same(t, "the undo undone", s.image(), after)
-			last, err := s.Last(ctx)
-			if err != nil || last.ID != r.ID {
-				t.Errorf("last: %+v, %v", last, err)
+			last, _, err := s.Newest(ctx, 1)
+			if err != nil || len(last) != 1 || last[0].ID != r.ID {
+				t.Errorf("newest: %+v, %v", last, err)
 			}
 			s.undo("")
 			same(t, "undone again", s.image(), before)
-			if _, err := s.Last(ctx); !errors.Is(err, ErrNoRecord) {
-				t.Errorf("last of none: %v", err)
+			if last, _, err := s.Newest(ctx, 1); err != nil || len(last) != 0 {
+				t.Errorf("newest of none: %+v, %v", last, err)
 			}
 			s.clean()
 		})

@@ -30,26 +30,29 @@ func (h *History) LastOf(ctx context.Context, path string) (Record, error) {
 }
 
 // Undos returns the undos that are not taken back, newest first, which is the order to
-// redo in. What did a change again is no undo.
-func (h *History) Undos(ctx context.Context) (list []Record, err error) {
-	all, err := h.List(ctx, 0)
-	if err != nil {
-		return nil, err
-	}
-	undoes := map[string]string{}
-	for _, r := range all {
-		undoes[r.ID] = r.Undoes
-	}
-	for _, r := range all {
-		depth := 0
-		for id := r.Undoes; id != "" && depth < len(all); id = undoes[id] {
-			depth++
+// redo in, at most that many; 0 or less is all. What did a change again is no undo.
+func (h *History) Undos(ctx context.Context, most int) (list []Record, err error) {
+	for r, err := range h.records(ctx) {
+		if err != nil {
+			return nil, err
 		}
-		if depth%2 == 1 && r.UndoneBy == "" && r.Damaged == nil {
-			list = append(list, r)
+		if r.UndoneBy != "" || r.Damaged != nil || !h.isUndo(r) {
+			continue
+		}
+		if list = append(list, r); len(list) == most {
+			break
 		}
 	}
 	return list, nil
+}
+
+// isUndo tells an undo from a change and from what did one again.
+func (h *History) isUndo(r Record) (undo bool) {
+	for seen := map[string]bool{}; r.Undoes != "" && !seen[r.ID]; undo = !undo {
+		seen[r.ID] = true
+		r, _ = h.store.load(r.Undoes) // of one that is gone or damaged nothing is known
+	}
+	return undo
 }
 
 // Files returns the files of a change that taking it back is about, or what it did to a

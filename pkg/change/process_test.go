@@ -350,9 +350,9 @@ func (s *site) recovered(before, after string) (finished bool) {
 		s.t.Fatalf("a mix:\n%s", have)
 	}
 	s.clean()
-	last, err := h.Last(context.Background())
-	if (err == nil) != (have == after) || err != nil && !errors.Is(err, ErrNoRecord) {
-		s.t.Fatalf("last %+v, %v", last, err)
+	last, _, err := h.Newest(context.Background(), 1)
+	if (len(last) == 1) != (have == after) || err != nil {
+		s.t.Fatalf("newest %+v, %v", last, err)
 	}
 	if have == after {
 		h.undoAll(s.t)

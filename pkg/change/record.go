@@ -181,7 +181,7 @@ type Record struct {
 	Command bool `json:"command,omitempty"` // a command made it, within what commands may change; also of what takes that back
 
 	Damaged  error    `json:"-"` // ErrUnreadable, and why: then nothing but ID is known; only from List
-	UndoneBy string   `json:"-"` // the change that took this one back and holds; only from List, Last and Get
+	UndoneBy string   `json:"-"` // the change that took this one back and holds; only from List, Newest, LastOf and Get
 	Dropped  []string `json:"-"` // older changes that can no longer be undone, to keep the limits; only from Commit, Undo and Finish
 
 	undone []File // what was taken back of it, file by file; as UndoneBy

@@ -211,11 +211,11 @@ func TestShelfKilled(t *testing.T) {
 			if have != before && have != after {
 				t.Fatalf("%s %d: a mix:\n%s\nwas\n%s", role, at, have, before)
 			}
-			last, err := h.Last(context.Background())
-			if (err == nil) != (have == after) {
-				t.Fatalf("%s %d: last %+v, %v", role, at, last, err)
+			last, _, err := h.Newest(context.Background(), 1)
+			if (len(last) == 1) != (have == after) || err != nil {
+				t.Fatalf("%s %d: newest %+v, %v", role, at, last, err)
 			}
-			if err == nil {
+			if len(last) == 1 {
 				h.undoAll(t)
 				same(t, "undone", s.image(), before)
 			}

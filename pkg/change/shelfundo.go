@@ -60,14 +60,22 @@ func (h *History) undoShelf(ctx context.Context, r Record, o UndoOptions) (Recor
 // shelfOf is the record whose shelf holds what r destroyed: its own, or, where it was
 // undone and done again, that of what did it again.
 func (h *History) shelfOf(ctx context.Context, r Record) (Record, error) {
+	var all []Record // the changes since
 	for {
 		if _, err := os.Lstat(h.session.Path(journalDir, shelfDir, r.ID)); err == nil {
 			return r, nil
 		}
 		id := r.ID
-		all, err := h.List(ctx, 0)
-		if err != nil {
-			return r, err
+		if all == nil {
+			for u, err := range h.records(ctx) {
+				if err != nil {
+					return r, err
+				}
+				if u.ID <= id {
+					break
+				}
+				all = append(all, u)
+			}
 		}
 		for _, u := range all {
 			if u.Undoes != r.ID {

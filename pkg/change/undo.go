@@ -1,6 +1,7 @@
 package change
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,23 +76,24 @@ func (h *History) List(ctx context.Context, limit int) ([]Record, error) {
 	return all, nil
 }
 
-// Last returns the newest change that is no undo and is not undone, which is
-// the one to undo next; ErrNoRecord when there is none. It goes past a damaged
-// one: whatever that changed, a file that it touched is not as an older change
-// left it, and undoing that one is refused.
-func (h *History) Last(ctx context.Context) (Record, error) {
+// Newest returns the newest changes that are no undo and are not undone, newest first, at
+// most that many, which are the ones to undo next. Those that are damaged it goes past, and
+// gives their IDs: whatever they changed, a file that one of them touched is not as an older
+// change left it, and undoing that one is refused. What is older than the last of them is not read.
+func (h *History) Newest(ctx context.Context, most int) (list []Record, damaged []string, err error) {
 	for r, err := range h.records(ctx) {
-		if err != nil {
-			return Record{}, err
-		}
-		if r.Damaged != nil {
-			continue
-		}
-		if r.Undoes == "" && r.UndoneBy == "" {
-			return r, nil
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case r.Damaged != nil:
+			damaged = append(damaged, r.ID)
+		case r.Undoes == "" && r.UndoneBy == "":
+			if list = append(list, r); len(list) == most {
+				return list, damaged, nil
+			}
 		}
 	}
-	return Record{}, ErrNoRecord
+	return list, damaged, nil
 }
 
 // Get returns the change of that ID: ErrNoRecord or ErrDropped when it is not
@@ -191,7 +193,7 @@ func (h *History) Paths(r Record) func(File) (workspace.Path, error) {
 	}
 }
 
-// Undo takes a change of this session back; "" is the Last, or of a path the newest that
+// Undo takes a change of this session back; "" is the newest that is no undo and is not undone, or of a path the newest that
 // touched it and is not undone. Every file becomes
 // what it was before it, all or none, and the Record returned is of that change
 // back: it can be undone in turn.
@@ -214,6 +216,16 @@ func (h *History) Undo(ctx context.Context, id string, o UndoOptions) (Record, e
 	if err != nil {
 		return Record{}, err
 	}
+	return h.undo(ctx, r, o)
+}
+
+// Would says what undoing a change from List, which is not undone, would do now: what Undo
+// returns in a dry run, without looking for the change among all that are newer.
+func (h *History) Would(ctx context.Context, r Record) (Record, error) {
+	return h.undo(ctx, r, UndoOptions{DryRun: true})
+}
+
+func (h *History) undo(ctx context.Context, r Record, o UndoOptions) (Record, error) {
 	back := Record{Tool: o.Tool, Title: r.Title, Undoes: r.ID, Command: r.Command}
 	if o.Path != "" {
 		files := r.of(o.Path)
@@ -278,7 +290,11 @@ func (h *History) Undo(ctx context.Context, id string, o UndoOptions) (Record, e
 func (h *History) wanted(ctx context.Context, id, path string) (Record, error) {
 	switch {
 	case id == "" && path == "":
-		return h.Last(ctx)
+		list, _, err := h.Newest(ctx, 1)
+		if err != nil || len(list) == 0 {
+			return Record{}, cmp.Or(err, ErrNoRecord)
+		}
+		return list[0], nil
 	case id == "":
 		return h.LastOf(ctx, path)
 	}

@@ -134,8 +134,7 @@ func (u *undoCall) choose(ctx context.Context, env *tool.Env) (err error) {
 	case u.ID != "" || u.Path != "" && !u.Redo:
 		err = u.one(ctx, env)
 	case u.Redo:
-		u.records, err = env.History.Undos(ctx)
-		u.records = u.records[:min(len(u.records), u.Last)]
+		u.records, err = env.History.Undos(ctx, u.Last)
 	default:
 		return u.newest(ctx, env)
 	}
@@ -164,19 +163,10 @@ func (u *undoCall) one(ctx context.Context, env *tool.Env) error {
 }
 
 // newest finds the last changes that are not undone.
-func (u *undoCall) newest(ctx context.Context, env *tool.Env) error {
-	all, err := env.History.List(ctx, 0)
+func (u *undoCall) newest(ctx context.Context, env *tool.Env) (err error) {
+	u.records, u.damaged, err = env.History.Newest(ctx, u.Last)
 	if err != nil {
 		return undoError(err)
-	}
-	for _, r := range all {
-		switch {
-		case len(u.records) == u.Last:
-		case r.Damaged != nil:
-			u.damaged = append(u.damaged, r.ID)
-		case r.Undoes == "" && r.UndoneBy == "":
-			u.records = append(u.records, r)
-		}
 	}
 	if len(u.records) == 0 {
 		e := tool.Errorf(tool.NotFound, "nothing is left to undo in this session").WithHint("{undo} with {undo.list} shows what was changed")

@@ -73,7 +73,7 @@ func listChanges(ctx context.Context, env *tool.Env, limit int) (*tool.Result, e
 		}
 		fmt.Fprintf(&b, "%s %s %s%s\n", r.ID, r.Time.Local().Format(time.DateTime), one.Title, note)
 		if !one.Undone && r.Tool != redo && len(r.Files) <= mostTried {
-			one.would(ctx, env, newer, &b)
+			one.would(ctx, env, r, newer, &b)
 		}
 		if !one.Undone && r.Undoes == "" {
 			for _, f := range r.Files {
@@ -89,8 +89,8 @@ func listChanges(ctx context.Context, env *tool.Env, limit int) (*tool.Result, e
 }
 
 // would finds out what taking a change back would do.
-func (c *undoChange) would(ctx context.Context, env *tool.Env, newer map[string]bool, b *strings.Builder) {
-	back, err := env.History.Undo(ctx, c.ID, change.UndoOptions{DryRun: true})
+func (c *undoChange) would(ctx context.Context, env *tool.Env, r change.Record, newer map[string]bool, b *strings.Builder) {
+	back, err := env.History.Would(ctx, r)
 	if err == nil {
 		c.Would = filesOf(env.Workspace, back)
 		for i, f := range c.Would {
