@@ -45,6 +45,11 @@ type Options struct {
 	Tools  []Function
 	Limits Limits
 	Call   func(ctx context.Context, name string, args json.RawMessage) (result json.RawMessage)
+
+	// Values are what the session has kept, by keys, and SetValue keeps one, or removes it where
+	// it is null.
+	Values   func() (map[string]json.RawMessage, error)
+	SetValue func(ctx context.Context, key string, value json.RawMessage) error
 }
 
 // An Outcome is what came of a script, as far as it came.
@@ -78,6 +83,8 @@ type order struct {
 // A step is a line that the process writes.
 type step struct {
 	Call  string          `json:"call,omitempty"`
+	Ask   string          `json:"ask,omitempty"` // values or set, of the session's values
+	Key   string          `json:"key,omitempty"`
 	Args  json.RawMessage `json:"args,omitempty"`
 	Print *string         `json:"print,omitempty"`
 	Done  bool            `json:"done,omitempty"`
@@ -181,11 +188,35 @@ func (r *run) talk(ctx context.Context) error {
 			if r.calls++; r.calls > r.Limits.Calls {
 				return &Limit{"calls", fmt.Sprint(r.Limits.Calls)}
 			}
-			if err := r.send(r.Call(ctx, s.Call, s.Args)); err != nil {
+			if err := r.send(r.answer(ctx, s)); err != nil {
 				return err
 			}
 		}
 	}
+}
+
+// answer does what the process asks for.
+func (r *run) answer(ctx context.Context, s step) any {
+	var a answer
+	var err error
+	switch s.Ask {
+	case "values":
+		a.Values, err = r.Values()
+	case "set":
+		err = r.SetValue(ctx, s.Key, s.Args)
+	default:
+		return r.Call(ctx, s.Call, s.Args)
+	}
+	if err != nil {
+		a.Error = err.Error()
+	}
+	return a
+}
+
+// An answer is about the session's values.
+type answer struct {
+	Values map[string]json.RawMessage `json:"values,omitempty"`
+	Error  string                     `json:"error,omitempty"`
 }
 
 func (r *run) send(v any) error {

@@ -3,8 +3,10 @@ package script
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"runtime/debug"
 	"runtime/metrics"
@@ -202,6 +204,80 @@ func (w *worker) open(l *lua.LState, o order) {
 	}
 	l.SetGlobal("args", args)
 	w.tools(l, o.Tools)
+	session := l.NewTable()
+	session.RawSetString("get", l.NewFunction(w.sessionGet))
+	session.RawSetString("set", l.NewFunction(w.sessionSet))
+	session.RawSetString("keys", l.NewFunction(w.sessionKeys))
+	l.SetGlobal("session", session)
+}
+
+// values asks the caller for the session's values, or to keep one.
+func (w *worker) values(s step) (a answer, err error) {
+	w.send(s, false)
+	line, err := w.line()
+	if err == nil {
+		err = json.Unmarshal(line, &a)
+	}
+	if err == nil && a.Error != "" {
+		err = errors.New(a.Error)
+	}
+	return a, err
+}
+
+// refused is nil and what is wrong, as a function's results.
+func refused(l *lua.LState, err error) int {
+	l.Push(lua.LNil)
+	l.Push(lua.LString(err.Error()))
+	return 2
+}
+
+// sessionGet is session.get(key, default): the value, or the default where there is none.
+func (w *worker) sessionGet(l *lua.LState) int {
+	key, otherwise := l.CheckString(1), l.Get(2)
+	a, err := w.values(step{Ask: "values"})
+	if err != nil {
+		return refused(l, err)
+	}
+	raw, ok := a.Values[key]
+	if !ok {
+		l.Push(otherwise)
+		return 1
+	}
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return refused(l, err)
+	}
+	l.Push(decode(l, v))
+	return 1
+}
+
+// sessionSet is session.set(key, value): true. nil removes the value.
+func (w *worker) sessionSet(l *lua.LState) int {
+	key := l.CheckString(1)
+	l.CheckAny(2)
+	raw, err := encode(l.Get(2), 0)
+	if err == nil {
+		_, err = w.values(step{Ask: "set", Key: key, Args: raw})
+	}
+	if err != nil {
+		return refused(l, err)
+	}
+	l.Push(lua.LTrue)
+	return 1
+}
+
+// sessionKeys is session.keys(): the keys in their order.
+func (w *worker) sessionKeys(l *lua.LState) int {
+	a, err := w.values(step{Ask: "values"})
+	if err != nil {
+		return refused(l, err)
+	}
+	list := l.NewTable()
+	for _, key := range slices.Sorted(maps.Keys(a.Values)) {
+		list.Append(lua.LString(key))
+	}
+	l.Push(list)
+	return 1
 }
 
 // print is Lua's print.

@@ -2,7 +2,7 @@
 // and how it stays whole.
 //
 // State lies in <state>/<root-hash>/<session>/, one directory per workspace
-// root and session: jobs/ID/, spill/, todo.json, journal/, audit.jsonl, cache/.
+// root and session: jobs/ID/, spill/, todo.json, values.json, journal/, audit.jsonl, cache/.
 // The rules, for every function of the package:
 //
 //   - Nothing is created before something is written: reading what is not

@@ -133,6 +133,7 @@ func (s *scriptCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, erro
 			}
 			return raw
 		},
+		Values: env.Session.Values, SetValue: env.Session.SetValue,
 	})
 	r := &tool.Result{Title: "script: " + tool.Count(int64(len(meta.Calls)), "call"), Output: out.Printed, Metadata: meta}
 	if len(out.Value) > 0 {
