@@ -177,7 +177,7 @@ func notBare(line string) error {
 // codexArgv has a command line that came as one word be one.
 func codexArgv(c *Call) error {
 	words := c.texts("command")
-	if n := len(words); n == 1 || n > 2 && slices.Contains([]string{"-c", "-lc"}, words[n-2]) {
+	if n := len(words); n == 1 || n > 2 && slices.Contains([]string{"-c", "-lc", "-command", "/c"}, strings.ToLower(words[n-2])) {
 		if err := notBare(words[n-1]); err != nil {
 			return err
 		}

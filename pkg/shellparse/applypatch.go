@@ -1,8 +1,6 @@
 package shellparse
 
 import (
-	"path"
-	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -18,30 +16,65 @@ import (
 //	EOF
 //
 // also after cd DIR &&, with the patch as its one argument, under the name
-// applypatch, or as the script of bash, sh or zsh with -c or -lc. The patch is
-// the text as it stands there: in a here-document nothing is expanded, whether
+// applypatch, or as the script of bash, sh or zsh with -c or -lc, of pwsh or
+// powershell with -Command, before which -NoProfile may stand, and of cmd with /c. The
+// patch is the text as it stands there: in a here-document nothing is expanded, whether
 // its delimiter is quoted or not. dir is "" without cd. Anything more or other,
 // be it a semicolon, is not recognised and remains a command of the shell.
+//
+// A here-document is recognised in a script of PowerShell or cmd, too, which have
+// none: models write them there. What PowerShell has instead, see
+// [ApplyPatchPowerShell], is recognised in its scripts only.
 func ApplyPatch(command string) (dir, patch string, ok bool) {
 	return applyPatch(command, true)
 }
 
 // ApplyPatchArgv is [ApplyPatch] for a program and its arguments.
 func ApplyPatchArgv(argv []string) (dir, patch string, ok bool) {
-	switch {
-	case len(argv) == 2 && isApplyPatch(argv[0]):
+	if len(argv) == 2 && isApplyPatch(argv[0]) {
 		return "", argv[1], true
-	case len(argv) == 3 && runsScript(argv[0], argv[1]):
-		return applyPatch(argv[2], false)
+	}
+	return applyPatchScript(argv)
+}
+
+// applyPatchScript is ApplyPatch for the script that argv hands to a shell.
+func applyPatchScript(argv []string) (dir, patch string, ok bool) {
+	if len(argv) < 3 {
+		return "", "", false
+	}
+	name := argv[0][strings.LastIndexAny(argv[0], `/\`)+1:]
+	option, script := argv[1], argv[len(argv)-1]
+	switch name {
+	case "bash", "sh", "zsh":
+		if len(argv) != 3 || option != "-c" && option != "-lc" {
+			return "", "", false
+		}
+		return applyPatch(script, false)
+	}
+	switch strings.TrimSuffix(strings.ToLower(name), ".exe") { // which Windows spells as it likes, with their options
+	case "pwsh", "powershell":
+		if len(argv) == 4 && strings.EqualFold(option, "-NoProfile") {
+			option = argv[2]
+		} else if len(argv) != 3 {
+			return "", "", false
+		}
+		if !strings.EqualFold(option, "-Command") {
+			return "", "", false
+		}
+		if dir, patch, ok = ApplyPatchPowerShell(script); ok {
+			return dir, patch, true
+		}
+		return applyPatch(script, false)
+	case "cmd":
+		if len(argv) != 3 || !strings.EqualFold(option, "/c") {
+			return "", "", false
+		}
+		return applyPatch(script, false)
 	}
 	return "", "", false
 }
 
 func isApplyPatch(name string) bool { return name == "apply_patch" || name == "applypatch" }
-
-func runsScript(shell, option string) bool {
-	return slices.Contains([]string{"bash", "sh", "zsh"}, path.Base(shell)) && (option == "-c" || option == "-lc")
-}
 
 // applyPatch is ApplyPatch; wrapped says that the command may be a shell with
 // a script.
@@ -70,8 +103,8 @@ func applyPatch(command string, wrapped bool) (dir, patch string, ok bool) {
 			return "", patch, true
 		}
 		words, ok := p.words(c)
-		if ok && wrapped && len(f.Stmts[0].Redirs) == 0 && len(words) == 3 && runsScript(words[0], words[1]) {
-			return applyPatch(words[2], false)
+		if ok && wrapped && len(f.Stmts[0].Redirs) == 0 {
+			return applyPatchScript(words)
 		}
 	}
 	return "", "", false

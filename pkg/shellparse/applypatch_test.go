@@ -30,6 +30,9 @@ func TestApplyPatch(t *testing.T) {
 		{"bash -lc 'apply_patch <<EOF\n" + simple + "\nEOF'", "", simple + "\n"},
 		{"/bin/bash -c \"cd x && apply_patch <<EOF\n" + simple + "\nEOF\n\"", "x", simple + "\n"},
 		{"sh -c 'apply_patch \"" + simple + "\"'", "", simple},
+		{"pwsh -NoProfile -Command 'apply_patch <<EOF\n" + simple + "\nEOF'", "", simple + "\n"},
+		{"cmd /c \"cd x && apply_patch <<'EOF'\n" + simple + "\nEOF\"", "x", simple + "\n"},
+		{"pwsh -Command \"apply_patch @'\n" + simple + "\n'@\"", "", simple + "\n"},
 	} {
 		dir, patch, ok := ApplyPatch(c.command)
 		if !ok || dir != c.dir || patch != c.patch {
@@ -44,6 +47,12 @@ func TestApplyPatch(t *testing.T) {
 		{[]string{"applypatch", ""}, "", ""},
 		{[]string{"bash", "-lc", "apply_patch <<'EOF'\n" + somePatch + "EOF"}, "", somePatch},
 		{[]string{"zsh", "-c", "cd a && apply_patch '" + simple + "'"}, "a", simple},
+		{[]string{"pwsh", "-Command", "apply_patch <<'EOF'\n" + somePatch + "EOF"}, "", somePatch},
+		{[]string{"powershell.exe", "-noprofile", "-command", "cd a && apply_patch <<\"X\"\n" + somePatch + "X\n"}, "a", somePatch},
+		{[]string{`C:\Program Files\PowerShell\7\pwsh.exe`, "-NoProfile", "-Command", "apply_patch @'\r\n" + strings.ReplaceAll(somePatch, "\n", "\r\n") + "'@\r\n"}, "", somePatch},
+		{[]string{"PowerShell", "-Command", "@'\n" + somePatch + "'@ | apply_patch"}, "", somePatch},
+		{[]string{"cmd", "/c", "apply_patch <<'EOF'\n" + somePatch + "EOF"}, "", somePatch},
+		{[]string{`C:\Windows\System32\CMD.EXE`, "/C", "cd a && apply_patch <<'EOF'\n" + somePatch + "EOF"}, "a", somePatch},
 	} {
 		dir, patch, ok := ApplyPatchArgv(c.argv)
 		if !ok || dir != c.dir || patch != c.patch {
@@ -73,9 +82,62 @@ func TestApplyPatchNot(t *testing.T) {
 			t.Errorf("%q is taken for a patch: %q %q", command, dir, patch)
 		}
 	}
-	for _, argv := range [][]string{nil, {"apply_patch"}, {"apply_patch", "a", "b"}, {"./apply_patch", "a"}, {"bash", "-lc"}, {"bash", "-lc", "ls", "apply_patch"}, {"env", "apply_patch", "x"}, {"bash", "-lc", "bash -c 'apply_patch x'"}} {
+	for _, argv := range [][]string{
+		nil,
+		{"apply_patch"},
+		{"apply_patch", "a", "b"},
+		{"./apply_patch", "a"},
+		{"bash", "-lc"},
+		{"bash", "-lc", "ls", "apply_patch"},
+		{"env", "apply_patch", "x"},
+		{"bash", "-lc", "bash -c 'apply_patch x'"},
+		{"pwsh", "-Command", "Remove-Item x; apply_patch" + doc},
+		{"pwsh", "-NoLogo", "-Command", "apply_patch" + doc},
+		{"pwsh", "-NoProfile", "-NoProfile", "-Command", "apply_patch" + doc},
+		{"pwsh", "-NoProfile", "-Command"},
+		{"pwsh", "-File", "apply_patch x"},
+		{"pwsh", "-c", "apply_patch" + doc},
+		{"cmd", "/k", "apply_patch" + doc},
+		{"cmd", "/c", "apply_patch", "x"},
+		{"cmd", "/c", "apply_patch @'\nx\n'@"},
+		{"bash", "-c", "apply_patch @'\nx\n'@"},
+		{"./my-pwsh", "-Command", "apply_patch" + doc},
+		{"cmd", "/c", "apply_patch" + doc + "\ndel x"},
+	} {
 		if _, _, ok := ApplyPatchArgv(argv); ok {
 			t.Errorf("%q is taken for a patch", argv)
+		}
+	}
+}
+
+// TestApplyPatchPowerShell: what PowerShell hands to apply_patch as a here-string, and nothing else.
+func TestApplyPatchPowerShell(t *testing.T) {
+	for _, c := range []struct{ command, dir, patch string }{
+		{"apply_patch @'\n" + somePatch + "'@", "", somePatch},
+		{" applypatch  @'  \n" + somePatch + "'@ \n", "", somePatch},
+		{"@'\r\n" + somePatch + "'@|apply_patch\r\n", "", somePatch},
+		{"apply_patch @\"\nit's \"this\"\n \"@\n\"@", "", "it's \"this\"\n \"@\n"},
+		{"apply_patch @'\n'@", "", ""},
+		{"apply_patch @'\n@'\n '@ x\n'@", "", "@'\n '@ x\n"},
+		{"cd src && apply_patch @'\n" + somePatch + "'@", "src", somePatch},
+		{"cd 'a b' &&\n @'\n" + somePatch + "'@ | apply_patch", "a b", somePatch},
+		{"cd \"C:/a b\" && apply_patch @'\nx\n'@", "C:/a b", "x\n"},
+	} {
+		dir, patch, ok := ApplyPatchPowerShell(c.command)
+		if !ok || dir != c.dir || patch != c.patch {
+			t.Errorf("%q: %q %q %v", c.command, dir, patch, ok)
+		}
+	}
+	for _, command := range []string{
+		"", "apply_patch", "apply_patch @'x'@", "apply_patch @'\nx", "apply_patch @'\nx'@", "apply_patch @'\nx\n '@", "apply_patch @'x\ny\n'@", "apply_patch x @'\nx\n'@", "apply_patch2 @'\nx\n'@",
+		"apply_patch @'\nx\n'@; ls", "apply_patch @'\nx\n'@\nls", "apply_patch @'\nx\n'@ y", "apply_patch @'\nx\n'@ && ls", "apply_patch @'\nx\n'@ | ls", "apply_patch @'\nx\n'@\n'@", "ls; apply_patch @'\nx\n'@",
+		"@'\nx\n'@ | apply_patch | ls", "@'\nx\n'@ | apply_patch; ls", "@'\nx\n'@ apply_patch", "@'\nx\n'@ | ls", "@'\nx\n'@", "& apply_patch @'\nx\n'@", ".\\apply_patch @'\nx\n'@", "apply_patch @('x\n')",
+		"apply_patch @\"\n$(ls)\n\"@", "apply_patch @\"\na`nb\n\"@", "apply_patch @\"\nx\n'@", "apply_patch @'\nx\n\"@", "apply_patch @'\nx\n\u2019@\n'@", "apply_patch @'\nx\n''@\n'@", "apply_patch @\"\nx\n\u201d@\n\"@",
+		"cd a; apply_patch @'\nx\n'@", "cd a || apply_patch @'\nx\n'@", "cd a && cd b && apply_patch @'\nx\n'@", "cd -Path && apply_patch @'\nx\n'@", "cd $x && apply_patch @'\nx\n'@", "cd \"$x\" && apply_patch @'\nx\n'@",
+		"cd a b && apply_patch @'\nx\n'@", "cd 'a'b && apply_patch @'\nx\n'@", "cd ~ && apply_patch @'\nx\n'@", "cd (ls) && apply_patch @'\nx\n'@", "apply_patch <<'E'\nx\nE", "apply_patch @'\nx\n'@ >out",
+	} {
+		if dir, patch, ok := ApplyPatchPowerShell(command); ok {
+			t.Errorf("%q is taken for a patch: %q %q", command, dir, patch)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -322,13 +323,23 @@ func AppliedPatch(c tool.Call) (dir, patch string, ok bool) {
 	}
 	if len(b.Argv) > 0 {
 		dir, patch, ok = shellparse.ApplyPatchArgv(b.Argv)
-	} else {
-		dir, patch, ok = shellparse.ApplyPatch(b.Command)
+	} else if dir, patch, ok = shellparse.ApplyPatch(b.Command); !ok && readsHereStrings(b.Shell) {
+		dir, patch, ok = shellparse.ApplyPatchPowerShell(b.Command)
 	}
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(b.Workdir, dir)
 	}
 	return dir, patch, ok
+}
+
+// readsHereStrings reports whether a command line goes to PowerShell, which is the usual
+// shell of Windows, where the call names none.
+func readsHereStrings(shell string) bool {
+	if shell == "" {
+		return runtime.GOOS == "windows"
+	}
+	name := strings.TrimSuffix(strings.ToLower(filepath.Base(shell)), ".exe")
+	return name == "pwsh" || name == "powershell"
 }
 
 // farewell has the command say where it ends, where that is wanted and can be known:
