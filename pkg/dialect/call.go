@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/param"
@@ -136,14 +137,26 @@ func (c *Call) list(name string) []map[string]any {
 }
 
 // renamed is a list of objects with members under other names; those without one are
-// left out.
+// left out. They may also come under our names, the usual ones, and however these are spelled.
 func renamed(list []map[string]any, names map[string]string) []Args {
+	spellings := new(param.Set)
+	for _, from := range slices.Sorted(maps.Keys(names)) {
+		other := append([]string{names[from]}, usual(names[from])...)
+		spellings.String(new(string), from, "").Alias(slices.DeleteFunc(other, func(name string) bool { return name == from })...)
+	}
 	out := []Args{}
 	for _, item := range list {
 		one := Args{}
-		for from, to := range names {
-			if v, ok := item[from]; ok {
-				one[to] = v
+		for name, v := range item {
+			p := spellings.Lookup(name)
+			if p == nil {
+				p = spellings.Spelled(name)
+			}
+			if p == nil {
+				continue
+			}
+			if _, itself := item[p.Name]; name == p.Name || !itself {
+				one[names[p.Name]] = v
 			}
 		}
 		out = append(out, one)

@@ -262,7 +262,7 @@ func createsWhereEmpty(c *Call) error {
 // createsByEdits has edits of which the first has no old text write a new file: with what
 // the others make of it.
 func createsByEdits(c *Call) error {
-	list := c.list("edits")
+	list := renamed(c.list("edits"), map[string]string{"old_string": "old_string", "new_string": "new_string", "replace_all": "replace_all"})
 	if len(list) == 0 || list[0]["old_string"] != "" {
 		return nil
 	}

@@ -25,8 +25,12 @@ What is done is done by our tools: rules of a policy, approvals and the audit lo
 parameters that the model has. `+"`-o text`"+` prints what the model is to read, JSON holds it in
 `+"`output`"+` beside our metadata. Below, an arrow leads from a
 parameter to ours where that has another name; one behind which there is a dot has no
-counterpart: it chooses what is done or shown, or is passed over. What names a file is
-understood as `+"`path`, `file_path` and `filePath`"+`, too.
+counterpart: it chooses what is done or shown, or is passed over.
+
+Models mix up the names of parameters. `+"`oldString`, `old_string` and `OldString`"+` are one name, here and for
+our own tools, and so is what other agents call the same: `+"`file_path`, `cwd`, `cmd`, `old_str`, `patchText`"+` are
+understood by every tool of a dialect that has such a parameter and no other one of that name. A call
+that gives both names with different values is refused.
 
 `, "\n"))
 	for _, d := range dialects {

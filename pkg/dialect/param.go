@@ -76,21 +76,44 @@ func (p *Param) declare(s *param.Set) (made *param.Param) {
 	return made
 }
 
-// usual are the names under which models know a parameter of ours from other agents.
+// usual are the names under which models know a parameter of ours from other agents. How
+// they are spelled does not matter: see [param.Set.Spelled].
 func usual(to string) []string {
 	switch to {
 	case "path":
-		return []string{"path", "file_path", "filePath"}
+		return []string{"path", "file_path", "file", "filename"}
 	case "command":
 		return []string{"command", "cmd"}
+	case "workdir":
+		return []string{"workdir", "cwd", "working_directory", "directory"}
+	case "timeout_ms":
+		return []string{"timeout_ms"}
+	case "background":
+		return []string{"background", "run_in_background", "is_background"}
 	case "pattern":
 		return []string{"pattern", "query", "regex"}
+	case "include":
+		return []string{"include", "glob", "include_pattern", "file_pattern"}
+	case "ignore_case":
+		return []string{"ignore_case", "case_insensitive"}
+	case "limit":
+		return []string{"limit", "max_results", "head_limit"}
 	case "old_string":
-		return []string{"old_string", "oldString", "old_str"}
+		return []string{"old_string", "old_str", "old_text"}
 	case "new_string":
-		return []string{"new_string", "newString", "new_str"}
+		return []string{"new_string", "new_str", "new_text"}
+	case "replace_all":
+		return []string{"replace_all", "allow_multiple"}
 	case "content":
-		return []string{"content", "contents"}
+		return []string{"content", "contents", "file_text"}
+	case "patch":
+		return []string{"patch", "input", "patch_text", "diff"}
+	case "id":
+		return []string{"id", "bash_id", "shell_id", "session_id", "task_id"}
+	case "url":
+		return []string{"url", "uri"}
+	case "query":
+		return []string{"query", "search_query", "search_term"}
 	}
 	return nil
 }

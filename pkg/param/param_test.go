@@ -60,6 +60,8 @@ func TestLenient(t *testing.T) {
 	}{
 		{`{"name":"alpha"}`, func(o *outer) bool { return o.Name == "alpha" && o.Size == 5 && o.Wait == nil }},
 		{`{"name":"alpha","theName":"alpha","all":"true"}`, func(o *outer) bool { return o.Name == "alpha" && o.All }},
+		{`{"The_Name":"alpha","SIZE":7,"list":[{"Key":"k"}]}`, func(o *outer) bool { return o.Name == "alpha" && o.Size == 7 && o.List[0].Key == "k" }},
+		{`{"the-name":"alpha","theName":"alpha"}`, func(o *outer) bool { return o.Name == "alpha" }},
 		{`{"theName":"BETA","size":null}`, func(o *outer) bool { return o.Name == "beta" && o.Size == 5 }},
 		{`{"name":"alpha","size":"7"}`, func(o *outer) bool { return o.Size == 7 }},
 		{`{"name":"alpha","size":7.0}`, func(o *outer) bool { return o.Size == 7 }},

@@ -23,6 +23,32 @@ func (s *Set) Lookup(name string) *Param {
 	return nil
 }
 
+// Spelled returns the parameter called name but for capitals, underscores and hyphens, as
+// oldString is old_string, or nil: also where several are called so, or the name has less than
+// three letters.
+func (s *Set) Spelled(name string) *Param {
+	plain := folded(name)
+	if len(plain) < 3 {
+		return nil
+	}
+	var found *Param
+	for _, p := range s.Params {
+		if folded(p.Name) != plain && !slices.ContainsFunc(p.Aliases, func(alias string) bool { return folded(alias) == plain }) {
+			continue
+		}
+		if found != nil {
+			return nil
+		}
+		found = p
+	}
+	return found
+}
+
+// folded is a name without what models mix up in it.
+func folded(name string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
+}
+
 // Decode stores the members of a JSON object, or of one that is the text of a JSON string, and
 // checks the result. An error is an *Error.
 func (s *Set) Decode(raw json.RawMessage) error {
@@ -33,6 +59,9 @@ func (s *Set) Decode(raw json.RawMessage) error {
 	from := map[*Param]member{}
 	for _, m := range list {
 		p := s.Lookup(m.name)
+		if p == nil {
+			p = s.Spelled(m.name)
+		}
 		if p == nil && (s.lenient || slices.Contains(asides[:], m.name)) {
 			s.ignored = append(s.ignored, m.name)
 			continue
