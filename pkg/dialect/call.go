@@ -20,8 +20,9 @@ type Call struct {
 	Out     Args // what is sent to our tool
 	Ignored []string
 
-	given map[string]bool // names of In that came
-	inner []*Call         // the calls that it makes
+	given  map[string]bool // names of In that came
+	inner  []*Call         // the calls that it makes
+	places []editBlock     // the blocks of Aider that its edits are
 }
 
 // Decode turns the parameters of a call of the named tool into those of ours.

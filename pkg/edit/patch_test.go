@@ -394,6 +394,8 @@ func TestPatchAnchors(t *testing.T) {
 		want  string // which function is changed; "" a refusal
 	}{
 		{hunk("@@", ""), ""},
+		{hunk("@@ ... @@", ""), ""},
+		{hunk("@@ … @@", " }\n*** End of File\n"), "c"},
 		{hunk("@@ func b() {", ""), "b"},
 		{hunk("@@ func c", ""), "c"},
 		{hunk("@@ func b() { @@", ""), "b"},
@@ -410,6 +412,9 @@ func TestPatchAnchors(t *testing.T) {
 				t.Errorf("%s\n%v, want ambiguous", c.patch, err)
 			}
 			continue
+		}
+		if len(got.Warnings) > 0 && strings.Contains(c.patch, "…") {
+			t.Errorf("%s\n%q", c.patch, got.Warnings)
 		}
 		want := strings.Replace(file, "func "+c.want+"() {\n\tx()", "func "+c.want+"() {\n\ty()", 1)
 		if err != nil || string(got.Files[0].After) != want {

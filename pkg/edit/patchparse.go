@@ -160,7 +160,7 @@ func (h *Hunk) anchor(l string) {
 		return
 	}
 	s = strings.TrimSpace(strings.TrimSuffix(s, "@@"))
-	if s != "" {
+	if s != "" && s != "..." && s != "…" { // which leave out the numbers, as Aider asks for
 		h.Anchors = append(h.Anchors, s)
 	}
 }
