@@ -12,10 +12,6 @@ func (c *Call) tar() {
 	c.parse()
 	extract := c.has("extract", "delete", "append", "update", "create", "catenate")
 	archive, named := c.optionValue("file")
-	into := Word{Text: "."}
-	if d, ok := c.optionValue("directory"); ok {
-		into = d
-	}
 	if named && !archive.Dynamic && strings.Contains(archive.Text, ":") && !c.has("force-local") {
 		c.opaque("an archive on another host")
 	}
@@ -35,16 +31,38 @@ func (c *Call) tar() {
 	case c.has("extract") && c.has("to-stdout"):
 	case c.has("extract"):
 		c.Shell.SetClass(Known)
+		into := Word{Text: "."}
+		for _, o := range c.Given {
+			if hasName(o.Names, "directory") && o.HasValue {
+				c.Shell.Move(into)
+				into = o.Value
+			}
+		}
 		c.Shell.File(File{Effect: Create, Word: into, Why: "the archive decides what is written"})
 	case c.has("create", "append", "update", "diff"):
-		c.Shell.Move(into)
-		for _, x := range c.Args {
-			c.does(ReadTree, x)
+		c.packed()
+	}
+}
+
+// packed lists what tar is to pack: each -C counts for the operands behind it, and from
+// the one before.
+func (c *Call) packed() {
+	done := 0
+	list := func(end int) {
+		for ; done < end; done++ {
+			c.does(ReadTree, c.Args[done])
 			if c.has("remove-files") {
-				c.file(DeleteTree, x)
+				c.file(DeleteTree, c.Args[done])
 			}
 		}
 	}
+	for _, o := range c.Given {
+		if hasName(o.Names, "directory") && o.HasValue {
+			list(o.Behind)
+			c.Shell.Move(o.Value)
+		}
+	}
+	list(len(c.Args))
 }
 
 // copyCommand reads cp and install: the last operand, or -t, is written.
@@ -116,8 +134,12 @@ func (c *Call) written(sources []Word, target Word, into, tree bool) {
 	if c.has("T", "no-target-directory") {
 		dir, certain = false, false
 	}
+	if c.has("parents") { // there has to be one
+		dir, certain = true, true
+	}
 	if !certain || len(sources) == 0 {
 		c.file(Write, target)
+		c.backup(target.Text, tree)
 	}
 	for _, s := range sources {
 		switch f := (File{Effect: Write, Word: target, Source: target.Text}); {
@@ -127,11 +149,30 @@ func (c *Call) written(sources []Word, target Word, into, tree bool) {
 			f.Why = "the name is not known before it runs"
 			c.Shell.File(f)
 		default:
-			if f.Word = (Word{Text: strings.TrimSuffix(target.Text, "/") + "/" + path.Base(s.Text)}); tree {
+			name := path.Base(s.Text)
+			if c.has("parents") { // with the directories that it was named by
+				name = strings.TrimLeft(s.Text, "/")
+			}
+			if f.Word = (Word{Text: strings.TrimSuffix(target.Text, "/") + "/" + name}); tree {
 				f.Effect = WriteTree
 			}
 			c.Shell.File(f)
+			c.backup(f.Word.Text, tree)
 		}
+	}
+}
+
+// backup lists the name that what stood at a target gets, where the call keeps that.
+func (c *Call) backup(target string, tree bool) {
+	suffix, named := c.optionValue("suffix")
+	switch {
+	case !named && !c.has("b", "backup"):
+	case named && (suffix.Dynamic || tree):
+		c.opaque("the old file is kept under another name")
+	case named:
+		c.file(Write, Word{Text: target + suffix.Text})
+	case !tree:
+		c.file(Write, Word{Text: target + "~"})
 	}
 }
 

@@ -122,10 +122,10 @@ func metaCommand(text string) bool {
 		}
 	}
 	up := strings.ToUpper(text)
-	for _, s := range [...]string{`\!`, `\O`, `\I `, `\IR `, `\COPY`, `\G |`, `\W `, `\.`, `\E`, "PROGRAM", "LOAD_EXTENSION", "READFILE", "WRITEFILE", "EDIT(", "ATTACH", "OUTFILE", "DUMPFILE", "LOAD_FILE", "LOAD DATA", "SYSTEM ", "SOURCE ", "PG_READ", "LO_IMPORT", "LO_EXPORT"} {
+	for _, s := range [...]string{`\!`, `\O`, `\I `, `\IR `, `\COPY`, `\G |`, `\W `, `\.`, `\E`, "PROGRAM", "LOAD_EXTENSION", "READFILE", "WRITEFILE", "FSDIR", "ZIPFILE", "EDIT(", "ATTACH", "OUTFILE", "DUMPFILE", "LOAD_FILE", "LOAD DATA", "SYSTEM ", "SOURCE ", "PG_READ", "LO_IMPORT", "LO_EXPORT"} {
 		if strings.Contains(up, s) {
 			return true
 		}
 	}
-	return strings.HasPrefix(text, "|")
+	return strings.HasPrefix(text, "|") || strings.Contains(up, "VACUUM") && strings.Contains(up, "INTO")
 }

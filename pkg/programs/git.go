@@ -182,7 +182,9 @@ func (c *Call) gitSub(g *gitCommand, cfg repository, args []Word) {
 // gitFiles lists the files that the operands name.
 func (c *Call) gitFiles(g *gitCommand, args []Word) {
 	if g.ops != "" {
-		c.operands(g.ops)
+		if g.name != "rm" || !c.has("cached") { // which leaves the files where they are
+			c.operands(g.ops)
+		}
 		return
 	}
 	if g.class == ReadOnly || g.name == "add" || g.name == "commit" {

@@ -79,6 +79,12 @@ func (c *Call) gitEffects(g *gitCommand, cfg repository) {
 		case first(0) == "remove" && len(c.Args) > 1:
 			c.does(DeleteTree, c.Args[1])
 		}
+	case "rm":
+		c.gitRemoves(cfg)
+	case "format-patch":
+		if v, ok := c.optionValue("suffix"); ok && (v.Dynamic || strings.Contains(v.Text, "/")) {
+			c.opaque("the names of the patches lead elsewhere")
+		}
 	case "apply", "am":
 		c.gitPatch(cfg.top)
 	case "remote":

@@ -70,7 +70,7 @@ var gitCommands = [...]gitCommand{
 	{"mergetool", Unknown, "", "", gitOpaque},
 	{"mv", Known, "f,force k n,dry-run v,verbose sparse", "delete* write", gitIndex},
 	{"name-rev", ReadOnly, "tags refs: exclude: all annotate-stdin name-only no-undefined always stdin", "", 0},
-	{"notes", Unknown, "", "", 0},
+	{"notes", Unknown, "ref: f,force m,message: F,file:read C,reuse-message: c,reedit-message:opaque e,edit!opaque allow-empty separator? no-separator stripspace no-stripspace stdin for-rewrite: ignore-missing n,dry-run v,verbose q,quiet s,strategy: commit abort", "", 0},
 	{"prune", Unknown, "", "", 0},
 	{"pull", Unknown, "upload-pack:opaque+program r,rebase? no-rebase ff-only ff no-ff q,quiet v,verbose s,strategy:opaque X,strategy-option: p,prune t,tags autostash depth: all f,force S,gpg-sign?opaque a,append recurse-submodules? j,jobs: no-edit edit!opaque stat no-stat squash no-verify allow-unrelated-histories k,keep unshallow", "", gitNet | gitHooks | gitIndex},
 	{"push", Unknown, "all,branches prune mirror n,dry-run porcelain d,delete tags follow-tags signed?opaque atomic o,push-option: receive-pack:opaque+program exec:opaque+program force-with-lease? no-force-with-lease force-if-includes f,force repo: u,set-upstream thin no-thin q,quiet v,verbose progress recurse-submodules: verify no-verify 4 6", "", gitNet | gitHooks},

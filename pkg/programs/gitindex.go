@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"slices"
@@ -17,6 +18,9 @@ type trackedFile struct {
 
 // maxTracked is how many guarded files one command lists.
 const maxTracked = 8
+
+// maxRemoved is how many files that a pattern of git rm means are listed one by one.
+const maxRemoved = 256
 
 // gitUnnamed lists the guarded files that a subcommand may print though it is
 // not given their names: those that the repository tracks, as far as a
@@ -66,6 +70,56 @@ func (c *Call) gitUntracked(g *gitCommand, keep []string) {
 	}
 	for _, t := range trees {
 		c.Shell.File(File{Effect: ReadTree, Word: Word{Text: t}, Source: "git " + g.name})
+	}
+}
+
+// gitRemoves lists what git rm takes away where its operands are no plain names: git itself
+// finds what a pattern or magic (gitglossary(7), "pathspec") stands for, in its index.
+func (c *Call) gitRemoves(cfg repository) {
+	var specs []string
+	all := false
+	for _, x := range c.Args {
+		s := x.Text
+		switch {
+		case x.Dynamic:
+			continue // the operand says so itself
+		case strings.HasPrefix(s, ":"):
+			magic := ""
+			if rest, ok := strings.CutPrefix(s, ":("); ok {
+				magic, s, _ = strings.Cut(rest, ")")
+			} else {
+				s = strings.TrimLeft(s, ":/!^")
+			}
+			all = all || strings.HasPrefix(x.Text, ":!") || strings.HasPrefix(x.Text, ":^") || strings.Trim(strings.NewReplacer("top", "", "glob", "", "literal", "").Replace(magic), ",") != ""
+		case !strings.ContainsAny(s, `*?[\`):
+			continue
+		}
+		if s = strings.TrimPrefix(strings.ReplaceAll(s, `\`, "?"), "./"); s == "" || strings.Contains(s, "..") {
+			all = true
+		}
+		specs = append(specs, s)
+	}
+	if c.has("pathspec-from-file") {
+		all = true
+	}
+	if !all && len(specs) == 0 || c.has("cached", "n") {
+		return
+	}
+	var names []string
+	top := cmp.Or(cfg.top, ".")
+	data, err := c.Shell.ReadFile(cfg.index)
+	known := err == nil && readIndex(data, func(e indexEntry) bool {
+		if all || slices.ContainsFunc(specs, func(s string) bool { return wildcard("*"+s, e.name, 64) || wildcard("*"+s+"/*", e.name, 64) }) {
+			names = append(names, e.name)
+		}
+		return c.Shell.Spend(1)
+	})
+	if !known || len(names) > maxRemoved {
+		c.Shell.File(File{Effect: DeleteTree, Word: Word{Text: top}, Source: "git rm"})
+		return
+	}
+	for _, name := range names {
+		c.Shell.File(File{Effect: Delete, Word: Word{Text: top + "/" + name}, Source: "git rm"})
 	}
 }
 

@@ -10,6 +10,7 @@ type Given struct {
 	Names    string // the names the record has for it; as written when unknown
 	Value    Word
 	HasValue bool
+	Behind   int // how many operands stand before it
 }
 
 // parse sorts the words of c into options and operands, as its record says.
@@ -203,7 +204,7 @@ func (x Word) behind(val string, multi bool) *Word {
 // give notes an option with its value, which is glued to it or the next word,
 // and says what it does. It gives how many more words it takes.
 func (c *Call) give(r *Option, s Style, glued *Word, more []Word) (taken int) {
-	o := Given{Names: r.Names}
+	o := Given{Names: r.Names, Behind: len(c.Args)}
 	switch {
 	case glued != nil:
 		o.HasValue, o.Value = true, *glued

@@ -166,7 +166,7 @@ var runners = [...]Record{
 		Dangers: []Way{{Sub: "delete drain replace cordon taint", Why: "deletes from the cluster"}},
 		Opaque:  []Way{{Sub: "edit plugin config", Why: "runs an editor or a plugin, or changes settings"}},
 	},
-	{Names: "ld", Style: OneDash | Loose, Operands: "may*", Options: "o:write T:opaque plugin:opaque", Opaque: []Way{{Arg: "@*", Why: "options stand in a file"}}},
+	{Names: "ld", Style: OneDash | Loose, Operands: "may*", Options: "o:write Map:write dependency-file:write T:opaque plugin:opaque", Opaque: []Way{{Arg: "@*", Why: "options stand in a file"}}},
 	{Names: "lftp", Style: Loose, Operands: "host skip*", Escapes: "!", Options: "e:opaque c:opaque f:opaque+read u: p:"},
 	{Names: "lldb", Style: Loose, Read: (*Call).debugger, Escapes: "platform shell |shell ", Role: InterpreterRole, Options: "o,one-line:opaque O,one-line-before-file:opaque k,one-line-on-crash:opaque K,source-on-crash:opaque s,source:opaque S,source-before-file:opaque Q,source-quietly b,batch f,file:read c,core:read p,attach-pid:opaque n,attach-name:opaque w,wait-for!opaque l,script-language: r,repl?opaque x,no-lldbinit local-lldbinit!opaque P,python-path"},
 	{Names: "logger", Class: Known, Operands: "skip*", Options: "d,udp e,skip-empty f,file:read h,help i id? journald? msgid: n,server:host no-act octet-count P,port: p,priority: prio-prefix rfc3164 rfc5424? S,size: s,stderr sd-id: sd-param: T,tcp t,tag: u,socket:opaque socket-errors?"},
@@ -340,5 +340,5 @@ var runners = [...]Record{
 		Synonyms: []Synonym{{Words: "run", Means: ""}},
 	},
 	{Names: "yq", Style: Loose, Read: (*Call).yq, Options: "i,inplace s,split-exp: split-exp-file:opaque from-file:read expression: o,output-format: p,input-format: I,indent: f,front-matter: n,null-input P,prettyPrint security-enable-system-operator!opaque"},
-	{Names: "zip", Operands: "write readtree*", Options: "r,recurse-paths q,quiet 9 8 7 6 5 4 3 2 1 0 u,update f,freshen d,delete m,move!opaque j,junk-paths x,exclude: i,include: T,test!opaque TT,unzip-command:opaque unzip-command:opaque y,symlinks o,latest-time v,verbose e,encrypt P,password: s,split-size: O,output-file:write b,temp-path:write l ll A D X,strip-extra n,suffixes: t: @! U:"},
+	{Names: "zip", Operands: "write readtree*", Options: "r,recurse-paths q,quiet 9 8 7 6 5 4 3 2 1 0 u,update f,freshen d,delete m,move!opaque j,junk-paths x,exclude: i,include: T,test!opaque TT,unzip-command:opaque unzip-command:opaque y,symlinks o,latest-time v,verbose e,encrypt P,password: s,split-size: O,output-file:write b,temp-path:write l ll A D X,strip-extra n,suffixes: t: @!opaque U:"},
 }

@@ -1,6 +1,8 @@
 package programs
 
 import (
+	"cmp"
+	"path"
 	"slices"
 	"strings"
 )
@@ -214,6 +216,13 @@ func (c *Call) editor() {
 func (c *Call) patch() {
 	c.parse()
 	c.operands(c.Record.Operands)
+	for _, name := range [...]string{"suffix", "prefix", "basename-prefix"} { // of what is kept of the old files
+		if v, ok := c.optionValue(name); ok && (v.Dynamic || strings.Contains(v.Text, "/") || name != "suffix" || len(c.Args) == 0 && strings.HasSuffix(v.Text, ".json")) {
+			c.opaque("the old file is kept under another name")
+		} else if ok && len(c.Args) > 0 && !c.Args[0].Dynamic {
+			c.does(Write, Word{Text: c.Args[0].Text + v.Text})
+		}
+	}
 	if len(c.Args) == 0 && !c.has("dry-run") {
 		c.Shell.File(File{Effect: Write, Word: Word{Text: "."}, Source: c.Source, Why: "the patch decides what is written"})
 	}
@@ -234,14 +243,14 @@ func (c *Call) npx() {
 // split reads split and csplit: the names start with a prefix.
 func (c *Call) split() {
 	c.parse()
-	prefix := Word{Text: "x"}
+	prefix, ending := Word{Text: "x"}, Word{}
 	if c.Name == "csplit" {
 		prefix = Word{Text: "xx"}
 		if v, ok := c.optionValue("prefix"); ok {
 			prefix = v
 		}
-		if v, ok := c.optionValue("suffix-format"); ok && strings.Contains(v.Text, "/") {
-			prefix.Text, prefix.Dynamic = prefix.Text+v.Text, prefix.Dynamic || v.Dynamic
+		if v, ok := c.optionValue("suffix-format"); ok {
+			ending = v
 		}
 		if len(c.Args) > 0 {
 			c.does(Read, c.Args[0])
@@ -253,11 +262,25 @@ func (c *Call) split() {
 		if len(c.Args) > 0 {
 			c.does(Read, c.Args[0])
 		}
+		if v, ok := c.optionValue("additional-suffix"); ok {
+			ending = v
+		}
 	}
-	if !prefix.Dynamic {
-		prefix.Text += "aa"
+	if prefix.Dynamic {
+		c.does(Create, prefix)
+		return
 	}
-	c.does(Create, prefix)
+	if ending.Dynamic || strings.HasPrefix(path.Base(prefix.Text), ".") {
+		c.opaque("which of the names that it makes are others' is not known") // such as .envr and c
+	}
+	at, after, numbered := strings.Cut(ending.Text, "%")
+	if !numbered && c.Name == "split" {
+		at, after = "aa"+at, ""
+	}
+	c.does(Create, Word{Text: prefix.Text + cmp.Or(at, "aa")})
+	if after = strings.TrimLeft(after, "-+ #'.0123456789"); len(after) > 1 { // behind the number's letter
+		c.does(Create, Word{Text: prefix.Text + at + after[1:]})
+	}
 }
 
 // grep reads grep and its kin.
@@ -278,6 +301,84 @@ func (c *Call) gzip() {
 		c.does(read, x)
 		if !c.has("c", "stdout", "l", "list", "t", "test") {
 			c.does(write, x)
+			c.made(x)
+		}
+	}
+}
+
+// compressed are the endings of what a program of gzip's kind makes: the first is its own, and what
+// stands behind a colon takes the place of the ending when it is taken apart again.
+var compressed = [...]struct{ programs, endings string }{
+	{"gzip gunzip", ".gz .tgz:.tar .taz:.tar .z -gz -z _z .Z"},
+	{"compress uncompress", ".Z"},
+	{"bzip2 bunzip2", ".bz2 .bz .tbz2:.tar .tbz:.tar"},
+	{"xz unxz", ".xz .lzma .txz:.tar .tlz:.tar"},
+	{"zstd unzstd", ".zst .gz .xz .lzma .lz4 .tzst:.tar .tgz:.tar .txz:.tar .tlz4:.tar"},
+}
+
+// made lists the file that a program of gzip's kind makes of another one.
+func (c *Call) made(x Word) {
+	if x.Dynamic || x.Text == "-" || c.has("o", "output-dir-flat", "output-dir-mirror") {
+		return
+	}
+	endings := ""
+	for _, k := range compressed {
+		if Has(k.programs, c.Name) {
+			endings = k.endings
+		}
+	}
+	suffix, named := c.optionValue("suffix")
+	format, formatted := c.optionValue("format")
+	if suffix.Dynamic || format.Dynamic {
+		c.opaque("what it makes is named by what is not known before it runs")
+		return
+	}
+	if named {
+		endings = suffix.Text + " " + endings
+	}
+	if formatted && format.Text != "auto" {
+		own := map[string]string{"gzip": ".gz", "lz4": ".lz4", "lzma": ".lzma", "alone": ".lzma"}[format.Text]
+		endings = strings.TrimSpace(own + " " + endings)
+	}
+	const why = "the names of what it makes stand in what it reads"
+	again := strings.HasPrefix(c.Name, "un") || strings.HasPrefix(c.Name, "bun") || strings.HasPrefix(c.Name, "gun") || c.has("d", "decompress")
+	switch {
+	case c.has("r", "recursive"):
+		if again || named {
+			c.Shell.File(File{Effect: Create, Word: x, Why: why})
+		}
+	case !again:
+		own, _, _ := strings.Cut(endings, " ")
+		c.does(Write, Word{Text: x.Text + own})
+	case c.has("N", "name"):
+		c.Shell.File(File{Effect: Create, Word: Word{Text: path.Dir(x.Text)}, Why: why})
+	default:
+		for ending := range strings.FieldsSeq(endings) {
+			ending, instead, _ := strings.Cut(ending, ":")
+			if base, ok := strings.CutSuffix(x.Text, ending); ok && base != "" {
+				c.does(Write, Word{Text: base + instead})
+				return
+			}
+		}
+		if strings.HasPrefix(c.Name, "b") { // the others leave such a file alone
+			c.does(Write, Word{Text: x.Text + ".out"})
+		}
+	}
+}
+
+// uniq reads uniq, of whose words +N is an old option wherever it stands.
+func (c *Call) uniq() {
+	c.parse()
+	old := func(x Word) bool {
+		return len(x.Text) > 1 && x.Text[0] == '+' && strings.Trim(x.Text[1:], "0123456789") == ""
+	}
+	if !slices.ContainsFunc(c.Args, old) {
+		c.operands(c.Record.Operands)
+		return
+	}
+	for i, x := range c.Args { // behind -- it is a file
+		if c.does(Read, x); i > 0 {
+			c.does(Write, x)
 		}
 	}
 }

@@ -12,6 +12,9 @@ import (
 func (c *Call) sqlite() {
 	c.parse()
 	if !c.sqliteAsks() {
+		if len(c.Args) > 0 && strings.HasPrefix(c.Args[0].Text, "file:") {
+			c.opaque("its database is named by an address")
+		}
 		c.operands(c.Record.Operands)
 		return
 	}

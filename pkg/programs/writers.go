@@ -1,7 +1,7 @@
 package programs
 
 var writers = [...]Record{
-	{Names: "bunzip2 bzip2 compress uncompress unxz", Class: Known, Style: Loose, Read: (*Call).gzip},
+	{Names: "bunzip2 bzip2 compress uncompress", Class: Known, Style: Loose, Read: (*Call).gzip, Options: "c,stdout d,decompress,uncompress f,force k,keep t,test"},
 	{Names: "chattr", Class: Known, Style: Loose, Operands: "skip meta*", Danger: "changes file attributes", Options: "p: v: R V f"},
 	{Names: "chgrp", Class: Known, Style: Loose, Operands: "skip meta*", Options: "reference:read R,recursive"},
 	{
@@ -19,14 +19,14 @@ var writers = [...]Record{
 	{Names: "gofmt", Class: ReadOnly, Style: OneDash, Operands: "may*", Arity: 1, Options: "l d e s w!changes r: cpuprofile:write"},
 	{Names: "gofumpt", Class: ReadOnly, Style: OneDash, Operands: "may*", Arity: 1, Options: "l d e w!changes extra lang: modpath: version"},
 	{Names: "goimports", Class: ReadOnly, Style: OneDash, Operands: "may*", Options: "l d e w!changes local: srcdir: format-only v"},
-	{Names: "gunzip gzip", Class: Known, Style: Loose, Read: (*Call).gzip, Options: "c,stdout,to-stdout d f k,keep l,list n q r t v S,suffix:"},
+	{Names: "gunzip gzip", Class: Known, Style: Loose, Read: (*Call).gzip, Options: "c,stdout,to-stdout d,decompress,uncompress f,force k,keep l,list n,no-name N,name q,quiet r,recursive t,test v,verbose S,suffix:"},
 	{Names: "install", Class: Known, Read: (*Call).copyCommand, Options: "b backup? c C,compare d,directory D g,group: m,mode: o,owner: p,preserve-timestamps s,strip strip-program:opaque+program S,suffix: t,target-directory: T,no-target-directory v,verbose Z"},
 	{Names: "link", Class: Known, Read: (*Call).linkCommand},
 	{Names: "ln", Class: Known, Read: (*Call).linkCommand, Options: "b backup? d,directory F f,force i,interactive L,logical n,no-dereference P,physical r,relative s,symbolic S,suffix: t,target-directory: T,no-target-directory v,verbose h"},
 	{Names: "lz4", Style: Loose, Operands: "read write"},
 	{Names: "mkdir", Class: Known, Operands: "create*", Arity: 1, Options: "m,mode: p,parents v,verbose Z context?"},
 	{Names: "mkfifo", Class: Known, Operands: "create*", Options: "m,mode: Z context?"},
-	{Names: "mknod", Class: Known, Operands: "create skip*", Options: "m,mode: Z context?"},
+	{Names: "mknod", Class: Known, Operands: "create skip*", Options: "m,mode: Z context?", Dangers: []Way{{Arg: "b c u", Why: "makes a device"}}},
 	{Names: "mktemp", Class: Known, Operands: "create", Options: "d,directory u,dry-run q,quiet p,tmpdir:write suffix: t"},
 	{Names: "mv", Class: Known, Read: (*Call).moveCommand, Arity: 1, Options: "b backup? f,force i,interactive n,no-clobber strip-trailing-slashes S,suffix: t,target-directory: T,no-target-directory u,update? v,verbose Z debug"},
 	{Names: "rm", Class: Known, Read: (*Call).remove, Options: "f,force i I interactive? one-file-system no-preserve-root preserve-root? r,R,recursive d,dir v,verbose P W x", Dangers: []Way{{Option: "f force", Why: losesAsked}}},
@@ -42,7 +42,6 @@ var writers = [...]Record{
 	{Names: "truncate", Class: Known, Operands: "write*", Options: "c,no-create o,io-blocks r,reference:read s,size:", Dangers: []Way{{Option: "s size", Why: losesPart}}},
 	{Names: "unix2dos", Class: Known, Style: Loose, Operands: "write*"},
 	{Names: "unlink", Class: Known, Operands: "delete"},
-	{Names: "unzstd", Class: Known, Style: Loose, Read: (*Call).gzip, Options: "o:write"},
-	{Names: "xz", Class: Known, Style: Loose, Read: (*Call).gzip, Options: "c,stdout S,suffix: T,threads: files?opaque files0?opaque"},
-	{Names: "zstd", Class: Known, Style: Loose, Read: (*Call).gzip, Options: "o:write c,stdout T,threads: D:read output-dir-flat:write output-dir-mirror:write filelist:opaque+read"},
+	{Names: "unzstd zstd", Class: Known, Style: Loose, Read: (*Call).gzip, Options: "o:write c,stdout d,decompress,uncompress k,keep t,test l,list r rm T,threads: D:read patch-from:read trace:write output-dir-flat:write output-dir-mirror:write filelist:opaque+read format:"},
+	{Names: "unxz xz", Class: Known, Style: Loose, Read: (*Call).gzip, Options: "c,stdout,to-stdout d,decompress,uncompress k,keep t,test l,list S,suffix: F,format: T,threads: files?opaque files0?opaque"},
 }

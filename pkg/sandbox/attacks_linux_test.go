@@ -401,6 +401,16 @@ var attacks = []attack{
 		return dials("unix", b.path("root", "s"))
 	}},
 	{name: "a socket of ours", at: "23", do: func(b base) error { return dials("unix", b.path("state", "job.sock")) }},
+	{name: "take a message queue away", at: "23", hard: true, do: func(base) error {
+		queue, err := unix.BytePtrFromString("queue")
+		if err != nil {
+			return err
+		}
+		if _, _, e := unix.Syscall(unix.SYS_MQ_UNLINK, uintptr(unsafe.Pointer(queue)), 0, 0); e != 0 {
+			return e
+		}
+		return nil
+	}},
 	{name: "another's socket in the temporary directory", at: "23", do: func(b base) error { return dials("unix", b.path("tmp", "old.sock")) }},
 	{name: "that socket renamed", at: "23", do: func(b base) error {
 		_ = os.Link(b.path("tmp", "old.sock"), b.path("tmp", "link.sock"))

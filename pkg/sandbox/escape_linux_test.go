@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
@@ -338,6 +339,8 @@ func setUpLab(b base) error {
 	if _, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: b.path("out", "dgram"), Net: "unixgram"}); err != nil {
 		return err
 	}
+	queue, _ := unix.BytePtrFromString("queue") // not every kernel has them
+	_, _, _ = unix.Syscall6(unix.SYS_MQ_OPEN, uintptr(unsafe.Pointer(queue)), unix.O_CREAT|unix.O_RDWR, 0o666, 0, 0, 0)
 	_, terminal, err := pty.Open()
 	if err != nil {
 		return err

@@ -161,6 +161,7 @@ func filter(watch watched, shared bool, network Network) seccompProgram {
 	p.onValues(refuse(unix.EPERM), unix.SYS_IOCTL, 1, unix.TIOCSTI, unix.TIOCLINUX, unix.TIOCCONS, unix.TIOCSETD)
 	if watch.metadata {
 		p.on(refuse(unix.ENOSYS), newer()...)
+		p.on(refuse(unix.EACCES), unix.SYS_MQ_UNLINK) // of the machine's message queues, which Landlock lets nobody open
 		p.onValues(refuse(unix.EPERM), unix.SYS_IOCTL, 1, setFlags, setFlags32, setXAttr, setVersion)
 	}
 	p.sockets(shared, network)

@@ -114,8 +114,9 @@ func (d *dooming) below(dir string) bool {
 	return false
 }
 
-// rewriters are programs that write a file anew of which they read a part or all.
-var rewriters = [...]string{"sed", "perl", "patch", "sort"}
+// rewriters are programs that write a file anew of which they read a part or all, or put
+// what they make of one beside it or in its place.
+var rewriters = [...]string{"sed", "perl", "patch", "sort", "uniq", "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd", "compress", "uncompress"}
 
 // rewritten notes the files that such a program changes in their place. They are not lost
 // as those are that a command empties, so that no question hangs on their being kept.
