@@ -26,6 +26,7 @@ type farHost struct {
 	dir  string // of both sides: root and home are the far end's
 	on   string
 	log  logged // of the server
+	bin  string // directory of programs of this side's own
 	path string // of directories with programs, for this side
 }
 
@@ -88,7 +89,8 @@ func newFarHost(t *testing.T) *farHost {
 		}
 		t.Error("the far end still writes")
 	})
-	p := &farHost{t: t, dir: dir, path: filepath.Join(dir, "bin") + ":" + os.Getenv("PATH")}
+	bin := durableDir(t) // what lies where calls can put it does not lead anywhere
+	p := &farHost{t: t, dir: dir, bin: bin, path: bin + ":" + os.Getenv("PATH")}
 	for _, d := range []string{"bin", "root", "home", "ours"} {
 		if err := os.Mkdir(filepath.Join(dir, d), 0o700); err != nil {
 			t.Fatal(err)
@@ -101,6 +103,14 @@ func newFarHost(t *testing.T) *farHost {
 func (p *farHost) put(name, text string, mode os.FileMode) {
 	p.t.Helper()
 	if err := os.WriteFile(filepath.Join(p.dir, name), []byte(strings.ReplaceAll(text, "DIR", p.dir)), mode); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// lead writes a program of this side's own, in whose text DIR is the host's directory.
+func (p *farHost) lead(name, text string) {
+	p.t.Helper()
+	if err := os.WriteFile(filepath.Join(p.bin, name), []byte(strings.ReplaceAll(text, "DIR", p.dir)), 0o700); err != nil { //nolint:gosec // it is run
 		p.t.Fatal(err)
 	}
 }
@@ -141,12 +151,12 @@ func sshHostWith(t *testing.T, server, client string) *farHost {
 	if err != nil {
 		t.Skip("SKIPPED: ssh is not here: ssh is not tried")
 	}
-	p.put("bin/ssh", "#!/bin/sh\nexec "+ssh+" -F DIR/ssh_config \"$@\"\n", 0o700)
+	p.lead("ssh", "#!/bin/sh\nexec "+ssh+" -F DIR/ssh_config \"$@\"\n")
 	own := strings.ReplaceAll(os.Getenv("PATH"), "%", "%%") // in front of it is the way on from there
 	for range 5 {                                           // somebody else may take the port that was free
 		port := freePort(t)
 		p.put("sshd_config", fmt.Sprintf("ListenAddress 127.0.0.1:%d\nHostKey DIR/host\nAuthorizedKeysFile DIR/own.pub\nPidFile none\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n"+server+
-			"SetEnv PATH=DIR/bin:"+own+" HOME=DIR/home XDG_STATE_HOME=DIR/home/state XDG_CONFIG_HOME=DIR/home/config XDG_CACHE_HOME=DIR/home/cache\n", port), 0o600)
+			"SetEnv PATH="+p.bin+":"+own+" HOME=DIR/home XDG_STATE_HOME=DIR/home/state XDG_CONFIG_HOME=DIR/home/config XDG_CACHE_HOME=DIR/home/cache\n", port), 0o600)
 		p.put("ssh_config", fmt.Sprintf("Host there\n  HostName 127.0.0.1\n  Port %d\n  User %s\n  IdentityFile DIR/own\n  IdentitiesOnly yes\n  StrictHostKeyChecking accept-new\n  UserKnownHostsFile DIR/known\n  SendEnv OURS\n  LogLevel ERROR\n", port, me.Username)+client, 0o600)
 		if p.serve(sshd) {
 			p.on = "ssh://there" + filepath.Join(dir, "root")
@@ -311,7 +321,7 @@ func TestRemoteShared(t *testing.T) {
 		return found[0]
 	}
 	end := func() {
-		c := exec.Command(filepath.Join(p.dir, "bin", "ssh"), "-S", socket(), "-O", "exit", "there")
+		c := exec.Command(filepath.Join(p.bin, "ssh"), "-S", socket(), "-O", "exit", "there")
 		if out, err := c.CombinedOutput(); err != nil {
 			t.Errorf("%v: %s", err, out)
 		}
@@ -403,7 +413,7 @@ func TestKeptHoldsNothing(t *testing.T) {
 func TestRemotePod(t *testing.T) {
 	t.Parallel()
 	p := newFarHost(t)
-	p.put("bin/kubectl", "#!/bin/sh\n[ \"$*\" = '--context=prod --namespace=dev exec -i api-0 --container=side -- sh' ] || { echo \"what is $*\" >&2; exit 9; }\ncd / && exec env -i HOME=DIR/home PATH=\"$PATH\" sh\n", 0o700)
+	p.lead("kubectl", "#!/bin/sh\n[ \"$*\" = '--context=prod --namespace=dev exec -i api-0 --container=side -- sh' ] || { echo \"what is $*\" >&2; exit 9; }\ncd / && exec env -i HOME=DIR/home PATH=\"$PATH\" sh\n")
 	p.on = "kubectl://prod/dev/api-0/side//" + p.dir + "/root"
 	if out, status := p.run("write", "a.txt", "one"); status != 0 || !strings.Contains(string(out), `"on":"`+p.on) {
 		t.Errorf("%s", out)

@@ -74,7 +74,7 @@ func TestRemoteInterrupted(t *testing.T) {
 		t.Errorf("%q, want %d", shared, want)
 	}
 	for _, socket := range shared {
-		_ = exec.Command(filepath.Join(p.dir, "bin", "ssh"), "-S", socket, "-O", "exit", "there").Run()
+		_ = exec.Command(filepath.Join(p.bin, "ssh"), "-S", socket, "-O", "exit", "there").Run()
 	}
 	_ = os.RemoveAll(filepath.Join(p.dir, "s", "kept"))
 }
@@ -120,7 +120,7 @@ cat >/dev/null
 		} {
 			t.Run(fmt.Sprint(result, args), func(t *testing.T) {
 				t.Parallel()
-				p := &farHost{t: t, dir: p.dir, path: p.path, on: on}
+				p := &farHost{t: t, dir: p.dir, bin: p.bin, path: p.path, on: on}
 				// the name of the state is too long for a connection to be kept: this far end answers once
 				c := p.command(append([]string{"--state", filepath.Join(p.dir, "ours", strings.Repeat("long", 30))}, args...)...)
 				when, typed := "allow?", "n\n"
@@ -162,7 +162,7 @@ func TestRemoteHomes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			named := strings.NewReplacer("DIR", p.dir)
-			p := &farHost{t: t, dir: p.dir, path: p.path, on: named.Replace("exec:cd DIR/root && exec env -i " + c.env + " sh")}
+			p := &farHost{t: t, dir: p.dir, bin: p.bin, path: p.path, on: named.Replace("exec:cd DIR/root && exec env -i " + c.env + " sh")}
 			if c.mount != "" {
 				if out, err := exec.Command("unshare", "-rm", "mount", "-t", "tmpfs", "none", p.dir+"/home").CombinedOutput(); err != nil {
 					t.Skipf("SKIPPED: no mount namespaces here: %v %s", err, out)

@@ -19,7 +19,7 @@ func TestScriptSSH(t *testing.T) {
 	p := sshHostWith(t, "MaxSessions 1000\nAcceptEnv *\nForceCommand DIR/bin/far\n",
 		"  SendEnv *\n  SendEnv -AGENTKIT_*\n  ControlMaster auto\n  ControlPath DIR/m\n  ControlPersist 600\n")
 	t.Cleanup(func() {
-		_ = exec.Command(filepath.Join(p.dir, "bin", "ssh"), "-O", "exit", "there").Run()
+		_ = exec.Command(filepath.Join(p.bin, "ssh"), "-O", "exit", "there").Run()
 	})
 	own := os.Getenv("PATH")
 	// The far end is this machine: it stands in the directory of the call, has its home, its
@@ -30,20 +30,21 @@ HOME=$FAR_HOME PATH=$FAR_PATH XDG_STATE_HOME=$FAR_STATE XDG_CONFIG_HOME=$FAR_CON
 unset FAR_PWD FAR_HOME FAR_PATH FAR_STATE FAR_CONFIG
 exec sh -c "$SSH_ORIGINAL_COMMAND"
 `, 0o700)
-	p.put("bin/ssh", "#!/bin/sh\nFAR_PWD=$(pwd -P) FAR_HOME=$HOME FAR_STATE=$XDG_STATE_HOME FAR_CONFIG=$XDG_CONFIG_HOME FAR_PATH=${PATH#DIR/bin:} PATH="+own+" exec ssh -F DIR/ssh_config \"$@\"\n", 0o700)
+	p.lead("ssh", "#!/bin/sh\nFAR_PWD=$(pwd -P) FAR_HOME=$HOME FAR_STATE=$XDG_STATE_HOME FAR_CONFIG=$XDG_CONFIG_HOME PATH="+own+" exec ssh -F DIR/ssh_config \"$@\"\n")
 	// Commands that are about one machine are made here.
-	p.put("bin/agentkit", `#!/bin/sh
+	p.lead("agentkit", `#!/bin/sh
+export FAR_PATH="${PATH#`+p.bin+`:}"
 for word do
 	case $word in
 	policy | log | gc | doctor) exec `+build(t)+` "$@" ;;
 	esac
 done
 AGENTKIT_ON=ssh://there exec `+build(t)+` "$@"
-`, 0o700)
+`)
 	params := scriptParams(t)
 	setup := params.Setup
 	params.Setup = func(env *testscript.Env) error {
-		env.Setenv("PATH", filepath.Join(p.dir, "bin")+":"+env.Getenv("PATH"))
+		env.Setenv("PATH", p.bin+":"+env.Getenv("PATH"))
 		return setup(env)
 	}
 	params.Dir, params.UpdateScripts = "", false

@@ -20,7 +20,7 @@ import (
 func (a *app) asker(c console) (tool.Asker, string) {
 	switch {
 	case strings.HasPrefix(a.Ask, "cmd:"):
-		program := approver(strings.TrimPrefix(a.Ask, "cmd:"))
+		program := a.approver(strings.TrimPrefix(a.Ask, "cmd:"))
 		return func(ctx context.Context, r *tool.Request) (tool.Answer, error) {
 			return askProgram(ctx, a.stderr, program, r)
 		}, program
@@ -38,9 +38,14 @@ func (a *app) asker(c console) (tool.Asker, string) {
 }
 
 // approver is the file behind the name of a program that answers, found once: a
-// command must not be able to put another one in its place.
-func approver(name string) string {
-	if path, err := exec.LookPath(name); err == nil {
+// command must not be able to put another one in its place, nor one of that name
+// into a directory of PATH.
+func (a *app) approver(name string) string {
+	if !strings.ContainsAny(name, `/`+string(filepath.Separator)) {
+		if path := a.program(name); path != "" {
+			name = path
+		}
+	} else if path, err := exec.LookPath(name); err == nil {
 		name = path
 	}
 	if path, err := filepath.Abs(name); err == nil {

@@ -31,7 +31,7 @@ func (a *app) consultant(c console) tool.Consultant {
 			return readReplies(raw, questions)
 		}
 	case isProgram:
-		program = approver(program)
+		program = a.approver(program)
 		return func(ctx context.Context, questions []tool.Question) ([]tool.Reply, error) {
 			r := programRequest{Tool: "question", On: a.On, Questions: questions, Accesses: []policy.AccessReport{}, Rules: []string{}}
 			r.Request = tool.QuestionRequest(questions)

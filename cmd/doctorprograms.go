@@ -45,7 +45,7 @@ func (a *app) ripgrepReport(ctx context.Context) finding {
 			return a.RG
 		}
 		return a.getenv(name)
-	})
+	}, func(path string) bool { return !a.placed(path) })
 	switch {
 	case a.RG != "" && (err != nil || p.Path != a.RG):
 		return warning("correct AGENTKIT_RG, or rg in the configuration", "%s is no ripgrep that works", a.RG)

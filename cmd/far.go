@@ -96,7 +96,7 @@ func (a *app) reach(ctx context.Context, speaks *dialect.Dialect) (*far, error) 
 
 // leading is what leads to a target, where welcome is what is told there first.
 func (a *app) leading(target *remote.Target, welcome any) *remote.Options {
-	o := &remote.Options{Target: target, Self: a.found.self(), Version: released(build()), Programs: a.Programs, Welcome: welcome}
+	o := &remote.Options{Target: target, Self: a.found.self(), Version: released(build()), Programs: a.Programs, Welcome: welcome, Find: a.program, Path: a.ownPath()}
 	if state := a.shared(); state != "" {
 		o.Share, o.Brief = filepath.Join(state, "ssh"), a.alone
 	}

@@ -91,6 +91,15 @@ func RealDir(dir string) string {
 	return dir
 }
 
+// Spelled is the one spelling of a path among those that name the same file:
+// PATH has System32 as system32 more often than not.
+func Spelled(path string) string {
+	if runtime.GOOS == "windows" {
+		return strings.ToLower(path)
+	}
+	return path
+}
+
 // Self is the absolute path of this program; "" where unknown.
 func Self() string {
 	path, err := os.Executable()

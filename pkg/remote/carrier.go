@@ -44,10 +44,13 @@ func start(ctx context.Context, o *Options) (*carrier, error) {
 		}
 		asks = false
 	}
-	c := &carrier{cmd: exec.Command(argv[0], argv[1:]...), said: new(lastWords), over: make(chan struct{})} //nolint:gosec // that is what it is for
+	cmd, err := o.command(context.Background(), argv)
+	if err != nil {
+		return nil, err
+	}
+	c := &carrier{cmd: cmd, said: new(lastWords), over: make(chan struct{})}
 	apart(c.cmd, asks)
 	c.cmd.Stderr, c.cmd.WaitDelay = c.said, time.Second
-	var err error
 	if c.in, err = c.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
@@ -60,9 +63,24 @@ func start(ctx context.Context, o *Options) (*carrier, error) {
 	return c, nil
 }
 
+// command is one that starts a program of this machine, which ends when ctx does.
+func (o *Options) command(ctx context.Context, argv []string) (*exec.Cmd, error) {
+	if o.Find == nil {
+		return exec.CommandContext(ctx, argv[0], argv[1:]...), nil //nolint:gosec // that is what it is for
+	}
+	path := o.Find(argv[0])
+	if path == "" {
+		return nil, unstarted(argv[0], exec.ErrNotFound)
+	}
+	c := exec.CommandContext(ctx, path, argv[1:]...) //nolint:gosec // that is what it is for
+	c.Env = append(c.Environ(), "PATH="+o.Path)
+	return c, nil
+}
+
 func unstarted(program string, err error) error {
 	if errors.Is(err, exec.ErrNotFound) {
-		return tool.Errorf(tool.Unsupported, "there is no %s on this machine", program).WithHint("install it: it leads to the other place")
+		return tool.Errorf(tool.Unsupported, "there is no %s on this machine that may lead to the other place", program).
+			WithHint("install it in a directory of PATH; one in a root, or in a directory for temporary files, does not count, for a call can have put it there")
 	}
 	return err
 }

@@ -28,6 +28,11 @@ type Options struct {
 	Share    string        // directory in which ssh keeps connections for further calls; "" for none
 	Brief    bool          // no further call is awaited soon
 	Within   time.Duration // how long it may take until the far end is ready; 0 for the usual
+
+	// Find finds a program to be started here; "" where there is none that may be. Path is the
+	// PATH that it gets, for what it starts itself. Without Find both are those of this process.
+	Find func(name string) string
+	Path string
 }
 
 // How long it may take to get through, a person's password among it, and from then on for each

@@ -2,7 +2,6 @@ package remote
 
 import (
 	"context"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -49,14 +48,20 @@ func shared(argv []string, o *Options) (_ []string, sharing bool) {
 // terminal: an ssh that uses it asks nothing, and need not be in front, where interrupts end it.
 func openShared(ctx context.Context, o *Options, argv []string) error {
 	own := argv[1 : len(argv)-1] // less what is run there
-
-	if exec.CommandContext(ctx, argv[0], slices.Concat([]string{"-O", "check"}, own)...).Run() == nil { //nolint:gosec // the words of [shared]
+	check, err := o.command(ctx, slices.Concat([]string{argv[0], "-O", "check"}, own))
+	if err != nil {
+		return err
+	}
+	if check.Run() == nil {
 		return nil
 	}
 	said := new(lastWords)
-	c := exec.CommandContext(ctx, argv[0], append(slices.Clone(own), "true")...) //nolint:gosec // the words of [shared]
+	c, err := o.command(ctx, slices.Concat(argv[:1], own, []string{"true"}))
+	if err != nil {
+		return err
+	}
 	c.Stderr, c.WaitDelay = said, leave
-	err := c.Run()
+	err = c.Run()
 	switch cause := context.Cause(ctx); {
 	case cause != nil:
 		return cause

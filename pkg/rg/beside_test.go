@@ -229,7 +229,7 @@ func BenchmarkGrep(b *testing.B) {
 			b.Run(name("newest-first"), func(b *testing.B) {
 				beside(b, printing(b, newest), peer("--sortr=modified", "-n", "-e", newest.Pattern, "--", "./"), 0)
 			})
-			program, err := FindRipgrep(b.Context(), func(string) string { return rg })
+			program, err := FindRipgrep(b.Context(), func(string) string { return rg }, func(string) bool { return true })
 			if err != nil {
 				b.Logf("%s is too old to be wrapped", rg)
 				continue

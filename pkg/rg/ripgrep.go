@@ -27,9 +27,10 @@ type RipgrepProgram struct {
 const oldestRipgrep = 14
 
 // FindRipgrep looks for ripgrep 14 or later: what AGENTKIT_RG names, else rg in
-// the absolute directories of PATH. Lookup gives an environment variable. Each
-// program is run to ask for its version. The error is ErrNoRipgrep.
-func FindRipgrep(ctx context.Context, lookup func(key string) string) (*RipgrepProgram, error) {
+// the absolute directories of PATH, where counts says that it does. Lookup gives an
+// environment variable. Each program is run to ask for its version, without a sandbox.
+// The error is ErrNoRipgrep.
+func FindRipgrep(ctx context.Context, lookup func(key string) string, counts func(path string) bool) (*RipgrepProgram, error) {
 	name := "rg"
 	if runtime.GOOS == "windows" {
 		name = "rg.exe"
@@ -39,7 +40,9 @@ func FindRipgrep(ctx context.Context, lookup func(key string) string) (*RipgrepP
 		candidates = append(candidates, named)
 	}
 	for _, dir := range filepath.SplitList(lookup("PATH")) {
-		candidates = append(candidates, filepath.Join(dir, name))
+		if path := filepath.Join(dir, name); counts(path) {
+			candidates = append(candidates, path)
+		}
 	}
 	for _, path := range candidates {
 		if !filepath.IsAbs(path) {

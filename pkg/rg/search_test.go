@@ -535,7 +535,7 @@ func findNamed(t *testing.T, path string) (*RipgrepProgram, error) {
 			return path
 		}
 		return ""
-	})
+	}, func(string) bool { return true })
 }
 
 // TestOldRipgrep: a ripgrep before version 14 is passed over.

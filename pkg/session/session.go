@@ -335,6 +335,12 @@ func isAlnum(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
 
+// Used reports whether a state directory keeps sessions of a root.
+func Used(state, root string) bool {
+	_, err := os.Lstat(filepath.Join(state, rootHash(filepath.Clean(root))))
+	return err == nil
+}
+
 // rootHash names a workspace root: 80 bits in 16 characters, for the paths of
 // sockets in jobs/ have to stay short.
 func rootHash(root string) string {

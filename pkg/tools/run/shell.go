@@ -12,7 +12,6 @@ import (
 
 	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
-	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
@@ -41,7 +40,7 @@ func findShell(env *tool.Env, wanted string) (shell, error) {
 		list = []string{wanted}
 	}
 	for _, c := range list {
-		kind := strings.TrimSuffix(spelled(filepath.Base(c)), ".exe")
+		kind := strings.TrimSuffix(machine.Spelled(filepath.Base(c)), ".exe")
 		if c == "" || !slices.Contains(machine.Shells(), kind) {
 			continue
 		}
@@ -74,7 +73,7 @@ func lookShell(env *tool.Env, name string) (path string, own bool) {
 			if !filepath.IsAbs(entry) {
 				continue
 			}
-			if found, ok := machine.LookPath(name, entry, entry); ok && !shared(env, found) {
+			if found, ok := machine.LookPath(name, entry, entry); ok && !env.Placed(found) {
 				return found
 			}
 		}
@@ -88,38 +87,10 @@ func lookShell(env *tool.Env, name string) (path string, own bool) {
 	if !ok {
 		return "", false
 	}
-	if shared(env, path) {
+	if env.Placed(path) {
 		return path, false
 	}
-	return path, installed(path) || path == env.Getenv("SHELL") || spelled(path) == spelled(usual(filepath.Base(path)))
-}
-
-// shared reports whether a file lies where calls can write: in the root or in a
-// directory for temporary files.
-func shared(env *tool.Env, path string) bool {
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return true
-	}
-	in := func(path string) bool { // a link counts as well as what it leads to
-		return !installed(path) && slices.ContainsFunc(append(slices.Clone(env.Temp), env.Workspace.Root()), func(dir string) bool { return safefile.Below(dir, path) })
-	}
-	return in(path) || in(real)
-}
-
-// installed reports whether a file lies in a directory of the system's
-// programs, which the root may be above.
-func installed(path string) bool {
-	return slices.ContainsFunc(policy.TrustedDirs(), func(dir string) bool { return safefile.Below(spelled(filepath.FromSlash(dir)), spelled(path)) })
-}
-
-// spelled is the one spelling of a path among those that name the same file:
-// PATH has System32 as system32 more often than not.
-func spelled(path string) string {
-	if runtime.GOOS == "windows" {
-		return strings.ToLower(path)
-	}
-	return path
+	return path, tool.Installed(path) || path == env.Getenv("SHELL") || machine.Spelled(path) == machine.Spelled(usual(filepath.Base(path)))
 }
 
 // argv is how the shell is started for a command line. Start-up files run only

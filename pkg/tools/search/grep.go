@@ -304,7 +304,7 @@ func (g *grepCall) query(ctx context.Context, env *tool.Env) (rg.Query, error) {
 				return env.Ripgrep
 			}
 			return env.Getenv(name)
-		}); err == nil {
+		}, func(path string) bool { return !env.Placed(path) }); err == nil {
 			q.Ripgrep = program
 		}
 	}
