@@ -40,9 +40,10 @@ type listened struct {
 	Token    string `json:"token,omitempty"`
 }
 
-// serve has h answer at path until ctx ends, and says where that is.
-func (l *listening) serve(ctx context.Context, a *app, path string, h http.Handler) error {
-	e, err := endpoint.Listen(ctx, endpoint.Options{Addr: l.addr, Token: a.getenv(tokenVariable), Origins: l.origins, Hosts: l.hosts, Insecure: l.insecure, Log: a.stderr})
+// serve has h answer at path until ctx ends, and says where that is. What is urgent, it answers
+// although it has too much to do.
+func (l *listening) serve(ctx context.Context, a *app, path string, h http.Handler, urgent func(*http.Request, []byte) bool) error {
+	e, err := endpoint.Listen(ctx, endpoint.Options{Addr: l.addr, Token: a.getenv(tokenVariable), Origins: l.origins, Hosts: l.hosts, Insecure: l.insecure, Log: a.stderr, Urgent: urgent})
 	if err != nil {
 		return err
 	}

@@ -87,7 +87,7 @@ func (a *app) mcp(ctx context.Context, choice *mcpChoice, where *listening) erro
 		a.end(err, unread())
 		return nil
 	}
-	if err := where.serve(ctx, a, mcp.Path, s.Handler(ctx)); ctx.Err() == nil {
+	if err := where.serve(ctx, a, mcp.Path, s.Handler(ctx), mcp.Urgent); ctx.Err() == nil {
 		return err // it has not begun
 	}
 	s.Wait()

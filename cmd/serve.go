@@ -118,7 +118,7 @@ func (a *app) serveHTTP(ctx context.Context, where *listening, limit time.Durati
 			return formatted(list, format)
 		},
 	}
-	err = where.serve(ctx, a, "", h.Handler())
+	err = where.serve(ctx, a, "", h.Handler(), serve.Urgent)
 	if ctx.Err() == nil {
 		return err // it has not begun
 	}

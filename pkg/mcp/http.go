@@ -43,6 +43,16 @@ func (s *Server) Handler(ctx context.Context) http.Handler {
 	})
 }
 
+// Urgent reports whether a request over HTTP asks for nothing: it answers a form that a call
+// waits for, or ends something.
+func Urgent(r *http.Request, body []byte) bool {
+	if r.Method == http.MethodDelete {
+		return true
+	}
+	list, _, err := parse(body)
+	return err == nil && !slices.ContainsFunc(list, (*message).asks)
+}
+
 // forget ends a session and what runs in it.
 func (s *Server) forget(w http.ResponseWriter, r *http.Request) {
 	id := r.Header.Get(sessionHeader)

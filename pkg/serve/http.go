@@ -57,6 +57,11 @@ func (h HTTP) Handler() http.Handler {
 	return mux
 }
 
+// Urgent reports whether a request answers what a call asks, which waits for it.
+func Urgent(r *http.Request, _ []byte) bool {
+	return r.Method == http.MethodPost && r.URL.Path == "/v1/answer"
+}
+
 // The streams are the calls whose callers hear events.
 type streams struct {
 	HTTP

@@ -9,7 +9,8 @@
 //     page whose name was pointed at this machine (DNS rebinding) is refused.
 //   - A page in a browser sends an Origin header. One that is not listed is refused.
 //   - Bodies, headers, the time that they take to come and the requests at a time are
-//     bounded. A request that cannot be served is refused at once, with a reason.
+//     bounded. A request that cannot be served is refused at once, with a reason. One that
+//     answers what others ask is served beside these.
 //   - GET /healthz needs no token.
 //   - When ctx ends, nothing more is accepted, the context of each request ends with the
 //     cause of ctx, and what the handlers answer then is still sent.
@@ -36,6 +37,8 @@ const (
 	MaxBody   = 64 << 20  // bytes of a request
 	maxBodies = 256 << 20 // bytes of all requests that are served at a time
 	MaxCalls  = 256       // requests that are served at a time
+	maxUrgent = 64        // urgent ones beside them
+	maxShort  = 1 << 20   // bytes of an urgent one
 	maxHeader = 64 << 10  // bytes of the headers of a request
 	minToken  = 16        // characters of a token that somebody chose
 )
@@ -58,6 +61,10 @@ type Options struct {
 	Hosts    []string  // names in the Host header, beside localhost, such as host.docker.internal
 	Insecure bool      // addresses that others reach are listened on, too; no token is made
 	Log      io.Writer // gets what goes wrong with connections
+
+	// Urgent reports whether a request is served although there are too many: an answer for
+	// which those that are served may be waiting. nil is for none.
+	Urgent func(r *http.Request, body []byte) bool
 }
 
 // An Endpoint is where to call.
@@ -68,13 +75,14 @@ type Endpoint struct {
 	o        Options
 	listener net.Listener
 	slots    chan struct{}
+	urgent   chan struct{}
 	bodies   atomic.Int64 // bytes of the bodies of the requests that are served
 	ending   atomic.Bool
 }
 
 // Listen opens the address. Nothing is answered before Serve.
 func Listen(ctx context.Context, o Options) (*Endpoint, error) {
-	e := &Endpoint{o: o, Token: o.Token, slots: make(chan struct{}, MaxCalls)}
+	e := &Endpoint{o: o, Token: o.Token, slots: make(chan struct{}, MaxCalls), urgent: make(chan struct{}, maxUrgent)}
 	switch n := len(e.Token); {
 	case n > 0 && n < minToken:
 		return nil, tool.Errorf(tool.BadInput, "the token has %d characters, and needs %d", n, minToken).WithHint("choose a longer one, or none: one is made and printed")

@@ -152,10 +152,11 @@ func TestListen(t *testing.T) {
 }
 
 // TestLimits: a body that is too long, and more requests than are served at a time, are
-// refused; a peer that has sent its request is waited for as long as its handler takes.
+// refused, but for some that are urgent; a peer that has sent its request is waited for as long as its handler takes.
 func TestLimits(t *testing.T) {
 	held := make(chan struct{})
-	e, _ := serve(t, Options{Addr: "0", Token: "0123456789abcdef"}, func(_ http.ResponseWriter, r *http.Request) {
+	urgent := func(r *http.Request, body []byte) bool { return r.URL.Path == "/answer" && string(body) == "y" }
+	e, _ := serve(t, Options{Addr: "0", Token: "0123456789abcdef", Urgent: urgent}, func(_ http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/hold" {
 			<-held
 		}
@@ -195,6 +196,27 @@ func TestLimits(t *testing.T) {
 	}
 	if status, err := call("/x", nil); err != nil || status != 429 {
 		t.Errorf("one more: %d %v", status, err)
+	}
+	for _, c := range []struct {
+		path string
+		body io.Reader
+		want int
+	}{
+		{"/x", strings.NewReader("y"), 429},
+		{"/answer", strings.NewReader("n"), 429},
+		{"/answer", strings.NewReader("y"), 200}, // what is served may wait for it
+		{"/answer", io.LimitReader(endless{}, 1), 429},
+		{"/answer", strings.NewReader(strings.Repeat("y", maxShort+1)), 429},
+	} {
+		if status, err := call(c.path, c.body); err != nil || status != c.want {
+			t.Errorf("%s beside all that are served: %d %v", c.path, status, err)
+		}
+	}
+	for range maxUrgent {
+		e.urgent <- struct{}{}
+	}
+	if status, err := call("/answer", strings.NewReader("y")); err != nil || status != 429 {
+		t.Errorf("one more that is urgent: %d %v", status, err)
 	}
 	close(held)
 	for range MaxCalls {

@@ -47,20 +47,47 @@ func (e *Endpoint) guard(h http.Handler) http.Handler {
 			Refuse(w, http.StatusUnauthorized, tool.Errorf(tool.Denied, "the token is missing or wrong").WithHint("send it as Authorization: Bearer TOKEN"))
 			return
 		}
-		select {
-		case e.slots <- struct{}{}:
-			defer func() { <-e.slots }()
-		default:
-			head.Set("Retry-After", "1")
-			Refuse(w, http.StatusTooManyRequests, tool.Errorf(tool.TooLarge, "%d requests are served at a time", MaxCalls).WithHint("wait for an answer, and send it again"))
+		leave, full := e.enter(r)
+		if leave == nil {
+			many(w)
 			return
 		}
-		taken, ok := e.whole(w, r)
+		defer leave()
+		raw, taken, ok := e.whole(w, r)
 		defer e.bodies.Add(-taken)
-		if ok {
+		switch {
+		case !ok:
+		case full && !e.o.Urgent(r, raw):
+			many(w)
+		default:
 			h.ServeHTTP(w, r)
 		}
 	})
+}
+
+// enter takes a place among the requests that are served, or among the urgent ones: full says
+// that r has to be one. The function gives the place back; it is nil where there is none.
+func (e *Endpoint) enter(r *http.Request) (leave func(), full bool) {
+	select {
+	case e.slots <- struct{}{}:
+		return func() { <-e.slots }, false
+	default:
+	}
+	if e.o.Urgent == nil || r.ContentLength < 0 || r.ContentLength > maxShort {
+		return nil, true
+	}
+	select {
+	case e.urgent <- struct{}{}:
+		return func() { <-e.urgent }, true
+	default:
+		return nil, true
+	}
+}
+
+// many refuses a request, for too many are served.
+func many(w http.ResponseWriter) {
+	w.Header().Set("Retry-After", "1")
+	Refuse(w, http.StatusTooManyRequests, tool.Errorf(tool.TooLarge, "%d requests are served at a time", MaxCalls).WithHint("wait for an answer, and send it again"))
 }
 
 // twice is a header that decides who calls and what comes, and stands there twice: what
@@ -135,18 +162,18 @@ func (e *Endpoint) health(w http.ResponseWriter, r *http.Request) {
 
 // whole reads the body of r, which is there for the handler then. The number is the
 // bytes that were counted for it.
-func (e *Endpoint) whole(w http.ResponseWriter, r *http.Request) (taken int64, ok bool) {
+func (e *Endpoint) whole(w http.ResponseWriter, r *http.Request) (raw []byte, taken int64, ok bool) {
 	if r.Body == nil || r.Body == http.NoBody {
-		return 0, true
+		return nil, 0, true
 	}
 	long := tool.Errorf(tool.TooLarge, "the body is longer than %d MiB", MaxBody>>20).WithHint("send less at a time")
 	switch coded := r.Header.Get("Content-Encoding"); {
 	case r.ContentLength > MaxBody: // said beforehand
 		Refuse(w, http.StatusRequestEntityTooLarge, long)
-		return 0, false
+		return nil, 0, false
 	case coded != "" && !strings.EqualFold(coded, "identity"):
 		Refuse(w, http.StatusUnsupportedMediaType, tool.Errorf(tool.BadInput, "the body is coded as %.40q", coded).WithHint("send it as it is"))
-		return 0, false
+		return nil, 0, false
 	}
 	c := http.NewResponseController(w)
 	_ = c.SetReadDeadline(time.Now().Add(bodyTime))
@@ -166,7 +193,7 @@ func (e *Endpoint) whole(w http.ResponseWriter, r *http.Request) (taken int64, o
 		w.Header().Del("Connection")
 	}
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(raw)), int64(len(raw))
-	return body.taken, err == nil
+	return raw, body.taken, err == nil
 }
 
 var errBodies = errors.New("the bodies of all requests together are too long")
