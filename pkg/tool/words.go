@@ -86,12 +86,15 @@ func Visible(text string) string {
 }
 
 // hidden reports whether r shows nothing or turns what follows it: zero-width
-// characters, bidirectional controls, line separators, tags.
+// characters, letters that are drawn as a blank, bidirectional controls, line
+// separators, tags.
 func hidden(r rune) bool {
 	switch {
-	case r == 0xad, r == 0x34f, r == 0x61c, r == 0x180e, r == 0xfeff, r == 0xfffd,
-		r >= 0x200b && r <= 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x206f,
-		r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0000 && r <= 0xe007f:
+	case r == 0xad, r == 0x34f, r == 0x61c, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5,
+		r >= 0x180b && r <= 0x180f, r >= 0x200b && r <= 0x200f, r >= 0x2028 && r <= 0x202e,
+		r >= 0x2060 && r <= 0x206f, r == 0x2800, r == 0x3164, r >= 0xfe00 && r <= 0xfe0f,
+		r == 0xfeff, r == 0xffa0, r >= 0xfff0 && r <= 0xfffb, r == 0xfffd,
+		r >= 0x1bca0 && r <= 0x1bca3, r >= 0x1d173 && r <= 0x1d17a, r >= 0xe0000 && r <= 0xe0fff:
 		return true
 	}
 	return false

@@ -24,3 +24,19 @@ func TestQuoteWords(t *testing.T) {
 		}
 	}
 }
+
+// TestVisible: what a person is shown hides nothing, and letters of every script stay.
+func TestVisible(t *testing.T) {
+	for _, r := range []rune{
+		0, 0x1b, 0x7f, 0x9b, 0xad, 0x34f, 0x61c, 0x115f, 0x1160, 0x17b4, 0x180b, 0x180f, 0x200b, 0x202e, 0x2066, 0x2800, 0x3164,
+		0xfe0f, 0xfeff, 0xffa0, 0xfff9, 0xfffd, 0x1bca0, 0x1d173, 0xe0001, 0xe0041, 0xe0100, 0xe01ef,
+	} {
+		if got := Visible("a" + string(r) + "b"); !strings.HasPrefix(got, `a\`) || !strings.HasSuffix(got, "b") {
+			t.Errorf("%U is shown as %q", r, got)
+		}
+	}
+	const letters = "a\tb\né ß 中文 にほん 한국어 ខ្មែរ ا ב ⣿ 🙂"
+	if got := Visible(letters); got != letters {
+		t.Errorf("%q is shown as %q", letters, got)
+	}
+}
