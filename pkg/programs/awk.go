@@ -238,11 +238,12 @@ func (p *awkProgram) redirect() bool {
 		p.c.awkNet(name)
 		return false
 	}
-	p.c.does(Write, Word{Text: name})
 	p.i = len(p.s) - len(after)
 	p.operand = awkOperand
 	after = strings.TrimLeft(after, blanks)
-	return after == "" || strings.IndexByte(";}\n", after[0]) >= 0
+	whole := after == "" || strings.IndexByte(";}\n", after[0]) >= 0
+	p.c.does(Write, Word{Text: name, Dynamic: !whole, Lead: name}) // it may go on, as in "a" $1
+	return whole
 }
 
 // runs notes a command that the program runs, where it begins as a constant.

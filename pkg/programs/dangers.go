@@ -270,8 +270,13 @@ func (c *Call) gitDanger(g *gitCommand) {
 			c.danger(losesCommits)
 		}
 	case "checkout": // paths, with or without a revision before them
-		paths := slices.ContainsFunc(c.Words, func(x Word) bool { return x.Text == "--" }) && len(c.Args) > 0
-		if paths || len(c.Args) > 1 && !c.has("b") || first == "." || strings.HasPrefix(first, "./") || strings.HasPrefix(first, ":") {
+		words, args := c.Words, c.Args
+		if words[len(words)-1].Text == "--" { // no path follows, so what stands before is a revision
+			words = words[:len(words)-1]
+			args = slices.DeleteFunc(slices.Clone(args), func(x Word) bool { return x.Text == "--" })
+		}
+		paths := slices.ContainsFunc(words, func(x Word) bool { return x.Text == "--" }) && len(args) > 0
+		if paths || len(args) > 1 && !c.has("b") || first == "." || strings.HasPrefix(first, "./") || strings.HasPrefix(first, ":") {
 			c.danger(losesWork)
 		}
 	}
@@ -333,6 +338,9 @@ func GitLoses(sub string, words []string) bool {
 	case "branch":
 		return anyOption(bareWords(words), "D d m M C f delete force move")
 	case "checkout", "switch":
+		if n := len(words); n > 0 && words[n-1] == "--" {
+			words = words[:n-1]
+		}
 		paths := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return strings.HasPrefix(w, "-") && w != "--" })
 		return anyOption(bareWords(words), "f B C force discard-changes ours theirs") || sub == "checkout" &&
 			(len(paths) > 1 && !anyOption(bareWords(words), "b") || slices.ContainsFunc(paths, func(w string) bool { return oneOf(w, "-- . ./* :*") }))

@@ -15,6 +15,9 @@ func (c *Call) host(x Word) {
 		return
 	}
 	a := Net{Source: s, Scheme: c.scheme, Publishes: c.publishes || Has("nc ncat netcat telnet ftp lftp mosh socat autossh", c.Known)}
+	if c.has("z") && Has("nc ncat netcat", c.Known) { // it only looks whether somebody listens
+		a.Publishes = c.publishes
+	}
 	c.lower(Known)
 	if x.Dynamic {
 		a.Opaque = "the host is not known before it runs"
@@ -62,7 +65,15 @@ func (c *Call) fetch() {
 		}
 	}
 	c.publishes = c.uploads()
+	socket, _ := c.optionValue("unix-socket")
+	if socket.Text == "" {
+		socket, _ = c.optionValue("abstract-unix-socket")
+	}
+	here := socket.Text != "" && !socket.Dynamic && !c.has("next") // whatever host the address names
 	for _, x := range c.Args {
+		if here && (strings.HasPrefix(x.Text, "http://") || strings.HasPrefix(x.Text, "https://")) {
+			continue
+		}
 		c.address(x)
 		if !x.Dynamic && (c.Name == "wget" && !named && !c.has("spider") || c.has("remote-name") || c.Name == "aria2c" && !named) {
 			c.downloaded(x.Text)

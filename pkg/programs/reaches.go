@@ -50,6 +50,7 @@ var reaches = [...]reach{
 	{names: "npm pnpm yarn bun npx bunx", without: "offline"}, // matched by its option alone, see reaching
 	{names: "npm", sub: "publish publ publi publis unpublish deprecate undeprecate owner author access dist-tag dist-tags token team org star unstar login adduser add-user logout", hosts: npmHosts, from: "--registry npm_config_registry", publishes: true},
 	{names: "npm", sub: "install i in ins inst insta instal isnt isnta isntal add ci clean-install ic install-clean install-test it cit update up upgrade udpate audit outdated view info show v search s se find dedupe ddp ping whoami stars create", hosts: npmHosts, from: "--registry npm_config_registry"},
+	{names: "yarn", sub: "workspace workspaces", arg: "publish", hosts: "registry.yarnpkg.com registry.npmjs.org", publishes: true},
 	{names: "pnpm", sub: "publish unpublish deprecate owner access dist-tag login logout", hosts: npmHosts, from: "--registry npm_config_registry", publishes: true},
 	{names: "pnpm", sub: "install i add update up upgrade outdated audit dlx create fetch import view info", hosts: npmHosts, from: "--registry npm_config_registry"},
 	{names: "yarn", sub: "npm", arg: "publish tag login logout", hosts: "registry.yarnpkg.com registry.npmjs.org", publishes: true},
@@ -65,11 +66,14 @@ var reaches = [...]reach{
 	{names: "uv", sub: "publish", hosts: "upload.pypi.org", from: "--publish-url", publishes: true},
 	{names: "uv", sub: "add sync lock pip tool", arg: "add sync lock install compile upgrade", without: "offline", hosts: pypiHosts, from: "--index-url --default-index -i UV_INDEX_URL UV_DEFAULT_INDEX"},
 	{names: "uv", sub: "python", arg: "install upgrade", without: "offline", hosts: "github.com objects.githubusercontent.com"},
-	{names: "poetry hatch flit pdm rye maturin", sub: "publish", hosts: "upload.pypi.org", publishes: true},
+	{names: "poetry hatch flit pdm rye maturin", sub: "publish upload", hosts: "upload.pypi.org", publishes: true},
 	{names: "poetry pipenv pdm rye", sub: "install add update upgrade lock sync", hosts: pypiHosts},
 	{names: "twine", sub: "upload", hosts: "upload.pypi.org", from: "--repository-url TWINE_REPOSITORY_URL", publishes: true},
 	{names: "conda mamba micromamba", sub: "install create update upgrade search", without: "offline", hosts: condaHosts},
 	{names: "cargo", sub: "publish yank owner login logout", hosts: "crates.io", publishes: true},
+	{names: "cargo", sub: "workspaces ws", arg: "publish", hosts: "crates.io", publishes: true},
+	{names: "cargo", sub: "release", arg: "--execute -x", hosts: "crates.io", publishes: true},
+	{names: "cargo", sub: "audit deny outdated", without: "offline no-fetch n", hosts: "github.com index.crates.io"},
 	{names: "cargo", sub: "install update search add fetch binstall info", without: "offline", hosts: crateHosts},
 	{names: "rustup", sub: "update install toolchain target component self", arg: "update install add upgrade", hosts: "static.rust-lang.org"},
 	{names: "go", sub: "get", hosts: goHosts, from: "GOPROXY"},
@@ -83,11 +87,18 @@ var reaches = [...]reach{
 	{names: "apt apt-get aptitude", sub: "update install upgrade dist-upgrade full-upgrade source download build-dep changelog", hosts: debianHosts},
 	{names: "apk", sub: "add update upgrade fetch", without: "no-network", hosts: "dl-cdn.alpinelinux.org"},
 	{names: "yum dnf microdnf", sub: "install update upgrade search info makecache check-update download", hosts: "mirrors.fedoraproject.org dl.fedoraproject.org"},
+	{names: "zypper", sub: "install in update up refresh ref dup search se", hosts: "download.opensuse.org"},
+	{names: "pacman", arg: "-S*", hosts: "?"},
+	{names: "snap", sub: "install refresh download find info", hosts: "api.snapcraft.io"},
+	{names: "corepack", sub: "prepare install use up pack", hosts: npmHosts},
+	{names: "deno", sub: "add install cache update outdated", without: "cached-only", hosts: "jsr.io npm.jsr.io registry.npmjs.org deno.land"},
+	{names: "deno", sub: "publish", without: "dry-run", hosts: "jsr.io api.jsr.io", publishes: true},
+	{names: "jsr", sub: "publish", without: "dry-run", hosts: "jsr.io api.jsr.io", publishes: true},
 	{names: "brew", sub: "install reinstall update upgrade info search outdated fetch tap bundle home audit livecheck", hosts: brewHosts},
 	{names: "docker podman nerdctl", sub: "push", hosts: dockerHosts, publishes: true},
 	{names: "docker podman nerdctl", sub: "pull login search", hosts: dockerHosts},
-	{names: "mvn", sub: "deploy release:perform", hosts: "repo.maven.apache.org", publishes: true},
-	{names: "mvn", sub: "dependency:resolve dependency:go-offline dependency:get dependency:resolve-plugins versions:display-dependency-updates", without: "o offline", hosts: "repo.maven.apache.org"},
+	{names: "mvn mvnw", arg: "deploy deploy:* release:perform site-deploy", hosts: "repo.maven.apache.org", publishes: true},
+	{names: "mvn mvnw", sub: "dependency:resolve dependency:go-offline dependency:get dependency:resolve-plugins versions:display-dependency-updates", without: "o offline", hosts: "repo.maven.apache.org"},
 	{names: "mix", sub: "hex.publish", hosts: "hex.pm", publishes: true},
 	{names: "mix", sub: "deps.get deps.update hex.info hex.outdated archive.install local.hex", hosts: "hex.pm repo.hex.pm builds.hex.pm"},
 	{names: "cabal", sub: "upload", hosts: "hackage.haskell.org", publishes: true},
@@ -99,16 +110,64 @@ var reaches = [...]reach{
 	{names: "luarocks", sub: "upload", hosts: "luarocks.org", publishes: true},
 	{names: "luarocks", sub: "install search download", hosts: "luarocks.org"},
 	{names: "cpan cpanm", hosts: "cpan.metacpan.org www.cpan.org"},
+	{names: "opam", sub: "publish", hosts: "?", publishes: true},
 	{names: "opam", sub: "install update upgrade init", hosts: "opam.ocaml.org"},
 	{names: "helm", sub: "push", hosts: "registry-1.docker.io", publishes: true},
 	{names: "terraform tofu", sub: "init get providers", hosts: "registry.terraform.io registry.opentofu.org releases.hashicorp.com"},
 	{names: "hf huggingface-cli", sub: "upload upload-large-folder repo", hosts: "huggingface.co", publishes: true},
 	{names: "hf huggingface-cli", sub: "download", hosts: "huggingface.co"},
-	{names: "vercel", hosts: "api.vercel.com", publishes: true},
-	{names: "netlify", sub: "deploy", hosts: "api.netlify.com", publishes: true},
-	{names: "wrangler", sub: "deploy publish", hosts: "api.cloudflare.com", publishes: true},
+	{names: "vercel now", sub: "ls list inspect logs whoami pull link", hosts: "api.vercel.com"},
+	{names: "vercel now", sub: "- *", hosts: "api.vercel.com", publishes: true},
+	{names: "netlify netlify-cli ntl", sub: "deploy", hosts: "api.netlify.com", publishes: true},
+	{names: "wrangler", sub: "deploy publish delete rollback", hosts: "api.cloudflare.com", publishes: true},
+	{names: "wrangler", sub: "pages secret versions", arg: "deploy publish put delete bulk upload", hosts: "api.cloudflare.com", publishes: true},
 	{names: "fly flyctl", sub: "deploy launch", hosts: "api.fly.io api.machines.dev", publishes: true},
-	{names: "firebase", sub: "deploy", hosts: "firebase.googleapis.com", publishes: true},
+	{names: "firebase firebase-tools", sub: "deploy hosting:*", hosts: "firebase.googleapis.com", publishes: true},
+	{names: "sst serverless sls cdk aws-cdk eb", sub: "deploy remove destroy terminate", hosts: "?", publishes: true},
+	{names: "supabase", sub: "functions db secrets", arg: "deploy push delete set unset", hosts: "api.supabase.com", publishes: true},
+	{names: "railway", sub: "up deploy redeploy down delete", hosts: "backboard.railway.app", publishes: true},
+	{names: "convex cf", sub: "deploy push delete", hosts: "?", publishes: true},
+	{names: "surge gh-pages", sub: "- *", hosts: "?", publishes: true},
+	{names: "eas eas-cli", sub: "submit build update", without: "local", hosts: "api.expo.dev", publishes: true},
+	{names: "changeset changesets lerna", sub: "publish", hosts: npmHosts, publishes: true},
+	{names: "nx", sub: "release", without: "dry-run", hosts: npmHosts, publishes: true},
+	{names: "semantic-release release-it np", sub: "- *", without: "dry-run preview", hosts: "?", publishes: true},
+	{names: "vsce", sub: "publish unpublish", hosts: "marketplace.visualstudio.com", publishes: true},
+	{names: "ovsx", sub: "publish", hosts: "open-vsx.org", publishes: true},
+	{names: "goreleaser", sub: "release r", without: "snapshot skip-publish", hosts: "?", publishes: true},
+	{names: "ko", sub: "publish build resolve apply create", without: "local L", hosts: "?", publishes: true},
+	{names: "skaffold", sub: "run deploy apply delete", hosts: "?", publishes: true},
+	{names: "crane skopeo oras cosign", sub: "push copy cp sync tag attach sign attest delete", hosts: "?", publishes: true},
+	{names: "buildah", sub: "push", hosts: "?", publishes: true},
+	{names: "docker podman nerdctl", sub: "compose image manifest", arg: "push", hosts: dockerHosts, publishes: true},
+	{names: "docker podman nerdctl", sub: "build buildx builder", arg: "--push", hosts: dockerHosts, publishes: true},
+	{names: "docker-compose", sub: "push", hosts: dockerHosts, publishes: true},
+	{names: "sbt", arg: "publish publishSigned +publish +publishSigned ci-release sonatype*", hosts: "?", publishes: true},
+	{names: "lein", sub: "deploy", hosts: "repo.clojars.org", publishes: true},
+	{names: "rake", sub: "release", hosts: "rubygems.org", publishes: true},
+	{names: "pod", sub: "trunk repo", arg: "push", hosts: "trunk.cocoapods.org", publishes: true},
+	{names: "fastlane", sub: "deliver pilot supply upload_to_* release beta deploy", hosts: "?", publishes: true},
+	{names: "mike", arg: "--push -p", hosts: "?", publishes: true},
+	{names: "git", sub: "subtree", arg: "push", hosts: "?", publishes: true},
+	{names: "git", sub: "subtree", arg: "pull add", hosts: "?"},
+	{names: "git", sub: "svn", arg: "dcommit set-tree branch tag", hosts: "?", publishes: true},
+	{names: "git", sub: "svn", arg: "clone fetch rebase", hosts: "?"},
+	{names: "git", sub: "send-email imap-send", without: "dry-run", hosts: "?", publishes: true},
+	{names: "svn", sub: "commit ci import lock unlock", hosts: "?", publishes: true},
+	{names: "svn", sub: "checkout co update up export log", hosts: "?"},
+	{names: "hg sl", sub: "push", hosts: "?", publishes: true},
+	{names: "hg sl", sub: "pull clone incoming in", hosts: "?"},
+	{names: "jj", sub: "git", arg: "push", hosts: "?", publishes: true},
+	{names: "jj", sub: "git", arg: "fetch clone", hosts: "?"},
+	{names: "gt", sub: "submit ss", hosts: "?", publishes: true},
+	{names: "hub", sub: "pull-request push release fork create delete", hosts: "api.github.com github.com", publishes: true},
+	{names: "mc s5cmd azcopy", sub: "cp copy mv sync mirror put pipe mb rm rb remove make", hosts: "?", publishes: true},
+	{names: "ssh-copy-id", sub: "- *", hosts: "?", publishes: true},
+	{names: "helmfile", sub: "apply sync destroy delete", hosts: "?", publishes: true},
+	{names: "sentry-cli", sub: "releases sourcemaps debug-files deploys upload-* send-event", hosts: "sentry.io", publishes: true},
+	{names: "codecov codecovcli", sub: "- *", hosts: "codecov.io", publishes: true},
+	{names: "mosquitto_pub", sub: "- *", hosts: "?", publishes: true},
+	{names: "mosquitto_sub", sub: "- *", hosts: "?"},
 	{names: "pre-commit", sub: "autoupdate install-hooks", hosts: "github.com pypi.org files.pythonhosted.org"},
 }
 
@@ -125,7 +184,12 @@ func (c *Call) Reaches() {
 	case c.Known == "npx":
 		c.npxFetches()
 		return
-	case c.Name == "bunx" && c.projects():
+	case c.Name == "bunx":
+		if i := firstOperand(c.Words, ""); i > 0 && c.packaged(c.Words[i:]) || c.projects() {
+			return
+		}
+	case Has("gradle gradlew", c.Name):
+		c.gradlePublishes()
 		return
 	case strings.HasPrefix(c.Known, "python"):
 		i := slices.IndexFunc(c.Words, func(x Word) bool { return x.Text == "-m" })
@@ -136,13 +200,63 @@ func (c *Call) Reaches() {
 		d.Name, d.Known = d.Words[0].Text, d.Words[0].Text
 		d.Record, _ = Lookup(d.Name)
 	}
+	if i := strings.LastIndexByte(d.Name, '@'); i > 0 { // a package with its version, which a runner of packages was given
+		d.Name = d.Name[:i]
+		d.Record, d.Known = Lookup(d.Name)
+	}
+	if !d.reachesAny() && Has("yarn pnpm", d.Known) {
+		if i := firstOperand(d.Words, ""); i > 0 && !Has("exec dlx run", d.Words[i].Text) {
+			c.packaged(d.Words[i:]) // a word that is none of its own is a program of the project
+		}
+	}
+}
+
+// reachesAny lists the hosts of the first entry that matches the call, and reports
+// whether one does.
+func (c *Call) reachesAny() bool {
 	for i := range reaches {
-		if r := &reaches[i]; (Has(r.names, d.Name) || Has(r.names, d.Known)) && d.reaching(r) {
-			d.reach(r)
+		if r := &reaches[i]; (Has(r.names, c.Name) || Has(r.names, c.Known)) && c.reaching(r) {
+			c.reach(r)
+			return true
+		}
+	}
+	return c.serves()
+}
+
+// packaged lists the hosts that a program of a package is known to reach, by the name of
+// either, and reports whether there are any.
+func (c *Call) packaged(words []Word) bool {
+	if words[0].Dynamic {
+		return false
+	}
+	name := words[0].Text
+	if i := strings.LastIndexByte(name, '@'); i > 0 {
+		name = name[:i]
+	}
+	if scope, base, ok := strings.Cut(strings.TrimPrefix(name, "@"), "/"); ok && name[0] == '@' {
+		if name = base; base == "cli" {
+			name = scope
+		}
+	}
+	d := *c
+	d.Words, d.Name = words, name
+	d.Record, d.Known = Lookup(name)
+	return d.Name != c.Name && d.reachesAny()
+}
+
+// gradlePublishes lists where a build is published to: any task that is called so, but
+// for those that keep it on this machine.
+func (c *Call) gradlePublishes() {
+	for i, x := range c.Words[1:] {
+		task := x.Text[strings.LastIndexByte(x.Text, ':')+1:]
+		if Has("-x --exclude-task", c.Words[i].Text) || strings.HasSuffix(task, "ToMavenLocal") {
+			continue
+		}
+		if oneOf(task, "publish* closeAndRelease* uploadArchives artifactoryPublish") {
+			c.reach(&reach{hosts: "?", publishes: true})
 			return
 		}
 	}
-	d.serves()
 }
 
 // reaching reports whether the call is one of r's.
@@ -158,6 +272,9 @@ func (c *Call) reaching(r *reach) bool {
 	}
 	if r.sub == "" {
 		return len(words) > 0
+	}
+	if verbs := c.verbs(); len(verbs) > 0 && oneOf(verbs[0], r.sub) {
+		return true
 	}
 	return c.subMatches(r.sub) || r.sub[0] == '-' && len(c.bare()) == 0 && !anyOption(words, "v version h help")
 }
@@ -260,12 +377,7 @@ func (c *Call) npxFetches() {
 		return
 	}
 	name := words[0].Text
-	if !words[0].Dynamic && name == "playwright" {
-		d := *c
-		d.Words, d.Name, d.Known, d.Record = words, name, name, nil
-		d.serves()
-	}
-	if words[0].Dynamic || c.Shell.Exists("node_modules/.bin/"+name) {
+	if c.packaged(words) || words[0].Dynamic || c.Shell.Exists("node_modules/.bin/"+name) {
 		return
 	}
 	if strings.LastIndexByte(name, '@') > 0 || strings.HasPrefix(name, "create-") || strings.Contains(name, "/create-") || name == "degit" || c.has("yes", "package") {

@@ -221,7 +221,7 @@ var runners = [...]Record{
 	{Names: "oc", Read: (*Call).kubectl, Style: Loose, Options: kubectlOptions, Dangers: []Way{{Sub: "delete", Why: "deletes from the cluster"}}},
 	{Names: "op", Style: Loose, Read: (*Call).subcommand, Options: "env-file:read account:", Starts: "run", Lists: "--version"},
 	{
-		Names: "openssl", Style: OneDash | Loose, Read: (*Call).subcommand, Lists: "version", Options: "out:write engine:opaque provider:opaque provider-path:opaque config:opaque in:read key:read keyout:write connect:host url:host host:host proxy:host writerand:write rand:read",
+		Names: "openssl", Style: OneDash | Loose, Read: (*Call).subcommand, Lists: "version", Options: "out:write engine:opaque provider:opaque provider-path:opaque config:opaque in:read key:read keyout:write connect:host url:host host:host proxy:host writerand:write rand:read subj: addext: days: newkey: set_serial: pkeyopt:",
 		Opaque: []Way{{Sub: "engine s_server rehash ca", Why: "loads, serves or changes what its settings say"}},
 	},
 	{Names: "osascript", Style: Vague, Operands: "read", Role: InterpreterRole, Options: "e:opaque l:"},

@@ -51,6 +51,12 @@ var services = [...]service{
 	{names: "pyenv", sub: "install", looks: "install", deep: 1, hosts: "www.python.org"},
 	{names: "rbenv", sub: "install", looks: "install", deep: 1, hosts: "cache.ruby-lang.org"},
 	{names: "playwright", sub: "install", looks: "install", deep: 1, hosts: "cdn.playwright.dev playwright.azureedge.net"},
+	{names: "rclone", local: infoWords + " config listremotes", looks: cloudLooks + " lsl lsd lsf lsjson size check tree about", deep: 1, hosts: "?"},
+	{names: "s3cmd", local: infoWords, looks: "ls la du info get", deep: 1, hosts: "?"},
+	{names: "vault", local: infoWords + " server agent print", looks: cloudLooks + " read lookup", deep: 2, hosts: "?", from: "-address VAULT_ADDR"},
+	{names: "consul", sub: "kv", looks: "get export", deep: 1, above: "kv", hosts: "?", from: "-http-addr CONSUL_HTTP_ADDR"},
+	{names: "tea", local: infoWords, looks: cloudLooks, deep: 2, hosts: "?"},
+	{names: "helmfile", sub: "diff list status", looks: "diff list status", deep: 1, hosts: "?"},
 	{names: "ollama", sub: "pull", looks: "pull", deep: 1, hosts: "registry.ollama.ai"},
 }
 

@@ -168,9 +168,41 @@ func (w *walker) trap(c *call) {
 	}
 	s := w.push()
 	s.fence = true // by then the variables may hold something else
+	if w.depth == 1 && len(w.calls) == 0 {
+		w.keepSteady(s)
+	}
 	later := w.later
 	w.later = true
 	w.text(x.Text, c.index+1)
 	w.later = later
 	w.join(s)
 }
+
+// keepSteady notes, at the first trap of the text, what the variables hold that it finds.
+// When the text is read once more, it gives the trap's scope those that hold the same
+// whenever the trap runs.
+func (w *walker) keepSteady(s *scope) {
+	for name, v := range w.steady {
+		now, _ := s.parent.find(name)
+		relative := slices.ContainsFunc(v.list, func(t string) bool { return !strings.HasPrefix(t, "/") })
+		if v.known && v.equal(now) && !relative { // the trap may run in another directory
+			s.put(name, v)
+		}
+	}
+	if w.steady != nil || s.steady != nil {
+		return
+	}
+	steady := map[string]value{}
+	for at := s.parent; at != nil; at = at.parent {
+		at.steady = steady
+		for name := range at.vars {
+			if v, _ := s.parent.find(name); v.known && !v.net && len(steady) < maxSteady {
+				steady[name] = v
+			}
+		}
+	}
+	s.steady = steady
+}
+
+// maxSteady is how many variables are followed for traps.
+const maxSteady = 64

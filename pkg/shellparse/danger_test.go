@@ -114,6 +114,8 @@ git reset --hard
 git reset --hard HEAD~3
 git reset HEAD --hard
 git checkout -- f
+git checkout -- f --
+git checkout main f --
 git checkout HEAD -- f
 git checkout HEAD f
 git checkout -f
@@ -261,6 +263,7 @@ git reset
 git reset --soft HEAD~1
 git reset HEAD f
 git checkout main
+git checkout main --
 git checkout -b x
 git checkout -b x origin/x
 git restore --staged f

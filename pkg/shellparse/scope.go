@@ -72,21 +72,27 @@ type scope struct {
 	local   map[string]bool // variables that end with the function
 	args    []word          // the positional parameters
 	hasArgs bool
-	call    bool // a function: its parameters end with it
-	fence   bool // another process: what lies beyond may or may not reach it
+	call    bool             // a function: its parameters end with it
+	fence   bool             // another process: what lies beyond may or may not reach it
+	steady  map[string]value // of all scopes: variables that hold this since a trap was set, and nothing else so far
 	flow
 }
 
 // push opens a scope inside the present one.
 func (w *walker) push() *scope {
-	s := &scope{parent: w.st, flow: w.st.flow}
+	s := &scope{parent: w.st, flow: w.st.flow, steady: w.st.steady}
 	s.dirs = slices.Clone(s.dirs)
 	w.st = s
 	return s
 }
 
 // drop ends a scope whose changes are lost, such as a subshell's.
-func (w *walker) drop(s *scope) { w.st = s.parent }
+func (w *walker) drop(s *scope) {
+	if s.gone != "" {
+		clear(s.steady)
+	}
+	w.st = s.parent
+}
 
 // join ends a scope that may or may not have run. The directories are the
 // caller's business.
@@ -153,6 +159,9 @@ func (s *scope) put(name string, v value) {
 		s.vars = map[string]value{}
 	}
 	s.vars[name] = v
+	if old, ok := s.steady[name]; ok && !old.equal(v) {
+		s.steady[name] = value{}
+	}
 }
 
 // doubt forgets what a variable is, in every scope.

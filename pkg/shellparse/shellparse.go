@@ -95,6 +95,11 @@ type Analysis struct {
 func Analyze(ctx context.Context, src, shell string, world *World) *Analysis {
 	w := newWalker(ctx, shell, world)
 	w.contain(func() { w.text(src, 0) })
+	if steady := w.st.steady; len(steady) > 0 && w.st.gone == "" && w.st.parent == nil {
+		w = newWalker(ctx, shell, world) // once more, with what a trap finds in the variables
+		w.steady = steady
+		w.contain(func() { w.text(src, 0) })
+	}
 	return w.finish()
 }
 
@@ -143,8 +148,9 @@ type walker struct {
 	closed  bool     // a descriptor was closed, so that a later one may fail
 	stdin   stream   // what the command being walked reads, when piped
 	calls   []string
-	later   bool // walking what runs at another time than it is written
-	dirty   bool // something before may have changed files
+	later   bool             // walking what runs at another time than it is written
+	steady  map[string]value // variables that hold the same from the first trap to the end
+	dirty   bool             // something before may have changed files
 	files   []resolved
 	found   []resolved // programs by name, dir being the path
 	links   []link
