@@ -99,7 +99,8 @@ func TestTakeBackUnnamed(t *testing.T) {
 		"patch -sp0 <<'END'\n--- a.txt\n+++ a.txt\n@@ -1,2 +1,2 @@\n-a\n+aa\n second\nEND", `printf -- '--- x/a.txt\n+++ x/a.txt\n@@ -1,2 +1,2 @@\n-a\n+aa\n second\n' | patch -sp1`,
 		"git apply -R old.diff", "git diff HEAD~1 HEAD | git apply -R", "cd src && git apply -R ../old.diff", "git apply -R --index old.diff", "git apply -R --3way old.diff", "git apply --directory=lib <<'END'\n--- a/one.txt\n+++ b/one.txt\n@@ -1 +1 @@\n-another\n+changed\nEND",
 		"git reset -q --hard && git am -q <mail", "git stash -q && git am -q --directory=lib mail",
-		"cp -r src lib", "cp -a src/. lib", "cp -rT src lib && cp -r lib src",
+		"cp -r src lib", "cp -a src/. lib", "cp -rT src lib && cp -r lib src", "cp -r src/one.txt a.txt lib",
+		"mv a.txt link", "mv link b.txt", "mv -T link dangling", "ln -sf b.txt link", "sed -i s/a/q/ link", "git mv -f src/three.txt link", "install -m 600 b.txt link",
 	} {
 		mine, theirs := b.copies(from, fmt.Sprint("u", n))
 		if strings.HasPrefix(line, "git reset") {

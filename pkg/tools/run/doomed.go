@@ -1,6 +1,7 @@
 package run
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,10 +56,8 @@ func (d *dooming) keeps() bool {
 // write notes a write that takes something away, where that is all that is to be known.
 func (d *dooming) write(w *policy.Access) {
 	root := d.env.Workspace.Root()
-	if w.Named != "" && w.Op == policy.Delete { // of a link, it is the link that goes
-		if dir, err := filepath.EvalSymlinks(filepath.Dir(w.Named)); err == nil && safefile.Below(root, dir) {
-			d.names.add(filepath.Join(dir, filepath.Base(w.Named)), false)
-		}
+	if w.Op == policy.Delete { // of a link, it is the link that goes
+		d.link(w)
 	}
 	switch {
 	case w.Opaque != "" || !safefile.Below(root, w.Path):
@@ -68,6 +67,35 @@ func (d *dooming) write(w *policy.Access) {
 		}
 	default:
 		d.names.add(w.Path, w.Op == policy.Change && !d.moved(w))
+	}
+}
+
+// link notes the link by which a write names what it is about.
+func (d *dooming) link(w *policy.Access) {
+	if w.Named == "" || w.Opaque != "" {
+		return
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(w.Named))
+	if err != nil || !safefile.Below(d.env.Workspace.Root(), dir) {
+		return
+	}
+	link := filepath.Join(dir, filepath.Base(w.Named))
+	if info, err := os.Lstat(link); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		d.names.add(link, false)
+	}
+}
+
+// replacers are programs that put another file in the place of a link that they are given,
+// or may: they do not write to what it leads to.
+var replacers = [...]string{"mv", "ln", "cp", "install", "sed", "perl", "git", "rsync"}
+
+// replaced notes the links that such a program puts something else in the place of.
+func (d *dooming) replaced() {
+	for j := range d.needs {
+		w := &d.needs[j]
+		if w.Kind == policy.Write && !w.Guess && w.Parent > 0 && slices.Contains(replacers[:], baseName(&d.needs[w.Parent-1])) {
+			d.link(w)
+		}
 	}
 }
 
@@ -354,7 +382,7 @@ func destroys(w, program *policy.Access) bool {
 	switch {
 	case w.Op == policy.Delete:
 		return !moves || w.File == policy.Missing
-	case w.Op != policy.Change || w.Tree || w.File != policy.Regular || strings.HasPrefix(w.Source, ">>"):
+	case w.Op != policy.Change || w.File != policy.Regular || strings.HasPrefix(w.Source, ">>"):
 		return false
 	case program != nil && baseName(program) == "git" && !strings.HasPrefix(w.Source, ">"):
 		return false // its own files; see git

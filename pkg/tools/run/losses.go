@@ -61,6 +61,7 @@ func (l *losses) find() (needs []policy.Access, keep map[string]bool) {
 	}
 	l.doom.git()
 	l.doom.rewritten()
+	l.doom.replaced()
 	l.doom.patched()
 	l.doom.copied()
 	for path := range l.keep { // that nothing asks hangs on it
