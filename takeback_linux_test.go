@@ -92,7 +92,7 @@ func TestTakeBackUnnamed(t *testing.T) {
 		t.Skip("SKIPPED: commands cannot be confined here")
 	}
 	b := newTakeback(t)
-	from := b.model("model", takebackModel+"\nmkdir -p lib/src; echo other >lib/src/one.txt; echo another >lib/one.txt; git diff HEAD~1 HEAD >old.diff; printf 'From: a <a@example.org>\\nDate: Mon, 1 Jan 2001 00:00:00 +0000\\nSubject: x\\n\\n---\\n--- a/one.txt\\n+++ b/one.txt\\n@@ -0,0 +1 @@\\n+one\\n' | sed 's|a/one.txt|/dev/null|' >mail; touch -d 2001-01-01 a.txt src/three.txt")
+	from := b.model("model", takebackModel+"\nmkdir -p lib/src; echo other >lib/src/one.txt; echo another >lib/one.txt; ln -s src to; git diff HEAD~1 HEAD >old.diff; printf 'From: a <a@example.org>\\nDate: Mon, 1 Jan 2001 00:00:00 +0000\\nSubject: x\\n\\n---\\n--- a/one.txt\\n+++ b/one.txt\\n@@ -0,0 +1 @@\\n+one\\n' | sed 's|a/one.txt|/dev/null|' >mail; touch -d 2001-01-01 a.txt src/three.txt")
 	for n, line := range []string{
 		"git reset -q --merge HEAD~1", "git reset -q --keep HEAD~1",
 		"git diff HEAD~1 HEAD >p && patch -sR -p1 <p", "git diff | patch -sR -p1", "git show >p; git checkout -q .; patch -sR -p1 <p && rm p", "patch -sR -p1 <old.diff", "cd src && patch -sR -p1 -d .. -i old.diff",
@@ -100,7 +100,9 @@ func TestTakeBackUnnamed(t *testing.T) {
 		"git apply -R old.diff", "git diff HEAD~1 HEAD | git apply -R", "cd src && git apply -R ../old.diff", "git apply -R --index old.diff", "git apply -R --3way old.diff", "git apply --directory=lib <<'END'\n--- a/one.txt\n+++ b/one.txt\n@@ -1 +1 @@\n-another\n+changed\nEND",
 		"git reset -q --hard && git am -q <mail", "git stash -q && git am -q --directory=lib mail",
 		"cp -r src lib", "cp -a src/. lib", "cp -rT src lib && cp -r lib src", "cp -r src/one.txt a.txt lib",
-		"mv a.txt link", "mv link b.txt", "mv -T link dangling", "ln -sf b.txt link", "sed -i s/a/q/ link", "git mv -f src/three.txt link", "install -m 600 b.txt link",
+		"mv a.txt link", "mv link b.txt", "mv -T link dangling", "ln -sf b.txt link", "sed -i s/a/q/ link", "git mv -f src/three.txt link", "install -m 600 b.txt link", "ln -sfn lib to",
+		"grep -rl 1 src | xargs sed -i s/1/q/", "git ls-files -z src | xargs -0 -n 1 perl -pi -e s/3/q/", "sed -i s/1/q/ $(grep -rl 1 src)", "find src -name '*.txt' -exec perl -pi -e s/3/q/ {} +", `git ls-files src | grep txt | while read -r f; do sed -i s/1/q/ "$f"; done`,
+		"ls src/*.txt | xargs -I{} cp a.txt {}",
 	} {
 		mine, theirs := b.copies(from, fmt.Sprint("u", n))
 		if strings.HasPrefix(line, "git reset") {

@@ -123,7 +123,7 @@ func (h *History) Shelve(ctx context.Context, o ShelveOptions) (*Shelf, error) {
 	s := &Shelf{h: h, o: o, release: release}
 	now := h.o.Now()
 	s.r = Record{ID: session.NewSortableID("", now), Tool: o.Tool, Title: o.Title, Time: now}
-	if err = s.fill(ctx); err == nil {
+	if err = s.fill(ctx, h.disjoint(o.Names)); err == nil {
 		err = s.open()
 	}
 	if err == nil {
@@ -150,16 +150,94 @@ func (s *Shelf) places() (dir *os.Root, w *walker, closed func(), err error) {
 	return dir, w, func() { w.close(); _ = dir.Close() }, nil
 }
 
-// fill puts everything on the shelf.
-func (s *Shelf) fill(ctx context.Context) error {
+// Add keeps more names, as they are now, while the command runs: it is about to start a
+// program that takes them away. What is kept already stays as it was, and so does a
+// directory in which something is. The error is ErrShelfFull where that would be too much;
+// then none of them is kept.
+func (s *Shelf) Add(ctx context.Context, names []Doomed) error {
+	kept := map[string]bool{}
+	for _, f := range s.r.Files {
+		kept[f.Path] = true
+	}
+	had, parents, gaps, apart := len(s.r.Files), len(s.r.Parents), len(s.r.Gaps), len(s.r.Apart)
+	list := slices.DeleteFunc(s.h.disjoint(names), func(d Doomed) bool {
+		for up := range safefile.Up(s.h.w.Root(), d.Path) {
+			if kept[up] {
+				return true
+			}
+		}
+		info, err := os.Lstat(d.Path)
+		return err == nil && info.IsDir() && slices.ContainsFunc(s.r.Files, func(f File) bool { return safefile.Below(d.Path, f.Path) })
+	})
+	if len(list) == 0 {
+		return nil
+	}
+	err := s.fill(ctx, list)
+	if err == nil {
+		err = s.note(&Record{Files: s.r.Files[had:], Shelf: s.r.Shelf[had:], Parents: s.r.Parents[parents:], Gaps: s.r.Gaps[gaps:], Apart: s.r.Apart[apart:]})
+	}
+	if err != nil {
+		s.r.Files, s.r.Shelf, s.r.Parents, s.r.Gaps, s.r.Apart = s.r.Files[:had], s.r.Shelf[:had], s.r.Parents[:parents], s.r.Gaps[:gaps], s.r.Apart[:apart]
+		if dir, bad := s.h.shelf(s.r.ID); bad == nil {
+			for n := range len(list) {
+				_ = dir.RemoveAll(strconv.Itoa(had + n))
+			}
+			_ = dir.Close()
+		}
+		return fmt.Errorf("keeping what the command takes away: %w", err)
+	}
+	return nil
+}
+
+// note puts what was added behind the record, for whoever finds it should this process be
+// killed. What is not whole was not added: the program has not begun then.
+func (s *Shelf) note(added *Record) error {
+	data, err := json.Marshal(added)
+	if err != nil {
+		return err
+	}
+	end, err := s.f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	if _, err := s.f.Write(data); err != nil {
+		return errors.Join(err, s.f.Truncate(end))
+	}
+	return nil
+}
+
+// read gets the record, with what was added to it.
+func (s *Shelf) read() error {
+	d := json.NewDecoder(s.f)
+	if err := d.Decode(&s.r); err != nil {
+		return err
+	}
+	for {
+		var more Record
+		if d.Decode(&more) != nil {
+			return nil
+		}
+		s.r.Files, s.r.Shelf, s.r.Parents = append(s.r.Files, more.Files...), append(s.r.Shelf, more.Shelf...), append(s.r.Parents, more.Parents...)
+		s.r.Gaps, s.r.Apart = append(s.r.Gaps, more.Gaps...), append(s.r.Apart, more.Apart...)
+	}
+}
+
+// fill puts a list of names on the shelf.
+func (s *Shelf) fill(ctx context.Context, list []Doomed) error {
 	dir, w, closed, err := s.places()
 	if err != nil {
 		return err
 	}
 	defer closed()
 	load := &load{ctx: ctx, bytes: s.o.MaxBytes, names: s.o.MaxNames, apart: s.o.Apart}
-	above := map[string]fs.FileMode{}
-	for _, d := range s.h.disjoint(s.o.Names) {
+	for _, slot := range s.r.Shelf {
+		load.bytes, load.names = load.bytes-slot.Bytes, load.names-slot.Names
+	}
+	above, known := map[string]fs.FileMode{}, map[string]bool{}
+	for _, p := range s.r.Parents {
+		known[p.Path] = true
+	}
+	for _, d := range list {
 		n := len(s.r.Files)
 		slot := Slot{N: n}
 		before := *load
@@ -174,7 +252,7 @@ func (s *Shelf) fill(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", d.Path, err)
 		}
 		slot.Names, slot.Bytes = before.names-load.names, before.bytes-load.bytes
-		for at := filepath.Dir(d.Path); at != s.h.w.Root() && above[at] == 0 && len(at) > len(s.h.w.Root()); at = filepath.Dir(at) {
+		for at := filepath.Dir(d.Path); at != s.h.w.Root() && above[at] == 0 && !known[at] && len(at) > len(s.h.w.Root()); at = filepath.Dir(at) {
 			if info, err := os.Lstat(at); err == nil && info.IsDir() {
 				above[at] = info.Mode() & permBits
 			}
@@ -182,7 +260,7 @@ func (s *Shelf) fill(ctx context.Context) error {
 		s.r.Files = append(s.r.Files, File{Path: d.Path, Before: slot.Here.state(slot.Bytes)})
 		s.r.Shelf = append(s.r.Shelf, slot)
 	}
-	s.r.Gaps, s.r.Apart = load.gaps, load.copied
+	s.r.Gaps, s.r.Apart = append(s.r.Gaps, load.gaps...), append(s.r.Apart, load.copied...)
 	for _, path := range slices.Sorted(maps.Keys(above)) {
 		s.r.Parents = append(s.r.Parents, Parent{Path: path, Mode: above[path]})
 	}
@@ -433,10 +511,7 @@ func (h *History) recoverShelves(ctx context.Context) error {
 			continue
 		}
 		s := &Shelf{h: h, o: ShelveOptions{}.withDefaults(), f: f, release: func() {}}
-		data, err := io.ReadAll(f)
-		if err == nil {
-			err = json.Unmarshal(data, &s.r)
-		}
+		err = s.read()
 		if err != nil || s.r.ID != id { // it was killed before the command began
 			_, _ = dir.Remove(id), f.Close()
 			continue

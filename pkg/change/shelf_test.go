@@ -19,9 +19,16 @@ import (
 
 // shelve keeps names of the workspace, does something, and records what came of it.
 func shelve(h *History, names []Doomed, do func(root string) error) (Record, error) {
+	return shelveLater(h, names, nil, do)
+}
+
+// shelveLater is shelve with names that are added once the command is at work.
+func shelveLater(h *History, names, later []Doomed, do func(root string) error) (Record, error) {
 	root := h.w.Root()
-	for i := range names {
-		names[i].Path = filepath.Join(root, names[i].Path)
+	for _, list := range [][]Doomed{names, later} {
+		for i := range list {
+			list[i].Path = filepath.Join(root, list[i].Path)
+		}
 	}
 	o := ShelveOptions{Tool: "bash", Title: "rm", Names: names, First: []string{filepath.Join(root, "sub")}, MinAside: 1}
 	s, err := h.Shelve(context.Background(), o)
@@ -30,6 +37,14 @@ func shelve(h *History, names []Doomed, do func(root string) error) (Record, err
 	}
 	defer s.Close()
 	h.reach("shelved")
+	for _, d := range slices.Concat(later, later, names) { // what is kept stays as it is
+		if err := s.Add(context.Background(), []Doomed{d}); err != nil {
+			return Record{}, err
+		}
+		if slices.Contains(later, d) {
+			h.reach("added")
+		}
+	}
 	if err := do(root); err != nil {
 		return Record{}, err
 	}
@@ -40,8 +55,9 @@ func shelve(h *History, names []Doomed, do func(root string) error) (Record, err
 // destroy does to the tree of tens what commands do: it removes, replaces, overwrites,
 // cuts, moves and makes.
 func destroy(h *History) error {
-	names := []Doomed{{"f0", true}, {"f1", false}, {"f3", false}, {"sub", false}, {"link", false}, {"made/deep/new", false}, {"f5", false}, {"f6", false}, {"hard", false}, {"f7", true}, {"hard2", true}}
-	_, err := shelve(h, names, func(root string) error {
+	names := []Doomed{{"f0", true}, {"f1", false}, {"f3", false}, {"sub", false}, {"link", false}, {"made/deep/new", false}, {"f5", false}}
+	later := []Doomed{{"f6", false}, {"hard", false}, {"f7", true}, {"hard2", true}}
+	_, err := shelveLater(h, names, later, func(root string) error {
 		name := func(rel string) string { return filepath.Join(root, rel) }
 		return errors.Join(
 			os.WriteFile(name("f0"), []byte("overwritten"), 0o644),

@@ -88,6 +88,7 @@ type preparedCommand struct {
 	needs    []policy.Access
 	keep     map[string]bool // files to be kept before it runs: it takes them away, and they are nowhere else
 	doomed   doomed          // all that it is known to take away
+	watched  []string        // programs of it whose words are known only when they start
 	until    *regexp.Regexp  // nil for none
 	ahead    *prefetch       // nil where no sandbox confines it
 	lifted   bool            // it is not asked about only because it is a transaction
@@ -193,7 +194,7 @@ func (b *bashCall) prepare(ctx context.Context, env *tool.Env) (*preparedCommand
 	if env.Git != nil {
 		p.needs, p.keep = lost.find()
 		if lost.doom.keeps() {
-			p.doomed = lost.doom.names
+			p.doomed, p.watched = lost.doom.names, lost.doom.watched()
 		}
 		p.needs = append(p.needs, broughtByGit(env, dir.Real, p.needs)...)
 	}
@@ -222,7 +223,7 @@ func (b *bashCall) noPatcher(a *policy.Access) bool {
 func (b *bashCall) keeper(p *preparedCommand) *keeper {
 	return &keeper{
 		try: b.Try, track: b.Track, ends: b.yield() < 0 && !b.TTY && !b.Keep, publishes: b.Publish != nil,
-		confined: p.ahead != nil, told: len(p.doomed) > 0, needs: p.needs,
+		confined: p.ahead != nil, told: len(p.doomed) > 0, late: len(p.watched) > 0, needs: p.needs,
 	}
 }
 

@@ -57,7 +57,7 @@ func (b *bashCall) run(ctx context.Context, env *tool.Env, by string, how keepMe
 	defer noted.close()
 	over, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
-	asked := &questions{over: over}
+	asked := &questions{over: over, starts: noted.kept.watcher()}
 	box, err := confine(env, p.needs, p.dir.Real, asked, p.ahead, b.yield() < 0 && !b.TTY && !b.Keep, by == byView)
 	defer box.letGo()
 	if err != nil {

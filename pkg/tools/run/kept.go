@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/change"
 	"github.com/agentkit-go/agentkit/pkg/gate"
@@ -15,13 +19,15 @@ import (
 type kept struct {
 	*change.Shelf
 	partly string // why it is not all of it
+	late   *late
+	mu     sync.Mutex // of what is added
 }
 
 // shelve keeps what the command is about to take away; first are the directories that it
 // removes before anything else. What git has or ignores may be too much, and is then not
 // kept; what is nowhere else must be.
 func shelve(ctx context.Context, env *tool.Env, p *preparedCommand, title string, first []string) (*kept, error) {
-	if len(p.doomed) == 0 {
+	if len(p.doomed) == 0 && len(p.watched) == 0 {
 		return nil, nil
 	}
 	u := env.Policy.Undo()
@@ -29,11 +35,16 @@ func shelve(ctx context.Context, env *tool.Env, p *preparedCommand, title string
 	if p.ahead != nil {
 		o.Apart = p.ahead.wall().Watches()
 	}
+	k := &kept{late: &late{env: env, o: o, watched: p.watched, begun: time.Now()}}
+	if len(p.doomed) == 0 {
+		return k, nil
+	}
 	shelf, err := env.History.Shelve(ctx, o)
 	if err == nil {
-		return &kept{Shelf: shelf}, nil
+		k.Shelf = shelf
+		return k, nil
 	}
-	k := &kept{partly: err.Error()}
+	k.late, k.partly = nil, err.Error()
 	if errors.Is(err, change.ErrShelfFull) {
 		k.partly = fmt.Sprintf("what git has or ignores of it is more than may be kept (undo.max_bytes is %d)", u.MaxBytes)
 	}
@@ -53,7 +64,7 @@ func shelve(ctx context.Context, env *tool.Env, p *preparedCommand, title string
 
 // sweepFirst puts back what other commands have changed, before anything is kept of it.
 func sweepFirst(env *tool.Env, p *preparedCommand, by string) ([]sandbox.Restore, error) {
-	if by != byLinks || p.ahead == nil || len(p.doomed) == 0 || len(p.ahead.wall().Watched) == 0 {
+	if by != byLinks || p.ahead == nil || len(p.doomed)+len(p.watched) == 0 || len(p.ahead.wall().Watched) == 0 {
 		return nil, nil
 	}
 	swept, err := sandbox.Sweep(reports(env), gate.Appeared)
@@ -65,6 +76,42 @@ func sweepFirst(env *tool.Env, p *preparedCommand, by string) ([]sandbox.Restore
 		p.ahead.start()
 	}
 	return swept, nil
+}
+
+// watcher is what is told of each program before it starts; nil where nothing is to be kept then.
+func (k *kept) watcher() func(context.Context, *sandbox.Exec) {
+	if k == nil || k.late == nil || len(k.late.watched) == 0 {
+		return nil
+	}
+	return k.starts
+}
+
+// starts is called before a program starts.
+func (k *kept) starts(ctx context.Context, e *sandbox.Exec) {
+	if len(e.Argv) == 0 || e.Host != "" {
+		return
+	}
+	l := k.late
+	if name := filepath.Base(e.Argv[0]); !slices.Contains(l.watched, name) {
+		return
+	}
+	names := l.names(e)
+	if len(names) == 0 {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var err error
+	if k.Shelf == nil {
+		o := l.o
+		o.Names, o.First = names, nil
+		k.Shelf, err = l.env.History.Shelve(ctx, o)
+	} else {
+		err = k.Add(ctx, names)
+	}
+	if err != nil {
+		k.partly = err.Error()
+	}
 }
 
 // Close gives up what is kept, unless finish has made a change of it.

@@ -20,6 +20,8 @@ type questions struct {
 	total time.Duration // of questions that were answered
 	since time.Time     // when the open question was asked; zero for none
 	over  context.Context
+	// starts is told of each program before it does; nil for nobody
+	starts func(context.Context, *sandbox.Exec)
 }
 
 // maxWaited bounds by how much questions prolong a command's time limit: it can
@@ -33,8 +35,29 @@ type askedProgram struct {
 	Reason   string `json:"reason,omitempty" doc:"why not"`
 }
 
-// build is how the gate of a command decides.
+// build is how the gate of a command decides. What is about to be taken away by what it
+// lets start is kept first.
 func (q *questions) build(env *tool.Env) func(json.RawMessage) (sandbox.Decider, error) {
+	build := q.gate(env)
+	if q.starts == nil {
+		return build
+	}
+	return func(order json.RawMessage) (sandbox.Decider, error) {
+		decide, err := build(order)
+		if err != nil {
+			return nil, err
+		}
+		return func(ctx context.Context, e *sandbox.Exec) sandbox.Answer {
+			a := decide(ctx, e)
+			if a.Allow {
+				q.starts(ctx, e)
+			}
+			return a
+		}, nil
+	}
+}
+
+func (q *questions) gate(env *tool.Env) func(json.RawMessage) (sandbox.Decider, error) {
 	if env.Ask == nil {
 		return gate.Build
 	}

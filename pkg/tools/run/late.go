@@ -1,0 +1,92 @@
+package run
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/change"
+	"github.com/agentkit-go/agentkit/pkg/machine"
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/sandbox"
+	"github.com/agentkit-go/agentkit/pkg/shellparse"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+// What `grep -rl x | xargs sed -i s/x/y/` changes nobody knows before it runs. When sed
+// starts, the gate has all its words, and what they name is kept before it begins.
+
+// watchable are the programs that are looked at when they start.
+var watchable = [...]string{"sed", "perl", "sort", "mv", "cp", "install", "ln", "dd", "tee", "truncate", "rm", "unlink"}
+
+// watched are those programs of a command that get words which are not known before it
+// runs, and ln, whose options decide whether it replaces a link.
+func (d *dooming) watched() (names []string) {
+	if !d.keeps() {
+		return nil
+	}
+	for i := range d.needs {
+		a := &d.needs[i]
+		if name := baseName(a); a.Kind == policy.Exec && (slices.Contains(a.Dynamic, true) || name == "ln") && slices.Contains(watchable[:], name) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// late keeps what such programs are about to take away.
+type late struct {
+	env     *tool.Env
+	o       change.ShelveOptions
+	watched []string
+	begun   time.Time // the command
+}
+
+// names are what a program takes away in the root, as far as it was there when the command
+// began.
+func (l *late) names(e *sandbox.Exec) []change.Doomed {
+	var environ []string
+	if e.Environ != nil {
+		environ = e.Environ()
+	}
+	d := newDooming(l.env, e.Cwd, "", shellparse.Argv(e.Argv, newWorld(l.env, e.Cwd, environ)).Accesses, true)
+	for j := range d.needs {
+		w := &d.needs[j]
+		if w.Parent > 0 && destroys(w, &d.needs[w.Parent-1]) {
+			d.write(w)
+			d.files(w, nil)
+		}
+	}
+	d.rewritten()
+	d.replaced()
+	d.copied()
+	if last := e.Argv[len(e.Argv)-1]; filepath.Base(e.Argv[0]) == "ln" { // with -n it replaces a link to a directory
+		if !filepath.IsAbs(last) {
+			last = filepath.Join(e.Cwd, last)
+		}
+		d.link(&policy.Access{Named: filepath.Clean(last)})
+	}
+	d.beside()
+	for path := range d.names {
+		if strings.Contains(filepath.ToSlash(path)+"/", "/.git/") || l.made(path) {
+			delete(d.names, path)
+		}
+	}
+	return d.names.list()
+}
+
+// made reports whether a file, or the directory that it is to stand in, was made by the
+// command itself.
+func (l *late) made(path string) bool {
+	for {
+		if born, ok := machine.Birth(path); ok {
+			return !born.Before(l.begun)
+		}
+		up := filepath.Dir(path)
+		if up == path {
+			return false
+		}
+		path = up
+	}
+}
