@@ -353,7 +353,7 @@ func TestMCPPiped(t *testing.T) {
 	want := []string{
 		`"id":1,"result":{"capabilities":{"resources":{},"tools":{}},`,
 		`"id":2,"result":{"content":[{"text":"     1→one\n","type":"text"}]}`,
-		`"id":3,"error":{"code":-32602,"message":"there is no tool Bash"}`,
+		`"id":3,"error":{"code":-32602,"message":"there is no tool Bash; tools/list names those that there are"}`,
 	}
 	said := ""
 	for range 10 {

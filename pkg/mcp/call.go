@@ -36,7 +36,7 @@ func (r *request) call(ctx context.Context) (object, *Error) {
 	}
 	s := r.link.server
 	if !slices.Contains(s.o.Tools, c.Name) {
-		return nil, fail(invalidParams, fmt.Sprintf("there is no tool %.80s", c.Name))
+		return nil, fail(invalidParams, fmt.Sprintf("there is no tool %.80s; tools/list names those that there are", c.Name))
 	}
 	if r.modern() && (r.forms && s.o.Asks || c.State != nil) {
 		return r.fly(ctx, &c)

@@ -83,7 +83,7 @@ type object map[string]any
 func parse(raw []byte) (list []*message, batch bool, err *Error) {
 	raw = bytes.TrimSpace(raw)
 	if !json.Valid(raw) {
-		return nil, false, fail(parseError, "this is no JSON")
+		return nil, false, fail(parseError, "this is no JSON: send one JSON-RPC message")
 	}
 	each := []json.RawMessage{raw}
 	if batch = raw[0] == '['; batch {
