@@ -147,6 +147,9 @@ func (c *Call) gitPatch(top string) {
 	if !ok {
 		unknown()
 	}
+	if v, given := c.optionValue("directory"); given && (path.IsAbs(v.Text) || slices.Contains(strings.Split(v.Text, "/"), "..")) {
+		c.opaque("its --directory leads out of the repository")
+	}
 	if len(c.Args) == 0 && !c.has("abort", "continue", "skip", "quit") {
 		if !c.Shell.Stdin().Known {
 			unknown()
