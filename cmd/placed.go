@@ -29,15 +29,7 @@ func (a *app) placed(program string) bool {
 // program finds a program on PATH that no call can have put there, to be started without the
 // sandbox; "" where there is none.
 func (a *app) program(name string) string {
-	for _, dir := range filepath.SplitList(a.getenv("PATH")) {
-		if !filepath.IsAbs(dir) {
-			continue
-		}
-		if path, ok := machine.LookPath(name, dir, dir); ok && !a.placed(path) {
-			return path
-		}
-	}
-	return ""
+	return machine.FirstOnPath(name, a.getenv("PATH"), func(program string) bool { return !a.placed(program) })
 }
 
 // ownPath is PATH without the directories where a call can have put a program.

@@ -74,8 +74,8 @@ func (a *app) installed(root string) []string {
 // there.
 func (a *app) committed(env *tool.Env) *committed.Files {
 	return &committed.Files{State: filepath.Join(env.Session.StateDir(), "committed"), Git: func() string {
-		path, _ := machine.LookPath("git", strings.Join(a.trusted(env), string(filepath.ListSeparator)), "/")
-		return path
+		dirs := strings.Join(a.trusted(env), string(filepath.ListSeparator))
+		return machine.FirstOnPath("git", dirs, func(program string) bool { return !env.Placed(program) })
 	}}
 }
 

@@ -33,6 +33,20 @@ func LookPath(name, path, dir string) (string, bool) {
 	return "", false
 }
 
+// FirstOnPath finds a program in the absolute entries of PATH: the first of that name that
+// counts; "" where there is none.
+func FirstOnPath(name, path string, counts func(program string) bool) string {
+	for _, entry := range filepath.SplitList(path) {
+		if !filepath.IsAbs(entry) {
+			continue
+		}
+		if program, ok := LookPath(name, entry, entry); ok && counts(program) {
+			return program
+		}
+	}
+	return ""
+}
+
 // extensions are those that Windows tries for a program, in its order.
 func extensions(name string) []string {
 	switch {

@@ -16,7 +16,7 @@ func (env *Env) Placed(program string) bool {
 	return Placed(env.Session.StateDir(), append(slices.Clone(env.Temp), env.Workspace.Root()), program)
 }
 
-// Placed reports whether a call can have put a program where it lies: in one of dirs, or in a
+// Placed reports whether a call can have put a program, or a directory of PATH, where it lies: in one of dirs, or in a
 // root in which calls were made before, by what is kept in the state directory. A link counts
 // as well as what it leads to. What lies in a directory of the system's programs was not put
 // there by a call, though a root is above it. A program that cannot be found counts as placed.
@@ -37,7 +37,7 @@ func placed(state string, dirs []string, program string) bool {
 	if slices.ContainsFunc(dirs, func(dir string) bool { return safefile.Below(dir, program) }) {
 		return true
 	}
-	dir := machine.RealDir(filepath.Dir(program)) // as roots are
+	dir := machine.RealDir(program) // as roots are; it may be one itself
 	for ; !session.Used(state, dir); dir = filepath.Dir(dir) {
 		if dir == filepath.Dir(dir) {
 			return false

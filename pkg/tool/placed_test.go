@@ -33,7 +33,7 @@ func TestPlaced(t *testing.T) {
 	if err := os.Symlink(at("root/bin/rg"), at("other/bin/linked")); err != nil {
 		t.Skip("SKIPPED: no links can be made here: ", err)
 	}
-	for program, want := range map[string]bool{"root/bin/rg": true, "other/bin/rg": false, "other/bin/linked": true, "other/bin/gone": true} {
+	for program, want := range map[string]bool{"root/bin/rg": true, "other/bin/rg": false, "other/bin/linked": true, "other/bin/gone": true, "root": true, "root/bin": true, "other": false} {
 		if got := tool.Placed(at("state"), nil, at(program)); got != want {
 			t.Errorf("%s: %v", program, got)
 		}

@@ -69,15 +69,7 @@ func findShell(env *tool.Env, wanted string) (shell, error) {
 // none of those that PATH, $SHELL or the system's directories lead to.
 func lookShell(env *tool.Env, name string) (path string, own bool) {
 	usual := func(name string) string {
-		for _, entry := range filepath.SplitList(env.Getenv("PATH")) {
-			if !filepath.IsAbs(entry) {
-				continue
-			}
-			if found, ok := machine.LookPath(name, entry, entry); ok && !env.Placed(found) {
-				return found
-			}
-		}
-		return ""
+		return machine.FirstOnPath(name, env.Getenv("PATH"), func(program string) bool { return !env.Placed(program) })
 	}
 	if !strings.ContainsAny(name, `/`+string(filepath.Separator)) {
 		path = usual(name)

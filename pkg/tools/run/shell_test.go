@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
+	"github.com/agentkit-go/agentkit/pkg/session"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
@@ -54,6 +55,10 @@ func TestFindShell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	state, err := session.Open(session.Options{State: filepath.Join(t.TempDir(), "state"), Root: root})
+	if err != nil {
+		t.Fatal(err)
+	}
 	all, few := filepath.Join(system, "all"), filepath.Join(system, "few")
 	list := string(filepath.ListSeparator)
 	for _, c := range []struct {
@@ -80,7 +85,7 @@ func TestFindShell(t *testing.T) {
 		{name: "not there", path: few, wanted: "zsh"},
 		{name: "not a shell", path: all, wanted: all + "/cat"},
 	} {
-		env := &tool.Env{Workspace: w, Temp: machine.TempDirs(os.Getenv), Getenv: func(name string) string {
+		env := &tool.Env{Workspace: w, Session: state, Temp: machine.TempDirs(os.Getenv), Getenv: func(name string) string {
 			return map[string]string{"PATH": c.path, "SHELL": c.shell, "TMPDIR": os.TempDir()}[name]
 		}}
 		got, err := findShell(env, c.wanted)
