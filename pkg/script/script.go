@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os/exec"
 	"strings"
 	"time"
@@ -84,7 +85,7 @@ type order struct {
 type step struct {
 	Call  string          `json:"call,omitempty"`
 	Ask   string          `json:"ask,omitempty"` // values or set, of the session's values
-	Key   string          `json:"key,omitempty"`
+	Key   string          `json:"key,omitempty"` // of the value; for values, "" is all
 	Args  json.RawMessage `json:"args,omitempty"`
 	Print *string         `json:"print,omitempty"`
 	Done  bool            `json:"done,omitempty"`
@@ -202,6 +203,9 @@ func (r *run) answer(ctx context.Context, s step) any {
 	switch s.Ask {
 	case "values":
 		a.Values, err = r.Values()
+		if s.Key != "" {
+			maps.DeleteFunc(a.Values, func(key string, _ json.RawMessage) bool { return key != s.Key })
+		}
 	case "set":
 		err = r.SetValue(ctx, s.Key, s.Args)
 	default:

@@ -234,7 +234,7 @@ func refused(l *lua.LState, err error) int {
 // sessionGet is session.get(key, default): the value, or the default where there is none.
 func (w *worker) sessionGet(l *lua.LState) int {
 	key, otherwise := l.CheckString(1), l.Get(2)
-	a, err := w.values(step{Ask: "values"})
+	a, err := w.values(step{Ask: "values", Key: key})
 	if err != nil {
 		return refused(l, err)
 	}
