@@ -438,6 +438,10 @@ type buffers struct{ both, out, err bytes.Buffer }
 
 func (b *buffers) output() Output { return Output{Both: &b.both, Stdout: &b.out, Stderr: &b.err} }
 
+type writerFunc func(p []byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
 func TestYield(t *testing.T) {
 	r := registry(t)
 	var b buffers
@@ -454,7 +458,7 @@ func TestYield(t *testing.T) {
 	s := spec(`echo one; while ! test -e "$GO"; do sleep 0.02; done; echo two`)
 	file := filepath.Join(t.TempDir(), "go")
 	s.Env = append(s.Env, "GO="+file)
-	i, j, err = r.Run(t.Context(), s, 500*time.Millisecond, WaitFor{}, b.output())
+	i, j, err = r.Run(t.Context(), s, 2*time.Second, WaitFor{}, b.output())
 	if err != nil || j == nil || i.State != Running || i.ExitCode != nil || b.both.String() != "one\n" {
 		t.Fatalf("%+v %v %v %q", i, j, err, b.both.String())
 	}
@@ -481,9 +485,11 @@ func TestYield(t *testing.T) {
 		t.Errorf("in the background: %+v %v", i, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(150*time.Millisecond, cancel)
 	b = buffers{}
-	i, j, err = r.Run(ctx, spec(`echo before; sleep 1000`), 30*time.Second, WaitFor{}, b.output())
+	i, j, err = r.Run(ctx, spec(`echo before; sleep 1000`), 30*time.Second, WaitFor{}, Output{Both: writerFunc(func(p []byte) (int, error) {
+		cancel()
+		return b.both.Write(p)
+	})})
 	if err != nil || j != nil || i.State != Aborted || b.both.String() != "before\n" || code(i) != 143 {
 		t.Errorf("%+v %v %v %q", i, j, err, b.both.String())
 	}
