@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -104,14 +105,15 @@ func oneLine(list []string) []string {
 // bindFlags makes every parameter of set a flag of c. Flags may also be
 // spelled with underscores and by the parameter's other names.
 func bindFlags(c *cobra.Command, set *param.Set) {
+	known := map[string]pflag.NormalizedName{} // cobra asks for each of them some ten times
 	c.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		if p := set.Lookup(strings.ReplaceAll(name, "-", "_")); p != nil {
-			return pflag.NormalizedName(p.Flag())
+		if known[name] == "" {
+			known[name] = pflag.NormalizedName(name)
+			if p := cmp.Or(set.Lookup(strings.ReplaceAll(name, "-", "_")), set.Lookup(name)); p != nil {
+				known[name] = pflag.NormalizedName(p.Flag())
+			}
 		}
-		if p := set.Lookup(name); p != nil {
-			return pflag.NormalizedName(p.Flag())
-		}
-		return pflag.NormalizedName(name)
+		return known[name]
 	})
 	c.Flags().SortFlags = false
 	for _, p := range set.Params {
