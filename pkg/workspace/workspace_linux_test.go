@@ -689,7 +689,7 @@ func TestLateWriter(t *testing.T) {
 	defer holder.Close()
 	before, _ := os.ReadFile(path)
 	begun := time.Now()
-	if _, err := s.write("log", "new\n", WriteOptions{IfVersion: Version(before)}); err != nil || time.Since(begun) > 5*time.Second {
+	if _, err := s.write("log", "new\n", WriteOptions{IfVersion: Version(before)}); err != nil || time.Since(begun) > 20*time.Second {
 		t.Errorf("%v after %v", err, time.Since(begun))
 	}
 }
