@@ -299,10 +299,7 @@ printf 'import os, shutil\nfor d in sorted(os.listdir("in")):\n  if int(d) %% 3 
 		t.Fatal(r)
 	}
 	took := time.Since(begin)
-	samples, ends := 5, map[string]int{}
-	if everyCase() {
-		samples = 200
-	}
+	samples, ends := sampled(5, 40), map[string]int{}
 	for n := range samples {
 		mine := filepath.Join(b.base, fmt.Sprint("killed", n))
 		if out, code := b.run(b.base, "cp", "-a", from, mine); code != 0 {
