@@ -206,6 +206,17 @@ var attacks = []attack{
 		})
 	}},
 
+	{name: "a snapshot of what is open, and its like", at: "23", do: func(b base) error {
+		return onFile(b.path("root"), func(fd int) error {
+			for _, request := range pastNames() { // without sense: whatever the file system says but that it may not be made, it has got there
+				if _, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), uintptr(request), 0); e != unix.EPERM {
+					return nil
+				}
+			}
+			return unix.EPERM
+		})
+	}},
+
 	{name: "a set-uid program", at: "23", do: func(b base) error { return b.setUser(func(p string) error { return raw(sysChmod, p, 0o4755) }) }},
 	{name: "a set-gid program", at: "23", do: func(b base) error { return b.setUser(func(p string) error { return raw(sysChmod, p, 0o2755) }) }},
 	{name: "a set-uid program by its descriptor", at: "23", do: func(b base) error {

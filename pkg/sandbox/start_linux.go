@@ -156,6 +156,7 @@ func (s *start) prepare() error {
 	if s.level == L2 && s.abi < 3 {
 		return &unreachedError{"Landlock of this kernel does not watch the truncation of files (version " + strconv.Itoa(s.abi) + ", 3 is needed)"}
 	}
+	s.Config = s.everywhere()
 	if s.level < L3 {
 		s.Config = s.unmounted()
 	}
