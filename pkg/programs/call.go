@@ -221,7 +221,7 @@ func (c *Call) unknownFiles(words []Word) {
 		} else if name, val, ok := strings.Cut(s, "="); ok && !strings.Contains(name, "/") {
 			s = val
 		}
-		s = strings.TrimPrefix(s, "file://")
+		s = strings.TrimPrefix(strings.TrimPrefix(s, "file://"), "file:")
 		if len(s) > 1024 || s == "" || !pathLike(s) && !c.Shell.Exists(s) {
 			continue
 		}

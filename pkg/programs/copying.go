@@ -51,6 +51,9 @@ func (c *Call) packed() {
 	list := func(end int) {
 		for ; done < end; done++ {
 			c.does(ReadTree, c.Args[done])
+			if x := c.Args[done]; strings.HasPrefix(x.Text, "@") { // of bsdtar: an archive whose entries it packs
+				c.does(Read, after(x, "@"))
+			}
 			if c.has("remove-files") {
 				c.file(DeleteTree, c.Args[done])
 			}

@@ -69,6 +69,18 @@ func (c *Call) gitEffects(g *gitCommand, cfg repository) {
 				c.Shell.Text(c.Words[i+1])
 			}
 		}
+	case "stash":
+		if first(0) == "push" || slices.ContainsFunc(c.Words, func(x Word) bool { return x.Text == "--" }) {
+			for i, x := range c.Args { // they become what HEAD has
+				if x.Text != "--" && (i > 0 || x.Text != "push") {
+					c.does(WriteTree, x)
+				}
+			}
+		}
+	case "sparse-checkout":
+		if first(0) != "list" && first(0) != "check-rules" {
+			c.Shell.File(File{Effect: Write, Word: Word{Text: cmp.Or(cfg.top, ".")}, Source: "git sparse-checkout", Why: "the patterns decide which files are taken away"})
+		}
 	case "worktree":
 		switch {
 		case first(0) == "add" && len(c.Args) > 1:

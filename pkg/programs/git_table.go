@@ -91,7 +91,7 @@ var gitCommands = [...]gitCommand{
 	{"show-branch", ReadOnly, "a,all r,remotes current topo-order date-order sparse more? list merge-base independent no-name sha1-name topics g,reflog? color? no-color", "", 0},
 	{"show-ref", ReadOnly, "head branches,heads tags d,dereference s,hash? verify exists abbrev? q,quiet exclude-existing?", "", 0},
 	{"sparse-checkout", Unknown, "", "", 0},
-	{"stash", Unknown, "all k,keep-index no-keep-index staged message: q,quiet include-untracked only-untracked no-include-untracked index pathspec-from-file:read pathspec-file-nul", "", gitListing | gitDiff | gitLog},
+	{"stash", Unknown, "a,all k,keep-index no-keep-index S,staged m,message: q,quiet u,include-untracked only-untracked no-include-untracked index pathspec-from-file:read pathspec-file-nul", "", gitListing | gitDiff | gitLog},
 	{"status", ReadOnly, "s,short b,branch show-stash porcelain? long v,verbose vv u,untracked-files? ignore-submodules? ignored? z column? no-column ahead-behind no-ahead-behind renames no-renames find-renames?", "", 0},
 	{"submodule", Unknown, "q,quiet cached recursive N,no-fetch", "", gitListing},
 	{"switch", Unknown, "c,create: C,force-create: d,detach guess no-guess f,force,discard-changes m,merge conflict: q,quiet progress t,track? no-track orphan: ignore-other-worktrees recurse-submodules?", "", gitHooks | gitIndex},

@@ -235,8 +235,8 @@ func (c *Call) archiver(into Word) (Word, bool) {
 			into = after(x, "-o")
 		case strings.HasPrefix(x.Text, "-w") && len(x.Text) > 2:
 			c.does(Write, after(x, "-w"))
-		case strings.HasPrefix(x.Text, "-sfx"), strings.HasPrefix(x.Text, "-i"), strings.HasPrefix(x.Text, "@"):
-			c.opaque("its option " + Cut(x.Text) + " loads something or names files in a file")
+		case strings.HasPrefix(x.Text, "-sfx"), strings.HasPrefix(x.Text, "-i"), x.Text == "-sdel", strings.HasPrefix(x.Text, "@"):
+			c.opaque("its option " + Cut(x.Text) + " loads or deletes something, or names files in a file")
 		case !strings.HasPrefix(x.Text, "-"):
 			args = append(args, x)
 		}

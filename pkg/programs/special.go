@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -273,6 +274,7 @@ func (c *Call) split() {
 	if ending.Dynamic || strings.HasPrefix(path.Base(prefix.Text), ".") {
 		c.opaque("which of the names that it makes are others' is not known") // such as .envr and c
 	}
+	c.splitInto(prefix.Text, ending.Text)
 	at, after, numbered := strings.Cut(ending.Text, "%")
 	if !numbered && c.Name == "split" {
 		at, after = "aa"+at, ""
@@ -280,6 +282,53 @@ func (c *Call) split() {
 	c.does(Create, Word{Text: prefix.Text + cmp.Or(at, "aa")})
 	if after = strings.TrimLeft(after, "-+ #'.0123456789"); len(after) > 1 { // behind the number's letter
 		c.does(Create, Word{Text: prefix.Text + at + after[1:]})
+	}
+}
+
+// trusted are names that others run or heed, without a dot at the beginning, which split would
+// make by numbering in letters.
+const trusted = "opencode.json opencode.jsonc azure-pipelines.yml bitbucket-pipelines.yml appveyor.yml cloudbuild.yaml jenkinsfile lefthook.yml mise.toml pip.conf sitecustomize.py usercustomize.py *.pth *.code-workspace"
+
+// splitInto lists which of the trusted names, and of the files that are there, split makes
+// between a prefix and an ending.
+func (c *Call) splitInto(prefix, ending string) {
+	length := 2
+	if v, ok := c.optionValue("suffix-length"); ok {
+		if length = -1; !v.Dynamic && integer(v.Text) {
+			length, _ = strconv.Atoi(v.Text)
+		}
+	}
+	if c.Name == "csplit" || c.has("d", "numeric-suffixes") { // digits
+		return
+	}
+	dir, base := path.Split(prefix)
+	for name := range strings.FieldsSeq(trusted) {
+		if star, ok := strings.CutPrefix(name, "*"); ok { // the prefix has the beginning of that
+			for i := 1; i < len(star); i++ {
+				if stem, ok := strings.CutSuffix(base, star[:i]); ok && stem != "" {
+					name = stem + star
+				}
+			}
+		}
+		n := len(name) - len(base) - len(ending)
+		if n > 0 && (n == length || length < 0) && strings.EqualFold(name[:len(base)], base) && strings.EqualFold(name[len(name)-len(ending):], ending) &&
+			strings.Trim(name[len(base):len(base)+n], "abcdefghijklmnopqrstuvwxyz") == "" {
+			c.does(Create, Word{Text: dir + name})
+		}
+	}
+	if length < 1 || length > 2 || !strings.Contains(base+ending, ".") {
+		return
+	}
+	const letters = "abcdefghijklmnopqrstuvwxyz"
+	for i := range len(letters) {
+		for j := range len(letters) {
+			number := letters[i:i+1] + letters[j:j+1]
+			if number = number[2-length:]; length == 2 || i == 0 {
+				if c.Shell.Exists(prefix + number + ending) {
+					c.does(Write, Word{Text: prefix + number + ending})
+				}
+			}
+		}
 	}
 }
 
