@@ -129,3 +129,64 @@ func metaCommand(text string) bool {
 	}
 	return strings.HasPrefix(text, "|") || strings.Contains(up, "VACUUM") && strings.Contains(up, "INTO")
 }
+
+// databaseClients are the programs that change what a database on another host holds.
+const databaseClients = "psql pg_restore pg_dump createdb dropdb createuser mysql mariadb mysqlimport mysqldump mysqladmin mongosh mongo mongoimport mongorestore mongodump redis-cli valkey-cli clickhouse-client cqlsh sqlcmd"
+
+// databaseLooks begin a statement that changes nothing.
+const databaseLooks = "SELECT SHOW EXPLAIN DESCRIBE DESC USE GET MGET KEYS SCAN PING INFO TTL TYPE EXISTS HGETALL HGET LRANGE SMEMBERS ZRANGE STRLEN LLEN DBSIZE"
+
+// databaseHost lists the host of a database that is none of this machine's or its neighbours',
+// and whether it is only looked at.
+func (c *Call) databaseHost() {
+	host := ""
+	looks := Has("pg_dump mysqldump mongodump", c.Name)
+	for i, x := range c.Words[1:] {
+		t, next := x.Text, ""
+		if i+2 < len(c.Words) && !c.Words[i+2].Dynamic {
+			next = c.Words[i+2].Text
+		}
+		switch {
+		case Has("-h --host -S", t):
+			host = next
+		case strings.HasPrefix(t, "--host="):
+			host = t[len("--host="):]
+		case strings.HasPrefix(t, "-h") && len(t) > 2 && !strings.HasPrefix(t, "--"):
+			host = t[2:]
+		case strings.Contains(t, "://"):
+			_, host, _ = strings.Cut(t, "://")
+			host, _, _ = strings.Cut(host, "/")
+			host = host[strings.LastIndexByte(host, '@')+1:]
+		case c.Name == "cqlsh" && host == "" && !strings.HasPrefix(t, "-") && strings.Contains(t, "."):
+			host = t
+		}
+		for _, option := range []string{"-c", "-e", "-Q", "-q", "--command", "--execute", "--query"} {
+			statement := next
+			if s, glued := strings.CutPrefix(t, option+"="); glued {
+				statement = s
+			} else if t != option {
+				continue
+			}
+			looks = onlyStatements(statement)
+		}
+	}
+	if Has("redis-cli valkey-cli", c.Name) {
+		looks = slices.ContainsFunc(c.Words[1:], func(x Word) bool { return oneOf(strings.ToUpper(x.Text), databaseLooks) })
+	}
+	host, _, _ = strings.Cut(host, ":")
+	if strings.Contains(host, ".") && !strings.HasPrefix(host, "127.") && !strings.HasPrefix(host, "/") && host != "host.docker.internal" {
+		c.reach(&reach{hosts: host, publishes: !looks})
+	}
+}
+
+// onlyStatements reports whether each statement of a text changes nothing.
+func onlyStatements(text string) bool {
+	for s := range strings.SplitSeq(text, ";") {
+		word, _, _ := strings.Cut(strings.TrimSpace(s), " ")
+		if word != "" && !Has(databaseLooks, strings.ToUpper(word)) && !(strings.HasPrefix(word, `\d`) || word == `\l`) {
+			return false
+		}
+	}
+	up := strings.ToUpper(text)
+	return !strings.Contains(up, "INTO") && !strings.Contains(up, "ANALYZE")
+}

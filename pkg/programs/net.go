@@ -65,6 +65,11 @@ func (c *Call) fetch() {
 		}
 	}
 	c.publishes = c.uploads()
+	for _, o := range c.Given {
+		if o.HasValue && hasName(o.Names, "url") && c.publishes {
+			c.address(o.Value)
+		}
+	}
 	socket, _ := c.optionValue("unix-socket")
 	if socket.Text == "" {
 		socket, _ = c.optionValue("abstract-unix-socket")
@@ -97,8 +102,8 @@ func (c *Call) uploads() bool {
 // httpie reads http, https and xh: a method, an address, and what is sent.
 func (c *Call) httpie() {
 	words := c.bare()
-	if len(words) > 0 && !words[0].Dynamic && words[0].Text != "" && strings.Trim(words[0].Text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
-		c.publishes = !Has("GET HEAD OPTIONS", words[0].Text)
+	if len(words) > 0 && !words[0].Dynamic && words[0].Text != "" && len(words) > 1 && (strings.Trim(words[0].Text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" || Has("get head options post put patch delete", words[0].Text)) {
+		c.publishes = !Has("GET HEAD OPTIONS", strings.ToUpper(words[0].Text))
 		words = words[1:]
 	} else {
 		c.publishes = len(words) > 1 && slices.ContainsFunc(words[1:], func(x Word) bool {
@@ -177,6 +182,7 @@ func (c *Call) address(x Word) {
 	}
 	a.Scheme, a.Host, a.URL = strings.ToLower(u.Scheme), u.Hostname(), s
 	a.Port, _ = strconv.Atoi(u.Port())
+	a.Publishes = a.Publishes || Has("telnet gopher gophers smtp smtps", a.Scheme)
 	c.Shell.Net(a)
 }
 

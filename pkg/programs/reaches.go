@@ -168,6 +168,43 @@ var reaches = [...]reach{
 	{names: "codecov codecovcli", sub: "- *", hosts: "codecov.io", publishes: true},
 	{names: "mosquitto_pub", sub: "- *", hosts: "?", publishes: true},
 	{names: "mosquitto_sub", sub: "- *", hosts: "?"},
+	{names: "jib", sub: "build", hosts: "?", publishes: true},
+	{names: "mvn mvnw", arg: "jib:build com.google.cloud.tools:jib-maven-plugin:* site:deploy nexus-staging:* scm-publish:* wagon:* spring-boot:build-image-publish -Dspring-boot.build-image.publish=true central-publishing:publish", hosts: "?", publishes: true},
+	{names: "terragrunt", sub: "apply destroy run-all run import", hosts: "?", publishes: true},
+	{names: "cdktf sam copilot chalice zappa", sub: "deploy destroy delete undeploy update", hosts: "?", publishes: true},
+	{names: "xcrun", sub: "altool notarytool", arg: "--upload-app --upload-package submit", hosts: "?", publishes: true},
+	{names: "ng angular expo quarto hugo", sub: "deploy publish", hosts: "?", publishes: true},
+	{names: "jreleaser", sub: "full-release release deploy upload publish announce", without: "dry-run", hosts: "?", publishes: true},
+	{names: "rebar3", sub: "hex", arg: "publish", hosts: "hex.pm", publishes: true},
+	{names: "stack", sub: "upload", hosts: "hackage.haskell.org", publishes: true},
+	{names: "dune-release", sub: "publish opam bistro", hosts: "?", publishes: true},
+	{names: "pub", sub: "publish", hosts: "pub.dev", publishes: true},
+	{names: "nuget", sub: "push delete", hosts: "api.nuget.org", publishes: true},
+	{names: "anaconda", sub: "upload", hosts: "anaconda.org", publishes: true},
+	{names: "git", sub: "p4", arg: "submit", hosts: "?", publishes: true},
+	{names: "git", sub: "annex", arg: "sync copy move push", hosts: "?", publishes: true},
+	{names: "git", sub: "review", hosts: "?", publishes: true},
+	{names: "git-review arc ghstack spr", sub: "- diff land submit", hosts: "?", publishes: true},
+	{names: "bzr brz fossil darcs", sub: "push", hosts: "?", publishes: true},
+	{names: "svnmucc dput debrelease ncftpput mpack slackcat telegram-send", sub: "- *", hosts: "?", publishes: true},
+	{names: "s4cmd b2", sub: "put upload-file upload sync cp mv del rm", hosts: "?", publishes: true},
+	{names: "wormhole magic-wormhole croc", sub: "send", hosts: "?", publishes: true},
+	{names: "ngrok bore lt localtunnel cloudflared", sub: "- *", hosts: "?", publishes: true},
+	{names: "ollama replicate modal", sub: "push deploy", hosts: "?", publishes: true},
+	{names: "nomad waypoint", sub: "run job up", arg: "run up", hosts: "?", publishes: true},
+	{names: "etcdctl", sub: "put del txn", hosts: "?", publishes: true},
+	{names: "kcat kafkacat", arg: "-P*", hosts: "?", publishes: true},
+	{names: "kafka-console-producer kafka-console-producer.sh nsupdate snmpset", sub: "- *", hosts: "?", publishes: true},
+	{names: "rabbitmqadmin nats", sub: "publish pub request", hosts: "?", publishes: true},
+	{names: "snyk", sub: "monitor", hosts: "api.snyk.io", publishes: true},
+	{names: "sonar-scanner coveralls", sub: "- *", hosts: "?", publishes: true},
+	{names: "datadog-ci", sub: "*", arg: "upload send", hosts: "?", publishes: true},
+	{names: "buildah", sub: "bud build", arg: "--push", hosts: "?", publishes: true},
+	{names: "docker podman nerdctl", sub: "build buildx builder", arg: "type=registry* type=image,push=true* --output=type=registry* --output=type=image,push=true* -o=type=registry*", hosts: dockerHosts, publishes: true},
+	{names: "docker", sub: "trust", arg: "sign revoke", hosts: dockerHosts, publishes: true},
+	{names: "vagrant", sub: "push", hosts: "?", publishes: true},
+	{names: "ntfy", sub: "publish pub", hosts: "?", publishes: true},
+	{names: "grpcurl websocat wscat", sub: "- *", hosts: "?", publishes: true},
 	{names: "pre-commit", sub: "autoupdate install-hooks", hosts: "github.com pypi.org files.pythonhosted.org"},
 }
 
@@ -180,6 +217,9 @@ func (c *Call) Reaches() {
 		return
 	case Has("http https xh", c.Known):
 		c.httpie()
+		return
+	case Has(databaseClients, c.Known) || Has(databaseClients, c.Name):
+		c.databaseHost()
 		return
 	case c.Known == "npx":
 		c.npxFetches()
@@ -252,7 +292,7 @@ func (c *Call) gradlePublishes() {
 		if Has("-x --exclude-task", c.Words[i].Text) || strings.HasSuffix(task, "ToMavenLocal") {
 			continue
 		}
-		if oneOf(task, "publish* closeAndRelease* uploadArchives artifactoryPublish") {
+		if oneOf(task, "publish* closeAndRelease* uploadArchives artifactoryPublish jib --publishImage") {
 			c.reach(&reach{hosts: "?", publishes: true})
 			return
 		}

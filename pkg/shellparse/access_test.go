@@ -68,7 +68,7 @@ func TestAccesses(t *testing.T) {
 		{"timeout 5 cat f", "exec [\"timeout\" \"5\" \"cat\" \"f\"] readonly\nexec [\"cat\" \"f\"] readonly <1\nread @W@/f <2"},
 		{"ls f", "exec [\"ls\" \"f\"] readonly"}, // no more than stat says
 		{"echo x > /dev/null 2>&1", "exec [\"echo\" \"x\"] readonly"},
-		{"echo > /dev/tcp/h.example/80", "net tcp h.example 80\nexec [\"echo\"] readonly"},
+		{"echo > /dev/tcp/h.example/80", "net tcp h.example 80\nnet tcp h.example 80\nexec [\"echo\"] readonly"},
 		{"curl -s https://a.example:8443/x", "exec [\"curl\" \"-s\" \"https://a.example:8443/x\"] known\nnet https a.example 8443 <1"},
 		{"git clone git@h.example:a/b.git c", "exec [\"git\" \"clone\" \"git@h.example:a/b.git\" \"c\"]\nnet ssh h.example 0 <1\nwrite create @W@/c <1"},
 		{"PATH=/x ls", "env PATH=/x\nexec [\"ls\"] readonly opaque\nread @W@ <2"},

@@ -170,14 +170,14 @@ func hereText(s string) string {
 // redirect lists the access of one redirection. bash opens connections for
 // names below /dev/tcp and /dev/udp.
 func (w *walker) redirect(kind policy.Kind, x word, src string) []int {
-	if w.socket(x, src) {
+	if w.socket(kind, x, src) {
 		return nil
 	}
 	return w.file(fileAccess{kind: kind, op: policy.Change, parent: w.parent, src: src}, x)
 }
 
 // socket lists the host of /dev/tcp/host/port.
-func (w *walker) socket(x word, src string) bool {
+func (w *walker) socket(kind policy.Kind, x word, src string) bool {
 	s := x.Text
 	if x.Dynamic {
 		s = x.Lead
@@ -200,5 +200,9 @@ func (w *walker) socket(x word, src string) bool {
 		a.Opaque = "the host is not known before it runs"
 	}
 	w.emit(a)
+	if kind == policy.Write && (x.Dynamic || strings.Contains(host, ".") && !strings.HasPrefix(host, "127.")) { // what is written there is sent
+		a.Publishes, a.Opaque = true, ""
+		w.emit(a)
+	}
 	return true
 }

@@ -66,16 +66,19 @@ func (s site) Net(n programs.Net) {
 		Kind: policy.Net, Parent: s.c.index + 1,
 		Source: n.Source, Opaque: n.Opaque, URL: n.URL, Scheme: n.Scheme, Host: n.Host, Port: n.Port,
 	}
-	if slices.ContainsFunc(s.w.out.Accesses[s.c.index:], func(o policy.Access) bool {
-		return o.Kind == policy.Net && o.Parent == a.Parent && o.Host == a.Host && o.Port == a.Port && a.Host != "" && !o.Publishes && !n.Publishes
-	}) {
-		return // an option has named it
+	named := slices.ContainsFunc(s.w.out.Accesses[s.c.index:], func(o policy.Access) bool { // by an option
+		return o.Kind == policy.Net && o.Parent == a.Parent && o.Host == a.Host && o.Port == a.Port && a.Host != "" && !o.Publishes
+	})
+	if named && !n.Publishes {
+		return
 	}
 	argv, dynamic, program := cause.Argv, cause.Dynamic, cause.Program
 	if n.Configured {
 		a.Argv, a.Dynamic, a.Program = argv, dynamic, program
 	}
-	s.w.emit(a)
+	if !named {
+		s.w.emit(a)
+	}
 	if n.Publishes {
 		a.Publishes, a.Opaque = true, ""
 		a.Argv, a.Dynamic, a.Program = argv, dynamic, program
