@@ -43,14 +43,27 @@ func (w *Wall) aliases() {
 	missing := uint64(0)
 	look := func(list []string, hidden bool) {
 		for _, path := range list {
-			if n, id := links(path); n > 1 && safefile.Below(w.o.Root, path) {
-				c, known := wanted[id]
-				if !known {
-					missing += n
-				}
-				wanted[id] = closed{c.hidden || hidden, c.fixed || !hidden}
-				names[path] = true
+			if !safefile.Below(w.o.Root, path) {
+				continue
 			}
+			seen := 0
+			_ = filepath.WalkDir(path, func(path string, e fs.DirEntry, err error) error { // also what is closed with its directory
+				if seen++; seen > maxNoted {
+					return fs.SkipAll
+				}
+				if err != nil || !e.Type().IsRegular() {
+					return nil
+				}
+				if n, id := links(path); n > 1 {
+					c, known := wanted[id]
+					if !known {
+						missing += n
+					}
+					wanted[id] = closed{c.hidden || hidden, c.fixed || !hidden}
+					names[path] = true
+				}
+				return nil
+			})
 		}
 	}
 	look(w.Hidden, true)
