@@ -109,6 +109,7 @@ type Shell interface {
 	Getenv(name string) (string, bool) // a variable of the environment it starts in
 	Writable(path string) bool         // whether anything may have written there
 	Guarded(top, name string) bool     // whether a policy may not let a file of the tree at top be read
+	Secret(name string) bool           // whether files of such a name usually hold secrets
 	Dangers() []string                 // why writes of this call are dangerous
 	Stdin() Stream                     // what it reads, when piped
 	TakeStdin() Stream                 // the same; what the call starts gets none of it

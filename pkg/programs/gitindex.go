@@ -47,7 +47,11 @@ func (c *Call) gitUnnamed(g *gitCommand, args []Word, cfg repository) {
 		c.gitUntracked(g, keep)
 	}
 	listed := 0
-	for _, f := range c.guardedFiles(data, cfg.top) {
+	guarded := func(name string) bool { return c.Shell.Secret(name) } // what a commit holds of the rest is not known here
+	if Has("grep archive", g.name) {
+		guarded = func(name string) bool { return c.Shell.Guarded(cfg.top, name) }
+	}
+	for _, f := range c.guardedFiles(data, guarded) {
 		named := slices.ContainsFunc(objects, func(o string) bool { return strings.HasPrefix(f.hash, o) })
 		if named || prints && inPathspec(keep, f.name, cfg.top, true) && !inPathspec(drop, f.name, cfg.top, false) {
 			c.Shell.File(File{Effect: Read, Word: Word{Text: cfg.top + "/" + f.name}, Source: "git " + g.name})
@@ -150,10 +154,10 @@ func (c *Call) gitAdds(g *gitCommand, cfg repository) {
 }
 
 // guardedFiles are the tracked files that a policy may not let be read.
-func (c *Call) guardedFiles(index []byte, top string) []trackedFile {
+func (c *Call) guardedFiles(index []byte, guarded func(name string) bool) []trackedFile {
 	var out []trackedFile
 	ok := readIndex(index, func(e indexEntry) bool {
-		if c.Shell.Guarded(top, e.name) {
+		if guarded(e.name) {
 			out = append(out, trackedFile{e.name, hex.EncodeToString(e.hash)})
 		}
 		return c.Shell.Spend(1)

@@ -194,6 +194,11 @@ func (s site) Guarded(top, name string) bool {
 	if s.w.world.Guarded != nil {
 		return s.w.world.Guarded(top + "/" + name)
 	}
+	return s.Secret(name)
+}
+
+// Secret reports whether files of a name usually hold secrets.
+func (s site) Secret(name string) bool {
 	if s.w.secrets == nil {
 		s.w.secrets = policy.NewSecretNames()
 	}

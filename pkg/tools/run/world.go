@@ -10,6 +10,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
+	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/shellparse"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
@@ -42,8 +43,31 @@ func newWorld(env *tool.Env, dir string, environ []string) *shellparse.World {
 			}
 			return env.Workspace.ReadFile(p, 256<<10)
 		},
-		Glob: func(dir, pattern string) ([]string, bool) { return expand(env, dir, pattern) },
+		Guarded: guarded(env),
+		Glob:    func(dir, pattern string) ([]string, bool) { return expand(env, dir, pattern) },
 	}
+}
+
+// guarded returns a function that reports whether the policy does not let a command read a
+// file just so. It is asked of many. Where the sandbox hides such files a command finds
+// nothing in them, and need not be kept from the rest: nil, as without a policy.
+func guarded(env *tool.Env) func(path string) bool {
+	if env.Policy.Level() >= int(sandbox.L3) {
+		return nil
+	}
+	root := env.Workspace.Root()
+	dirs := map[string]bool{root: false} // whether they, or one above, are notable
+	var notable func(path string) bool
+	notable = func(path string) bool {
+		if is, known := dirs[path]; known || !safefile.Below(root, path) {
+			return is || !known
+		}
+		is, _ := env.Policy.Notable(path, false)
+		is = is || notable(filepath.Dir(path))
+		dirs[path] = is
+		return is
+	}
+	return func(path string) bool { return notable(path) && !env.Policy.MayRead(path, policy.Regular) }
 }
 
 // fresh reports whether a path lies in what was made right in a temporary directory
