@@ -346,6 +346,9 @@ func procSecret(p string) (hit guardHit, ok bool) {
 }
 
 func isPublic(p string) bool {
+	if original, _ := originals(p); original != "" {
+		p = original
+	}
 	for _, end := range notSecret {
 		if strings.HasSuffix(p, end) {
 			return true

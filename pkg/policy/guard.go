@@ -347,8 +347,28 @@ var readGuards = [...]guard{
 // and of the public halves.
 var notSecret = [...]string{".example", ".sample", ".template", ".dist", ".defaults", ".schema", ".pub", "cacert.pem"}
 
+// copyEndings are the endings under which editors and people keep what a file held before.
+var copyEndings = [...]string{"~", ".bak", ".backup", ".old", ".orig", ".save", ".swp", ".swo", ".tmp"}
+
+// originals are the names of the file that one of this folded name may be a copy of; "" for none.
+func originals(name string) (original, other string) {
+	if s, ok := strings.CutPrefix(name, "#"); ok && strings.HasSuffix(s, "#") { // of Emacs
+		return s[:len(s)-1], ""
+	}
+	for _, end := range copyEndings {
+		if s, ok := strings.CutSuffix(name, end); ok && s != "" {
+			if strings.HasPrefix(end, ".sw") && s[0] == '.' { // of vim: .id_rsa.swp
+				other = s[1:]
+			}
+			return s, other
+		}
+	}
+	return "", ""
+}
+
 // A guardIndex finds guards by their first name.
 type guardIndex struct {
+	copies   bool // what is kept of a guarded file is guarded, too
 	byName   map[string][]guardEntry
 	ends     []guardEntry // *.pem, .env.*
 	absolute []guardEntry // anchored ones: names holds one folded absolute path
@@ -386,7 +406,14 @@ func newGuardIndex(table []guard, home string) *guardIndex {
 type SecretNames struct{ index *guardIndex }
 
 // NewSecretNames returns the built-in names.
-func NewSecretNames() *SecretNames { return &SecretNames{newGuardIndex(readGuards[:], "")} }
+func NewSecretNames() *SecretNames { return &SecretNames{secretIndex("")} }
+
+// secretIndex compiles readGuards: a copy of a secret is one.
+func secretIndex(home string) *guardIndex {
+	ix := newGuardIndex(readGuards[:], home)
+	ix.copies = true
+	return ix
+}
 
 // Match reports whether a slash-separated path, relative to a root, has such a
 // name, or lies below one.
@@ -415,12 +442,9 @@ func (ix *guardIndex) find(abs, rel string, tree bool) (hit guardHit, ok bool) {
 	}
 	for rest := strings.TrimPrefix(rel, "/"); rest != ""; {
 		name, tail, more := strings.Cut(rest, "/")
-		entries := ix.byName[name]
-		if entries == nil && strings.IndexByte(name, '~') > 0 {
-			entries = ix.short(name)
-		}
+		entries := ix.named(name)
 		for i := range entries {
-			if full, partial := matchNames(entries[i].names[1:], tail); full || partial && tree {
+			if full, partial := ix.matchNames(entries[i].names[1:], tail); full || partial && tree {
 				part := name
 				if names := entries[i].names; full && len(names) > 1 {
 					part = names[len(names)-1]
@@ -436,10 +460,29 @@ func (ix *guardIndex) find(abs, rel string, tree bool) (hit guardHit, ok bool) {
 	return hit, false
 }
 
+// named finds the guards whose first name is name, or that of which it may be a copy.
+func (ix *guardIndex) named(name string) []guardEntry {
+	entries := ix.byName[name]
+	if entries == nil && strings.IndexByte(name, '~') > 0 {
+		entries = ix.short(name)
+	}
+	if entries == nil && ix.copies {
+		original, other := originals(name)
+		if entries = ix.byName[original]; entries == nil {
+			entries = ix.byName[other]
+		}
+	}
+	return entries
+}
+
 func (ix *guardIndex) findEnd(name string) (hit guardHit, ok bool) {
+	original := ""
+	if ix.copies {
+		original, _ = originals(name)
+	}
 	for i := range ix.ends {
 		e := &ix.ends[i]
-		if matchOne(e.names, name) {
+		if matchOne(e.names, name) || original != "" && matchOne(e.names, original) {
 			return guardHit{cell: e.cell, pattern: e.pattern, part: name}, true
 		}
 	}
@@ -462,14 +505,16 @@ func (ix *guardIndex) short(name string) (entries []guardEntry) {
 }
 
 // matchNames reports whether rest begins with names, or ends before they do.
-func matchNames(names []string, rest string) (full, partial bool) {
+func (ix *guardIndex) matchNames(names []string, rest string) (full, partial bool) {
 	for _, want := range names {
 		if rest == "" {
 			return false, true
 		}
 		name, tail, _ := strings.Cut(rest, "/")
 		if name != want {
-			return false, false
+			if original, _ := originals(name); !ix.copies || original != want {
+				return false, false
+			}
 		}
 		rest = tail
 	}

@@ -26,7 +26,7 @@ func (p *Policy) merge(s *Sources, specs []*fileSpec) {
 	}
 	p.index()
 	p.writes = sync.OnceValue(func() *guardIndex { return newGuardIndex(writeGuards[:], p.home) })
-	p.reads = sync.OnceValue(func() *guardIndex { return newGuardIndex(readGuards[:], p.home) })
+	p.reads = sync.OnceValue(func() *guardIndex { return secretIndex(p.home) })
 	p.hard = p.hardDirs(s)
 	p.state = trimSlash(foldPath(slashed(s.State)))
 	p.rulesHash, p.hash = p.sum(s)

@@ -152,6 +152,14 @@ func TestSecrets(t *testing.T) {
 		wantVerdict(t, p, file(Read, "bash", name), Ask)
 		wantVerdict(t, p, read("/home/dev/"+name), Deny)
 	}
+	// What an editor or a person keeps of one.
+	for _, name := range []string{".env~", "#.env#", "prod.env.bak", "a/id_rsa.old", ".id_rsa.swp", "tls/server.key~", ".npmrc.orig", ".aws~/credentials", ".docker/config.json.bak", ".ssh.bak/x"} {
+		wantVerdict(t, p, read(name), Ask)
+		wantVerdict(t, p, file(Read, "bash", name), Ask)
+	}
+	for _, name := range []string{".env.example~", "id_rsa.pub.bak", "main.go~", "a.bak", ".bak", "##", ".swp"} {
+		wantVerdict(t, p, read(name), Allow)
+	}
 	for _, name := range []string{".env.example", ".env.sample", ".env.template", ".env.dist", "id_rsa.pub", "docs/environment.md", "src/env.go", "certs/cacert.pem", "keys.go"} {
 		wantVerdict(t, p, read(name), Allow)
 	}

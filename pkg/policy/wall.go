@@ -104,10 +104,7 @@ func (p *Policy) Begins(file string) bool {
 // mayBegin reports whether a guard's first name is name, and whether one of
 // several parts is.
 func (ix *guardIndex) mayBegin(name string) (hit, more bool) {
-	entries := ix.byName[name]
-	if entries == nil && strings.IndexByte(name, '~') > 0 {
-		entries = ix.short(name)
-	}
+	entries := ix.named(name)
 	for i := range entries {
 		if len(entries[i].names) > 1 {
 			more = true
