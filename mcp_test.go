@@ -305,6 +305,18 @@ func TestMCPOverHTTP(t *testing.T) {
 		}
 		_ = s.Close()
 	}
+	for range 256 { // clients that wait for changes keep nobody out
+		body := `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
+		r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, at.URL, strings.NewReader(body))
+		for name, value := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "subscriptions/listen"} {
+			r.Header.Set(name, value)
+		}
+		resp, err := (&http.Client{Transport: bearer(at.Token)}).Do(r)
+		if err != nil || resp.StatusCode != http.StatusOK {
+			t.Fatal(resp, err)
+		}
+		defer resp.Body.Close()
+	}
 	for i, c := range []struct {
 		token, origin string
 		want          int

@@ -40,10 +40,11 @@ type listened struct {
 	Token    string `json:"token,omitempty"`
 }
 
-// serve has h answer at path until ctx ends, and says where that is. What is urgent, it answers
-// although it has too much to do.
-func (l *listening) serve(ctx context.Context, a *app, path string, h http.Handler, urgent func(*http.Request, []byte) bool) error {
-	e, err := endpoint.Listen(ctx, endpoint.Options{Addr: l.addr, Token: a.getenv(tokenVariable), Origins: l.origins, Hosts: l.hosts, Insecure: l.insecure, Log: a.stderr, Urgent: urgent})
+// serve has h answer at path until ctx ends, and says where that is. o says which requests are
+// not like others.
+func (l *listening) serve(ctx context.Context, a *app, path string, h http.Handler, o endpoint.Options) error {
+	o.Addr, o.Token, o.Origins, o.Hosts, o.Insecure, o.Log = l.addr, a.getenv(tokenVariable), l.origins, l.hosts, l.insecure, a.stderr
+	e, err := endpoint.Listen(ctx, o)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/dialect"
 	"github.com/agentkit-go/agentkit/pkg/mcp"
 	"github.com/agentkit-go/agentkit/pkg/nearest"
+	"github.com/agentkit-go/agentkit/pkg/serve/endpoint"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
@@ -87,7 +88,7 @@ func (a *app) mcp(ctx context.Context, choice *mcpChoice, where *listening) erro
 		a.end(err, unread())
 		return nil
 	}
-	if err := where.serve(ctx, a, mcp.Path, s.Handler(ctx), mcp.Urgent); ctx.Err() == nil {
+	if err := where.serve(ctx, a, mcp.Path, s.Handler(ctx), endpoint.Options{Urgent: mcp.Urgent, Waits: mcp.Waits}); ctx.Err() == nil {
 		return err // it has not begun
 	}
 	s.Wait()

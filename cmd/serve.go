@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentkit-go/agentkit/pkg/serve"
+	"github.com/agentkit-go/agentkit/pkg/serve/endpoint"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
@@ -56,14 +57,18 @@ time. The first line that is written says what this is. docs/serve.md has the re
 	return c
 }
 
-// moreGarbage has the garbage of many small calls collected half as often: some
-// megabytes of memory for a shorter time.
-const moreGarbage = 200
+// The garbage of many small calls is collected half as often, for some megabytes of memory. When
+// long ones have left much of it, it is collected at once.
+const (
+	moreGarbage = 200
+	muchGarbage = 384 << 20
+)
 
 // serving opens what many calls share, for as long as no signal comes.
 func (a *app) serving(ctx context.Context) (*runner, error) {
 	a.listen()
 	debug.SetGCPercent(moreGarbage)
+	debug.SetMemoryLimit(muchGarbage)
 	return a.open(ctx)
 }
 
@@ -118,7 +123,7 @@ func (a *app) serveHTTP(ctx context.Context, where *listening, limit time.Durati
 			return formatted(list, format)
 		},
 	}
-	err = where.serve(ctx, a, "", h.Handler(), serve.Urgent)
+	err = where.serve(ctx, a, "", h.Handler(), endpoint.Options{Urgent: serve.Urgent})
 	if ctx.Err() == nil {
 		return err // it has not begun
 	}

@@ -19,7 +19,7 @@ const Path = "/mcp"
 // The bounds of sessions, which only the revisions with a handshake have.
 const (
 	maxSessions = 256
-	idle        = time.Hour // after which one without requests may be forgotten
+	idle        = time.Minute // after which one without requests may be forgotten
 )
 
 const sessionHeader = "Mcp-Session-Id"
@@ -53,6 +53,12 @@ func Urgent(r *http.Request, body []byte) bool {
 	return err == nil && !slices.ContainsFunc(list, (*message).asks)
 }
 
+// Waits reports whether a request over HTTP only waits for changes. What its headers say of one
+// that stands alone is what its body does, or it is refused.
+func Waits(r *http.Request) bool {
+	return r.Header.Get("Mcp-Protocol-Version") >= newest && r.Header.Get("Mcp-Method") == listens
+}
+
 // forget ends a session and what runs in it.
 func (s *Server) forget(w http.ResponseWriter, r *http.Request) {
 	id := r.Header.Get(sessionHeader)
@@ -80,7 +86,7 @@ func (s *Server) post(ctx context.Context, w http.ResponseWriter, r *http.Reques
 		a.refuse(http.StatusNotAcceptable, nil, fail(invalidRequest, "accept application/json and text/event-stream"))
 		return
 	}
-	body, failed := io.ReadAll(r.Body)
+	body, failed := bodyOf(r)
 	if failed != nil {
 		a.refuse(http.StatusBadRequest, nil, fail(invalidRequest, failed.Error()))
 		return
@@ -109,6 +115,14 @@ func (s *Server) post(ctx context.Context, w http.ResponseWriter, r *http.Reques
 		return
 	}
 	l.serve(r.Context(), a, list)
+}
+
+// bodyOf is the body of a request, without a copy where it is there already.
+func bodyOf(r *http.Request) ([]byte, error) {
+	if whole, ok := r.Body.(interface{ Bytes() []byte }); ok {
+		return whole.Bytes(), nil
+	}
+	return io.ReadAll(r.Body)
 }
 
 // serve answers the messages of one request over HTTP.

@@ -624,6 +624,42 @@ func TestHTTP(t *testing.T) {
 	}
 }
 
+// TestRoom: clients that have left without a word keep others out for a minute at most, and those
+// in whose session a call runs stay.
+func TestRoom(t *testing.T) {
+	s, _ := serving()
+	for i := range maxSessions {
+		l := s.link(t.Context())
+		l.used = time.Now().Add(-50 * time.Second)
+		s.links[fmt.Sprint(i)] = l
+	}
+	if s.room() {
+		t.Error("one that was just used had to go")
+	}
+	for _, id := range []string{"7", "8"} {
+		s.links[id].used = time.Now().Add(-2 * time.Minute)
+	}
+	s.links["7"].running["1"] = func(error) {}
+	if !s.room() || s.links["7"] == nil || s.links["8"] != nil {
+		t.Errorf("room is made of others than the one that is idle: %d are left", len(s.links))
+	}
+}
+
+// TestWaits: by its headers a request only waits if its body does: another one is refused.
+func TestWaits(t *testing.T) {
+	for _, c := range []struct {
+		version, method string
+		want            bool
+	}{{newest, "subscriptions/listen", true}, {newest, "tools/call", false}, {latest, "subscriptions/listen", false}, {"", "subscriptions/listen", false}} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, Path, nil)
+		r.Header.Set("Mcp-Protocol-Version", c.version)
+		r.Header.Set("Mcp-Method", c.method)
+		if Waits(r) != c.want {
+			t.Errorf("%+v: %v", c, Waits(r))
+		}
+	}
+}
+
 // TestEnding: when the server is ended, what runs is too, over HTTP as well, and nothing
 // more is begun.
 func TestEnding(t *testing.T) {

@@ -11,6 +11,9 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
+// listens is the method by which a client waits for changes.
+const listens = "subscriptions/listen"
+
 // do does what a request asks for.
 func (r *request) do(ctx context.Context) (object, *Error) {
 	s := r.link.server
@@ -31,7 +34,7 @@ func (r *request) do(ctx context.Context) (object, *Error) {
 		return fresh(object{"tools": append([]any{}, list...)}, true), internal(err)
 	case method == "tools/call":
 		return r.call(ctx)
-	case method == "subscriptions/listen" && r.modern():
+	case method == listens && r.modern():
 		return r.listen(ctx)
 	case s.o.Resources == nil:
 	case method == "resources/list":
@@ -59,7 +62,7 @@ func (s *Server) known(method string) bool {
 	if slices.Contains([]string{"resources/list", "resources/templates/list", "resources/read"}, method) {
 		return s.o.Resources != nil
 	}
-	return slices.Contains([]string{"server/discover", "tools/list", "tools/call", "subscriptions/listen"}, method)
+	return slices.Contains([]string{"server/discover", "tools/list", "tools/call", listens}, method)
 }
 
 // keeps is how long a client may keep what only another start of the server changes.

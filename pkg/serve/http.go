@@ -244,7 +244,7 @@ func read(w http.ResponseWriter, r *http.Request, v any) bool {
 		endpoint.Refuse(w, http.StatusUnsupportedMediaType, tool.Errorf(tool.BadInput, "the body is not said to be JSON").WithHint("send Content-Type: application/json"))
 		return false
 	}
-	body, err := io.ReadAll(r.Body)
+	body, err := endpoint.Body(r)
 	if err == nil {
 		err = decode(body, v)
 	}

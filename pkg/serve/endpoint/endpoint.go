@@ -8,9 +8,12 @@
 //   - The Host header must be an IP address, localhost, or a name that was listed: a web
 //     page whose name was pointed at this machine (DNS rebinding) is refused.
 //   - A page in a browser sends an Origin header. One that is not listed is refused.
-//   - Bodies, headers, the time that they take to come and the requests at a time are
-//     bounded. A request that cannot be served is refused at once, with a reason. One that
-//     answers what others ask is served beside these.
+//   - Bodies, headers, the time that they take to come, the requests at a time and the
+//     connections are bounded. A request that cannot be served is refused at once, with a
+//     reason. One that answers what others ask, or only waits for news, is served beside these.
+//   - A peer that does not send its body, or does not take its answer, makes room for others
+//     when they need its place.
+//   - Long bodies are read one after the other when they are longer together than one may be.
 //   - GET /healthz needs no token.
 //   - When ctx ends, nothing more is accepted, the context of each request ends with the
 //     cause of ctx, and what the handlers answer then is still sent.
@@ -34,13 +37,16 @@ import (
 
 // The bounds of what comes.
 const (
-	MaxBody   = 64 << 20  // bytes of a request
-	maxBodies = 256 << 20 // bytes of all requests that are served at a time
-	MaxCalls  = 256       // requests that are served at a time
-	maxUrgent = 64        // urgent ones beside them
-	maxShort  = 1 << 20   // bytes of an urgent one
-	maxHeader = 64 << 10  // bytes of the headers of a request
-	minToken  = 16        // characters of a token that somebody chose
+	MaxBody    = 64 << 20  // bytes of a request
+	maxLong    = MaxBody   // bytes of all long requests that are served at a time
+	maxShort   = 256 << 10 // bytes of a request that is not long; an urgent one is not
+	maxQueued  = 16        // long requests that wait for memory
+	MaxCalls   = 256       // requests that are served at a time
+	maxUrgent  = 64        // urgent ones beside them
+	maxWaiting = 256       // those that wait for news, beside them
+	maxConns   = 1024      // connections, more than all these
+	maxHeader  = 64 << 10  // bytes of the headers of a request
+	minToken   = 16        // characters of a token that somebody chose
 )
 
 // The times after which a peer has failed.
@@ -50,6 +56,7 @@ const (
 	lingerTime = 2 * time.Second  // to send the body of a request that is refused without it
 	writeTime  = time.Minute      // to take a part of the answer
 	idleTime   = 2 * time.Minute  // between two requests
+	slow       = 2 * time.Second  // to send the body or take a part of the answer, when others wait for the place
 	patience   = 15 * time.Second // for handlers to end when ctx has ended
 )
 
@@ -65,6 +72,10 @@ type Options struct {
 	// Urgent reports whether a request is served although there are too many: an answer for
 	// which those that are served may be waiting. nil is for none.
 	Urgent func(r *http.Request, body []byte) bool
+
+	// Waits reports whether a request only waits for news, by its headers: such ones have places
+	// of their own, so that they keep nobody out. nil is for none.
+	Waits func(r *http.Request) bool
 }
 
 // An Endpoint is where to call.
@@ -74,15 +85,14 @@ type Endpoint struct {
 
 	o        Options
 	listener net.Listener
-	slots    chan struct{}
-	urgent   chan struct{}
-	bodies   atomic.Int64 // bytes of the bodies of the requests that are served
+	house    *house
+	long     *budget
 	ending   atomic.Bool
 }
 
 // Listen opens the address. Nothing is answered before Serve.
 func Listen(ctx context.Context, o Options) (*Endpoint, error) {
-	e := &Endpoint{o: o, Token: o.Token, slots: make(chan struct{}, MaxCalls), urgent: make(chan struct{}, maxUrgent)}
+	e := &Endpoint{o: o, Token: o.Token, house: newHouse(), long: newBudget()}
 	switch n := len(e.Token); {
 	case n > 0 && n < minToken:
 		return nil, tool.Errorf(tool.BadInput, "the token has %d characters, and needs %d", n, minToken).WithHint("choose a longer one, or none: one is made and printed")
@@ -154,6 +164,8 @@ func (e *Endpoint) Serve(ctx context.Context, h http.Handler) error {
 	s := &http.Server{
 		Handler:           e.guard(h),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
+		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
+		ConnState:         e.house.state,
 		ReadHeaderTimeout: headerTime,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    maxHeader,

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -155,8 +156,8 @@ func TestListen(t *testing.T) {
 // refused, but for some that are urgent; a peer that has sent its request is waited for as long as its handler takes.
 func TestLimits(t *testing.T) {
 	held := make(chan struct{})
-	urgent := func(r *http.Request, body []byte) bool { return r.URL.Path == "/answer" && string(body) == "y" }
-	e, _ := serve(t, Options{Addr: "0", Token: "0123456789abcdef", Urgent: urgent}, func(_ http.ResponseWriter, r *http.Request) {
+	isUrgent := func(r *http.Request, body []byte) bool { return r.URL.Path == "/answer" && string(body) == "y" }
+	e, _ := serve(t, Options{Addr: "0", Token: "0123456789abcdef", Urgent: isUrgent}, func(_ http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/hold" {
 			<-held
 		}
@@ -176,8 +177,8 @@ func TestLimits(t *testing.T) {
 	if status, err := call("/x", io.LimitReader(endless{}, MaxBody+1)); err != nil || status != 413 {
 		t.Errorf("too long a body: %d %v", status, err)
 	}
-	if n := e.bodies.Load(); n != 0 {
-		t.Errorf("%d bytes are counted when none are there", n)
+	if n := len(e.long.taken); n != 0 {
+		t.Errorf("%d MiB are counted when none are there", n)
 	}
 	answers := make(chan error, MaxCalls)
 	for range MaxCalls {
@@ -189,11 +190,7 @@ func TestLimits(t *testing.T) {
 			answers <- err
 		}()
 	}
-	for end := time.Now().Add(time.Minute); len(e.slots) < MaxCalls; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%d requests are served", len(e.slots))
-		}
-	}
+	until(t, func() bool { return e.served(usual) == MaxCalls })
 	if status, err := call("/x", nil); err != nil || status != 429 {
 		t.Errorf("one more: %d %v", status, err)
 	}
@@ -213,7 +210,7 @@ func TestLimits(t *testing.T) {
 		}
 	}
 	for range maxUrgent {
-		e.urgent <- struct{}{}
+		e.house.enter(&guest{house: e.house}, urgent)
 	}
 	if status, err := call("/answer", strings.NewReader("y")); err != nil || status != 429 {
 		t.Errorf("one more that is urgent: %d %v", status, err)
@@ -224,6 +221,193 @@ func TestLimits(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// until waits for something.
+func until(t *testing.T, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !is(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("it does not come")
+		}
+	}
+}
+
+// served is how many requests of a kind have their places.
+func (e *Endpoint) served(k kind) int {
+	e.house.mu.Lock()
+	defer e.house.mu.Unlock()
+	return len(e.house.guests[k])
+}
+
+// dial sends the beginning of a request with the token.
+func (e *Endpoint) dial(t *testing.T, path, head, body string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(e.URL(), "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	_, _ = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n%s\r\n%s", path, e.Token, head, body)
+	return conn
+}
+
+// answers reports whether a small request is answered; one for which there is no place yet is
+// sent again.
+func (e *Endpoint) answers(t *testing.T) {
+	t.Helper()
+	until(t, func() bool {
+		conn := e.dial(t, "/x", "Connection: close\r\nContent-Length: 1\r\n", "x")
+		_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+		all, err := io.ReadAll(conn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.HasPrefix(string(all), "HTTP/1.1 200 ")
+	})
+}
+
+// TestSlow: peers that send their bodies byte by byte, or do not take their answers, make room
+// for others, long before their time is over.
+func TestSlow(t *testing.T) {
+	t.Run("bodies", func(t *testing.T) {
+		e, _ := serve(t, Options{Token: "0123456789abcdef"}, echo)
+		first := e.dial(t, "/x", "Content-Length: 100\r\n", "x")
+		until(t, func() bool { return e.served(usual) == 1 })
+		for range MaxCalls - 1 {
+			e.dial(t, "/x", "Content-Length: 100\r\n", "x")
+		}
+		until(t, func() bool { return e.served(usual) == MaxCalls })
+		e.answers(t)
+		_ = first.SetDeadline(time.Now().Add(bodyTime / 2))
+		if all, _ := io.ReadAll(first); !strings.HasPrefix(string(all), "HTTP/1.1 408 ") || !strings.Contains(string(all), "send all of it at once") {
+			t.Errorf("the slowest is told %q", all)
+		}
+	})
+	t.Run("answers", func(t *testing.T) {
+		ended := make(chan error, MaxCalls)
+		e, _ := serve(t, Options{Token: "0123456789abcdef"}, func(w http.ResponseWriter, r *http.Request) {
+			for r.URL.Path == "/endless" {
+				if _, err := w.Write(make([]byte, 1<<16)); err != nil {
+					ended <- context.Cause(r.Context())
+					return
+				}
+			}
+		})
+		for range MaxCalls {
+			e.dial(t, "/endless", "Content-Length: 1\r\n", "x")
+		}
+		until(t, func() bool { return e.served(usual) == MaxCalls })
+		e.answers(t)
+		if cause := <-ended; !errors.Is(cause, errSlow) {
+			t.Errorf("one that took nothing ended with %v", cause)
+		}
+	})
+}
+
+// TestWaiting: requests that only wait for news keep nobody out but others of their kind.
+func TestWaiting(t *testing.T) {
+	e, _ := serve(t, Options{Token: "0123456789abcdef", Waits: func(r *http.Request) bool { return r.URL.Path == "/news" }}, func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/news" {
+			<-r.Context().Done()
+		}
+	})
+	for range maxWaiting {
+		e.dial(t, "/news", "Content-Length: 1\r\n", "x")
+	}
+	until(t, func() bool { return e.served(waiting) == maxWaiting })
+	if n := e.served(usual); n != 0 {
+		t.Errorf("%d of them have the places of others", n)
+	}
+	e.answers(t)
+	one := e.dial(t, "/news", "Connection: close\r\nContent-Length: 1\r\n", "x")
+	if all, _ := io.ReadAll(one); !strings.HasPrefix(string(all), "HTTP/1.1 429 ") || !strings.Contains(string(all), "now and then") {
+		t.Errorf("one more is told %q", all)
+	}
+}
+
+// TestConnections: connections on which nothing is asked are closed when there are too many.
+func TestConnections(t *testing.T) {
+	e, _ := serve(t, Options{Token: "0123456789abcdef"}, echo)
+	e.house.conns = 8
+	for range 3 * e.house.conns {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(e.URL(), "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = fmt.Fprint(conn, "POST /x HTTP/1.1\r\nX-A:")
+		defer func() { _ = conn.Close() }()
+	}
+	e.answers(t)
+	until(t, func() bool {
+		e.house.mu.Lock()
+		defer e.house.mu.Unlock()
+		return e.house.open <= e.house.conns
+	})
+}
+
+// TestLongBodies: of long bodies there are at a time as many as one may be long; all are served,
+// and short ones need not wait.
+func TestLongBodies(t *testing.T) {
+	var now, most atomic.Int64
+	e, _ := serve(t, Options{Token: "0123456789abcdef"}, func(_ http.ResponseWriter, r *http.Request) {
+		raw, err := Body(r)
+		if err != nil || len(raw) <= maxShort {
+			return
+		}
+		n := now.Add(int64(len(raw)))
+		for {
+			have := most.Load()
+			if n <= have || most.CompareAndSwap(have, n) {
+				break
+			}
+		}
+		time.Sleep(20 * time.Millisecond) // time for others to come beside it
+		now.Add(-int64(len(raw)))
+	})
+	const size = 24 << 20
+	answers := make(chan error, 6)
+	for i := range cap(answers) {
+		go func() {
+			body := io.LimitReader(endless{}, size)
+			req, err := http.NewRequestWithContext(t.Context(), "POST", e.URL()+"/x", body)
+			if err == nil {
+				if i%2 == 0 {
+					req.ContentLength = size // else it is sent in chunks
+				}
+				req.Header.Set("Authorization", "Bearer "+e.Token)
+				var resp *http.Response
+				if resp, err = http.DefaultClient.Do(req); err == nil {
+					_ = resp.Body.Close()
+					if resp.StatusCode != 200 {
+						err = errors.New(resp.Status)
+					}
+				}
+			}
+			answers <- err
+		}()
+	}
+	e.answers(t)
+	for range cap(answers) {
+		if err := <-answers; err != nil {
+			t.Error(err)
+		}
+	}
+	if n := most.Load(); n > MaxBody {
+		t.Errorf("%d bytes at a time", n)
+	}
+	until(t, func() bool { return len(e.long.taken) == 0 })
+	e.dial(t, "/x", fmt.Sprintf("Content-Length: %d\r\n", MaxBody), "x") // holds all there is
+	until(t, func() bool { return len(e.long.taken) == MaxBody>>20 })
+	for range maxQueued {
+		e.dial(t, "/x", fmt.Sprintf("Content-Length: %d\r\n", MaxBody), "x")
+	}
+	until(t, func() bool { return len(e.long.queue) == maxQueued })
+	one := e.dial(t, "/x", "Connection: close\r\nContent-Length: 1000000\r\n", "x")
+	if all, _ := io.ReadAll(one); !strings.HasPrefix(string(all), "HTTP/1.1 429 ") || !strings.Contains(string(all), "need not wait") {
+		t.Errorf("one more is told %q", all)
+	}
+	e.answers(t)
 }
 
 // TestAtOnce: what can be refused by its headers is, though the body never comes: a peer

@@ -1,11 +1,9 @@
 package endpoint
 
 import (
-	"bytes"
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
-	"errors"
-	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -18,45 +16,40 @@ import (
 
 // guard lets h see the requests that it may answer, with their whole bodies.
 func (e *Endpoint) guard(h http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w = &writer{w, http.NewResponseController(w)}
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		defer e.house.serves(r.Context())()
+		ctx, end := context.WithCancelCause(r.Context())
+		defer end(nil)
+		r = r.WithContext(ctx)
+		g := &guest{house: e.house, control: http.NewResponseController(rw), end: end}
+		w := &writer{rw, g}
 		head := w.Header()
 		head.Set("X-Content-Type-Options", "nosniff")
 		head.Set("Cache-Control", "no-store")
 		if r.Body != nil && r.Body != http.NoBody {
 			head.Set("Connection", "close") // until it is read: else an answer before it would wait for it, and without end
-			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(lingerTime))
+			_ = g.control.SetReadDeadline(time.Now().Add(lingerTime))
 		}
-		if name := twice(r.Header); name != "" {
-			Refuse(w, http.StatusBadRequest, tool.Errorf(tool.BadInput, "the header %s stands twice", name).WithHint("send it once"))
+		if !e.welcome(w, r) {
 			return
 		}
-		if !e.named(r.Host) {
-			Refuse(w, http.StatusForbidden, tool.Errorf(tool.Denied, "the host %q is not served here", r.Host).WithHint("call by IP address or localhost, or have the server started with --host %q", r.Host))
-			return
-		}
-		if !e.mayBrowse(w, r) {
-			return
-		}
-		if r.URL.Path == "/healthz" {
-			e.health(w, r)
-			return
-		}
-		if !e.knows(r) {
-			head.Set("WWW-Authenticate", `Bearer realm="agentkit"`)
-			Refuse(w, http.StatusUnauthorized, tool.Errorf(tool.Denied, "the token is missing or wrong").WithHint("send it as Authorization: Bearer TOKEN"))
-			return
-		}
-		leave, full := e.enter(r)
-		if leave == nil {
+		full := !e.house.enter(g, usual)
+		if full && (e.o.Urgent == nil || r.ContentLength < 0 || r.ContentLength > maxShort || !e.house.enter(g, urgent)) {
 			many(w)
 			return
 		}
-		defer leave()
-		raw, taken, ok := e.whole(w, r)
-		defer e.bodies.Add(-taken)
+		defer e.house.leave(g)
+		raw, give, ok := e.whole(w, r)
+		defer give()
 		switch {
 		case !ok:
+		case e.o.Waits != nil && e.o.Waits(r):
+			if !e.house.enter(g, waiting) {
+				w.Header().Set("Retry-After", "1")
+				Refuse(w, http.StatusTooManyRequests, tool.Errorf(tool.TooLarge, "%d requests wait for news already", maxWaiting).WithHint("end one of them, or do without: ask for what is new now and then"))
+				return
+			}
+			h.ServeHTTP(w, r)
 		case full && !e.o.Urgent(r, raw):
 			many(w)
 		default:
@@ -65,23 +58,30 @@ func (e *Endpoint) guard(h http.Handler) http.Handler {
 	})
 }
 
-// enter takes a place among the requests that are served, or among the urgent ones: full says
-// that r has to be one. The function gives the place back; it is nil where there is none.
-func (e *Endpoint) enter(r *http.Request) (leave func(), full bool) {
-	select {
-	case e.slots <- struct{}{}:
-		return func() { <-e.slots }, false
-	default:
+// welcome reports whether a request may be answered by what its headers say; it refuses those
+// that may not, and says itself whether the server is well.
+func (e *Endpoint) welcome(w http.ResponseWriter, r *http.Request) bool {
+	if name := twice(r.Header); name != "" {
+		Refuse(w, http.StatusBadRequest, tool.Errorf(tool.BadInput, "the header %s stands twice", name).WithHint("send it once"))
+		return false
 	}
-	if e.o.Urgent == nil || r.ContentLength < 0 || r.ContentLength > maxShort {
-		return nil, true
+	if !e.named(r.Host) {
+		Refuse(w, http.StatusForbidden, tool.Errorf(tool.Denied, "the host %q is not served here", r.Host).WithHint("call by IP address or localhost, or have the server started with --host %q", r.Host))
+		return false
 	}
-	select {
-	case e.urgent <- struct{}{}:
-		return func() { <-e.urgent }, true
-	default:
-		return nil, true
+	if !e.mayBrowse(w, r) {
+		return false
 	}
+	if r.URL.Path == "/healthz" {
+		e.health(w, r)
+		return false
+	}
+	if !e.knows(r) {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="agentkit"`)
+		Refuse(w, http.StatusUnauthorized, tool.Errorf(tool.Denied, "the token is missing or wrong").WithHint("send it as Authorization: Bearer TOKEN"))
+		return false
+	}
+	return true
 }
 
 // many refuses a request, for too many are served.
@@ -160,78 +160,36 @@ func (e *Endpoint) health(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// whole reads the body of r, which is there for the handler then. The number is the
-// bytes that were counted for it.
-func (e *Endpoint) whole(w http.ResponseWriter, r *http.Request) (raw []byte, taken int64, ok bool) {
-	if r.Body == nil || r.Body == http.NoBody {
-		return nil, 0, true
-	}
-	long := tool.Errorf(tool.TooLarge, "the body is longer than %d MiB", MaxBody>>20).WithHint("send less at a time")
-	switch coded := r.Header.Get("Content-Encoding"); {
-	case r.ContentLength > MaxBody: // said beforehand
-		Refuse(w, http.StatusRequestEntityTooLarge, long)
-		return nil, 0, false
-	case coded != "" && !strings.EqualFold(coded, "identity"):
-		Refuse(w, http.StatusUnsupportedMediaType, tool.Errorf(tool.BadInput, "the body is coded as %.40q", coded).WithHint("send it as it is"))
-		return nil, 0, false
-	}
-	c := http.NewResponseController(w)
-	_ = c.SetReadDeadline(time.Now().Add(bodyTime))
-	body := counted{from: http.MaxBytesReader(w, r.Body, MaxBody), add: e.bodies.Add}
-	raw, err := io.ReadAll(&body)
-	_ = c.SetReadDeadline(time.Time{})
-	_, over := errors.AsType[*http.MaxBytesError](err)
-	switch {
-	case over:
-		Refuse(w, http.StatusRequestEntityTooLarge, long)
-	case errors.Is(err, errBodies):
-		Refuse(w, http.StatusTooManyRequests, tool.Errorf(tool.TooLarge, "%w", err).WithHint("wait for answers, and send it again"))
-	case err != nil:
-		Refuse(w, http.StatusBadRequest, tool.Errorf(tool.BadInput, "reading the body: %w", err).WithHint("send all of it within %s", bodyTime))
-	}
-	if err == nil {
-		w.Header().Del("Connection")
-	}
-	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(raw)), int64(len(raw))
-	return raw, body.taken, err == nil
-}
-
-var errBodies = errors.New("the bodies of all requests together are too long")
-
-// A counted reader counts what it reads among the bytes of all requests.
-type counted struct {
-	from  io.Reader
-	add   func(int64) int64
-	taken int64
-}
-
-// Read implements io.Reader.
-func (c *counted) Read(p []byte) (int, error) {
-	n, err := c.from.Read(p)
-	c.taken += int64(n)
-	if c.add(int64(n)) > maxBodies {
-		return 0, errBodies
-	}
-	return n, err
-}
-
-// A writer gives the peer time for each part of the answer, so that one that takes
-// nothing holds nothing up.
+// A writer gives the peer time for each part of the answer, so that one that takes nothing
+// holds nothing up; and it ends the request of one that does not take it.
 type writer struct {
 	http.ResponseWriter
-	control *http.ResponseController
+	guest *guest
 }
 
 // Write implements io.Writer.
-func (w *writer) Write(p []byte) (int, error) {
-	_ = w.control.SetWriteDeadline(time.Now().Add(writeTime))
-	return w.ResponseWriter.Write(p)
+func (w *writer) Write(p []byte) (n int, err error) {
+	err = w.taken(func() error {
+		n, err = w.ResponseWriter.Write(p)
+		return err
+	})
+	return n, err
 }
 
-// Flush implements http.Flusher.
-func (w *writer) Flush() {
-	_ = w.control.SetWriteDeadline(time.Now().Add(writeTime))
-	_ = w.control.Flush()
+// FlushError is for http.ResponseController.
+func (w *writer) FlushError() error { return w.taken(w.guest.control.Flush) }
+
+// taken sends something that the peer has to take.
+func (w *writer) taken(send func() error) error {
+	if !w.guest.await(w.guest.control.SetWriteDeadline, writeTime) {
+		return errSlow
+	}
+	defer func() { _ = w.guest.came() }()
+	err := send()
+	if err != nil {
+		w.guest.end(err)
+	}
+	return err
 }
 
 // Unwrap is for http.ResponseController.
