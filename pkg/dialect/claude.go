@@ -38,9 +38,10 @@ func claudeShell() []Tool {
 				{Name: "description", To: "description", Usage: "what it does, in five to ten words"},
 				{Name: "run_in_background", To: "background", Usage: "start it and return at once", Kind: Truth},
 				{Name: "dangerouslyDisableSandbox", Usage: "changes nothing: the policy decides what is confined", Kind: Truth},
+				cwd(),
 			},
-			Const: Args{"keep_workdir": true}, Show: claudeBash, Room: claudeRoom,
-			Differs: "the directory is kept by the session, and begins anew at the root where it is no longer there or lies outside the root; aliases and variables are not kept",
+			Const: Args{"keep_workdir": true}, Map: onceIn, Show: claudeBash, Room: claudeRoom,
+			Differs: "the directory is kept by the session, and begins anew at the root where it is no longer there or lies outside the root; cwd is for one call; aliases and variables are not kept",
 		},
 		{
 			Name: "BashOutput", Also: "TaskOutput", To: "output",
@@ -66,6 +67,19 @@ func claudeShell() []Tool {
 			},
 		},
 	}
+}
+
+// cwd is a parameter that models add to a shell whose directory stays, because other agents have it.
+func cwd() Param {
+	return Param{Name: "cwd", To: "workdir", Usage: "the directory that this call begins in", Kind: Path, Silent: true}
+}
+
+// onceIn has a call in a directory of its own leave alone which one stays.
+func onceIn(c *Call) error {
+	if c.given["cwd"] {
+		delete(c.Out, "keep_workdir")
+	}
+	return nil
 }
 
 // claudeFiles are the tools that read and change files.

@@ -19,13 +19,15 @@ func anthropic() *Dialect {
 				Params: []Param{
 					{Name: "command", To: "command", Usage: "the command line"},
 					{Name: "restart", Usage: "begin anew at the root", Kind: Truth},
+					cwd(),
 				},
 				Const: Args{"keep_workdir": true},
 				Map: func(c *Call) error {
 					if c.truth("restart") {
 						c.Out["command"], c.Out["workdir"] = "true", "."
+						return nil
 					}
-					return nil
+					return onceIn(c)
 				},
 				Show: func(v *View) string {
 					if v.truth("restart") && v.Error == nil {

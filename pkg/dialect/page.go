@@ -91,6 +91,9 @@ func (t *Tool) parameters() string {
 		if p.To == "" {
 			text += " ·"
 		}
+		if p.Silent {
+			text += " (not declared)"
+		}
 		list = append(list, text)
 	}
 	return strings.Join(list, ", ")

@@ -16,6 +16,7 @@ type Param struct {
 	Must    bool
 	Also    string // other spellings, as words
 	Enum    string // the words it may be, as words; "" for any
+	Silent  bool   // it is understood, and not declared
 	Default any
 	Least   float64 // with Most: its bounds; both 0 for none
 	Most    float64
@@ -66,6 +67,9 @@ func (p *Param) declare(s *param.Set) (made *param.Param) {
 	}
 	if made.Alias(strings.Fields(p.Also)...); p.Must {
 		made.Required()
+	}
+	if p.Silent {
+		made.Unlisted()
 	}
 	if p.Enum != "" {
 		made.OneOf(strings.Fields(p.Enum)...)

@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -273,7 +274,14 @@ func TestSlow(t *testing.T) {
 	t.Run("bodies", func(t *testing.T) {
 		e, _ := serve(t, Options{Token: "0123456789abcdef"}, echo)
 		first := e.dial(t, "/x", "Content-Length: 100\r\n", "x")
-		until(t, func() bool { return e.served(usual) == 1 })
+		until(t, func() bool {
+			e.house.mu.Lock()
+			defer e.house.mu.Unlock()
+			for g := range e.house.guests[usual] {
+				return !g.since.IsZero()
+			}
+			return false
+		})
 		for range MaxCalls - 1 {
 			e.dial(t, "/x", "Content-Length: 100\r\n", "x")
 		}
@@ -329,21 +337,25 @@ func TestWaiting(t *testing.T) {
 // TestConnections: connections on which nothing is asked are closed when there are too many.
 func TestConnections(t *testing.T) {
 	e, _ := serve(t, Options{Token: "0123456789abcdef"}, echo)
+	e.house.mu.Lock()
 	e.house.conns = 8
-	for range 3 * e.house.conns {
+	e.house.mu.Unlock()
+	begin := time.Now()
+	var first net.Conn
+	for range 16 {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(e.URL(), "http://"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, _ = fmt.Fprint(conn, "POST /x HTTP/1.1\r\nX-A:")
 		defer func() { _ = conn.Close() }()
+		first = cmp.Or(first, conn)
 	}
 	e.answers(t)
-	until(t, func() bool {
-		e.house.mu.Lock()
-		defer e.house.mu.Unlock()
-		return e.house.open <= e.house.conns
-	})
+	_, _ = io.ReadAll(first) // until it is closed
+	if took := time.Since(begin); took > headerTime*9/10 {
+		t.Errorf("it was closed after %s", took)
+	}
 }
 
 // TestLongBodies: of long bodies there are at a time as many as one may be long; all are served,
