@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -92,6 +94,81 @@ func TestBadInput(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestBadInputMCP sends the same over the Model Context Protocol by HTTP, by a revision of each
+// kind: one answer each, an error with what to do next, and nothing is changed.
+func TestBadInputMCP(t *testing.T) {
+	cmd, root, _ := mcpCommand(t)
+	cmd.Args = append(cmd.Args, "--http", "0")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	var at struct{ URL, Token string }
+	if err := json.NewDecoder(out).Decode(&at); err != nil {
+		t.Fatal(err)
+	}
+	post := func(body string, headers map[string]string) (status int, session, text string) {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, at.URL, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json")
+		for name, value := range headers {
+			r.Header.Set(name, value)
+		}
+		resp, err := (&http.Client{Transport: bearer(at.Token)}).Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		raw, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.StatusCode, resp.Header.Get("Mcp-Session-Id"), string(raw)
+	}
+	_, session, _ := post(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{}}}`, nil)
+	entries := func() string {
+		list, err := os.ReadDir(root)
+		return fmt.Sprint(list, err)
+	}
+	before := entries()
+	for _, d := range damaged {
+		for about, headers := range map[string]map[string]string{
+			"": {"Mcp-Session-Id": session},
+			`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`: {
+				"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "write",
+			},
+		} {
+			status, _, text := post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"write","arguments":`+d.arguments+about+`}}`, headers)
+			var said struct {
+				Error  *struct{ Message string }
+				Result *struct {
+					IsError bool
+					Content []struct{ Text string }
+				}
+			}
+			err := json.Unmarshal([]byte(text), &said)
+			switch {
+			case err != nil || status >= 500 || strings.Count(text, "\n") != 1 || (said.Error == nil) == (said.Result == nil):
+				t.Errorf("%s: %d %.300s", d.name, status, text)
+			case said.Error != nil && !strings.Contains(said.Error.Message, ": send"):
+				t.Errorf("%s: no next step in %s", d.name, said.Error.Message)
+			case said.Result != nil && (!said.Result.IsError || len(said.Result.Content) != 1 || !strings.Contains(said.Result.Content[0].Text, "\nhint: ") || !strings.Contains(said.Result.Content[0].Text, d.says)):
+				t.Errorf("%s: %.500s", d.name, text)
+			}
+			if now := entries(); now != before {
+				t.Fatalf("%s: %s", d.name, now)
+			}
+		}
 	}
 }
 

@@ -29,7 +29,7 @@ func (r *request) call(ctx context.Context) (object, *Error) {
 		return nil, fail(invalidParams, "tools/call needs the name of a tool, and arguments that are an object")
 	}
 	if name := param.Twice(r.m.Params); name != "" {
-		return nil, fail(invalidParams, "the parameters of tools/call hold "+name+" twice")
+		return nil, fail(invalidParams, "the parameters of tools/call hold "+name+" twice: send it once")
 	}
 	if c.Arguments == nil || string(c.Arguments) == "null" {
 		c.Arguments = json.RawMessage("{}")

@@ -43,7 +43,7 @@ func (r *request) fly(ctx context.Context, c *toolCall) (object, *Error) {
 	var f *flight
 	if c.State != nil {
 		if f = s.resume(c); f == nil {
-			return nil, fail(invalidParams, "requestState belongs to no call of this tool with these arguments that waits for an answer")
+			return nil, fail(invalidParams, "requestState belongs to no call of this tool with these arguments that waits for an answer: call without it")
 		}
 		e := c.Responses[theAnswer]
 		if e == nil && r.forms { // nothing was answered: ask again
@@ -51,7 +51,7 @@ func (r *request) fly(ctx context.Context, c *toolCall) (object, *Error) {
 		}
 		f.answer <- e
 	} else if f = s.take(ctx, r, c); f == nil {
-		return nil, fail(busy, "the server is ending")
+		return nil, fail(busy, "the server is ending: call again when it is started anew")
 	}
 	f.watched(r.notify())
 	defer f.watched(nil)
@@ -99,7 +99,7 @@ func (s *Server) pause(f *flight) (object, *Error) {
 	defer s.mu.Unlock()
 	if len(s.paused) >= maxPaused || s.ended != nil {
 		close(f.answer)
-		return nil, fail(busy, "too many calls wait for answers")
+		return nil, fail(busy, "too many calls wait for answers: answer one of them, and call again")
 	}
 	s.paused[state] = f
 	f.late = time.AfterFunc(waits, func() {

@@ -31,14 +31,14 @@ func (s *Server) Handler(ctx context.Context) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.URL.Path != Path:
-			http.NotFound(w, r)
+			(&answering{w: w}).refuse(http.StatusNotFound, nil, fail(invalidRequest, "nothing is here: send it to "+Path))
 		case r.Method == http.MethodPost:
 			s.post(ctx, w, r)
 		case r.Method == http.MethodDelete && r.Header.Get(sessionHeader) != "":
 			s.forget(w, r)
 		default: // we send nothing on our own account, which GET would be for
 			w.Header().Set("Allow", "POST, DELETE")
-			w.WriteHeader(http.StatusMethodNotAllowed)
+			(&answering{w: w}).refuse(http.StatusMethodNotAllowed, nil, fail(invalidRequest, "send requests with POST, and end a session with DELETE and its "+sessionHeader))
 		}
 	})
 }
@@ -171,19 +171,19 @@ func (s *Server) matches(r *http.Request, m *message) (status int, err *Error) {
 	case !m.asks():
 		return http.StatusOK, nil
 	case about.Version == nil:
-		err = fail(invalidParams, "_meta lacks io.modelcontextprotocol/protocolVersion")
+		err = lacks("protocolVersion")
 	case header != *about.Version:
-		err = fail(headerMismatch, "the header Mcp-Protocol-Version is not io.modelcontextprotocol/protocolVersion of the body")
+		err = fail(headerMismatch, "the header Mcp-Protocol-Version is not io.modelcontextprotocol/protocolVersion of the body: send the same in both")
 	case !slices.Contains(Versions(), header) || header < newest:
 		err = unsupported(header)
 	case about.Client == nil:
-		err = fail(invalidParams, "_meta lacks io.modelcontextprotocol/clientCapabilities")
+		err = lacks("clientCapabilities")
 	case r.Header.Get("Mcp-Method") != m.Method:
-		err = fail(headerMismatch, "the header Mcp-Method is not method of the body")
+		err = fail(headerMismatch, "the header Mcp-Method is not method of the body: send the same in both")
 	case !s.known(m.Method):
-		return http.StatusNotFound, fail(methodNotFound, "there is no method "+m.Method)
+		return http.StatusNotFound, s.noMethod(m.Method)
 	case (m.Method == "tools/call" || m.Method == "resources/read") && plain(r.Header.Get("Mcp-Name")) != m.name():
-		err = fail(headerMismatch, "the header Mcp-Name is not what the body names")
+		err = fail(headerMismatch, "the header Mcp-Name is not what the body names: send the same in both")
 	}
 	return http.StatusBadRequest, err
 }

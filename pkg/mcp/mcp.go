@@ -16,7 +16,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -183,7 +185,7 @@ func (l *link) begin(ctx context.Context, m *message) (context.Context, func(), 
 	l.used = time.Now()
 	switch {
 	case l.running[key] != nil:
-		return nil, nil, fail(invalidRequest, "a request with this id runs already")
+		return nil, nil, fail(invalidRequest, "a request with this id runs already: give each an id of its own")
 	case len(l.running) >= maxWait:
 		return nil, nil, fail(busy, "too many requests run: wait for answers")
 	}
@@ -266,7 +268,7 @@ func (r *request) open() (err *Error) {
 		case !slices.Contains(Versions(), r.version) || r.version < newest:
 			return unsupported(r.version)
 		case r.meta.Client == nil:
-			return fail(invalidParams, "_meta lacks io.modelcontextprotocol/clientCapabilities")
+			return lacks("clientCapabilities")
 		}
 		r.forms, r.plain = r.meta.Client.forms(), l.server.o.Plain || r.meta.Info.hands()
 		return nil
@@ -280,10 +282,15 @@ func (r *request) open() (err *Error) {
 	return nil
 }
 
+// lacks is the error for a request that stands alone and does not say what it has to.
+func lacks(name string) *Error {
+	return fail(invalidParams, "_meta lacks io.modelcontextprotocol/"+name+": add it, or begin with initialize")
+}
+
 // unsupported is the error for a revision that is not spoken. Those with a handshake are
 // agreed on by it, not by the request.
 func unsupported(version string) *Error {
-	e := fail(unsupportedVersion, "the protocol version "+version+" is not spoken here in this way")
+	e := fail(unsupportedVersion, fmt.Sprintf("the protocol version %.80s is not spoken here in this way: send one of %s", version, strings.Join(Versions(), ", ")))
 	e.Data = object{"supported": Versions(), "requested": version}
 	return e
 }

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -433,7 +434,7 @@ func TestMistakes(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":5,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{}}}`, `"protocolVersion":"2024-11-05"`},
 		{`{"jsonrpc":"2.0","id":6,"method":"server/discover"}`, `"code":-32601`},
 		{`{"jsonrpc":"2.0","id":6,"method":"prompts/list"}`, `"code":-32601`},
-		{`{"jsonrpc":"2.0","id":6,"method":"ping","METHOD":"tools/list"}`, `"error":{"code":-32600,"message":"a message holds METHOD twice"`},
+		{`{"jsonrpc":"2.0","id":6,"method":"ping","METHOD":"tools/list"}`, `"error":{"code":-32600,"message":"a message holds METHOD twice: send it once"`},
 		{`[{"jsonrpc":"2.0","id":6,"method":"ping"},{"jsonrpc":"2.0","id":6,"id":9,"method":"ping"}]`, `"code":-32600`},
 		{`[null]`, `"code":-32600`},
 		{`{"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"say","arguments":{},"name":"pushes"}}`, `hold name twice`},
@@ -443,13 +444,18 @@ func TestMistakes(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":6,"method":"resources/templates/list","params":{"cursor":"bogus"}}`, `"code":-32602`},
 		{`{"jsonrpc":"2.0","id":6,"method":"prompts/list","params":{"cursor":"bogus"}}`, `"code":-32601`},
 		{`{"jsonrpc":"2.0","id":6,"method":"resources/list","params":{"cursor":null}}`, `"result":{"resources":[{`},
-		{`{"jsonrpc":"2.0","id":6,"method":"resources/list","params":[]}`, `"message":"params is not of the kind that the protocol has there"`},
+		{`{"jsonrpc":"2.0","id":6,"method":"resources/list","params":[]}`, `"message":"params is not of the kind that the protocol has there: correct it`},
 		{`{"jsonrpc":"2.0","id":6,"method":"resources/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":7}}}`, `"message":"params._meta.io.modelcontextprotocol/protocolVersion is not of the kind`},
 		{`[{"jsonrpc":"2.0","id":7,"method":"ping"}]`, `"id":7,"result":{}`},
 		{strings.Repeat(" ", 70<<10) + `{"jsonrpc":"2.0","id":8,"method":"ping"}`, `"id":8,"result":{}`},
 	} {
-		if got := w.say(c.line); !strings.Contains(got, c.want) {
+		got := w.say(c.line)
+		if !strings.Contains(got, c.want) {
 			t.Errorf("%.200s: %s", c.line, got)
+		}
+		var said struct{ Error *Error }
+		if err := json.Unmarshal([]byte(got), &said); err != nil || said.Error != nil && !regexp.MustCompile(`[:;] \S|^begin with|^initialize needs|^tools/call needs`).MatchString(said.Error.Message) {
+			t.Errorf("%.200s: no next step: %s", c.line, got)
 		}
 	}
 }

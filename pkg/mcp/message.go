@@ -88,35 +88,43 @@ func parse(raw []byte) (list []*message, batch bool, err *Error) {
 	each := []json.RawMessage{raw}
 	if batch = raw[0] == '['; batch {
 		if json.Unmarshal(raw, &each) != nil || len(each) == 0 {
-			return nil, true, fail(invalidRequest, "a list of messages holds something else")
+			return nil, true, fail(invalidRequest, "a list of messages holds something else: send at least one, each an object")
 		}
 	}
 	for _, raw := range each {
 		var m *message
 		if json.Unmarshal(raw, &m) != nil {
-			return nil, batch, fail(invalidRequest, "this is no message of JSON-RPC 2.0")
+			return nil, batch, noMessage("it, or one of its members, is of another kind")
 		}
 		if name := param.Twice(raw); name != "" {
-			return append(list, m), batch, fail(invalidRequest, "a message holds "+name+" twice")
+			return append(list, m), batch, fail(invalidRequest, "a message holds "+name+" twice: send it once")
 		}
 		list = append(list, m)
 	}
 	for _, m := range list {
-		if m == nil || m.check() != nil {
-			return list, batch, fail(invalidRequest, "this is no message of JSON-RPC 2.0")
+		if m == nil {
+			return list, batch, noMessage("it is null")
+		}
+		if err := m.check(); err != nil {
+			return list, batch, noMessage(err.Error())
 		}
 		m.about = sync.OnceValues(func() (meta, *Error) { return metaOf(m.Params) }) // parameters can be long
 	}
 	return list, batch, nil
 }
 
+// noMessage is the error for what is no message.
+func noMessage(why string) *Error {
+	return fail(invalidRequest, `this is no message of JSON-RPC 2.0, for `+why+`: send {"jsonrpc":"2.0","id":1,"method":…,"params":{…}}`)
+}
+
 // check reports what no message has.
 func (m *message) check() error {
 	switch {
 	case m.Version != "2.0":
-		return errors.New("its version is missing")
+		return errors.New("its jsonrpc is not 2.0")
 	case m.ID != nil && (len(m.ID) > maxID || m.ID[0] != '"' && m.ID[0] != '-' && (m.ID[0] < '0' || m.ID[0] > '9')):
-		return errors.New("its id is neither text nor a number")
+		return errors.New("its id is neither a text of up to 1 KiB nor a number")
 	case m.Method == "" && (m.ID == nil || m.Result == nil && m.Error == nil):
 		return errors.New("it asks and answers nothing")
 	}
@@ -171,7 +179,7 @@ func metaOf(params json.RawMessage) (m meta, err *Error) {
 		if e, ok := errors.AsType[*json.UnmarshalTypeError](failed); ok && e.Field != "" {
 			at += "." + e.Field
 		}
-		return m, fail(invalidParams, at+" is not of the kind that the protocol has there")
+		return m, fail(invalidParams, at+" is not of the kind that the protocol has there: correct it, or leave it out")
 	}
 	return p.Meta, nil
 }

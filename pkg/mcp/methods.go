@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -45,7 +46,7 @@ func (r *request) do(ctx context.Context) (object, *Error) {
 	case method == "resources/read":
 		return r.read(ctx)
 	}
-	return nil, fail(methodNotFound, "there is no method "+r.m.Method)
+	return nil, r.link.server.noMethod(r.m.Method)
 }
 
 // paged reports whether r asks for another page than the first. We hand out no cursor.
@@ -63,6 +64,15 @@ func (s *Server) known(method string) bool {
 		return s.o.Resources != nil
 	}
 	return slices.Contains([]string{"server/discover", "tools/list", "tools/call", listens}, method)
+}
+
+// noMethod is the error for a method that there is not, which may be of any length.
+func (s *Server) noMethod(method string) *Error {
+	names := "server/discover, tools/list and tools/call"
+	if s.o.Resources != nil {
+		names = "server/discover, tools/list, tools/call, resources/list and resources/read"
+	}
+	return fail(methodNotFound, fmt.Sprintf("there is no method %.80s: there are %s", method, names))
 }
 
 // keeps is how long a client may keep what only another start of the server changes.
@@ -144,7 +154,7 @@ func (r *request) read(ctx context.Context) (object, *Error) {
 	result, err := r.link.server.o.Resources.Read(ctx, tool.Peer{}, p.URI)
 	switch e := (*tool.Error)(nil); {
 	case result == nil && err == nil, errors.As(err, &e) && e.Code == tool.NotFound:
-		failed := fail(invalidParams, "there is no resource "+p.URI)
+		failed := fail(invalidParams, "there is no resource "+p.URI+": resources/list names those that there are")
 		if !r.modern() {
 			failed.Code = oldNotFound
 		}

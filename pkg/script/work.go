@@ -365,11 +365,17 @@ func valued(l *lua.LState, result lua.LValue) int {
 // and a table of those with names, in which plain ones may stand too.
 func (w *worker) call(l *lua.LState, f Function, also map[string]lua.LValue) lua.LValue {
 	all, plain := l.NewTable(), 0
+	set := func(name string, v lua.LValue) {
+		if have := all.RawGetString(name); have != lua.LNil && have != v {
+			l.RaiseError("%s: %s is given twice, as %s and as %s; give it once", f.Name, name, brief(have), brief(v))
+		}
+		all.RawSetString(name, v)
+	}
 	positional := func(v lua.LValue) {
 		if plain >= len(f.Plain) {
 			l.RaiseError("%s: too many arguments; give the others by name, as in %s{name=value}", f.Name, f.Name)
 		}
-		all.RawSetString(f.Plain[plain], v)
+		set(f.Plain[plain], v)
 		plain++
 	}
 	for i := 1; i <= l.GetTop(); i++ {
@@ -378,13 +384,19 @@ func (w *worker) call(l *lua.LState, f Function, also map[string]lua.LValue) lua
 			positional(l.Get(i))
 			continue
 		}
-		for n := 1; n <= t.Len(); n++ {
+		length := t.Len()
+		for n := 1; n <= length; n++ {
 			positional(t.RawGetInt(n))
 		}
 		t.ForEach(func(k, v lua.LValue) {
-			if name, ok := k.(lua.LString); ok {
-				all.RawSetString(string(name), v)
+			if n, ok := k.(lua.LNumber); ok && n >= 1 && n <= lua.LNumber(length) && n == lua.LNumber(int(n)) {
+				return // it was taken above
 			}
+			name, ok := k.(lua.LString)
+			if !ok {
+				l.RaiseError("%s: %s names no parameter; give it by name, as in %s{name=value}", f.Name, brief(k), f.Name)
+			}
+			set(string(name), v)
 		})
 	}
 	for name, v := range also {
@@ -407,6 +419,14 @@ func (w *worker) call(l *lua.LState, f Function, also map[string]lua.LValue) lua
 		l.RaiseError("%s: %s", f.Name, err.Error())
 	}
 	return decode(l, result)
+}
+
+// brief is a value as an error shows it.
+func brief(v lua.LValue) string {
+	if text, ok := v.(lua.LString); ok {
+		return fmt.Sprintf("%.40q", string(text))
+	}
+	return fmt.Sprintf("%.40s", v.String())
 }
 
 // maxDepth bounds how deep a value may be nested.
