@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -219,6 +220,9 @@ func TestServeHTTP(t *testing.T) {
 			t.Errorf("%s %s: %d %+v", c.method, c.path, status, a.Error)
 		}
 	}
+	if a, status := s.do("POST", "/v1/call", `{"name":"ls","idempotency_key":"a"}`, "Idempotency-Key", "b"); status != 400 || !strings.Contains(a.Error.Message, "send one of them") {
+		t.Errorf("two keys: %d %+v", status, a)
+	}
 	if a, status := s.do("POST", "/v1/call", `{"name":"ls"}`, "Authorization", "Bearer 0123456789abcdefghij"); status != 401 || a.Error.Code != "denied" {
 		t.Errorf("without the token: %d %+v", status, a)
 	}
@@ -283,6 +287,31 @@ func TestServeHTTPEnds(t *testing.T) {
 	next("output")
 	_ = leave()
 	gone(t, word)
+	ctx, goes := context.WithCancel(t.Context())
+	here := filepath.Join(s.dir, "here")
+	left := s.request("POST", "/v1/call", fmt.Sprintf(`{"name":"bash","arguments":{"command":"touch here; sleep %s"},"idempotency_key":"k"}`, word)).WithContext(ctx)
+	ended := make(chan struct{})
+	go func() {
+		if resp, err := http.DefaultClient.Do(left); err == nil {
+			_ = resp.Body.Close()
+		}
+		close(ended)
+	}()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(here); err == nil {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("it does not begin")
+		}
+	}
+	goes()
+	<-ended
+	gone(t, word)
+	a, _ := s.call(fmt.Sprintf(`{"name":"bash","arguments":{"command":"touch here; sleep %s"},"idempotency_key":"k"}`, word))
+	if a.Error.Code != "interrupted" || a.Error.Message != "the caller has gone" || !strings.Contains(a.Error.Hint, "another one") {
+		t.Errorf("the same call again: %+v", a.Error)
+	}
 	next, _ = s.stream(sleeps)
 	next("output")
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {

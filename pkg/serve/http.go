@@ -115,7 +115,12 @@ func (s *streams) make(w http.ResponseWriter, r *http.Request) {
 	if q.Arguments == nil {
 		q.Arguments = json.RawMessage("{}")
 	}
-	q.Key = cmp.Or(q.Key, r.Header.Get("Idempotency-Key"))
+	key := r.Header.Get("Idempotency-Key")
+	if q.Key != "" && key != "" && q.Key != key {
+		bad(w, "idempotency_key is not the header Idempotency-Key: send one of them")
+		return
+	}
+	q.Key = cmp.Or(q.Key, key)
 	ctx := r.Context()
 	if s.Limit > 0 {
 		var cancel context.CancelFunc

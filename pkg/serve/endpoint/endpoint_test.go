@@ -474,6 +474,9 @@ func TestEnd(t *testing.T) {
 		began <- struct{}{}
 		<-r.Context().Done()
 		if r.URL.Path == "/left" {
+			if cause := context.Cause(r.Context()); !errors.Is(cause, errGone) {
+				t.Errorf("the caller has gone: %v", cause)
+			}
 			close(left)
 		}
 		_, _ = fmt.Fprint(w, context.Cause(r.Context()))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
 	"net"
 	"net/http"
 	"net/netip"
@@ -18,7 +19,7 @@ import (
 func (e *Endpoint) guard(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		defer e.house.serves(r.Context())()
-		ctx, end := context.WithCancelCause(r.Context())
+		ctx, end := within(r.Context())
 		defer end(nil)
 		r = r.WithContext(ctx)
 		g := &guest{house: e.house, control: http.NewResponseController(rw), end: end}
@@ -56,6 +57,22 @@ func (e *Endpoint) guard(h http.Handler) http.Handler {
 			h.ServeHTTP(w, r)
 		}
 	})
+}
+
+// errGone ends what a caller has started that has gone.
+var errGone = &tool.Error{Code: tool.Interrupted, Message: "the caller has gone", Hint: "call again to start over, where there was an idempotency key with another one"}
+
+// within is a context that ends with the one of a request, with words for why.
+func within(request context.Context) (context.Context, context.CancelCauseFunc) {
+	ctx, end := context.WithCancelCause(context.WithoutCancel(request))
+	context.AfterFunc(request, func() {
+		cause := context.Cause(request)
+		if errors.Is(cause, context.Canceled) {
+			cause = errGone
+		}
+		end(cause)
+	})
+	return ctx, end
 }
 
 // welcome reports whether a request may be answered by what its headers say; it refuses those
