@@ -86,10 +86,26 @@ func (a *app) serve(ctx context.Context) error {
 		Whole: a.carried != nil,
 		Asks:  a.Ask == "",
 		Call:  a.answers(caller),
+		Brief: r.brief(),
 		In:    a.stdin, Out: a.stdout,
 	})
 	a.end(err, unread())
 	return nil
+}
+
+// brief are the tools, as they are called here, that change nothing: most of their calls are brief.
+func (r *runner) brief() func(string) bool {
+	names := map[string]bool{}
+	for _, t := range Tools {
+		names[t.Name] = r.far == nil && r.dialect == nil && t.ReadOnly
+	}
+	if r.far == nil && r.dialect != nil {
+		for _, t := range r.dialect.Listed() {
+			ours, err := Tools.Find(t.To)
+			names[t.Name] = err == nil && ours.ReadOnly
+		}
+	}
+	return func(name string) bool { return names[name] }
 }
 
 // hello says what is served.

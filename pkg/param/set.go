@@ -415,25 +415,45 @@ func members(raw json.RawMessage) ([]member, error) {
 }
 
 // Twice is the name of a member that stands twice in an object, in whatever case, since
-// encoding/json takes the last one in any; "" where none does, or raw is no object.
+// encoding/json takes the last one in any; "" where none does, or raw is no object. raw is JSON.
 func Twice(raw []byte) string {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	if tok, err := dec.Token(); err != nil || tok != json.Delim('{') {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || raw[0] != '{' {
 		return ""
 	}
 	seen := make(map[string]bool, 8)
-	for dec.More() {
-		tok, err := dec.Token()
-		name, ok := tok.(string)
-		var value json.RawMessage
-		if err != nil || !ok || dec.Decode(&value) != nil {
-			return ""
+	depth, named := 0, false // named: the next text in the object itself is the name of a member
+	for i := 0; i < len(raw); i++ {
+		switch raw[i] {
+		case '{', '[':
+			depth++
+			named = depth == 1
+		case '}', ']':
+			depth--
+		case ',':
+			named = depth == 1
+		case '"':
+			end := i + 1
+			for end < len(raw) && raw[end] != '"' {
+				if raw[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			if named && end < len(raw) {
+				named = false
+				var name string
+				if json.Unmarshal(raw[i:end+1], &name) != nil {
+					return ""
+				}
+				folded := strings.ToLower(strings.ToUpper(name)) // the long s and the Kelvin sign are s and k
+				if seen[folded] {
+					return name
+				}
+				seen[folded] = true
+			}
+			i = end
 		}
-		folded := strings.ToLower(strings.ToUpper(name)) // the long s and the Kelvin sign are s and k
-		if seen[folded] {
-			return name
-		}
-		seen[folded] = true
 	}
 	return ""
 }

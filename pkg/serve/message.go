@@ -45,15 +45,15 @@ type message struct {
 // forms says what a message may be.
 const forms = `send {"id":…,"name":TOOL,"arguments":{…}}, {"cancel":ID}, {"answer":ID,"decision":"yes|no|session"} or {"protocol":1}, one on each line`
 
-// message does what a line says; a call is left to be made, by the function. The error
-// ends the connection.
-func (s *server) message(ctx context.Context, l input) (call func(), err error) {
+// message does what a line says; a call of the named tool is left to be made, by the function.
+// The error ends the connection.
+func (s *server) message(ctx context.Context, l input) (call func(), name string, err error) {
 	if l.long {
 		s.fail(nil, tool.Errorf(tool.TooLarge, "a line is longer than %d MiB", MaxLine>>20).WithHint("send less at a time"))
-		return nil, nil
+		return nil, "", nil
 	}
 	if l.text = bytes.TrimSpace(l.text); len(l.text) == 0 || ctx.Err() != nil {
-		return nil, nil
+		return nil, "", nil
 	}
 	var m message
 	err = decode(l.text, &m)
@@ -64,7 +64,7 @@ func (s *server) message(ctx context.Context, l input) (call func(), err error) 
 	case err != nil:
 		s.fail(m.ID, tool.Errorf(tool.BadInput, "no message: %s", wrong(err)).WithHint(forms))
 	case m.Protocol != nil:
-		return nil, s.agree(&m)
+		return nil, "", s.agree(&m)
 	case m.Ping != nil:
 		s.send(pong{*m.Ping})
 	case m.Cancel != nil:
@@ -76,9 +76,9 @@ func (s *server) message(ctx context.Context, l input) (call func(), err error) 
 			s.fail(nil, tool.Errorf(tool.NotFound, "nothing is asked for %s", key(m.Answer)).WithHint("answer an ask event, once"))
 		}
 	default:
-		return s.begin(ctx, &m, len(l.text)), nil
+		return s.begin(ctx, &m, len(l.text)), *m.Name, nil
 	}
-	return nil, nil
+	return nil, "", nil
 }
 
 // wrong says what is wrong with a line, without the words of Go.

@@ -59,7 +59,8 @@ func Events() []string { return []string{"start", "output", "progress", "ask"} }
 type Options struct {
 	Hello Hello
 	Call  tool.Caller
-	Asks  bool // the peer is asked; false where somebody else is, or nobody
+	Brief func(name string) bool // of a tool whose calls mostly take less than a millisecond; nil for none
+	Asks  bool                   // the peer is asked; false where somebody else is, or nobody
 	In    io.Reader
 	Out   io.Writer
 
@@ -79,6 +80,7 @@ type server struct {
 	ended chan error    // what ended the input
 	deaf  chan struct{} // closed when nothing more comes
 	over  chan struct{} // closed when Run is
+	turn  reading
 
 	write sync.Mutex
 	put   func(kind string, text []byte) error // writes one line, whatever frames it
@@ -152,11 +154,13 @@ type input struct {
 }
 
 // read does line for line what comes, up to the first call, which it makes, while another
-// goroutine reads on: a call need not wait until a thread has woken up.
+// goroutine reads on: a call need not wait until a thread has woken up. After a brief call behind
+// which no other has come it reads on itself.
 func (s *server) read(ctx context.Context, in *bufio.Reader) {
 	for {
 		l, over := next(in)
-		call, err := s.message(ctx, l)
+		call, name, err := s.message(ctx, l)
+		on := func() { s.beside(func() { s.read(ctx, in) }) }
 		switch {
 		case err != nil || over != nil:
 			if errors.Is(over, io.EOF) {
@@ -165,8 +169,14 @@ func (s *server) read(ctx context.Context, in *bufio.Reader) {
 			s.ended <- errors.Join(err, over)
 		case call == nil:
 			continue
+		case s.o.Brief != nil && s.o.Brief(name) && in.Buffered() == 0:
+			s.turn.lend(on)
+			if call(); s.turn.back() {
+				continue
+			}
+			return
 		default:
-			s.beside(func() { s.read(ctx, in) })
+			on()
 		}
 		if call != nil {
 			call()

@@ -45,7 +45,7 @@ func connect(ctx context.Context, t *testing.T, call tool.Caller) *peer {
 	p := &peer{t: t, in: inWrite, lines: bufio.NewScanner(outRead), done: make(chan error, 1)}
 	p.lines.Buffer(nil, 1<<20)
 	go func() {
-		err := Run(ctx, Options{Call: call, Asks: true, In: inRead, Out: outWrite})
+		err := Run(ctx, Options{Call: call, Brief: func(string) bool { return true }, Asks: true, In: inRead, Out: outWrite})
 		_ = outWrite.Close()
 		p.done <- err
 	}()
@@ -214,6 +214,34 @@ func TestHostileLines(t *testing.T) {
 	}
 	if count < 1000 {
 		t.Errorf("%d answers to 2000 lines", count)
+	}
+}
+
+// TestBrief: a call that was taken for a brief one and is not keeps no other line from being read.
+func TestBrief(t *testing.T) {
+	p := connect(t.Context(), t, work)
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		for results := 0; results < 101; {
+			h, more := p.next()
+			if !more {
+				return
+			}
+			if h.Result != nil {
+				results++
+			}
+		}
+	}()
+	p.send(`{"id":"long","name":"work","arguments":{"does":"wait"}}`)
+	for n := range 100 {
+		p.send(`{"id":%d,"name":"work","arguments":{"n":%d}}`, n, n)
+	}
+	p.send(`{"cancel":"long"}`)
+	select {
+	case <-answered:
+	case <-time.After(time.Minute):
+		t.Fatal("nobody reads")
 	}
 }
 
