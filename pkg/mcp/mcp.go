@@ -38,9 +38,10 @@ func Versions() []string {
 
 // The bounds of what comes.
 const (
-	MaxLine  = 64 << 20 // bytes of a message
-	maxCalls = 256      // calls that run at a time; further ones wait
-	maxWait  = 1024     // requests of one client that run or wait
+	MaxLine  = 64 << 20  // bytes of a message
+	maxCalls = 256       // calls that run at a time; further ones wait
+	maxWait  = 1024      // requests of one client that run or wait
+	maxBytes = 256 << 20 // of these
 )
 
 // Options says what is served.
@@ -151,6 +152,7 @@ type link struct {
 	client  *capabilities
 	info    *program
 	running map[string]context.CancelCauseFunc
+	bytes   int                      // of the parameters of these
 	asked   map[string]chan *message // what we have asked and wait for
 	count   int
 	used    time.Time
@@ -188,13 +190,17 @@ func (l *link) begin(ctx context.Context, m *message) (context.Context, func(), 
 		return nil, nil, fail(invalidRequest, "a request with this id runs already: give each an id of its own")
 	case len(l.running) >= maxWait:
 		return nil, nil, fail(busy, "too many requests run: wait for answers")
+	case l.bytes+len(m.Params) > maxBytes:
+		return nil, nil, fail(busy, fmt.Sprintf("requests of more than %d MiB run: wait for answers, and send it again", maxBytes>>20))
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	l.running[key] = cancel
+	l.bytes += len(m.Params)
 	return ctx, func() {
 		cancel(nil)
 		l.mu.Lock()
 		delete(l.running, key)
+		l.bytes -= len(m.Params)
 		l.mu.Unlock()
 	}, nil
 }

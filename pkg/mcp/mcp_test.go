@@ -630,6 +630,26 @@ func TestHTTP(t *testing.T) {
 	}
 }
 
+// TestBytes: the requests that run are bounded in bytes, too; those that have ended do not count.
+func TestBytes(t *testing.T) {
+	s, _ := serving()
+	l := s.link(t.Context())
+	half := make(json.RawMessage, maxBytes/2)
+	_, end, err := l.begin(t.Context(), &message{ID: json.RawMessage("1"), Params: half})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, second := l.begin(t.Context(), &message{ID: json.RawMessage("2"), Params: half})
+	_, _, third := l.begin(t.Context(), &message{ID: json.RawMessage("3"), Params: json.RawMessage("{}")})
+	if second != nil || third == nil || !strings.Contains(third.Message, "wait for answers") {
+		t.Errorf("the second %v, the third %v", second, third)
+	}
+	end()
+	if _, _, err := l.begin(t.Context(), &message{ID: json.RawMessage("3"), Params: json.RawMessage("{}")}); err != nil {
+		t.Errorf("when the first has ended: %v", err)
+	}
+}
+
 // TestRoom: clients that have left without a word keep others out for a minute at most, and those
 // in whose session a call runs stay.
 func TestRoom(t *testing.T) {
