@@ -30,6 +30,7 @@ const (
 	Change   Op = "change"
 	Delete   Op = "delete"
 	Metadata Op = "metadata" // mode, owner, times, attributes
+	Settings Op = "settings" // change a setting of git's that makes nothing run
 )
 
 // A FileType is what a path holds at the time the call is decided.

@@ -547,6 +547,7 @@ func gitInside(rest string, a *Access) (hit guardHit, ok bool) {
 	switch {
 	case rest == "":
 		return gitItself(a)
+	case rest == "config" && a.Op == Settings && a.Tool == commandTool:
 	case !gitChanges(rest), a.Tree && gitHolds(first):
 		return guardHit{cell: writeProtected, pattern: ".git/" + first, part: first}, true
 	case a.Tool != commandTool:

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/gitsettings"
 )
 
 // gitEffects lists what a subcommand writes and reaches besides.
@@ -44,7 +46,7 @@ func (c *Call) gitEffects(g *gitCommand, cfg repository) {
 	case "clone":
 		c.gitClone()
 	case "config":
-		c.gitConfig()
+		c.gitConfig(cfg)
 	case "submodule":
 		if first(0) == "foreach" {
 			c.opaque("git submodule foreach runs a command")
@@ -265,8 +267,8 @@ func (c *Call) gitRemote(cfg repository) {
 
 // gitConfig judges git config: reading is harmless, setting may plant what
 // later commands run.
-func (c *Call) gitConfig() {
-	reads, writes := false, false
+func (c *Call) gitConfig(cfg repository) {
+	reads, writes, unsets, odd := false, false, false, false
 	file := ".git/config"
 	sub := ""
 	args := c.Words[slices.IndexFunc(c.Words, func(x Word) bool { return x.Text == "config" })+1:]
@@ -275,7 +277,7 @@ func (c *Call) gitConfig() {
 		t := args[i].Text
 		switch {
 		case args[i].Dynamic:
-			writes = true
+			writes, odd = true, true
 			rest = append(rest, args[i])
 		case t == "--global":
 			file = "~/.gitconfig"
@@ -292,12 +294,16 @@ func (c *Call) gitConfig() {
 		case t == "--show-origin" || t == "--show-scope" || t == "-z" || t == "--name-only" || t == "--local" || t == "--includes" || strings.HasPrefix(t, "--type") || t == "--bool" || t == "--int" || t == "--path":
 		case t == "--default":
 			i++
-		case strings.HasPrefix(t, "-"):
+		case t == "--add" || t == "--replace-all" || t == "--all":
 			writes = true
+		case t == "--unset" || t == "--unset-all":
+			writes, unsets = true, true
+		case strings.HasPrefix(t, "-"):
+			writes, odd = true, true
 		case sub == "" && len(rest) == 0 && (t == "get" || t == "list"):
 			sub, reads = t, true
 		case sub == "" && len(rest) == 0 && (t == "set" || t == "unset" || t == "edit" || t == "rename-section" || t == "remove-section"):
-			sub, writes = t, true
+			sub, writes, unsets, odd = t, true, t == "unset", odd || t != "set" && t != "unset"
 		default:
 			rest = append(rest, args[i])
 		}
@@ -308,6 +314,14 @@ func (c *Call) gitConfig() {
 			return
 		}
 		c.does(Read, Word{Text: file})
+		return
+	}
+	if file == ".git/config" && !odd && freeSetting(rest, unsets) {
+		if dirs, _ := c.Shell.Dirs(); len(dirs) == 1 && cfg.top != "" {
+			file = cfg.top + "/" + file
+		}
+		c.Shell.SetClass(Known)
+		c.Shell.File(File{Effect: Settings, Word: Word{Text: file}, Source: "git config"})
 		return
 	}
 	if h, ok := strings.CutPrefix(file, "~"); ok {
@@ -323,4 +337,16 @@ func (c *Call) gitConfig() {
 	}
 	c.opaque("a setting that later commands heed")
 	c.Shell.Unsettle("a setting of git was changed")
+}
+
+// freeSetting reports whether the words of git config give a setting a value, or take it
+// away, and git runs nothing for that.
+func freeSetting(words []Word, unsets bool) bool {
+	switch {
+	case unsets:
+		return len(words) == 1 && gitsettings.Known(words[0].Text)
+	case len(words) == 2:
+		return gitsettings.Free(words[0].Text, words[1].Text)
+	}
+	return false
 }

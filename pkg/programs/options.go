@@ -74,6 +74,7 @@ const (
 	Create     Effect = "create"     // it is created
 	Delete     Effect = "delete"     // it is deleted
 	DeleteTree Effect = "deletetree" // it is deleted, with all below
+	Settings   Effect = "settings"   // it gets a setting of git's that makes nothing run
 	Meta       Effect = "meta"       // its mode, owner or times change
 	MetaTree   Effect = "metatree"   // the same, with all below
 	Host       Effect = "host"       // it names a host that is reached

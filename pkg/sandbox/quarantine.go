@@ -60,6 +60,9 @@ type guarded struct {
 	was  map[string]saved
 	// loose may go, together with the directory that it is in
 	loose bool
+	// settings may have changed so that git runs nothing for it; remotes as in Config
+	settings bool
+	remotes  []string
 }
 
 // A saved is one file, directory or link of a guarded path; of other kinds
@@ -96,6 +99,9 @@ func (c *Config) Snapshot(level Level) (*Snapshot, error) {
 			continue
 		}
 		g := guarded{dir: dir, name: name, loose: watched}
+		if path == c.Settings {
+			g.settings, g.remotes = true, c.Remotes
+		}
 		root, err := open.root(dir)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -124,6 +130,9 @@ type (
 		Name  string                `json:"name"`
 		Loose bool                  `json:"loose,omitempty"`
 		Was   map[string]storedFile `json:"was,omitempty"`
+
+		Settings bool     `json:"settings,omitempty"`
+		Remotes  []string `json:"remotes,omitempty"`
 	}
 	storedFile struct {
 		Mode  fs.FileMode `json:"mode"`
@@ -137,7 +146,7 @@ type (
 func (s *Snapshot) MarshalJSON() ([]byte, error) {
 	list := []storedPath{}
 	for _, g := range s.paths {
-		p := storedPath{Dir: g.dir, Name: g.name, Loose: g.loose}
+		p := storedPath{Dir: g.dir, Name: g.name, Loose: g.loose, Settings: g.settings, Remotes: g.remotes}
 		for name, f := range g.was {
 			if p.Was == nil {
 				p.Was = map[string]storedFile{}
@@ -157,7 +166,7 @@ func (s *Snapshot) UnmarshalJSON(raw []byte) error {
 	}
 	s.paths, s.homes, s.Later = nil, stored.Homes, stored.Later
 	for _, p := range stored.Paths {
-		g := guarded{dir: p.Dir, name: p.Name, loose: p.Loose, was: map[string]saved{}}
+		g := guarded{dir: p.Dir, name: p.Name, loose: p.Loose, was: map[string]saved{}, settings: p.Settings, remotes: p.Remotes}
 		for name, f := range p.Was {
 			g.was[name] = saved{f.Mode, f.Data, f.Stamp}
 		}
@@ -321,7 +330,7 @@ func (g *guarded) restore(root *os.Root, room func() (string, error)) (*Restore,
 	}
 	if !gone {
 		now, err := g.now(root)
-		if err == nil && g.unchanged(now) {
+		if err == nil && (g.unchanged(now) || g.free(now)) {
 			return nil, nil
 		}
 		if err == nil && g.stamped() {

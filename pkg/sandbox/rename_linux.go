@@ -88,6 +88,9 @@ func (g *gatekeeper) rename(n *notice) verdict {
 		flags = n.args[4]
 	}
 	pid := int(n.pid)
+	if g.View == "" {
+		return g.settings(n, at, word, flags)
+	}
 	from, ok := g.spot(pid, at[0], word[0])
 	defer from.close()
 	if !ok || !g.stoodBefore(&from) {

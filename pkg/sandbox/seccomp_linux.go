@@ -246,7 +246,7 @@ type watched struct {
 }
 
 // watch lists what the gatekeeper has to see.
-func watch(gate, mounts, removals, view bool) watched {
+func watch(gate, mounts, removals, moves bool) watched {
 	w := watched{calls: []uintptr{unix.SYS_CONNECT}}
 	if gate {
 		w.calls = append(w.calls, unix.SYS_EXECVE, unix.SYS_EXECVEAT)
@@ -255,7 +255,7 @@ func watch(gate, mounts, removals, view bool) watched {
 	if mounts && removals {
 		w.calls = append(append(w.calls, unix.SYS_UNLINKAT), removalsHere()...)
 	}
-	if mounts && view {
+	if mounts && moves {
 		w.calls = append(w.calls, renames()...)
 	}
 	if !mounts {

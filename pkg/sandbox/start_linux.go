@@ -229,7 +229,7 @@ func (s *start) write() error {
 	p.Files(s.attr, s.tell)
 	// The current directory too has to be of the new mounts.
 	p.Chdir(fork.Dir(s.attr))
-	w := watch(s.Gate && s.decide != nil, mounts, len(s.Removable) > 0, s.View != "")
+	w := watch(s.Gate && s.decide != nil, mounts, len(s.Removable) > 0, s.View != "" || s.Settings != "")
 	w.apart = s.below && s.apart
 	w.signals, w.setUser = s.abi < 6, s.SetUser
 	prog := filter(w, !mounts || s.network() == Open, s.network())

@@ -306,7 +306,7 @@ func (w *walker) asNamed(name string, r []resolved) []resolved {
 
 // plants says which writes grant access, plant code, or destroy a device.
 func (w *walker) plants(a policy.Access) string {
-	if a.Path == "/dev/null" {
+	if a.Path == "/dev/null" || a.Op == policy.Settings {
 		return ""
 	}
 	for _, p := range []string{a.Path, a.Named} {

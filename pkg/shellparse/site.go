@@ -23,6 +23,8 @@ func (s site) fileAccess(f programs.File) fileAccess {
 	switch f.Effect {
 	case programs.Write, programs.WriteTree:
 		a.op = policy.Change
+	case programs.Settings:
+		a.op = policy.Settings
 	case programs.Create:
 		a.op = policy.Create
 	case programs.Delete, programs.DeleteTree:

@@ -127,6 +127,7 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 	}
 	cfg.Limits = sandboxLimits(env.Policy.Limits())
 	cfg.Hosts, cfg.Refused = env.Policy.Hosts()
+	c.openSettings(cfg, needs)
 	if len(cfg.Hosts) > 0 || env.Policy.AsksHosts() {
 		cfg.Network = sandbox.Hosts
 	}
@@ -172,6 +173,19 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 		c.confiner.Stands = c.moves.release
 	}
 	return c, <-guarded
+}
+
+// openSettings lets git change its settings as far as it then runs nothing for it, where the
+// call is known to start git for more than to look.
+func (c *confinement) openSettings(cfg *sandbox.Config, needs []policy.Access) {
+	path := filepath.Join(cfg.Root, ".git", "config")
+	a := policy.Access{Kind: policy.Write, Tool: "bash", Path: path, Op: policy.Settings, File: policy.Regular}
+	git := func(a policy.Access) bool {
+		return a.Kind == policy.Exec && a.Class != policy.ReadOnly && baseName(&a) == "git"
+	}
+	if slices.Contains(cfg.ReadOnly, path) && slices.ContainsFunc(needs, git) && c.holder.Decide(&a).Verdict == policy.Allow {
+		cfg.Settings, cfg.Remotes = path, slices.DeleteFunc(slices.Clone(cfg.Hosts), func(host string) bool { return len(cfg.Refused) > 0 && strings.HasPrefix(host, "*") })
+	}
 }
 
 // mayPlaceSetUser reports whether programs may be made that run with their owner's rights:
@@ -363,7 +377,7 @@ func mayWrite(env *tool.Env, root string) bool {
 // extend adds what the call was allowed beyond the usual.
 func (c *confinement) extend(cfg *sandbox.Config, a *policy.Access, root string, needs []policy.Access) {
 	switch {
-	case a.Opaque != "":
+	case a.Opaque != "", a.Op == policy.Settings && safefile.Below(root, a.Path): // see openSettings
 	case a.Kind == policy.Write && a.Path != "":
 		// Of a tree each file has its own decision, unless a yes was given for all of it.
 		whole := a.Tree && c.holder.Decide(a).Verdict != policy.Allow

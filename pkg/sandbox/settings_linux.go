@@ -1,0 +1,117 @@
+//go:build linux && (amd64 || arm64)
+
+package sandbox
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/gitsettings"
+	"golang.org/x/sys/unix"
+)
+
+// git changes its settings by writing a whole new file beside them, config.lock, which then
+// takes their name. At L3 a mount holds that name, so the kernel refuses. Where the new file
+// makes git run nothing that it would not run otherwise, the gatekeeper carries the rename
+// out: what it has looked at, and no other text, is what it writes. The old file gets the new
+// content, for the mount holds the file and not its name.
+
+// maxSettings bounds a file of settings, which is read whole.
+const maxSettings = 256 << 10
+
+// settings carries out the rename by which git changes its settings; all others the kernel
+// does.
+func (g *gatekeeper) settings(n *notice, at [2]int, word [2]uint64, flags uint64) verdict {
+	pid := int(n.pid)
+	if name, err := (&memory{pid: pid}).text(word[1]); err != nil || filepath.Base(name) != filepath.Base(g.Settings) || flags != 0 {
+		return verdict{goOn: true}
+	}
+	to, ok := g.spot(pid, at[1], word[1])
+	defer to.close()
+	if !ok || to.path != g.Settings {
+		return verdict{goOn: true}
+	}
+	from, ok := g.spot(pid, at[0], word[0])
+	defer from.close()
+	if !ok || from.path != g.Settings+".lock" || from.parent.st.Ino != to.parent.st.Ino || from.parent.st.Dev != to.parent.st.Dev {
+		return verdict{goOn: true}
+	}
+	var refusal *gitsettings.Refusal
+	err := asUser(pid, func() (err error) {
+		refusal, err = g.change(n, &from, &to)
+		return err
+	})
+	if refusal == nil {
+		return result(err)
+	}
+	d := &Denial{Kind: DeniedWrite, Path: g.Settings, Pid: pid, Why: refusal.Why}
+	if refusal.Host != "" {
+		d.Allow = "net(" + refusal.Host + ")"
+	}
+	g.log.deny(d)
+	return refused(unix.EBUSY)
+}
+
+// change writes what is in one file into the other, and takes the first away.
+func (g *gatekeeper) change(n *notice, from, to *spot) (*gitsettings.Refusal, error) {
+	dir, err := g.file(unix.Openat2(unix.AT_FDCWD, to.parent.path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS}))
+	if err != nil {
+		return nil, err
+	}
+	defer dir.close()
+	if dir.st.Dev != to.parent.st.Dev || dir.st.Ino != to.parent.st.Ino {
+		return nil, unix.EBUSY
+	}
+	now, f, err := whole(from.parent.fd, from.name, unix.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	_ = f.Close()
+	was, f, err := whole(dir.fd, to.name, unix.O_RDWR)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if r := gitsettings.Change(was, now, anyOf(g.Remotes)); r != nil {
+		return r, nil
+	}
+	if !g.valid(n) {
+		return nil, unix.EINTR
+	}
+	// Whoever reads meanwhile finds the old text or the new one, and empty lines behind it.
+	padded := now + strings.Repeat("\n", max(len(was)-len(now), 0))
+	if _, err := f.WriteAt([]byte(padded), 0); err != nil {
+		return nil, err
+	}
+	if err := f.Truncate(int64(len(now))); err != nil {
+		return nil, err
+	}
+	return nil, unix.Unlinkat(from.parent.fd, from.name, 0)
+}
+
+// whole opens a file of a directory that has no other name, and reads it.
+func whole(dir int, name string, mode int) (string, *os.File, error) {
+	fd, err := unix.Openat(dir, name, mode|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return "", nil, err
+	}
+	f := os.NewFile(uintptr(fd), name)
+	var st unix.Stat_t
+	if err = unix.Fstat(fd, &st); err == nil && (st.Mode&unix.S_IFMT != unix.S_IFREG || st.Nlink != 1) {
+		err = unix.EBUSY
+	}
+	var text []byte
+	if err == nil {
+		text, err = io.ReadAll(io.LimitReader(f, maxSettings+1))
+	}
+	if err == nil && len(text) > maxSettings {
+		err = unix.EFBIG
+	}
+	if err != nil {
+		_ = f.Close()
+		return "", nil, err
+	}
+	return string(text), f, nil
+}
