@@ -80,6 +80,9 @@ func TestChange(t *testing.T) {
 	if was := plain + "[commit]\n\tgpgsign = true\n"; Change(was, was+"\tgpgsign = false\n", nil) == nil || Change(was, plain+"[commit]\n\tgpgsign = false\n", nil) == nil {
 		t.Error("commits that are to be signed are not")
 	}
+	if was := plain + "[user]\n\tx = a \\\n"; Change(was, was+"name = b\n", nil) == nil {
+		t.Error("a line that goes on")
+	}
 	if r := Change(plain, plain+"[remote \"b\"]\n\turl = https://evil.example/y\n", func(string) bool { return false }); r == nil || r.Host != "evil.example" {
 		t.Errorf("the host is not named: %+v", r)
 	}

@@ -338,7 +338,7 @@ func (p *Policy) decideNet(a *Access) Decision {
 	got := p.scan(p.rules.net, a, &f, found{})
 	c, opaque := netCommand, a.Opaque
 	switch {
-	case a.Tool == commandTool && t.host.isLoopback() && p.level >= 2:
+	case a.Tool == commandTool && t.host.isLoopback() && p.Holds():
 		return p.settle(got, &p.settings[netLoopback], "") // whatever is not known of it, others are out of reach
 	case a.Tool == commandTool && a.Publishes:
 		c, opaque = netPublish, "it changes something there, and no rule names the command"

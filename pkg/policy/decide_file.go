@@ -301,7 +301,8 @@ func (p *Policy) guard(a *Access, f *facts, abs, rel string) (hit guardHit, ok b
 		if hit, ok = p.reads().find(abs, rel, false); !ok {
 			hit, ok = procSecret(abs)
 		}
-		if !ok || isPublic(abs) {
+		made := a.Tool == commandTool && f.temp && (a.File == Missing || a.Fresh && p.Holds()) // by the command, or since the session began
+		if !ok || made || isPublic(abs) {
 			return hit, false
 		}
 		hit.cell = readSecret
@@ -412,7 +413,7 @@ func (p *Policy) fileCell(a *Access, f *facts) cell {
 		return writeTemp
 	case read && a.Tool == commandTool && p.common(a, f):
 		return readSystem
-	case read && a.Tool == commandTool && (p.systemFile(f.path) || f.via != "" && (p.dotEntry(f.via) || ownProcess(f))):
+	case read && a.Tool == commandTool && (p.systemFile(f.path) || listed(f.path) || f.via != "" && (p.dotEntry(f.via) || ownProcess(f))):
 		return readSystem
 	case read:
 		return readOutside
@@ -437,7 +438,13 @@ func (p *Policy) common(a *Access, f *facts) bool {
 	case slices.Contains(p.temp, f.path):
 		return !a.Tree || !safefile.Below(f.path, p.root) && !safefile.Below(f.path, p.home)
 	}
-	return f.path == "/" && !a.Tree
+	return (f.path == "/" || f.path == "/proc" || f.path == "/run") && !a.Tree
+}
+
+// listed reports what everybody sees of another program who lists the programs that run.
+func listed(name string) bool {
+	id, what, ok := strings.Cut(strings.TrimPrefix(name, "/proc/"), "/")
+	return ok && strings.HasPrefix(name, "/proc/") && isNumber(id) && slices.Contains([]string{"cgroup", "cmdline", "comm", "stat", "status"}, what)
 }
 
 // readable reports the caller's own directories, such as the session's spill.

@@ -44,6 +44,7 @@ var systemDirs = [...]string{
 	"/proc/cpuinfo", "/proc/meminfo", "/proc/version", "/proc/loadavg", "/proc/uptime", "/proc/stat", "/proc/filesystems", "/proc/self/status", "/proc/self/stat", "/proc/mounts", "/proc/self/mounts", "/proc/self/mountinfo", "/proc/self/cgroup",
 	"/proc/self/limits", "/proc/self/comm", "/proc/self/fd", "/proc/vmstat", "/proc/partitions", "/proc/diskstats", "/proc/swaps", "/proc/sys/fs", "/proc/sys/kernel", "/proc/sys/net", "/proc/sys/vm",
 	"/sys/block", "/sys/class/net", "/sys/devices/system", "/sys/fs/cgroup", "/sys/kernel/mm",
+	"/.dockerenv", "/run/.containerenv",
 }
 
 // systemDirs are those that count here. Who works below /opt has other projects there:

@@ -87,6 +87,10 @@ func (c *Call) findExpression(words, roots []Word) {
 			if i++; i < len(words) && words[i].Spreads() {
 				c.opaque("a word that may become several")
 			}
+		case t == "-delete" && !found.bad && onlyDirs(words[:i]): // it removes directories that hold nothing
+			for _, r := range roots {
+				c.does(Write, r)
+			}
 		case t == "-delete":
 			c.lower(Known)
 			c.danger(losesMatches)
@@ -122,6 +126,20 @@ func (c *Call) findExpression(words, roots []Word) {
 			c.opaque("an option that is not known: " + Cut(t))
 		}
 	}
+}
+
+// onlyDirs reports whether what these tests let through are directories.
+func onlyDirs(words []Word) bool {
+	is := false
+	for i, x := range words {
+		switch {
+		case Has("-o -or , ( )", x.Text):
+			return false
+		case x.Text == "-type" && i+1 < len(words) && words[i+1].Text == "d":
+			is = is || i == 0 || !Has("! -not", words[i-1].Text) && !Has(findTests1, words[i-1].Text)
+		}
+	}
+	return is
 }
 
 // findExec judges what find runs: {} is some path below the start points.

@@ -182,9 +182,14 @@ func (c *Call) gitSub(g *gitCommand, cfg repository, args []Word) {
 // gitFiles lists the files that the operands name.
 func (c *Call) gitFiles(g *gitCommand, args []Word) {
 	if g.ops != "" {
+		args := c.Args
+		if g.name == "rm" {
+			c.Args = slices.DeleteFunc(slices.Clone(args), c.wholeIndex)
+		}
 		if g.name != "rm" || !c.has("cached") { // which leaves the files where they are
 			c.operands(g.ops)
 		}
+		c.Args = args
 		return
 	}
 	if g.class == ReadOnly || g.name == "add" || g.name == "commit" {

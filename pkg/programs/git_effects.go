@@ -29,7 +29,9 @@ func (c *Call) gitEffects(g *gitCommand, cfg repository) {
 	case "init":
 		dir := cmp.Or(first(0), ".")
 		git := strings.TrimSuffix(dir, "/") + "/.git"
-		if at, lost := c.Shell.Dirs(); lost == "" && len(at) == 1 && !c.has("bare") {
+		if c.has("bare") && !c.Shell.Exists(dir) {
+			git = strings.TrimSuffix(dir, "/") + "/HEAD"
+		} else if at, lost := c.Shell.Dirs(); lost == "" && len(at) == 1 && !c.has("bare") {
 			if there := c.Shell.ResolveIn(at[0], git); there.Type == Missing && c.Shell.Writable(there.Path) {
 				git += "/HEAD" // a new repository, which has nothing yet that could run
 			}
@@ -244,6 +246,9 @@ func (c *Call) gitRemote(cfg repository) {
 	every := !c.publishes && c.has("all", "multiple")
 	if len(c.Args) > 0 && !every {
 		name = c.Args[0]
+	}
+	if !name.Dynamic && name.Text == "." { // the repository itself
+		return
 	}
 	some := slices.ContainsFunc(cfg.remotes, func(r gitRemote) bool { return r.name == name.Text })
 	every = every || len(c.Args) == 0 && !some

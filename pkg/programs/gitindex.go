@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"encoding/hex"
+	"path"
 	"slices"
 	"strings"
 
@@ -77,6 +78,17 @@ func (c *Call) gitUntracked(g *gitCommand, keep []string) {
 	}
 }
 
+// wholeIndex reports whether an operand of git rm is the directory that holds the repository,
+// of which git removes what it tracks.
+func (c *Call) wholeIndex(x Word) bool {
+	dirs, lost := c.Shell.Dirs()
+	if x.Dynamic || lost != "" || len(dirs) != 1 || path.Clean(x.Text) != "." {
+		return false
+	}
+	cfg, unknown := c.repository(dirs[0])
+	return unknown == "" && cfg.top == dirs[0]
+}
+
 // gitRemoves lists what git rm takes away where its operands are no plain names: git itself
 // finds what a pattern or magic (gitglossary(7), "pathspec") stands for, in its index.
 func (c *Call) gitRemoves(cfg repository) {
@@ -87,6 +99,8 @@ func (c *Call) gitRemoves(cfg repository) {
 		switch {
 		case x.Dynamic:
 			continue // the operand says so itself
+		case c.wholeIndex(x):
+			all = true
 		case strings.HasPrefix(s, ":"):
 			magic := ""
 			if rest, ok := strings.CutPrefix(s, ":("); ok {

@@ -10,6 +10,10 @@ import (
 
 // host lists the host that a word names.
 func (c *Call) host(x Word) {
+	if c.has("l") && Has("nc ncat netcat", c.Known) { // it listens, and its operand is a port
+		c.listens(x)
+		return
+	}
 	s := x.Text
 	if strings.HasPrefix(s, "-") || strings.HasPrefix(s, "+") {
 		return
@@ -35,6 +39,12 @@ func (c *Call) host(x Word) {
 		a.Host = x.Text
 	}
 	c.Shell.Net(a)
+}
+
+// listens says that others may connect to the call: in the sandbox those are the session's own.
+func (c *Call) listens(x Word) {
+	c.lower(Known)
+	c.Shell.Net(Net{Source: x.Text, Scheme: c.scheme, Host: "localhost"})
 }
 
 // fetch reads curl, wget and aria2c: their operands are addresses.

@@ -63,8 +63,19 @@ func (c *Call) does(effect Effect, x Word) {
 			return
 		}
 	case May:
+	case Create:
+		c.lower(Known)
+		if c.Known == "mkdir" && c.stands(x) { // it stays as it is
+			return
+		}
 	default:
 		c.lower(Known)
 	}
 	c.file(effect, x)
+}
+
+// stands reports whether a word names a directory, wherever the call may be.
+func (c *Call) stands(x Word) bool {
+	list := c.Shell.Resolve(x.Text)
+	return !x.Dynamic && len(list) > 0 && !slices.ContainsFunc(list, func(p Path) bool { return p.Type != Dir })
 }

@@ -190,6 +190,8 @@ func (c *Call) socatAddress(s string) {
 		name, _, _ := strings.Cut(s, ",")
 		c.does(Read, Word{Text: name})
 		c.does(Write, Word{Text: name})
+	case Has("TCP-LISTEN TCP4-LISTEN TCP6-LISTEN TCP-L TCP4-L TCP6-L OPENSSL-LISTEN SSL-L UDP-LISTEN UDP4-LISTEN UDP-L UDP-RECV UDP-RECVFROM", kind):
+		c.listens(Word{Text: rest})
 	case strings.HasPrefix(kind, "TCP") || strings.HasPrefix(kind, "UDP") || strings.HasPrefix(kind, "SCTP") || strings.HasPrefix(kind, "OPENSSL") || strings.HasPrefix(kind, "SSL"):
 		c.host(Word{Text: rest})
 	default:

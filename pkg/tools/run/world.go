@@ -71,15 +71,16 @@ func guarded(env *tool.Env) func(path string) bool {
 }
 
 // fresh reports whether a path lies in what was made right in a temporary directory
-// since the session began, or is not there yet. It matters where the root itself
-// lies right in that directory.
+// since the session began, or is not there yet. It matters for the names of secrets, and
+// where the root itself lies right in that directory.
 func fresh(env *tool.Env, path string) bool {
-	dir := filepath.Dir(env.Workspace.Root())
-	if !slices.Contains(env.Temp, dir) || !safefile.Below(dir, path) || path == dir {
-		return false
-	}
-	name, _, _ := strings.Cut(strings.TrimPrefix(path[len(dir):], string(filepath.Separator)), string(filepath.Separator))
-	return bornSince(filepath.Join(dir, name), began(env))
+	return slices.ContainsFunc(env.Temp, func(dir string) bool {
+		if !safefile.Below(dir, path) || path == dir {
+			return false
+		}
+		name, _, _ := strings.Cut(strings.TrimPrefix(path[len(dir):], string(filepath.Separator)), string(filepath.Separator))
+		return bornSince(filepath.Join(dir, name), began(env))
+	})
 }
 
 // scratch are the temporary directories that a command may use freely. One
