@@ -144,18 +144,76 @@ func linked(path string, i fs.FileInfo) bool {
 	return filepath.Base(common) == ".git" && safefile.Below(filepath.Dir(common), path)
 }
 
+// checkedOut reports whether what is at a path lies in a worktree of the root's repository
+// and is just what the root has there, which a mount has held meanwhile: git worktree add
+// brings nothing new by it.
+func (w *Wall) checkedOut(at string) bool {
+	if !w.o.Mounts {
+		return false
+	}
+	for dir := filepath.Dir(at); dir != w.o.Root && safefile.Below(w.o.Root, dir); dir = filepath.Dir(dir) {
+		file := filepath.Join(dir, ".git")
+		i, err := os.Lstat(file)
+		if err != nil {
+			continue
+		}
+		twin := filepath.Join(w.o.Root, at[len(dir):])
+		return linked(file, i) && strings.HasPrefix(text(file), "gitdir: "+w.o.Root+"/.git/worktrees/") && w.stands(twin) && sameTree(at, twin)
+	}
+	return false
+}
+
+// maxTwin bounds the names that are compared with those of the root.
+const maxTwin = 200
+
+// sameTree reports whether all that is at a path is at another, too: directories, and files
+// of the same content that have no other name.
+func sameTree(at, twin string) bool {
+	names := 0
+	err := filepath.WalkDir(at, func(path string, d fs.DirEntry, err error) error {
+		other := twin + path[len(at):]
+		i, bad := os.Lstat(other)
+		n, _ := links(path)
+		switch names++; {
+		case err != nil || bad != nil || names > maxTwin || d.Type() != i.Mode().Type():
+			return fs.ErrInvalid
+		case d.IsDir():
+			return nil
+		case !d.Type().IsRegular() || n != 1 || !sameContent(path, other):
+			return fs.ErrInvalid
+		}
+		return nil
+	})
+	return err == nil
+}
+
+func sameContent(a, b string) bool {
+	x, err1 := small(a)
+	y, err2 := small(b)
+	return err1 == nil && err2 == nil && bytes.Equal(x, y)
+}
+
 // text is what a small file says; "" where it cannot be read.
 func text(path string) string {
-	f, err := safefile.OpenRegular(path)
+	data, err := small(path)
 	if err != nil {
 		return ""
 	}
+	return strings.TrimSpace(string(data))
+}
+
+// small is what a file of less than 64 KiB holds.
+func small(path string) ([]byte, error) {
+	f, err := safefile.OpenRegular(path)
+	if err != nil {
+		return nil, err
+	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, 64<<10))
-	if err != nil || len(data) == 64<<10 {
-		return ""
+	if err == nil && len(data) == 64<<10 {
+		err = fs.ErrInvalid
 	}
-	return strings.TrimSpace(string(data))
+	return data, err
 }
 
 // harmless reports whether what is new in a repository is as git makes it, and

@@ -312,7 +312,7 @@ func (w *Wall) Appeared() []string {
 		}
 		for _, name := range d.hits {
 			at := filepath.Join(d.path, name)
-			if name == ".git" || name == "HEAD" || inGit(at) || w.stands(at) {
+			if name == ".git" || name == "HEAD" || inGit(at) || w.stands(at) || w.checkedOut(at) {
 				continue
 			}
 			if was != nil && slices.Contains(was.hits, name) && !below(at, w.Fixed) { // it was there, and may be changed
