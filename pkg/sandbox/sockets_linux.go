@@ -160,6 +160,21 @@ func connectRaw(socket int, raw []byte) error {
 	return nil
 }
 
+// abandoned reports whether a socket in the file system has nobody behind it any more. It is
+// asked for with a socket that sends no message by connecting, and that no server of
+// connections accepts: the kernel looks whether there is one before it compares the kinds.
+func abandoned(f *executable) bool {
+	if f.st.Mode&unix.S_IFMT != unix.S_IFSOCK {
+		return false
+	}
+	probe, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(probe)
+	return errors.Is(unix.Connect(probe, &unix.SockaddrUnix{Name: self(f.fd)}), unix.ECONNREFUSED)
+}
+
 // connectUnix connects to sockets that the command itself has made, which are
 // those in places that it may write, made since it began, by a process of the
 // same tree.
@@ -184,6 +199,9 @@ func (g *gatekeeper) connectUnix(n *notice, socket int, to *address) verdict {
 		return result(connectRaw(socket, append(append(binary.NativeEndian.AppendUint16(nil, unix.AF_UNIX), self(f.fd)...), 0)))
 	}
 	if !g.ownSocket(f) {
+		if abandoned(f) { // as the kernel says it: programs such as tmux then make a new one
+			return refused(unix.ECONNREFUSED)
+		}
 		g.denySocket(n, f.path, "the socket is not of the command's own making")
 		return refused(unix.EACCES)
 	}
