@@ -16,6 +16,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -36,8 +37,10 @@ type Order struct {
 	Sources policy.Sources // where the policy comes from
 	Hash    string         // what it was when the command was allowed
 	Allowed []string       // see Key: the programs that stood in the call
-	Temp    []string       // directories that a command may use freely
-	Kept    bool           // undo takes back what is changed in the root
+	// Patterns are those with words that stand for names in temporary directories.
+	Patterns []string
+	Temp     []string // directories that a command may use freely
+	Kept     bool     // undo takes back what is changed in the root
 }
 
 // New describes the gate of one command. The accesses are those of the call,
@@ -47,8 +50,12 @@ func New(s *policy.Sources, p *policy.Policy, accesses []policy.Access, temp []s
 	o := Order{Sources: *s, Hash: p.Hash(), Temp: temp, Kept: kept}
 	o.Sources.Tested = true
 	for i := range accesses {
-		if a := &accesses[i]; a.Kind == policy.Exec && a.Program != "" && a.Dynamic == nil {
+		switch a := &accesses[i]; {
+		case a.Kind != policy.Exec || a.Program == "":
+		case a.Dynamic == nil:
 			o.Allowed = append(o.Allowed, key(a.Program, a.Argv))
+		case scratched(a, temp):
+			o.Patterns = append(o.Patterns, key(a.Program, a.Argv))
 		}
 	}
 	return json.Marshal(o)
@@ -62,29 +69,64 @@ func key(program string, argv []string) string {
 // stood reports whether a program with its words stood in the call, be it with a new name
 // in a temporary directory that the text only has a stand-in for.
 func (g *gate) stood(program string, argv []string) bool {
-	if len(g.allowed) == 0 {
-		return false
-	}
 	if k := key(program, argv); g.allowed[k] {
 		return true
 	}
-	for _, k := range g.order.Allowed {
+	for i, k := range slices.Concat(g.order.Allowed, g.order.Patterns) {
 		words := strings.Split(k, "\x00")
-		if words[0] == program && len(words) == max(1, len(argv)) && g.fits(words[1:], argv[min(1, len(argv)):]) {
+		if words[0] == program && g.fits(words[1:], argv[min(1, len(argv)):], i >= len(g.order.Allowed)) {
 			return true
 		}
 	}
 	return false
 }
 
-// fits compares words with those of the call.
-func (g *gate) fits(call, words []string) bool {
-	for i, w := range words {
-		if w != call[i] && !slices.ContainsFunc(g.order.Temp, func(dir string) bool { return madeFor(dir, call[i], w) }) {
+// fits compares words with those of the call, in which a pattern stands for any number of
+// names where patterns is set.
+func (g *gate) fits(call, words []string, patterns bool) bool {
+	for len(words) > 0 && len(call) > 0 {
+		w := words[0]
+		switch {
+		case w == call[0], slices.ContainsFunc(g.order.Temp, func(dir string) bool { return madeFor(dir, call[0], w) }):
+			call, words = call[1:], words[1:]
+		case patterns && patternIn(call[0], g.order.Temp) && matches(call[0], w):
+			words = words[1:]
+			if len(words) == 0 || !matches(call[0], words[0]) {
+				call = call[1:]
+			}
+		default:
+			return false
+		}
+	}
+	return len(words) == 0 && len(call) == 0
+}
+
+// matches reports whether the shell makes a name of a pattern.
+func matches(pattern, name string) bool {
+	ok, err := path.Match(pattern, name)
+	return ok && err == nil && !(strings.HasPrefix(path.Base(name), ".") && !strings.HasPrefix(path.Base(pattern), "."))
+}
+
+// scratched reports whether what is not known of a removal are names in temporary
+// directories that a pattern stands for: those that were there the call was decided for, and
+// the command has made the others.
+func scratched(a *policy.Access, temp []string) bool {
+	if filepath.Base(a.Program) != "rm" || len(a.Dynamic) != len(a.Argv) {
+		return false
+	}
+	for i, dynamic := range a.Dynamic {
+		if dynamic && !patternIn(a.Argv[i], temp) {
 			return false
 		}
 	}
 	return true
+}
+
+// patternIn reports whether a word is a plain pattern of names right in a temporary
+// directory, which nothing can take the place of.
+func patternIn(word string, temp []string) bool {
+	dir, base := path.Split(word)
+	return strings.ContainsAny(base, "*?") && !strings.ContainsAny(word, "\"'`$\\{}[]~() \t\n\x00") && slices.Contains(temp, strings.TrimSuffix(dir, "/"))
 }
 
 // madeFor reports whether a name in a temporary directory is one that mktemp makes of a

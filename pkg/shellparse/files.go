@@ -43,6 +43,15 @@ func (w *walker) file(f fileAccess, x word) []int {
 	if x.Proc || !x.Dynamic && sink(x.Text) {
 		return nil
 	}
+	if f.kind == policy.Write && f.op == policy.Delete {
+		if names, ok := w.scratched(x); ok {
+			var out []int
+			for _, name := range names {
+				out = append(out, w.file(f, word{Text: name})...)
+			}
+			return out
+		}
+	}
 	name := x.Text
 	switch {
 	case x.Dynamic && x.Under != "":
@@ -94,6 +103,24 @@ func (w *walker) file(f fileAccess, x word) []int {
 		out = append(out, w.emit(a)-1)
 	}
 	return out
+}
+
+// scratched are the files right in a temporary directory that a pattern stands for now, or the
+// pattern itself. What else it stands for when the command is there has been made meanwhile.
+func (w *walker) scratched(x word) (names []string, ok bool) {
+	i := strings.LastIndexByte(x.Lead, '/') + 1
+	if !x.Dynamic || x.Pattern == "" || i == 0 || len(x.Pattern) < i || x.Pattern[:i] != x.Lead[:i] || strings.Contains(x.Pattern[i:], "/") || w.world.Glob == nil || len(w.links) > 0 || w.astray != "" {
+		return nil, false
+	}
+	at := w.resolve(x.Lead[:i])
+	if len(at) != 1 || at[0].access.Opaque != "" || !slices.Contains(w.world.Temp, at[0].access.Path) {
+		return nil, false
+	}
+	names, ok = w.world.Glob("/", at[0].access.Path+"/"+x.Pattern[i:])
+	if !ok || len(names) > maxFields || !w.spend(len(names)) {
+		return nil, false
+	}
+	return append(names, at[0].access.Path+"/"+x.Pattern[i:]), true
 }
 
 // listed finds an equal access among the last few.
