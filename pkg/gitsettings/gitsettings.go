@@ -176,8 +176,8 @@ func (s *setting) changes() bool {
 
 // Change reports why a file of settings may not become another; nil where it may. Only what
 // is free may differ: no setting that git could run something for, no other remotes than at
-// hosts that remotes have already, or for which reach is true, and no remote less, for its
-// name would become a path.
+// hosts that remotes have already, or for which reach is true, none that becomes another
+// repository, and no remote less, for its name would become a path.
 func Change(was, now string, reach func(host string) bool) *Refusal {
 	g := newGrammar()
 	old, ok1 := g.parse(was)
@@ -202,8 +202,31 @@ func Change(was, now string, reach func(host string) bool) *Refusal {
 		if r := g.refuse(s, &next, hosts, reach); r != nil {
 			return r
 		}
+		if s.section == "remote" && s.key == "url" && len(old.remote[s.sub]) > 0 && !g.sameRepository(old.remote[s.sub], s.value) {
+			return &Refusal{Why: "the remote " + s.sub + " would be another repository"}
+		}
 	}
 	return nil
+}
+
+// sameRepository reports whether a new address of a remote leads to a repository that it had:
+// who pulls from it or pushes to it means that one.
+func (g *grammar) sameRepository(had []string, address string) bool {
+	repository := g.repositoryOf(address)
+	return repository != "" && slices.ContainsFunc(had, func(was string) bool { return g.repositoryOf(was) == repository })
+}
+
+// repositoryOf is the host and path of a remote's address, whether it is by https or ssh.
+func (g *grammar) repositoryOf(address string) string {
+	host := g.hostOf(address)
+	if host == "" {
+		return ""
+	}
+	_, path, _ := strings.Cut(address, ":")
+	if u, err := url.Parse(address); err == nil && u.Scheme != "" && u.Host != "" {
+		path = u.Path
+	}
+	return host + "/" + strings.TrimSuffix(strings.Trim(path, "/"), ".git")
 }
 
 // hosts are those of all remotes.
