@@ -32,9 +32,9 @@ var (
 )
 
 // Approvals is a directory of requests that wait for a person. An answer is
-// bound to the very call: tool, arguments, root, policy and what was asked about,
-// which may change while the arguments do not (the address of a remote, the files
-// that a pattern finds). It counts once, whichever process comes first. Its methods wait for other processes until ctx
+// bound to the very call: session, tool, arguments, root, policy and what was asked
+// about, which may change while the arguments do not (the address of a remote, the
+// files that a pattern finds). It counts once, whichever process of the session comes first. Its methods wait for other processes until ctx
 // ends.
 type Approvals struct {
 	Dir string           // made when needed
@@ -178,10 +178,10 @@ func (s *Approvals) answer(ctx context.Context, id string, answer Answer, reason
 	return got, err
 }
 
-// Consume looks for an answer to the call. An approval or refusal is used up
-// by this; of several processes one gets it. Pending with a nil error means
+// Consume looks for an answer to the call of a session. An approval or refusal is
+// used up by this; of several processes one gets it. Pending with a nil error means
 // that nobody has answered, or nobody was asked.
-func (s *Approvals) Consume(ctx context.Context, p *Policy, tool string, arguments json.RawMessage, o *Outcome) (answer Answer, reason string, err error) {
+func (s *Approvals) Consume(ctx context.Context, p *Policy, tool string, arguments json.RawMessage, session string, o *Outcome) (answer Answer, reason string, err error) {
 	hash, err := p.CallHash(tool, arguments, o)
 	if err != nil {
 		return Pending, "", err
@@ -189,7 +189,7 @@ func (s *Approvals) Consume(ctx context.Context, p *Policy, tool string, argumen
 	answer = Pending
 	err = s.with(ctx, func(all []Approval) error {
 		for _, a := range all {
-			if a.Hash != hash || a.Answer == Pending {
+			if a.Hash != hash || a.Session != session || a.Answer == Pending {
 				continue
 			}
 			if err := os.Remove(s.file(a.ID)); err != nil {

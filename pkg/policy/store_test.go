@@ -110,7 +110,7 @@ func TestApprovals(t *testing.T) {
 	o := p.DecideAll([]Access{run("git push")})
 	consume := func(want Answer, args string) {
 		t.Helper()
-		if got, _, err := s.Consume(context.Background(), p, "bash", json.RawMessage(args), &o); err != nil || got != want {
+		if got, _, err := s.Consume(context.Background(), p, "bash", json.RawMessage(args), "s1", &o); err != nil || got != want {
 			t.Errorf("have %s, %v; want %s", got, err, want)
 		}
 	}
@@ -121,14 +121,17 @@ func TestApprovals(t *testing.T) {
 	consume(Pending, string(args))
 	must(s.Approve(context.Background(), a.ID))
 	consume(Pending, `{"command":"git push --force","timeout_ms":10}`)
-	if got, _, _ := s.Consume(context.Background(), policyOf(t, "", grants("read(x)")), "bash", args, &o); got != Pending {
+	if got, _, _ := s.Consume(context.Background(), policyOf(t, "", grants("read(x)")), "bash", args, "s1", &o); got != Pending {
 		t.Error("approved under another policy")
 	}
-	if got, _, _ := s.Consume(context.Background(), p, "script", args, &o); got != Pending {
+	if got, _, _ := s.Consume(context.Background(), p, "script", args, "s1", &o); got != Pending {
 		t.Error("approved for another tool")
 	}
+	if got, _, _ := s.Consume(context.Background(), p, "bash", args, "s2", &o); got != Pending {
+		t.Error("approved for another session")
+	}
 	elsewhere := p.DecideAll([]Access{run("git push"), read("/srv/other.git")})
-	if got, _, _ := s.Consume(context.Background(), p, "bash", args, &elsewhere); got != Pending {
+	if got, _, _ := s.Consume(context.Background(), p, "bash", args, "s1", &elsewhere); got != Pending {
 		t.Error("approved for what was not asked about")
 	}
 	consume(Approved, `{"timeout_ms":10,"command":"git push"}`)
@@ -139,7 +142,7 @@ func TestApprovals(t *testing.T) {
 	if _, err := s.Approve(context.Background(), a.ID); err == nil {
 		t.Error("approved after a refusal")
 	}
-	if got, reason, err := s.Consume(context.Background(), p, "bash", args, &o); got != Refused || reason != "not today" || err != nil {
+	if got, reason, err := s.Consume(context.Background(), p, "bash", args, "s1", &o); got != Refused || reason != "not today" || err != nil {
 		t.Errorf("have %s %q %v", got, reason, err)
 	}
 
@@ -169,7 +172,7 @@ func TestApprovalsOnce(t *testing.T) {
 	if dir := os.Getenv("AGENTKIT_TEST_CONSUME"); dir != "" {
 		p := must(Load(sources()))
 		o := p.DecideAll([]Access{run("x")})
-		answer, _, err := (&Approvals{Dir: dir}).Consume(context.Background(), p, "bash", json.RawMessage(`{"command":"x"}`), &o)
+		answer, _, err := (&Approvals{Dir: dir}).Consume(context.Background(), p, "bash", json.RawMessage(`{"command":"x"}`), "", &o)
 		_, _ = os.Stdout.WriteString("answer=" + string(answer) + "\n")
 		if err != nil {
 			t.Fatal(err)

@@ -194,7 +194,7 @@ func (env *Env) granted(out *policy.Outcome) bool {
 // very call, else that of whoever can be asked now.
 func (env *Env) answer(ctx context.Context, in *Invocation, id string, out *policy.Outcome) (Answer, error) {
 	args := in.Set.Canonical()
-	given, reason, err := env.Approvals.Consume(ctx, env.Policy, in.Tool.Name, args, out)
+	given, reason, err := env.Approvals.Consume(ctx, env.Policy, in.Tool.Name, args, env.Session.ID(), out)
 	switch {
 	case err != nil:
 		return Answer{}, Errorf(IO, "looking for an approval: %w", err).WithHint("check the state directory")
