@@ -240,7 +240,7 @@ func (r *readCall) file(ctx context.Context, env *tool.Env, meta *readMeta, res 
 	case meta.MIMEType == "application/pdf":
 		return r.pdf(ctx, f, head, meta, res, env)
 	case attachable(meta.MIMEType):
-		return r.image(f, head, meta, res)
+		return r.image(ctx, f, head, meta, res)
 	case len(r.pages) > 0:
 		return tool.Errorf(tool.BadInput, "%s is no PDF file, and has no pages", meta.Path).WithHint("use {.offset} and {.limit}")
 	}

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -11,7 +12,7 @@ import (
 )
 
 // image attaches a picture.
-func (r *readCall) image(f *os.File, head []byte, meta *readMeta, res *tool.Result) error {
+func (r *readCall) image(ctx context.Context, f *os.File, head []byte, meta *readMeta, res *tool.Result) error {
 	if err := r.linesOnly("an image", false); err != nil {
 		return err
 	}
@@ -35,9 +36,12 @@ func (r *readCall) image(f *os.File, head []byte, meta *readMeta, res *tool.Resu
 	if max(w, h) <= maxSide && len(data) <= maxImageBytes {
 		return nil
 	}
-	small, sw, sh, err := scaleImage(meta.MIMEType, data, w, h)
+	small, sw, sh, err := scaleImage(ctx, meta.MIMEType, data, w, h)
 	if err == nil && len(small) > maxImageBytes {
 		err = fmt.Errorf("made smaller it has %d bytes still", len(small))
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
 	if err != nil {
 		res.Attachments = nil

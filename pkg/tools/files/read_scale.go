@@ -2,6 +2,7 @@ package files
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"image/gif"
 	"image/jpeg"
 	"image/png"
+	"io"
 )
 
 const (
@@ -21,10 +23,23 @@ const (
 	// models themselves.
 	scaledSide = 2000
 
-	// maxPixels bounds the images that are decoded, which take four bytes a
-	// pixel: 40 million.
+	// maxPixels bounds the images that are decoded: 40 million.
 	maxPixels = 40_000_000
+
+	// maxDecoded bounds the memory that decoding one takes: 256 MiB.
+	maxDecoded = 256 << 20
+
+	// longestSide is the most pixels in a row that a JPEG or GIF file can have. A
+	// PNG file can have more, and its decoder holds two rows beside the image.
+	longestSide = 65_535
+
+	// maxScans is how many scans of a JPEG file are read. A progressive one goes over
+	// all pixels in each, usually in some ten, and a scan may be a few bytes long.
+	maxScans = 100
 )
+
+// decoding has room for one image: many calls of one process may read some at a time.
+var decoding = make(chan struct{}, 1)
 
 // errDamaged says that an image is cut off, or is none.
 var errDamaged = errors.New("it is damaged")
@@ -55,23 +70,32 @@ func checkImage(mime string, data []byte) (width, height int, err error) {
 	return width, height, nil
 }
 
-// scaleImage makes a smaller copy of an image.
-func scaleImage(mime string, data []byte, width, height int) (small []byte, w, h int, err error) {
-	if width*height > maxPixels {
-		return nil, 0, 0, fmt.Errorf("it has %d x %d pixels", width, height)
+// scaleImage makes a smaller copy of an image, unless that takes too much memory or
+// time, or ctx ends.
+func scaleImage(ctx context.Context, mime string, data []byte, width, height int) (small []byte, w, h int, err error) {
+	if err := decodable(mime, data, width, height); err != nil {
+		return nil, 0, 0, err
+	}
+	select {
+	case decoding <- struct{}{}:
+		defer func() { <-decoding }()
+	case <-ctx.Done():
+		return nil, 0, 0, context.Cause(ctx)
 	}
 	var img image.Image
+	in := whileWanted{ctx, bytes.NewReader(data)}
 	switch mime {
 	case "image/png":
-		img, err = png.Decode(bytes.NewReader(data))
+		img, err = png.Decode(in)
 	case "image/jpeg":
-		img, err = jpeg.Decode(bytes.NewReader(data))
-	case "image/gif":
-		img, err = gif.Decode(bytes.NewReader(data))
+		img, err = jpeg.Decode(in)
 	default:
-		return nil, 0, 0, fmt.Errorf("it has %d x %d pixels, and %s is not made smaller here", width, height, mime)
+		img, err = gif.Decode(in)
 	}
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return nil, 0, 0, context.Cause(ctx)
+	case err != nil:
 		return nil, 0, 0, fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	scaled := shrink(img, scaledSide)
@@ -84,12 +108,87 @@ func scaleImage(mime string, data []byte, width, height int) (small []byte, w, h
 	return out.Bytes(), scaled.Bounds().Dx(), scaled.Bounds().Dy(), err
 }
 
+// decodable says, by what the file states, why an image is not decoded.
+func decodable(mime string, data []byte, width, height int) error {
+	switch size := fmt.Sprintf("%d x %d pixels", width, height); {
+	case mime != "image/png" && mime != "image/jpeg" && mime != "image/gif":
+		return fmt.Errorf("it has %s, and %s is not made smaller here", size, mime)
+	case max(width, height) > longestSide || width*height > maxPixels:
+		return fmt.Errorf("it has %s, and at most %d, and %d in a row, are made smaller here", size, maxPixels, longestSide)
+	case decodedSize(mime, data, width, height) > maxDecoded:
+		return fmt.Errorf("its %s take more memory than %d MiB", size, maxDecoded>>20)
+	case mime == "image/jpeg" && bytes.Count(data, []byte("\xff\xda")) > maxScans:
+		return fmt.Errorf("its %s are made up of more than %d scans", size, maxScans)
+	}
+	return nil
+}
+
+// decodedSize is how many bytes decoding takes, at most.
+func decodedSize(mime string, data []byte, width, height int) int64 {
+	pixels := int64(width) * int64(height)
+	switch mime {
+	case "image/png":
+		if len(data) < 29 {
+			return 0 // it is damaged, and the decoder says so
+		}
+		size := 4 * pixels
+		if data[24] == 16 { // bits of each sample
+			size *= 2
+		}
+		if data[28] != 0 { // interlaced: each pass is an image before they become one
+			size *= 2
+		}
+		return size
+	case "image/jpeg":
+		return jpegDecodedSize(jpegFrame(data[2:]), pixels)
+	}
+	return pixels // a GIF file, whose pixels are places in a palette
+}
+
+// jpegDecodedSize is that of a JPEG file by its frame, which tells how often each
+// component is sampled. What says nothing that can be, the decoder refuses.
+func jpegDecodedSize(frame []byte, pixels int64) int64 {
+	if len(frame) < 10 || len(frame) < 10+3*int(frame[9]) {
+		return 0
+	}
+	var samples, across, down int64
+	for i := range int(frame[9]) {
+		h, v := int64(frame[11+3*i]>>4), int64(frame[11+3*i]&15)
+		samples, across, down = samples+h*v, max(across, h), max(down, v)
+	}
+	if samples == 0 {
+		return 0
+	}
+	size := pixels * samples / (across * down)
+	if frame[1] == 0xc2 { // progressive: coefficients of four bytes are held until the last scan
+		size *= 5
+	}
+	if samples >= 3*across*down { // all sampled alike: they may be made into an image of four bytes a pixel
+		size += 4 * pixels
+	}
+	return size
+}
+
+// whileWanted is a reader that ends with ctx, since decoders know of none.
+type whileWanted struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r whileWanted) Read(p []byte) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, context.Cause(r.ctx)
+	}
+	return r.Reader.Read(p)
+}
+
 // shrink gives each pixel of a copy, whose longer side is at most most, the
 // mean of those that it stands for.
 func shrink(img image.Image, most int) image.Image {
 	b := img.Bounds()
 	longer := max(b.Dx(), b.Dy())
-	if longer <= most {
+	from, ok := img.(image.RGBA64Image) // which all decoders make; At would allocate each pixel
+	if longer <= most || !ok {
 		return img
 	}
 	w, h := max(1, b.Dx()*most/longer), max(1, b.Dy()*most/longer)
@@ -101,11 +200,11 @@ func shrink(img image.Image, most int) image.Image {
 			var red, green, blue, alpha, n uint64
 			for sy := top; sy < bottom; sy++ {
 				for sx := left; sx < right; sx++ {
-					r, g, bl, a := img.At(sx, sy).RGBA()
-					red, green, blue, alpha, n = red+uint64(r), green+uint64(g), blue+uint64(bl), alpha+uint64(a), n+1
+					c := from.RGBA64At(sx, sy)
+					red, green, blue, alpha, n = red+uint64(c.R), green+uint64(c.G), blue+uint64(c.B), alpha+uint64(c.A), n+1
 				}
 			}
-			out.Set(x, y, color.RGBA64{uint16(red / n), uint16(green / n), uint16(blue / n), uint16(alpha / n)})
+			out.SetRGBA64(x, y, color.RGBA64{uint16(red / n), uint16(green / n), uint16(blue / n), uint16(alpha / n)})
 		}
 	}
 	return out
@@ -136,22 +235,40 @@ func imageSize(data []byte) (width, height int) {
 	return 0, 0
 }
 
-// jpegSize looks for the segment that begins a frame.
+// jpegSize is the size in pixels that a JPEG file states behind its first two bytes.
 func jpegSize(data []byte) (width, height int) {
-	for len(data) >= 9 && data[0] == 0xff {
+	frame := jpegFrame(data)
+	if len(frame) < 9 {
+		return 0, 0
+	}
+	return int(frame[7])<<8 | int(frame[8]), int(frame[5])<<8 | int(frame[6])
+}
+
+// jpegFrame looks for the segment that begins a frame, and returns what begins with it.
+// It takes what stands between segments as image/jpeg does, or a file could state one
+// size here and have another there.
+func jpegFrame(data []byte) []byte {
+	for {
+		at := bytes.IndexByte(data, 0xff)
+		if at < 0 || len(data) < at+9 {
+			return nil
+		}
+		data = data[at:]
 		marker := data[1]
 		switch {
 		case marker == 0xff: // padding
 			data = data[1:]
 			continue
+		case marker == 0, marker >= 0xd0 && marker <= 0xd7: // no segment
+			data = data[2:]
+			continue
 		case marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc:
-			return int(data[7])<<8 | int(data[8]), int(data[5])<<8 | int(data[6])
+			return data
 		}
 		skip := 2 + (int(data[2])<<8 | int(data[3]))
 		if skip < 4 || skip > len(data) {
-			return 0, 0
+			return nil
 		}
 		data = data[skip:]
 	}
-	return 0, 0
 }
