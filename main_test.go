@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
-	testscript.Main(cleaned{m}, map[string]func(){"agentkit": main, "clangd": languageServer})
+	testscript.Main(cleaned{m}, map[string]func(){"agentkit": main, "clangd": languageServer, "typed": typist})
 }
 
 // cleaned removes, when all tests have run, the program that they shared.

@@ -27,9 +27,6 @@ func (a *app) asker(c console) (tool.Asker, string) {
 	case a.attended():
 		return func(ctx context.Context, r *tool.Request) (tool.Answer, error) {
 			return onTerminal(ctx, c, func(tty machine.Terminal) (tool.Answer, error) {
-				if r.Dir != "" {
-					tty.Flush() // what was typed before nobody meant for this question
-				}
 				return whileOpen(ctx, tty, func() (tool.Answer, error) { return askPerson(tty, r) })
 			})
 		}, ""

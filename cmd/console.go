@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bufio"
 	"context"
 	"io"
 
@@ -54,4 +55,29 @@ func whileOpen[T any](ctx context.Context, tty io.Writer, ask func() (T, error))
 		_, _ = io.WriteString(tty, "\n")
 		return none, context.Cause(ctx)
 	}
+}
+
+// A terminal is what questions are put on.
+type terminal interface {
+	io.ReadWriter
+	Flush() // drops what was typed and not read
+}
+
+// A questioner puts questions on a terminal. What was typed before a question stands
+// there was not meant for it: an Enter too many, or the y for another one.
+type questioner struct {
+	tty terminal
+	in  *bufio.Reader
+}
+
+func newQuestioner(tty terminal) questioner { return questioner{tty, bufio.NewReader(tty)} }
+
+// ask shows a question and reads a line.
+func (q questioner) ask(question string) (line string, err error) {
+	q.tty.Flush()
+	_, _ = q.in.Discard(q.in.Buffered())
+	if _, err := io.WriteString(q.tty, question); err != nil {
+		return "", err
+	}
+	return q.in.ReadString('\n')
 }

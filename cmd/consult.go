@@ -1,12 +1,10 @@
 package cmd
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -90,16 +88,14 @@ func readReplies(raw []byte, questions []tool.Question) ([]tool.Reply, error) {
 }
 
 // consultPerson shows each question on a terminal and reads its answer, until it is one.
-func consultPerson(tty io.ReadWriter, place string, questions []tool.Question) ([]tool.Reply, error) {
-	in := bufio.NewReader(tty)
+func consultPerson(tty terminal, place string, questions []tool.Question) ([]tool.Reply, error) {
+	person := newQuestioner(tty)
 	var given []tool.Reply
 	for i := range questions {
 		q := &questions[i]
-		if err := showQuestion(tty, place, q, i, len(questions)); err != nil {
-			return nil, err
-		}
+		text := shownQuestion(place, q, i, len(questions))
 		for {
-			line, err := in.ReadString('\n')
+			line, err := person.ask(text)
 			if line = strings.TrimSpace(line); err != nil && line == "" {
 				return nil, &tool.NobodyError{Why: "nobody answered on the terminal"}
 			}
@@ -109,15 +105,13 @@ func consultPerson(tty io.ReadWriter, place string, questions []tool.Question) (
 				given = append(given, reply)
 				break
 			}
-			if _, err := fmt.Fprintf(tty, "agentkit: that is no answer; %s: ", howTo(q)); err != nil {
-				return nil, err
-			}
+			text = fmt.Sprintf("agentkit: that is no answer; %s: ", howTo(q))
 		}
 	}
 	return tool.Replies(questions, given)
 }
 
-func showQuestion(tty io.Writer, place string, q *tool.Question, i, of int) error {
+func shownQuestion(place string, q *tool.Question, i, of int) string {
 	var b strings.Builder
 	b.WriteString("agentkit: question")
 	if place != "" {
@@ -138,8 +132,7 @@ func showQuestion(tty io.Writer, place string, q *tool.Question, i, of int) erro
 		b.WriteByte('\n')
 	}
 	fmt.Fprintf(&b, "agentkit: %s: ", howTo(q))
-	_, err := io.WriteString(tty, b.String())
-	return err
+	return b.String()
 }
 
 // howTo says what an answer is.

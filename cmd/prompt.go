@@ -1,9 +1,7 @@
 package cmd
 
 import (
-	"bufio"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -20,8 +18,7 @@ import (
 // nothing but a clear yes is one: what is no answer is asked about again, and no
 // answer is no.
 type prompt struct {
-	tty  io.Writer
-	in   *bufio.Reader
+	questioner
 	r    *tool.Request
 	list []policy.Suggestion
 }
@@ -30,20 +27,17 @@ type prompt struct {
 const mostTries = 5
 
 // askPerson shows the request on a terminal and reads the answer.
-func askPerson(tty io.ReadWriter, r *tool.Request) (tool.Answer, error) {
-	p := prompt{tty, bufio.NewReader(tty), r, r.Details.Request.Suggestions}
+func askPerson(tty terminal, r *tool.Request) (tool.Answer, error) {
+	p := prompt{newQuestioner(tty), r, r.Details.Request.Suggestions}
 	var b strings.Builder
 	b.WriteString("agentkit: " + wanted(r))
 	question := p.offer(&b)
 	for range mostTries {
-		if _, err := io.WriteString(tty, b.String()+question); err != nil {
-			return tool.Answer{}, err
-		}
-		b.Reset()
-		line, err := p.in.ReadString('\n')
+		line, err := p.ask(b.String() + question)
 		if err != nil && line == "" {
 			break // the terminal went away: nobody said yes
 		}
+		b.Reset()
 		answer, again := p.interpret(strings.TrimSpace(line))
 		if !again {
 			return answer, nil
@@ -189,10 +183,7 @@ func (p *prompt) again(format, what string) (tool.Answer, bool) {
 
 // read asks for one line.
 func (p *prompt) read(question string) (line string, ok bool) {
-	if _, err := io.WriteString(p.tty, question); err != nil {
-		return "", false
-	}
-	line, err := p.in.ReadString('\n')
+	line, err := p.ask(question)
 	return strings.TrimSpace(line), err == nil || line != ""
 }
 

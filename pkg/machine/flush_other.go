@@ -1,8 +1,8 @@
-//go:build unix && !linux
+//go:build unix && !(linux || darwin || dragonfly || freebsd || netbsd || openbsd)
 
 package machine
 
 import "os"
 
-// flushInput is needed only where questions are asked while a command runs.
+// flushInput drops nothing where no way to do so is known.
 func flushInput(*os.File) {}
