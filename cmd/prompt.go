@@ -55,7 +55,7 @@ func wanted(r *tool.Request) string {
 	}
 	fmt.Fprintf(&b, "%s%s needs approval\n", tool.VisibleName(r.Tool), place)
 	if r.Dir != "" {
-		fmt.Fprintf(&b, "  a program that the running command starts in %s\n", tool.Visible(r.Dir))
+		fmt.Fprintf(&b, "  a program that the running command starts in %s\n", tool.VisibleName(r.Dir))
 	}
 	tell(&b, r.Details.Request.Metadata)
 	for i := range r.Details.Accesses {
@@ -85,7 +85,7 @@ func (p *prompt) offer(b *strings.Builder) string {
 	}
 	choices = append(choices, "[s]ession")
 	if file := p.r.Details.Request.AlwaysFile; always && file != "" {
-		fmt.Fprintf(b, "  always adds that to allow in %s\n", tool.Visible(file))
+		fmt.Fprintf(b, "  always adds that to allow in %s\n", tool.VisibleName(file))
 		choices = append(choices, "[a]lways")
 	}
 	if p.r.Uncovered != nil {
@@ -143,7 +143,7 @@ func (p *prompt) interpret(line string) (answer tool.Answer, again bool) {
 // to be asked about, are said to be that, and the question is put again.
 func (p *prompt) edit(s policy.Suggestion) (answer tool.Answer, again bool) {
 	for _, rule := range s.Rules {
-		own, ok := p.read("agentkit: instead of " + tool.Visible(rule) + " (empty: as it is): ")
+		own, ok := p.read("agentkit: instead of " + tool.VisibleName(rule) + " (empty: as it is): ")
 		if !ok {
 			return answer, false
 		}
@@ -162,7 +162,7 @@ func (p *prompt) edit(s policy.Suggestion) (answer tool.Answer, again bool) {
 	if p.r.Details.Request.AlwaysFile != "" {
 		scopes = "[s]ession, [a]lways, [n]o: "
 	}
-	scope, _ := p.read("agentkit: allow " + tool.Visible(strings.Join(answer.Rules, "  ")) + "? " + scopes)
+	scope, _ := p.read("agentkit: allow " + tool.VisibleName(strings.Join(answer.Rules, "  ")) + "? " + scopes)
 	switch {
 	case scope == "s" || scope == "session":
 		answer.Yes, answer.Scope = true, tool.Session
@@ -177,7 +177,7 @@ func (p *prompt) edit(s policy.Suggestion) (answer tool.Answer, again bool) {
 }
 
 func (p *prompt) again(format, what string) (tool.Answer, bool) {
-	_, err := fmt.Fprintf(p.tty, "agentkit: "+format+"\n", tool.Visible(what))
+	_, err := fmt.Fprintf(p.tty, "agentkit: "+format+"\n", tool.VisibleName(what))
 	return tool.Answer{}, err == nil
 }
 

@@ -29,12 +29,12 @@ func (h Host) approvalsCommand() *cobra.Command {
 			}
 			var b strings.Builder
 			for _, one := range all {
-				fmt.Fprintf(&b, "%s %s %s in %s\n", one.ID, one.Answer, one.Tool, tool.Visible(one.Root))
+				fmt.Fprintf(&b, "%s %s %s in %s\n", one.ID, one.Answer, one.Tool, tool.VisibleName(one.Root))
 				for _, access := range one.Report.Accesses {
 					fmt.Fprintf(&b, "    %-5s %s %s\n", access.Decision, access.Kind, access.Subject)
 				}
 				for i, s := range one.Report.Suggestions {
-					fmt.Fprintf(&b, "    suggestion %d: %s (%s)\n", i+1, tool.Visible(strings.Join(s.Rules, "  ")), s.Width)
+					fmt.Fprintf(&b, "    suggestion %d: %s (%s)\n", i+1, tool.VisibleName(strings.Join(s.Rules, "  ")), s.Width)
 				}
 			}
 			if len(all) == 0 {
@@ -135,7 +135,7 @@ func (g *granting) suggested(list []policy.Suggestion) ([]string, error) {
 // asked about.
 func covers(env *tool.Env, one *policy.Approval, rules []string) error {
 	if one.Root != env.Sources.Root {
-		return tool.Errorf(tool.BadInput, "the call is one of %s", tool.Visible(one.Root)).WithHint("with --rule, add --root %s", tool.QuoteWord(one.Root))
+		return tool.Errorf(tool.BadInput, "the call is one of %s", tool.VisibleName(one.Root)).WithHint("with --rule, add --root %s", tool.QuoteWord(one.Root))
 	}
 	needs, err := env.Sources.Analyze(one.Tool, one.Arguments)
 	if err != nil {
@@ -228,9 +228,9 @@ func (h Host) answer(env *tool.Env, rules []string, do func(*policy.Approvals) (
 		would = "would be "
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s%s: %s in %s\n", would, one.Answer, one.Tool, tool.Visible(one.Root))
+	fmt.Fprintf(&text, "%s%s: %s in %s\n", would, one.Answer, one.Tool, tool.VisibleName(one.Root))
 	for _, rule := range rules {
-		fmt.Fprintf(&text, "%sgranted: %s\n", would, tool.Visible(rule))
+		fmt.Fprintf(&text, "%sgranted: %s\n", would, tool.VisibleName(rule))
 	}
 	h.Emit(&tool.Result{Title: would + string(one.Answer) + " " + one.ID, Output: text.String(), Metadata: one})
 	return nil

@@ -104,7 +104,7 @@ func checked(env *tool.Env, out *policy.Outcome, err error) *tool.Result {
 	for _, one := range report.Accesses {
 		fmt.Fprintf(&b, "%-5s %s %s", one.Decision, one.Kind, one.Subject)
 		if one.Rule != "" {
-			fmt.Fprintf(&b, " (%s", tool.Visible(one.Rule))
+			fmt.Fprintf(&b, " (%s", tool.VisibleName(one.Rule))
 			if one.File != "" {
 				fmt.Fprintf(&b, ", %s:%d", one.File, one.Line)
 			}

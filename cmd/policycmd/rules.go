@@ -25,7 +25,7 @@ func (h Host) lintCommand() *cobra.Command {
 			list := append(slices.Clip(faults), policy.LintWall(env.Policy)...)
 			var b strings.Builder
 			for _, f := range list {
-				fmt.Fprintf(&b, "%s:%d: %s: %s: %s\n", f.File, f.Line, f.Kind, tool.Visible(f.Rule), f.Message)
+				fmt.Fprintf(&b, "%s:%d: %s: %s: %s\n", f.File, f.Line, f.Kind, tool.VisibleName(f.Rule), f.Message)
 			}
 			if len(list) == 0 {
 				b.WriteString("nothing found\n")

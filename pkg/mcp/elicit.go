@@ -54,7 +54,7 @@ func (a *asking) ask(ctx context.Context, r *tool.Request) (tool.Answer, error) 
 	choices, names := []string{once, no}, []string{"Yes, this once", "No"}
 	rules := r.Details.Request.Narrowest()
 	if len(rules) > 0 {
-		choices, names = []string{once, session, no}, []string{"Yes, this once", "Yes, until the session ends: " + tool.Visible(strings.Join(rules, ", ")), "No"}
+		choices, names = []string{once, session, no}, []string{"Yes, this once", "Yes, until the session ends: " + tool.VisibleName(strings.Join(rules, ", ")), "No"}
 	}
 	e, err := a.show(ctx, a.describe(r), object{
 		"decision": object{"type": "string", "title": "Allow it?", "enum": choices, "enumNames": names},
