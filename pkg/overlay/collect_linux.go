@@ -71,7 +71,7 @@ func (c *collector) dir(rel string, shadows, opaque bool) error {
 
 // gone notes that the directory of the root lost all but what is in kept.
 func (c *collector) gone(rel string, kept map[string]bool) error {
-	entries, err := os.ReadDir(filepath.Join(c.root, rel))
+	entries, err := readReal(filepath.Join(c.root, rel))
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (c *collector) gone(rel string, kept map[string]bool) error {
 }
 
 func (c *collector) remove(rel string) error {
-	before, err := stat(filepath.Join(c.root, rel))
+	before, err := statReal(filepath.Join(c.root, rel))
 	if err != nil || before.Kind == change.Missing { // made and removed again
 		return err
 	}
@@ -166,7 +166,7 @@ func (c *collector) otherNames() error {
 		if !ok || changed[filepath.ToSlash(rel)] {
 			return nil
 		}
-		before, err := stat(name)
+		before, err := statReal(name)
 		if err != nil || before.Dev != f.Before.Dev || before.Ino != f.Before.Ino {
 			return err
 		}
@@ -213,7 +213,7 @@ func (c *collector) entry(rel string, shadows, opaque bool) error {
 	}
 	var before State
 	if shadows {
-		if before, err = stat(filepath.Join(c.root, rel)); err != nil {
+		if before, err = statReal(filepath.Join(c.root, rel)); err != nil {
 			return err
 		}
 	}
@@ -236,7 +236,7 @@ func (c *collector) compare(rel string, before, after State) error {
 	case !same:
 	case after.Kind == change.Regular && before.Size == after.Size:
 		var err error
-		if same, err = equalFiles(filepath.Join(c.root, rel), filepath.Join(c.upper, rel)); err != nil {
+		if same, err = equalFiles(filepath.Join(c.root, rel), before, filepath.Join(c.upper, rel)); err != nil {
 			return err
 		}
 	case after.Kind != change.Dir:
@@ -265,35 +265,108 @@ func (c *collector) compare(rel string, before, after State) error {
 // whiteout stands in upper for what was removed.
 const whiteout change.Kind = "whiteout"
 
-const permBits = fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
-
 // stat says what a name stands for; nothing is no error.
-func stat(path string) (State, error) {
-	info, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+func stat(path string) (State, error) { return statAt(unix.AT_FDCWD, path) }
+
+// statReal is stat of a name in the root. What a link on the way leads to, which somebody
+// has put there since, is nothing that the root has at that name.
+func statReal(path string) (State, error) {
+	dir, err := openDir(filepath.Dir(path))
+	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
 		return State{}, nil
 	}
 	if err != nil {
-		return State{}, err
+		return State{}, fmt.Errorf("looking at %s: %w", path, err)
 	}
-	st := info.Sys().(*syscall.Stat_t)
-	s := State{Mode: info.Mode() & permBits, MTime: info.ModTime().UnixNano(), CTime: st.Ctim.Nano(), ATime: st.Atim.Nano(), Dev: st.Dev, Ino: st.Ino}
-	switch mode := info.Mode(); {
-	case mode.IsDir():
-		s.Kind = change.Dir
-	case mode&fs.ModeSymlink != 0:
-		s.Kind, s.Mode = change.Link, 0
-		target, err := os.Readlink(path)
-		s.Target = Name(target)
-		return s, err
-	case mode.IsRegular():
-		s.Kind, s.Size, s.Links = change.Regular, info.Size(), uint64(st.Nlink) //nolint:unconvert // of 32 bits on other machines
-	case mode&fs.ModeCharDevice != 0 && st.Rdev == 0:
-		s.Kind = whiteout
-	default:
-		s.Kind = Other
+	defer unix.Close(dir)
+	return statAt(dir, filepath.Base(path))
+}
+
+func statAt(dir int, name string) (State, error) {
+	var st unix.Stat_t
+	err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW)
+	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) {
+		return State{}, nil
+	}
+	if err != nil {
+		return State{}, &fs.PathError{Op: "lstat", Path: name, Err: err}
+	}
+	s := stateOf(&st)
+	if s.Kind == change.Link {
+		target := make([]byte, unix.PathMax)
+		n, err := unix.Readlinkat(dir, name, target)
+		if err != nil {
+			return State{}, &fs.PathError{Op: "readlink", Path: name, Err: err}
+		}
+		s.Target = Name(target[:n])
 	}
 	return s, nil
+}
+
+func stateOf(st *unix.Stat_t) State {
+	s := State{Mode: fs.FileMode(st.Mode & 0o777), MTime: st.Mtim.Nano(), CTime: st.Ctim.Nano(), ATime: st.Atim.Nano(), Dev: st.Dev, Ino: st.Ino}
+	for bit, mode := range map[uint32]fs.FileMode{unix.S_ISUID: fs.ModeSetuid, unix.S_ISGID: fs.ModeSetgid, unix.S_ISVTX: fs.ModeSticky} {
+		if st.Mode&bit != 0 {
+			s.Mode |= mode
+		}
+	}
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFDIR:
+		s.Kind = change.Dir
+	case unix.S_IFLNK:
+		s.Kind, s.Mode = change.Link, 0
+	case unix.S_IFREG:
+		s.Kind, s.Size, s.Links = change.Regular, st.Size, uint64(st.Nlink) //nolint:unconvert // of 32 bits on other machines
+	default:
+		if s.Kind = Other; st.Mode&unix.S_IFMT == unix.S_IFCHR && st.Rdev == 0 {
+			s.Kind = whiteout
+		}
+	}
+	return s
+}
+
+// openReal opens a file or directory of the root for reading: no link is followed, and
+// nothing is waited for.
+func openReal(path string) (*os.File, error) {
+	dir, err := openDir(filepath.Dir(path))
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	defer unix.Close(dir)
+	fd, err := unix.Openat(dir, filepath.Base(path), unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	return os.NewFile(uintptr(fd), path), nil
+}
+
+// openSeen is openReal of the very file that was seen there: errMoved where it is none.
+func openSeen(path string, was State) (*os.File, error) {
+	f, err := openReal(path)
+	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, fs.ErrNotExist) {
+		return nil, errMoved
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		if st := info.Sys().(*syscall.Stat_t); info.Mode().IsRegular() && st.Ino == was.Ino && st.Dev == was.Dev {
+			return f, nil
+		}
+		err = errMoved
+	}
+	return nil, errors.Join(err, f.Close())
+}
+
+// readReal lists a directory of the root.
+func readReal(path string) ([]fs.DirEntry, error) {
+	f, err := openReal(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.ReadDir(-1)
 }
 
 // setTime sets when a file or link was last modified.
@@ -339,9 +412,13 @@ func isOpaque(path string) bool {
 	return err == nil && n == 1 && value[0] == 'y'
 }
 
-// equalFiles compares the contents of two files of the same size.
-func equalFiles(a, b string) (bool, error) {
-	x, err := os.Open(a)
+// equalFiles compares the contents of two files of the same size: one of the root, as it
+// was seen there, and one of upper.
+func equalFiles(a string, was State, b string) (bool, error) {
+	x, err := openSeen(a, was)
+	if errors.Is(err, errMoved) {
+		return false, nil
+	}
 	if err != nil {
 		return false, err
 	}

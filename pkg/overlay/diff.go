@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/change"
@@ -34,11 +33,6 @@ func (t *Trial) Summary(visible func(string) string) string {
 // Diff shows what becomes of text files, as far as there is room for so many bytes. Of
 // what may not be shown only the list of changes tells.
 func (t *Trial) Diff(room int, mayShow func(path string) bool) string {
-	root, err := os.OpenRoot(t.root)
-	if err != nil {
-		return ""
-	}
-	defer root.Close()
 	var b strings.Builder
 	for i := range t.Changes {
 		c := &t.Changes[i]
@@ -49,7 +43,7 @@ func (t *Trial) Diff(room int, mayShow func(path string) bool) string {
 		if c.Same() || c.Before.Kind != change.Regular && c.After.Kind != change.Regular {
 			continue
 		}
-		before, ok := c.before(root)
+		before, ok := t.before(c)
 		after, fine := t.after(c)
 		if !ok || !fine || !mayShow(t.Path(c)) {
 			continue
@@ -72,12 +66,13 @@ func (t *Trial) Diff(room int, mayShow func(path string) bool) string {
 }
 
 // before is the text that the file of a change has in the root, and after the one that it
-// would have; empty where there is none, and not ok where it is no text.
-func (c *Change) before(root *os.Root) (data []byte, ok bool) {
+// would have; empty where there is none, and not ok where it is no text. What has taken the
+// file's place since, such as a link to what may not be shown, is not what the command changed.
+func (t *Trial) before(c *Change) (data []byte, ok bool) {
 	if c.Before.Kind != change.Regular {
 		return nil, true
 	}
-	f, err := root.Open(filepath.FromSlash(string(c.Path)))
+	f, err := openSeen(t.Path(c), c.Before)
 	if err != nil {
 		return nil, false
 	}

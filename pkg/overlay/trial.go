@@ -24,6 +24,7 @@ import (
 var (
 	ErrNone   = errors.New("no such trial") // or not any more
 	ErrInside = errors.New("the state directory lies in the workspace")
+	errMoved  = errors.New("something else took its place")
 )
 
 // What a session keeps: the newest trials, and none for longer than that.
@@ -241,7 +242,7 @@ func (t *Trial) Left() (list []Change) {
 		if c.Before.Kind != Other && c.After.Kind != Other {
 			continue
 		}
-		if now, err := stat(t.Path(&c)); err != nil || now.Kind != c.After.Kind {
+		if now, err := statReal(t.Path(&c)); err != nil || now.Kind != c.After.Kind {
 			list = append(list, c)
 		}
 	}
@@ -324,7 +325,7 @@ func (t *Trial) closed() (list []change.Target) {
 		}
 		seen[dir] = true
 		real := filepath.Join(t.root, filepath.FromSlash(dir))
-		if s, err := stat(real); err == nil && s.Kind == change.Dir && s.Mode&0o300 != 0o300 {
+		if s, err := statReal(real); err == nil && s.Kind == change.Dir && s.Mode&0o300 != 0o300 {
 			list = append(list, change.Target{Path: real, Was: change.Dir, State: change.State{Kind: change.Dir, Mode: s.Mode}})
 		}
 	}
@@ -357,7 +358,7 @@ func (t *Trial) unchanged() error {
 	above := map[string]bool{} // directories that were looked at
 	for i := range t.Changes {
 		c := &t.Changes[i]
-		have, err := stat(t.Path(c))
+		have, err := statReal(t.Path(c))
 		if err != nil {
 			return err
 		}
@@ -366,7 +367,7 @@ func (t *Trial) unchanged() error {
 			continue
 		}
 		if c.Before.Kind == change.Dir && c.After.Kind != change.Dir {
-			entries, err := os.ReadDir(t.Path(c))
+			entries, err := readReal(t.Path(c))
 			if err != nil {
 				return err
 			}
@@ -381,7 +382,7 @@ func (t *Trial) unchanged() error {
 			continue
 		}
 		above[dir] = true
-		if info, err := os.Lstat(filepath.Join(t.root, filepath.FromSlash(dir))); err != nil || !info.IsDir() {
+		if have, err := statReal(filepath.Join(t.root, filepath.FromSlash(dir))); err != nil || have.Kind != change.Dir {
 			conflicts = append(conflicts, dir)
 		}
 	}
