@@ -47,8 +47,10 @@ type Snapshot struct {
 	Later json.RawMessage // for the [Finder] of what has appeared by the end; nil for none
 
 	paths []guarded
-	homes []string // the directories that the command can write, resolved before it began
-	root  *anchor  // the workspace, where no mount holds it in its place
+	homes []string          // the directories that the command can write, resolved before it began
+	held  roots             // the root, and those of homes that hold something protected, open since then; nil in another process
+	ids   map[string]string // which directory each of these is, see idOf
+	root  *anchor           // the workspace, where no mount holds it in its place
 	size  int64
 	files int
 }
@@ -79,12 +81,13 @@ func (c *Config) Snapshot(level Level) (*Snapshot, error) {
 	if level < L3 {
 		c = c.unmounted()
 	}
-	s.homes = c.writable()
+	s.homes, s.held, s.ids = c.writable(), roots{}, map[string]string{}
+	if _, err := s.hold(c.Root, true); err != nil && !missingDir(err) {
+		return nil, fmt.Errorf("guarding %s: %w", c.Root, err)
+	}
 	if level < L3 {
 		s.root = anchored(s.home(c.Root), c.Root)
 	}
-	open := roots{}
-	defer open.close()
 	for n, path := range slices.Concat(c.ReadOnly, c.Watched) {
 		dir, watched := s.home(path), n >= len(c.ReadOnly)
 		if dir == "" {
@@ -102,7 +105,7 @@ func (c *Config) Snapshot(level Level) (*Snapshot, error) {
 		if path == c.Settings {
 			g.settings, g.remotes = true, c.Remotes
 		}
-		root, err := open.root(dir)
+		root, err := s.hold(dir, dir == c.Root)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -121,9 +124,10 @@ func (c *Config) Snapshot(level Level) (*Snapshot, error) {
 // where they are kept in a file.
 type (
 	storedSnapshot struct {
-		Paths []storedPath    `json:"paths"`
-		Homes []string        `json:"homes,omitempty"`
-		Later json.RawMessage `json:"later,omitempty"`
+		Paths []storedPath      `json:"paths"`
+		Homes []string          `json:"homes,omitempty"`
+		IDs   map[string]string `json:"ids,omitempty"`
+		Later json.RawMessage   `json:"later,omitempty"`
 	}
 	storedPath struct {
 		Dir   string                `json:"dir"`
@@ -155,7 +159,7 @@ func (s *Snapshot) MarshalJSON() ([]byte, error) {
 		}
 		list = append(list, p)
 	}
-	return json.Marshal(storedSnapshot{list, s.homes, s.Later})
+	return json.Marshal(storedSnapshot{list, s.homes, s.ids, s.Later})
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -164,7 +168,7 @@ func (s *Snapshot) UnmarshalJSON(raw []byte) error {
 	if err := json.Unmarshal(raw, &stored); err != nil {
 		return err
 	}
-	s.paths, s.homes, s.Later = nil, stored.Homes, stored.Later
+	s.paths, s.homes, s.ids, s.Later = nil, stored.Homes, stored.IDs, stored.Later
 	for _, p := range stored.Paths {
 		g := guarded{dir: p.Dir, name: p.Name, loose: p.Loose, was: map[string]saved{}, settings: p.Settings, remotes: p.Remotes}
 		for name, f := range p.Was {
@@ -175,18 +179,54 @@ func (s *Snapshot) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// roots are directories that are open.
+// roots are directories that are open, by their paths.
 type roots map[string]*os.Root
 
-func (r roots) root(dir string) (*os.Root, error) {
-	if root, ok := r[dir]; ok {
+// errElsewhere says that a path leads to another directory than it did.
+var errElsewhere = errors.New("another directory has taken its place")
+
+// hold opens a directory that the command can write, before it begins. A command of
+// another root, or one of this root where its parent can be written, may have the path
+// lead elsewhere; what is put back and put away is in this one, wherever it is by then.
+// The root's path has no links: where it leads through one, that was put there after the
+// call was decided, which is what unlinked is for.
+func (s *Snapshot) hold(dir string, unlinked bool) (*os.Root, error) {
+	if root, ok := s.held[dir]; ok {
 		return root, nil
 	}
 	root, err := os.OpenRoot(dir)
-	if err == nil {
-		r[dir] = root
+	if err != nil {
+		return nil, err
 	}
-	return root, err
+	id, err := idOf(root)
+	if err == nil && unlinked && !leadsTo(dir, id) {
+		err = errElsewhere
+	}
+	if err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	s.held[dir], s.ids[dir] = root, id
+	return root, nil
+}
+
+func missingDir(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir) }
+
+// open opens a directory of the snapshot's again, where it is not open still.
+func (s *Snapshot) open(dir string, opened roots) (*os.Root, error) {
+	for _, have := range []roots{s.held, opened} {
+		if root, ok := have[dir]; ok {
+			return root, nil
+		}
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	if id, err := idOf(root); err != nil || s.ids[dir] != "" && s.ids[dir] != id {
+		return nil, errors.Join(errElsewhere, err, root.Close())
+	}
+	opened[dir] = root
+	return root, nil
 }
 
 func (r roots) close() {
@@ -292,8 +332,9 @@ func (s *Snapshot) Restore(quarantine string, appeared ...string) ([]Restore, er
 			list = append(list, *r)
 		}
 	}
-	open := roots{}
-	defer open.close()
+	opened := roots{}
+	defer opened.close()
+	defer func() { s.held.close(); s.held = nil }()
 	for i := range s.paths {
 		g := &s.paths[i]
 		if path := filepath.Join(g.dir, g.name); safefile.Below(path, quarantine) {
@@ -301,7 +342,7 @@ func (s *Snapshot) Restore(quarantine string, appeared ...string) ([]Restore, er
 			continue
 		}
 		var r *Restore
-		root, err := open.root(g.dir)
+		root, err := s.open(g.dir, opened)
 		if err == nil {
 			r, err = g.restore(root, func() (string, error) {
 				if err := os.MkdirAll(quarantine, 0o700); err != nil {

@@ -1,9 +1,14 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // stampOf tells one state of a file from another by what no program can set back:
@@ -14,4 +19,29 @@ func stampOf(i fs.FileInfo) (string, bool) {
 		return "", false
 	}
 	return fmt.Sprint(st.Ino, " ", st.Size, " ", st.Ctim.Nano()), true
+}
+
+// idOf tells a directory from all others that are there.
+func idOf(dir *os.Root) (string, error) {
+	i, err := dir.Stat(".")
+	if err != nil {
+		return "", err
+	}
+	st := i.Sys().(*syscall.Stat_t)
+	return fmt.Sprint(st.Dev, " ", st.Ino), nil
+}
+
+// leadsTo reports whether a path leads to the directory of that id, and through no link.
+func leadsTo(path, id string) bool {
+	fd, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
+	if errors.Is(err, unix.ENOSYS) { // within another sandbox
+		real, err := filepath.EvalSymlinks(path)
+		return err == nil && real == path
+	}
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	return unix.Fstat(fd, &st) == nil && fmt.Sprint(st.Dev, " ", st.Ino) == id
 }

@@ -2,6 +2,13 @@
 
 package sandbox
 
-import "io/fs"
+import (
+	"io/fs"
+	"os"
+)
 
 func stampOf(fs.FileInfo) (string, bool) { return "", false }
+
+func idOf(*os.Root) (string, error) { return "", nil }
+
+func leadsTo(string, string) bool { return true }
