@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestRestoreElsewhere: a root that is moved while a command runs, and whose path leads to
@@ -77,5 +79,36 @@ func TestSnapshotElsewhere(t *testing.T) {
 	}
 	if _, err := c.Snapshot(L2); !errors.Is(err, errElsewhere) {
 		t.Errorf("it says %v", err)
+	}
+}
+
+// TestReadSeen: what takes the place of a protected file while it is remembered or put away
+// is not taken for it: neither a link to what is hidden nor a pipe, which is not waited for.
+func TestReadSeen(t *testing.T) {
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for what, replace := range map[string]func() error{
+		"a link": func() error { return os.Symlink(".env", at("hook")) },
+		"a pipe": func() error { return unix.Mkfifo(at("hook"), 0o600) },
+	} {
+		err := errors.Join(os.WriteFile(at(".env"), []byte("secret"), 0o600), os.WriteFile(at("hook"), nil, 0o600))
+		was, bad := root.Lstat("hook")
+		if err := errors.Join(err, bad, os.Rename(at("hook"), at("kept")), replace()); err != nil {
+			t.Fatal(err)
+		}
+		if data, err := readSeen(root, "hook", was); err == nil {
+			t.Errorf("%s: it is remembered as %q", what, data)
+		}
+		if err := copyOut(root, "hook", was, at("copy")); err == nil {
+			t.Errorf("%s: it is copied", what)
+		}
+		if err := errors.Join(os.Remove(at("hook")), os.Remove(at("kept"))); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

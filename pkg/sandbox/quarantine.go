@@ -182,8 +182,8 @@ func (s *Snapshot) UnmarshalJSON(raw []byte) error {
 // roots are directories that are open, by their paths.
 type roots map[string]*os.Root
 
-// errElsewhere says that a path leads to another directory than it did.
-var errElsewhere = errors.New("another directory has taken its place")
+// errElsewhere says that a path leads to something else than it did.
+var errElsewhere = errors.New("something else has taken its place")
 
 // hold opens a directory that the command can write, before it begins. A command of
 // another root, or one of this root where its parent can be written, may have the path
@@ -271,7 +271,7 @@ func (s *Snapshot) read(root *os.Root, path string, i fs.FileInfo) (e saved, err
 	switch {
 	case i.Mode().IsRegular():
 		s.size += i.Size()
-		e.data, err = root.ReadFile(path)
+		e.data, err = readSeen(root, path, i)
 	case i.Mode()&fs.ModeSymlink != 0:
 		var target string
 		target, err = root.Readlink(path)
@@ -293,7 +293,7 @@ func walk(root *os.Root, name string, visit func(string, fs.FileInfo) error) err
 	if err := visit(name, i); err != nil || !i.IsDir() {
 		return err
 	}
-	d, err := root.Open(name)
+	d, err := root.OpenFile(name, os.O_RDONLY|noWait, 0)
 	if err != nil {
 		return err
 	}
@@ -464,7 +464,7 @@ func unlockTree(root *os.Root, name string) {
 	if !i.IsDir() {
 		return
 	}
-	d, err := root.Open(name)
+	d, err := root.OpenFile(name, os.O_RDONLY|noWait, 0)
 	if err != nil {
 		return
 	}
@@ -530,14 +530,48 @@ func keep(root *os.Root, name, to string) error {
 			}
 			return os.Symlink(target, at)
 		case i.Mode().IsRegular():
-			return copyOut(root, path, at)
+			return copyOut(root, path, i, at)
 		}
 		return nil
 	})
 }
 
-func copyOut(root *os.Root, path, to string) error {
-	from, err := root.Open(path)
+// openSeen opens the very file that was seen at a path. A command that still runs may put
+// a link to what is hidden from it in its place, which would become readable as what is put
+// back, or a pipe, whose other end never comes.
+func openSeen(root *os.Root, path string, was fs.FileInfo) (*os.File, error) {
+	f, err := root.OpenFile(path, os.O_RDONLY|noWait, 0)
+	if err != nil {
+		return nil, err
+	}
+	now, err := f.Stat()
+	if err == nil && os.SameFile(was, now) && now.Mode().IsRegular() {
+		return f, nil
+	}
+	return nil, errors.Join(&fs.PathError{Op: "open", Path: path, Err: errElsewhere}, err, f.Close())
+}
+
+// readSeen reads the file that was seen at a path, or is there as a file soon.
+func readSeen(root *os.Root, path string, was fs.FileInfo) ([]byte, error) {
+	var f *os.File
+	var err error
+	for range 20 {
+		if f, err = openSeen(root, path, was); err == nil {
+			break
+		}
+		if now, gone := root.Lstat(path); gone == nil && now.Mode().IsRegular() {
+			was = now
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
+func copyOut(root *os.Root, path string, was fs.FileInfo, to string) error {
+	from, err := openSeen(root, path, was)
 	if err != nil {
 		return err
 	}
