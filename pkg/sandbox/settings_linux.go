@@ -80,6 +80,9 @@ func (g *gatekeeper) change(n *notice, from, to *spot) (*gitsettings.Refusal, er
 	if !g.valid(n) {
 		return nil, unix.EINTR
 	}
+	if now == was {
+		return nil, unix.Unlinkat(from.parent.fd, from.name, 0)
+	}
 	// Whoever reads meanwhile finds the old text or the new one, and empty lines behind it.
 	padded := now + strings.Repeat("\n", max(len(was)-len(now), 0))
 	if _, err := f.WriteAt([]byte(padded), 0); err != nil {

@@ -12,6 +12,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
+	"sync"
 )
 
 const (
@@ -39,7 +40,10 @@ const (
 )
 
 // decoding has room for one image: many calls of one process may read some at a time.
-var decoding = make(chan struct{}, 1)
+var decoding struct {
+	made sync.Once // by the first: no package of ours has code that runs at start-up
+	room chan struct{}
+}
 
 // errDamaged says that an image is cut off, or is none.
 var errDamaged = errors.New("it is damaged")
@@ -76,9 +80,10 @@ func scaleImage(ctx context.Context, mime string, data []byte, width, height int
 	if err := decodable(mime, data, width, height); err != nil {
 		return nil, 0, 0, err
 	}
+	decoding.made.Do(func() { decoding.room = make(chan struct{}, 1) })
 	select {
-	case decoding <- struct{}{}:
-		defer func() { <-decoding }()
+	case decoding.room <- struct{}{}:
+		defer func() { <-decoding.room }()
 	case <-ctx.Done():
 		return nil, 0, 0, context.Cause(ctx)
 	}

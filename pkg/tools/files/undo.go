@@ -98,6 +98,9 @@ func (u *undoCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, e
 			}
 			if r.Shelf != nil || r.Command { // what a command was allowed to change comes back as that command's, by renames
 				a.Tool, a.Links = "bash", 0
+				if op == policy.Change && a.Path == filepath.Join(env.Workspace.Root(), ".git", "config") { // no command changed more of it than makes git run nothing
+					a.Op = policy.Settings
+				}
 				needs = append(needs, a)
 				continue
 			}

@@ -276,7 +276,7 @@ func (d *dooming) keepsGit(top string) bool {
 
 // gitFiles are what git keeps of where it is, beside the objects: those only grow.
 var gitFiles = [...]string{
-	"HEAD", "index", "packed-refs", "refs", "ORIG_HEAD", "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "AUTO_MERGE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "SQUASH_MSG",
+	"HEAD", "index", "config", "packed-refs", "refs", "ORIG_HEAD", "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "AUTO_MERGE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "SQUASH_MSG",
 	"rebase-merge", "rebase-apply", "sequencer", "logs", "COMMIT_EDITMSG",
 }
 
