@@ -13,6 +13,7 @@ import (
 	"image/png"
 	"io"
 	"sync"
+	"time"
 )
 
 const (
@@ -39,11 +40,8 @@ const (
 	maxScans = 100
 )
 
-// decoding has room for one image: many calls of one process may read some at a time.
-var decoding struct {
-	made sync.Once // by the first: no package of ours has code that runs at start-up
-	room chan struct{}
-}
+// decoding is held by the one image that is decoded: many calls of one process may read some at a time.
+var decoding sync.Mutex
 
 // errDamaged says that an image is cut off, or is none.
 var errDamaged = errors.New("it is damaged")
@@ -80,13 +78,14 @@ func scaleImage(ctx context.Context, mime string, data []byte, width, height int
 	if err := decodable(mime, data, width, height); err != nil {
 		return nil, 0, 0, err
 	}
-	decoding.made.Do(func() { decoding.room = make(chan struct{}, 1) })
-	select {
-	case decoding.room <- struct{}{}:
-		defer func() { <-decoding.room }()
-	case <-ctx.Done():
-		return nil, 0, 0, context.Cause(ctx)
+	for !decoding.TryLock() {
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, 0, 0, context.Cause(ctx)
+		}
 	}
+	defer decoding.Unlock()
 	var img image.Image
 	in := whileWanted{ctx, bytes.NewReader(data)}
 	switch mime {
