@@ -128,6 +128,21 @@ func (p *places) look(abs string) (State, error) {
 // entry says what stands in the stash.
 func (p *places) entry(name string) (State, error) { return lookAt(p.fd, name) }
 
+// ModeOf is the permissions of a mode as stat(2) has it, with the set-user-ID, set-group-ID and
+// sticky bits, and without the kind of file.
+func ModeOf(raw uint32) fs.FileMode {
+	mode := fs.FileMode(raw & 0o777)
+	for _, bit := range [...]struct {
+		raw uint32
+		is  fs.FileMode
+	}{{unix.S_ISUID, fs.ModeSetuid}, {unix.S_ISGID, fs.ModeSetgid}, {unix.S_ISVTX, fs.ModeSticky}} {
+		if raw&bit.raw != 0 {
+			mode |= bit.is
+		}
+	}
+	return mode
+}
+
 func lookAt(fd int, name string) (State, error) {
 	var st unix.Stat_t
 	err := unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
@@ -137,12 +152,7 @@ func lookAt(fd int, name string) (State, error) {
 	if err != nil {
 		return State{}, &fs.PathError{Op: "lstat", Path: name, Err: err}
 	}
-	s := State{Ino: st.Ino, CTime: st.Ctim.Nano(), MTime: st.Mtim.Nano(), Mode: fs.FileMode(st.Mode & 0o777), Links: int64(st.Nlink)}
-	for bit, mode := range map[uint32]fs.FileMode{unix.S_ISUID: fs.ModeSetuid, unix.S_ISGID: fs.ModeSetgid, unix.S_ISVTX: fs.ModeSticky} {
-		if st.Mode&bit != 0 {
-			s.Mode |= mode
-		}
-	}
+	s := State{Ino: st.Ino, CTime: st.Ctim.Nano(), MTime: st.Mtim.Nano(), Mode: ModeOf(st.Mode), Links: int64(st.Nlink)}
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFDIR:
 		s.Kind = Dir

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// maxFile bounds a file of settings that is looked at.
-const maxFile = 256 << 10
+// MaxFile bounds a file of settings that is looked at, in bytes: 256 KiB.
+const MaxFile = 256 << 10
 
 // What values lists where it cannot list each value.
 const (
@@ -129,7 +129,7 @@ func newGrammar() *grammar {
 // parse reads a file; ok says that nothing in it has a meaning that this does not see.
 func (g *grammar) parse(text string) (f file, ok bool) {
 	f.remote, f.fixed = map[string][]string{}, map[setting]bool{}
-	if len(text) > maxFile || strings.ContainsAny(text, "\r\x00\ufeff\v\f") || strings.Contains(text, "\\\n") || strings.HasSuffix(text, `\`) {
+	if len(text) > MaxFile || strings.ContainsAny(text, "\r\x00\ufeff\v\f") || strings.Contains(text, "\\\n") || strings.HasSuffix(text, `\`) {
 		return f, false
 	}
 	section, sub := "", ""

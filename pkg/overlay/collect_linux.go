@@ -304,12 +304,7 @@ func statAt(dir int, name string) (State, error) {
 }
 
 func stateOf(st *unix.Stat_t) State {
-	s := State{Mode: fs.FileMode(st.Mode & 0o777), MTime: st.Mtim.Nano(), CTime: st.Ctim.Nano(), ATime: st.Atim.Nano(), Dev: st.Dev, Ino: st.Ino}
-	for bit, mode := range map[uint32]fs.FileMode{unix.S_ISUID: fs.ModeSetuid, unix.S_ISGID: fs.ModeSetgid, unix.S_ISVTX: fs.ModeSticky} {
-		if st.Mode&bit != 0 {
-			s.Mode |= mode
-		}
-	}
+	s := State{Mode: change.ModeOf(st.Mode), MTime: st.Mtim.Nano(), CTime: st.Ctim.Nano(), ATime: st.Atim.Nano(), Dev: st.Dev, Ino: st.Ino}
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFDIR:
 		s.Kind = change.Dir

@@ -112,7 +112,7 @@ func (c *Call) uploads() bool {
 // httpie reads http, https and xh: a method, an address, and what is sent.
 func (c *Call) httpie() {
 	words := c.bare()
-	if len(words) > 0 && !words[0].Dynamic && words[0].Text != "" && len(words) > 1 && (strings.Trim(words[0].Text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" || Has("get head options post put patch delete", words[0].Text)) {
+	if len(words) > 1 && !words[0].Dynamic && words[0].Text != "" && (strings.Trim(words[0].Text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" || Has("get head options post put patch delete", words[0].Text)) {
 		c.publishes = !Has("GET HEAD OPTIONS", strings.ToUpper(words[0].Text))
 		words = words[1:]
 	} else {

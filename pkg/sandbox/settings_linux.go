@@ -18,9 +18,6 @@ import (
 // out: what it has looked at, and no other text, is what it writes. The old file gets the new
 // content, for the mount holds the file and not its name.
 
-// maxSettings bounds a file of settings, which is read whole.
-const maxSettings = 256 << 10
-
 // settings carries out the rename by which git changes its settings; all others the kernel
 // does.
 func (g *gatekeeper) settings(n *notice, at [2]int, word [2]uint64, flags uint64) verdict {
@@ -107,9 +104,9 @@ func whole(dir int, name string, mode int) (string, *os.File, error) {
 	}
 	var text []byte
 	if err == nil {
-		text, err = io.ReadAll(io.LimitReader(f, maxSettings+1))
+		text, err = io.ReadAll(io.LimitReader(f, gitsettings.MaxFile+1))
 	}
-	if err == nil && len(text) > maxSettings {
+	if err == nil && len(text) > gitsettings.MaxFile {
 		err = unix.EFBIG
 	}
 	if err != nil {
