@@ -220,7 +220,7 @@ func TestStillness(t *testing.T) {
 // not while the job works.
 func TestQuiet(t *testing.T) {
 	r := registry(t)
-	for _, c := range []struct {
+	cases := []struct {
 		script string
 		quiet  bool
 	}{
@@ -229,20 +229,26 @@ func TestQuiet(t *testing.T) {
 		{`echo parent; (while :; do :; done)`, false},
 		{`while :; do echo again; sleep 0.3; done`, false},
 		{`sleep 1000`, false},
-	} {
+	}
+	together(t, len(cases), func(k int) {
+		c := cases[k]
 		limit := 20 * time.Second
 		if !c.quiet {
 			limit = 2*quietFor + time.Second/2
 		}
-		j := begin(t, r, spec(c.script))
+		j, err := r.Start(t.Context(), spec(c.script))
+		if err != nil {
+			t.Errorf("%s: %v", c.script, err)
+			return
+		}
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
 		i, err := j.Wait(ctx, WaitFor{Quiet: true})
 		if early := ctx.Err() == nil; err != nil || early != c.quiet || i.State != Running {
 			t.Errorf("%s: quiet %v, %+v %v", c.script, early, i, err)
 		}
 		if c.quiet {
-			if got := text(t, j, Query{}); got != "1\n2\n3\n" {
-				t.Errorf("%q", got)
+			if got, err := j.Read(ctx, Query{}); err != nil || string(got.Data) != "1\n2\n3\n" {
+				t.Errorf("%q %v", got.Data, err)
 			}
 			// It is still quiet, but nothing has come.
 			short, cancel := context.WithTimeout(t.Context(), 700*time.Millisecond)
@@ -253,7 +259,7 @@ func TestQuiet(t *testing.T) {
 		}
 		cancel()
 		_, _ = j.Kill(context.Background(), 0)
-	}
+	})
 }
 
 // TestUntil: a line is found in what was printed before and what comes, whole or
