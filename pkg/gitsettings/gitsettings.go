@@ -3,7 +3,6 @@
 package gitsettings
 
 import (
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -112,7 +111,7 @@ type file struct {
 
 // A grammar is what the lines and values look like. It is made when it is needed, for that
 // takes longer than most starts of a program may.
-type grammar struct{ header, line, ref, fetch, remote, scp, host *regexp.Regexp }
+type grammar struct{ header, line, ref, fetch, remote, scp, url *regexp.Regexp }
 
 func newGrammar() *grammar {
 	return &grammar{
@@ -121,8 +120,8 @@ func newGrammar() *grammar {
 		ref:    regexp.MustCompile(`^refs/heads/[\w./+@-]+$`),
 		fetch:  regexp.MustCompile(`^\+?refs/heads/(?:\*|[\w./+@-]+):refs/remotes/(\w[\w.-]*)/(?:\*|[\w./+@-]+)$`),
 		remote: regexp.MustCompile(`^\w[\w.-]*$`),
-		scp:    regexp.MustCompile(`^(?:\w[\w.-]*@)?([A-Za-z0-9][A-Za-z0-9.-]*):[\w~/][^:]*$`),
-		host:   regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*$`),
+		scp:    regexp.MustCompile(`^()(?:(\w[\w.-]*)@)?([A-Za-z0-9][A-Za-z0-9.-]*):([\w~/][^:]*)$`),
+		url:    regexp.MustCompile(`^(https|ssh)://(?:(\w[\w.:+~-]*)@)?([A-Za-z0-9][A-Za-z0-9.-]*)(?:/(.*))?$`),
 	}
 }
 
@@ -212,22 +211,15 @@ func Change(was, now string, reach func(host string) bool) *Refusal {
 // sameRepository reports whether a new address of a remote leads to a repository that it had:
 // who pulls from it or pushes to it means that one.
 func (g *grammar) sameRepository(had []string, address string) bool {
-	repository := g.repositoryOf(address)
-	return repository != "" && slices.ContainsFunc(had, func(was string) bool { return g.repositoryOf(was) == repository })
+	is, ok := g.place(address)
+	return ok && slices.ContainsFunc(had, func(was string) bool {
+		old, ok := g.place(was)
+		return ok && old.host == is.host && old.repository() == is.repository() && (is.user == "" || is.user == old.user || is.user == "git")
+	})
 }
 
-// repositoryOf is the host and path of a remote's address, whether it is by https or ssh.
-func (g *grammar) repositoryOf(address string) string {
-	host := g.hostOf(address)
-	if host == "" {
-		return ""
-	}
-	_, path, _ := strings.Cut(address, ":")
-	if u, err := url.Parse(address); err == nil && u.Scheme != "" && u.Host != "" {
-		path = u.Path
-	}
-	return host + "/" + strings.TrimSuffix(strings.Trim(path, "/"), ".git")
-}
+// repository is the path without what servers leave away, too.
+func (p *place) repository() string { return strings.TrimSuffix(strings.Trim(p.path, "/"), ".git") }
 
 // hosts are those of all remotes.
 func (g *grammar) hosts(f *file) (list []string) {
@@ -278,22 +270,34 @@ func (g *grammar) refuse(s *setting, in *file, hosts []string, reach func(string
 	return nil
 }
 
-// hostOf is the host of a remote's address, by https or ssh at the usual port; "" for every
-// other address.
-func (g *grammar) hostOf(address string) string {
+// A place is where an address leads.
+type place struct {
+	user       string // by ssh, whose home a path may begin at; "" for none, and for https
+	host, path string
+}
+
+// place reads an address by https or ssh at the usual port; ok is false for every other one.
+// git looks for the host in an address by ssh once it has decoded all of it, and for no more
+// than a slash behind it, so nothing before the path may be read in two ways.
+func (g *grammar) place(address string) (p place, ok bool) {
 	if strings.Contains(address, "::") || !plainValue(address) {
-		return ""
+		return p, false
 	}
-	host := ""
-	if !strings.Contains(address, "://") {
-		if m := g.scp.FindStringSubmatch(address); m != nil {
-			host = m[1]
-		}
-	} else if u, err := url.Parse(address); err == nil && (u.Scheme == "https" || u.Scheme == "ssh") && !strings.HasPrefix(u.User.Username(), "-") {
-		host = u.Host
+	m := g.url.FindStringSubmatch(address)
+	if m == nil && !strings.Contains(address, "://") {
+		m = g.scp.FindStringSubmatch(address)
 	}
-	if host = strings.ToLower(host); !g.host.MatchString(host) {
-		return ""
+	if m == nil {
+		return p, false
 	}
-	return host
+	if p = (place{m[2], strings.ToLower(m[3]), m[4]}); m[1] == "https" {
+		p.user = ""
+	}
+	return p, true
+}
+
+// hostOf is the host of a remote's address; "" where that is no place.
+func (g *grammar) hostOf(address string) string {
+	p, _ := g.place(address)
+	return p.host
 }

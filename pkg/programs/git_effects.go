@@ -225,6 +225,10 @@ func (c *Call) gitURL(x Word) {
 		}
 		a.Scheme, a.Host = u.Scheme, u.Hostname()
 		a.Port, _ = strconv.Atoi(u.Port())
+		_, rest, _ := strings.Cut(s, "://")
+		if place, _, _ := strings.Cut(rest, "/"); !strings.HasPrefix(u.Scheme, "http") && strings.ContainsAny(place, "%?#") { // git looks for the host once it has decoded all, and up to a slash
+			a.Host, a.Opaque = "", "the address is not understood"
+		}
 	default:
 		host, _, ok := strings.Cut(s, ":")
 		if !ok || strings.Contains(host, "/") {
