@@ -57,7 +57,7 @@ var layers = map[string]layer{
 	"pkg/tool":          {"pkg/audit pkg/change pkg/committed pkg/machine pkg/nearest pkg/once pkg/param pkg/policy pkg/safefile pkg/session pkg/truncate pkg/workspace", "", "a tool is the same behind every face"},
 	"pkg/machine":       {"pkg/killtree pkg/safefile pkg/sandbox", "github.com/mattn/go-isatty golang.org/x/sys/", "it tells what the machine offers, whoever asks"},
 
-	"pkg/wall":        {"pkg/policy pkg/safefile", "golang.org/x/sys/", "it asks the policy about files, and knows of no sandbox"},
+	"pkg/wall":        {"pkg/gitsettings pkg/policy pkg/safefile", "golang.org/x/sys/", "it asks the policy about files, and knows of no sandbox"},
 	"pkg/gate":        {"pkg/machine pkg/policy pkg/programs pkg/safefile pkg/sandbox pkg/shellparse pkg/wall pkg/workspace", "", "it joins the policy and the sandbox, and is the only place that does"},
 	"pkg/job":         {"pkg/killtree pkg/safefile pkg/session", "github.com/creack/pty golang.org/x/sys/", engine},
 	"pkg/lsp":         {"pkg/job pkg/session", "", engine},

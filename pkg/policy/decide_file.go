@@ -243,7 +243,7 @@ func (p *Policy) guarded(a *Access, f *facts, soft *setting, part *string) (d De
 		if way[0] == "" {
 			continue
 		}
-		fetched := i == 0 && f.inside && dependency(way[1])
+		fetched := i == 0 && f.inside && dependency(way[1]) && !(a.Kind == Write && a.Op != Delete && inGit(way[1])) // a repository may be in the index of the root's
 		if fetched && (a.Kind != Read || p.moved == nil) {
 			continue
 		}
@@ -283,6 +283,9 @@ func dependency(rel string) bool {
 	}
 	return false
 }
+
+// inGit reports whether a path is a .git, or lies in one.
+func inGit(rel string) bool { return strings.Contains("/"+rel+"/", "/.git/") }
 
 // inHistory reports whether what has a secret's name is in git's history anyway:
 // the file itself, or the name that leads to it.

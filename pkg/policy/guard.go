@@ -569,14 +569,18 @@ func gitChanges(rest string) bool {
 	case "worktrees":
 		_, inside, _ := strings.Cut(tail, "/")
 		return inside == "" || gitChanges(inside)
-	case "modules":
-		for name := range strings.SplitSeq(tail, "/") {
+	case "modules": // a submodule's name may have slashes in it, and parts such as refs and logs
+		before, rest := "", tail
+		for n := 0; rest != ""; n++ {
+			name, after, _ := strings.Cut(rest, "/")
 			switch name {
 			case "hooks", "config", "config.worktree", "commondir", "gitdir", "attributes":
 				return false
-			case "objects", "refs", "logs":
+			}
+			if n > 1 && GitBranches(before+"/"+name) {
 				return true
 			}
+			before, rest = name, after
 		}
 		return true
 	}
@@ -592,6 +596,12 @@ func gitChanges(rest string) bool {
 		}
 	}
 	return false
+}
+
+// GitBranches reports whether the directory of a repository's that ends in these two names
+// has branches, tags and notes in it by their names, or what they were.
+func GitBranches(names string) bool {
+	return slices.Contains([]string{"refs/heads", "refs/tags", "refs/remotes", "refs/notes", "logs/refs"}, names)
 }
 
 // gitHolds reports whether a directory of .git that changes holds something

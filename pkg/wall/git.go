@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentkit-go/agentkit/pkg/gitsettings"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
@@ -62,7 +63,7 @@ func foreign(dir string) []string {
 		name := d.Name()
 		if !policy.GitChanges(rel) {
 			list = append(list, path)
-		} else if d.IsDir() && (name == "info" || strings.HasPrefix(rel+"/", "modules/") && name != "objects" && name != "refs" && name != "logs" || strings.HasPrefix(rel+"/", "worktrees/") && strings.Count(rel, "/") < 2) {
+		} else if d.IsDir() && (name == "info" || inModules(rel) && !plain(rel) || strings.HasPrefix(rel+"/", "worktrees/") && strings.Count(rel, "/") < 2) {
 			return nil
 		}
 		if d.IsDir() {
@@ -71,6 +72,22 @@ func foreign(dir string) []string {
 		return nil
 	})
 	return list
+}
+
+// inModules reports whether what is in a repository's directory is where submodules are
+// kept, or one of them. Each worktree has its own.
+func inModules(rel string) bool {
+	if rest, ok := strings.CutPrefix(rel, "worktrees/"); ok {
+		_, rel, _ = strings.Cut(rest, "/")
+	}
+	return strings.HasPrefix(rel+"/", "modules/")
+}
+
+// plain reports whether a directory of a submodule's repository has nothing but branches, by
+// their names, or objects. Those above it may be parts of a submodule's name.
+func plain(rel string) bool {
+	above, name := filepath.Base(filepath.Dir(rel)), filepath.Base(rel)
+	return policy.GitBranches(above+"/"+name) || above == "objects" && (name == "pack" || len(name) == 2)
 }
 
 // appearedInGit lists what was made in repositories that makes git run
@@ -88,7 +105,7 @@ func (w *Wall) appearedInGit(now *tree) []string {
 			case err != nil || below(path, w.Fixed):
 			case i.IsDir():
 				list = append(list, w.newIn(path)...)
-			case !slices.Contains(w.Watched, path) && !linked(path, i) && !w.o.Policy.MayWrite(path, policy.Regular):
+			case !slices.Contains(w.Watched, path) && !w.linked(path, i) && !w.o.Policy.MayWrite(path, policy.Regular):
 				list = append(list, path)
 			}
 		}
@@ -131,17 +148,20 @@ func newLinks(dir string, since time.Time, refs bool) (list []string) {
 }
 
 // linked reports whether a .git file is that of a worktree as git makes it.
-func linked(path string, i fs.FileInfo) bool {
+func (w *Wall) linked(path string, i fs.FileInfo) bool {
 	if !i.Mode().IsRegular() {
 		return false
 	}
 	dir, ok := strings.CutPrefix(text(path), "gitdir: ")
+	if real, err := filepath.EvalSymlinks(dir); err != nil || real != dir { // git writes it so, and what follows is about these very names
+		return false
+	}
 	if !ok || !filepath.IsAbs(dir) || filepath.Base(filepath.Dir(dir)) != "worktrees" || text(dir+"/gitdir") != path || text(dir+"/commondir") != "../.." {
 		return false
 	}
-	// And the repository is one that stands elsewhere as such.
+	// And the repository is one that stands elsewhere as such, and whose settings are looked at.
 	common := filepath.Dir(filepath.Dir(dir))
-	return filepath.Base(common) == ".git" && safefile.Below(filepath.Dir(common), path)
+	return filepath.Base(common) == ".git" && safefile.Below(filepath.Dir(common), path) && (safefile.Below(w.o.Root, common) || common == w.Enclosing)
 }
 
 // checkedOut reports whether what is at a path lies in a worktree of the root's repository
@@ -158,7 +178,7 @@ func (w *Wall) checkedOut(at string) bool {
 			continue
 		}
 		twin := filepath.Join(w.o.Root, at[len(dir):])
-		return linked(file, i) && strings.HasPrefix(text(file), "gitdir: "+w.o.Root+"/.git/worktrees/") && w.stands(twin) && sameTree(at, twin)
+		return w.linked(file, i) && strings.HasPrefix(text(file), "gitdir: "+w.o.Root+"/.git/worktrees/") && w.stands(twin) && sameTree(at, twin)
 	}
 	return false
 }
@@ -244,7 +264,7 @@ func harmless(path string) bool {
 }
 
 // plainConfig reports whether a repository's settings are among those that git
-// init, clone and commit make, and that run nothing.
+// init, clone and commit make, or that are free, and run nothing.
 func plainConfig(config string) bool {
 	section, named := "", false
 	lines := bufio.NewScanner(bytes.NewReader([]byte(config)))
@@ -264,7 +284,7 @@ func plainConfig(config string) bool {
 		}
 		key, value, ok := strings.Cut(line, "=")
 		key, value = strings.ToLower(strings.TrimSpace(key)), strings.TrimSpace(value)
-		if !ok || strings.ContainsAny(value, "\"\\;#") || strings.Contains(value, "::") || strings.HasPrefix(value, "-") || !plainSetting(section, named, key) {
+		if !ok || strings.ContainsAny(value, "\"\\;#") || strings.Contains(value, "::") || strings.HasPrefix(value, "-") || !plainSetting(section, named, key) && (named || !gitsettings.Free(section+"."+key, value)) {
 			return false
 		}
 	}
