@@ -70,9 +70,10 @@ type guarded struct {
 // A saved is one file, directory or link of a guarded path; of other kinds
 // only the type counts.
 type saved struct {
-	mode  fs.FileMode
-	data  []byte // content, or the target of a link
-	stamp string // instead of the content: see stampOf
+	mode   fs.FileMode
+	data   []byte // content, or the target of a link
+	stamp  string // instead of the content: see stampOf
+	linked bool   // a file that has another name, by which it can be changed
 }
 
 // Snapshot remembers c.ReadOnly before a command that runs at level.
@@ -142,6 +143,8 @@ type (
 		Mode  fs.FileMode `json:"mode"`
 		Data  []byte      `json:"data,omitempty"`
 		Stamp string      `json:"stamp,omitempty"`
+
+		Linked bool `json:"linked,omitempty"`
 	}
 )
 
@@ -155,7 +158,7 @@ func (s *Snapshot) MarshalJSON() ([]byte, error) {
 			if p.Was == nil {
 				p.Was = map[string]storedFile{}
 			}
-			p.Was[name] = storedFile{f.mode, f.data, f.stamp}
+			p.Was[name] = storedFile{f.mode, f.data, f.stamp, f.linked}
 		}
 		list = append(list, p)
 	}
@@ -172,7 +175,7 @@ func (s *Snapshot) UnmarshalJSON(raw []byte) error {
 	for _, p := range stored.Paths {
 		g := guarded{dir: p.Dir, name: p.Name, loose: p.Loose, was: map[string]saved{}, settings: p.Settings, remotes: p.Remotes}
 		for name, f := range p.Was {
-			g.was[name] = saved{f.Mode, f.Data, f.Stamp}
+			g.was[name] = saved{f.Mode, f.Data, f.Stamp, f.Linked}
 		}
 		s.paths = append(s.paths, g)
 	}
@@ -258,7 +261,7 @@ func (s *Snapshot) save(root *os.Root, name string) (map[string]saved, error) {
 }
 
 func (s *Snapshot) read(root *os.Root, path string, i fs.FileInfo) (e saved, err error) {
-	e.mode = i.Mode()
+	e.mode, e.linked = i.Mode(), i.Mode().IsRegular() && linked(i)
 	s.files++
 	many := s.files > maxGuardedFiles || i.Mode().IsRegular() && (s.size+i.Size() > maxGuarded || i.Size() > maxGuardedFile && s.size >= 0)
 	if many && !i.IsDir() {

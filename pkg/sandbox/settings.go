@@ -12,7 +12,7 @@ func (g *guarded) free(now map[string]saved) bool {
 	was, ok1 := g.was[g.name]
 	is, ok2 := now[g.name]
 	plain := func(e saved) bool { return e.mode.IsRegular() && e.stamp == "" }
-	return g.settings && ok1 && ok2 && len(g.was) == 1 && len(now) == 1 && plain(was) && plain(is) && is.mode&^was.mode&fs.ModePerm == 0 &&
+	return g.settings && ok1 && ok2 && len(g.was) == 1 && len(now) == 1 && plain(was) && plain(is) && !is.linked && is.mode&^was.mode&fs.ModePerm == 0 &&
 		gitsettings.Change(string(was.data), string(is.data), anyOf(g.remotes)) == nil
 }
 

@@ -21,6 +21,12 @@ func stampOf(i fs.FileInfo) (string, bool) {
 	return fmt.Sprint(st.Ino, " ", st.Size, " ", st.Ctim.Nano()), true
 }
 
+// linked reports whether a file has more names than one.
+func linked(i fs.FileInfo) bool {
+	st, ok := i.Sys().(*syscall.Stat_t)
+	return ok && st.Nlink > 1
+}
+
 // idOf tells a directory from all others that are there.
 func idOf(dir *os.Root) (string, error) {
 	i, err := dir.Stat(".")

@@ -9,6 +9,8 @@ import (
 
 func stampOf(fs.FileInfo) (string, bool) { return "", false }
 
+func linked(fs.FileInfo) bool { return false }
+
 func idOf(*os.Root) (string, error) { return "", nil }
 
 func leadsTo(string, string) bool { return true }

@@ -12,12 +12,13 @@ import (
 	"strings"
 )
 
-// same reports whether two states of a path are one.
+// same reports whether a state of a path is a later one, too. A file that has got another
+// name is another: who cannot write it here might by that.
 func (e saved) same(o saved) bool {
 	if e.stamp != "" {
 		return e.mode == o.mode && e.stamp == o.stamp
 	}
-	return e.mode == o.mode && bytes.Equal(e.data, o.data)
+	return e.mode == o.mode && bytes.Equal(e.data, o.data) && (e.linked || !o.linked)
 }
 
 // stamped reports whether of some files the state alone is known, not the content.

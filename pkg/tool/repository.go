@@ -91,18 +91,26 @@ func (r *repositories) kind(dir string) repository {
 	if kind, ok := r.known[dir]; ok {
 		return kind
 	}
+	kind := r.with(dir, "HEAD", "objects", "refs")
+	if kind == notOne { // or it says where these are
+		kind = r.with(dir, "HEAD", "commondir")
+	}
+	r.known[dir] = kind
+	return kind
+}
+
+// with is what a directory is where these names in it make a repository.
+func (r *repositories) with(dir string, names ...string) repository {
 	kind := before
-	for _, name := range []string{"HEAD", "objects", "refs"} {
+	for _, name := range names {
 		part := filepath.Join(dir, name)
 		if _, err := os.Lstat(part); err == nil {
 			continue
 		}
 		if !slices.ContainsFunc(r.writes, func(path string) bool { return safefile.Below(strings.ToLower(part), strings.ToLower(path)) }) {
-			kind = notOne
-			break
+			return notOne
 		}
 		kind = made
 	}
-	r.known[dir] = kind
 	return kind
 }

@@ -115,7 +115,7 @@ func (w *Wall) appearedInGit(now *tree) []string {
 
 func (w *Wall) newIn(dir string) []string {
 	list := slices.DeleteFunc(foreign(dir), func(path string) bool {
-		return below(path, w.Fixed) || slices.Contains(w.Watched, path) || harmless(path) || w.o.Policy.MayWrite(path, policy.Regular) && slices.Contains(strings.Split(path, "/"), ".git")
+		return below(path, w.Fixed) || slices.Contains(w.Watched, path) || w.harmless(path) || w.o.Policy.MayWrite(path, policy.Regular) && slices.Contains(strings.Split(path, "/"), ".git")
 	})
 	return append(list, newLinks(dir, w.begun, false)...)
 }
@@ -161,7 +161,7 @@ func (w *Wall) linked(path string, i fs.FileInfo) bool {
 	}
 	// And the repository is one that stands elsewhere as such, and whose settings are looked at.
 	common := filepath.Dir(filepath.Dir(dir))
-	return filepath.Base(common) == ".git" && safefile.Below(filepath.Dir(common), path) && (safefile.Below(w.o.Root, common) || common == w.Enclosing)
+	return w.looksAt(common) && (filepath.Base(common) == ".git" || !inGit(common))
 }
 
 // checkedOut reports whether what is at a path lies in a worktree of the root's repository
@@ -238,7 +238,7 @@ func small(path string) ([]byte, error) {
 
 // harmless reports whether what is new in a repository is as git makes it, and
 // makes git run nothing.
-func harmless(path string) bool {
+func (w *Wall) harmless(path string) bool {
 	i, err := os.Lstat(path)
 	if err != nil {
 		return true // it is gone
@@ -256,11 +256,24 @@ func harmless(path string) bool {
 	case name == "config":
 		return plainConfig(text(path))
 	case name == "commondir":
-		return filepath.Base(filepath.Dir(filepath.Dir(path))) == "worktrees" && text(path) == "../.."
+		above := filepath.Dir(filepath.Dir(path))
+		return filepath.Base(above) == "worktrees" && text(path) == "../.." && w.looksAt(filepath.Dir(above))
 	case name == "gitdir":
 		return filepath.Base(filepath.Dir(filepath.Dir(path))) == "worktrees"
 	}
 	return false
+}
+
+// looksAt reports whether the settings of a repository are looked at.
+func (w *Wall) looksAt(repository string) bool {
+	if repository != w.Enclosing && !safefile.Below(w.o.Root, repository) {
+		return false
+	}
+	_, err := os.Lstat(filepath.Join(repository, "HEAD"))
+	return err == nil && !slices.ContainsFunc([]string{"objects", "refs"}, func(name string) bool {
+		i, err := os.Lstat(filepath.Join(repository, name))
+		return err != nil || !i.IsDir()
+	})
 }
 
 // plainConfig reports whether a repository's settings are among those that git

@@ -209,8 +209,11 @@ func (w *walker) read(j job) *dir {
 			d.subs = append(d.subs, name)
 		}
 	}
-	if bare := []string{"objects", "refs"}; !inGit(j.path+"/") && !slices.ContainsFunc(bare, func(name string) bool { return !slices.Contains(d.subs, name) }) && slices.ContainsFunc(list, func(e fs.DirEntry) bool { return e.Name() == "HEAD" }) {
-		d.hits = append(d.hits, "HEAD") // of a bare repository
+	has := func(name string) bool {
+		return slices.ContainsFunc(list, func(e fs.DirEntry) bool { return e.Name() == name })
+	}
+	if !inGit(j.path+"/") && (slices.Contains(d.subs, "objects") && slices.Contains(d.subs, "refs") || has("commondir")) && has("HEAD") {
+		d.hits = append(d.hits, "HEAD") // of a bare repository, or of a worktree's part of one
 	}
 	slices.Sort(d.hits)
 	w.add(d, true)
