@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/agentkit-go/agentkit/pkg/sandbox"
 )
 
 // TestSpillFullDisk keeps the output of one command after the other on a disk
@@ -46,5 +48,43 @@ cat "$XDG_STATE_HOME"/agentkit/*/default/spill/*.out | wc -c`
 	}
 	if lines[3] != "4788895" {
 		t.Errorf("%s bytes of output are kept, want those of the last command", lines[3])
+	}
+}
+
+// TestSettingsFullDisk has git change its settings in the sandbox on a disk that has no room for
+// the longer file: the old one stays as it was.
+func TestSettingsFullDisk(t *testing.T) {
+	t.Parallel()
+	if out, err := exec.Command("unshare", "-m", "sh", "-c", "mount -t tmpfs none /mnt").CombinedOutput(); err != nil {
+		t.Skipf("no mounts of its own here: a full disk is NOT tested: %v: %s", err, out)
+	}
+	if sandbox.Probe().Level < sandbox.L3 {
+		t.Skip("this machine reaches no sandbox of level 3")
+	}
+	w := newWorld(t, build(t))
+	script := `set -e
+mkdir small
+mount -t tmpfs -o size=64k none small
+cd small
+git init -q --template= .
+{ printf '#'; head -c 3700 /dev/zero | tr '\0' x; printf '\n[alias]\n\tst = status\n'; } >>.git/config
+cp .git/config ../before
+cat >longer.sh <<'EOF'
+{ printf '[user]\n\temail = '; head -c 1500 /dev/zero | tr '\0' z; echo; cat .git/config; } >.git/config.lock
+dd if=/dev/zero of=fill bs=4096 2>/dev/null || true
+mv .git/config.lock .git/config
+EOF
+"$1" --root "$PWD" -o text bash 'git config --unset user.name; sh longer.sh' || true
+cmp .git/config ../before && echo same`
+	cmd := w.command(t.Context())
+	cmd.Args = []string{"unshare", "-m", "sh", "-c", script, "sh", w.binary}
+	path, err := exec.LookPath("unshare")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Path = path
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.HasSuffix(string(out), "same\n") || !strings.Contains(string(out), "No space left on device") {
+		t.Fatalf("%v: %.1000s", err, out)
 	}
 }

@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -82,8 +83,9 @@ func (g *gatekeeper) change(n *notice, from, to *spot) (*gitsettings.Refusal, er
 	}
 	// Whoever reads meanwhile finds the old text or the new one, and empty lines behind it.
 	padded := now + strings.Repeat("\n", max(len(was)-len(now), 0))
-	if _, err := f.WriteAt([]byte(padded), 0); err != nil {
-		return nil, err
+	if _, err := f.WriteAt([]byte(padded), 0); err != nil { // the disk is full, or the user's part of it
+		_, bad := f.WriteAt([]byte(was), 0)
+		return nil, errors.Join(err, bad, f.Truncate(int64(len(was))))
 	}
 	if err := f.Truncate(int64(len(now))); err != nil {
 		return nil, err

@@ -81,6 +81,8 @@ func (m *sandboxMeta) notes() []tool.Note {
 		}
 		if d.Allow != "" {
 			text += "; " + allowing(d.Allow) + " would allow it"
+		} else if d.Kind == sandbox.DeniedWrite {
+			text += instead(d.Path)
 		}
 		list = append(list, note("%s", text))
 	}
@@ -96,9 +98,17 @@ func (m *sandboxMeta) notes() []tool.Note {
 			list = append(list, note("%s was %s: %s; it is kept in %s", tool.VisibleName(q.Path), q.Action, q.Why, tool.VisibleName(q.Quarantine)))
 			continue
 		}
-		list = append(list, note("%s is protected, and was %s: it is again as it was", tool.VisibleName(q.Path), q.Action))
+		list = append(list, note("%s is protected, and was %s: it is again as it was%s", tool.VisibleName(q.Path), q.Action, instead(q.Path)))
 	}
 	return list
+}
+
+// instead says what goes without a change of a file; "" where nothing does.
+func instead(path string) string {
+	if strings.HasSuffix(path, "/.git/config") {
+		return "; a setting for one command needs no file: git -c KEY=VALUE, and others a person sets outside"
+	}
+	return ""
 }
 
 // allowing says where a rule or setting goes that would allow something.
