@@ -142,7 +142,9 @@ func (g *grammar) parse(text string) (f file, ok bool) {
 			if m == nil {
 				return f, false
 			}
-			section, sub = strings.ToLower(m[1]), m[2]
+			if section, sub = strings.ToLower(m[1]), m[2]; sub == "" { // as git wrote it once
+				section, sub, _ = strings.Cut(section, ".")
+			}
 			continue
 		}
 		s := setting{section: section, sub: sub}

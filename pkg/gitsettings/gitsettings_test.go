@@ -91,6 +91,9 @@ func TestChange(t *testing.T) {
 	if was := plain + "[commit]\n\tgpgsign = true\n"; Change(was, was+"\tgpgsign = false\n", nil) == nil || Change(was, plain+"[commit]\n\tgpgsign = false\n", nil) == nil {
 		t.Error("commits that are to be signed are not")
 	}
+	if was := "[remote.a]\n\turl = https://github.com/x/y\n[remote \"b\"]\n\turl = https://github.com/x/z\n"; Change(was, "[remote \"a\"]\n\turl = https://github.com/evil/y\n"+was, nil) == nil {
+		t.Error("a remote in a section with a dot gets another address")
+	}
 	if was := plain + "[user]\n\tx = a \\\n"; Change(was, was+"name = b\n", nil) == nil {
 		t.Error("a line that goes on")
 	}

@@ -93,7 +93,9 @@ func (g *gatekeeper) change(n *notice, from, to *spot) (*gitsettings.Refusal, er
 	return nil, unix.Unlinkat(from.parent.fd, from.name, 0)
 }
 
-// whole opens a file of a directory that has no other name, and reads it.
+// whole opens a file of a directory that has no other name, and reads it. What is to be
+// written is for this one alone until it is closed: two threads, or calls, may ask at once, and what both
+// write would be neither text.
 func whole(dir int, name string, mode int) (string, *os.File, error) {
 	fd, err := unix.Openat(dir, name, mode|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -103,6 +105,9 @@ func whole(dir int, name string, mode int) (string, *os.File, error) {
 	var st unix.Stat_t
 	if err = unix.Fstat(fd, &st); err == nil && (st.Mode&unix.S_IFMT != unix.S_IFREG || st.Nlink != 1) {
 		err = unix.EBUSY
+	}
+	if err == nil && mode == unix.O_RDWR {
+		err = unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB)
 	}
 	var text []byte
 	if err == nil {
