@@ -187,7 +187,7 @@ func (d *dooming) beside() {
 
 // gitWords are the subcommands of git of which is known what they change. Those that only
 // read are among them: what they print may go to a file.
-const gitWords = " add am apply branch checkout clean commit mv reset restore rm stash switch tag update-ref" +
+const gitWords = " add am apply branch checkout clean commit config mv remote reset restore rm stash switch tag update-ref" +
 	" blame cat-file describe diff for-each-ref grep log ls-files ls-tree rev-list rev-parse shortlog show status "
 
 // gitSub is the subcommand of a call of git, with the words behind it; "" where an option
