@@ -212,7 +212,7 @@ func (w *walker) read(j job) *dir {
 	has := func(name string) bool {
 		return slices.ContainsFunc(list, func(e fs.DirEntry) bool { return e.Name() == name })
 	}
-	if !inGit(j.path+"/") && (slices.Contains(d.subs, "objects") && slices.Contains(d.subs, "refs") || has("commondir")) && has("HEAD") {
+	if !inGit(j.path+"/") && has("HEAD") && (has("objects") && has("refs") || has("commondir")) { // links, too
 		d.hits = append(d.hits, "HEAD") // of a bare repository, or of a worktree's part of one
 	}
 	slices.Sort(d.hits)
