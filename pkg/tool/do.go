@@ -327,7 +327,7 @@ func touched(a *policy.Access) string {
 		return policy.Subject(a) + ", which " + a.Source + " would change"
 	}
 	if dir, ok := strings.CutPrefix(a.Source, repositorySource); ok && a.Kind == policy.Write {
-		return a.Named + ", as " + policy.Subject(a) + ", for " + dir + " is a repository, or becomes one: it has HEAD, objects and refs"
+		return a.Named + ", as " + policy.Subject(a) + ", for " + dir + " is a repository, or becomes one: it has HEAD, with objects and refs or commondir"
 	}
 	return policy.Subject(a)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
-// Needs is what the call needs. A directory that holds HEAD, objects and refs is a
-// repository whatever its name, and git runs what its settings say. So what a tool writes
+// Needs is what the call needs. A directory that holds HEAD, objects and refs, or HEAD and
+// commondir, is a repository whatever its name, and git runs what its settings say. So what a tool writes
 // in one, or makes one by, counts as written in a .git there, too. (Commands are held by
 // the sandbox.)
 func (in *Invocation) Needs(ctx context.Context, env *Env) ([]policy.Access, error) {
