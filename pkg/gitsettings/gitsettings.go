@@ -115,7 +115,7 @@ type grammar struct{ header, line, ref, fetch, remote, scp, url *regexp.Regexp }
 
 func newGrammar() *grammar {
 	return &grammar{
-		header: regexp.MustCompile(`^\[([A-Za-z0-9.-]+)(?: "([^"\\\]\[]*)")?\]$`),
+		header: regexp.MustCompile(`^\[([A-Za-z0-9-]+)(?:\.([A-Za-z0-9.-]+))?(?: "([^"\\\]\[]+)")?\]$`),
 		line:   regexp.MustCompile(`^([A-Za-z][A-Za-z0-9-]*)[ \t]*(?:=[ \t]*(.*))?`),
 		ref:    regexp.MustCompile(`^refs/heads/[\w./+@-]+$`),
 		fetch:  regexp.MustCompile(`^\+?refs/heads/(?:\*|[\w./+@-]+):refs/remotes/(\w[\w.-]*)/(?:\*|[\w./+@-]+)$`),
@@ -142,8 +142,11 @@ func (g *grammar) parse(text string) (f file, ok bool) {
 			if m == nil {
 				return f, false
 			}
-			if section, sub = strings.ToLower(m[1]), m[2]; sub == "" { // as git wrote it once
-				section, sub, _ = strings.Cut(section, ".")
+			section, sub = strings.ToLower(m[1]), m[3]
+			if m[2] != "" { // [remote.x], as git wrote it once
+				if sub = strings.ToLower(m[2]); m[3] != "" {
+					sub += "." + m[3]
+				}
 			}
 			continue
 		}

@@ -82,6 +82,8 @@ func TestChange(t *testing.T) {
 		"a setting on the line":       plain + "[core] fsmonitor = x\n",
 		"a line that ends otherwise":  plain + "[user]\n\tname = a\r\n",
 		"signing, where it is wanted": plain + "[commit]\n\tgpgsign = true\n",
+		"a section of another name":   with("[core]", "[core \"\"]"),
+		"a section that ends in dots": with("[core]", "[core.]"),
 		"a template":                  plain + "[commit]\n\ttemplate = x\n",
 	} {
 		if Change(plain, now, func(string) bool { return false }) == nil {
