@@ -64,6 +64,9 @@ func Ask(ctx context.Context, j *job.Job, q Request) (*Answer, error) {
 	return find(ctx, j, from, q.ID)
 }
 
+// maxParts bounds the values of an answer, each of which may take more room than its text.
+const maxParts = 1 << 20
+
 // find reads the answer of an id from what the keeper has printed from a place on.
 func find(ctx context.Context, j *job.Job, from int64, id string) (*Answer, error) {
 	begin := []byte(`{"id":"` + id + `"`)
@@ -80,6 +83,9 @@ func find(ctx context.Context, j *job.Job, from int64, id string) (*Answer, erro
 				break
 			}
 			if part = rest; bytes.HasPrefix(line, begin) {
+				if bytes.Count(line, []byte(",")) > maxParts {
+					return nil, fmt.Errorf("its answer has more than %d parts", maxParts)
+				}
 				a := new(Answer)
 				if err := json.Unmarshal(line, a); err != nil {
 					return nil, fmt.Errorf("reading the answer of a language server: %w", err)

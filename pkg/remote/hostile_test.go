@@ -86,6 +86,8 @@ func TestHostileCall(t *testing.T) {
 		{"no metadata", `echo '{"id":1,"result":{"title":"","output":"","metadata":7}}'; sleep 300`, tool.Network, "no object"},
 		{"an output that is none", `echo '{"id":1,"result":{"title":"","output":"","metadata":{}},"output_bytes":9}'; sleep 300`, tool.Network, "not as long"},
 		{"a code of its own", `echo '{"id":1,"result":{"title":"","output":"","metadata":{},"error":{"code":"root","message":"x"}}}'; sleep 300`, tool.Network, "a code that there is not"},
+		{"attachments without end", `printf '{"id":1,"result":{"title":"","output":"","metadata":{},"attachments":[{}'; yes ',{}' | head -n 3000 | tr -d '\n'; echo ']}}'; sleep 300`, tool.Network, "more attachments than"},
+		{"attachments that are none", `echo '{"id":1,"result":{"title":"","output":"","metadata":{},"attachments":{}}}'; sleep 300`, tool.Network, "no list"},
 		{"another call's result", `echo '{"id":7,"result":{"title":"","output":"","metadata":{}}}'; sleep 300`, tool.Network, "that nobody made"},
 		{"no call's result", `echo '{"id":null,"result":{"title":"","output":"","metadata":{}}}'; sleep 300`, tool.Network, "does not speak"},
 		{"a gigabyte", `printf '{"id":1,"result":{"output":"'; head -c 1000000000 /dev/zero | tr '\0' x; sleep 300`, tool.TooLarge, "a line is too long"},

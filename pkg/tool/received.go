@@ -1,10 +1,39 @@
 package tool
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"slices"
 )
+
+// maxAttachments is how many a result can have: those of a batch of notebooks.
+const maxAttachments = 2000
+
+// attachments are those of a result that another process has sent. An empty one takes three
+// bytes of a line and thirty times as many here, so they are counted while they are read.
+type attachments []Attachment
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (a *attachments) UnmarshalJSON(raw []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if t, err := dec.Token(); err != nil || t == nil {
+		return err
+	} else if t != json.Delim('[') {
+		return errors.New("its attachments are no list")
+	}
+	for dec.More() {
+		if len(*a) == maxAttachments {
+			return errors.New("it has more attachments than a result can have")
+		}
+		var one Attachment
+		if err := dec.Decode(&one); err != nil {
+			return err
+		}
+		*a = append(*a, one)
+	}
+	return nil
+}
 
 // foreign are the details of an error that another process has sent.
 type foreign json.RawMessage
@@ -22,7 +51,7 @@ func (f foreign) MarshalJSON() ([]byte, error) { return f, nil }
 func Receive(raw json.RawMessage, place string, exit, own int) (*Result, error) {
 	var in struct {
 		Title, Output string
-		Attachments   []Attachment
+		Attachments   attachments
 		Error         *struct {
 			Code          Code
 			Message, Hint string
