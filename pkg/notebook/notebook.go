@@ -88,22 +88,22 @@ type rawNotebook struct {
 			Name text `json:"name"`
 		} `json:"language_info"`
 	} `json:"metadata"`
-	Cells      []rawCell `json:"cells"`
+	Cells      json.RawMessage `json:"cells"`
 	Worksheets []struct {
-		Cells []rawCell `json:"cells"`
+		Cells json.RawMessage `json:"cells"`
 	} `json:"worksheets"` // format 3
 }
 
 type rawCell struct {
-	ID        text        `json:"id"`
-	Type      text        `json:"cell_type"`
-	Source    text        `json:"source"`
-	Input     text        `json:"input"` // format 3
-	Execution number      `json:"execution_count"`
-	Prompt    number      `json:"prompt_number"` // format 3
-	Level     number      `json:"level"`         // of a heading, format 3
-	Language  text        `json:"language"`      // format 3
-	Outputs   []rawOutput `json:"outputs"`
+	ID        text            `json:"id"`
+	Type      text            `json:"cell_type"`
+	Source    text            `json:"source"`
+	Input     text            `json:"input"` // format 3
+	Execution number          `json:"execution_count"`
+	Prompt    number          `json:"prompt_number"` // format 3
+	Level     number          `json:"level"`         // of a heading, format 3
+	Language  text            `json:"language"`      // format 3
+	Outputs   json.RawMessage `json:"outputs"`
 }
 
 type rawOutput struct {
@@ -130,7 +130,7 @@ func Parse(data []byte) (*Notebook, error) {
 			return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 		}
 	}
-	if raw.Format == nil || raw.Cells == nil && raw.Worksheets == nil {
+	if raw.Format == nil || !isList(raw.Cells) && raw.Worksheets == nil {
 		return nil, fmt.Errorf("%w: it has no nbformat or no cells", ErrFormat)
 	}
 	n := &Notebook{Format: fmt.Sprintf("%d.%d", *raw.Format, raw.Minor)}
@@ -138,24 +138,52 @@ func Parse(data []byte) (*Notebook, error) {
 	if n.Language == "" {
 		n.Language = strings.ToLower(string(raw.Metadata.Kernel.Language))
 	}
-	cells := raw.Cells
-	for _, sheet := range raw.Worksheets {
-		cells = append(cells, sheet.Cells...)
-	}
-	for i := range cells {
-		cell := cells[i].cell()
+	room := maxParts
+	add := func(one json.RawMessage) {
+		var c rawCell
+		_ = json.Unmarshal(one, &c) // a part of another type is passed over
+		cell := c.cell(&room)
 		if cell.ID == "" {
-			cell.ID = nameOf(i)
+			cell.ID = nameOf(len(n.Cells))
 		}
 		n.Cells = append(n.Cells, cell)
 		if n.Language == "" {
-			n.Language = strings.ToLower(string(cells[i].Language))
+			n.Language = strings.ToLower(string(c.Language))
 		}
+	}
+	each(raw.Cells, &room, add)
+	for _, sheet := range raw.Worksheets {
+		each(sheet.Cells, &room, add)
+	}
+	if room < 0 {
+		return nil, fmt.Errorf("%w: it has more than %d cells and outputs", ErrFormat, maxParts)
 	}
 	return n, nil
 }
 
-func (c *rawCell) cell() Cell {
+// maxParts bounds the cells and outputs of a notebook: an empty one takes two bytes of the
+// file, and a hundred times as many in memory.
+const maxParts = 100_000
+
+func isList(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '[' }
+
+// each hands on what a list holds, as far as there is room.
+func each(raw json.RawMessage, room *int, do func(json.RawMessage)) {
+	if !isList(raw) {
+		return
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	_, _ = dec.Token() // what is valid JSON makes no errors
+	for dec.More() {
+		var one json.RawMessage
+		if *room--; *room < 0 || dec.Decode(&one) != nil {
+			return
+		}
+		do(one)
+	}
+}
+
+func (c *rawCell) cell(room *int) Cell {
 	cell := Cell{
 		ID: string(c.ID), Type: string(c.Type), Source: string(c.Source + c.Input),
 		Execution: int(c.Execution + c.Prompt),
@@ -166,9 +194,11 @@ func (c *rawCell) cell() Cell {
 	if cell.Type == "heading" {
 		cell.Source = strings.Repeat("#", min(max(int(c.Level), 1), 6)) + " " + cell.Source
 	}
-	for i := range c.Outputs {
-		cell.Outputs = append(cell.Outputs, c.Outputs[i].output())
-	}
+	each(c.Outputs, room, func(one json.RawMessage) {
+		var o rawOutput
+		_ = json.Unmarshal(one, &o)
+		cell.Outputs = append(cell.Outputs, o.output())
+	})
 	return cell
 }
 

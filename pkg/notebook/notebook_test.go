@@ -108,3 +108,24 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestMany: a file of a few bytes for each of its millions of parts is not read as a notebook.
+func TestMany(t *testing.T) {
+	for name, c := range map[string]struct {
+		cells string
+		fine  bool
+	}{
+		"cells":              {strings.Repeat("{},", maxParts) + "{}", false},
+		"what is no cell":    {strings.Repeat("0,", maxParts) + "0", false},
+		"outputs":            {strings.Repeat(`{"outputs":[`+strings.Repeat("{},", 999)+"{}]},", 100) + "{}", false},
+		"many, not too many": {strings.Repeat(`{"outputs":[{}]},`, maxParts/2-1) + `{"outputs":[{}]}`, true},
+	} {
+		n, err := Parse([]byte(`{"nbformat":4,"cells":[` + c.cells + `]}`))
+		if c.fine != (err == nil) || err != nil && !errors.Is(err, ErrFormat) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if c.fine && (len(n.Cells) != maxParts/2 || len(n.Cells[0].Outputs) != 1) {
+			t.Errorf("%s: %d cells", name, len(n.Cells))
+		}
+	}
+}

@@ -47,6 +47,9 @@ const (
 	// maxGlyphs bounds the characters of one page.
 	maxGlyphs = 300_000
 
+	// maxText bounds the bytes of their text: one glyph may stand for many.
+	maxText = 4 * maxGlyphs
+
 	// maxStates bounds how deep a page may save its state.
 	maxStates = 200
 
@@ -59,6 +62,7 @@ type painter struct {
 	d        *Document
 	ctx      context.Context
 	glyphs   []glyph
+	bytes    int // of the text of glyphs
 	pictures int
 	unknown  int
 	full     bool
@@ -311,8 +315,8 @@ func (p *painter) show(v any, s *state) {
 		p.advance(-p.d.real(v, 0)/1000*s.size*s.stretch, 0)
 		return
 	}
-	for _, c := range s.font.chars(t) {
-		if !p.d.work.spend(1) {
+	for c := range s.font.chars(t) {
+		if p.full || !p.d.work.spend(1) {
 			p.full = true
 			return
 		}
@@ -336,7 +340,7 @@ func (p *painter) advance(x, y float64) { p.tm = matrix{1, 0, 0, 1, x, y}.mul(p.
 // put notes a piece of text at the present place; its width is in units of the
 // font's size.
 func (p *painter) put(text string, width float64, s *state) {
-	if len(p.glyphs) >= maxGlyphs {
+	if p.bytes += len(text); len(p.glyphs) >= maxGlyphs || p.bytes > maxText {
 		p.full = true
 		return
 	}

@@ -88,7 +88,7 @@ func (d *Document) readTable(offset int) (dict, bool) {
 }
 
 func (d *Document) put(num int, p place) {
-	if _, have := d.places[num]; !have && num >= 0 {
+	if _, have := d.places[num]; !have && num >= 0 && len(d.places) < maxPlaces {
 		d.places[num] = p
 	}
 }
@@ -153,7 +153,7 @@ func (d *Document) rebuild() {
 	d.places, d.objects, d.packs = map[int]place{}, map[int]any{}, map[int]*pack{}
 	headers := regexp.MustCompile(`(\d{1,9})[ \t\r\n]+\d{1,5}[ \t\r\n]+obj\b`)
 	var packs []int
-	for _, m := range headers.FindAllSubmatchIndex(d.data, -1) {
+	for _, m := range headers.FindAllSubmatchIndex(d.data, maxPlaces) {
 		num, err := strconv.Atoi(string(d.data[m[2]:m[3]]))
 		if err != nil {
 			continue

@@ -3,6 +3,7 @@ package pdftext
 import (
 	"bytes"
 	"cmp"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,6 +32,9 @@ type codeSpace struct {
 
 // maxCodes bounds the codes that one font's tables name.
 const maxCodes = 200_000
+
+// maxMeaning bounds the bytes of a CMap that say what one code means, as the format does.
+const maxMeaning = 512
 
 // A codeMap gives the text of codes.
 type codeMap struct {
@@ -291,6 +295,7 @@ func meaning(v any) string {
 		if len(v) == 1 {
 			return string(rune(v[0]))
 		}
+		v = v[:min(len(v), maxMeaning)]
 		var units []uint16
 		for i := 0; i+1 < len(v); i += 2 {
 			units = append(units, uint16(v[i])<<8|uint16(v[i+1]))
@@ -308,21 +313,23 @@ type char struct {
 	space bool // a space of one byte, which word spacing widens
 }
 
-// chars cuts a string into its codes.
-func (f *font) chars(s text) []char {
-	var list []char
-	for i := 0; i < len(s); {
-		n := 1
-		if f.wide {
-			n = f.length(s[i:])
+// chars yields the codes of a string, which may be long.
+func (f *font) chars(s text) iter.Seq[char] {
+	return func(yield func(char) bool) {
+		for i := 0; i < len(s); {
+			n := 1
+			if f.wide {
+				n = f.length(s[i:])
+			}
+			c := char{code: s[i : i+n].code(), space: n == 1 && s[i] == ' '}
+			i += n
+			c.width = f.width(c.code) * f.scale
+			c.text = f.meaning(c.code)
+			if !yield(c) {
+				return
+			}
 		}
-		c := char{code: s[i : i+n].code(), space: n == 1 && s[i] == ' '}
-		i += n
-		c.width = f.width(c.code) * f.scale
-		c.text = f.meaning(c.code)
-		list = append(list, c)
 	}
-	return list
 }
 
 func (f *font) length(s text) int {

@@ -26,7 +26,8 @@ const (
 	maxObjects = 20_000_000 // objects and operators read
 	maxBytes   = 256 << 20  // bytes unpacked
 	maxPages   = 100_000
-	maxDepth   = 40 // of whatever lies in or leads to each other
+	maxPlaces  = 1 << 20 // objects that there are: tables of a few bytes can name millions
+	maxDepth   = 40      // of whatever lies in or leads to each other
 )
 
 // A Document is one PDF file. It must not be used by several goroutines at

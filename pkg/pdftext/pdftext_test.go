@@ -355,13 +355,29 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
+// placesBomb is a table that names an object with each of its bytes.
+func placesBomb() []byte {
+	table := flated("/Type/XRef/W[1 0 0]/Root 1 0 R/Index[0 99999999]", strings.Repeat("\x01", 15<<20))
+	return []byte("%PDF-1.7\n1 0 obj\n" + table + "\nendobj\nstartxref\n9\n%%EOF\n")
+}
+
 // TestBombs reads small files that unpack to much, within bounded memory.
 func TestBombs(t *testing.T) {
+	const helvetica = "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"
+	bombs := map[string][]byte{
+		"long meanings": page("BT /F 1 Tf <"+strings.Repeat("01", 50_000)+"> Tj ET", helv, "<</Type/Font/Subtype/Type1/ToUnicode 6 0 R>>",
+			flated("", "1 beginbfrange <00> <ff> <"+strings.Repeat("0041", 10_000)+"> endbfrange")),
+		"long words instead": page("BT /F 1 Tf "+strings.Repeat("/Span /P BDC (a) Tj EMC ", 50_000), helv+"/Properties<</P<</ActualText("+strings.Repeat("a", 10_000)+")>>>>", helvetica),
+		"one long word":      page("BT /F 1 Tf ("+strings.Repeat("a", 15<<20)+") Tj ET", helv, helvetica),
+		"a table of places":  placesBomb(),
+	}
 	for name, part := range map[string]string{
 		"arrays": "[", "dictionaries": "<</a 1>> ", "numbers": "1 ",
 		"letters": "BT /F 1 Tf (aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa) Tj ", "moves": "BT /F 1 Tf 1 1 Td (a) Tj ",
 	} {
-		data := page(strings.Repeat(part, 50<<20/len(part)), helv, "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>")
+		bombs[name] = page(strings.Repeat(part, 50<<20/len(part)), helv, helvetica)
+	}
+	for name, data := range bombs {
 		runtime.GC()
 		var most uint64
 		done := make(chan struct{})

@@ -262,7 +262,7 @@ type readImage struct {
 type readNotebook struct {
 	Format   string         `json:"format"`
 	Language string         `json:"language"`
-	Cells    []notebookCell `json:"cells"`
+	Cells    []notebookCell `json:"cells" doc:"the first thousand"`
 	LeftOut  int            `json:"images_left_out,omitempty" doc:"too many or too large to be attached"`
 
 	trimmed bool // an output is not shown as a whole

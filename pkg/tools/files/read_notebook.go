@@ -19,6 +19,10 @@ const (
 
 	// maxImages is how many images of one file are attached.
 	maxImages = 20
+
+	// maxCells and maxCellBytes bound the cells that metadata lists, and their words.
+	maxCells     = 1000
+	maxCellBytes = 50_000
 )
 
 // isNotebook judges by the name; what is in the file decides.
@@ -44,7 +48,7 @@ func (r *readCall) notebook(decoded []byte, meta *readMeta, res *tool.Result, en
 		return false, tool.Errorf(tool.BadInput, "%s is no PDF file, and has no pages", meta.Path).WithHint("use {.offset} and {.limit}")
 	}
 	meta.Type = "notebook"
-	meta.Notebook = &readNotebook{Format: n.Format, Language: n.Language, Cells: []notebookCell{}}
+	meta.Notebook = &readNotebook{Format: n.Format, Language: n.Language[:min(len(n.Language), 100)], Cells: []notebookCell{}}
 	rendered, images := renderNotebook(n, meta.Notebook, strings.TrimSuffix(path.Base(meta.Path), path.Ext(meta.Path)))
 	if err := r.rendered(rendered, meta, res, env); err != nil {
 		return false, err
@@ -75,8 +79,11 @@ func (r *readCall) notebook(decoded []byte, meta *readMeta, res *tool.Result, en
 func renderNotebook(n *notebook.Notebook, meta *readNotebook, name string) (string, []pictured) {
 	s := &sheet{}
 	var images []pictured
+	room := maxCellBytes
 	for i, c := range n.Cells {
-		meta.Cells = append(meta.Cells, notebookCell{c.Type, c.ID, s.lines + 1, c.Execution, len(c.Outputs)})
+		if room -= len(c.Type) + len(c.ID); room >= 0 && i < maxCells {
+			meta.Cells = append(meta.Cells, notebookCell{c.Type, c.ID, s.lines + 1, c.Execution, len(c.Outputs)})
+		}
 		title := fmt.Sprintf("[cell %d, id %s: %s", i+1, c.ID, c.Type)
 		if c.Execution > 0 {
 			title += fmt.Sprintf(", run as %d", c.Execution)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentkit-go/agentkit/pkg/notebook"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
@@ -102,5 +103,21 @@ func TestParseSpans(t *testing.T) {
 		if strings.Join(got, " ") != test.want || (err != nil) != (test.want == "") {
 			t.Errorf("%q: %q, %v; want %q", test.words, got, err, test.want)
 		}
+	}
+}
+
+// TestNotebookMetadata: what metadata says of a notebook is bounded, however many cells it
+// has and whatever they are called.
+func TestNotebookMetadata(t *testing.T) {
+	n := &notebook.Notebook{Cells: make([]notebook.Cell, 3*maxCells)}
+	var meta readNotebook
+	if shown, _ := renderNotebook(n, &meta, "x"); len(meta.Cells) != maxCells || strings.Count(shown, "\n") < 3*maxCells {
+		t.Errorf("%d cells are listed", len(meta.Cells))
+	}
+	n.Cells[1].ID = strings.Repeat("x", maxCellBytes)
+	meta = readNotebook{}
+	n.Cells[1].Type = "code"
+	if renderNotebook(n, &meta, "x"); len(meta.Cells) != 1 {
+		t.Errorf("%d cells are listed", len(meta.Cells))
 	}
 }
