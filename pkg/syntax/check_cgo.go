@@ -4,6 +4,7 @@ package syntax
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -13,15 +14,18 @@ import (
 // maxFaults is how many mistakes of one file are looked for.
 const maxFaults = 50
 
-// checkTree lists what a grammar could not read; nil when reading takes too
-// long.
-func checkTree(ctx context.Context, lang *language, data []byte) []Problem {
+// checkTree lists what a grammar could not read, or why it does not read the file, such as
+// that this takes too long.
+func checkTree(ctx context.Context, lang *language, data []byte) (found []Problem, why string) {
 	t, err := parseMended(ctx, lang, data)
+	if partial, ok := errors.AsType[*PartialError](err); ok {
+		return nil, partial.Reason
+	}
 	if err != nil {
-		return nil
+		return nil, err.Error()
 	}
 	defer t.close()
-	return faults(t.root, data, maxFaults)
+	return faults(t.root, data, maxFaults), ""
 }
 
 // faults walks only into what has mistakes.

@@ -11,4 +11,4 @@ func grammarOf(string) *grammar { return nil }
 
 func outlineTree(context.Context, *collector, []byte) error { return ErrNoGrammar }
 
-func checkTree(context.Context, *language, []byte) []Problem { return nil }
+func checkTree(context.Context, *language, []byte) (found []Problem, why string) { return nil, "" }

@@ -49,11 +49,11 @@ func New(name string, before, after []byte) []Problem {
 // before, which may be correct all the same, only more mistakes than before
 // count.
 func NewContext(ctx context.Context, name string, before, after []byte) []Problem {
-	found := CheckContext(ctx, name, after)
+	found, _ := CheckContext(ctx, name, after)
 	if len(found) == 0 || before == nil {
 		return found
 	}
-	old := CheckContext(ctx, name, before)
+	old, _ := CheckContext(ctx, name, before)
 	lang := languageOf(name, after)
 	if len(old) > 0 && lang.check == nil && len(found) <= len(old) {
 		return nil
@@ -75,29 +75,30 @@ func NewContext(ctx context.Context, name string, before, after []byte) []Proble
 
 // Check is [CheckContext] without a context.
 func Check(name string, data []byte) []Problem {
-	return CheckContext(context.Background(), name, data)
+	found, _ := CheckContext(context.Background(), name, data)
+	return found
 }
 
 // CheckContext returns the mistakes in a file, judged by the ending of its
-// name and, without one, by its #! line. It is nil for a language that this
-// build does not check, for files of more than 4 MiB, for those that take more
-// than two seconds, and when the context ends.
-func CheckContext(ctx context.Context, name string, data []byte) []Problem {
+// name and, without one, by its #! line. Where it can say nothing of the file, such
+// as one in a language that this build does not check, of more than 4 MiB, or that takes more
+// than two seconds, why says so.
+func CheckContext(ctx context.Context, name string, data []byte) (found []Problem, why string) {
 	lang := languageOf(name, data)
-	if Checks(name, data) != "" {
-		return nil
-	}
-	if strings.HasSuffix(strings.ToLower(name), ".d.ts") {
-		return nil // the grammar reads 1 of 20 wrongly
-	}
-	var found []Problem
-	if lang.check != nil {
+	switch {
+	case lang == nil || !lang.checked():
+		return nil, "nothing here reads its language"
+	case len(data) > maxSize:
+		return nil, fmt.Sprintf("it has %d bytes, and at most %d are read for syntax errors", len(data), maxSize)
+	case strings.HasSuffix(strings.ToLower(name), ".d.ts"):
+		return nil, "declarations (.d.ts) are not read for syntax errors" // the grammar reads 1 of 20 wrongly
+	case lang.check != nil:
 		found = lang.check(data)
-	} else {
-		found = checkTree(ctx, lang, data)
+	default:
+		found, why = checkTree(ctx, lang, data)
 	}
 	if len(found) == 0 {
-		return nil
+		return nil, why
 	}
 	lines := bytes.Split(data, []byte("\n"))
 	for i := range found {
@@ -105,7 +106,7 @@ func CheckContext(ctx context.Context, name string, data []byte) []Problem {
 			found[i].Text = clip(strings.TrimRight(string(lines[n-1]), "\r"))
 		}
 	}
-	return found
+	return found, ""
 }
 
 func checkGo(data []byte) []Problem {
@@ -230,16 +231,4 @@ func clipTo(line string, limit int) string {
 		cut--
 	}
 	return line[:cut] + "…"
-}
-
-// Checks says why CheckContext can say nothing of a file; "" where it can.
-func Checks(name string, data []byte) (why string) {
-	lang := languageOf(name, data)
-	switch {
-	case lang == nil || !lang.checked():
-		return "nothing here reads its language"
-	case len(data) > maxSize:
-		return fmt.Sprintf("it has %d bytes, and at most %d are read for syntax errors", len(data), maxSize)
-	}
-	return ""
 }

@@ -137,10 +137,11 @@ func checkFile(ctx context.Context, env *tool.Env, f workspace.Path) (list []dia
 	if err != nil {
 		return nil, "", err
 	}
-	for _, p := range syntax.CheckContext(ctx, f.Real, readable(data)) {
+	found, why := syntax.CheckContext(ctx, f.Real, readable(data))
+	for _, p := range found {
 		list = append(list, diagnostic{Path: tool.Shown(f), Line: p.Line, Column: p.Column, Severity: "error", Message: p.Message, Source: "syntax"})
 	}
-	return list, syntax.Checks(f.Real, data), nil
+	return list, why, nil
 }
 
 // result tells what was found, and why each of the files that were not checked was not.
