@@ -33,6 +33,10 @@ type codeSpace struct {
 // maxCodes bounds the codes that one font's tables name.
 const maxCodes = 200_000
 
+// maxFonts bounds the codes of the fonts that are remembered: what a few bytes of the file
+// say may be 200,000 of them.
+const maxFonts = 1_000_000
+
 // maxMeaning bounds the bytes of a CMap that say what one code means, as the format does.
 const maxMeaning = 512
 
@@ -73,6 +77,15 @@ func (d *Document) font(v any) *font {
 		return d.fonts[r]
 	}
 	f := d.readFont(d.dict(v))
+	size := 256 + len(f.widths)
+	if f.unicode != nil {
+		size += len(f.unicode.single) + len(f.unicode.ranges)
+	}
+	d.work.spend(size / 64) // 64 codes count as an object
+	if d.codes += size; d.codes > maxFonts {
+		clear(d.fonts)
+		d.codes = size
+	}
 	if isRef {
 		d.fonts[r] = f
 	}
@@ -198,7 +211,7 @@ func (d *Document) readComposite(f *font, o dict) {
 	for i := 0; i+1 < len(w) && len(f.widths) < maxCodes; {
 		first := d.number(w[i], 0)
 		if list, ok := d.resolve(w[i+1]).(array); ok {
-			for j, v := range list {
+			for j, v := range list[:min(len(list), maxCodes)] {
 				f.widths[first+j] = d.real(v, 0)
 			}
 			i += 2

@@ -43,6 +43,7 @@ type Document struct {
 	crypt   *crypt        // nil for a file that is not encrypted
 	pages   []dict
 	fonts   map[ref]*font
+	codes   int // that fonts name
 	rebuilt bool
 	cut     bool // a stream was unpacked only in part
 }

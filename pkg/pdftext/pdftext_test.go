@@ -355,6 +355,18 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
+// fontsBomb is fonts that each give all codes a width, in a few bytes.
+func fontsBomb() []byte {
+	var use, names strings.Builder
+	more := []string{"<</W[0 199999 500]>>"}
+	for i := range 80 {
+		fmt.Fprintf(&use, "/F%d 1 Tf (a) Tj ", i)
+		fmt.Fprintf(&names, "/F%d %d 0 R", i, 6+i)
+		more = append(more, "<</Subtype/Type0/Encoding/Identity-H/DescendantFonts[5 0 R]>>")
+	}
+	return page("BT "+use.String(), "/Font<<"+names.String()+">>", more...)
+}
+
 // placesBomb is a table that names an object with each of its bytes.
 func placesBomb() []byte {
 	table := flated("/Type/XRef/W[1 0 0]/Root 1 0 R/Index[0 99999999]", strings.Repeat("\x01", 15<<20))
@@ -370,6 +382,7 @@ func TestBombs(t *testing.T) {
 		"long words instead": page("BT /F 1 Tf "+strings.Repeat("/Span /P BDC (a) Tj EMC ", 50_000), helv+"/Properties<</P<</ActualText("+strings.Repeat("a", 10_000)+")>>>>", helvetica),
 		"one long word":      page("BT /F 1 Tf ("+strings.Repeat("a", 15<<20)+") Tj ET", helv, helvetica),
 		"a table of places":  placesBomb(),
+		"wide fonts":         fontsBomb(),
 	}
 	for name, part := range map[string]string{
 		"arrays": "[", "dictionaries": "<</a 1>> ", "numbers": "1 ",
