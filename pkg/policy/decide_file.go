@@ -153,7 +153,8 @@ func (p *Policy) protection(a *Access, f *facts, soft *setting, part *string) (d
 			return builtIn("protected: "+dir, "policies and session state are never written by a call")
 		}
 		if why := p.rootItself(a, f); why != "" && a.Opaque != "" && a.Tool == commandTool {
-			*soft = setting{verdict: Ask, rule: "protected: the root itself", why: "what is deleted is not known before it runs"}
+			*soft = p.settings[runDangerous]
+			soft.why = "what is deleted is not known before it runs"
 		} else if why != "" {
 			return builtIn("protected: the root itself", why)
 		}

@@ -185,10 +185,14 @@ func (c *Call) moveCommand() {
 	sources, target, into := c.sourcesAndTarget()
 	for _, s := range sources {
 		isDir := func(p Path) bool { return p.Type == Dir }
-		if !s.Dynamic && slices.ContainsFunc(c.Shell.Resolve(s.Text), isDir) {
+		switch {
+		case s.Dynamic && s.Under == "": // what is moved is not gone
+			c.file(Write, s)
+			c.file(Read, s)
+		case slices.ContainsFunc(c.Shell.Resolve(s.Text), isDir):
 			c.file(DeleteTree, s)
 			c.file(ReadTree, s)
-		} else {
+		default:
 			c.file(Delete, s)
 			c.file(Read, s)
 		}

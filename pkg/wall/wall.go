@@ -230,17 +230,23 @@ func (w *Wall) each(dir string, visit func(path string, i fs.FileInfo)) {
 
 // Watches returns what reports whether a path is watched, or lies in what is; nil where
 // nothing is.
-func (w *Wall) Watches() func(path string) bool {
-	if len(w.Watched) == 0 {
+func (w *Wall) Watches() func(path string) bool { return w.within(w.Watched) }
+
+// Guards returns what reports whether a path is watched or fixed, or lies in what is: what is
+// fixed goes with the repository that it is in. It is nil where nothing is.
+func (w *Wall) Guards() func(path string) bool { return w.within(slices.Concat(w.Watched, w.Fixed)) }
+
+func (w *Wall) within(list []string) func(path string) bool {
+	if len(list) == 0 {
 		return nil
 	}
-	watched := map[string]bool{}
-	for _, path := range w.Watched {
-		watched[path] = true
+	named := map[string]bool{}
+	for _, path := range list {
+		named[path] = true
 	}
 	return func(path string) bool {
 		for ; len(path) > len(w.o.Root); path = filepath.Dir(path) {
-			if watched[path] {
+			if named[path] {
 				return true
 			}
 		}
@@ -338,6 +344,9 @@ func (w *Wall) Appeared() []string {
 		list = append(list, w.newIn(w.Enclosing)...)
 	}
 	w.Beyond = append(w.Beyond, now.beyond...)
+	if state := filepath.Dir(w.o.Cache); w.o.Cache != "" && safefile.Below(w.o.Root, state) { // what undo keeps is ours
+		list = slices.DeleteFunc(list, func(at string) bool { return safefile.Below(state, at) })
+	}
 	return outermost(list)
 }
 

@@ -103,7 +103,7 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 		cfg.ReadOnly = append(cfg.ReadOnly, env.Approver)
 	}
 	cfg.Pinned = slices.Concat(cfg.ReadOnly, c.wall.Pinned)
-	cfg.ReadOnly, cfg.Watched, cfg.Hidden = append(cfg.ReadOnly, c.wall.Fixed...), c.wall.Watched, append(cfg.Hidden, c.wall.Hidden...)
+	cfg.ReadOnly, cfg.Watched, cfg.Hidden = append(cfg.ReadOnly, c.wall.Fixed...), slices.Clip(c.wall.Watched), append(cfg.Hidden, c.wall.Hidden...)
 	if cfg.ReadWrite = append(cfg.ReadWrite, c.wall.Writable...); !c.wall.Everything {
 		cfg.Readable = slices.DeleteFunc(append(slices.Clone(c.wall.Readable), env.Self()), func(p string) bool { return p == "" })
 	}
@@ -384,6 +384,9 @@ func (c *confinement) extend(cfg *sandbox.Config, a *policy.Access, root string,
 		cfg.ReadOnly = slices.DeleteFunc(cfg.ReadOnly, func(p string) bool {
 			return safefile.Below(p, a.Path) && p != root || whole && safefile.Below(a.Path, p)
 		})
+		if a.Op == policy.Delete && a.Tree && !a.Below && a.Names == "" && a.Path != root {
+			goesWith(cfg, a.Path)
+		}
 		if unhides := removes(needs) && c.loose; unhides || a.Op != policy.Delete && showsNothing(needs) { // who may remove a secret may not read it
 			cfg.Hidden = slices.DeleteFunc(cfg.Hidden, func(p string) bool {
 				return safefile.Below(p, a.Path) && p != root || (whole || unhides && a.Tree) && safefile.Below(a.Path, p)
@@ -420,6 +423,20 @@ func (c *confinement) extend(cfg *sandbox.Config, a *policy.Access, root string,
 		}
 		cfg.Hosts = append(cfg.Hosts, a.Address())
 	}
+}
+
+// goesWith lets what is protected go together with the repository in dir that it is a part of,
+// where dir goes as a whole: what is changed of it in its place is put back at the end.
+func goesWith(cfg *sandbox.Config, dir string) {
+	cfg.ReadOnly = slices.DeleteFunc(slices.Clone(cfg.ReadOnly), func(p string) bool {
+		for up := filepath.Dir(p); safefile.Below(dir, up); up = filepath.Dir(up) {
+			if exists(filepath.Join(up, ".git")) {
+				cfg.Watched = append(cfg.Watched, p)
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // openSSH gives a command that was allowed to reach a host by ssh what it needs to

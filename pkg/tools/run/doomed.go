@@ -130,6 +130,23 @@ func (d *dooming) files(w *policy.Access, files []string) {
 		}
 	default:
 		d.names.add(w.Path, false)
+		d.linked(files)
+	}
+}
+
+// linked notes what the repository keeps of the worktrees that go: git worktree remove and prune
+// take it away.
+func (d *dooming) linked(files []string) {
+	root := d.env.Workspace.Root()
+	for _, path := range files {
+		if filepath.Base(path) != ".git" {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		dir, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
+		if err == nil && ok && filepath.Dir(dir) == filepath.Join(root, ".git", "worktrees") && exists(dir) {
+			d.names.add(dir, false)
+		}
 	}
 }
 

@@ -33,7 +33,7 @@ func shelve(ctx context.Context, env *tool.Env, p *preparedCommand, title string
 	u := env.Policy.Undo()
 	o := change.ShelveOptions{Tool: "bash", Title: title, Names: p.doomed.list(), First: first, MaxBytes: int64(u.MaxBytes), MaxNames: keepNames, Age: u.Keep}
 	if p.ahead != nil {
-		o.Apart = p.ahead.wall().Watches()
+		o.Apart = p.ahead.wall().Guards()
 	}
 	k := &kept{late: &late{env: env, o: o, watched: p.watched, begun: time.Now()}}
 	if len(p.doomed) == 0 {

@@ -192,8 +192,10 @@ func (l *losses) below(w *policy.Access) (files []string, forbidden []policy.Acc
 		return []string{w.Path}, nil, nil
 	}
 	only := patterns(w)
+	var guarded []policy.Access // what is protected by its name
+	whole := w.Op == policy.Delete && w.Tree && !w.Below && only == nil && w.Path != l.env.Workspace.Root() && l.env.Policy.Holds()
 	for range 2 {
-		files, forbidden = nil, nil
+		files, forbidden, guarded = nil, nil, nil
 		history, split, elsewhere := false, false, false
 		o := rg.WalkOptions{Root: w.Path, Hidden: true, NoIgnore: true, Links: true, MaxEntries: maxTreeEntries, Workers: 1}
 		var res *rg.WalkResult
@@ -211,7 +213,11 @@ func (l *losses) below(w *policy.Access) (files []string, forbidden []policy.Acc
 				l.follow(&file)
 			}
 			files = append(files, file.Path)
-			if l.env.Policy.Decide(&file).Verdict != policy.Allow && len(forbidden) < maxForbidden {
+			switch d := l.env.Policy.Decide(&file); {
+			case d.Verdict == policy.Allow:
+			case whole && d.Layer == policy.BuiltIn && !strings.Contains(filepath.ToSlash(file.Path)+"/", "/.agentkit/"):
+				guarded = append(guarded, file)
+			case len(forbidden) < maxForbidden:
 				forbidden = append(forbidden, file)
 			}
 			return nil
@@ -230,7 +236,41 @@ func (l *losses) below(w *policy.Access) (files []string, forbidden []policy.Acc
 		}
 		only = nil // a name that is taken for several may stand for any other
 	}
+	// Of a repository that goes with all it holds nothing runs what its files say.
+	inner := repositories(w.Path, files)
+	for i := range guarded {
+		if len(forbidden) < maxForbidden && !belongs(inner, guarded[i].Path) {
+			forbidden = append(forbidden, guarded[i])
+		}
+	}
 	return files, forbidden, err
+}
+
+// repositories are those whose work trees lie in dir, or are dir, by the files in it.
+func repositories(dir string, files []string) map[string]bool {
+	tops := map[string]bool{}
+	for _, path := range files {
+		rel, _ := safefile.Rel(dir, path)
+		if before, _, ok := strings.Cut("/"+filepath.ToSlash(rel)+"/", "/.git/"); ok {
+			tops[filepath.Join(dir, filepath.FromSlash(before))] = true
+		}
+	}
+	return tops
+}
+
+// belongs reports whether a file lies in one of some directories.
+func belongs(dirs map[string]bool, file string) bool {
+	if len(dirs) == 0 {
+		return false
+	}
+	for up := filepath.Dir(file); ; up = filepath.Dir(up) {
+		if dirs[up] {
+			return true
+		}
+		if up == filepath.Dir(up) {
+			return false
+		}
+	}
 }
 
 // follow puts what a link leads to in the place of the link: that is what is written.
@@ -257,7 +297,24 @@ func (l *losses) atRisk(w *policy.Access, files []string) []string {
 	if w.Below || w.Path == l.env.Workspace.Root() {
 		top = w.Path
 	}
-	return l.env.NowhereElse("bash", top, files, w.Path)
+	risky := l.env.NowhereElse("bash", top, files, w.Path)
+	if w.File != policy.Dir {
+		return risky
+	}
+	inner := repositories(w.Path, files)
+	if len(inner) == 0 {
+		return risky
+	}
+	known := map[string]bool{}
+	for _, path := range risky {
+		known[path] = true
+	}
+	for _, path := range files { // of what a repository in it holds, the one around it knows nothing
+		if !known[path] && belongs(inner, path) {
+			risky = append(risky, path)
+		}
+	}
+	return risky
 }
 
 // together asks git once about the files of a directory that a program takes away, where
