@@ -16,6 +16,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -349,14 +350,23 @@ func (g *gate) inner(e *sandbox.Exec, program string, a *policy.Access, byDefaul
 	}
 	g.starting.Lock()
 	defer g.starting.Unlock()
+	itself := true // what lies between is the same program, as in git maintenance, which starts git gc, which starts git reflog
 	for _, pid := range append([]int{e.Pid}, e.Parents()...) {
 		by, ok := g.begun[pid]
 		direct, by := pid == nearest(e), filepath.Base(by)
-		if ok && (files && (direct || by != "xargs") || direct && by == "git") {
+		if ok && (files && (direct || by != "xargs") || (direct || itself && pid != e.Pid) && by == "git") {
 			return true
 		}
+		itself = itself && (pid == e.Pid || runs(pid, program))
 	}
 	return false
+}
+
+// runs reports whether a process runs a program.
+func runs(pid int, program string) bool {
+	at, err := os.Stat("/proc/" + strconv.Itoa(pid) + "/exe")
+	is, e := os.Stat(program)
+	return err == nil && e == nil && os.SameFile(at, is)
 }
 
 // kept reports whether a danger is a loss that undo takes back: one in the root.
