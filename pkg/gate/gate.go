@@ -40,6 +40,7 @@ type Order struct {
 	Allowed []string       // see Key: the programs that stood in the call
 	// Patterns are those with words that stand for names in temporary directories.
 	Patterns []string
+	Paths    []string // the beginnings of those that take away any file of the root, which is kept
 	Temp     []string // directories that a command may use freely
 	Kept     bool     // undo takes back what is changed in the root
 }
@@ -57,6 +58,8 @@ func New(s *policy.Sources, p *policy.Policy, accesses []policy.Access, temp []s
 			o.Allowed = append(o.Allowed, key(a.Program, a.Argv))
 		case scratched(a, temp):
 			o.Patterns = append(o.Patterns, key(a.Program, a.Argv))
+		case programs.PathsAlone(a.Argv, a.Dynamic) > 0:
+			o.Paths = append(o.Paths, key(a.Program, a.Argv[:programs.PathsAlone(a.Argv, a.Dynamic)]))
 		}
 	}
 	return json.Marshal(o)
@@ -80,6 +83,21 @@ func (g *gate) stood(program string, argv []string) bool {
 		}
 	}
 	return false
+}
+
+// onPaths reports whether git is started as in the call, with paths that it did not know, in the
+// repository that it was decided for.
+func (g *gate) onPaths(program string, e *sandbox.Exec) bool {
+	n := programs.PathsAlone(e.Argv, nil)
+	if n == 0 || !slices.Contains(g.order.Paths, key(program, e.Argv[:n])) || !safefile.Below(g.workspace.Root(), e.Cwd) {
+		return false
+	}
+	for dir := e.Cwd; dir != g.workspace.Root(); dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return false
+		}
+	}
+	return true
 }
 
 // fits compares words with those of the call, in which a pattern stands for any number of
@@ -252,7 +270,7 @@ func (g *gate) decide(ctx context.Context, e *sandbox.Exec) sandbox.Answer {
 		return g.decideHost(ctx, e)
 	}
 	program := cmp.Or(e.Original, e.Path)
-	if e.Original == "" && g.stood(program, e.Argv) {
+	if e.Original == "" && (g.stood(program, e.Argv) || g.onPaths(program, e)) {
 		g.begins(program, e)
 		return sandbox.Answer{Allow: true}
 	}

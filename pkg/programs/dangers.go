@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -40,6 +41,16 @@ const codeDeletes = "its code deletes"
 
 // CodeLoses reports whether a danger is that of code which deletes something.
 func CodeLoses(why string) bool { return why == codeDeletes }
+
+// PathsAlone counts the words of a call of git up to "--", where what is not known before it
+// runs are paths behind that, of files in the work tree; 0 where it is more.
+func PathsAlone(argv []string, dynamic []bool) int {
+	end := slices.Index(argv, "--") + 1
+	if end < 3 || filepath.Base(argv[0]) != "git" || !Has("checkout restore clean rm", argv[1]) || slices.Contains(dynamic[:min(end, len(dynamic))], true) {
+		return 0
+	}
+	return end
+}
 
 // HarmsOthers reports whether a danger is that others lose what they have.
 func HarmsOthers(why string) bool { return why == harmsOthers || why == movesTag }

@@ -55,6 +55,8 @@ func (l *losses) find() (needs []policy.Access, keep map[string]bool) {
 			if i := l.follows(j, n); i >= 0 {
 				l.endanger(i, l.file(j, ""))
 			}
+		case a.Kind == policy.Write && a.Op == policy.Metadata && a.Below && a.Opaque == "" && a.Names != "" && !a.Split:
+			l.named(j)
 		case a.Kind == policy.Write && a.Op == policy.Change && a.Below && a.Opaque == "" && (a.Names != "" && !a.Split || l.doom.rewrites(a)):
 			l.named(j)
 		}
@@ -374,7 +376,7 @@ func (l *losses) git(i int) string {
 		})
 	}
 	switch kind := committed.Changed; {
-	case slices.Contains(a.Dynamic, true) || !safefile.Below(l.env.Workspace.Root(), top):
+	case slices.Contains(a.Dynamic, true) && programs.PathsAlone(a.Argv, a.Dynamic) == 0 || !safefile.Below(l.env.Workspace.Root(), top):
 		return a.Danger
 	case programs.LosesCommits(a.Danger) && l.doom.keepsGit(repository):
 		return l.stashed(repository, a.Danger)
