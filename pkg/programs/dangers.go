@@ -43,10 +43,16 @@ const codeDeletes = "its code deletes"
 func CodeLoses(why string) bool { return why == codeDeletes }
 
 // PathsAlone counts the words of a call of git up to "--", where what is not known before it
-// runs are paths behind that, of files in the work tree; 0 where it is more.
+// runs are paths behind that, of files in the work tree that it makes again as HEAD or the index has
+// them, or removes; 0 where it is more. What another commit has may take the place of a file that git does not know.
 func PathsAlone(argv []string, dynamic []bool) int {
 	end := slices.Index(argv, "--") + 1
 	if end < 3 || filepath.Base(argv[0]) != "git" || !Has("checkout restore clean rm", argv[1]) || slices.Contains(dynamic[:min(end, len(dynamic))], true) {
+		return 0
+	}
+	if slices.ContainsFunc(argv[2:end-1], func(word string) bool {
+		return !Has("-q --quiet -f --force -r -W --worktree -S --staged --cached", word)
+	}) {
 		return 0
 	}
 	return end

@@ -13,6 +13,8 @@ func TestPathsAlone(t *testing.T) {
 	for command, want := range map[string]int{
 		"git checkout -- $f":      3,
 		"git restore -q -- a $f":  4,
+		"git checkout HEAD -- $f": 0,
+		"git restore -s x -- $f":  0,
 		"git checkout $x -- a":    0,
 		"git checkout $f":         0,
 		"git stash drop -- $x":    0,
