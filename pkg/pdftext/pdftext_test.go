@@ -418,3 +418,41 @@ func TestBombs(t *testing.T) {
 		}
 	}
 }
+
+// TestWideRows: a row of very many cells is none of a table, whose columns are looked through
+// for each cell.
+func TestWideRows(t *testing.T) {
+	wide := func(cells int) *row {
+		r := &row{size: 1}
+		for i := range cells {
+			r.cells = append(r.cells, cell{at: i, x: float64(10 * i), right: float64(10*i + 1)})
+			r.b.WriteByte('x')
+		}
+		return r
+	}
+	for _, c := range []struct {
+		cells int
+		rows  int
+		want  int
+	}{{maxColumns, 4, maxColumns}, {maxColumns + 1, 0, 0}} {
+		rows := []*row{wide(c.cells), wide(c.cells), wide(c.cells - 1), wide(c.cells)}
+		for i, r := range rows {
+			r.y = float64(-i)
+		}
+		if n, columns := table(rows); n != c.rows || len(columns) != c.want {
+			t.Errorf("%d cells: a table of %d rows with %d columns, want %d with %d", c.cells, n, len(columns), c.rows, c.want)
+		}
+	}
+	// Cells that are elsewhere in each row make columns, too.
+	shifted := []*row{wide(maxColumns), wide(maxColumns), wide(maxColumns)}
+	for i, r := range shifted {
+		r.y = float64(-i)
+		for k := range r.cells {
+			r.cells[k].x += float64(3 * i)
+			r.cells[k].right += float64(3 * i)
+		}
+	}
+	if n, _ := table(shifted); n != 1 {
+		t.Errorf("%d rows have more than %d columns together", n, maxColumns)
+	}
+}

@@ -32,6 +32,9 @@ func linesOf(rows []*row) []string {
 	return lines
 }
 
+// maxColumns bounds the columns of a table: cells are looked for among them one by one.
+const maxColumns = 200
+
 // table is how many rows belong to the table that begins here, and its columns; none
 // where no cell is empty.
 func table(rows []*row) (n int, columns []column) {
@@ -80,7 +83,7 @@ func joined(columns []column, cells []cell) ([]column, bool) {
 			})
 			next = slices.Insert(next, i, column{x: c.x, right: c.right})
 		}
-		if i <= taken || i+1 < len(next) && c.right > next[i+1].x {
+		if len(next) > maxColumns || i <= taken || i+1 < len(next) && c.right > next[i+1].x {
 			return nil, false
 		}
 		next[i].x, next[i].right, taken = min(next[i].x, c.x), max(next[i].right, c.right), i
