@@ -348,7 +348,7 @@ func (g *gate) begins(program string, e *sandbox.Exec) {
 	switch {
 	case r == nil || r.Role == programs.NoRole && r.Code == "":
 	case filepath.Base(program) == "xargs": // what it starts itself was judged in the call, by what would be lost
-	case r.Role == programs.WrapperRole || len(e.Argv) < 2 || strings.HasPrefix(e.Argv[1], "-"):
+	case r.Role == programs.WrapperRole || len(e.Argv) < 2 || strings.HasPrefix(e.Argv[1], "-") && filepath.Base(program) != "git":
 		return
 	}
 	g.starting.Lock()
@@ -368,14 +368,14 @@ func (g *gate) inner(e *sandbox.Exec, program string, a *policy.Access, byDefaul
 	}
 	g.starting.Lock()
 	defer g.starting.Unlock()
-	itself := true // what lies between is the same program, as in git maintenance, which starts git gc, which starts git reflog
+	itself := true // what lies between is the same program, as in git maintenance, which starts git gc, which starts git reflog, or a script of its own, as in git submodule
 	for _, pid := range append([]int{e.Pid}, e.Parents()...) {
 		by, ok := g.begun[pid]
 		direct, by := pid == nearest(e), filepath.Base(by)
 		if ok && (files && (direct || by != "xargs") || (direct || itself && pid != e.Pid) && by == "git") {
 			return true
 		}
-		itself = itself && (pid == e.Pid || runs(pid, program))
+		itself = itself && (pid == e.Pid || runs(pid, program) || g.runsScript(pid))
 	}
 	return false
 }
@@ -385,6 +385,26 @@ func runs(pid int, program string) bool {
 	at, err := os.Stat("/proc/" + strconv.Itoa(pid) + "/exe")
 	is, e := os.Stat(program)
 	return err == nil && e == nil && os.SameFile(at, is)
+}
+
+// runsScript reports whether a process is a shell that runs a script of git's own.
+func (g *gate) runsScript(pid int) bool {
+	at := "/proc/" + strconv.Itoa(pid)
+	shell, err := os.Readlink(at + "/exe")
+	if err != nil || !programs.IsShell(filepath.Base(shell)) {
+		return false
+	}
+	line, err := os.ReadFile(at + "/cmdline")
+	words := strings.Split(string(line), "\x00")
+	if err != nil || len(words) < 2 {
+		return false
+	}
+	script := words[1]
+	if !strings.HasPrefix(script, "/") {
+		script = words[min(2, len(words)-1)] // the line that names the shell gives it an option
+	}
+	return filepath.IsAbs(script) && filepath.Base(filepath.Dir(script)) == "git-core" && script == filepath.Clean(script) &&
+		!slices.ContainsFunc(append([]string{g.workspace.Root()}, g.order.Temp...), func(dir string) bool { return safefile.Below(dir, script) })
 }
 
 // kept reports whether a danger is a loss that undo takes back: one in the root.

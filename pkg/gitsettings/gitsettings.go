@@ -175,13 +175,14 @@ func (s *setting) changes() bool {
 	case s.sub == "":
 		return Free(s.section+"."+s.key, s.value)
 	}
-	return s.section == "branch" && slices.Contains([]string{"remote", "merge", "rebase"}, s.key) || s.section == "remote" && slices.Contains([]string{"url", "fetch", "tagopt"}, s.key)
+	return s.section == "submodule" && slices.Contains([]string{"url", "active"}, s.key) || s.section == "branch" && slices.Contains([]string{"remote", "merge", "rebase"}, s.key) || s.section == "remote" && slices.Contains([]string{"url", "fetch", "tagopt"}, s.key)
 }
 
 // Change reports why a file of settings may not become another; nil where it may. Only what
 // is free may differ: no setting that git could run something for, no other remotes than at
 // hosts that remotes have already, or for which reach is true, none that becomes another
-// repository, and no remote less, for its name would become a path.
+// repository, and no remote less, for its name would become a path. Submodules are as remotes, but
+// that one may go: which commit of them is taken stands in the index.
 func Change(was, now string, reach func(host string) bool) *Refusal {
 	g := newGrammar()
 	old, ok1 := g.parse(was)
@@ -206,8 +207,8 @@ func Change(was, now string, reach func(host string) bool) *Refusal {
 		if r := g.refuse(s, &next, hosts, reach); r != nil {
 			return r
 		}
-		if s.section == "remote" && s.key == "url" && len(old.remote[s.sub]) > 0 && !g.sameRepository(old.remote[s.sub], s.value) {
-			return &Refusal{Why: "the remote " + s.sub + " would be another repository"}
+		if had := old.addresses(s); s.key == "url" && len(had) > 0 && !g.sameRepository(had, s.value) {
+			return &Refusal{Why: "the " + s.section + " " + s.sub + " would be another repository"}
 		}
 	}
 	return nil
@@ -225,6 +226,19 @@ func (g *grammar) sameRepository(had []string, address string) bool {
 
 // repository is the path without what servers leave away, too.
 func (p *place) repository() string { return strings.TrimSuffix(strings.Trim(p.path, "/"), ".git") }
+
+// addresses are those that the remote or submodule of a setting has.
+func (f *file) addresses(s *setting) (list []string) {
+	if s.section == "remote" {
+		return f.remote[s.sub]
+	}
+	for i := range f.free {
+		if f.free[i].section == s.section && f.free[i].sub == s.sub && f.free[i].key == s.key {
+			list = append(list, f.free[i].value)
+		}
+	}
+	return list
+}
 
 // hosts are those of all remotes.
 func (g *grammar) hosts(f *file) (list []string) {
@@ -255,13 +269,15 @@ func (g *grammar) refuse(s *setting, in *file, hosts []string, reach func(string
 	case "remote fetch":
 		m := g.fetch.FindStringSubmatch(s.value)
 		ok = m != nil && m[1] == s.sub && !strings.Contains(s.value, "..")
-	case "remote url":
+	case "submodule active":
+		ok = s.value == "true" || s.value == "false"
+	case "remote url", "submodule url":
 		host := g.hostOf(s.value)
 		switch {
-		case !g.remote.MatchString(s.sub) || host == "":
-			return &Refusal{Why: "the address of a remote is none by https or ssh at the usual port"}
-		case len(in.remote[s.sub]) > 1:
-			return &Refusal{Why: "a remote gets a second address"}
+		case s.section == "remote" && !g.remote.MatchString(s.sub) || host == "":
+			return &Refusal{Why: "the address of a " + s.section + " is none by https or ssh at the usual port"}
+		case len(in.addresses(s)) > 1:
+			return &Refusal{Why: "a " + s.section + " gets a second address"}
 		case !slices.Contains(hosts, host) && !reach(host):
 			return &Refusal{Why: "no remote of the repository is at " + host, Host: host}
 		}

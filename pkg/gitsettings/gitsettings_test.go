@@ -39,6 +39,7 @@ func TestChange(t *testing.T) {
 		"a branch that follows":  plain + "[branch \"feature/a#1\"]\n\tremote = .\n\tmerge = refs/heads/main\n\trebase = true\n",
 		"a branch less":          with("[branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n", ""),
 		"a branch of new remote": plain + upstream + "[branch \"x\"]\n\tremote = up\n\tmerge = refs/heads/x\n",
+		"a submodule":            plain + "[submodule \"lib/z\"]\n\tactive = true\n\turl = https://github.com/x/z\n",
 		"how to pull":            plain + "[pull]\n\trebase = false\n[push]\n\tautoSetupRemote = true\n[advice]\n\tdetachedHead = false\n",
 	} {
 		if r := Change(plain, now, func(host string) bool { return host == "open.example" }); r != nil {
@@ -84,6 +85,10 @@ func TestChange(t *testing.T) {
 		"signing, where it is wanted": plain + "[commit]\n\tgpgsign = true\n",
 		"a section of another name":   with("[core]", "[core \"\"]"),
 		"a section that ends in dots": with("[core]", "[core.]"),
+		"a submodule from elsewhere":  plain + "[submodule \"z\"]\n\turl = https://evil.example/z\n",
+		"a submodule from a path":     plain + "[submodule \"z\"]\n\turl = ../z\n",
+		"a submodule's command":       plain + "[submodule \"z\"]\n\tupdate = !x\n",
+		"a submodule of two":          plain + "[submodule \"z\"]\n\turl = https://github.com/x/z\n\turl = https://github.com/x/a\n",
 		"a template":                  plain + "[commit]\n\ttemplate = x\n",
 	} {
 		if Change(plain, now, func(string) bool { return false }) == nil {
@@ -95,6 +100,9 @@ func TestChange(t *testing.T) {
 	}
 	if was := "[remote.a]\n\turl = https://github.com/x/y\n[remote \"b\"]\n\turl = https://github.com/x/z\n"; Change(was, "[remote \"a\"]\n\turl = https://github.com/evil/y\n"+was, nil) == nil {
 		t.Error("a remote in a section with a dot gets another address")
+	}
+	if was := plain + "[submodule \"z\"]\n\turl = https://github.com/x/z\n"; Change(was, strings.Replace(was, "x/z", "evil/z", 1), nil) == nil || Change(was, plain, nil) != nil {
+		t.Error("a submodule is another repository, or cannot go")
 	}
 	if was := plain + "[user]\n\tx = a \\\n"; Change(was, was+"name = b\n", nil) == nil {
 		t.Error("a line that goes on")

@@ -54,7 +54,7 @@ func (c *Call) gitEffects(g *gitCommand, cfg repository) {
 			c.opaque("git submodule foreach runs a command")
 			c.joined(c.Args[1:])
 		}
-		if first(0) == "add" || first(0) == "set-url" || first(0) == "set-branch" || first(0) == "deinit" {
+		if first(0) == "add" || first(0) == "set-url" || first(0) == "set-branch" {
 			write(".gitmodules")
 		}
 		if len(c.Args) > 0 && first(0) != "status" && first(0) != "summary" {

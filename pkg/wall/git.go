@@ -105,7 +105,7 @@ func (w *Wall) appearedInGit(now *tree) []string {
 			case err != nil || below(path, w.Fixed):
 			case i.IsDir():
 				list = append(list, w.newIn(path)...)
-			case !slices.Contains(w.Watched, path) && !w.linked(path, i) && !w.o.Policy.MayWrite(path, policy.Regular):
+			case !slices.Contains(w.Watched, path) && !w.linked(path, i) && w.submodule(path, i) == "" && !w.o.Policy.MayWrite(path, policy.Regular):
 				list = append(list, path)
 			}
 		}
@@ -162,6 +162,44 @@ func (w *Wall) linked(path string, i fs.FileInfo) bool {
 	// And the repository is one that stands elsewhere as such, and whose settings are looked at.
 	common := filepath.Dir(filepath.Dir(dir))
 	return w.looksAt(common) && (filepath.Base(common) == ".git" || !inGit(common))
+}
+
+// submodule is the directory in a repository's modules that the .git file of a submodule's
+// work tree leads to, as git makes it; "" for every other file. The settings there lead back, and are
+// looked at with those of the repository.
+func (w *Wall) submodule(path string, i fs.FileInfo) string {
+	to, ok := strings.CutPrefix(text(path), "gitdir: ")
+	if !ok || !i.Mode().IsRegular() || filepath.IsAbs(to) || to != filepath.Clean(to) { // x/../y may be elsewhere by a link
+		return ""
+	}
+	tree := filepath.Dir(path)
+	dir := filepath.Join(tree, to)
+	at := strings.Index(dir, "/.git/modules/")
+	if at < 0 || !safefile.Below(dir[:at], tree) || !w.looksAt(dir[:at]+"/.git") || worktreeOf(dir) != tree {
+		return ""
+	}
+	for _, path := range []string{tree, dir} { // what was compared are these very names
+		if real, err := filepath.EvalSymlinks(path); err != nil || real != path {
+			return ""
+		}
+	}
+	return dir
+}
+
+// worktreeOf is the work tree that the settings of a submodule's repository name, in one line
+// as git writes it; "" where they name none, or not so.
+func worktreeOf(dir string) (tree string) {
+	for line := range strings.Lines(text(dir + "/config")) {
+		if line = strings.TrimSpace(line); !strings.Contains(strings.ToLower(line), "worktree") {
+			continue
+		}
+		to, ok := strings.CutPrefix(line, "worktree = ")
+		if !ok || tree != "" || to != filepath.Clean(to) {
+			return ""
+		}
+		tree = filepath.Join(dir, to)
+	}
+	return tree
 }
 
 // checkedOut reports whether what is at a path lies in a worktree of the root's repository
@@ -254,7 +292,12 @@ func (w *Wall) harmless(path string) bool {
 	case name == "description":
 		return true
 	case name == "config":
-		return plainConfig(text(path))
+		dir := filepath.Dir(path)
+		if tree := worktreeOf(dir); tree != "" {
+			i, err := os.Lstat(tree + "/.git")
+			return err == nil && w.submodule(tree+"/.git", i) == dir && plainConfig(text(path), "worktree")
+		}
+		return plainConfig(text(path), "")
 	case name == "commondir":
 		above := filepath.Dir(filepath.Dir(path))
 		return filepath.Base(above) == "worktrees" && text(path) == "../.." && w.looksAt(filepath.Dir(above))
@@ -277,8 +320,8 @@ func (w *Wall) looksAt(repository string) bool {
 }
 
 // plainConfig reports whether a repository's settings are among those that git
-// init, clone and commit make, or that are free, and run nothing.
-func plainConfig(config string) bool {
+// init, clone and commit make, or that are free, and run nothing; also is one more of [core].
+func plainConfig(config, also string) bool {
 	section, named := "", false
 	lines := bufio.NewScanner(bytes.NewReader([]byte(config)))
 	for lines.Scan() {
@@ -297,7 +340,7 @@ func plainConfig(config string) bool {
 		}
 		key, value, ok := strings.Cut(line, "=")
 		key, value = strings.ToLower(strings.TrimSpace(key)), strings.TrimSpace(value)
-		if !ok || strings.ContainsAny(value, "\"\\;#") || strings.Contains(value, "::") || strings.HasPrefix(value, "-") || !plainSetting(section, named, key) && (named || !gitsettings.Free(section+"."+key, value)) {
+		if !ok || strings.ContainsAny(value, "\"\\;#") || strings.Contains(value, "::") || strings.HasPrefix(value, "-") || !plainSetting(section, named, key) && (section != "core" || key != also) && (named || !gitsettings.Free(section+"."+key, value)) {
 			return false
 		}
 	}
@@ -312,7 +355,7 @@ func plainSetting(section string, named bool, key string) bool {
 		"extensions": "objectformat refstorage",
 	}[section]
 	if named {
-		words = map[string]string{"remote": "url fetch tagopt", "branch": "remote merge rebase"}[section]
+		words = map[string]string{"remote": "url fetch tagopt", "branch": "remote merge rebase", "submodule": "url active"}[section]
 	}
 	return slices.Contains(strings.Fields(words), key)
 }
