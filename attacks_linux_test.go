@@ -25,7 +25,7 @@ import (
 
 // TestAttacks runs the programs of testdata/attacks at each level, as root and as an
 // ordinary user, and says how many attempts there were and how many got out. Without
-// ATTACKS=all each level and user gets another thirty-second of them, with CASES=all another
+// ATTACKS=all each level and user gets another sixteenth of them, with CASES=all another
 // eighth; ATTACKS=control runs those on files without a sandbox, where they succeed.
 func TestAttacks(t *testing.T) {
 	t.Parallel()
@@ -35,7 +35,7 @@ func TestAttacks(t *testing.T) {
 	said := map[string]int{}
 	t.Cleanup(func() {
 		t.Logf("%d attacks, %v: %d out", tried.Load(), said, out.Load())
-		least := int64(sampled(12, 50) * len(said))
+		least := int64(sampled(25, 50) * len(said))
 		if os.Getenv("ATTACKS") == "all" {
 			least = int64(2000 * len(said))
 		}
@@ -371,9 +371,9 @@ func (r *firingRange) all(t *testing.T) {
 // mine reports whether the next of a list is in the share of this level and user.
 func (r *firingRange) mine() bool {
 	r.turn++
-	parts := sampled(32, 8)
+	parts := sampled(16, 8)
 	if len(attackers()) == 1 { // who has half as many shares gets twice as much in each
-		parts = sampled(16, 8)
+		parts = 8
 	}
 	return r.turn%parts == r.share%4
 }
