@@ -174,8 +174,8 @@ func (w *Wall) submodule(path string, i fs.FileInfo) string {
 	}
 	tree := filepath.Dir(path)
 	dir := filepath.Join(tree, to)
-	at := strings.Index(dir, "/.git/modules/")
-	if at < 0 || !safefile.Below(dir[:at], tree) || !w.looksAt(dir[:at]+"/.git") || worktreeOf(dir) != tree {
+	top, _, ok := strings.Cut(dir, "/.git/modules/")
+	if !ok || !safefile.Below(top, tree) || !w.looksAt(top+"/.git") || worktreeOf(dir) != tree {
 		return ""
 	}
 	for _, path := range []string{tree, dir} { // what was compared are these very names
