@@ -9,20 +9,13 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 )
 
-// TestSpillFullDisk keeps the output of one command after the other on a disk
-// that has room for one of them: the newest is whole, the older ones go.
-func TestSpillFullDisk(t *testing.T) {
-	t.Parallel()
+// withMounts runs a script of sh with mounts of its own, whose $1 is the binary, in a new world.
+func withMounts(t *testing.T, script string) ([]byte, error) {
+	t.Helper()
 	if out, err := exec.Command("unshare", "-m", "sh", "-c", "mount -t tmpfs none /mnt").CombinedOutput(); err != nil {
 		t.Skipf("no mounts of its own here: a full disk is NOT tested: %v: %s", err, out)
 	}
 	w := newWorld(t, build(t))
-	script := `set -e
-mount -t tmpfs -o size=7000k none "$XDG_STATE_HOME"
-for i in 1 2 3; do
-	"$1" --sandbox off -o json bash 'seq 700000'
-done
-cat "$XDG_STATE_HOME"/agentkit/*/default/spill/*.out | wc -c`
 	cmd := w.command(t.Context())
 	cmd.Args = []string{"unshare", "-m", "sh", "-c", script, "sh", w.binary}
 	path, err := exec.LookPath("unshare")
@@ -30,7 +23,20 @@ cat "$XDG_STATE_HOME"/agentkit/*/default/spill/*.out | wc -c`
 		t.Fatal(err)
 	}
 	cmd.Path = path
-	out, err := cmd.CombinedOutput()
+	return cmd.CombinedOutput()
+}
+
+// TestSpillFullDisk keeps the output of one command after the other on a disk
+// that has room for one of them: the newest is whole, the older ones go.
+func TestSpillFullDisk(t *testing.T) {
+	t.Parallel()
+	script := `set -e
+mount -t tmpfs -o size=7000k none "$XDG_STATE_HOME"
+for i in 1 2 3; do
+	"$1" --sandbox off -o json bash 'seq 700000'
+done
+cat "$XDG_STATE_HOME"/agentkit/*/default/spill/*.out | wc -c`
+	out, err := withMounts(t, script)
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	if err != nil || len(lines) != 4 {
 		t.Fatalf("%v: %.1000s", err, out)
@@ -55,13 +61,9 @@ cat "$XDG_STATE_HOME"/agentkit/*/default/spill/*.out | wc -c`
 // the longer file: the old one stays as it was.
 func TestSettingsFullDisk(t *testing.T) {
 	t.Parallel()
-	if out, err := exec.Command("unshare", "-m", "sh", "-c", "mount -t tmpfs none /mnt").CombinedOutput(); err != nil {
-		t.Skipf("no mounts of its own here: a full disk is NOT tested: %v: %s", err, out)
-	}
 	if sandbox.Probe().Level < sandbox.L3 {
 		t.Skip("this machine reaches no sandbox of level 3")
 	}
-	w := newWorld(t, build(t))
 	script := `set -e
 mkdir small
 mount -t tmpfs -o size=64k none small
@@ -76,14 +78,7 @@ mv .git/config.lock .git/config
 EOF
 "$1" --root "$PWD" -o text bash 'git config --unset user.name; sh longer.sh' || true
 cmp .git/config ../before && echo same`
-	cmd := w.command(t.Context())
-	cmd.Args = []string{"unshare", "-m", "sh", "-c", script, "sh", w.binary}
-	path, err := exec.LookPath("unshare")
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Path = path
-	out, err := cmd.CombinedOutput()
+	out, err := withMounts(t, script)
 	if err != nil || !strings.HasSuffix(string(out), "same\n") || !strings.Contains(string(out), "No space left on device") {
 		t.Fatalf("%v: %.1000s", err, out)
 	}
