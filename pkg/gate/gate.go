@@ -58,8 +58,10 @@ func New(s *policy.Sources, p *policy.Policy, accesses []policy.Access, temp []s
 			o.Allowed = append(o.Allowed, key(a.Program, a.Argv))
 		case scratched(a, temp):
 			o.Patterns = append(o.Patterns, key(a.Program, a.Argv))
-		case programs.PathsAlone(a.Argv, a.Dynamic) > 0:
-			o.Paths = append(o.Paths, key(a.Program, a.Argv[:programs.PathsAlone(a.Argv, a.Dynamic)]))
+		default:
+			if n := programs.PathsAlone(a.Argv, a.Dynamic); n > 0 {
+				o.Paths = append(o.Paths, key(a.Program, a.Argv[:n]))
+			}
 		}
 	}
 	return json.Marshal(o)

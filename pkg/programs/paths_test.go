@@ -30,4 +30,8 @@ func TestPathsAlone(t *testing.T) {
 			t.Errorf("%s: %d, want %d", command, got, want)
 		}
 	}
+	// What is known of a word may look like an option: -q$x.
+	if got := programs.PathsAlone([]string{"git", "checkout", "-q", "--", "f"}, []bool{false, false, true, false, false}); got != 0 {
+		t.Errorf("an option of which only the beginning is known: %d, want 0", got)
+	}
 }
