@@ -12,12 +12,18 @@ import (
 // withMounts runs a script of sh with mounts of its own, whose $1 is the binary, in a new world.
 func withMounts(t *testing.T, script string) ([]byte, error) {
 	t.Helper()
-	if out, err := exec.Command("unshare", "-m", "sh", "-c", "mount -t tmpfs none /mnt").CombinedOutput(); err != nil {
-		t.Skipf("no mounts of its own here: a full disk is NOT tested: %v: %s", err, out)
+	return unshared(t, "-m", script)
+}
+
+// unshared is withMounts with other namespaces, named by an option of unshare.
+func unshared(t *testing.T, namespaces, script string) ([]byte, error) {
+	t.Helper()
+	if out, err := exec.Command("unshare", namespaces, "sh", "-c", "mount -t tmpfs none /mnt").CombinedOutput(); err != nil {
+		t.Skipf("no namespaces here: NOT tested: %v: %s", err, out)
 	}
 	w := newWorld(t, build(t))
 	cmd := w.command(t.Context())
-	cmd.Args = []string{"unshare", "-m", "sh", "-c", script, "sh", w.binary}
+	cmd.Args = []string{"unshare", namespaces, "sh", "-c", script, "sh", w.binary}
 	path, err := exec.LookPath("unshare")
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/wall"
 )
 
@@ -15,11 +16,13 @@ type watch struct {
 	Hash    string
 	Wall    wall.Start
 	Opened  wall.Opened
+	Report  string // the command's
 }
 
-// Watch describes the wall of a command, and what was opened to it outside the root, for [Appeared].
-func Watch(s *policy.Sources, p *policy.Policy, w *wall.Wall, opened wall.Opened) (json.RawMessage, error) {
-	o := watch{*s, p.Hash(), w.Start(), opened}
+// Watch describes the wall of a command, and what was opened to it outside the root, for
+// [Appeared]. Report is that of its sandbox.
+func Watch(s *policy.Sources, p *policy.Policy, w *wall.Wall, opened wall.Opened, report string) (json.RawMessage, error) {
+	o := watch{*s, p.Hash(), w.Start(), opened, report}
 	o.Sources.Tested = true
 	return json.Marshal(o)
 }
@@ -39,7 +42,7 @@ func Appeared(order json.RawMessage) ([]string, error) {
 			return nil, fmt.Errorf("loading the policy: %w", err)
 		}
 	}
-	return append(wall.Since(p, o.Wall), o.Opened.Planted(p)...), nil
+	return append(wall.Since(p, o.Wall, func() bool { return sandbox.Alone(o.Report) }), o.Opened.Planted(p)...), nil
 }
 
 // Made notes that a call of its own has written a file of the root, which may be one that

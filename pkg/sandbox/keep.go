@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/safefile"
@@ -18,6 +19,9 @@ const (
 	keptSuffix = ".guard"
 	holdSuffix = ".held"
 )
+
+// reportsDir is the name of the directory of a session's reports.
+const reportsDir = "sandbox"
 
 // A keptSnapshot is what Keep and Hold leave in a file.
 type keptSnapshot struct {
@@ -112,6 +116,29 @@ func ending(dir, suffix string) (paths []string, err error) {
 		err = nil
 	}
 	return paths, err
+}
+
+// Reports lists the directories of reports of the sessions in a directory.
+func Reports(sessions string) (dirs []string) {
+	list, _ := os.ReadDir(sessions) // what cannot be read has none
+	for _, d := range list {
+		dirs = append(dirs, filepath.Join(sessions, d.Name(), reportsDir))
+	}
+	return dirs
+}
+
+// Alone reports whether no other command than that of a report runs in the sessions beside
+// its own. What cannot be read is taken for one that does.
+func Alone(report string) bool {
+	for _, dir := range Reports(filepath.Dir(filepath.Dir(filepath.Dir(report)))) {
+		for _, suffix := range []string{keptSuffix, holdSuffix} {
+			names, err := ending(dir, suffix)
+			if err != nil || slices.ContainsFunc(names, func(name string) bool { return name != report+suffix }) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // Sweep restores what the commands that still run in these directories of reports

@@ -261,14 +261,17 @@ func text(path string) string {
 }
 
 // small is what a file of less than 64 KiB holds.
-func small(path string) ([]byte, error) {
+func small(path string) ([]byte, error) { return upTo(path, 64<<10) }
+
+// upTo is what a file of less than size bytes holds.
+func upTo(path string, size int64) ([]byte, error) {
 	f, err := safefile.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, 64<<10))
-	if err == nil && len(data) == 64<<10 {
+	data, err := io.ReadAll(io.LimitReader(f, size))
+	if err == nil && int64(len(data)) == size {
 		err = fs.ErrInvalid
 	}
 	return data, err

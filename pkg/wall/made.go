@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,6 +61,44 @@ func Note(p *policy.Policy, cache, root, path string, content []byte) error {
 		err = e
 	}
 	return err
+}
+
+// Of a clone at most maxCloned files of less than maxClonedSize bytes are noted.
+const (
+	maxCloned     = 300
+	maxClonedSize = 256 << 10
+)
+
+// noteCloned notes those files among what is new that git has cloned. They are read first: a
+// command that began since cannot have written what was read.
+func (w *Wall) noteCloned(news []string) {
+	if w.Alone == nil || w.o.Cache == "" {
+		return
+	}
+	held := map[string][]byte{}
+	for _, at := range news {
+		if !below(at, w.Cloned) {
+			continue
+		}
+		_ = filepath.WalkDir(at, func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case len(held) == maxCloned:
+				return fs.SkipAll
+			case err != nil || !d.Type().IsRegular():
+				return nil //nolint:nilerr // it is not noted
+			}
+			if content, err := upTo(path, maxClonedSize); err == nil {
+				held[path] = content
+			}
+			return nil
+		})
+	}
+	if len(held) == 0 || !w.Alone() {
+		return
+	}
+	for path, content := range held {
+		_ = Note(w.o.Policy, w.o.Cache, w.o.Root, path, content)
+	}
 }
 
 // notable reports whether a walk of the root would ask the policy about a path.

@@ -52,6 +52,12 @@ type Wall struct {
 	// Granted is what this call may write all the same.
 	Granted []Grant
 
+	// Cloned are directories that the command does nothing but have git fill with what another
+	// host has: what is protected of that stays, where Alone says so.
+	Cloned []string
+	// Alone reports whether no other command runs that may write in the root; nil for no.
+	Alone func() bool
+
 	o     Options
 	begun time.Time // what files have a later time of was changed since
 	tree  *tree
@@ -263,21 +269,22 @@ type Start struct {
 	Above       map[string]uint64 // those of the directories above it
 	Enclosing   string            // see Wall
 	Granted     []Grant           // likewise
+	Cloned      []string          // likewise
 	Begun       time.Time         // when it was looked at
 }
 
 // Start returns what [Since] needs.
 func (w *Wall) Start() Start {
-	s := Start{Root: w.o.Root, Cache: w.o.Cache, Hits: w.tree.hits(), Closed: slices.Concat(w.Fixed, w.Watched), Enclosing: w.Enclosing, Granted: w.Granted, Begun: w.begun}
+	s := Start{Root: w.o.Root, Cache: w.o.Cache, Hits: w.tree.hits(), Closed: slices.Concat(w.Fixed, w.Watched), Enclosing: w.Enclosing, Granted: w.Granted, Cloned: w.Cloned, Begun: w.begun}
 	if w.o.Mounts {
 		s.Held, s.Above = slices.Collect(maps.Keys(w.held)), w.above
 	}
 	return s
 }
 
-// Since is Appeared for a process that has not compiled the wall.
-func Since(p *policy.Policy, s Start) []string {
-	w := &Wall{begun: s.Begun, Enclosing: s.Enclosing, Granted: s.Granted, Fixed: s.Closed, Watched: s.Closed, o: Options{Policy: p, Root: s.Root, Cache: s.Cache, Mounts: s.Held != nil}, held: map[uint64]bool{}, above: s.Above}
+// Since is Appeared for a process that has not compiled the wall. Alone is that of the Wall.
+func Since(p *policy.Policy, s Start, alone func() bool) []string {
+	w := &Wall{begun: s.Begun, Enclosing: s.Enclosing, Granted: s.Granted, Cloned: s.Cloned, Alone: alone, Fixed: s.Closed, Watched: s.Closed, o: Options{Policy: p, Root: s.Root, Cache: s.Cache, Mounts: s.Held != nil}, held: map[uint64]bool{}, above: s.Above}
 	for _, n := range s.Held {
 		w.held[n] = true
 	}
@@ -334,6 +341,7 @@ func (w *Wall) Appeared() []string {
 		}
 	}
 	if len(news) > 0 {
+		w.noteCloned(news)
 		granted := slices.Concat(w.Granted, standing(w.o.Cache, w.o.Root))
 		for _, at := range news {
 			list = append(list, ungranted(at, granted)...)

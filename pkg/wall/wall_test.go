@@ -127,7 +127,7 @@ func TestReplaced(t *testing.T) {
 	s.make("sub/.vscode/tasks.json", "sub/.envrc")
 	s.want("appeared in its place", w.Appeared(), "sub/.envrc", "sub/.vscode")
 	start := w.Start()
-	s.want("the same for another process", Since(s.o.Policy, start), "sub/.envrc", "sub/.vscode")
+	s.want("the same for another process", Since(s.o.Policy, start, nil), "sub/.envrc", "sub/.vscode")
 }
 
 // TestLinkInPlace: a link with the name of a directory that holds what is protected
@@ -157,7 +157,7 @@ func TestChangedElsewhere(t *testing.T) {
 	s.move("new2", "sub/.envrc")
 	s.want("appeared", w.Appeared())
 	start := w.Start()
-	s.want("the same for another process", Since(s.o.Policy, start))
+	s.want("the same for another process", Since(s.o.Policy, start, nil))
 }
 
 // TestLinksInRepositories: git makes no links in its directory, and what it writes goes to where
@@ -183,7 +183,7 @@ func TestLinksInRepositories(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.want("appeared", w.Appeared(), ".git/COMMIT_EDITMSG", ".git/logs/main", ".git/logs/refs/heads/objects/b", "n/.git/logs/x")
-	s.want("the same for another process", Since(s.o.Policy, w.Start()), ".git/COMMIT_EDITMSG", ".git/logs/main", ".git/logs/refs/heads/objects/b", "n/.git/logs/x")
+	s.want("the same for another process", Since(s.o.Policy, w.Start(), nil), ".git/COMMIT_EDITMSG", ".git/logs/main", ".git/logs/refs/heads/objects/b", "n/.git/logs/x")
 }
 
 // TestShut: what a command has made in a directory that it has shut is found, and
@@ -285,7 +285,7 @@ func TestMade(t *testing.T) {
 			start := w.Start()
 			c.after(s)
 			s.want("appeared", w.Appeared(), c.want...)
-			s.want("the same for another process", Since(s.o.Policy, start), c.want...)
+			s.want("the same for another process", Since(s.o.Policy, start, nil), c.want...)
 		})
 	}
 

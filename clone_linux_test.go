@@ -1,0 +1,69 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestClone: what a repository of another host has stays when it is cloned, also what no
+// command may make, and goes where a command may have made it. The other host is an address
+// of a network of its own, which reaches nothing.
+func TestClone(t *testing.T) {
+	t.Parallel()
+	script := `set -e
+python3 - <<'EOF'
+import fcntl, socket, struct
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+name = lambda n: n.encode().ljust(16, b"\0")
+fcntl.ioctl(s, 0x8914, struct.pack("16sh14x", name("lo"), 1 | 64))                                                      # up
+fcntl.ioctl(s, 0x8916, struct.pack("16sHH4s8x", name("lo:1"), socket.AF_INET, 0, socket.inet_aton("10.99.0.1")))
+EOF
+far=$(mktemp -d)
+git init -q "$far/x" && cd "$far/x"
+mkdir -p .github/workflows .vscode sub/.husky
+echo 'on: push' >.github/workflows/ci.yml
+echo '{}' >.vscode/settings.json
+echo true >sub/.husky/pre-commit
+echo int >a.c
+ln -s sub .claude
+git add -A && git -c user.name=a -c user.email=a@example.com commit -qm x
+git clone -q --bare . "$far/x.git" && git -C "$far/x.git" update-server-info
+cd - >/dev/null
+python3 -m http.server --bind 10.99.0.1 --directory "$far" 8000 >/dev/null 2>&1 &
+trap "kill $!; rm -rf $far" EXIT
+for i in $(seq 100); do git ls-remote -q http://10.99.0.1:8000/x.git >/dev/null 2>&1 && break; sleep 0.1; done
+url=http://10.99.0.1:8000/x.git
+mkdir work && cd work
+lost() { git -C "$1" status --porcelain | tr '\n' ' '; }
+clone() { echo "$1: $("$AGENTKIT" bash "$2" --allow 'net(10.99.0.1:8000)' >/dev/null 2>&1 || echo status $?)$(lost "$1")"; }
+AGENTKIT=$1
+clone one "git clone -q $url one && cd one && ls -A"
+clone two "mkdir two && git clone -q --depth=1 $url two || git clone -q $url two"
+clone copied "git clone -q $url copied && cp -r copied/.vscode copied/sub/"
+clone local "git clone -q one local"
+clone set "git -c core.editor=true clone -q $url set"
+clone env "GIT_TEMPLATE_DIR=one git clone -q $url env"
+clone twice "git clone -q $url twice && git clone -q $url one2"
+mkdir job
+field() { python3 -c 'import json, sys; print(json.load(sys.stdin)["metadata"][sys.argv[1]])' "$1"; }
+id=$("$AGENTKIT" -o json bash --background "git clone -q $url job" --allow 'net(10.99.0.1:8000)' | field job)
+for i in $(seq 60); do case $("$AGENTKIT" -o json output "$id" | field status) in completed) break ;; esac; done
+echo "job: $(lost job)"
+id=$("$AGENTKIT" -o json bash --background 'sleep 60' | field job)
+clone beside "git clone -q $url beside"
+"$AGENTKIT" kill "$id" >/dev/null
+`
+	out, err := unshared(t, "-mn", script)
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	stays, goes := " D .claude ", " D .claude  D .github/workflows/ci.yml  D .vscode/settings.json  D sub/.husky/pre-commit "
+	for name, want := range map[string]string{
+		"one": stays, "two": stays, "twice": stays, "job": stays,
+		"copied": goes, "local": goes, "set": goes, "env": goes, "beside": goes,
+	} {
+		if line := name + ": " + want + "\n"; !strings.Contains(string(out), line) {
+			t.Errorf("want %q in\n%s", line, out)
+		}
+	}
+}
