@@ -16,8 +16,9 @@ import (
 )
 
 // TestWriterOutside edits one line of a file that somebody outside appends to all
-// the time, as `echo >>` does: no edit is refused, for its place is untouched,
-// and no line is lost, unless the machine kept its writer waiting with the file open.
+// the time, as `echo >>` does: no edit is refused, for its place is untouched, unless the machine
+// is so slow that the file never rests for one; and no line is lost, unless the machine kept its
+// writer waiting with the file open.
 func TestWriterOutside(t *testing.T) {
 	t.Parallel()
 	const edits = 40
@@ -60,8 +61,14 @@ func TestWriterOutside(t *testing.T) {
 					time.Sleep(rand.N(30 * time.Millisecond))
 				}
 			})
-			for i := range edits {
-				if out, err := w.command(t.Context(), c.args(i)...).Output(); err != nil {
+			late := 0
+			for i := 0; i < edits; i++ {
+				begun := time.Now()
+				out, err := w.command(t.Context(), c.args(i)...).Output()
+				if err != nil && strings.Contains(string(out), `"code":"conflict"`) && time.Since(begun) > 5*time.Second && late < 10 {
+					late++ // for so long a call tries, and says then that the file never rests
+					i--
+				} else if err != nil {
 					t.Errorf("%s %d: %v: %s", name, i, err, out)
 					break
 				}
