@@ -44,6 +44,12 @@ clone local "git clone -q one local"
 clone set "git -c core.editor=true clone -q $url set"
 clone env "GIT_TEMPLATE_DIR=one git clone -q $url env"
 clone twice "git clone -q $url twice && git clone -q $url one2"
+clone more "git clone -q $url more 2>&1 | tail -n 3; cd more && python3 -c pass && git checkout -q -b x"
+clone planted "git clone -q $url planted && python3 -c 'open(\"planted/.vscode/tasks.json\", \"w\")'"
+clone changed "git clone -q $url changed && python3 -c 'open(\"changed/.vscode/settings.json\", \"a\").write(\"x\")'"
+clone early "python3 -c 'import time; time.sleep(1)' & git clone -q $url early; wait"
+echo .vscode/tasks.json >name
+clone shell 'f=$(cat name); git clone -q '$url' shell && echo x >"shell/$f"; true'
 mkdir job
 field() { python3 -c 'import json, sys; print(json.load(sys.stdin)["metadata"][sys.argv[1]])' "$1"; }
 id=$("$AGENTKIT" -o json bash --background "git clone -q $url job" --allow 'net(10.99.0.1:8000)' | field job)
@@ -59,7 +65,8 @@ clone beside "git clone -q $url beside"
 	}
 	stays, goes := " D .claude ", " D .claude  D .github/workflows/ci.yml  D .vscode/settings.json  D sub/.husky/pre-commit "
 	for name, want := range map[string]string{
-		"one": stays, "two": stays, "twice": stays, "job": stays,
+		"one": stays, "two": stays, "twice": stays, "job": stays, "more": stays, "planted": stays,
+		"changed": " D .claude  D .vscode/settings.json ", "early": goes, "shell": goes,
 		"copied": goes, "local": goes, "set": goes, "env": goes, "beside": goes,
 	} {
 		if line := name + ": " + want + "\n"; !strings.Contains(string(out), line) {

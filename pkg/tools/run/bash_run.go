@@ -57,8 +57,11 @@ func (b *bashCall) run(ctx context.Context, env *tool.Env, by string, how keepMe
 	defer noted.close()
 	over, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
-	asked := &questions{over: over, starts: noted.kept.watcher()}
-	box, err := confine(env, p.needs, p.dir.Real, asked, p.ahead, b.yield() < 0 && !b.TTY && !b.Keep, by == byView)
+	asked, ends := &questions{over: over, starts: noted.kept.watcher(), cloning: newCloning(p.needs, p.argv, env.Workspace.Root())}, b.yield() < 0 && !b.TTY && !b.Keep
+	if asked.cloning.others() && !ends { // a job's programs start when nobody is told
+		asked.cloning = nil
+	}
+	box, err := confine(env, p.needs, p.dir.Real, asked, p.ahead, ends, by == byView)
 	defer box.letGo()
 	if err != nil {
 		return nil, startError(p.argv, err)

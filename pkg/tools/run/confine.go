@@ -148,10 +148,14 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 		return c, err
 	}
 	cfg.Report = filepath.Join(reports, session.NewID("r"))
-	c.wall.Cloned, c.wall.Alone = clones(needs, root), func() bool { return sandbox.Alone(cfg.Report) }
+	c.wall.Alone = func() bool { return sandbox.Alone(cfg.Report) }
+	if !asked.cloning.others() {
+		c.wall.Cloned = asked.cloning.into()
+	}
 	if c.later, err = gate.Watch(env.Sources, env.Policy, c.wall, c.grants.opened, cfg.Report); err != nil {
 		return c, fmt.Errorf("describing the sandbox: %w", err)
 	}
+	asked.cloning.begin(env.Policy, c.wall)
 	guarded := make(chan error, 1)
 	snapshot := *cfg // the rest goes on changing
 	go func() { guarded <- c.protect(&snapshot, env.Session.Path("quarantine")) }()
@@ -292,6 +296,7 @@ func (c *confinement) finish(env *tool.Env, needs []policy.Access, m *sandboxMet
 	m.Detail.Quarantined = append(m.Detail.Quarantined, c.swept...)
 	if c.guard != nil {
 		beside := c.grants.undo()
+		c.wall.Cloned = c.asked.cloning.left()
 		list, err := c.guard.Restore(env.Session.Path("quarantine"), append(c.wall.Appeared(), beside...)...)
 		for i := range list {
 			if r := &list[i]; slices.Contains(beside, r.Path) && !env.Policy.Protects(r.Path) {
@@ -417,52 +422,6 @@ func (c *confinement) extend(cfg *sandbox.Config, a *policy.Access, root string,
 		}
 		cfg.Hosts = append(cfg.Hosts, a.Address())
 	}
-}
-
-// clones lists the directories of the root that a call has git fill with what another host has,
-// and that are not there before it, or are empty. A call that may write anything else has none.
-func clones(needs []policy.Access, root string) (dirs []string) {
-	reaches := map[int]bool{} // whose source is on another host
-	for i := range needs {
-		if a := &needs[i]; a.Address() != "" {
-			reaches[a.Parent] = true
-		}
-	}
-	for i := range needs {
-		switch a := &needs[i]; {
-		case a.Opaque != "" || a.Kind == policy.Env:
-			return nil
-		case a.Kind == policy.Exec:
-			if !a.Builtin && a.Class != policy.ReadOnly && !clone(a) && !makesDir(a) {
-				return nil
-			}
-		case a.Kind != policy.Write, a.Parent > 0 && makesDir(&needs[a.Parent-1]):
-		case a.Parent == 0 || !clone(&needs[a.Parent-1]) || !reaches[a.Parent]:
-			return nil
-		case a.File == policy.Missing || emptyDir(a.Path):
-			if safefile.Below(root, a.Path) {
-				dirs = append(dirs, a.Path)
-			}
-		}
-	}
-	return dirs
-}
-
-// clone reports whether a program is git clone; what it then does is known but for what has Opaque.
-func clone(a *policy.Access) bool {
-	return ownProgram(a, "git") && len(a.Argv) > 1 && a.Argv[1] == "clone"
-}
-
-func makesDir(a *policy.Access) bool { return ownProgram(a, "mkdir") }
-
-// ownProgram reports whether a program is the system's own of that name.
-func ownProgram(a *policy.Access, name string) bool {
-	return a.Kind == policy.Exec && baseName(a) == name && slices.Contains(policy.TrustedDirs(), filepath.Dir(a.Program))
-}
-
-func emptyDir(dir string) bool {
-	list, err := os.ReadDir(dir)
-	return err == nil && len(list) == 0
 }
 
 // goesWith lets what is protected go together with the repository in dir that it is a part of,

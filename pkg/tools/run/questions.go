@@ -21,7 +21,8 @@ type questions struct {
 	since time.Time     // when the open question was asked; zero for none
 	over  context.Context
 	// starts is told of each program before it does; nil for nobody
-	starts func(context.Context, *sandbox.Exec)
+	starts  func(context.Context, *sandbox.Exec)
+	cloning *cloning // is told, too
 }
 
 // maxWaited bounds by how much questions prolong a command's time limit: it can
@@ -39,7 +40,7 @@ type askedProgram struct {
 // lets start is kept first.
 func (q *questions) build(env *tool.Env) func(json.RawMessage) (sandbox.Decider, error) {
 	build := q.gate(env)
-	if q.starts == nil {
+	if q.starts == nil && !q.cloning.others() {
 		return build
 	}
 	return func(order json.RawMessage) (sandbox.Decider, error) {
@@ -49,8 +50,11 @@ func (q *questions) build(env *tool.Env) func(json.RawMessage) (sandbox.Decider,
 		}
 		return func(ctx context.Context, e *sandbox.Exec) sandbox.Answer {
 			a := decide(ctx, e)
-			if a.Allow {
+			if a.Allow && q.starts != nil {
 				q.starts(ctx, e)
+			}
+			if a.Allow {
+				q.cloning.starts(e)
 			}
 			return a
 		}, nil
