@@ -20,10 +20,11 @@ fcntl.ioctl(s, 0x8916, struct.pack("16sHH4s8x", name("lo:1"), socket.AF_INET, 0,
 EOF
 far=$(mktemp -d)
 git init -q "$far/x" && cd "$far/x"
-mkdir -p .github/workflows .vscode sub/.husky
+mkdir -p .github/workflows .vscode sub/.husky workflows
 echo 'on: push' >.github/workflows/ci.yml
 echo '{}' >.vscode/settings.json
 echo true >sub/.husky/pre-commit
+echo 'on: push' >workflows/x.yml
 echo int >a.c
 ln -s sub .claude
 git add -A && git -c user.name=a -c user.email=a@example.com commit -qm x
@@ -43,6 +44,17 @@ clone copied "git clone -q $url copied && cp -r copied/.vscode copied/sub/"
 clone local "git clone -q one local"
 clone set "git -c core.editor=true clone -q $url set"
 clone env "GIT_TEMPLATE_DIR=one git clone -q $url env"
+git clone -q --bare $url ref.git
+clone ref "git clone -q --reference=ref.git $url ref"
+clone .github "git clone -q $url .github"
+git init -q --bare 10.99.0.1:x
+git -C 10.99.0.1:x fetch -q $url HEAD:master
+"$AGENTKIT" bash "git clone -q 10.99.0.1:x path" --allow 'net(10.99.0.1)' >/dev/null 2>&1 || :
+mkdir -p http:/10.99.0.1:8000
+git -C 10.99.0.1:x bundle create -q "$PWD/http:/10.99.0.1:8000/x.git" master
+clone bundle "git clone -q -b master $url bundle"
+rm -r http:
+echo "path: $(lost path)"
 clone twice "git clone -q $url twice && git clone -q $url one2"
 clone more "git clone -q $url more 2>&1 | tail -n 3; cd more && python3 -c pass && git checkout -q -b x"
 clone planted "git clone -q $url planted && python3 -c 'open(\"planted/.vscode/tasks.json\", \"w\")'"
@@ -58,6 +70,17 @@ echo "job: $(lost job)"
 id=$("$AGENTKIT" -o json bash --background 'sleep 60' | field job)
 clone beside "git clone -q $url beside"
 "$AGENTKIT" kill "$id" >/dev/null
+"$AGENTKIT" bash 'until [ -e ended ]; do sleep 0.1; done' >/dev/null 2>&1 &
+while ! ls "$XDG_STATE_HOME"/agentkit/*/default/sandbox/*.held >/dev/null 2>&1; do sleep 0.1; done
+clone before "until [ -e go ]; do sleep 0.1; done; git clone -q $url before" &
+while [ "$(ls "$XDG_STATE_HOME"/agentkit/*/default/sandbox/*.held | wc -l)" != 2 ]; do sleep 0.1; done
+touch ended
+while [ "$(ls "$XDG_STATE_HOME"/agentkit/*/default/sandbox/*.held | wc -l)" != 1 ]; do sleep 0.1; done
+touch go
+wait $!
+mkdir .agentkit
+echo 'protect: ["pkg/*/a.c"]' >.agentkit/policy.yaml
+clone pkg/x "git clone -q $url pkg/x"
 `
 	out, err := unshared(t, "-mn", script)
 	if err != nil {
@@ -67,7 +90,9 @@ clone beside "git clone -q $url beside"
 	for name, want := range map[string]string{
 		"one": stays, "two": stays, "twice": stays, "job": stays, "more": stays, "planted": stays,
 		"changed": " D .claude  D .vscode/settings.json ", "early": goes, "shell": goes,
-		"copied": goes, "local": goes, "set": goes, "env": goes, "beside": goes,
+		"copied": goes, "local": goes, "set": goes, "env": goes, "beside": goes, "before": goes,
+		"pkg/x": " D .claude  D a.c ",
+		"ref":   goes, "path": goes, "bundle": goes, ".github": goes + " D workflows/x.yml ",
 	} {
 		if line := name + ": " + want + "\n"; !strings.Contains(string(out), line) {
 			t.Errorf("want %q in\n%s", line, out)

@@ -22,6 +22,11 @@ func (s *Snapshot) Hold(report, quarantine string) (release func(), err error) {
 	if err == nil {
 		release, err = hold(report+holdSuffix, raw)
 	}
+	if err == nil {
+		if err = meet(report); err != nil {
+			release()
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("keeping what is protected: %w", err)
 	}

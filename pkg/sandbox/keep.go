@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/safefile"
@@ -19,6 +18,9 @@ const (
 	keptSuffix = ".guard"
 	holdSuffix = ".held"
 )
+
+// besideMode is the mode of such a file once another command has run beside its own.
+const besideMode = 0o700
 
 // reportsDir is the name of the directory of a session's reports.
 const reportsDir = "sandbox"
@@ -36,6 +38,9 @@ func (s *Snapshot) Keep(report, quarantine string) error {
 	raw, err := s.stored(quarantine)
 	if err == nil {
 		err = safefile.WriteFile(report+keptSuffix, raw, false)
+	}
+	if err == nil && !ranAlone(report+holdSuffix) {
+		err = os.Chmod(report+keptSuffix, besideMode)
 	}
 	if err != nil {
 		return fmt.Errorf("keeping what is protected: %w", err)
@@ -127,18 +132,35 @@ func Reports(sessions string) (dirs []string) {
 	return dirs
 }
 
-// Alone reports whether no other command than that of a report runs in the sessions beside
-// its own. What cannot be read is taken for one that does.
-func Alone(report string) bool {
-	for _, dir := range Reports(filepath.Dir(filepath.Dir(filepath.Dir(report)))) {
-		for _, suffix := range []string{keptSuffix, holdSuffix} {
+// Alone reports whether no other command than that of a report, which is held or kept, has run
+// since then in the sessions beside its own.
+func Alone(report string) bool { return ranAlone(report+holdSuffix) || ranAlone(report+keptSuffix) }
+
+// ranAlone reports whether what Hold or Keep has left says of no command that it ran beside.
+func ranAlone(name string) bool {
+	i, err := os.Stat(name)
+	return err == nil && i.Mode().Perm() != besideMode
+}
+
+// meet notes of the command of a report, which is held, and of all that run beside it that they
+// do. What Hold has left comes first, for Keep looks at that when it is done.
+func meet(report string) error {
+	met := false
+	for _, suffix := range []string{holdSuffix, keptSuffix} {
+		for _, dir := range Reports(filepath.Dir(filepath.Dir(filepath.Dir(report)))) {
 			names, err := ending(dir, suffix)
-			if err != nil || slices.ContainsFunc(names, func(name string) bool { return name != report+suffix }) {
-				return false
+			met = met || err != nil
+			for _, name := range names {
+				if name != report+suffix && os.Chmod(name, besideMode) == nil { // else it has ended just now
+					met = true
+				}
 			}
 		}
 	}
-	return true
+	if met {
+		return os.Chmod(report+holdSuffix, besideMode)
+	}
+	return nil
 }
 
 // Sweep restores what the commands that still run in these directories of reports

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,15 +77,16 @@ func (w *Wall) noteCloned(news []string) {
 		return
 	}
 	held := map[string][]byte{}
+	from := slices.DeleteFunc(slices.Clone(w.Cloned), func(dir string) bool { return !w.fromElsewhere(dir) })
 	for _, at := range news {
-		if !below(at, w.Cloned) {
+		if !below(at, from) {
 			continue
 		}
 		_ = filepath.WalkDir(at, func(path string, d fs.DirEntry, err error) error {
 			switch {
 			case len(held) == maxCloned:
 				return fs.SkipAll
-			case err != nil || !d.Type().IsRegular():
+			case err != nil || !d.Type().IsRegular() || w.o.Policy.Placed(path):
 				return nil //nolint:nilerr // it is not noted
 			}
 			if content, err := upTo(path, maxClonedSize); err == nil {
@@ -99,6 +101,26 @@ func (w *Wall) noteCloned(news []string) {
 	for path, content := range held {
 		_ = Note(w.o.Policy, w.o.Cache, w.o.Root, path, content)
 	}
+}
+
+// fromElsewhere reports whether a clone has the address of another host, for git takes every
+// address for a path that is there. What is protected in it is so by the names in it, and not with that of a
+// directory above, as in a clone named .github.
+func (w *Wall) fromElsewhere(dir string) bool {
+	for up := dir; up != w.o.Root && safefile.Below(w.o.Root, up); up = filepath.Dir(up) {
+		if w.o.Policy.Begins(up) {
+			return false
+		}
+	}
+	found := false
+	for line := range strings.Lines(text(filepath.Join(dir, ".git", "config"))) {
+		if url, ok := strings.CutPrefix(strings.TrimSpace(line), "url = "); ok {
+			if found = true; strings.HasPrefix(url, "/") {
+				return false
+			}
+		}
+	}
+	return found
 }
 
 // notable reports whether a walk of the root would ask the policy about a path.

@@ -74,9 +74,11 @@ func key(program string, argv []string) string {
 	return program + "\x00" + strings.Join(argv[min(1, len(argv)):], "\x00")
 }
 
-// clones reports whether a program is git clone, of which all that it does is known.
+// clones reports whether a program is git clone, of which all that it does is known. One with a reference
+// takes from that what the host does not send, and git looks at no content again.
 func clones(a *policy.Access) bool {
-	return a.Opaque == "" && own(a, "git") && len(a.Argv) > 1 && a.Argv[1] == "clone"
+	return a.Opaque == "" && own(a, "git") && len(a.Argv) > 1 && a.Argv[1] == "clone" &&
+		!slices.ContainsFunc(a.Argv, func(word string) bool { return strings.HasPrefix(word, "--ref") })
 }
 
 func makesDir(a *policy.Access) bool { return a.Opaque == "" && own(a, "mkdir") }
