@@ -351,11 +351,30 @@ func (w *Wall) Appeared() []string {
 	if w.Enclosing != "" {
 		list = append(list, w.newIn(w.Enclosing)...)
 	}
+	list = append(list, w.ledAway()...)
 	w.Beyond = append(w.Beyond, now.beyond...)
 	if state := filepath.Dir(w.o.Cache); w.o.Cache != "" && safefile.Below(w.o.Root, state) { // what undo keeps is ours
 		list = slices.DeleteFunc(list, func(at string) bool { return safefile.Below(state, at) })
 	}
 	return outermost(list)
+}
+
+// ledAway lists the links that have taken the place of directories with something closed in
+// them, and lead to where nobody looks: out of the root, or to what git keeps.
+func (w *Wall) ledAway() (list []string) {
+	seen := map[string]bool{}
+	for _, path := range slices.Concat(w.Fixed, w.Watched) {
+		for dir := filepath.Dir(path); dir != w.o.Root && safefile.Below(w.o.Root, dir) && !seen[dir]; dir = filepath.Dir(dir) {
+			seen[dir] = true
+			if i, err := os.Lstat(dir); err != nil || i.Mode()&fs.ModeSymlink == 0 {
+				continue
+			}
+			if real, err := filepath.EvalSymlinks(dir); err != nil || !safefile.Below(w.o.Root, real) || inGit(real+"/") {
+				list = append(list, dir)
+			}
+		}
+	}
+	return list
 }
 
 // A Grant is a path that a call may write, with Tree all below it too.
