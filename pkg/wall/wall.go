@@ -366,7 +366,7 @@ func (w *Wall) ledAway() (list []string) {
 	for _, path := range slices.Concat(w.Fixed, w.Watched) {
 		for dir := filepath.Dir(path); dir != w.o.Root && safefile.Below(w.o.Root, dir) && !seen[dir]; dir = filepath.Dir(dir) {
 			seen[dir] = true
-			if i, err := os.Lstat(dir); err != nil || i.Mode()&fs.ModeSymlink == 0 {
+			if i, err := os.Lstat(dir); err != nil || i.Mode()&fs.ModeSymlink == 0 || changedAt(dir).Before(w.begun) { // also a person's own, as ~/.config elsewhere
 				continue
 			}
 			if real, err := filepath.EvalSymlinks(dir); err != nil || !safefile.Below(w.o.Root, real) || inGit(real+"/") {
