@@ -27,6 +27,7 @@ echo true >sub/.husky/pre-commit
 echo 'on: push' >workflows/x.yml
 echo int >a.c
 ln -s sub .claude
+echo 'echo 1 >sourced/.vscode/settings.json' >env.sh
 git add -A && git -c user.name=a -c user.email=a@example.com commit -qm x
 git clone -q --bare . "$far/x.git" && git -C "$far/x.git" update-server-info
 cd - >/dev/null
@@ -62,6 +63,7 @@ clone changed "git clone -q $url changed && python3 -c 'open(\"changed/.vscode/s
 clone early "python3 -c 'import time; time.sleep(1)' & git clone -q $url early; wait"
 echo .vscode/tasks.json >name
 clone shell 'f=$(cat name); git clone -q '$url' shell && echo x >"shell/$f"; true'
+clone sourced "git clone -q $url sourced && . ./sourced/env.sh"
 mkdir job
 field() { python3 -c 'import json, sys; print(json.load(sys.stdin)["metadata"][sys.argv[1]])' "$1"; }
 id=$("$AGENTKIT" -o json bash --background "git clone -q $url job" --allow 'net(10.99.0.1:8000)' | field job)
@@ -89,7 +91,7 @@ clone pkg/x "git clone -q $url pkg/x"
 	stays, goes := " D .claude ", " D .claude  D .github/workflows/ci.yml  D .vscode/settings.json  D sub/.husky/pre-commit "
 	for name, want := range map[string]string{
 		"one": stays, "two": stays, "twice": stays, "job": stays, "more": stays, "planted": stays,
-		"changed": " D .claude  D .vscode/settings.json ", "early": goes, "shell": goes,
+		"changed": " D .claude  D .vscode/settings.json ", "early": goes, "shell": goes, "sourced": goes,
 		"copied": goes, "local": goes, "set": goes, "env": goes, "beside": goes, "before": goes,
 		"pkg/x": " D .claude  D a.c ",
 		"ref":   goes, "path": goes, "bundle": goes, ".github": goes + " D workflows/x.yml ",
