@@ -19,7 +19,7 @@ func withMounts(t *testing.T, script string) ([]byte, error) {
 func unshared(t *testing.T, namespaces, script string) ([]byte, error) {
 	t.Helper()
 	if out, err := exec.Command("unshare", namespaces, "sh", "-c", "mount -t tmpfs none /mnt").CombinedOutput(); err != nil {
-		t.Skipf("no namespaces here: NOT tested: %v: %s", err, out)
+		t.Skipf("no mounts of its own here: NOT tested: %v: %s", err, out)
 	}
 	w := newWorld(t, build(t))
 	cmd := w.command(t.Context())
