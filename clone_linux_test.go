@@ -64,6 +64,8 @@ clone early "python3 -c 'import time; time.sleep(1)' & git clone -q $url early; 
 echo .vscode/tasks.json >name
 clone shell 'f=$(cat name); git clone -q '$url' shell && echo x >"shell/$f"; true'
 clone sourced "git clone -q $url sourced && . ./sourced/env.sh"
+git -C one pack-objects -q --all "$PWD/all" </dev/null >/dev/null && mv all-*.pack all.pack
+clone packed "git clone -q $url packed && git index-pack -o packed/.vscode/tasks.json all.pack; true"
 mkdir job
 field() { python3 -c 'import json, sys; print(json.load(sys.stdin)["metadata"][sys.argv[1]])' "$1"; }
 id=$("$AGENTKIT" -o json bash --background "git clone -q $url job" --allow 'net(10.99.0.1:8000)' | field job)
@@ -90,7 +92,7 @@ clone pkg/x "git clone -q $url pkg/x"
 	}
 	stays, goes := " D .claude ", " D .claude  D .github/workflows/ci.yml  D .vscode/settings.json  D sub/.husky/pre-commit "
 	for name, want := range map[string]string{
-		"one": stays, "two": stays, "twice": stays, "job": stays, "more": stays, "planted": stays,
+		"one": stays, "two": stays, "twice": stays, "job": stays, "more": stays, "planted": stays, "packed": stays,
 		"changed": " D .claude  D .vscode/settings.json ", "early": goes, "shell": goes, "sourced": goes,
 		"copied": goes, "local": goes, "set": goes, "env": goes, "beside": goes, "before": goes,
 		"pkg/x": " D .claude  D a.c ",

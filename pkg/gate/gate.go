@@ -55,27 +55,27 @@ func New(s *policy.Sources, p *policy.Policy, accesses []policy.Access, temp []s
 		switch a := &accesses[i]; {
 		case a.Kind != policy.Exec || a.Program == "":
 		case a.Dynamic == nil:
-			o.Allowed = append(o.Allowed, key(a.Program, a.Argv))
+			o.Allowed = append(o.Allowed, Key(a.Program, a.Argv))
 		case scratched(a, temp):
-			o.Patterns = append(o.Patterns, key(a.Program, a.Argv))
+			o.Patterns = append(o.Patterns, Key(a.Program, a.Argv))
 		default:
 			if n := programs.PathsAlone(a.Argv, a.Dynamic); n > 0 {
-				o.Paths = append(o.Paths, key(a.Program, a.Argv[:n]))
+				o.Paths = append(o.Paths, Key(a.Program, a.Argv[:n]))
 			}
 		}
 	}
 	return json.Marshal(o)
 }
 
-// key names the start of a program with its words.
-func key(program string, argv []string) string {
+// Key names the start of a program with its words.
+func Key(program string, argv []string) string {
 	return program + "\x00" + strings.Join(argv[min(1, len(argv)):], "\x00")
 }
 
 // stood reports whether a program with its words stood in the call, be it with a new name
 // in a temporary directory that the text only has a stand-in for.
 func (g *gate) stood(program string, argv []string) bool {
-	if k := key(program, argv); g.allowed[k] {
+	if k := Key(program, argv); g.allowed[k] {
 		return true
 	}
 	for i, k := range slices.Concat(g.order.Allowed, g.order.Patterns) {
@@ -91,7 +91,7 @@ func (g *gate) stood(program string, argv []string) bool {
 // repository that it was decided for.
 func (g *gate) onPaths(program string, e *sandbox.Exec) bool {
 	n := programs.PathsAlone(e.Argv, nil)
-	if n == 0 || !slices.Contains(g.order.Paths, key(program, e.Argv[:n])) || !safefile.Below(g.workspace.Root(), e.Cwd) {
+	if n == 0 || !slices.Contains(g.order.Paths, Key(program, e.Argv[:n])) || !safefile.Below(g.workspace.Root(), e.Cwd) {
 		return false
 	}
 	for dir := e.Cwd; dir != g.workspace.Root(); dir = filepath.Dir(dir) {
@@ -230,7 +230,7 @@ const maxRefused = 5
 func (g *gate) approve(ctx context.Context, a *policy.Access, e *sandbox.Exec) (yes bool, why string) {
 	g.asking.Lock()
 	defer g.asking.Unlock()
-	k := key(a.Program, a.Argv) + "\x00" + e.Cwd + "\x00" + surroundings(e) + "\x00" + e.Host
+	k := Key(a.Program, a.Argv) + "\x00" + e.Cwd + "\x00" + surroundings(e) + "\x00" + e.Host
 	switch {
 	case ctx.Err() != nil:
 		return false, "the command has ended"

@@ -128,7 +128,7 @@ func TestInner(t *testing.T) {
 	if err := os.WriteFile(file, []byte(rules+"tests: []\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o.Allowed = []string{key("/usr/bin/make", []string{"make", "clean"}), key("/usr/bin/git", []string{"git", "stash"}), key("/usr/bin/xargs", []string{"xargs", "rm", "-rf"}), key("/usr/bin/sh", []string{"sh", "-c", "x"}), key("/usr/bin/sh", []string{"sh", "x"})}
+	o.Allowed = []string{Key("/usr/bin/make", []string{"make", "clean"}), Key("/usr/bin/git", []string{"git", "stash"}), Key("/usr/bin/xargs", []string{"xargs", "rm", "-rf"}), Key("/usr/bin/sh", []string{"sh", "-c", "x"}), Key("/usr/bin/sh", []string{"sh", "x"})}
 	p, err := policy.Load(&o.Sources)
 	if err != nil {
 		t.Fatal(err)

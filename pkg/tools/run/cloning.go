@@ -4,9 +4,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
+	"github.com/agentkit-go/agentkit/pkg/gate"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/programs"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
@@ -19,7 +21,7 @@ import (
 // have made it otherwise. A nil one is every other call.
 type cloning struct {
 	dirs     []string        // not there before, or empty
-	harmless map[string]bool // programs in the text that cannot make it, by key
+	harmless map[string]bool // programs in the text that cannot make it, see gate.Key
 	more     bool            // there are others
 
 	mu   sync.Mutex
@@ -51,7 +53,7 @@ func newCloning(needs []policy.Access, argv []string, root string) *cloning {
 		case a.Kind == policy.Exec && a.Builtin:
 		case a.Kind == policy.Exec:
 			if a.Opaque == "" && (a.Class == policy.ReadOnly || clones(a) || makesDir(a)) {
-				c.harmless[key(a.Program, a.Argv)] = true
+				c.harmless[gate.Key(a.Program, a.Argv)] = true
 			} else {
 				c.more = true
 			}
@@ -70,10 +72,6 @@ func newCloning(needs []policy.Access, argv []string, root string) *cloning {
 	return c
 }
 
-func key(program string, argv []string) string {
-	return program + "\x00" + strings.Join(argv[min(1, len(argv)):], "\x00")
-}
-
 // clones reports whether a program is git clone, of which all that it does is known. One with a reference
 // takes from that what the host does not send, and git looks at no content again.
 func clones(a *policy.Access) bool {
@@ -83,22 +81,19 @@ func clones(a *policy.Access) bool {
 
 func makesDir(a *policy.Access) bool { return a.Opaque == "" && own(a, "mkdir") }
 
+// ofSystem reports whether a program lies where the system's do.
+func ofSystem(a *policy.Access) bool {
+	return slices.Contains(policy.TrustedDirs(), filepath.Dir(a.Program))
+}
+
 // own reports whether a program is the system's own of that name.
 func own(a *policy.Access, name string) bool {
-	return a.Kind == policy.Exec && baseName(a) == name && slices.Contains(policy.TrustedDirs(), filepath.Dir(a.Program))
+	return a.Kind == policy.Exec && baseName(a) == name && ofSystem(a)
 }
 
 func emptyDir(dir string) bool {
 	list, err := os.ReadDir(dir)
 	return err == nil && len(list) == 0
-}
-
-// into lists the directories.
-func (c *cloning) into() []string {
-	if c == nil {
-		return nil
-	}
-	return c.dirs
 }
 
 // others reports whether programs start that could have made what is cloned.
@@ -122,26 +117,40 @@ func (c *cloning) starts(e *sandbox.Exec) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.seen = true
-	if !c.over && !c.harmless[key(e.Path, e.Argv)] && !c.harmless[strings.Join(e.Argv, "\x00")] && !transfers(e) {
+	if !c.over && !c.harmless[gate.Key(e.Path, e.Argv)] && !c.harmless[strings.Join(e.Argv, "\x00")] && !transfers(e) {
 		c.over = true
 		c.note()
 	}
 }
 
-// transfers reports whether a program is one of git's own that fetch, which write nothing but
-// objects, or ssh.
+// transfers reports whether git has started a program of its own that fetches, which writes
+// nothing but objects then, or ssh.
 func transfers(e *sandbox.Exec) bool {
-	dir, name := filepath.Dir(e.Path), filepath.Base(e.Path)
-	switch {
-	case dir != "/usr/lib/git-core" && dir != "/usr/libexec/git-core" && !slices.Contains(policy.TrustedDirs(), dir), len(e.Argv) < 2:
+	above := e.Parents()
+	if len(above) == 0 || len(e.Argv) < 2 {
+		return false
+	}
+	by, err := os.Readlink("/proc/" + strconv.Itoa(above[0]) + "/exe")
+	switch name := filepath.Base(e.Path); {
+	case err != nil || !ofGit(by):
 		return false
 	case name == "git":
-		return programs.Has("remote-http remote-https index-pack unpack-objects fetch-pack rev-list", e.Argv[1])
+		return ofGit(e.Path) && programs.Has("remote-http remote-https index-pack unpack-objects fetch-pack rev-list", e.Argv[1])
+	case name == "ssh":
+		return slices.Contains(policy.TrustedDirs(), filepath.Dir(e.Path))
 	}
-	return programs.Has("git-remote-http git-remote-https ssh", name)
+	return ofGit(e.Path)
 }
 
-// left lists the directories of which nothing has been noted before the end.
+// ofGit reports whether a program is git, or what it reaches hosts by.
+func ofGit(path string) bool {
+	dir := filepath.Dir(path)
+	return programs.Has("git git-remote-http git-remote-https", filepath.Base(path)) &&
+		(dir == "/usr/lib/git-core" || dir == "/usr/libexec/git-core" || slices.Contains(policy.TrustedDirs(), dir))
+}
+
+// left lists the directories of which what is there at the end was cloned: before the command
+// starts those of a call that starts nothing else.
 func (c *cloning) left() []string {
 	if c == nil {
 		return nil

@@ -144,7 +144,7 @@ func movesSecrets(needs []policy.Access, w *wall.Wall) bool {
 // isMover reports whether a program is one of the system's that shows no file's content.
 func isMover(a *policy.Access) bool {
 	name, file := baseName(a), filepath.Base(a.Program)
-	return slices.Contains(policy.TrustedDirs(), filepath.Dir(a.Program)) &&
+	return ofSystem(a) &&
 		programs.Has("rm rmdir unlink mv mkdir touch ls true false test [ echo printf", name) &&
 		(file == name || programs.Has("busybox toybox coreutils gnumv gnurm", file))
 }

@@ -185,7 +185,7 @@ func showsNothing(needs []policy.Access) bool {
 		case a.Opaque != "", shellReads(needs, &a):
 			return true
 		case a.Kind == policy.Exec:
-			return !a.Builtin && !isMover(&a) && !(programs.Has("chmod chown chgrp", baseName(&a)) && slices.Contains(policy.TrustedDirs(), filepath.Dir(a.Program)))
+			return !a.Builtin && !isMover(&a) && !(programs.Has("chmod chown chgrp", baseName(&a)) && ofSystem(&a))
 		}
 		return false
 	})
