@@ -240,7 +240,7 @@ func (r *firingRange) surround(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = r.victim.Process.Kill(); _ = r.victim.Wait() })
-	for range 200 { // until it is the program that it becomes
+	for range 6000 { // until it is the program that it becomes
 		if name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", r.victim.Process.Pid)); string(name) == "sleep\n" {
 			break
 		}

@@ -226,7 +226,7 @@ func TestMalformed(t *testing.T) {
 
 // malformed makes one call and says what is wrong about the answer.
 func (w *world) malformed(i invocation) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	cmd := w.command(ctx, i.args...)
 	if i.env != "" {
@@ -365,7 +365,7 @@ func TestInterrupt(t *testing.T) {
 }
 
 func (w *world) interrupt(t *testing.T, sig syscall.Signal) {
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	// The command may have numbers of its own for its processes, so the one that
 	// it starts is known by what it was started with.

@@ -38,7 +38,7 @@ func TestInterruptLocked(t *testing.T) {
 			t.Run(name+"/"+sig.String(), func(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t, binary)
-				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 				defer cancel()
 				for _, dir := range []string{".agentkit", "../config/agentkit"} {
 					if err := os.MkdirAll(filepath.Join(w.root, dir), 0o700); err != nil {
@@ -82,7 +82,7 @@ func (w *world) waits(ctx context.Context, t *testing.T, sig syscall.Signal, arg
 	}
 	select {
 	case <-ended:
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		_ = cmd.Process.Kill()
 		<-ended
 		t.Fatal("it waited on")

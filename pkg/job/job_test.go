@@ -100,10 +100,10 @@ func begin(t testing.TB, r *Registry, s Spec) *Job {
 	return j
 }
 
-// finish waits for a job, at most twenty seconds.
+// finish waits for a job, at most two minutes.
 func finish(t testing.TB, j *Job) Info {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	i, err := j.Wait(ctx, WaitFor{})
 	if err != nil || i.State == Running {
@@ -280,7 +280,7 @@ func TestStarterKilled(t *testing.T) {
 	}()
 	select {
 	case <-closed:
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("the starter's output is held open")
 	}
 	_ = c.Wait()
@@ -509,7 +509,7 @@ func TestKeep(t *testing.T) {
 	if err != nil || j == nil || code(i) != 2 || i.State != Failed || !i.Kept || i.Leftovers || b.both.String() != "hi\n" {
 		t.Fatalf("%+v %v %v %q", i, j, err, b.both.String())
 	}
-	if took := time.Since(began) - i.Wall; took > 20*time.Second {
+	if took := time.Since(began) - i.Wall; took > time.Minute {
 		t.Errorf("returned %v after the shell", took)
 	}
 	until(t, j, "hi\nlater\n")

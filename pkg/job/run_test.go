@@ -83,9 +83,9 @@ func TestSignals(t *testing.T) {
 // TestBackground: what is left in the background does not hold the caller,
 // whether it holds the output or not, and is ended.
 func TestBackground(t *testing.T) {
-	for _, script := range []string{`sleep 60 & echo hi`, `sleep 60 >/dev/null 2>&1 & echo hi`, `(while :; do echo x >/dev/null; sleep 0.05; done) & echo hi`} {
+	for _, script := range []string{`sleep 600 & echo hi`, `sleep 600 >/dev/null 2>&1 & echo hi`, `(while :; do echo x >/dev/null; sleep 0.05; done) & echo hi`} {
 		s, _, out, _ := sh(t.Context(), t, Command{}, script)
-		if out != "hi\n" || s.ExitCode != 0 || !s.Leftovers || s.Wall > 20*time.Second {
+		if out != "hi\n" || s.ExitCode != 0 || !s.Leftovers || s.Wall > 2*time.Minute {
 			t.Errorf("%s: %+v %q", script, s, out)
 		}
 	}
@@ -95,10 +95,10 @@ func TestBackground(t *testing.T) {
 // it does not hold the caller either. With one it ends.
 func TestEscaped(t *testing.T) {
 	for _, method := range []string{"", killtree.Group} {
-		for _, script := range []string{`setsid sleep 27 & echo hi`, `nohup sleep 27 & disown; echo hi`, `(setsid sleep 27 &); echo hi`, `setsid bash -c 'trap "" TERM; for i in {1..500}; do echo; sleep 0.01; done' >/dev/null & echo hi`} {
+		for _, script := range []string{`setsid sleep 270 & echo hi`, `nohup sleep 270 & disown; echo hi`, `(setsid sleep 270 &); echo hi`, `setsid bash -c 'trap "" TERM; for i in {1..20000}; do echo; sleep 0.01; done' >/dev/null & echo hi`} {
 			begin := time.Now()
 			s, _, out, _ := sh(t.Context(), t, Command{Tree: killtree.Options{Method: method}}, script)
-			if out != "hi\n" || time.Since(begin) > 20*time.Second || method == "" && !s.Leftovers {
+			if out != "hi\n" || time.Since(begin) > 2*time.Minute || method == "" && !s.Leftovers {
 				t.Errorf("%s: %+v %q", script, s, out)
 			}
 			if took := time.Since(begin) - s.Wall; took > 200*time.Millisecond {
@@ -121,15 +121,15 @@ func TestTerminal(t *testing.T) {
 	if !strings.Contains(out, "30 100\r\n") || !strings.Contains(out, "yes\r\n") || !strings.Contains(out, "got typed\r\n/dev/") || s.ExitCode != 5 {
 		t.Errorf("%+v %q", s, out)
 	}
-	s, _, out, _ = sh(t.Context(), t, Command{TTY: true}, `sleep 60 & stty size`)
+	s, _, out, _ = sh(t.Context(), t, Command{TTY: true}, `sleep 600 & stty size`)
 	if out != "24 80\r\n" || s.ExitCode != 0 { // the end of the session's leader ends sleep
 		t.Errorf("%+v %q", s, out)
 	}
 }
 
 func TestTimeout(t *testing.T) {
-	s, both, _, _ := sh(t.Context(), t, Command{Timeout: 300 * time.Millisecond, Grace: 100 * time.Millisecond}, `trap '' TERM; echo before; sleep 60 & wait; while :; do sleep 1; done`)
-	if !s.TimedOut || both != "before\n" || s.Signal != "SIGKILL" || s.Wall > 20*time.Second {
+	s, both, _, _ := sh(t.Context(), t, Command{Timeout: 300 * time.Millisecond, Grace: 100 * time.Millisecond}, `trap '' TERM; echo before; sleep 600 & wait; while :; do sleep 1; done`)
+	if !s.TimedOut || both != "before\n" || s.Signal != "SIGKILL" || s.Wall > 2*time.Minute {
 		t.Errorf("%+v %q", s, both)
 	}
 }
@@ -137,7 +137,7 @@ func TestTimeout(t *testing.T) {
 func TestAbort(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(200*time.Millisecond, cancel)
-	s, both, _, _ := sh(ctx, t, Command{}, `echo before; sleep 60`)
+	s, both, _, _ := sh(ctx, t, Command{}, `echo before; sleep 600`)
 	if !s.Aborted || s.TimedOut || both != "before\n" || s.ExitCode != 143 {
 		t.Errorf("%+v %q", s, both)
 	}

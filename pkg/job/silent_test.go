@@ -43,7 +43,7 @@ func silentSupervisor(t *testing.T, method string) {
 		if err := do(); !errors.Is(err, want) {
 			t.Errorf("%s: %v", what, err)
 		}
-		if took := time.Since(begin); took > limit+20*time.Second {
+		if took := time.Since(begin); took > limit+time.Minute {
 			t.Errorf("%s took %v", what, took)
 		}
 	}
@@ -99,7 +99,7 @@ func TestSilentForeground(t *testing.T) {
 				yield = -1
 			}
 			go func() {
-				for range 500 {
+				for range 5000 {
 					if list, err := r.List(); err == nil && len(list) == 1 && list[0].Head.Pid != 0 {
 						time.Sleep(300 * time.Millisecond) // Run hears that the command runs, and waits for it
 						stop(t, &Job{reg: r, id: list[0].ID})
@@ -116,7 +116,7 @@ func TestSilentForeground(t *testing.T) {
 			begin := time.Now()
 			i, _, err := r.Run(ctx, s, yield, WaitFor{}, Output{})
 			switch took := time.Since(begin); {
-			case err != nil || took > yield+4*r.answerLimit()+3*time.Second:
+			case err != nil || took > yield+4*r.answerLimit()+time.Minute:
 				t.Errorf("%+v %v after %v", i, err, took)
 			case cancelled && i.State != Aborted, !cancelled && !i.Silent:
 				t.Errorf("%+v", i)
@@ -167,7 +167,7 @@ func TestStarterGoneFirstSeenByWriting(t *testing.T) {
 		if e.state != Aborted {
 			t.Errorf("it is to be %s", e.state)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("the command of a starter that is gone goes on")
 	}
 }

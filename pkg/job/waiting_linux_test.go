@@ -132,7 +132,7 @@ func TestWaiting(t *testing.T) {
 		if !ok {
 			return
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		defer cancel()
 		j, err := r.Start(ctx, s)
 		if err != nil {
@@ -280,10 +280,10 @@ func TestUntil(t *testing.T) {
 		}
 		return *i.Found
 	}
-	if got := wait(`http://.*\d`, 0, 20*time.Second); got != "Local: http://localhost:5173/" {
+	if got := wait(`http://.*\d`, 0, 2*time.Minute); got != "Local: http://localhost:5173/" {
 		t.Errorf("%q", got)
 	}
-	if got := wait(`^start$`, 0, 20*time.Second); got != "start" {
+	if got := wait(`^start$`, 0, 2*time.Minute); got != "start" {
 		t.Errorf("%q", got)
 	}
 	if got := wait(`^start$`, 6, 300*time.Millisecond); got != "" {

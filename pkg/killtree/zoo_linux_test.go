@@ -165,7 +165,7 @@ func marked(mark string) (pids []int) {
 // survivors waits a moment for the last ones to be gone, and looks twice: a
 // racer is between two processes for an instant.
 func survivors(mark string) (pids []int) {
-	for range 150 {
+	for range 1500 {
 		if pids = marked(mark); len(pids) == 0 {
 			time.Sleep(40 * time.Millisecond)
 			if pids = marked(mark); len(pids) == 0 {
@@ -298,7 +298,7 @@ func testZoo(t *testing.T, o Options, end string, ends bool) {
 			t.Errorf("%+v", s)
 		}
 	}
-	if took > 40*time.Second {
+	if took > 2*time.Minute {
 		t.Errorf("ending %d took %v", before, took)
 	}
 	t.Logf("%d ended in %v, of which 150 ms grace", before, took)
@@ -688,7 +688,7 @@ func TestStopped(t *testing.T) {
 			if s != syscall.SIGSTOP {
 				t.Error(s)
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatal("not seen")
 		}
 		tree.Signal(syscall.SIGCONT)

@@ -271,7 +271,7 @@ func TestHostile(t *testing.T) {
 			begun := time.Now()
 			a := k.ask(Request{ID: "q1", Open: []string{path}, Diagnose: true, WaitMS: tt.wait})
 			switch {
-			case time.Since(begun) > 20*time.Second:
+			case time.Since(begun) > 2*time.Minute:
 				t.Errorf("it took %v", time.Since(begun))
 			case tt.want == "late" && (!a.Late || a.Error != ""):
 				t.Errorf("got %+v, want none in time", a)

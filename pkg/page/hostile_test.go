@@ -156,7 +156,7 @@ func TestSelectorsInTime(t *testing.T) {
 	defer cancel()
 	begun := time.Now()
 	_, err := Convert(ctx, Source{Body: []byte(body), Type: "text/html"}, Options{Selector: "p ~ div, div ~ p"})
-	if took := time.Since(begun); !errors.Is(err, context.DeadlineExceeded) || took > 30*time.Second {
+	if took := time.Since(begun); !errors.Is(err, context.DeadlineExceeded) || took > 2*time.Minute {
 		t.Errorf("%v, after %v", err, took)
 	}
 	_, err = Convert(t.Context(), Source{Body: []byte(body), Type: "text/html"}, Options{Selector: "p:has(a) ~ p:has(b) ~ p"})

@@ -281,7 +281,7 @@ func TestHostile(t *testing.T) {
 				_, err = d.Page(context.Background(), 1)
 			}
 			t.Logf("%v in %v", err, time.Since(start).Round(time.Millisecond))
-			if took := time.Since(start); took > 30*time.Second {
+			if took := time.Since(start); took > 2*time.Minute {
 				t.Errorf("%v", took)
 			}
 		})

@@ -91,7 +91,7 @@ func TestLastLines(t *testing.T) {
 		}
 	}
 	begin := time.Now()
-	if _, err := Replay(t.Context(), []byte(strings.Repeat("a line of output\r\n", 2_000_000)), 0, sizes); err != nil || time.Since(begin) > 30*time.Second {
+	if _, err := Replay(t.Context(), []byte(strings.Repeat("a line of output\r\n", 2_000_000)), 0, sizes); err != nil || time.Since(begin) > 2*time.Minute {
 		t.Errorf("%v after %v", err, time.Since(begin))
 	}
 }
@@ -117,7 +117,7 @@ func TestHostile(t *testing.T) {
 				b.WriteString(pieces[r.IntN(len(pieces))])
 			}
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		sizes := []Size{{0, uint16(1 + r.IntN(40)), uint16(1 + r.IntN(100))}, {int64(b.Len() / 2), uint16(1 + r.IntN(40)), uint16(1 + r.IntN(100))}}
 		if s, err := Replay(ctx, []byte(b.String()), 0, sizes); err != nil {
 			t.Errorf("seed %d: %.400v: %q", seed, err, b.String())
@@ -133,7 +133,7 @@ func TestReplayEnds(t *testing.T) {
 	defer cancel()
 	begin := time.Now()
 	_, err := Replay(ctx, []byte("x"+strings.Repeat("\x1b[999999b", 1_000_000)), 0, []Size{{Rows: 1000, Cols: 1000}})
-	if !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) > 20*time.Second {
+	if !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) > 2*time.Minute {
 		t.Errorf("%v after %v", err, time.Since(begin))
 	}
 }

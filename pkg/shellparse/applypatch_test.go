@@ -167,7 +167,7 @@ apply_patch() { if [ $# = 0 ]; then t=; while IFS= read -r l; do t+=$l$'\n'; don
 applypatch() { apply_patch "$@"; }
 command_not_found_handle() { printf 'ran<%s>' "$@"; }
 ` + command
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		c := exec.CommandContext(ctx, bash, "--norc", "--noprofile", "-c", script)
 		out, err := c.Output()

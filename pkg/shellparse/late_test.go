@@ -15,7 +15,7 @@ func TestSecondReadingEnds(t *testing.T) {
 	if len(a.Opaque) == 0 {
 		t.Error("it is clear to us")
 	}
-	if took := time.Since(begin); took > 10*time.Second {
+	if took := time.Since(begin); took > time.Minute {
 		t.Errorf("it took %v", took)
 	}
 }

@@ -271,7 +271,7 @@ func TestPanic(t *testing.T) {
 	made := 0
 	call.do = func(context.Context, *Env) (*Result, error) { made++; panic("out of thin air") }
 	env.Key = "a key"
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	for range 2 {
 		if r := Do(ctx, env, tool, json.RawMessage(`{}`)); code(r) != Internal {

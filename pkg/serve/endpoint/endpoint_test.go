@@ -259,7 +259,7 @@ func (e *Endpoint) answers(t *testing.T) {
 	t.Helper()
 	until(t, func() bool {
 		conn := e.dial(t, "/x", "Connection: close\r\nContent-Length: 1\r\n", "x")
-		_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+		_ = conn.SetDeadline(time.Now().Add(time.Minute))
 		all, err := io.ReadAll(conn)
 		if err != nil {
 			t.Fatal(err)
@@ -448,7 +448,7 @@ func TestAtOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { _ = conn.Close() }()
-			_ = conn.SetDeadline(time.Now().Add(20 * time.Second)) // less than a body may take
+			_ = conn.SetDeadline(time.Now().Add(50 * time.Second)) // less than a body may take
 			_, _ = fmt.Fprintf(conn, "POST /x HTTP/1.1\r\nHost: localhost\r\n%s\r\n", c.head)
 			all, err := io.ReadAll(conn)
 			_, said, _ := strings.Cut(string(all), "\r\n\r\n")
