@@ -149,15 +149,15 @@ func TestMadeSessions(t *testing.T) {
 }
 
 // TestTemporaryNames: what mktemp made is taken away without a question, before the
-// command runs and when rm starts.
+// command runs and when rm starts, also where the root lies in the directory for temporary files.
 func TestTemporaryNames(t *testing.T) {
 	if can := sandbox.Probe().Level; can < sandbox.L2 {
 		t.Skipf("NOT CHECKED: this machine reaches %s", can)
 	}
 	p := newHonestPlace(t)
-	run := func(command string) string {
+	run := func(command string, environ ...string) string {
 		c := exec.Command("agentkit", "--root", p.root, "-o", "text", "bash", command)
-		c.Dir, c.Env = p.root, p.environ()
+		c.Dir, c.Env = p.root, append(p.environ(), environ...)
 		out, err := c.CombinedOutput()
 		if err != nil {
 			t.Errorf("%s: %v", command, err)
@@ -168,9 +168,12 @@ func TestTemporaryNames(t *testing.T) {
 		`d=$(mktemp -d) && cp main.go "$d/x" && rm -rf "$d" && test ! -e "$d" && echo gone`,
 		`f=$(mktemp --suffix=.go); cp main.go "$f"; rm -f "$f"; test -e "$f" || echo gone`,
 		`f=$(mktemp) && sort go.mod >"$f" && mv -f "$f" sorted && test ! -e "$f" && echo gone`,
+		`d=$(mktemp -d) && trap 'rm -rf "$d"; test -e "$d" || echo gone' EXIT && git init -q "$d" && test -d "$d/.git"`,
 	} {
-		if out := run(command); !strings.HasPrefix(out, "gone\n") || strings.Contains(out, "refused") {
-			t.Errorf("%s: %s", command, out)
+		for _, environ := range []string{"TMPDIR=", "TMPDIR=" + p.dir} {
+			if out := run(command, environ); !strings.HasPrefix(out, "gone\n") || strings.Contains(out, "refused") {
+				t.Errorf("%s %s: %s", environ, command, out)
+			}
 		}
 	}
 }

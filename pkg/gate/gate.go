@@ -42,14 +42,15 @@ type Order struct {
 	Patterns []string
 	Paths    []string // the beginnings of those that take away any file of the root, which is kept
 	Temp     []string // directories that a command may use freely
+	Crowded  []string // temporary directories that hold the root: a command is free to use what mktemp makes there
 	Kept     bool     // undo takes back what is changed in the root
 }
 
 // New describes the gate of one command. The accesses are those of the call,
 // all of which were allowed, by rules or by someone; kept says that undo takes back what
 // the command changes in the root, whatever that is.
-func New(s *policy.Sources, p *policy.Policy, accesses []policy.Access, temp []string, kept bool) (json.RawMessage, error) {
-	o := Order{Sources: *s, Hash: p.Hash(), Temp: temp, Kept: kept}
+func New(s *policy.Sources, p *policy.Policy, accesses []policy.Access, temp, crowded []string, kept bool) (json.RawMessage, error) {
+	o := Order{Sources: *s, Hash: p.Hash(), Temp: temp, Crowded: crowded, Kept: kept}
 	o.Sources.Tested = true
 	for i := range accesses {
 		switch a := &accesses[i]; {
@@ -108,7 +109,7 @@ func (g *gate) fits(call, words []string, patterns bool) bool {
 	for len(words) > 0 && len(call) > 0 {
 		w := words[0]
 		switch {
-		case w == call[0], slices.ContainsFunc(g.order.Temp, func(dir string) bool { return madeFor(dir, call[0], w) }):
+		case w == call[0], g.made(call[0], w):
 			call, words = call[1:], words[1:]
 		case patterns && patternIn(call[0], g.order.Temp) && matches(call[0], w):
 			words = words[1:]
@@ -148,6 +149,15 @@ func scratched(a *policy.Access, temp []string) bool {
 func patternIn(word string, temp []string) bool {
 	dir, base := path.Split(word)
 	return strings.ContainsAny(base, "*?") && !strings.ContainsAny(word, "\"'`$\\{}[]~() \t\n\x00") && slices.Contains(temp, strings.TrimSuffix(dir, "/"))
+}
+
+// made reports whether a name is one that mktemp made of a template, and does not lead to the root.
+func (g *gate) made(template, name string) bool {
+	in := func(dir string) bool { return madeFor(dir, template, name) }
+	return slices.ContainsFunc(g.order.Temp, in) || slices.ContainsFunc(g.order.Crowded, func(dir string) bool {
+		first, _, _ := strings.Cut(strings.TrimPrefix(name, dir+"/"), "/")
+		return in(dir) && !safefile.Below(dir+"/"+first, g.workspace.Root())
+	})
 }
 
 // madeFor reports whether a name in a temporary directory is one that mktemp makes of a
@@ -505,7 +515,7 @@ func (g *gate) world(e *sandbox.Exec) *shellparse.World {
 		return v, ok
 	}
 	return &shellparse.World{
-		Dir: e.Cwd, Root: g.workspace.Root(), Home: g.order.Sources.Home, Temp: g.order.Temp, Getenv: getenv,
+		Dir: e.Cwd, Root: g.workspace.Root(), Home: g.order.Sources.Home, Temp: g.order.Temp, Crowded: g.order.Crowded, Getenv: getenv,
 		LookPath: func(name string) (string, bool) {
 			path, _ := getenv("PATH")
 			return machine.LookPath(name, path, e.Cwd)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
+	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
 
 const rules = `
@@ -38,7 +39,7 @@ func order(t *testing.T, push ...string) (raw json.RawMessage, file string) {
 	if len(push) > 0 {
 		accesses = append(accesses, policy.Access{Kind: policy.Exec, Program: "/usr/bin/git", Argv: append([]string{"git", "push"}, push...)})
 	}
-	if raw, err = New(s, p, accesses, nil, false); err != nil {
+	if raw, err = New(s, p, accesses, nil, nil, false); err != nil {
 		t.Fatal(err)
 	}
 	return raw, file
@@ -285,6 +286,34 @@ func TestMadeFor(t *testing.T) {
 		if got := madeFor("/t", one.template, one.name); got != one.want {
 			t.Errorf("%s for %s: %v", one.name, one.template, got)
 		}
+	}
+}
+
+// TestMadeBesideRoot: beside the root, too, but never for what leads to it.
+func TestMadeBesideRoot(t *testing.T) {
+	raw, _ := order(t)
+	var o Order
+	if err := json.Unmarshal(raw, &o); err != nil {
+		t.Fatal(err)
+	}
+	w, err := workspace.Open(o.Sources.Root, workspace.Options{LockDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := w.Root()
+	first := filepath.Dir(root)
+	g := &gate{order: &Order{Temp: []string{"/free"}, Crowded: []string{filepath.Dir(first)}}, workspace: w}
+	template := filepath.Dir(first) + "/" + strings.Repeat("X", len(filepath.Base(first)))
+	for name, want := range map[string]bool{
+		filepath.Dir(first) + "/" + strings.Repeat("a", len(filepath.Base(first))): true,
+		first: false,
+	} {
+		if got := g.made(template, name); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if !g.made("/free/XXXX", "/free/abcd") || g.made("/other/XXXX", "/other/abcd") {
+		t.Error("directories are mixed up")
 	}
 }
 

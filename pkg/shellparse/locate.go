@@ -75,8 +75,18 @@ func systemPath(a policy.Access) bool {
 }
 
 // writable reports whether a path lies in the root or a temporary directory,
-// where anything may have put a program and commands may write.
+// where anything may have put a program and commands may write; beside the root
+// only in what is new there.
 func (w *walker) writable(p string) bool {
+	for _, dir := range w.world.Crowded {
+		if rest, ok := strings.CutPrefix(p, dir+"/"); ok && w.world.Resolve != nil {
+			first, _, _ := strings.Cut(rest, "/")
+			a, err := w.world.Resolve(w.world.Dir, p)
+			if err == nil && a.Fresh && !safefile.Below(dir+"/"+first, w.world.Root) {
+				return true
+			}
+		}
+	}
 	for _, dir := range append([]string{w.world.Root}, w.world.Temp...) {
 		if dir != "" && dir != "/" && safefile.Below(dir, p) {
 			return true

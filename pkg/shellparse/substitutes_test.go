@@ -90,6 +90,41 @@ func TestToday(t *testing.T) {
 	}
 }
 
+// TestNewNamesBesideRoot: where the root lies in the temporary directory, what mktemp makes there
+// is known as elsewhere, and a repository is begun there; what lies beside the root is not the call's.
+func TestNewNamesBesideRoot(t *testing.T) {
+	b := newBench(t)
+	b.repo(t, "a.txt")
+	w := b.world()
+	w.Temp, w.Crowded = nil, []string{"/tmp"}
+	resolve := w.Resolve
+	w.Resolve = func(dir, name string) (policy.Access, error) {
+		a, err := resolve(dir, name)
+		a.Fresh = strings.HasPrefix(a.Path, "/tmp/tmp.XXX")
+		return a, err
+	}
+	for command, want := range map[string]string{
+		`d=$(mktemp -d); rm -rf "$d"`:              "/tmp/tmp.XXXXXXXXXX",
+		`d=$(mktemp -d) && git init -q "$d"`:       "/tmp/tmp.XXXXXXXXXX/.git/HEAD",
+		`git init -q /tmp/agentkit-not-there/x`:    "/tmp/agentkit-not-there/x/.git",
+		`d=$(mktemp -d -p /srv); rm -rf "$d"`:      "?",
+		`d=$(mktemp -d /tmp/a.XX); rm -rf "$d"`:    "?",
+		`mktemp() { pwd; }; rm -rf "$(mktemp -d)"`: "?",
+	} {
+		got := "none"
+		for _, a := range Analyze(t.Context(), command, "bash", w).Accesses {
+			if a.Kind == policy.Write {
+				if got = a.Path; a.Opaque != "" || strings.HasPrefix(a.Path, b.root) {
+					got = "?"
+				}
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %s, not %s", command, got, want)
+		}
+	}
+}
+
 // TestNewNames: which path a name that mktemp makes counts as; ? for one that is not known.
 func TestNewNames(t *testing.T) {
 	b := newBench(t)

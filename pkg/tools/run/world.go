@@ -23,8 +23,9 @@ func newWorld(env *tool.Env, dir string, environ []string) *shellparse.World {
 		name, value, _ := strings.Cut(entry, "=")
 		vars[variable(name)] = value
 	}
+	free, crowded := scratch(env)
 	return &shellparse.World{
-		Dir: dir, Root: env.Workspace.Root(), Home: vars["HOME"], Temp: scratch(env),
+		Dir: dir, Root: env.Workspace.Root(), Home: vars["HOME"], Temp: free, Crowded: crowded,
 		Getenv: func(name string) (string, bool) {
 			value, ok := vars[variable(name)]
 			return value, ok
@@ -83,10 +84,17 @@ func fresh(env *tool.Env, path string) bool {
 	})
 }
 
-// scratch are the temporary directories that a command may use freely. One
-// that holds the root holds other people's work, too.
-func scratch(env *tool.Env) []string {
-	return slices.DeleteFunc(slices.Clone(env.Temp), func(dir string) bool { return safefile.Below(dir, env.Workspace.Root()) })
+// scratch are the temporary directories that a command may use freely, and those that hold
+// the root, and other people's work, too: there it may use what is new.
+func scratch(env *tool.Env) (free, crowded []string) {
+	for _, dir := range env.Temp {
+		if safefile.Below(dir, env.Workspace.Root()) {
+			crowded = append(crowded, dir)
+		} else {
+			free = append(free, dir)
+		}
+	}
+	return free, crowded
 }
 
 // maxGlob bounds the directory entries that expanding a pattern looks at.
