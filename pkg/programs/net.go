@@ -10,6 +10,11 @@ import (
 
 // host lists the host that a word names.
 func (c *Call) host(x Word) {
+	if c.has("U", "unixsock") && Has("nc ncat netcat", c.Known) { // its operand is a socket in the file system
+		c.lower(Known)
+		c.does(Write, x)
+		return
+	}
 	if c.has("l") && Has("nc ncat netcat", c.Known) { // it listens, and its operand is a port
 		c.listens(x)
 		return

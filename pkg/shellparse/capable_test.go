@@ -63,6 +63,11 @@ opaque socat - EXEC:pwn
 opaque socat - SYSTEM:pwn
 opaque socat - UNIX:x
 write socat - OPEN:x
+write nc -U x
+write nc -lU x
+write ncat -l --unixsock x
+write netcat -U x
+opaque nc -U x -e pwn
 net socat - TCP:h:80
 net mail -s x a@b
 net whois h
