@@ -49,7 +49,7 @@ var layers = map[string]layer{
 	"pkg/dialect":        {"pkg/nearest pkg/param pkg/tool", "", face},
 
 	"pkg/tools/run":     {"pkg/audit pkg/change pkg/committed pkg/gate pkg/job pkg/machine pkg/nearest pkg/overlay pkg/param pkg/policy pkg/programs pkg/rg pkg/safefile pkg/sandbox pkg/screen pkg/session pkg/shellparse pkg/tool pkg/truncate pkg/wall pkg/workspace", "", family},
-	"pkg/tools/files":   {"pkg/change pkg/edit pkg/job pkg/lsp pkg/machine pkg/notebook pkg/overlay pkg/param pkg/pdftext pkg/policy pkg/syntax pkg/text pkg/tool pkg/truncate pkg/workspace", "", family},
+	"pkg/tools/files":   {"pkg/change pkg/edit pkg/job pkg/lsp pkg/machine pkg/notebook pkg/overlay pkg/param pkg/pdftext pkg/policy pkg/safefile pkg/syntax pkg/text pkg/tool pkg/truncate pkg/workspace", "", family},
 	"pkg/tools/search":  {"pkg/nearest pkg/param pkg/policy pkg/rg pkg/syntax pkg/text pkg/tool pkg/truncate pkg/workspace", "", family},
 	"pkg/tools/web":     {"pkg/change pkg/fetch pkg/notebook pkg/page pkg/param pkg/pdftext pkg/policy pkg/safefile pkg/session pkg/tool pkg/websearch pkg/workspace", "", family},
 	"pkg/tools/plan":    {"pkg/param pkg/policy pkg/tool", "", family},
@@ -69,7 +69,7 @@ var layers = map[string]layer{
 	"pkg/rg":          {"pkg/text pkg/workspace", "github.com/bmatcuk/doublestar/v4 golang.org/x/sys/", engine},
 	"pkg/edit":        {"", "github.com/aymanbagabas/go-udiff golang.org/x/text/", engine},
 	"pkg/change":      {"pkg/safefile pkg/session pkg/workspace", "golang.org/x/sys/", engine},
-	"pkg/overlay":     {"pkg/change pkg/edit pkg/session", "golang.org/x/sys/", engine},
+	"pkg/overlay":     {"pkg/change pkg/edit pkg/safefile pkg/session", "golang.org/x/sys/", engine},
 	"pkg/syntax":      {"pkg/nearest", "github.com/pelletier/go-toml/v2 go.yaml.in/yaml/v3 github.com/smacker/go-tree-sitter", engine},
 	"pkg/workspace":   {"pkg/nearest pkg/policy pkg/safefile", "golang.org/x/sys/", engine},
 	"pkg/policy":      {"pkg/nearest pkg/programs pkg/safefile", "github.com/pelletier/go-toml/v2 go.yaml.in/yaml/v3 golang.org/x/", "a decision needs facts, not engines"},

@@ -95,7 +95,7 @@ func TestBackground(t *testing.T) {
 // it does not hold the caller either. With one it ends.
 func TestEscaped(t *testing.T) {
 	for _, method := range []string{"", killtree.Group} {
-		for _, script := range []string{`setsid sleep 270 & echo hi`, `nohup sleep 270 & disown; echo hi`, `(setsid sleep 270 &); echo hi`, `setsid bash -c 'trap "" TERM; for i in {1..20000}; do echo; sleep 0.01; done' >/dev/null & echo hi`} {
+		for _, script := range []string{`setsid sleep 270 & echo hi`, `nohup sleep 270 & disown; echo hi`, `(setsid sleep 270 &); echo hi`, `setsid bash -c 'trap "" TERM; for i in {1..500}; do echo; sleep 0.01; done' >/dev/null & echo hi`} {
 			begin := time.Now()
 			s, _, out, _ := sh(t.Context(), t, Command{Tree: killtree.Options{Method: method}}, script)
 			if out != "hi\n" || time.Since(begin) > 2*time.Minute || method == "" && !s.Leftovers {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/change"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/session"
 )
 
@@ -218,7 +219,7 @@ func (t *Trial) TooMuch(most int64, nowhereElse func(files []string) []string) m
 	sizes, all := map[string]int64{}, int64(0)
 	for i := range t.Changes {
 		c := &t.Changes[i]
-		if c.Before.Kind == change.Regular && !c.Same() && !strings.Contains("/"+string(c.Path), "/.git/") {
+		if c.Before.Kind == change.Regular && !c.Same() && !safefile.BelowGit(string(c.Path)) {
 			sizes[t.Path(c)], all = c.Before.Size, all+c.Before.Size
 		}
 	}

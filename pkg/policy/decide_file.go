@@ -179,7 +179,7 @@ func (p *Policy) protection(a *Access, f *facts, soft *setting, part *string) (d
 // linkFarm names the places that are full of hard links by design: git's
 // object store, and packages that a package manager linked for reading.
 func linkFarm(rel string, k Kind) bool {
-	return strings.Contains("/"+rel, "/.git/") || k == Read && dependency(rel)
+	return safefile.BelowGit(rel) || k == Read && dependency(rel)
 }
 
 // special reports what is no file to read or write: devices and the like, and
@@ -244,7 +244,7 @@ func (p *Policy) guarded(a *Access, f *facts, soft *setting, part *string) (d De
 		if way[0] == "" {
 			continue
 		}
-		fetched := i == 0 && f.inside && dependency(way[1]) && !(a.Kind == Write && a.Op != Delete && inGit(way[1])) // a repository may be in the index of the root's
+		fetched := i == 0 && f.inside && dependency(way[1]) && !(a.Kind == Write && a.Op != Delete && safefile.InGit(way[1])) // a repository may be in the index of the root's
 		if fetched && (a.Kind != Read || p.moved == nil) {
 			continue
 		}
@@ -284,9 +284,6 @@ func dependency(rel string) bool {
 	}
 	return false
 }
-
-// inGit reports whether a path is a .git, or lies in one.
-func inGit(rel string) bool { return strings.Contains("/"+rel+"/", "/.git/") }
 
 // inHistory reports whether what has a secret's name is in git's history anyway:
 // the file itself, or the name that leads to it.

@@ -50,6 +50,12 @@ func Below(dir, path string) bool {
 	return ok
 }
 
+// InGit reports whether a path is something called .git, or lies below it.
+func InGit(path string) bool { return BelowGit(path + "/") }
+
+// BelowGit reports whether a path lies below something called .git.
+func BelowGit(path string) bool { return strings.Contains("/"+filepath.ToSlash(path), "/.git/") }
+
 // Rel returns the part of path below dir, "." for dir itself, and whether it
 // lies there: see [Below].
 func Rel(dir, path string) (rel string, ok bool) {

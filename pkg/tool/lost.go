@@ -1,13 +1,12 @@
 package tool
 
 import (
-	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/agentkit-go/agentkit/pkg/committed"
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // NowhereElse returns those of some files, by their absolute paths, that git neither has in
@@ -30,7 +29,7 @@ func (env *Env) NowhereElse(name, top string, files []string, within ...string) 
 	}
 	return slices.DeleteFunc(slices.Clone(files), func(path string) bool {
 		read := policy.Access{Kind: policy.Read, Tool: name, Path: path, File: policy.Regular}
-		return !lost[path] && !strings.Contains(filepath.ToSlash(path), "/.git/") && env.Policy.Decide(&read).Verdict == policy.Allow
+		return !lost[path] && !safefile.BelowGit(path) && env.Policy.Decide(&read).Verdict == policy.Allow
 	})
 }
 

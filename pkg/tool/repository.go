@@ -59,7 +59,7 @@ func (r *repositories) inside(path, name string) (list []policy.Access) {
 			list = append(list, a)
 		}
 	}
-	if strings.Contains(path+"/", "/.git/") {
+	if safefile.InGit(path) {
 		return nil
 	}
 	for dir := range safefile.Up(r.root, filepath.Dir(path)) {

@@ -43,7 +43,7 @@ func (w *Wall) git(path string) {
 func (w *Wall) repository(dir string) {
 	for _, path := range foreign(dir) {
 		switch {
-		case w.o.Policy.MayWrite(path, policy.Regular) && slices.Contains(strings.Split(path, "/"), ".git"): // a rule says so
+		case w.o.Policy.MayWrite(path, policy.Regular) && safefile.InGit(path): // a rule says so
 		case strings.HasPrefix(path, dir+"/worktrees/"), dir != w.o.Root+"/.git" && dir != w.Enclosing:
 			w.Watched = append(w.Watched, path)
 		default:
@@ -115,7 +115,7 @@ func (w *Wall) appearedInGit(now *tree) []string {
 
 func (w *Wall) newIn(dir string) []string {
 	list := slices.DeleteFunc(foreign(dir), func(path string) bool {
-		return below(path, w.Fixed) || slices.Contains(w.Watched, path) || w.harmless(path) || w.o.Policy.MayWrite(path, policy.Regular) && slices.Contains(strings.Split(path, "/"), ".git")
+		return below(path, w.Fixed) || slices.Contains(w.Watched, path) || w.harmless(path) || w.o.Policy.MayWrite(path, policy.Regular) && safefile.InGit(path)
 	})
 	return append(list, newLinks(dir, w.begun, false)...)
 }
@@ -161,7 +161,7 @@ func (w *Wall) linked(path string, i fs.FileInfo) bool {
 	}
 	// And the repository is one that stands elsewhere as such, and whose settings are looked at.
 	common := filepath.Dir(filepath.Dir(dir))
-	return w.looksAt(common) && (filepath.Base(common) == ".git" || !inGit(common))
+	return w.looksAt(common) && (filepath.Base(common) == ".git" || !safefile.BelowGit(common))
 }
 
 // submodule is the directory in a repository's modules that the .git file of a submodule's

@@ -101,7 +101,7 @@ func (w *Wall) enclosingTree(top string) {
 	w.o.keep(t, file)
 	hits := slices.DeleteFunc(t.hits(), func(path string) bool {
 		name := filepath.Base(path)
-		return name == ".git" || name == "HEAD" || inGit(path) || safefile.Below(w.o.Root, path)
+		return name == ".git" || name == "HEAD" || safefile.BelowGit(path) || safefile.Below(w.o.Root, path)
 	})
 	if w.o.Committed != nil {
 		w.o.Committed(hits)

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // Limits of one walk. What lies beyond them is said, see Wall.Beyond.
@@ -212,7 +214,7 @@ func (w *walker) read(j job) *dir {
 	has := func(name string) bool {
 		return slices.ContainsFunc(list, func(e fs.DirEntry) bool { return e.Name() == name })
 	}
-	if !inGit(j.path+"/") && has("HEAD") && (has("objects") && has("refs") || has("commondir")) { // links, too
+	if !safefile.InGit(j.path) && has("HEAD") && (has("objects") && has("refs") || has("commondir")) { // links, too
 		d.hits = append(d.hits, "HEAD") // of a bare repository, or of a worktree's part of one
 	}
 	slices.Sort(d.hits)
@@ -236,9 +238,6 @@ func (w *walker) open(dir string) (*os.File, error) {
 
 // errShut is no reason to say that something was not looked at: it is closed.
 var errShut = errors.New("the directory is shut")
-
-// inGit reports whether a path lies in a repository's .git.
-func inGit(path string) bool { return strings.Contains(path, "/.git/") }
 
 func (w *walker) add(d *dir, fresh bool) {
 	w.mu.Lock()

@@ -117,7 +117,7 @@ func (w *Wall) fill(hits []string) {
 			w.git(path)
 			continue
 		}
-		if inGit(path) { // there only what was moved there is secret
+		if safefile.BelowGit(path) { // there only what was moved there is secret
 			if w.o.Moved != nil && w.o.Moved.Secret(path) {
 				w.hide(path)
 			}
@@ -325,7 +325,7 @@ func (w *Wall) Appeared() []string {
 		}
 		for _, name := range d.hits {
 			at := filepath.Join(d.path, name)
-			if name == ".git" || name == "HEAD" || inGit(at) || w.stands(at) || w.checkedOut(at) {
+			if name == ".git" || name == "HEAD" || safefile.BelowGit(at) || w.stands(at) || w.checkedOut(at) {
 				continue
 			}
 			if was != nil && slices.Contains(was.hits, name) && !below(at, w.Fixed) { // it was there, and may be changed
@@ -369,7 +369,7 @@ func (w *Wall) ledAway() (list []string) {
 			if i, err := os.Lstat(dir); err != nil || i.Mode()&fs.ModeSymlink == 0 || changedAt(dir).Before(w.begun) { // also a person's own, as ~/.config elsewhere
 				continue
 			}
-			if real, err := filepath.EvalSymlinks(dir); err != nil || !safefile.Below(w.o.Root, real) || inGit(real+"/") {
+			if real, err := filepath.EvalSymlinks(dir); err != nil || !safefile.Below(w.o.Root, real) || safefile.InGit(real) {
 				list = append(list, dir)
 			}
 		}

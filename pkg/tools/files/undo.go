@@ -10,6 +10,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/change"
 	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
@@ -93,7 +94,7 @@ func (u *undoCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, e
 				op = policy.Create
 			}
 			a := path.Write("undo", op)
-			if r.Command && strings.Contains(filepath.ToSlash(f.Path)+"/", "/.git/") { // what git may change of it the wall knows, and has let stand
+			if r.Command && safefile.InGit(f.Path) { // what git may change of it the wall knows, and has let stand
 				continue
 			}
 			if r.Shelf != nil || r.Command { // what a command was allowed to change comes back as that command's, by renames

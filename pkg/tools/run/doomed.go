@@ -62,7 +62,7 @@ func (d *dooming) write(w *policy.Access) {
 	switch {
 	case w.Opaque != "" || !safefile.Below(root, w.Path):
 	case w.File == policy.Dir:
-		if inGit := strings.Contains(filepath.ToSlash(w.Path)+"/", "/.git/"); inGit && w.Tree && !w.Below {
+		if inGit := safefile.InGit(w.Path); inGit && w.Tree && !w.Below {
 			d.names.add(w.Path, false)
 		}
 	default:
@@ -194,7 +194,7 @@ func (d *dooming) beside() {
 		switch _, err := os.Lstat(w.Path); {
 		case err != nil:
 			d.names.add(w.Path, true)
-		case w.Op == policy.Change && w.File == policy.Regular && !strings.Contains(filepath.ToSlash(w.Path), "/.git/"):
+		case w.Op == policy.Change && w.File == policy.Regular && !safefile.BelowGit(w.Path):
 			d.names.add(w.Path, !d.moved(w))
 		case w.Op == policy.Delete && d.moved(w) && w.File != policy.Missing:
 			d.names.add(w.Path, true) // its files stay, under other names

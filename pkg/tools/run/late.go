@@ -3,12 +3,12 @@ package run
 import (
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/change"
 	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/shellparse"
 	"github.com/agentkit-go/agentkit/pkg/tool"
@@ -69,7 +69,7 @@ func (l *late) names(e *sandbox.Exec) []change.Doomed {
 	}
 	d.beside()
 	for path := range d.names {
-		if strings.Contains(filepath.ToSlash(path)+"/", "/.git/") || l.made(path) {
+		if safefile.InGit(path) || l.made(path) {
 			delete(d.names, path)
 		}
 	}

@@ -167,7 +167,7 @@ func (l *losses) file(j int, danger string) string {
 	case w.Opaque != "", !inside && l.env.Policy.Decide(w).Verdict != policy.Allow, w.Path == root && !w.Below:
 		return danger
 	}
-	if slices.Contains(strings.Split(filepath.ToSlash(w.Path), "/"), ".git") {
+	if safefile.InGit(w.Path) {
 		return cmp.Or(danger, "takes away a part of the history")
 	}
 	files, forbidden, err := l.below(w)
@@ -208,7 +208,7 @@ func (l *losses) below(w *policy.Access) (files []string, forbidden []policy.Acc
 			}
 			file := *w
 			file.Path, file.Named, file.File, file.Tree, file.Below = filepath.Join(w.Path, e.Path), "", policy.Regular, false, false
-			history = history || only != nil && slices.Contains(strings.Split(at, "/"), ".git") // what holds a repository may go as a whole
+			history = history || only != nil && safefile.InGit(at) // what holds a repository may go as a whole
 			split = split || w.Split && strings.ContainsAny(e.Path, unsafeInText)
 			elsewhere = elsewhere || w.Split && takenApart(l.env, w.Path, e.Path)
 			if w.Op == policy.Change {

@@ -102,8 +102,8 @@ func (t *trial) effects(env *tool.Env, box *confinement, needs []policy.Access, 
 	tooMuch := t.tooMuch(env, needs)
 	for _, c := range slices.Clone(t.Changes) {
 		path := t.Path(&c)
-		if strings.Contains("/"+string(c.Path)+"/", "/.git/") || box.wall.Grants(path) {
-			if c.Of != "" && !strings.Contains("/"+string(c.Of), "/.git/") { // what git keeps changes under its own names
+		if safefile.InGit(string(c.Path)) || box.wall.Grants(path) {
+			if c.Of != "" && !safefile.BelowGit(string(c.Of)) { // what git keeps changes under its own names
 				t.leave(&c)
 			}
 			continue // the wall knows which of it git may change
