@@ -95,7 +95,7 @@ func (e *Endpoint) whole(w *writer, r *http.Request) (raw []byte, give func(), o
 		Refuse(w, http.StatusUnsupportedMediaType, tool.Errorf(tool.BadInput, "the body is coded as %.40q", coded).WithHint("send it as it is"))
 		return nil, give, false
 	}
-	raw, taken, err := e.read(r, w.guest)
+	raw, taken, err := e.read(r, w.request)
 	_, over := errors.AsType[*http.MaxBytesError](err)
 	switch {
 	case over:
@@ -104,8 +104,8 @@ func (e *Endpoint) whole(w *writer, r *http.Request) (raw []byte, give func(), o
 		w.Header().Set("Retry-After", "1")
 		Refuse(w, http.StatusTooManyRequests, tool.Errorf(tool.TooLarge, "%w", err).WithHint("wait for answers, and send it again; a body of up to %d KiB need not wait", maxShort>>10))
 	case errors.Is(err, errSlow):
-		_ = w.guest.control.SetWriteDeadline(time.Now().Add(lingerTime))
-		Refuse(w.ResponseWriter, http.StatusRequestTimeout, tool.Errorf(tool.Timeout, "the body did not come, and others wait for the place").WithHint("send all of it at once"))
+		_ = w.request.control.SetWriteDeadline(time.Now().Add(lingerTime))
+		Refuse(w.ResponseWriter, http.StatusRequestTimeout, tool.Errorf(tool.Timeout, "the body did not come, and others wait").WithHint("send all of it at once"))
 	case err != nil:
 		Refuse(w, http.StatusBadRequest, tool.Errorf(tool.BadInput, "reading the body: %w", err).WithHint("send all of it within %s", bodyTime))
 	}
@@ -117,11 +117,11 @@ func (e *Endpoint) whole(w *writer, r *http.Request) (raw []byte, give func(), o
 }
 
 // read reads a body while its peer is waited for. taken is the memory of a long one, by MiB.
-func (e *Endpoint) read(r *http.Request, g *guest) (raw []byte, taken int, err error) {
+func (e *Endpoint) read(r *http.Request, q *request) (raw []byte, taken int, err error) {
 	size := r.ContentLength
 	from := io.Reader(http.MaxBytesReader(nil, r.Body, MaxBody))
 	if size <= maxShort { // or it is not known
-		if err := g.awaited(func() error {
+		if err := q.awaited(func() error {
 			raw, err = readUpTo(from, size)
 			return err
 		}); err != nil || size >= 0 || len(raw) <= maxShort {
@@ -135,7 +135,7 @@ func (e *Endpoint) read(r *http.Request, g *guest) (raw []byte, taken int, err e
 	if !e.long.take(r.Context(), taken) {
 		return nil, 0, errBudget
 	}
-	err = g.awaited(func() (err error) {
+	err = q.awaited(func() (err error) {
 		if size >= 0 {
 			raw, err = readUpTo(from, size)
 			return err
@@ -152,16 +152,16 @@ func (e *Endpoint) read(r *http.Request, g *guest) (raw []byte, taken int, err e
 	return raw, taken, err
 }
 
-// awaited reads what the peer of g sends.
-func (g *guest) awaited(read func() error) error {
-	if !g.await(g.control.SetReadDeadline, bodyTime) {
+// awaited reads what the peer of q sends.
+func (q *request) awaited(read func() error) error {
+	if !q.await(q.control.SetReadDeadline, bodyTime) {
 		return errSlow
 	}
 	err := read()
-	if !g.came() {
+	if !q.came() {
 		return errSlow
 	}
-	_ = g.control.SetReadDeadline(time.Time{})
+	_ = q.control.SetReadDeadline(time.Time{})
 	return err
 }
 

@@ -12,7 +12,7 @@
 //     connections are bounded. A request that cannot be served is refused at once, with a
 //     reason. One that answers what others ask, or only waits for news, is served beside these.
 //   - A peer that does not send its body, or does not take its answer, makes room for others
-//     when they need its place.
+//     when they need its slot.
 //   - Long bodies are read one after the other when they are longer together than one may be.
 //   - GET /healthz needs no token.
 //   - When ctx ends, nothing more is accepted, the context of each request ends with the
@@ -56,7 +56,7 @@ const (
 	lingerTime = 2 * time.Second  // to send the body of a request that is refused without it
 	writeTime  = time.Minute      // to take a part of the answer
 	idleTime   = 2 * time.Minute  // between two requests
-	slow       = 2 * time.Second  // to send the body or take a part of the answer, when others wait for the place
+	slow       = 2 * time.Second  // to send the body or take a part of the answer, when others wait for the slot
 	patience   = 15 * time.Second // for handlers to end when ctx has ended
 )
 
@@ -73,7 +73,7 @@ type Options struct {
 	// which those that are served may be waiting. nil is for none.
 	Urgent func(r *http.Request, body []byte) bool
 
-	// Waits reports whether a request only waits for news, by its headers: such ones have places
+	// Waits reports whether a request only waits for news, by its headers: such ones have slots
 	// of their own, so that they keep nobody out. nil is for none.
 	Waits func(r *http.Request) bool
 }
@@ -85,14 +85,14 @@ type Endpoint struct {
 
 	o        Options
 	listener net.Listener
-	house    *house
+	limiter  *limiter
 	long     *budget
 	ending   atomic.Bool
 }
 
 // Listen opens the address. Nothing is answered before Serve.
 func Listen(ctx context.Context, o Options) (*Endpoint, error) {
-	e := &Endpoint{o: o, Token: o.Token, house: newHouse(), long: newBudget()}
+	e := &Endpoint{o: o, Token: o.Token, limiter: newLimiter(), long: newBudget()}
 	switch n := len(e.Token); {
 	case n > 0 && n < minToken:
 		return nil, tool.Errorf(tool.BadInput, "the token has %d characters, and needs %d", n, minToken).WithHint("choose a longer one, or none: one is made and printed")
@@ -165,7 +165,7 @@ func (e *Endpoint) Serve(ctx context.Context, h http.Handler) error {
 		Handler:           e.guard(h),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
-		ConnState:         e.house.state,
+		ConnState:         e.limiter.state,
 		ReadHeaderTimeout: headerTime,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    maxHeader,

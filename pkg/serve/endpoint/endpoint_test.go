@@ -211,7 +211,7 @@ func TestLimits(t *testing.T) {
 		}
 	}
 	for range maxUrgent {
-		e.house.enter(&guest{house: e.house}, urgent)
+		e.limiter.admit(&request{limiter: e.limiter}, urgent)
 	}
 	if status, err := call("/answer", strings.NewReader("y")); err != nil || status != 429 {
 		t.Errorf("one more that is urgent: %d %v", status, err)
@@ -234,11 +234,11 @@ func until(t *testing.T, is func() bool) {
 	}
 }
 
-// served is how many requests of a kind have their places.
+// served is how many requests of a kind have their slots.
 func (e *Endpoint) served(k kind) int {
-	e.house.mu.Lock()
-	defer e.house.mu.Unlock()
-	return len(e.house.guests[k])
+	e.limiter.mu.Lock()
+	defer e.limiter.mu.Unlock()
+	return len(e.limiter.served[k])
 }
 
 // dial sends the beginning of a request with the token.
@@ -253,7 +253,7 @@ func (e *Endpoint) dial(t *testing.T, path, head, body string) net.Conn {
 	return conn
 }
 
-// answers reports whether a small request is answered; one for which there is no place yet is
+// answers reports whether a small request is answered; one for which there is no slot yet is
 // sent again.
 func (e *Endpoint) answers(t *testing.T) {
 	t.Helper()
@@ -275,10 +275,10 @@ func TestSlow(t *testing.T) {
 		e, _ := serve(t, Options{Token: "0123456789abcdef"}, echo)
 		first := e.dial(t, "/x", "Content-Length: 100\r\n", "x")
 		until(t, func() bool {
-			e.house.mu.Lock()
-			defer e.house.mu.Unlock()
-			for g := range e.house.guests[usual] {
-				return !g.since.IsZero()
+			e.limiter.mu.Lock()
+			defer e.limiter.mu.Unlock()
+			for q := range e.limiter.served[usual] {
+				return !q.since.IsZero()
 			}
 			return false
 		})
@@ -325,7 +325,7 @@ func TestWaiting(t *testing.T) {
 	}
 	until(t, func() bool { return e.served(waiting) == maxWaiting })
 	if n := e.served(usual); n != 0 {
-		t.Errorf("%d of them have the places of others", n)
+		t.Errorf("%d of them have the slots of others", n)
 	}
 	e.answers(t)
 	one := e.dial(t, "/news", "Connection: close\r\nContent-Length: 1\r\n", "x")
@@ -337,9 +337,9 @@ func TestWaiting(t *testing.T) {
 // TestConnections: connections on which nothing is asked are closed when there are too many.
 func TestConnections(t *testing.T) {
 	e, _ := serve(t, Options{Token: "0123456789abcdef"}, echo)
-	e.house.mu.Lock()
-	e.house.conns = 8
-	e.house.mu.Unlock()
+	e.limiter.mu.Lock()
+	e.limiter.conns = 8
+	e.limiter.mu.Unlock()
 	begin := time.Now()
 	var first net.Conn
 	for range 16 {

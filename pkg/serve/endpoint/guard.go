@@ -18,34 +18,34 @@ import (
 // guard lets h see the requests that it may answer, with their whole bodies.
 func (e *Endpoint) guard(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		defer e.house.serves(r.Context())()
+		defer e.limiter.serves(r.Context())()
 		ctx, end := within(r.Context())
 		defer end(nil)
 		r = r.WithContext(ctx)
-		g := &guest{house: e.house, control: http.NewResponseController(rw), end: end}
-		w := &writer{rw, g}
+		q := &request{limiter: e.limiter, control: http.NewResponseController(rw), end: end}
+		w := &writer{rw, q}
 		head := w.Header()
 		head.Set("X-Content-Type-Options", "nosniff")
 		head.Set("Cache-Control", "no-store")
 		if r.Body != nil && r.Body != http.NoBody {
 			head.Set("Connection", "close") // until it is read: else an answer before it would wait for it, and without end
-			_ = g.control.SetReadDeadline(time.Now().Add(lingerTime))
+			_ = q.control.SetReadDeadline(time.Now().Add(lingerTime))
 		}
 		if !e.welcome(w, r) {
 			return
 		}
-		full := !e.house.enter(g, usual)
-		if full && (e.o.Urgent == nil || r.ContentLength < 0 || r.ContentLength > maxShort || !e.house.enter(g, urgent)) {
+		full := !e.limiter.admit(q, usual)
+		if full && (e.o.Urgent == nil || r.ContentLength < 0 || r.ContentLength > maxShort || !e.limiter.admit(q, urgent)) {
 			many(w)
 			return
 		}
-		defer e.house.leave(g)
+		defer e.limiter.release(q)
 		raw, give, ok := e.whole(w, r)
 		defer give()
 		switch {
 		case !ok:
 		case e.o.Waits != nil && e.o.Waits(r):
-			if !e.house.enter(g, waiting) {
+			if !e.limiter.admit(q, waiting) {
 				w.Header().Set("Retry-After", "1")
 				Refuse(w, http.StatusTooManyRequests, tool.Errorf(tool.TooLarge, "%d requests wait for news already", maxWaiting).WithHint("end one of them, or do without: ask for what is new now and then"))
 				return
@@ -181,7 +181,7 @@ func (e *Endpoint) health(w http.ResponseWriter, r *http.Request) {
 // holds nothing up; and it ends the request of one that does not take it.
 type writer struct {
 	http.ResponseWriter
-	guest *guest
+	request *request
 }
 
 // Write implements io.Writer.
@@ -194,17 +194,17 @@ func (w *writer) Write(p []byte) (n int, err error) {
 }
 
 // FlushError is for http.ResponseController.
-func (w *writer) FlushError() error { return w.taken(w.guest.control.Flush) }
+func (w *writer) FlushError() error { return w.taken(w.request.control.Flush) }
 
 // taken sends something that the peer has to take.
 func (w *writer) taken(send func() error) error {
-	if !w.guest.await(w.guest.control.SetWriteDeadline, writeTime) {
+	if !w.request.await(w.request.control.SetWriteDeadline, writeTime) {
 		return errSlow
 	}
-	defer func() { _ = w.guest.came() }()
+	defer func() { _ = w.request.came() }()
 	err := send()
 	if err != nil {
-		w.guest.end(err)
+		w.request.end(err)
 	}
 	return err
 }
