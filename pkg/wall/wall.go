@@ -195,6 +195,36 @@ func (w *Wall) add(path string) {
 			w.Fixed = append(w.Fixed, path)
 		}
 	}
+	if i.Mode()&fs.ModeSymlink != 0 {
+		w.behind(path)
+	}
+}
+
+// behind closes what a link in the root leads to in the root, where the policy closes it by the
+// link's name.
+func (w *Wall) behind(link string) {
+	real, err := filepath.EvalSymlinks(link)
+	if err != nil || real == w.o.Root || !safefile.Below(w.o.Root, real) || safefile.InGit(real) {
+		return
+	}
+	i, err := os.Lstat(real)
+	if err != nil {
+		return
+	}
+	ask := func(path string, i fs.FileInfo) {
+		name, t := link+strings.TrimPrefix(path, real), fileType(i)
+		if !i.IsDir() || !w.o.Policy.Mixed(name, policy.Write) {
+			if !w.o.Policy.MayWrite(name, t) && !below(path, w.Fixed) {
+				w.Fixed = append(w.Fixed, path)
+			}
+		}
+		if !i.IsDir() && !w.o.Policy.MayRead(name, t) && !below(path, w.Hidden) {
+			w.hide(path)
+		}
+	}
+	if ask(real, i); i.IsDir() && !below(real, w.Fixed) {
+		w.each(real, ask)
+	}
 }
 
 // mixed reports whether a directory with the name of a secret holds what is none.
