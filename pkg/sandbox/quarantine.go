@@ -89,12 +89,21 @@ func (c *Config) Snapshot(level Level) (*Snapshot, error) {
 	if level < L3 {
 		s.root = anchored(s.home(c.Root), c.Root)
 	}
+	real := map[string]string{} // directories, by the paths that may lead there through links
 	for n, path := range slices.Concat(c.ReadOnly, c.Watched) {
-		dir, watched := s.home(path), n >= len(c.ReadOnly)
+		up := filepath.Dir(path)
+		if _, known := real[up]; !known {
+			real[up] = up
+			if at, err := filepath.EvalSymlinks(up); err == nil {
+				real[up] = at
+			}
+		}
+		at := filepath.Join(real[up], filepath.Base(path))
+		dir, watched := s.home(at), n >= len(c.ReadOnly)
 		if dir == "" {
 			continue
 		}
-		name, err := filepath.Rel(dir, path)
+		name, err := filepath.Rel(dir, at)
 		if err != nil {
 			return nil, fmt.Errorf("guarding %s: %w", path, err)
 		}
@@ -364,9 +373,80 @@ func (s *Snapshot) Restore(quarantine string, appeared ...string) ([]Restore, er
 	return list, errors.Join(errs...)
 }
 
+// restore is about what lies in the very directories that g is in: a command may have put a link in
+// the place of one, to where something else of that name is.
 func (g *guarded) restore(root *os.Root, room func() (string, error)) (*Restore, error) {
-	closeAgain := unlock(root, filepath.Dir(g.name))
+	above := filepath.Dir(g.name)
+	closeAgain := unlock(root, above)
 	defer closeAgain()
+	in, at, err := solid(root, above)
+	if at != "" && (len(g.was) == 0 || g.loose) {
+		return nil, nil // it is not there, or may go
+	}
+	inTheWay := ""
+	for n := 0; at != "" && err == nil && n < 1000; n++ {
+		if _, bad := root.Lstat(at); bad == nil {
+			inTheWay, err = putAway(root, g.dir, at, room)
+		} else {
+			err = root.Mkdir(at, 0o755)
+		}
+		if err == nil {
+			in, at, err = solid(root, above)
+		}
+	}
+	if err == nil && at != "" {
+		err = errElsewhere
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	r, err := g.from(above).restoreIn(in, room)
+	if r != nil && r.Quarantine == "" {
+		r.Quarantine = inTheWay
+	}
+	return r, err
+}
+
+// solid opens a directory below root that no link leads to. at is the first on the way that is none; "" where
+// all are.
+func solid(root *os.Root, dir string) (in *os.Root, at string, err error) {
+	if in, err = root.OpenRoot("."); err != nil {
+		return nil, "", err
+	}
+	for name := range strings.SplitSeq(filepath.ToSlash(dir), "/") {
+		at = filepath.Join(at, name)
+		was, err := in.Lstat(name)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && !was.IsDir() {
+			return nil, at, in.Close()
+		}
+		var next *os.Root
+		if err == nil {
+			next, err = in.OpenRoot(name)
+		}
+		_ = in.Close()
+		if err != nil {
+			return nil, "", err
+		}
+		if now, err := next.Stat("."); err != nil || !os.SameFile(was, now) { // it has just been replaced
+			return nil, "", errors.Join(errElsewhere, err, next.Close())
+		}
+		in = next
+	}
+	return in, "", nil
+}
+
+// from is g as it is seen from a directory that it is in.
+func (g *guarded) from(above string) *guarded {
+	one := *g
+	one.dir, one.name, one.was = filepath.Join(g.dir, above), filepath.Base(g.name), map[string]saved{}
+	for path, e := range g.was {
+		one.was[strings.TrimPrefix(path, above+string(filepath.Separator))] = e
+	}
+	return &one
+}
+
+func (g *guarded) restoreIn(root *os.Root, room func() (string, error)) (*Restore, error) {
 	_, err := root.Lstat(g.name)
 	gone := errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir)
 	if err != nil && !gone {
@@ -381,7 +461,7 @@ func (g *guarded) restore(root *os.Root, room func() (string, error)) (*Restore,
 			return g.restoreEach(root, now, room)
 		}
 	}
-	if gone && (len(g.was) == 0 || g.loose && !isDir(root, filepath.Dir(g.name))) {
+	if gone && len(g.was) == 0 {
 		return nil, nil
 	}
 	r := &Restore{Path: filepath.Join(g.dir, g.name), Action: "changed"}
@@ -405,11 +485,6 @@ func (g *guarded) restore(root *os.Root, room func() (string, error)) (*Restore,
 		return r, err
 	}
 	return r, nil
-}
-
-func isDir(root *os.Root, name string) bool {
-	i, err := root.Stat(name)
-	return err == nil && i.IsDir()
 }
 
 // putAway takes what is at name from there, first of all, and then to a room of the
@@ -480,11 +555,6 @@ func unlockTree(root *os.Root, name string) {
 
 // bring makes what was there again.
 func (g *guarded) bring(root *os.Root) error {
-	if len(g.was) > 0 {
-		if err := root.MkdirAll(filepath.Dir(g.name), 0o755); err != nil {
-			return err
-		}
-	}
 	var notKept error
 	for _, path := range slices.Sorted(maps.Keys(g.was)) {
 		e := g.was[path]

@@ -45,25 +45,73 @@ func TestQuarantine(t *testing.T) {
 				t.Fatal(err)
 			}
 			list, err := s.Restore(filepath.Join(dir, "state", "quarantine"))
-			blockedAbove := test.name == "above replaced by a file"
-			if (err != nil) != blockedAbove {
+			if err != nil {
 				t.Fatal(err)
 			}
+			inTheWay := test.name == "above replaced by a file"
 			var got []string
 			for _, r := range list {
 				name, _ := filepath.Rel(c.Root, r.Path)
 				got = append(got, name+" "+r.Action)
-				if (r.Quarantine == "") != (r.Action == "deleted") {
+				if (r.Quarantine == "") != (r.Action == "deleted" && !inTheWay) {
 					t.Errorf("%+v", r)
 				}
 			}
 			if s := strings.Join(got, ", "); s != test.want {
 				t.Errorf("restored %q, want %q", s, test.want)
 			}
-			if now := listing(t, c.Root); now != before && !blockedAbove && test.name != "turned into a link" {
+			if now := listing(t, c.Root); now != before && test.name != "turned into a link" {
 				t.Errorf("was\n%s\nis\n%s", before, now)
 			}
 		})
+	}
+}
+
+// TestRestoreByNoLink: what a link in the place of a directory leads to is neither put away nor
+// written over with what was in the directory.
+func TestRestoreByNoLink(t *testing.T) {
+	for _, watched := range []bool{false, true} {
+		c, dir := guardedConfig(t)
+		other := filepath.Join(c.Root, "other", "deep")
+		if watched {
+			c.ReadOnly, c.Watched = nil, []string{filepath.Join(c.Root, "sub", "deep", "protected")}
+		}
+		s, err := c.Snapshot(L2)
+		if err = errorsJoin(err, os.RemoveAll(c.Root+"/sub"), os.MkdirAll(other, 0o755), os.Symlink("other", c.Root+"/sub"),
+			os.WriteFile(other+"/protected", []byte("theirs"), 0o644), os.WriteFile(other+"/new", []byte("theirs"), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		list, err := s.Restore(filepath.Join(dir, "state", "quarantine"), filepath.Join(c.Root, "sub", "deep", "new"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"protected", "new"} {
+			if now, err := os.ReadFile(filepath.Join(other, name)); string(now) != "theirs" {
+				t.Errorf("%s: %q, %v", name, now, err)
+			}
+		}
+		i, err := os.Lstat(c.Root + "/sub")
+		if err != nil || i.IsDir() == watched || (len(list) == 0) != watched {
+			t.Errorf("watched %v: %v, %v, %+v", watched, i, err, list)
+		}
+	}
+}
+
+// TestSnapshotByLink: a link that was there before stays, and what it leads to is put back.
+func TestSnapshotByLink(t *testing.T) {
+	c, dir := guardedConfig(t)
+	c.ReadOnly = []string{c.Root + "/link/deep/protected"}
+	err := os.Symlink("sub", c.Root+"/link")
+	before := listing(t, c.Root)
+	s, bad := c.Snapshot(L2)
+	if err = errorsJoin(err, bad, os.Remove(c.Root+"/sub/deep/protected"), os.WriteFile(c.Root+"/sub/deep/protected", []byte("evil"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := s.Restore(filepath.Join(dir, "state", "quarantine")); err != nil || len(list) != 1 {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if now := listing(t, c.Root); now != before {
+		t.Errorf("was\n%s\nis\n%s", before, now)
 	}
 }
 
@@ -99,8 +147,11 @@ func TestQuarantineStaysInside(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Restore(filepath.Join(dir, "state", "quarantine")); err == nil {
-		t.Error("it says that all is as it was")
+	if _, err := s.Restore(filepath.Join(dir, "state", "quarantine")); err != nil {
+		t.Error(err)
+	}
+	if b, err := os.ReadFile(c.Root + "/.git/config"); err != nil || string(b) != "[core]\n" {
+		t.Errorf("the configuration: %q, %v", b, err)
 	}
 	if b, err := os.ReadFile(other + "/hooks/theirs"); err != nil || string(b) != "x" {
 		t.Errorf("the other's file: %q, %v", b, err)
