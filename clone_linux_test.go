@@ -64,6 +64,11 @@ clone early "python3 -c 'import time; time.sleep(1)' & git clone -q $url early; 
 echo .vscode/tasks.json >name
 clone shell 'f=$(cat name); git clone -q '$url' shell && echo x >"shell/$f"; true'
 clone sourced "git clone -q $url sourced && . ./sourced/env.sh"
+echo 'a[$(echo 1 >sum/.vscode/tasks.json)]' >sum.txt
+clone sum 'git clone -q '$url' sum; read x <sum.txt; echo $((x))'
+echo eval >eval.txt
+echo 'echo 1 >word/.vscode/tasks.json' >word.txt
+clone word 'git clone -q '$url' word; read x <eval.txt; $x "$(cat word.txt)"'
 git -C one pack-objects -q --all "$PWD/all" </dev/null >/dev/null && mv all-*.pack all.pack
 clone packed "git clone -q $url packed && git index-pack -o packed/.vscode/tasks.json all.pack; true"
 mkdir job
@@ -93,7 +98,7 @@ clone pkg/x "git clone -q $url pkg/x"
 	stays, goes := " D .claude ", " D .claude  D .github/workflows/ci.yml  D .vscode/settings.json  D sub/.husky/pre-commit "
 	for name, want := range map[string]string{
 		"one": stays, "two": stays, "twice": stays, "job": stays, "more": stays, "planted": stays, "packed": stays,
-		"changed": " D .claude  D .vscode/settings.json ", "early": goes, "shell": goes, "sourced": goes,
+		"changed": " D .claude  D .vscode/settings.json ", "early": goes, "shell": goes, "sourced": goes, "sum": goes, "word": goes,
 		"copied": goes, "local": goes, "set": goes, "env": goes, "beside": goes, "before": goes,
 		"pkg/x": " D .claude  D a.c ",
 		"ref":   goes, "path": goes, "bundle": goes, ".github": goes + " D workflows/x.yml ",

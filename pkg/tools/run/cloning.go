@@ -48,7 +48,7 @@ func newCloning(needs []policy.Access, argv []string, root string) *cloning {
 			by = &needs[a.Parent-1]
 		}
 		switch {
-		case a.Kind == policy.Env, a.Opaque != "" && (a.Kind == policy.Write || a.Builtin || a.Kind != policy.Exec && (by == nil || by.Builtin)):
+		case a.Kind == policy.Env, a.Opaque != "" && (a.Kind == policy.Write || a.Builtin || a.Kind == policy.Exec && a.Program == "" || a.Kind != policy.Exec && (by == nil || by.Builtin)):
 			return nil
 		case a.Kind == policy.Exec && a.Builtin:
 		case a.Kind == policy.Exec:
