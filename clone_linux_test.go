@@ -79,6 +79,11 @@ echo "job: $(lost job)"
 id=$("$AGENTKIT" -o json bash --background 'sleep 60' | field job)
 clone beside "git clone -q $url beside"
 "$AGENTKIT" kill "$id" >/dev/null
+mkdir near
+id=$(cd near && "$AGENTKIT" -o json bash --background 'sleep 60' | field job)
+clone near/x "git clone -q $url near/x"
+(cd near && "$AGENTKIT" kill "$id" >/dev/null)
+clone near/y "git clone -q $url near/y"
 "$AGENTKIT" bash 'until [ -e ended ]; do sleep 0.1; done' >/dev/null 2>&1 &
 while ! ls "$XDG_STATE_HOME"/agentkit/*/default/sandbox/*.held >/dev/null 2>&1; do sleep 0.1; done
 clone before "until [ -e go ]; do sleep 0.1; done; git clone -q $url before" &
@@ -99,6 +104,7 @@ clone pkg/x "git clone -q $url pkg/x"
 	for name, want := range map[string]string{
 		"one": stays, "two": stays, "twice": stays, "job": stays, "more": stays, "planted": stays, "packed": stays,
 		"changed": " D .claude  D .vscode/settings.json ", "early": goes, "shell": goes, "sourced": goes, "sum": goes, "word": goes,
+		"near/x": goes, "near/y": stays,
 		"copied": goes, "local": goes, "set": goes, "env": goes, "beside": goes, "before": goes,
 		"pkg/x": " D .claude  D a.c ",
 		"ref":   goes, "path": goes, "bundle": goes, ".github": goes + " D workflows/x.yml ",

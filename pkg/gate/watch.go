@@ -42,7 +42,7 @@ func Appeared(order json.RawMessage) ([]string, error) {
 			return nil, fmt.Errorf("loading the policy: %w", err)
 		}
 	}
-	return append(wall.Since(p, o.Wall, func() bool { return sandbox.Alone(o.Report) }), o.Opened.Planted(p)...), nil
+	return append(wall.Since(p, o.Wall, func() bool { return sandbox.Alone(o.Report, o.Wall.Root) }), o.Opened.Planted(p)...), nil
 }
 
 // Made notes that a call of its own has written a file of the root, which may be one that

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/safefile"
@@ -133,8 +134,45 @@ func Reports(sessions string) (dirs []string) {
 }
 
 // Alone reports whether no other command than that of a report, which is held or kept, has run
-// since then in the sessions beside its own.
-func Alone(report string) bool { return ranAlone(report+holdSuffix) || ranAlone(report+keptSuffix) }
+// since then in the sessions beside its own, and none of another root runs that can write in this one. What such
+// a one left that has ended is put away.
+func Alone(report, root string) bool {
+	return (ranAlone(report+holdSuffix) || ranAlone(report+keptSuffix)) && !reached(report, root)
+}
+
+// reached reports whether a command of another root runs that can write in this one.
+func reached(report, root string) bool {
+	own := filepath.Dir(filepath.Dir(filepath.Dir(report)))
+	list, err := os.ReadDir(filepath.Dir(own))
+	for _, suffix := range []string{holdSuffix, keptSuffix} { // in this order, see meet
+		for _, d := range list {
+			sessions := filepath.Join(filepath.Dir(own), d.Name())
+			if sessions == own {
+				continue
+			}
+			for _, dir := range Reports(sessions) {
+				names, _ := ending(dir, suffix)
+				if slices.ContainsFunc(names, func(name string) bool { return writesIn(name, root) }) {
+					return true
+				}
+			}
+		}
+	}
+	return err != nil
+}
+
+// writesIn reports whether the command of what Hold or Keep has left can write in a root.
+func writesIn(name, root string) bool {
+	raw, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false // it has ended just now
+	}
+	var k struct{ Snapshot struct{ Homes []string } }
+	if err == nil {
+		err = json.Unmarshal(raw, &k)
+	}
+	return err != nil || slices.ContainsFunc(k.Snapshot.Homes, func(dir string) bool { return safefile.Below(dir, root) || safefile.Below(root, dir) })
+}
 
 // ranAlone reports whether what Hold or Keep has left says of no command that it ran beside.
 func ranAlone(name string) bool {

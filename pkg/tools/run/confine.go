@@ -149,7 +149,7 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 		return c, err
 	}
 	cfg.Report = filepath.Join(reports, session.NewID("r"))
-	c.wall.Alone = func() bool { return sandbox.Alone(cfg.Report) }
+	c.wall.Alone = func() bool { return sandbox.Alone(cfg.Report, root) }
 	c.wall.Cloned = asked.cloning.left()
 	if c.later, err = gate.Watch(env.Sources, env.Policy, c.wall, c.grants.opened, cfg.Report); err != nil {
 		return c, fmt.Errorf("describing the sandbox: %w", err)
