@@ -14,7 +14,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path"
@@ -23,6 +25,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
@@ -44,13 +47,17 @@ type Order struct {
 	Temp     []string // directories that a command may use freely
 	Crowded  []string // temporary directories that hold the root: a command is free to use what mktemp makes there
 	Kept     bool     // undo takes back what is changed in the root
+	Begun    time.Time
 }
+
+// tick is how much the time of a file may lag behind the clock.
+const tick = 20 * time.Millisecond
 
 // New describes the gate of one command. The accesses are those of the call,
 // all of which were allowed, by rules or by someone; kept says that undo takes back what
 // the command changes in the root, whatever that is.
 func New(s *policy.Sources, p *policy.Policy, accesses []policy.Access, temp, crowded []string, kept bool) (json.RawMessage, error) {
-	o := Order{Sources: *s, Hash: p.Hash(), Temp: temp, Crowded: crowded, Kept: kept}
+	o := Order{Sources: *s, Hash: p.Hash(), Temp: temp, Crowded: crowded, Kept: kept, Begun: time.Now().Add(-tick)}
 	o.Sources.Tested = true
 	for i := range accesses {
 		switch a := &accesses[i]; {
@@ -151,13 +158,23 @@ func patternIn(word string, temp []string) bool {
 	return strings.ContainsAny(base, "*?") && !strings.ContainsAny(word, "\"'`$\\{}[]~() \t\n\x00") && slices.Contains(temp, strings.TrimSuffix(dir, "/"))
 }
 
-// made reports whether a name is one that mktemp made of a template, and does not lead to the root.
+// made reports whether a name is one that mktemp made of a template; beside the root one that
+// is new, for other people's have names, too, and does not lead to the root.
 func (g *gate) made(template, name string) bool {
 	in := func(dir string) bool { return madeFor(dir, template, name) }
 	return slices.ContainsFunc(g.order.Temp, in) || slices.ContainsFunc(g.order.Crowded, func(dir string) bool {
 		first, _, _ := strings.Cut(strings.TrimPrefix(name, dir+"/"), "/")
-		return in(dir) && !safefile.Below(dir+"/"+first, g.workspace.Root())
+		return in(dir) && !safefile.Below(dir+"/"+first, g.workspace.Root()) && g.isNew(dir+"/"+first)
 	})
+}
+
+// isNew reports whether a file was made since the call began, or is not there.
+func (g *gate) isNew(path string) bool {
+	if born, ok := machine.Birth(path); ok {
+		return !born.Before(g.order.Begun)
+	}
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // madeFor reports whether a name in a temporary directory is one that mktemp makes of a

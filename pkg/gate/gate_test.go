@@ -10,7 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
@@ -311,6 +313,18 @@ func TestMadeBesideRoot(t *testing.T) {
 		if got := g.made(template, name); got != want {
 			t.Errorf("%s: %v", name, got)
 		}
+	}
+	beside, err := os.MkdirTemp(filepath.Dir(first), "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Remove(beside) })
+	template = filepath.Dir(first) + "/" + strings.Repeat("X", len(filepath.Base(beside)))
+	if _, ok := machine.Birth(beside); ok && !g.made(template, beside) {
+		t.Error("what is new is somebody else's")
+	}
+	if g.order.Begun = time.Now().Add(time.Hour); g.made(template, beside) {
+		t.Error("what was there is new")
 	}
 	if !g.made("/free/XXXX", "/free/abcd") || g.made("/other/XXXX", "/other/abcd") {
 		t.Error("directories are mixed up")
