@@ -201,6 +201,56 @@ func meet(report string) error {
 	return nil
 }
 
+// Beside are the snapshots of the commands that run beside that of a report, in the sessions beside its own.
+func Beside(report string) (list []*Snapshot) {
+	for _, suffix := range []string{holdSuffix, keptSuffix} { // in this order, see meet
+		for _, dir := range Reports(filepath.Dir(filepath.Dir(filepath.Dir(report)))) {
+			names, _ := ending(dir, suffix)
+			for _, name := range names {
+				k := keptSnapshot{Snapshot: &Snapshot{}}
+				if raw, err := os.ReadFile(name); err == nil && name != report+suffix && json.Unmarshal(raw, &k) == nil {
+					list = append(list, k.Snapshot)
+				}
+			}
+		}
+	}
+	return list
+}
+
+// Inherit takes what other commands may have changed since they began as it was then, for they change
+// it again as soon as it is put back; what they have made is put away once more at the end, also where it is
+// taken for what was there.
+func (s *Snapshot) Inherit(others []*Snapshot, find Finder) error {
+	for _, other := range others {
+		var made []string
+		var err error
+		if find != nil && other.Later != nil {
+			made, err = find(other.Later)
+		}
+		if err != nil {
+			return err
+		}
+		for i := range s.paths {
+			g := &s.paths[i]
+			n := slices.IndexFunc(other.paths, func(h guarded) bool { return h.dir == g.dir && h.name == g.name })
+			switch {
+			case n >= 0 && !other.paths[n].unchanged(g.was) && !other.paths[n].free(g.was):
+				g.was = other.paths[n].was
+			case n < 0 && slices.ContainsFunc(made, func(path string) bool { return safefile.Below(path, filepath.Join(g.dir, g.name)) }):
+				g.was = nil
+			}
+		}
+		for _, path := range made {
+			dir := s.home(path)
+			name, err := filepath.Rel(dir, path)
+			if dir != "" && err == nil && !slices.ContainsFunc(s.paths, func(g guarded) bool { return filepath.Join(g.dir, g.name) == path }) {
+				s.paths = append(s.paths, guarded{dir: dir, name: name})
+			}
+		}
+	}
+	return nil
+}
+
 // Sweep restores what the commands that still run in these directories of reports
 // have changed so far, so that nobody who starts now takes it for what was there.
 func Sweep(dirs []string, find Finder) (list []Restore, err error) {

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -93,6 +94,37 @@ func TestRestoreByNoLink(t *testing.T) {
 		i, err := os.Lstat(c.Root + "/sub")
 		if err != nil || i.IsDir() == watched || (len(list) == 0) != watched {
 			t.Errorf("watched %v: %v, %v, %+v", watched, i, err, list)
+		}
+	}
+}
+
+// TestInherit: what a command that runs changes again as soon as it is put back is not taken for what
+// was there, by one that begins meanwhile and ends later, nor is what it has made.
+func TestInherit(t *testing.T) {
+	c, dir := guardedConfig(t)
+	first, err := c.Snapshot(L2)
+	if err = errorsJoin(err, os.WriteFile(c.Root+"/.git/config", []byte("evil"), 0o644), os.Mkdir(c.Root+"/.idea", 0o755), os.WriteFile(c.Root+"/.idea/x", []byte("evil"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	first.Later = json.RawMessage("{}")
+	c.Watched = []string{c.Root + "/.idea/x"}
+	second, err := c.Snapshot(L2)
+	if err == nil {
+		err = second.Inherit([]*Snapshot{first}, func(json.RawMessage) ([]string, error) { return []string{c.Root + "/.idea", c.Root + "/.zed"}, nil })
+	}
+	_, bad := first.Restore(filepath.Join(dir, "state", "quarantine"), c.Root+"/.idea")
+	if err = errorsJoin(err, bad, os.WriteFile(c.Root+"/.zed", []byte("evil"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := second.Restore(filepath.Join(dir, "state", "quarantine")); err != nil {
+		t.Fatal(err)
+	}
+	if now, err := os.ReadFile(c.Root + "/.git/config"); string(now) != "[core]\n" {
+		t.Errorf("the configuration: %q, %v", now, err)
+	}
+	for _, name := range []string{".idea", ".zed"} {
+		if _, err := os.Lstat(filepath.Join(c.Root, name)); err == nil {
+			t.Errorf("%s is there", name)
 		}
 	}
 }

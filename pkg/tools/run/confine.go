@@ -227,7 +227,11 @@ func sandboxLimits(l policy.Limits) sandbox.Limits {
 
 // protect remembers what is protected.
 func (c *confinement) protect(cfg *sandbox.Config, quarantine string) (err error) {
+	beside := sandbox.Beside(cfg.Report) // also those that end meanwhile
 	if c.guard, err = cfg.Snapshot(cfg.Minimum); err == nil {
+		err = c.guard.Inherit(append(beside, sandbox.Beside(cfg.Report)...), gate.Appeared)
+	}
+	if err == nil {
 		c.guard.Later = c.later
 		c.release, err = c.guard.Hold(cfg.Report, quarantine)
 	}
