@@ -319,7 +319,7 @@ func (p *Policy) guard(a *Access, f *facts, abs, rel string) (hit guardHit, ok b
 		return guardHit{cell: writeProtected, pattern: "/dev", part: "dev"}, true
 	}
 	if hit, ok = p.writes().find(abs, rel, a.Tree); ok {
-		return hit, true
+		return hit, !(hit.cell == writeSensitive && p.untrusted(a, f))
 	}
 	if hit, ok = p.reads().find(abs, rel, false); ok && a.Tool != commandTool && !isPublic(abs) {
 		hit.cell = readSecret // what may not be seen just so is not replaced just so
@@ -332,6 +332,19 @@ func (p *Policy) guard(a *Access, f *facts, abs, rel string) (hit guardHit, ok b
 		return guardHit{cell: writeSensitive, pattern: ".git/**", part: ".git", below: true}, true
 	}
 	return hit, false
+}
+
+// untrusted reports whether a command writes in a directory that was made in a temporary
+// one since the session began: nobody else runs or trusts what a file says there, as one in a
+// home that is made for a test. A name right in a temporary directory is seen from all below.
+func (p *Policy) untrusted(a *Access, f *facts) bool {
+	if a.Tool != commandTool || !a.Fresh || !f.temp || !p.Holds() || f.via != "" || a.Links > 1 || a.Opaque != "" {
+		return false
+	}
+	return slices.ContainsFunc(p.temp, func(dir string) bool {
+		first := firstBelow(dir, f.path)
+		return first != "" && first[0] != '.' && len(f.path) > len(trimSlash(dir)+"/"+first)
+	})
 }
 
 // procSecret finds what /proc shows of other programs' memory and secrets.

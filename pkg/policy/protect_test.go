@@ -221,6 +221,35 @@ func TestTemp(t *testing.T) {
 	wantVerdict(t, policyOf(t, "", func(s *Sources) { s.Home = "/tmp/h" }), write("/tmp/h/x"), Deny)
 }
 
+// TestUntrusted: in a directory that was made for the session, nobody else trusts what a file says.
+func TestUntrusted(t *testing.T) {
+	made := func(a *Access) { a.Fresh = true }
+	for _, level := range []int{0, 2, 3} {
+		p := policyOf(t, "", at(level))
+		want := Ask
+		if level > 0 {
+			want = Allow
+		}
+		for _, name := range []string{"/tmp/h/.gitconfig", "/tmp/h/.npmrc", "/tmp/h/.github/workflows/x.yml", "/tmp/h/a/.bashrc"} {
+			a := file(Write, "bash", name)
+			wantVerdict(t, p, with(a, made), want)
+			wantVerdict(t, p, a, Ask) // as it was there before
+			wantVerdict(t, p, with(a, func(a *Access) { a.Fresh, a.Named = true, "/srv/w/.npmrc" }), Ask)
+			wantVerdict(t, p, with(a, func(a *Access) { a.Fresh, a.File, a.Links = true, Regular, 2 }), Ask)
+			wantVerdict(t, p, with(file(Write, "write", name), made), Ask)
+		}
+		for _, name := range []string{"/tmp/.yarnrc.yml", "/tmp/.gitconfig", "/tmp/.github/workflows/x.yml", "/tmp/Jenkinsfile", "/srv/w/.gitconfig"} {
+			wantVerdict(t, p, with(file(Write, "bash", name), made), Ask) // all below see it
+		}
+		for _, name := range []string{"/tmp/h/.vscode/x", "/tmp/h/.git/config", "/tmp/h/.git/hooks/x", "/home/dev/.gitconfig"} {
+			wantVerdict(t, p, with(file(Write, "bash", name), made), Deny)
+		}
+	}
+	beside := policyOf(t, "", at(3), func(s *Sources) { s.Root = "/tmp/w" })
+	wantVerdict(t, beside, with(file(Write, "bash", "/tmp/h/.gitconfig"), made), Allow)
+	wantVerdict(t, beside, with(file(Write, "bash", "/tmp/w/.gitconfig"), made), Ask)
+}
+
 func TestOddNames(t *testing.T) {
 	p := policyOf(t, "")
 	for _, name := range []string{"..\\x", "~/x", "~root/x", "file:/x", "https:/x/y"} {
