@@ -2,6 +2,7 @@ package committed
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +16,9 @@ const (
 	Changed   Kind = iota // tracked, and not as HEAD has them
 	Untracked             // neither tracked nor ignored
 	Ignored               // not tracked, whether ignored or not
+
+	// Alone leaves out repositories in the work tree, which git clean passes by; without it they are not understood.
+	Alone Kind = 1 << 7
 )
 
 // maxLost bounds the files that Lost looks at.
@@ -66,6 +70,9 @@ func (f *Files) LostAndGone(kind Kind, top string, paths ...string) (list, gone 
 	if err := errors.Join(err, <-head); err != nil {
 		return nil, nil, false
 	}
+	if kind&Alone != 0 {
+		rels = slices.DeleteFunc(rels, func(rel string) bool { return strings.HasSuffix(rel, "/") && r.holds(rel) })
+	}
 	if len(rels) > maxLost || slices.ContainsFunc(rels, func(rel string) bool { return strings.HasSuffix(rel, "/") }) {
 		return nil, nil, false // a repository inside has a history of its own
 	}
@@ -75,11 +82,27 @@ func (f *Files) LostAndGone(kind Kind, top string, paths ...string) (list, gone 
 	return list, gone, true
 }
 
+// holds reports whether a directory of the work tree is a repository to git, or a worktree of one.
+func (r *repository) holds(rel string) bool {
+	dir := filepath.Join(r.top, filepath.FromSlash(rel))
+	info, err := os.Lstat(filepath.Join(dir, ".git"))
+	if err != nil || !info.IsDir() && !info.Mode().IsRegular() {
+		return false
+	}
+	git := gitDir(dir)
+	for _, path := range []string{filepath.Join(git, "HEAD"), filepath.Join(commonDir(git), "objects"), filepath.Join(commonDir(git), "refs")} {
+		if _, err := os.Lstat(path); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
 // known lists the files of a kind at or below some names; all where there are none. With
 // whole, those that are tracked may be read as a whole.
 func (r *repository) known(program string, kind Kind, names []string, whole bool) ([]string, error) {
 	args := []string{"-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "--literal-pathspecs", "ls-files", "-z"}
-	switch kind {
+	switch kind &^ Alone {
 	case Changed:
 		if commit := r.commit(); commit != "" && whole {
 			if rels, ok := r.tracked(len(commit) / 2); ok {

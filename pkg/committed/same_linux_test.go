@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -71,5 +73,34 @@ func TestSame(t *testing.T) {
 	list, gone, ok := files(t, state).LostAndGone(Changed, top)
 	if have, want := fmt.Sprint(list, gone, ok), fmt.Sprint([]string{}, []string{path}, true); have != want {
 		t.Errorf("gone: %s, want %s", have, want)
+	}
+}
+
+// TestAlone: repositories in the work tree are left out where git itself leaves them.
+func TestAlone(t *testing.T) {
+	top, state := repo(t, "sha1"), t.TempDir()
+	git(t, top, "worktree", "add", "-q", "linked")
+	git(t, top, "init", "-q", "d/own")
+	write(t, top, "d/left", "x")
+	write(t, top, "broken/.git", "gitdir: /not/there\n")
+	write(t, top, "broken/x", "x")
+	f := files(t, state)
+	if list, ok := f.Lost(Untracked, top); ok {
+		t.Errorf("what is lost of a repository is not known: %v", list)
+	}
+	list, ok := f.Lost(Untracked|Alone, top)
+	for _, rel := range []string{"d/left", "broken/x"} {
+		if !ok || !slices.Contains(list, filepath.Join(top, rel)) {
+			t.Errorf("%s is not in %v, %v", rel, list, ok)
+		}
+	}
+	if slices.ContainsFunc(list, func(path string) bool { return strings.Contains(path, "linked") || strings.Contains(path, "own") }) {
+		t.Errorf("repositories are in %v", list)
+	}
+	if err := os.Remove(filepath.Join(top, ".git/worktrees/linked/HEAD")); err != nil {
+		t.Fatal(err)
+	}
+	if list, ok := f.Lost(Untracked|Alone, top); ok && !slices.Contains(list, filepath.Join(top, "linked/id_rsa")) {
+		t.Errorf("what is no repository any more is not in %v", list)
 	}
 }

@@ -391,6 +391,9 @@ func (l *losses) git(i int) string {
 			if kind = committed.Untracked; flag("xX") {
 				kind = committed.Ignored
 			}
+			if passesRepositories(a.Argv) {
+				kind |= committed.Alone
+			}
 		}
 		lost := l.doom.lost(kind, top)
 		if !lost.ok {
@@ -398,6 +401,27 @@ func (l *losses) git(i int) string {
 		}
 		return l.keepAll(lost.list, a.Danger)
 	}
+}
+
+// passesRepositories reports whether a call is git clean of all that is there with one -f at most,
+// which leaves the repositories in it as they are.
+func passesRepositories(argv []string) bool {
+	sub, rest := gitSub(argv)
+	forced := 0
+	for i := 0; i < len(rest); i++ {
+		switch word := rest[i]; {
+		case word == "-e" || word == "--exclude":
+			i++
+		case strings.HasPrefix(word, "--f"):
+			forced++
+		case strings.HasPrefix(word, "--"):
+		case strings.HasPrefix(word, "-"):
+			forced += strings.Count(word, "f")
+		default:
+			return false // git has looked into a repository that a path leads into
+		}
+	}
+	return sub == "clean" && forced < 2
 }
 
 // branches judges git branch -D: what another branch has is not lost.
