@@ -310,6 +310,9 @@ func (c *confinement) finish(env *tool.Env, needs []policy.Access, m *sandboxMet
 		if err != nil {
 			m.notPutBack(err)
 		}
+		if c.asked.cloning == nil {
+			m.lookForCopies(env.Workspace.Root())
+		}
 	}
 	m.Detail.Beyond = c.wall.Beyond
 	// That names were looked up says less than a message that has the name.

@@ -156,6 +156,7 @@ func readJob(ctx context.Context, env *tool.Env, j *job.Job, q jobView) (*tool.R
 	}
 	cut := w.Close()
 	meta.commandState, meta.sandboxMeta = jobState(info, nil), jobSandbox(info).or(env.Policy)
+	meta.lookForCopies(env.Workspace.Root())
 	meta.Job = j.ID()
 	meta.Truncated, meta.SpillPath, meta.Incomplete = cut.Truncated, cut.SpillPath, cut.Incomplete
 	switch {

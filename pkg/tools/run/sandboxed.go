@@ -2,6 +2,8 @@ package run
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -9,6 +11,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/job"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/programs"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
@@ -17,6 +20,7 @@ import (
 type sandboxMeta struct {
 	Sandbox string          `json:"sandbox" doc:"the level: L0 to L3; outer where something around agentkit confines"`
 	Detail  *sandbox.Report `json:"sandbox_detail,omitempty" doc:"what held the command, and what was refused it"`
+	copied  bool            // protected files were made in a copy of a repository
 }
 
 // sandboxOf reads the report of a sandbox; the level is L0 without one.
@@ -36,7 +40,7 @@ func sandboxOf(report string) sandboxMeta {
 func reported(r *sandbox.Report) sandboxMeta {
 	shown := *r
 	shown.Hosts = foldPackages(r.Hosts)
-	return sandboxMeta{r.Level.String(), &shown}
+	return sandboxMeta{Sandbox: r.Level.String(), Detail: &shown}
 }
 
 // foldPackages says packages for the hosts of that preset: a policy that allows it
@@ -100,7 +104,28 @@ func (m *sandboxMeta) notes() []tool.Note {
 		}
 		list = append(list, note("%s is protected, and was %s: it is again as it was%s", tool.VisibleName(q.Path), q.Action, instead(q.Path)))
 	}
+	if m.copied {
+		list = append(list, note("protected files do not stay in a copy of a repository: a person copies them, or git clone brings them from its host, in a call of its own"))
+	}
 	return list
+}
+
+// lookForCopies notes whether protected files were made in a repository below the root.
+func (m *sandboxMeta) lookForCopies(root string) {
+	if m.Detail == nil {
+		return
+	}
+	for _, q := range m.Detail.Quarantined {
+		if q.Action != "created" || q.Why != "" || strings.Contains(filepath.ToSlash(q.Path)+"/", "/.git/") {
+			continue // git clone brings nothing of what a repository itself holds
+		}
+		for up := filepath.Dir(q.Path); up != root && safefile.Below(root, up); up = filepath.Dir(up) {
+			if info, err := os.Lstat(filepath.Join(up, ".git")); err == nil && info.IsDir() {
+				m.copied = true
+				return
+			}
+		}
+	}
 }
 
 // instead says what goes without a change of a file; "" where nothing does.
