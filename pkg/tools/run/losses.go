@@ -55,9 +55,9 @@ func (l *losses) find() (needs []policy.Access, keep map[string]bool) {
 			if i := l.follows(j, n); i >= 0 {
 				l.endanger(i, l.file(j, ""))
 			}
-		case a.Kind == policy.Write && a.Op == policy.Metadata && a.Below && a.Opaque == "" && a.Names != "" && !a.Split:
+		case a.Kind == policy.Write && a.Op == policy.Metadata && a.Below && a.Opaque == "" && a.Names != "" && (!a.Split || l.env.Policy.Holds()):
 			l.named(j)
-		case a.Kind == policy.Write && a.Op == policy.Change && a.Below && a.Opaque == "" && (a.Names != "" && !a.Split || l.doom.rewrites(a)):
+		case a.Kind == policy.Write && a.Op == policy.Change && a.Below && a.Opaque == "" && (a.Names != "" && (!a.Split || l.env.Policy.Holds()) || l.doom.rewrites(a)):
 			l.named(j)
 		}
 	}
@@ -74,7 +74,9 @@ func (l *losses) find() (needs []policy.Access, keep map[string]bool) {
 }
 
 // named has the files of certain names that a write changes below a directory judged one
-// by one, as those that are deleted are. Those that are written anew are kept.
+// by one, as those that are deleted are. Those that are written anew are kept. Names that are
+// read as text again may be taken for others: then none may be decided otherwise, and the sandbox
+// has to hold what the program is really given.
 func (l *losses) named(j int) {
 	files, forbidden, err := l.below(&l.needs[j])
 	if err != nil {
@@ -86,7 +88,7 @@ func (l *losses) named(j int) {
 			l.doom.names.add(path, true)
 		}
 	}
-	if w.Names != "" && !w.Split {
+	if w.Names != "" && (!w.Split || len(forbidden) == 0 && l.env.Policy.Holds()) {
 		l.needs = append(l.needs, forbidden...)
 		l.needs[j].Each = true
 	}
