@@ -122,6 +122,22 @@ func (c *Call) yq() {
 	if c.has("s") {
 		c.opaque("the names of what it writes come from the data")
 	}
+	if c.yqShows(args) {
+		c.Shell.SetClass(ReadOnly)
+	}
+}
+
+// yqShows reports whether yq prints what lies at a path in its files, by options that do nothing
+// else: nothing that is called by name with words of its own, and no variables.
+func (c *Call) yqShows(args []Word) bool {
+	const plain = variableName + ".[]\"| ,-"
+	for _, x := range c.Words[1:] {
+		if x.Dynamic || strings.HasPrefix(x.Text, "-") && !Has("-r -e -P -C -M -N -c -y -o -p -ojson -oyaml -o=json -o=yaml -pjson -pyaml -p=json -p=yaml --prettyPrint", x.Text) {
+			return false
+		}
+	}
+	return len(args) > 0 && !args[0].Dynamic && strings.Trim(args[0].Text, plain) == "" &&
+		!strings.Contains(args[0].Text, "env") && !strings.HasPrefix(args[0].Text, "-")
 }
 
 // loads lists the files that an expression of yq loads.

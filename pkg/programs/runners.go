@@ -154,7 +154,7 @@ var runners = [...]Record{
 		Opaque: []Way{{Sub: "serve clone pull push incoming outgoing extdiff histedit bisect", Why: "reaches a host or runs something"}},
 	},
 	{Names: "host traceroute", Class: Known, Style: Loose, Operands: "host*"},
-	{Names: "ip", Style: OneDash | Loose, Operands: "skip*", Options: "batch,b:opaque+read force n,netns:opaque", Opaque: []Way{{Sub: "netns vrf", Arg: "exec", Why: "runs a program"}}},
+	{Names: "ip", Read: (*Call).ip, Style: OneDash | Loose, Operands: "skip*", Options: "batch,b:opaque+read force n,netns:opaque", Opaque: []Way{{Sub: "netns vrf", Arg: "exec", Why: "runs a program"}}},
 	{
 		Names: "java", Read: (*Call).interpreter, CodeValued: "-cp -classpath --class-path -jar -m --module -p --module-path --add-opens --add-modules", Role: InterpreterRole,
 		Opaque: []Way{{Arg: "@* -javaagent* -agentpath* -agentlib*", Why: "loads something else"}},
@@ -255,7 +255,7 @@ var runners = [...]Record{
 	{Names: "poetry", Style: Loose, Read: (*Call).subcommand, Arity: 2, Deeper: "run", Runs: "run", Starts: "run", Lists: "--version", Options: "C,directory:dir", Dangers: []Way{{Sub: "publish", Why: "publishes"}}},
 	{Names: "powershell pwsh", Style: OneDash | Vague, Operands: "read", Role: ShellRole, Options: "c,C,command,Command:opaque+shell e,EncodedCommand,encodedcommand:opaque f,F,File,file:read+opaque NoProfile"},
 	{Names: "prettier", Style: Loose, Operands: "may*", Arity: 1, Options: "config:opaque plugin:opaque plugin-search-dir:opaque w,write"},
-	{Names: "printenv", Read: (*Call).words},
+	{Names: "printenv", Read: (*Call).printenv},
 	{Names: "protoc", Style: Loose, Operands: "read*", Options: "plugin:opaque+program I,proto_path:readtree o,descriptor_set_out:write descriptor_set_in:read dependency_out:write"},
 	{Names: "psql", Style: Loose, Operands: "skip*", Escapes: `\!`, SQL: true, Options: "c,command: f,file:opaque+read o,output:write L,log-file:write h,host:host d,dbname: U,username: p,port: v,set,variable: P: F: R: T:"},
 	{

@@ -467,3 +467,31 @@ func (c *Call) grepRoles() string {
 
 // words reads programs of whose words none means anything else than itself.
 func (c *Call) words() { c.Args = c.Words[1:] }
+
+const variableName = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
+// printenv shows variables by their names, as echo does. Without a name it shows them all.
+func (c *Call) printenv() {
+	c.Args = c.Words[1:]
+	if len(c.Args) > 0 && !slices.ContainsFunc(c.Args, func(x Word) bool {
+		return x.Dynamic || x.Text == "" || strings.Trim(x.Text, variableName) != ""
+	}) {
+		c.Shell.SetClass(ReadOnly)
+	}
+}
+
+// ip reads ip, of which only what shows something by names and options written out is known.
+func (c *Call) ip() {
+	c.parse()
+	c.operands("skip*")
+	words := c.Words[1:]
+	for len(words) > 0 && !words[0].Dynamic && Has("-4 -6 -br -brief -c -color -j -json -p -pretty -s -stats -d -details -o -oneline", words[0].Text) {
+		words = words[1:]
+	}
+	if len(words) == 0 || words[0].Dynamic || !Has("a addr address l link r route n neigh neighbour rule maddr", words[0].Text) {
+		return
+	}
+	if len(words) == 1 || !words[1].Dynamic && Has("show list ls", words[1].Text) {
+		c.Shell.SetClass(ReadOnly)
+	}
+}
