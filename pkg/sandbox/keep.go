@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -201,27 +202,30 @@ func meet(report string) error {
 	return nil
 }
 
-// Beside are the snapshots of the commands that run beside that of a report, in the sessions beside its own.
-func Beside(report string) (list []*Snapshot) {
+// Beside adds to a list, by the names of their files, the snapshots of the commands that run
+// beside that of a report, in the sessions beside its own.
+func Beside(report string, list map[string]*Snapshot) {
 	for _, suffix := range []string{holdSuffix, keptSuffix} { // in this order, see meet
 		for _, dir := range Reports(filepath.Dir(filepath.Dir(filepath.Dir(report)))) {
 			names, _ := ending(dir, suffix)
 			for _, name := range names {
+				if list[name] != nil || name == report+suffix {
+					continue
+				}
 				k := keptSnapshot{Snapshot: &Snapshot{}}
-				if raw, err := os.ReadFile(name); err == nil && name != report+suffix && json.Unmarshal(raw, &k) == nil {
-					list = append(list, k.Snapshot)
+				if raw, err := os.ReadFile(name); err == nil && json.Unmarshal(raw, &k) == nil && k.Snapshot != nil {
+					list[name] = k.Snapshot
 				}
 			}
 		}
 	}
-	return list
 }
 
 // Inherit takes what other commands may have changed since they began as it was then, for they change
 // it again as soon as it is put back; what they have made is put away once more at the end, also where it is
 // taken for what was there.
-func (s *Snapshot) Inherit(others []*Snapshot, find Finder) error {
-	for _, other := range others {
+func (s *Snapshot) Inherit(others iter.Seq[*Snapshot], find Finder) error {
+	for other := range others {
 		var made []string
 		var err error
 		if find != nil && other.Later != nil {

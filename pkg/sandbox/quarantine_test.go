@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -110,7 +111,7 @@ func TestInherit(t *testing.T) {
 	c.Watched = []string{c.Root + "/.idea/x"}
 	second, err := c.Snapshot(L2)
 	if err == nil {
-		err = second.Inherit([]*Snapshot{first}, func(json.RawMessage) ([]string, error) { return []string{c.Root + "/.idea", c.Root + "/.zed"}, nil })
+		err = second.Inherit(slices.Values([]*Snapshot{first}), func(json.RawMessage) ([]string, error) { return []string{c.Root + "/.idea", c.Root + "/.zed"}, nil })
 	}
 	_, bad := first.Restore(filepath.Join(dir, "state", "quarantine"), c.Root+"/.idea")
 	if err = errorsJoin(err, bad, os.WriteFile(c.Root+"/.zed", []byte("evil"), 0o644)); err != nil {

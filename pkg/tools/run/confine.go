@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -227,9 +228,11 @@ func sandboxLimits(l policy.Limits) sandbox.Limits {
 
 // protect remembers what is protected.
 func (c *confinement) protect(cfg *sandbox.Config, quarantine string) (err error) {
-	beside := sandbox.Beside(cfg.Report) // also those that end meanwhile
+	beside := map[string]*sandbox.Snapshot{}
+	sandbox.Beside(cfg.Report, beside)
 	if c.guard, err = cfg.Snapshot(cfg.Minimum); err == nil {
-		err = c.guard.Inherit(append(beside, sandbox.Beside(cfg.Report)...), gate.Appeared)
+		sandbox.Beside(cfg.Report, beside) // also those that have begun meanwhile
+		err = c.guard.Inherit(maps.Values(beside), gate.Appeared)
 	}
 	if err == nil {
 		c.guard.Later = c.later
