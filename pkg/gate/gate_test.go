@@ -314,7 +314,7 @@ func TestMadeBesideRoot(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	beside, err := os.MkdirTemp(filepath.Dir(first), "b")
+	beside, err := os.MkdirTemp(filepath.Dir(first), "b") //nolint:usetesting // beside the one that holds the root
 	if err != nil {
 		t.Fatal(err)
 	}
