@@ -380,22 +380,36 @@ func (g *guarded) restore(root *os.Root, room func() (string, error)) (*Restore,
 	closeAgain := unlock(root, above)
 	defer closeAgain()
 	in, at, err := solid(root, above)
-	if at != "" && (len(g.was) == 0 || g.loose) {
-		return nil, nil // it is not there, or may go
-	}
 	inTheWay := ""
-	for n := 0; at != "" && err == nil && n < 1000; n++ {
-		if _, bad := root.Lstat(at); bad == nil {
-			inTheWay, err = putAway(root, g.dir, at, room)
-		} else {
-			err = root.Mkdir(at, 0o755)
+	for range 1000 { // while others exchange what is there
+		name := filepath.Base(at)
+		switch {
+		case errors.Is(err, errElsewhere):
+			err = nil
+		case err != nil || at == "":
+		case len(g.was) == 0 || g.loose:
+			return nil, in.Close() // it is not there, or may go
+		default:
+			if i, bad := in.Lstat(name); bad != nil {
+				err = in.Mkdir(name, 0o755)
+			} else if !i.IsDir() {
+				inTheWay, err = putAway(in, filepath.Join(g.dir, filepath.Dir(at)), name, room)
+			}
+			if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
+				err = nil
+			}
+			err = errors.Join(err, in.Close())
 		}
-		if err == nil {
-			in, at, err = solid(root, above)
+		if err != nil || in != nil && at == "" {
+			break
 		}
+		in, at, err = solid(root, above)
 	}
-	if err == nil && at != "" {
+	switch {
+	case err == nil && in == nil:
 		err = errElsewhere
+	case err == nil && at != "":
+		err = errors.Join(errElsewhere, in.Close())
 	}
 	if err != nil {
 		return nil, err
@@ -408,8 +422,8 @@ func (g *guarded) restore(root *os.Root, room func() (string, error)) (*Restore,
 	return r, err
 }
 
-// solid opens a directory below root that no link leads to. at is the first on the way that is none; "" where
-// all are.
+// solid opens a directory below root that no link leads to. Where there is none, at is the first on the way
+// that is not, and in the directory that it should be in.
 func solid(root *os.Root, dir string) (in *os.Root, at string, err error) {
 	if in, err = root.OpenRoot("."); err != nil {
 		return nil, "", err
@@ -418,13 +432,16 @@ func solid(root *os.Root, dir string) (in *os.Root, at string, err error) {
 		at = filepath.Join(at, name)
 		was, err := in.Lstat(name)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && !was.IsDir() {
-			return nil, at, in.Close()
+			return in, at, nil
 		}
 		var next *os.Root
 		if err == nil {
 			next, err = in.OpenRoot(name)
 		}
 		_ = in.Close()
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir) {
+			err = errors.Join(errElsewhere, err)
+		}
 		if err != nil {
 			return nil, "", err
 		}
