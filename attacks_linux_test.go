@@ -383,7 +383,7 @@ func (r *firingRange) mine() bool {
 func (r *firingRange) command(ctx context.Context, argv ...string) *exec.Cmd {
 	argv = append(slices.Clone(r.prefix), argv...)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = r.path("root"), r.env, time.Second
+	cmd.Dir, cmd.Env, cmd.WaitDelay = r.path("root"), r.env, time.Minute
 	return cmd
 }
 

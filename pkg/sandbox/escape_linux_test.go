@@ -216,7 +216,7 @@ func lab(t testing.TB, uid int, args ...string) *exec.Cmd {
 	t.Cleanup(cancel)
 	c := exec.CommandContext(ctx, reachable(t, exe), append([]string{labArg}, args...)...)
 	c.Cancel = func() error { return c.Process.Signal(unix.SIGQUIT) }
-	c.WaitDelay = 10 * time.Second
+	c.WaitDelay = time.Minute
 	c.Dir = "/"
 	attr := &syscall.SysProcAttr{
 		Cloneflags: unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS,
