@@ -14,9 +14,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"os"
 	"path"
@@ -42,12 +40,12 @@ type Order struct {
 	Hash    string         // what it was when the command was allowed
 	Allowed []string       // see Key: the programs that stood in the call
 	// Patterns are those with words that stand for names in temporary directories.
-	Patterns []string
-	Paths    []string // the beginnings of those that take away any file of the root, which is kept
-	Temp     []string // directories that a command may use freely
-	Crowded  []string // temporary directories that hold the root: a command is free to use what mktemp makes there
-	Kept     bool     // undo takes back what is changed in the root
-	Begun    time.Time
+	Patterns   []string
+	Paths      []string  // the beginnings of those that take away any file of the root, which is kept
+	Temp       []string  // directories that a command may use freely
+	SharedTemp []string  // temporary directories that hold the root: a command is free to use what mktemp makes there
+	Kept       bool      // undo takes back what is changed in the root
+	Begun      time.Time // of the call
 }
 
 // tick is how much the time of a file may lag behind the clock.
@@ -56,8 +54,8 @@ const tick = 20 * time.Millisecond
 // New describes the gate of one command. The accesses are those of the call,
 // all of which were allowed, by rules or by someone; kept says that undo takes back what
 // the command changes in the root, whatever that is.
-func New(s *policy.Sources, p *policy.Policy, accesses []policy.Access, temp, crowded []string, kept bool) (json.RawMessage, error) {
-	o := Order{Sources: *s, Hash: p.Hash(), Temp: temp, Crowded: crowded, Kept: kept, Begun: time.Now().Add(-tick)}
+func New(s *policy.Sources, p *policy.Policy, accesses []policy.Access, temp, shared []string, kept bool) (json.RawMessage, error) {
+	o := Order{Sources: *s, Hash: p.Hash(), Temp: temp, SharedTemp: shared, Kept: kept, Begun: time.Now().Add(-tick)}
 	o.Sources.Tested = true
 	for i := range accesses {
 		switch a := &accesses[i]; {
@@ -162,19 +160,10 @@ func patternIn(word string, temp []string) bool {
 // is new, for other people's have names, too, and does not lead to the root.
 func (g *gate) made(template, name string) bool {
 	in := func(dir string) bool { return madeFor(dir, template, name) }
-	return slices.ContainsFunc(g.order.Temp, in) || slices.ContainsFunc(g.order.Crowded, func(dir string) bool {
+	return slices.ContainsFunc(g.order.Temp, in) || slices.ContainsFunc(g.order.SharedTemp, func(dir string) bool {
 		first, _, _ := strings.Cut(strings.TrimPrefix(name, dir+"/"), "/")
-		return in(dir) && !safefile.Below(dir+"/"+first, g.workspace.Root()) && g.isNew(dir+"/"+first)
+		return in(dir) && !safefile.Below(dir+"/"+first, g.workspace.Root()) && machine.BornSince(dir+"/"+first, g.order.Begun)
 	})
-}
-
-// isNew reports whether a file was made since the call began, or is not there.
-func (g *gate) isNew(path string) bool {
-	if born, ok := machine.Birth(path); ok {
-		return !born.Before(g.order.Begun)
-	}
-	_, err := os.Lstat(path)
-	return errors.Is(err, fs.ErrNotExist)
 }
 
 // madeFor reports whether a name in a temporary directory is one that mktemp makes of a
@@ -532,7 +521,7 @@ func (g *gate) world(e *sandbox.Exec) *shellparse.World {
 		return v, ok
 	}
 	return &shellparse.World{
-		Dir: e.Cwd, Root: g.workspace.Root(), Home: g.order.Sources.Home, Temp: g.order.Temp, Crowded: g.order.Crowded, Getenv: getenv,
+		Dir: e.Cwd, Root: g.workspace.Root(), Home: g.order.Sources.Home, Temp: g.order.Temp, SharedTemp: g.order.SharedTemp, Getenv: getenv,
 		LookPath: func(name string) (string, bool) {
 			path, _ := getenv("PATH")
 			return machine.LookPath(name, path, e.Cwd)

@@ -304,7 +304,7 @@ func TestMadeBesideRoot(t *testing.T) {
 	}
 	root := w.Root()
 	first := filepath.Dir(root)
-	g := &gate{order: &Order{Temp: []string{"/free"}, Crowded: []string{filepath.Dir(first)}}, workspace: w}
+	g := &gate{order: &Order{Temp: []string{"/free"}, SharedTemp: []string{filepath.Dir(first)}}, workspace: w}
 	template := filepath.Dir(first) + "/" + strings.Repeat("X", len(filepath.Base(first)))
 	for name, want := range map[string]bool{
 		filepath.Dir(first) + "/" + strings.Repeat("a", len(filepath.Base(first))): true,

@@ -78,7 +78,7 @@ func systemPath(a policy.Access) bool {
 // where anything may have put a program and commands may write; beside the root
 // only in what is new there.
 func (w *walker) writable(p string) bool {
-	for _, dir := range w.world.Crowded {
+	for _, dir := range w.world.SharedTemp {
 		if rest, ok := strings.CutPrefix(p, dir+"/"); ok && w.world.Resolve != nil {
 			first, _, _ := strings.Cut(rest, "/")
 			a, err := w.world.Resolve(w.world.Dir, p)

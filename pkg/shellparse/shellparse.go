@@ -40,8 +40,8 @@ type World struct {
 	Root string   // the workspace root; absolute, links resolved
 	Home string   // what ~ stands for; "" when not known
 	Temp []string // directories for temporary files
-	// Crowded are those that hold the root, and other people's work: there only what is new is free.
-	Crowded []string
+	// SharedTemp are those that hold the root, and other people's work: there only what is new is free.
+	SharedTemp []string
 
 	// Getenv gives the environment that the command will see, after any
 	// start-up file.

@@ -98,7 +98,7 @@ func (w *walker) mktemp(words []word) (string, bool) {
 	case !in:
 		dir, operand = path.Dir(operand), base
 	}
-	if !slices.Contains(w.world.Temp, dir) && !slices.Contains(w.world.Crowded, dir) || w.world.Resolve == nil {
+	if !slices.Contains(w.world.Temp, dir) && !slices.Contains(w.world.SharedTemp, dir) || w.world.Resolve == nil {
 		return "", false // not one that a command may use freely
 	}
 	a, err := w.world.Resolve(w.world.Dir, dir)

@@ -96,7 +96,7 @@ func TestNewNamesBesideRoot(t *testing.T) {
 	b := newBench(t)
 	b.repo(t, "a.txt")
 	w := b.world()
-	w.Temp, w.Crowded = nil, []string{"/tmp"}
+	w.Temp, w.SharedTemp = nil, []string{"/tmp"}
 	resolve := w.Resolve
 	w.Resolve = func(dir, name string) (policy.Access, error) {
 		a, err := resolve(dir, name)

@@ -65,12 +65,12 @@ type Wall struct {
 	held  map[uint64]bool // inodes of what is hidden or fixed in the root
 
 	above map[string]uint64 // inodes of the directories above that
-	led   []string          // what is fixed because a link leads there
+	led   map[string]bool   // what is fixed because a link leads there
 }
 
 // Compile walks the root.
 func Compile(o Options) *Wall {
-	w, out := &Wall{o: o, begun: time.Now().Add(-young)}, make(chan *Wall, 1)
+	w, out := &Wall{o: o, begun: time.Now().Add(-young), led: map[string]bool{}}, make(chan *Wall, 1)
 	go func() {
 		far := &Wall{o: o}
 		far.outside()
@@ -161,7 +161,7 @@ func (w *Wall) fill(hits []string) {
 				w.above[dir] = inode(dir)
 			}
 		}
-		if i < len(w.Hidden) || safefile.Below(w.o.Root+"/.git", path) || w.o.Policy.Placed(path) || slices.Contains(w.led, path) {
+		if i < len(w.Hidden) || safefile.Below(w.o.Root+"/.git", path) || w.o.Policy.Placed(path) || w.led[path] {
 			w.Pinned = append(w.Pinned, path)
 		}
 	}
@@ -216,7 +216,7 @@ func (w *Wall) behind(link string) {
 		name, t := link+strings.TrimPrefix(path, real), fileType(i)
 		if !i.IsDir() || !w.o.Policy.Mixed(name, policy.Write) {
 			if !w.o.Policy.MayWrite(name, t) && !below(path, w.Fixed) {
-				w.Fixed, w.led = append(w.Fixed, path), append(w.led, path)
+				w.Fixed, w.led[path] = append(w.Fixed, path), true
 			}
 		}
 		if !i.IsDir() && !w.o.Policy.MayRead(name, t) && !below(path, w.Hidden) {

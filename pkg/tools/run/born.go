@@ -1,9 +1,6 @@
 package run
 
 import (
-	"errors"
-	"io/fs"
-	"os"
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/machine"
@@ -16,14 +13,4 @@ func began(env *tool.Env) time.Time {
 		return born
 	}
 	return env.Now()
-}
-
-// bornSince reports whether a file was made at a time or later, or is not there.
-func bornSince(path string, since time.Time) bool {
-	born, ok := machine.Birth(path)
-	if !ok {
-		_, err := os.Lstat(path)
-		return errors.Is(err, fs.ErrNotExist)
-	}
-	return !born.Before(since)
 }

@@ -63,8 +63,8 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 		return c, fmt.Errorf("putting back what other commands changed: %w", err)
 	}
 	described := sync.OnceValues(func() (json.RawMessage, error) {
-		free, crowded := scratch(env)
-		return gate.New(env.Sources, env.Policy, needs, free, crowded, kept)
+		free, shared := scratch(env)
+		return gate.New(env.Sources, env.Policy, needs, free, shared, kept)
 	})
 	go func() { _, _ = described() }() // it is asked for again below
 	var stale bool

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/committed"
+	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/programs"
 	"github.com/agentkit-go/agentkit/pkg/rg"
@@ -181,7 +182,7 @@ func (l *losses) file(j int, danger string) string {
 	l.doom.files(w, files)
 	w.Each = true
 	if !inside {
-		if since := began(l.env); slices.ContainsFunc(files, func(path string) bool { return !bornSince(path, since) }) {
+		if since := began(l.env); slices.ContainsFunc(files, func(path string) bool { return !machine.BornSince(path, since) }) {
 			return cmp.Or(danger, "deletes what this session has not made")
 		}
 		return ""

@@ -116,7 +116,7 @@ func (m *sandboxMeta) lookForCopies(root string) {
 		return
 	}
 	for _, q := range m.Detail.Quarantined {
-		if q.Action != "created" || q.Why != "" || strings.Contains(filepath.ToSlash(q.Path)+"/", "/.git/") {
+		if q.Action != "created" || q.Why != "" || safefile.InGit(q.Path) {
 			continue // git clone brings nothing of what a repository itself holds
 		}
 		for up := filepath.Dir(q.Path); up != root && safefile.Below(root, up); up = filepath.Dir(up) {

@@ -23,9 +23,9 @@ func newWorld(env *tool.Env, dir string, environ []string) *shellparse.World {
 		name, value, _ := strings.Cut(entry, "=")
 		vars[variable(name)] = value
 	}
-	free, crowded := scratch(env)
+	free, shared := scratch(env)
 	return &shellparse.World{
-		Dir: dir, Root: env.Workspace.Root(), Home: vars["HOME"], Temp: free, Crowded: crowded,
+		Dir: dir, Root: env.Workspace.Root(), Home: vars["HOME"], Temp: free, SharedTemp: shared,
 		Getenv: func(name string) (string, bool) {
 			value, ok := vars[variable(name)]
 			return value, ok
@@ -80,21 +80,21 @@ func fresh(env *tool.Env, path string) bool {
 			return false
 		}
 		name, _, _ := strings.Cut(strings.TrimPrefix(path[len(dir):], string(filepath.Separator)), string(filepath.Separator))
-		return bornSince(filepath.Join(dir, name), began(env))
+		return machine.BornSince(filepath.Join(dir, name), began(env))
 	})
 }
 
 // scratch are the temporary directories that a command may use freely, and those that hold
 // the root, and other people's work, too: there it may use what is new.
-func scratch(env *tool.Env) (free, crowded []string) {
+func scratch(env *tool.Env) (free, shared []string) {
 	for _, dir := range env.Temp {
 		if safefile.Below(dir, env.Workspace.Root()) {
-			crowded = append(crowded, dir)
+			shared = append(shared, dir)
 		} else {
 			free = append(free, dir)
 		}
 	}
-	return free, crowded
+	return free, shared
 }
 
 // maxGlob bounds the directory entries that expanding a pattern looks at.
