@@ -65,6 +65,45 @@ func callBuilt() error {
 	return os.Setenv("PATH", filepath.Dir(program)+string(filepath.ListSeparator)+os.Getenv("PATH"))
 }
 
+// TestNapsApart checks that a script that looks for a process of "sleep N" on the
+// machine finds none of a script that runs beside it.
+func TestNapsApart(t *testing.T) {
+	files, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil || len(files) < 50 {
+		t.Fatalf("%d scripts, %v", len(files), err)
+	}
+	nap := regexp.MustCompile(`\bsleep ([0-9]+(?:\[?[.]\]?[0-9]+)?)`)
+	user, sought := map[string]map[string]bool{}, map[string]string{}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			for _, m := range nap.FindAllStringSubmatch(line, -1) {
+				n := strings.NewReplacer("[", "", "]", "").Replace(m[1])
+				if user[n] == nil {
+					user[n] = map[string]bool{}
+				}
+				user[n][name] = true
+				if strings.Contains(line, "pgrep") {
+					sought[n] = name
+				}
+			}
+		}
+	}
+	if len(sought) < 5 {
+		t.Errorf("only %d numbers are sought: %v", len(sought), sought)
+	}
+	for n, by := range sought {
+		for name := range user[n] {
+			if name != by {
+				t.Errorf("%s looks for sleep %s, which %s runs: take another number", by, n, name)
+			}
+		}
+	}
+}
+
 // TestScript runs testdata/script/*.txtar against the real main.
 func TestScript(t *testing.T) {
 	t.Parallel()

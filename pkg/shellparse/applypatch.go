@@ -82,7 +82,7 @@ func applyPatch(command string, wrapped bool) (dir, patch string, ok bool) {
 	if len(command) > maxPatchCommand || !strings.Contains(command, "apply") {
 		return "", "", false // most commands, without parsing them
 	}
-	f, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
+	f, err := parse(syntax.LangBash, command)
 	if err != nil || len(f.Stmts) != 1 || !foreground(f.Stmts[0]) {
 		return "", "", false
 	}

@@ -131,7 +131,7 @@ func TestLinear(t *testing.T) {
 		s := strings.Repeat(piece, 100_000/len(piece)+1)
 		start := time.Now()
 		a := Analyze(context.Background(), s, "bash", world)
-		if d := time.Since(start); d > 20*time.Second { // a second on a free machine; quadratic time would take minutes
+		if d := time.Since(start); d > time.Minute { // a second on a free machine; quadratic time would take minutes
 			t.Errorf("%q repeated takes %v", piece, d)
 		} else if d > 300*time.Millisecond {
 			t.Logf("%q repeated takes %v", piece, d)

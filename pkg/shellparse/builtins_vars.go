@@ -330,7 +330,7 @@ func (w *walker) evaluateText(c *call, x word) {
 		c.opaque(w, "arithmetic on text that is not known")
 		return
 	}
-	e, err := syntax.NewParser().Arithmetic(strings.NewReader(x.Text))
+	e, err := syntax.NewParser().Arithmetic(shallow(x.Text))
 	if err != nil || strings.ContainsAny(x.Text, "$`'\"[") {
 		c.opaque(w, "arithmetic on text that is not known")
 		return

@@ -125,6 +125,9 @@ func (w *walker) run(c *call) {
 	if w.shell == "zsh" && programs.Has("- coproc repeat nocorrect foreach always end sched zmodload", c.Name) {
 		w.whole("a word that zsh reads in its own way")
 		for i := range c.Words[1:] {
+			if !w.spend(len(c.Words) - i) {
+				break
+			}
 			w.unsure(c.Words[i+1:], c.Source, "a word that zsh reads in its own way")
 		}
 	}
@@ -364,7 +367,7 @@ func (w *walker) inner(c *call, words []word) {
 		return
 	}
 	if w.depth >= maxDepth {
-		c.opaque(w, "nested too deeply")
+		c.opaque(w, errDeep.Error())
 		return
 	}
 	child := w.newCall(words, c.Source)

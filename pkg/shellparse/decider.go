@@ -2,7 +2,6 @@ package shellparse
 
 import (
 	"slices"
-	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -11,7 +10,10 @@ import (
 // status of src, whatever that was; nil where it may be another one, as after && and
 // ||, or is none. A word that is not literal is "".
 func Decider(src string) []string {
-	f, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(src), "")
+	if len(src) > maxParsed {
+		return nil
+	}
+	f, err := parse(syntax.LangBash, src)
 	if err != nil || len(f.Stmts) == 0 || endsElsewhere(f) {
 		return nil
 	}

@@ -172,13 +172,13 @@ func (w *walker) operand(x *syntax.Word) (int, bool) {
 	for _, p := range x.Parts {
 		switch p := p.(type) {
 		case *syntax.ParamExp:
-			w.paramEffects(p)
 			switch {
 			case p.Param != nil && p.Exp == nil && p.Repl == nil && p.Slice == nil && !p.Excl && p.Index == nil && !p.Length:
 				if n, ok := w.evaluated(p.Param.Value); ok && len(x.Parts) == 1 {
 					return n, true
 				}
 			case p.Length:
+				w.paramEffects(p)
 			default:
 				b := builder{w: w}
 				b.part(p, true)

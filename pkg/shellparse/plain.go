@@ -47,7 +47,7 @@ func onlyStatement(command string) (*syntax.Stmt, bool) {
 	if len(command) > maxPatchCommand {
 		return nil, false
 	}
-	f, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
+	f, err := parse(syntax.LangBash, command)
 	if err != nil || len(f.Stmts) != 1 || !foreground(f.Stmts[0]) {
 		return nil, false
 	}

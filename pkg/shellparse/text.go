@@ -1,6 +1,7 @@
 package shellparse
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/programs"
@@ -20,11 +21,17 @@ func (w *walker) text(src string, parent int) {
 	}()
 	switch {
 	case w.depth > maxDepth:
-		w.whole("nested too deeply")
+		w.whole(errDeep.Error())
 		return
 	case strings.TrimSpace(src) == "":
 		if w.depth == 1 {
 			w.whole("no command")
+		}
+		return
+	case len(src) > maxParsed:
+		w.whole("the text is too long")
+		if w.spend(len(src) / 64) {
+			w.crude(src)
 		}
 		return
 	case !w.spend(1 + len(src)/16):
@@ -39,12 +46,17 @@ func (w *walker) text(src string, parent int) {
 		w.whole("the text is too long")
 	}
 	if nesting(src) > maxNesting {
-		w.whole("nested too deeply")
+		w.whole(errDeep.Error())
 		w.crude(src)
 		return
 	}
 	file, err := w.parse(src)
 	if err != nil {
+		if errors.Is(err, errDeep) { // a shell may follow it
+			w.whole(errDeep.Error())
+			w.broken(src)
+			return
+		}
 		if w.depth == 1 {
 			w.out.Broken = reason(err)
 		}
@@ -88,14 +100,14 @@ func (w *walker) parse(src string) (*syntax.File, error) {
 				break
 			}
 		}
-		if f, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(src), ""); err == nil {
-			return f, nil
+		if f, err := parse(syntax.LangPOSIX, src); err == nil || errors.Is(err, errDeep) {
+			return f, err
 		}
 		w.whole("not the language of sh")
 	default:
 		w.whole("the language of " + w.shell + " is not known")
 	}
-	return syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(src), "")
+	return parse(lang, src)
 }
 
 // shellsDiffer are the spellings that bash and dash understand differently.
@@ -109,7 +121,7 @@ func (w *walker) broken(src string) {
 	w.contain(func() {
 		p := syntax.NewParser(syntax.Variant(syntax.LangBash))
 		done := false // the iterator goes on after an error, even when it is told to stop
-		for s, err := range p.StmtsSeq(strings.NewReader(src)) {
+		for s, err := range p.StmtsSeq(shallow(src)) {
 			if s != nil && !done {
 				w.inspect(s, inspection{})
 				w.stmt(s)

@@ -1,0 +1,81 @@
+package shellparse
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agentkit-go/agentkit/pkg/policy"
+)
+
+// deepTexts nest in all the ways a shell's text can, n times.
+func deepTexts(n int) map[string]string {
+	s := func(piece string) string { return strings.Repeat(piece, n) }
+	return map[string]string{
+		"index":             s("a["),
+		"arithmetic index":  "echo $((" + s("a[") + "1" + s("]") + "))",
+		"let":               "let " + s("a[") + "1" + s("]"),
+		"ternary":           "echo $((" + s("1?") + "1" + s(":1") + "))",
+		"arithmetic not":    "echo $((" + s("! ") + "1))",
+		"assignments":       "echo $((" + s("a=") + "1))",
+		"old arithmetic":    s("$["),
+		"tests":             "[[ " + s("! ") + "a ]]",
+		"test and":          "[[ " + s("a && ") + "a ]]",
+		"and":               s("a && ") + "a",
+		"pipes":             s("a | ") + "a",
+		"coproc":            s("coproc ") + "ls",
+		"time":              s("time ") + "ls",
+		"functions":         s("f()\n") + "{ ls; }",
+		"elif":              "if a; then b; " + s("elif a; then b; ") + "fi",
+		"substitutions":     s("$("),
+		"quoted":            s("\"$("),
+		"backquotes":        s("`\\"),
+		"groups":            s("{ "),
+		"parameter default": s("${a:-"),
+		"extended glob":     s("@("),
+		"loops":             s("while a; do "),
+		"choices":           s("case x in x) "),
+		"first words":       s("repeat "),
+	}
+}
+
+// TestDeep checks that no text ends the process by its depth, which a parser
+// that calls itself does beyond a gigabyte of stack, that none is held for
+// understood, and that what comes before is.
+func TestDeep(t *testing.T) {
+	world := newBench(t).world()
+	a := Analyze(context.Background(), "rm -r docs\n"+deepTexts(30_000)["index"], "bash", world)
+	if !slices.Contains(a.Opaque, errDeep.Error()) || a.Broken != "" {
+		t.Fatalf("a deep text is opaque for %q, broken for %q", a.Opaque, a.Broken)
+	}
+	if !slices.ContainsFunc(a.Accesses, func(x policy.Access) bool { return x.Argv != nil && x.Argv[0] == "rm" }) {
+		t.Errorf("what comes before a deep text is not seen: %v", a.Accesses)
+	}
+	for name, text := range deepTexts(12_000) {
+		for _, shell := range []string{"bash", "sh", "zsh"} {
+			if a := Analyze(context.Background(), text, shell, world); len(a.Opaque) == 0 && len(text) > MaxText {
+				t.Errorf("%s in %s: not opaque", name, shell)
+			}
+		}
+		Decider(text)
+	}
+	for name, text := range deepTexts(1_100_000) {
+		if a := Analyze(context.Background(), text, "bash", world); len(a.Opaque) == 0 {
+			t.Errorf("%s: not opaque", name)
+		}
+		if name != "and" && name != "pipes" && name != "elif" { // they are long, not deep
+			ApplyPatch("apply_patch " + text)
+		}
+	}
+}
+
+// TestNestedIndex checks that an index within an index is walked once, not
+// twice for each of its levels.
+func TestNestedIndex(t *testing.T) {
+	text := "echo $((" + strings.Repeat("a[", 40) + "1" + strings.Repeat("]", 40) + "))"
+	a := Analyze(context.Background(), text, "bash", newBench(t).world())
+	if slices.Contains(a.Opaque, "too much to follow") {
+		t.Errorf("forty indexes: %q", a.Opaque)
+	}
+}
