@@ -570,35 +570,76 @@ func unlockTree(root *os.Root, name string) {
 	}
 }
 
-// bring makes what was there again.
+// bring makes what was there again, and nothing else: a command that still runs may have put something
+// of the name there, or a link in the place of a directory that was just made.
 func (g *guarded) bring(root *os.Root) error {
 	var notKept error
 	for _, path := range slices.Sorted(maps.Keys(g.was)) {
 		e := g.was[path]
-		var err error
-		switch {
-		case e.stamp != "":
+		if e.stamp != "" {
 			notKept = fmt.Errorf("%s was too much to be kept, and is not as it was", filepath.Join(g.dir, path))
-		case e.mode.IsDir():
-			err = root.Mkdir(path, 0o700)
-		case e.mode&fs.ModeSymlink != 0:
-			err = root.Symlink(string(e.data), path)
-		case e.mode.IsRegular():
-			err = root.WriteFile(path, e.data, 0o600)
+			continue
 		}
-		if err != nil {
+		if err := e.bring(root, path); err != nil {
 			return err
 		}
 	}
 	// A directory that cannot be written gets its mode last.
 	for _, path := range slices.Backward(slices.Sorted(maps.Keys(g.was))) {
-		if e := g.was[path]; e.stamp == "" && (e.mode.IsDir() || e.mode.IsRegular()) {
-			if err := root.Chmod(path, e.mode.Perm()|e.mode&(fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky)); err != nil {
+		if e := g.was[path]; e.stamp == "" && e.mode.IsDir() {
+			if err := e.allow(root, path); err != nil {
 				return err
 			}
 		}
 	}
 	return notKept
+}
+
+// bring makes one file, directory or link again where there is none.
+func (e saved) bring(root *os.Root, path string) error {
+	in, err := solidly(root, filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	name := filepath.Base(path)
+	switch {
+	case e.mode.IsDir():
+		return in.Mkdir(name, 0o700)
+	case e.mode&fs.ModeSymlink != 0:
+		return in.Symlink(string(e.data), name)
+	case !e.mode.IsRegular():
+		return nil
+	}
+	f, err := in.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(e.data)
+	return errors.Join(err, f.Chmod(e.permissions()), f.Close())
+}
+
+// allow gives a directory its mode.
+func (e saved) allow(root *os.Root, path string) error {
+	in, err := solidly(root, path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return in.Chmod(".", e.permissions())
+}
+
+func (e saved) permissions() fs.FileMode {
+	return e.mode.Perm() | e.mode&(fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky)
+}
+
+// solidly is solid for a directory that has to be there.
+func solidly(root *os.Root, dir string) (*os.Root, error) {
+	in, at, err := solid(root, dir)
+	if err == nil && at != "" {
+		return nil, errors.Join(&fs.PathError{Op: "open", Path: at, Err: errElsewhere}, in.Close())
+	}
+	return in, err
 }
 
 // keep copies what is at name to the path to. Devices, pipes and sockets hold

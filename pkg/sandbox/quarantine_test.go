@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"encoding/json"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -301,4 +302,45 @@ func errorsJoin(errs ...error) error {
 		}
 	}
 	return nil
+}
+
+// TestBringOverNothing: what has come to the place of what is put back, or of a directory above it, while
+// that was put away is not written to, by a link neither.
+func TestBringOverNothing(t *testing.T) {
+	for _, kind := range []string{"a file", "a link", "a hard link", "a link above", "a directory for a link above"} {
+		dir := t.TempDir()
+		theirs, name := filepath.Join(dir, "theirs"), "x"
+		err := errorsJoin(os.Mkdir(theirs, 0o500), os.Chmod(theirs, 0o700), os.WriteFile(theirs+"/file", []byte("theirs"), 0o640))
+		was := map[string]saved{"x": {mode: 0o600, data: []byte("was")}}
+		switch kind {
+		case "a file":
+			err = errorsJoin(err, os.Rename(theirs+"/file", dir+"/x"), os.Link(dir+"/x", theirs+"/file"))
+		case "a link":
+			err = errorsJoin(err, os.Symlink("theirs/file", dir+"/x"))
+		case "a hard link":
+			err = errorsJoin(err, os.Link(theirs+"/file", dir+"/x"))
+		case "a link above":
+			err = errorsJoin(err, os.Symlink("theirs", dir+"/x"))
+			name, was = "x/file", map[string]saved{"x/file": {mode: 0o600, data: []byte("was")}, "x/new": {mode: 0o600, data: []byte("was")}}
+		default:
+			err = errorsJoin(err, os.Symlink("theirs", dir+"/x"))
+			was["x"] = saved{mode: fs.ModeDir | 0o755}
+		}
+		root, bad := os.OpenRoot(dir)
+		if err = errorsJoin(err, bad); err != nil {
+			t.Fatal(err)
+		}
+		if err := (&guarded{dir: dir, name: name, was: was}).bring(root); err == nil {
+			t.Errorf("%s: all is said to be there", kind)
+		}
+		now, err := os.ReadFile(theirs + "/file")
+		i, bad := os.Stat(theirs + "/file")
+		if err = errorsJoin(err, bad); err != nil || string(now) != "theirs" || i.Mode() != 0o640 {
+			t.Errorf("%s: %q, %v, %v", kind, now, i.Mode(), err)
+		}
+		if list, err := os.ReadDir(theirs); err != nil || len(list) != 1 {
+			t.Errorf("%s: %v, %v", kind, list, err)
+		}
+		_ = root.Close()
+	}
 }
