@@ -520,6 +520,9 @@ func putAway(root *os.Root, dir, name string, room func() (string, error)) (stri
 		err = root.RemoveAll(aside)
 	}
 	if err != nil {
+		if to != "" {
+			_ = os.RemoveAll(to) // a part of it only takes room
+		}
 		return filepath.Join(dir, aside), nil //nolint:nilerr // it is away, which counts
 	}
 	return to, nil
@@ -698,7 +701,11 @@ func readSeen(root *os.Root, path string, was fs.FileInfo) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(f)
+	data, err := io.ReadAll(io.LimitReader(f, maxGuardedFile+1))
+	if err == nil && len(data) > maxGuardedFile { // it has just grown
+		err = &fs.PathError{Op: "read", Path: path, Err: errElsewhere}
+	}
+	return data, err
 }
 
 func copyOut(root *os.Root, path string, was fs.FileInfo, to string) error {
@@ -711,6 +718,5 @@ func copyOut(root *os.Root, path string, was fs.FileInfo, to string) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(f, from)
-	return errors.Join(err, f.Close())
+	return errors.Join(copyContent(f, from), f.Close())
 }

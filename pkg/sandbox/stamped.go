@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,7 +19,7 @@ func (e saved) same(o saved) bool {
 	if e.stamp != "" {
 		return e.mode == o.mode && e.stamp == o.stamp
 	}
-	return e.mode == o.mode && bytes.Equal(e.data, o.data) && (e.linked || !o.linked)
+	return e.mode == o.mode && o.stamp == "" && bytes.Equal(e.data, o.data) && (e.linked || !o.linked)
 }
 
 // stamped reports whether of some files the state alone is known, not the content.
@@ -33,7 +34,7 @@ func (g *guarded) stamped() bool {
 
 // now is what is at and below the path, in the form in which it was remembered.
 func (g *guarded) now(root *os.Root) (map[string]saved, error) {
-	// A bound as generous as the memory: what the command made may be large.
+	// No bound: what is read is no larger than what was there.
 	s := &Snapshot{files: -1 << 30, size: -1 << 40}
 	found := map[string]saved{}
 	whole := !g.stamped()
@@ -46,12 +47,13 @@ func (g *guarded) now(root *os.Root) (map[string]saved, error) {
 			}
 			_ = root.Chmod(path, mode)
 		}
-		if whole || ok && was.stamp == "" {
+		other := i.Mode().IsRegular() && (!ok || i.Size() > maxGuardedFile || i.Size() != int64(len(was.data)) && !g.settings) // and may be larger than the memory
+		if (whole || ok && was.stamp == "") && !other {
 			found[path], err = s.read(root, path, i)
 			return err
 		}
 		stamp, _ := stampOf(i)
-		found[path] = saved{mode: i.Mode(), stamp: stamp}
+		found[path] = saved{mode: i.Mode(), stamp: cmp.Or(stamp, "unknown")}
 		return nil
 	})
 	return found, err

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -83,5 +84,57 @@ func TestTooMuchToKeep(t *testing.T) {
 				return nil
 			})
 		})
+	}
+}
+
+// TestPutAwayLarge: what is large, but for its holes, is put away unread, with what it holds and without
+// the holes; so is what was small.
+func TestPutAwayLarge(t *testing.T) {
+	c, dir := guardedConfig(t)
+	s, err := c.Snapshot(L2)
+	const size = 256 << 20
+	added, was := c.Root+"/.git/hooks/large", c.Root+"/.git/hooks/sample"
+	for _, path := range []string{added, was} {
+		f, bad := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644)
+		if err = errorsJoin(err, bad); err != nil {
+			t.Fatal(err)
+		}
+		_, bad = f.WriteAt([]byte("middle"), size/2)
+		if err = errorsJoin(err, bad, f.Truncate(size), f.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range s.paths {
+		g := &s.paths[i]
+		now, err := g.now(s.held[g.dir])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for path, e := range now {
+			if len(e.data) > 1<<20 {
+				t.Errorf("%d bytes of %s are read", len(e.data), path)
+			}
+		}
+	}
+	list, err := s.Restore(filepath.Join(dir, "state", "quarantine"))
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	if i, err := os.Stat(was); err != nil || i.Size() > 100 {
+		t.Errorf("what was there: %v, %v", i, err)
+	}
+	f, err := os.Open(filepath.Join(list[0].Quarantine, "hooks", "large"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	i, err := f.Stat()
+	held := make([]byte, 6)
+	_, bad := f.ReadAt(held, size/2)
+	if err = errorsJoin(err, bad); err != nil || i.Size() != size || string(held) != "middle" {
+		t.Errorf("%d bytes, %q, %v", i.Size(), held, err)
+	}
+	if n := i.Sys().(*syscall.Stat_t).Blocks; n*512 > size/4 {
+		t.Errorf("it takes %d bytes of the disk", n*512)
 	}
 }
