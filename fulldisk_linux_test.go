@@ -89,3 +89,41 @@ cmp .git/config ../before && echo same`
 		t.Fatalf("%v: %.1000s", err, out)
 	}
 }
+
+// TestPutBackFullDisk has a command change the settings of a repository and fill the disk, so that what
+// was there cannot be put back: it comes back with the call that makes room, or before the next one.
+func TestPutBackFullDisk(t *testing.T) {
+	t.Parallel()
+	if sandbox.Probe().Level < sandbox.L3 {
+		t.Skip("this machine reaches no sandbox of level 3")
+	}
+	script := `set -e
+mkdir small
+mount -t tmpfs -o size=96k none small
+cd small
+git init -q --template= .
+git init -q --template= nested
+{ printf '#'; head -c 3700 /dev/zero | tr '\0' x; printf '\n[alias]\n\tst = status\n'; } >>nested/.git/config
+cp nested/.git/config ../before
+cat >fill.py <<'EOF'
+open('/'.join(['nested', '.git', 'config']), 'w').close()
+try:
+    with open('fill', 'wb') as f:
+        while True:
+            f.write(b'x' * 4096)
+            f.flush()
+except OSError as e:
+    print(e)
+EOF
+"$1" --root "$PWD" -o json bash 'python3 fill.py' | grep -q 'what is missing is put back before the next call' && echo said
+"$1" --root "$PWD" -o text bash 'rm fill' >/dev/null 2>&1
+cmp nested/.git/config ../before && echo with
+"$1" --root "$PWD" -o text bash 'python3 fill.py' >/dev/null 2>&1
+rm fill
+"$1" --root "$PWD" -o text bash true >/dev/null 2>&1
+cmp nested/.git/config ../before && echo before`
+	out, err := withMounts(t, script)
+	if want := "said\nwith\nbefore\n"; err != nil || string(out) != want {
+		t.Fatalf("%v: %.1000s", err, out)
+	}
+}

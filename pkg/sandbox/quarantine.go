@@ -53,6 +53,8 @@ type Snapshot struct {
 	root  *anchor           // the workspace, where no mount holds it in its place
 	size  int64
 	files int
+
+	unsettled []guarded // what Restore had no room for
 }
 
 // A guarded is one protected path below a writable directory.
@@ -336,6 +338,7 @@ func (s *Snapshot) Restore(quarantine string, appeared ...string) ([]Restore, er
 			}
 		}
 	}
+	s.unsettled = nil
 	var list []Restore
 	var errs []error
 	if r, err := s.root.restore(); r != nil || err != nil {
@@ -368,6 +371,9 @@ func (s *Snapshot) Restore(quarantine string, appeared ...string) ([]Restore, er
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("restoring %s: %w", filepath.Join(g.dir, g.name), err))
+		}
+		if Full(err) {
+			s.unsettled = append(s.unsettled, *g)
 		}
 	}
 	return list, errors.Join(errs...)
