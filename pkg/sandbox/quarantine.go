@@ -62,8 +62,9 @@ type guarded struct {
 	dir  string // the writable directory
 	name string // relative to it
 	was  map[string]saved
-	// loose may go, together with the directory that it is in
+	// loose may go, together with the directory that it is in, and with its repository
 	loose bool
+	way   []string // see births.to
 	// settings may have changed so that git runs nothing for it; remotes as in Config
 	settings bool
 	remotes  []string
@@ -91,6 +92,7 @@ func (c *Config) Snapshot(level Level) (*Snapshot, error) {
 	if level < L3 {
 		s.root = anchored(s.home(c.Root), c.Root)
 	}
+	at := births{}
 	real := map[string]string{} // directories, by the paths that may lead there through links
 	for n, path := range slices.Concat(c.ReadOnly, c.Watched) {
 		up := filepath.Dir(path)
@@ -100,12 +102,12 @@ func (c *Config) Snapshot(level Level) (*Snapshot, error) {
 				real[up] = at
 			}
 		}
-		at := filepath.Join(real[up], filepath.Base(path))
-		dir, watched := s.home(at), n >= len(c.ReadOnly)
+		where := filepath.Join(real[up], filepath.Base(path))
+		dir, watched := s.home(where), n >= len(c.ReadOnly)
 		if dir == "" {
 			continue
 		}
-		name, err := filepath.Rel(dir, at)
+		name, err := filepath.Rel(dir, where)
 		if err != nil {
 			return nil, fmt.Errorf("guarding %s: %w", path, err)
 		}
@@ -114,6 +116,9 @@ func (c *Config) Snapshot(level Level) (*Snapshot, error) {
 			continue
 		}
 		g := guarded{dir: dir, name: name, loose: watched}
+		if watched {
+			g.way = at.to(c.Root, where)
+		}
 		if path == c.Settings {
 			g.settings, g.remotes = true, c.Remotes
 		}
@@ -145,6 +150,7 @@ type (
 		Dir   string                `json:"dir"`
 		Name  string                `json:"name"`
 		Loose bool                  `json:"loose,omitempty"`
+		Way   []string              `json:"way,omitempty"`
 		Was   map[string]storedFile `json:"was,omitempty"`
 
 		Settings bool     `json:"settings,omitempty"`
@@ -164,7 +170,7 @@ type (
 func (s *Snapshot) MarshalJSON() ([]byte, error) {
 	list := []storedPath{}
 	for _, g := range s.paths {
-		p := storedPath{Dir: g.dir, Name: g.name, Loose: g.loose, Settings: g.settings, Remotes: g.remotes}
+		p := storedPath{Dir: g.dir, Name: g.name, Loose: g.loose, Way: g.way, Settings: g.settings, Remotes: g.remotes}
 		for name, f := range g.was {
 			if p.Was == nil {
 				p.Was = map[string]storedFile{}
@@ -184,7 +190,7 @@ func (s *Snapshot) UnmarshalJSON(raw []byte) error {
 	}
 	s.paths, s.homes, s.ids, s.Later = nil, stored.Homes, stored.IDs, stored.Later
 	for _, p := range stored.Paths {
-		g := guarded{dir: p.Dir, name: p.Name, loose: p.Loose, was: map[string]saved{}, settings: p.Settings, remotes: p.Remotes}
+		g := guarded{dir: p.Dir, name: p.Name, loose: p.Loose, way: p.Way, was: map[string]saved{}, settings: p.Settings, remotes: p.Remotes}
 		for name, f := range p.Was {
 			g.was[name] = saved{f.Mode, f.Data, f.Stamp, f.Linked}
 		}
@@ -329,6 +335,7 @@ func walk(root *os.Root, name string, visit func(string, fs.FileInfo) error) err
 // what was there comes back. What has appeared, and was not there, goes too. It
 // does what it can and joins the errors.
 func (s *Snapshot) Restore(quarantine string, appeared ...string) ([]Restore, error) {
+	known := len(s.paths)
 	for _, path := range appeared {
 		if !slices.ContainsFunc(s.paths, func(g guarded) bool { return safefile.Below(filepath.Join(g.dir, g.name), path) }) {
 			// From where no command can have put a link in the way, which would lead us out.
@@ -338,6 +345,7 @@ func (s *Snapshot) Restore(quarantine string, appeared ...string) ([]Restore, er
 			}
 		}
 	}
+	s.follow(known)
 	s.unsettled = nil
 	var list []Restore
 	var errs []error

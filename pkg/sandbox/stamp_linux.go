@@ -51,3 +51,12 @@ func leadsTo(path, id string) bool {
 	var st unix.Stat_t
 	return unix.Fstat(fd, &st) == nil && fmt.Sprint(st.Dev, " ", st.Ino) == id
 }
+
+// bornAt tells what is at a path from all that ever was; "" where nothing is, or the file system has no time of birth.
+func bornAt(path string) string {
+	var st unix.Statx_t
+	if unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_INO|unix.STATX_BTIME, &st) != nil || st.Mask&unix.STATX_BTIME == 0 {
+		return ""
+	}
+	return fmt.Sprint(st.Dev_major, ":", st.Dev_minor, " ", st.Ino, " ", st.Btime.Sec, ".", st.Btime.Nsec)
+}
