@@ -215,7 +215,7 @@ func (w *walker) assigned(a *syntax.Assign) value {
 	if a.Append {
 		old := w.lookup(a.Name.Value)
 		switch {
-		case !old.known || !v.known:
+		case !old.known || !v.known, len(old.first())+len(v.first()) > maxWord, !w.spend(len(old.first())>>6 + len(old.list)>>2):
 			v = value{net: v.net || old.net}
 		case v.array:
 			v.list = append(slices.Clone(old.list), v.list...)

@@ -264,7 +264,7 @@ func (w *walker) parameter(name string, index syntax.ArithmExpr) (items []word, 
 	switch name {
 	case "@", "*":
 		items = w.st.positional()
-		if w.later {
+		if w.later || !w.spend(len(items)) {
 			return nil, value{}, true
 		}
 		return items, value{known: true}, true
@@ -288,8 +288,8 @@ func (w *walker) parameter(name string, index syntax.ArithmExpr) (items []word, 
 	if x, ok := index.(*syntax.Word); ok {
 		switch l := x.Lit(); {
 		case l == "@" || l == "*":
-			if !v.known {
-				return nil, v, true
+			if !v.known || !w.spend(len(v.list)) {
+				return nil, value{net: v.net}, true
 			}
 			for _, s := range v.list {
 				items = append(items, word{Text: s})

@@ -2,6 +2,7 @@ package shellparse
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -77,5 +78,43 @@ func TestNestedIndex(t *testing.T) {
 	a := Analyze(context.Background(), text, "bash", newBench(t).world())
 	if slices.Contains(a.Opaque, "too much to follow") {
 		t.Errorf("forty indexes: %q", a.Opaque)
+	}
+}
+
+// TestDoubling checks that what a short text makes of its variables stays small,
+// and that none whose words nobody knows is held for understood.
+func TestDoubling(t *testing.T) {
+	world := newBench(t).world()
+	s := strings.Repeat
+	for name, text := range map[string]string{
+		"value":             "a=x; " + s(`a="$a$a"; `, 28) + "ls $a",
+		"function":          `f() { a="$a$a"; }; a=x; ` + s("f; ", 28) + "ls $a",
+		"appended":          "a=x; " + s("a+=$a; ", 28) + "ls $a",
+		"array":             "a=(x); " + s(`a=("${a[@]}" "${a[@]}"); `, 22) + `ls "${a[@]}"`,
+		"appended array":    "a=(x); " + s(`a+=("${a[@]}"); `, 22) + `ls "${a[@]}"`,
+		"output of echo":    "a=x; " + s("a=$(echo $a$a); ", 28) + "ls $a",
+		"output of printf":  "a=x; " + s(`a=$(printf %s "$a$a"); `, 28) + "ls $a",
+		"default":           "a=x; " + s("a=${b:-$a$a}; ", 28) + "ls $a",
+		"joined parameters": "set -- x x; " + s(`set -- "$*$*"; `, 26) + "ls $1",
+		"used often":        "a=x; " + s(`a="$a$a"; `, 15) + s("ls $a$a; ", 2000),
+		"words used often":  `a="x "; ` + s(`a="$a$a"; `, 14) + s("ls $a; ", 2000),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		a := Analyze(context.Background(), text, "bash", world)
+		runtime.ReadMemStats(&after)
+		if n := (after.TotalAlloc - before.TotalAlloc) >> 20; n > 1000 { // of all that is made, not at once
+			t.Errorf("%s: %d bytes of text take %d MB", name, len(text), n)
+		}
+		known := slices.ContainsFunc(a.Accesses, func(x policy.Access) bool {
+			return x.Argv != nil && x.Argv[0] == "ls" && x.Opaque == "" && !slices.Contains(x.Dynamic, true) && len(x.Argv) > 1
+		})
+		if len(a.Opaque) == 0 && known {
+			t.Errorf("%s: the command counts as understood", name)
+		}
+	}
+	a := Analyze(context.Background(), "a=x; "+s(`a="$a$a"; `, 10)+"ls $a", "bash", world)
+	if i := len(a.Commands) - 1; i < 0 || len(a.Commands[i].Words) != 2 || a.Commands[i].Words[1] != s("x", 1<<10) {
+		t.Errorf("a word of a kilobyte is not known: %v", a.Commands)
 	}
 }

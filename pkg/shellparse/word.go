@@ -14,6 +14,10 @@ type word = programs.Word
 // maxFields is how many words one word may become before it is dynamic.
 const maxFields = 512
 
+// maxWord is the length in bytes of the longest word that is known. What a variable
+// holds doubles with each a=$a$a, so that thirty of these would take a gigabyte.
+const maxWord = MaxText
+
 // A builder puts the words together that one word of the source becomes.
 type builder struct {
 	w       *walker
@@ -37,6 +41,10 @@ type builder struct {
 func (b *builder) add(s string, quoted bool) {
 	if s == "" {
 		b.active = b.active || quoted
+		return
+	}
+	if len(b.b)+len(s) > maxWord || !b.w.spend(len(s)>>6) {
+		b.hole(quoted, false)
 		return
 	}
 	b.active = true
@@ -80,7 +88,12 @@ func (b *builder) value(s string, quoted bool) {
 		b.hole(false, false)
 		return
 	}
-	for i, f := range strings.FieldsFunc(s, blank) {
+	fields := strings.FieldsFunc(s, blank)
+	if !b.w.spend(len(fields) >> 1) {
+		b.hole(false, false)
+		return
+	}
+	for i, f := range fields {
 		if i > 0 || s != "" && blank(rune(s[0])) {
 			b.flush()
 		}
