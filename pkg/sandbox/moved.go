@@ -36,7 +36,7 @@ func (w births) to(root, path string) (way []string) {
 }
 
 // follow has what was in a user's repository be where that is by now: moved as a whole, it takes its settings
-// and hooks along, to where another one was, too. What has appeared comes after the first that many paths.
+// and hooks along, to where another one was, too. The first that many paths have appeared.
 func (s *Snapshot) follow(appeared int) {
 	at, known := births{}, map[string]*guarded{}
 	key := func(way []string, name string) string {
@@ -53,7 +53,7 @@ func (s *Snapshot) follow(appeared int) {
 	}
 	for i := range s.paths {
 		g := &s.paths[i]
-		if i < appeared && !g.loose {
+		if i >= appeared && !g.loose {
 			continue
 		}
 		way := at.to(g.dir, filepath.Join(g.dir, g.name))

@@ -335,17 +335,6 @@ func walk(root *os.Root, name string, visit func(string, fs.FileInfo) error) err
 // what was there comes back. What has appeared, and was not there, goes too. It
 // does what it can and joins the errors.
 func (s *Snapshot) Restore(quarantine string, appeared ...string) ([]Restore, error) {
-	known := len(s.paths)
-	for _, path := range appeared {
-		if !slices.ContainsFunc(s.paths, func(g guarded) bool { return safefile.Below(filepath.Join(g.dir, g.name), path) }) {
-			// From where no command can have put a link in the way, which would lead us out.
-			dir := cmp.Or(s.home(path), filepath.Dir(path))
-			if name, err := filepath.Rel(dir, path); err == nil {
-				s.paths = append(s.paths, guarded{dir: dir, name: name})
-			}
-		}
-	}
-	s.follow(known)
 	s.unsettled = nil
 	var list []Restore
 	var errs []error
@@ -355,6 +344,18 @@ func (s *Snapshot) Restore(quarantine string, appeared ...string) ([]Restore, er
 			list = append(list, *r)
 		}
 	}
+	var news []guarded
+	for _, path := range appeared {
+		if !slices.ContainsFunc(s.paths, func(g guarded) bool { return safefile.Below(filepath.Join(g.dir, g.name), path) }) {
+			// From where no command can have put a link in the way, which would lead us out.
+			dir := cmp.Or(s.home(path), filepath.Dir(path))
+			if name, err := filepath.Rel(dir, path); err == nil {
+				news = append(news, guarded{dir: dir, name: name})
+			}
+		}
+	}
+	s.paths = append(news, s.paths...) // first, for what was there may come to where they are
+	s.follow(len(news))
 	opened := roots{}
 	defer opened.close()
 	defer func() { s.held.close(); s.held = nil }()

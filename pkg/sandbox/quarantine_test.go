@@ -131,6 +131,24 @@ func TestInherit(t *testing.T) {
 	}
 }
 
+// TestRestoreAfterLink: what has appeared in the place of a directory goes before what was in that comes back.
+func TestRestoreAfterLink(t *testing.T) {
+	c, dir := guardedConfig(t)
+	c.ReadOnly = []string{filepath.Join(c.Root, "sub", "deep", "protected")}
+	s, err := c.Snapshot(L2)
+	was, bad := os.ReadFile(c.ReadOnly[0])
+	if err = errorsJoin(err, bad, os.Rename(c.Root+"/sub", c.Root+"/moved"), os.Symlink("/nowhere", c.Root+"/sub")); err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.Restore(filepath.Join(dir, "state", "quarantine"), filepath.Join(c.Root, "sub"))
+	if err != nil || len(list) != 2 {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if now, err := os.ReadFile(c.ReadOnly[0]); err != nil || string(now) != string(was) {
+		t.Errorf("what was there: %q, %v", now, err)
+	}
+}
+
 // TestSnapshotByLink: a link that was there before stays, and what it leads to is put back.
 func TestSnapshotByLink(t *testing.T) {
 	c, dir := guardedConfig(t)
