@@ -2,10 +2,14 @@ package sandbox
 
 import (
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // An anchor is a directory that has to be in its place when the command has ended: the
@@ -66,4 +70,49 @@ func (a *anchor) restore() (*Restore, error) {
 		return r, fmt.Errorf("%s was moved or removed, and could not be put back: %w", path, err)
 	}
 	return r, nil
+}
+
+// gitOf is what git keeps of the root, where that is a directory in which something is protected.
+func gitOf(c *Config) fs.FileInfo {
+	git := filepath.Join(c.Root, ".git")
+	i, err := os.Lstat(git)
+	if err != nil || !i.IsDir() || !slices.ContainsFunc(c.ReadOnly, func(path string) bool { return path != git && safefile.Below(git, path) }) {
+		return nil
+	}
+	return i
+}
+
+// gitBack puts the directory of git's back where a file or a link has taken its place, as
+// git init --separate-git-dir makes one: the history is in it.
+func (s *Snapshot) gitBack(appeared []string) (*Restore, error) {
+	root, path := s.held[s.workspace], filepath.Join(s.workspace, ".git")
+	if s.git == nil || root == nil || !slices.Contains(appeared, path) {
+		return nil, nil //nolint:nilnil // it is there, or never was
+	}
+	if now, err := root.Lstat(".git"); err != nil || now.IsDir() {
+		return nil, nil //nolint:nilerr,nilnil // likewise
+	}
+	moved := ""
+	_ = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return nil //nolint:nilerr // it is not there
+		}
+		if i, err := d.Info(); err == nil && os.SameFile(i, s.git) {
+			moved = name
+			return fs.SkipAll
+		}
+		return nil
+	})
+	if moved == "" {
+		return nil, nil //nolint:nilnil // it is made anew
+	}
+	aside := ".git.agentkit-put-away-" + strconv.FormatUint(rand.Uint64(), 36)
+	err := root.Rename(".git", aside)
+	if err == nil {
+		err = root.Rename(moved, ".git")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s was moved, and could not be put back: %w", path, err)
+	}
+	return &Restore{Path: path, Action: "changed", Quarantine: filepath.Join(s.workspace, aside)}, nil
 }

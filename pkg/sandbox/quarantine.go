@@ -51,8 +51,11 @@ type Snapshot struct {
 	held  roots             // the root, and those of homes that hold something protected, open since then; nil in another process
 	ids   map[string]string // which directory each of these is, see idOf
 	root  *anchor           // the workspace, where no mount holds it in its place
-	size  int64
-	files int
+	git   fs.FileInfo       // what git keeps of it, likewise
+
+	workspace string // the root's path
+	size      int64
+	files     int
 
 	unsettled []guarded // what Restore had no room for
 }
@@ -91,6 +94,7 @@ func (c *Config) Snapshot(level Level) (*Snapshot, error) {
 	}
 	if level < L3 {
 		s.root = anchored(s.home(c.Root), c.Root)
+		s.git, s.workspace = gitOf(c), c.Root
 	}
 	at := births{}
 	real := map[string]string{} // directories, by the paths that may lead there through links
@@ -342,6 +346,13 @@ func (s *Snapshot) Restore(quarantine string, appeared ...string) ([]Restore, er
 		errs = append(errs, err)
 		if r != nil {
 			list = append(list, *r)
+		}
+	}
+	if r, err := s.gitBack(appeared); r != nil || err != nil {
+		errs = append(errs, err)
+		if r != nil {
+			list = append(list, *r)
+			appeared = slices.DeleteFunc(slices.Clone(appeared), func(path string) bool { return path == r.Path })
 		}
 	}
 	var news []guarded

@@ -149,6 +149,30 @@ func TestRestoreAfterLink(t *testing.T) {
 	}
 }
 
+// TestSeparateGitDir: what git keeps of the root is in its place again where a file leads to another.
+func TestSeparateGitDir(t *testing.T) {
+	c, dir := guardedConfig(t)
+	before := listing(t, c.Root)
+	s, err := c.Snapshot(L2)
+	if err = errorsJoin(err, os.Mkdir(c.Root+"/a", 0o755), os.Rename(c.Root+"/.git", c.Root+"/a/git"), os.WriteFile(c.Root+"/.git", []byte("gitdir: a/git\n"), 0o644),
+		os.WriteFile(c.Root+"/a/git/config", []byte("evil"), 0o644), os.WriteFile(c.Root+"/a/git/objects", []byte("history"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.Restore(filepath.Join(dir, "state", "quarantine"), c.Root+"/.git", c.Root+"/a/git/config")
+	if err != nil || len(list) != 2 {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if history, err := os.ReadFile(c.Root + "/.git/objects"); err != nil || string(history) != "history" {
+		t.Errorf("%q, %v", history, err)
+	}
+	if err := errorsJoin(os.Remove(c.Root+"/.git/objects"), os.Remove(c.Root+"/a"), os.Remove(list[0].Quarantine)); err != nil {
+		t.Error(err)
+	}
+	if now := listing(t, c.Root); now != before {
+		t.Errorf("was\n%s\nis\n%s", before, now)
+	}
+}
+
 // TestSnapshotByLink: a link that was there before stays, and what it leads to is put back.
 func TestSnapshotByLink(t *testing.T) {
 	c, dir := guardedConfig(t)
