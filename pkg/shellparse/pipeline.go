@@ -69,17 +69,21 @@ func (w *walker) crowd() {
 // pipeline walks a | b | c; each part runs in a shell of its own.
 func (w *walker) pipeline(x *syntax.BinaryCmd) {
 	var stages []*syntax.Stmt
+	errs := map[*syntax.Stmt]bool{} // those whose complaints are piped, too
 	var flat func(s *syntax.Stmt)
+	both := func(x *syntax.BinaryCmd) {
+		flat(x.X)
+		errs[stages[len(stages)-1]] = x.Op == syntax.PipeAll
+		flat(x.Y)
+	}
 	flat = func(s *syntax.Stmt) {
 		if b, ok := s.Cmd.(*syntax.BinaryCmd); ok && (b.Op == syntax.Pipe || b.Op == syntax.PipeAll) && len(s.Redirs) == 0 && !s.Negated {
-			flat(b.X)
-			flat(b.Y)
+			both(b)
 			return
 		}
 		stages = append(stages, s)
 	}
-	flat(x.X)
-	flat(x.Y)
+	both(x)
 	saved := w.stdin
 	for i, s := range stages {
 		sub := w.push()
@@ -94,6 +98,9 @@ func (w *walker) pipeline(x *syntax.BinaryCmd) {
 			w.mark(from, "starts itself again without end")
 		}
 		w.stdin = w.printed(s, from)
+		if errs[s] {
+			w.stdin.Under = nil
+		}
 	}
 	w.stdin = saved
 }
@@ -103,10 +110,14 @@ func (w *walker) pipeline(x *syntax.BinaryCmd) {
 func (w *walker) printed(s *syntax.Stmt, from int) stream {
 	out := stream{Set: true, Net: w.stdin.Net || w.fetches(from)}
 	c, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(c.Args) == 0 || len(s.Redirs) > 0 && s.Redirs[0].Op != syntax.RdrOut {
+	if !ok || len(c.Args) == 0 || slices.ContainsFunc(s.Redirs, func(r *syntax.Redirect) bool { return r.Op != syntax.RdrOut || r.Word.Lit() != "/dev/null" }) {
 		return out
 	}
-	switch name := c.Args[0].Lit(); name {
+	name := c.Args[0].Lit()
+	if w.st.lookupFunc(name) != nil {
+		return out
+	}
+	switch name {
 	case "echo", "printf":
 		if t, ok := w.output([]*syntax.Stmt{s}); ok {
 			out.Known, out.Text = true, t
