@@ -159,6 +159,13 @@ func (c *Call) gitListing(g *gitCommand) {
 			(len(c.Args) == 0 || c.has("list", "contains", "no-contains", "merged", "no-merged", "points-at"))
 	case "tag":
 		reads = !c.has("a", "s", "u", "f", "d", "m", "F", "e", "v", "create-reflog") && (len(c.Args) == 0 || c.has("list", "contains", "no-contains", "merged", "no-merged", "points-at", "n"))
+		if c.has("a", "annotate") && !c.has("m", "F") {
+			c.opaque("git tag asks for the message in an editor")
+		}
+	case "clean":
+		reads = c.has("n") && !c.has("i")
+	case "apply":
+		reads = c.has("stat", "numstat", "summary", "check") && !c.has("apply", "reject", "index", "cached", "3way", "3", "build-fake-ancestor")
 	case "symbolic-ref":
 		reads = len(c.Args) == 1 && !c.has("d", "delete")
 	case "stash":
