@@ -15,8 +15,9 @@ import (
 const maxFrames = 20_000
 
 // maxParsed is the length in bytes of the longest text whose commands are parsed
-// to be judged: what walks their tree is as deep as a chain of && is long.
-const maxParsed = 1 << 20
+// to be judged: what walks their tree is as deep as a chain of && is long, and takes a
+// kilobyte of stack for each. Of a longer one the first words of what look like commands count.
+const maxParsed = 256 << 10
 
 // errDeep is the error of a text that nests deeper than the parser can follow.
 var errDeep = errors.New("nested too deeply")
