@@ -155,7 +155,7 @@ func TestSilence(t *testing.T) {
 func TestCarriedSlowly(t *testing.T) {
 	t.Parallel()
 	_, err := far(t, `while [ "$l" != } ]; do read -r l; done; echo "$n needs $(uname -s) $(uname -m)"; read -r h s; `+
-		`head -c $((s/3)) >/dev/null; sleep 1.2; head -c $((s/3)) >/dev/null; sleep 1.2; head -c $((s - s/3*2)) >/dev/null; hello`, 2*time.Second)
+		`head -c $((s/3)) >/dev/null; sleep 6; head -c $((s/3)) >/dev/null; sleep 6; head -c $((s - s/3*2)) >/dev/null; hello`, 10*time.Second)
 	if err != nil {
 		t.Error(err)
 	}
