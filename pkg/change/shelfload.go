@@ -167,7 +167,7 @@ func (t *treeLoad) finishDir(shelf *os.Root, name, rel string, src *os.Root) {
 		}
 		mode |= 0o700
 	}
-	_ = safefile.Chmod(shelf, name, mode.Perm()|mode&(fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky))
+	_ = safefile.Chmod(shelf, name, mode&permBits)
 	_ = shelf.Chtimes(name, info.ModTime(), info.ModTime())
 }
 

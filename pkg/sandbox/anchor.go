@@ -3,7 +3,6 @@ package sandbox
 import (
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -54,7 +53,7 @@ func (a *anchor) restore() (*Restore, error) {
 	}
 	r := &Restore{Path: path, Action: "changed"}
 	if err == nil {
-		r.Quarantine = path + ".agentkit-put-away-" + strconv.FormatUint(rand.Uint64(), 36)
+		r.Quarantine = path + putAwayName()
 		if err := root.Rename(a.name, r.Quarantine[len(path)-len(a.name):]); err != nil {
 			return nil, fmt.Errorf("%s is not what it was: %w", path, err)
 		}
@@ -106,7 +105,7 @@ func (s *Snapshot) gitBack(appeared []string) (*Restore, error) {
 	if moved == "" {
 		return nil, nil //nolint:nilnil // it is made anew
 	}
-	aside := ".git.agentkit-put-away-" + strconv.FormatUint(rand.Uint64(), 36)
+	aside := ".git" + putAwayName()
 	err := root.Rename(".git", aside)
 	if err == nil {
 		err = root.Rename(moved, ".git")

@@ -99,7 +99,7 @@ func recoverOne(name string, find Finder) error {
 	if err == nil && json.Valid(raw) { // else an older version was killed before it started the command
 		_, err = restoreStored(raw, find)
 	}
-	if Full(err) {
+	if safefile.DiskFull(err) { // the next call tries again, and may itself make room
 		return nil
 	}
 	if err != nil {

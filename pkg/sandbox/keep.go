@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
@@ -74,10 +73,6 @@ func restoreStored(raw []byte, find Finder) ([]Restore, error) {
 	list, bad := k.Snapshot.Restore(k.Quarantine, appeared...)
 	return list, errors.Join(err, bad)
 }
-
-// Full reports whether something was put away, but had no room to come back. It is tried again
-// before each call, which may be one that makes room.
-func Full(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
 // Settle restores what Keep left beside report, and notes there what it put
 // back. Doing it again does nothing.
@@ -272,7 +267,7 @@ func Sweep(dirs []string, find Finder) (list []Restore, err error) {
 					continue // it has ended just now
 				}
 				more, bad := restoreStored(raw, find)
-				if list = append(list, more...); !Full(bad) {
+				if list = append(list, more...); !safefile.DiskFull(bad) { // tried again before each call, which may make room
 					err = errors.Join(err, bad)
 				}
 			}

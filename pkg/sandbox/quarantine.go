@@ -27,6 +27,9 @@ type Restore struct {
 	Why        string `json:"why,omitempty" doc:"why it did not stay, where it is not protected"`
 }
 
+// modeBits are the bits of a mode that are put back.
+const modeBits = fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
+
 // Removed is the Action of what was hidden, was removed, and stays away; all else is put back.
 const Removed = "removed"
 
@@ -392,7 +395,7 @@ func (s *Snapshot) Restore(quarantine string, appeared ...string) ([]Restore, er
 		if err != nil {
 			errs = append(errs, fmt.Errorf("restoring %s: %w", filepath.Join(g.dir, g.name), err))
 		}
-		if Full(err) {
+		if safefile.DiskFull(err) {
 			s.unsettled = append(s.unsettled, *g)
 		}
 	}
@@ -530,10 +533,13 @@ func (g *guarded) restoreIn(root *os.Root, room func() (string, error)) (*Restor
 	return r, nil
 }
 
+// putAwayName is a name that nothing has, for what may not stay under its own.
+func putAwayName() string { return ".agentkit-put-away-" + strconv.FormatUint(rand.Uint64(), 36) }
+
 // putAway takes what is at name from there, first of all, and then to a room of the
 // quarantine. What cannot be copied stays beside, under another name.
 func putAway(root *os.Root, dir, name string, room func() (string, error)) (string, error) {
-	aside := filepath.Join(filepath.Dir(name), ".agentkit-put-away-"+strconv.FormatUint(rand.Uint64(), 36))
+	aside := filepath.Join(filepath.Dir(name), putAwayName())
 	if err := root.Rename(name, aside); err != nil {
 		return "", err
 	}
@@ -567,7 +573,7 @@ func unlock(root *os.Root, dir string) (again func()) {
 	}
 	return func() {
 		for at, mode := range modes {
-			_ = root.Chmod(at, mode.Perm()|mode&(fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky))
+			_ = root.Chmod(at, mode&modeBits)
 		}
 	}
 }
@@ -645,7 +651,7 @@ func (e saved) bring(root *os.Root, path string) error {
 		return err
 	}
 	_, err = f.Write(e.data)
-	return errors.Join(err, f.Chmod(e.permissions()), f.Close())
+	return errors.Join(err, f.Chmod(e.mode&modeBits), f.Close())
 }
 
 // allow gives a directory its mode.
@@ -655,11 +661,7 @@ func (e saved) allow(root *os.Root, path string) error {
 		return err
 	}
 	defer in.Close()
-	return in.Chmod(".", e.permissions())
-}
-
-func (e saved) permissions() fs.FileMode {
-	return e.mode.Perm() | e.mode&(fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky)
+	return in.Chmod(".", e.mode&modeBits)
 }
 
 // solidly is solid for a directory that has to be there.

@@ -34,7 +34,7 @@ func (g *guarded) stamped() bool {
 
 // now is what is at and below the path, in the form in which it was remembered.
 func (g *guarded) now(root *os.Root) (map[string]saved, error) {
-	// No bound: what is read is no larger than what was there.
+	// Without a bound: what is read is no larger than what was there, or than maxGuardedFile.
 	s := &Snapshot{files: -1 << 30, size: -1 << 40}
 	found := map[string]saved{}
 	whole := !g.stamped()
@@ -47,8 +47,9 @@ func (g *guarded) now(root *os.Root) (map[string]saved, error) {
 			}
 			_ = root.Chmod(path, mode)
 		}
-		other := i.Mode().IsRegular() && (!ok || i.Size() > maxGuardedFile || i.Size() != int64(len(was.data)) && !g.settings) // and may be larger than the memory
-		if (whole || ok && was.stamp == "") && !other {
+		// What is new or has another size is not as it was, and is not read: it may be larger than the memory.
+		unread := i.Mode().IsRegular() && (!ok || i.Size() > maxGuardedFile || i.Size() != int64(len(was.data)) && !g.settings)
+		if (whole || ok && was.stamp == "") && !unread {
 			found[path], err = s.read(root, path, i)
 			return err
 		}

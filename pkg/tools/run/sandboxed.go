@@ -162,7 +162,7 @@ func jobSandbox(info job.Info) sandboxMeta {
 func (m *sandboxMeta) notPutBack(err error) {
 	if m.Detail != nil {
 		m.Detail.Failed = "not all that is protected could be put back: " + err.Error()
-		if sandbox.Full(err) {
+		if safefile.DiskFull(err) {
 			m.Detail.Failed += "; what is missing is put back before the next call, once there is room"
 		}
 	}
