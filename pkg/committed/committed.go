@@ -343,9 +343,14 @@ func readable(path string) string {
 }
 
 // head tells one HEAD from another; "" where it cannot be told without git. It
-// is not born where there is no commit yet.
+// is not born where there is no commit yet, nor where there is no HEAD: git takes
+// that for no repository.
 func (r *repository) head() (id string, born bool) {
-	data, err := readFile(filepath.Join(r.git, "HEAD"))
+	at := filepath.Join(r.git, "HEAD")
+	if _, err := os.Lstat(at); errors.Is(err, fs.ErrNotExist) {
+		return "", false
+	}
+	data, err := readFile(at)
 	if err != nil {
 		return "", true
 	}

@@ -126,6 +126,33 @@ func TestShapes(t *testing.T) {
 	check(t, files(t, state), top, "sub/.env", false)
 }
 
+// TestNoHead: git is not asked about a directory that it takes for no repository, and is where
+// HEAD cannot be read, or is a link, as old versions of git made it.
+func TestNoHead(t *testing.T) {
+	top := repo(t, "sha1")
+	head := filepath.Join(top, ".git", "HEAD")
+	branch := strings.TrimPrefix(git(t, top, "symbolic-ref", "HEAD"), "refs/heads/")
+	asked := func(want, held bool) {
+		t.Helper()
+		f := files(t, "")
+		git, ran := f.Git, false
+		f.Git = func() string { ran = true; return git() }
+		check(t, f, top, ".npmrc", held)
+		if ran != want {
+			t.Errorf("git is asked: %v, want %v", ran, want)
+		}
+	}
+	asked(true, true)
+	if err := os.Remove(head); err != nil {
+		t.Fatal(err)
+	}
+	asked(false, false)
+	if err := os.Symlink("refs/heads/"+branch, head); err != nil {
+		t.Fatal(err)
+	}
+	asked(true, true)
+}
+
 func TestMany(t *testing.T) {
 	top := repo(t, "sha1")
 	var paths []string
