@@ -24,7 +24,7 @@ type Restore struct {
 	Path       string `json:"path"`
 	Action     string `json:"action" doc:"created, changed or deleted, and put back; removed: it was hidden, and stays away"`
 	Quarantine string `json:"quarantine,omitempty" doc:"where what the command made of it is now"`
-	Why        string `json:"why,omitempty" doc:"why it did not stay, where it is not protected"`
+	Why        string `json:"why,omitempty" doc:"why it did not stay, where it is not protected; why it is not as it was, where it is"`
 }
 
 // modeBits are the bits of a mode that are put back.
@@ -524,10 +524,15 @@ func (g *guarded) restoreIn(root *os.Root, room func() (string, error)) (*Restor
 			return nil, err
 		}
 	}
-	if err := g.bring(root); err != nil && !errors.Is(err, fs.ErrExist) {
-		if g.stamped() { // not all is as it was
-			r = nil
+	err = g.bring(root)
+	switch {
+	case errors.Is(err, fs.ErrExist): // another call that brought it back was faster, or what runs made something new
+		if now, bad := g.now(root); bad != nil || !g.unchanged(now) {
+			r.Why = "something new came to its place before what was there could come back"
 		}
+	case err != nil && g.stamped(): // not all is as it was
+		return nil, err
+	case err != nil:
 		return r, err
 	}
 	return r, nil

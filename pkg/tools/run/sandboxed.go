@@ -102,7 +102,7 @@ func (m *sandboxMeta) notes() []tool.Note {
 			list = append(list, note("%s was %s: %s; it is kept in %s", tool.VisibleName(q.Path), q.Action, q.Why, tool.VisibleName(q.Quarantine)))
 			continue
 		}
-		list = append(list, note("%s is protected, and was %s: it is again as it was%s", tool.VisibleName(q.Path), q.Action, instead(q.Path)))
+		list = append(list, note("%s is protected, and was %s: %s%s", tool.VisibleName(q.Path), q.Action, ended(q), instead(q.Path)))
 	}
 	if m.copied {
 		list = append(list, note("protected files do not stay in a copy of a repository: a person copies them, or git clone brings them from its host, in a call of its own"))
@@ -126,6 +126,17 @@ func (m *sandboxMeta) lookForCopies(root string) {
 			}
 		}
 	}
+}
+
+// ended says what has become of a protected file at the end, and of what a command had made of it.
+func ended(q sandbox.Restore) string {
+	switch {
+	case q.Action == "created" && q.Quarantine != "":
+		return "it is gone from there, and kept in " + tool.VisibleName(q.Quarantine)
+	case q.Quarantine != "":
+		return "it is again as it was; what the command made of it is kept in " + tool.VisibleName(q.Quarantine)
+	}
+	return "it is again as it was"
 }
 
 // instead says what goes without a change of a file; "" where nothing does.
