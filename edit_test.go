@@ -217,7 +217,7 @@ func (w writing) change(n, i int, lines []string) (tool string, params map[strin
 // change on the version that it has read. No change is lost, and each can be
 // taken back.
 func TestEditsTogether(t *testing.T) {
-	each := sampled(6, 15)
+	each := sampled(4, 15)
 	if soak() {
 		each = 500
 	}

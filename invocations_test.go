@@ -197,8 +197,8 @@ func TestMalformed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, build(t))
 	before := w.print(t)
-	list := append(fixed(), generated(rand.New(rand.NewPCG(1, 2)), sampled(100, 300))...)
-	if len(list) < sampled(300, 500) {
+	list := append(some(fixed(), 3), generated(rand.New(rand.NewPCG(rand.Uint64(), 2)), sampled(50, 300))...)
+	if len(list) < sampled(200, 500) {
 		t.Fatalf("only %d invocations", len(list))
 	}
 	begin := time.Now()

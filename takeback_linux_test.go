@@ -93,7 +93,7 @@ func TestTakeBackUnnamed(t *testing.T) {
 	}
 	b := newTakeback(t)
 	from := b.model("model", takebackModel+"\nmkdir -p lib/src; echo other >lib/src/one.txt; echo another >lib/one.txt; ln -s src to; git diff HEAD~1 HEAD >old.diff; printf 'From: a <a@example.org>\\nDate: Mon, 1 Jan 2001 00:00:00 +0000\\nSubject: x\\n\\n---\\n--- a/one.txt\\n+++ b/one.txt\\n@@ -0,0 +1 @@\\n+one\\n' | sed 's|a/one.txt|/dev/null|' >mail; touch -d 2001-01-01 a.txt src/three.txt")
-	for n, line := range []string{
+	for n, line := range some([]string{
 		"git reset -q --merge HEAD~1", "git reset -q --keep HEAD~1",
 		"git diff HEAD~1 HEAD >p && patch -sR -p1 <p", "git diff | patch -sR -p1", "git show >p; git checkout -q .; patch -sR -p1 <p && rm p", "patch -sR -p1 <old.diff", "cd src && patch -sR -p1 -d .. -i old.diff",
 		"patch -sp0 <<'END'\n--- a.txt\n+++ a.txt\n@@ -1,2 +1,2 @@\n-a\n+aa\n second\nEND", `printf -- '--- x/a.txt\n+++ x/a.txt\n@@ -1,2 +1,2 @@\n-a\n+aa\n second\n' | patch -sp1`,
@@ -103,7 +103,7 @@ func TestTakeBackUnnamed(t *testing.T) {
 		"mv a.txt link", "mv link b.txt", "mv -T link dangling", "ln -sf b.txt link", "sed -i s/a/q/ link", "git mv -f src/three.txt link", "install -m 600 b.txt link", "ln -sfn lib to",
 		"grep -rl 1 src | xargs sed -i s/1/q/", "git ls-files -z src | xargs -0 -n 1 perl -pi -e s/3/q/", "sed -i s/1/q/ $(grep -rl 1 src)", "find src -name '*.txt' -exec perl -pi -e s/3/q/ {} +", `git ls-files src | grep txt | while read -r f; do sed -i s/1/q/ "$f"; done`,
 		"ls src/*.txt | xargs -I{} cp a.txt {}",
-	} {
+	}, 2) {
 		mine, theirs := b.copies(from, fmt.Sprint("u", n))
 		if strings.HasPrefix(line, "git reset") {
 			time.Sleep(1100 * time.Millisecond) // git compares whole seconds of the time of a file's last change
