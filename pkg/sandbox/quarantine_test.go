@@ -346,6 +346,30 @@ func errorsJoin(errs ...error) error {
 	return nil
 }
 
+// TestRestoreOvertaken checks what is said where something else comes to the place of what is
+// brought back: what another call brought back is as it was, what a command made is not.
+func TestRestoreOvertaken(t *testing.T) {
+	for made, said := range map[string]bool{"was": false, "planted anew": true} {
+		dir, kept := t.TempDir(), t.TempDir()
+		name := filepath.Join(dir, "x")
+		g := &guarded{dir: dir, name: "x", was: map[string]saved{"x": {mode: 0o600, data: []byte("was")}}}
+		root, err := os.OpenRoot(dir)
+		if err := errorsJoin(err, os.WriteFile(name, []byte("planted"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		r, err := g.restoreIn(root, func() (string, error) {
+			return kept, os.WriteFile(name, []byte(made), 0o600)
+		})
+		now, bad := os.ReadFile(name)
+		if err := errorsJoin(err, bad, root.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if string(now) != made || r == nil || (r.Why != "") != said || r.Quarantine != kept {
+			t.Errorf("%s: %q, %+v", made, now, r)
+		}
+	}
+}
+
 // TestBringOverNothing: what has come to the place of what is put back, or of a directory above it, while
 // that was put away is not written to, by a link neither.
 func TestBringOverNothing(t *testing.T) {

@@ -126,7 +126,7 @@ func (w *walker) scratched(x word) (names []string, ok bool) {
 // listed finds an equal access among the last few.
 func (w *walker) listed(a *policy.Access) int {
 	for i := len(w.out.Accesses) - 1; i >= max(0, len(w.out.Accesses)-16); i-- {
-		if o := &w.out.Accesses[i]; o.Kind == a.Kind && o.Path == a.Path && o.Named == a.Named && o.Op == a.Op && o.Tree == a.Tree && o.Below == a.Below && o.Names == a.Names && o.Opaque == a.Opaque && o.Parent == a.Parent {
+		if o := &w.out.Accesses[i]; o.Kind == a.Kind && o.Path == a.Path && o.Named == a.Named && o.Op == a.Op && o.Tree == a.Tree && o.Below == a.Below && o.Names == a.Names && o.Split == a.Split && o.Opaque == a.Opaque && o.Parent == a.Parent {
 			return i
 		}
 	}

@@ -2,8 +2,10 @@ package shellparse
 
 import (
 	"context"
+	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
 	"testing"
 )
 
@@ -89,7 +91,11 @@ func TestState(t *testing.T) {
 				}
 				tr.shell = p
 			}
-			accounted(t, tr, s.shell, hostile(t, s.file))
+			texts := hostile(t, s.file)
+			if os.Getenv("CASES") != "all" { // half of them, others each time
+				texts = slices.DeleteFunc(texts, func(string) bool { return rand.IntN(2) == 0 })
+			}
+			accounted(t, tr, s.shell, texts)
 		})
 	}
 }

@@ -22,10 +22,23 @@ import (
 // large to look through counts as unknown.
 func forbiddenInTrees(ctx context.Context, env *tool.Env, needs []policy.Access, ahead *prefetch) []policy.Access {
 	var found []policy.Access
-	seen := map[string]bool{}
+	type place struct {
+		path  string
+		split bool
+	}
+	seen := map[place]bool{}
 	for _, tree := range needs {
-		if tree.Kind != policy.Read || !tree.Tree || tree.File == policy.Missing || seen[tree.Path] || !safefile.Below(env.Workspace.Root(), tree.Path) ||
+		at := place{tree.Path, tree.Split}
+		if tree.Kind != policy.Read || !tree.Tree || seen[at] || !safefile.Below(env.Workspace.Root(), tree.Path) ||
 			env.Policy.Decide(&tree).Verdict != policy.Allow {
+			continue
+		}
+		if tree.Split && makesApart(ctx, env, needs) {
+			tree.Opaque = takenForSeveral
+			found = append(found, tree)
+			continue
+		}
+		if tree.File == policy.Missing {
 			continue
 		}
 		r := reader(needs, tree)
@@ -38,7 +51,7 @@ func forbiddenInTrees(ctx context.Context, env *tool.Env, needs []policy.Access,
 		r.forced = r.forced || tree.Source == gitAdd && slices.ContainsFunc(needs, func(a policy.Access) bool {
 			return a.Kind == policy.Write && filepath.Base(a.Path) == ".gitignore"
 		})
-		seen[tree.Path] = r.only == nil && r.found == nil && r.follows && tree.Source != gitAdd
+		seen[at] = r.only == nil && r.found == nil && r.follows && tree.Source != gitAdd
 		found = append(found, forbiddenBelow(ctx, env, tree, r, ahead)...)
 		if r.unhides { // an ignore file may name what is hidden and yet to be searched
 			r.ignores = true
@@ -46,6 +59,40 @@ func forbiddenInTrees(ctx context.Context, env *tool.Env, needs []policy.Access,
 		}
 	}
 	return found
+}
+
+// takenForSeveral is why nobody knows what is read where names are text that is taken apart.
+const takenForSeveral = "a name may be taken for several"
+
+// makesApart reports whether a command itself may make a name that is taken for several where it
+// is text, whenever it does so: when it is judged, there is none to look at. What it copies or
+// moves has the names that it has in the root.
+func makesApart(ctx context.Context, env *tool.Env, needs []policy.Access) bool {
+	root := env.Workspace.Root()
+	makes, far := false, false
+	for _, a := range needs {
+		switch {
+		case a.Kind == policy.Read && a.Tree && !safefile.Below(root, a.Path):
+			far = true
+		case a.Kind != policy.Write, a.Op == policy.Delete, a.Op == policy.Metadata, a.Op == policy.Settings:
+		case a.Opaque == "" && !safefile.Below(root, a.Path):
+		case a.Opaque != "" || a.Tree || strings.ContainsAny(strings.TrimPrefix(a.Path, root), unsafeInText):
+			return true
+		default:
+			makes = true
+		}
+	}
+	if !makes || far {
+		return makes
+	}
+	o := rg.WalkOptions{Root: root, Hidden: true, NoIgnore: true, Links: true, MaxEntries: maxTreeEntries}
+	res, err := rg.Walk(ctx, nil, o, func(e rg.Entry) error {
+		if takenApart(env, root, e.Path) {
+			return errEnough
+		}
+		return nil
+	})
+	return err != nil || res.Partial != ""
 }
 
 // gitAdd is what a tree comes from that git add takes into the index, of which it
@@ -64,7 +111,7 @@ func forbiddenBelow(ctx context.Context, env *tool.Env, tree policy.Access, r tr
 		case !r.reads(e.Path):
 			return nil
 		case tree.Split && takenApart(env, tree.Path, e.Path):
-			tree.Opaque = "a name may be taken for several"
+			tree.Opaque = takenForSeveral
 			found = append(found, tree)
 			return errEnough
 		}
