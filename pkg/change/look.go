@@ -8,11 +8,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
-
-// permBits are the bits of a mode that are recorded.
-const permBits = fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
 
 // path finds a real path of a record again. It is an error when something on
 // the way leads elsewhere now.
@@ -97,7 +95,7 @@ func (h *History) look(p workspace.Path, by *step) (s State, inPlace bool, err e
 	mode := info.Mode()
 	switch {
 	case mode.IsDir():
-		return State{Kind: Dir, Mode: mode & permBits}, false, nil
+		return State{Kind: Dir, Mode: mode & safefile.ModeBits}, false, nil
 	case mode&fs.ModeSymlink != 0:
 		target, err := h.readlink(p.Real)
 		return State{Kind: Link, Target: target}, false, err
@@ -130,7 +128,7 @@ func (h *History) look(p workspace.Path, by *step) (s State, inPlace bool, err e
 	if err != nil {
 		return State{}, false, fmt.Errorf("reading %s: %w", p.Real, err)
 	}
-	s = State{Kind: Regular, Hash: hash, Size: n, Mode: info.Mode() & permBits, MTime: info.ModTime().UnixNano()}
+	s = State{Kind: Regular, Hash: hash, Size: n, Mode: info.Mode() & safefile.ModeBits, MTime: info.ModTime().UnixNano()}
 	_, s.Ino, _ = identity(info)
 	return s, overwritten(p.Real, info), nil
 }

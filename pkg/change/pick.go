@@ -250,7 +250,7 @@ func copies(src, path string) (targets []Target, err error) {
 		if err != nil {
 			return err
 		}
-		t := Target{Path: path + name[len(src):], State: State{Mode: info.Mode() & permBits, MTime: info.ModTime().UnixNano()}}
+		t := Target{Path: path + name[len(src):], State: State{Mode: info.Mode() & safefile.ModeBits, MTime: info.ModTime().UnixNano()}}
 		switch mode := info.Mode(); {
 		case mode.IsDir():
 			t.Kind = Dir

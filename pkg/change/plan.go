@@ -12,6 +12,7 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
 
@@ -165,7 +166,7 @@ func (s *step) write(c Change) error {
 	before := s.Before
 	s.After = State{Kind: Regular, Hash: hash, Size: size, Mode: before.Mode, AnyMode: before.Kind == Missing || before.Kind == Dir}
 	if c.Mode != nil {
-		s.After.Mode, s.After.AnyMode = *c.Mode&permBits, false
+		s.After.Mode, s.After.AnyMode = *c.Mode&safefile.ModeBits, false
 	}
 	if before.Kind == Regular && before.Mode.Perm()&0o222 == 0 && !s.After.is(before) {
 		return workspace.ErrReadOnly
@@ -201,7 +202,7 @@ func (s *step) chmod(mode *fs.FileMode) error {
 	case mode == nil:
 		return errors.New("no mode is given")
 	}
-	s.After.Mode = *mode & permBits
+	s.After.Mode = *mode & safefile.ModeBits
 	return nil
 }
 
@@ -227,7 +228,7 @@ func (p *planner) move(from *step, c Change) error {
 	to.After, from.After = from.Before, State{}
 	if c.Data == nil && c.Source == nil {
 		if c.Mode != nil && to.After.Kind == Regular {
-			to.After.Mode = *c.Mode & permBits
+			to.After.Mode = *c.Mode & safefile.ModeBits
 		}
 		return nil
 	}

@@ -254,7 +254,7 @@ func (s *Shelf) fill(ctx context.Context, list []Doomed) error {
 		slot.Names, slot.Bytes = before.names-load.names, before.bytes-load.bytes
 		for at := filepath.Dir(d.Path); at != s.h.w.Root() && above[at] == 0 && !known[at] && len(at) > len(s.h.w.Root()); at = filepath.Dir(at) {
 			if info, err := os.Lstat(at); err == nil && info.IsDir() {
-				above[at] = info.Mode() & permBits
+				above[at] = info.Mode() & safefile.ModeBits
 			}
 		}
 		s.r.Files = append(s.r.Files, File{Path: d.Path, Before: slot.Here.state(slot.Bytes)})

@@ -163,11 +163,11 @@ func (t *treeLoad) finishDir(shelf *os.Root, name, rel string, src *os.Root) {
 	mode := info.Mode()
 	if mode&0o700 != 0o700 {
 		if t.closed != nil {
-			t.closed[rel] = mode & permBits
+			t.closed[rel] = mode & safefile.ModeBits
 		}
 		mode |= 0o700
 	}
-	_ = safefile.Chmod(shelf, name, mode&permBits)
+	_ = safefile.Chmod(shelf, name, mode&safefile.ModeBits)
 	_ = shelf.Chtimes(name, info.ModTime(), info.ModTime())
 }
 
@@ -301,7 +301,7 @@ func copyThing(p place, shelf *os.Root, to string, info fs.FileInfo) error {
 		_, err = io.Copy(f, from)
 	}
 	giveAway(f, info)
-	if bad := f.Chmod(info.Mode() & permBits); err == nil {
+	if bad := f.Chmod(info.Mode() & safefile.ModeBits); err == nil {
 		err = bad
 	}
 	if bad := f.Close(); err == nil {

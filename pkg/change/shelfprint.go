@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
 
@@ -53,7 +54,7 @@ func (p print) state(size int64) State {
 }
 
 func printOf(info fs.FileInfo) print {
-	p := print{Mode: info.Mode() & permBits}
+	p := print{Mode: info.Mode() & safefile.ModeBits}
 	p.Dev, p.Ino, _ = identity(info)
 	switch mode := info.Mode(); {
 	case mode.IsDir():

@@ -320,10 +320,10 @@ func (s *swapper) one(path string, slot *Slot) error {
 // opened has names come and go in a directory, and returns what closes it again.
 func opened(dir *os.Root) func() {
 	is, err := dir.Stat(".")
-	if err != nil || is.Mode()&0o300 == 0o300 || dir.Chmod(".", is.Mode()&permBits|0o300) != nil {
+	if err != nil || is.Mode()&0o300 == 0o300 || dir.Chmod(".", is.Mode()&safefile.ModeBits|0o300) != nil {
 		return func() {}
 	}
-	return func() { _ = dir.Chmod(".", is.Mode()&permBits) }
+	return func() { _ = dir.Chmod(".", is.Mode()&safefile.ModeBits) }
 }
 
 // above makes the directory that a name is to stand in.
@@ -386,7 +386,7 @@ func overwrite(from, at place) error {
 		return errors.Join(err, &fs.PathError{Op: "write", Path: at.name, Err: workspace.ErrMoved})
 	}
 	if was.Mode()&0o200 == 0 {
-		_ = safefile.Chmod(at.dir, at.name, was.Mode()&permBits|0o200)
+		_ = safefile.Chmod(at.dir, at.name, was.Mode()&safefile.ModeBits|0o200)
 	}
 	f, err := at.dir.OpenFile(at.name, os.O_WRONLY|nonBlocking, 0)
 	if err != nil {
@@ -403,7 +403,7 @@ func overwrite(from, at place) error {
 		err = f.Truncate(n)
 	}
 	if err == nil {
-		err = f.Chmod(is.Mode() & permBits)
+		err = f.Chmod(is.Mode() & safefile.ModeBits)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err

@@ -136,7 +136,7 @@ func copied(dir *os.Root, name string) error {
 	temp := filepath.Join(above, ".agentkit-shelf-"+filepath.Base(name)+".tmp")
 	_ = dir.Remove(temp)
 	if info.Mode()&0o400 == 0 {
-		_ = dir.Chmod(name, info.Mode()&permBits|0o400)
+		_ = dir.Chmod(name, info.Mode()&safefile.ModeBits|0o400)
 	}
 	if err := copyThing(place{dir, name}, dir, temp, info); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
 
@@ -112,7 +113,7 @@ func glance(path string, entry fs.DirEntry) (seen, bool) {
 	if err != nil {
 		return seen{}, false
 	}
-	s := seen{State: State{Mode: info.Mode() & permBits}, offset: -1}
+	s := seen{State: State{Mode: info.Mode() & safefile.ModeBits}, offset: -1}
 	switch mode := info.Mode(); {
 	case mode.IsDir():
 		s.Kind = Dir // its times say what is in it, which is looked at anyway

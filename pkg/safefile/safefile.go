@@ -5,6 +5,7 @@ package safefile
 
 import (
 	"errors"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -19,6 +20,9 @@ var ErrLocked = errors.New("the lock is held")
 
 // MaxFile is the size in bytes beyond which Dir.ReadFile refuses a file.
 const MaxFile = 64 << 20
+
+// ModeBits are the bits of a mode that can be set: permissions, set-user-ID, set-group-ID and sticky.
+const ModeBits = fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
 
 // TempSuffix ends the names of the files that WriteFile makes on its way, which
 // begin with a dot. A killed process leaves them.

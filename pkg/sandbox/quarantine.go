@@ -27,9 +27,6 @@ type Restore struct {
 	Why        string `json:"why,omitempty" doc:"why it did not stay, where it is not protected; why it is not as it was, where it is"`
 }
 
-// modeBits are the bits of a mode that are put back.
-const modeBits = fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
-
 // Removed is the Action of what was hidden, was removed, and stays away; all else is put back.
 const Removed = "removed"
 
@@ -578,7 +575,7 @@ func unlock(root *os.Root, dir string) (again func()) {
 	}
 	return func() {
 		for at, mode := range modes {
-			_ = root.Chmod(at, mode&modeBits)
+			_ = root.Chmod(at, mode&safefile.ModeBits)
 		}
 	}
 }
@@ -656,7 +653,7 @@ func (e saved) bring(root *os.Root, path string) error {
 		return err
 	}
 	_, err = f.Write(e.data)
-	return errors.Join(err, f.Chmod(e.mode&modeBits), f.Close())
+	return errors.Join(err, f.Chmod(e.mode&safefile.ModeBits), f.Close())
 }
 
 // allow gives a directory its mode.
@@ -666,7 +663,7 @@ func (e saved) allow(root *os.Root, path string) error {
 		return err
 	}
 	defer in.Close()
-	return in.Chmod(".", e.mode&modeBits)
+	return in.Chmod(".", e.mode&safefile.ModeBits)
 }
 
 // solidly is solid for a directory that has to be there.

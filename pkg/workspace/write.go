@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // WriteOptions refine a write. The zero value creates or replaces the file.
@@ -345,9 +347,6 @@ func (c *change) save(tmp *temp, cause error) error {
 	return errors.Join(fmt.Errorf("%w; %w: what one of them wrote is in %s", cause, ErrSaved, quote(join(c.dir.path, name))), c.dir.sync())
 }
 
-// modeBits are the bits of a mode that a write keeps or sets.
-const modeBits = fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
-
 // create makes the temporary file and says which mode it is to have at last.
 // The kernel alone knows what a new file gets (umask, the directory's default
 // ACL), so the empty file is made with 0666 to learn it, and closed to others
@@ -373,9 +372,9 @@ func (c *change) create() (*temp, fs.FileMode, error) {
 		return nil, 0, err
 	}
 	if c.opt.Mode != nil {
-		return tmp, *c.opt.Mode & modeBits, nil
+		return tmp, *c.opt.Mode & safefile.ModeBits, nil
 	}
-	return tmp, info.Mode() & modeBits, nil
+	return tmp, info.Mode() & safefile.ModeBits, nil
 }
 
 // unchanged looks once more whether the file, by the name that it has now, is
@@ -452,9 +451,9 @@ func (c *change) overwrite(src io.Reader) error {
 		}
 		return err
 	}
-	c.out.Bytes, c.out.Version, c.out.InPlace, c.out.Mode = int64(len(data)), cmp.Or(c.opt.Version, Version(data)), true, info.Mode()&modeBits
+	c.out.Bytes, c.out.Version, c.out.InPlace, c.out.Mode = int64(len(data)), cmp.Or(c.opt.Version, Version(data)), true, info.Mode()&safefile.ModeBits
 	if c.opt.Mode != nil {
-		c.out.Mode = *c.opt.Mode & modeBits
+		c.out.Mode = *c.opt.Mode & safefile.ModeBits
 		return setMode(f, c.out.Mode)
 	}
 	return nil
