@@ -17,21 +17,36 @@ const maxDiffFile = 1 << 20
 // maxSummary bounds the changes that a summary names.
 const maxSummary = 20
 
-// Summary names the first changes, one on a line; visible is how names are shown.
+// Summary names the first changes, one on a line; visible is how names are shown. Of the
+// objects and logs of repositories, which have names and contents for git alone, it gives the number.
 func (t *Trial) Summary(visible func(string) string) string {
 	var list strings.Builder
-	for i := range t.Changes[:min(len(t.Changes), maxSummary)] {
+	named, records := 0, 0
+	for i := range t.Changes {
 		c := &t.Changes[i]
-		fmt.Fprintf(&list, "%s %s\n", c.Action, visible(string(c.Path)))
+		if gitRecord(string(c.Path)) {
+			records++
+		} else if named++; named <= maxSummary {
+			fmt.Fprintf(&list, "%s %s\n", c.Action, visible(string(c.Path)))
+		}
 	}
-	if more := len(t.Changes) - maxSummary; more > 0 {
+	if more := named - maxSummary; more > 0 {
 		fmt.Fprintf(&list, "… and %d more\n", more)
+	}
+	if records > 0 {
+		fmt.Fprintf(&list, "… and %d in .git/objects and .git/logs\n", records)
 	}
 	return list.String()
 }
 
+// gitRecord reports whether a path is one of a repository's objects or logs.
+func gitRecord(path string) bool {
+	path = "/" + path + "/"
+	return strings.Contains(path, "/.git/objects/") || strings.Contains(path, "/.git/logs/")
+}
+
 // Diff shows what becomes of text files, as far as there is room for so many bytes. Of
-// what may not be shown only the list of changes tells.
+// what may not be shown only the list of changes tells, as of the objects and logs of repositories.
 func (t *Trial) Diff(room int, mayShow func(path string) bool) string {
 	var b strings.Builder
 	for i := range t.Changes {
@@ -40,7 +55,7 @@ func (t *Trial) Diff(room int, mayShow func(path string) bool) string {
 			b.WriteString("… the diffs of more files are left out\n")
 			break
 		}
-		if c.Same() || c.Before.Kind != change.Regular && c.After.Kind != change.Regular {
+		if c.Same() || gitRecord(string(c.Path)) || c.Before.Kind != change.Regular && c.After.Kind != change.Regular {
 			continue
 		}
 		before, ok := t.before(c)
