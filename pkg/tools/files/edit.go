@@ -133,11 +133,16 @@ func (e *editCall) paths() (paths []workspace.Path) {
 	return paths
 }
 
-// Describe implements tool.Describer.
+// Describe implements tool.Describer. A yes is for the files as they were shown: one that
+// changes before the answer, as by a job, is another one.
 func (e *editCall) Describe(ctx context.Context, env *tool.Env) map[string]any {
 	dry := *e
 	dry.DryRun = true
-	return foreseen(ctx, env, e.paths(), dry.run)
+	about := foreseen(ctx, env, e.paths(), dry.run)
+	for _, f := range e.files {
+		f.ifVersion = cmp.Or(f.ifVersion, f.version)
+	}
+	return about
 }
 
 // Run implements tool.Call.

@@ -59,6 +59,7 @@ type patchCall struct {
 	at    string // directory that its paths count from; "" for the root
 	patch *edit.Patch
 	paths map[string]workspace.Path // by the path in the patch
+	shown map[string]string         // versions of the files that whoever approves the patch was shown, likewise; nil where nobody was
 }
 
 // NewPatch is a call of patch whose paths count from the directory dir.
@@ -226,11 +227,33 @@ func (p *patchCall) refusal(env *tool.Env, err error) error {
 	return patchRefusal(err)
 }
 
-// Describe implements tool.Describer.
+// Describe implements tool.Describer. A yes is for the files as they were shown.
 func (p *patchCall) Describe(ctx context.Context, env *tool.Env) map[string]any {
 	dry := *p
 	dry.DryRun = true
-	return foreseen(ctx, env, slices.Collect(maps.Values(p.paths)), dry.run)
+	seen := map[string]string{}
+	about := foreseen(ctx, env, slices.Collect(maps.Values(p.paths)), func(ctx context.Context, env *tool.Env) (*tool.Result, error) {
+		p.shown = seen
+		return dry.making(ctx, env, func(files *patchFiles) error {
+			for name, data := range files.raw {
+				seen[name] = workspace.Version(data)
+			}
+			return nil
+		})
+	})
+	return about
+}
+
+// unchanged is the error where a file is not what whoever approved the patch was shown, as
+// after a job has put something else in its place.
+func (p *patchCall) unchanged(files *patchFiles) error {
+	for _, name := range slices.Sorted(maps.Keys(files.raw)) {
+		if p.shown != nil && p.shown[name] != workspace.Version(files.raw[name]) {
+			return tool.Errorf(tool.Conflict, "%s has changed since the patch was approved", tool.Shown(p.paths[name])).
+				WithHint("look what happened to it, and ask again")
+		}
+	}
+	return nil
 }
 
 // Run implements tool.Call.
@@ -243,6 +266,11 @@ func (p *patchCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error
 }
 
 func (p *patchCall) run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
+	return p.making(ctx, env, p.unchanged)
+}
+
+// making makes the patch, once look has seen the files that it was read for.
+func (p *patchCall) making(ctx context.Context, env *tool.Env, look func(*patchFiles) error) (*tool.Result, error) {
 	var all []workspace.Path
 	for _, path := range p.paths {
 		all = append(all, path)
@@ -254,6 +282,9 @@ func (p *patchCall) run(ctx context.Context, env *tool.Env) (*tool.Result, error
 	defer lock.Unlock()
 	files := &patchFiles{env: env, paths: p.paths, bytewise: !utf8.ValidString(p.Patch), raw: map[string][]byte{}, encodings: map[string]text.Encoding{}}
 	made, err := p.patch.Apply(files.read)
+	if bad := look(files); bad != nil {
+		return nil, bad
+	}
 	if err != nil {
 		return nil, files.hush(p.refusal(env, err))
 	}
