@@ -1,12 +1,15 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/agentkit-go/agentkit/pkg/lsp"
 	"github.com/agentkit-go/agentkit/pkg/policy"
@@ -92,54 +95,73 @@ func textEdits(raw json.RawMessage) (map[string][]textEdit, error) {
 }
 
 // applied makes the changes in a text, byte for byte. A place that is not there, or that
-// two changes touch, is an error.
+// two changes touch, is an error. The text is gone through once, however many lines and
+// changes there are.
 func applied(text []byte, edits []textEdit, encoding string) ([]byte, error) {
-	var starts []int // of each line
-	for at := 0; at >= 0; {
-		starts = append(starts, at)
-		if i := strings.IndexByte(string(text[at:]), '\n'); i >= 0 {
-			at += i + 1
-		} else {
-			at = -1
-		}
-	}
-	offset := func(p lsp.Position) (int, error) {
-		if p.Line < 0 || p.Line >= len(starts) {
-			return 0, fmt.Errorf("the server names line %d, which is not there", p.Line+1)
-		}
-		end := len(text)
-		if p.Line+1 < len(starts) {
-			end = starts[p.Line+1]
-		}
-		return starts[p.Line] + lsp.Column(string(text[starts[p.Line]:end]), p.Character, encoding), nil
-	}
-	type part struct {
-		from, to int
-		text     string
-	}
-	var parts []part
-	for _, e := range edits {
-		from, err := offset(e.Range.Start)
-		if err != nil {
-			return nil, err
-		}
-		to, err := offset(e.Range.End)
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, part{from, to, e.NewText})
-	}
-	slices.SortStableFunc(parts, func(a, b part) int { return a.from - b.from })
+	edits = slices.Clone(edits)
+	slices.SortStableFunc(edits, func(a, b textEdit) int { return before(a.Range.Start, b.Range.Start) })
+	from := cursor{text: string(text), encoding: encoding}
 	var out []byte
 	at := 0
-	for _, p := range parts {
-		if p.from < at || p.to < p.from {
-			return nil, fmt.Errorf("two changes of the server touch one place")
+	for _, e := range edits {
+		start, err := from.to(e.Range.Start)
+		if err != nil {
+			return nil, err
 		}
-		out = append(append(out, text[at:p.from]...), p.text...)
-		at = p.to
+		end, err := from.to(e.Range.End)
+		if err != nil {
+			return nil, err
+		}
+		out = append(append(out, text[at:start]...), e.NewText...)
+		at = end
 	}
 	return append(out, text[at:]...), nil
+}
+
+// before compares two places.
+func before(a, b lsp.Position) int {
+	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Character, b.Character))
+}
+
+// A cursor goes through a text as a server counts it, and never back.
+type cursor struct {
+	text     string
+	encoding string
+	place    lsp.Position
+	line     int // the byte at which its line begins
+	at       int // its own byte
+	units    int // from there to here, as the server counts
+}
+
+// to is the byte of a place, which must not lie before the last one.
+func (c *cursor) to(p lsp.Position) (int, error) {
+	if p.Character = max(p.Character, 0); before(p, c.place) < 0 {
+		if p.Line < 0 {
+			return 0, fmt.Errorf("the server names line %d, which is not there", p.Line+1)
+		}
+		return 0, errors.New("two changes of the server touch one place")
+	}
+	for c.place.Line < p.Line {
+		i := strings.IndexByte(c.text[c.line:], '\n')
+		if i < 0 {
+			return 0, fmt.Errorf("the server names line %d, which is not there", p.Line+1)
+		}
+		c.line += i + 1
+		c.at, c.units, c.place = c.line, 0, lsp.Position{Line: c.place.Line + 1}
+	}
+	if c.at > c.line && c.text[c.at-1] == '\n' { // it is at the end of its line
+		c.place = p
+		return c.at, nil
+	}
+	rest := c.text[c.at:]
+	left := min(max(p.Character-c.units, 0), len(rest))
+	rest = rest[:min(len(rest), 3*left+utf8.UTFMax)] // what one unit is has three bytes at most, or four with the next
+	if i := strings.IndexByte(rest, '\n'); i >= 0 {
+		rest = rest[:i+1]
+	}
+	n := lsp.Column(rest, left, c.encoding)
+	c.place, c.at, c.units = p, c.at+n, c.units+lsp.Character(rest, n, c.encoding)
+	return c.at, nil
 }
 
 func (r *renaming) needs() (needs []policy.Access) {
