@@ -89,6 +89,9 @@ func (p *Policy) CallHash(tool string, arguments json.RawMessage, o *Outcome) (s
 		}
 	}
 	slices.Sort(asked)
+	if o.Shown != "" {
+		asked = append(asked, "shown "+o.Shown)
+	}
 	for _, part := range append([]string{tool, string(canonical), p.root, p.rulesHash}, slices.Compact(asked)...) {
 		fmt.Fprintf(h, "%d:%s\n", len(part), part)
 	}

@@ -108,6 +108,7 @@ type Outcome struct {
 	By        int        // index of the first access with that verdict; -1 when there are none
 	Accesses  []Access   // as they were given
 	Decisions []Decision // beside Accesses
+	Shown     string     // tells the files that whoever is asked is shown from what they may become; "" for none
 }
 
 // Deciding returns the decision that made the verdict; the zero Decision with

@@ -193,7 +193,11 @@ func (env *Env) granted(out *policy.Outcome) bool {
 // answer finds someone's answer: one that was given from elsewhere for this
 // very call, else that of whoever can be asked now.
 func (env *Env) answer(ctx context.Context, in *Invocation, id string, out *policy.Outcome) (Answer, error) {
-	args := in.Set.Canonical()
+	args, why, about := in.Set.Canonical(), "", map[string]any(nil)
+	if call, ok := in.Call.(Shower); ok {
+		about = call.Describe(ctx, env)
+		out.Shown = call.Shown()
+	}
 	given, reason, err := env.Approvals.Consume(ctx, env.Policy, in.Tool.Name, args, env.Session.ID(), out)
 	switch {
 	case err != nil:
@@ -203,8 +207,7 @@ func (env *Env) answer(ctx context.Context, in *Invocation, id string, out *poli
 	case given == policy.Refused:
 		return Answer{Reason: reason}, nil
 	}
-	why, about := "", map[string]any(nil)
-	if call, ok := in.Call.(Describer); ok {
+	if call, ok := in.Call.(Describer); ok && about == nil {
 		about = call.Describe(ctx, env)
 	}
 	if env.Ask != nil {

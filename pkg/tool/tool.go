@@ -95,6 +95,13 @@ type Describer interface {
 	Describe(context.Context, *Env) map[string]any
 }
 
+// A Shower is a Describer whose yes is for what it has described: the versions of the files
+// are those that were shown.
+type Shower interface {
+	Describer
+	Shown() string
+}
+
 // A Maker hears, under the policy of the call, of a file that it has written, by its path
 // without links, and what it has written there.
 type Maker func(p *policy.Policy, path string, content []byte)

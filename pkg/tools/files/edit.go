@@ -6,6 +6,7 @@ import (
 	"context"
 	_ "embed"
 	"slices"
+	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/edit"
 	"github.com/agentkit-go/agentkit/pkg/param"
@@ -143,6 +144,15 @@ func (e *editCall) Describe(ctx context.Context, env *tool.Env) map[string]any {
 		f.ifVersion = cmp.Or(f.ifVersion, f.version)
 	}
 	return about
+}
+
+// Shown implements tool.Shower.
+func (e *editCall) Shown() string {
+	var list []string
+	for _, f := range e.files {
+		list = append(list, f.path.Real+" "+f.version)
+	}
+	return strings.Join(list, "\n")
 }
 
 // Run implements tool.Call.

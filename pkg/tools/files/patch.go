@@ -244,6 +244,15 @@ func (p *patchCall) Describe(ctx context.Context, env *tool.Env) map[string]any 
 	return about
 }
 
+// Shown implements tool.Shower.
+func (p *patchCall) Shown() string {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(p.shown)) {
+		list = append(list, p.paths[name].Real+" "+p.shown[name])
+	}
+	return strings.Join(list, "\n")
+}
+
 // unchanged is the error where a file is not what whoever approved the patch was shown, as
 // after a job has put something else in its place.
 func (p *patchCall) unchanged(files *patchFiles) error {
