@@ -234,6 +234,7 @@ func (s *Snapshot) Inherit(others iter.Seq[*Snapshot], find Finder) error {
 		if err != nil {
 			return err
 		}
+		made = slices.DeleteFunc(made, func(path string) bool { return strings.HasSuffix(path, HeldSuffix) })
 		for i := range s.paths {
 			g := &s.paths[i]
 			n := slices.IndexFunc(other.paths, func(h guarded) bool { return h.dir == g.dir && h.name == g.name })
@@ -242,6 +243,13 @@ func (s *Snapshot) Inherit(others iter.Seq[*Snapshot], find Finder) error {
 				g.was = other.paths[n].was
 			case n < 0 && slices.ContainsFunc(made, func(path string) bool { return safefile.Below(path, filepath.Join(g.dir, g.name)) }):
 				g.was = nil
+			}
+		}
+		for i := range s.mounted {
+			g := &s.mounted[i]
+			n := slices.IndexFunc(other.mounted, func(h guarded) bool { return h.dir == g.dir && h.name == g.name })
+			if n >= 0 && other.mounted[n].born != g.born && !other.mounted[n].unchanged(g.was) && !other.mounted[n].free(g.was) {
+				g.was = other.mounted[n].was // no mount of the other's holds it any more
 			}
 		}
 		for _, path := range made {

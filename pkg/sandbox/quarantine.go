@@ -57,6 +57,7 @@ type Snapshot struct {
 	size      int64
 	files     int
 
+	mounted   []guarded // files that mounts hold, as long as nobody outside puts others in their place
 	unsettled []guarded // what Restore had no room for
 }
 
@@ -68,6 +69,8 @@ type guarded struct {
 	// loose may go, together with the directory that it is in, and with its repository
 	loose bool
 	way   []string // see births.to
+	// born and in tell what a mount holds, and the directory that it is in, from what may take their places
+	born, in string
 	// settings may have changed so that git runs nothing for it; remotes as in Config
 	settings bool
 	remotes  []string
@@ -116,14 +119,18 @@ func (c *Config) Snapshot(level Level) (*Snapshot, error) {
 			return nil, fmt.Errorf("guarding %s: %w", path, err)
 		}
 		i, err := os.Lstat(path)
-		if level >= L3 && err == nil && !watched && i.Mode()&fs.ModeSymlink == 0 { // a mount holds it
+		g := guarded{dir: dir, name: name, loose: watched}
+		mounted := level >= L3 && err == nil && !watched && i.Mode()&fs.ModeSymlink == 0
+		if mounted && i.Mode().IsRegular() {
+			g.born, g.in = bornAt(where), bornAt(filepath.Dir(where))
+		}
+		if mounted && (g.born == "" || g.in == "") { // the mount has to do
 			continue
 		}
-		g := guarded{dir: dir, name: name, loose: watched}
 		if watched {
 			g.way = at.to(c.Root, where)
 		}
-		if path == c.Settings {
+		if path == c.Settings || mounted && path == filepath.Join(c.Root, ".git", "config") {
 			g.settings, g.remotes = true, c.Remotes
 		}
 		root, err := s.hold(dir, dir == c.Root)
@@ -136,16 +143,43 @@ func (c *Config) Snapshot(level Level) (*Snapshot, error) {
 		if err != nil {
 			return nil, fmt.Errorf("guarding %s: %w", path, err)
 		}
-		s.paths = append(s.paths, g)
+		if mounted {
+			s.mounted = append(s.mounted, g)
+		} else {
+			s.paths = append(s.paths, g)
+		}
 	}
 	return s, nil
+}
+
+// HeldSuffix ends what a [Finder] lists of files that were there and are held: they have changed, and
+// no call of its own has written them.
+const HeldSuffix = "/."
+
+// unheld has those files be put back which have taken the places of others that mounts held: a rename
+// from outside takes the mount away, and what an editor or git has saved so, the command can change. It
+// returns what else has appeared.
+func (s *Snapshot) unheld(appeared []string) (others []string) {
+	for _, path := range appeared {
+		path, held := strings.CutSuffix(path, HeldSuffix)
+		if !held {
+			others = append(others, path)
+			continue
+		}
+		for _, g := range s.mounted {
+			if filepath.Join(g.dir, g.name) == path && bornAt(path) != g.born && bornAt(filepath.Dir(path)) == g.in {
+				s.paths = append(s.paths, g)
+			}
+		}
+	}
+	return others
 }
 
 // storedSnapshot, storedPath and storedFile are a Snapshot, guarded and saved
 // where they are kept in a file.
 type (
 	storedSnapshot struct {
-		Paths []storedPath      `json:"paths"`
+		Paths []storedPath      `json:"paths"` // those that mounts hold, too
 		Homes []string          `json:"homes,omitempty"`
 		IDs   map[string]string `json:"ids,omitempty"`
 		Later json.RawMessage   `json:"later,omitempty"`
@@ -159,6 +193,9 @@ type (
 
 		Settings bool     `json:"settings,omitempty"`
 		Remotes  []string `json:"remotes,omitempty"`
+
+		Born string `json:"born,omitempty"`
+		In   string `json:"in,omitempty"`
 	}
 	storedFile struct {
 		Mode  fs.FileMode `json:"mode"`
@@ -173,8 +210,8 @@ type (
 // process sees.
 func (s *Snapshot) MarshalJSON() ([]byte, error) {
 	list := []storedPath{}
-	for _, g := range s.paths {
-		p := storedPath{Dir: g.dir, Name: g.name, Loose: g.loose, Way: g.way, Settings: g.settings, Remotes: g.remotes}
+	for _, g := range slices.Concat(s.paths, s.mounted) {
+		p := storedPath{Dir: g.dir, Name: g.name, Loose: g.loose, Way: g.way, Settings: g.settings, Remotes: g.remotes, Born: g.born, In: g.in}
 		for name, f := range g.was {
 			if p.Was == nil {
 				p.Was = map[string]storedFile{}
@@ -192,13 +229,17 @@ func (s *Snapshot) UnmarshalJSON(raw []byte) error {
 	if err := json.Unmarshal(raw, &stored); err != nil {
 		return err
 	}
-	s.paths, s.homes, s.ids, s.Later = nil, stored.Homes, stored.IDs, stored.Later
+	s.paths, s.mounted, s.homes, s.ids, s.Later = nil, nil, stored.Homes, stored.IDs, stored.Later
 	for _, p := range stored.Paths {
-		g := guarded{dir: p.Dir, name: p.Name, loose: p.Loose, way: p.Way, was: map[string]saved{}, settings: p.Settings, remotes: p.Remotes}
+		g := guarded{dir: p.Dir, name: p.Name, loose: p.Loose, way: p.Way, was: map[string]saved{}, settings: p.Settings, remotes: p.Remotes, born: p.Born, in: p.In}
 		for name, f := range p.Was {
 			g.was[name] = saved{f.Mode, f.Data, f.Stamp, f.Linked}
 		}
-		s.paths = append(s.paths, g)
+		if g.born != "" {
+			s.mounted = append(s.mounted, g)
+		} else {
+			s.paths = append(s.paths, g)
+		}
 	}
 	return nil
 }
@@ -340,6 +381,7 @@ func walk(root *os.Root, name string, visit func(string, fs.FileInfo) error) err
 // does what it can and joins the errors.
 func (s *Snapshot) Restore(quarantine string, appeared ...string) ([]Restore, error) {
 	s.unsettled = nil
+	appeared = s.unheld(appeared)
 	var list []Restore
 	var errs []error
 	if r, err := s.root.restore(); r != nil || err != nil {

@@ -387,7 +387,7 @@ func (w *Wall) Appeared() []string {
 	if state := filepath.Dir(w.o.Cache); w.o.Cache != "" && safefile.Below(w.o.Root, state) { // what undo keeps is ours
 		list = slices.DeleteFunc(list, func(at string) bool { return safefile.Below(state, at) })
 	}
-	return outermost(list)
+	return append(outermost(list), w.replaced()...)
 }
 
 // ledAway lists the links that have taken the place of directories with something closed in
@@ -404,6 +404,33 @@ func (w *Wall) ledAway() (list []string) {
 				list = append(list, dir)
 			}
 		}
+	}
+	return list
+}
+
+// heldSuffix is sandbox.HeldSuffix.
+const heldSuffix = "/."
+
+// replaced lists the files that were changed although a mount holds them, with heldSuffix: it holds a
+// file and not its name, so that whoever puts another one there from outside takes it away. What a call
+// was allowed to write stays.
+func (w *Wall) replaced() (list []string) {
+	if !w.o.Mounts {
+		return nil
+	}
+	for _, path := range w.Fixed {
+		if i, err := os.Lstat(path); err == nil && i.Mode().IsRegular() && safefile.Below(w.o.Root, path) && !changedAt(path).Before(w.begun) && !w.Grants(path) {
+			list = append(list, path)
+		}
+	}
+	if len(list) > 0 {
+		made := standing(w.o.Cache, w.o.Root)
+		list = slices.DeleteFunc(list, func(path string) bool {
+			return slices.ContainsFunc(made, func(g Grant) bool { return g.Path == path })
+		})
+	}
+	for i := range list {
+		list[i] += heldSuffix
 	}
 	return list
 }
