@@ -3,6 +3,7 @@ package gate
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
@@ -28,7 +29,7 @@ func Watch(s *policy.Sources, p *policy.Policy, w *wall.Wall, opened wall.Opened
 }
 
 // Appeared lists what has appeared since [Watch], in the root and in what was opened outside
-// it, that the policy lets no command make.
+// it, that the policy lets no command make, and what has replaced a file that a mount held.
 func Appeared(order json.RawMessage) ([]string, error) {
 	var o watch
 	if err := json.Unmarshal(order, &o); err != nil {
@@ -42,7 +43,8 @@ func Appeared(order json.RawMessage) ([]string, error) {
 			return nil, fmt.Errorf("loading the policy: %w", err)
 		}
 	}
-	return append(wall.Since(p, o.Wall, func() bool { return sandbox.Alone(o.Report, o.Wall.Root) }), o.Opened.Planted(p)...), nil
+	appeared, replaced := wall.Since(p, o.Wall, func() bool { return sandbox.Alone(o.Report, o.Wall.Root) })
+	return slices.Concat(appeared, o.Opened.Planted(p), sandbox.Held(replaced)), nil
 }
 
 // Made notes that a call of its own has written a file of the root, which may be one that

@@ -56,7 +56,7 @@ func (s *Snapshot) stored(quarantine string) ([]byte, error) {
 }
 
 // A Finder lists what has appeared since a command started and that no command
-// may make. Later is that of the [Snapshot].
+// may make, and beside it what [Held] gives. Later is that of the [Snapshot].
 type Finder func(later json.RawMessage) ([]string, error)
 
 // restoreStored restores what stored made.
@@ -234,7 +234,7 @@ func (s *Snapshot) Inherit(others iter.Seq[*Snapshot], find Finder) error {
 		if err != nil {
 			return err
 		}
-		made = slices.DeleteFunc(made, func(path string) bool { return strings.HasSuffix(path, HeldSuffix) })
+		made = slices.DeleteFunc(made, func(path string) bool { return strings.HasSuffix(path, heldSuffix) })
 		for i := range s.paths {
 			g := &s.paths[i]
 			n := slices.IndexFunc(other.paths, func(h guarded) bool { return h.dir == g.dir && h.name == g.name })

@@ -121,7 +121,7 @@ func (c *Config) Snapshot(level Level) (*Snapshot, error) {
 		i, err := os.Lstat(path)
 		g := guarded{dir: dir, name: name, loose: watched}
 		mounted := level >= L3 && err == nil && !watched && i.Mode()&fs.ModeSymlink == 0
-		if mounted && i.Mode().IsRegular() {
+		if mounted && i.Mode().IsRegular() && i.Size() <= maxMounted && len(s.mounted) < maxMountedFiles {
 			g.born, g.in = bornAt(where), bornAt(filepath.Dir(where))
 		}
 		if mounted && (g.born == "" || g.in == "") { // the mount has to do
@@ -130,7 +130,7 @@ func (c *Config) Snapshot(level Level) (*Snapshot, error) {
 		if watched {
 			g.way = at.to(c.Root, where)
 		}
-		if path == c.Settings || mounted && path == filepath.Join(c.Root, ".git", "config") {
+		if path == c.Settings || mounted && strings.HasSuffix(filepath.ToSlash(path), "/.git/config") {
 			g.settings, g.remotes = true, c.Remotes
 		}
 		root, err := s.hold(dir, dir == c.Root)
@@ -139,6 +139,9 @@ func (c *Config) Snapshot(level Level) (*Snapshot, error) {
 		}
 		if err == nil {
 			g.was, err = s.save(root, name)
+		}
+		if mounted && err != nil { // it cannot be read by whoever runs the command
+			continue
 		}
 		if err != nil {
 			return nil, fmt.Errorf("guarding %s: %w", path, err)
@@ -152,16 +155,30 @@ func (c *Config) Snapshot(level Level) (*Snapshot, error) {
 	return s, nil
 }
 
-// HeldSuffix ends what a [Finder] lists of files that were there and are held: they have changed, and
-// no call of its own has written them.
-const HeldSuffix = "/."
+// What is kept of files that mounts hold: of larger ones, and of more, the mount has to do.
+const (
+	maxMounted      = 256 << 10
+	maxMountedFiles = 500
+)
+
+// heldSuffix ends what [Held] names; no other path ends so.
+const heldSuffix = "/."
+
+// Held gives files that were there, and that a mount may hold no longer, the form in which a [Finder]
+// lists them beside what has appeared.
+func Held(replaced []string) (list []string) {
+	for _, path := range replaced {
+		list = append(list, path+heldSuffix)
+	}
+	return list
+}
 
 // unheld has those files be put back which have taken the places of others that mounts held: a rename
 // from outside takes the mount away, and what an editor or git has saved so, the command can change. It
 // returns what else has appeared.
 func (s *Snapshot) unheld(appeared []string) (others []string) {
 	for _, path := range appeared {
-		path, held := strings.CutSuffix(path, HeldSuffix)
+		path, held := strings.CutSuffix(path, heldSuffix)
 		if !held {
 			others = append(others, path)
 			continue

@@ -313,8 +313,8 @@ func (w *Wall) Start() Start {
 	return s
 }
 
-// Since is Appeared for a process that has not compiled the wall. Alone is that of the Wall.
-func Since(p *policy.Policy, s Start, alone func() bool) []string {
+// Since is Appeared and Replaced for a process that has not compiled the wall. Alone is that of the Wall.
+func Since(p *policy.Policy, s Start, alone func() bool) (appeared, replaced []string) {
 	w := &Wall{begun: s.Begun, Enclosing: s.Enclosing, Granted: s.Granted, Cloned: s.Cloned, Alone: alone, Fixed: s.Closed, Watched: s.Closed, o: Options{Policy: p, Root: s.Root, Cache: s.Cache, Mounts: s.Held != nil}, held: map[uint64]bool{}, above: s.Above}
 	for _, n := range s.Held {
 		w.held[n] = true
@@ -332,7 +332,7 @@ func Since(p *policy.Policy, s Start, alone func() bool) []string {
 	if s.Cache != "" {
 		w.last = remembered(cacheFile(s.Cache, s.Root), p.Hash())
 	}
-	return w.Appeared()
+	return w.Appeared(), w.Replaced()
 }
 
 // Appeared lists what has come into the root since, that the policy lets no
@@ -387,7 +387,7 @@ func (w *Wall) Appeared() []string {
 	if state := filepath.Dir(w.o.Cache); w.o.Cache != "" && safefile.Below(w.o.Root, state) { // what undo keeps is ours
 		list = slices.DeleteFunc(list, func(at string) bool { return safefile.Below(state, at) })
 	}
-	return append(outermost(list), w.replaced()...)
+	return outermost(list)
 }
 
 // ledAway lists the links that have taken the place of directories with something closed in
@@ -408,13 +408,10 @@ func (w *Wall) ledAway() (list []string) {
 	return list
 }
 
-// heldSuffix is sandbox.HeldSuffix.
-const heldSuffix = "/."
-
-// replaced lists the files that were changed although a mount holds them, with heldSuffix: it holds a
-// file and not its name, so that whoever puts another one there from outside takes it away. What a call
-// was allowed to write stays.
-func (w *Wall) replaced() (list []string) {
+// Replaced lists the files that were changed although a mount holds them: it holds a file and not
+// its name, so that whoever puts another one there from outside takes it away. What a call was
+// allowed to write stays.
+func (w *Wall) Replaced() (list []string) {
 	if !w.o.Mounts {
 		return nil
 	}
@@ -428,9 +425,6 @@ func (w *Wall) replaced() (list []string) {
 		list = slices.DeleteFunc(list, func(path string) bool {
 			return slices.ContainsFunc(made, func(g Grant) bool { return g.Path == path })
 		})
-	}
-	for i := range list {
-		list[i] += heldSuffix
 	}
 	return list
 }

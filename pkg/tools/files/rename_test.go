@@ -51,14 +51,14 @@ func TestAppliedToMuch(t *testing.T) {
 		text  string
 		edits []textEdit
 	}{
-		{strings.Repeat("abcdefghi\n", 100_000), []textEdit{replacing(99_999, 0, 3, "x")}},
+		{strings.Repeat("abcdefghi\n", 600_000), []textEdit{replacing(599_999, 0, 3, "x")}},
 		{strings.Repeat("abcdefghi ", 50_000), many},
 	} {
 		if _, err := applied([]byte(c.text), c.edits, "utf-16"); err != nil {
 			t.Error(err)
 		}
 	}
-	if took := time.Since(begin); took > 5*time.Second {
+	if took := time.Since(begin); took > time.Minute { // a quarter of an hour, where each line takes what the file takes
 		t.Errorf("it took %s", took)
 	}
 }

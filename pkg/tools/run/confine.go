@@ -303,7 +303,7 @@ func (c *confinement) finish(env *tool.Env, needs []policy.Access, m *sandboxMet
 	if c.guard != nil {
 		beside := c.grants.undo()
 		c.wall.Cloned = c.asked.cloning.left()
-		list, err := c.guard.Restore(env.Session.Path("quarantine"), append(c.wall.Appeared(), beside...)...)
+		list, err := c.guard.Restore(env.Session.Path("quarantine"), slices.Concat(c.wall.Appeared(), beside, sandbox.Held(c.wall.Replaced()))...)
 		for i := range list {
 			if r := &list[i]; slices.Contains(beside, r.Path) && !env.Policy.Protects(r.Path) {
 				r.Why = "the call was allowed to make something else there, not this"
