@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/gitsettings"
 	"github.com/agentkit-go/agentkit/pkg/policy"
@@ -117,25 +116,27 @@ func (w *Wall) newIn(dir string) []string {
 	list := slices.DeleteFunc(foreign(dir), func(path string) bool {
 		return below(path, w.Fixed) || slices.Contains(w.Watched, path) || w.harmless(path) || w.o.Policy.MayWrite(path, policy.Regular) && safefile.InGit(path)
 	})
-	return append(list, newLinks(dir, w.begun, false)...)
+	return append(list, w.newIntoGit(dir, false)...)
 }
 
-// newLinks lists the links of both kinds that were made in a repository's directory since:
+// newIntoGit lists the links of both kinds that were made in a repository's directory since:
 // git makes none, and writes what others have chosen to where such a link leads, as a
-// commit's message to COMMIT_EDITMSG and to its logs. Objects say nothing by themselves; refs is set below refs,
+// commit's message to COMMIT_EDITMSG and to its logs; and what is astray. Objects say nothing by themselves; refs is set below refs,
 // where the name objects is a part of a branch's.
-func newLinks(dir string, since time.Time, refs bool) (list []string) {
+func (w *Wall) newIntoGit(dir string, refs bool) (list []string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil
 	}
-	changed := !changedAt(dir).Before(since)
+	changed := !changedAt(dir).Before(w.begun)
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		switch {
 		case e.IsDir() && (refs || e.Name() != "objects"):
-			list = append(list, newLinks(path, since, refs || e.Name() == "refs")...)
-		case !changed || e.IsDir() || changedAt(path).Before(since):
+			list = append(list, w.newIntoGit(path, refs || e.Name() == "refs")...)
+		case e.Type().IsRegular() && w.astray(dir, e.Name()):
+			list = append(list, path)
+		case !changed || e.IsDir() || changedAt(path).Before(w.begun):
 		case e.Type()&fs.ModeSymlink != 0:
 			list = append(list, path)
 		default:
