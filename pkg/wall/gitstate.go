@@ -11,14 +11,21 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // astray reports whether a file in a repository's directory has git write or read where it
-// never would by itself: git looks at the names in a tree, and believes those in its own index.
+// never would by itself: git looks at the names in a tree, and believes those in its own index and in MERGE_RR.
 func (w *Wall) astray(dir, name string) bool {
 	path := filepath.Join(dir, name)
-	return (name == "index" || strings.HasPrefix(name, "sharedindex.")) && !changedAt(path).Before(w.begun) && strayIndex(path, hashSize(dir))
+	switch {
+	case name == "index" || strings.HasPrefix(name, "sharedindex."):
+		return !changedAt(path).Before(w.begun) && strayIndex(path, hashSize(dir))
+	case name == "MERGE_RR": // what a name leads to may be changed later than the file
+		return w.strayConflicts(dir)
+	}
+	return false
 }
 
 // stray reports whether a name in git's index is one that git lets into none: in what git
@@ -34,6 +41,49 @@ func stray(name string) bool {
 		}
 	}
 	return false
+}
+
+// strayConflicts reports whether one of the conflicts that git means to learn from, copying the
+// file when that is solved, is in another file than git finds one in. Records are "hash TAB name NUL".
+func (w *Wall) strayConflicts(dir string) bool {
+	data, err := small(filepath.Join(dir, "MERGE_RR"))
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	tree, err := filepath.EvalSymlinks(treeOf(dir))
+	known := err == nil && filepath.IsAbs(tree)
+	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); !known && err != nil {
+		return false // a branch of that name
+	}
+	for record := range strings.SplitSeq(string(data), "\x00") {
+		_, name, ok := strings.Cut(record, "\t")
+		if !ok {
+			continue
+		}
+		if !known || stray(name) {
+			return true
+		}
+		path := filepath.Join(tree, name)
+		real, err := filepath.EvalSymlinks(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil || real != path || !w.o.Policy.MayRead(path, policy.Regular) {
+			return true
+		}
+	}
+	return false
+}
+
+// treeOf is the work tree of a repository's directory; "" where that is not known.
+func treeOf(dir string) string {
+	if filepath.Base(dir) == ".git" {
+		return filepath.Dir(dir)
+	}
+	if file := text(filepath.Join(dir, "gitdir")); file != "" {
+		return filepath.Dir(file)
+	}
+	return worktreeOf(dir)
 }
 
 var sha256Format = regexp.MustCompile(`(?im)^\s*objectformat\s*=\s*sha256\s*$`)

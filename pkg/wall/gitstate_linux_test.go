@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -128,7 +129,7 @@ func TestGenuineIndex(t *testing.T) {
 // TestAstray: what git believes in its own directory, and a command has made to lead elsewhere,
 // is found; what git writes there is not.
 func TestAstray(t *testing.T) {
-	s := newSite(t, ".git/HEAD", ".git/refs/x", ".git/objects/x", "n/.git/HEAD")
+	s := newSite(t, ".git/HEAD", ".git/refs/x", ".git/objects/x", "n/.git/HEAD", "a", "key.pem")
 	put := func(name string, data []byte) {
 		t.Helper()
 		if err := os.WriteFile(filepath.Join(s.root, name), data, 0o600); err != nil {
@@ -140,8 +141,23 @@ func TestAstray(t *testing.T) {
 	w := Compile(s.o)
 	s.want("what was there", w.Appeared())
 	put(".git/index", gitIndex(2, "a"))
-	s.want("git's own", w.Appeared())
+	hash := strings.Repeat("1", 40)
+	for _, names := range [][]string{{"a"}, {"a", "gone"}} {
+		put(".git/MERGE_RR", []byte(hash+"\t"+strings.Join(names, "\x00"+hash+".1\t")+"\x00"))
+		s.want("git's own", w.Appeared())
+	}
 	put(".git/index", gitIndex(2, ".git/hooks/post-checkout"))
 	put("n/.git/index", gitIndex(4, "a", "b/../../x"))
 	s.want("the index", w.Appeared(), ".git/index", "n/.git/index")
+	put(".git/index", gitIndex(2, "a"))
+	put("n/.git/index", gitIndex(2, "a"))
+	if err := os.Symlink("key.pem", filepath.Join(s.root, "other")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"key.pem", "/home/me/.ssh/id_rsa", "../x", "other", ".git/config", strings.Repeat("a", 64<<10)} {
+		put(".git/MERGE_RR", []byte(hash+"\ta\x00"+hash+"\t"+name+"\x00"))
+		if got := w.Appeared(); !slices.Equal(got, []string{filepath.Join(s.root, ".git/MERGE_RR")}) {
+			t.Errorf("a conflict in %.20s: %v", name, got)
+		}
+	}
 }
