@@ -328,8 +328,11 @@ func (w *walker) parameters(c *call) {
 	if c.Record == nil || !c.Record.Described() {
 		c.Args = c.Words[1:]
 		if versionOnly(c) {
-			if a := &w.out.Accesses[c.index]; c.Record == nil && (a.Program != "" || !w.dirty) {
+			if a := &w.out.Accesses[c.index]; (c.Record == nil || c.Record.Chosen != "") && (a.Program != "" || !w.dirty) {
 				a.Class = policy.Known // what is installed says what it is
+			}
+			if c.Record != nil {
+				c.ChosenByProject()
 			}
 			return
 		}
