@@ -203,6 +203,9 @@ func (w *walker) builtin(c *call, b *builtin) {
 	case doTest:
 		c.Record, c.Known = programs.Lookup("test")
 		c.Read()
+		if slices.ContainsFunc(c.Args, word.Spreads) { // into -v 'a[$(rm x)]' -a 1, say
+			c.opaque(w, "what is not known may become several words, and name a subscript that is evaluated")
+		}
 	case doHash:
 		for _, x := range c.Args {
 			if x.Dynamic || strings.HasPrefix(x.Text, "-p") || strings.HasPrefix(x.Text, "-") && strings.Contains(x.Text, "p") {
