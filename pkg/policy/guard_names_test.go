@@ -1,0 +1,30 @@
+package policy_test
+
+import (
+	"testing"
+
+	"github.com/agentkit-go/agentkit/pkg/policy"
+)
+
+// TestRunUnasked: no command may change what version control systems, agents and choosers of
+// versions run by themselves.
+func TestRunUnasked(t *testing.T) {
+	root := t.TempDir()
+	p, err := policy.Load(&policy.Sources{Root: root, Home: "/home/me", Level: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{
+		".hg/hgrc", "sub/.hg/hgrc", ".hg/hgrc-not-shared", ".hg/sharedpath", ".sl/config", ".jj/repo/config.toml", ".qwen/settings.json", ".kiro/settings/mcp.json", ".kiro/hooks/x", ".amazonq/mcp.json",
+		"crush.json", ".crush.json", ".github/hooks/x.json", ".lfsconfig", ".tool-versions", "mise.local.toml", ".mise.local.toml", ".config/mise/config.toml",
+	} {
+		if p.MayWrite(root+"/"+name, policy.Missing) || p.MayWrite(root+"/"+name, policy.Regular) {
+			t.Errorf("a command may write %s", name)
+		}
+	}
+	for _, name := range []string{".hg/store/x", ".hg/dirstate", ".jj/repo/store/x", ".kiro/specs/x.md", "config.toml"} {
+		if !p.MayWrite(root+"/"+name, policy.Missing) {
+			t.Errorf("a command may not write %s", name)
+		}
+	}
+}
