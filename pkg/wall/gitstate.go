@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
@@ -86,15 +85,16 @@ func treeOf(dir string) string {
 	return worktreeOf(dir)
 }
 
-var sha256Format = regexp.MustCompile(`(?im)^\s*objectformat\s*=\s*sha256\s*$`)
-
 // hashSize is the size in bytes of a hash in a repository.
 func hashSize(dir string) int {
 	if above := filepath.Dir(dir); filepath.Base(above) == "worktrees" {
 		dir = filepath.Dir(above)
 	}
-	if sha256Format.MatchString(text(filepath.Join(dir, "config"))) {
-		return 32
+	for line := range strings.Lines(text(filepath.Join(dir, "config"))) {
+		name, value, _ := strings.Cut(line, "=")
+		if strings.EqualFold(strings.TrimSpace(name), "objectformat") && strings.EqualFold(strings.TrimSpace(value), "sha256") {
+			return 32
+		}
 	}
 	return 20
 }
