@@ -1,6 +1,7 @@
 package files
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -25,8 +26,8 @@ func TestApplied(t *testing.T) {
 		{[]textEdit{replacing(1, 5, 8, "n"), replacing(1, 12, 15, "m")}, "utf-8", "a old b old\n\U0001d4b3 n é m\n\nold"},
 		{[]textEdit{replacing(3, 0, 3, "n"), replacing(2, 0, 0, "x")}, "utf-16", "a old b old\n\U0001d4b3 old é old\nx\nn"},
 		{[]textEdit{replacing(1, 1, 1, "n"), replacing(1, 3, 6, "m")}, "utf-16", "a old b old\n\U0001d4b3n m é old\n\nold"},
-		{[]textEdit{replacing(0, 99, 99, "n"), replacing(0, 100, 1<<62, "m"), replacing(1, 0, 0, "x")}, "utf-16", "a old b old\nnmx\U0001d4b3 old é old\n\nold"},
-		{[]textEdit{replacing(3, 1<<62, 1<<62, "n")}, "utf-8", text + "n"},
+		{[]textEdit{replacing(0, 99, 99, "n"), replacing(0, 100, math.MaxInt, "m"), replacing(1, 0, 0, "x")}, "utf-16", "a old b old\nnmx\U0001d4b3 old é old\n\nold"},
+		{[]textEdit{replacing(3, math.MaxInt, math.MaxInt, "n")}, "utf-8", text + "n"},
 		{[]textEdit{replacing(0, -5, 1, "n")}, "utf-8", "n" + text[1:]},
 		{[]textEdit{replacing(0, 2, 5, "n"), replacing(0, 4, 6, "m")}, "utf-16", ""},
 		{[]textEdit{replacing(0, 5, 2, "n")}, "utf-16", ""},
