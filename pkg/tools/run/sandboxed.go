@@ -141,8 +141,11 @@ func ended(q sandbox.Restore) string {
 
 // instead says what goes without a change of a file; "" where nothing does.
 func instead(path string) string {
-	if strings.HasSuffix(path, "/.git/config") {
+	switch {
+	case strings.HasSuffix(path, "/.git/config"):
 		return "; a setting for one command needs no file: git -c KEY=VALUE, and others a person sets outside"
+	case strings.HasSuffix(path, "/index") && safefile.InGit(path):
+		return "; it named files that git may write to no work tree: git reset makes it anew"
 	}
 	return ""
 }
