@@ -121,7 +121,7 @@ func (c *Config) Snapshot(level Level) (*Snapshot, error) {
 		i, err := os.Lstat(path)
 		g := guarded{dir: dir, name: name, loose: watched}
 		mounted := level >= L3 && err == nil && !watched && i.Mode()&fs.ModeSymlink == 0
-		if mounted && i.Mode().IsRegular() && i.Size() <= maxMounted && len(s.mounted) < maxMountedFiles {
+		if mounted && i.Mode().IsRegular() && i.Size() <= maxMountedFile && s.size+i.Size() <= maxMounted && len(s.mounted) < maxMountedFiles {
 			g.born, g.in = bornAt(where), bornAt(filepath.Dir(where))
 		}
 		if mounted && (g.born == "" || g.in == "") { // the mount has to do
@@ -155,9 +155,11 @@ func (c *Config) Snapshot(level Level) (*Snapshot, error) {
 	return s, nil
 }
 
-// What is kept of files that mounts hold: of larger ones, and of more, the mount has to do.
+// What is kept of files that mounts hold. It takes a part of the room for what none holds, and is
+// written down for each command: of larger ones, and of more, the mount has to do.
 const (
-	maxMounted      = 256 << 10
+	maxMounted      = 2 << 20   // bytes of all files together
+	maxMountedFile  = 256 << 10 // of one
 	maxMountedFiles = 500
 )
 
@@ -185,6 +187,7 @@ func (s *Snapshot) unheld(appeared []string) (others []string) {
 		}
 		for _, g := range s.mounted {
 			if filepath.Join(g.dir, g.name) == path && bornAt(path) != g.born && bornAt(filepath.Dir(path)) == g.in {
+				g.born, g.in = "", "" // no mount holds it any more, and what has no room to come back is tried again
 				s.paths = append(s.paths, g)
 			}
 		}

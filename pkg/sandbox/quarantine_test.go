@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -344,6 +345,55 @@ func errorsJoin(errs ...error) error {
 		}
 	}
 	return nil
+}
+
+// TestHeldAsOthers checks that what no mount holds any more is kept as what none has held, also for
+// another process, so that it comes back when there is room again.
+func TestHeldAsOthers(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	path := filepath.Join(dir, ".envrc")
+	write := func(text string) error { return os.WriteFile(path, []byte(text), 0o600) }
+	if err := errorsJoin(err, write("was")); err != nil {
+		t.Fatal(err)
+	}
+	if bornAt(path) == "" {
+		t.Skip("SKIPPED: nothing tells a file from one that takes its place here")
+	}
+	s, err := (&Config{Root: dir, ReadOnly: []string{path}}).Snapshot(L3)
+	if err != nil || len(s.mounted) != 1 || len(s.paths) != 0 {
+		t.Fatalf("%v, %+v", err, s)
+	}
+	if others := s.unheld(append(Held([]string{path}), "other")); len(s.paths) != 0 || len(others) != 1 {
+		t.Errorf("nothing has taken its place: %+v, %q", s.paths, others)
+	}
+	if err := errorsJoin(os.Rename(path, path+"~"), write("planted")); err != nil {
+		t.Fatal(err)
+	}
+	s.unheld(Held([]string{path}))
+	raw, err := (&Snapshot{paths: s.paths}).MarshalJSON()
+	var kept Snapshot
+	if err := errorsJoin(err, kept.UnmarshalJSON(raw)); err != nil || len(kept.paths) != 1 || string(kept.paths[0].was[".envrc"].data) != "was" {
+		t.Errorf("%v, %+v", err, kept)
+	}
+}
+
+// TestMountedIsBounded checks that files that mounts hold leave others their room.
+func TestMountedIsBounded(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Config{Root: dir}
+	for i := range 20 {
+		c.ReadOnly = append(c.ReadOnly, filepath.Join(dir, fmt.Sprint(i, ".lock")))
+		if err := os.WriteFile(c.ReadOnly[i], make([]byte, maxMountedFile+i%2), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := c.Snapshot(L3)
+	if err != nil || s.size > maxMounted || len(s.mounted) != maxMounted/maxMountedFile && bornAt(dir) != "" {
+		t.Errorf("%v: %d files of %d bytes", err, len(s.mounted), s.size)
+	}
 }
 
 // TestRestoreOvertaken checks what is said where something else comes to the place of what is

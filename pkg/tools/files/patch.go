@@ -231,17 +231,15 @@ func (p *patchCall) refusal(env *tool.Env, err error) error {
 func (p *patchCall) Describe(ctx context.Context, env *tool.Env) map[string]any {
 	dry := *p
 	dry.DryRun = true
-	seen := map[string]string{}
-	about := foreseen(ctx, env, slices.Collect(maps.Values(p.paths)), func(ctx context.Context, env *tool.Env) (*tool.Result, error) {
-		p.shown = seen
+	return foreseen(ctx, env, slices.Collect(maps.Values(p.paths)), func(ctx context.Context, env *tool.Env) (*tool.Result, error) {
+		p.shown = map[string]string{}
 		return dry.making(ctx, env, func(files *patchFiles) error {
 			for name, data := range files.raw {
-				seen[name] = workspace.Version(data)
+				p.shown[name] = workspace.Version(data)
 			}
 			return nil
 		})
 	})
-	return about
 }
 
 // Shown implements tool.Shower.

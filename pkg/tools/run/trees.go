@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/programs"
@@ -27,13 +28,14 @@ func forbiddenInTrees(ctx context.Context, env *tool.Env, needs []policy.Access,
 		split bool
 	}
 	seen := map[place]bool{}
+	apart := sync.OnceValue(func() bool { return makesApart(ctx, env, needs) })
 	for _, tree := range needs {
 		at := place{tree.Path, tree.Split}
 		if tree.Kind != policy.Read || !tree.Tree || seen[at] || !safefile.Below(env.Workspace.Root(), tree.Path) ||
 			env.Policy.Decide(&tree).Verdict != policy.Allow {
 			continue
 		}
-		if tree.Split && makesApart(ctx, env, needs) {
+		if tree.Split && apart() {
 			tree.Opaque = takenForSeveral
 			found = append(found, tree)
 			continue
