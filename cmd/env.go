@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agentkit-go/agentkit/pkg/change"
 	"github.com/agentkit-go/agentkit/pkg/gate"
 	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
@@ -72,8 +73,8 @@ func (a *app) place() (*tool.Env, error) {
 	}
 	if err == nil {
 		env.Git = a.committed(env)
-		env.Made = func(p *policy.Policy, path string, content []byte) {
-			gate.Made(p, env.Session.StateDir(), env.Workspace.Root(), path, content)
+		env.Made = func(p *policy.Policy, f *change.File) {
+			gate.Made(p, env.Session.StateDir(), env.Workspace.Root(), gate.Written{Path: f.Path, Was: f.Before.Hash, Sum: f.After.Hash, Size: f.After.Size})
 		}
 	}
 	return env, a.blame("state", unkept(state, err))

@@ -119,7 +119,7 @@ func (a *app) peer(limits truncate.Limits) tool.Peer {
 // before anything is read that they may have changed.
 func (r *runner) recover() error {
 	dir := r.base.Session.Path("sandbox")
-	if err := sandbox.Recover(dir, gate.Appeared); err != nil {
+	if err := sandbox.Recover(dir, gate.Found); err != nil {
 		return tool.Errorf(tool.IO, "after a call that was killed, %w", err).WithHint("make the file what it was, and remove what is in %s", dir)
 	}
 	return nil

@@ -3,7 +3,6 @@ package gate
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
@@ -21,36 +20,50 @@ type watch struct {
 }
 
 // Watch describes the wall of a command, and what was opened to it outside the root, for
-// [Appeared]. Report is that of its sandbox.
+// [Found]. Report is that of its sandbox.
 func Watch(s *policy.Sources, p *policy.Policy, w *wall.Wall, opened wall.Opened, report string) (json.RawMessage, error) {
 	o := watch{*s, p.Hash(), w.Start(), opened, report}
 	o.Sources.Tested = true
 	return json.Marshal(o)
 }
 
-// Appeared lists what has appeared since [Watch], in the root and in what was opened outside
-// it, that the policy lets no command make, and what has replaced a file that a mount held.
-func Appeared(order json.RawMessage) ([]string, error) {
+// Found finds what has come since [Watch]: what has appeared in the root and in what was opened outside
+// it that the policy lets no command make, what has replaced a file that a mount held, and what calls of their
+// own have written.
+func Found(order json.RawMessage) (sandbox.Found, error) {
 	var o watch
 	if err := json.Unmarshal(order, &o); err != nil {
-		return nil, fmt.Errorf("reading what is watched: %w", err)
+		return sandbox.Found{}, fmt.Errorf("reading what is watched: %w", err)
 	}
 	p, err := policy.Load(&o.Sources)
 	if err != nil || p.Hash() != o.Hash {
 		// The command may have planted one. What is not the project's counts.
 		o.Sources.Project = ""
 		if p, err = policy.Load(&o.Sources); err != nil {
-			return nil, fmt.Errorf("loading the policy: %w", err)
+			return sandbox.Found{}, fmt.Errorf("loading the policy: %w", err)
 		}
 	}
-	appeared, replaced := wall.Since(p, o.Wall, func() bool { return sandbox.Alone(o.Report, o.Wall.Root) })
-	return slices.Concat(appeared, o.Opened.Planted(p), sandbox.Held(replaced)), nil
+	f := InRoot(wall.Since(p, o.Wall, func() bool { return sandbox.Alone(o.Report, o.Wall.Root) }))
+	f.Appeared = append(f.Appeared, o.Opened.Planted(p)...)
+	return f, nil
 }
 
+// InRoot is what a wall has found in its root.
+func InRoot(w wall.Found) sandbox.Found {
+	f := sandbox.Found{Appeared: w.Appeared, Replaced: w.Replaced}
+	for _, w := range w.Written {
+		f.Written = append(f.Written, sandbox.Written{Path: w.Path, Was: w.Was, Sum: w.Sum})
+	}
+	return f
+}
+
+// Written is what [Made] notes.
+type Written = wall.Written
+
 // Made notes that a call of its own has written a file of the root, which may be one that
-// the policy lets no command make: [Appeared] then passes it over, as long as it is as it
+// the policy lets no command make or change: [Found] knows of it, as long as it is as it
 // was written. Where it cannot be noted it is taken for a command's. state is the state
 // directory of the root.
-func Made(p *policy.Policy, state, root, path string, content []byte) {
-	_ = wall.Note(p, wall.Dir(state), root, path, content)
+func Made(p *policy.Policy, state, root string, w Written) {
+	_ = wall.Note(p, wall.Dir(state), root, w)
 }

@@ -47,7 +47,7 @@ func TestRestoreElsewhere(t *testing.T) {
 				}
 			}
 			theirs := listing(t, victim)
-			_, err = s.Restore(quarantine, filepath.Join(c.Root, ".envrc"))
+			_, err = s.Restore(quarantine, Found{Appeared: []string{filepath.Join(c.Root, ".envrc")}})
 			if now := listing(t, victim); now != theirs {
 				t.Errorf("it was\n%s\nand is\n%s", theirs, now)
 			}
@@ -58,7 +58,7 @@ func TestRestoreElsewhere(t *testing.T) {
 				t.Fatal(err)
 			}
 			if way == "another process" {
-				if _, err := s.Restore(quarantine); err != nil {
+				if _, err := s.Restore(quarantine, Found{}); err != nil {
 					t.Error(err)
 				}
 			}

@@ -38,14 +38,14 @@ func TestRestoreWhileExchanged(t *testing.T) {
 	}()
 	failed := map[string]int{}
 	for range 3000 {
-		if _, err := s.Restore(filepath.Join(dir, "state", "quarantine")); err != nil {
+		if _, err := s.Restore(filepath.Join(dir, "state", "quarantine"), Found{}); err != nil {
 			failed[err.Error()]++
 		}
 	}
 	close(stop)
 	<-done
 	t.Logf("what did not come to an end: %v", failed)
-	if _, err := s.Restore(filepath.Join(dir, "state", "quarantine")); err != nil {
+	if _, err := s.Restore(filepath.Join(dir, "state", "quarantine"), Found{}); err != nil {
 		t.Fatal(err)
 	}
 	if now, err := os.ReadFile(other + "/protected"); string(now) != "theirs" {

@@ -55,9 +55,16 @@ func (s *Snapshot) stored(quarantine string) ([]byte, error) {
 	return json.Marshal(keptSnapshot{s, quarantine})
 }
 
-// A Finder lists what has appeared since a command started and that no command
-// may make, and beside it what [Held] gives. Later is that of the [Snapshot].
-type Finder func(later json.RawMessage) ([]string, error)
+// A Finder finds what has come since a command started. Later is that of the [Snapshot].
+type Finder func(later json.RawMessage) (Found, error)
+
+// later is what has come since, where somebody can find it.
+func (s *Snapshot) later(find Finder) (Found, error) {
+	if find == nil || s.Later == nil {
+		return Found{}, nil
+	}
+	return find(s.Later)
+}
 
 // restoreStored restores what stored made.
 func restoreStored(raw []byte, find Finder) ([]Restore, error) {
@@ -65,12 +72,8 @@ func restoreStored(raw []byte, find Finder) ([]Restore, error) {
 	if err := json.Unmarshal(raw, &k); err != nil {
 		return nil, err
 	}
-	var appeared []string
-	var err error
-	if find != nil && k.Snapshot.Later != nil {
-		appeared, err = find(k.Snapshot.Later)
-	}
-	list, bad := k.Snapshot.Restore(k.Quarantine, appeared...)
+	found, err := k.Snapshot.later(find)
+	list, bad := k.Snapshot.Restore(k.Quarantine, found)
 	return list, errors.Join(err, bad)
 }
 
@@ -226,17 +229,14 @@ func Beside(report string, list map[string]*Snapshot) {
 // taken for what was there.
 func (s *Snapshot) Inherit(others iter.Seq[*Snapshot], find Finder) error {
 	for other := range others {
-		var made []string
-		var err error
-		if find != nil && other.Later != nil {
-			made, err = find(other.Later)
-		}
+		found, err := other.later(find)
 		if err != nil {
 			return err
 		}
-		made = slices.DeleteFunc(made, func(path string) bool { return strings.HasSuffix(path, heldSuffix) })
+		made := found.Appeared
 		for i := range s.paths {
 			g := &s.paths[i]
+			other.heed(found.Written, g)
 			n := slices.IndexFunc(other.paths, func(h guarded) bool { return h.dir == g.dir && h.name == g.name })
 			switch {
 			case n >= 0 && !other.paths[n].unchanged(g.was) && !other.paths[n].free(g.was):
@@ -247,6 +247,7 @@ func (s *Snapshot) Inherit(others iter.Seq[*Snapshot], find Finder) error {
 		}
 		for i := range s.mounted {
 			g := &s.mounted[i]
+			other.heed(found.Written, g)
 			n := slices.IndexFunc(other.mounted, func(h guarded) bool { return h.dir == g.dir && h.name == g.name })
 			if n >= 0 && other.mounted[n].born != g.born && !other.mounted[n].unchanged(g.was) && !other.mounted[n].free(g.was) {
 				g.was = other.mounted[n].was // no mount of the other's holds it any more
@@ -261,6 +262,17 @@ func (s *Snapshot) Inherit(others iter.Seq[*Snapshot], find Finder) error {
 		}
 	}
 	return nil
+}
+
+// heed has s take what calls of their own have written of a path, as another snapshot has it, for what was there.
+func (s *Snapshot) heed(written []Written, as *guarded) {
+	for _, list := range [][]guarded{s.paths, s.mounted} {
+		for i := range list {
+			if g := &list[i]; len(written) > 0 && g.dir == as.dir && g.name == as.name {
+				g.heed(written, func(path string) (saved, bool) { e, ok := as.was[path]; return e, ok })
+			}
+		}
+	}
 }
 
 // Sweep restores what the commands that still run in these directories of reports

@@ -53,7 +53,7 @@ func TestMovedRepository(t *testing.T) {
 		if err := json.Unmarshal(raw, other); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := other.Restore(filepath.Join(dir, "state", "quarantine"), filepath.Join(c.Root, "c", ".git", "config")); err != nil {
+		if _, err := other.Restore(filepath.Join(dir, "state", "quarantine"), Found{Appeared: []string{filepath.Join(c.Root, "c", ".git", "config")}}); err != nil {
 			t.Error(err)
 		}
 		for name, want := range map[string]string{"a": test.a, "b": test.b, "c": test.c} {

@@ -2,6 +2,8 @@ package sandbox
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -163,28 +165,24 @@ const (
 	maxMountedFiles = 500
 )
 
-// heldSuffix ends what [Held] names; no other path ends so.
-const heldSuffix = "/."
+// A Written file is one that a call of its own, which was allowed to, has written beside a command.
+type Written struct {
+	Path string
+	Was  string // SHA-256 of what was there, in hexadecimal; "" where nothing was
+	Sum  string // of what was written
+}
 
-// Held gives files that were there, and that a mount may hold no longer, the form in which a [Finder]
-// lists them beside what has appeared.
-func Held(replaced []string) (list []string) {
-	for _, path := range replaced {
-		list = append(list, path+heldSuffix)
-	}
-	return list
+// Found is what a [Finder] finds.
+type Found struct {
+	Appeared []string  // what no command may make, and was not there
+	Replaced []string  // files that were there, and that a mount may hold no longer
+	Written  []Written // in the order in which they were; none of a file that has been changed since
 }
 
 // unheld has those files be put back which have taken the places of others that mounts held: a rename
-// from outside takes the mount away, and what an editor or git has saved so, the command can change. It
-// returns what else has appeared.
-func (s *Snapshot) unheld(appeared []string) (others []string) {
-	for _, path := range appeared {
-		path, held := strings.CutSuffix(path, heldSuffix)
-		if !held {
-			others = append(others, path)
-			continue
-		}
+// from outside takes the mount away, and what an editor or git has saved so, the command can change.
+func (s *Snapshot) unheld(replaced []string) {
+	for _, path := range replaced {
 		for _, g := range s.mounted {
 			if filepath.Join(g.dir, g.name) == path && bornAt(path) != g.born && bornAt(filepath.Dir(path)) == g.in {
 				g.born, g.in = "", "" // no mount holds it any more, and what has no room to come back is tried again
@@ -192,7 +190,46 @@ func (s *Snapshot) unheld(appeared []string) (others []string) {
 			}
 		}
 	}
-	return others
+}
+
+// heed takes for what was there what calls of their own have made of it, where each wrote on what the one
+// before had left, and the first on what was there: whoever allowed the change of a file did not allow what a
+// command had put into it before. It reports whether there is any. now reads what is at a path, as the keys of
+// was are.
+func (g *guarded) heed(list []Written, now func(path string) (saved, bool)) (any bool) {
+	sums := map[string]string{}
+	for _, w := range list {
+		path, ok := safefile.Rel(g.dir, w.Path)
+		if !ok || !safefile.Below(g.name, path) {
+			continue
+		}
+		left, written := sums[path]
+		if was, ok := g.was[path]; ok && !written {
+			left = was.sum()
+		}
+		if w.Was == left || w.Was == "" {
+			left = w.Sum
+		}
+		sums[path] = left
+	}
+	for path, sum := range sums {
+		if e, ok := now(path); ok && !e.linked && e.sum() == sum {
+			if g.was == nil {
+				g.was = map[string]saved{}
+			}
+			g.was[path], any = e, true
+		}
+	}
+	return any
+}
+
+// sum is the SHA-256 of a file's content in hexadecimal; what no Written has where the content is not kept.
+func (e saved) sum() string {
+	if !e.mode.IsRegular() || e.stamp != "" {
+		return "none"
+	}
+	sum := sha256.Sum256(e.data)
+	return hex.EncodeToString(sum[:])
 }
 
 // storedSnapshot, storedPath and storedFile are a Snapshot, guarded and saved
@@ -397,11 +434,12 @@ func walk(root *os.Root, name string, visit func(string, fs.FileInfo) error) err
 
 // Restore puts back whatever is not as it was: what is there now goes to a
 // new directory below quarantine, which is made when there is need of it, and
-// what was there comes back. What has appeared, and was not there, goes too. It
-// does what it can and joins the errors.
-func (s *Snapshot) Restore(quarantine string, appeared ...string) ([]Restore, error) {
+// what was there comes back. What has appeared, and was not there, goes too. What calls
+// of their own have written stays. It does what it can and joins the errors.
+func (s *Snapshot) Restore(quarantine string, found Found) ([]Restore, error) {
 	s.unsettled = nil
-	appeared = s.unheld(appeared)
+	appeared := found.Appeared
+	s.unheld(found.Replaced)
 	var list []Restore
 	var errs []error
 	if r, err := s.root.restore(); r != nil || err != nil {
@@ -441,7 +479,7 @@ func (s *Snapshot) Restore(quarantine string, appeared ...string) ([]Restore, er
 		var r *Restore
 		root, err := s.open(g.dir, opened)
 		if err == nil {
-			r, err = g.restore(root, func() (string, error) {
+			r, err = g.restore(root, found.Written, func() (string, error) {
 				if err := os.MkdirAll(quarantine, 0o700); err != nil {
 					return "", err
 				}
@@ -463,7 +501,7 @@ func (s *Snapshot) Restore(quarantine string, appeared ...string) ([]Restore, er
 
 // restore is about what lies in the very directories that g is in: a command may have put a link in
 // the place of one, to where something else of that name is.
-func (g *guarded) restore(root *os.Root, room func() (string, error)) (*Restore, error) {
+func (g *guarded) restore(root *os.Root, written []Written, room func() (string, error)) (*Restore, error) {
 	above := filepath.Dir(g.name)
 	closeAgain := unlock(root, above)
 	defer closeAgain()
@@ -503,7 +541,7 @@ func (g *guarded) restore(root *os.Root, room func() (string, error)) (*Restore,
 		return nil, err
 	}
 	defer in.Close()
-	r, err := g.from(above).restoreIn(in, room)
+	r, err := g.from(above).restoreIn(in, written, room)
 	if r != nil && r.Quarantine == "" {
 		r.Quarantine = inTheWay
 	}
@@ -551,18 +589,26 @@ func (g *guarded) from(above string) *guarded {
 	return &one
 }
 
-func (g *guarded) restoreIn(root *os.Root, room func() (string, error)) (*Restore, error) {
+func (g *guarded) restoreIn(root *os.Root, written []Written, room func() (string, error)) (*Restore, error) {
 	_, err := root.Lstat(g.name)
 	gone := errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir)
 	if err != nil && !gone {
 		return nil, err
 	}
 	if !gone {
+		each := g.heed(written, func(path string) (saved, bool) {
+			i, err := root.Lstat(path)
+			if err != nil || !i.Mode().IsRegular() || i.Size() > maxGuardedFile {
+				return saved{}, false
+			}
+			e, err := unbounded().read(root, path, i)
+			return e, err == nil
+		})
 		now, err := g.now(root)
 		if err == nil && (g.unchanged(now) || g.free(now)) {
 			return nil, nil
 		}
-		if err == nil && g.stamped() {
+		if err == nil && (each || g.stamped()) { // what stays is not made anew: it would not be known any more
 			return g.restoreEach(root, now, room)
 		}
 	}

@@ -48,7 +48,7 @@ func TestQuarantine(t *testing.T) {
 			if err := errorsJoin(err, test.change(c.Root)); err != nil {
 				t.Fatal(err)
 			}
-			list, err := s.Restore(filepath.Join(dir, "state", "quarantine"))
+			list, err := s.Restore(filepath.Join(dir, "state", "quarantine"), Found{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,7 +85,7 @@ func TestRestoreByNoLink(t *testing.T) {
 			os.WriteFile(other+"/protected", []byte("theirs"), 0o644), os.WriteFile(other+"/new", []byte("theirs"), 0o644)); err != nil {
 			t.Fatal(err)
 		}
-		list, err := s.Restore(filepath.Join(dir, "state", "quarantine"), filepath.Join(c.Root, "sub", "deep", "new"))
+		list, err := s.Restore(filepath.Join(dir, "state", "quarantine"), Found{Appeared: []string{filepath.Join(c.Root, "sub", "deep", "new")}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,13 +113,15 @@ func TestInherit(t *testing.T) {
 	c.Watched = []string{c.Root + "/.idea/x"}
 	second, err := c.Snapshot(L2)
 	if err == nil {
-		err = second.Inherit(slices.Values([]*Snapshot{first}), func(json.RawMessage) ([]string, error) { return []string{c.Root + "/.idea", c.Root + "/.zed"}, nil })
+		err = second.Inherit(slices.Values([]*Snapshot{first}), func(json.RawMessage) (Found, error) {
+			return Found{Appeared: []string{c.Root + "/.idea", c.Root + "/.zed"}}, nil
+		})
 	}
-	_, bad := first.Restore(filepath.Join(dir, "state", "quarantine"), c.Root+"/.idea")
+	_, bad := first.Restore(filepath.Join(dir, "state", "quarantine"), Found{Appeared: []string{c.Root + "/.idea"}})
 	if err = errorsJoin(err, bad, os.WriteFile(c.Root+"/.zed", []byte("evil"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := second.Restore(filepath.Join(dir, "state", "quarantine")); err != nil {
+	if _, err := second.Restore(filepath.Join(dir, "state", "quarantine"), Found{}); err != nil {
 		t.Fatal(err)
 	}
 	if now, err := os.ReadFile(c.Root + "/.git/config"); string(now) != "[core]\n" {
@@ -141,7 +143,7 @@ func TestRestoreAfterLink(t *testing.T) {
 	if err = errorsJoin(err, bad, os.Rename(c.Root+"/sub", c.Root+"/moved"), os.Symlink("/nowhere", c.Root+"/sub")); err != nil {
 		t.Fatal(err)
 	}
-	list, err := s.Restore(filepath.Join(dir, "state", "quarantine"), filepath.Join(c.Root, "sub"))
+	list, err := s.Restore(filepath.Join(dir, "state", "quarantine"), Found{Appeared: []string{filepath.Join(c.Root, "sub")}})
 	if err != nil || len(list) != 2 {
 		t.Errorf("%+v, %v", list, err)
 	}
@@ -159,7 +161,7 @@ func TestSeparateGitDir(t *testing.T) {
 		os.WriteFile(c.Root+"/a/git/config", []byte("evil"), 0o644), os.WriteFile(c.Root+"/a/git/objects", []byte("history"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	list, err := s.Restore(filepath.Join(dir, "state", "quarantine"), c.Root+"/.git", c.Root+"/a/git/config")
+	list, err := s.Restore(filepath.Join(dir, "state", "quarantine"), Found{Appeared: []string{c.Root + "/.git", c.Root + "/a/git/config"}})
 	if err != nil || len(list) != 2 {
 		t.Errorf("%+v, %v", list, err)
 	}
@@ -184,7 +186,7 @@ func TestSnapshotByLink(t *testing.T) {
 	if err = errorsJoin(err, bad, os.Remove(c.Root+"/sub/deep/protected"), os.WriteFile(c.Root+"/sub/deep/protected", []byte("evil"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	if list, err := s.Restore(filepath.Join(dir, "state", "quarantine")); err != nil || len(list) != 1 {
+	if list, err := s.Restore(filepath.Join(dir, "state", "quarantine"), Found{}); err != nil || len(list) != 1 {
 		t.Errorf("%+v, %v", list, err)
 	}
 	if now := listing(t, c.Root); now != before {
@@ -201,7 +203,7 @@ func TestQuarantineLeavesModes(t *testing.T) {
 	if err := errorsJoin(err, os.WriteFile(at, []byte("x"), 0o640), os.Link(at, link)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Restore(filepath.Join(dir, "state", "quarantine"), link); err != nil {
+	if _, err := s.Restore(filepath.Join(dir, "state", "quarantine"), Found{Appeared: []string{link}}); err != nil {
 		t.Fatal(err)
 	}
 	if i, err := os.Stat(at); err != nil || i.Mode() != 0o640 {
@@ -224,7 +226,7 @@ func TestQuarantineStaysInside(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Restore(filepath.Join(dir, "state", "quarantine")); err != nil {
+	if _, err := s.Restore(filepath.Join(dir, "state", "quarantine"), Found{}); err != nil {
 		t.Error(err)
 	}
 	if b, err := os.ReadFile(c.Root + "/.git/config"); err != nil || string(b) != "[core]\n" {
@@ -255,7 +257,7 @@ func TestQuarantineKeepsOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		list, err := s.Restore(filepath.Join(state, "quarantine"))
+		list, err := s.Restore(filepath.Join(state, "quarantine"), Found{})
 		if err != nil || len(list) != 1 || list[0].Path != c.Root+"/.git/config" {
 			t.Errorf("%s: %+v, %v", at, list, err)
 		}
@@ -271,7 +273,7 @@ func TestQuarantineKeepsOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := listing(t, state)
-		if _, err := s.Restore(filepath.Join(state, "quarantine")); err == nil || !strings.Contains(err.Error(), "quarantine") {
+		if _, err := s.Restore(filepath.Join(state, "quarantine"), Found{}); err == nil || !strings.Contains(err.Error(), "quarantine") {
 			t.Errorf("%s: %v", at, err)
 		}
 		if now := listing(t, state); now != before {
@@ -363,13 +365,13 @@ func TestHeldAsOthers(t *testing.T) {
 	if err != nil || len(s.mounted) != 1 || len(s.paths) != 0 {
 		t.Fatalf("%v, %+v", err, s)
 	}
-	if others := s.unheld(append(Held([]string{path}), "other")); len(s.paths) != 0 || len(others) != 1 {
-		t.Errorf("nothing has taken its place: %+v, %q", s.paths, others)
+	if s.unheld([]string{path, "other"}); len(s.paths) != 0 {
+		t.Errorf("nothing has taken its place: %+v", s.paths)
 	}
 	if err := errorsJoin(os.Rename(path, path+"~"), write("planted")); err != nil {
 		t.Fatal(err)
 	}
-	s.unheld(Held([]string{path}))
+	s.unheld([]string{path})
 	raw, err := (&Snapshot{paths: s.paths}).MarshalJSON()
 	var kept Snapshot
 	if err := errorsJoin(err, kept.UnmarshalJSON(raw)); err != nil || len(kept.paths) != 1 || string(kept.paths[0].was[".envrc"].data) != "was" {
@@ -407,7 +409,7 @@ func TestRestoreOvertaken(t *testing.T) {
 		if err := errorsJoin(err, os.WriteFile(name, []byte("planted"), 0o600)); err != nil {
 			t.Fatal(err)
 		}
-		r, err := g.restoreIn(root, func() (string, error) {
+		r, err := g.restoreIn(root, nil, func() (string, error) {
 			return kept, os.WriteFile(name, []byte(made), 0o600)
 		})
 		now, bad := os.ReadFile(name)
@@ -458,5 +460,64 @@ func TestBringOverNothing(t *testing.T) {
 			t.Errorf("%s: %v, %v", kind, list, err)
 		}
 		_ = root.Close()
+	}
+}
+
+// TestWritten: what calls of their own have written of a protected file beside a command stays, where each wrote
+// on what the one before had left and the first on what was there; what a command did to it goes.
+func TestWritten(t *testing.T) {
+	sum := func(text string) string { return saved{data: []byte(text)}.sum() }
+	for name, c := range map[string]struct {
+		now     string
+		written []Written
+		stays   bool
+	}{
+		"by nobody who may":          {now: "new"},
+		"by a call":                  {now: "new", written: []Written{{"", sum("was"), sum("new")}}, stays: true},
+		"by two":                     {now: "newer", written: []Written{{"", sum("was"), sum("new")}, {"", sum("new"), sum("newer")}}, stays: true},
+		"on what a command had made": {now: "evil, new", written: []Written{{"", sum("evil"), sum("evil, new")}}},
+		"on it, after one that may":  {now: "newer", written: []Written{{"", sum("was"), sum("new")}, {"", sum("evil"), sum("newer")}}},
+		"anew":                       {now: "new", written: []Written{{"", sum("x"), sum("y")}, {"", "", sum("new")}}, stays: true},
+		"and changed by a command":   {now: "evil", written: []Written{{"", sum("was"), sum("new")}}},
+	} {
+		for _, file := range []string{"/.git/config", "/.git/hooks/sample"} { // protected by itself, and in a directory that is
+			t.Run(name+file, func(t *testing.T) {
+				config, dir := guardedConfig(t)
+				path := config.Root + file
+				beside := config.Root + "/.git/hooks/other" // a command has changed it, whatever became of the file
+				found := Found{Written: slices.Clone(c.written)}
+				for i := range found.Written {
+					found.Written[i].Path = path
+				}
+				err := errorsJoin(os.WriteFile(path, []byte("was"), 0o644), os.WriteFile(beside, []byte("was"), 0o644))
+				s, bad := config.Snapshot(L2)
+				if err = errorsJoin(err, bad, os.WriteFile(path, []byte(c.now), 0o644), os.WriteFile(beside, []byte("evil"), 0o644)); err != nil {
+					t.Fatal(err)
+				}
+				s.Later = json.RawMessage("{}")
+				next, err := config.Snapshot(L2) // of a command that begins beside it, and ends later
+				if err = errorsJoin(err, next.Inherit(slices.Values([]*Snapshot{s}), func(json.RawMessage) (Found, error) { return found, nil })); err != nil {
+					t.Fatal(err)
+				}
+				want := map[bool]string{true: c.now, false: "was"}[c.stays]
+				wrote, bad := os.Stat(path)
+				for _, s := range []*Snapshot{s, next} {
+					list, err := s.Restore(filepath.Join(dir, "state", "quarantine"), found)
+					now, unread := os.ReadFile(path)
+					other, gone := os.ReadFile(beside)
+					if err := errorsJoin(err, bad, unread, gone); err != nil || string(now) != want || string(other) != "was" {
+						t.Errorf("%q, %q, %v, %+v", now, other, err, list)
+					}
+					if i, err := os.Stat(path); err != nil || c.stays && !os.SameFile(wrote, i) {
+						t.Errorf("it is not the file that was written: %v", err)
+					}
+				}
+				err = os.WriteFile(path, []byte("evil"), 0o644)
+				_, bad = next.Restore(filepath.Join(dir, "state", "quarantine"), Found{})
+				if now, unread := os.ReadFile(path); errorsJoin(err, bad, unread) != nil || string(now) != want {
+					t.Errorf("what was there when the second one began has not come back: %q, %v", now, errorsJoin(err, bad, unread))
+				}
+			})
+		}
 	}
 }

@@ -32,10 +32,12 @@ func (g *guarded) stamped() bool {
 	return false
 }
 
+// unbounded reads all contents: of files that are no larger than what was there, or than maxGuardedFile.
+func unbounded() *Snapshot { return &Snapshot{files: -1 << 30, size: -1 << 40} }
+
 // now is what is at and below the path, in the form in which it was remembered.
 func (g *guarded) now(root *os.Root) (map[string]saved, error) {
-	// Without a bound: what is read is no larger than what was there, or than maxGuardedFile.
-	s := &Snapshot{files: -1 << 30, size: -1 << 40}
+	s := unbounded()
 	found := map[string]saved{}
 	whole := !g.stamped()
 	err := walk(root, g.name, func(path string, i fs.FileInfo) (err error) {
@@ -61,8 +63,8 @@ func (g *guarded) now(root *os.Root) (map[string]saved, error) {
 }
 
 // restoreEach puts away what is not as it was and brings back what was kept, file by
-// file: what could not be kept would not come back if all of it went. A changed
-// file of those is put away all the same, and is then missing, which is said.
+// file: what could not be kept would not come back if all of it went, and what a call has written
+// would not be as it was written. A changed file of those that were not kept is put away all the same, and is then missing, which is said.
 func (g *guarded) restoreEach(root *os.Root, now map[string]saved, room func() (string, error)) (*Restore, error) {
 	var bad []string
 	back := guarded{dir: g.dir, name: g.name, was: map[string]saved{}}

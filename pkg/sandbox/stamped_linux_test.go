@@ -64,7 +64,7 @@ func TestTooMuchToKeep(t *testing.T) {
 			if err := errorsJoin(json.Unmarshal(raw, s), test.change(d)); err != nil {
 				t.Fatal(err)
 			}
-			list, err := s.Restore(filepath.Join(dir, "state", "quarantine"))
+			list, err := s.Restore(filepath.Join(dir, "state", "quarantine"), Found{})
 			if lost := err != nil && strings.Contains(err.Error(), "too much to be kept"); lost != test.lost || err != nil && !lost {
 				t.Errorf("Restore: %v", err)
 			}
@@ -116,7 +116,7 @@ func TestPutAwayLarge(t *testing.T) {
 			}
 		}
 	}
-	list, err := s.Restore(filepath.Join(dir, "state", "quarantine"))
+	list, err := s.Restore(filepath.Join(dir, "state", "quarantine"), Found{})
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%+v, %v", list, err)
 	}

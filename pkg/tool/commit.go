@@ -13,14 +13,11 @@ func (env *Env) Commit(ctx context.Context, set change.Set) (change.Record, erro
 	if err != nil || env.Made == nil {
 		return record, err
 	}
-	for i := range set.Changes {
-		c := &set.Changes[i]
-		switch {
-		case c.Source != nil: // larger than what a policy would be about
-		case c.Op == change.Create, c.Op == change.Replace:
-			env.Made(env.Policy, c.Path.Real, c.Data)
-		case c.Op == change.Move && c.Data != nil:
-			env.Made(env.Policy, c.To.Real, c.Data)
+	for i := range record.Files {
+		f := &record.Files[i]
+		known := f.Before.Kind == change.Missing || f.Before.Hash != ""
+		if f.After.Kind == change.Regular && f.After.Hash != "" && known {
+			env.Made(env.Policy, f)
 		}
 	}
 	return record, nil

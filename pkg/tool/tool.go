@@ -102,9 +102,8 @@ type Shower interface {
 	Shown() string
 }
 
-// A Maker hears, under the policy of the call, of a file that it has written, by its path
-// without links, and what it has written there.
-type Maker func(p *policy.Policy, path string, content []byte)
+// A Maker hears, under the policy of the call, of a file that it has written.
+type Maker func(p *policy.Policy, f *change.File)
 
 // An Env is everything a call may use of the world outside it.
 type Env struct {

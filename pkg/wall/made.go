@@ -22,23 +22,36 @@ type made struct {
 	Path    string    `json:"path"`
 	File    [2]uint64 `json:"file"` // tells it from others
 	Changed time.Time `json:"changed"`
-	Size    int64     `json:"size"` // in bytes, of what the call has written
-	Sum     string    `json:"sum"`  // of the same, which need not be what a command left there
+	Size    int64     `json:"size"`          // in bytes, of what the call has written
+	Sum     string    `json:"sum"`           // of the same, which need not be what a command left there
+	Was     string    `json:"was,omitempty"` // see Written
+}
+
+// A Written file is one that a call of its own has written: which, what was there before, and what
+// it wrote.
+type Written struct {
+	Path string // without links
+	Was  string // SHA-256 of what was there, in hexadecimal; "" where nothing was
+	Sum  string // of what was written
+	Size int64  // of the same, in bytes
 }
 
 // mostMade is the size in bytes from which on notes begin anew. What is forgotten is taken
-// for a command's, and kept in quarantine.
-const mostMade = 256 << 10
+// for a command's, and kept in quarantine. So is a file of more than mostNoted bytes.
+const (
+	mostMade  = 256 << 10
+	mostNoted = 4 << 20
+)
 
 // Note notes that a call of its own has written a file of the root, where that is one that
-// commands may not make. Links of the path and of the root are resolved. The notes are kept
+// commands may not make or change. Links of the path and of the root are resolved. The notes are kept
 // in cache, see [Options]. An error leaves nothing noted.
-func Note(p *policy.Policy, cache, root, path string, content []byte) error {
-	if !notable(p, root, path) {
+func Note(p *policy.Policy, cache, root string, w Written) error {
+	if w.Size > mostNoted || !notable(p, root, w.Path) {
 		return nil
 	}
-	n, id := links(path)
-	m := made{path, id, changedAt(path), int64(len(content)), sum(content)}
+	n, id := links(w.Path)
+	m := made{w.Path, id, changedAt(w.Path), w.Size, w.Sum, w.Was}
 	if n != 1 || m.Changed.IsZero() {
 		return nil
 	}
@@ -99,7 +112,7 @@ func (w *Wall) noteCloned(news []string) {
 		return
 	}
 	for path, content := range held {
-		_ = Note(w.o.Policy, w.o.Cache, w.o.Root, path, content)
+		_ = Note(w.o.Policy, w.o.Cache, w.o.Root, Written{Path: path, Sum: sum(content), Size: int64(len(content))})
 	}
 }
 
@@ -149,8 +162,9 @@ func sum(content []byte) string {
 // madeFile has the notes of all roots: one may lie in another.
 func madeFile(cache string) string { return filepath.Join(cache, "made") }
 
-// standing are the files of a root that were noted and are as they were made.
-func standing(cache, root string) (list []Grant) {
+// written lists what was noted of the files of a root that are as they were written last, in the order
+// in which it was.
+func written(cache, root string) (list []Written) {
 	if cache == "" {
 		return nil
 	}
@@ -158,10 +172,41 @@ func standing(cache, root string) (list []Grant) {
 	if err != nil {
 		return nil
 	}
+	var notes []made
+	last := map[string]int{} // the last note of each file
 	for line := range strings.SplitSeq(string(data), "\n") {
 		var m made
-		if json.Unmarshal([]byte(line), &m) == nil && safefile.Below(root, m.Path) && m.stands() {
-			list = append(list, Grant{Path: m.Path})
+		if json.Unmarshal([]byte(line), &m) == nil && safefile.Below(root, m.Path) {
+			last[m.Path] = len(notes)
+			notes = append(notes, m)
+		}
+	}
+	stand := map[string]bool{}
+	for path, n := range last {
+		stand[path] = notes[n].stands()
+	}
+	for _, m := range notes {
+		if stand[m.Path] {
+			list = append(list, Written{Path: m.Path, Was: m.Was, Sum: m.Sum, Size: m.Size})
+		}
+	}
+	return list
+}
+
+// standing are the files of a root that were made by calls of their own from nothing on, and are as they were
+// written last. A call that changes a file is asked about the change: what a command had made of it before stays
+// the command's.
+func standing(cache, root string) (list []Grant) {
+	sums := map[string]string{}
+	begun := map[string]bool{}
+	for _, w := range written(cache, root) {
+		if begun[w.Path] = w.Was == "" || begun[w.Path] && w.Was == sums[w.Path]; begun[w.Path] {
+			sums[w.Path] = w.Sum
+		}
+	}
+	for path, whole := range begun {
+		if whole {
+			list = append(list, Grant{Path: path})
 		}
 	}
 	return list

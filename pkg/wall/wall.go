@@ -313,8 +313,8 @@ func (w *Wall) Start() Start {
 	return s
 }
 
-// Since is Appeared and Replaced for a process that has not compiled the wall. Alone is that of the Wall.
-func Since(p *policy.Policy, s Start, alone func() bool) (appeared, replaced []string) {
+// Since is Found for a process that has not compiled the wall. Alone is that of the Wall.
+func Since(p *policy.Policy, s Start, alone func() bool) Found {
 	w := &Wall{begun: s.Begun, Enclosing: s.Enclosing, Granted: s.Granted, Cloned: s.Cloned, Alone: alone, Fixed: s.Closed, Watched: s.Closed, o: Options{Policy: p, Root: s.Root, Cache: s.Cache, Mounts: s.Held != nil}, held: map[uint64]bool{}, above: s.Above}
 	for _, n := range s.Held {
 		w.held[n] = true
@@ -332,7 +332,22 @@ func Since(p *policy.Policy, s Start, alone func() bool) (appeared, replaced []s
 	if s.Cache != "" {
 		w.last = remembered(cacheFile(s.Cache, s.Root), p.Hash())
 	}
-	return w.Appeared(), w.Replaced()
+	return w.Found()
+}
+
+// Found is what can be found out at the end of a command.
+type Found struct {
+	Appeared []string // see [Wall.Appeared]
+	Replaced []string // see [Wall.Replaced]
+
+	// Written is what calls of their own have written, in the order in which they did: of all protected files of
+	// the root that are as the last one left them.
+	Written []Written
+}
+
+// Found looks for all of it.
+func (w *Wall) Found() Found {
+	return Found{w.Appeared(), w.Replaced(), written(w.o.Cache, w.o.Root)}
 }
 
 // Appeared lists what has come into the root since, that the policy lets no
@@ -409,8 +424,7 @@ func (w *Wall) ledAway() (list []string) {
 }
 
 // Replaced lists the files that were changed although a mount holds them: it holds a file and not
-// its name, so that whoever puts another one there from outside takes it away. What a call was
-// allowed to write stays.
+// its name, so that whoever puts another one there from outside takes it away.
 func (w *Wall) Replaced() (list []string) {
 	if !w.o.Mounts {
 		return nil
@@ -419,12 +433,6 @@ func (w *Wall) Replaced() (list []string) {
 		if i, err := os.Lstat(path); err == nil && i.Mode().IsRegular() && safefile.Below(w.o.Root, path) && !changedAt(path).Before(w.begun) && !w.Grants(path) {
 			list = append(list, path)
 		}
-	}
-	if len(list) > 0 {
-		made := standing(w.o.Cache, w.o.Root)
-		list = slices.DeleteFunc(list, func(path string) bool {
-			return slices.ContainsFunc(made, func(g Grant) bool { return g.Path == path })
-		})
 	}
 	return list
 }

@@ -119,8 +119,7 @@ func TestWatches(t *testing.T) {
 
 // since is what has appeared for a process that has not compiled the wall.
 func since(s *site, start Start) []string {
-	appeared, _ := Since(s.o.Policy, start, nil)
-	return appeared
+	return Since(s.o.Policy, start, nil).Appeared
 }
 
 // TestReplaced: what takes the place of a directory that was moved has appeared; what was
@@ -163,9 +162,9 @@ func TestChangedElsewhere(t *testing.T) {
 	s.move("new2", "sub/.envrc")
 	s.want("appeared", w.Appeared())
 	s.want("replaced", w.Replaced(), ".envrc", "sub/.envrc")
-	appeared, replaced := Since(s.o.Policy, w.Start(), nil)
-	s.want("appeared for another process", appeared)
-	s.want("replaced for another process", replaced, ".envrc", "sub/.envrc")
+	found := Since(s.o.Policy, w.Start(), nil)
+	s.want("appeared for another process", found.Appeared)
+	s.want("replaced for another process", found.Replaced, ".envrc", "sub/.envrc")
 }
 
 // TestLinksInRepositories: git makes no links in its directory, and what it writes goes to where
@@ -284,6 +283,19 @@ func TestMade(t *testing.T) {
 			s.t.Cleanup(func() { _ = os.Chmod(filepath.Join(s.root, "sub/.circleci"), 0o700) })
 		}, []string{"sub/.circleci/other.yml"}},
 		"elsewhere": {func(s *site) { s.move("sub/.circleci", "b/.circleci") }, []string{"b/.circleci"}},
+		"changed by another call": {func(s *site) {
+			s.write("sub/.circleci/config.yml", "xy")
+			s.noteOver("sub/.circleci/config.yml", "x", "xy")
+		}, nil},
+		"changed by another call, on what a command had put there": {func(s *site) {
+			s.write("sub/.circleci/config.yml", "zy")
+			s.noteOver("sub/.circleci/config.yml", "z", "zy")
+		}, []string{"sub/.circleci"}},
+		"made anew": {func(s *site) {
+			s.move("sub/.circleci/config.yml", "kept")
+			s.write("sub/.circleci/config.yml", "zy")
+			s.noteOver("sub/.circleci/config.yml", "", "zy")
+		}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, "sub/f", "b/f")
@@ -294,6 +306,10 @@ func TestMade(t *testing.T) {
 			c.after(s)
 			s.want("appeared", w.Appeared(), c.want...)
 			s.want("the same for another process", since(s, start), c.want...)
+			stands := slices.ContainsFunc(w.Found().Written, func(x Written) bool { return x.Path == filepath.Join(s.root, "sub/.circleci/config.yml") })
+			if changed := []string{"changed", "replaced by its like", "linked", "behind a link", "elsewhere"}; stands == slices.Contains(changed, name) {
+				t.Errorf("it is as a call wrote it: %v", stands)
+			}
 		})
 	}
 
@@ -326,9 +342,16 @@ func (s *site) write(name, text string) {
 	}
 }
 
-func (s *site) note(name, text string) {
+func (s *site) note(name, text string) { s.noteOver(name, "", text) }
+
+// noteOver notes that a call has written text where was stood; "" for nothing.
+func (s *site) noteOver(name, was, text string) {
 	s.t.Helper()
-	if err := Note(s.o.Policy, s.o.Cache, s.root, filepath.Join(s.root, name), []byte(text)); err != nil {
+	w := Written{Path: filepath.Join(s.root, name), Sum: sum([]byte(text)), Size: int64(len(text))}
+	if was != "" {
+		w.Was = sum([]byte(was))
+	}
+	if err := Note(s.o.Policy, s.o.Cache, s.root, w); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -59,7 +59,7 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 		return c, nil
 	}
 	var err error
-	if c.swept, err = sandbox.Sweep(reports(env), gate.Appeared); err != nil {
+	if c.swept, err = sandbox.Sweep(reports(env), gate.Found); err != nil {
 		return c, fmt.Errorf("putting back what other commands changed: %w", err)
 	}
 	described := sync.OnceValues(func() (json.RawMessage, error) {
@@ -166,7 +166,7 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 	if c.bytes, err = cfg.Confine(); err != nil {
 		return c, errors.Join(err, <-guarded)
 	}
-	c.confiner = sandbox.NewConfiner(asked.build(env), gate.Appeared).For(cfg)
+	c.confiner = sandbox.NewConfiner(asked.build(env), gate.Found).For(cfg)
 	if !c.loose {
 		c.confiner.Stands = c.moves.release
 	}
@@ -232,7 +232,7 @@ func (c *confinement) protect(cfg *sandbox.Config, quarantine string) (err error
 	sandbox.Beside(cfg.Report, beside)
 	if c.guard, err = cfg.Snapshot(cfg.Minimum); err == nil {
 		sandbox.Beside(cfg.Report, beside) // also those that have begun meanwhile
-		err = c.guard.Inherit(maps.Values(beside), gate.Appeared)
+		err = c.guard.Inherit(maps.Values(beside), gate.Found)
 	}
 	if err == nil {
 		c.guard.Later = c.later
@@ -303,7 +303,9 @@ func (c *confinement) finish(env *tool.Env, needs []policy.Access, m *sandboxMet
 	if c.guard != nil {
 		beside := c.grants.undo()
 		c.wall.Cloned = c.asked.cloning.left()
-		list, err := c.guard.Restore(env.Session.Path("quarantine"), slices.Concat(c.wall.Appeared(), beside, sandbox.Held(c.wall.Replaced()))...)
+		found := gate.InRoot(c.wall.Found())
+		found.Appeared = append(found.Appeared, beside...)
+		list, err := c.guard.Restore(env.Session.Path("quarantine"), found)
 		for i := range list {
 			if r := &list[i]; slices.Contains(beside, r.Path) && !env.Policy.Protects(r.Path) {
 				r.Why = "the call was allowed to make something else there, not this"

@@ -67,7 +67,7 @@ func sweepFirst(env *tool.Env, p *preparedCommand, by string) ([]sandbox.Restore
 	if by != byLinks || p.ahead == nil || len(p.doomed)+len(p.watched) == 0 || len(p.ahead.wall().Watched) == 0 {
 		return nil, nil
 	}
-	swept, err := sandbox.Sweep(reports(env), gate.Appeared)
+	swept, err := sandbox.Sweep(reports(env), gate.Found)
 	if err != nil {
 		return nil, fmt.Errorf("putting back what other commands changed: %w", err)
 	}

@@ -164,7 +164,7 @@ func jobSandbox(info job.Info) sandboxMeta {
 	if info.Report == "" || info.Alive() {
 		return sandboxOf(info.Report)
 	}
-	if err := sandbox.Settle(info.Report, gate.Appeared); err != nil {
+	if err := sandbox.Settle(info.Report, gate.Found); err != nil {
 		m := sandboxOf(info.Report)
 		m.notPutBack(err)
 		return m
