@@ -14,7 +14,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -382,7 +381,7 @@ func (f *Files) load(r *repository) {
 		return
 	}
 	data, err := os.ReadFile(f.file(r))
-	if err != nil || json.Unmarshal(data, r) != nil || r.Names == nil {
+	if err != nil || safefile.DecodeJSON(data, r) != nil || r.Names == nil {
 		r.Head, r.Names = "", map[string]*name{}
 	}
 	for rel, n := range r.Names {
@@ -397,7 +396,7 @@ func (f *Files) save(r *repository) {
 	if f.State == "" || !r.changed {
 		return
 	}
-	data, err := json.Marshal(r)
+	data, err := safefile.EncodeJSON(r)
 	if err == nil && os.MkdirAll(f.State, 0o700) == nil && safefile.WriteFile(f.file(r), data, false) == nil {
 		r.changed = false
 	}

@@ -70,7 +70,7 @@ func New(s *policy.Sources, p *policy.Policy, accesses []policy.Access, temp, sh
 			}
 		}
 	}
-	return json.Marshal(o)
+	return safefile.EncodeJSON(o)
 }
 
 // Key names the start of a program with its words.
@@ -203,7 +203,7 @@ func Build(order json.RawMessage) (sandbox.Decider, error) { return build(order,
 
 func build(order json.RawMessage, ask Asker) (sandbox.Decider, error) {
 	var o Order
-	if err := json.Unmarshal(order, &o); err != nil {
+	if err := safefile.DecodeJSON(order, &o); err != nil {
 		return nil, fmt.Errorf("reading the gate's order: %w", err)
 	}
 	p, err := policy.Load(&o.Sources)

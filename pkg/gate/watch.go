@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/wall"
 )
@@ -24,7 +25,7 @@ type watch struct {
 func Watch(s *policy.Sources, p *policy.Policy, w *wall.Wall, opened wall.Opened, report string) (json.RawMessage, error) {
 	o := watch{*s, p.Hash(), w.Start(), opened, report}
 	o.Sources.Tested = true
-	return json.Marshal(o)
+	return safefile.EncodeJSON(o)
 }
 
 // Found finds what has come since [Watch]: what has appeared in the root and in what was opened outside
@@ -32,7 +33,7 @@ func Watch(s *policy.Sources, p *policy.Policy, w *wall.Wall, opened wall.Opened
 // own have written.
 func Found(order json.RawMessage) (sandbox.Found, error) {
 	var o watch
-	if err := json.Unmarshal(order, &o); err != nil {
+	if err := safefile.DecodeJSON(order, &o); err != nil {
 		return sandbox.Found{}, fmt.Errorf("reading what is watched: %w", err)
 	}
 	p, err := policy.Load(&o.Sources)

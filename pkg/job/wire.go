@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // Requests and replies are JSON, one a line. A connection carries one request
@@ -127,7 +128,7 @@ type line struct {
 func newLine(c io.ReadWriteCloser) *line { return &line{conn: c, in: bufio.NewReader(c)} }
 
 func (l *line) send(v any) error {
-	raw, err := json.Marshal(v)
+	raw, err := safefile.EncodeJSON(v)
 	if err != nil {
 		return err
 	}
@@ -141,7 +142,7 @@ func (l *line) receive(v any) error {
 		part, err := l.in.ReadSlice('\n')
 		raw = append(raw, part...)
 		if err == nil {
-			return json.Unmarshal(raw, v)
+			return safefile.DecodeJSON(raw, v)
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return err

@@ -3,7 +3,6 @@ package overlay
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -129,7 +128,7 @@ func (t *Trial) Finish(ctx context.Context) (err error) {
 	if len(t.Changes) == 0 {
 		return t.Discard()
 	}
-	data, err := json.Marshal(t)
+	data, err := safefile.EncodeJSON(t)
 	if err == nil {
 		err = t.s.WriteFile(ctx, path.Join(trialDir, t.ID, "record"), data)
 	}
@@ -146,7 +145,7 @@ func Open(s *session.Session, root, id string) (*Trial, error) {
 		return nil, err
 	}
 	t := &Trial{s: s, root: root}
-	if err := json.Unmarshal(data, t); err != nil || t.ID != id {
+	if err := safefile.DecodeJSON(data, t); err != nil || t.ID != id {
 		return nil, fmt.Errorf("reading trial %s: its record is damaged: %w", id, err)
 	}
 	return t, nil

@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/agentkit-go/agentkit/pkg/killtree"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 var _ killtree.Confiner = (*Confiner)(nil)
@@ -29,7 +30,7 @@ func (c *Config) Confine() ([]byte, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	return json.Marshal(c)
+	return safefile.EncodeJSON(c)
 }
 
 // A Confiner starts commands confined as the bytes of [Config.Confine] say.
@@ -86,7 +87,7 @@ func (f *Confiner) Start(confine []byte, path string, argv []string, attr *sysca
 
 func readConfine(confine []byte) (*Config, error) {
 	c := &Config{}
-	if err := json.Unmarshal(confine, c); err != nil {
+	if err := safefile.DecodeJSON(confine, c); err != nil {
 		return nil, fmt.Errorf("reading the sandbox's configuration: %w", err)
 	}
 	return c, nil

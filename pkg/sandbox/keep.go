@@ -52,7 +52,7 @@ func (s *Snapshot) Keep(report, quarantine string) error {
 
 // stored is what is left of s in a file.
 func (s *Snapshot) stored(quarantine string) ([]byte, error) {
-	return json.Marshal(keptSnapshot{s, quarantine})
+	return safefile.EncodeJSON(keptSnapshot{s, quarantine})
 }
 
 // A Finder finds what has come since a command started. Later is that of the [Snapshot].
@@ -69,7 +69,7 @@ func (s *Snapshot) later(find Finder) (Found, error) {
 // restoreStored restores what stored made.
 func restoreStored(raw []byte, find Finder) ([]Restore, error) {
 	k := keptSnapshot{Snapshot: &Snapshot{}}
-	if err := json.Unmarshal(raw, &k); err != nil {
+	if err := safefile.DecodeJSON(raw, &k); err != nil {
 		return nil, err
 	}
 	found, err := k.Snapshot.later(find)
@@ -173,7 +173,7 @@ func writesIn(name, root string) bool {
 	}
 	var k struct{ Snapshot struct{ Homes []string } }
 	if err == nil {
-		err = json.Unmarshal(raw, &k)
+		err = safefile.DecodeJSON(raw, &k)
 	}
 	return err != nil || slices.ContainsFunc(k.Snapshot.Homes, func(dir string) bool { return safefile.Below(dir, root) || safefile.Below(root, dir) })
 }
@@ -216,7 +216,7 @@ func Beside(report string, list map[string]*Snapshot) {
 					continue
 				}
 				k := keptSnapshot{Snapshot: &Snapshot{}}
-				if raw, err := os.ReadFile(name); err == nil && json.Unmarshal(raw, &k) == nil && k.Snapshot != nil {
+				if raw, err := os.ReadFile(name); err == nil && safefile.DecodeJSON(raw, &k) == nil && k.Snapshot != nil {
 					list[name] = k.Snapshot
 				}
 			}

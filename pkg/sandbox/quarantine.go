@@ -277,13 +277,13 @@ func (s *Snapshot) MarshalJSON() ([]byte, error) {
 		}
 		list = append(list, p)
 	}
-	return json.Marshal(storedSnapshot{list, s.homes, s.ids, s.Later})
+	return safefile.EncodeJSON(storedSnapshot{list, s.homes, s.ids, s.Later})
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (s *Snapshot) UnmarshalJSON(raw []byte) error {
 	var stored storedSnapshot
-	if err := json.Unmarshal(raw, &stored); err != nil {
+	if err := safefile.DecodeJSON(raw, &stored); err != nil {
 		return err
 	}
 	s.paths, s.mounted, s.homes, s.ids, s.Later = nil, nil, stored.Homes, stored.IDs, stored.Later

@@ -3,12 +3,13 @@ package sandbox
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // Enforced says what held a command.
@@ -86,7 +87,7 @@ func ReadReport(file string) (*Report, error) {
 	lines.Buffer(nil, 1<<22)
 	for lines.Scan() {
 		var l line
-		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
+		if err := safefile.DecodeJSON(lines.Bytes(), &l); err != nil {
 			return r, fmt.Errorf("reading the sandbox's report: %w", err)
 		}
 		r.add(&l, seen)

@@ -1,11 +1,12 @@
 package sandbox
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"sync"
 	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // A reportLog is a report while it is written, into a file or, where who reads it is
@@ -59,7 +60,7 @@ func (j *reportLog) write(l line) {
 	if j.file == nil {
 		return
 	}
-	b, err := json.Marshal(l)
+	b, err := safefile.EncodeJSON(l)
 	if err != nil {
 		return
 	}

@@ -3,7 +3,6 @@ package wall
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"io"
 	"io/fs"
 	"os"
@@ -55,7 +54,7 @@ func Note(p *policy.Policy, cache, root string, w Written) error {
 	if n != 1 || m.Changed.IsZero() {
 		return nil
 	}
-	line, err := json.Marshal(m)
+	line, err := safefile.EncodeJSON(m)
 	if err != nil {
 		return err
 	}
@@ -176,7 +175,7 @@ func written(cache, root string) (list []Written) {
 	last := map[string]int{} // the last note of each file
 	for line := range strings.SplitSeq(string(data), "\n") {
 		var m made
-		if json.Unmarshal([]byte(line), &m) == nil && safefile.Below(root, m.Path) {
+		if safefile.DecodeJSON([]byte(line), &m) == nil && safefile.Below(root, m.Path) {
 			last[m.Path] = len(notes)
 			notes = append(notes, m)
 		}
