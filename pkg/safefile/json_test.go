@@ -20,7 +20,6 @@ func TestEncodeJSON(t *testing.T) {
 		In    map[string]inner
 		At    *inner
 		Call  func() `json:"-"`
-		own   string // stays here
 	}
 	for _, name := range []string{"/a", "/a\xff/b", "/a\ufffd", `/a\ufffd`, bytesMark + "QQ==", `\u0000base64:QQ==`, ""} {
 		nested, err := EncodeJSON(name)

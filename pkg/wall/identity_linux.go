@@ -61,13 +61,13 @@ func links(path string) (n uint64, id [2]uint64) {
 }
 
 // changedAt is when what is at a path was changed last in any way, also by being moved or
-// linked; the beginning of time where that cannot be told.
+// linked, or may have been, see latest; the beginning of time where that cannot be told.
 func changedAt(path string) time.Time {
 	var i unix.Stat_t
 	if unix.Lstat(path, &i) != nil {
 		return time.Time{}
 	}
-	return time.Unix(i.Ctim.Unix())
+	return latest(time.Unix(i.Ctim.Unix()))
 }
 
 // inode is the number of what is at a path; 0 where there is nothing.

@@ -38,6 +38,28 @@ type dir struct {
 // stamp, as the clock of a file system ticks.
 const young = 20 * time.Millisecond
 
+// coarse is the same where the file system keeps whole seconds, or as FAT every other one.
+const coarse = 2*time.Second + young
+
+// settles is how long after a time of a change the next may have the same one.
+func settles(stamp int64) time.Duration {
+	if stamp%int64(time.Second) == 0 {
+		return coarse
+	}
+	return young
+}
+
+// remembers reports whether the time of a directory's last change tells of the next one, when it is read now.
+func remembers(stamp int64, now time.Time) bool { return now.UnixNano()-stamp >= int64(settles(stamp)) }
+
+// latest is when what has a time of its last change may have been changed.
+func latest(changed time.Time) time.Time {
+	if settles(changed.UnixNano()) == coarse {
+		return changed.Add(coarse)
+	}
+	return changed
+}
+
 // A tree is what a walk found.
 type tree struct {
 	list    []*dir
@@ -199,7 +221,7 @@ func (w *walker) read(j job) *dir {
 	}
 	w.entries.Add(int64(len(list)))
 	d := &dir{path: j.path, stamp: stamp, ino: ino, within: within}
-	if now.UnixNano()-stamp < int64(young) {
+	if !remembers(stamp, now) {
 		d.stamp = 0
 	}
 	for _, e := range list {

@@ -109,3 +109,29 @@ func TestRemembered(t *testing.T) {
 		t.Errorf("%d of the 30 trees were remembered whole; some are to be, and some not", same)
 	}
 }
+
+// TestWholeSeconds: where a file system keeps whole seconds, what has changed in the last two may
+// change again without a sign, so it is not remembered, and what is looked at then may have changed since.
+func TestWholeSeconds(t *testing.T) {
+	second := time.Now().Truncate(time.Second)
+	for _, test := range []struct {
+		changed time.Time
+		ago     time.Duration
+		kept    bool
+	}{
+		{second, 10 * time.Millisecond, false},
+		{second, time.Second, false},
+		{second, 2 * time.Second, false},
+		{second, 2*time.Second + 3*young, true},
+		{second.Add(time.Nanosecond), 10 * time.Millisecond, false},
+		{second.Add(time.Nanosecond), 2 * young, true},
+	} {
+		stamp := test.changed.UnixNano()
+		if kept := remembers(stamp, test.changed.Add(test.ago)); kept != test.kept {
+			t.Errorf("changed at %s, read %s later: remembered %v, want %v", test.changed.Format(time.StampNano), test.ago, kept, test.kept)
+		}
+		if since := !latest(test.changed).Before(test.changed.Add(test.ago - young)); since == test.kept {
+			t.Errorf("changed at %s, looked at %s later: may have changed since %v, want %v", test.changed.Format(time.StampNano), test.ago, since, !test.kept)
+		}
+	}
+}
