@@ -102,6 +102,48 @@ type Parent struct {
 	Made bool        `json:"made,omitempty"` // by the change; else the change took it away
 }
 
+// MarshalJSON implements json.Marshaler, as File's does.
+func (p Parent) MarshalJSON() ([]byte, error) {
+	type plain Parent
+	p.Path = encodeName(p.Path)
+	return json.Marshal(plain(p))
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (p *Parent) UnmarshalJSON(data []byte) error {
+	type plain Parent
+	err := json.Unmarshal(data, (*plain)(p))
+	p.Path = decodeName(p.Path)
+	return err
+}
+
+// MarshalJSON implements json.Marshaler, as File's does.
+func (s Slot) MarshalJSON() ([]byte, error) {
+	type plain Slot
+	s.Closed = named(s.Closed, encodeName)
+	return json.Marshal(plain(s))
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (s *Slot) UnmarshalJSON(data []byte) error {
+	type plain Slot
+	err := json.Unmarshal(data, (*plain)(s))
+	s.Closed = named(s.Closed, decodeName)
+	return err
+}
+
+// named are modes by other names.
+func named(modes map[string]fs.FileMode, other func(string) string) map[string]fs.FileMode {
+	if modes == nil {
+		return nil
+	}
+	now := make(map[string]fs.FileMode, len(modes))
+	for name, mode := range modes {
+		now[other(name)] = mode
+	}
+	return now
+}
+
 // A Shelf keeps what a command is about to destroy.
 type Shelf struct {
 	h       *History

@@ -2,6 +2,7 @@ package change
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strconv"
@@ -397,5 +399,24 @@ func TestShelfFollowsNoLink(t *testing.T) {
 	defer shelf.Close()
 	if names, _ := filepath.Glob(filepath.Join(s.session.Path(journalDir, shelfDir), "*", "*")); len(names) > 0 {
 		t.Errorf("kept: %v", names)
+	}
+}
+
+// TestNamesInRecords: what a record says of names that are no UTF-8 is of these very names.
+func TestNamesInRecords(t *testing.T) {
+	for _, name := range []string{"/r/a", "/r/a\xff", "base64:QQ=="} {
+		was := Record{
+			Files:   []File{{Path: name, From: name, Before: State{Kind: Link, Target: name}}},
+			Shelf:   []Slot{{N: 1, Closed: map[string]fs.FileMode{name: 0o300, "other": 0o100}}},
+			Parents: []Parent{{Path: name, Mode: 0o700}},
+		}
+		raw, err := json.Marshal(&was)
+		var now Record
+		if err == nil {
+			err = json.Unmarshal(raw, &now)
+		}
+		if err != nil || !reflect.DeepEqual(was, now) {
+			t.Errorf("%q: got %+v, %v, want %+v", name, now, err, was)
+		}
 	}
 }
