@@ -193,6 +193,11 @@ func (c *Call) xargs() {
 	if len(items) == 0 || !in.Safe {
 		items = []Word{{Text: "…", Dynamic: true, Multi: true}}
 	}
+	for _, x := range items {
+		if x.Split { // whatever the program does with it, a part of a name may be an option
+			c.file(ReadTree, x)
+		}
+	}
 	mark, replaced := c.optionValue("I")
 	if !replaced {
 		mark, replaced = c.optionValue("J")

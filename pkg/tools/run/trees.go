@@ -47,7 +47,7 @@ func forbiddenInTrees(ctx context.Context, env *tool.Env, needs []policy.Access,
 		if r.found = patterns(&tree); tree.Below && !r.names { // each file is named, whatever the program leaves out of a tree
 			r.hidden, r.unhides, r.ignores, r.only = true, false, false, nil
 		}
-		if r.names {
+		if r.names && !tree.Split {
 			continue
 		}
 		r.forced = r.forced || tree.Source == gitAdd && slices.ContainsFunc(needs, func(a policy.Access) bool {
@@ -112,10 +112,12 @@ func forbiddenBelow(ctx context.Context, env *tool.Env, tree policy.Access, r tr
 		switch {
 		case !r.reads(e.Path):
 			return nil
-		case tree.Split && takenApart(env, tree.Path, e.Path):
+		case tree.Split && (r.names && partIsOption(e.Path) || !r.names && takenApart(env, tree.Path, e.Path)):
 			tree.Opaque = takenForSeveral
 			found = append(found, tree)
 			return errEnough
+		case r.names:
+			return nil
 		}
 		if r.follows {
 			away = r.follow(env, &file, tree.Path) || away
@@ -274,7 +276,7 @@ func reader(needs []policy.Access, tree policy.Access) treeReader {
 	}
 	named := slices.Contains(exec.Dynamic, true) // by a pattern of the shell's, which may stand for hidden files
 	switch filepath.Base(argv[0]) {
-	case "ls", "dir", "vdir", "find", "fd", "fdfind", "tree", "du", "stat":
+	case "ls", "dir", "vdir", "find", "fd", "fdfind", "tree", "du", "stat", "xargs":
 		return treeReader{names: true, hidden: true}
 	case "rg", "ag":
 		return treeReader{unhides: true, follows: has("L", "f", "follow"), only: globbed(exec), hidden: named || has("iglob", "type-add", "ignore-file") || slices.ContainsFunc(exec.Options, func(o policy.Option) bool { return o.Names == "g,glob" && !strings.HasPrefix(o.Value, "!") }) || slices.ContainsFunc(argv[1:], func(word string) bool {

@@ -52,8 +52,8 @@ func meant(patterns []string, path string) string {
 }
 
 // takenApart reports whether a path, as it is printed below dir of the root and read as
-// text again, at its blanks and quotes, may stand for others: for a file elsewhere, or for
-// one in the root that may not be read.
+// text again, at its blanks and quotes, may stand for others: for a file elsewhere, for
+// one in the root that may not be read, or for an option.
 func takenApart(env *tool.Env, dir, path string) bool {
 	path, err := filepath.Rel(env.Workspace.Root(), filepath.Join(dir, path))
 	switch parts := strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(unsafeInText, r) }); {
@@ -64,10 +64,20 @@ func takenApart(env *tool.Env, dir, path string) bool {
 	default:
 		return strings.ContainsRune(unsafeInText, rune(path[0])) || slices.ContainsFunc(parts[1:], func(part string) bool {
 			read := policy.Access{Kind: policy.Read, Tool: "bash", File: policy.Regular, Path: filepath.Join(env.Workspace.Root(), part)}
-			return strings.Contains(part, "/") || env.Policy.Decide(&read).Verdict != policy.Allow
+			return strings.Contains(part, "/") || optionLike(part) || env.Policy.Decide(&read).Verdict != policy.Allow
 		})
 	}
 }
+
+// partIsOption reports whether a path, taken apart in the same way, has an option among its parts.
+func partIsOption(path string) bool {
+	parts := strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(unsafeInText, r) })
+	return len(parts) == 0 || len(parts[0]) < len(path) && slices.ContainsFunc(parts[min(1, len(parts)):], optionLike)
+}
+
+// optionLike reports whether programs may take a word for something else than a name: for an
+// option, or for a file that holds further words.
+func optionLike(word string) bool { return strings.IndexByte("-+@", word[0]) >= 0 }
 
 // unsafeInText are the bytes at which xargs takes its input apart.
 const unsafeInText = " \t\n\v\f\r'\"\\"
