@@ -49,3 +49,43 @@ func Passes(name string, words []Word) bool {
 	}
 	return operands == 0
 }
+
+// Counts reports whether a program with such words prints a number at most, and nothing
+// else: not the name of the file beside it, say.
+func Counts(name string, words []Word) bool {
+	line, files := name, 0
+	for _, x := range words {
+		if x.Spreads() || x.Dynamic {
+			return false
+		}
+		line += " " + x.Text
+	}
+	switch line {
+	case "wc -l", "wc -c", "wc -w", "wc -m", "nproc", "date +%s", "id -u", "id -g", "git rev-list --count HEAD":
+		return true
+	}
+	if name != "grep" {
+		return false
+	}
+	counts, pattern := false, false
+	for i := 0; i < len(words); i++ {
+		switch t := words[i].Text; {
+		case words[i].Dynamic || words[i].Pattern != "":
+			return false
+		case t == "-e" && i+1 < len(words) && !words[i+1].Dynamic:
+			pattern = true
+			i++
+		case len(t) > 1 && t[0] == '-':
+			if strings.Trim(t[1:], "cEFGPivwxsa") != "" {
+				return false
+			}
+			counts = counts || strings.Contains(t, "c")
+		default:
+			files++
+		}
+	}
+	if !pattern {
+		files--
+	}
+	return counts && (files == 0 || files == 1)
+}

@@ -197,7 +197,7 @@ func (w *walker) operand(x *syntax.Word) (int, bool) {
 		default:
 			b := builder{w: w}
 			b.part(p, true)
-			if b.dyn || !integer(string(b.b)) {
+			if !(b.dyn && b.number && len(b.b) == 0) && (b.dyn || !integer(string(b.b))) {
 				w.whole("arithmetic on text that is not known")
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/programs"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -33,29 +34,89 @@ func (w *walker) prints(name string, words []word) (string, bool) {
 }
 
 // counts reports whether what a list of commands prints is a number at most: the lines
-// that wc counts in its input, the seconds of date.
+// that wc counts in its input, those that grep finds, the seconds of date.
 func (w *walker) counts(stmts []*syntax.Stmt) bool {
-	if len(stmts) != 1 || len(stmts[0].Redirs) > 0 {
+	if len(stmts) != 1 || w.shell == "zsh" {
 		return false
 	}
-	if p, ok := stmts[0].Cmd.(*syntax.BinaryCmd); ok {
-		return p.Op == syntax.Pipe && w.counts([]*syntax.Stmt{p.Y})
-	}
-	c, ok := stmts[0].Cmd.(*syntax.CallExpr)
-	if !ok || len(c.Assigns) > 0 || w.shell == "zsh" {
+	s := stmts[0]
+	if b, ok := s.Cmd.(*syntax.BinaryCmd); ok && len(s.Redirs) == 0 {
+		switch b.Op {
+		case syntax.Pipe:
+			return w.counts([]*syntax.Stmt{b.Y}) || w.counts([]*syntax.Stmt{b.X}) && w.alone(b.Y, keepsNumbers)
+		case syntax.OrStmt: // grep -c x || true
+			return w.counts([]*syntax.Stmt{b.X}) && w.alone(b.Y, printsNumber)
+		}
 		return false
 	}
-	var words []string
-	for _, a := range c.Args {
-		words = append(words, a.Lit())
+	return w.alone(s, programs.Counts)
+}
+
+// alone reports whether a command is a single program, surely the one of that name, and
+// its words are such. It may read a file by redirection, and print its errors nowhere.
+func (w *walker) alone(s *syntax.Stmt, such func(name string, words []word) bool) bool {
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Args) == 0 || len(c.Assigns) > 0 || s.Background || s.Coprocess || s.Disown {
+		return false
 	}
-	switch line := strings.Join(words, " "); line {
-	case "wc -l", "wc -c", "wc -w", "wc -m", "nproc", "date +%s", "id -u", "id -g":
-		where, trusted, why := w.locate(words[0])
-		_, aliased := w.st.lookupAlias(words[0])
-		return where != "" && trusted && why == "" && !aliased && w.st.env == "" && w.st.lookupFunc(words[0]) == nil
+	for _, r := range s.Redirs {
+		if r.Op != syntax.RdrIn && !(r.Op == syntax.RdrOut && r.N != nil && r.N.Value == "2" && r.Word.Lit() == "/dev/null") {
+			return false
+		}
 	}
-	return false
+	name := c.Args[0].Lit()
+	if _, aliased := w.st.lookupAlias(name); name == "" || aliased || w.st.env != "" || w.st.lookupFunc(name) != nil {
+		return false
+	}
+	if findBuiltin(name) == nil {
+		if where, trusted, why := w.locate(name); where == "" || !trusted || why != "" {
+			return false
+		}
+	}
+	return such(name, w.quietWords(c.Args[1:]))
+}
+
+// keepsNumbers reports whether a program makes a number of what begins with one.
+func keepsNumbers(name string, words []word) bool {
+	line := name
+	for _, x := range words {
+		if x.Dynamic {
+			return false
+		}
+		line += " " + x.Text
+	}
+	return line == "tr -d  " || line == "tr -d [:space:]" || line == `tr -d \n` || line == "xargs"
+}
+
+// printsNumber reports whether a command prints a number, or nothing.
+func printsNumber(name string, words []word) bool {
+	return (name == "true" || name == ":") && len(words) == 0 || name == "echo" && len(words) == 1 && (words[0].Number || !words[0].Dynamic && integer(words[0].Text))
+}
+
+// counted reports whether every item of a loop is a number: what seq prints between numbers.
+func (w *walker) counted(items []*syntax.Word) bool {
+	for _, x := range items {
+		var stmts []*syntax.Stmt
+		if len(x.Parts) == 1 {
+			if sub, ok := x.Parts[0].(*syntax.CmdSubst); ok {
+				stmts = sub.Stmts
+			}
+		}
+		if !integer(x.Lit()) && !(len(stmts) == 1 && (w.alone(stmts[0], countsUp) || w.counts(stmts))) {
+			return false
+		}
+	}
+	return len(items) > 0 && !w.st.ifs && w.shell != "zsh"
+}
+
+// countsUp reports whether a program is seq and prints what is not negative.
+func countsUp(name string, words []word) bool {
+	for i, x := range words {
+		if !x.Number && (x.Dynamic || !integer(strings.TrimPrefix(x.Text, "-")) || x.Text[0] == '-' && !(i == 1 && len(words) == 3)) {
+			return false
+		}
+	}
+	return name == "seq" && len(words) > 0 && len(words) <= 3
 }
 
 // mktemp is a stand-in for the name that mktemp prints: a file of its own, which is

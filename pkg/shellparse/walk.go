@@ -265,7 +265,13 @@ func (w *walker) forLoop(x *syntax.ForClause) {
 		}
 		w.variable(l.Name.Value, value{}, true)
 		if n := len(items); n == 0 || n > 8 && n*len(x.Do) > 64 || x.Select || len(x.Do) > 20 || slices.ContainsFunc(items, func(i word) bool { return i.Dynamic }) {
-			w.loop(func() { w.list(x.Do) }, x.Do)
+			numbers := l.InPos.IsValid() && w.counted(l.Items)
+			w.loop(func() {
+				if numbers {
+					w.put(l.Name.Value, value{list: []string{numberText}})
+				}
+				w.list(x.Do)
+			}, x.Do)
 			return
 		}
 		for _, it := range items {
