@@ -105,6 +105,10 @@ func (c *Call) sourcesAndTarget() (sources []Word, target Word, into bool) {
 		return c.Args, t, true
 	}
 	n := len(c.Args)
+	if n == 1 && c.Args[0].Dynamic { // it may be several, of which the last is the target
+		c.opaque("the target is not known before it runs")
+		return c.Args, c.Args[0], true
+	}
 	if n < 2 {
 		return c.Args, Word{}, false
 	}

@@ -235,6 +235,9 @@ func (c *Call) remote() {
 		}
 	}
 	n := len(c.Args)
+	if n == 1 && c.Args[0].Dynamic {
+		c.opaque("the target is not known before it runs")
+	}
 	for i, x := range c.Args {
 		switch {
 		case far(x):
