@@ -73,6 +73,9 @@ type Access struct {
 	Below bool     // with Tree: only what is below, never Path itself (find -delete)
 	Names string   // with Tree: only what has a name that matches one of these patterns, parted by blanks; "" for all
 	Split bool     // with Names: names that hold blanks or quotes are taken for several
+	Files []string // with Tree: only these, relative to Path or absolute; nil for all
+	Bare  bool     // with Tree: its names stand without a place before them, so that one may be taken for an option
+	By    int      // with Tree: 1 + the index, in the call's list, of the exec access of the program that lists what is read; 0 for none
 	Each  bool     // with Tree: every file of it for which something else is decided is an access of its own
 
 	// A program, for exec.
@@ -112,7 +115,7 @@ type Access struct {
 // gone meanwhile.
 func (a *Access) Same(b *Access) bool {
 	bare := func(a Access) Access {
-		a.File, a.Fresh, a.Parent = "", false, 0
+		a.File, a.Fresh, a.Parent, a.By = "", false, 0, 0
 		if a.Links == 1 {
 			a.Links = 0
 		}

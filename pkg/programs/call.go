@@ -7,18 +7,19 @@ import (
 
 // A Word is one argument as the program gets it, or what is known of it.
 type Word struct {
-	Text    string // decoded; the source when dynamic
-	Dynamic bool   // not known before it runs
-	Lead    string // of a dynamic word: the bytes it certainly starts with
-	Multi   bool   // it may become several words, or none
-	Pattern string // the pattern it comes from, or may expand by
-	Under   string // a path below which it certainly lies, such as what find prints
-	Names   string // patterns of names, parted by blanks, one of which its last part certainly matches; "" for any
-	Split   bool   // with Names: the names were text that was taken apart at blanks and quotes
-	Number  bool   // it is a number or a status: no option, no path
-	Net     bool   // it holds what a command fetched
-	Proc    bool   // it is the path of a process substitution
-	Script  string // what the process substitution prints, where known
+	Text    string   // decoded; the source when dynamic
+	Dynamic bool     // not known before it runs
+	Lead    string   // of a dynamic word: the bytes it certainly starts with
+	Multi   bool     // it may become several words, or none
+	Pattern string   // the pattern it comes from, or may expand by
+	Under   string   // a path below which it certainly lies, such as what find prints
+	Names   string   // patterns of names, parted by blanks, one of which its last part certainly matches; "" for any
+	Split   bool     // with Names: the names were text that was taken apart at blanks and quotes
+	Listed  *Listing // with Under: how its name came to stand there; nil for what find prints
+	Number  bool     // it is a number or a status: no option, no path
+	Net     bool     // it holds what a command fetched
+	Proc    bool     // it is the path of a process substitution
+	Script  string   // what the process substitution prints, where known
 }
 
 // MayBeOption reports whether the word may be taken as an option.
@@ -76,6 +77,7 @@ type Shell interface {
 	WorksIn(dir Word)                          // it works in a directory, and may change what lies there
 	Net(n Net)                                 // it reaches a host
 	Run(words []Word, quiet bool)              // it starts a program; quiet says how the words are judged
+	Prints(files []string)                     // what it prints are the names of such files, relative to where it is
 	Judge(words []Word)                        // it starts a program that is judged by its dangers alone
 	Text(x Word)                               // it gives text to a shell
 	ReadShell()                                // it is a shell, whose own words are read
@@ -152,13 +154,22 @@ const (
 
 // A Stream is what is known of a program's input.
 type Stream struct {
-	Set   bool     // it is a pipe, a file or text of the command line
-	Known bool     // its content is text
-	Text  string   // the content, when known
-	Net   bool     // it comes from the network
-	Under []string // its lines are paths below these
-	Names string   // as in Word
-	Safe  bool     // its items hold no blank and start with no dash
+	Set    bool     // it is a pipe, a file or text of the command line
+	Known  bool     // its content is text
+	Text   string   // the content, when known
+	Net    bool     // it comes from the network
+	Under  []string // its lines are paths below these
+	Names  string   // as in Word
+	Listed *Listing // as in Word
+	Safe   bool     // its items hold no blank and start with no dash
+}
+
+// A Listing says how a program lists names that others read.
+type Listing struct {
+	Dir   string   // where it does so
+	By    int      // 1 + the index of the access of that program
+	Bare  bool     // they stand without the place before them, below which they lie
+	Files []string // all of them, and what they may be taken for; nil for what that program comes upon in the tree
 }
 
 // opaque says why what c does cannot be known; the first reason stays.

@@ -197,8 +197,11 @@ func stands(x Word, mark string, found *Word) []Word {
 	if before != "" || found.Under == "" || strings.Contains(after, "..") || strings.Contains(after, mark) || after != "" && strings.Trim(after, ".") == "" {
 		return []Word{unknown}
 	}
+	if after != "" && found.Listed != nil {
+		return []Word{unknown}
+	}
 	y := unknown
-	y.Under, y.Lead, y.Names, y.Split = found.Under, found.Under, found.Names, found.Split
+	y.Under, y.Lead, y.Names, y.Split, y.Listed = found.Under, found.Under, found.Names, found.Split, found.Listed
 	dir, name := path.Split(after)
 	switch {
 	case strings.ContainsAny(name, " \t\n\v\f\r\\[*?") || dir != "" && (name == "" || name == "."):

@@ -174,6 +174,7 @@ func (c *Call) gitSub(g *gitCommand, cfg repository, args []Word) {
 	c.gitReads(g, args, cfg.top)
 	c.gitAdds(g, cfg)
 	c.gitUnnamed(g, args, cfg)
+	c.gitLists(g, args, cfg, len(globals) == 0)
 	c.gitEffects(g, cfg)
 	c.gitDanger(g)
 	c.Given = append(c.Given, globals...)

@@ -175,6 +175,13 @@ func splitWords(s string) (out []Word, sure bool) {
 	return out, sure && quote == 0
 }
 
+// NamesAlone is what a tree comes from of which only the names matter, as they may be taken
+// for something else where they stand as words.
+const NamesAlone = "names"
+
+// NamesExpanded is the same where the shell expands them once more, as patterns.
+const NamesExpanded = "names that are expanded"
+
 // xargs reads xargs: its input becomes words that are not known, but for the
 // paths below a place that find prints.
 func (c *Call) xargs() {
@@ -188,14 +195,14 @@ func (c *Call) xargs() {
 	}
 	var items []Word
 	for _, u := range in.Under {
-		items = append(items, Word{Text: u, Dynamic: true, Multi: true, Under: u, Lead: u, Names: in.Names, Split: !c.has("0", "null")})
+		items = append(items, Word{Text: u, Dynamic: true, Multi: true, Under: u, Lead: u, Names: in.Names, Split: !c.has("0", "null"), Listed: in.Listed})
 	}
 	if len(items) == 0 || !in.Safe {
 		items = []Word{{Text: "…", Dynamic: true, Multi: true}}
 	}
 	for _, x := range items {
-		if x.Split { // whatever the program does with it, a part of a name may be an option
-			c.file(ReadTree, x)
+		if x.Split || x.Listed != nil { // whatever the program does with it, a part of a name may be an option
+			c.Shell.File(File{Effect: ReadTree, Word: x, Source: NamesAlone})
 		}
 	}
 	mark, replaced := c.optionValue("I")

@@ -161,6 +161,7 @@ func (w *walker) read(c *call) {
 		w.arrays = append(w.arrays, x.Text)
 	}
 	named := false
+	defer w.readsName(c)
 	for i := 0; i < len(c.Args); i++ {
 		x := c.Args[i]
 		t := x.Text

@@ -33,6 +33,7 @@ type fileAccess struct {
 	below  bool   // it is something below the path, never the path itself
 	names  string // see programs.Word
 	split  bool
+	listed *programs.Listing
 }
 
 // file lists the accesses of a word that names a file and gives their indexes.
@@ -54,8 +55,8 @@ func (w *walker) file(f fileAccess, x word) []int {
 	}
 	name := x.Text
 	switch {
-	case x.Dynamic && x.Under != "":
-		name, f.tree, f.below, f.names, f.split = x.Under, true, true, x.Names, x.Split
+	case x.Dynamic && x.Under != "" && (x.Listed == nil || f.kind == policy.Read && w.st.lost == "" && len(w.st.dirs) == 1 && w.st.dirs[0] == x.Listed.Dir):
+		name, f.tree, f.below, f.names, f.split, f.listed = x.Under, true, true, x.Names, x.Split, x.Listed
 	case x.Dynamic && x.Number && x.Lead == "":
 		return nil
 	case x.Dynamic:
@@ -82,6 +83,9 @@ func (w *walker) file(f fileAccess, x word) []int {
 		a := p.access
 		a.Kind, a.Tree, a.Parent, a.Source = f.kind, f.tree, f.parent, f.src
 		a.Below, a.Names, a.Split = f.below, f.names, f.split
+		if l := f.listed; l != nil {
+			a.By, a.Bare, a.Files = l.By, l.Bare, l.Files
+		}
 		a.Opaque = cmpOr(a.Opaque, f.why)
 		if f.kind == policy.Write {
 			a.Op, a.Guess = f.op, f.guess
@@ -96,7 +100,7 @@ func (w *walker) file(f fileAccess, x word) []int {
 		if (a.Tree || a.Kind == policy.Write) && w.holdsLink(a.Path) {
 			a.Opaque = cmpOr(a.Opaque, "a link that the command makes lies in it")
 		}
-		if i := w.listed(&a); i >= 0 {
+		if i := w.emitted(&a); i >= 0 {
 			out = append(out, i)
 			continue
 		}
@@ -123,10 +127,10 @@ func (w *walker) scratched(x word) (names []string, ok bool) {
 	return append(names, at[0].access.Path+"/"+x.Pattern[i:]), true
 }
 
-// listed finds an equal access among the last few.
-func (w *walker) listed(a *policy.Access) int {
+// emitted finds an equal access among the last few.
+func (w *walker) emitted(a *policy.Access) int {
 	for i := len(w.out.Accesses) - 1; i >= max(0, len(w.out.Accesses)-16); i-- {
-		if o := &w.out.Accesses[i]; o.Kind == a.Kind && o.Path == a.Path && o.Named == a.Named && o.Op == a.Op && o.Tree == a.Tree && o.Below == a.Below && o.Names == a.Names && o.Split == a.Split && o.Opaque == a.Opaque && o.Parent == a.Parent {
+		if o := &w.out.Accesses[i]; o.Kind == a.Kind && o.Path == a.Path && o.Named == a.Named && o.Op == a.Op && o.Tree == a.Tree && o.Below == a.Below && o.Names == a.Names && o.Split == a.Split && o.By == a.By && o.Opaque == a.Opaque && o.Parent == a.Parent {
 			return i
 		}
 	}

@@ -56,6 +56,9 @@ func (b *builder) param(x *syntax.ParamExp, quoted bool) {
 		b.hole(quoted, true)
 	case v.numeric() && !v.known:
 		b.hole(quoted, true)
+	case !v.known && len(v.found) > 0 && w.shell == "bash" && !w.later:
+		b.hole(quoted, false)
+		b.found = v.found
 	case !v.known || name == "-" || v.array && w.shell == "zsh" || w.st.lookupFunc(name) != nil && w.shell == "zsh":
 		b.hole(quoted, false)
 	default:

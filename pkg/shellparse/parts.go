@@ -194,11 +194,16 @@ func (b *builder) substitute(x *syntax.CmdSubst, quoted bool) {
 	in := w.stdin
 	w.list(x.Stmts)
 	out, ok := w.output(x.Stmts)
+	var found []word
+	if !ok && !quoted && b.split {
+		found = w.foundNames(w.lastPrinted(x.Stmts, from))
+	}
 	w.stdin = in
 	w.drop(s)
 	b.net = b.net || w.fetches(from)
 	if !ok || w.shell == "zsh" && !quoted {
 		b.hole(quoted, w.counts(x.Stmts))
+		b.found = found
 		return
 	}
 	b.value(strings.TrimRight(out, "\n"), quoted)

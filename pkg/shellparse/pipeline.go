@@ -102,7 +102,7 @@ func (w *walker) pipeline(x *syntax.BinaryCmd) {
 			w.stdin.Under = nil
 		}
 	}
-	w.stdin = saved
+	w.piped, w.stdin = w.stdin, saved
 }
 
 // printed says what is known of the output of a pipeline's stage, whose
@@ -124,9 +124,12 @@ func (w *walker) printed(s *syntax.Stmt, from int) stream {
 		}
 	case "find":
 		out.Under, out.Names, out.Safe = w.findRoots(c.Args[1:])
-	default:
+	case "git", "rg", "grep", "ls":
+		w.listed(&out, name, c, from)
+	}
+	if out.Under == nil {
 		if programs.Passes(name, w.quietWords(c.Args[1:])) {
-			out.Under, out.Safe, out.Names = w.stdin.Under, w.stdin.Safe, w.stdin.Names
+			out.Under, out.Safe, out.Names, out.Listed = w.stdin.Under, w.stdin.Safe, w.stdin.Names, w.stdin.Listed
 		}
 	}
 	return out

@@ -27,7 +27,10 @@ func (w *walker) redirects(list []*syntax.Redirect) []int {
 			x := w.single(r.Word, false)
 			w.stdin = stream{Set: true, Known: !x.Dynamic, Text: x.Text + "\n", Net: x.Net}
 		case syntax.DplIn, syntax.DplOut:
-			x := w.target(r.Word)
+			x := w.target(r.Word, false)
+			if r.Op == syntax.DplIn { // what it is a copy of is not known
+				w.stdin = stream{Set: true}
+			}
 			if l := r.Word.Lit(); descriptor(l) {
 				break
 			}
@@ -37,15 +40,16 @@ func (w *walker) redirects(list []*syntax.Redirect) []int {
 				written = append(written, w.redirect(policy.Write, x, src)...)
 			}
 		case syntax.RdrIn:
-			x := w.target(r.Word)
+			x := w.target(r.Word, true)
 			w.stdin = stream{Set: true, Net: x.Net, Known: x.Script != "", Text: x.Script}
 			w.redirect(policy.Read, x, src)
 		case syntax.RdrInOut:
-			x := w.target(r.Word)
+			x := w.target(r.Word, false)
+			w.stdin = stream{Set: true, Net: x.Net}
 			w.redirect(policy.Read, x, src)
 			written = append(written, w.redirect(policy.Write, x, ">>"+src)...)
 		default:
-			x := w.target(r.Word)
+			x := w.target(r.Word, false)
 			if r.Op == syntax.AppOut || r.Op == syntax.AppAll || r.Op == syntax.AppClob || r.Op == syntax.AppAllClob {
 				src = ">>" + src
 			}

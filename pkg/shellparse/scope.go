@@ -13,7 +13,8 @@ type value struct {
 	known bool
 	list  []string // the elements; one for a plain variable
 	array bool
-	net   bool // it came from the network
+	net   bool   // it came from the network
+	found []word // where it is not known: a name that a program lists, below these
 }
 
 func text(s string) value { return value{known: true, list: []string{s}} }

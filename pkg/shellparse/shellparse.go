@@ -141,6 +141,8 @@ type walker struct {
 
 	parent  int // 1 + the index of the exec access that causes what is walked
 	pending []*function
+	lists   listing  // what the last call prints that lists names of git's index
+	piped   stream   // what the last pipeline prints
 	numbers []string // variables whose values are evaluated as arithmetic
 	fixed   []string // variables that may be read-only: a second value may not count
 	arrays  []string // variables that are or may be lists

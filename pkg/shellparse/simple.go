@@ -124,7 +124,7 @@ func (w *walker) forget(s *syntax.Stmt) {
 		switch v, ok := w.st.find(n); {
 		case ok && v.numeric() && !text:
 			w.st.put(n, value{list: []string{numberText}})
-		case !ok || v.known || v.numeric():
+		case !ok || v.known || v.numeric() || len(v.found) > 0:
 			w.st.put(n, value{net: v.net})
 		}
 		switch kindOfVariable(n, value{}) {

@@ -94,6 +94,11 @@ func (s site) Run(words []word, quiet bool) {
 	s.w.inner(s.c, words)
 }
 
+// Prints notes which names the call prints.
+func (s site) Prints(files []string) {
+	s.w.lists = listing{s.c.index, files}
+}
+
 // Judge looks for dangers in a call that is not followed.
 func (s site) Judge(words []word) {
 	d := *s.c

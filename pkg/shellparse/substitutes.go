@@ -79,11 +79,10 @@ func (w *walker) alone(s *syntax.Stmt, such func(name string, words []word) bool
 // keepsNumbers reports whether a program makes a number of what begins with one.
 func keepsNumbers(name string, words []word) bool {
 	line := name
-	for _, x := range words {
-		if x.Dynamic {
-			return false
-		}
-		line += " " + x.Text
+	if len(words) == 2 && !words[0].Dynamic && !words[1].Dynamic {
+		line = name + " " + words[0].Text + " " + words[1].Text
+	} else if len(words) > 0 {
+		return false
 	}
 	return line == "tr -d  " || line == "tr -d [:space:]" || line == `tr -d \n` || line == "xargs"
 }

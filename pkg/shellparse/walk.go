@@ -47,7 +47,9 @@ func (w *walker) stmt(s *syntax.Stmt) {
 	} else {
 		w.command(s.Cmd)
 	}
-	w.stdin = saved
+	if w.stdin = saved; len(s.Redirs) > 0 && replacesInput(s.Cmd) {
+		w.stdin = stream{Set: true}
+	}
 	if len(files) > 0 && w.fetches(from) {
 		for _, i := range files {
 			w.fetched = append(w.fetched, w.out.Accesses[i].Path)
@@ -57,6 +59,13 @@ func (w *walker) stmt(s *syntax.Stmt) {
 		w.st.dirs, w.st.fail = union(w.st.dirs, w.st.fail), nil
 	}
 	w.emptied(s.Cmd, files, from)
+}
+
+// replacesInput reports whether redirections of a command may stay: those of exec without a
+// program do.
+func replacesInput(cmd syntax.Command) bool {
+	c, ok := cmd.(*syntax.CallExpr)
+	return ok && slices.ContainsFunc(c.Args, func(x *syntax.Word) bool { l := x.Lit(); return l == "exec" || l == "" })
 }
 
 // perhaps walks a command that does not run where a redirection of its fails.
@@ -267,8 +276,11 @@ func (w *walker) forLoop(x *syntax.ForClause) {
 		if n := len(items); n == 0 || n > 8 && n*len(x.Do) > 64 || x.Select || len(x.Do) > 20 || slices.ContainsFunc(items, func(i word) bool { return i.Dynamic }) {
 			numbers := l.InPos.IsValid() && w.counted(l.Items)
 			w.loop(func() {
-				if numbers {
+				switch {
+				case numbers:
 					w.put(l.Name.Value, value{list: []string{numberText}})
+				case len(items) > 0 && !x.Select && !slices.ContainsFunc(items, func(i word) bool { return i.Under == "" }):
+					w.put(l.Name.Value, value{found: items})
 				}
 				w.list(x.Do)
 			}, x.Do)

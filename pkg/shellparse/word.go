@@ -35,7 +35,9 @@ type builder struct {
 	proc    bool
 	script  string
 	src     string
-	unknown int // parts that are not known
+	unknown int    // parts that are not known
+	found   []word // the words for the part that is not known, where they are names that a program lists
+	mixed   bool   // more than one part of the word is not known
 }
 
 func (b *builder) add(s string, quoted bool) {
@@ -67,6 +69,7 @@ func (b *builder) add(s string, quoted bool) {
 // hole adds a part that is not known; one may become no word or several.
 func (b *builder) hole(quoted, number bool) {
 	number = number && (quoted || !b.w.st.ifs) // digits may separate words, too
+	b.mixed, b.found = b.dyn, nil
 	if !b.dyn {
 		b.dyn, b.lead, b.number = true, len(b.b), true
 	}
@@ -144,9 +147,19 @@ func (b *builder) flush() {
 	}
 	meta := b.meta && metaText(b.pat)
 	pat := string(b.pat)
+	found := b.found
+	if b.mixed || len(b.b) > 0 || !b.split {
+		found = nil
+	}
+	b.found, b.mixed = nil, false
 	b.b, b.pat = b.b[:0], b.pat[:0]
 	b.active, b.dyn, b.lead, b.meta, b.multi, b.number, b.proc, b.script = false, false, 0, false, false, false, false, ""
 	switch {
+	case x.Dynamic && found != nil:
+		for _, f := range found {
+			f.Text, f.Multi = x.Text, f.Multi || x.Multi
+			b.out = append(b.out, f)
+		}
 	case !meta:
 		b.out = append(b.out, x)
 	case x.Dynamic:
@@ -308,9 +321,9 @@ func (w *walker) single(x *syntax.Word, assign bool) word {
 
 // target is single for the file of a redirection, which is not split but is
 // expanded by bash where it is a pattern.
-func (w *walker) target(x *syntax.Word) word {
+func (w *walker) target(x *syntax.Word, read bool) word {
 	out := w.fields(x)
-	if len(out) == 1 {
+	if len(out) == 1 && (read || out[0].Under == "") {
 		return out[0]
 	}
 	return word{Text: w.source(x), Dynamic: true, Multi: true}

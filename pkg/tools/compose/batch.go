@@ -102,6 +102,9 @@ func (b *batchCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, 
 				if a.Parent > 0 {
 					a.Parent += at
 				}
+				if a.By > 0 {
+					a.By += at
+				}
 				b.accesses = append(b.accesses, a)
 			}
 		}

@@ -57,6 +57,9 @@ func appendNeeds(needs, more []policy.Access) []policy.Access {
 		if a.Parent > 0 {
 			a.Parent += base
 		}
+		if a.By > 0 {
+			a.By += base
+		}
 		needs = append(needs, a)
 	}
 	return needs

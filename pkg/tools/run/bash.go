@@ -188,6 +188,9 @@ func (b *bashCall) prepare(ctx context.Context, env *tool.Env) (*preparedCommand
 		if a.Parent > 0 {
 			a.Parent += base
 		}
+		if a.By > 0 {
+			a.By += base
+		}
 		p.needs = append(p.needs, a)
 	}
 	lost := losses{ctx: ctx, env: env, dir: dir.Real, text: b.Command, needs: p.needs, lasting: b.yield() < 0 && !b.TTY && !b.Keep}

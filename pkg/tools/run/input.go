@@ -109,6 +109,9 @@ func (i *inputCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, 
 		if a.Parent > 0 {
 			a.Parent += base
 		}
+		if a.By > 0 {
+			a.By += base
+		}
 		a.Tool = "bash"
 		needs = append(needs, a)
 	}

@@ -44,16 +44,24 @@ func forbiddenInTrees(ctx context.Context, env *tool.Env, needs []policy.Access,
 			continue
 		}
 		r := reader(needs, tree)
-		if r.found = patterns(&tree); tree.Below && !r.names { // each file is named, whatever the program leaves out of a tree
+		if r.found = patterns(&tree); tree.Below && !r.names && tree.By == 0 { // each file is named, whatever the program leaves out of a tree
 			r.hidden, r.unhides, r.ignores, r.only = true, false, false, nil
 		}
-		if r.names && !tree.Split {
+		switch {
+		case tree.By > 0 && alters(env, needs):
+			tree.Opaque = takenForSeveral
+			found = append(found, tree)
+			continue
+		case tree.Files != nil && !r.names:
+			found = append(found, forbiddenFiles(ctx, env, tree, ahead)...)
+			continue
+		case r.names && (tree.Files != nil || !tree.Split && !tree.Bare):
 			continue
 		}
 		r.forced = r.forced || tree.Source == gitAdd && slices.ContainsFunc(needs, func(a policy.Access) bool {
 			return a.Kind == policy.Write && filepath.Base(a.Path) == ".gitignore"
 		})
-		seen[at] = r.only == nil && r.found == nil && r.follows && tree.Source != gitAdd
+		seen[at] = tree.By == 0 && r.only == nil && r.found == nil && r.follows && tree.Source != gitAdd
 		found = append(found, forbiddenBelow(ctx, env, tree, r, ahead)...)
 		if r.unhides { // an ignore file may name what is hidden and yet to be searched
 			r.ignores = true
@@ -97,6 +105,63 @@ func makesApart(ctx context.Context, env *tool.Env, needs []policy.Access) bool 
 	return err != nil || res.Partial != ""
 }
 
+// alters reports whether a program of a command writes anything of the root that it knows of: by
+// then files may be others than those that were listed, or links.
+func alters(env *tool.Env, needs []policy.Access) bool {
+	return slices.ContainsFunc(needs, func(a policy.Access) bool {
+		switch {
+		case a.Kind == policy.Write:
+			return (a.Parent > 0 || a.Opaque != "") && (a.Opaque != "" || safefile.Below(env.Workspace.Root(), a.Path))
+		case a.Kind == policy.Exec:
+			return len(a.Argv) > 0 && baseName(&a) == "git" && a.Class != policy.ReadOnly
+		}
+		return false
+	})
+}
+
+// forbiddenFiles finds those of a list of files that the policy does not let be read.
+func forbiddenFiles(ctx context.Context, env *tool.Env, tree policy.Access, ahead *prefetch) (found []policy.Access) {
+	dirs := map[string]bool{tree.Path: true} // whether a directory is where its name says
+	var real func(dir string) bool
+	real = func(dir string) bool {
+		is, known := dirs[dir]
+		if !known {
+			info, err := os.Lstat(dir)
+			is = err == nil && info.IsDir() && (dir == filepath.Dir(dir) || real(filepath.Dir(dir)))
+			dirs[dir] = is
+		}
+		return is
+	}
+	for _, name := range tree.Files {
+		file := tree
+		file.Path, file.Named, file.File, file.Tree, file.Below, file.Files = name, "", policy.Regular, false, false, nil
+		if !filepath.IsAbs(name) {
+			file.Path = filepath.Join(tree.Path, name)
+		}
+		info, err := os.Lstat(file.Path)
+		if err != nil {
+			continue
+		}
+		if to, err := filepath.EvalSymlinks(file.Path); info.Mode()&os.ModeSymlink != 0 || !real(filepath.Dir(file.Path)) {
+			if err != nil {
+				continue // it leads nowhere
+			}
+			file.Named, file.Path = file.Path, to
+		}
+		if info, err := os.Stat(file.Path); err == nil && info.IsDir() { // where git has a file, or a repository of its own
+			file.File, file.Tree = policy.Dir, true
+			found = append(found, forbiddenBelow(ctx, env, file, treeReader{hidden: true, follows: true}, ahead)...)
+		}
+		if env.Policy.Decide(&file).Verdict != policy.Allow && !slices.ContainsFunc(ahead.hidden(env), func(h string) bool { return safefile.Below(h, file.Path) }) {
+			found = append(found, file)
+		}
+		if len(found) >= maxForbidden || ctx.Err() != nil {
+			break
+		}
+	}
+	return found
+}
+
 // gitAdd is what a tree comes from that git add takes into the index, of which it
 // leaves out what is ignored.
 const gitAdd = "git add"
@@ -112,7 +177,7 @@ func forbiddenBelow(ctx context.Context, env *tool.Env, tree policy.Access, r tr
 		switch {
 		case !r.reads(e.Path):
 			return nil
-		case tree.Split && (r.names && partIsOption(e.Path) || !r.names && takenApart(env, tree.Path, e.Path)):
+		case tree.Bare && programs.Odd(e.Path), tree.Source == programs.NamesExpanded && strings.ContainsAny(e.Path, "*?[~"), tree.Split && (r.names && partIsOption(e.Path) || !r.names && takenApart(env, tree.Path, e.Path)):
 			tree.Opaque = takenForSeveral
 			found = append(found, tree)
 			return errEnough
@@ -264,6 +329,16 @@ func (r *treeReader) reads(path string) bool {
 
 // reader tells how the program that the tree is for reads it.
 func reader(needs []policy.Access, tree policy.Access) treeReader {
+	if tree.By > 0 && tree.By <= len(needs) && tree.Files == nil { // what another program has come upon, and this one opens
+		names := tree.Source == programs.NamesAlone || tree.Source == programs.NamesExpanded
+		tree.Parent, tree.By, tree.Source = tree.By, 0, ""
+		r := reader(needs, tree)
+		r.follows, r.names = true, names
+		return r
+	}
+	if tree.Source == programs.NamesAlone || tree.Source == programs.NamesExpanded {
+		return treeReader{hidden: true, names: true}
+	}
 	if tree.Parent < 1 || tree.Parent > len(needs) || len(needs[tree.Parent-1].Argv) == 0 {
 		return treeReader{hidden: true, follows: true}
 	}
@@ -276,7 +351,7 @@ func reader(needs []policy.Access, tree policy.Access) treeReader {
 	}
 	named := slices.Contains(exec.Dynamic, true) // by a pattern of the shell's, which may stand for hidden files
 	switch filepath.Base(argv[0]) {
-	case "ls", "dir", "vdir", "find", "fd", "fdfind", "tree", "du", "stat", "xargs":
+	case "ls", "dir", "vdir", "find", "fd", "fdfind", "tree", "du", "stat":
 		return treeReader{names: true, hidden: true}
 	case "rg", "ag":
 		return treeReader{unhides: true, follows: has("L", "f", "follow"), only: globbed(exec), hidden: named || has("iglob", "type-add", "ignore-file") || slices.ContainsFunc(exec.Options, func(o policy.Option) bool { return o.Names == "g,glob" && !strings.HasPrefix(o.Value, "!") }) || slices.ContainsFunc(argv[1:], func(word string) bool {

@@ -76,8 +76,10 @@ func partIsOption(path string) bool {
 }
 
 // optionLike reports whether programs may take a word for something else than a name: for an
-// option, or for a file that holds further words.
-func optionLike(word string) bool { return strings.IndexByte("-+@", word[0]) >= 0 }
+// option, an assignment, a place at a host, or a file that holds further words.
+func optionLike(word string) bool {
+	return strings.IndexByte("-+@", word[0]) >= 0 || strings.ContainsAny(word, "=:")
+}
 
 // unsafeInText are the bytes at which xargs takes its input apart.
 const unsafeInText = " \t\n\v\f\r'\"\\"
