@@ -6,17 +6,24 @@ import (
 	"strings"
 )
 
-// listers are the options with which a program prints names of files, besides those that
+// A lister has the options with which a program prints names of files, besides those that
 // make it do so, and those of these that take a value.
-var listers = map[string]struct{ makes, options, valued, long string }{
-	"rg":   {"l --files --files-with-matches", "iwFSnNPUsx0", "gte", " --no-messages --null --fixed-strings --ignore-case --word-regexp --smart-case --sort=path "},
-	"grep": {"l --files-with-matches", "rRiwFEGPnxsIZ", "e", " --null --recursive --ignore-case --fixed-strings --extended-regexp --word-regexp "},
+type lister struct{ makes, options, valued, long string }
+
+func listerOf(name string) lister {
+	switch name {
+	case "rg":
+		return lister{"l --files --files-with-matches", "iwFSnNPUsx0", "gte", " --no-messages --null --fixed-strings --ignore-case --word-regexp --smart-case --sort=path "}
+	case "grep":
+		return lister{"l --files-with-matches", "rRiwFEGPnxsIZ", "e", " --null --recursive --ignore-case --fixed-strings --extended-regexp --word-regexp "}
+	}
+	return lister{}
 }
 
 // Lists tells what a search prints that names files: names below these places; bare where they
 // stand without one before them. It is not ok where the output may hold something else.
 func Lists(name string, words []Word) (under []string, bare, ok bool) {
-	l := listers[name]
+	l := listerOf(name)
 	lists, pattern, recursive := false, false, name == "rg"
 	var operands []string
 	for i := 0; i < len(words); i++ {

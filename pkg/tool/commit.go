@@ -6,12 +6,20 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/change"
 )
 
-// Commit makes the changes that a call has asked for itself, and lets Made hear of each file
-// that holds something new then.
+// Commit makes the changes that a call has asked for itself, see [Env.Wrote].
 func (env *Env) Commit(ctx context.Context, set change.Set) (change.Record, error) {
 	record, err := env.History.Commit(ctx, set)
-	if err != nil || env.Made == nil {
-		return record, err
+	if err == nil {
+		env.Wrote(record)
+	}
+	return record, err
+}
+
+// Wrote lets Made hear of each file that holds something new after a change which a call has made itself, and
+// was allowed to.
+func (env *Env) Wrote(record change.Record) {
+	if env.Made == nil {
+		return
 	}
 	for i := range record.Files {
 		f := &record.Files[i]
@@ -20,5 +28,4 @@ func (env *Env) Commit(ctx context.Context, set change.Set) (change.Record, erro
 			env.Made(env.Policy, f)
 		}
 	}
-	return record, nil
 }

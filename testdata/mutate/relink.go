@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -60,7 +61,13 @@ func (l *linker) test(m mutation, overlay, dir string) (report string, done bool
 	cmd.Dir = m.pkg
 	cmd.Env = laid(cmd, overlay)
 	cmd.WaitDelay = 10 * time.Second
+	// What a test has started ends with it, also where it hangs and is ended itself.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	out, err := cmd.CombinedOutput()
+	if cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	}
 	if err == nil {
 		return string(out) + "\nok " + m.pkg, true
 	}

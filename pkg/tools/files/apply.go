@@ -112,6 +112,7 @@ func (a *applyCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error
 	if err != nil {
 		return nil, trialError(err)
 	}
+	env.Wrote(r)
 	left := map[overlay.Name]bool{}
 	for _, c := range a.trial.Left() {
 		left[c.Path] = true

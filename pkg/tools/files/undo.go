@@ -206,6 +206,9 @@ func (u *undoCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 			failed = undoError(err)
 			break
 		}
+		if record.Shelf == nil && !record.Command && !u.DryRun { // what a command did remains the command's
+			env.Wrote(back)
+		}
 		meta.Undone, meta.Change = append(meta.Undone, record.ID), back.ID
 		fmt.Fprintf(&b, "%s%s\n", did, u.described(record))
 		for _, f := range filesOf(env.Workspace, back) {
