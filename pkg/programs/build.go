@@ -257,7 +257,7 @@ func (c *Call) subcommand() {
 // onlyLists reports whether the words after a subcommand that lists only say
 // what and how.
 func onlyLists(words []Word) bool {
-	const options = " --all -a --json --long -l --parseable -p --global -g --depth=0 --depth=1 --depth=2 --depth=3 --omit=dev --omit=optional --prod --production --dev --format=json --format=freeze --format=columns --files -f --verbose -v "
+	const options = " --all -a --json --long -l --parseable -p --global -g --depth=0 --depth=1 --depth=2 --depth=3 --omit=dev --omit=optional --prod --production --dev --format=json --format=freeze --format=columns --files -f --verbose -v -hex -base64 "
 	return !slices.ContainsFunc(words, func(x Word) bool {
 		return x.Dynamic || strings.HasPrefix(x.Text, "-") && !Has(options, x.Text) || strings.ContainsAny(x.Text, "/:")
 	})

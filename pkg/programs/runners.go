@@ -78,7 +78,7 @@ var runners = [...]Record{
 	},
 	{Names: "doppler pipenv rye", Style: Loose, Read: (*Call).subcommand, Starts: "run", Lists: "--version"},
 	{Names: "dotenvx", Style: Loose, Read: (*Call).subcommand, Options: "f,env-file:read", Starts: "run", Lists: "--version"},
-	{Names: "dpkg", Style: Vague, Options: "pre-invoke:opaque+shell post-invoke:opaque+shell root:opaque", Dangers: []Way{{Option: "r remove P purge", Why: "removes software"}}},
+	{Names: "dpkg", Style: Vague, Read: (*Call).subcommand, Lists: "-l --list -s --status -L --listfiles --print-architecture", Options: "pre-invoke:opaque+shell post-invoke:opaque+shell root:opaque", Dangers: []Way{{Option: "r remove P purge", Why: "removes software"}}},
 	{Names: "ed", Style: Vague, Read: (*Call).editor, Operands: "may", Role: InterpreterRole, Options: "p: s r v G E l"},
 	{Names: "elinks links", Style: OneDash | Loose, Read: (*Call).fetch, Options: "cfg:opaque lss:opaque o:opaque config-file:opaque config:opaque cmd_script:opaque cmd_log:write editor:opaque dump source width:"},
 	{Names: "elvish es oksh posh rc xonsh", Style: Vague, Operands: "read", Options: "c,command:opaque+shell"},
@@ -223,7 +223,7 @@ var runners = [...]Record{
 	{Names: "objcopy", Style: Loose, Read: (*Call).objectCopy, Options: "O,output-target: I,input-target: F,target: B,binary-architecture: j,only-section: R,remove-section: K,keep-symbol: N,strip-symbol: L,localize-symbol: G,keep-global-symbol: W,weaken-symbol: b,byte: interleave? interleave-width: add-section: update-section: dump-section: set-section-flags: set-section-alignment: rename-section: change-section-address: add-symbol: redefine-sym: prefix-symbols: prefix-sections: gap-fill: pad-to: redefine-syms:read strip-symbols:read keep-symbols:read localize-symbols:read globalize-symbols:read keep-global-symbols:read weaken-symbols:read add-gnu-debuglink:read split-dwo:write plugin:opaque", Opaque: []Way{{Arg: "@*", Why: "options stand in a file"}}},
 	{Names: "op", Style: Loose, Read: (*Call).subcommand, Options: "env-file:read account:", Starts: "run", Lists: "--version"},
 	{
-		Names: "openssl", Style: OneDash | Loose, Read: (*Call).subcommand, Lists: "version", Options: "out:write engine:opaque provider:opaque provider-path:opaque config:opaque in:read key:read keyout:write connect:host url:host host:host proxy:host writerand:write rand:read sess_out:write keylogfile:write respout:write reqout:write CAserial:write srpvfile:write subj: addext: days: newkey: set_serial: pkeyopt:",
+		Names: "openssl", Style: OneDash | Loose, Read: (*Call).subcommand, Lists: "version rand", Options: "out:write engine:opaque provider:opaque provider-path:opaque config:opaque in:read key:read keyout:write connect:host url:host host:host proxy:host writerand:write rand:read sess_out:write keylogfile:write respout:write reqout:write CAserial:write srpvfile:write subj: addext: days: newkey: set_serial: pkeyopt:",
 		Opaque: []Way{{Sub: "engine s_server rehash ca", Why: "loads, serves or changes what its settings say"}},
 	},
 	{Names: "osascript", Style: Vague, Operands: "read", Role: InterpreterRole, Options: "e:opaque l:"},
