@@ -3,6 +3,7 @@ package gate
 import (
 	"encoding/json"
 	"fmt"
+	"sync"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
@@ -51,11 +52,13 @@ func Found(order json.RawMessage) (sandbox.Found, error) {
 
 // InRoot is what a wall has found in its root.
 func InRoot(w wall.Found) sandbox.Found {
-	f := sandbox.Found{Appeared: w.Appeared, Replaced: w.Replaced}
-	for _, w := range w.Written {
-		f.Written = append(f.Written, sandbox.Written{Path: w.Path, Was: w.Was, Sum: w.Sum})
+	written := func() (list []sandbox.Written) {
+		for _, w := range w.Written() {
+			list = append(list, sandbox.Written{Path: w.Path, Was: w.Was, Sum: w.Sum})
+		}
+		return list
 	}
-	return f
+	return sandbox.Found{Appeared: w.Appeared, Replaced: w.Replaced, Written: sync.OnceValue(written)}
 }
 
 // Written is what [Made] notes.

@@ -236,10 +236,9 @@ func (s *Snapshot) Inherit(others iter.Seq[*Snapshot], find Finder) error {
 		made := found.Appeared
 		for i := range s.paths {
 			g := &s.paths[i]
-			other.heed(found.Written, g)
 			n := slices.IndexFunc(other.paths, func(h guarded) bool { return h.dir == g.dir && h.name == g.name })
 			switch {
-			case n >= 0 && !other.paths[n].unchanged(g.was) && !other.paths[n].free(g.was):
+			case n >= 0 && !other.paths[n].staysAs(g, &found):
 				g.was = other.paths[n].was
 			case n < 0 && slices.ContainsFunc(made, func(path string) bool { return safefile.Below(path, filepath.Join(g.dir, g.name)) }):
 				g.was = nil
@@ -247,9 +246,8 @@ func (s *Snapshot) Inherit(others iter.Seq[*Snapshot], find Finder) error {
 		}
 		for i := range s.mounted {
 			g := &s.mounted[i]
-			other.heed(found.Written, g)
 			n := slices.IndexFunc(other.mounted, func(h guarded) bool { return h.dir == g.dir && h.name == g.name })
-			if n >= 0 && other.mounted[n].born != g.born && !other.mounted[n].unchanged(g.was) && !other.mounted[n].free(g.was) {
+			if n >= 0 && other.mounted[n].born != g.born && !other.mounted[n].staysAs(g, &found) {
 				g.was = other.mounted[n].was // no mount of the other's holds it any more
 			}
 		}
@@ -264,15 +262,14 @@ func (s *Snapshot) Inherit(others iter.Seq[*Snapshot], find Finder) error {
 	return nil
 }
 
-// heed has s take what calls of their own have written of a path, as another snapshot has it, for what was there.
-func (s *Snapshot) heed(written []Written, as *guarded) {
-	for _, list := range [][]guarded{s.paths, s.mounted} {
-		for i := range list {
-			if g := &list[i]; len(written) > 0 && g.dir == as.dir && g.name == as.name {
-				g.heed(written, func(path string) (saved, bool) { e, ok := as.was[path]; return e, ok })
-			}
-		}
+// staysAs reports whether nothing has to be put back of a path that is as a later snapshot has it. What calls of
+// their own have written since is taken for what was there.
+func (g *guarded) staysAs(later *guarded, found *Found) bool {
+	if g.stays(later.was) {
+		return true
 	}
+	g.heed(found.written(), func(path string) (saved, bool) { e, ok := later.was[path]; return e, ok })
+	return g.stays(later.was)
 }
 
 // Sweep restores what the commands that still run in these directories of reports

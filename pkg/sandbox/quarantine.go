@@ -174,9 +174,19 @@ type Written struct {
 
 // Found is what a [Finder] finds.
 type Found struct {
-	Appeared []string  // what no command may make, and was not there
-	Replaced []string  // files that were there, and that a mount may hold no longer
-	Written  []Written // in the order in which they were; none of a file that has been changed since
+	Appeared []string // what no command may make, and was not there
+	Replaced []string // files that were there, and that a mount may hold no longer
+
+	// Written is asked where something protected is not as it was, and lists files in the order in which they
+	// were written; none that has been changed since. It may be nil.
+	Written func() []Written
+}
+
+func (f *Found) written() []Written {
+	if f.Written == nil {
+		return nil
+	}
+	return f.Written()
 }
 
 // unheld has those files be put back which have taken the places of others that mounts held: a rename
@@ -479,7 +489,7 @@ func (s *Snapshot) Restore(quarantine string, found Found) ([]Restore, error) {
 		var r *Restore
 		root, err := s.open(g.dir, opened)
 		if err == nil {
-			r, err = g.restore(root, found.Written, func() (string, error) {
+			r, err = g.restore(root, found.written, func() (string, error) {
 				if err := os.MkdirAll(quarantine, 0o700); err != nil {
 					return "", err
 				}
@@ -501,7 +511,7 @@ func (s *Snapshot) Restore(quarantine string, found Found) ([]Restore, error) {
 
 // restore is about what lies in the very directories that g is in: a command may have put a link in
 // the place of one, to where something else of that name is.
-func (g *guarded) restore(root *os.Root, written []Written, room func() (string, error)) (*Restore, error) {
+func (g *guarded) restore(root *os.Root, written func() []Written, room func() (string, error)) (*Restore, error) {
 	above := filepath.Dir(g.name)
 	closeAgain := unlock(root, above)
 	defer closeAgain()
@@ -589,14 +599,18 @@ func (g *guarded) from(above string) *guarded {
 	return &one
 }
 
-func (g *guarded) restoreIn(root *os.Root, written []Written, room func() (string, error)) (*Restore, error) {
+func (g *guarded) restoreIn(root *os.Root, written func() []Written, room func() (string, error)) (*Restore, error) {
 	_, err := root.Lstat(g.name)
 	gone := errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir)
 	if err != nil && !gone {
 		return nil, err
 	}
 	if !gone {
-		each := g.heed(written, func(path string) (saved, bool) {
+		now, err := g.now(root)
+		if err == nil && g.stays(now) {
+			return nil, nil
+		}
+		each := g.heed(written(), func(path string) (saved, bool) {
 			i, err := root.Lstat(path)
 			if err != nil || !i.Mode().IsRegular() || i.Size() > maxGuardedFile {
 				return saved{}, false
@@ -604,9 +618,10 @@ func (g *guarded) restoreIn(root *os.Root, written []Written, room func() (strin
 			e, err := unbounded().read(root, path, i)
 			return e, err == nil
 		})
-		now, err := g.now(root)
-		if err == nil && (g.unchanged(now) || g.free(now)) {
-			return nil, nil
+		if each {
+			if now, err = g.now(root); err == nil && g.stays(now) {
+				return nil, nil
+			}
 		}
 		if err == nil && (each || g.stamped()) { // what stays is not made anew: it would not be known any more
 			return g.restoreEach(root, now, room)

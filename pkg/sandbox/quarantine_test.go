@@ -409,7 +409,7 @@ func TestRestoreOvertaken(t *testing.T) {
 		if err := errorsJoin(err, os.WriteFile(name, []byte("planted"), 0o600)); err != nil {
 			t.Fatal(err)
 		}
-		r, err := g.restoreIn(root, nil, func() (string, error) {
+		r, err := g.restoreIn(root, (&Found{}).written, func() (string, error) {
 			return kept, os.WriteFile(name, []byte(made), 0o600)
 		})
 		now, bad := os.ReadFile(name)
@@ -485,10 +485,11 @@ func TestWritten(t *testing.T) {
 				config, dir := guardedConfig(t)
 				path := config.Root + file
 				beside := config.Root + "/.git/hooks/other" // a command has changed it, whatever became of the file
-				found := Found{Written: slices.Clone(c.written)}
-				for i := range found.Written {
-					found.Written[i].Path = path
+				written := slices.Clone(c.written)
+				for i := range written {
+					written[i].Path = path
 				}
+				found := Found{Written: func() []Written { return written }}
 				err := errorsJoin(os.WriteFile(path, []byte("was"), 0o644), os.WriteFile(beside, []byte("was"), 0o644))
 				s, bad := config.Snapshot(L2)
 				if err = errorsJoin(err, bad, os.WriteFile(path, []byte(c.now), 0o644), os.WriteFile(beside, []byte("evil"), 0o644)); err != nil {

@@ -110,3 +110,6 @@ func (g *guarded) restoreEach(root *os.Root, now map[string]saved, room func() (
 func (g *guarded) unchanged(now map[string]saved) bool {
 	return maps.EqualFunc(g.was, now, saved.same)
 }
+
+// stays reports whether nothing of it has to be put back.
+func (g *guarded) stays(now map[string]saved) bool { return g.unchanged(now) || g.free(now) }

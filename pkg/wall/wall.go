@@ -340,14 +340,14 @@ type Found struct {
 	Appeared []string // see [Wall.Appeared]
 	Replaced []string // see [Wall.Replaced]
 
-	// Written is what calls of their own have written, in the order in which they did: of all protected files of
-	// the root that are as the last one left them.
-	Written []Written
+	// Written looks for what calls of their own have written, in the order in which they did: of all protected
+	// files of the root that are as the last one left them. It reads each of these.
+	Written func() []Written
 }
 
-// Found looks for all of it.
+// Found looks for what has appeared and what was replaced.
 func (w *Wall) Found() Found {
-	return Found{w.Appeared(), w.Replaced(), written(w.o.Cache, w.o.Root)}
+	return Found{w.Appeared(), w.Replaced(), func() []Written { return written(w.o.Cache, w.o.Root) }}
 }
 
 // Appeared lists what has come into the root since, that the policy lets no

@@ -306,7 +306,7 @@ func TestMade(t *testing.T) {
 			c.after(s)
 			s.want("appeared", w.Appeared(), c.want...)
 			s.want("the same for another process", since(s, start), c.want...)
-			stands := slices.ContainsFunc(w.Found().Written, func(x Written) bool { return x.Path == filepath.Join(s.root, "sub/.circleci/config.yml") })
+			stands := slices.ContainsFunc(w.Found().Written(), func(x Written) bool { return x.Path == filepath.Join(s.root, "sub/.circleci/config.yml") })
 			if changed := []string{"changed", "replaced by its like", "linked", "behind a link", "elsewhere"}; stands == slices.Contains(changed, name) {
 				t.Errorf("it is as a call wrote it: %v", stands)
 			}
