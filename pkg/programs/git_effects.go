@@ -147,7 +147,7 @@ func (c *Call) gitListing(g *gitCommand) {
 		words = []string{"show", "get-url"}
 	case "reflog":
 		words = []string{"show", "exists"}
-	case "worktree":
+	case "worktree", "notes", "sparse-checkout":
 		words = []string{"list"}
 	case "submodule":
 		words = []string{"status", "summary"}
