@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
@@ -190,13 +192,22 @@ func (env *Env) granted(out *policy.Outcome) bool {
 	return true
 }
 
+// versions is the versions of files in one text.
+func versions(shown map[string]string) string {
+	var list []string
+	for _, path := range slices.Sorted(maps.Keys(shown)) {
+		list = append(list, path+" "+shown[path])
+	}
+	return strings.Join(list, "\n")
+}
+
 // answer finds someone's answer: one that was given from elsewhere for this
 // very call, else that of whoever can be asked now.
 func (env *Env) answer(ctx context.Context, in *Invocation, id string, out *policy.Outcome) (Answer, error) {
 	args, why, about := in.Set.Canonical(), "", map[string]any(nil)
 	if call, ok := in.Call.(Shower); ok {
 		about = call.Describe(ctx, env)
-		out.Shown = call.Shown()
+		out.Shown = versions(call.Shown())
 	}
 	given, reason, err := env.Approvals.Consume(ctx, env.Policy, in.Tool.Name, args, env.Session.ID(), out)
 	switch {

@@ -95,11 +95,11 @@ type Describer interface {
 	Describe(context.Context, *Env) map[string]any
 }
 
-// A Shower is a Describer whose yes is for what it has described: the versions of the files
-// are those that were shown.
+// A Shower is a Describer whose yes is for what it has described: Shown gives the versions of the
+// files that were shown, by their real paths.
 type Shower interface {
 	Describer
-	Shown() string
+	Shown() map[string]string
 }
 
 // A Maker hears, under the policy of the call, of a file that it has written.
@@ -146,6 +146,7 @@ type Env struct {
 
 	Tools   List                          // what a call may call itself, see Inner
 	Granted func(*policy.Access) bool     // what somebody has approved beforehand, with other calls; nil for nothing
+	Seen    map[string]string             // versions of the files that they were shown then, by their real paths: a call changes no other
 	StandIn func(*Invocation) *Invocation // the call that one really is; nil where each is what it says
 
 	begin func(*policy.Outcome) error // hears that the call begins, and may refuse it; nil for nobody

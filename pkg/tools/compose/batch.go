@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -46,6 +47,7 @@ type batchCall struct {
 
 	steps    []step
 	accesses []policy.Access // of all calls that are not denied
+	asked    bool            // somebody is shown them
 }
 
 // Params implements tool.Call.
@@ -183,7 +185,7 @@ func (b *batchCall) Plan(*tool.Env) any {
 	return plan
 }
 
-// Describe implements tool.Describer.
+// Describe implements tool.Describer. A yes is for the files as they were shown.
 func (b *batchCall) Describe(ctx context.Context, env *tool.Env) map[string]any {
 	var list []map[string]any
 	for _, s := range b.steps {
@@ -195,6 +197,37 @@ func (b *batchCall) Describe(ctx context.Context, env *tool.Env) map[string]any 
 		list = append(list, about)
 	}
 	return map[string]any{"calls": list}
+}
+
+// Shown implements tool.Shower.
+func (b *batchCall) Shown() map[string]string {
+	b.asked = true
+	all := map[string]string{}
+	for i := range b.steps {
+		maps.Copy(all, b.seen(i))
+	}
+	return all
+}
+
+// seen are the versions of the files that a call was shown to change, but for those that calls in front of
+// it may change; nil where nobody was shown any.
+func (b *batchCall) seen(i int) map[string]string {
+	shower, ok := b.steps[i].in.Call.(tool.Shower)
+	if !ok || !b.asked || b.steps[i].failed != nil {
+		return nil
+	}
+	seen := shower.Shown()
+	for j := range b.steps[:i] {
+		for k := range b.steps[j].out.Accesses {
+			switch a := &b.steps[j].out.Accesses[k]; {
+			case a.Kind == policy.Exec && !b.steps[j].reads, a.Kind == policy.Write && a.Tree: // it may change any
+				return nil
+			case a.Kind == policy.Write:
+				delete(seen, a.Path)
+			}
+		}
+	}
+	return seen
 }
 
 type batchMeta struct {
@@ -221,7 +254,7 @@ func (b *batchCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error
 		from := done
 		done = tool.InOrder(from, len(b.steps), func(i int) bool { return b.Parallel && !b.StopOnError && b.steps[i].reads }, func(i int) {
 			keyed := own
-			keyed.Key = b.Calls[i].Key
+			keyed.Key, keyed.Seen = b.Calls[i].Key, b.seen(i)
 			results[i] = keyed.Inner(ctx, b.Calls[i].Name, b.Calls[i].Arguments)
 		})
 		stop = b.StopOnError && slices.ContainsFunc(results[from:done], failed)

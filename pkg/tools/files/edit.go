@@ -6,7 +6,6 @@ import (
 	"context"
 	_ "embed"
 	"slices"
-	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/edit"
 	"github.com/agentkit-go/agentkit/pkg/param"
@@ -147,16 +146,19 @@ func (e *editCall) Describe(ctx context.Context, env *tool.Env) map[string]any {
 }
 
 // Shown implements tool.Shower.
-func (e *editCall) Shown() string {
-	var list []string
+func (e *editCall) Shown() map[string]string {
+	shown := map[string]string{}
 	for _, f := range e.files {
-		list = append(list, f.path.Real+" "+f.version)
+		shown[f.path.Real] = f.version
 	}
-	return strings.Join(list, "\n")
+	return shown
 }
 
 // Run implements tool.Call.
 func (e *editCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
+	for _, f := range e.files {
+		f.ifVersion = cmp.Or(f.ifVersion, env.Seen[f.path.Real])
+	}
 	r, err := again(ctx, env, e.run)
 	if err == nil && e.Diagnose && !e.DryRun {
 		e.tell(ctx, env, "edit", r)

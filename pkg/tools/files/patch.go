@@ -243,19 +243,20 @@ func (p *patchCall) Describe(ctx context.Context, env *tool.Env) map[string]any 
 }
 
 // Shown implements tool.Shower.
-func (p *patchCall) Shown() string {
-	var list []string
-	for _, name := range slices.Sorted(maps.Keys(p.shown)) {
-		list = append(list, p.paths[name].Real+" "+p.shown[name])
+func (p *patchCall) Shown() map[string]string {
+	shown := map[string]string{}
+	for name, version := range p.shown {
+		shown[p.paths[name].Real] = version
 	}
-	return strings.Join(list, "\n")
+	return shown
 }
 
 // unchanged is the error where a file is not what whoever approved the patch was shown, as
 // after a job has put something else in its place.
-func (p *patchCall) unchanged(files *patchFiles) error {
+func (p *patchCall) unchanged(env *tool.Env, files *patchFiles) error {
 	for _, name := range slices.Sorted(maps.Keys(files.raw)) {
-		if p.shown != nil && p.shown[name] != workspace.Version(files.raw[name]) {
+		now := workspace.Version(files.raw[name])
+		if seen := env.Seen[p.paths[name].Real]; p.shown != nil && p.shown[name] != now || seen != "" && seen != now {
 			return tool.Errorf(tool.Conflict, "%s has changed since the patch was approved", tool.Shown(p.paths[name])).
 				WithHint("look what happened to it, and ask again")
 		}
@@ -273,7 +274,7 @@ func (p *patchCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error
 }
 
 func (p *patchCall) run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
-	return p.making(ctx, env, p.unchanged)
+	return p.making(ctx, env, func(files *patchFiles) error { return p.unchanged(env, files) })
 }
 
 // making makes the patch, once look has seen the files that it was read for.
