@@ -190,7 +190,7 @@ func (c *Call) moveCommand() {
 	for _, s := range sources {
 		isDir := func(p Path) bool { return p.Type == Dir }
 		switch {
-		case s.Dynamic && s.Under == "": // what is moved is not gone
+		case s.Dynamic && (s.Under == "" || s.Listed != nil): // what is moved is not gone
 			c.file(Write, s)
 			c.file(Read, s)
 		case slices.ContainsFunc(c.Shell.Resolve(s.Text), isDir):

@@ -2,7 +2,6 @@ package programs
 
 import (
 	"path"
-	"slices"
 	"strings"
 )
 
@@ -27,9 +26,6 @@ func (c *Call) docker() {
 		c.dockerOption(sub, o)
 	}
 	c.dockerOperands(sub)
-	if len(all) > 1 && Has("ps images version info port history", all[1].Text) && !slices.ContainsFunc(all, func(x Word) bool { return x.Dynamic }) {
-		c.Shell.SetClass(ReadOnly) // it asks the service that this machine runs, unless an option names another
-	}
 }
 
 // dockerFlags gives the words up to the image: what follows is the container's.

@@ -78,7 +78,7 @@ var readers = [...]Record{
 	{Names: "stat", Class: ReadOnly, Style: Pure, Operands: "skip*", Arity: 1, Options: "f,file-system c,format: printf: t,terse L,dereference cached:"},
 	{Names: "strings", Class: ReadOnly, Style: Pure, Operands: "read*", Options: "a,all f,print-file-name n,bytes: t,radix: e,encoding: o s,output-separator: T,target: w,include-all-whitespace", Opaque: []Way{{Arg: "@*", Why: "options stand in a file"}}},
 	{Names: "tac", Class: ReadOnly, Style: Pure, Operands: "read*", Options: "b,before r,regex s,separator:"},
-	{Names: "tail", Class: ReadOnly, Style: Pure, Operands: "read*", Arity: 1, Options: "c,bytes: f follow?unknown F!unknown n,lines: max-unchanged-stats: pid: q,quiet,silent retry!unknown s,sleep-interval: v,verbose z,zero-terminated"},
+	{Names: "tail", Class: ReadOnly, Style: Pure, Operands: "read*", Arity: 1, Options: "c,bytes: f,follow?unknown F!unknown n,lines: max-unchanged-stats: pid: q,quiet,silent retry s,sleep-interval: v,verbose z,zero-terminated"},
 	{Names: "tokei", Class: ReadOnly, Style: Vague, Operands: "readtree*|.", Options: "f,files s,sort: t,type: e,exclude: o,output: C,compact hidden no-ignore"},
 	{Names: "top", Style: Pure},
 	{Names: "tree", Class: ReadOnly, Operands: "readtree*|.", Arity: 1, Options: "a d l f x L: R!opaque P: I: gitignore gitfile:read ignore-case matchdirs metafirst prune info infofile:read noreport charset: filelimit: q N Q p u g s h si D timefmt: F inodes device v t c U r sort? dirsfirst filesfirst i A S n C X J H: T: nolinks hintro:read houtro:read o:write fromfile!opaque+unknown fromtabfile!opaque+unknown version help du"},
