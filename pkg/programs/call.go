@@ -16,6 +16,7 @@ type Word struct {
 	Names   string   // patterns of names, parted by blanks, one of which its last part certainly matches; "" for any
 	Split   bool     // with Names: the names were text that was taken apart at blanks and quotes
 	Listed  *Listing // with Under: how its name came to stand there; nil for what find prints
+	Loop    bool     // with Under: a variable holds it, one name after the other
 	Number  bool     // it is a number or a status: no option, no path
 	Net     bool     // it holds what a command fetched
 	Proc    bool     // it is the path of a process substitution

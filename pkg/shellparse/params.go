@@ -58,7 +58,10 @@ func (b *builder) param(x *syntax.ParamExp, quoted bool) {
 		b.hole(quoted, true)
 	case !v.known && len(v.found) > 0 && w.shell == "bash" && !w.later:
 		b.hole(quoted, false)
-		b.found = v.found
+		for _, x := range v.found {
+			x.Loop = true
+			b.found = append(b.found, x)
+		}
 	case !v.known || name == "-" || v.array && w.shell == "zsh" || w.st.lookupFunc(name) != nil && w.shell == "zsh":
 		b.hole(quoted, false)
 	default:
