@@ -165,10 +165,7 @@ func (s *store) content(hash string) (io.ReadCloser, error) {
 }
 
 // Hash names a content.
-func Hash(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
-}
+func Hash(data []byte) string { return safefile.Sum(data) }
 
 // hashAll hashes what r gives; of a file that is at its beginning, all of it.
 func hashAll(r io.Reader) (hash string, n int64, err error) {

@@ -111,6 +111,22 @@ type Access struct {
 	Parent int    // 1 + the index, in the call's list, of the exec access that causes it; 0 for none
 }
 
+// Append adds accesses to a list. Where they name one another, by Parent and By, they count from the first
+// of themselves before it, and of the list after it.
+func Append(list []Access, more ...Access) []Access {
+	base := len(list)
+	for _, a := range more {
+		if a.Parent > 0 {
+			a.Parent += base
+		}
+		if a.By > 0 {
+			a.By += base
+		}
+		list = append(list, a)
+	}
+	return list
+}
+
 // Same reports whether b is the access a, looked at another time: a file may have come or
 // gone meanwhile.
 func (a *Access) Same(b *Access) bool {

@@ -191,7 +191,9 @@ func (c *Call) moveCommand() {
 		isDir := func(p Path) bool { return p.Type == Dir }
 		switch {
 		case s.Dynamic && (s.Under == "" || s.Listed != nil || s.Loop): // what is moved is not gone
-			c.file(Write, Word{Text: s.Text, Dynamic: true, Multi: s.Multi, Pattern: s.Pattern, Lead: s.Lead})
+			any := s
+			any.Under = ""
+			c.file(Write, any)
 			c.file(Read, s)
 		case slices.ContainsFunc(c.Shell.Resolve(s.Text), isDir):
 			c.file(DeleteTree, s)

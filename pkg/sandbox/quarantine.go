@@ -2,8 +2,6 @@ package sandbox
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -238,8 +236,7 @@ func (e saved) sum() string {
 	if !e.mode.IsRegular() || e.stamp != "" {
 		return "none"
 	}
-	sum := sha256.Sum256(e.data)
-	return hex.EncodeToString(sum[:])
+	return safefile.Sum(e.data)
 }
 
 // storedSnapshot, storedPath and storedFile are a Snapshot, guarded and saved

@@ -64,7 +64,8 @@ func (g *guarded) now(root *os.Root) (map[string]saved, error) {
 
 // restoreEach puts away what is not as it was and brings back what was kept, file by
 // file: what could not be kept would not come back if all of it went, and what a call has written
-// would not be as it was written. A changed file of those that were not kept is put away all the same, and is then missing, which is said.
+// would not be as it was written. A changed file of those that were not kept is put away all the
+// same, and is then missing, which is said.
 func (g *guarded) restoreEach(root *os.Root, now map[string]saved, room func() (string, error)) (*Restore, error) {
 	var bad []string
 	back := guarded{dir: g.dir, name: g.name, was: map[string]saved{}}

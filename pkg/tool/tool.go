@@ -146,7 +146,7 @@ type Env struct {
 
 	Tools   List                          // what a call may call itself, see Inner
 	Granted func(*policy.Access) bool     // what somebody has approved beforehand, with other calls; nil for nothing
-	Seen    map[string]string             // versions of the files that they were shown then, by their real paths: a call changes no other
+	Seen    map[string]string             // the versions of files that they were shown, by real path: edit and patch change no others of these
 	StandIn func(*Invocation) *Invocation // the call that one really is; nil where each is what it says
 
 	begin func(*policy.Outcome) error // hears that the call begins, and may refuse it; nil for nobody

@@ -1,8 +1,6 @@
 package wall
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"io"
 	"io/fs"
 	"os"
@@ -111,7 +109,7 @@ func (w *Wall) noteCloned(news []string) {
 		return
 	}
 	for path, content := range held {
-		_ = Note(w.o.Policy, w.o.Cache, w.o.Root, Written{Path: path, Sum: sum(content), Size: int64(len(content))})
+		_ = Note(w.o.Policy, w.o.Cache, w.o.Root, Written{Path: path, Sum: safefile.Sum(content), Size: int64(len(content))})
 	}
 }
 
@@ -151,11 +149,6 @@ func notable(p *policy.Policy, root, path string) bool {
 		within = within || opens
 	}
 	return false
-}
-
-func sum(content []byte) string {
-	s := sha256.Sum256(content)
-	return hex.EncodeToString(s[:])
 }
 
 // madeFile has the notes of all roots: one may lie in another.
@@ -227,7 +220,7 @@ func (m *made) stands() bool {
 	}
 	defer f.Close()
 	content, err := io.ReadAll(io.LimitReader(f, m.Size+1))
-	if err != nil || sum(content) != m.Sum {
+	if err != nil || safefile.Sum(content) != m.Sum {
 		return false
 	}
 	opened, err1 := f.Stat()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentkit-go/agentkit/pkg/committed"
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // A site is a root with a policy.
@@ -347,9 +348,9 @@ func (s *site) note(name, text string) { s.noteOver(name, "", text) }
 // noteOver notes that a call has written text where was stood; "" for nothing.
 func (s *site) noteOver(name, was, text string) {
 	s.t.Helper()
-	w := Written{Path: filepath.Join(s.root, name), Sum: sum([]byte(text)), Size: int64(len(text))}
+	w := Written{Path: filepath.Join(s.root, name), Sum: safefile.Sum([]byte(text)), Size: int64(len(text))}
 	if was != "" {
-		w.Was = sum([]byte(was))
+		w.Was = safefile.Sum([]byte(was))
 	}
 	if err := Note(s.o.Policy, s.o.Cache, s.root, w); err != nil {
 		s.t.Fatal(err)

@@ -99,16 +99,7 @@ func (b *batchCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, 
 		}
 		s.decide(ctx, env)
 		if s.out.Verdict != policy.Deny || b.StopOnError {
-			at := len(b.accesses)
-			for _, a := range s.out.Accesses {
-				if a.Parent > 0 {
-					a.Parent += at
-				}
-				if a.By > 0 {
-					a.By += at
-				}
-				b.accesses = append(b.accesses, a)
-			}
+			b.accesses = policy.Append(b.accesses, s.out.Accesses...)
 		}
 		b.steps = append(b.steps, s)
 	}

@@ -44,7 +44,7 @@ func (a *afterwards) needs(ctx context.Context, env *tool.Env, paths []workspace
 		a.silent = append(a.silent, tool.AsError(err).Message)
 	}
 	for _, one := range a.ask {
-		needs = appendNeeds(needs, one.needs)
+		needs = policy.Append(needs, one.needs...)
 	}
 	return needs
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/agentkit-go/agentkit/pkg/lsp"
-	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
@@ -48,21 +47,6 @@ func servers(ctx context.Context, env *tool.Env, files []workspace.Path, must bo
 		}
 	}
 	return list, silent, nil
-}
-
-// appendNeeds adds accesses whose parents count from their own first.
-func appendNeeds(needs, more []policy.Access) []policy.Access {
-	base := len(needs)
-	for _, a := range more {
-		if a.Parent > 0 {
-			a.Parent += base
-		}
-		if a.By > 0 {
-			a.By += base
-		}
-		needs = append(needs, a)
-	}
-	return needs
 }
 
 // diagnose asks the server about its files: what it says of every file, by real path,

@@ -79,7 +79,7 @@ func (d *diagnosticsCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Ac
 		return nil, err
 	}
 	for _, a := range d.ask {
-		needs = appendNeeds(needs, a.needs)
+		needs = policy.Append(needs, a.needs...)
 	}
 	return needs, nil
 }

@@ -122,7 +122,7 @@ func (e *editCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, e
 			return nil, err
 		}
 	}
-	return appendNeeds(needs, e.needs(ctx, env, e.paths())), nil
+	return policy.Append(needs, e.needs(ctx, env, e.paths())...), nil
 }
 
 // paths are the files of the call.

@@ -98,7 +98,7 @@ func (l *lspCall) Needs(ctx context.Context, env *tool.Env) (needs []policy.Acce
 	if l.server, err = findServer(ctx, env, l.path); err != nil {
 		return nil, err
 	}
-	needs = appendNeeds([]policy.Access{l.path.Read("lsp")}, l.server.needs)
+	needs = policy.Append([]policy.Access{l.path.Read("lsp")}, l.server.needs...)
 	if l.Operation != "rename" || env.DryRun || env.Policy.DecideAll(needs).Verdict != policy.Allow {
 		return needs, nil
 	}

@@ -113,7 +113,7 @@ func (p *patchCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, 
 			needs = append(needs, path.Read("patch")) // under its new name it may be easier to read
 		}
 	}
-	return appendNeeds(needs, p.needs(ctx, env, slices.SortedFunc(maps.Values(p.paths), func(a, b workspace.Path) int { return strings.Compare(a.Real, b.Real) }))), nil
+	return policy.Append(needs, p.needs(ctx, env, slices.SortedFunc(maps.Values(p.paths), func(a, b workspace.Path) int { return strings.Compare(a.Real, b.Real) }))...), nil
 }
 
 // target resolves the path of a file of a patch. Where it is removed or renamed,

@@ -77,7 +77,7 @@ func (w *writeCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, 
 	if w.path = path; err != nil {
 		return nil, err
 	}
-	return appendNeeds([]policy.Access{need}, w.needs(ctx, env, []workspace.Path{path})), nil
+	return policy.Append([]policy.Access{need}, w.needs(ctx, env, []workspace.Path{path})...), nil
 }
 
 // Describe implements tool.Describer: what the file is before it is replaced, and

@@ -179,20 +179,13 @@ func (b *bashCall) prepare(ctx context.Context, env *tool.Env) (*preparedCommand
 	}
 	p.needs = append([]policy.Access{dir.Read("bash")}, assignments(b.Env)...)
 	p.needs = append(p.needs, p.shell.needs(b.Login)...)
-	base := len(p.needs) // the parents' numbers count from here
-	for _, a := range p.analysis.Accesses {
-		if b.noPatcher(&a) {
+	for i := range p.analysis.Accesses {
+		if a := &p.analysis.Accesses[i]; b.noPatcher(a) {
 			return nil, tool.Errorf(tool.BadInput, "there is no program %s: a patch is applied only by a command that does nothing else", a.Argv[0]).
 				WithHint("give the patch to {patch}, or as a command of its own, with nothing before or after it but cd DIR &&; run the rest in another call")
 		}
-		if a.Parent > 0 {
-			a.Parent += base
-		}
-		if a.By > 0 {
-			a.By += base
-		}
-		p.needs = append(p.needs, a)
 	}
+	p.needs = policy.Append(p.needs, p.analysis.Accesses...)
 	lost := losses{ctx: ctx, env: env, dir: dir.Real, text: b.Command, needs: p.needs, lasting: b.yield() < 0 && !b.TTY && !b.Keep}
 	if env.Git != nil {
 		p.needs, p.keep = lost.find()

@@ -104,18 +104,11 @@ func (i *inputCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, 
 	}
 	// Where the shell stands and what it has defined nobody knows.
 	world := newWorld(env, info.Dir, newEnvironment(env, info.Dir, info.TTY, nil).list)
-	base := len(needs)
-	for _, a := range shellparse.Analyze(ctx, i.Text, kind, world).Accesses {
-		if a.Parent > 0 {
-			a.Parent += base
-		}
-		if a.By > 0 {
-			a.By += base
-		}
-		a.Tool = "bash"
-		needs = append(needs, a)
+	typed := shellparse.Analyze(ctx, i.Text, kind, world).Accesses
+	for n := range typed {
+		typed[n].Tool = "bash"
 	}
-	return needs, nil
+	return policy.Append(needs, typed...), nil
 }
 
 // typedInto tells which kind of shell takes what is typed into a job as commands;
