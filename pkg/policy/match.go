@@ -322,8 +322,8 @@ func (m *matcher) coversPath(a *Access, f *facts) tri {
 	if m.path.match(path) || via != "" && m.path.match(via) {
 		return yes
 	}
-	if !a.Tree || a.Kind == Read && a.Tool != commandTool {
-		return no // file tools ask again for each file below
+	if !a.Tree || a.Each || a.Kind == Read && a.Tool != commandTool {
+		return no // each file below is asked about by itself
 	}
 	below := m.path.reaches(path)
 	if via != "" {

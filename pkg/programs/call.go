@@ -105,6 +105,7 @@ type Shell interface {
 	Sees() bool                        // whether names can be resolved and files be read at all
 	Dirty() bool                       // whether files may be others by then
 	Writes(name string) bool           // whether the text before writes a file of this name
+	Makes(path string) bool            // whether the text before makes what may be a directory at a path
 	IsFetched(path string) bool        // whether the file came from the network
 	Root() string                      // the workspace root; "" when there is none
 	Home() string                      // the home directory of the user

@@ -136,6 +136,8 @@ func (c *Call) written(sources []Word, target Word, into, tree bool) {
 			dir, certain = true, true
 		case "":
 			dir = true
+		case Missing: // the text may make it
+			dir = dir || strings.HasSuffix(target.Text, "/") || c.Shell.Makes(r.Path)
 		}
 	}
 	if c.has("T", "no-target-directory") {

@@ -31,11 +31,11 @@ const (
 //	shell     runs the value as text of a shell
 //	program   runs the value as a program with words
 //	opaque    runs or loads something, or names stand in a file
-//	changes   changes files that its operands name
+//	changes   changes files of the program's own
 //	unknown   leaves nothing known of the call
 //
-// So "v,verbose o,output:write i,in-place!changes" is -v or --verbose, which
-// does nothing of note, -o FILE, and -i, which makes the operands change.
+// So "v,verbose o,output:write w!changes" is -v or --verbose, which does
+// nothing of note, -o FILE, and -w, as of git hash-object.
 type Option struct {
 	Names string
 	Value byte // ':', '?' or 0

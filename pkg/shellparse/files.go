@@ -450,3 +450,16 @@ func (w *walker) writes(name string) bool {
 		return a.Kind == policy.Write && strings.HasPrefix(path.Base(a.Path), name)
 	})
 }
+
+// makes reports whether the text before makes what may be a directory at a path.
+func (w *walker) makes(path string) bool {
+	return slices.ContainsFunc(w.out.Accesses, func(a policy.Access) bool {
+		return a.Kind == policy.Write && a.Op == policy.Create && a.Parent > 0 && safefile.Below(path, a.Path) &&
+			(a.Path != path || !makesFile(&w.out.Accesses[a.Parent-1]))
+	})
+}
+
+// makesFile reports whether what a program makes is no directory.
+func makesFile(program *policy.Access) bool {
+	return len(program.Argv) > 0 && programs.Has("mktemp touch tee", path.Base(program.Argv[0]))
+}

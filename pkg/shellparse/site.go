@@ -118,6 +118,7 @@ func (s site) Unsettle(why string)                 { s.w.st.env = cmpOr(s.w.st.e
 func (s site) Changed()                            { s.w.dirty = true }
 func (s site) Dirty() bool                         { return s.w.dirty }
 func (s site) Writes(name string) bool             { return s.w.writes(name) }
+func (s site) Makes(path string) bool              { return s.w.makes(path) }
 func (s site) Root() string                        { return s.w.world.Root }
 func (s site) Home() string                        { return s.w.world.Home }
 func (s site) HomeVariable() string                { return s.w.home() }

@@ -335,6 +335,11 @@ func (c *confinement) finish(env *tool.Env, needs []policy.Access, m *sandboxMet
 		if d.Kind == sandbox.DeniedRead && d.Allow != "" && slices.ContainsFunc(needs, func(a policy.Access) bool { return a.Kind == policy.Write && a.Path == d.Path }) {
 			d.Kind, d.Why, d.Allow = sandbox.DeniedWrite, "it lies outside what commands may write", "edit("+d.Path+")"
 		}
+		if read := (policy.Access{Kind: policy.Read, Tool: "bash", Path: d.Path, File: policy.Regular}); d.Kind == sandbox.DeniedRead && d.Allow == "" {
+			if by := env.Policy.Decide(&read); by.Verdict != policy.Allow && by.File != "" {
+				d.Why = fmt.Sprintf("%s, %s:%d, hides it from commands", by.Rule, by.File, by.Line)
+			}
+		}
 		a := policy.Access{Kind: policy.Write, Tool: "bash", Path: d.Path, Op: policy.Change, File: policy.Regular}
 		allowed := d.Kind == sandbox.DeniedWrite && env.Policy.Decide(&a).Verdict == policy.Allow
 		switch dir := c.grants.shutAbove(d.Path); {

@@ -56,6 +56,8 @@ func (l *losses) find() (needs []policy.Access, keep map[string]bool) {
 			if i := l.follows(j, n); i >= 0 {
 				l.endanger(i, l.file(j, ""))
 			}
+		case a.Opaque == "" && a.Kind == policy.Write && a.Tree && !a.Below && a.File == policy.Dir && (a.Op == policy.Metadata || a.Op == policy.Delete && !a.Each && a.Parent > 0 && !destroys(a, &l.needs[a.Parent-1])):
+			l.each(j)
 		case a.Kind == policy.Write && a.Op == policy.Metadata && a.Below && a.Opaque == "" && a.Names != "" && (!a.Split || l.env.Policy.Holds()):
 			l.named(j)
 		case a.Kind == policy.Write && a.Op == policy.Change && a.Below && a.Opaque == "" && (a.Names != "" && (!a.Split || l.env.Policy.Holds()) || l.doom.rewrites(a)):
@@ -92,6 +94,25 @@ func (l *losses) named(j int) {
 	if w.Names != "" && (!w.Split || len(forbidden) == 0 && l.env.Policy.Holds()) {
 		l.needs = append(l.needs, forbidden...)
 		l.needs[j].Each = true
+	}
+}
+
+// each has the rules say of the files of a directory one by one whether a write may change it as
+// a whole, or whether it may be moved.
+func (l *losses) each(j int) {
+	w := &l.needs[j]
+	if w.Path == l.env.Workspace.Root() {
+		return
+	}
+	_, forbidden, err := l.below(w)
+	if err != nil {
+		return
+	}
+	w.Each = true
+	for _, file := range forbidden {
+		if l.env.Policy.Decide(&file).Layer != policy.BuiltIn {
+			l.needs = append(l.needs, file)
+		}
 	}
 }
 
@@ -166,6 +187,7 @@ func (l *losses) file(j int, danger string) string {
 	l.doom.write(w)
 	switch {
 	case w.Opaque == "" && w.File == policy.Missing:
+		w.Each = w.Each || inside
 		return ""
 	case w.Opaque != "", !inside && l.env.Policy.Decide(w).Verdict != policy.Allow, w.Path == root && !w.Below:
 		return danger

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/machine"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 	"github.com/agentkit-go/agentkit/pkg/wall"
@@ -58,4 +59,9 @@ func (p *prefetch) hidden(env *tool.Env) []string {
 		return nil
 	}
 	return p.wall().Hidden
+}
+
+// hides reports whether the sandbox keeps a file from commands.
+func (p *prefetch) hides(env *tool.Env, path string) bool {
+	return slices.ContainsFunc(p.hidden(env), func(h string) bool { return safefile.Below(h, path) })
 }

@@ -29,10 +29,14 @@ func forbiddenInTrees(ctx context.Context, env *tool.Env, needs []policy.Access,
 	}
 	seen := map[place]bool{}
 	apart := sync.OnceValue(func() bool { return makesApart(ctx, env, needs) })
-	for _, tree := range needs {
+	for i := range needs {
+		if needs[i].Kind != policy.Read || !needs[i].Tree || !safefile.Below(env.Workspace.Root(), needs[i].Path) {
+			continue
+		}
+		needs[i].Each = true
+		tree := needs[i]
 		at := place{tree.Path, tree.Split}
-		if tree.Kind != policy.Read || !tree.Tree || seen[at] || !safefile.Below(env.Workspace.Root(), tree.Path) ||
-			env.Policy.Decide(&tree).Verdict != policy.Allow {
+		if seen[at] || env.Policy.Decide(&tree).Verdict != policy.Allow {
 			continue
 		}
 		if tree.Split && apart() {
@@ -152,7 +156,7 @@ func forbiddenFiles(ctx context.Context, env *tool.Env, tree policy.Access, ahea
 			file.File, file.Tree = policy.Dir, true
 			found = append(found, forbiddenBelow(ctx, env, file, treeReader{hidden: true, follows: true}, ahead)...)
 		}
-		if env.Policy.Decide(&file).Verdict != policy.Allow && !slices.ContainsFunc(ahead.hidden(env), func(h string) bool { return safefile.Below(h, file.Path) }) {
+		if env.Policy.Decide(&file).Verdict != policy.Allow && !ahead.hides(env, file.Path) {
 			found = append(found, file)
 		}
 		if len(found) >= maxForbidden || ctx.Err() != nil {
@@ -187,7 +191,7 @@ func forbiddenBelow(ctx context.Context, env *tool.Env, tree policy.Access, r tr
 		if r.follows {
 			away = r.follow(env, &file, tree.Path) || away
 		}
-		if env.Policy.Decide(&file).Verdict != policy.Allow && !slices.ContainsFunc(ahead.hidden(env), func(h string) bool { return safefile.Below(h, file.Path) }) {
+		if env.Policy.Decide(&file).Verdict != policy.Allow && !(ahead.hides(env, file.Path) && r.leaves(env, file, e.Path)) {
 			found = append(found, file)
 		}
 		if len(found) >= maxForbidden {
@@ -282,7 +286,7 @@ func unheld(env *tool.Env, needs []policy.Access, ahead *prefetch) []policy.Acce
 func opened(env *tool.Env, needs []policy.Access, ahead *prefetch) (found []policy.Access) {
 	for _, a := range needs {
 		if a.Kind != policy.Write || a.Opaque != "" || a.Op == policy.Delete ||
-			!slices.ContainsFunc(ahead.hidden(env), func(p string) bool { return safefile.Below(p, a.Path) }) {
+			!ahead.hides(env, a.Path) {
 			continue
 		}
 		if showsNothing(needs) {
@@ -320,6 +324,27 @@ type treeReader struct {
 	ignores bool     // it leaves out what is ignored
 	only    []string // patterns of the names that it reads; nil for all
 	found   []string // patterns of what it is given, with all below; nil for everything
+	moves   bool     // it gives the tree another name
+	to      []string // with moves: the names that it makes, one of them for the tree
+}
+
+// leaves reports whether a file of a tree that may not be read may not be read afterwards either,
+// by the name that it has below the tree: a move that holds the lock alone is not confined.
+func (r *treeReader) leaves(env *tool.Env, file policy.Access, below string) bool {
+	return !r.moves || len(r.to) > 0 && !slices.ContainsFunc(r.to, func(to string) bool {
+		file.Path, file.Named = filepath.Join(to, below), ""
+		return env.Policy.Decide(&file).Verdict == policy.Allow
+	})
+}
+
+// made are the names that the program of an access makes.
+func made(needs []policy.Access, a policy.Access) (names []string) {
+	for _, w := range needs {
+		if w.Parent == a.Parent && w.Kind == policy.Write && w.Op != policy.Delete && w.Op != policy.Metadata {
+			names = append(names, w.Path)
+		}
+	}
+	return names
 }
 
 // reads reports whether a file of a tree is read.
@@ -360,6 +385,8 @@ func reader(needs []policy.Access, tree policy.Access) treeReader {
 		})}
 	case "grep", "egrep", "fgrep":
 		return treeReader{hidden: true, follows: has("R", "dereference-recursive") || !has("r", "recursive", "directories"), only: included(exec)}
+	case "mv":
+		return treeReader{hidden: true, moves: true, to: made(needs, tree)}
 	case "cp":
 		return treeReader{hidden: true, follows: has("L", "dereference") || !has("r", "recursive")}
 	case "tar", "bsdtar", "rsync":

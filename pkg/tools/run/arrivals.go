@@ -1,0 +1,113 @@
+package run
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/programs"
+	"github.com/agentkit-go/agentkit/pkg/rg"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+)
+
+// arrivals finds the names that files get where a program copies or moves a directory, as
+// far as the policy does not let them be written: cp -r must not make what cp may not. What is
+// protected by its name anyway, the sandbox settles, and without one it counts where it was not
+// protected before. A directory that is too large to look through counts as unknown.
+func arrivals(ctx context.Context, env *tool.Env, needs []policy.Access) (found []policy.Access) {
+	for i := range needs {
+		w := &needs[i]
+		if w.Kind != policy.Write || w.Op != policy.Create && w.Op != policy.Change || w.Opaque != "" || w.Parent < 1 || w.Parent > len(needs) || !copies(&needs[w.Parent-1]) {
+			continue
+		}
+		if baseName(&needs[w.Parent-1]) == "git" && safefile.InGit(w.Path) { // its own
+			continue
+		}
+		whole := true
+		for j := range needs {
+			s := &needs[j]
+			switch {
+			case s.Kind != policy.Read || s.Parent != w.Parent || !s.Tree || s.Opaque != "":
+			case s.File == policy.Missing: // the text makes it, and may make anything in it
+				w.Tree, whole = w.Tree || !env.Policy.Holds(), false
+			case s.File == policy.Dir:
+				more, ok := arriving(ctx, env, w, s.Path, baseName(&needs[w.Parent-1]))
+				found, whole = append(found, more...), whole && ok
+			}
+		}
+		w.Each = w.Each || whole && w.Tree && w.Path != env.Workspace.Root()
+	}
+	return found
+}
+
+// copies reports whether a program gives files of directories other names.
+func copies(a *policy.Access) bool {
+	return programs.Has("cp gcp mv gmv rsync", baseName(a)) || baseName(a) == "git" && slices.Contains(a.Argv, "mv")
+}
+
+// arriving finds them for one directory that is copied or moved to where a write is; ok is
+// whether it was looked through.
+func arriving(ctx context.Context, env *tool.Env, w *policy.Access, from, name string) (found []policy.Access, ok bool) {
+	o := rg.WalkOptions{Root: from, Hidden: true, NoIgnore: true, Links: true, MaxEntries: maxTreeEntries}
+	res, err := rg.Walk(ctx, nil, o, func(e rg.Entry) error {
+		for _, to := range targets(w, from, name) {
+			file := arrival(env, w, filepath.Join(to, e.Path))
+			switch d := env.Policy.Decide(&file); {
+			case d.Verdict == policy.Allow, d.Layer == policy.BuiltIn && (env.Policy.Holds() || protected(env, w, filepath.Join(from, e.Path))):
+			case len(found) < maxForbidden:
+				found = append(found, file)
+			}
+		}
+		return nil
+	})
+	switch {
+	case err == nil && res.Partial == "":
+		return found, true
+	case !env.Policy.Holds():
+		unknown := *w
+		unknown.Opaque = "the tree is too large to look through for names that may not be written"
+		found = append(found, unknown)
+	}
+	return found, false
+}
+
+// arrival is the access to a name below a write that a file gets.
+func arrival(env *tool.Env, w *policy.Access, name string) policy.Access {
+	file := *w
+	file.Path, file.Named, file.Op, file.File, file.Tree, file.Below = name, "", policy.Create, policy.Missing, false, false
+	if w.File == policy.Missing { // so that no link is on the way
+		return file
+	}
+	at, err := env.Workspace.ResolveIn("/", name)
+	if err != nil {
+		file.Opaque = "the path cannot be resolved: " + err.Error()
+		return file
+	}
+	now := at.Write(w.Tool, policy.Change)
+	file.Path, file.Named, file.File, file.Links = now.Path, now.Named, now.File, now.Links
+	if file.File != policy.Missing {
+		file.Op = policy.Change
+	}
+	return file
+}
+
+// protected reports whether a file may not be written just so where it is.
+func protected(env *tool.Env, w *policy.Access, path string) bool {
+	file := *w
+	file.Path, file.Named, file.Op, file.File, file.Tree, file.Below = path, "", policy.Change, policy.Regular, false, false
+	return env.Policy.Decide(&file).Verdict != policy.Allow
+}
+
+// targets are the directories that may have the place of one that is copied to where a write is:
+// whether rsync takes a directory or what is in it hangs on a slash behind its name.
+func targets(w *policy.Access, from, program string) []string {
+	switch {
+	case program != "rsync":
+		return []string{w.Path}
+	case filepath.Base(w.Path) == filepath.Base(from):
+		return []string{w.Path, filepath.Dir(w.Path)}
+	}
+	return []string{w.Path, filepath.Join(w.Path, filepath.Base(from))}
+}
