@@ -63,24 +63,26 @@ type Access struct {
 	Tool string // the tool whose call this is, such as "bash"
 
 	// A file, for read and write.
-	Path  string   // absolute; every symbolic link resolved, also where the file does not exist yet
-	Named string   // absolute and cleaned as the caller named it; "" when it is Path
-	Op    Op       // what a write does; "" for reads
-	File  FileType // what is there now; "" when not looked at
-	Fresh bool     // it lies in what was made right in a temporary directory since the session began, or is made now
-	Links uint64   // number of hard links of a regular file; 0 when not looked at
-	Tree  bool     // the access reaches everything below Path too (rm -r, grep)
-	Below bool     // with Tree: only what is below, never Path itself (find -delete)
-	Names string   // with Tree: only what has a name that matches one of these patterns, parted by blanks; "" for all
-	Split bool     // with Names: names that hold blanks or quotes are taken for several
-	Files []string // with Tree: only these, relative to Path or absolute; nil for all
-	Bare  bool     // with Tree: its names stand without a place before them, so that one may be taken for an option
-	By    int      // with Tree: 1 + the index, in the call's list, of the exec access of the program that lists what is read; 0 for none
-	Each  bool     // with Tree: every file of it for which something else is decided is an access of its own
+	Path    string   // absolute; every symbolic link resolved, also where the file does not exist yet
+	Named   string   // absolute and cleaned as the caller named it; "" when it is Path
+	Op      Op       // what a write does; "" for reads
+	File    FileType // what is there now; "" when not looked at
+	Globbed bool     // of a read: it is one of all files of a directory, for which a pattern of the shell's stands
+	Fresh   bool     // it lies in what was made right in a temporary directory since the session began, or is made now
+	Links   uint64   // number of hard links of a regular file; 0 when not looked at
+	Tree    bool     // the access reaches everything below Path too (rm -r, grep)
+	Below   bool     // with Tree: only what is below, never Path itself (find -delete)
+	Names   string   // with Tree: only what has a name that matches one of these patterns, parted by blanks; "" for all
+	Split   bool     // with Names: names that hold blanks or quotes are taken for several
+	Files   []string // with Tree: only these, relative to Path or absolute; nil for all
+	Bare    bool     // with Tree: its names stand without a place before them, so that one may be taken for an option
+	By      int      // with Tree: 1 + the index, in the call's list, of the exec access of the program that lists what is read; 0 for none
+	Each    bool     // with Tree: every file of it for which something else is decided is an access of its own
 
 	// A program, for exec.
 	Argv    []string // the words as the program gets them; Argv[0] as written
 	Dynamic []bool   // beside Argv: the word is not known before it runs, Argv has its source; nil when all are known
+	Parts   Parts    // what is known of the words that Dynamic tells of
 	Options []Option // those that are known of, in the order given; deny and ask rules match any spelling of them
 	Program string   // absolute resolved path of the program; "" for a built-in, or when not found
 	Builtin bool     // a built-in or function of the shell itself
@@ -110,6 +112,17 @@ type Access struct {
 	Source string // the piece of the command it comes from, for explanations
 	Parent int    // 1 + the index, in the call's list, of the exec access that causes it; 0 for none
 }
+
+// A Part is what is known of a word that is not known before it runs.
+type Part struct {
+	Lead     string // it certainly begins with this; where it is several words, the first does
+	One      bool   // it is one word, neither several nor none
+	Every    bool   // where it is several words, what is said of it holds for each
+	NoOption bool   // it is no option, such as the value of one
+}
+
+// Parts are what is known of words, by what stands for them in Argv.
+type Parts map[string]Part
 
 // Append adds accesses to a list. Where they name one another, by Parent and By, they count from the first
 // of themselves before it, and of the list after it.

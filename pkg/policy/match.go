@@ -159,29 +159,29 @@ func (m *matcher) coversArguments(a *Access) tri {
 	var dynamic []bool
 	start := m.argumentStart()
 	if len(a.Dynamic) > 0 && a.Dynamic[0] { // it may be several words
-		return min(maybe, b2t(matchWords(m.words, a.Argv, a.Dynamic, start, false)))
+		return min(maybe, b2t(matchWords(m.words, a.Argv, a.Dynamic, a.Parts, start, false)))
 	}
 	if len(a.Argv) > 0 {
 		argv, dynamic = a.Argv[1:], cut(a.Dynamic, 1)
 	}
-	if matchWords(m.words, argv, dynamic, start, true) {
+	if matchWords(m.words, argv, dynamic, nil, start, true) {
 		return yes
 	}
 	if got := m.coversOptions(a, argv, dynamic, start); got != no {
 		return got
 	}
-	if dynamic != nil && matchWords(m.words, argv, dynamic, start, false) {
+	if dynamic != nil && matchWords(m.words, argv, dynamic, a.Parts, start, false) {
 		return maybe
 	}
-	if full := m.spelledOut(argv); full != nil && matchWords(m.words, full, dynamic, start, false) {
+	if full := m.spelledOut(argv); full != nil && matchWords(m.words, full, dynamic, a.Parts, start, false) {
 		return maybe
 	}
-	if got := m.coversSubcommand(argv, dynamic, start); got != no {
+	if got := m.coversSubcommand(argv, dynamic, a.Parts, start); got != no {
 		return got
 	}
 	if len(m.words) > 2 && m.words[1].kind == literalWord {
 		i := afterOptions(argv, m.valued)
-		return min(maybe, b2t(matchAround(m.words, argv[min(i, len(argv)):], cut(dynamic, i), start)))
+		return min(maybe, b2t(matchAround(m.words, argv[min(i, len(argv)):], cut(dynamic, i), a.Parts, start)))
 	}
 	return no
 }
@@ -227,12 +227,12 @@ func mayMean(s, option string) bool {
 // subcommand, as in git -C dir push: a deny rule for "git push *" means it.
 // Where nothing is known of the program's options, a word after one may be
 // its value or the subcommand.
-func (m *matcher) coversSubcommand(argv []string, dynamic []bool, start uint64) tri {
+func (m *matcher) coversSubcommand(argv []string, dynamic []bool, known Parts, start uint64) tri {
 	if len(m.words) < 2 || m.words[1].kind != literalWord || len(argv) < 2 || !isOption(argv[0]) || isOption(m.words[1].text) {
 		return no
 	}
 	matches := func(i int) bool {
-		return i < len(argv) && argv[i] == m.words[1].text && matchWords(m.words, argv[i:], cut(dynamic, i), start, false)
+		return i < len(argv) && argv[i] == m.words[1].text && matchWords(m.words, argv[i:], cut(dynamic, i), known, start, false)
 	}
 	if m.valued != "" {
 		return b2t(matches(afterOptions(argv, m.valued)))
@@ -427,7 +427,7 @@ func (m *matcher) permitsProgram(a *Access, f *facts, exception bool) bool {
 	case !m.permitsName(a, f):
 		return false
 	}
-	return matchWords(m.words, a.Argv[1:], cut(a.Dynamic, 1), m.argumentStart(), true)
+	return matchWords(m.words, a.Argv[1:], cut(a.Dynamic, 1), nil, m.argumentStart(), true)
 }
 
 // permitsName holds the program of an access to a pattern's first word.

@@ -53,9 +53,9 @@ func (m *matcher) coversOptions(a *Access, argv []string, dynamic []bool, start 
 	}
 	operands, unknown := operandsOf(first, dynamic)
 	switch {
-	case matchWords(rest, operands, unknown, start, true):
+	case matchWords(rest, operands, unknown, nil, start, true):
 		return yes
-	case unknown != nil && matchWords(rest, operands, unknown, start, false):
+	case unknown != nil && matchWords(rest, operands, unknown, a.Parts, start, false):
 		return maybe
 	}
 	return no

@@ -152,13 +152,15 @@ func matchParts(parts []string, s string) bool {
 
 // matchWords matches argument words against a pattern. In a certain match a
 // dynamic word is only ever covered by a lone * or ?; otherwise it may be any
-// number of any words. start is the set of pattern positions to begin with.
-func matchWords(pattern []word, argv []string, dynamic []bool, start uint64, certain bool) bool {
+// number of any words, as far as known does not say otherwise. start is the set of pattern positions to begin with.
+func matchWords(pattern []word, argv []string, dynamic []bool, known Parts, start uint64, certain bool) bool {
 	states := closeStates(pattern, start)
 	for i, s := range argv {
 		dyn := i < len(dynamic) && dynamic[i]
 		if dyn && !certain {
-			states = ^(states&-states - 1) & (1<<(len(pattern)+1) - 1) // everything from the first state on
+			if states = anyOf(pattern, states, known[s]); states == 0 {
+				return false
+			}
 			continue
 		}
 		next := uint64(0)
@@ -185,7 +187,7 @@ func matchWords(pattern []word, argv []string, dynamic []bool, start uint64, cer
 // matchAround is matchWords for a call with options between its words: an
 // option is passed over, and so may be the word after it, which may be its
 // value.
-func matchAround(pattern []word, argv []string, dynamic []bool, start uint64) bool {
+func matchAround(pattern []word, argv []string, dynamic []bool, known Parts, start uint64) bool {
 	states := closeStates(pattern, start)
 	value := false // the word may be the value of the option before it
 	for i, s := range argv {
@@ -201,7 +203,7 @@ func matchAround(pattern []word, argv []string, dynamic []bool, start uint64) bo
 			}
 			if pattern[j].kind == anyWords {
 				next |= 1 << j
-			} else if dyn || pattern[j].match(s) {
+			} else if dyn && pattern[j].mayBe(known[s]) || !dyn && pattern[j].match(s) {
 				next |= 1 << (j + 1)
 			}
 		}
@@ -211,6 +213,48 @@ func matchAround(pattern []word, argv []string, dynamic []bool, start uint64) bo
 		states, value = closeStates(pattern, next), option && !strings.Contains(s, "=")
 	}
 	return states&(1<<len(pattern)) != 0
+}
+
+// anyOf gives the positions of a pattern that a word which is not known may lead to.
+func anyOf(pattern []word, states uint64, p Part) uint64 {
+	one := func(states uint64) (next uint64) {
+		for j := range pattern {
+			switch w := &pattern[j]; {
+			case states&(1<<j) == 0:
+			case w.kind == anyWords:
+				next |= 1 << j
+			case w.mayBe(p):
+				next |= 1 << (j + 1)
+			}
+		}
+		return closeStates(pattern, next)
+	}
+	switch {
+	case p.One:
+		return one(states)
+	case p.Every:
+		for before := uint64(0); before != states; {
+			before, states = states, states|one(states)
+		}
+		return states
+	case p.Lead != "":
+		if states = one(states); states == 0 {
+			return 0
+		}
+	}
+	return ^(states&-states - 1) & (1<<(len(pattern)+1) - 1) // everything from the first state on
+}
+
+// mayBe reports whether the word may stand for one of which a part is known.
+func (w *word) mayBe(p Part) bool {
+	switch w.kind {
+	case literalWord:
+		return strings.HasPrefix(w.text, p.Lead) && !(p.NoOption && isOption(w.text))
+	case globWord:
+		first := w.parts[0]
+		return (strings.HasPrefix(first, p.Lead) || strings.HasPrefix(p.Lead, first)) && !(p.NoOption && isOption(first))
+	}
+	return true
 }
 
 // closeStates adds the positions that are reached without a word.

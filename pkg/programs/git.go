@@ -109,6 +109,8 @@ func (c *Call) gitSetting(x Word) {
 	}
 	if strings.HasPrefix(val, "!") {
 		c.Shell.Text(Word{Text: val[1:]})
+	} else if section, _, _ := strings.Cut(key, "."); strings.EqualFold(section, "alias") {
+		return // see gitAlias
 	} else if capableSetting(key, val) && val != "" {
 		c.Shell.Text(Word{Text: val})
 	}
@@ -116,11 +118,11 @@ func (c *Call) gitSetting(x Word) {
 
 // gitAlias follows a subcommand that git does not have.
 func (c *Call) gitAlias(cfg repository, args []Word) {
-	for _, al := range cfg.aliases {
+	for _, al := range slices.Concat(c.givenAliases(), cfg.aliases, c.usersAliases()) {
 		if !strings.EqualFold(al.name, args[0].Text) {
 			continue
 		}
-		c.opaque("an alias of the repository")
+		c.opaque("an alias of git's settings")
 		if cmd, ok := strings.CutPrefix(al.value, "!"); ok {
 			c.Shell.Text(Word{Text: cmd})
 		} else if c.Shell.Depth() < 12 {
@@ -130,6 +132,45 @@ func (c *Call) gitAlias(cfg repository, args []Word) {
 		return
 	}
 	c.opaque("git " + args[0].Text + " may be an alias or a program of its own")
+	if c.hiddenSettings() { // it may be an alias of any command
+		unknown := args[0]
+		unknown.Dynamic, unknown.Lead, unknown.Multi = true, "", true
+		c.start(slices.Concat([]Word{{Text: "git"}, unknown}, args[1:]))
+	}
+}
+
+// hiddenSettings reports whether git gets settings that are not looked at.
+func (c *Call) hiddenSettings() bool {
+	return c.has("config-env") || c.Shell.HomeVariable() == "" || slices.ContainsFunc([]string{"GIT_CONFIG", "GIT_CONFIG_COUNT", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_SYSTEM", "XDG_CONFIG_HOME"}, func(name string) bool {
+		_, set := c.Shell.Getenv(name)
+		return set
+	})
+}
+
+// givenAliases are those that -c gives.
+func (c *Call) givenAliases() (aliases []gitAlias) {
+	for _, o := range slices.Backward(c.Given) {
+		key, val, _ := strings.Cut(o.Value.Text, "=")
+		if section, name, ok := strings.Cut(key, "."); ok && strings.EqualFold(section, "alias") && o.Names == "c" && !o.Value.Dynamic {
+			aliases = append(aliases, gitAlias{name, val})
+		}
+	}
+	return aliases
+}
+
+// usersAliases are those of the user's own settings.
+func (c *Call) usersAliases() []gitAlias {
+	var cfg repository
+	home := c.Shell.HomeVariable()
+	if home == "" {
+		return nil
+	}
+	for _, name := range [...]string{home + "/.gitconfig", home + "/.config/git/config"} {
+		if b, err := c.Shell.ReadFile(name); err == nil {
+			gitSettings(string(b), cfg.setting)
+		}
+	}
+	return cfg.aliases
 }
 
 // gitSub judges a subcommand.

@@ -93,6 +93,9 @@ const (
 	plainShopts  = " checkhash checkjobs checkwinsize cmdhist gnu_errfmt histappend huponexit inherit_errexit lithist mailwarn progcomp promptvars shift_verbose "
 )
 
+// globShopts are the options of shopt by which a pattern stands for other names, or for none.
+const globShopts = " dotglob failglob globasciiranges globskipdots globstar nocaseglob nullglob "
+
 // shellOption judges an option of the shell that set -o or shopt -o names.
 func (w *walker) shellOption(c *call, x word) {
 	switch {
@@ -127,7 +130,7 @@ func (w *walker) shopt(c *call) {
 		case !sets:
 		case named:
 			w.shellOption(c, x)
-		case programs.Has(plainShopts, x.Text):
+		case programs.Has(plainShopts, x.Text), w.globs && programs.Has(globShopts, x.Text):
 		default:
 			w.rereads(c)
 		}

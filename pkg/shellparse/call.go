@@ -77,8 +77,18 @@ func (w *walker) exec(c *call, a policy.Access) {
 		a.Argv = append(a.Argv, x.Text)
 	}
 	if slices.ContainsFunc(c.Words, func(x word) bool { return x.Dynamic }) {
+		a.Parts = policy.Parts{}
 		for _, x := range c.Words {
-			a.Dynamic = append(a.Dynamic, x.Dynamic)
+			if a.Dynamic = append(a.Dynamic, x.Dynamic); x.Dynamic {
+				p := policy.Part{Lead: x.Lead, One: !x.Multi, Every: x.Under != "" || x.Pattern != ""}
+				if x.Under != "" && (x.Split || x.Listed != nil) { // where a name is one, it is asked about
+					p.Lead, p.NoOption = "", true
+				}
+				if other, twice := a.Parts[x.Text]; twice && other != p {
+					p = policy.Part{}
+				}
+				a.Parts[x.Text] = p
+			}
 		}
 	}
 	c.index = w.emit(a) - 1
@@ -349,7 +359,30 @@ func (w *walker) parameters(c *call) {
 	dirs, lost := w.st.dirs, w.st.lost
 	c.Read()
 	w.st.dirs, w.st.lost = dirs, lost
-	w.out.Accesses[c.index].Options = c.Spelled()
+	a := &w.out.Accesses[c.index]
+	a.Options = c.Spelled()
+	c.values(a.Parts)
+}
+
+// values notes which words that are not known are values of options.
+func (c *call) values(parts policy.Parts) {
+	for text, p := range parts {
+		words, values := 0, 0
+		for _, x := range c.Words {
+			if x.Dynamic && x.Text == text {
+				words++
+			}
+		}
+		for _, o := range c.Given {
+			if o.HasValue && o.Value.Dynamic && o.Value.Text == text {
+				values++
+			}
+		}
+		if p.One && words == values {
+			p.NoOption = true
+			parts[text] = p
+		}
+	}
 }
 
 // versionOnly reports whether a program is only asked for its version or help.

@@ -53,6 +53,10 @@ func harmlessValue(name string, v value) bool {
 	}
 	s := v.first()
 	switch {
+	case name == "ENV": // a file that interactive shells read, which ask themselves; most mean another thing by it
+		return programs.Plain(s) && !strings.Contains(s, "/")
+	case len(name) == 3 && strings.HasPrefix(name, "PS") && name[2] >= '0' && name[2] <= '4': // the shell runs what stands in a prompt
+		return !strings.ContainsAny(s, "$`\\")
 	case strings.HasSuffix(name, "PAGER"):
 		return s == "cat" || s == ""
 	case name == "GIT_EDITOR" || name == "GIT_SEQUENCE_EDITOR":

@@ -82,6 +82,7 @@ func (w *walker) file(f fileAccess, x word) []int {
 	for _, p := range paths {
 		a := p.access
 		a.Kind, a.Tree, a.Parent, a.Source = f.kind, f.tree, f.parent, f.src
+		a.Globbed = f.kind == policy.Read && !x.Dynamic && x.Pattern != "" && strings.Trim(strings.TrimPrefix(x.Pattern, "./"), "*/") == ""
 		a.Below, a.Names, a.Split = f.below, f.names, f.split
 		if l := f.listed; l != nil {
 			a.By, a.Bare, a.Files = l.By, l.Bare, l.Files
@@ -130,7 +131,7 @@ func (w *walker) scratched(x word) (names []string, ok bool) {
 // emitted finds an equal access among the last few.
 func (w *walker) emitted(a *policy.Access) int {
 	for i := len(w.out.Accesses) - 1; i >= max(0, len(w.out.Accesses)-16); i-- {
-		if o := &w.out.Accesses[i]; o.Kind == a.Kind && o.Path == a.Path && o.Named == a.Named && o.Op == a.Op && o.Tree == a.Tree && o.Below == a.Below && o.Names == a.Names && o.Split == a.Split && o.By == a.By && o.Opaque == a.Opaque && o.Parent == a.Parent {
+		if o := &w.out.Accesses[i]; o.Kind == a.Kind && o.Path == a.Path && o.Named == a.Named && o.Op == a.Op && o.Tree == a.Tree && o.Below == a.Below && o.Names == a.Names && o.Split == a.Split && o.Globbed == a.Globbed && o.By == a.By && o.Opaque == a.Opaque && o.Parent == a.Parent {
 			return i
 		}
 	}

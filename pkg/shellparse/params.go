@@ -15,10 +15,12 @@ func (b *builder) param(x *syntax.ParamExp, quoted bool) {
 		name = x.Param.Value
 	}
 	if x.Excl || x.Names != 0 || x.Flags != nil || x.NestedParam != nil || x.Width || x.IsSet || len(x.Modifiers) > 0 || name == "" {
-		if !x.Length {
+		keys := b.keys(x)
+		if !keys && !x.Length {
 			b.indirect(x)
 		}
 		b.hole(quoted, false)
+		b.multi = b.multi || keys && b.split
 		return
 	}
 	items, v, list := w.parameter(name, x.Index)
@@ -93,6 +95,14 @@ func (b *builder) joined(items []word) {
 		}
 		b.add(x.Text, true)
 	}
+}
+
+// keys reports whether an expansion is ${!x[@]} of bash, the subscripts of a list, with nothing
+// behind it.
+func (b *builder) keys(x *syntax.ParamExp) bool {
+	index, ok := x.Index.(*syntax.Word)
+	return ok && (index.Lit() == "@" || index.Lit() == "*") && x.Excl && b.w.shell == "bash" && x.Param != nil && syntax.ValidName(x.Param.Value) &&
+		x.Names == 0 && x.Flags == nil && x.NestedParam == nil && !x.Width && !x.IsSet && !x.Length && len(x.Modifiers) == 0 && x.Slice == nil && x.Repl == nil && x.Exp == nil
 }
 
 // indirect notes an expansion whose name or code is itself data.

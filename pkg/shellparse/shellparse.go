@@ -155,6 +155,7 @@ type walker struct {
 	later   bool             // walking what runs at another time than it is written
 	steady  map[string]value // variables that hold the same from the first trap to the end
 	dirty   bool             // something before may have changed files
+	globs   bool             // the text says shopt: what a pattern stands for may hang on its options
 	files   []resolved
 	found   []resolved // programs by name, dir being the path
 	links   []link

@@ -38,6 +38,7 @@ func (w *walker) text(src string, parent int) {
 		w.whole("too much to follow")
 		return
 	}
+	w.globs = w.globs || w.depth == 1 && strings.Contains(src, "shopt")
 	w.hygiene(src)
 	if w.shell == "zsh" && (len(src)-len(strings.TrimRight(src, "\\")))%2 == 1 {
 		w.whole("a backslash at the end, which zsh leaves out")

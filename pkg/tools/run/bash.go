@@ -195,6 +195,7 @@ func (b *bashCall) prepare(ctx context.Context, env *tool.Env) (*preparedCommand
 		p.needs = append(p.needs, broughtByGit(env, dir.Real, p.needs)...)
 	}
 	p.lifted = b.keeper(p).lift(env)
+	passOver(env, p.needs, p.ahead)
 	p.needs = append(p.needs, arrivals(ctx, env, p.needs)...)
 	p.needs = append(p.needs, forbiddenInTrees(ctx, env, p.needs, p.ahead)...)
 	p.needs = append(p.needs, unheld(env, p.needs, p.ahead)...)

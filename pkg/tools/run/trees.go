@@ -75,6 +75,17 @@ func forbiddenInTrees(ctx context.Context, env *tool.Env, needs []policy.Access,
 	return found
 }
 
+// passOver leaves out what the sandbox hides among all the files of a directory, which a pattern of
+// the shell's gives to a program: it finds them shut, as one that walks the directory does.
+func passOver(env *tool.Env, needs []policy.Access, ahead *prefetch) {
+	for i := range needs {
+		a := &needs[i]
+		if a.Globbed && a.Opaque == "" && ahead.hides(env, a.Path) && !slices.ContainsFunc(needs, func(w policy.Access) bool { return w.Kind == policy.Write && w.Path == a.Path }) {
+			a.Path, a.Named, a.File, a.Tree, a.Links = env.Workspace.Root(), "", policy.Dir, false, 0
+		}
+	}
+}
+
 // takenForSeveral is why nobody knows what is read where names are text that is taken apart.
 const takenForSeveral = "a name may be taken for several"
 
