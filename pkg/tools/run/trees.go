@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/agentkit-go/agentkit/pkg/committed"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/programs"
 	"github.com/agentkit-go/agentkit/pkg/rg"
@@ -65,6 +66,9 @@ func forbiddenInTrees(ctx context.Context, env *tool.Env, needs []policy.Access,
 		r.forced = r.forced || tree.Source == gitAdd && slices.ContainsFunc(needs, func(a policy.Access) bool {
 			return a.Kind == policy.Write && filepath.Base(a.Path) == ".gitignore"
 		})
+		if tree.Source == gitAdd && !r.forced && env.Git != nil {
+			r.unread = unchanged(env, tree.Path)
+		}
 		seen[at] = tree.By == 0 && r.only == nil && r.found == nil && r.follows && tree.Source != gitAdd
 		found = append(found, forbiddenBelow(ctx, env, tree, r, ahead)...)
 		if r.unhides { // an ignore file may name what is hidden and yet to be searched
@@ -181,6 +185,24 @@ func forbiddenFiles(ctx context.Context, env *tool.Env, tree policy.Access, ahea
 // leaves out what is ignored.
 const gitAdd = "git add"
 
+// unchanged returns a function that reports whether a file of a tree is as git has it in HEAD, so
+// that git add takes nothing from it. It is asked of few.
+func unchanged(env *tool.Env, dir string) func(path string) bool {
+	other := sync.OnceValues(func() (map[string]bool, bool) {
+		changed, known := env.Git.Lost(committed.Changed, dir, dir)
+		untracked, ok := env.Git.Lost(committed.Untracked, dir, dir)
+		set := map[string]bool{}
+		for _, path := range slices.Concat(changed, untracked) {
+			set[path] = true
+		}
+		return set, known && ok
+	})
+	return func(path string) bool {
+		set, known := other()
+		return known && !set[path]
+	}
+}
+
 // forbiddenBelow finds the files of a tree that the policy does not let its reader
 // read, and nothing keeps from it.
 func forbiddenBelow(ctx context.Context, env *tool.Env, tree policy.Access, r treeReader, ahead *prefetch) (found []policy.Access) {
@@ -202,7 +224,7 @@ func forbiddenBelow(ctx context.Context, env *tool.Env, tree policy.Access, r tr
 		if r.follows {
 			away = r.follow(env, &file, tree.Path) || away
 		}
-		if env.Policy.Decide(&file).Verdict != policy.Allow && !(ahead.hides(env, file.Path) && r.leaves(env, file, e.Path)) {
+		if env.Policy.Decide(&file).Verdict != policy.Allow && !(ahead.hides(env, file.Path) && r.leaves(env, file, e.Path)) && (r.unread == nil || !r.unread(file.Path)) {
 			found = append(found, file)
 		}
 		if len(found) >= maxForbidden {
@@ -327,16 +349,17 @@ var errEnough = errors.New("enough")
 
 // A treeReader is how a program reads a tree.
 type treeReader struct {
-	names   bool     // it only looks at names
-	hidden  bool     // it looks into hidden files unasked
-	follows bool     // it reads what links lead to
-	forced  bool     // git add: what is ignored too
-	unhides bool     // ignore files may say that it looks into hidden ones
-	ignores bool     // it leaves out what is ignored
-	only    []string // patterns of the names that it reads; nil for all
-	found   []string // patterns of what it is given, with all below; nil for everything
-	moves   bool     // it gives the tree another name
-	to      []string // with moves: the names that it makes, one of them for the tree
+	names   bool                   // it only looks at names
+	hidden  bool                   // it looks into hidden files unasked
+	follows bool                   // it reads what links lead to
+	forced  bool                   // git add: what is ignored too
+	unhides bool                   // ignore files may say that it looks into hidden ones
+	ignores bool                   // it leaves out what is ignored
+	only    []string               // patterns of the names that it reads; nil for all
+	found   []string               // patterns of what it is given, with all below; nil for everything
+	unread  func(path string) bool // files in which it does not look; nil for none
+	moves   bool                   // it gives the tree another name
+	to      []string               // with moves: the names that it makes, one of them for the tree
 }
 
 // leaves reports whether a file of a tree that may not be read may not be read afterwards either,
