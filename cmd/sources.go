@@ -144,7 +144,7 @@ func analyze(env *tool.Env, name string, args json.RawMessage) ([]policy.Access,
 		return nil, err
 	}
 	early := *env
-	early.Policy = base
+	early.Policy, early.StandIn = base, standIn
 	env = &early
 	t, err := Tools.Find(name)
 	if err != nil {
@@ -154,5 +154,5 @@ func analyze(env *tool.Env, name string, args json.RawMessage) ([]policy.Access,
 	if err != nil {
 		return nil, err
 	}
-	return in.Needs(context.Background(), env)
+	return env.Meant(in).Needs(context.Background(), env)
 }

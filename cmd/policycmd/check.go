@@ -77,6 +77,7 @@ func (h Host) decide(c *cobra.Command, env *tool.Env, args []string, object stri
 	if err != nil {
 		return nil, nil, err
 	}
+	in = env.Meant(in)
 	out, err := outcome(c, env, in)
 	return in, out, err
 }
@@ -154,7 +155,7 @@ func (h Host) checkLine(c *cobra.Command, env *tool.Env, line []byte) checkAnswe
 		var in *tool.Invocation
 		if t, err = h.Tools.Find(req.Tool); err == nil {
 			if in, err = tool.Decode(t, req.Arguments); err == nil {
-				out, err = outcome(c, env, in)
+				out, err = outcome(c, env, env.Meant(in))
 			}
 		}
 	}

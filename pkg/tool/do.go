@@ -57,9 +57,6 @@ func (env *Env) run(ctx context.Context, in *Invocation, id string) *Result {
 	if err != nil {
 		return t.Fail(ended(ctx, err))
 	}
-	if len(needs) == 0 { // a rule may be about the tool as such
-		needs = []policy.Access{{Kind: policy.Tool, Tool: t.Name}}
-	}
 	out := env.Policy.DecideAll(needs)
 	if env.DryRun {
 		return env.planned(in, &out)

@@ -30,9 +30,7 @@ func Run(ctx context.Context, env *Env, in *Invocation) (r *Result) {
 			r = in.Tool.Fail(Panicked(v))
 		}
 	}()
-	if env.StandIn != nil {
-		in = env.StandIn(in)
-	}
+	in = env.Meant(in)
 	id := session.NewID("c")
 	if env.Emit != nil {
 		env.emit("start", StartEvent{in.Tool.Name, id, in.Set.Canonical()})
@@ -41,6 +39,14 @@ func Run(ctx context.Context, env *Env, in *Invocation) (r *Result) {
 		return env.once(ctx, in, id)
 	}
 	return env.all(ctx, in, id)
+}
+
+// Meant is the call that in really is; see StandIn.
+func (env *Env) Meant(in *Invocation) *Invocation {
+	if env.StandIn == nil {
+		return in
+	}
+	return env.StandIn(in)
 }
 
 // maxKey bounds an idempotency key, in bytes.

@@ -11,13 +11,17 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
-// Needs is what the call needs. A directory that holds HEAD, objects and refs, or HEAD and
+// Needs is what the call needs, and the tool as such where it touches nothing, for a rule
+// may be about that. A directory that holds HEAD, objects and refs, or HEAD and
 // commondir, is a repository whatever its name, and git runs what its settings say. So what a tool writes
 // in one, or makes one by, counts as written in a .git there, too. (Commands are held by
 // the sandbox.)
 func (in *Invocation) Needs(ctx context.Context, env *Env) ([]policy.Access, error) {
 	needs, err := in.Call.Needs(ctx, env)
 	isWrite := func(a policy.Access) bool { return a.Kind == policy.Write && a.Op != policy.Delete }
+	if err == nil && len(needs) == 0 {
+		needs = []policy.Access{{Kind: policy.Tool, Tool: in.Tool.Name}}
+	}
 	if err != nil || in.Tool.Name == "bash" || !slices.ContainsFunc(needs, isWrite) {
 		return needs, err
 	}

@@ -116,10 +116,10 @@ func decode(env *tool.Env, c inner) (step, error) {
 		return step{}, tool.Errorf(tool.BadInput, "%s makes calls itself", t.Name).WithHint("call %s by itself", t.Name)
 	}
 	in, err := tool.Decode(t, c.Arguments)
-	if err == nil && env.StandIn != nil {
-		in = env.StandIn(in)
+	if err != nil {
+		return step{}, err
 	}
-	return step{name: t.Name, in: in}, err
+	return step{name: t.Name, in: env.Meant(in)}, nil
 }
 
 // decide finds out what a call needs, and what the policy says of it. What cannot be
@@ -129,9 +129,6 @@ func (s *step) decide(ctx context.Context, env *tool.Env) {
 	if err != nil {
 		s.failed = err
 		return
-	}
-	if len(needs) == 0 {
-		needs = []policy.Access{{Kind: policy.Tool, Tool: s.in.Tool.Name}}
 	}
 	s.out = env.Policy.DecideAll(needs)
 	s.reads = !slices.ContainsFunc(needs, func(a policy.Access) bool { return !reads(s.in.Tool, &a) })
