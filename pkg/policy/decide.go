@@ -137,6 +137,7 @@ func (p *Policy) DecideExec(program string, argv []string, cwd string, f ExecFac
 type found struct {
 	deny, doubt, ask *rule // doubt: a deny rule that may match
 	allow            *rule
+	asks             tri // whether ask matches, or only may
 }
 
 // scan asks the rules of a list, which stands sorted by verdict and layer.
@@ -155,9 +156,9 @@ func (p *Policy) scan(list []*rule, a *Access, f *facts, got found) found {
 			case maybe:
 				got.doubt = r
 			}
-		case r.list == Ask && got.ask == nil:
-			if r.matches(a, f) != no {
-				got.ask = r
+		case r.list == Ask && got.asks != yes:
+			if m := r.matches(a, f); m > got.asks {
+				got.ask, got.asks = r, m
 			}
 		}
 	}
@@ -180,6 +181,9 @@ func (p *Policy) settle(got found, def *setting, opaque string) Decision {
 		d.Verdict, d.Doubt = Ask, true
 		return d
 	case got.ask != nil && !(got.allow != nil && got.allow.grant):
+		if got.asks == maybe {
+			return got.ask.decision("a part that is not known before it runs could match this ask rule")
+		}
 		return got.ask.decision(got.ask.why)
 	case got.allow != nil:
 		return got.allow.decision(got.allow.why)

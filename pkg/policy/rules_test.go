@@ -178,6 +178,34 @@ func TestDynamicWords(t *testing.T) {
 	}
 }
 
+// TestAskThatMayMatch: an ask rule says whether it matches, or only may; one that matches
+// is named first.
+func TestAskThatMayMatch(t *testing.T) {
+	const could, does = "could match this ask rule", "matches ask rule "
+	tree := with(file(Write, "bash", "db"), func(a *Access) { a.Tree, a.Op = true, Delete })
+	unknown := with(file(Write, "bash", ""), func(a *Access) { a.Path, a.Opaque = "", "the path is not known" })
+	for _, c := range []struct {
+		rules string
+		a     Access
+		rule  string
+		why   string
+	}{
+		{"ask: ['edit(**/*.sql)']", tree, "edit(**/*.sql)", could},
+		{"ask: ['edit(**/*.sql)']", unknown, "edit(**/*.sql)", could},
+		{"ask: ['edit(**/*.sql)']", file(Write, "bash", "db/a.sql"), "edit(**/*.sql)", does},
+		{"ask: ['edit(**/*.sql)', 'edit(db/**)']", tree, "edit(db/**)", does},
+		{"ask: ['edit(db/**)', 'edit(**/*.sql)']", tree, "edit(db/**)", does},
+		{"ask: ['bash(git push *)']", run("git $x"), "bash(git push *)", could},
+		{"ask: ['bash(git push *)']", run("git push $x"), "bash(git push *)", does},
+		{"ask: ['bash(git push *)', 'bash(git *)']", run("git $x"), "bash(git *)", does},
+	} {
+		d := policyOf(t, c.rules, at(3)).Decide(&c.a)
+		if d.Verdict != Ask || d.Rule != c.rule || !strings.Contains(d.Why, c.why) || d.Doubt {
+			t.Errorf("%s, %s: %+v, want %s: %s", c.rules, Subject(&c.a), d, c.rule, c.why)
+		}
+	}
+}
+
 func TestOptionsBeforeSubcommand(t *testing.T) {
 	p := policyOf(t, "deny: ['bash(git push *)']", at(3))
 	wantVerdict(t, p, run("git -C dir push"), Deny)
