@@ -27,9 +27,13 @@ func Lint(p *Policy) []Finding {
 		return nil
 	}
 	l := linter{p: p}
-	for i, r := range p.all {
+	for _, r := range p.all {
+		if what := r.otherSyntax(r.text); what != "" { // whatever else could be said of it
+			l.add(r, "unreachable", what)
+			continue
+		}
 		l.shadowed(r)
-		l.duplicate(r, p.all[:i])
+		l.duplicate(r, p.all[:slices.Index(p.all, r)])
 		l.broad(r)
 		l.narrow(r)
 		l.unreachable(r)
@@ -150,7 +154,7 @@ func (l *linter) unheld(r *rule) {
 func (l *linter) broadCommand(r *rule) {
 	first, open := &r.words[0], len(r.words) > 1 && r.words[1].kind >= globWord
 	if first.kind != literalWord {
-		if len(r.words) == 1 || open {
+		if last := r.words[len(r.words)-1].kind; first.kind >= oneWord && len(r.words) <= 2 && last == anyWords {
 			l.add(r, "broad", "allows every command")
 		}
 		return
@@ -188,7 +192,9 @@ func (l *linter) unreachable(r *rule) {
 
 func (l *linter) unreachablePath(r *rule) {
 	_, pattern, _, _ := splitRule(r.text)
-	switch a := probe(r); {
+	switch a, what := probe(r), l.otherRoot(r); {
+	case what != "":
+		l.add(r, "unreachable", what)
 	case strings.Contains(strings.TrimPrefix(pattern, "/"), "//"):
 		l.add(r, "unreachable", "a path never has two slashes in a row")
 	case strings.Contains(pattern, `\`) && !strings.ContainsAny(pattern, "*?[{"):

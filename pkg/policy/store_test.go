@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -362,6 +363,75 @@ func TestLint(t *testing.T) {
 	p := layers(t, "", "", "allow: ['bash(make *)']", false)
 	if f := Lint(p); len(f) != 1 || f[0].Kind != "asleep" || f[0].Layer != Project {
 		t.Errorf("asleep: %+v", f)
+	}
+}
+
+// TestLintOtherSyntax: what is written as in a shell, or for another agent, is named with
+// what to write instead; what a program may get as a word is not.
+func TestLintOtherSyntax(t *testing.T) {
+	root := t.TempDir()
+	if err := os.Mkdir(filepath.Join(root, "no-such-name"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	here := func(s *Sources) { s.Root = root }
+	for _, c := range []struct{ rule, want string }{
+		{"bash(curl * | sh)", "| is only a word there; write a rule for each part that is meant: bash(curl *), bash(sh)"},
+		{"bash(npm test |& tail)", "bash(npm test), bash(tail)"},
+		{"bash(cd web && rm *)", "&& is only a word there; write a rule for each part that is meant: bash(cd web), bash(rm *)"},
+		{"bash(cd web; rm *)", "; is only a word there; write a rule for each part that is meant: bash(cd web), bash(rm *)"},
+		{"bash(make || true)", "bash(make), bash(true)"},
+		{"bash(sleep 9 &)", "& is only a word there; write bash(sleep 9)"},
+		{"bash(echo * > f)", "> is only a word there; write a rule for each part that is meant: bash(echo *), edit(f)"},
+		{"bash(echo * >>f)", "bash(echo *), edit(f)"},
+		{"bash(sort < f)", "bash(sort), read(f)"},
+		{"bash(npm test 2>&1)", "2> is only a word there; write bash(npm test)"},
+		{"bash(npm test > /dev/null 2>&1)", "; write bash(npm test)"},
+		{"bash(npm:*)", "no program has a name with a colon; a lone * stands for any further words: write bash(npm *)"},
+		{"bash(git push:*)", "no subcommand of git has a name with a colon; a lone * stands for any further words: write bash(git push *)"},
+		{"edit(/no-such-name/**)", "/ is the machine's root, where there is no no-such-name: edit(no-such-name/**) is what lies in the workspace"},
+		{"read(/no-such-name/a)", "read(no-such-name/a)"},
+
+		{"bash(grep 'a | b' *)", ""},
+		{"bash(rg a|b *)", ""},
+		{`bash(git log ">" *)`, ""},
+		{"bash(find * -exec rm {} ;)", ""},
+		{`bash(find * -exec rm {} \; *)`, ""},
+		{"bash([ * > * ])", ""},
+		{"bash(expr 1 | 2)", ""},
+		{"bash(git commit -m <text>)", ""},
+		{"bash(npm run test:*)", ""}, // scripts are called so
+		{"bash(mvn dependency:*)", ""},
+		{"bash(rails db:*)", ""},
+		{"bash(X=a|b)", ""},
+		{"edit(/etc/**)", ""},
+		{"edit(/e*/**)", ""},
+		{"edit(no-such-name/**)", ""},
+	} {
+		for _, list := range []string{"deny", "allow"} {
+			text := list + ":\n  - |-\n    " + c.rule
+			found := Lint(policyOf(t, text, here))
+			found = slices.DeleteFunc(found, func(f Finding) bool { return c.want == "" && f.Kind == "broad" })
+			if c.want == "" && len(found) > 0 || c.want != "" && (len(found) != 1 || found[0].Kind != "unreachable" || !strings.Contains(found[0].Message, c.want)) {
+				t.Errorf("%s: %s: have %+v, want %q", list, c.rule, found, c.want)
+			}
+		}
+	}
+	// the policy of a user is for many roots
+	for name, want := range map[string]int{"no-such-name": 1, "nor-this-one": 0} {
+		p := layers(t, "", "deny: [edit(/"+name+"/**)]", "", false)
+		p.root = root
+		if found := Lint(p); len(found) != want {
+			t.Errorf("%s: %+v", name, found)
+		}
+		p = layers(t, "", "", "deny: [edit(/"+name+"/**)]", false)
+		if found := Lint(p); len(found) != 1 {
+			t.Errorf("%s: %+v", name, found)
+		}
+	}
+	for _, rule := range []string{"py*", "?", "'*sh' *"} {
+		if found := Lint(policyOf(t, "allow:\n  - bash("+rule+")")); len(found) > 0 {
+			t.Errorf("%s does not allow every command: %+v", rule, found)
+		}
 	}
 }
 
