@@ -33,7 +33,7 @@ func Lint(p *Policy) []Finding {
 			continue
 		}
 		l.shadowed(r)
-		l.duplicate(r, p.all[:slices.Index(p.all, r)])
+		l.duplicate(r)
 		l.broad(r)
 		l.narrow(r)
 		l.unreachable(r)
@@ -71,14 +71,105 @@ func (l *linter) shadowed(r *rule) {
 	}
 }
 
-func (l *linter) duplicate(r *rule, before []*rule) {
-	for _, s := range before {
-		if s.list == r.list && s.layer <= r.layer && len(s.except) == 0 && s.matcher.includes(&r.matcher) {
-			d := s.decision("")
-			l.add(r, "duplicate", "adds nothing to "+s.text+" ("+d.Where()+")")
-			return
+// duplicate finds rules that another one of the same list makes superfluous: one before
+// it, or a broader one behind it in the same layer.
+func (l *linter) duplicate(r *rule) {
+	behind := false
+	for _, s := range l.p.all {
+		if s == r {
+			behind = true
+			continue
+		}
+		if s.list != r.list || s.layer > r.layer || len(s.except) > 0 || !s.matcher.includes(&r.matcher) || s.otherSyntax(s.text) != "" {
+			continue
+		}
+		if behind && (s.layer != r.layer || r.reason != "" && r.reason != s.reason || len(r.except) == 0 && r.matcher.includes(&s.matcher)) {
+			continue // a reason is told, and of two that say the same the second is named
+		}
+		if r.list == Allow && !l.serves(s, r) {
+			continue
+		}
+		d := s.decision("")
+		l.add(r, "duplicate", "adds nothing to "+s.text+" ("+d.Where()+")")
+		return
+	}
+}
+
+// serves reports whether an allow rule that matches whatever r does certainly also allows
+// it: some things are only allowed by a rule that names them.
+func (l *linter) serves(s, r *rule) bool {
+	switch {
+	case r.grant && !s.grant:
+		return false // it also answers ask rules
+	case r.text == s.text:
+		return true
+	case len(r.words) > 0:
+		return servesCommand(&s.matcher, &r.matcher)
+	case r.path != nil:
+		return l.servesPath(s, r)
+	case r.url != nil && r.tool != "net":
+		return !r.url.exact || s.url != nil && s.url.exact && s.url.host == r.url.host // it may lead to a private address
+	}
+	return true
+}
+
+// servesCommand: dangerous commands, and those that change something at a host, are allowed
+// by the rules that spell them out.
+func servesCommand(s, r *matcher) bool {
+	argv, need := r.leading(), 1
+	switch {
+	case s.assignment() || len(argv) == 0:
+		return true
+	case r.spelled("") && !s.spelled(""):
+		return false
+	case programName(argv[0]) == "git" && (len(argv) < 2 || argv[1] == "push") && (r.exact || r.options != 0) && s.options == 0:
+		return false // see spelled
+	}
+	if n, known := commandWords(argv); known && len(argv) >= n && !(n > 2 && programs.Has("run exec task tool", argv[1])) { // these start something else
+		need = n
+	}
+	return len(s.leading()) >= need
+}
+
+// leading are the words that a pattern spells out before its first wildcard.
+func (m *matcher) leading() (words []string) {
+	for i := range m.words {
+		if m.words[i].kind != literalWord {
+			break
+		}
+		words = append(words, m.words[i].text)
+	}
+	return words
+}
+
+// servesPath: a secret, and what is protected, is allowed by a rule that names it, and what
+// lies outside the root by one with a pattern.
+func (l *linter) servesPath(s, r *rule) bool {
+	if s.bare && s.tool != "*" && !safefile.Below(l.p.root, r.path.base) || strings.Contains(r.path.base[len(commonDir(l.p.root, r.path.base)):]+"/"+r.path.glob, "/.") {
+		return false
+	}
+	for _, text := range r.path.samples() {
+		for _, kind := range []Kind{Read, Write} {
+			a := Access{Kind: kind, Tool: "edit", Path: text, Op: Change, File: Regular}
+			if kind == Read {
+				a.Tool, a.Op = "read", ""
+			}
+			f, soft, part := facts{}, setting{verdict: Allow}, ""
+			l.p.fileFacts(&a, &f)
+			if _, done := l.p.protection(&a, &f, &soft, &part); done || soft.verdict != Allow {
+				return false
+			}
 		}
 	}
+	return true
+}
+
+// commonDir is dir where it holds path, else "".
+func commonDir(dir, path string) string {
+	if safefile.Below(dir, path) {
+		return dir
+	}
+	return ""
 }
 
 // broad finds allow rules that allow about everything.
@@ -347,22 +438,30 @@ func (g *pathGlob) includes(o *pathGlob) bool {
 	if !g.cover && o.cover {
 		return false
 	}
-	for _, sample := range [...][3]string{{"zq", "zq/zr/zs", "q"}, {"a.b.zq", "zq", "x"}, {"", "", "y"}} {
-		text := o.base
-		if glob := strings.NewReplacer("**", sample[1], "*", sample[0], "?", sample[2]).Replace(o.glob); glob != "" {
-			text += "/" + glob
-		}
-		if strings.ContainsAny(text, "[{") {
-			return g.base == o.base && g.glob == o.glob
-		}
+	if strings.ContainsAny(o.base+o.glob, "[{") {
+		return g.base == o.base && g.glob == o.glob
+	}
+	for _, text := range o.samples() {
 		if g.fold && !o.fold {
 			text = foldPath(text)
 		}
-		if !g.match(trimSlash(strings.ReplaceAll(text, "//", "/"))) {
+		if !g.match(text) {
 			return false
 		}
 	}
 	return true
+}
+
+// samples are paths that a pattern without classes and alternatives stands for.
+func (g *pathGlob) samples() (list []string) {
+	for _, sample := range [...][3]string{{"zq", "zq/zr/zs", "q"}, {"a.b.zq", "zq", "x"}, {"", "", "y"}} {
+		text := g.base
+		if glob := strings.NewReplacer("**", sample[1], "*", sample[0], "?", sample[2]).Replace(g.glob); glob != "" {
+			text += "/" + glob
+		}
+		list = append(list, trimSlash(strings.ReplaceAll(text, "//", "/")))
+	}
+	return list
 }
 
 func (u *urlGlob) includes(o *urlGlob) bool {
