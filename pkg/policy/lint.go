@@ -36,6 +36,7 @@ func Lint(p *Policy) []Finding {
 		l.duplicate(r)
 		l.broad(r)
 		l.narrow(r)
+		l.narrowHost(r)
 		l.unreachable(r)
 		l.excepts(r)
 	}
@@ -206,6 +207,25 @@ func (l *linter) narrow(r *rule) {
 	}
 	instead := "edit" + strings.TrimPrefix(strings.TrimSpace(r.text), r.tool)
 	l.add(r, "narrow", "holds for the tool "+r.tool+" alone: other tools and commands still write; "+instead+" means every write")
+}
+
+// narrowHost finds deny rules about a host that hold for commands alone, where the tool
+// that fetches, which has rules of its own, is not denied it.
+func (l *linter) narrowHost(r *rule) {
+	if r.list != Deny || r.tool != "net" || r.url == nil || r.url.preset != nil || len(r.except) > 0 {
+		return
+	}
+	_, pattern, _, _ := splitRule(r.text)
+	host, instead := strings.ReplaceAll(r.url.host, "*", sampleLabel), "fetch(domain:"+pattern+")"
+	if strings.Trim(r.url.host, "*") == "" {
+		host, instead = sampleLabel+".example.net", "fetch"
+	}
+	for _, scheme := range [...]string{"https", "http"} {
+		if d := l.p.Decide(&Access{Kind: Net, Tool: "fetch", Scheme: scheme, Host: host, Port: r.url.port}); d.Verdict != Deny {
+			l.add(r, "narrow", "holds for commands alone: the tool fetch is not denied the host; add the deny rule "+instead)
+			return
+		}
+	}
 }
 
 // LintWall finds the rules that this machine's sandbox cannot hold commands to: no

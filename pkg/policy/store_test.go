@@ -459,6 +459,46 @@ func TestLintOtherSyntax(t *testing.T) {
 	}
 }
 
+// TestLintNarrowHost: what is denied to commands alone is named with the rule that holds for
+// the tool fetch, too; with that rule nothing is said, and it does hold.
+func TestLintNarrowHost(t *testing.T) {
+	for _, c := range []struct{ policy, rule, instead, host string }{
+		{"network: {deny: [ads.example.org]}", "net(ads.example.org)", "fetch(domain:ads.example.org)", "ads.example.org"},
+		{"deny: [net(ads.example.org)]", "net(ads.example.org)", "fetch(domain:ads.example.org)", "ads.example.org"},
+		{"network: {deny: ['*.example.org']}", "net(*.example.org)", "fetch(domain:*.example.org)", "a.example.org"},
+		{"network: {deny: ['ads.example.org:*']}", "net(ads.example.org:*)", "fetch(domain:ads.example.org:*)", "ads.example.org"},
+		{"network: {deny: ['ads.example.org:443']}", "net(ads.example.org:443)", "fetch(domain:ads.example.org:443)", "ads.example.org"},
+		{"network: {deny: ['*']}", "net(*)", "fetch", "a.example.org"},
+	} {
+		found := Lint(policyOf(t, c.policy))
+		if len(found) != 1 || found[0].Kind != "narrow" || found[0].Rule != c.rule || !strings.Contains(found[0].Message, "add the deny rule "+c.instead) {
+			t.Errorf("%s: %+v", c.policy, found)
+		}
+		both := c.policy + "\ndeny: ['" + c.instead + "']"
+		if strings.HasPrefix(c.policy, "deny") {
+			both = strings.TrimSuffix(c.policy, "]") + ", '" + c.instead + "']"
+		}
+		p := policyOf(t, both)
+		if found := Lint(p); len(found) != 0 {
+			t.Errorf("%s: %+v", both, found)
+		}
+		wantVerdict(t, p, get("https://"+c.host+"/x"), Deny)
+		wantVerdict(t, p, connect(c.host, 443), Deny)
+	}
+	for _, text := range []string{
+		"network: {deny: [packages]}",
+		"network: {allow: [ads.example.org]}",
+		"network: {default: deny}",
+		"network: {deny: [ads.example.org]}\ndeny: [fetch]",
+		"network: {deny: [ads.example.org]}\ndeny: ['fetch(domain:example.org)']",
+		"network: {deny: [169.254.169.254]}", // fetch never reaches it
+	} {
+		if found := Lint(policyOf(t, text)); len(found) != 0 {
+			t.Errorf("%s: %+v", text, found)
+		}
+	}
+}
+
 func TestInitFile(t *testing.T) {
 	for _, f := range []RepoFacts{{}, {Go: true, Rust: true, Make: true}, {Node: "npm", Scripts: []string{"build", "lint:fix", "x; rm"}, Python: "uv", Make: true, Targets: []string{"all", "$(evil)"}}, {Python: "pytest"}} {
 		text := InitFile(f)
