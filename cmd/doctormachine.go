@@ -139,10 +139,8 @@ func (a *app) wallReport() finding {
 	}
 	list := walls(p)
 	var unheld []string
-	for _, f := range policy.Lint(p) {
-		if f.Kind == "unheld" {
-			unheld = append(unheld, f.Rule)
-		}
+	for _, f := range policy.LintWall(p) {
+		unheld = append(unheld, f.Rule)
 	}
 	var words []string
 	for _, w := range list {
