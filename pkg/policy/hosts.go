@@ -68,8 +68,20 @@ func (a *Access) Address() string {
 	return host
 }
 
+// aboutCommands: what is not to be fetched is not to be reached by commands either.
 func (r *rule) aboutCommands() bool {
-	return r.tool == "net" || r.tool == "*" || r.tool == commandTool
+	return r.tool == "net" || r.tool == "*" || r.tool == commandTool || r.tool == "fetch" && r.list != Allow
+}
+
+// hosts says whom a rule is about in the form of Hosts; nil where it cannot be said. A
+// connection shows neither scheme nor path, so that all of the host is refused.
+func (r *rule) hosts() []string {
+	if r.tool != "fetch" || r.url == nil {
+		return r.url.patterns()
+	}
+	whole := *r.url
+	whole.scheme, whole.path = "", ""
+	return whole.patterns()
 }
 
 func (p *Policy) allowsHost(host string, port int) bool {
@@ -96,7 +108,7 @@ func (p *Policy) Hosts() (allowed, refused []string) {
 		if !r.aboutCommands() {
 			continue
 		}
-		said := r.url.patterns()
+		said := r.hosts()
 		switch {
 		case r.list != Allow && len(said) > 0 && len(r.except) == 0:
 			refused = append(refused, said...)

@@ -28,6 +28,9 @@ func TestPolicyHosts(t *testing.T) {
 		{"network: {allow: ['ad*.example.org', 169.254.169.254]}", nil, nil},
 		{"ask: [bash]\nnetwork: {allow: [a.test]}", nil, nil},
 		{"allow: ['fetch(https://a.test/**)']", nil, nil},
+		{"deny: ['fetch(domain:evil.test)']\nnetwork: {allow: ['*']}", []string{"*"}, append([]string{"evil.test", "*.evil.test"}, metadataNames()...)},
+		{"ask: ['fetch(https://evil.test/a/**)']\nnetwork: {default: allow}", []string{"*"}, append([]string{"evil.test"}, metadataNames()...)},
+		{"allow: ['fetch(domain:a.test)']\nnetwork: {default: allow}", []string{"*"}, metadataNames()},
 		{"", nil, nil},
 	} {
 		s := sources()
@@ -45,6 +48,7 @@ func TestPolicyHosts(t *testing.T) {
 	for text, want := range map[string]bool{
 		"": false, "network: {default: allow}": true, "network: {allow: ['*']}": true, "network: {allow: ['*.com', example.com]}": false,
 		"network: {default: allow, deny: [evil.test]}": false, "network: {default: allow, ask: [a.test]}": false, "ask: [bash]\nnetwork: {default: allow}": false,
+		"deny: ['fetch(domain:evil.test)']\nnetwork: {default: allow}": false, "allow: ['fetch(domain:a.test)']\nnetwork: {default: allow}": true,
 	} {
 		s := sources()
 		s.Files, s.Level = []string{put(t, "p.yaml", "version: 1\n"+text+"\n")}, 3
