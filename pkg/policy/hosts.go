@@ -68,19 +68,20 @@ func (a *Access) Address() string {
 	return host
 }
 
-// aboutCommands: what is not to be fetched is not to be reached by commands either.
+// aboutCommands: a host of which nothing is to be fetched is not to be reached by commands either.
+// Where only a part of it is meant, a connection does not show which, and what the text tells counts.
 func (r *rule) aboutCommands() bool {
-	return r.tool == "net" || r.tool == "*" || r.tool == commandTool || r.tool == "fetch" && r.list != Allow
+	return r.tool == "net" || r.tool == "*" || r.tool == commandTool || r.tool == "fetch" && r.list != Allow && (r.url == nil || r.url.path == "")
 }
 
 // hosts says whom a rule is about in the form of Hosts; nil where it cannot be said. A
-// connection shows neither scheme nor path, so that all of the host is refused.
+// connection does not show the scheme.
 func (r *rule) hosts() []string {
 	if r.tool != "fetch" || r.url == nil {
 		return r.url.patterns()
 	}
 	whole := *r.url
-	whole.scheme, whole.path = "", ""
+	whole.scheme = ""
 	return whole.patterns()
 }
 

@@ -29,7 +29,8 @@ func TestPolicyHosts(t *testing.T) {
 		{"ask: [bash]\nnetwork: {allow: [a.test]}", nil, nil},
 		{"allow: ['fetch(https://a.test/**)']", nil, nil},
 		{"deny: ['fetch(domain:evil.test)']\nnetwork: {allow: ['*']}", []string{"*"}, append([]string{"evil.test", "*.evil.test"}, metadataNames()...)},
-		{"ask: ['fetch(https://evil.test/a/**)']\nnetwork: {default: allow}", []string{"*"}, append([]string{"evil.test"}, metadataNames()...)},
+		{"ask: ['fetch(https://evil.test)']\nnetwork: {default: allow}", []string{"*"}, append([]string{"evil.test"}, metadataNames()...)},
+		{"ask: ['fetch(https://some.test/a/**)']\nnetwork: {default: allow}", []string{"*"}, metadataNames()}, // the rest of the host is not meant
 		{"allow: ['fetch(domain:a.test)']\nnetwork: {default: allow}", []string{"*"}, metadataNames()},
 		{"", nil, nil},
 	} {
