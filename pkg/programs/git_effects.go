@@ -37,14 +37,8 @@ func (c *Call) gitEffects(g *gitCommand, cfg repository) {
 			}
 		}
 		write(git)
-	case "mv": // what is moved is read by its new name
-		for _, x := range c.Args[:max(len(c.Args)-1, 0)] {
-			effect := Read
-			if !x.Dynamic && slices.ContainsFunc(c.Shell.Resolve(x.Text), func(p Path) bool { return p.Type == Dir }) {
-				effect = ReadTree
-			}
-			c.file(effect, x)
-		}
+	case "mv":
+		c.gitMove()
 	case "clone":
 		c.gitClone()
 	case "config":
@@ -118,6 +112,25 @@ func (c *Call) gitEffects(g *gitCommand, cfg repository) {
 	if g.does&gitNet != 0 && g.name != "clone" && !(g.name == "ls-remote" && c.has("get-url")) {
 		c.publishes = g.name == "push" && !c.has("dry-run")
 		c.gitRemote(cfg)
+	}
+}
+
+// gitMove lists what git mv takes away, reads by its new name, and writes: the files of a
+// directory that is moved are found from the write of the target itself.
+func (c *Call) gitMove() {
+	sources, target, into := c.sourcesAndTarget()
+	tree := false
+	for _, s := range sources {
+		c.does(Delete, s)
+		effect := Read
+		if !s.Dynamic && slices.ContainsFunc(c.Shell.Resolve(s.Text), func(p Path) bool { return p.Type == Dir }) {
+			effect, tree = ReadTree, true
+		}
+		c.file(effect, s)
+	}
+	c.written(sources, target, into, false)
+	if tree {
+		c.file(Write, target)
 	}
 }
 

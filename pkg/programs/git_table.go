@@ -68,7 +68,7 @@ var gitCommands = [...]gitCommand{
 	{"merge", Unknown, "commit no-commit e,edit!opaque no-edit cleanup: ff no-ff ff-only S,gpg-sign?opaque log? no-log signoff stat n,no-stat squash no-squash verify no-verify s,strategy:opaque X,strategy-option: verify-signatures!opaque summary q,quiet v,verbose progress autostash no-autostash allow-unrelated-histories m: into-name: F,file:read abort quit continue", "", gitHooks | gitIndex},
 	{"merge-base", ReadOnly, "a,all octopus independent is-ancestor fork-point", "", 0},
 	{"mergetool", Unknown, "", "", gitOpaque},
-	{"mv", Known, "f,force k n,dry-run v,verbose sparse", "delete* write", gitIndex},
+	{"mv", Known, "f,force k n,dry-run v,verbose sparse", "", gitIndex},
 	{"name-rev", ReadOnly, "tags refs: exclude: all annotate-stdin name-only no-undefined always stdin", "", 0},
 	{"notes", Unknown, "ref: f,force m,message: F,file:read C,reuse-message: c,reedit-message:opaque e,edit!opaque allow-empty separator? no-separator stripspace no-stripspace stdin for-rewrite: ignore-missing n,dry-run v,verbose q,quiet s,strategy: commit abort", "", gitListing},
 	{"prune", Unknown, "", "", 0},
