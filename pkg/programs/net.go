@@ -213,7 +213,11 @@ func (c *Call) remote() {
 		}
 	}
 	if c.Name == "ssh" || c.Name == "sftp" {
-		if len(c.Args) > 0 {
+		switch {
+		case len(c.Args) == 0:
+		case c.Name == "sftp":
+			c.farHost(c.Args[0])
+		default:
 			c.sshHost(c.Args[0])
 		}
 		if c.Name == "ssh" && len(c.Args) > 1 {
@@ -241,8 +245,7 @@ func (c *Call) remote() {
 	for i, x := range c.Args {
 		switch {
 		case far(x):
-			host, _, _ := strings.Cut(x.Text, ":")
-			c.sshHost(Word{Text: host, Dynamic: x.Dynamic})
+			c.farHost(x)
 		case i == n-1 && n > 1:
 			c.written(c.Args[:n-1], x, n > 2 || strings.HasSuffix(x.Text, "/"), c.Name == "rsync" || c.has("r"))
 			if c.Name == "rsync" && c.has("delete", "delete-before", "delete-during", "delete-after", "delete-delay", "delete-excluded") {
@@ -258,6 +261,67 @@ func (c *Call) remote() {
 func far(x Word) bool {
 	host, _, ok := strings.Cut(x.Text, ":")
 	return ok && !strings.Contains(host, "/")
+}
+
+// farHost lists the host of an operand of scp, sftp or rsync that lies on another:
+// [USER@]HOST:PATH, or a URL; of rsync also HOST::MODULE, which as a URL is for its daemon.
+func (c *Call) farHost(x Word) {
+	s, scheme := x.Text, c.Name+"://"
+	isURL := len(s) > len(scheme) && strings.EqualFold(s[:len(scheme)], scheme)
+	if isURL {
+		s = s[len(scheme):]
+	}
+	end := hostEnd(s)
+	host, rest := s[:end], s[end:]
+	users := strings.Count(host, "@")
+	host = host[strings.LastIndexByte(host, '@')+1:]
+	if !strings.Contains(host, ":") { // as an address of IPv6 has in its brackets
+		host = strings.Trim(host, "[]")
+	}
+	daemon := c.Name == "rsync" && (isURL || strings.HasPrefix(rest, "::"))
+	if x.Dynamic || !daemon && !isURL {
+		c.host(Word{Text: host, Dynamic: x.Dynamic})
+		return
+	}
+	a := Net{Source: Cut(x.Text), Scheme: c.scheme, Host: strings.Trim(host, "[]"), Publishes: c.publishes}
+	port, named := Word{}, false
+	if daemon {
+		a.Scheme, a.Port = "rsync", rsyncPort
+		port, named = c.optionValue("port")
+	}
+	if digits, ok := strings.CutPrefix(rest, ":"); ok && isURL {
+		digits, _, _ = strings.Cut(digits, "/")
+		port, named = Word{Text: digits}, true
+	}
+	if n, err := strconv.Atoi(port.Text); named && err == nil && !port.Dynamic {
+		a.Port = n
+	} else if named {
+		a.Opaque = "the port is not known"
+	}
+	if users > 1 || host == "" {
+		a.Host, a.Opaque = "", "the address is not understood"
+	}
+	c.Shell.Net(a)
+}
+
+// rsyncPort is where a daemon of rsync listens when nothing else is said.
+const rsyncPort = 873
+
+// hostEnd is where the host ends that a text begins with: at a colon or slash outside of the
+// brackets of an address.
+func hostEnd(s string) int {
+	inside := false
+	for i := range len(s) {
+		switch {
+		case s[i] == '[' && (i == 0 || s[i-1] == '@'):
+			inside = true
+		case s[i] == ']':
+			inside = false
+		case !inside && (s[i] == ':' || s[i] == '/'):
+			return i
+		}
+	}
+	return len(s)
 }
 
 func (c *Call) sshHost(x Word) {
