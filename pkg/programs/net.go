@@ -247,7 +247,7 @@ func (c *Call) remote() {
 		case far(x):
 			c.farHost(x)
 		case i == n-1 && n > 1:
-			c.written(c.Args[:n-1], x, n > 2 || strings.HasSuffix(x.Text, "/"), c.Name == "rsync" || c.has("r"))
+			c.written(c.farNames(c.Args[:n-1]), x, n > 2 || strings.HasSuffix(x.Text, "/"), c.Name == "rsync" || c.has("r"))
 			if c.Name == "rsync" && c.has("delete", "delete-before", "delete-during", "delete-after", "delete-delay", "delete-excluded") {
 				c.file(DeleteTree, x)
 			}
@@ -302,6 +302,31 @@ func (c *Call) farHost(x Word) {
 		a.Host, a.Opaque = "", "the address is not understood"
 	}
 	c.Shell.Net(a)
+}
+
+// farNames are operands by the names that they get here: of those on another host, only what
+// stands behind the host. What rsync takes of a directory or module, and what the other host
+// makes of a pattern, is not known.
+func (c *Call) farNames(words []Word) []Word {
+	out := slices.Clone(words)
+	for i, x := range out {
+		if x.Dynamic || !far(x) {
+			continue
+		}
+		name, isURL := x.Text, false
+		if scheme := c.Name + "://"; len(name) > len(scheme) && strings.EqualFold(name[:len(scheme)], scheme) {
+			name, isURL = name[len(scheme):], true
+		}
+		name = name[hostEnd(name):]
+		if isURL {
+			name = name[max(strings.IndexByte(name, '/'), 0):]
+		}
+		daemon := isURL || strings.HasPrefix(name, "::")
+		name = strings.TrimLeft(name, ":")
+		whole := name == "" || strings.HasSuffix(name, "/") || daemon && !strings.Contains(strings.TrimPrefix(name, "/"), "/")
+		out[i] = Word{Text: name, Dynamic: c.Name == "rsync" && whole || strings.ContainsAny(name, "*?[")}
+	}
+	return out
 }
 
 // rsyncPort is where a daemon of rsync listens when nothing else is said.
