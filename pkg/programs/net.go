@@ -81,8 +81,12 @@ func (c *Call) fetch() {
 	}
 	c.publishes = c.uploads()
 	for _, o := range c.Given {
-		if o.HasValue && hasName(o.Names, "url") && c.publishes {
+		switch {
+		case !o.HasValue:
+		case hasName(o.Names, "url") && c.publishes:
 			c.address(o.Value)
+		case hasName(o.Names, "resolve"):
+			c.resolved(o.Value)
 		}
 	}
 	socket, _ := c.optionValue("unix-socket")
@@ -98,6 +102,33 @@ func (c *Call) fetch() {
 		if !x.Dynamic && (c.Name == "wget" && !named && !c.has("spider") || c.has("remote-name") || c.Name == "aria2c" && !named) {
 			c.downloaded(x.Text)
 		}
+	}
+}
+
+// resolved lists the addresses that curl --resolve gives a name: [+]HOST:PORT:ADDRESS[,ADDRESS]...,
+// while -HOST:PORT takes them away again (curl(1), "--resolve").
+func (c *Call) resolved(x Word) {
+	a := Net{Source: Cut(x.Text), Publishes: c.publishes}
+	if x.Dynamic {
+		a.Opaque = "the address is not known before it runs"
+		c.Shell.Net(a)
+		return
+	}
+	if strings.HasPrefix(x.Text, "-") {
+		return
+	}
+	pair := strings.TrimPrefix(x.Text, "+")
+	_, rest, _ := strings.Cut(pair[hostEnd(pair):], ":")
+	digits, list, ok := strings.Cut(rest, ":")
+	port, err := strconv.Atoi(digits)
+	if !ok || err != nil || list == "" {
+		a.Opaque = "the address is not understood"
+		c.Shell.Net(a)
+		return
+	}
+	for address := range strings.SplitSeq(list, ",") {
+		a.Host, a.Port = strings.Trim(address, "[]"), port
+		c.Shell.Net(a)
 	}
 }
 
