@@ -212,6 +212,16 @@ func (c *Call) address(x Word) {
 		path = s[len(s)-len(path):]
 		path = "/" + strings.TrimLeft(strings.TrimPrefix(path, "//localhost"), "/")
 		c.does(ReadTree, Word{Text: path})
+		if end := strings.IndexAny(path, "?#"); end >= 0 {
+			c.does(ReadTree, Word{Text: path[:end]})
+			path = path[:end]
+		}
+		if decoded, err := url.PathUnescape(path); err == nil && decoded != path {
+			c.does(ReadTree, Word{Text: decoded})
+		}
+		if strings.ContainsAny(s, "{}[]") {
+			c.opaque("an address that stands for several")
+		}
 		return
 	}
 	if strings.ContainsAny(s, "{}[]") && !strings.Contains(s, "://[") && !strings.HasPrefix(s, "[") {
