@@ -242,6 +242,33 @@ func (c *Call) address(x Word) {
 	c.Shell.Net(a)
 }
 
+// located reads xmllint and pandoc: what they read may be named by its address, and xmllint
+// decodes the name of a file that is not there.
+func (c *Call) located() {
+	c.parse()
+	words := c.Args
+	for _, o := range c.Given {
+		if o.HasValue && (hasName(o.Names, "schema") || hasName(o.Names, "relaxng") || hasName(o.Names, "schematron")) {
+			words = append(slices.Clone(words), o.Value)
+		}
+	}
+	for _, x := range words {
+		t := x.Text
+		if x.Dynamic {
+			t = x.Lead
+		}
+		if strings.Contains(t, "://") || len(t) > 6 && strings.EqualFold(t[:6], "file:/") {
+			c.lower(Known)
+			c.address(x)
+			continue
+		}
+		c.does(Read, x)
+		if decoded, err := url.PathUnescape(t); c.Name == "xmllint" && err == nil && decoded != t {
+			c.does(Read, Word{Text: decoded})
+		}
+	}
+}
+
 // remote reads ssh, scp, sftp and rsync. What runs on the other host is not
 // judged.
 func (c *Call) remote() {

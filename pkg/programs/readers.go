@@ -89,6 +89,6 @@ var readers = [...]Record{
 	{Names: "whatis", Class: ReadOnly, Style: Pure, Options: "C,config-file:read M,manpath:readtree s,section,sections: m,systems: L,locale:"},
 	{Names: "which", Class: ReadOnly, Style: Pure, Operands: "skip*", Arity: 1, Exits: []Exit{{Status: 1, Means: "there is no such command"}}},
 	{Names: "xxd", Class: ReadOnly, Style: OneDash, Operands: "read write", Options: "a,autoskip b,bits c,cols: C,capitalize d e E,EBCDIC g,groupsize: h i,include l,len: n,name: o: p,ps,plain,postscript r,revert R: s,seek: u,uppercase v"},
-	{Names: "xmllint", Class: ReadOnly, Operands: "read*", Options: "xpath: noout format c14n schema:opaque+read relaxng:opaque+read schematron:opaque+read o,output:write encode: pretty: pattern: nonet huge html repeat stream quiet recover noblanks version"},
+	{Names: "xmllint", Class: ReadOnly, Read: (*Call).located, Options: "xpath: noout format c14n schema:opaque+read relaxng:opaque+read schematron:opaque+read o,output:write encode: pretty: pattern: nonet huge html repeat stream quiet recover noblanks version"},
 	{Names: "yamllint", Class: ReadOnly, Read: (*Call).yamllint, Operands: "readtree*", Options: "c,config-file:read d,config-data: f,format: s,strict no-warnings list-files v,version"},
 }

@@ -227,7 +227,7 @@ var runners = [...]Record{
 		Opaque: []Way{{Sub: "engine s_server rehash ca", Why: "loads, serves or changes what its settings say"}},
 	},
 	{Names: "osascript", Style: Vague, Operands: "read", Role: InterpreterRole, Options: "e:opaque l:"},
-	{Names: "pandoc", Style: Loose, Operands: "read*", Options: "o,output:write F,filter:opaque+program L,lua-filter:opaque pdf-engine:opaque+program pdf-engine-opt:opaque template:opaque d,defaults:opaque data-dir:opaque H,include-in-header:read B,include-before-body:read A,include-after-body:read extract-media:write log:write syntax-definition:read reference-doc:read bibliography:read f,from,r,read: t,to,w,write: M,metadata: metadata-file:read V,variable: c,css:"},
+	{Names: "pandoc", Style: Loose, Read: (*Call).located, Options: "o,output:write F,filter:opaque+program L,lua-filter:opaque pdf-engine:opaque+program pdf-engine-opt:opaque template:opaque d,defaults:opaque data-dir:opaque H,include-in-header:read B,include-before-body:read A,include-after-body:read extract-media:write log:write syntax-definition:read reference-doc:read bibliography:read f,from,r,read: t,to,w,write: M,metadata: metadata-file:read V,variable: c,css:"},
 	{Names: "patch", Read: (*Call).patch, Operands: "write read", Options: "p,strip: i,input:read o,output:write r,reject-file:write d,directory:dir R,reverse N,forward f,force t,batch s,quiet,silent b,backup l,ignore-whitespace F,fuzz: dry-run E,remove-empty-files u,unified V: z,suffix: B,prefix: Y,basename-prefix: g,get:opaque ed!opaque"},
 	{Names: "pdm", Style: Loose, Read: (*Call).subcommand, Options: "p,project:opaque C:dir", Starts: "run", Lists: "--version"},
 	{Names: "perl", Read: (*Call).interpreter, Code: "-e -E", CodeValued: "-I -M -m", Role: InterpreterRole},
