@@ -217,6 +217,44 @@ func (c *Call) moveCommand() {
 	c.Shell.Changed()
 }
 
+// mktempCommand reads mktemp: what it makes is called as its template, whose X become others,
+// with the suffix.
+func (c *Call) mktempCommand() {
+	c.parse()
+	template := Word{Text: "tmp.XXXXXXXXXX"}
+	if len(c.Args) > 0 {
+		template = c.Args[0]
+	}
+	dir, named := c.optionValue("p")
+	if v, ok := c.optionValue("tmpdir"); ok {
+		dir, named = v, true
+	}
+	suffix, _ := c.optionValue("suffix")
+	switch {
+	case named:
+	case len(c.Args) == 0 && suffix.Text == "" && !suffix.Dynamic: // one of its own, where such files are
+		return
+	case len(c.Args) == 0 || c.has("t", "p", "tmpdir"):
+		dir = Word{Text: "/tmp"}
+		if v, ok := c.Shell.Getenv("TMPDIR"); ok && v != "" {
+			dir.Text = v
+		}
+	case template.Dynamic:
+		c.does(Create, template)
+		return
+	default:
+		dir.Text, template.Text = path.Dir(template.Text), path.Base(template.Text)
+	}
+	switch {
+	case dir.Dynamic:
+		c.does(Write, dir)
+	case template.Dynamic || suffix.Dynamic:
+		c.Shell.File(File{Effect: Create, Word: dir, Why: "the name is not known before it runs"})
+	default:
+		c.does(Create, Word{Text: strings.TrimSuffix(dir.Text, "/") + "/" + template.Text + suffix.Text})
+	}
+}
+
 // linkCommand reads ln and link. A hard link to a file outside brings it
 // inside, and a symbolic one is a way there for what runs later in the text.
 func (c *Call) linkCommand() {
