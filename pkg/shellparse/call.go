@@ -16,6 +16,7 @@ type call struct {
 	external  bool   // started by another program: built-ins and functions do not count
 	opaqueEnv string // why its environment makes it do something else
 	hush      string // a variable of an unknown kind is set for it
+	hands     string // such a variable is set for what it starts, and not for itself
 	why       string // why it cannot be known, from what starts it
 	index     int    // of its exec access
 }
@@ -407,7 +408,7 @@ func (w *walker) inner(c *call, words []word) {
 		return
 	}
 	child := w.newCall(words, c.Source)
-	child.external, child.opaqueEnv, child.hush, child.why, child.Quiet = true, c.opaqueEnv, c.hush, c.why, c.Quiet
+	child.external, child.opaqueEnv, child.hush, child.why, child.Quiet = true, c.opaqueEnv, cmpOr(c.hush, c.hands), c.why, c.Quiet
 	saved := w.parent
 	w.parent = c.index + 1
 	w.depth++

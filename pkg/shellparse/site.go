@@ -148,7 +148,9 @@ func (s site) Setenv(name string, val word, unsure bool) {
 	if val.Dynamic {
 		v = value{}
 	}
+	own := s.c.hush
 	s.w.forOne(s.c, name, v, unsure)
+	s.c.hush, s.c.hands = own, cmpOr(s.c.hands, s.c.hush)
 }
 
 // Fetched notes a file that comes from the network.
