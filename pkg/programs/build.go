@@ -59,10 +59,16 @@ func (c *Call) makeCommand() {
 			c.Shell.Text(Word{Text: val})
 		}
 		name = strings.TrimRight(name, "?:+!")
-		switch KindOfVariable(name) {
-		case ProgramVariable, SearchVariable, ShellVariable:
+		kind := KindOfVariable(name)
+		if name == "ENV" { // no shell that make starts reads the file: they are not interactive
+			kind = OtherVariable
+		}
+		switch kind {
+		case ProgramVariable:
 			c.opaque("the variable " + name + " may run something")
 			c.commandText(Word{Text: val})
+		case SearchVariable, ShellVariable:
+			c.opaque("the variable " + name + " may run something")
 		default:
 			if name == "SHELL" || name == ".SHELLFLAGS" || name == "MAKEFLAGS" || strings.Contains(strings.ReplaceAll(val, "$$", ""), "$") || strings.Contains(val, "`") {
 				c.opaque("the variable " + name + " may run something")

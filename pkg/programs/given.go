@@ -170,7 +170,7 @@ func (c *Call) cluster(rs []Option, s Style, x Word, t string, more []Word) int 
 		case rest == "" && !x.Dynamic:
 			return c.give(r, s, nil, more)
 		default:
-			return c.give(r, s, x.behind(rest, x.Multi || rest == ""), more)
+			return c.give(r, s, x.behind(rest, x.Multi || rest == "" && (r.Value == ':' || !x.Digits)), more) // where nothing follows, the next word is the value
 		}
 	}
 	if x.Dynamic {

@@ -32,6 +32,7 @@ type builder struct {
 	net     bool
 	multi   bool
 	number  bool // every unknown part is a number
+	digits  bool // all that is not known of it are numbers
 	proc    bool
 	script  string
 	src     string
@@ -71,9 +72,10 @@ func (b *builder) hole(quoted, number bool) {
 	number = number && (quoted || !b.w.st.ifs) // digits may separate words, too
 	b.mixed, b.found = b.dyn, nil
 	if !b.dyn {
-		b.dyn, b.lead, b.number = true, len(b.b), true
+		b.dyn, b.lead, b.number, b.digits = true, len(b.b), true, true
 	}
 	b.unknown++
+	b.digits = b.digits && number
 	b.number = b.number && number && b.lead == 0
 	b.active = true
 	b.multi = b.multi || b.split && !quoted && !number
@@ -142,6 +144,7 @@ func (b *builder) flush() {
 	}
 	x := word{Text: string(b.b), Dynamic: b.dyn, Net: b.net, Proc: b.proc, Script: b.script, Multi: b.multi && b.dyn, Number: b.dyn && b.number && len(b.b) == 0}
 	if b.dyn {
+		x.Digits = b.digits && b.lead == len(b.b)
 		x.Lead = x.Text[:b.lead]
 		x.Text = b.src
 	}
