@@ -29,7 +29,7 @@ func arrivals(ctx context.Context, env *tool.Env, needs []policy.Access) (found 
 		for j := range needs {
 			s := &needs[j]
 			switch {
-			case s.Kind != policy.Read || s.Parent != w.Parent || !s.Tree || s.Opaque != "":
+			case s.Kind != policy.Read || s.Parent != w.Parent || !s.Tree || s.Opaque != "" || ofAnother(needs, w, s):
 			case s.File == policy.Missing: // the text makes it, and may make anything in it
 				w.Tree, whole = w.Tree || !env.Policy.Holds(), false
 			case s.File == policy.Dir:
@@ -40,6 +40,14 @@ func arrivals(ctx context.Context, env *tool.Env, needs []policy.Access) (found 
 		w.Each = w.Each || whole && w.Tree && w.Path != env.Workspace.Root()
 	}
 	return found
+}
+
+// ofAnother reports whether a write is that of another source than s: it has its name.
+func ofAnother(needs []policy.Access, w, s *policy.Access) bool {
+	name := filepath.Base(w.Path)
+	return filepath.Base(s.Path) != name && slices.ContainsFunc(needs, func(o policy.Access) bool {
+		return o.Kind == policy.Read && o.Parent == w.Parent && filepath.Base(o.Path) == name
+	})
 }
 
 // copies reports whether a program gives files of directories other names.
