@@ -64,7 +64,7 @@ func TestAccesses(t *testing.T) {
 		{"cd nosuch; touch x", "exec [\"cd\" \"nosuch\"] readonly\nexec [\"touch\" \"x\"] known\nwrite create @W@/nosuch/x <2\nwrite create @W@/x <2"},
 		{"(cd src); touch x", "exec [\"cd\" \"src\"] readonly\nexec [\"touch\" \"x\"] known\nwrite create @W@/x <2"},
 		{"touch link/x", "exec [\"touch\" \"link/x\"] known\nwrite create @O@/x <1"},
-		{"env A=1 nice -n 5 ls", "exec [\"env\" \"A=1\" \"nice\" \"-n\" \"5\" \"ls\"]\nexec [\"nice\" \"-n\" \"5\" \"ls\"] <1\nexec [\"ls\"] <2\nread @W@ <3"},
+		{"env A=1 nice -n 5 ls", "exec [\"env\" \"A=1\" \"nice\" \"-n\" \"5\" \"ls\"] readonly\nexec [\"nice\" \"-n\" \"5\" \"ls\"] <1\nexec [\"ls\"] <2\nread @W@ <3"},
 		{"timeout 5 cat f", "exec [\"timeout\" \"5\" \"cat\" \"f\"] readonly\nexec [\"cat\" \"f\"] readonly <1\nread @W@/f <2"},
 		{"ls f", "exec [\"ls\" \"f\"] readonly"}, // no more than stat says
 		{"echo x > /dev/null 2>&1", "exec [\"echo\" \"x\"] readonly"},
