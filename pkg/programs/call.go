@@ -112,6 +112,7 @@ type Shell interface {
 	Home() string                      // the home directory of the user
 	HomeVariable() string              // what HOME holds; "" when that is not known
 	Getenv(name string) (string, bool) // a variable of the environment it starts in
+	Sets(name string) bool             // whether the text sets a variable that changes how programs run
 	Writable(path string) bool         // whether anything may have written there
 	Guarded(top, name string) bool     // whether a policy may not let a file of the tree at top be read
 	Secret(name string) bool           // whether files of such a name usually hold secrets

@@ -118,7 +118,8 @@ func (c *Call) gitSetting(x Word) {
 
 // gitAlias follows a subcommand that git does not have.
 func (c *Call) gitAlias(cfg repository, args []Word) {
-	for _, al := range slices.Concat(c.givenAliases(), cfg.aliases, c.usersAliases()) {
+	users, hidden := c.usersAliases()
+	for _, al := range slices.Concat(c.givenAliases(), cfg.aliases, users) {
 		if !strings.EqualFold(al.name, args[0].Text) {
 			continue
 		}
@@ -132,19 +133,11 @@ func (c *Call) gitAlias(cfg repository, args []Word) {
 		return
 	}
 	c.opaque("git " + args[0].Text + " may be an alias or a program of its own")
-	if c.hiddenSettings() { // it may be an alias of any command
+	if hidden { // it may be an alias of any command
 		unknown := args[0]
 		unknown.Dynamic, unknown.Lead, unknown.Multi = true, "", true
 		c.start(slices.Concat([]Word{{Text: "git"}, unknown}, args[1:]))
 	}
-}
-
-// hiddenSettings reports whether git gets settings that are not looked at.
-func (c *Call) hiddenSettings() bool {
-	return c.has("config-env") || c.Shell.HomeVariable() == "" || slices.ContainsFunc([]string{"GIT_CONFIG", "GIT_CONFIG_COUNT", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_SYSTEM", "XDG_CONFIG_HOME"}, func(name string) bool {
-		_, set := c.Shell.Getenv(name)
-		return set
-	})
 }
 
 // givenAliases are those that -c gives.
@@ -158,19 +151,33 @@ func (c *Call) givenAliases() (aliases []gitAlias) {
 	return aliases
 }
 
-// usersAliases are those of the user's own settings.
-func (c *Call) usersAliases() []gitAlias {
+// usersAliases are those of the user's own settings; hidden is set where git gets settings that
+// are not looked at.
+func (c *Call) usersAliases() (aliases []gitAlias, hidden bool) {
 	var cfg repository
-	home := c.Shell.HomeVariable()
-	if home == "" {
-		return nil
-	}
-	for _, name := range [...]string{home + "/.gitconfig", home + "/.config/git/config"} {
+	read := func(name string) {
 		if b, err := c.Shell.ReadFile(name); err == nil {
 			gitSettings(string(b), cfg.setting)
 		}
 	}
-	return cfg.aliases
+	for _, name := range [...]string{"GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_SYSTEM"} {
+		_, set := c.Shell.Getenv(name)
+		hidden = hidden || set || c.Shell.Sets(name)
+	}
+	for _, name := range [...]string{"GIT_CONFIG_GLOBAL", "HOME", "XDG_CONFIG_HOME"} {
+		hidden = hidden || c.Shell.Sets(name)
+	}
+	if global, set := c.Shell.Getenv("GIT_CONFIG_GLOBAL"); set {
+		read(global)
+		return cfg.aliases, hidden || c.has("config-env")
+	}
+	dir, set := c.Shell.Getenv("XDG_CONFIG_HOME")
+	if !set || dir == "" {
+		dir = c.Shell.Home() + "/.config"
+	}
+	read(dir + "/git/config")
+	read(c.Shell.Home() + "/.gitconfig")
+	return cfg.aliases, hidden || c.has("config-env")
 }
 
 // gitSub judges a subcommand.

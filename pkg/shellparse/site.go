@@ -198,6 +198,13 @@ func (s site) Getenv(name string) (string, bool) {
 	return s.w.world.Getenv(name)
 }
 
+// Sets reports whether the text so far sets a variable that changes how programs run, for a
+// command or for those that follow.
+func (s site) Sets(name string) bool {
+	_, set := s.w.st.find(name)
+	return set || slices.ContainsFunc(s.w.out.Accesses, func(a policy.Access) bool { return a.Kind == policy.Env && a.Name == name })
+}
+
 // Guarded reports whether a policy does not let a file of the tree at top be
 // read just so.
 func (s site) Guarded(top, name string) bool {
