@@ -84,7 +84,7 @@ func (p *Policy) opaqueSetting(a *Access) *setting {
 }
 
 func (p *Policy) fileFacts(a *Access, f *facts) {
-	f.path = path.Clean(slashed(a.Path))
+	f.path, f.hides = path.Clean(slashed(a.Path)), p.level >= 3
 	f.folded = foldPath(f.path)
 	f.rel, f.frel = f.path, f.folded
 	if f.inside = safefile.Below(p.root, f.path); f.inside {

@@ -25,6 +25,7 @@ type facts struct {
 	viaOut       bool   // the path as named lies outside the root
 	rel, frel    string // relative to the root when inside, else the whole path
 	harmless     bool   // a device that a command may always use
+	hides        bool   // the sandbox hides what may not be read
 	known        bool   // the sandbox holds the command at the level in force
 
 	target target // a host
@@ -322,7 +323,8 @@ func (m *matcher) coversPath(a *Access, f *facts) tri {
 	if m.path.match(path) || via != "" && m.path.match(via) {
 		return yes
 	}
-	if !a.Tree || a.Each || a.Kind == Read && a.Tool != commandTool {
+	each := a.Each && (a.Opaque == "" || a.Kind == Read && f.hides)
+	if !a.Tree || each || a.Kind == Read && a.Tool != commandTool {
 		return no // each file below is asked about by itself
 	}
 	below := m.path.reaches(path)
