@@ -41,7 +41,7 @@ clone() { echo "$1: $("$AGENTKIT" bash "$2" --allow 'net(10.99.0.1:8000)' >/dev/
 AGENTKIT=$1
 clone one "git clone -q $url one && cd one && ls -A"
 clone two "mkdir two && git clone -q --depth=1 $url two || git clone -q $url two"
-clone copied "git clone -q $url copied && cp -r copied/.vscode copied/sub/"
+clone copied "git clone -q $url copied && tar -C copied -cf - .vscode | tar -C copied/sub -xf -"
 clone local "git clone -q one local"
 clone set "git -c core.editor=true clone -q $url set"
 clone env "GIT_TEMPLATE_DIR=one git clone -q $url env"
