@@ -152,7 +152,8 @@ func matchParts(parts []string, s string) bool {
 
 // matchWords matches argument words against a pattern. In a certain match a
 // dynamic word is only ever covered by a lone * or ?; otherwise it may be any
-// number of any words, as far as known does not say otherwise. start is the set of pattern positions to begin with.
+// number of any words, as far as known does not say otherwise. start is the set of
+// pattern positions to begin with.
 func matchWords(pattern []word, argv []string, dynamic []bool, known Parts, start uint64, certain bool) bool {
 	states := closeStates(pattern, start)
 	for i, s := range argv {

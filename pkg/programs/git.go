@@ -155,6 +155,7 @@ func (c *Call) givenAliases() (aliases []gitAlias) {
 // are not looked at.
 func (c *Call) usersAliases() (aliases []gitAlias, hidden bool) {
 	var cfg repository
+	hidden = c.has("config-env")
 	read := func(name string) {
 		if b, err := c.Shell.ReadFile(name); err == nil {
 			gitSettings(string(b), cfg.setting)
@@ -169,7 +170,7 @@ func (c *Call) usersAliases() (aliases []gitAlias, hidden bool) {
 	}
 	if global, set := c.Shell.Getenv("GIT_CONFIG_GLOBAL"); set {
 		read(global)
-		return cfg.aliases, hidden || c.has("config-env")
+		return cfg.aliases, hidden
 	}
 	dir, set := c.Shell.Getenv("XDG_CONFIG_HOME")
 	if !set || dir == "" {
@@ -177,7 +178,7 @@ func (c *Call) usersAliases() (aliases []gitAlias, hidden bool) {
 	}
 	read(dir + "/git/config")
 	read(c.Shell.Home() + "/.gitconfig")
-	return cfg.aliases, hidden || c.has("config-env")
+	return cfg.aliases, hidden
 }
 
 // gitSub judges a subcommand.

@@ -334,11 +334,7 @@ func far(x Word) bool {
 // farHost lists the host of an operand of scp, sftp or rsync that lies on another:
 // [USER@]HOST:PATH, or a URL; of rsync also HOST::MODULE, which as a URL is for its daemon.
 func (c *Call) farHost(x Word) {
-	s, scheme := x.Text, c.Name+"://"
-	isURL := len(s) > len(scheme) && strings.EqualFold(s[:len(scheme)], scheme)
-	if isURL {
-		s = s[len(scheme):]
-	}
+	s, isURL := c.withoutScheme(x.Text)
 	end := hostEnd(s)
 	host, rest := s[:end], s[end:]
 	users := strings.Count(host, "@")
@@ -372,6 +368,15 @@ func (c *Call) farHost(x Word) {
 	c.Shell.Net(a)
 }
 
+// withoutScheme takes the scheme off an address that begins with the name of the program.
+func (c *Call) withoutScheme(s string) (rest string, isURL bool) {
+	scheme := c.Name + "://"
+	if len(s) > len(scheme) && strings.EqualFold(s[:len(scheme)], scheme) {
+		return s[len(scheme):], true
+	}
+	return s, false
+}
+
 // farNames are operands by the names that they get here: of those on another host, only what
 // stands behind the host. What rsync takes of a directory or module, and what the other host
 // makes of a pattern, is not known.
@@ -381,10 +386,7 @@ func (c *Call) farNames(words []Word) []Word {
 		if x.Dynamic || !far(x) {
 			continue
 		}
-		name, isURL := x.Text, false
-		if scheme := c.Name + "://"; len(name) > len(scheme) && strings.EqualFold(name[:len(scheme)], scheme) {
-			name, isURL = name[len(scheme):], true
-		}
+		name, isURL := c.withoutScheme(x.Text)
 		name = name[hostEnd(name):]
 		if isURL {
 			name = name[max(strings.IndexByte(name, '/'), 0):]

@@ -156,7 +156,8 @@ func (c *Config) explainHost(rest string) (Denial, bool) {
 // explainFile looks for the path that a message is about: quoted, or before
 // the colon that the reason follows.
 func (c *Config) explainFile(line string, reason int, dir string) (Denial, bool) {
-	for _, path := range pathsIn(line, reason) {
+	paths := pathsIn(line, reason)
+	for _, path := range paths {
 		if !filepath.IsAbs(path) {
 			if dir == "" {
 				continue
@@ -170,7 +171,7 @@ func (c *Config) explainFile(line string, reason int, dir string) (Denial, bool)
 			return Denial{Kind: DeniedWrite, Path: path, Why: "it is protected: it decides what other programs run"}, true
 		case busy && slices.ContainsFunc(c.Pinned, func(p string) bool { return safefile.Below(path, p) && safefile.Below(c.Root, p) }):
 			return Denial{Kind: DeniedWrite, Path: path, Why: "it is or holds what is hidden or protected, which stays in its place; what is hidden can be moved or removed with mv or rm, by a call that does nothing else"}, true
-		case strings.Contains(line[reason:], "cross-device") && c.parted(path, line):
+		case strings.Contains(line[reason:], "cross-device") && c.parted(path, paths):
 			return Denial{Kind: DeniedWrite, Path: path, Why: "nothing is renamed into or out of a directory above what is hidden or protected; mv works, for it copies"}, true
 		case belowAny(path, c.Hidden):
 			return Denial{Kind: DeniedRead, Path: path, Why: "it holds secrets, or is agentkit's own, and is hidden from commands"}, true
@@ -190,11 +191,8 @@ func (c *Config) explainFile(line string, reason int, dir string) (Denial, bool)
 
 // parted reports whether a rename in the root may have failed because a directory of the root
 // holds what is pinned: a message may name only one of the two places.
-func (c *Config) parted(path, line string) bool {
-	outside := func(word string) bool {
-		return strings.HasPrefix(word, "/") && !safefile.Below(c.Root, word)
-	}
-	return safefile.Below(c.Root, path) && !slices.ContainsFunc(strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" '\"`‘’“”:,", r) }), outside) &&
+func (c *Config) parted(path string, told []string) bool {
+	return safefile.Below(c.Root, path) && !slices.ContainsFunc(told, func(p string) bool { return filepath.IsAbs(p) && !safefile.Below(c.Root, p) }) &&
 		slices.ContainsFunc(c.Pinned, func(p string) bool { return safefile.Below(c.Root, p) && filepath.Dir(p) != c.Root })
 }
 

@@ -83,8 +83,8 @@ func arriving(ctx context.Context, env *tool.Env, w *policy.Access, from, name s
 
 // arrival is the access to a name below a write that a file gets.
 func arrival(env *tool.Env, w *policy.Access, name string) policy.Access {
-	file := *w
-	file.Path, file.Named, file.Op, file.File, file.Tree, file.Below = name, "", policy.Create, policy.Missing, false, false
+	file := fileOf(*w, name)
+	file.Op, file.File = policy.Create, policy.Missing
 	if w.File == policy.Missing { // so that no link is on the way
 		return file
 	}
@@ -103,8 +103,8 @@ func arrival(env *tool.Env, w *policy.Access, name string) policy.Access {
 
 // protected reports whether a file may not be written just so where it is.
 func protected(env *tool.Env, w *policy.Access, path string) bool {
-	file := *w
-	file.Path, file.Named, file.Op, file.File, file.Tree, file.Below = path, "", policy.Change, policy.Regular, false, false
+	file := fileOf(*w, path)
+	file.Op = policy.Change
 	return env.Policy.Decide(&file).Verdict != policy.Allow
 }
 

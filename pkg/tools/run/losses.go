@@ -231,8 +231,7 @@ func (l *losses) below(w *policy.Access) (files []string, forbidden []policy.Acc
 			if at == "" {
 				return nil
 			}
-			file := *w
-			file.Path, file.Named, file.File, file.Tree, file.Below = filepath.Join(w.Path, e.Path), "", policy.Regular, false, false
+			file := fileOf(*w, filepath.Join(w.Path, e.Path))
 			history = history || only != nil && safefile.InGit(at) // what holds a repository may go as a whole
 			split = split || w.Split && strings.ContainsAny(e.Path, unsafeInText)
 			elsewhere = elsewhere || w.Split && takenApart(l.env, w.Path, e.Path)

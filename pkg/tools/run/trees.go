@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/agentkit-go/agentkit/pkg/committed"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/programs"
 	"github.com/agentkit-go/agentkit/pkg/rg"
@@ -152,11 +151,10 @@ func forbiddenFiles(ctx context.Context, env *tool.Env, tree policy.Access, ahea
 		return is
 	}
 	for _, name := range tree.Files {
-		file := tree
-		file.Path, file.Named, file.File, file.Tree, file.Below, file.Files = name, "", policy.Regular, false, false, nil
 		if !filepath.IsAbs(name) {
-			file.Path = filepath.Join(tree.Path, name)
+			name = filepath.Join(tree.Path, name)
 		}
+		file := fileOf(tree, name)
 		info, err := os.Lstat(file.Path)
 		if err != nil {
 			continue
@@ -188,15 +186,7 @@ const gitAdd = "git add"
 // unchanged returns a function that reports whether a file of a tree is as git has it in HEAD, so
 // that git add takes nothing from it. It is asked of few.
 func unchanged(env *tool.Env, dir string) func(path string) bool {
-	other := sync.OnceValues(func() (map[string]bool, bool) {
-		changed, known := env.Git.Lost(committed.Changed, dir, dir)
-		untracked, ok := env.Git.Lost(committed.Untracked, dir, dir)
-		set := map[string]bool{}
-		for _, path := range slices.Concat(changed, untracked) {
-			set[path] = true
-		}
-		return set, known && ok
-	})
+	other := sync.OnceValues(func() (map[string]bool, bool) { return env.Uncommitted(dir, dir) })
 	return func(path string) bool {
 		set, known := other()
 		return known && !set[path]
@@ -209,8 +199,7 @@ func forbiddenBelow(ctx context.Context, env *tool.Env, tree policy.Access, r tr
 	unignored, away := !r.ignores && (tree.Source != gitAdd || r.forced || ripgrepIgnores(env.Workspace.Root(), tree.Path)), false
 	o := rg.WalkOptions{Root: tree.Path, Hidden: r.hidden, NoIgnore: unignored, Links: true, MaxEntries: maxTreeEntries}
 	res, err := rg.Walk(ctx, nil, o, func(e rg.Entry) error {
-		file := tree
-		file.Path, file.Named, file.File, file.Tree = filepath.Join(tree.Path, e.Path), "", policy.Regular, false
+		file := fileOf(tree, filepath.Join(tree.Path, e.Path))
 		switch {
 		case !r.reads(e.Path):
 			return nil

@@ -18,6 +18,12 @@ const (
 	maxForbidden = 5
 )
 
+// fileOf is what an access to a directory with all below is to one file there.
+func fileOf(tree policy.Access, path string) policy.Access {
+	tree.Path, tree.Named, tree.File, tree.Tree, tree.Below, tree.Files = path, "", policy.Regular, false, false, nil
+	return tree
+}
+
 // patterns are those of the names that an access is about; nil for all names.
 func patterns(a *policy.Access) []string {
 	if a.Names == "" {
