@@ -246,6 +246,7 @@ func (s *supervisor) send(to *os.File, text []byte) error {
 	if len(text) == 0 {
 		return nil
 	}
+	s.wakes(text)
 	_ = to.SetWriteDeadline(time.Now().Add(patience))
 	_, err := to.Write(text)
 	switch {

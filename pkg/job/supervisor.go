@@ -42,7 +42,8 @@ type supervisor struct {
 	sent    map[string]bool // names of signals that were asked for
 	quietAt int64           // bytes that had been printed when it was quiet for a moment; -1 when it is not
 
-	feeding chan struct{} // holds a token while nobody writes to the command
+	feeding chan struct{}           // holds a token while nobody writes to the command
+	called  atomic.Pointer[[]sleep] // waits for input that what was written last ends
 }
 
 // An ending is the wish that the job ends, and what it then is.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,6 +19,7 @@ type source struct {
 	file   unix.Stat_t
 	tty    bool
 	front  int  // process group in the foreground of the terminal
+	lines  bool // the terminal hands over whole lines
 	secret bool // the terminal takes a line and does not show it
 }
 
@@ -25,7 +27,8 @@ type source struct {
 // whether it does so without showing it. It asks the kernel what each thread
 // does at this moment. A server that would also take commands reads its input,
 // too, and so does a monitor that draws its screen every second: so either a
-// prompt has been shown, or whoever reads can do nothing else.
+// prompt has been shown, or whoever reads can do nothing else. Who has been sent
+// something since it went to sleep will wake up, and waits no more.
 func (s *supervisor) blocked(members []killtree.Process) (b blocking) {
 	if i, _ := s.snapshot(); !i.OpenStdin {
 		return b
@@ -35,12 +38,13 @@ func (s *supervisor) blocked(members []killtree.Process) (b blocking) {
 		return b
 	}
 	asked := src.secret
+	called := s.asleep()
 	for _, q := range members {
 		if q.State != 'S' {
 			continue
 		}
-		how := src.readBy(q)
-		if how == readsNot {
+		how, thread := src.readBy(q)
+		if how == readsNot || slices.Contains(called, sleepOf(q.Pid, thread)) {
 			continue
 		}
 		b.reads = true
@@ -51,6 +55,74 @@ func (s *supervisor) blocked(members []killtree.Process) (b blocking) {
 		}
 	}
 	return b
+}
+
+// A sleep is one wait of a thread.
+type sleep struct {
+	pid, thread int
+	count       int64 // how often it has gone to sleep
+}
+
+// sleepOf is that in which a thread is; with count -1 where that is not shown.
+func sleepOf(pid, thread int) sleep {
+	raw, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/task/" + strconv.Itoa(thread) + "/status")
+	_, after, _ := bytes.Cut(raw, []byte("\nvoluntary_ctxt_switches:"))
+	line, _, _ := bytes.Cut(after, []byte("\n"))
+	count, err := strconv.ParseInt(string(bytes.TrimSpace(line)), 10, 64)
+	if err != nil {
+		return sleep{pid, thread, -1}
+	}
+	return sleep{pid, thread, count}
+}
+
+// wakes is called before text is written to the job's input. Whoever sleeps until
+// there is input waits for nothing more from then on, although a busy machine may
+// leave it asleep for long: see blocked.
+func (s *supervisor) wakes(text []byte) {
+	src, err := s.source()
+	if err != nil || !src.passes(text) {
+		return
+	}
+	var list []sleep
+	for _, p := range s.run.tree.Members() {
+		if p.State != 'S' {
+			continue
+		}
+		if how, thread := src.readBy(p); how != readsNot {
+			if now := sleepOf(p.Pid, thread); now.count >= 0 {
+				list = append(list, now)
+			}
+		}
+	}
+	s.called.Store(&list)
+}
+
+// asleep are those whom the text written last will wake, while all of them sleep
+// on: one that has woken may have taken it.
+func (s *supervisor) asleep() []sleep {
+	list := s.called.Load()
+	if list == nil {
+		return nil
+	}
+	for _, l := range *list {
+		if sleepOf(l.pid, l.thread) != l {
+			return nil
+		}
+	}
+	return *list
+}
+
+// passes reports whether a part of text surely comes to whoever reads the source.
+// A terminal keeps a line until it is complete, and takes what sends signals or
+// holds the output for itself.
+func (src source) passes(text []byte) bool {
+	switch {
+	case !src.tty:
+		return len(text) > 0
+	case src.lines:
+		return bytes.ContainsAny(text, "\n\r\x04")
+	}
+	return len(bytes.Trim(text, "\x03\x11\x13\x1a\x1c")) > 0
 }
 
 // alone reports whether the others are there for p only: those that have started
@@ -99,7 +171,8 @@ func (s *supervisor) source() (src source, err error) {
 		}
 		src.front, _ = unix.IoctlGetInt(int(fd), unix.TIOCGPGRP)
 		if t, err := unix.IoctlGetTermios(int(fd), unix.TCGETS); err == nil {
-			src.secret = t.Lflag&unix.ICANON != 0 && t.Lflag&unix.ECHO == 0
+			src.lines = t.Lflag&unix.ICANON != 0
+			src.secret = src.lines && t.Lflag&unix.ECHO == 0
 		}
 	})
 	return src, errors.Join(err, failed)
@@ -115,41 +188,44 @@ const (
 	readsOnly         // its one thread is held until there is input
 )
 
-// readBy says how p waits to read the source.
-func (src source) readBy(p killtree.Process) reading {
+// readBy says how p waits to read the source, and by which of its threads.
+func (src source) readBy(p killtree.Process) (how reading, thread int) {
 	base := "/proc/" + strconv.Itoa(p.Pid) + "/"
 	threads, err := os.ReadDir(base + "task")
 	if err != nil {
-		return readsNot
+		return readsNot, 0
 	}
 	for _, t := range threads {
+		if thread, err = strconv.Atoi(t.Name()); err != nil {
+			continue
+		}
 		call, err := readCall(base + "task/" + t.Name() + "/syscall")
 		if errors.Is(err, fs.ErrPermission) {
 			// Another user's program, such as sudo. What it does is hidden,
 			// but the terminal tells that a secret is being read.
 			if src.secret && p.Group == src.front {
-				return readsToo
+				return readsToo, thread
 			}
-			return readsNot
+			return readsNot, 0
 		}
 		if err != nil || !src.waits(p, base, call) {
 			continue
 		}
 		// A thread on the side that reads the input of a server, or of a
 		// client of one, says nothing about what the program does.
-		aside := t.Name() != strconv.Itoa(p.Pid)
+		aside := thread != p.Pid
 		serves := len(threads) > 1 && hasSocket(base)
 		switch main, err := readCall(base + "syscall"); {
 		case aside && serves:
 			continue
 		case serves, !call.endless(), aside && (err != nil || !main.joins()):
-			return readsToo
+			return readsToo, thread
 		case len(threads) == 1 && call.reads():
-			return readsOnly
+			return readsOnly, thread
 		}
-		return readsIdly
+		return readsIdly, thread
 	}
-	return readsNot
+	return readsNot, 0
 }
 
 // A sysCall is what a thread is in.

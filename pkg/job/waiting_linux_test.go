@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/killtree"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // waits are commands that wait for input, each with the program that does.
@@ -188,6 +189,81 @@ func TestNotWaiting(t *testing.T) {
 			t.Errorf("%s tty=%v: %+v %+v %v", c.name, k%2 == 1, i, i.Waiting, err)
 		}
 	})
+}
+
+// TestNotWoken: who was sent something and has not been woken yet does not wait.
+func TestNotWoken(t *testing.T) {
+	path := t.TempDir()
+	if err := os.Chmod(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	dir, err := safefile.OpenDir(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	cmd := exec.Command("sh", "-c", "while read -r line; do :; done")
+	input, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := killtree.Options{}.Start(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tree.End(0)
+	s := &supervisor{dir: dir, run: &running{tree: tree, input: input.(*os.File)}, info: Info{State: Running, OpenStdin: true}}
+	waits := func() bool { return s.blocked(tree.Members()).waits }
+	for deadline := time.Now().Add(time.Minute); !waits(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it never waits")
+		}
+	}
+	s.wakes(nil)
+	if !waits() {
+		t.Error("nothing wakes it, and it does not wait")
+	}
+	s.wakes([]byte("a line\n"))
+	for range 3 {
+		if b := s.blocked(tree.Members()); b.waits || b.reads {
+			t.Fatalf("it was sent a line, and waits as before: %+v", b)
+		}
+	}
+	if _, err := input.Write([]byte("a line\n")); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(time.Minute); !waits(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it has taken the line, and does not wait again")
+		}
+	}
+}
+
+// TestPasses: what a terminal keeps, or takes for itself, wakes nobody.
+func TestPasses(t *testing.T) {
+	pipe, lines, raw := source{}, source{tty: true, lines: true}, source{tty: true}
+	for _, c := range []struct {
+		src  source
+		text string
+		want bool
+	}{
+		{pipe, "", false},
+		{pipe, "x", true},
+		{lines, "x", false},
+		{lines, "x\r", true},
+		{lines, "x\ny", true},
+		{lines, "\x04", true},
+		{lines, "\x03", false},
+		{raw, "x", true},
+		{raw, "\x1b", true},
+		{raw, "\x03", false},
+		{raw, "\x1a\x13", false},
+		{raw, "\x03x", true},
+	} {
+		if got := c.src.passes([]byte(c.text)); got != c.want {
+			t.Errorf("%+v %q: %v", c.src, c.text, got)
+		}
+	}
 }
 
 // TestStillness: who is ready to run and gets next to no processor time is not
