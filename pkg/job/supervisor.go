@@ -43,7 +43,7 @@ type supervisor struct {
 	quietAt int64           // bytes that had been printed when it was quiet for a moment; -1 when it is not
 
 	feeding chan struct{}           // holds a token while nobody writes to the command
-	called  atomic.Pointer[[]sleep] // waits for input that what was written last ends
+	called  atomic.Pointer[[]sleep] // the sleeps that the text sent last will end, see wakes
 }
 
 // An ending is the wish that the job ends, and what it then is.

@@ -18,9 +18,10 @@ import (
 type source struct {
 	file   unix.Stat_t
 	tty    bool
-	front  int  // process group in the foreground of the terminal
-	lines  bool // the terminal hands over whole lines
-	secret bool // the terminal takes a line and does not show it
+	front  int    // process group in the foreground of the terminal
+	lines  bool   // the terminal hands over whole lines
+	ends   string // what ends one
+	secret bool   // the terminal takes a line and does not show it
 }
 
 // blocked finds a process of the job that waits to read the job's input, and
@@ -43,8 +44,8 @@ func (s *supervisor) blocked(members []killtree.Process) (b blocking) {
 		if q.State != 'S' {
 			continue
 		}
-		how, thread := src.readBy(q)
-		if how == readsNot || slices.Contains(called, sleepOf(q.Pid, thread)) {
+		how := src.readBy(q)
+		if how == readsNot || slices.Contains(called, sleepOf(q.Pid)) {
 			continue
 		}
 		b.reads = true
@@ -57,27 +58,35 @@ func (s *supervisor) blocked(members []killtree.Process) (b blocking) {
 	return b
 }
 
-// A sleep is one wait of a thread.
+// A sleep is what a process is in while none of its threads has woken.
 type sleep struct {
-	pid, thread int
-	count       int64 // how often it has gone to sleep
+	pid   int
+	count int64 // how often its threads have gone to sleep, see proc_pid_status(5); -1 where that is not shown
 }
 
-// sleepOf is that in which a thread is; with count -1 where that is not shown.
-func sleepOf(pid, thread int) sleep {
-	raw, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/task/" + strconv.Itoa(thread) + "/status")
-	_, after, _ := bytes.Cut(raw, []byte("\nvoluntary_ctxt_switches:"))
-	line, _, _ := bytes.Cut(after, []byte("\n"))
-	count, err := strconv.ParseInt(string(bytes.TrimSpace(line)), 10, 64)
+func sleepOf(pid int) sleep {
+	tasks := "/proc/" + strconv.Itoa(pid) + "/task/"
+	threads, err := os.ReadDir(tasks)
 	if err != nil {
-		return sleep{pid, thread, -1}
+		return sleep{pid, -1}
 	}
-	return sleep{pid, thread, count}
+	all := sleep{pid: pid}
+	for _, t := range threads {
+		raw, _ := os.ReadFile(tasks + t.Name() + "/status")
+		_, after, _ := bytes.Cut(raw, []byte("\nvoluntary_ctxt_switches:"))
+		line, _, _ := bytes.Cut(after, []byte("\n"))
+		count, err := strconv.ParseInt(string(bytes.TrimSpace(line)), 10, 64)
+		if err != nil {
+			return sleep{pid, -1}
+		}
+		all.count += count
+	}
+	return all
 }
 
-// wakes is called before text is written to the job's input. Whoever sleeps until
-// there is input waits for nothing more from then on, although a busy machine may
-// leave it asleep for long: see blocked.
+// wakes is called before text is sent to the job. Whoever sleeps until there is
+// input waits for nothing more from then on, although a busy machine may leave it
+// asleep for long: see blocked.
 func (s *supervisor) wakes(text []byte) {
 	src, err := s.source()
 	if err != nil || !src.passes(text) {
@@ -88,24 +97,25 @@ func (s *supervisor) wakes(text []byte) {
 		if p.State != 'S' {
 			continue
 		}
-		if how, thread := src.readBy(p); how != readsNot {
-			if now := sleepOf(p.Pid, thread); now.count >= 0 {
-				list = append(list, now)
-			}
+		if src.readBy(p) == readsNot {
+			continue
+		}
+		if now := sleepOf(p.Pid); now.count >= 0 {
+			list = append(list, now)
 		}
 	}
 	s.called.Store(&list)
 }
 
-// asleep are those whom the text written last will wake, while all of them sleep
-// on: one that has woken may have taken it.
+// asleep are those whom the text that was sent last will wake, while all of them
+// sleep on: one that has woken may have taken it.
 func (s *supervisor) asleep() []sleep {
 	list := s.called.Load()
 	if list == nil {
 		return nil
 	}
 	for _, l := range *list {
-		if sleepOf(l.pid, l.thread) != l {
+		if sleepOf(l.pid) != l {
 			return nil
 		}
 	}
@@ -120,7 +130,7 @@ func (src source) passes(text []byte) bool {
 	case !src.tty:
 		return len(text) > 0
 	case src.lines:
-		return bytes.ContainsAny(text, "\n\r\x04")
+		return bytes.ContainsAny(text, src.ends)
 	}
 	return len(bytes.Trim(text, "\x03\x11\x13\x1a\x1c")) > 0
 }
@@ -171,7 +181,10 @@ func (s *supervisor) source() (src source, err error) {
 		}
 		src.front, _ = unix.IoctlGetInt(int(fd), unix.TIOCGPGRP)
 		if t, err := unix.IoctlGetTermios(int(fd), unix.TCGETS); err == nil {
-			src.lines = t.Lflag&unix.ICANON != 0
+			src.lines, src.ends = t.Lflag&unix.ICANON != 0, "\n"+string(t.Cc[unix.VEOF])
+			if t.Iflag&unix.ICRNL != 0 && t.Iflag&unix.IGNCR == 0 {
+				src.ends += "\r"
+			}
 			src.secret = src.lines && t.Lflag&unix.ECHO == 0
 		}
 	})
@@ -188,44 +201,41 @@ const (
 	readsOnly         // its one thread is held until there is input
 )
 
-// readBy says how p waits to read the source, and by which of its threads.
-func (src source) readBy(p killtree.Process) (how reading, thread int) {
+// readBy says how p waits to read the source.
+func (src source) readBy(p killtree.Process) reading {
 	base := "/proc/" + strconv.Itoa(p.Pid) + "/"
 	threads, err := os.ReadDir(base + "task")
 	if err != nil {
-		return readsNot, 0
+		return readsNot
 	}
 	for _, t := range threads {
-		if thread, err = strconv.Atoi(t.Name()); err != nil {
-			continue
-		}
 		call, err := readCall(base + "task/" + t.Name() + "/syscall")
 		if errors.Is(err, fs.ErrPermission) {
 			// Another user's program, such as sudo. What it does is hidden,
 			// but the terminal tells that a secret is being read.
 			if src.secret && p.Group == src.front {
-				return readsToo, thread
+				return readsToo
 			}
-			return readsNot, 0
+			return readsNot
 		}
 		if err != nil || !src.waits(p, base, call) {
 			continue
 		}
 		// A thread on the side that reads the input of a server, or of a
 		// client of one, says nothing about what the program does.
-		aside := thread != p.Pid
+		aside := t.Name() != strconv.Itoa(p.Pid)
 		serves := len(threads) > 1 && hasSocket(base)
 		switch main, err := readCall(base + "syscall"); {
 		case aside && serves:
 			continue
 		case serves, !call.endless(), aside && (err != nil || !main.joins()):
-			return readsToo, thread
+			return readsToo
 		case len(threads) == 1 && call.reads():
-			return readsOnly, thread
+			return readsOnly
 		}
-		return readsIdly, thread
+		return readsIdly
 	}
-	return readsNot, 0
+	return readsNot
 }
 
 // A sysCall is what a thread is in.

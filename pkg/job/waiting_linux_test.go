@@ -241,7 +241,7 @@ func TestNotWoken(t *testing.T) {
 
 // TestPasses: what a terminal keeps, or takes for itself, wakes nobody.
 func TestPasses(t *testing.T) {
-	pipe, lines, raw := source{}, source{tty: true, lines: true}, source{tty: true}
+	pipe, lines, raw := source{}, source{tty: true, lines: true, ends: "\n\r\x04"}, source{tty: true}
 	for _, c := range []struct {
 		src  source
 		text string
@@ -254,6 +254,7 @@ func TestPasses(t *testing.T) {
 		{lines, "x\ny", true},
 		{lines, "\x04", true},
 		{lines, "\x03", false},
+		{source{tty: true, lines: true, ends: "\n"}, "x\r", false},
 		{raw, "x", true},
 		{raw, "\x1b", true},
 		{raw, "\x03", false},
