@@ -236,6 +236,9 @@ func (a *app) unknown(root *cobra.Command, name string, also ...string) error {
 	if meant := Tools.Meant(name); meant != "" {
 		return e.WithHint("the tool for this is %s", meant).Suggest(meant)
 	}
+	if Tools.IsCommand(name) {
+		return e.WithHint("a command is what bash is given: agentkit bash %.80q", name).Suggest("bash")
+	}
 	a.add(root, true)
 	known := also
 	for _, sub := range root.Commands() {

@@ -227,12 +227,21 @@ func (l List) Find(name string) (*Tool, error) {
 	if meant := l.Meant(name); meant != "" {
 		return nil, e.WithHint("the tool for this is %s", meant).Suggest(meant)
 	}
+	if l.IsCommand(name) {
+		return nil, e.WithHint("a command is what {bash} is given: {bash} %.80q", name).Suggest("bash")
+	}
 	near := nearest.Words(name, l.Names(), 3)
 	_ = e.Suggest(near...)
 	if len(near) > 0 {
 		_ = e.WithHint("did you mean %s?", near[0])
 	}
 	return nil, e
+}
+
+// IsCommand reports whether somebody has named a command where a tool is named: tools have
+// names of one word.
+func (l List) IsCommand(name string) bool {
+	return strings.ContainsAny(name, " \t\n") && slices.Contains(l.Names(), "bash")
 }
 
 // Meant is the tool that someone means by a name which others have for it; ""
