@@ -121,11 +121,11 @@ func (c *Call) gitMove() {
 	sources, target, into := c.sourcesAndTarget()
 	tree := false
 	for _, s := range sources {
-		c.does(Delete, s)
-		effect := Read
+		gone, effect := Delete, Read
 		if !s.Dynamic && slices.ContainsFunc(c.Shell.Resolve(s.Text), func(p Path) bool { return p.Type == Dir }) {
-			effect, tree = ReadTree, true
+			gone, effect, tree = DeleteTree, ReadTree, true
 		}
+		c.does(gone, s)
 		c.file(effect, s)
 	}
 	c.written(sources, target, into, false)
