@@ -186,6 +186,20 @@ type executable struct {
 
 func (f *executable) close() { _ = unix.Close(f.fd) }
 
+// outside opens a directory of the command by its path where no sandbox has mounted anything; EBUSY where
+// another one stands there.
+func (g *gatekeeper) outside(f *executable) (*executable, error) {
+	dir, err := g.file(unix.Openat2(unix.AT_FDCWD, f.path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS}))
+	if err != nil {
+		return nil, err
+	}
+	if dir.st.Dev != f.st.Dev || dir.st.Ino != f.st.Ino {
+		dir.close()
+		return nil, unix.EBUSY
+	}
+	return dir, nil
+}
+
 // find opens the file that the request names, without reading it.
 func (g *gatekeeper) find(x *request) (*executable, error) {
 	proc := "/proc/" + strconv.Itoa(x.Pid)

@@ -156,8 +156,7 @@ func (c *Config) explainHost(rest string) (Denial, bool) {
 // explainFile looks for the path that a message is about: quoted, or before
 // the colon that the reason follows.
 func (c *Config) explainFile(line string, reason int, dir string) (Denial, bool) {
-	paths := pathsIn(line, reason)
-	for _, path := range paths {
+	for _, path := range pathsIn(line, reason) {
 		if !filepath.IsAbs(path) {
 			if dir == "" {
 				continue
@@ -171,8 +170,6 @@ func (c *Config) explainFile(line string, reason int, dir string) (Denial, bool)
 			return Denial{Kind: DeniedWrite, Path: path, Why: "it is protected: it decides what other programs run"}, true
 		case busy && slices.ContainsFunc(c.Pinned, func(p string) bool { return safefile.Below(path, p) && safefile.Below(c.Root, p) }):
 			return Denial{Kind: DeniedWrite, Path: path, Why: "it is or holds what is hidden or protected, which stays in its place; what is hidden can be moved or removed with mv or rm, by a call that does nothing else"}, true
-		case strings.Contains(line[reason:], "cross-device") && c.parted(path, paths):
-			return Denial{Kind: DeniedWrite, Path: path, Why: "nothing is renamed into or out of a directory above what is hidden or protected; mv works, for it copies"}, true
 		case belowAny(path, c.Hidden):
 			return Denial{Kind: DeniedRead, Path: path, Why: "it holds secrets, or is agentkit's own, and is hidden from commands"}, true
 		case c.Level == L2 && belowAny(path, c.writable()) && slices.ContainsFunc(c.kept(), func(k string) bool { return safefile.Below(parent(path), k) }):
@@ -187,13 +184,6 @@ func (c *Config) explainFile(line string, reason int, dir string) (Denial, bool)
 		}
 	}
 	return Denial{}, false
-}
-
-// parted reports whether a rename in the root may have failed because a directory of the root
-// holds what is pinned: a message may name only one of the two places.
-func (c *Config) parted(path string, told []string) bool {
-	return safefile.Below(c.Root, path) && !slices.ContainsFunc(told, func(p string) bool { return filepath.IsAbs(p) && !safefile.Below(c.Root, p) }) &&
-		slices.ContainsFunc(c.Pinned, func(p string) bool { return safefile.Below(c.Root, p) && filepath.Dir(p) != c.Root })
 }
 
 // tellsOfWriting reports whether a message is that of a program that was to change a file.

@@ -55,6 +55,7 @@ func (p *plan) mounts(c *Config, terminal string) {
 	shared := p.copyShared(c)
 	p.device(devs, shared)
 	p.pinned(c, writable, shared)
+	p.protected(visible(c.ReadOnly, shared), writable)
 	p.cover(visible(c.Hidden, shared), seen(covers(c.Covers), shared))
 }
 
@@ -148,11 +149,37 @@ func (p *plan) setReadOnly(name string, fd any, path string, flags int) {
 	p.Do(name, unix.SYS_MOUNT_SETATTR, fd, path, flags, unsafe.Pointer(attr), int(unsafe.Sizeof(*attr)))
 }
 
-// pinned makes the protected paths read-only. Every directory on the way to
-// one that is pinned becomes a mount too, which cannot be renamed, so that nothing
-// else can take its place. Between such a directory and others nothing can be
-// renamed either, only copied.
+// pinned makes every directory on the way to what is pinned a mount, so that it can be
+// neither renamed nor removed, and nothing else can take its place.
+//
+// Over those of the root lies a copy of the root that was taken before, in which they are
+// none, for between two mounts the kernel renames nothing. It still moves no name on which
+// anything is mounted in the command's namespace, whether that can be reached or not. And
+// what is closed in the copy goes with its directory, wherever that is moved to.
 func (p *plan) pinned(c *Config, writable []string, shared []mounted) {
+	above, below := c.ways(writable, shared)
+	p.pin(above)
+	if len(below) == 0 {
+		return
+	}
+	if c.Root == "/" { // over which nothing can be mounted
+		p.pin(below)
+		return
+	}
+	root := p.copyMount(c.Root)
+	p.pin(below)
+	p.attach(root, c.Root)
+}
+
+func (p *plan) pin(dirs []string) {
+	for _, dir := range dirs {
+		p.attach(p.copyMount(dir), dir)
+	}
+}
+
+// ways lists the directories on the way to what is pinned, the outer ones first: those below
+// the root apart from all others.
+func (c *Config) ways(writable []string, shared []mounted) (others, below []string) {
 	done := map[string]bool{}
 	// The root too may lie in a writable directory, and is where the next call begins.
 	for _, path := range visible(slices.Concat(c.Pinned, c.Private, []string{c.Root + "/."}), shared) {
@@ -160,13 +187,22 @@ func (p *plan) pinned(c *Config, writable []string, shared []mounted) {
 			continue
 		}
 		for _, dir := range between(path, writable) {
-			if !done[dir] {
-				done[dir] = true
-				p.attach(p.copyMount(dir), dir)
+			switch {
+			case done[dir]:
+			case dir != c.Root && safefile.Below(c.Root, dir):
+				below = append(below, dir)
+			default:
+				others = append(others, dir)
 			}
+			done[dir] = true
 		}
 	}
-	for _, path := range visible(c.ReadOnly, shared) {
+	return others, below
+}
+
+// protected makes paths read-only.
+func (p *plan) protected(paths, writable []string) {
+	for _, path := range paths {
 		if i, err := os.Lstat(path); err != nil || i.Mode()&os.ModeSymlink != 0 || !belowAny(path, writable) {
 			continue
 		}

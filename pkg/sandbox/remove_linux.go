@@ -19,8 +19,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What is hidden from a command lies under a mount, and each directory above it is one:
-// nothing there can be moved, which would show it, and nothing can be removed either. What
+// On what is hidden from a command, and on each directory above it, something is mounted:
+// nothing of it can be moved, which would show it, and nothing can be removed either. What
 // may be removed the gatekeeper takes away in the command's place. It is not in the
 // command's mount namespace, so the kernel lets it, and drops the mounts.
 
@@ -88,14 +88,15 @@ func (g *gatekeeper) remove(n *notice) verdict {
 	}
 	defer parent.close()
 	file := filepath.Join(parent.path, last)
-	if !g.removable.hidden[file] && !g.removable.above[file] || belowAny(file, g.ReadOnly) || !belowAny(file, g.writable()) || !isMount(parent.fd, last) {
-		return verdict{goOn: true} // what the command has made of that name since is no mount
+	fixed := g.removable.hidden[file] && isMount(parent.fd, last) || g.removable.above[file] // what the command has made of a hidden name since is no mount
+	if !fixed || belowAny(file, g.ReadOnly) || !belowAny(file, g.writable()) {
+		return verdict{goOn: true}
 	}
 	if flags&unix.AT_REMOVEDIR != 0 && !emptyDir(parent.fd, last) {
 		return refused(unix.ENOTEMPTY)
 	}
 	if !g.removable.tryAgain(file) {
-		return refused(unix.EBUSY)
+		return verdict{goOn: true} // the kernel removes what is not fixed any more
 	}
 	if !g.valid(n) {
 		return refused(unix.EINTR)
@@ -132,14 +133,11 @@ var errNotKept = errors.New("it is hidden, and could not be kept before it is re
 func (g *gatekeeper) takeAway(pid int, parent *executable, last, file string, flags int) error {
 	dir := parent.fd // in a view of the root nothing is lost
 	if g.View == "" {
-		own, err := g.file(unix.Openat2(unix.AT_FDCWD, parent.path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS}))
+		own, err := g.outside(parent)
 		if err != nil {
 			return err
 		}
 		defer own.close()
-		if own.st.Dev != parent.st.Dev || own.st.Ino != parent.st.Ino {
-			return unix.EBUSY
-		}
 		dir = own.fd
 		if g.removable.hidden[file] && flags&unix.AT_REMOVEDIR == 0 {
 			if err := g.put(pid, dir, last, file); err != nil {

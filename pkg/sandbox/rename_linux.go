@@ -3,7 +3,6 @@
 package sandbox
 
 import (
-	"cmp"
 	"errors"
 	"io"
 	"math/rand/v2"
@@ -43,7 +42,7 @@ func renames() []uintptr {
 	return list
 }
 
-// A spot is a name in a directory of the view.
+// A spot is a name in a directory, as the command sees it.
 type spot struct {
 	parent *executable
 	name   string
@@ -56,7 +55,29 @@ func (s *spot) close() {
 	}
 }
 
-// spot finds what process pid means by a name.
+// dir opens a directory by its name for the command.
+func (g *gatekeeper) dir(name string) (*executable, error) {
+	return g.file(unix.Openat2(g.root, name, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC | unix.O_DIRECTORY, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS}))
+}
+
+// stands reports whether the directory that process pid starts names from is what has its
+// path: one that was removed has none, and another one may be called so.
+func (g *gatekeeper) stands(pid, at int, path string) bool {
+	proc := "/proc/" + strconv.Itoa(pid) + "/cwd"
+	if at != unix.AT_FDCWD {
+		proc = "/proc/" + strconv.Itoa(pid) + "/fd/" + strconv.Itoa(at)
+	}
+	dir, err := g.dir(path)
+	if err != nil {
+		return false
+	}
+	defer dir.close()
+	var st unix.Stat_t
+	return unix.Stat(proc, &st) == nil && st.Dev == dir.st.Dev && st.Ino == dir.st.Ino
+}
+
+// spot finds what process pid means by a name. What leads through a link of /proc that is no
+// name, such as /proc/self/cwd, is not found: each process has its own.
 func (g *gatekeeper) spot(pid, at int, word uint64) (s spot, ok bool) {
 	name, err := (&memory{pid: pid}).text(word)
 	if err != nil {
@@ -70,7 +91,13 @@ func (g *gatekeeper) spot(pid, at int, word uint64) (s spot, ok bool) {
 	if err != nil {
 		return s, false
 	}
-	if s.parent, err = g.look(pid, base, cmp.Or(above, "."), unix.O_DIRECTORY); err != nil {
+	if !strings.HasPrefix(above, "/") {
+		if !g.stands(pid, at, base) {
+			return s, false
+		}
+		above = base + "/" + above // not Join: x/.. is not nothing when x is a link
+	}
+	if s.parent, err = g.dir(above); err != nil {
 		s.parent = nil
 		return s, false
 	}

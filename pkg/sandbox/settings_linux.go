@@ -54,14 +54,11 @@ func (g *gatekeeper) settings(n *notice, at [2]int, word [2]uint64, flags uint64
 
 // change writes what is in one file into the other, and takes the first away.
 func (g *gatekeeper) change(n *notice, from, to *spot) (*gitsettings.Refusal, error) {
-	dir, err := g.file(unix.Openat2(unix.AT_FDCWD, to.parent.path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS}))
+	dir, err := g.outside(to.parent)
 	if err != nil {
 		return nil, err
 	}
 	defer dir.close()
-	if dir.st.Dev != to.parent.st.Dev || dir.st.Ino != to.parent.st.Ino {
-		return nil, unix.EBUSY
-	}
 	now, f, err := whole(from.parent.fd, from.name, unix.O_RDONLY)
 	if err != nil {
 		return nil, err
