@@ -51,6 +51,18 @@ func mountTable() mountList {
 	return list
 }
 
+// mountedOn reports whether anything is mounted on a path of process pid, also where another
+// mount lies over it.
+func mountedOn(pid int, path string) bool {
+	raw, _ := safefile.ReadKernel("/proc/" + strconv.Itoa(pid) + "/mountinfo")
+	for line := range strings.Lines(string(raw)) {
+		if f := strings.Fields(line); len(f) > 4 && unescaped(f[4]) == path {
+			return true
+		}
+	}
+	return false
+}
+
 // unescaped is a name of mountinfo, in which blanks, line ends and backslashes are octal.
 func unescaped(s string) string {
 	for i := 0; i+3 < len(s); i++ {

@@ -156,7 +156,8 @@ func (c *Config) explainHost(rest string) (Denial, bool) {
 // explainFile looks for the path that a message is about: quoted, or before
 // the colon that the reason follows.
 func (c *Config) explainFile(line string, reason int, dir string) (Denial, bool) {
-	for _, path := range pathsIn(line, reason) {
+	paths := pathsIn(line, reason)
+	for _, path := range paths {
 		if !filepath.IsAbs(path) {
 			if dir == "" {
 				continue
@@ -169,7 +170,9 @@ func (c *Config) explainFile(line string, reason int, dir string) (Denial, bool)
 		case belowAny(path, c.ReadOnly) && (busy || tellsOfWriting(line) || !belowAny(path, c.Hidden)): // who may not read it was told the same
 			return Denial{Kind: DeniedWrite, Path: path, Why: "it is protected: it decides what other programs run"}, true
 		case busy && slices.ContainsFunc(c.Pinned, func(p string) bool { return safefile.Below(path, p) && safefile.Below(c.Root, p) }):
-			return Denial{Kind: DeniedWrite, Path: path, Why: "it is or holds what is hidden or protected, which stays in its place; what is hidden can be moved or removed with mv or rm, by a call that does nothing else"}, true
+			return Denial{Kind: DeniedWrite, Path: path, Why: "it is or holds what is hidden or protected, or did when the command began, and stays in its place; what is hidden can be moved or removed with mv or rm, by a call that does nothing else"}, true
+		case strings.Contains(line[reason:], "cross-device") && c.parted(path, paths):
+			return Denial{Kind: DeniedWrite, Path: path, Why: "the command has parts of the root as mounts of their own, and nothing is renamed from one to another; mv works, for it copies"}, true
 		case belowAny(path, c.Hidden):
 			return Denial{Kind: DeniedRead, Path: path, Why: "it holds secrets, or is agentkit's own, and is hidden from commands"}, true
 		case c.Level == L2 && belowAny(path, c.writable()) && slices.ContainsFunc(c.kept(), func(k string) bool { return safefile.Below(parent(path), k) }):
@@ -184,6 +187,12 @@ func (c *Config) explainFile(line string, reason int, dir string) (Denial, bool)
 		}
 	}
 	return Denial{}, false
+}
+
+// parted reports whether a rename may have failed because parts of the root are mounts of
+// their own, as where the rest is only read. A message may name only one of the two places.
+func (c *Config) parted(path string, told []string) bool {
+	return c.Sealed && safefile.Below(c.Root, path) && !slices.ContainsFunc(told, func(p string) bool { return filepath.IsAbs(p) && !safefile.Below(c.Root, p) })
 }
 
 // tellsOfWriting reports whether a message is that of a program that was to change a file.

@@ -108,3 +108,18 @@ func FuzzExplain(f *testing.F) {
 		}
 	})
 }
+
+// TestExplainParted: where parts of the root are mounts, a rename between them is explained.
+func TestExplainParted(t *testing.T) {
+	for line, want := range map[string]bool{
+		"fatal: renaming 'src/a' failed: Invalid cross-device link":      true,
+		"OSError: [Errno 18] Invalid cross-device link: '/tmp/a' -> 'b'": false,
+	} {
+		for _, sealed := range []bool{true, false} {
+			c := &Config{Root: "/w/root", Sealed: sealed, ReadWrite: []string{"/w/root/src", "/tmp"}}
+			if got := c.Explain(line+"\n", "/w/root"); (len(got) == 1 && strings.Contains(got[0].Why, "mounts of their own")) != (want && sealed) {
+				t.Errorf("sealed %v: %s is explained as %+v", sealed, line, got)
+			}
+		}
+	}
+}

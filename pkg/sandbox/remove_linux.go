@@ -88,7 +88,8 @@ func (g *gatekeeper) remove(n *notice) verdict {
 	}
 	defer parent.close()
 	file := filepath.Join(parent.path, last)
-	fixed := g.removable.hidden[file] && isMount(parent.fd, last) || g.removable.above[file] // what the command has made of a hidden name since is no mount
+	// What the command has made of such a name since is no mount.
+	fixed := g.removable.hidden[file] && isMount(parent.fd, last) || g.removable.above[file] && mountedOn(pid, file)
 	if !fixed || belowAny(file, g.ReadOnly) || !belowAny(file, g.writable()) {
 		return verdict{goOn: true}
 	}

@@ -129,8 +129,8 @@ func (g *gatekeeper) rename(n *notice) verdict {
 		return verdict{goOn: true}
 	}
 	for _, path := range []string{from.path, to.path} {
-		if !safefile.Below(g.Root, path) || path == g.Root || belowAny(path, g.ReadOnly) || !belowAny(path, g.writable()) {
-			return verdict{goOn: true}
+		if !safefile.Below(g.Root, path) || path == g.Root || belowAny(path, g.ReadOnly) || !belowAny(path, g.writable()) || mountedOn(pid, path) {
+			return verdict{goOn: true} // it says EBUSY of what is fixed
 		}
 	}
 	if g.quiet == nil || !g.quiet.begin() {
