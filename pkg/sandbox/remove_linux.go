@@ -51,6 +51,13 @@ func (r *removables) tryAgain(path string) bool {
 	return r.tries[path] <= maxTries
 }
 
+// tried reports whether a name was removed before, or nearly.
+func (r *removables) tried(path string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.tries[path] > 0
+}
+
 func newRemovables(c *Config) *removables {
 	r := &removables{hidden: map[string]bool{}, above: map[string]bool{}, names: map[string]bool{}, tries: map[string]int{}}
 	for _, path := range c.Removable {
@@ -88,8 +95,9 @@ func (g *gatekeeper) remove(n *notice) verdict {
 	}
 	defer parent.close()
 	file := filepath.Join(parent.path, last)
-	// What the command has made of such a name since is no mount.
-	fixed := g.removable.hidden[file] && isMount(parent.fd, last) || g.removable.above[file] && mountedOn(pid, file)
+	// What the command has made of such a name since is no mount. To look through all that is
+	// mounted takes long where there are many, and a directory is removed once by nearly all.
+	fixed := g.removable.hidden[file] && isMount(parent.fd, last) || g.removable.above[file] && (!g.removable.tried(file) || mountedOn(pid, file))
 	if !fixed || belowAny(file, g.ReadOnly) || !belowAny(file, g.writable()) {
 		return verdict{goOn: true}
 	}
