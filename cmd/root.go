@@ -237,7 +237,7 @@ func (a *app) unknown(root *cobra.Command, name string, also ...string) error {
 		return e.WithHint("the tool for this is %s", meant).Suggest(meant)
 	}
 	if Tools.IsCommand(name) {
-		return e.WithHint("a command is what bash is given: agentkit bash %.80q", name).Suggest("bash")
+		return e.WithHint("bash runs a command: agentkit bash 'COMMAND'").Suggest("bash")
 	}
 	a.add(root, true)
 	known := also

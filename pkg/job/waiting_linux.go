@@ -45,7 +45,7 @@ func (s *supervisor) blocked(members []killtree.Process) (b blocking) {
 			continue
 		}
 		how := src.readBy(q)
-		if how == readsNot || slices.Contains(called, sleepOf(q.Pid)) {
+		if how == readsNot || slices.Contains(called, q.Pid) {
 			continue
 		}
 		b.reads = true
@@ -94,10 +94,7 @@ func (s *supervisor) wakes(text []byte) {
 	}
 	var list []sleep
 	for _, p := range s.run.tree.Members() {
-		if p.State != 'S' {
-			continue
-		}
-		if src.readBy(p) == readsNot {
+		if p.State != 'S' || src.readBy(p) == readsNot {
 			continue
 		}
 		if now := sleepOf(p.Pid); now.count >= 0 {
@@ -107,19 +104,21 @@ func (s *supervisor) wakes(text []byte) {
 	s.called.Store(&list)
 }
 
-// asleep are those whom the text that was sent last will wake, while all of them
-// sleep on: one that has woken may have taken it.
-func (s *supervisor) asleep() []sleep {
+// asleep are the processes that the text sent last will wake, while all of them sleep
+// on: one that has woken may have taken it.
+func (s *supervisor) asleep() (pids []int) {
 	list := s.called.Load()
 	if list == nil {
 		return nil
 	}
 	for _, l := range *list {
 		if sleepOf(l.pid) != l {
+			s.called.CompareAndSwap(list, nil)
 			return nil
 		}
+		pids = append(pids, l.pid)
 	}
-	return *list
+	return pids
 }
 
 // passes reports whether a part of text surely comes to whoever reads the source.

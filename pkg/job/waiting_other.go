@@ -7,9 +7,10 @@ import "github.com/agentkit-go/agentkit/pkg/killtree"
 // blocked finds nobody: only Linux shows what a process waits for.
 func (s *supervisor) blocked([]killtree.Process) blocking { return blocking{} }
 
-// A sleep is one wait of a thread.
+// A sleep is what nobody sees here.
 type sleep struct{}
 
+// wakes notes nothing: nobody is taken for waiting.
 func (s *supervisor) wakes([]byte) {}
 
 func arguments(killtree.Process) []string { return nil }

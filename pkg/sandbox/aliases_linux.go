@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"iter"
 	"maps"
 	"os"
 	"path/filepath"
@@ -40,12 +41,9 @@ type mountPoint struct {
 type mountList map[string][]mountPoint
 
 func mountTable() mountList {
-	raw, _ := safefile.ReadKernel("/proc/self/mountinfo")
 	list := mountList{}
-	for line := range strings.Lines(string(raw)) {
-		if f := strings.Fields(line); len(f) > 4 { // id, parent, device, root, mount point
-			list[f[2]] = append(list[f[2]], mountPoint{unescaped(f[3]), unescaped(f[4])})
-		}
+	for device, m := range mountsOf("self") {
+		list[device] = append(list[device], m)
 	}
 	maps.DeleteFunc(list, func(_ string, m []mountPoint) bool { return len(m) < 2 })
 	return list
@@ -54,13 +52,25 @@ func mountTable() mountList {
 // mountedOn reports whether anything is mounted on a path of process pid, also where another
 // mount lies over it.
 func mountedOn(pid int, path string) bool {
-	raw, _ := safefile.ReadKernel("/proc/" + strconv.Itoa(pid) + "/mountinfo")
-	for line := range strings.Lines(string(raw)) {
-		if f := strings.Fields(line); len(f) > 4 && unescaped(f[4]) == path {
+	for _, m := range mountsOf(strconv.Itoa(pid)) {
+		if m.at == path {
 			return true
 		}
 	}
 	return false
+}
+
+// mountsOf gives what a process, a name in /proc, has mounted, by the device.
+func mountsOf(process string) iter.Seq2[string, mountPoint] {
+	return func(yield func(string, mountPoint) bool) {
+		raw, _ := safefile.ReadKernel("/proc/" + process + "/mountinfo")
+		for line := range strings.Lines(string(raw)) {
+			f := strings.Fields(line) // id, parent, device, root, mount point
+			if len(f) > 4 && !yield(f[2], mountPoint{unescaped(f[3]), unescaped(f[4])}) {
+				return
+			}
+		}
+	}
 }
 
 // unescaped is a name of mountinfo, in which blanks, line ends and backslashes are octal.

@@ -186,7 +186,8 @@ type executable struct {
 
 func (f *executable) close() { _ = unix.Close(f.fd) }
 
-// outside opens a directory of the command by its path where no sandbox has mounted anything; EBUSY where
+// outside opens a directory that the command sees by its path in our own mount namespace,
+// where the kernel lets names go on which the command has something mounted; EBUSY where
 // another one stands there.
 func (g *gatekeeper) outside(f *executable) (*executable, error) {
 	dir, err := g.file(unix.Openat2(unix.AT_FDCWD, f.path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS}))

@@ -143,14 +143,19 @@ func (g *gatekeeper) target(n *notice, c *change) (*executable, error) {
 
 // base is the directory that a name of process pid starts from.
 func (g *gatekeeper) base(pid, dir int, name string) (string, error) {
-	proc := "/proc/" + strconv.Itoa(pid)
-	switch {
-	case strings.HasPrefix(name, "/"):
+	if strings.HasPrefix(name, "/") {
 		return "/", nil
-	case dir == unix.AT_FDCWD:
-		return os.Readlink(proc + "/cwd")
 	}
-	return os.Readlink(proc + "/fd/" + strconv.Itoa(dir))
+	return os.Readlink(startOf(pid, dir))
+}
+
+// startOf is the link in /proc to the directory that relative names of process pid start from.
+func startOf(pid, dir int) string {
+	proc := "/proc/" + strconv.Itoa(pid)
+	if dir == unix.AT_FDCWD {
+		return proc + "/cwd"
+	}
+	return proc + "/fd/" + strconv.Itoa(dir)
 }
 
 // setsUser reports whether a mode has a program run with the rights of its owner or group

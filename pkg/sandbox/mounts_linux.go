@@ -157,12 +157,9 @@ func (p *plan) setReadOnly(name string, fd any, path string, flags int) {
 // anything is mounted in the command's namespace, whether that can be reached or not. And
 // what is closed in the copy goes with its directory, wherever that is moved to.
 func (p *plan) pinned(c *Config, writable []string, shared []mounted) {
-	above, below := c.ways(writable, shared)
-	p.pin(above)
-	if len(below) == 0 {
-		return
-	}
-	if c.Root == "/" { // over which nothing can be mounted
+	others, below := c.ways(writable, shared)
+	p.pin(others)
+	if len(below) == 0 || c.Root == "/" { // over which nothing can be mounted
 		p.pin(below)
 		return
 	}

@@ -81,7 +81,7 @@ for where, _, names in sorted(os.walk(".")):
 			t.Fatalf("%d: %d %s%s", uid, want.state.ExitCode, want.stdout, want.stderr)
 		}
 		if got.stdout != want.stdout || got.state.ExitCode != 0 {
-			t.Errorf("%d: on one mount:\n%s\nacross:\n%s%s", uid, want.stdout, got.stdout, got.stderr)
+			t.Errorf("%d: with nothing hidden:\n%s\nwith something:\n%s%s", uid, want.stdout, got.stdout, got.stderr)
 		}
 	}
 }

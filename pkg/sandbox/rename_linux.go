@@ -63,17 +63,13 @@ func (g *gatekeeper) dir(name string) (*executable, error) {
 // stands reports whether the directory that process pid starts names from is what has its
 // path: one that was removed has none, and another one may be called so.
 func (g *gatekeeper) stands(pid, at int, path string) bool {
-	proc := "/proc/" + strconv.Itoa(pid) + "/cwd"
-	if at != unix.AT_FDCWD {
-		proc = "/proc/" + strconv.Itoa(pid) + "/fd/" + strconv.Itoa(at)
-	}
 	dir, err := g.dir(path)
 	if err != nil {
 		return false
 	}
 	defer dir.close()
 	var st unix.Stat_t
-	return unix.Stat(proc, &st) == nil && st.Dev == dir.st.Dev && st.Ino == dir.st.Ino
+	return unix.Stat(startOf(pid, at), &st) == nil && st.Dev == dir.st.Dev && st.Ino == dir.st.Ino
 }
 
 // spot finds what process pid means by a name. What leads through a link of /proc that is no

@@ -228,7 +228,7 @@ func (l List) Find(name string) (*Tool, error) {
 		return nil, e.WithHint("the tool for this is %s", meant).Suggest(meant)
 	}
 	if l.IsCommand(name) {
-		return nil, e.WithHint("a command is what {bash} is given: {bash} %.80q", name).Suggest("bash")
+		return nil, e.WithHint("name the tool {bash}, and give it this as its command").Suggest("bash")
 	}
 	near := nearest.Words(name, l.Names(), 3)
 	_ = e.Suggest(near...)
