@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/agentkit-go/agentkit/pkg/gitindex"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
@@ -34,8 +35,12 @@ type load struct {
 	survey *survey                // of a directory that is to be set aside; else nil
 }
 
-// maxSummed bounds the files that are known by their content, too.
-const maxSummed = 64 << 10
+// maxSummed bounds the files that are known by their content, too; maxIndex those that git
+// writes anew whenever it looks, which are known by what they say.
+const (
+	maxSummed = 64 << 10
+	maxIndex  = 32 << 20
+)
 
 // put looks at what stands at p, and puts it on the shelf under a name; a nil shelf is
 // none. Of the slot it fills in what lies on the shelf.
@@ -319,7 +324,7 @@ func sumOf(p place, here print) (string, error) {
 	case here.Kind == Link:
 		target, err := p.dir.Readlink(p.name)
 		return Hash([]byte(target)), err
-	case here.Kind != Regular || here.Size > maxSummed:
+	case here.Kind != Regular || here.Size > maxIndex:
 		return "", nil
 	}
 	f, err := p.dir.OpenFile(p.name, os.O_RDONLY|nonBlocking, 0)
@@ -327,9 +332,21 @@ func sumOf(p place, here print) (string, error) {
 		return "", nil //nolint:nilerr // its inode and time are known
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxSummed+1))
+	if here.Size > maxSummed {
+		var head [len(gitindex.Magic)]byte
+		if _, err := f.ReadAt(head[:], 0); err != nil || string(head[:]) != gitindex.Magic {
+			return "", nil //nolint:nilerr // its inode and time are known
+		}
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxIndex+1))
 	if err != nil || int64(len(data)) != here.Size {
 		return "", nil //nolint:nilerr // its inode and time are known
+	}
+	if sum, ok := gitindex.Sum(data); ok {
+		return hex.EncodeToString(sum[:]), nil
+	}
+	if here.Size > maxSummed {
+		return "", nil
 	}
 	return Hash(data), nil
 }

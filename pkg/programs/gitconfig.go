@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/gitindex"
 )
 
 // maxSubmodules is how many submodules one command looks at.
@@ -62,9 +64,9 @@ func (c *Call) gitlinks(cfg repository) (names []string, ok bool) {
 		})
 	}
 	if b, err := c.Shell.ReadFile(cfg.index); err == nil && cfg.index != "" {
-		readIndex(b, func(e indexEntry) bool {
-			if e.link && !slices.Contains(names, e.name) {
-				names = append(names, e.name)
+		readIndex(b, func(name string, e gitindex.Entry) bool {
+			if e.Gitlink() && !slices.Contains(names, name) {
+				names = append(names, name)
 			}
 			return len(names) <= maxSubmodules && c.Shell.Spend(1)
 		})

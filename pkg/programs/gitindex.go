@@ -2,12 +2,12 @@ package programs
 
 import (
 	"cmp"
-	"encoding/binary"
 	"encoding/hex"
 	"path"
 	"slices"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/gitindex"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
@@ -126,9 +126,9 @@ func (c *Call) gitRemoves(cfg repository) {
 	var names []string
 	top := cmp.Or(cfg.top, ".")
 	data, err := c.Shell.ReadFile(cfg.index)
-	known := err == nil && readIndex(data, func(e indexEntry) bool {
-		if all || slices.ContainsFunc(specs, func(s string) bool { return wildcard("*"+s, e.name, 64) || wildcard("*"+s+"/*", e.name, 64) }) {
-			names = append(names, e.name)
+	known := err == nil && readIndex(data, func(name string, _ gitindex.Entry) bool {
+		if all || slices.ContainsFunc(specs, func(s string) bool { return wildcard("*"+s, name, 64) || wildcard("*"+s+"/*", name, 64) }) {
+			names = append(names, name)
 		}
 		return c.Shell.Spend(1)
 	})
@@ -170,9 +170,9 @@ func (c *Call) gitAdds(g *gitCommand, cfg repository) {
 // guardedFiles are the tracked files that a policy may not let be read.
 func (c *Call) guardedFiles(index []byte, guarded func(name string) bool) []trackedFile {
 	var out []trackedFile
-	ok := readIndex(index, func(e indexEntry) bool {
-		if guarded(e.name) {
-			out = append(out, trackedFile{e.name, hex.EncodeToString(e.hash)})
+	ok := readIndex(index, func(name string, e gitindex.Entry) bool {
+		if guarded(name) {
+			out = append(out, trackedFile{name, hex.EncodeToString(e.Hash)})
 		}
 		return c.Shell.Spend(1)
 	})
@@ -182,99 +182,10 @@ func (c *Call) guardedFiles(index []byte, guarded func(name string) bool) []trac
 	return out
 }
 
-// An indexEntry is one entry of a git index.
-type indexEntry struct {
-	name string
-	hash []byte
-	link bool // a submodule
-}
-
-// readIndex calls each with the entries of a git index (gitformat-index(5),
-// versions 2 to 4 with SHA-1). It reports whether it could read them all.
-func readIndex(b []byte, each func(indexEntry) bool) bool {
-	if len(b) < 12 || string(b[:4]) != "DIRC" {
-		return false
-	}
-	version, count := binary.BigEndian.Uint32(b[4:]), binary.BigEndian.Uint32(b[8:])
-	if version < 2 || version > 4 {
-		return false
-	}
-	name := ""
-	for b = b[12:]; count > 0; count-- {
-		at := 62
-		if at > len(b) {
-			return false
-		}
-		if flags := binary.BigEndian.Uint16(b[at-2:]); flags&0x4000 != 0 { // extended
-			at += 2
-		}
-		if version == 4 { // the name goes on from the one before
-			drop, n := prefixLength(b[min(at, len(b)):])
-			if n == 0 || drop > len(name) {
-				return false
-			}
-			at, name = at+n, name[:len(name)-drop]
-		} else {
-			name = ""
-		}
-		end := indexByte(b, at)
-		if end < 0 {
-			return false
-		}
-		name += string(b[at:end])
-		if !each(indexEntry{name, b[40:60], binary.BigEndian.Uint32(b[24:])&0o170000 == 0o160000}) {
-			return false
-		}
-		if at = end + 1; version < 4 {
-			at = (end + 8) &^ 7
-		}
-		if at > len(b) {
-			return false
-		}
-		b = b[at:]
-	}
-	return wholeIndex(b)
-}
-
-// wholeIndex reports whether the extensions after the entries leave the list
-// complete: a split index keeps most of it elsewhere, a sparse one names
-// directories.
-func wholeIndex(b []byte) bool {
-	for len(b) >= 28 { // a checksum of 20 bytes ends the file
-		if sig := string(b[:4]); sig == "link" || sig == "sdir" {
-			return false
-		}
-		n := int(binary.BigEndian.Uint32(b[4:]))
-		if n > len(b)-8 {
-			return false
-		}
-		b = b[8+n:]
-	}
-	return true
-}
-
-func indexByte(b []byte, from int) int {
-	if from > len(b) {
-		return -1
-	}
-	if i := slices.Index(b[from:], 0); i >= 0 {
-		return from + i
-	}
-	return -1
-}
-
-// prefixLength reads the variable-length number of version 4; n is its size,
-// 0 when there is none.
-func prefixLength(b []byte) (v, n int) {
-	for i, c := range b[:min(len(b), 5)] {
-		if i > 0 {
-			v++
-		}
-		if v = v<<7 | int(c&0x7f); c&0x80 == 0 {
-			return v, i + 1
-		}
-	}
-	return 0, 0
+// readIndex calls each with the entries of a git index with SHA-1 until it returns false. It
+// reports whether these are all that is tracked.
+func readIndex(b []byte, each func(name string, e gitindex.Entry) bool) bool {
+	return gitindex.Read(b, gitindex.SHA1, func(e gitindex.Entry) bool { return each(string(e.Name), e) })
 }
 
 // gitPrints reports whether a subcommand prints what files hold, unasked for

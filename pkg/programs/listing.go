@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/gitindex"
 )
 
 // A lister has the options with which a program prints names of files, besides those that
@@ -154,8 +156,8 @@ func (c *Call) gitLists(g *gitCommand, args []Word, cfg repository, plain bool) 
 	place := strings.TrimPrefix(dirs[0]+"/", cfg.top+"/")
 	files := []string{}
 	safe := true
-	whole := readIndex(data, func(e indexEntry) bool {
-		name, below := strings.CutPrefix(e.name, place)
+	whole := readIndex(data, func(tracked string, _ gitindex.Entry) bool {
+		name, below := strings.CutPrefix(tracked, place)
 		low := strings.ToLower(name)
 		if !below || len(keep) > 0 && !slices.ContainsFunc(keep, func(s string) bool { return low == s || strings.HasPrefix(low, s+"/") || wildcard(s, low, 64) }) {
 			return c.Shell.Spend(1)
