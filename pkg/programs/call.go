@@ -58,6 +58,7 @@ type Call struct {
 	Memo   *Memo   // shared by the calls of one analysis
 
 	scheme    string // of the hosts that its words name
+	port      *Word  // of the hosts, where an option names one
 	publishes bool   // it changes something at the hosts that it reaches
 }
 

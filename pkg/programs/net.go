@@ -43,7 +43,32 @@ func (c *Call) host(x Word) {
 	} else {
 		a.Host = x.Text
 	}
+	if c.port != nil {
+		if a.Port != 0 {
+			c.atPort(Word{Text: strconv.Itoa(a.Port)})
+		}
+		a.setPort(*c.port)
+	}
 	c.Shell.Net(a)
+}
+
+// atPort notes an option that names the port. Which of several counts is another matter with
+// each program.
+func (c *Call) atPort(x Word) {
+	if c.port != nil && c.port.Text != x.Text {
+		x.Dynamic = true
+	}
+	c.port = &x
+}
+
+// setPort takes the port from a word.
+func (n *Net) setPort(x Word) {
+	port, err := strconv.Atoi(x.Text)
+	if err != nil || x.Dynamic {
+		n.Opaque = cmp.Or(n.Opaque, "the port is not known")
+		return
+	}
+	n.Port = port
 }
 
 // listens says that others may connect to the call: in the sandbox those are the session's own.
@@ -276,8 +301,12 @@ func (c *Call) remote() {
 	c.scheme = "ssh"
 	c.publishes = c.Name == "ssh" || c.Name == "sftp" || len(c.Args) > 0 && far(c.Args[len(c.Args)-1])
 	for _, o := range c.Given {
-		if c.Name != "rsync" && hasName(o.Names, "o") && o.HasValue {
+		switch {
+		case c.Name == "rsync" || !o.HasValue:
+		case hasName(o.Names, "o"):
 			c.sshOption(o.Value)
+		case hasName(o.Names, map[bool]string{true: "p", false: "P"}[c.Name == "ssh"]):
+			c.atPort(o.Value)
 		}
 	}
 	if c.Name == "ssh" || c.Name == "sftp" {
@@ -349,18 +378,19 @@ func (c *Call) farHost(x Word) {
 	}
 	a := Net{Source: Cut(x.Text), Scheme: c.scheme, Host: strings.Trim(host, "[]"), Publishes: c.publishes}
 	port, named := Word{}, false
-	if daemon {
+	switch {
+	case daemon:
 		a.Scheme, a.Port = "rsync", rsyncPort
 		port, named = c.optionValue("port")
+	case c.port != nil:
+		port, named = *c.port, true
 	}
 	if digits, ok := strings.CutPrefix(rest, ":"); ok && isURL {
 		digits, _, _ = strings.Cut(digits, "/")
 		port, named = Word{Text: digits}, true
 	}
-	if n, err := strconv.Atoi(port.Text); named && err == nil && !port.Dynamic {
-		a.Port = n
-	} else if named {
-		a.Opaque = "the port is not known"
+	if named {
+		a.setPort(port)
 	}
 	if users > 1 || host == "" {
 		a.Host, a.Opaque = "", "the address is not understood"
@@ -431,8 +461,11 @@ func (c *Call) sshOption(x Word) {
 	if !ok {
 		name, val, _ = strings.Cut(x.Text, " ")
 	}
+	value := Word{Text: strings.TrimSpace(val), Dynamic: x.Dynamic}
 	switch strings.ToLower(strings.TrimSpace(name)) {
 	case "proxycommand", "localcommand", "knownhostscommand", "remotecommand":
-		c.Shell.Text(Word{Text: strings.TrimSpace(val), Dynamic: x.Dynamic})
+		c.Shell.Text(value)
+	case "port":
+		c.atPort(value)
 	}
 }
