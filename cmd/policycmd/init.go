@@ -2,6 +2,8 @@ package policycmd
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,18 +44,39 @@ and said "agentkit policy trust".`),
 			title, said := "wrote ", "# "
 			if h.DryRun() {
 				title, said = "would write ", "# would be "
-			} else {
-				if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-					return err
-				}
-				if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-					return err
-				}
+			}
+			if err := writeFirst(root, text, h.DryRun()); err != nil {
+				return err
 			}
 			h.Emit(&tool.Result{Title: title + name, Output: said + name + "\n# next: read it, change it, then run agentkit policy trust\n\n" + text, Metadata: map[string]string{"path": name}})
 			return nil
 		},
 	}
+}
+
+// writeFirst writes the policy of a root, or finds out only that it could. It writes nowhere else: a
+// repository may bring a link that leads to the user's policy, of which all counts at once.
+func writeFirst(root, text string, dry bool) error {
+	in, err := os.OpenRoot(root)
+	if err != nil {
+		return err
+	}
+	defer in.Close() //nolint:errcheck // it was only looked at
+	if _, err := in.Stat(".agentkit"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return tool.Errorf(tool.Conflict, "%s cannot hold a policy: %w", filepath.Join(root, ".agentkit"), err).WithHint("make it a directory of the repository, and no link that leads out of it")
+	}
+	if dry {
+		return nil
+	}
+	if err := in.MkdirAll(".agentkit", 0o755); err != nil {
+		return err
+	}
+	f, err := in.OpenFile(filepath.Join(".agentkit", "policy.yaml"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
 }
 
 // repoFacts looks at what lies in a repository's root.
