@@ -1,16 +1,20 @@
 package cmd
 
 import (
+	"path/filepath"
+
 	"github.com/spf13/cobra"
 
 	"github.com/agentkit-go/agentkit/cmd/policycmd"
 	"github.com/agentkit-go/agentkit/pkg/machine"
+	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
 func (a *app) policyCommand() *cobra.Command {
 	return policycmd.New(policycmd.Host{
 		Tools: Tools, Env: a.env, Trust: a.trust, Person: a.personOnly, Format: a.format, Input: a.readStdin, Emit: a.emit, Deliver: a.deliver,
+		Busy:   func(env *tool.Env) bool { return sandbox.Busy(filepath.Dir(env.Session.Dir()), env.Workspace.Root()) },
 		DryRun: func() bool { return a.DryRun },
 		Root: func() (string, error) {
 			env, err := a.place()

@@ -14,6 +14,7 @@ type Host struct {
 	Root    func() (string, error)                   // of the workspace, whatever its policy
 	Trust   func() *policy.TrustStore                // nil where nothing can be remembered
 	Person  func() error                             // refuses what an agent's command may not decide
+	Busy    func(*tool.Env) bool                     // whether a confined command runs that can write in the root
 	DryRun  func() bool
 	Format  func() string          // in which results are printed
 	Input   func() ([]byte, error) // all of standard input

@@ -43,6 +43,11 @@ the file ends the trust. Read the file first: it decides what runs unasked.`),
 				if remove {
 					verb, change = "no longer trusted", func() error { return store.Remove(c.Context(), f.Path) }
 				}
+				if !remove {
+					if err := h.asRead(env, &f); err != nil {
+						return err
+					}
+				}
 				if h.DryRun() {
 					verb = "would be " + verb
 				} else if err := change(); err != nil {
@@ -57,6 +62,20 @@ the file ends the trust. Read the file first: it decides what runs unasked.`),
 	c.Flags().BoolVar(&list, "list", false, "print what is trusted")
 	c.Flags().BoolVar(&remove, "remove", false, "end the trust")
 	return c
+}
+
+// asRead reports, as an error, that the file may not be the one that the person has read: a
+// command that runs may be able to change it, and put back what was there as soon as it is trusted.
+// One that has just ended had it put back, so that it is another file now.
+func (h Host) asRead(env *tool.Env, f *policy.File) error {
+	if h.Busy(env) {
+		return tool.Errorf(tool.Conflict, "a command of an agent's runs that may be able to change %s", tool.VisibleName(f.Path)).
+			WithHint("wait for its end, or end it: agentkit jobs lists those that go on; then read the file again")
+	}
+	if same, err := f.Same(); err != nil || !same {
+		return tool.Errorf(tool.Conflict, "%s has just been changed", tool.VisibleName(f.Path)).WithHint("read it again")
+	}
+	return nil
 }
 
 func (h Host) trustList(store *policy.TrustStore) error {

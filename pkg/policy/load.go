@@ -263,8 +263,7 @@ func (p *Policy) loadFile(name, called string, layer Layer, trust *TrustStore) (
 	if problem != nil {
 		return nil, Problems{problem}
 	}
-	sum := sha256.Sum256(data)
-	spec := &fileSpec{name: called, layer: layer, trusted: true, hash: hex.EncodeToString(sum[:])}
+	spec := &fileSpec{name: called, layer: layer, trusted: true, hash: contentHash(data)}
 	if layer == Project {
 		ok, err := trust.Trusted(name, spec.hash)
 		if err != nil {
@@ -278,6 +277,12 @@ func (p *Policy) loadFile(name, called string, layer Layer, trust *TrustStore) (
 		return nil, Problems{problem}
 	}
 	return spec, p.readFile(spec, n)
+}
+
+// contentHash is by what the content of a file is known.
+func contentHash(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
 }
 
 // readPolicy reads a file without blocking on what is no file.

@@ -71,6 +71,15 @@ func (s *TrustStore) Remove(ctx context.Context, path string) error {
 	return s.change(ctx, func(all []Trust) []Trust { return without(all, path) })
 }
 
+// Same reports whether the file holds what it held when it took part.
+func (f *File) Same() (bool, error) {
+	data, problem := readPolicy(f.Path, f.Layer)
+	if problem != nil {
+		return false, problem
+	}
+	return contentHash(data) == f.SHA256, nil
+}
+
 func without(all []Trust, path string) []Trust {
 	return slices.DeleteFunc(all, func(t Trust) bool { return t.Path == path })
 }

@@ -146,7 +146,25 @@ func Alone(report, root string) bool {
 
 // reached reports whether a command of another root runs that can write in this one.
 func reached(report, root string) bool {
-	own := filepath.Dir(filepath.Dir(filepath.Dir(report)))
+	return elsewhere(filepath.Dir(filepath.Dir(filepath.Dir(report))), root)
+}
+
+// Busy reports whether a command runs that can write in a root, of which own is the directory of
+// the sessions: one of these, or one of another root.
+func Busy(own, root string) bool {
+	for _, suffix := range []string{holdSuffix, keptSuffix} { // in this order, see meet
+		for _, dir := range Reports(own) {
+			if names, err := ending(dir, suffix); err != nil || len(names) > 0 {
+				return true
+			}
+		}
+	}
+	return elsewhere(own, root)
+}
+
+// elsewhere reports whether a command of another root than that of the sessions in own runs that can
+// write in root.
+func elsewhere(own, root string) bool {
 	list, err := os.ReadDir(filepath.Dir(own))
 	for _, suffix := range []string{holdSuffix, keptSuffix} { // in this order, see meet
 		for _, d := range list {
