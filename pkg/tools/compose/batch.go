@@ -45,9 +45,8 @@ type batchCall struct {
 	Parallel    bool
 	StopOnError bool
 
-	steps    []step
-	accesses []policy.Access // of all calls that are not denied
-	asked    bool            // somebody is shown them
+	steps []step
+	asked bool // somebody is shown them
 }
 
 // Params implements tool.Call.
@@ -79,17 +78,18 @@ type step struct {
 	out    policy.Outcome
 	reads  bool  // it only reads
 	failed error // what it needs could not be found out yet
+	fails  bool  // whoever was asked was told that it would fail, and not shown what it does
 }
 
 // maxCalls bounds a batch.
 const maxCalls = 100
 
 // Needs implements tool.Call: all that its calls need, but for those that are denied.
-func (b *batchCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, error) {
+func (b *batchCall) Needs(ctx context.Context, env *tool.Env) (needs []policy.Access, err error) {
 	if n := len(b.Calls); n == 0 || n > maxCalls {
 		return nil, tool.Errorf(tool.BadInput, "calls: want 1 to %d, got %d", maxCalls, n).WithHint("make several of them")
 	}
-	b.steps, b.accesses = nil, nil
+	b.steps = nil
 	for i, c := range b.Calls {
 		s, err := decode(env, c)
 		if err != nil {
@@ -99,11 +99,11 @@ func (b *batchCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, 
 		}
 		s.decide(ctx, env)
 		if s.out.Verdict != policy.Deny || b.StopOnError {
-			b.accesses = policy.Append(b.accesses, s.out.Accesses...)
+			needs = policy.Append(needs, s.out.Accesses...)
 		}
 		b.steps = append(b.steps, s)
 	}
-	return append(slices.Clone(b.accesses), policy.Access{Kind: policy.Tool, Tool: "batch"}), nil
+	return append(slices.Clip(needs), policy.Access{Kind: policy.Tool, Tool: "batch"}), nil
 }
 
 // decode reads one of the calls.
@@ -176,11 +176,12 @@ func (b *batchCall) Plan(*tool.Env) any {
 // Describe implements tool.Describer. A yes is for the files as they were shown.
 func (b *batchCall) Describe(ctx context.Context, env *tool.Env) map[string]any {
 	var list []map[string]any
-	for _, s := range b.steps {
-		about := map[string]any{}
+	for i := range b.steps {
+		s, about := &b.steps[i], map[string]any{}
 		if d, ok := s.in.Call.(tool.Describer); ok && s.failed == nil {
 			about = d.Describe(ctx, env)
 		}
+		_, s.fails = about["would_fail"]
 		about["name"], about["decision"] = s.name, s.out.Verdict.String()
 		list = append(list, about)
 	}
@@ -193,6 +194,9 @@ func (b *batchCall) Shown() map[string]string {
 	all := map[string]string{}
 	for i := range b.steps {
 		maps.Copy(all, b.seen(i))
+		if b.steps[i].fails {
+			all[fmt.Sprint("call ", i)] = "would fail"
+		}
 	}
 	return all
 }
@@ -228,7 +232,6 @@ type batchMeta struct {
 // Run implements tool.Call.
 func (b *batchCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
 	own := *env
-	own.Granted = b.granted
 	if emit := env.Emit; emit != nil { // what the calls print stands in their results
 		own.Emit = func(e tool.Event) {
 			if e.Name == "ask" {
@@ -242,7 +245,7 @@ func (b *batchCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error
 		from := done
 		done = tool.InOrder(from, len(b.steps), func(i int) bool { return b.Parallel && !b.StopOnError && b.steps[i].reads }, func(i int) {
 			keyed := own
-			keyed.Key, keyed.Seen = b.Calls[i].Key, b.seen(i)
+			keyed.Key, keyed.Seen, keyed.Granted = b.Calls[i].Key, b.seen(i), b.steps[i].granted
 			results[i] = keyed.Inner(ctx, b.Calls[i].Name, b.Calls[i].Arguments)
 		})
 		stop = b.StopOnError && slices.ContainsFunc(results[from:done], failed)
@@ -254,9 +257,12 @@ func (b *batchCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error
 	return r, nil
 }
 
-// granted reports whether a was among what was allowed before the batch began.
-func (b *batchCall) granted(a *policy.Access) bool {
-	return slices.ContainsFunc(b.accesses, func(known policy.Access) bool { return known.Same(a) })
+// granted reports whether a was among what the call was allowed before the batch began. A yes to
+// the batch is none to what nobody was shown: a call that only the calls in front of it let pass
+// is asked about when its turn comes.
+func (s *step) granted(a *policy.Access) bool {
+	return s.failed == nil && !s.fails && s.out.Verdict == policy.Ask &&
+		slices.ContainsFunc(s.out.Accesses, func(known policy.Access) bool { return known.Same(a) })
 }
 
 // failed reports whether a call did not do what it was for.
