@@ -17,7 +17,7 @@ import (
 
 // asker returns who answers for accesses that need approval, one question at a
 // time; nil for nobody. The text is the program that does, if one does.
-func (a *app) asker(c console) (tool.Asker, string) {
+func (a *app) asker(c *console) (tool.Asker, string) {
 	switch {
 	case strings.HasPrefix(a.Ask, "cmd:"):
 		program := a.approver(strings.TrimPrefix(a.Ask, "cmd:"))

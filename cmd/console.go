@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"sync"
 
 	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/tool"
@@ -15,16 +16,63 @@ func (a *app) attended() bool {
 	return a.Ask == "tty" || a.Ask == "" && machine.IsTerminal(a.stdin) && machine.IsTerminal(a.stdout)
 }
 
-// A console is the terminal that a person answers on: one question at a time.
-type console chan struct{}
+// A console is the terminal that a person answers on: one question at a time. What else would be
+// printed waits while one stands there, for it could look like another question: a command would
+// have its own words answered in the place of ours.
+type console struct {
+	turn chan struct{} // holds one while a question stands, or somebody prints who must not meanwhile
 
-func newConsole() console { return make(console, 1) }
+	mu   sync.Mutex
+	room *sync.Cond // of mu: there is room in held again
+	asks bool
+	held []func() // what is printed when the question is answered
+	size int      // of held, in bytes
+}
+
+// mostHeld bounds what is held, in bytes: whoever prints more waits.
+const mostHeld = 1 << 20
+
+func newConsole() *console {
+	c := &console{turn: make(chan struct{}, 1)}
+	c.room = sync.NewCond(&c.mu)
+	return c
+}
+
+// say has print print so many bytes, at once where no question stands.
+func (c *console) say(size int, print func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.asks && c.size >= mostHeld {
+		c.room.Wait()
+	}
+	if c.asks {
+		c.held, c.size = append(c.held, print), c.size+size
+		return
+	}
+	print()
+}
+
+// stand says that a question stands, until the function is called.
+func (c *console) stand() (end func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asks = true
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		for _, print := range c.held {
+			print()
+		}
+		c.asks, c.held, c.size = false, nil, 0
+		c.room.Broadcast()
+	}
+}
 
 // onTerminal opens the terminal and has ask use it, when nobody else does.
-func onTerminal[T any](ctx context.Context, c console, ask func(machine.Terminal) (T, error)) (none T, err error) {
+func onTerminal[T any](ctx context.Context, c *console, ask func(machine.Terminal) (T, error)) (none T, err error) {
 	select {
-	case c <- struct{}{}:
-		defer func() { <-c }()
+	case c.turn <- struct{}{}:
+		defer func() { <-c.turn }()
 	case <-ctx.Done():
 		return none, context.Cause(ctx)
 	}
@@ -33,6 +81,7 @@ func onTerminal[T any](ctx context.Context, c console, ask func(machine.Terminal
 		return none, &tool.NobodyError{Why: "there is no terminal to ask on"}
 	}
 	defer tty.Close() //nolint:errcheck // nothing was written that could be lost
+	defer c.stand()()
 	return ask(tty)
 }
 

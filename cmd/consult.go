@@ -17,7 +17,7 @@ import (
 
 // consultant returns who answers a model's questions: the file of --answers, else
 // whoever answers for approvals; nil for nobody.
-func (a *app) consultant(c console) tool.Consultant {
+func (a *app) consultant(c *console) tool.Consultant {
 	program, isProgram := strings.CutPrefix(a.Ask, "cmd:")
 	switch {
 	case a.Answers != "":

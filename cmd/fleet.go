@@ -115,7 +115,8 @@ type fleet struct {
 	said  fleetSummary
 	exits map[int]bool
 	out   *bufio.Writer
-	shows bool // how far it is, on a terminal
+	shows bool     // how far it is, on a terminal
+	tty   *console // where a person is asked
 }
 
 // fleet makes a call at every place of --on, some at a time, and prints each result when it comes.
@@ -132,8 +133,8 @@ func (a *app) fleet(ctx context.Context, in *tool.Invocation) error {
 	a.listen()
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	f := &fleet{app: a, name: in.Tool.Name, args: args, said: fleetSummary{Targets: len(places), Failures: []string{}}, exits: map[int]bool{}, out: bufio.NewWriter(a.stdout), shows: machine.IsTerminal(a.stderr)}
-	ask, approver := a.asker(newConsole())
+	f := &fleet{app: a, name: in.Tool.Name, args: args, said: fleetSummary{Targets: len(places), Failures: []string{}}, exits: map[int]bool{}, out: bufio.NewWriter(a.stdout), shows: machine.IsTerminal(a.stderr), tty: newConsole()}
+	ask, approver := a.asker(f.tty)
 	f.peer.Key, f.peer.Name = a.key, a.named
 	f.peer.Origin = a.origin
 	if f.peer.Approver = approver; ask != nil {
@@ -211,7 +212,7 @@ func (f *fleet) at(ctx context.Context, place string) (result *tool.Result) {
 	}
 	defer there.Close()
 	peer := f.peer
-	peer.Consult = own.consultant(newConsole())
+	peer.Consult = own.consultant(f.tty)
 	return there.call(ctx, peer, f.name, f.args)
 }
 
@@ -226,6 +227,8 @@ func (f *fleet) arrived(one arrival) error {
 			f.said.Failures = append(f.said.Failures, one.On)
 		}
 	}
+	f.tty.turn <- struct{}{} // not while a question of another place stands
+	defer func() { <-f.tty.turn }()
 	f.clear()
 	p := f.app.printer()
 	p.stdout = f.out

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -17,10 +16,9 @@ import (
 
 // listener hears what happens while a call runs: with -o events all of it, with
 // text what a command prints, otherwise nothing. On a terminal that is shown as it
-// comes; elsewhere the beginning is, as far as the result will show it anyway. The
-// number is how many bytes of it are wanted, 0 for all.
-func (a *app) listener(limits truncate.Limits) (listen func(tool.Event), hears int64) {
-	var mu sync.Mutex
+// comes, but for while a question stands on c; elsewhere the beginning is, as far as the
+// result will show it anyway. The number is how many bytes of it are wanted, 0 for all.
+func (a *app) listener(c *console, limits truncate.Limits) (listen func(tool.Event), hears int64) {
 	p := a.printer()
 	hear := func(e tool.Event) { a.deliver(p.event(e.Name, e.Value)) }
 	if p.format == "json" || p.format == "text" && !p.terminal && !streams(limits) {
@@ -40,11 +38,16 @@ func (a *app) listener(limits truncate.Limits) (listen func(tool.Event), hears i
 		}
 	}
 	return func(e tool.Event) {
-		mu.Lock()
-		defer mu.Unlock()
-		hear(e)
+		size := eventSize
+		if said, ok := e.Value.(tool.OutputEvent); ok {
+			size += len(said.Text)
+		}
+		c.say(size, func() { hear(e) })
 	}, hears
 }
+
+// eventSize is about what an event takes beside its text, in bytes.
+const eventSize = 100
 
 // headShare is the part of the limits that is shown before a command has ended.
 // The result of one that is cut shows a sixth of them from the start at least, see

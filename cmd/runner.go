@@ -108,7 +108,7 @@ func (a *app) peer(limits truncate.Limits) tool.Peer {
 	c := newConsole()
 	p.Ask, p.Approver = a.asker(c)
 	p.Consult = a.consultant(c)
-	p.Hear, p.Hears = a.listener(limits)
+	p.Hear, p.Hears = a.listener(c, limits)
 	p.Key, p.Name, p.Origin = a.key, a.named, a.origin
 	shown := a.printer()
 	p.Colour = shown.colour && shown.format == "text"
