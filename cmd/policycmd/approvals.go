@@ -2,8 +2,10 @@ package policycmd
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -30,9 +32,7 @@ func (h Host) approvalsCommand() *cobra.Command {
 			var b strings.Builder
 			for _, one := range all {
 				fmt.Fprintf(&b, "%s %s %s in %s\n", one.ID, one.Answer, one.Tool, tool.VisibleName(one.Root))
-				for _, access := range one.Report.Accesses {
-					fmt.Fprintf(&b, "    %-5s %s %s\n", access.Decision, access.Kind, access.Subject)
-				}
+				show(&b, &one)
 				for i, s := range one.Report.Suggestions {
 					fmt.Fprintf(&b, "    suggestion %d: %s (%s)\n", i+1, tool.VisibleName(strings.Join(s.Rules, "  ")), s.Width)
 				}
@@ -43,6 +43,31 @@ func (h Host) approvalsCommand() *cobra.Command {
 			h.Emit(&tool.Result{Title: fmt.Sprintf("%d requests", len(all)), Output: b.String(), Metadata: map[string]any{"approvals": append([]policy.Approval{}, all...)}})
 			return nil
 		},
+	}
+}
+
+// maxShown bounds what is shown of one of a call's arguments, in bytes.
+const maxShown = 1000
+
+// show prints what a request is about: what is asked, and the words of the call.
+func show(b *strings.Builder, one *policy.Approval) {
+	for _, access := range one.Report.Accesses {
+		fmt.Fprintf(b, "    %-5s %s %s\n", access.Decision, access.Kind, access.Subject)
+	}
+	var arguments map[string]json.RawMessage
+	if json.Unmarshal(one.Arguments, &arguments) != nil {
+		return // the call itself says what is wrong with them
+	}
+	for _, name := range slices.Sorted(maps.Keys(arguments)) {
+		value := string(arguments[name])
+		if strings.ContainsAny(value[:1], "0123456789-fn") || slices.Contains([]string{`""`, `"."`, "[]", "{}"}, value) {
+			continue // a number, or nothing
+		}
+		cut := ""
+		if len(value) > maxShown {
+			value, cut = strings.ToValidUTF8(value[:maxShown], ""), fmt.Sprintf(" ... of %d bytes; -o json shows all", len(value))
+		}
+		fmt.Fprintf(b, "    %s: %s%s\n", name, tool.VisibleName(value), cut)
 	}
 }
 
@@ -229,6 +254,7 @@ func (h Host) answer(env *tool.Env, rules []string, do func(*policy.Approvals) (
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s%s: %s in %s\n", would, one.Answer, one.Tool, tool.VisibleName(one.Root))
+	show(&text, &one)
 	for _, rule := range rules {
 		fmt.Fprintf(&text, "%sgranted: %s\n", would, tool.VisibleName(rule))
 	}
