@@ -192,6 +192,9 @@ func (c *Call) gitSub(g *gitCommand, cfg repository, args []Word) {
 	if g.does&gitLog != 0 {
 		table += " " + gitLogOptions
 	}
+	if g.name == "diff" { // of two files or directories, wherever they are
+		table = strings.Replace(table, "no-index!opaque", "no-index", 1)
+	}
 	st := Style(0)
 	if table == "*" {
 		st = Pure
@@ -203,8 +206,15 @@ func (c *Call) gitSub(g *gitCommand, cfg repository, args []Word) {
 	c.Words = args
 	c.options(table, st)
 	c.Words = words
-	if g.does&gitOpaque != 0 {
+	if g.name == "bisect" && len(c.Args) == 1 && c.Args[0].Text == "log" && len(args) == 2 {
+		c.Shell.SetClass(ReadOnly)
+	} else if g.does&gitOpaque != 0 {
 		c.opaque("git " + g.name + " runs what it is told")
+	}
+	if g.name == "diff" && c.has("no-index") {
+		for _, x := range c.Args {
+			c.does(ReadTree, x)
+		}
 	}
 	if g.does&gitHooks != 0 && cfg.hooks || cfg.refresh && (g.does&gitIndex != 0 || Has("status diff describe stash", g.name)) {
 		c.lower(Unknown)

@@ -160,7 +160,9 @@ func (c *Call) gitListing(g *gitCommand) {
 		words = []string{"show", "get-url"}
 	case "reflog":
 		words = []string{"show", "exists"}
-	case "worktree", "notes", "sparse-checkout":
+	case "notes":
+		words = []string{"list", "show"}
+	case "worktree", "sparse-checkout":
 		words = []string{"list"}
 	case "submodule":
 		words = []string{"status", "summary"}
