@@ -32,6 +32,15 @@ func (c *Call) pager() {
 	c.operands(roles)
 }
 
+// bat reads bat, which runs no pager where it is told so.
+func (c *Call) bat() {
+	c.parse()
+	c.operands("read*")
+	if x, ok := c.optionValue("paging"); ok && (x.Dynamic || x.Text != "never") {
+		c.opaque("its option --paging runs or loads something else")
+	}
+}
+
 // pagerCommands takes the words out that hold commands of the pager.
 func (c *Call) pagerCommands() []Word {
 	out := make([]Word, 0, len(c.Words))

@@ -15,7 +15,7 @@ var readers = [...]Record{
 	{Names: "base32 base64", Class: ReadOnly, Operands: "read*", Options: "d,decode i,ignore-garbage w,wrap: D b,break: o,output:write"},
 	{Names: "basename dirname tr", Class: ReadOnly, Style: Pure, Operands: "skip*", Arity: 1},
 	{Names: "basenc", Class: ReadOnly, Operands: "read*", Options: "d,decode i,ignore-garbage w,wrap: base64 base64url base32 base32hex base16 base2msbf base2lsbf z85"},
-	{Names: "bat", Class: ReadOnly, Operands: "read*", Options: "n,number p,plain l,language: H,highlight-line: r,line-range: color: style: theme: wrap: paging:opaque pager:opaque+shell A,show-all diff,d file-name:"},
+	{Names: "bat batcat", Class: ReadOnly, Read: (*Call).bat, Options: "n,number p,plain l,language: H,highlight-line: r,line-range: color: style: theme: wrap: P paging: pager:opaque+shell A,show-all diff,d file-name:"},
 	{Names: "cal namei numfmt readlink", Class: ReadOnly, Style: Pure, Operands: "skip*"},
 	{Names: "cat", Class: ReadOnly, Style: Pure, Operands: "read*", Arity: 1},
 	{Names: "chcon chflags", Class: Known, Style: Loose, Operands: "skip meta*"},
