@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
@@ -253,11 +254,45 @@ func (c *Call) subcommand() {
 	if c.Shell.Class() == Known {
 		c.Shell.SetClass(Unknown)
 	}
-	if len(words) > 1 && Has(c.Record.Lists, words[1].Text) && !words[1].Dynamic && onlyLists(words[2:]) {
+	if len(words) > 1 && Has(c.Record.Lists, words[1].Text) && !words[1].Dynamic && onlyLists(words[2:]) && !(c.Known == "npm" && c.npmrcReaches()) {
 		c.Shell.SetClass(ReadOnly)
 		return
 	}
 	c.unknownFiles(c.Args)
+}
+
+// npmrcReaches reports whether a .npmrc of the project says where npm looks for a newer release of
+// itself, as every subcommand may, or where it writes: with a registry http://HOST/${NAME}/ and a
+// cache of its own, npm ls sends a variable of the environment to that host.
+func (c *Call) npmrcReaches() bool {
+	dirs, lost := c.Shell.Dirs()
+	if lost != "" || c.Shell.Writes(".npmrc") {
+		return true
+	}
+	for _, dir := range dirs {
+		for at := dir; ; at = path.Dir(at) {
+			name := path.Join(at, ".npmrc")
+			data, err := c.Shell.ReadFile(name)
+			switch {
+			case at == c.Shell.Home(): // the user's own
+			case err != nil:
+				if c.Shell.Sees() && c.Shell.ResolveIn("/", name).Type != Missing {
+					return true
+				}
+			default:
+				for line := range strings.Lines(string(data)) {
+					key, _, _ := strings.Cut(line, "=")
+					if Has("registry cache logs-dir proxy http-proxy https-proxy", strings.ToLower(strings.Trim(key, " \t\"'[]\r\n"))) {
+						return true
+					}
+				}
+			}
+			if at == path.Dir(at) {
+				break
+			}
+		}
+	}
+	return false
 }
 
 // onlyLists reports whether the words after a subcommand that lists only say
