@@ -42,11 +42,8 @@ the file ends the trust. Read the file first: it decides what runs unasked.`),
 				verb, change := "trusted", func() error { return store.Add(c.Context(), f.Path, f.SHA256, time.Now()) }
 				if remove {
 					verb, change = "no longer trusted", func() error { return store.Remove(c.Context(), f.Path) }
-				}
-				if !remove {
-					if err := h.asRead(env, &f); err != nil {
-						return err
-					}
+				} else if err := h.asRead(env, &f); err != nil {
+					return err
 				}
 				if h.DryRun() {
 					verb = "would be " + verb

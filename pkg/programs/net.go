@@ -300,12 +300,16 @@ func (c *Call) remote() {
 	c.parse()
 	c.scheme = "ssh"
 	c.publishes = c.Name == "ssh" || c.Name == "sftp" || len(c.Args) > 0 && far(c.Args[len(c.Args)-1])
+	port := "P"
+	if c.Name == "ssh" {
+		port = "p"
+	}
 	for _, o := range c.Given {
 		switch {
 		case c.Name == "rsync" || !o.HasValue:
 		case hasName(o.Names, "o"):
 			c.sshOption(o.Value)
-		case hasName(o.Names, map[bool]string{true: "p", false: "P"}[c.Name == "ssh"]):
+		case hasName(o.Names, port):
 			c.atPort(o.Value)
 		}
 	}

@@ -141,12 +141,7 @@ func Reports(sessions string) (dirs []string) {
 // since then in the sessions beside its own, and none of another root runs that can write in this one. What such
 // a one left that has ended is put away.
 func Alone(report, root string) bool {
-	return (ranAlone(report+holdSuffix) || ranAlone(report+keptSuffix)) && !reached(report, root)
-}
-
-// reached reports whether a command of another root runs that can write in this one.
-func reached(report, root string) bool {
-	return elsewhere(filepath.Dir(filepath.Dir(filepath.Dir(report))), root)
+	return (ranAlone(report+holdSuffix) || ranAlone(report+keptSuffix)) && !elsewhere(filepath.Dir(filepath.Dir(filepath.Dir(report))), root)
 }
 
 // Busy reports whether a command runs that can write in a root, of which own is the directory of
