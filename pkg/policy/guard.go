@@ -579,10 +579,13 @@ func gitInside(rest string, a *Access) (hit guardHit, ok bool) {
 func gitChanges(rest string) bool {
 	first, tail, _ := strings.Cut(rest, "/")
 	switch first {
-	case "objects", "refs", "logs", "reftable", "rebase-merge", "rebase-apply", "sequencer", "rr-cache", "lfs":
+	case "refs", "logs", "reftable", "rebase-merge", "rebase-apply", "sequencer", "rr-cache", "lfs":
 		return true
+	case "objects":
+		above, name := path.Split(tail)
+		return above != "info/" || !gitLooksElsewhere(name)
 	case "info":
-		return tail != "attributes"
+		return tail != "attributes" && !gitLooksElsewhere(tail)
 	case "worktrees":
 		_, inside, _ := strings.Cut(tail, "/")
 		return inside == "" || gitChanges(inside)
@@ -592,6 +595,9 @@ func gitChanges(rest string) bool {
 			name, after, _ := strings.Cut(rest, "/")
 			switch name {
 			case "hooks", "config", "config.worktree", "commondir", "gitdir", "attributes":
+				return false
+			}
+			if before == "info" && gitLooksElsewhere(name) {
 				return false
 			}
 			if n > 1 && GitBranches(before+"/"+name) {
@@ -613,6 +619,12 @@ func gitChanges(rest string) bool {
 		}
 	}
 	return false
+}
+
+// gitLooksElsewhere reports whether a file in an info directory of git's names other
+// directories with objects in them, or other parents for commits.
+func gitLooksElsewhere(name string) bool {
+	return name == "alternates" || name == "http-alternates" || name == "grafts"
 }
 
 // GitBranches reports whether the directory of a repository's that ends in these two names

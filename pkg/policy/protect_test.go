@@ -120,7 +120,7 @@ func TestProtectedSpellings(t *testing.T) {
 	for _, name := range []string{
 		".git/config", ".GIT/CONFIG", ".git/hooks/x", ".git./config", ".git /config", ".git/config.", "GIT~1/config", "git~2/hooks/a", ".g\u200cit/config",
 		".git/config::$DATA", ".git::$INDEX_ALLOCATION/config", ".gıt/../.git/config", "sub/dir/.git/hooks/pre-commit", ".git/modules/a/b/hooks/x", ".git/worktrees/w/config",
-		".git/info/attributes", ".gitmodules", "GITMOD~1", "gi7eba~1", ".agentkit/policy.yaml", "AGENTK~1/x", ".vscode/settings.json", ".VSCODE/x", "sub/.idea/x",
+		".git/info/attributes", ".git/info/grafts", ".git/objects/info/alternates", ".GIT/objects/INFO/http-alternates", ".git/modules/a/objects/info/alternates", ".gitmodules", "GITMOD~1", "gi7eba~1", ".agentkit/policy.yaml", "AGENTK~1/x", ".vscode/settings.json", ".VSCODE/x", "sub/.idea/x",
 		".envrc", ".mcp.json", ".cursor/rules", ".claude/settings.json", ".codex/x", ".\u212aiLoCode/x", ".claude", ".git",
 	} {
 		if strings.Contains(name, "ı") {

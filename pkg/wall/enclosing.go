@@ -66,7 +66,7 @@ func (w *Wall) open() {
 	}
 	w.Enclosing = dir
 	w.repository(dir)
-	for _, name := range []string{"hooks", "config", "config.worktree", "commondir", "info/attributes"} {
+	for _, name := range []string{"hooks", "config", "config.worktree", "commondir", "info/attributes", "info/grafts", "objects/info/alternates"} {
 		if path := filepath.Join(dir, name); !below(path, w.Fixed) {
 			w.Fixed = append(w.Fixed, path) // also where it is not there yet
 		}

@@ -54,6 +54,12 @@ func (w *Wall) repository(dir string) {
 // foreign lists what is in a repository's directory that git does not change.
 func foreign(dir string) []string {
 	var list []string
+	for _, name := range []string{"alternates", "http-alternates"} { // all else there changes
+		path := filepath.Join(dir, "objects/info", name)
+		if _, err := os.Lstat(path); err == nil {
+			list = append(list, path)
+		}
+	}
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if path == dir || err != nil {
 			return nil //nolint:nilerr // what cannot be read is not gone through
@@ -307,6 +313,10 @@ func (w *Wall) harmless(path string) bool {
 		return filepath.Base(above) == "worktrees" && text(path) == "../.." && w.looksAt(filepath.Dir(above))
 	case name == "gitdir":
 		return filepath.Base(filepath.Dir(filepath.Dir(path))) == "worktrees"
+	case name == "alternates": // of a git clone --shared or --reference
+		objects, ok := strings.CutSuffix(text(path), "/objects")
+		real, err := filepath.EvalSymlinks(objects)
+		return ok && err == nil && real == filepath.Clean(objects) && filepath.Base(filepath.Dir(filepath.Dir(path))) == "objects" && w.looksAt(real)
 	}
 	return false
 }
