@@ -182,7 +182,7 @@ func (w *Wall) submodule(path string, i fs.FileInfo) string {
 	tree := filepath.Dir(path)
 	dir := filepath.Join(tree, to)
 	top, _, ok := strings.Cut(dir, "/.git/modules/")
-	if !ok || !safefile.Below(top, tree) || !w.looksAt(top+"/.git") || worktreeOf(dir) != tree {
+	if !ok || !safefile.Below(top, tree) || !w.looksAt(top+"/.git") || !w.looksAt(dir) || worktreeOf(dir) != tree {
 		return ""
 	}
 	for _, path := range []string{tree, dir} { // what was compared are these very names
@@ -321,9 +321,14 @@ func (w *Wall) harmless(path string) bool {
 	return false
 }
 
-// looksAt reports whether the settings of a repository are looked at.
+// looksAt reports whether the settings of a repository are looked at: nobody looks for one in
+// what git keeps in another's directory but for submodules.
 func (w *Wall) looksAt(repository string) bool {
-	if repository != w.Enclosing && !safefile.Below(w.o.Root, repository) {
+	rel, ok := safefile.Rel(w.o.Root, repository)
+	if repository != w.Enclosing && !ok {
+		return false
+	}
+	if _, kept, ok := strings.Cut("/"+rel, "/.git/"); ok && !lookedThrough(kept) {
 		return false
 	}
 	_, err := os.Lstat(filepath.Join(repository, "HEAD"))
@@ -331,6 +336,16 @@ func (w *Wall) looksAt(repository string) bool {
 		i, err := os.Lstat(filepath.Join(repository, name))
 		return err != nil || !i.IsDir()
 	})
+}
+
+// lookedThrough reports whether foreign comes to a directory in a repository's directory.
+func lookedThrough(rel string) bool {
+	for dir := rel; dir != "."; dir = filepath.Dir(dir) {
+		if plain(dir) {
+			return false
+		}
+	}
+	return inModules(rel)
 }
 
 // plainConfig reports whether a repository's settings are among those that git
