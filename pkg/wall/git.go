@@ -122,14 +122,28 @@ func (w *Wall) newIn(dir string) []string {
 	list := slices.DeleteFunc(foreign(dir), func(path string) bool {
 		return below(path, w.Fixed) || slices.Contains(w.Watched, path) || w.harmless(path) || w.o.Policy.MayWrite(path, policy.Regular) && safefile.InGit(path)
 	})
-	return append(list, w.newIntoGit(dir, false)...)
+	return append(list, w.newIntoGit(dir, false, !w.repositories[inode(dir)])...)
+}
+
+// number notes the inodes of the repositories that are known, wherever they are moved.
+func (w *Wall) number(hits []string) {
+	w.repositories = map[uint64]bool{inode(filepath.Join(w.o.Root, ".git")): true, inode(w.Enclosing): true}
+	for _, path := range hits {
+		switch filepath.Base(path) {
+		case "HEAD":
+			w.repositories[inode(filepath.Dir(path))] = true
+		case ".git":
+			w.repositories[inode(path)] = true
+		}
+	}
 }
 
 // newIntoGit lists the links of both kinds that were made in a repository's directory since:
 // git makes none, and writes what others have chosen to where such a link leads, as a
 // commit's message to COMMIT_EDITMSG and to its logs; and what is astray. Objects say nothing by themselves; refs is set below refs,
-// where the name objects is a part of a branch's.
-func (w *Wall) newIntoGit(dir string, refs bool) (list []string) {
+// where the name objects is a part of a branch's. A directory that has changed may have been moved there with all that is in it, which keeps
+// its times: moved is set below such a one, and for a repository that is not known.
+func (w *Wall) newIntoGit(dir string, refs, moved bool) (list []string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil
@@ -139,8 +153,8 @@ func (w *Wall) newIntoGit(dir string, refs bool) (list []string) {
 		path := filepath.Join(dir, e.Name())
 		switch {
 		case e.IsDir() && (refs || e.Name() != "objects"):
-			list = append(list, w.newIntoGit(path, refs || e.Name() == "refs")...)
-		case e.Type().IsRegular() && w.astray(dir, e.Name()):
+			list = append(list, w.newIntoGit(path, refs || e.Name() == "refs", moved || !changedAt(path).Before(w.begun))...)
+		case e.Type().IsRegular() && w.astray(dir, e.Name(), moved), moved && e.Type()&fs.ModeSymlink != 0:
 			list = append(list, path)
 		case !changed || e.IsDir() || changedAt(path).Before(w.begun):
 		case e.Type()&fs.ModeSymlink != 0:

@@ -15,11 +15,12 @@ import (
 
 // astray reports whether a file in a repository's directory has git write or read where it
 // never would by itself: git looks at the names in a tree, and believes those in its own index and in MERGE_RR.
-func (w *Wall) astray(dir, name string) bool {
+// Moved is that of newIntoGit.
+func (w *Wall) astray(dir, name string, moved bool) bool {
 	path := filepath.Join(dir, name)
 	switch {
 	case name == "index" || strings.HasPrefix(name, "sharedindex."):
-		return !changedAt(path).Before(w.begun) && strayIndex(path, hashSize(dir))
+		return (moved || !changedAt(path).Before(w.begun)) && strayIndex(path, hashSize(dir))
 	case name == "MERGE_RR": // what a name leads to may be changed later than the file
 		return w.strayConflicts(dir)
 	}

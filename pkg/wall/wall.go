@@ -64,8 +64,9 @@ type Wall struct {
 	last  *tree           // what a later walk found, to go faster; nil for tree
 	held  map[uint64]bool // inodes of what is hidden or fixed in the root
 
-	above map[string]uint64 // inodes of the directories above that
-	led   map[string]bool   // what is fixed because a link leads there
+	above        map[string]uint64 // inodes of the directories above that
+	repositories map[uint64]bool   // those of the repositories in the root
+	led          map[string]bool   // what is fixed because a link leads there
 }
 
 // Compile walks the root.
@@ -87,8 +88,10 @@ func Compile(o Options) *Wall {
 	w.tree = (&walker{notable: o.Policy.Notable, passed: o.Policy.Passed, before: before}).walk(o.Root)
 	o.keep(w.tree, file)
 	w.Beyond = w.tree.beyond
-	w.fill(w.tree.hits())
+	hits := w.tree.hits()
+	w.fill(hits)
 	w.open()
+	w.number(hits)
 	far := <-out
 	w.Readable, w.Everything, w.Writable = far.Readable, far.Everything, far.Writable
 	w.Hidden, w.Beyond = append(w.Hidden, far.Hidden...), append(w.Beyond, far.Beyond...)
@@ -157,13 +160,21 @@ func (w *Wall) fill(hits []string) {
 			if n := inode(path); n != 0 {
 				w.held[n] = true
 			}
-			for dir := filepath.Dir(path); w.above[dir] == 0 && dir != w.o.Root && safefile.Below(w.o.Root, dir); dir = filepath.Dir(dir) {
-				w.above[dir] = inode(dir)
-			}
+			w.numberAbove(path)
 		}
 		if i < len(w.Hidden) || safefile.Below(w.o.Root+"/.git", path) || w.o.Policy.Placed(path) || w.led[path] {
 			w.Pinned = append(w.Pinned, path)
 		}
+	}
+	for _, path := range w.Watched {
+		w.numberAbove(path)
+	}
+}
+
+// numberAbove notes the inodes of the directories above a path, as far as the root.
+func (w *Wall) numberAbove(path string) {
+	for dir := filepath.Dir(path); w.above[dir] == 0 && dir != w.o.Root && safefile.Below(w.o.Root, dir); dir = filepath.Dir(dir) {
+		w.above[dir] = inode(dir)
 	}
 }
 
@@ -298,6 +309,7 @@ type Start struct {
 	Closed      []string          // what is held, or put back by itself
 	Held        []uint64          // inodes of what is held whatever happens
 	Above       map[string]uint64 // those of the directories above it
+	Known       []uint64          // those of the repositories in the root
 	Enclosing   string            // see Wall
 	Granted     []Grant           // likewise
 	Cloned      []string          // likewise
@@ -306,18 +318,21 @@ type Start struct {
 
 // Start returns what [Since] needs.
 func (w *Wall) Start() Start {
-	s := Start{Root: w.o.Root, Cache: w.o.Cache, Hits: w.tree.hits(), Closed: slices.Concat(w.Fixed, w.Watched), Enclosing: w.Enclosing, Granted: w.Granted, Cloned: w.Cloned, Begun: w.begun}
+	s := Start{Root: w.o.Root, Cache: w.o.Cache, Hits: w.tree.hits(), Closed: slices.Concat(w.Fixed, w.Watched), Enclosing: w.Enclosing, Granted: w.Granted, Cloned: w.Cloned, Begun: w.begun, Above: w.above, Known: slices.Collect(maps.Keys(w.repositories))}
 	if w.o.Mounts {
-		s.Held, s.Above = slices.Collect(maps.Keys(w.held)), w.above
+		s.Held = slices.Collect(maps.Keys(w.held))
 	}
 	return s
 }
 
 // Since is Found for a process that has not compiled the wall. Alone is that of the Wall.
 func Since(p *policy.Policy, s Start, alone func() bool) Found {
-	w := &Wall{begun: s.Begun, Enclosing: s.Enclosing, Granted: s.Granted, Cloned: s.Cloned, Alone: alone, Fixed: s.Closed, Watched: s.Closed, o: Options{Policy: p, Root: s.Root, Cache: s.Cache, Mounts: s.Held != nil}, held: map[uint64]bool{}, above: s.Above}
+	w := &Wall{begun: s.Begun, Enclosing: s.Enclosing, Granted: s.Granted, Cloned: s.Cloned, Alone: alone, Fixed: s.Closed, Watched: s.Closed, o: Options{Policy: p, Root: s.Root, Cache: s.Cache, Mounts: s.Held != nil}, held: map[uint64]bool{}, above: s.Above, repositories: map[uint64]bool{}}
 	for _, n := range s.Held {
 		w.held[n] = true
+	}
+	for _, n := range s.Known {
+		w.repositories[n] = true
 	}
 	before := &tree{byPath: map[string]*dir{}}
 	for _, path := range s.Hits {
@@ -412,7 +427,8 @@ func (w *Wall) ledAway() (list []string) {
 	for _, path := range slices.Concat(w.Fixed, w.Watched) {
 		for dir := filepath.Dir(path); dir != w.o.Root && safefile.Below(w.o.Root, dir) && !seen[dir]; dir = filepath.Dir(dir) {
 			seen[dir] = true
-			if i, err := os.Lstat(dir); err != nil || i.Mode()&fs.ModeSymlink == 0 || changedAt(dir).Before(w.begun) { // also a person's own, as ~/.config elsewhere
+			n := w.above[dir]
+			if i, err := os.Lstat(dir); err != nil || i.Mode()&fs.ModeSymlink == 0 || changedAt(dir).Before(w.begun) && (n == 0 || n == inode(dir)) { // also a person's own, as ~/.config elsewhere
 				continue
 			}
 			if real, err := filepath.EvalSymlinks(dir); err != nil || !safefile.Below(w.o.Root, real) || safefile.InGit(real) {
