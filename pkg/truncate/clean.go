@@ -1,6 +1,7 @@
 package truncate
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 )
@@ -29,7 +30,7 @@ const (
 
 // A cleaner turns what a program wrote to a terminal into what is to be read: no
 // escape sequences, no control characters but newline and tab, lines that were
-// redrawn in their last state. Sequences may be split between writes. A newline
+// redrawn in their last state, see text. Sequences may be split between writes. A newline
 // ends any sequence, so that the numbers of the lines stay those of the raw
 // output. Movements to other lines are dropped, not followed; the eight-bit
 // controls U+0080 to U+009F are left alone.
@@ -41,6 +42,9 @@ type cleaner struct {
 	done    bool // the first parameter is complete
 	private bool // the sequence is a private one
 	atStart bool // a carriage return was the last thing: what follows redraws the line
+	home    bool // with atStart: a sequence went there
+	first   byte // of the present line; 0 while it is empty
+	redrawn bool // the present line was redrawn
 }
 
 // write cleans p.
@@ -63,22 +67,44 @@ func (c *cleaner) write(p []byte) {
 	}
 }
 
-// text passes on bytes that are no controls.
+// inLine stands for a carriage return inside a line, in the way of cat -v.
+var inLine = []byte("^M")
+
+// text passes on bytes that are no controls. A carriage return inside a line is taken for what
+// redraws it where that begins as the line did, or happens more than once: a progress bar. Else
+// the line may hold a part of a file whose lines end in CR LF, of which nothing is to be lost.
 func (c *cleaner) text(p []byte) {
-	if c.atStart {
-		c.atStart = false
-		if p[0] != '\n' {
-			c.out.eraseLine()
+	if c.atStart && p[0] != '\n' {
+		if c.first == 0 || c.first == p[0] || c.redrawn || c.home {
+			c.eraseLine()
+		} else {
+			c.out.write(inLine)
 		}
+		c.redrawn = true
+	}
+	c.atStart = false
+	if i := bytes.LastIndexByte(p, '\n') + 1; i > 0 {
+		c.first, c.redrawn = 0, false
+		if i < len(p) {
+			c.first = p[i]
+		}
+	} else if c.first == 0 {
+		c.first = p[0]
 	}
 	c.out.write(p)
+}
+
+// eraseLine empties the present line.
+func (c *cleaner) eraseLine() {
+	c.first = 0
+	c.out.eraseLine()
 }
 
 // control handles a control byte outside of sequences.
 func (c *cleaner) control(b byte) {
 	switch b {
 	case '\r':
-		c.atStart = true
+		c.atStart, c.home = true, false
 	case '\b':
 		c.atStart = false
 		c.out.backspace()
@@ -171,15 +197,15 @@ func (c *cleaner) act(final byte) {
 	switch final {
 	case 'K': // erase in line
 		if c.param == 1 || c.param == 2 || c.atStart {
-			c.out.eraseLine()
+			c.eraseLine()
 		}
 	case 'J': // erase in display
 		if c.param == 2 || c.param == 3 || c.atStart {
-			c.out.eraseLine()
+			c.eraseLine()
 		}
 	case 'G': // to a column
 		if c.param <= 1 {
-			c.atStart = true
+			c.atStart, c.home = true, true
 		}
 	}
 }

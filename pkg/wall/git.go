@@ -118,11 +118,18 @@ func (w *Wall) appearedInGit(now *tree) []string {
 	return list
 }
 
+// within says where a directory in a repository's lies.
+type within struct {
+	refs    bool // below refs: the name objects is a part of a branch's there
+	objects bool // below objects
+	moved   bool // below one that has changed, or in a repository that is not known
+}
+
 func (w *Wall) newIn(dir string) []string {
 	list := slices.DeleteFunc(foreign(dir), func(path string) bool {
 		return below(path, w.Fixed) || slices.Contains(w.Watched, path) || w.harmless(path) || w.o.Policy.MayWrite(path, policy.Regular) && safefile.InGit(path)
 	})
-	return append(list, w.newIntoGit(dir, false, !w.repositories[inode(dir)])...)
+	return append(list, w.newIntoGit(dir, ".", within{moved: !w.repositories[inode(dir)]})...)
 }
 
 // number notes the inodes of the repositories that are known, wherever they are moved.
@@ -140,23 +147,34 @@ func (w *Wall) number(hits []string) {
 
 // newIntoGit lists the links of both kinds that were made in a repository's directory since:
 // git makes none, and writes what others have chosen to where such a link leads, as a
-// commit's message to COMMIT_EDITMSG and to its logs; and what is astray. Objects say nothing by themselves; refs is set below refs,
-// where the name objects is a part of a branch's. A directory that has changed may have been moved there with all that is in it, which keeps
-// its times: moved is set below such a one, and for a repository that is not known.
-func (w *Wall) newIntoGit(dir string, refs, moved bool) (list []string) {
+// commit's message to COMMIT_EDITMSG and to its logs; and what is astray, or a repository where nobody looks
+// at its settings. Rel is the directory in the repository's, top, that is looked at. Objects say nothing by themselves. A directory
+// that has changed may have been moved there with all that is in it, which keeps its times.
+func (w *Wall) newIntoGit(top, rel string, in within) (list []string) {
+	dir := filepath.Join(top, rel)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil
 	}
 	changed := !changedAt(dir).Before(w.begun)
+	if (changed || in.moved) && rel != "." && isRepository(entries) && !lookedThrough(rel) && filepath.Dir(rel) != "worktrees" {
+		list = append(list, filepath.Join(dir, "HEAD")) // nobody looks at its settings
+	}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		switch {
-		case e.IsDir() && (refs || e.Name() != "objects"):
-			list = append(list, w.newIntoGit(path, refs || e.Name() == "refs", moved || !changedAt(path).Before(w.begun))...)
-		case e.Type().IsRegular() && w.astray(dir, e.Name(), moved), moved && e.Type()&fs.ModeSymlink != 0:
+		case e.IsDir():
+			sub := within{
+				refs: in.refs || e.Name() == "refs" && !in.objects, objects: in.objects || e.Name() == "objects" && !in.refs,
+				moved: in.moved || !changedAt(path).Before(w.begun),
+			}
+			if sub.moved || !in.objects {
+				list = append(list, w.newIntoGit(top, filepath.Join(rel, e.Name()), sub)...)
+			}
+		case in.objects:
+		case e.Type().IsRegular() && w.astray(dir, e.Name(), in.moved), in.moved && e.Type()&fs.ModeSymlink != 0:
 			list = append(list, path)
-		case !changed || e.IsDir() || changedAt(path).Before(w.begun):
+		case !changed || changedAt(path).Before(w.begun):
 		case e.Type()&fs.ModeSymlink != 0:
 			list = append(list, path)
 		default:
@@ -166,6 +184,15 @@ func (w *Wall) newIntoGit(dir string, refs, moved bool) (list []string) {
 		}
 	}
 	return list
+}
+
+// isRepository reports whether what is in a directory makes it a repository for git, or a
+// worktree's part of one.
+func isRepository(entries []fs.DirEntry) bool {
+	has := func(name string) bool {
+		return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name })
+	}
+	return has("HEAD") && (has("objects") && has("refs") || has("commondir")) // links, too
 }
 
 // linked reports whether a .git file is that of a worktree as git makes it.

@@ -85,18 +85,30 @@ func treeOf(dir string) string {
 	return worktreeOf(dir)
 }
 
-// hashSize is the size in bytes of a hash in a repository.
+// hashSize is the size in bytes of a hash in a repository; 0 where its settings say more than one,
+// of which git heeds the last.
 func hashSize(dir string) int {
 	if above := filepath.Dir(dir); filepath.Base(above) == "worktrees" {
 		dir = filepath.Dir(above)
 	}
+	said := map[int]bool{}
 	for line := range strings.Lines(text(filepath.Join(dir, "config"))) {
 		name, value, _ := strings.Cut(line, "=")
-		if strings.EqualFold(strings.TrimSpace(name), "objectformat") && strings.EqualFold(strings.TrimSpace(value), "sha256") {
-			return 32
+		switch {
+		case !strings.EqualFold(strings.TrimSpace(name), "objectformat"):
+		case strings.EqualFold(strings.TrimSpace(value), "sha256"):
+			said[gitindex.SHA256] = true
+		default:
+			said[gitindex.SHA1] = true
 		}
 	}
-	return 20
+	switch {
+	case len(said) > 1:
+		return 0
+	case said[gitindex.SHA256]:
+		return gitindex.SHA256
+	}
+	return gitindex.SHA1
 }
 
 // maxIndex bounds in bytes the index that is looked at: some millions of files.
@@ -111,7 +123,7 @@ func strayIndex(path string, size int) bool {
 	}
 	defer f.Close()
 	i, err := f.Stat()
-	if err != nil || i.Size() > maxIndex {
+	if err != nil || i.Size() > maxIndex || size == 0 {
 		return true
 	}
 	x, err := gitindex.NewReader(f, i.Size(), size)

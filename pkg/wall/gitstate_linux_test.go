@@ -161,3 +161,26 @@ func TestAstray(t *testing.T) {
 		}
 	}
 }
+
+// TestHashSize: git heeds the last of several settings, so that there may be only one.
+func TestHashSize(t *testing.T) {
+	dir := t.TempDir()
+	for config, want := range map[string]int{
+		"": 20, "[core]\n\tbare = false\n": 20, "[extensions]\n\tobjectFormat = sha256\n": 32, "[extensions]\n\tobjectformat = sha1\n": 20,
+		"[extensions]\n\tobjectformat = sha256\n\tObjectFormat=sha1\n": 0, "[extensions]\n\tobjectformat = sha1\n[x]\n\tobjectformat = sha256\n": 0,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, "config"), []byte(config), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := hashSize(dir); got != want {
+			t.Errorf("%q: %d, want %d", config, got, want)
+		}
+	}
+	path := filepath.Join(dir, "index")
+	if err := os.WriteFile(path, gitIndex(2, "a"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if strayIndex(path, 20) || !strayIndex(path, 0) {
+		t.Error("an index whose hashes may be of two sizes is no index that git would write")
+	}
+}

@@ -233,10 +233,7 @@ func (w *walker) read(j job) *dir {
 			d.subs = append(d.subs, name)
 		}
 	}
-	has := func(name string) bool {
-		return slices.ContainsFunc(list, func(e fs.DirEntry) bool { return e.Name() == name })
-	}
-	if !safefile.InGit(j.path) && has("HEAD") && (has("objects") && has("refs") || has("commondir")) { // links, too
+	if !safefile.InGit(j.path) && isRepository(list) {
 		d.hits = append(d.hits, "HEAD") // of a bare repository, or of a worktree's part of one
 	}
 	slices.Sort(d.hits)

@@ -87,6 +87,7 @@ type preparedCommand struct {
 	analysis *shellparse.Analysis
 	needs    []policy.Access
 	keep     map[string]bool // files to be kept before it runs: it takes them away, and they are nowhere else
+	aside    []string        // what it takes away outside the root, to be copied before
 	doomed   doomed          // all that it is known to take away
 	watched  []string        // programs of it whose words are known only when they start
 	until    *regexp.Regexp  // nil for none
@@ -189,6 +190,7 @@ func (b *bashCall) prepare(ctx context.Context, env *tool.Env) (*preparedCommand
 	lost := losses{ctx: ctx, env: env, dir: dir.Real, text: b.Command, needs: p.needs, lasting: b.yield() < 0 && !b.TTY && !b.Keep}
 	if env.Git != nil {
 		p.needs, p.keep = lost.find()
+		p.aside = lost.aside
 		if lost.doom.keeps() {
 			p.doomed, p.watched = lost.doom.names, lost.doom.watched()
 		}

@@ -78,6 +78,7 @@ type bashMeta struct {
 	Untracked []change.Gap `json:"untracked,omitempty" doc:"what of that undo cannot take back"`
 	keepMeta
 	kept     *tool.Note        // what undo can bring back
+	aside    *tool.Note        // what was copied before
 	moves    *tool.Note        // renames that could not be made
 	withheld []sandbox.Restore // what the policy lets no command make
 	Screen   *screenMeta       `json:"screen,omitempty" doc:"where the output is what the terminal shows: the cursor and the size"`
@@ -129,7 +130,7 @@ func (m *bashMeta) conclude(ctx context.Context, limit time.Duration, waited boo
 		notes = m.Screen.notes
 	}
 	notes = append(append(notes, m.commandState.notes(m.Meaning)...), m.sandboxMeta.notes()...)
-	for _, n := range []*tool.Note{m.moves, m.kept} {
+	for _, n := range []*tool.Note{m.moves, m.kept, m.aside} {
 		if n != nil {
 			notes = append(notes, *n)
 		}

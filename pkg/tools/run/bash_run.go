@@ -50,6 +50,10 @@ func (b *bashCall) run(ctx context.Context, env *tool.Env, by string, how keepMe
 	if err != nil {
 		return nil, err
 	}
+	aside, err := copyAside(env, p.aside)
+	if err != nil {
+		return nil, err
+	}
 	noted, err := b.note(ctx, env, by)
 	if err != nil {
 		return nil, err
@@ -119,6 +123,7 @@ func (b *bashCall) run(ctx context.Context, env *tool.Env, by string, how keepMe
 		r.Status = *state.ExitCode
 	}
 	noted.finish(ctx, env, meta)
+	meta.aside = aside
 	if trial != nil {
 		meta.apart(env.Workspace.Root())
 	}

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/committed"
-	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/programs"
 	"github.com/agentkit-go/agentkit/pkg/rg"
@@ -24,7 +23,7 @@ const keepNames = 200_000
 
 // losses finds what a command deletes or overwrites that is nowhere else: not in
 // git's HEAD, not ignored by git, not made in a temporary directory since the
-// session began. What can be kept for undo is noted, and what is dangerous for its
+// session began. What can be kept for undo or copied is noted, and what is dangerous for its
 // losses alone is no longer; what cannot be kept makes the program dangerous that
 // does it.
 type losses struct {
@@ -34,6 +33,7 @@ type losses struct {
 	text    string // of the command
 	needs   []policy.Access
 	keep    map[string]bool // absolute paths, in the root
+	aside   []string        // absolute paths outside it, to be copied before
 	bytes   int64
 	doom    *dooming
 	risky   map[string]bool // of files that a program names many of, whether they are nowhere else
@@ -160,6 +160,9 @@ func (l *losses) program(i, n int) {
 	case !a.Loses:
 		l.endanger(i, why)
 		return
+	case strings.HasSuffix(why, notMade):
+		l.needs[i].Danger = why // it says of what
+		return
 	case baseName(&a) == "git" && !programs.IsFileLoss(a.Danger):
 		why = cmp.Or(why, l.git(i))
 	case files == 0 && programs.LosesContent(a.Danger) && l.knownRedirections(n): // of these find judges each
@@ -204,10 +207,7 @@ func (l *losses) file(j int, danger string) string {
 	l.doom.files(w, files)
 	w.Each = true
 	if !inside {
-		if since := began(l.env); slices.ContainsFunc(files, func(path string) bool { return !machine.BornSince(path, since) }) {
-			return cmp.Or(danger, "deletes what this session has not made")
-		}
-		return ""
+		return l.outside(w, files)
 	}
 	return l.keepAll(l.atRisk(w, files), danger)
 }
