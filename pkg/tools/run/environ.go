@@ -28,7 +28,7 @@ var ofShells = [...]string{"BASH_ENV", "ENV", "PROMPT_COMMAND", "BASHOPTS", "SHE
 // newEnvironment is the environment of a command: the caller's without our own
 // settings and without what looks like a secret, by its name or its value;
 // the settings that keep programs from asking and paging, unless a terminal
-// is there; and the call's own variables.
+// is there and something holds what they run; and the call's own variables.
 func newEnvironment(env *tool.Env, dir string, tty bool, own map[string]string) environment {
 	var e environment
 	vars := map[string]string{}
@@ -47,9 +47,10 @@ func newEnvironment(env *tool.Env, dir string, tty bool, own map[string]string) 
 	if tty {
 		ours["TERM"] = "xterm-256color"
 	} else {
-		maps.Copy(ours, map[string]string{
-			"NO_COLOR": "1", "TERM": "dumb", "PAGER": "cat", "GIT_PAGER": "cat", "GH_PAGER": "cat", "MANPAGER": "cat", "GIT_EDITOR": "true",
-		})
+		maps.Copy(ours, map[string]string{"NO_COLOR": "1", "TERM": "dumb"})
+	}
+	if !tty || !env.Policy.Holds() { // who types to a pager or an editor has it run any command
+		maps.Copy(ours, map[string]string{"PAGER": "cat", "GIT_PAGER": "cat", "GH_PAGER": "cat", "MANPAGER": "cat", "BAT_PAGER": "cat", "GIT_EDITOR": "true"})
 	}
 	maps.Copy(ours, own)
 	if runtime.GOOS == "windows" { // PATH replaces what it calls Path
