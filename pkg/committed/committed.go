@@ -135,7 +135,11 @@ func (r *repository) ask(git func() string, paths []string) bool {
 		for rel := range r.Names {
 			paths = append(paths, filepath.Join(r.top, rel))
 		}
-		return r.list(git, paths)
+		known := r.list(git, paths)
+		for _, n := range r.Names {
+			n.Seen = n.Seen && (n.Hash != "" || !known)
+		}
+		return known
 	}
 	var unknown []string
 	for _, path := range paths {
@@ -171,9 +175,15 @@ func (r *repository) list(git func() string, paths []string) bool {
 			return false
 		}
 		r.changed = true
+		shown := out
+		if r.replaces() { // the history that somebody sees is another
+			if shown, err = r.runAs(program, args, true); err != nil {
+				return false
+			}
+		}
 		for line := range strings.SplitSeq(out, "\x00") {
 			about, rel, _ := strings.Cut(line, "\t")
-			if n, field := r.Names[rel], strings.Fields(about); n != nil && len(field) == 3 && field[1] == "blob" {
+			if n, field := r.Names[rel], strings.Fields(about); n != nil && len(field) == 3 && field[1] == "blob" && strings.Contains("\x00"+shown, "\x00"+line+"\x00") {
 				n.Hash = field[2]
 			}
 		}
@@ -181,18 +191,42 @@ func (r *repository) list(git func() string, paths []string) bool {
 	return true
 }
 
+// replaces reports whether git shows other objects in the place of some, see git-replace(1).
+func (r *repository) replaces() bool {
+	common := commonDir(r.git)
+	if entries, err := os.ReadDir(filepath.Join(common, replacedDir)); len(entries) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	if _, err := os.Lstat(filepath.Join(common, "reftable")); err == nil {
+		return true
+	}
+	packed, err := readFile(filepath.Join(common, "packed-refs"))
+	return err != nil && !errors.Is(err, fs.ErrNotExist) || bytes.Contains(packed, []byte(" "+replacedDir+"/"))
+}
+
+// replacedDir is where git keeps the names of what it shows in another's place.
+const replacedDir = "refs/replace"
+
 // timeout bounds one call of git.
 const timeout = 5 * time.Second
 
-// run runs git so that nothing which the repository says is run or fetched.
+// run runs git so that nothing which the repository says is run or fetched, on the objects themselves.
 func (r *repository) run(program string, args []string) (string, error) {
+	return r.runAs(program, args, false)
+}
+
+// runAs is run, where it is set with what is shown in the place of objects.
+func (r *repository) runAs(program string, args []string, replaced bool) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	c := exec.CommandContext(ctx, program, args...)
 	c.Dir = r.top
 	c.Env = []string{
-		"LC_ALL=C", "PATH=/usr/bin:/bin", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1",
+		"LC_ALL=C", "PATH=/usr/bin:/bin", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_OPTIONAL_LOCKS=0",
 		"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "GIT_TERMINAL_PROMPT=0", "GIT_DIR=" + r.git, "GIT_WORK_TREE=" + r.top,
+	}
+	if !replaced {
+		c.Env = append(c.Env, "GIT_NO_REPLACE_OBJECTS=1")
 	}
 	c.WaitDelay = time.Second
 	out, err := c.Output()
@@ -341,7 +375,7 @@ func readable(path string) string {
 	return strings.TrimSpace(string(data))
 }
 
-// head tells one HEAD from another; "" where it cannot be told without git. It
+// head tells one HEAD from another, and what is shown in the place of its objects; "" where it cannot be told without git. It
 // is not born where there is no commit yet, nor where there is no HEAD: git takes
 // that for no repository.
 func (r *repository) head() (id string, born bool) {
@@ -355,19 +389,32 @@ func (r *repository) head() (id string, born bool) {
 	}
 	text := strings.TrimSpace(string(data))
 	ref, ok := strings.CutPrefix(text, "ref: ")
-	if !ok {
-		return text, true
-	}
 	common := commonDir(r.git)
-	if data, err = readFile(filepath.Join(common, filepath.FromSlash(ref))); err == nil {
-		return text + " " + strings.TrimSpace(string(data)), true
+	if !ok {
+		return text + stamps(common), true
 	}
-	packed, err := os.Stat(filepath.Join(common, "packed-refs"))
-	if err != nil {
+	if data, err = readFile(filepath.Join(common, filepath.FromSlash(ref))); err == nil {
+		return text + " " + strings.TrimSpace(string(data)) + stamps(common), true
+	}
+	if _, err := os.Stat(filepath.Join(common, "packed-refs")); err != nil {
 		_, err = os.Stat(filepath.Join(common, "reftable"))
 		return "", err == nil
 	}
-	return fmt.Sprint(text, " packed ", packed.ModTime().UnixNano(), " ", packed.Size()), true
+	return text + " packed" + stamps(common), true
+}
+
+// stamps tell of a change of what git shows in the place of other objects.
+func stamps(common string) (s string) {
+	if i, err := os.Stat(filepath.Join(common, "packed-refs")); err == nil {
+		s = fmt.Sprint(" ", i.ModTime().UnixNano(), " ", i.Size())
+	}
+	entries, _ := os.ReadDir(filepath.Join(common, replacedDir))
+	for _, e := range entries {
+		if i, err := e.Info(); err == nil {
+			s += fmt.Sprint(" ", e.Name(), " ", i.ModTime().UnixNano())
+		}
+	}
+	return s
 }
 
 // file is where is kept what is known of a repository.

@@ -187,3 +187,43 @@ func TestMoved(t *testing.T) {
 	git(t, top, "commit", "-qm", "real")
 	check(t, files(t, state), top, "sub/.env", true)
 }
+
+// TestReplaced: a name counts only where the history as git shows it has it, too: what stands in
+// the place of a commit hides from people what that has.
+func TestReplaced(t *testing.T) {
+	top, state := repo(t, "sha1"), t.TempDir()
+	before := git(t, top, "rev-parse", "HEAD")
+	write(t, top, "late.key", "dummy\n")
+	git(t, top, "add", "-f", "late.key")
+	git(t, top, "commit", "-qm", "dummy")
+	check(t, files(t, state), top, "late.key", true)
+	git(t, top, "replace", "HEAD", before)
+	write(t, top, "late.key", "REAL=secret\n")
+	check(t, files(t, state), top, "late.key", false)
+	check(t, files(t, state), top, ".npmrc", true)
+	git(t, top, "pack-refs", "--all")
+	check(t, files(t, state), top, "late.key", false)
+	write(t, top, "late.key", "dummy\n")
+	check(t, files(t, state), top, "late.key", false)
+	git(t, top, "replace", "-d", git(t, top, "rev-parse", "HEAD"))
+	check(t, files(t, state), top, "late.key", true)
+}
+
+// TestSeenEnds: what was seen to be committed is no longer that once HEAD had no such name.
+func TestSeenEnds(t *testing.T) {
+	top, state := repo(t, "sha1"), t.TempDir()
+	before := git(t, top, "rev-parse", "HEAD")
+	write(t, top, "late.key", "dummy\n")
+	git(t, top, "add", "-f", "late.key")
+	git(t, top, "commit", "-qm", "dummy")
+	after := git(t, top, "rev-parse", "HEAD")
+	check(t, files(t, state), top, "late.key", true)
+	git(t, top, "reset", "-q", before)
+	if err := os.Remove(filepath.Join(top, "late.key")); err != nil {
+		t.Fatal(err)
+	}
+	check(t, files(t, state), top, "late.key", false)
+	git(t, top, "reset", "-q", "--soft", after)
+	write(t, top, "late.key", "REAL=secret\n")
+	check(t, files(t, state), top, "late.key", false)
+}
