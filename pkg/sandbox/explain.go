@@ -221,12 +221,13 @@ func pathsIn(line string, reason int) []string {
 			rest = more
 		}
 	}
-	before := strings.TrimRight(line[:reason], " :")
-	if i := strings.LastIndex(before, ": "); i >= 0 {
-		before = before[i+2:]
-	}
-	fields := strings.Fields(before)
-	if len(fields) > 0 {
+	// The path stands before the reason, or before what was tried, as in "tar: ./x: Cannot open: Permission denied".
+	parts := strings.Split(strings.TrimRight(line[:reason], " :"), ": ")
+	for i, part := range slices.Backward(parts) {
+		fields := strings.Fields(part)
+		if len(fields) == 0 || i < len(parts)-1 && (i == 0 || !strings.ContainsAny(fields[len(fields)-1], "/.")) { // a program, or a word of the message
+			continue
+		}
 		list = append(list, fields[len(fields)-1])
 	}
 	for w := range strings.FieldsSeq(line) {

@@ -49,6 +49,8 @@ func TestExplain(t *testing.T) {
 		"npm error code E404\nnpm error path /home/u/.npm/_npx":                                                   "",
 		"Error: ENOENT: no such file or directory, mkdir '/w/root/a/b'":                                           "",
 		"curl: (6) Could not resolve host: localhost":                                                             "",
+		"tar: /home/u/.ssh: Cannot open: Permission denied":                                                       "read /home/u/.ssh ",
+		"tar: ./.git/hooks/x: Cannot unlink: Read-only file system":                                               "write /w/root/.git/hooks/x ",
 		"{" + strings.Repeat(`"a":"b",`, 200) + `"missing":"operation not permitted","shell":"/usr/bin/bash"}`:    "", // data, not a message
 	} {
 		got := c.Explain("before\n"+line+"\nafter\n", "/w/root")

@@ -336,8 +336,11 @@ func (c *confinement) finish(env *tool.Env, needs []policy.Access, m *sandboxMet
 			d.Kind, d.Why, d.Allow = sandbox.DeniedWrite, "it lies outside what commands may write", "edit("+d.Path+")"
 		}
 		if read := (policy.Access{Kind: policy.Read, Tool: "bash", Path: d.Path, File: policy.Regular}); d.Kind == sandbox.DeniedRead && d.Allow == "" {
-			if by := env.Policy.Decide(&read); by.Verdict != policy.Allow && by.File != "" {
+			switch by := env.Policy.Decide(&read); {
+			case by.Verdict != policy.Allow && by.File != "":
 				d.Why = fmt.Sprintf("%s, %s:%d, hides it from commands", by.Rule, by.File, by.Line)
+			case by.Verdict == policy.Ask:
+				d.Why = "it may hold secrets, and is hidden from commands unless a rule of the policy names it"
 			}
 		}
 		a := policy.Access{Kind: policy.Write, Tool: "bash", Path: d.Path, Op: policy.Change, File: policy.Regular}
