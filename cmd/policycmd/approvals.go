@@ -59,7 +59,15 @@ func show(b *strings.Builder, one *policy.Approval) {
 		return // the call itself says what is wrong with them
 	}
 	for _, name := range slices.Sorted(maps.Keys(arguments)) {
-		value := string(arguments[name])
+		var decoded any
+		if json.Unmarshal(arguments[name], &decoded) != nil {
+			continue
+		}
+		encoded, err := tool.Encode(decoded) // as it was typed: json.Marshal escapes what web pages need
+		if err != nil {
+			continue
+		}
+		value := string(encoded)
 		if strings.ContainsAny(value[:1], "0123456789-fn") || slices.Contains([]string{`""`, `"."`, "[]", "{}"}, value) {
 			continue // a number, or nothing
 		}

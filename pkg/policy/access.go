@@ -72,8 +72,9 @@ type Access struct {
 	Links   uint64   // number of hard links of a regular file; 0 when not looked at
 	Tree    bool     // the access reaches everything below Path too (rm -r, grep)
 	Below   bool     // with Tree: only what is below, never Path itself (find -delete)
-	Names   string   // with Tree: only what has a name that matches one of these patterns, parted by blanks; "" for all
+	Names   string   // with Tree: only what has a name that matches one of these patterns, parted by blanks, and does not lie in places behind !, see programs.Word; "" for all
 	Split   bool     // with Names: names that hold blanks or quotes are taken for several
+	Made    bool     // with Split: the command itself may have made such a name
 	Files   []string // with Tree: only these, relative to Path or absolute; nil for all
 	Bare    bool     // with Tree: its names stand without a place before them, so that one may be taken for an option
 	By      int      // with Tree: 1 + the index, in the call's list, of the exec access of the program that lists what is read; 0 for none

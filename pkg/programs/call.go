@@ -13,8 +13,9 @@ type Word struct {
 	Multi   bool     // it may become several words, or none
 	Pattern string   // the pattern it comes from, or may expand by
 	Under   string   // a path below which it certainly lies, such as what find prints
-	Names   string   // patterns of names, parted by blanks, one of which its last part certainly matches; "" for any
+	Names   string   // patterns of names, parted by blanks, one of which its last part certainly matches, and behind ! places where it does not lie: !NAME/ in a directory of that name, !/PATH/ in that below Under; "" for any
 	Split   bool     // with Names: the names were text that was taken apart at blanks and quotes
+	Made    bool     // with Split: one that was made just now may be among them
 	Listed  *Listing // with Under: how its name came to stand there; nil for what find prints
 	Loop    bool     // with Under: a variable holds it, one name after the other
 	Number  bool     // it is a number or a status: no option, no path
@@ -165,6 +166,7 @@ type Stream struct {
 	Net    bool     // it comes from the network
 	Under  []string // its lines are paths below these
 	Names  string   // as in Word
+	Made   bool     // as in Word
 	Listed *Listing // as in Word
 	Safe   bool     // its items hold no blank and start with no dash
 }

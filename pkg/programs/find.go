@@ -54,8 +54,7 @@ func findParts(words []Word) (roots, expression []Word) {
 }
 
 // Found tells what a find prints that others read: names below its start points, and
-// patterns of names, parted by blanks, one of which each of them certainly matches; "" for
-// any. It is not ok where the output may hold something else, or is not known.
+// which names, as in Word. It is not ok where the output may hold something else, or is not known.
 func Found(words []Word) (under []string, names string, ok bool) {
 	for _, x := range words {
 		if x.Dynamic || x.Pattern != "" || Has(findRuns+" -printf -ls -fprint -fprint0 -fprintf -fls", x.Text) {
@@ -64,7 +63,7 @@ func Found(words []Word) (under []string, names string, ok bool) {
 	}
 	roots, expression := findParts(words)
 	if f := readExpression(words, roots, expression); !f.bad {
-		names = strings.Join(f.shown, " ")
+		names = f.shown.text()
 	}
 	for _, r := range roots {
 		under = append(under, r.Text)

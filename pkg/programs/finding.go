@@ -11,33 +11,81 @@ import (
 // stands behind it.
 type finding struct {
 	words []Word
+	root  string // the only start point; "" where there are several
 	i     int
-	at    map[int][]string // the patterns that hold where an action stands; nil for any name
-	shown []string         // those of what is printed, where an action does that
+	at    map[int]passed // what holds where an action stands
+	shown passed         // what holds for what is printed, where an action does that
 	shows bool
+	deep  bool // what lies in a directory is looked at first, or some levels are not tested: nothing is pruned for sure
 	bad   bool // the expression is not understood: any name counts everywhere
+}
+
+// passed is what certainly holds for all that tests let through.
+type passed struct {
+	names []string // one of these patterns matches its name; nil for any name
+	files bool     // it is no directory
+	not   []string // it does not lie there: see Word.Names
+}
+
+// text is passed in the form of Word.Names. A directory may be acted on with all below it, also
+// with what it does not lie in.
+func (p passed) text() string {
+	list := slices.Clone(p.names)
+	if p.files {
+		list = append(list, p.not...)
+	}
+	return strings.Join(list, " ")
+}
+
+// and adds what holds, too.
+func (p *passed) and(q passed) {
+	if p.names == nil {
+		p.names = q.names
+	}
+	p.files = p.files || q.files
+	for _, n := range q.not {
+		if !slices.Contains(p.not, n) {
+			p.not = append(slices.Clip(p.not), n)
+		}
+	}
+}
+
+// or leaves what holds for either.
+func (p *passed) or(q passed) {
+	if p.names == nil || q.names == nil {
+		p.names = nil
+	} else {
+		p.names = append(slices.Clip(p.names), q.names...)
+	}
+	p.files = p.files && q.files
+	p.not = slices.DeleteFunc(slices.Clone(p.not), func(n string) bool { return !slices.Contains(q.not, n) })
 }
 
 // readExpression reads the expression of a find that starts at roots. all holds all its
 // words.
 func readExpression(all, roots, words []Word) *finding {
-	f := &finding{words: words, at: map[int][]string{}}
+	f := &finding{words: words, at: map[int]passed{}}
+	if len(roots) == 1 && !roots[0].Dynamic && roots[0].Pattern == "" {
+		f.root = roots[0].Text
+	}
 	for _, x := range all {
 		if x.Dynamic || x.Spreads() || x.Text == "-L" || x.Text == "-follow" { // of a link to a directory, what lies there has other names
 			f.bad = true
 		}
+		f.deep = f.deep || Has("-delete -depth -d -mindepth", x.Text)
 	}
-	whole := f.either(nil)
+	whole := f.either(passed{})
 	if f.i < len(words) {
 		f.bad = true
 	}
 	if !f.shows {
 		f.shown = whole
 	}
-	for i, names := range f.at {
-		f.at[i] = besides(names, roots)
+	for i, p := range f.at {
+		p.names = besides(p.names, roots)
+		f.at[i] = p
 	}
-	f.shown = besides(f.shown, roots)
+	f.shown.names = besides(f.shown.names, roots)
 	return f
 }
 
@@ -54,12 +102,12 @@ func besides(names []string, roots []Word) []string {
 	return names
 }
 
-// names are the patterns that hold for the action at i, parted by blanks; "" for any name.
+// names are those that hold for the action at i, as in Word; "" for any name.
 func (f *finding) names(i int) string {
 	if f.bad {
 		return ""
 	}
-	return strings.Join(f.at[i], " ")
+	return f.at[i].text()
 }
 
 func (f *finding) text() string {
@@ -69,47 +117,140 @@ func (f *finding) text() string {
 	return ""
 }
 
-// either reads parts that -o joins: one of them holds.
-func (f *finding) either(guard []string) []string {
-	all := f.both(guard)
+// either reads parts that -o joins: one of them holds. What the first ones prune is not looked
+// into, and what they match is none of the others'.
+func (f *finding) either(guard passed) passed {
+	all, pruned := f.both(guard)
 	for f.text() == "-o" || f.text() == "-or" {
 		f.i++
-		if more := f.both(guard); all == nil || more == nil {
-			all = nil
-		} else {
-			all = append(slices.Clip(all), more...)
-		}
+		guard.and(passed{not: pruned})
+		more, also := f.both(guard)
+		more.and(passed{not: pruned})
+		pruned = append(pruned, also...)
+		all.or(more)
 	}
 	return all
 }
 
-// both reads tests and actions that follow each other: all of them hold.
-func (f *finding) both(guard []string) (got []string) {
+// both reads tests and actions that follow each other: all of them hold. Pruned is what nothing is
+// found in that the part does not match, where it does nothing but prune by name.
+func (f *finding) both(guard passed) (got passed, pruned []string) {
+	prunes, plain, only := false, true, f.i
 	for f.i < len(f.words) && !f.bad {
-		switch f.text() {
+		switch t := f.text(); t {
 		case "-o", "-or", ")", ",":
-			return got
+			if prunes && plain {
+				pruned = f.prunedBy(f.words[only:f.i])
+			}
+			return got, pruned
 		case "-a", "-and":
 			f.i++
 			continue
+		case "-prune":
+			prunes = true
+		case "-name", "-path", "-type", "(":
+			plain = plain && !prunes
+		default:
+			plain = false
 		}
 		here := got
-		if here == nil {
-			here = guard
-		}
-		if n := f.one(here); got == nil {
-			got = n
+		here.and(guard)
+		got.and(f.one(here))
+	}
+	return got, nil
+}
+
+// prunedBy are the places in which nothing is found because of the words of a part that
+// prunes, in the form of Word.Names. The part is -name X or -path X, or several of these in
+// parentheses of which one holds, with or without -type d, and -prune behind it.
+func (f *finding) prunedBy(words []Word) (not []string) {
+	open, closed, or := false, false, false
+	if f.deep {
+		return nil
+	}
+	for i := 0; i < len(words); i++ {
+		t := words[i].Text
+		switch t {
+		case "-type":
+			if i++; i == len(words) || words[i].Text != "d" || open && !closed {
+				return nil
+			}
+		case "-name", "-path":
+			place := ""
+			if i++; i < len(words) {
+				place = f.place(t, words[i])
+			}
+			if place == "" || closed || len(not) > 0 && !or {
+				return nil
+			}
+			not, or = append(not, place), false
+		case "-o", "-or":
+			if or = open && !closed; !or {
+				return nil
+			}
+		case "(":
+			if open || len(not) > 0 {
+				return nil
+			}
+			open = true
+		case ")":
+			closed = true
+		case "-a", "-and", "-prune":
+		default:
+			return nil
 		}
 	}
-	return got
+	return not
+}
+
+// place is the place, in the form of Word.Names, that certainly is or lies in all directories
+// which a test matches; "" for none. A * of find's matches slashes, too, and what it says here does not.
+func (f *finding) place(test string, x Word) string {
+	t := strings.ReplaceAll(x.Text, `\.`, ".")
+	if x.Dynamic || x.Pattern != "" || strings.ContainsAny(t, " \t\n\v\f\r\\[?!") || strings.HasSuffix(t, "/") {
+		return ""
+	}
+	rest, below := strings.CutPrefix(t, strings.TrimSuffix(f.root, "/")+"/")
+	switch any, deep := strings.CutPrefix(t, "*/"); {
+	case !strings.Contains(t, "/") && (test == "-name" || strings.HasPrefix(t, "*")): // a name, or how it ends
+		return "!" + t + "/"
+	case test == "-name":
+	case deep && !strings.Contains(any, "/"):
+		return "!" + any + "/"
+	case f.root != "" && below && !deep:
+		return "!/" + rest + "/"
+	}
+	return ""
+}
+
+// without is the place in which nothing lies that a test for a path does not match; "" for none.
+func (f *finding) without(x Word) string {
+	t, ok := strings.CutSuffix(x.Text, "*") // what goes on in any way is matched, too
+	if !ok {
+		return ""
+	}
+	if dir, ok := strings.CutSuffix(t, "/"); ok {
+		x.Text = dir
+	}
+	return f.place("-path", x)
 }
 
 // one reads one test or action, or several in parentheses.
-func (f *finding) one(guard []string) (got []string) {
+func (f *finding) one(guard passed) (got passed) {
 	t, at := f.text(), f.i
 	f.i++
 	switch {
 	case t == "!" || t == "-not":
+		if f.i+1 < len(f.words) {
+			switch x := f.words[f.i+1]; f.text() {
+			case "-path", "-wholename":
+				if place := f.without(x); place != "" {
+					got.not = []string{place}
+				}
+			case "-type":
+				got.files = !x.Dynamic && x.Text == "d"
+			}
+		}
 		if f.i < len(f.words) {
 			f.one(guard)
 		}
@@ -123,7 +264,10 @@ func (f *finding) one(guard []string) (got []string) {
 		f.prints(guard)
 	case Has(findTests0, t):
 	case (t == "-name" || t == "-iname") && f.i < len(f.words):
-		got = plainPattern(f.words[f.i], t == "-iname")
+		got.names = plainPattern(f.words[f.i], t == "-iname")
+		f.i++
+	case t == "-type" && f.i < len(f.words):
+		got.files = !f.words[f.i].Dynamic && (f.words[f.i].Text == "f" || f.words[f.i].Text == "l")
 		f.i++
 	case Has(findTests1, t) || strings.HasPrefix(t, "-newer") && len(t) == 8:
 		f.i++
@@ -142,14 +286,11 @@ func (f *finding) one(guard []string) (got []string) {
 	return got
 }
 
-func (f *finding) prints(guard []string) {
-	switch {
-	case !f.shows:
+func (f *finding) prints(guard passed) {
+	if !f.shows {
 		f.shown = guard
-	case f.shown == nil || guard == nil:
-		f.shown = nil
-	default:
-		f.shown = append(slices.Clip(f.shown), guard...)
+	} else {
+		f.shown.or(guard)
 	}
 	f.shows = true
 }
@@ -169,7 +310,7 @@ func findEnd(words []Word, i int) int {
 // plainPattern is a pattern of names in the words of [path.Match], if it means the same
 // there; nil for others.
 func plainPattern(x Word, fold bool) []string {
-	if x.Dynamic || x.Pattern != "" || x.Text == "" || strings.ContainsAny(x.Text, " \t\n\v\f\r\\[") {
+	if x.Dynamic || x.Pattern != "" || x.Text == "" || x.Text[0] == '!' || strings.ContainsAny(x.Text, " \t\n\v\f\r\\[") {
 		return nil
 	}
 	if !fold {
@@ -203,6 +344,9 @@ func stands(x Word, mark string, found *Word) []Word {
 	y := unknown
 	y.Under, y.Lead, y.Names, y.Split, y.Listed = found.Under, found.Under, found.Names, found.Split, found.Listed
 	dir, name := path.Split(after)
+	if after != "" { // something else by another name
+		y.Names = strings.Join(slices.DeleteFunc(strings.Fields(y.Names), func(n string) bool { return n[0] == '!' }), " ")
+	}
 	switch {
 	case strings.ContainsAny(name, " \t\n\v\f\r\\[*?") || dir != "" && (name == "" || name == "."):
 		y.Names = ""

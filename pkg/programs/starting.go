@@ -195,7 +195,7 @@ func (c *Call) xargs() {
 	}
 	var items []Word
 	for _, u := range in.Under {
-		items = append(items, Word{Text: u, Dynamic: true, Multi: true, Under: u, Lead: u, Names: in.Names, Split: !c.has("0", "null"), Listed: in.Listed})
+		items = append(items, Word{Text: u, Dynamic: true, Multi: true, Under: u, Lead: u, Names: in.Names, Split: !c.has("0", "null"), Made: in.Made, Listed: in.Listed})
 	}
 	if len(items) == 0 || !in.Safe {
 		items = []Word{{Text: "…", Dynamic: true, Multi: true}}

@@ -33,6 +33,7 @@ type fileAccess struct {
 	below  bool   // it is something below the path, never the path itself
 	names  string // see programs.Word
 	split  bool
+	made   bool
 	listed *programs.Listing
 }
 
@@ -56,7 +57,7 @@ func (w *walker) file(f fileAccess, x word) []int {
 	name := x.Text
 	switch {
 	case x.Dynamic && x.Under != "" && (x.Listed == nil || f.kind == policy.Read && w.st.lost == "" && len(w.st.dirs) == 1 && w.st.dirs[0] == x.Listed.Dir):
-		name, f.tree, f.below, f.names, f.split, f.listed = x.Under, true, true, x.Names, x.Split, x.Listed
+		name, f.tree, f.below, f.names, f.split, f.made, f.listed = x.Under, true, true, x.Names, x.Split, x.Made, x.Listed
 	case x.Dynamic && x.Number && x.Lead == "":
 		return nil
 	case x.Dynamic:
@@ -83,7 +84,7 @@ func (w *walker) file(f fileAccess, x word) []int {
 		a := p.access
 		a.Kind, a.Tree, a.Parent, a.Source = f.kind, f.tree, f.parent, f.src
 		a.Globbed = f.kind == policy.Read && !x.Dynamic && x.Pattern != "" && strings.Trim(strings.TrimPrefix(x.Pattern, "./"), "*/") == ""
-		a.Below, a.Names, a.Split = f.below, f.names, f.split
+		a.Below, a.Names, a.Split, a.Made = f.below, f.names, f.split, f.split && f.made
 		if l := f.listed; l != nil {
 			a.By, a.Bare, a.Files = l.By, l.Bare, l.Files
 		}
@@ -131,7 +132,7 @@ func (w *walker) scratched(x word) (names []string, ok bool) {
 // emitted finds an equal access among the last few.
 func (w *walker) emitted(a *policy.Access) int {
 	for i := len(w.out.Accesses) - 1; i >= max(0, len(w.out.Accesses)-16); i-- {
-		if o := &w.out.Accesses[i]; o.Kind == a.Kind && o.Path == a.Path && o.Named == a.Named && o.Op == a.Op && o.Tree == a.Tree && o.Below == a.Below && o.Names == a.Names && o.Split == a.Split && o.Globbed == a.Globbed && o.By == a.By && o.Opaque == a.Opaque && o.Parent == a.Parent {
+		if o := &w.out.Accesses[i]; o.Kind == a.Kind && o.Path == a.Path && o.Named == a.Named && o.Op == a.Op && o.Tree == a.Tree && o.Below == a.Below && o.Names == a.Names && o.Split == a.Split && o.Made == a.Made && o.Globbed == a.Globbed && o.By == a.By && o.Opaque == a.Opaque && o.Parent == a.Parent {
 			return i
 		}
 	}

@@ -6,13 +6,10 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/programs"
 )
 
-// findRoots gives the start points of a find whose output others read, patterns
-// of the names that it prints, and whether its items can be told apart.
+// findRoots gives the start points of a find whose output others read, the names that it
+// prints, as in programs.Word, and whether its items can be told apart.
 func (w *walker) findRoots(args []*syntax.Word) (under []string, names string, safe bool) {
 	under, names, ok := programs.Found(w.quietWords(args))
-	if w.dirty { // a name that was made just now could be taken for several
-		names = ""
-	}
 	return under, names, ok && len(under) <= 8
 }
 

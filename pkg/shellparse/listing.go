@@ -107,7 +107,7 @@ func (w *walker) foundNames(s stream) (out []word) {
 		return nil
 	}
 	for _, u := range s.Under {
-		x := word{Text: u, Dynamic: true, Multi: true, Under: u, Lead: u, Names: s.Names, Split: true, Listed: s.Listed}
+		x := word{Text: u, Dynamic: true, Multi: true, Under: u, Lead: u, Names: s.Names, Split: true, Made: s.Made, Listed: s.Listed}
 		w.file(fileAccess{kind: policy.Read, tree: true, src: programs.NamesExpanded}, x)
 		out = append(out, x)
 	}

@@ -124,12 +124,13 @@ func (w *walker) printed(s *syntax.Stmt, from int) stream {
 		}
 	case "find":
 		out.Under, out.Names, out.Safe = w.findRoots(c.Args[1:])
+		out.Made = w.dirty
 	case "git", "rg", "grep", "ls":
 		w.listed(&out, name, c, from)
 	}
 	if out.Under == nil {
 		if programs.Passes(name, w.quietWords(c.Args[1:])) {
-			out.Under, out.Safe, out.Names, out.Listed = w.stdin.Under, w.stdin.Safe, w.stdin.Names, w.stdin.Listed
+			out.Under, out.Safe, out.Names, out.Made, out.Listed = w.stdin.Under, w.stdin.Safe, w.stdin.Names, w.stdin.Made, w.stdin.Listed
 		}
 	}
 	return out

@@ -157,8 +157,8 @@ func (w *Wall) fill(hits []string) {
 	w.held, w.above = map[uint64]bool{}, map[string]uint64{}
 	for i, path := range slices.Concat(w.Hidden, w.Fixed) {
 		if safefile.Below(w.o.Root, path) {
-			if n := inode(path); n != 0 {
-				w.held[n] = true
+			if target, err := os.Lstat(path); err == nil && target.Mode()&fs.ModeSymlink == 0 { // a link means something else in another directory
+				w.held[inode(path)] = true
 			}
 			w.numberAbove(path)
 		}

@@ -117,7 +117,7 @@ func (d *dooming) files(w *policy.Access, files []string) {
 		if err == nil && len(entries) == 0 || d.below(w.Path) {
 			d.names.add(w.Path, false)
 		}
-	case patterns(w) != nil:
+	case w.Names != "":
 		for _, path := range files {
 			d.names.add(path, false)
 		}

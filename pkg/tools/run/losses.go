@@ -218,17 +218,17 @@ func (l *losses) below(w *policy.Access) (files []string, forbidden []policy.Acc
 	if w.File != policy.Dir {
 		return []string{w.Path}, nil, nil
 	}
-	only := patterns(w)
+	only, except := patterns(w)
 	var guarded []policy.Access // what is protected by its name
 	whole := w.Op == policy.Delete && w.Tree && !w.Below && only == nil && w.Path != l.env.Workspace.Root() && l.env.Policy.Holds()
 	for range 2 {
 		files, forbidden, guarded = nil, nil, nil
-		history, split, elsewhere := false, false, false
+		history, split, elsewhere := false, w.Split && w.Made && !l.env.Policy.Holds(), false
 		o := rg.WalkOptions{Root: w.Path, Hidden: true, NoIgnore: true, Links: true, MaxEntries: maxTreeEntries, Workers: 1}
 		var res *rg.WalkResult
 		res, err = rg.Walk(l.ctx, nil, o, func(e rg.Entry) error {
 			at := meant(only, e.Path)
-			if at == "" {
+			if at == "" || leftOut(except, e.Path) {
 				return nil
 			}
 			file := fileOf(*w, filepath.Join(w.Path, e.Path))
@@ -257,10 +257,10 @@ func (l *losses) below(w *policy.Access) (files []string, forbidden []policy.Acc
 		case elsewhere:
 			err = errors.New("a name may be taken for several")
 		}
-		if only == nil || !split {
+		if only == nil && except == nil || !split {
 			break
 		}
-		only = nil // a name that is taken for several may stand for any other
+		only, except = nil, nil // a name that is taken for several may stand for any other
 	}
 	// Of a repository that goes with all it holds nothing runs what its files say.
 	inner := repositories(w.Path, files)

@@ -48,7 +48,10 @@ func forbiddenInTrees(ctx context.Context, env *tool.Env, needs []policy.Access,
 			continue
 		}
 		r := reader(needs, tree)
-		if r.found = patterns(&tree); tree.Below && !r.names && tree.By == 0 { // each file is named, whatever the program leaves out of a tree
+		if r.found, r.except = patterns(&tree); tree.Split && tree.Made && !env.Policy.Holds() {
+			r.found, r.except = nil, nil
+		}
+		if tree.Below && !r.names && tree.By == 0 { // each file is named, whatever the program leaves out of a tree
 			r.hidden, r.unhides, r.ignores, r.only = true, false, false, nil
 		}
 		switch {
@@ -68,7 +71,7 @@ func forbiddenInTrees(ctx context.Context, env *tool.Env, needs []policy.Access,
 		if tree.Source == gitAdd && !r.forced && env.Git != nil {
 			r.unread = unchanged(env, tree.Path)
 		}
-		seen[at] = tree.By == 0 && r.only == nil && r.found == nil && r.follows && tree.Source != gitAdd
+		seen[at] = tree.By == 0 && r.only == nil && r.found == nil && r.except == nil && r.follows && tree.Source != gitAdd
 		found = append(found, forbiddenBelow(ctx, env, tree, r, ahead)...)
 		if r.unhides { // an ignore file may name what is hidden and yet to be searched
 			r.ignores = true
@@ -346,6 +349,7 @@ type treeReader struct {
 	ignores bool                   // it leaves out what is ignored
 	only    []string               // patterns of the names that it reads; nil for all
 	found   []string               // patterns of what it is given, with all below; nil for everything
+	except  []string               // places of which it is given nothing
 	unread  func(path string) bool // files in which it does not look; nil for none
 	moves   bool                   // it gives the tree another name
 	to      []string               // with moves: the names that it makes, one of them for the tree
@@ -372,7 +376,7 @@ func made(needs []policy.Access, a policy.Access) (names []string) {
 
 // reads reports whether a file of a tree is read.
 func (r *treeReader) reads(path string) bool {
-	return matchesAny(r.only, filepath.Base(path)) && meant(r.found, path) != ""
+	return matchesAny(r.only, filepath.Base(path)) && meant(r.found, path) != "" && !leftOut(r.except, path)
 }
 
 // reader tells how the program that the tree is for reads it.

@@ -24,12 +24,45 @@ func fileOf(tree policy.Access, path string) policy.Access {
 	return tree
 }
 
-// patterns are those of the names that an access is about; nil for all names.
-func patterns(a *policy.Access) []string {
-	if a.Names == "" {
-		return nil
+// patterns are those of the names that an access is about, nil for all names, and the places that
+// it leaves out.
+func patterns(a *policy.Access) (only, except []string) {
+	for name := range strings.FieldsSeq(a.Names) {
+		if place, ok := strings.CutPrefix(name, "!"); ok {
+			except = append(except, place)
+		} else {
+			only = append(only, name)
+		}
 	}
-	return strings.Fields(a.Names)
+	return only, except
+}
+
+// leftOut reports whether a path in a tree lies in one of the places: NAME/ is any directory of
+// that name, /PATH/ the directory at that path. Both may be patterns, of which a star of find's
+// does not match every byte.
+func leftOut(places []string, path string) bool {
+	if len(places) == 0 || strings.ContainsFunc(path, func(r rune) bool { return r >= 0x80 }) {
+		return false
+	}
+	dirs := strings.Split(filepath.ToSlash(path), "/")
+	dirs = dirs[:len(dirs)-1]
+	matches := func(pattern, name string) bool {
+		ok, err := filepath.Match(pattern, name)
+		return ok && err == nil
+	}
+	return slices.ContainsFunc(places, func(place string) bool {
+		at, anchored := strings.CutPrefix(strings.TrimSuffix(place, "/"), "/")
+		parts := strings.Split(at, "/")
+		if !anchored {
+			return slices.ContainsFunc(dirs, func(dir string) bool { return matches(at, dir) })
+		}
+		for i, part := range parts {
+			if i == len(dirs) || !matches(part, dirs[i]) {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 // matchesAny reports whether a name matches one of the patterns; any name does
