@@ -39,7 +39,8 @@ type Order struct {
 	Sources policy.Sources // where the policy comes from
 	Hash    string         // what it was when the command was allowed
 	Allowed []string       // see Key: the programs that stood in the call
-	// Patterns are those with words that stand for names in temporary directories.
+	// Patterns are those with words that stand for names in temporary directories, or below the
+	// directory of the program, where that lies in the root.
 	Patterns   []string
 	Paths      []string  // the beginnings of those that take away any file of the root, which is kept
 	Temp       []string  // directories that a command may use freely
@@ -47,6 +48,9 @@ type Order struct {
 	Kept       bool      // undo takes back what is changed in the root
 	Begun      time.Time // of the call
 }
+
+// anyWords stands in Order.Patterns for words that were not known, of which there may be any number.
+const anyWords = "\x01"
 
 // tick is how much the time of a file may lag behind the clock.
 const tick = 20 * time.Millisecond
@@ -64,6 +68,14 @@ func New(s *policy.Sources, p *policy.Policy, accesses []policy.Access, temp, sh
 			o.Allowed = append(o.Allowed, Key(a.Program, a.Argv))
 		case scratched(a, temp):
 			o.Patterns = append(o.Patterns, Key(a.Program, a.Argv))
+		case programs.IsLoss(a.Danger) && !a.Dynamic[0]: // somebody has said yes to whatever it is given
+			words := slices.Clone(a.Argv)
+			for i, dynamic := range a.Dynamic {
+				if dynamic {
+					words[i] = anyWords
+				}
+			}
+			o.Patterns = append(o.Patterns, Key(a.Program, words))
 		default:
 			if n := programs.PathsAlone(a.Argv, a.Dynamic); n > 0 {
 				o.Paths = append(o.Paths, Key(a.Program, a.Argv[:n]))
@@ -78,15 +90,15 @@ func Key(program string, argv []string) string {
 	return program + "\x00" + strings.Join(argv[min(1, len(argv)):], "\x00")
 }
 
-// stood reports whether a program with its words stood in the call, be it with a new name
+// stood reports whether a program with its words, started in cwd, stood in the call, be it with a new name
 // in a temporary directory that the text only has a stand-in for.
-func (g *gate) stood(program string, argv []string) bool {
+func (g *gate) stood(program string, argv []string, cwd string) bool {
 	if k := Key(program, argv); g.allowed[k] {
 		return true
 	}
 	for i, k := range slices.Concat(g.order.Allowed, g.order.Patterns) {
 		words := strings.Split(k, "\x00")
-		if words[0] == program && g.fits(words[1:], argv[min(1, len(argv)):], i >= len(g.order.Allowed)) {
+		if words[0] == program && g.fits(words[1:], argv[min(1, len(argv)):], i >= len(g.order.Allowed), cwd) {
 			return true
 		}
 	}
@@ -108,24 +120,35 @@ func (g *gate) onPaths(program string, e *sandbox.Exec) bool {
 	return true
 }
 
-// fits compares words with those of the call, in which a pattern stands for any number of
-// names where patterns is set.
-func (g *gate) fits(call, words []string, patterns bool) bool {
-	for len(words) > 0 && len(call) > 0 {
-		w := words[0]
-		switch {
-		case w == call[0], g.made(call[0], w):
-			call, words = call[1:], words[1:]
-		case patterns && patternIn(call[0], g.order.Temp) && matches(call[0], w):
-			words = words[1:]
-			if len(words) == 0 || !matches(call[0], words[0]) {
-				call = call[1:]
-			}
-		default:
-			return false
+// fits compares words with those of the call, in which a pattern stands for names where
+// patterns is set, one at least, and anyWords for any number of words.
+func (g *gate) fits(call, words []string, patterns bool, cwd string) bool {
+	inRoot := safefile.Below(g.workspace.Root(), cwd)
+	at, next := make([]bool, len(call)+1), make([]bool, len(call)+1) // how many words of the call may have been used up
+	at[0] = true
+	skip := func(at []bool) {
+		for i, c := range call {
+			at[i+1] = at[i+1] || at[i] && patterns && c == anyWords
 		}
 	}
-	return len(words) == 0 && len(call) == 0
+	skip(at)
+	for _, w := range words {
+		clear(next)
+		for i, c := range call {
+			switch {
+			case !at[i]:
+			case patterns && c == anyWords:
+				next[i] = true
+			case w == c, g.made(c, w):
+				next[i+1] = true
+			case patterns && (patternIn(c, g.order.Temp) || inRoot && patternBelow(c)) && matches(c, w):
+				next[i], next[i+1] = true, true
+			}
+		}
+		skip(next)
+		at, next = next, at
+	}
+	return at[len(call)]
 }
 
 // matches reports whether the shell makes a name of a pattern.
@@ -134,15 +157,15 @@ func matches(pattern, name string) bool {
 	return ok && err == nil && !(strings.HasPrefix(path.Base(name), ".") && !strings.HasPrefix(path.Base(pattern), "."))
 }
 
-// scratched reports whether what is not known of a removal are names in temporary
-// directories that a pattern stands for: those that were there the call was decided for, and
-// the command has made the others.
+// scratched reports whether what is not known of a removal are names that a pattern stands for: in
+// temporary directories, those that were there the call was decided for, and
+// the command has made the others; in the root, what there is then is kept, or somebody has said yes.
 func scratched(a *policy.Access, temp []string) bool {
 	if filepath.Base(a.Program) != "rm" || len(a.Dynamic) != len(a.Argv) {
 		return false
 	}
 	for i, dynamic := range a.Dynamic {
-		if dynamic && !patternIn(a.Argv[i], temp) {
+		if dynamic && !patternIn(a.Argv[i], temp) && !patternBelow(a.Argv[i]) {
 			return false
 		}
 	}
@@ -152,8 +175,19 @@ func scratched(a *policy.Access, temp []string) bool {
 // patternIn reports whether a word is a plain pattern of names right in a temporary
 // directory, which nothing can take the place of.
 func patternIn(word string, temp []string) bool {
+	return plainPattern(word) && slices.Contains(temp, strings.TrimSuffix(word[:strings.LastIndexByte(word, '/')+1], "/"))
+}
+
+// patternBelow reports whether a word is a plain pattern of names right in the directory of the program,
+// or in one below it.
+func patternBelow(word string) bool {
+	return plainPattern(word) && !path.IsAbs(word) && !slices.Contains(strings.Split(word, "/"), "..")
+}
+
+// plainPattern reports whether the last part of a word, and no other, is a pattern in which nothing is quoted.
+func plainPattern(word string) bool {
 	dir, base := path.Split(word)
-	return strings.ContainsAny(base, "*?") && !strings.ContainsAny(word, "\"'`$\\{}[]~() \t\n\x00") && slices.Contains(temp, strings.TrimSuffix(dir, "/"))
+	return strings.ContainsAny(base, "*?") && !strings.ContainsAny(dir, "*?") && !strings.ContainsAny(word, "\"'`$\\{}[]~() \t\n\x00")
 }
 
 // made reports whether a name is one that mktemp made of a template; beside the root one that
@@ -288,7 +322,7 @@ func (g *gate) decide(ctx context.Context, e *sandbox.Exec) sandbox.Answer {
 		return g.decideHost(ctx, e)
 	}
 	program := cmp.Or(e.Original, e.Path)
-	if e.Original == "" && (g.stood(program, e.Argv) || g.onPaths(program, e)) {
+	if e.Original == "" && (g.stood(program, e.Argv, e.Cwd) || g.onPaths(program, e)) {
 		g.begins(program, e)
 		return sandbox.Answer{Allow: true}
 	}
@@ -332,7 +366,7 @@ func (g *gate) decideAs(ctx context.Context, e *sandbox.Exec, program string, ar
 		if a.Program == "" && len(a.Argv) > 0 && filepath.IsAbs(a.Argv[0]) {
 			a.Program = a.Argv[0]
 		}
-		if g.stood(a.Program, a.Argv) {
+		if g.stood(a.Program, a.Argv, e.Cwd) {
 			continue
 		}
 		d := g.policy.Decide(&a)

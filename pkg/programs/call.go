@@ -16,6 +16,7 @@ type Word struct {
 	Names   string   // patterns of names, parted by blanks, one of which its last part certainly matches, and behind ! places where it does not lie: !NAME/ in a directory of that name, !/PATH/ in that below Under; "" for any
 	Split   bool     // with Names: the names were text that was taken apart at blanks and quotes
 	Made    bool     // with Split: one that was made just now may be among them
+	Dir     string   // with places in Names: the directory in which it was found; "" where that is not known
 	Listed  *Listing // with Under: how its name came to stand there; nil for what find prints
 	Loop    bool     // with Under: a variable holds it, one name after the other
 	Number  bool     // it is a number or a status: no option, no path
@@ -167,6 +168,8 @@ type Stream struct {
 	Under  []string // its lines are paths below these
 	Names  string   // as in Word
 	Made   bool     // as in Word
+	Dir    string   // as in Word
+	Nul    bool     // a zero byte ends each of these, and no line end
 	Listed *Listing // as in Word
 	Safe   bool     // its items hold no blank and start with no dash
 }

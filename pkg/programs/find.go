@@ -53,12 +53,22 @@ func findParts(words []Word) (roots, expression []Word) {
 	return roots, words[min(i, len(words)):]
 }
 
-// Found tells what a find prints that others read: names below its start points, and
-// which names, as in Word. It is not ok where the output may hold something else, or is not known.
-func Found(words []Word) (under []string, names string, ok bool) {
+// here is the directory in which the call runs; "" where that is not known.
+func (c *Call) here() string {
+	if dirs, lost := c.Shell.Dirs(); lost == "" && len(dirs) == 1 {
+		return dirs[0]
+	}
+	return ""
+}
+
+// Found tells what a find prints that others read: names below its start points, which names,
+// as in Word, and whether a zero byte ends each. It is not ok where the output may hold something else, or is not known.
+func Found(words []Word) (under []string, names string, nul, ok bool) {
+	lines := false
 	for _, x := range words {
+		nul, lines = nul || x.Text == "-print0", lines || x.Text == "-print"
 		if x.Dynamic || x.Pattern != "" || Has(findRuns+" -printf -ls -fprint -fprint0 -fprintf -fls", x.Text) {
-			return nil, "", false
+			return nil, "", false, false
 		}
 	}
 	roots, expression := findParts(words)
@@ -68,7 +78,7 @@ func Found(words []Word) (under []string, names string, ok bool) {
 	for _, r := range roots {
 		under = append(under, r.Text)
 	}
-	return under, names, true
+	return under, names, nul, !nul || !lines
 }
 
 func (c *Call) findExpression(words, roots []Word) {
@@ -95,7 +105,7 @@ func (c *Call) findExpression(words, roots []Word) {
 			c.danger(losesMatches)
 			for _, r := range roots {
 				if !r.Dynamic {
-					r = Word{Text: r.Text, Dynamic: true, Multi: true, Under: r.Text, Lead: r.Text, Names: found.names(i)}
+					r = Word{Text: r.Text, Dynamic: true, Multi: true, Under: r.Text, Lead: r.Text, Names: found.names(i), Dir: c.here()}
 				}
 				c.Shell.File(File{Effect: DeleteTree, Word: r, Source: t})
 			}
@@ -154,7 +164,7 @@ func (c *Call) findExec(words, roots []Word, names string, there bool) {
 			continue
 		}
 		for _, r := range roots {
-			found := Word{Under: r.Text, Names: names}
+			found := Word{Under: r.Text, Names: names, Dir: c.here()}
 			if r.Dynamic {
 				found.Under = ""
 			}

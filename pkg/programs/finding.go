@@ -23,7 +23,7 @@ type finding struct {
 // passed is what certainly holds for all that tests let through.
 type passed struct {
 	names []string // one of these patterns matches its name; nil for any name
-	files bool     // it is no directory
+	files bool     // it is a file
 	not   []string // it does not lie there: see Word.Names
 }
 
@@ -247,8 +247,6 @@ func (f *finding) one(guard passed) (got passed) {
 				if place := f.without(x); place != "" {
 					got.not = []string{place}
 				}
-			case "-type":
-				got.files = !x.Dynamic && x.Text == "d"
 			}
 		}
 		if f.i < len(f.words) {
@@ -267,7 +265,7 @@ func (f *finding) one(guard passed) (got passed) {
 		got.names = plainPattern(f.words[f.i], t == "-iname")
 		f.i++
 	case t == "-type" && f.i < len(f.words):
-		got.files = !f.words[f.i].Dynamic && (f.words[f.i].Text == "f" || f.words[f.i].Text == "l")
+		got.files = !f.words[f.i].Dynamic && f.words[f.i].Text == "f" // a link may lead to a directory
 		f.i++
 	case Has(findTests1, t) || strings.HasPrefix(t, "-newer") && len(t) == 8:
 		f.i++
@@ -330,6 +328,11 @@ func plainPattern(x Word, fold bool) []string {
 	return []string{out.String()}
 }
 
+// NamesOf leaves the patterns of names in Word.Names, without the places.
+func NamesOf(names string) string {
+	return strings.Join(slices.DeleteFunc(strings.Fields(names), func(n string) bool { return n[0] == '!' }), " ")
+}
+
 // stands are the words for one in which mark stands for something found. What has an ending
 // lies beside that; what lies in it may be elsewhere, too, where it is a link to a directory.
 func stands(x Word, mark string, found *Word) []Word {
@@ -342,10 +345,10 @@ func stands(x Word, mark string, found *Word) []Word {
 		return []Word{unknown}
 	}
 	y := unknown
-	y.Under, y.Lead, y.Names, y.Split, y.Listed = found.Under, found.Under, found.Names, found.Split, found.Listed
+	y.Under, y.Lead, y.Names, y.Dir, y.Split, y.Listed = found.Under, found.Under, found.Names, found.Dir, found.Split, found.Listed
 	dir, name := path.Split(after)
 	if after != "" { // something else by another name
-		y.Names = strings.Join(slices.DeleteFunc(strings.Fields(y.Names), func(n string) bool { return n[0] == '!' }), " ")
+		y.Names = NamesOf(y.Names)
 	}
 	switch {
 	case strings.ContainsAny(name, " \t\n\v\f\r\\[*?") || dir != "" && (name == "" || name == "."):

@@ -94,6 +94,11 @@ func (c *Call) gitEffects(g *gitCommand, cfg repository) {
 	case "format-patch":
 		if v, ok := c.optionValue("suffix"); ok && (v.Dynamic || strings.Contains(v.Text, "/")) {
 			c.opaque("the names of the patches lead elsewhere")
+		} else if dir, ok := c.optionValue("output-directory"); !c.has("stdout") && !dir.Dynamic {
+			if !ok {
+				dir = Word{Text: "."}
+			}
+			c.numbered(dir.Text, "[0-9]*")
 		}
 	case "apply", "am":
 		c.gitPatch(cfg.top)

@@ -21,13 +21,13 @@ func passing(name string) (options string, ok bool) {
 }
 
 // Passes reports whether a program with such words prints lines of its input, each whole
-// and unchanged, and of nothing else.
-func Passes(name string, words []Word) bool {
+// and unchanged, and of nothing else. Nul says that a zero byte ends each of them.
+func Passes(name string, words []Word, nul bool) bool {
 	options, ok := passing(name)
 	if !ok {
 		return false
 	}
-	operands, patterns := 0, 0
+	operands, patterns, zero := 0, 0, false
 	for i := 0; i < len(words); i++ {
 		x := words[i]
 		switch t := x.Text; {
@@ -40,9 +40,13 @@ func Passes(name string, words []Word) bool {
 			if strings.Trim(t[1:], options) != "" || name == "grep" && strings.Contains(t, "e") {
 				return false
 			}
+			zero = zero || strings.Contains(t, "z")
 		default:
 			operands++
 		}
+	}
+	if zero != nul && name != "cat" { // a line may begin within a name
+		return false
 	}
 	if name == "grep" {
 		return operands+patterns >= 1 && (operands == 0 || patterns == 0 && operands == 1)

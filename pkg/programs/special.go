@@ -275,6 +275,8 @@ func (c *Call) split() {
 		c.opaque("which of the names that it makes are others' is not known") // such as .envr and c
 	}
 	c.splitInto(prefix.Text, ending.Text)
+	dir, base := path.Split(prefix.Text)
+	c.numbered(dir, base+"*")
 	at, after, numbered := strings.Cut(ending.Text, "%")
 	if !numbered && c.Name == "split" {
 		at, after = "aa"+at, ""
@@ -283,6 +285,17 @@ func (c *Call) split() {
 	if after = strings.TrimLeft(after, "-+ #'.0123456789"); len(after) > 1 { // behind the number's letter
 		c.does(Create, Word{Text: prefix.Text + at + after[1:]})
 	}
+}
+
+// numbered notes a write to whatever of a directory has a name that matches a pattern, as one
+// that the program counts up to: a link may have it, and lead elsewhere.
+func (c *Call) numbered(dir, pattern string) {
+	if strings.ContainsAny(pattern, " \t\n\v\f\r\\?!") || strings.Count(pattern, "[") > strings.Count(pattern, "[0-9]") {
+		c.opaque("which of the files that are there it writes to is not known")
+		return
+	}
+	dir = cmp.Or(dir, ".")
+	c.does(Write, Word{Text: dir, Dynamic: true, Multi: true, Under: dir, Lead: dir, Names: pattern + " !.git/", Dir: c.here()})
 }
 
 // trusted are names that others run or heed, without a dot at the beginning, which split would

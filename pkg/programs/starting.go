@@ -193,9 +193,15 @@ func (c *Call) xargs() {
 	if len(args) == 0 {
 		return
 	}
+	// Names that are parted otherwise than they were printed stand for others. The last of the two options counts.
+	d, parted := c.optionValue("delimiter")
+	nul := c.has("0", "null") && !parted
+	if parted && (d.Dynamic || d.Text != `\n`) || in.Listed == nil && in.Nul != nul {
+		in = Stream{}
+	}
 	var items []Word
 	for _, u := range in.Under {
-		items = append(items, Word{Text: u, Dynamic: true, Multi: true, Under: u, Lead: u, Names: in.Names, Split: !c.has("0", "null"), Made: in.Made, Listed: in.Listed})
+		items = append(items, Word{Text: u, Dynamic: true, Multi: true, Under: u, Lead: u, Names: in.Names, Dir: in.Dir, Split: !nul, Made: in.Made, Listed: in.Listed})
 	}
 	if len(items) == 0 || !in.Safe {
 		items = []Word{{Text: "…", Dynamic: true, Multi: true}}

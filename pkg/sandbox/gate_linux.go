@@ -42,7 +42,8 @@ type gatekeeper struct {
 	busy    atomic.Int32
 	phase   atomic.Int32 // atStart, atLoad or under
 	mu      sync.Mutex
-	due     map[int]*identity // programs that were allowed and are about to run, by process
+	due     map[int]*identity  // programs that were allowed and are about to run, by process
+	serving map[[2]uint64]bool // sockets in the file system, by device and inode, for which we began to listen
 	copies  *copies
 
 	removable    *removables

@@ -17,6 +17,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// maxServing bounds how many sockets in the file system are known to be the command's own.
+const maxServing = 10_000
+
 // maxAddress is the size of the largest socket address, struct sockaddr_storage.
 const maxAddress = 128
 
@@ -209,7 +212,7 @@ func (g *gatekeeper) connectUnix(n *notice, socket int, to *address) verdict {
 	if err := connectRaw(socket, append(raw, 0)); err != nil {
 		return result(err)
 	}
-	if !g.sameTree(socket) {
+	if !g.sameTree(socket, f) {
 		_ = unix.Shutdown(socket, unix.SHUT_RDWR)
 		g.denySocket(n, f.path, "the socket's server runs outside the sandbox")
 		return refused(unix.EACCES)
@@ -217,13 +220,18 @@ func (g *gatekeeper) connectUnix(n *notice, socket int, to *address) verdict {
 	return verdict{}
 }
 
-// sameTree reports whether the server of a connection, which is the process that
-// began to listen, lives among the command's processes. One that has ended
+// sameTree reports whether the server of a connection to f, which is the process that
+// began to listen, or we in its place, lives among the command's processes. One that has ended
 // since cannot be told from one outside.
-func (g *gatekeeper) sameTree(socket int) bool {
+func (g *gatekeeper) sameTree(socket int, f *executable) bool {
 	peer, err := unix.GetsockoptUcred(socket, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
 		return true // there is no connection
+	}
+	if int(peer.Pid) == os.Getpid() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		return g.serving[socketID(f)]
 	}
 	if peer.Pid == 0 || g.processes == "" { // we are in the command's namespace, or there is none
 		return peer.Pid != 0 && g.commands(int(peer.Pid))
@@ -302,8 +310,41 @@ func (g *gatekeeper) listen(n *notice) verdict {
 			return result(err)
 		}
 	}
-	return result(g.serveAt(socket, int(int32(n.args[1]))))
+	err = g.serveAt(socket, int(int32(n.args[1])))
+	if err == nil {
+		g.noteServer(n, socket)
+	}
+	return result(err)
 }
+
+// noteServer notes a socket in the file system that we have made listen: the kernel takes us for
+// its server.
+func (g *gatekeeper) noteServer(n *notice, socket int) {
+	name, err := unix.Getsockname(socket)
+	at, ok := name.(*unix.SockaddrUnix)
+	if err != nil || !ok || at.Name == "" || at.Name[0] == '@' {
+		return
+	}
+	cwd, err := os.Readlink("/proc/" + strconv.Itoa(int(n.pid)) + "/cwd")
+	if err != nil {
+		return
+	}
+	f, err := g.look(int(n.pid), cwd, at.Name, 0)
+	if err != nil {
+		return
+	}
+	defer f.close()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.serving == nil {
+		g.serving = map[[2]uint64]bool{}
+	}
+	if len(g.serving) < maxServing {
+		g.serving[socketID(f)] = true
+	}
+}
+
+func socketID(f *executable) [2]uint64 { return [2]uint64{uint64(f.st.Dev), f.st.Ino} } //nolint:unconvert // narrower on some machines
 
 func (g *gatekeeper) onLoopback(n *notice, socket int) error {
 	at, ok := boundTo(socket)

@@ -61,6 +61,8 @@ func TestAccesses(t *testing.T) {
 		{"rm -r src", "exec [\"rm\" \"-r\" \"src\"] known\nwrite delete @W@/src tree <1"},
 		{"chmod 644 f", "exec [\"chmod\" \"644\" \"f\"] known\nwrite metadata @W@/f <1"},
 		{"cd src && touch x", "exec [\"cd\" \"src\"] readonly\nexec [\"touch\" \"x\"] known\nwrite create @W@/src/x <2"},
+		{"cd src; cd ..; touch x", "exec [\"cd\" \"src\"] readonly\nexec [\"cd\" \"..\"] readonly\nexec [\"touch\" \"x\"] known\nwrite create @W@/x <3"},
+		{"rm -r src; cd src; touch x", "exec [\"rm\" \"-r\" \"src\"] known\nwrite delete @W@/src tree <1\nexec [\"cd\" \"src\"] readonly\nexec [\"touch\" \"x\"] known\nwrite create @W@/src/x <4\nwrite create @W@/x <4"},
 		{"cd nosuch; touch x", "exec [\"cd\" \"nosuch\"] readonly\nexec [\"touch\" \"x\"] known\nwrite create @W@/nosuch/x <2\nwrite create @W@/x <2"},
 		{"(cd src); touch x", "exec [\"cd\" \"src\"] readonly\nexec [\"touch\" \"x\"] known\nwrite create @W@/x <2"},
 		{"touch link/x", "exec [\"touch\" \"link/x\"] known\nwrite create @O@/x <1"},

@@ -17,7 +17,7 @@ func (w *walker) cd(c *call) {
 		}
 		args = args[1:]
 	}
-	before := slices.Clone(w.st.dirs)
+	before, sure := slices.Clone(w.st.dirs), w.enters(args)
 	switch {
 	case len(args) == 0:
 		if h := w.home(); h != "" {
@@ -35,8 +35,20 @@ func (w *walker) cd(c *call) {
 		w.cdTo(c, args[0])
 	}
 	w.st.old = before
-	w.st.fail = before
+	if w.st.fail = before; sure {
+		w.st.fail = slices.Clone(w.st.dirs)
+	}
 	w.crowd()
+}
+
+// enters reports whether cd certainly goes to what it is given: a directory that is there, and
+// with which nothing has happened that is not known.
+func (w *walker) enters(args []word) bool {
+	if len(args) != 1 || args[0].Dynamic || args[0].Pattern != "" || args[0].Text == "-" || w.dirty || len(w.links) > 0 || w.st.lost != "" || len(w.st.dirs) != 1 || w.world.Enters == nil {
+		return false
+	}
+	at := w.resolve(args[0].Text)
+	return len(at) == 1 && at[0].access.Opaque == "" && at[0].access.File == policy.Dir && w.world.Enters(at[0].access.Path)
 }
 
 func (w *walker) cdTo(c *call, x word) {

@@ -58,6 +58,9 @@ func (w *walker) file(f fileAccess, x word) []int {
 	switch {
 	case x.Dynamic && x.Under != "" && (x.Listed == nil || f.kind == policy.Read && w.st.lost == "" && len(w.st.dirs) == 1 && w.st.dirs[0] == x.Listed.Dir):
 		name, f.tree, f.below, f.names, f.split, f.made, f.listed = x.Under, true, true, x.Names, x.Split, x.Made, x.Listed
+		if !path.IsAbs(x.Under) && (x.Dir == "" || w.st.lost != "" || len(w.st.dirs) != 1 || w.st.dirs[0] != x.Dir) { // another file has the name there, or a directory
+			f.names = programs.NamesOf(x.Names)
+		}
 	case x.Dynamic && x.Number && x.Lead == "":
 		return nil
 	case x.Dynamic:
@@ -89,6 +92,9 @@ func (w *walker) file(f fileAccess, x word) []int {
 			a.By, a.Bare, a.Files = l.By, l.Bare, l.Files
 		}
 		a.Opaque = cmpOr(a.Opaque, f.why)
+		if f.kind == policy.Write && f.op != policy.Delete && safefile.InGit(a.Path) && w.bringsLinks(f.parent) {
+			a.Opaque = cmpOr(a.Opaque, "what comes to git's own files may be a link, and git writes to where it leads")
+		}
 		if f.kind == policy.Write {
 			a.Op, a.Guess = f.op, f.guess
 			if a.Op == policy.Change && a.File == policy.Missing {
@@ -111,22 +117,40 @@ func (w *walker) file(f fileAccess, x word) []int {
 	return out
 }
 
-// scratched are the files right in a temporary directory that a pattern stands for now, or the
-// pattern itself. What else it stands for when the command is there has been made meanwhile.
+// bringsLinks reports whether the program of an access, by its index + 1, may bring links to where it writes.
+func (w *walker) bringsLinks(parent int) bool {
+	if parent < 1 || parent > len(w.out.Accesses) {
+		return false
+	}
+	argv := w.out.Accesses[parent-1].Argv
+	return len(argv) > 0 && programs.Has("ln mv cp rsync install tar bsdtar cpio unzip 7z", path.Base(argv[0]))
+}
+
+// scratched are the files right in a directory that a pattern stands for now, and the
+// pattern itself: in a temporary directory, where what else it stands for when the command is there has
+// been made meanwhile, or in one of the root, where that is kept.
 func (w *walker) scratched(x word) (names []string, ok bool) {
 	i := strings.LastIndexByte(x.Lead, '/') + 1
-	if !x.Dynamic || x.Pattern == "" || i == 0 || len(x.Pattern) < i || x.Pattern[:i] != x.Lead[:i] || strings.Contains(x.Pattern[i:], "/") || w.world.Glob == nil || len(w.links) > 0 || w.astray != "" {
+	if !x.Dynamic || x.Pattern == "" || len(x.Pattern) < i || x.Pattern[:i] != x.Lead[:i] || strings.Contains(x.Pattern[i:], "/") || w.world.Glob == nil || len(w.links) > 0 || w.astray != "" {
 		return nil, false
 	}
-	at := w.resolve(x.Lead[:i])
-	if len(at) != 1 || at[0].access.Opaque != "" || !slices.Contains(w.world.Temp, at[0].access.Path) {
+	at := w.resolve(cmpOr(x.Lead[:i], "."))
+	if len(at) != 1 || at[0].access.Opaque != "" {
 		return nil, false
 	}
-	names, ok = w.world.Glob("/", at[0].access.Path+"/"+x.Pattern[i:])
+	dir := at[0].access.Path
+	kept := w.world.Keeps && w.st.lost == "" && len(w.st.dirs) == 1 && safefile.Below(w.world.Root, dir) && !safefile.InGit(dir)
+	if !kept && (i == 0 || !slices.Contains(w.world.Temp, dir)) {
+		return nil, false
+	}
+	names, ok = w.world.Glob(dir, x.Pattern[i:])
 	if !ok || len(names) > maxFields || !w.spend(len(names)) {
 		return nil, false
 	}
-	return append(names, at[0].access.Path+"/"+x.Pattern[i:]), true
+	for n, name := range names {
+		names[n] = dir + "/" + name
+	}
+	return append(names, dir+"/"+x.Pattern[i:]), true
 }
 
 // emitted finds an equal access among the last few.

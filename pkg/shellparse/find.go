@@ -7,10 +7,10 @@ import (
 )
 
 // findRoots gives the start points of a find whose output others read, the names that it
-// prints, as in programs.Word, and whether its items can be told apart.
-func (w *walker) findRoots(args []*syntax.Word) (under []string, names string, safe bool) {
-	under, names, ok := programs.Found(w.quietWords(args))
-	return under, names, ok && len(under) <= 8
+// prints, as in programs.Word, whether a zero byte ends each, and whether its items can be told apart.
+func (w *walker) findRoots(args []*syntax.Word) (under []string, names string, nul, safe bool) {
+	under, names, nul, ok := programs.Found(w.quietWords(args))
+	return under, names, nul, ok && len(under) <= 8
 }
 
 // quietWords gives the words of a command that are plain.

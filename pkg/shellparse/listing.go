@@ -101,13 +101,13 @@ func (w *walker) lastPrinted(stmts []*syntax.Stmt, from int) stream {
 }
 
 // foundNames are the words that names become, where the shell takes them apart and expands
-// them; none where it cannot be told.
-func (w *walker) foundNames(s stream) (out []word) {
-	if !s.Safe || w.shell != "bash" || w.st.ifs || w.dirty {
+// them; none where it cannot be told. Nul says what it takes for their ends.
+func (w *walker) foundNames(s stream, nul bool) (out []word) {
+	if !s.Safe || s.Listed == nil && s.Nul != nul || w.shell != "bash" || w.st.ifs || w.dirty {
 		return nil
 	}
 	for _, u := range s.Under {
-		x := word{Text: u, Dynamic: true, Multi: true, Under: u, Lead: u, Names: s.Names, Split: true, Made: s.Made, Listed: s.Listed}
+		x := word{Text: u, Dynamic: true, Multi: true, Under: u, Lead: u, Names: s.Names, Dir: s.Dir, Split: true, Made: s.Made, Listed: s.Listed}
 		w.file(fileAccess{kind: policy.Read, tree: true, src: programs.NamesExpanded}, x)
 		out = append(out, x)
 	}
@@ -116,11 +116,13 @@ func (w *walker) foundNames(s stream) (out []word) {
 
 // readsName notes that read has set a variable to a name that a program lists.
 func (w *walker) readsName(c *call) {
-	name := ""
+	name, nul := "", false
 	for i, x := range c.Args {
 		switch {
 		case x.Dynamic:
 			return
+		case x.Text == "-d" && i+1 < len(c.Args) && c.Args[i+1].Text == "":
+			nul = true
 		case x.Text == "-r", x.Text == "-d" && i+1 < len(c.Args) && c.Args[i+1].Text == "", x.Text == "" && i > 0 && c.Args[i-1].Text == "-d":
 		case syntax.ValidName(x.Text) && name == "" && ordinary(x.Text):
 			name = x.Text
@@ -133,7 +135,7 @@ func (w *walker) readsName(c *call) {
 	}
 	st := w.st.ifs
 	w.st.ifs = false
-	if found := w.foundNames(w.stdin); found != nil {
+	if found := w.foundNames(w.stdin, nul); found != nil {
 		for i := range found {
 			found[i].Multi = false
 		}

@@ -196,7 +196,7 @@ func (b *builder) substitute(x *syntax.CmdSubst, quoted bool) {
 	out, ok := w.output(x.Stmts)
 	var found []word
 	if !ok && !quoted && b.split {
-		found = w.foundNames(w.lastPrinted(x.Stmts, from))
+		found = w.foundNames(w.lastPrinted(x.Stmts, from), false)
 	}
 	w.stdin = in
 	w.drop(s)

@@ -123,14 +123,18 @@ func (w *walker) printed(s *syntax.Stmt, from int) stream {
 			out.Known, out.Text = true, t
 		}
 	case "find":
-		out.Under, out.Names, out.Safe = w.findRoots(c.Args[1:])
-		out.Made = w.dirty
+		out.Under, out.Names, out.Nul, out.Safe = w.findRoots(c.Args[1:])
+		if out.Made = w.dirty; w.st.lost == "" && len(w.st.dirs) == 1 {
+			out.Dir = w.st.dirs[0]
+		}
 	case "git", "rg", "grep", "ls":
 		w.listed(&out, name, c, from)
 	}
 	if out.Under == nil {
-		if programs.Passes(name, w.quietWords(c.Args[1:])) {
+		words := w.quietWords(c.Args[1:])
+		if programs.Passes(name, words, w.stdin.Nul) || w.stdin.Listed != nil && programs.Passes(name, words, true) {
 			out.Under, out.Safe, out.Names, out.Made, out.Listed = w.stdin.Under, w.stdin.Safe, w.stdin.Names, w.stdin.Made, w.stdin.Listed
+			out.Dir, out.Nul = w.stdin.Dir, w.stdin.Nul
 		}
 	}
 	return out

@@ -56,6 +56,12 @@ type World struct {
 	// ReadFile reads a small file: the configuration of a repository, a
 	// script inside the root.
 	ReadFile func(path string) ([]byte, error)
+	// Keeps says that what rm takes away in the root is kept when it starts,
+	// whatever it is given then.
+	Keeps bool
+	// Enters reports whether a command can go to a directory that is there; nil
+	// for none of which that is certain.
+	Enters func(dir string) bool
 	// Guarded reports whether a policy does not let a file be read just so.
 	// nil means the names that usually hold secrets.
 	Guarded func(path string) bool

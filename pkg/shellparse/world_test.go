@@ -70,6 +70,10 @@ func (b *bench) world() *World {
 		},
 		Resolve:  resolveReal,
 		ReadFile: os.ReadFile,
+		Enters: func(dir string) bool {
+			_, err := os.Stat(dir + "/.")
+			return err == nil
+		},
 		Glob: func(dir, pattern string) ([]string, bool) {
 			m, err := filepath.Glob(filepath.Join(dir, pattern))
 			if strings.HasPrefix(pattern, "/") {

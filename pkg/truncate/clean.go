@@ -71,11 +71,12 @@ func (c *cleaner) write(p []byte) {
 var inLine = []byte("^M")
 
 // text passes on bytes that are no controls. A carriage return inside a line is taken for what
-// redraws it where that begins as the line did, or happens more than once: a progress bar. Else
-// the line may hold a part of a file whose lines end in CR LF, of which nothing is to be lost.
+// redraws it where that begins as the line did, or happens more than once and begins with a character
+// of the same kind: a progress bar. Else the line may hold parts of a file whose lines end in CR LF, of
+// which nothing is to be lost.
 func (c *cleaner) text(p []byte) {
 	if c.atStart && p[0] != '\n' {
-		if c.first == 0 || c.first == p[0] || c.redrawn || c.home {
+		if c.first == 0 || c.first == p[0] || c.redrawn && kind(c.first) == kind(p[0]) || c.home {
 			c.eraseLine()
 		} else {
 			c.out.write(inLine)
@@ -92,6 +93,18 @@ func (c *cleaner) text(p []byte) {
 		c.first = p[0]
 	}
 	c.out.write(p)
+}
+
+// kind is that of a character with which a line begins: as a number that is filled up with blanks, as a
+// word, or otherwise.
+func kind(b byte) int {
+	switch {
+	case b == ' ' || b >= '0' && b <= '9':
+		return 0
+	case b|0x20 >= 'a' && b|0x20 <= 'z' || b >= 0x80:
+		return 1
+	}
+	return 2
 }
 
 // eraseLine empties the present line.

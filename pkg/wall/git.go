@@ -51,7 +51,20 @@ func (w *Wall) repository(dir string) {
 	}
 }
 
-// foreign lists what is in a repository's directory that git does not change.
+// ofBare are the names in a directory that is no .git which make git run something or look elsewhere.
+// It may be a directory of the project with names as those of a repository, of which the rest is none of git's.
+var ofBare = []string{"config", "config.worktree", "hooks", "commondir", "gitdir", "info", "modules", "worktrees", "branches", "remotes"}
+
+// isGits reports whether a path in a repository's directory is one that git heeds.
+func isGits(dir, rel string) bool {
+	if filepath.Base(dir) == ".git" || safefile.BelowGit(dir) {
+		return true
+	}
+	first, _, _ := strings.Cut(rel, "/")
+	return policy.GitChanges(rel) || slices.Contains(ofBare, strings.ToLower(first))
+}
+
+// foreign lists what is in a repository's directory that git heeds and does not change.
 func foreign(dir string) []string {
 	var list []string
 	for _, name := range []string{"alternates", "http-alternates"} { // all else there changes
@@ -66,6 +79,12 @@ func foreign(dir string) []string {
 		}
 		rel := path[len(dir)+1:]
 		name := d.Name()
+		if !isGits(dir, rel) {
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
 		if !policy.GitChanges(rel) {
 			list = append(list, path)
 		} else if d.IsDir() && (name == "info" || inModules(rel) && !plain(rel) || strings.HasPrefix(rel+"/", "worktrees/") && strings.Count(rel, "/") < 2) {
@@ -103,7 +122,7 @@ func (w *Wall) appearedInGit(now *tree) []string {
 	for _, path := range now.hits() {
 		switch base := filepath.Base(path); {
 		case base == "HEAD":
-			list = append(list, w.newIn(filepath.Dir(path))...)
+			list = append(list, w.became(path)...)
 		case base == ".git":
 			i, err := os.Lstat(path)
 			switch {
@@ -114,6 +133,21 @@ func (w *Wall) appearedInGit(now *tree) []string {
 				list = append(list, path)
 			}
 		}
+	}
+	return list
+}
+
+// became lists what is new in a bare repository, by its HEAD. Where a directory that was there has become
+// one, that is HEAD alone: the rest was something else before.
+func (w *Wall) became(head string) []string {
+	dir := filepath.Dir(head)
+	list := w.newIn(dir)
+	if len(list) == 0 || w.repositories[inode(dir)] {
+		return list
+	}
+	entries, err := os.ReadDir(dir)
+	if err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return changedAt(filepath.Join(dir, e.Name())).Before(w.begun) }) {
+		return []string{head}
 	}
 	return list
 }
@@ -163,6 +197,7 @@ func (w *Wall) newIntoGit(top, rel string, in within) (list []string) {
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		switch {
+		case rel == "." && !isGits(top, e.Name()):
 		case e.IsDir():
 			sub := within{
 				refs: in.refs || e.Name() == "refs" && !in.objects, objects: in.objects || e.Name() == "objects" && !in.refs,

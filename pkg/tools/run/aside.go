@@ -2,6 +2,8 @@ package run
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -12,6 +14,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
+	"github.com/agentkit-go/agentkit/pkg/session"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
@@ -22,9 +25,17 @@ const (
 	maxAsideFiles = 1000
 )
 
-// asideDir is the directory of a session that has the copies, by their whole paths. A copy stays: it is
-// what stood there before the session first took it away, and what comes later is the session's own.
+// asideDir is the directory of a session that has the copies: in a directory for each call, by their whole paths.
 const asideDir = "aside"
+
+// asideOwn is the file in which a session notes how it left the files that it copied. One that is still
+// so holds what the session itself has written.
+const asideOwn = "aside.json"
+
+// stampOf tells one state of a file from another.
+func stampOf(i fs.FileInfo) string {
+	return fmt.Sprint(i.Size(), " ", i.ModTime().UnixNano())
+}
 
 // notMade ends what is said of a loss in a temporary directory.
 const notMade = ", which this session has not made"
@@ -62,23 +73,37 @@ func (l *losses) outside(w *policy.Access, files []string) (why string) {
 	return ""
 }
 
-// copyAside copies the files that a call takes away in temporary directories, and tells where they are.
-func copyAside(env *tool.Env, files []string) (*tool.Note, error) {
+// A setAside is what of a call is copied before it.
+type setAside struct {
+	env  *tool.Env
+	was  map[string]fs.FileInfo // the files, as they were before
+	note *tool.Note             // that they were copied; nil where none was
+}
+
+// copyAside copies the files that a call takes away in temporary directories.
+func copyAside(env *tool.Env, files []string) (*setAside, error) {
+	s := &setAside{env: env, was: map[string]fs.FileInfo{}}
 	if len(files) == 0 {
-		return nil, nil
+		return s, nil
 	}
-	dir, err := env.Session.Mkdir(asideDir)
-	if err != nil {
-		return nil, err
-	}
-	copied, what := 0, ""
+	own, to := s.own(), filepath.Join(asideDir, session.NewSortableID("", env.Now()))
+	copied, what, dir := 0, "", ""
 	for _, path := range files {
-		volume := filepath.VolumeName(path)
-		to := filepath.Join(dir, strings.Trim(volume, `:\?.`), path[len(volume):])
-		if _, err := os.Lstat(to); err == nil {
+		i, err := os.Lstat(path)
+		if err == nil {
+			s.was[path] = i
+		}
+		if err == nil && own[path] == stampOf(i) || errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err := copyFile(path, dir, to); err != nil {
+		if dir == "" {
+			dir, err = env.Session.Mkdir(to)
+		}
+		volume := filepath.VolumeName(path)
+		if err == nil {
+			err = copyFile(path, dir, filepath.Join(dir, strings.Trim(volume, `:\?.`), path[len(volume):]))
+		}
+		if err != nil {
 			return nil, tool.Errorf(tool.IO, "nothing was run: %s%s, cannot be copied before it is taken away: %w", path, notMade, err).
 				WithHint("choose another name, or have a rule that names the command allow it (see agentkit help policy)")
 		}
@@ -87,11 +112,43 @@ func copyAside(env *tool.Env, files []string) (*tool.Note, error) {
 	}
 	switch {
 	case copied == 0:
-		return nil, nil
+		return s, nil
 	case copied > 1:
 		what = what + " and " + tool.Count(int64(copied-1), "other file")
 	}
-	return new(note("what this session has not made was copied to %s first: %s", dir, what)), nil
+	s.note = new(note("what this session has not made was copied to %s first: %s", dir, what))
+	return s, nil
+}
+
+// own tells how the session left the files that it copied, by their paths.
+func (s *setAside) own() map[string]string {
+	own := map[string]string{}
+	if data, err := s.env.Session.ReadFile(asideOwn); err == nil {
+		_ = safefile.DecodeJSON(data, &own) // what cannot be read is copied once more
+	}
+	return own
+}
+
+// left notes how the command left the files that it wrote where they are. One that it moved there
+// may be another that the session has not made.
+func (s *setAside) left(ctx context.Context) {
+	if len(s.was) == 0 {
+		return
+	}
+	_ = s.env.Session.Update(ctx, asideOwn, func(old []byte) ([]byte, error) { // what is not noted is copied once more
+		own := map[string]string{}
+		if old != nil && safefile.DecodeJSON(old, &own) != nil {
+			own = map[string]string{}
+		}
+		for path, was := range s.was {
+			if i, err := os.Lstat(path); err == nil && os.SameFile(was, i) {
+				own[path] = stampOf(i)
+			} else {
+				delete(own, path)
+			}
+		}
+		return safefile.EncodeJSON(own)
+	})
 }
 
 // copyFile copies a file to a path below dir. A part of it never has the name of a copy.

@@ -161,6 +161,8 @@ func (b *bashCall) prepare(ctx context.Context, env *tool.Env) (*preparedCommand
 	}
 	p.env = newEnvironment(env, dir.Real, b.TTY, b.Env)
 	world := newWorld(env, dir.Real, p.env.list)
+	lasting := b.yield() < 0 && !b.TTY && !b.Keep
+	world.Keeps = lasting && env.Policy.Confines() && env.Policy.Holds() && env.Policy.Undo().Commands != policy.UndoOff
 	if len(argv) > 0 {
 		p.analysis = shellparse.Argv(argv, world)
 	} else {
@@ -187,7 +189,7 @@ func (b *bashCall) prepare(ctx context.Context, env *tool.Env) (*preparedCommand
 		}
 	}
 	p.needs = policy.Append(p.needs, p.analysis.Accesses...)
-	lost := losses{ctx: ctx, env: env, dir: dir.Real, text: b.Command, needs: p.needs, lasting: b.yield() < 0 && !b.TTY && !b.Keep}
+	lost := losses{ctx: ctx, env: env, dir: dir.Real, text: b.Command, needs: p.needs, lasting: lasting}
 	if env.Git != nil {
 		p.needs, p.keep = lost.find()
 		p.aside = lost.aside

@@ -123,7 +123,9 @@ func (b *bashCall) run(ctx context.Context, env *tool.Env, by string, how keepMe
 		r.Status = *state.ExitCode
 	}
 	noted.finish(ctx, env, meta)
-	meta.aside = aside
+	if meta.aside = aside.note; state.Job == "" {
+		aside.left(context.WithoutCancel(ctx))
+	}
 	if trial != nil {
 		meta.apart(env.Workspace.Root())
 	}

@@ -223,7 +223,7 @@ func (l *losses) below(w *policy.Access) (files []string, forbidden []policy.Acc
 	whole := w.Op == policy.Delete && w.Tree && !w.Below && only == nil && w.Path != l.env.Workspace.Root() && l.env.Policy.Holds()
 	for range 2 {
 		files, forbidden, guarded = nil, nil, nil
-		history, split, elsewhere := false, w.Split && w.Made && !l.env.Policy.Holds(), false
+		history, split, elsewhere, leads := false, w.Split && w.Made && !l.env.Policy.Holds(), false, false
 		o := rg.WalkOptions{Root: w.Path, Hidden: true, NoIgnore: true, Links: true, MaxEntries: maxTreeEntries, Workers: 1}
 		var res *rg.WalkResult
 		res, err = rg.Walk(l.ctx, nil, o, func(e rg.Entry) error {
@@ -235,8 +235,12 @@ func (l *losses) below(w *policy.Access) (files []string, forbidden []policy.Acc
 			history = history || only != nil && safefile.InGit(at) // what holds a repository may go as a whole
 			split = split || w.Split && strings.ContainsAny(e.Path, unsafeInText)
 			elsewhere = elsewhere || w.Split && takenApart(l.env, w.Path, e.Path)
-			if w.Op == policy.Change {
-				l.follow(&file)
+			if w.Op == policy.Change || w.Op == policy.Metadata && w.Below {
+				linked := l.follow(&file)
+				if linked && except != nil { // they are about files
+					return nil
+				}
+				leads = leads || w.Op == policy.Metadata && file.File == policy.Dir
 			}
 			files = append(files, file.Path)
 			switch d := l.env.Policy.Decide(&file); {
@@ -254,6 +258,8 @@ func (l *losses) below(w *policy.Access) (files []string, forbidden []policy.Acc
 			err = errors.New(res.Partial)
 		case history:
 			err = errors.New("a part of the history is among them")
+		case leads:
+			err = errors.New("a link leads to a directory")
 		case elsewhere:
 			err = errors.New("a name may be taken for several")
 		}
@@ -299,16 +305,20 @@ func belongs(dirs map[string]bool, file string) bool {
 	}
 }
 
-// follow puts what a link leads to in the place of the link: that is what is written.
-func (*losses) follow(file *policy.Access) {
+// follow puts what a link leads to in the place of the link: that is what is written. It reports
+// whether it is one.
+func (*losses) follow(file *policy.Access) bool {
 	info, err := os.Lstat(file.Path)
 	if err != nil || info.Mode()&os.ModeSymlink == 0 {
-		return
+		return false
 	}
 	file.Named = file.Path
 	if file.Path, err = filepath.EvalSymlinks(file.Named); err != nil {
 		file.Path, file.Opaque = file.Named, "where the link leads is not known"
+	} else if to, err := os.Stat(file.Path); err == nil && to.IsDir() {
+		file.File = policy.Dir
 	}
+	return true
 }
 
 // atRisk are those of a write's files that are nowhere else.

@@ -52,7 +52,7 @@ func forbiddenInTrees(ctx context.Context, env *tool.Env, needs []policy.Access,
 			r.found, r.except = nil, nil
 		}
 		if tree.Below && !r.names && tree.By == 0 { // each file is named, whatever the program leaves out of a tree
-			r.hidden, r.unhides, r.ignores, r.only = true, false, false, nil
+			r.hidden, r.unhides, r.ignores, r.only, r.follows, r.given = true, false, false, nil, true, true
 		}
 		switch {
 		case tree.By > 0 && alters(env, needs):
@@ -215,6 +215,9 @@ func forbiddenBelow(ctx context.Context, env *tool.Env, tree policy.Access, r tr
 		}
 		if r.follows {
 			away = r.follow(env, &file, tree.Path) || away
+			if file.Tree && r.given { // all that lies there is read
+				found = append(found, forbiddenBelow(ctx, env, file, treeReader{hidden: true}, ahead)...)
+			}
 		}
 		if env.Policy.Decide(&file).Verdict != policy.Allow && !(ahead.hides(env, file.Path) && r.leaves(env, file, e.Path)) && (r.unread == nil || !r.unread(file.Path)) {
 			found = append(found, file)
@@ -344,6 +347,7 @@ type treeReader struct {
 	names   bool                   // it only looks at names
 	hidden  bool                   // it looks into hidden files unasked
 	follows bool                   // it reads what links lead to
+	given   bool                   // it is given the names
 	forced  bool                   // git add: what is ignored too
 	unhides bool                   // ignore files may say that it looks into hidden ones
 	ignores bool                   // it leaves out what is ignored

@@ -44,6 +44,11 @@ func newWorld(env *tool.Env, dir string, environ []string) *shellparse.World {
 			}
 			return env.Workspace.ReadFile(p, 256<<10)
 		},
+		Enters: func(dir string) bool {
+			at := policy.Access{Kind: policy.Read, Tool: "bash", Path: dir, File: policy.Dir}
+			_, err := os.Stat(filepath.Join(dir, ".") + string(filepath.Separator) + ".") // who may not search it is told so
+			return err == nil && env.Policy.Decide(&at).Verdict == policy.Allow
+		},
 		Guarded: guarded(env),
 		Glob:    func(dir, pattern string) ([]string, bool) { return expand(env, dir, pattern) },
 	}
