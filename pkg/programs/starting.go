@@ -94,7 +94,7 @@ func (c *Call) envCommand() {
 	}
 	for _, o := range c.Given {
 		if hasName(o.Names, "unset") && KindOfVariable(o.Value.Text) != OtherVariable {
-			c.Shell.Setenv(o.Value.Text, Word{}, false)
+			c.Shell.Setenv(o.Value.Text, Word{Dynamic: Pages(o.Value.Text)}, false)
 		}
 	}
 	if len(args) > 0 && args[0].Dynamic && strings.Contains(args[0].Lead, "=") {

@@ -83,3 +83,8 @@ var programVariables = [...]string{
 	"VALGRIND_*", "VAULT_*", "VIM*", "VIRTUAL_ENV", "VISUAL", "VITE*", "WGETRC", "XDG_*", "XZ_*", "YACC", "YAMLLINT_*", "YARN_*", "ZIG_*", "ZIP", "ZIPOPT",
 	"_JAVA_OPTIONS", "_STDBUF*", "npm_*", "openin_any", "openout_any", "shell_escape*",
 }
+
+// Pages reports whether a variable names a pager or an editor: without it programs choose their own.
+func Pages(name string) bool {
+	return strings.HasSuffix(name, "PAGER") || strings.HasSuffix(name, "EDITOR")
+}

@@ -75,6 +75,9 @@ func (w *walker) declareOne(variant, flags string, a *syntax.Assign, v value) {
 		w.whole("a list that is read from text")
 	}
 	global := strings.Contains(flags, "g")
+	if programs.Pages(name) && (strings.Contains(flags, "+") || a.Naked && !exported && variant != "readonly") {
+		w.st.env = cmpOr(w.st.env, "a variable that says which pager or editor programs use is taken away")
+	}
 	if a.Naked && a.Index == nil {
 		if exported {
 			w.exported(name, w.lookup(name))

@@ -3,6 +3,7 @@ package wall
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -206,7 +207,10 @@ func (w *Wall) newIntoGit(top, rel string, in within) (list []string) {
 			if sub.moved || !in.objects {
 				list = append(list, w.newIntoGit(top, filepath.Join(rel, e.Name()), sub)...)
 			}
-		case in.objects:
+		case in.objects: // only a link says something there: git looks for objects where it leads
+			if e.Type()&fs.ModeSymlink != 0 && (in.moved || !changedAt(path).Before(w.begun)) {
+				list = append(list, path)
+			}
 		case e.Type().IsRegular() && w.astray(dir, e.Name(), in.moved), in.moved && e.Type()&fs.ModeSymlink != 0:
 			list = append(list, path)
 		case !changed || changedAt(path).Before(w.begun):
@@ -392,7 +396,14 @@ func (w *Wall) harmless(path string) bool {
 	case name == "alternates": // of a git clone --shared or --reference
 		objects, ok := strings.CutSuffix(text(path), "/objects")
 		real, err := filepath.EvalSymlinks(objects)
-		return ok && err == nil && real == filepath.Clean(objects) && filepath.Base(filepath.Dir(filepath.Dir(path))) == "objects" && w.looksAt(real)
+		if !ok || err != nil || real != filepath.Clean(objects) || filepath.Base(filepath.Dir(filepath.Dir(path))) != "objects" {
+			return false
+		}
+		if !safefile.Below(w.o.Root, real) && w.o.Policy.MayRead(real+"/objects", policy.Dir) {
+			_, err := os.Lstat(real + "/objects/info/alternates") // which may lead on
+			return errors.Is(err, fs.ErrNotExist)
+		}
+		return w.looksAt(real)
 	}
 	return false
 }

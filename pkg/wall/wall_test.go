@@ -185,13 +185,17 @@ func TestLinksInRepositories(t *testing.T) {
 	link("f", ".git/COMMIT_EDITMSG")
 	link("f", ".git/objects/ab/y")
 	link("f", ".git/logs/refs/heads/objects/b")
+	s.make(".git/objects/ab/z")
+	if err := os.Link(filepath.Join(s.root, ".git/objects/ab/z"), filepath.Join(s.root, ".git/objects/ab/w")); err != nil { // as of a clone of a directory
+		t.Fatal(err)
+	}
 	link("f", "n/.git/logs/x")
 	s.make("n/.git/ORIG_HEAD")
 	if err := os.Link(filepath.Join(s.root, "f"), filepath.Join(s.root, ".git/logs/main")); err != nil {
 		t.Fatal(err)
 	}
-	s.want("appeared", w.Appeared(), ".git/COMMIT_EDITMSG", ".git/logs/main", ".git/logs/refs/heads/objects/b", "n/.git/logs/x")
-	s.want("the same for another process", since(s, w.Start()), ".git/COMMIT_EDITMSG", ".git/logs/main", ".git/logs/refs/heads/objects/b", "n/.git/logs/x")
+	s.want("appeared", w.Appeared(), ".git/COMMIT_EDITMSG", ".git/logs/main", ".git/logs/refs/heads/objects/b", ".git/objects/ab/y", "n/.git/logs/x")
+	s.want("the same for another process", since(s, w.Start()), ".git/COMMIT_EDITMSG", ".git/logs/main", ".git/logs/refs/heads/objects/b", ".git/objects/ab/y", "n/.git/logs/x")
 }
 
 // TestShut: what a command has made in a directory that it has shut is found, and

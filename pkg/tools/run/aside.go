@@ -11,18 +11,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/agentkit-go/agentkit/pkg/machine"
-	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/session"
 	"github.com/agentkit-go/agentkit/pkg/tool"
-)
-
-// Bounds of what one call copies out of temporary directories before it takes that away: undo
-// reaches nothing there.
-const (
-	maxAside      = 64 << 20 // bytes
-	maxAsideFiles = 1000
 )
 
 // asideDir is the directory of a session that has the copies: in a directory for each call, by their whole paths.
@@ -35,42 +26,6 @@ const asideOwn = "aside.json"
 // stampOf tells one state of a file from another.
 func stampOf(i fs.FileInfo) string {
 	return fmt.Sprint(i.Size(), " ", i.ModTime().UnixNano())
-}
-
-// notMade ends what is said of a loss in a temporary directory.
-const notMade = ", which this session has not made"
-
-// outside judges a write to a temporary directory by those of its files that the session has not
-// made: they are copied before it, where they are few enough. It says why they cannot be.
-func (l *losses) outside(w *policy.Access, files []string) (why string) {
-	why = "overwrites " + w.Path + notMade
-	if w.Op == policy.Delete {
-		why = "deletes " + w.Path + notMade
-	}
-	since, bytes := began(l.env), int64(0)
-	var old []string
-	for _, path := range files {
-		if machine.BornSince(path, since) {
-			continue
-		}
-		switch i, err := os.Lstat(path); {
-		case err != nil:
-			return why
-		case i.Mode()&fs.ModeSymlink != 0 || i.Mode().IsRegular() && i.Size() == 0: // it holds nothing
-		case !i.Mode().IsRegular():
-			return why
-		default:
-			old, bytes = append(old, path), bytes+i.Size()
-		}
-	}
-	switch {
-	case len(old) == 0:
-		return ""
-	case bytes > maxAside, len(old) > maxAsideFiles, l.env.Policy.Undo().Commands == policy.UndoOff:
-		return why
-	}
-	l.aside = append(l.aside, old...)
-	return ""
 }
 
 // A setAside is what of a call is copied before it.

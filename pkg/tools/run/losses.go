@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/committed"
+	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/programs"
 	"github.com/agentkit-go/agentkit/pkg/rg"
@@ -34,6 +36,7 @@ type losses struct {
 	needs   []policy.Access
 	keep    map[string]bool // absolute paths, in the root
 	aside   []string        // absolute paths outside it, to be copied before
+	large   int64           // bytes of these
 	bytes   int64
 	doom    *dooming
 	risky   map[string]bool // of files that a program names many of, whether they are nowhere else
@@ -210,6 +213,49 @@ func (l *losses) file(j int, danger string) string {
 		return l.outside(w, files)
 	}
 	return l.keepAll(l.atRisk(w, files), danger)
+}
+
+// Bounds of what one call copies out of temporary directories before it takes that away: undo
+// reaches nothing there.
+const (
+	maxAside      = 64 << 20 // bytes
+	maxAsideFiles = 1000
+)
+
+// notMade ends what is said of a loss in a temporary directory.
+const notMade = ", which this session has not made"
+
+// outside judges a write to a temporary directory by those of its files that the session has not
+// made: they are copied before it, where they are few enough. It says why they cannot be.
+func (l *losses) outside(w *policy.Access, files []string) (why string) {
+	why = "overwrites " + w.Path + notMade
+	if w.Op == policy.Delete {
+		why = "deletes " + w.Path + notMade
+	}
+	since, bytes := began(l.env), int64(0)
+	var old []string
+	for _, path := range files {
+		if machine.BornSince(path, since) {
+			continue
+		}
+		switch i, err := os.Lstat(path); {
+		case err != nil:
+			return why
+		case i.Mode()&fs.ModeSymlink != 0 || i.Mode().IsRegular() && i.Size() == 0: // it holds nothing
+		case !i.Mode().IsRegular():
+			return why
+		default:
+			old, bytes = append(old, path), bytes+i.Size()
+		}
+	}
+	switch {
+	case len(old) == 0:
+		return ""
+	case l.large+bytes > maxAside, len(l.aside)+len(old) > maxAsideFiles, l.env.Policy.Undo().Commands == policy.UndoOff:
+		return why
+	}
+	l.aside, l.large = append(l.aside, old...), l.large+bytes
+	return ""
 }
 
 // below lists the files of a write, and as accesses of their own those that the
