@@ -217,3 +217,70 @@ func TestSum(t *testing.T) {
 		}
 	}
 }
+
+// TestTreesHold: what git remembers of trees is what its entries say, in every form, and another tree in
+// the place of one is seen.
+func TestTreesHold(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("there is no git")
+	}
+	holds := func(data []byte, size int, split bool) bool {
+		return TreesHold(bytes.NewReader(data), int64(len(data)), size, split)
+	}
+	for format, size := range map[string]int{"sha1": SHA1, "sha256": SHA256} {
+		for _, version := range []string{"2", "4"} {
+			w := newWork(t, format)
+			w.git("", "config", "index.version", version)
+			for _, name := range []string{"a", "a-b/x", "a.b", "a0/y", "ab/c/d/e", "ab/c/f", "ab/c-d", "ab/é", "z/z/z/z/z"} {
+				w.write(name, name)
+			}
+			if err := os.Symlink("a", filepath.Join(w.top, "ab/link")); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chmod(filepath.Join(w.top, "a.b"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			check := func(what string, want bool) {
+				t.Helper()
+				if got := holds(w.index(), size, false); got != want {
+					t.Errorf("%s, version %s, %s: %t", format, version, what, got)
+				}
+			}
+			w.git("", "add", ".")
+			check("nothing remembered", true)
+			w.git("", "commit", "-qm", "all")
+			check("committed", true)
+			length := map[int]int{SHA1: 40, SHA256: 64}[size]
+			w.git("160000 "+strings.Repeat("1", length)+"\tab/sub\n", "update-index", "--index-info")
+			w.git("", "write-tree")
+			check("with a submodule", true)
+			w.write("ab/c/new", "new")
+			w.git("", "add", "-N", "ab/c/new")
+			check("with one that is to be made", true)
+			w.git("", "reset", "-q", "ab/c/new")
+			w.git("", "write-tree")
+
+			data := w.index()
+			at := bytes.Index(data, []byte("TREE"))
+			if at < 0 {
+				t.Fatal("git remembers no trees")
+			}
+			end := at + 8 + int(data[at+6])<<8 + int(data[at+7])
+			for i := at + 8; i < end; i++ { // whatever of it is another
+				other := slices.Clone(data)
+				other[i] ^= 1
+				if holds(other, size, false) {
+					t.Errorf("%s, version %s: byte %d of the trees is another, and they hold", format, version, i-at-8)
+				}
+			}
+			w.git("", "sparse-checkout", "set", "--cone", "--sparse-index", "ab")
+			check("with directories that are not checked out", true)
+			w.git("", "sparse-checkout", "disable")
+			w.git("", "update-index", "--split-index")
+			w.git("", "write-tree")
+			if data := w.index(); holds(data, size, false) || !holds(data, size, true) {
+				t.Errorf("%s, version %s: of a split index it cannot be told", format, version)
+			}
+		}
+	}
+}

@@ -20,7 +20,7 @@ func (w *Wall) astray(dir, name string, moved bool) bool {
 	path := filepath.Join(dir, name)
 	switch {
 	case name == "index" || strings.HasPrefix(name, "sharedindex."):
-		return (moved || !changedAt(path).Before(w.begun)) && strayIndex(path, hashSize(dir))
+		return (moved || !changedAt(path).Before(w.begun)) && strayIndex(path, hashSize(dir), strings.Contains(strings.ToLower(text(filepath.Join(dir, "config"))), "splitindex"))
 	case name == "MERGE_RR": // what a name leads to may be changed later than the file
 		return w.strayConflicts(dir)
 	}
@@ -115,8 +115,9 @@ func hashSize(dir string) int {
 const maxIndex = 1 << 30
 
 // strayIndex reports whether an index has a name that is stray, or is not what git writes, so
-// that git may find other names in it than are found here.
-func strayIndex(path string, size int) bool {
+// that git may find other names in it than are found here; or remembers trees that are not those of its entries, which a commit
+// would take. Split says that the repository is to have entries in another file, where that cannot be told.
+func strayIndex(path string, size int, split bool) bool {
 	f, err := safefile.OpenRegular(path)
 	if err != nil {
 		return !errors.Is(err, fs.ErrNotExist)
@@ -132,8 +133,11 @@ func strayIndex(path string, size int) bool {
 	}
 	for {
 		e, err := x.Next()
-		if err != nil || stray(string(e.Name)) {
-			return err != io.EOF //nolint:errorlint // Next wraps nothing
+		switch {
+		case err == io.EOF: //nolint:errorlint // Next wraps nothing
+			return !gitindex.TreesHold(f, i.Size(), size, split)
+		case err != nil || stray(string(e.Name)):
+			return true
 		}
 	}
 }

@@ -57,7 +57,7 @@ func TestStrayIndex(t *testing.T) {
 			".git/hooks/post-checkout a": true, "a x/.git/config": true, "../x": true, "a x/../../y": true, "/etc/x": true, "a//b": true, "x/.GIT/config": true, "git~1/config": true,
 		} {
 			write(gitIndex(version, strings.Fields(names)...))
-			if got := strayIndex(path, 20); got != want {
+			if got := strayIndex(path, 20, false); got != want {
 				t.Errorf("version %d, %s: stray is %t", version, names, got)
 			}
 		}
@@ -65,7 +65,7 @@ func TestStrayIndex(t *testing.T) {
 	short := gitIndex(2, "a", "b")
 	short[12+61] = 9 // the length of the name, by which git goes
 	write(short)
-	if !strayIndex(path, 20) {
+	if !strayIndex(path, 20, false) {
 		t.Error("a name of another length than it says is none of git's")
 	}
 }
@@ -96,7 +96,7 @@ func TestGenuineIndex(t *testing.T) {
 		for _, version := range []string{"2", "4"} {
 			run(list.String(), "-c", "index.threads=4", "-c", "index.version="+version, "update-index", "--index-version="+version, "--add", "--index-info")
 			path := filepath.Join(root, ".git/index")
-			if strayIndex(path, hashSize(filepath.Dir(path))) {
+			if strayIndex(path, hashSize(filepath.Dir(path)), false) {
 				t.Errorf("%s, version %s: git's own index counts as stray", format, version)
 			}
 			data, err := os.ReadFile(path)
@@ -109,7 +109,7 @@ func TestGenuineIndex(t *testing.T) {
 			if err := os.WriteFile(path, data, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if !strayIndex(path, hashSize(filepath.Dir(path))) {
+			if !strayIndex(path, hashSize(filepath.Dir(path)), false) {
 				t.Errorf("%s, version %s: blocks that begin elsewhere are not seen", format, version)
 			}
 			if err := os.Remove(path); err != nil {
@@ -119,7 +119,7 @@ func TestGenuineIndex(t *testing.T) {
 		run(list.String(), "update-index", "--split-index", "--add", "--index-info")
 		shared, _ := filepath.Glob(root + "/.git/sharedindex.*")
 		for _, path := range append(shared, root+"/.git/index") {
-			if strayIndex(path, hashSize(filepath.Dir(path))) {
+			if strayIndex(path, hashSize(filepath.Dir(path)), false) {
 				t.Errorf("%s: %s of git's own counts as stray", format, filepath.Base(path))
 			}
 		}
@@ -180,7 +180,7 @@ func TestHashSize(t *testing.T) {
 	if err := os.WriteFile(path, gitIndex(2, "a"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if strayIndex(path, 20) || !strayIndex(path, 0) {
+	if strayIndex(path, 20, false) || !strayIndex(path, 0, false) {
 		t.Error("an index whose hashes may be of two sizes is no index that git would write")
 	}
 }

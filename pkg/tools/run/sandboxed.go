@@ -145,7 +145,7 @@ func instead(path string) string {
 	case strings.HasSuffix(path, "/.git/config"):
 		return "; a setting for one command needs no file: git -c KEY=VALUE, and others a person sets outside"
 	case strings.HasSuffix(path, "/index") && safefile.InGit(path):
-		return "; it named files that git may write to no work tree: git reset makes it anew"
+		return "; it named files that git may write to no work tree, or trees that are not those of its files: git reset makes it anew"
 	}
 	return ""
 }
