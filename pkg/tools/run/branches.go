@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/committed"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/tool"
@@ -12,8 +13,8 @@ import (
 
 // broughtByGit finds what a switch of branches, a merge and the like would change
 // that is not simply allowed, such as workflows and editors' settings: git itself
-// would find out halfway, when HEAD has moved and the files have not. That a commit
-// has them says nothing for them, as commands make commits too.
+// would find out halfway, when HEAD has moved and the files have not, or the stash has them and they
+// are still there. That a commit has them says nothing for them, as commands make commits too.
 func broughtByGit(env *tool.Env, dir string, needs []policy.Access) (found []policy.Access) {
 	for i := range needs {
 		a := &needs[i]
@@ -21,16 +22,63 @@ func broughtByGit(env *tool.Env, dir string, needs []policy.Access) (found []pol
 			continue
 		}
 		top := gitTop(needs, i, dir)
-		for _, pair := range revisions(a.Argv) {
-			for _, path := range env.Git.Between(top, pair.from, pair.to, pair.parted) {
-				w, ok := closed(env, policy.Access{Kind: policy.Write, Tool: "bash", Path: path, Op: policy.Change, File: policy.Regular, Parent: i + 1, Source: "git " + pair.sub})
+		bring := func(sub string, paths []string) {
+			for _, path := range paths {
+				w, ok := closed(env, policy.Access{Kind: policy.Write, Tool: "bash", Path: path, Op: policy.Change, File: policy.Regular, Parent: i + 1, Source: "git " + sub})
 				if ok && !slices.ContainsFunc(found, func(o policy.Access) bool { return o.Path == w.Path }) && len(found) < maxForbidden {
 					found = append(found, w)
 				}
 			}
 		}
+		for _, pair := range revisions(a.Argv) {
+			bring(pair.sub, env.Git.Between(top, pair.from, pair.to, pair.parted))
+		}
+		if sub := resets(a.Argv); sub != "" {
+			changed, gone, _ := env.Git.LostAndGone(committed.Changed, top)
+			bring(sub, append(changed, gone...))
+		}
 	}
 	return found
+}
+
+// resets is the subcommand of a call of git that makes all files of the work tree which have changed as they
+// are in HEAD or in the index; "" for every other.
+func resets(argv []string) string {
+	i := slices.IndexFunc(argv, func(word string) bool {
+		return slices.Contains([]string{"checkout", "restore", "reset", "stash", "rebase", "pull", "merge"}, word)
+	})
+	if i < 0 {
+		return ""
+	}
+	sub, words := argv[i], argv[i+1:]
+	has := func(options ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(options, w) })
+	}
+	all := has(".", ":/", "./")
+	switch sub {
+	case "checkout":
+		all = all || has("-f", "--force")
+	case "restore":
+		all = all && (!has("-S", "--staged") || has("-W", "--worktree"))
+	case "reset":
+		all = has("--hard")
+	case "stash":
+		all = len(words) == 0 || words[0] == "push" || words[0] == "save" || strings.HasPrefix(words[0], "-")
+		path := words[min(1, len(words)):] // of push, which takes what is named alone
+		for n := 0; all && len(words) > 0 && words[0] == "push" && n < len(path); n++ {
+			if path[n] == "-m" || path[n] == "--message" {
+				n++
+			} else if !strings.HasPrefix(path[n], "-") || path[n] == "--" {
+				all = false
+			}
+		}
+	default:
+		all = has("--autostash")
+	}
+	if !all {
+		return ""
+	}
+	return sub
 }
 
 // closed reports whether a write is not allowed, and gives the widest directory

@@ -175,6 +175,8 @@ func readJob(ctx context.Context, env *tool.Env, j *job.Job, q jobView) (*tool.R
 	}
 	switch {
 	case cut.Text != "" || meta.Screen != nil || shown.n > 0:
+	case q.Grep != nil && q.SinceLast && meta.Offset > 0:
+		say(note("no new line matches; with {.since_last} false all that it has printed is searched"))
 	case q.Grep != nil:
 		say(state("no line matches"))
 	case q.SinceLast:
