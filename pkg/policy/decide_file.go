@@ -211,10 +211,10 @@ func harmlessDevice(p string, k Kind) bool {
 
 func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-// hardDir returns the directory of ours that a write touches.
+// hardDir returns the directory of ours that a write touches. Of what is changed file by file, each of these is judged by itself.
 func (p *Policy) hardDir(a *Access, f *facts) string {
 	for _, dir := range p.hard {
-		if safefile.Below(dir, f.folded) || safefile.Below(dir, f.fvia) || a.Tree && safefile.Below(f.folded, dir) {
+		if safefile.Below(dir, f.folded) || safefile.Below(dir, f.fvia) || a.Tree && (!a.Each || a.Op == Delete) && safefile.Below(f.folded, dir) {
 			return dir
 		}
 	}
