@@ -13,7 +13,7 @@ type Word struct {
 	Multi   bool     // it may become several words, or none
 	Pattern string   // the pattern it comes from, or may expand by
 	Under   string   // a path below which it certainly lies, such as what find prints
-	Names   string   // patterns of names, parted by blanks, one of which its last part certainly matches, and behind ! places where it does not lie: !NAME/ in a directory of that name, !/PATH/ in that below Under; "" for any
+	Names   string   // patterns of names, parted by blanks, one of which its last part certainly matches, and behind ! places where it does not lie: !NAME/ in a directory of that name, !/PATH/ in that below Under; ! alone says that it is no link; "" for any
 	Split   bool     // with Names: the names were text that was taken apart at blanks and quotes
 	Made    bool     // with Split: one that was made just now may be among them
 	Dir     string   // with places in Names: the directory in which it was found; "" where that is not known

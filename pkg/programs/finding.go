@@ -31,8 +31,8 @@ type passed struct {
 // with what it does not lie in.
 func (p passed) text() string {
 	list := slices.Clone(p.names)
-	if p.files {
-		list = append(list, p.not...)
+	if p.files && len(p.not) > 0 {
+		list = append(append(list, p.not...), "!")
 	}
 	return strings.Join(list, " ")
 }
@@ -241,12 +241,9 @@ func (f *finding) one(guard passed) (got passed) {
 	f.i++
 	switch {
 	case t == "!" || t == "-not":
-		if f.i+1 < len(f.words) {
-			switch x := f.words[f.i+1]; f.text() {
-			case "-path", "-wholename":
-				if place := f.without(x); place != "" {
-					got.not = []string{place}
-				}
+		if Has("-path -wholename", f.text()) && f.i+1 < len(f.words) {
+			if place := f.without(f.words[f.i+1]); place != "" {
+				got.not = []string{place}
 			}
 		}
 		if f.i < len(f.words) {

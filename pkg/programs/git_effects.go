@@ -98,7 +98,7 @@ func (c *Call) gitEffects(g *gitCommand, cfg repository) {
 			if !ok {
 				dir = Word{Text: "."}
 			}
-			c.numbered(dir.Text, "[0-9]*")
+			c.numbered(dir.Text, digitFirst+"*")
 		}
 	case "apply", "am":
 		c.gitPatch(cfg.top)

@@ -287,10 +287,13 @@ func (c *Call) split() {
 	}
 }
 
+// digitFirst begins a pattern of names that begin with a digit.
+const digitFirst = "[0-9]"
+
 // numbered notes a write to whatever of a directory has a name that matches a pattern, as one
 // that the program counts up to: a link may have it, and lead elsewhere.
 func (c *Call) numbered(dir, pattern string) {
-	if strings.ContainsAny(pattern, " \t\n\v\f\r\\?!") || strings.Count(pattern, "[") > strings.Count(pattern, "[0-9]") {
+	if strings.ContainsAny(strings.TrimPrefix(pattern, digitFirst), " \t\n\v\f\r\\[?!") {
 		c.opaque("which of the files that are there it writes to is not known")
 		return
 	}

@@ -283,7 +283,7 @@ func (l *losses) below(w *policy.Access) (files []string, forbidden []policy.Acc
 			elsewhere = elsewhere || w.Split && takenApart(l.env, w.Path, e.Path)
 			if w.Op == policy.Change || w.Op == policy.Metadata && w.Below {
 				linked := l.follow(&file)
-				if linked && except != nil { // they are about files
+				if linked && slices.Contains(except, noLinks) {
 					return nil
 				}
 				leads = leads || w.Op == policy.Metadata && file.File == policy.Dir

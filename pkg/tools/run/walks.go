@@ -24,6 +24,9 @@ func fileOf(tree policy.Access, path string) policy.Access {
 	return tree
 }
 
+// noLinks is among the places that an access leaves out where it is about no links.
+const noLinks = ""
+
 // patterns are those of the names that an access is about, nil for all names, and the places that
 // it leaves out.
 func patterns(a *policy.Access) (only, except []string) {
