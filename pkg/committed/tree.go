@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/gitindex"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
@@ -106,13 +107,7 @@ func proved(commit, about, listed string) bool {
 
 // objectHash is git's hash of an object, in the form that like has.
 func objectHash(kind string, data []byte, like string) string {
-	h := sha1.New()
-	if len(like) == 2*sha256.Size {
-		h = sha256.New()
-	}
-	_, _ = fmt.Fprintf(h, "%s %d\x00", kind, len(data))
-	_, _ = h.Write(data)
-	return hex.EncodeToString(h.Sum(nil))
+	return hex.EncodeToString(gitindex.Hash(kind, data, len(like)/2))
 }
 
 // commit is the name of the commit that HEAD is; "" where that cannot be told without git.

@@ -182,24 +182,20 @@ func blocksOf(r io.ReaderAt, end int64, size int) (blocks []block, begin int64) 
 		return nil, 0
 	}
 	begin = int64(binary.BigEndian.Uint32(tail[8:]))
-	head := make([]byte, 8)
-	for at := begin; at+8 <= end; {
-		if _, err := r.ReadAt(head, at); err != nil {
-			break
+	found := false
+	(&Reader{at: begin, end: end}).extensions(r, func(name string, at, n int64) {
+		if found || name != "IEOT" || n < 4 {
+			return
 		}
-		n := int64(binary.BigEndian.Uint32(head[4:]))
-		if string(head[:4]) == "IEOT" && n >= 4 && at+8+n <= end {
-			data := make([]byte, n)
-			if _, err := r.ReadAt(data, at+8); err != nil {
-				break
-			}
-			for data = data[4:]; len(data) >= 8; data = data[8:] {
-				blocks = append(blocks, block{int64(binary.BigEndian.Uint32(data)), binary.BigEndian.Uint32(data[4:])})
-			}
-			break
+		found = true
+		data := make([]byte, n)
+		if _, err := r.ReadAt(data, at); err != nil {
+			return
 		}
-		at += 8 + n
-	}
+		for data = data[4:]; len(data) >= 8; data = data[8:] {
+			blocks = append(blocks, block{int64(binary.BigEndian.Uint32(data)), binary.BigEndian.Uint32(data[4:])})
+		}
+	})
 	return blocks, begin
 }
 
@@ -215,7 +211,7 @@ func Read(data []byte, size int, each func(Entry) bool) (whole bool) {
 		switch e, err := x.Next(); {
 		case err == io.EOF: //nolint:errorlint // Next wraps nothing
 			whole = true
-			ok := x.extensions(data, func(name string, _ []byte) { whole = whole && name[0] >= 'A' && name[0] <= 'Z' }) // others have to be understood
+			ok := x.extensions(bytes.NewReader(data), func(name string, _, _ int64) { whole = whole && name[0] >= 'A' && name[0] <= 'Z' }) // others have to be understood
 			return ok && whole
 		case err != nil || !each(e):
 			return false
@@ -223,18 +219,23 @@ func Read(data []byte, size int, each func(Entry) bool) (whole bool) {
 	}
 }
 
-// extensions calls each with what follows the entries, and reports whether it is well formed.
-func (x *Reader) extensions(data []byte, each func(name string, content []byte)) bool {
-	for data = data[x.at:x.end]; len(data) > 0; {
-		if len(data) < 8 {
+// extensions calls each with what follows the entries, when these have been read: a name, and where its n bytes
+// begin. It reports whether all is well formed.
+func (x *Reader) extensions(r io.ReaderAt, each func(name string, at, n int64)) bool {
+	var head [8]byte
+	for at := x.at; at < x.end; {
+		if at += int64(len(head)); at > x.end {
 			return false
 		}
-		n := uint64(binary.BigEndian.Uint32(data[4:]))
-		if n > uint64(len(data)-8) {
+		if _, err := r.ReadAt(head[:], at-int64(len(head))); err != nil {
 			return false
 		}
-		each(string(data[:4]), data[8:8+n])
-		data = data[8+n:]
+		n := int64(binary.BigEndian.Uint32(head[4:]))
+		if n > x.end-at {
+			return false
+		}
+		each(string(head[:4]), at, n)
+		at += n
 	}
 	return true
 }
@@ -270,10 +271,10 @@ func sumOf(data []byte, size int) (sum [sha256.Size]byte, ok bool) {
 		all = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(all, e.Mode), e.Flags)
 		all = append(append(append(all, e.Hash...), e.Name...), 0)
 	}
-	ok = x.extensions(data, func(name string, content []byte) {
+	ok = x.extensions(bytes.NewReader(data), func(name string, at, n int64) {
 		if !slices.Contains(forSpeed, name) {
-			all = binary.BigEndian.AppendUint32(append(all, name...), uint32(len(content)))
-			all = append(all, content...)
+			all = binary.BigEndian.AppendUint32(append(all, name...), uint32(n))
+			all = append(all, data[at:at+n]...)
 		}
 	})
 	return sha256.Sum256(all), ok

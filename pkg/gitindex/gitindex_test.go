@@ -225,7 +225,12 @@ func TestTreesHold(t *testing.T) {
 		t.Skip("there is no git")
 	}
 	holds := func(data []byte, size int, split bool) bool {
-		return TreesHold(bytes.NewReader(data), int64(len(data)), size, split)
+		r := bytes.NewReader(data)
+		x, err := NewReader(r, int64(len(data)), size)
+		for err == nil {
+			_, err = x.Next()
+		}
+		return err == io.EOF && x.TreesHold(r, split) //nolint:errorlint // Next wraps nothing
 	}
 	for format, size := range map[string]int{"sha1": SHA1, "sha256": SHA256} {
 		for _, version := range []string{"2", "4"} {

@@ -2,9 +2,9 @@ package gitindex
 
 import (
 	"bytes"
-	"crypto/sha1" //nolint:gosec // git's own
+	"crypto/sha1"
 	"crypto/sha256"
-	"encoding/binary"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -20,65 +20,34 @@ const (
 )
 
 // TreesHold reports whether the trees that an index remembers, in its extensions TREE, are what its
-// entries say. git never compares them: a commit takes what is remembered of a directory in which nothing
-// has changed, whatever that holds. Of an index that has entries in another file (git's split index) it cannot be
-// told; then it is split that is returned, unless no tree is remembered.
-func TreesHold(r io.ReaderAt, length int64, size int, split bool) bool {
-	x, err := NewReader(r, length, size)
-	if err != nil {
-		return false
-	}
-	for err == nil {
-		_, err = x.Next()
-	}
-	if err != io.EOF { //nolint:errorlint // Next wraps nothing
-		return false
-	}
-	known, linked, ok := x.remembered(r)
+// entries say; all of them have been read, and r is that of NewReader. git never compares them: a commit takes what is remembered of
+// a directory in which nothing has changed, whatever that holds. Of an index that has entries in another file
+// (git's split index) it cannot be told; then it is split that is returned, unless no tree is remembered.
+func (x *Reader) TreesHold(r io.ReaderAt, split bool) bool {
+	known, linked, fine := map[string]tree{}, false, true // the trees that are valid, by their paths with a slash at the end
+	ok := x.extensions(r, func(name string, at, n int64) {
+		switch {
+		case name == "link":
+			linked = true
+		case name != "TREE":
+		case n > maxTrees:
+			fine = false
+		default:
+			data := make([]byte, n)
+			_, err := r.ReadAt(data, at)
+			rest, ok := remember(known, data, "", x.size, 0)
+			fine = fine && err == nil && ok && len(rest) == 0
+		}
+	})
 	switch {
-	case !ok:
+	case !ok || !fine:
 		return false
 	case len(known) == 0:
 		return true
 	case linked:
 		return split
 	}
-	return x.compare(r, length, known)
-}
-
-// remembered are the trees that are remembered as valid, by their paths with a slash at the end; linked says
-// that the index has entries in another file.
-func (x *Reader) remembered(r io.ReaderAt) (known map[string]tree, linked, ok bool) {
-	known = map[string]tree{}
-	var head [8]byte
-	for at := x.at; at < x.end; {
-		if at+int64(len(head)) > x.end {
-			return nil, false, false
-		}
-		if _, err := r.ReadAt(head[:], at); err != nil {
-			return nil, false, false
-		}
-		at += int64(len(head))
-		n := int64(binary.BigEndian.Uint32(head[4:]))
-		if n > x.end-at {
-			return nil, false, false
-		}
-		switch string(head[:4]) {
-		case "link":
-			linked = true
-		case "TREE":
-			data := make([]byte, min(n, maxTrees+1))
-			if _, err := r.ReadAt(data, at); err != nil || n > maxTrees {
-				return nil, false, false
-			}
-			rest, ok := remember(known, data, "", x.size, 0)
-			if !ok || len(rest) > 0 {
-				return nil, false, false
-			}
-		}
-		at += n
-	}
-	return known, linked, true
+	return x.compare(r, known)
 }
 
 // A tree is what an index remembers of one.
@@ -136,8 +105,8 @@ type level struct {
 }
 
 // compare makes the trees of the entries, and compares those that are remembered.
-func (x *Reader) compare(r io.ReaderAt, length int64, known map[string]tree) bool {
-	x, err := NewReader(r, length, x.size)
+func (x *Reader) compare(r io.ReaderAt, known map[string]tree) bool {
+	x, err := NewReader(r, x.end+int64(x.size), x.size)
 	if err != nil {
 		return false
 	}
@@ -151,7 +120,7 @@ func (x *Reader) compare(r io.ReaderAt, length int64, known map[string]tree) boo
 	}
 	up := func() bool { // ends a directory
 		l := &stack[len(stack)-1]
-		hash := x.hash(l.content)
+		hash := string(Hash("tree", l.content, x.size))
 		if !same(l, hash) {
 			return false
 		}
@@ -205,7 +174,7 @@ func (x *Reader) compare(r io.ReaderAt, length int64, known map[string]tree) boo
 			return false
 		}
 	}
-	return same(&stack[0], x.hash(stack[0].content)) && seen == len(known)
+	return same(&stack[0], string(Hash("tree", stack[0].content, x.size))) && seen == len(known)
 }
 
 func (l *level) add(mode uint32, name, hash string) {
@@ -213,13 +182,13 @@ func (l *level) add(mode uint32, name, hash string) {
 	l.content = append(append(append(append(l.content, ' '), name...), 0), hash...)
 }
 
-// hash is git's of a tree.
-func (x *Reader) hash(content []byte) string {
-	head := "tree " + strconv.Itoa(len(content)) + "\x00"
-	if x.size == SHA256 {
-		sum := sha256.Sum256(append([]byte(head), content...))
-		return string(sum[:])
+// Hash is git's hash of an object of a kind such as "tree", of size bytes: SHA1 or SHA256.
+func Hash(kind string, data []byte, size int) []byte {
+	h := sha1.New()
+	if size == SHA256 {
+		h = sha256.New()
 	}
-	sum := sha1.Sum(append([]byte(head), content...)) //nolint:gosec // git's own
-	return string(sum[:])
+	_, _ = fmt.Fprintf(h, "%s %d\x00", kind, len(data))
+	_, _ = h.Write(data)
+	return h.Sum(nil)
 }

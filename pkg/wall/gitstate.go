@@ -20,7 +20,7 @@ func (w *Wall) astray(dir, name string, moved bool) bool {
 	path := filepath.Join(dir, name)
 	switch {
 	case name == "index" || strings.HasPrefix(name, "sharedindex."):
-		return (moved || !changedAt(path).Before(w.begun)) && strayIndex(path, hashSize(dir), strings.Contains(strings.ToLower(text(filepath.Join(dir, "config"))), "splitindex"))
+		return (moved || !changedAt(path).Before(w.begun)) && strayIndex(path, hashSize(dir), strings.Contains(strings.ToLower(settings(dir)), "splitindex"))
 	case name == "MERGE_RR": // what a name leads to may be changed later than the file
 		return w.strayConflicts(dir)
 	}
@@ -85,14 +85,19 @@ func treeOf(dir string) string {
 	return worktreeOf(dir)
 }
 
-// hashSize is the size in bytes of a hash in a repository; 0 where its settings say more than one,
-// of which git heeds the last.
-func hashSize(dir string) int {
+// settings are those of a repository, or of that which a worktree's part of one belongs to.
+func settings(dir string) string {
 	if above := filepath.Dir(dir); filepath.Base(above) == "worktrees" {
 		dir = filepath.Dir(above)
 	}
+	return text(filepath.Join(dir, "config"))
+}
+
+// hashSize is the size in bytes of a hash in a repository; 0 where its settings say more than one,
+// of which git heeds the last.
+func hashSize(dir string) int {
 	said := map[int]bool{}
-	for line := range strings.Lines(text(filepath.Join(dir, "config"))) {
+	for line := range strings.Lines(settings(dir)) {
 		name, value, _ := strings.Cut(line, "=")
 		switch {
 		case !strings.EqualFold(strings.TrimSpace(name), "objectformat"):
@@ -135,7 +140,7 @@ func strayIndex(path string, size int, split bool) bool {
 		e, err := x.Next()
 		switch {
 		case err == io.EOF: //nolint:errorlint // Next wraps nothing
-			return !gitindex.TreesHold(f, i.Size(), size, split)
+			return !x.TreesHold(f, split)
 		case err != nil || stray(string(e.Name)):
 			return true
 		}
