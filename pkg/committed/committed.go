@@ -21,6 +21,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -175,15 +176,18 @@ func (r *repository) list(git func() string, paths []string) bool {
 			return false
 		}
 		r.changed = true
-		shown := out
+		lines := strings.Split(out, "\x00")
 		if r.replaces() { // the history that somebody sees is another
-			if shown, err = r.runAs(program, args, true); err != nil {
+			shown, err := r.runAs(program, args, true)
+			if err != nil {
 				return false
 			}
+			also := strings.Split(shown, "\x00")
+			lines = slices.DeleteFunc(lines, func(line string) bool { return !slices.Contains(also, line) })
 		}
-		for line := range strings.SplitSeq(out, "\x00") {
+		for _, line := range lines {
 			about, rel, _ := strings.Cut(line, "\t")
-			if n, field := r.Names[rel], strings.Fields(about); n != nil && len(field) == 3 && field[1] == "blob" && strings.Contains("\x00"+shown, "\x00"+line+"\x00") {
+			if n, field := r.Names[rel], strings.Fields(about); n != nil && len(field) == 3 && field[1] == "blob" {
 				n.Hash = field[2]
 			}
 		}
@@ -215,7 +219,7 @@ func (r *repository) run(program string, args []string) (string, error) {
 	return r.runAs(program, args, false)
 }
 
-// runAs is run, where it is set with what is shown in the place of objects.
+// runAs is run; where replaced is set, on what is shown in the place of objects.
 func (r *repository) runAs(program string, args []string, replaced bool) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()

@@ -188,14 +188,21 @@ func TestMoved(t *testing.T) {
 	check(t, files(t, state), top, "sub/.env", true)
 }
 
+// commitDummy commits late.key, which holds nothing secret, and tells what HEAD was before.
+func commitDummy(t *testing.T, top string) (before string) {
+	t.Helper()
+	before = git(t, top, "rev-parse", "HEAD")
+	write(t, top, "late.key", "dummy\n")
+	git(t, top, "add", "-f", "late.key")
+	git(t, top, "commit", "-qm", "dummy")
+	return before
+}
+
 // TestReplaced: a name counts only where the history as git shows it has it, too: what stands in
 // the place of a commit hides from people what that has.
 func TestReplaced(t *testing.T) {
 	top, state := repo(t, "sha1"), t.TempDir()
-	before := git(t, top, "rev-parse", "HEAD")
-	write(t, top, "late.key", "dummy\n")
-	git(t, top, "add", "-f", "late.key")
-	git(t, top, "commit", "-qm", "dummy")
+	before := commitDummy(t, top)
 	check(t, files(t, state), top, "late.key", true)
 	git(t, top, "replace", "HEAD", before)
 	write(t, top, "late.key", "REAL=secret\n")
@@ -212,10 +219,7 @@ func TestReplaced(t *testing.T) {
 // TestSeenEnds: what was seen to be committed is no longer that once HEAD had no such name.
 func TestSeenEnds(t *testing.T) {
 	top, state := repo(t, "sha1"), t.TempDir()
-	before := git(t, top, "rev-parse", "HEAD")
-	write(t, top, "late.key", "dummy\n")
-	git(t, top, "add", "-f", "late.key")
-	git(t, top, "commit", "-qm", "dummy")
+	before := commitDummy(t, top)
 	after := git(t, top, "rev-parse", "HEAD")
 	check(t, files(t, state), top, "late.key", true)
 	git(t, top, "reset", "-q", before)

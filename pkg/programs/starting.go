@@ -193,7 +193,8 @@ func (c *Call) xargs() {
 	if len(args) == 0 {
 		return
 	}
-	// Names that are parted otherwise than they were printed stand for others. The last of the two options counts.
+	// Names that are parted otherwise than they were printed stand for others. Of -0 and -d the last counts: where both are
+	// given, the names are taken for text.
 	d, parted := c.optionValue("delimiter")
 	nul := c.has("0", "null") && !parted
 	if parted && (d.Dynamic || d.Text != `\n`) || in.Listed == nil && in.Nul != nul {

@@ -189,11 +189,7 @@ func (g *gatekeeper) connectUnix(n *notice, socket int, to *address) verdict {
 		}
 		return result(connectRaw(socket, to.raw))
 	}
-	cwd, err := os.Readlink("/proc/" + strconv.Itoa(int(n.pid)) + "/cwd")
-	if err != nil {
-		return refused(unix.EACCES)
-	}
-	f, err := g.look(int(n.pid), cwd, to.path, 0)
+	f, err := g.lookFrom(n, to.path)
 	if err != nil {
 		return result(err)
 	}
@@ -317,6 +313,15 @@ func (g *gatekeeper) listen(n *notice) verdict {
 	return result(err)
 }
 
+// lookFrom finds what a path stands for where the process of a call is.
+func (g *gatekeeper) lookFrom(n *notice, path string) (*executable, error) {
+	cwd, err := os.Readlink("/proc/" + strconv.Itoa(int(n.pid)) + "/cwd")
+	if err != nil {
+		return nil, unix.EACCES
+	}
+	return g.look(int(n.pid), cwd, path, 0)
+}
+
 // noteServer notes a socket in the file system that we have made listen: the kernel takes us for
 // its server.
 func (g *gatekeeper) noteServer(n *notice, socket int) {
@@ -325,11 +330,7 @@ func (g *gatekeeper) noteServer(n *notice, socket int) {
 	if err != nil || !ok || at.Name == "" || at.Name[0] == '@' {
 		return
 	}
-	cwd, err := os.Readlink("/proc/" + strconv.Itoa(int(n.pid)) + "/cwd")
-	if err != nil {
-		return
-	}
-	f, err := g.look(int(n.pid), cwd, at.Name, 0)
+	f, err := g.lookFrom(n, at.Name)
 	if err != nil {
 		return
 	}

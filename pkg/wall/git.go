@@ -157,7 +157,7 @@ func (w *Wall) became(head string) []string {
 type within struct {
 	refs    bool // below refs: the name objects is a part of a branch's there
 	objects bool // below objects
-	moved   bool // below one that has changed, or in a repository that is not known
+	moved   bool // one that has changed or below one, or in a repository that is not known
 }
 
 func (w *Wall) newIn(dir string) []string {
@@ -191,8 +191,8 @@ func (w *Wall) newIntoGit(top, rel string, in within) (list []string) {
 	if err != nil {
 		return nil
 	}
-	changed := !changedAt(dir).Before(w.begun)
-	if (changed || in.moved) && rel != "." && isRepository(entries) && !lookedThrough(rel) && filepath.Dir(rel) != "worktrees" {
+	changed := in.moved || rel == "." && !changedAt(dir).Before(w.begun) // below the top in.moved says that, too
+	if changed && rel != "." && isRepository(entries) && !lookedThrough(rel) && filepath.Dir(rel) != "worktrees" {
 		list = append(list, filepath.Join(dir, "HEAD")) // nobody looks at its settings
 	}
 	for _, e := range entries {

@@ -46,7 +46,7 @@ func newWorld(env *tool.Env, dir string, environ []string) *shellparse.World {
 		},
 		Enters: func(dir string) bool {
 			at := policy.Access{Kind: policy.Read, Tool: "bash", Path: dir, File: policy.Dir}
-			_, err := os.Stat(filepath.Join(dir, ".") + string(filepath.Separator) + ".") // who may not search it is told so
+			_, err := os.Stat(dir + string(filepath.Separator) + ".") // who may not search it is told so
 			return err == nil && env.Policy.Decide(&at).Verdict == policy.Allow
 		},
 		Guarded: guarded(env),
