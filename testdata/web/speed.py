@@ -7,7 +7,9 @@ Processor time, in one process for each, in turns: the pages are the documentati
 score.py downloads (and Readability's own where READABILITY_CHECKOUT names a checkout),
 without the time to start. html-to-markdown converts the whole page with its plugins for
 tables, we choose the main part first. The hostile pages are of up to 5 MB, each in a process
-of its own, and the limits are 3 s and 200 MB. What cannot be had is named and left out.
+of its own. None may take twice what 5 MB of plain paragraphs take on the same machine (the
+least of three runs each, where one is not enough), nor 200 MB. What cannot be had is named
+and left out.
 """
 
 import argparse, json, os, shutil, subprocess, sys
@@ -90,24 +92,40 @@ def hostile():
     yield "nothing but <", r("<", 5 << 20)
 
 
+def once(path, body, convert):
+    """Seconds of processor time and MB at the most, or what went wrong."""
+    with open(path, "w") as f:
+        f.write(body)
+    got = subprocess.run(convert, input=json.dumps({"file": path, "url": "http://h/"}), capture_output=True, text=True, timeout=60)
+    if got.returncode:
+        return None, got.stderr[-300:]
+    return json.loads(got.stdout)["cpu_ms"] / 1000, int(got.stderr.split("HWM")[1]) / 1024
+
+
 def measure_hostile(work, convert):
     failed = []
     path = os.path.join(work, "hostile.html")
+    plain = ("<p>A paragraph, with commas, and <a href=x>a link</a> that is long enough.</p>\n" * 80_000)[: 5 << 20]
+    runs = [once(path, plain, convert) for _ in range(3)]
+    if None in (s for s, _ in runs):
+        return [f"plain paragraphs: {runs}"]
+    usual = min(s for s, _ in runs)
+    most = 2 * usual
     worst = {"s": (0, ""), "MB": (0, "")}
     for name, body in hostile():
-        with open(path, "w") as f:
-            f.write(body)
-        got = subprocess.run(convert, input=json.dumps({"file": path, "url": "http://h/"}), capture_output=True, text=True, timeout=60)
-        if got.returncode:
-            failed.append(f"{name}: {got.stderr[-300:]}")
+        seconds, mb = once(path, body, convert)
+        if seconds is None:
+            failed.append(f"{name}: {mb}")
             continue
-        seconds = json.loads(got.stdout)["cpu_ms"] / 1000
-        mb = int(got.stderr.split("HWM")[1]) / 1024
+        for _ in range(2):
+            if seconds > most:
+                again, _ = once(path, body, convert)
+                seconds = min(seconds, again or seconds)
         worst["s"], worst["MB"] = max(worst["s"], (seconds, name)), max(worst["MB"], (mb, name))
-        if seconds > 3 or mb > 200:
-            failed.append(f"{name}: {seconds:.1f} s, {mb:.0f} MB; at most 3 s, 200 MB")
+        if seconds > most or mb > 200:
+            failed.append(f"{name}: {seconds:.1f} s, {mb:.0f} MB; at most {most:.1f} s, 200 MB")
     os.remove(path)
-    print("hostile pages, at worst: " + ", ".join(f"{v:.2f} {unit} ({name})" for unit, (v, name) in worst.items()))
+    print(f"hostile pages, at worst: {worst['s'][0] / usual:.2f} of plain paragraphs' {usual:.2f} s ({worst['s'][1]}), {worst['MB'][0]:.0f} MB ({worst['MB'][1]})")
     return failed
 
 

@@ -60,7 +60,7 @@ func copyAside(env *tool.Env, files []string) (*setAside, error) {
 		}
 		if err != nil {
 			return nil, tool.Errorf(tool.IO, "nothing was run: %s%s, cannot be copied before it is taken away: %w", path, notMade, err).
-				WithHint("choose another name, or have a rule that names the command allow it (see agentkit help policy)")
+				WithHint("choose another name for what the command writes, or move that file away first")
 		}
 		what = path
 		copied++
