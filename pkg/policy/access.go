@@ -111,7 +111,10 @@ type Access struct {
 	Guess bool
 
 	Source string // the piece of the command it comes from, for explanations
-	Parent int    // 1 + the index, in the call's list, of the exec access that causes it; 0 for none
+	// Scripted says that the piece stands in a file of commands that the command has a shell read: such a
+	// file is looked into for what is certain.
+	Scripted bool
+	Parent   int // 1 + the index, in the call's list, of the exec access that causes it; 0 for none
 }
 
 // A Part is what is known of a word that is not known before it runs.

@@ -152,10 +152,12 @@ func (p *Policy) protection(a *Access, f *facts, soft *setting, part *string) (d
 		if dir := p.hardDir(a, f); dir != "" {
 			return builtIn("protected: "+dir, "policies and session state are never written by a call")
 		}
-		if why := p.rootItself(a, f); why != "" && a.Opaque != "" && a.Tool == commandTool {
+		switch why := p.rootItself(a, f); {
+		case why == "", a.Opaque != "" && a.Tool == commandTool && a.Scripted && p.Holds():
+		case a.Opaque != "" && a.Tool == commandTool:
 			*soft = p.settings[runDangerous]
 			soft.why = "what is deleted is not known before it runs"
-		} else if why != "" {
+		default:
 			return builtIn("protected: the root itself", why)
 		}
 	}

@@ -33,6 +33,7 @@ func (w *walker) emit(a policy.Access) int {
 	if a.Tool == "" {
 		a.Tool = "bash"
 	}
+	a.Scripted = w.scripted
 	if len(w.out.Accesses) >= maxList {
 		w.steps = 0
 		w.out.Accesses[maxList-1] = policy.Access{Kind: policy.Exec, Tool: "bash", Argv: []string{programs.Cut(w.src)}, Dynamic: []bool{true}, Opaque: "too much to follow"}

@@ -145,6 +145,8 @@ type walker struct {
 	steps int // work left; at 0 the rest is opaque
 	depth int // nesting of scripts, functions and wrappers
 
+	scripted bool // the commands stand in a file
+
 	parent  int // 1 + the index of the exec access that causes what is walked
 	pending []*function
 	lists   listing  // what the last call prints that lists names of git's index

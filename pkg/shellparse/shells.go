@@ -173,8 +173,16 @@ func (w *walker) scriptFile(c *call, x word, args []word) {
 		return
 	}
 	if src, ok := w.scriptText(x.Text); ok {
+		defer w.inScript()()
 		w.nested(c, word{Text: src}, append([]word{x}, args...))
 	}
+}
+
+// inScript notes that a file of commands is read now, and gives what ends that.
+func (w *walker) inScript() (end func()) {
+	before := w.scripted
+	w.scripted = true
+	return func() { w.scripted = before }
 }
 
 // scriptText reads a script that lies inside the root.

@@ -21,14 +21,14 @@ import (
 var watchable = [...]string{"sed", "perl", "sort", "mv", "cp", "install", "ln", "dd", "tee", "truncate", "rm", "unlink"}
 
 // watched are those programs of a command that get words which are not known before it
-// runs, and ln, whose options decide whether it replaces a link.
+// runs, those of a file of commands, and ln, whose options decide whether it replaces a link.
 func (d *dooming) watched() (names []string) {
 	if !d.keeps() {
 		return nil
 	}
 	for i := range d.needs {
 		a := &d.needs[i]
-		if name := baseName(a); a.Kind == policy.Exec && (slices.Contains(a.Dynamic, true) || name == "ln") && slices.Contains(watchable[:], name) && !slices.Contains(names, name) {
+		if name := baseName(a); a.Kind == policy.Exec && (slices.Contains(a.Dynamic, true) || name == "ln" || a.Scripted) && slices.Contains(watchable[:], name) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

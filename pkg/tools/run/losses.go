@@ -57,7 +57,7 @@ func (l *losses) find() (needs []policy.Access, keep map[string]bool) {
 		switch a := &l.needs[j]; {
 		case a.Parent == 0 && destroys(a, nil):
 			if i := l.follows(j, n); i >= 0 {
-				l.endanger(i, l.file(j, ""))
+				l.endanger(i, l.file(j, "", ""))
 			}
 		case a.Opaque == "" && a.Kind == policy.Write && a.Tree && !a.Below && a.File == policy.Dir && (a.Op == policy.Metadata || a.Op == policy.Delete && !a.Each && a.Parent > 0 && !destroys(a, &l.needs[a.Parent-1])):
 			l.each(j)
@@ -145,13 +145,19 @@ func (l *losses) endanger(i int, why string) {
 func (l *losses) program(i, n int) {
 	a := l.needs[i]
 	files, why := 0, ""
+	// A file of commands that a shell is given does what it would do if it were started by its name:
+	// what is certain in it is judged, what is not is as unknown as any program.
+	danger := a.Danger
+	if a.Scripted && a.Loses && l.env.Policy.Holds() {
+		danger = ""
+	}
 	l.together(i, n)
 	for j := range n {
 		switch w := &l.needs[j]; {
 		case w.Parent != i+1:
 		case destroys(w, &a):
 			files++
-			why = cmp.Or(why, l.file(j, a.Danger))
+			why = cmp.Or(why, l.file(j, a.Danger, danger))
 		case w.Kind == policy.Write && w.Opaque == "" && w.File == policy.Missing:
 			files++ // there is nothing yet that it could take away
 		}
@@ -170,7 +176,7 @@ func (l *losses) program(i, n int) {
 		why = cmp.Or(why, l.git(i))
 	case files == 0 && programs.LosesContent(a.Danger) && l.knownRedirections(n): // of these find judges each
 	case files == 0:
-		why = a.Danger // who knows of what
+		why = danger // who knows of what
 	}
 	if why == "" && l.env.Policy.Holds() { // else the text alone says that it stays inside
 		l.needs[i].Danger, l.needs[i].Loses = "", false
@@ -185,8 +191,8 @@ func (l *losses) knownRedirections(n int) bool {
 }
 
 // file judges one write, and says why what it takes away is lost; "" when nothing
-// is. The danger is that of its program.
-func (l *losses) file(j int, danger string) string {
+// is. The danger is that of its program, and unknown what is said where it is not known what that is.
+func (l *losses) file(j int, danger, unknown string) string {
 	w := &l.needs[j]
 	root := l.env.Workspace.Root()
 	inside := safefile.Below(root, w.Path)
@@ -195,7 +201,9 @@ func (l *losses) file(j int, danger string) string {
 	case w.Opaque == "" && w.File == policy.Missing:
 		w.Each = w.Each || inside
 		return ""
-	case w.Opaque != "", !inside && l.env.Policy.Decide(w).Verdict != policy.Allow, w.Path == root && !w.Below:
+	case w.Opaque != "":
+		return unknown
+	case !inside && l.env.Policy.Decide(w).Verdict != policy.Allow, w.Path == root && !w.Below:
 		return danger
 	}
 	if safefile.InGit(w.Path) {
