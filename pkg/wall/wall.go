@@ -26,6 +26,7 @@ type Options struct {
 	Committed func(paths []string) map[string]bool // see policy.Sources; nil for none
 	After     func(func())                         // does what nobody waits for, such as writing the cache; nil does it at once
 	Moved     Moved                                // nil for none
+	Temp      []string                             // directories for temporary files; commands may write there
 }
 
 // Moved knows the secrets that are elsewhere by now, where their names say nothing.
@@ -67,6 +68,7 @@ type Wall struct {
 	above        map[string]uint64 // inodes of the directories above that
 	repositories map[uint64]bool   // those of the repositories in the root
 	led          map[string]bool   // what is fixed because a link leads there
+	temp         map[string]uint64 // inodes of what is protected right in the directories for temporary files
 }
 
 // Compile walks the root.
@@ -92,6 +94,7 @@ func Compile(o Options) *Wall {
 	w.fill(hits)
 	w.open()
 	w.number(hits)
+	w.closeTemp()
 	far := <-out
 	w.Readable, w.Everything, w.Writable = far.Readable, far.Everything, far.Writable
 	w.Hidden, w.Beyond = append(w.Hidden, far.Hidden...), append(w.Beyond, far.Beyond...)
@@ -314,11 +317,13 @@ type Start struct {
 	Granted     []Grant           // likewise
 	Cloned      []string          // likewise
 	Begun       time.Time         // when it was looked at
+	Temp        []string          // see Options
+	InTemp      map[string]uint64 // inodes of what is protected right in these
 }
 
 // Start returns what [Since] needs.
 func (w *Wall) Start() Start {
-	s := Start{Root: w.o.Root, Cache: w.o.Cache, Hits: w.tree.hits(), Closed: slices.Concat(w.Fixed, w.Watched), Enclosing: w.Enclosing, Granted: w.Granted, Cloned: w.Cloned, Begun: w.begun, Above: w.above, Known: slices.Collect(maps.Keys(w.repositories))}
+	s := Start{Root: w.o.Root, Cache: w.o.Cache, Hits: w.tree.hits(), Closed: slices.Concat(w.Fixed, w.Watched), Enclosing: w.Enclosing, Granted: w.Granted, Cloned: w.Cloned, Begun: w.begun, Above: w.above, Known: slices.Collect(maps.Keys(w.repositories)), Temp: w.o.Temp, InTemp: w.temp}
 	if w.o.Mounts {
 		s.Held = slices.Collect(maps.Keys(w.held))
 	}
@@ -327,7 +332,7 @@ func (w *Wall) Start() Start {
 
 // Since is Found for a process that has not compiled the wall. Alone is that of the Wall.
 func Since(p *policy.Policy, s Start, alone func() bool) Found {
-	w := &Wall{begun: s.Begun, Enclosing: s.Enclosing, Granted: s.Granted, Cloned: s.Cloned, Alone: alone, Fixed: s.Closed, Watched: s.Closed, o: Options{Policy: p, Root: s.Root, Cache: s.Cache, Mounts: s.Held != nil}, held: map[uint64]bool{}, above: s.Above, repositories: map[uint64]bool{}}
+	w := &Wall{begun: s.Begun, Enclosing: s.Enclosing, Granted: s.Granted, Cloned: s.Cloned, Alone: alone, Fixed: s.Closed, Watched: s.Closed, o: Options{Policy: p, Root: s.Root, Cache: s.Cache, Mounts: s.Held != nil, Temp: s.Temp}, temp: s.InTemp, held: map[uint64]bool{}, above: s.Above, repositories: map[uint64]bool{}}
 	for _, n := range s.Held {
 		w.held[n] = true
 	}
@@ -413,6 +418,7 @@ func (w *Wall) Appeared() []string {
 		list = append(list, w.newIn(w.Enclosing)...)
 	}
 	list = append(list, w.ledAway()...)
+	list = append(list, w.plantedInTemp()...)
 	w.Beyond = append(w.Beyond, now.beyond...)
 	if state := filepath.Dir(w.o.Cache); w.o.Cache != "" && safefile.Below(w.o.Root, state) { // what undo keeps is ours
 		list = slices.DeleteFunc(list, func(at string) bool { return safefile.Below(state, at) })

@@ -34,7 +34,10 @@ func newPrefetch(env *tool.Env) *prefetch {
 	}
 	o := wall.Options{
 		Policy: env.Policy, Root: env.Workspace.Root(), Mounts: env.Policy.Level() >= int(sandbox.L3),
-		Cache: wall.Dir(env.Session.StateDir()), Committed: env.Sources.Committed, After: env.After, Moved: env.Git,
+		Cache: wall.Dir(env.Session.StateDir()), Committed: env.Sources.Committed, After: env.After, Moved: env.Git, Temp: env.Temp,
+	}
+	if !o.Mounts {
+		o.Temp = append(slices.Clone(o.Temp), "/dev/shm") // with mounts a command has one of its own
 	}
 	p := &prefetch{begun: time.Now(), moving: moving(env), home: machine.RealDir(env.Getenv("HOME"))}
 	p.wall = sync.OnceValue(func() *wall.Wall { return wall.Compile(o) })
