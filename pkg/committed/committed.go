@@ -4,7 +4,7 @@
 //
 // A name in the history proves nothing, for a command can commit any name with
 // whatever content. What counts is the content: a file is committed when it
-// holds what git's HEAD holds for it. Whoever puts into the history what a file
+// holds what git's HEAD holds for it, or for a sample beside it. Whoever puts into the history what a file
 // holds knows that already. A file that was seen to be committed once stays so
 // while HEAD has its name, so that it can be changed and committed again.
 package committed
@@ -78,7 +78,7 @@ func (f *Files) Among(paths []string) map[string]bool {
 			continue
 		}
 		for _, path := range paths {
-			if f.holds(r, path) {
+			if f.holds(r, path) || r.holdsSample(f.Git, path) {
 				held[path] = true
 			}
 		}
@@ -261,6 +261,30 @@ func (f *Files) holds(r *repository, path string) bool {
 		n.Seen, r.changed = true, true
 	}
 	return same
+}
+
+// sampleEnds are the endings of files that show what one of the same name may hold.
+var sampleEnds = [...]string{".example", ".sample", ".template", ".dist", ".defaults"}
+
+// holdsSample reports whether a file holds what HEAD has of a sample beside it, as after cp .env.example .env.
+// That it did once says nothing: it is made to be filled in.
+func (r *repository) holdsSample(git func() string, path string) bool {
+	var samples []string
+	for _, end := range sampleEnds {
+		names := []string{path}
+		if dir, name := filepath.Split(path); strings.HasPrefix(name, ".env.") {
+			names = append(names, dir+".env")
+		}
+		for _, name := range names {
+			if _, err := os.Lstat(name + end); err == nil {
+				samples = append(samples, name+end)
+			}
+		}
+	}
+	return len(samples) > 0 && r.ask(git, samples) && slices.ContainsFunc(samples, func(sample string) bool {
+		n := r.Names[r.rel(sample)]
+		return n != nil && n.Hash != "" && sameContent(path, n.Hash)
+	})
 }
 
 // maxRefused bounds what is kept of refused files.

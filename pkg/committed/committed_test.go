@@ -58,6 +58,38 @@ func check(t *testing.T, f *Files, top, name string, want bool) {
 	}
 }
 
+// TestSample shows that a copy of what the history has as a sample is no secret, as long as it is one.
+func TestSample(t *testing.T) {
+	top := repo(t, "sha1")
+	write(t, top, ".env.example", "TOKEN=\n")
+	write(t, top, "sub/keys.sample", "k\n")
+	git(t, top, "add", ".env.example", "sub/keys.sample")
+	git(t, top, "commit", "-qm", "samples")
+	write(t, top, ".env.dist", "D=\n") // not in the history
+	state := t.TempDir()
+	for _, c := range []struct {
+		name, text string
+		want       bool
+	}{
+		{".env", "TOKEN=\n", true},
+		{".env", "TOKEN=secret\n", false},
+		{".env", "TOKEN=\n", true},
+		{".env", "D=\n", false},
+		{".env.local", "TOKEN=\n", true},
+		{".envrc", "TOKEN=\n", false},
+		{"sub/.env", "TOKEN=\n", false},
+		{"sub/keys", "k\n", true},
+		{"sub/other", "k\n", false},
+	} {
+		write(t, top, c.name, c.text)
+		check(t, files(t, state), top, c.name, c.want)
+	}
+	git(t, top, "rm", "-q", "--cached", ".env.example")
+	git(t, top, "commit", "-qm", "without")
+	write(t, top, ".env", "TOKEN=\n")
+	check(t, files(t, state), top, ".env", false)
+}
+
 func files(t *testing.T, state string) *Files {
 	path, err := exec.LookPath("git")
 	if err != nil {
