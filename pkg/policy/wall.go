@@ -27,15 +27,27 @@ func (p *Policy) MayWrite(path string, t FileType) bool {
 // Protects reports whether a command may not make a file for what it is, by a protection
 // that is built in or a rule, and not for lying outside the root alone.
 func (p *Policy) Protects(file string) bool {
+	d, named := p.protects(file)
+	return named || d.Verdict != Allow && !d.Default
+}
+
+// Named is [Policy.Protects] without what rules alone say.
+func (p *Policy) Named(file string) bool {
+	_, named := p.protects(file)
+	return named
+}
+
+// protects decides about a file that a command makes, and reports whether it may not for a protection
+// that is built in.
+func (p *Policy) protects(file string) (d Decision, named bool) {
 	a := Access{Kind: Write, Tool: commandTool, Path: file, Op: Create, File: Missing}
-	d := p.Decide(&a)
-	if d.Verdict == Allow {
-		return false
+	if d = p.Decide(&a); d.Verdict == Allow {
+		return d, false
 	}
 	f, soft, part := facts{}, setting{verdict: Allow}, ""
 	p.fileFacts(&a, &f)
 	_, done := p.protection(&a, &f, &soft, &part)
-	return done || soft.verdict < Allow || !d.Default
+	return d, done || soft.verdict < Allow
 }
 
 // GitChanges reports whether git itself changes what lies at a path relative to

@@ -56,7 +56,7 @@ func (w *walker) sourceCommand(c *call) {
 	}
 	if !x.Dynamic && strings.Contains(x.Text, "/") {
 		if src, ok := w.scriptText(x.Text); ok {
-			end := w.inScript()
+			end := w.inFile(true)
 			w.text(src, c.index+1)
 			end()
 			c.opaque(w, "a file that is run, and may change before")

@@ -197,6 +197,7 @@ func (w *walker) aliased(c *call, value string) {
 	c.why = cmpOr(c.why, "an alias of this text")
 	w.exec(c, policy.Access{})
 	w.calls = append(w.calls, "alias "+c.Name)
+	defer w.inFile(false)()
 	var text strings.Builder
 	text.WriteString(value)
 	for _, x := range c.Words[1:] {
@@ -231,6 +232,7 @@ func (w *walker) function(c *call, f *function) {
 	w.calls = append(w.calls, name)
 	src, parent, left := w.src, w.parent, w.left
 	w.src, w.parent, w.left = f.src, c.index+1, nil
+	defer w.inFile(f.scripted)()
 	for _, b := range f.bodies {
 		s := w.push()
 		s.args, s.hasArgs, s.call = c.Words[1:], true, true

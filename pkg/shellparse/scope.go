@@ -43,6 +43,8 @@ type function struct {
 	src    string // the text that the bodies' positions refer to
 	maybe  bool   // it may also not be defined
 	called bool
+
+	scripted bool // they stand in a file of commands
 }
 
 // flow is the part of a shell's state that every command may change.
@@ -147,10 +149,10 @@ func (w *walker) adopt(s *scope) {
 }
 
 func (w *walker) maybe(name string, f *function) {
-	g := &function{bodies: f.bodies, src: f.src, maybe: true, called: f.called}
+	g := &function{bodies: f.bodies, src: f.src, maybe: true, called: f.called, scripted: f.scripted}
 	if old := w.st.lookupFunc(name); old != nil {
 		g.bodies = append(slices.Clone(old.bodies), f.bodies...)
-		g.maybe = old.maybe
+		g.maybe, g.scripted = old.maybe, f.scripted && old.scripted
 	}
 	w.st.function(name, g)
 }
@@ -205,7 +207,7 @@ func (s *scope) lookupFunc(name string) *function {
 	for beyond := false; s != nil; s = s.parent {
 		if f, ok := s.funcs[name]; ok {
 			if beyond {
-				return &function{bodies: f.bodies, src: f.src, maybe: true}
+				return &function{bodies: f.bodies, src: f.src, maybe: true, scripted: f.scripted}
 			}
 			return f
 		}

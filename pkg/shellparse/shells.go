@@ -173,15 +173,15 @@ func (w *walker) scriptFile(c *call, x word, args []word) {
 		return
 	}
 	if src, ok := w.scriptText(x.Text); ok {
-		defer w.inScript()()
+		defer w.inFile(true)()
 		w.nested(c, word{Text: src}, append([]word{x}, args...))
 	}
 }
 
-// inScript notes that a file of commands is read now, and gives what ends that.
-func (w *walker) inScript() (end func()) {
+// inFile notes whether what is read now stands in a file of commands, and gives what ends that.
+func (w *walker) inFile(yes bool) (end func()) {
 	before := w.scripted
-	w.scripted = true
+	w.scripted = yes
 	return func() { w.scripted = before }
 }
 

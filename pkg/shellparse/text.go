@@ -177,9 +177,11 @@ func (w *walker) uncalled() {
 		s := w.push()
 		later := w.later
 		w.src, w.later = f.src, true
+		end := w.inFile(f.scripted)
 		for _, b := range f.bodies {
 			w.stmt(b)
 		}
+		end()
 		w.src, w.later = src, later
 		w.drop(s)
 	}

@@ -333,7 +333,7 @@ func (w *walker) declare(x *syntax.FuncDecl) {
 		if strings.HasPrefix(n.Value, "command_not_found_handle") || strings.Contains(n.Value, "\\") {
 			w.whole("a function that the shell calls by itself")
 		}
-		f := &function{bodies: []*syntax.Stmt{x.Body}, src: w.src}
+		f := &function{bodies: []*syntax.Stmt{x.Body}, src: w.src, scripted: w.scripted}
 		w.st.function(n.Value, f)
 		w.pending = append(w.pending, f)
 	}

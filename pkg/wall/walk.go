@@ -66,6 +66,7 @@ type tree struct {
 	byPath  map[string]*dir // see index
 	whole   bool            // no directory of it is missing in the list
 	beyond  []string        // what was not looked at, and why
+	cut     bool            // a limit was the reason
 	shut    []string        // directories of ours that we may not look into, as they are
 	changed int             // directories that were read, not remembered
 }
@@ -204,6 +205,7 @@ func (w *walker) read(j job) *dir {
 	}
 	now := time.Now()
 	if w.entries.Load() > maxEntries || now.After(w.end) {
+		w.cutShort()
 		w.skip(j.path + tooMany)
 		return nil
 	}
@@ -269,6 +271,12 @@ func (w *walker) add(d *dir, fresh bool) {
 
 // tooMany ends what is said of a directory that was not looked at for the limits.
 const tooMany = ": there are too many files"
+
+func (w *walker) cutShort() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.out.cut = true
+}
 
 // maxBeyond bounds what is said.
 const maxBeyond = 5

@@ -68,7 +68,7 @@ type Wall struct {
 	above        map[string]uint64 // inodes of the directories above that
 	repositories map[uint64]bool   // those of the repositories in the root
 	led          map[string]bool   // what is fixed because a link leads there
-	temp         map[string]uint64 // inodes of what is protected right in the directories for temporary files
+	temp         map[string]string // what is protected right in the directories for temporary files, see scratch
 }
 
 // Compile walks the root.
@@ -318,12 +318,13 @@ type Start struct {
 	Cloned      []string          // likewise
 	Begun       time.Time         // when it was looked at
 	Temp        []string          // see Options
-	InTemp      map[string]uint64 // inodes of what is protected right in these
+	InTemp      map[string]string // what is protected right in these, see scratch
+	Cut         bool              // not all of the root was looked at
 }
 
 // Start returns what [Since] needs.
 func (w *Wall) Start() Start {
-	s := Start{Root: w.o.Root, Cache: w.o.Cache, Hits: w.tree.hits(), Closed: slices.Concat(w.Fixed, w.Watched), Enclosing: w.Enclosing, Granted: w.Granted, Cloned: w.Cloned, Begun: w.begun, Above: w.above, Known: slices.Collect(maps.Keys(w.repositories)), Temp: w.o.Temp, InTemp: w.temp}
+	s := Start{Root: w.o.Root, Cache: w.o.Cache, Hits: w.tree.hits(), Closed: slices.Concat(w.Fixed, w.Watched), Enclosing: w.Enclosing, Granted: w.Granted, Cloned: w.Cloned, Begun: w.begun, Above: w.above, Known: slices.Collect(maps.Keys(w.repositories)), Temp: w.o.Temp, InTemp: w.temp, Cut: w.tree.cut}
 	if w.o.Mounts {
 		s.Held = slices.Collect(maps.Keys(w.held))
 	}
@@ -339,7 +340,7 @@ func Since(p *policy.Policy, s Start, alone func() bool) Found {
 	for _, n := range s.Known {
 		w.repositories[n] = true
 	}
-	before := &tree{byPath: map[string]*dir{}}
+	before := &tree{byPath: map[string]*dir{}, cut: s.Cut}
 	for _, path := range s.Hits {
 		at, name := filepath.Split(path)
 		at = filepath.Clean(at)
@@ -418,6 +419,9 @@ func (w *Wall) Appeared() []string {
 		list = append(list, w.newIn(w.Enclosing)...)
 	}
 	list = append(list, w.ledAway()...)
+	if w.tree.cut { // what this walk has reached and that one has not may be anybody's, and old
+		list = slices.DeleteFunc(list, func(at string) bool { return changedAt(at).Before(w.begun) })
+	}
 	list = append(list, w.plantedInTemp()...)
 	w.Beyond = append(w.Beyond, now.beyond...)
 	if state := filepath.Dir(w.o.Cache); w.o.Cache != "" && safefile.Below(w.o.Root, state) { // what undo keeps is ours

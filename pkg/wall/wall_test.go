@@ -168,6 +168,33 @@ func TestChangedElsewhere(t *testing.T) {
 	s.want("replaced for another process", found.Replaced, ".envrc", "sub/.envrc")
 }
 
+// TestCutShort: what was there is not taken for a command's, though the first look did not reach it.
+func TestCutShort(t *testing.T) {
+	s := newSite(t, "sub/.envrc", "sub/n/.git/HEAD", "sub/n/.git/config", "sub/n/.git/hooks/x", "top/f")
+	time.Sleep(2 * young)
+	w := Compile(s.o)
+	short := &walker{notable: s.o.Policy.Notable, passed: s.o.Policy.Passed}
+	short.entries.Store(maxEntries + 1)
+	w.tree, w.last, w.Fixed, w.Watched, w.held = short.walk(s.root), nil, nil, nil, nil
+	w.number(nil)
+	s.make("top/.envrc", "new/.git/config")
+	s.want("appeared", w.Appeared(), "new/.git/config", "top/.envrc")
+	s.want("appeared for another process", Since(s.o.Policy, w.Start(), nil).Appeared, "new/.git/config", "top/.envrc")
+}
+
+// TestTempInRoot: where the root is that of the file system, a directory for temporary files is looked at all the same.
+func TestTempInRoot(t *testing.T) {
+	s := newSite(t, "f")
+	p, err := policy.Load(&policy.Sources{Root: "/", Home: "/home/me", Level: 3, Temp: []string{s.root}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &Wall{o: Options{Policy: p, Root: "/", Temp: []string{s.root}}}
+	w.closeTemp()
+	s.make(".envrc", "g")
+	s.want("planted", w.plantedInTemp(), ".envrc")
+}
+
 // TestLinksInRepositories: git makes no links in its directory, and what it writes goes to where
 // one leads.
 func TestLinksInRepositories(t *testing.T) {

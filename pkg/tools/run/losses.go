@@ -146,9 +146,10 @@ func (l *losses) program(i, n int) {
 	a := l.needs[i]
 	files, why := 0, ""
 	// A file of commands that a shell is given does what it would do if it were started by its name:
-	// what is certain in it is judged, what is not is as unknown as any program.
+	// what is certain in it is judged, what is not is as unknown as any program. Of others than these the
+	// exec gate would refuse the start.
 	danger := a.Danger
-	if a.Scripted && a.Loses && l.env.Policy.Holds() {
+	if a.Scripted && a.Loses && l.env.Policy.Holds() && (a.Builtin || programs.Has("rm rmdir unlink find xargs mv cp install ln dd tee truncate sed", baseName(&a))) {
 		danger = ""
 	}
 	l.together(i, n)
@@ -201,9 +202,9 @@ func (l *losses) file(j int, danger, unknown string) string {
 	case w.Opaque == "" && w.File == policy.Missing:
 		w.Each = w.Each || inside
 		return ""
-	case w.Opaque != "":
+	case w.Opaque != "" && !safefile.InGit(w.Path):
 		return unknown
-	case !inside && l.env.Policy.Decide(w).Verdict != policy.Allow, w.Path == root && !w.Below:
+	case w.Opaque != "", !inside && l.env.Policy.Decide(w).Verdict != policy.Allow, w.Path == root && !w.Below:
 		return danger
 	}
 	if safefile.InGit(w.Path) {
