@@ -253,9 +253,13 @@ func (c *Call) broadTarget(x Word) bool {
 	return false
 }
 
-// destructive finds calls in code that plainly delete.
+// destructive finds calls in code that plainly delete what may hold something. rmdir takes empty
+// directories alone, unless it is told to take what they hold.
 func destructive(code string) string {
-	for _, s := range [...]string{"rmtree", "os.remove", "os.unlink", "os.rmdir", "removedirs", "unlink", "rm -rf", "rm -fr", "rm -r", "rimraf", "rmSync", "rmdirSync", "unlinkSync", "fs.rm", "remove_tree", "rmdir", "FileUtils.rm", "File.delete", "Dir.delete", "shutil.move", "mkfs", "deleteSync", "Deno.remove", "truncate(", ".unlink("} {
+	if !strings.Contains(code, "recursive") {
+		code = strings.ReplaceAll(code, "rmdir", "")
+	}
+	for _, s := range [...]string{"rmtree", "os.remove", "os.unlink", "unlink", "rm -rf", "rm -fr", "rm -r", "rimraf", "rmSync", "rmdir", "unlinkSync", "fs.rm", "promises.rm", "remove_tree", "remove_dir", "remove_entry", "FileUtils.rm", "File.delete", "mkfs", "deleteSync", "Deno.remove", "truncate(", ".unlink("} {
 		if strings.Contains(code, s) {
 			return codeDeletes
 		}

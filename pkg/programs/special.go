@@ -134,17 +134,45 @@ func (c *Call) jq() {
 		if program && x.Dynamic && !c.has("from-file") {
 			c.opaque("the program is not known before it runs")
 		}
-		if jqWord(x.Text, "import") || jqWord(x.Text, "include") || jqWord(x.Text, "modulemeta") {
-			c.opaque("a program that loads another")
-		}
-		if jqWord(x.Text, "env") || strings.Contains(x.Text, "$ENV") {
-			c.lower(Unknown) // every variable, which may hold keys
-		}
+		c.jqProgram(x.Text)
 		if !program || c.has("from-file") {
 			c.does(Read, x)
 		}
 		program = false
 	}
+	if c.has("from-file") {
+		c.jqFile(words[1:])
+	}
+}
+
+// jqProgram judges what a program of jq's loads and shows.
+func (c *Call) jqProgram(text string) {
+	if jqWord(text, "import") || jqWord(text, "include") || jqWord(text, "modulemeta") {
+		c.opaque("a program that loads another")
+	}
+	if jqWord(text, "env") || strings.Contains(text, "$ENV") {
+		c.lower(Unknown) // every variable, which may hold keys
+	}
+}
+
+// jqFile judges the program that jq is to read from a file. Some versions take the first operand for its
+// name, so that has to come after the option.
+func (c *Call) jqFile(words []Word) {
+	name, ok := c.optionValue("from-file")
+	if first := slices.IndexFunc(words, func(x Word) bool { return x.Dynamic || !strings.HasPrefix(x.Text, "-") }); first >= 0 && words[first].Text != name.Text {
+		ok = false
+	}
+	paths := c.paths(name)
+	if !ok || name.Dynamic || len(paths) != 1 || c.Shell.Dirty() || !c.Shell.Sees() {
+		c.opaque("the program is not known before it runs")
+		return
+	}
+	text, err := c.Shell.ReadFile(paths[0])
+	if err != nil {
+		c.opaque("the program is not known before it runs")
+		return
+	}
+	c.jqProgram(string(text))
 }
 
 // jqWord reports whether a word of jq's language stands in a program: not the

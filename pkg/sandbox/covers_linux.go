@@ -14,7 +14,7 @@ import (
 )
 
 // A covering is what is mounted over what is hidden: a file and a directory that
-// cannot be opened. Root inside could open whatever belongs to a user that is one
+// cannot be opened. The file has a size, for what asks whether a secret is empty. Root inside could open whatever belongs to a user that is one
 // inside too, so they belong to one that is none there.
 type covering struct{ file, dir string }
 
@@ -36,7 +36,7 @@ func cover(path string, owner int, isDir bool) error {
 	closed := func() bool {
 		var i unix.Stat_t
 		err := unix.Lstat(path, &i)
-		return err == nil && int(i.Uid) == owner && i.Mode&0o7777 == 0 && (i.Mode&unix.S_IFMT == unix.S_IFDIR) == isDir && i.Size <= 4096
+		return err == nil && int(i.Uid) == owner && i.Mode&0o7777 == 0 && (i.Mode&unix.S_IFMT == unix.S_IFDIR) == isDir && (isDir || i.Size > 0) && i.Size <= 4096
 	}
 	if closed() {
 		return nil
@@ -44,7 +44,7 @@ func cover(path string, owner int, isDir bool) error {
 	temp := fmt.Sprintf("%s.%d", path, os.Getpid())
 	make := func() error { return os.Mkdir(temp, 0) }
 	if !isDir {
-		make = func() error { return os.WriteFile(temp, nil, 0) }
+		make = func() error { return os.WriteFile(temp, []byte("\n"), 0) }
 	}
 	err := make()
 	if err == nil {

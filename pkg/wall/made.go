@@ -133,9 +133,13 @@ func (w *Wall) fromElsewhere(dir string) bool {
 	return found
 }
 
-// notable reports whether a walk of the root would ask the policy about a path.
+// notable reports whether a walk of the root, or of a directory for temporary files, would ask the policy about a path.
 func notable(p *policy.Policy, root, path string) bool {
 	rel, ok := safefile.Rel(root, path)
+	if !ok {
+		root = filepath.VolumeName(path) + string(filepath.Separator)
+		rel, ok = safefile.Rel(root, path)
+	}
 	if !ok || rel == "." {
 		return false
 	}

@@ -169,7 +169,12 @@ func (w *Wall) plantedInTemp() (list []string) {
 	if len(news) == 0 {
 		return nil
 	}
-	granted := slices.Concat(w.Granted, standing(w.o.Cache, w.o.Root))
+	granted := slices.Clone(w.Granted)
+	for _, f := range w.written() {
+		if _, held := w.temp[f.Path]; held { // no command could change it before
+			granted = append(granted, Grant{Path: f.Path})
+		}
+	}
 	for _, path := range news {
 		list = append(list, ungranted(path, granted)...)
 	}

@@ -172,6 +172,11 @@ func (w *Wall) fill(hits []string) {
 	for _, path := range w.Watched {
 		w.numberAbove(path)
 	}
+	for _, name := range []string{"objects", "refs"} { // without which it is no repository; they may be empty
+		if path := filepath.Join(w.o.Root, ".git", name); !w.o.Policy.MayWrite(w.o.Root+"/.git", policy.Dir) {
+			w.Pinned = append(w.Pinned, path+"/.")
+		}
+	}
 }
 
 // numberAbove notes the inodes of the directories above a path, as far as the root.
@@ -366,9 +371,16 @@ type Found struct {
 	Written func() []Written
 }
 
+// written is that of the root and of directories for temporary files.
+func (w *Wall) written() []Written {
+	return slices.DeleteFunc(written(w.o.Cache, "/"), func(f Written) bool {
+		return !slices.ContainsFunc(append(w.o.Temp[:len(w.o.Temp):len(w.o.Temp)], w.o.Root), func(dir string) bool { return safefile.Below(dir, f.Path) })
+	})
+}
+
 // Found looks for what has appeared and what was replaced.
 func (w *Wall) Found() Found {
-	return Found{w.Appeared(), w.Replaced(), func() []Written { return written(w.o.Cache, w.o.Root) }}
+	return Found{w.Appeared(), w.Replaced(), w.written}
 }
 
 // Appeared lists what has come into the root since, that the policy lets no
