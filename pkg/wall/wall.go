@@ -374,7 +374,7 @@ type Found struct {
 // written is that of the root and of directories for temporary files.
 func (w *Wall) written() []Written {
 	return slices.DeleteFunc(written(w.o.Cache, "/"), func(f Written) bool {
-		return !slices.ContainsFunc(append(w.o.Temp[:len(w.o.Temp):len(w.o.Temp)], w.o.Root), func(dir string) bool { return safefile.Below(dir, f.Path) })
+		return !slices.ContainsFunc(append(slices.Clip(w.o.Temp), w.o.Root), func(dir string) bool { return safefile.Below(dir, f.Path) })
 	})
 }
 
