@@ -1,6 +1,7 @@
 package change
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -90,6 +91,12 @@ func (s *Shelf) setAside() error {
 		s.h.reach("set aside")
 		if !aside.is(slot.Here) {
 			return errStays
+		}
+		if s.o.Came != nil && s.o.Others() { // which may have been there until now
+			look := &load{ctx: context.Background(), bytes: 1 << 62, names: 1 << 30, path: s.r.Files[i].Path, came: s.o.Came, survey: &survey{}}
+			if _, err := look.put(aside, nil, "", false, nil); err != nil {
+				return errors.Join(errStays, err)
+			}
 		}
 	}
 	return nil

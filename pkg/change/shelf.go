@@ -49,6 +49,13 @@ type ShelveOptions struct {
 	// or knows another name of it, decides what undo brings back; nil for none.
 	Apart func(path string) bool
 
+	// Came reports whether what is at a path is something protected that a command may have made or changed
+	// meanwhile: it is not kept, see [Shelf.Left]. nil for none.
+	Came func(path string, i fs.FileInfo) bool
+
+	// Others reports whether other commands run in the workspace.
+	Others func() bool
+
 	MaxBytes int64         // of all that the session keeps so; default 1 GiB
 	MaxNames int           // of this change; default 200,000
 	MinAside int           // names of a directory from which it is set aside; default 1,000
@@ -151,6 +158,7 @@ type Shelf struct {
 	r       Record
 	f       *os.File // the record, locked
 	pins    []*os.File
+	left    []string // see Left
 	release func()
 }
 
@@ -231,6 +239,9 @@ func (s *Shelf) Add(ctx context.Context, names []Doomed) error {
 	return nil
 }
 
+// Left are the paths of what is not kept because it came, or was changed, while other commands ran.
+func (s *Shelf) Left() []string { return s.left }
+
 // note puts what was added behind the record, for whoever finds it should this process be
 // killed. What is not whole was not added: the program has not begun then.
 func (s *Shelf) note(added *Record) error {
@@ -271,7 +282,7 @@ func (s *Shelf) fill(ctx context.Context, list []Doomed) error {
 		return err
 	}
 	defer closed()
-	load := &load{ctx: ctx, bytes: s.o.MaxBytes, names: s.o.MaxNames, apart: s.o.Apart}
+	load := &load{ctx: ctx, bytes: s.o.MaxBytes, names: s.o.MaxNames, apart: s.o.Apart, came: s.o.Came}
 	for _, slot := range s.r.Shelf {
 		load.bytes, load.names = load.bytes-slot.Bytes, load.names-slot.Names
 	}
@@ -302,7 +313,7 @@ func (s *Shelf) fill(ctx context.Context, list []Doomed) error {
 		s.r.Files = append(s.r.Files, File{Path: d.Path, Before: slot.Here.state(slot.Bytes)})
 		s.r.Shelf = append(s.r.Shelf, slot)
 	}
-	s.r.Gaps, s.r.Apart = append(s.r.Gaps, load.gaps...), append(s.r.Apart, load.copied...)
+	s.r.Gaps, s.r.Apart, s.left = append(s.r.Gaps, load.gaps...), append(s.r.Apart, load.copied...), append(s.left, load.left...)
 	for _, path := range slices.Sorted(maps.Keys(above)) {
 		s.r.Parents = append(s.r.Parents, Parent{Path: path, Mode: above[path]})
 	}

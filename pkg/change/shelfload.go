@@ -29,10 +29,12 @@ type load struct {
 	gaps  []Gap
 	same  bool // nothing had to be copied
 
-	path   string                 // of what is put there, in the workspace
-	apart  func(path string) bool // see ShelveOptions
-	copied []string               // the paths that it is true of, encoded
-	survey *survey                // of a directory that is to be set aside; else nil
+	path   string                                // of what is put there, in the workspace
+	apart  func(path string) bool                // see ShelveOptions
+	came   func(path string, i fs.FileInfo) bool // likewise
+	left   []string                              // the paths that came is true of
+	copied []string                              // the paths that apart is true of, encoded
+	survey *survey                               // of a directory that is to be set aside; else nil
 }
 
 // maxSummed bounds the files that are known by their content, too; maxIndex those that git
@@ -53,6 +55,9 @@ func (l *load) put(p place, shelf *os.Root, to string, written bool, slot *Slot)
 		return print{}, err
 	}
 	here := printOf(info)
+	if l.isNew(".", info) {
+		return print{}, nil
+	}
 	if err := l.count(info); err != nil {
 		return here, err
 	}
@@ -70,7 +75,7 @@ func (l *load) put(p place, shelf *os.Root, to string, written bool, slot *Slot)
 			return here, err
 		}
 		defer dest.Close()
-		if err := l.take(p, from, shelf, dest, to, info, written || l.copies(".")); err != nil {
+		if err := l.take(p, from, shelf, dest, to, info, written || safefile.BelowGit(l.path) && !strings.Contains(l.path, "/objects/"), l.copies(".")); err != nil {
 			return here, err
 		}
 	}
@@ -150,6 +155,7 @@ type treeLoad struct {
 	sum     hash.Hash
 	written bool
 	closed  map[string]fs.FileMode
+	within  gitPart // of a repository
 }
 
 func (t *treeLoad) makeDir(shelf *os.Root, name string) (*os.Root, error) {
@@ -195,9 +201,23 @@ func (t *treeLoad) walk(src, dst *os.Root, rel string) error {
 		defer dest.Close()
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	outer := t.within
+	defer func() { t.within = outer }()
+	switch {
+	case outer == gitKeeps && filepath.Base(rel) == "objects" && !strings.Contains(rel, "/refs/"):
+		t.within = gitObjects
+	case outer == noPart && isRepository(filepath.Join(t.path, rel), entries):
+		t.within = gitKeeps
+	}
 	for _, e := range entries {
 		info, err := src.Lstat(e.Name())
 		if missing(err) {
+			continue
+		}
+		if err == nil && t.isNew(filepath.Join(rel, e.Name()), info) {
+			if t.survey != nil {
+				return errStays
+			}
 			continue
 		}
 		if err == nil {
@@ -226,7 +246,7 @@ func (t *treeLoad) walk(src, dst *os.Root, rel string) error {
 		if dst == nil {
 			continue
 		}
-		if err := t.take(p, from, dst, dest, e.Name(), info, t.written || t.copies(name)); err != nil {
+		if err := t.take(p, from, dst, dest, e.Name(), info, t.written || t.within == gitKeeps, t.copies(name)); err != nil {
 			return err
 		}
 	}
@@ -255,6 +275,35 @@ func (t *treeLoad) sub(p place, dst *os.Root, rel string, here print) error {
 	return nil
 }
 
+// A gitPart is where in a repository something lies. What git keeps is copied but for objects: there a file that
+// has another name is taken for one that a command has put there for git to write to.
+type gitPart int
+
+const (
+	noPart gitPart = iota
+	gitKeeps
+	gitObjects
+)
+
+// isRepository reports whether a directory is, or is part of, what git keeps of a repository.
+func isRepository(dir string, entries []fs.DirEntry) bool {
+	has := func(name string) bool {
+		_, is := slices.BinarySearchFunc(entries, name, func(e fs.DirEntry, name string) int { return strings.Compare(e.Name(), name) })
+		return is
+	}
+	return safefile.InGit(dir) || has("HEAD") && has("objects") && has("refs")
+}
+
+// isNew reports whether what is called so there is left out, and notes that it is.
+func (l *load) isNew(rel string, info fs.FileInfo) bool {
+	path := filepath.Join(l.path, rel)
+	if l.came == nil || !l.came(path, info) {
+		return false
+	}
+	l.left = append(l.left, path)
+	return true
+}
+
 // copies reports whether what is called so in what is put there has to be a copy.
 func (l *load) copies(rel string) bool {
 	path := filepath.Join(l.path, rel)
@@ -266,12 +315,30 @@ func (l *load) copies(rel string) bool {
 }
 
 // take puts one file, link or pipe on the shelf.
-func (l *load) take(p place, from *os.File, shelf *os.Root, dest *os.File, to string, info fs.FileInfo, written bool) error {
-	if !written || !info.Mode().IsRegular() {
+func (l *load) take(p place, from *os.File, shelf *os.Root, dest *os.File, to string, info fs.FileInfo, written, apart bool) error {
+	if !apart && (!written || !info.Mode().IsRegular()) {
 		if linkAt(from, p.name, dest, to) == nil {
 			return nil
 		}
 	}
+	if err := l.copy(p, shelf, to, info); err != nil || !apart || l.came == nil {
+		return err
+	}
+	if now, err := p.dir.Lstat(p.name); err == nil && lastChange(now) == lastChange(info) {
+		return nil
+	}
+	l.left = append(l.left, filepath.Join(p.dir.Name(), p.name)) // it was changed while it was copied
+	return shelf.Remove(to)
+}
+
+// lastChange tells a file as it is from all others, and from what it was before.
+func lastChange(info fs.FileInfo) [3]uint64 {
+	dev, ino, changed := identity(info)
+	return [3]uint64{dev, ino, uint64(changed)}
+}
+
+// copy is take without another name of the same file.
+func (l *load) copy(p place, shelf *os.Root, to string, info fs.FileInfo) error {
 	l.same = false
 	switch {
 	case info.Mode().IsRegular():

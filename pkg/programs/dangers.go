@@ -297,10 +297,20 @@ func (c *Call) gitDanger(g *gitCommand) {
 			args = slices.DeleteFunc(slices.Clone(args), func(x Word) bool { return x.Text == "--" })
 		}
 		paths := slices.ContainsFunc(words, func(x Word) bool { return x.Text == "--" }) && len(args) > 0
-		if paths || len(args) > 1 && !c.has("b") || first == "." || strings.HasPrefix(first, "./") || strings.HasPrefix(first, ":") {
+		if paths || len(args) > 1 && !c.has("b") || c.mayBePath(args) {
 			c.danger(losesWork)
 		}
 	}
+}
+
+// mayBePath reports whether the one operand of git checkout may be a file, a directory or a pattern of
+// such: git takes it for that where it is no revision.
+func (c *Call) mayBePath(args []Word) bool {
+	if len(args) != 1 || args[0].Dynamic || c.has("b", "B", "orphan", "d", "t") {
+		return false
+	}
+	name := args[0].Text
+	return c.Shell.Exists(name) || strings.HasPrefix(name, ":") || strings.ContainsAny(name, "*?[")
 }
 
 // Outgrown marks a call that does more than its program's name says.

@@ -75,6 +75,7 @@ var gitCommands = [...]gitCommand{
 	{"pull", Unknown, "upload-pack:opaque+program r,rebase? no-rebase ff-only ff no-ff q,quiet v,verbose s,strategy:opaque X,strategy-option: p,prune t,tags autostash depth: all f,force S,gpg-sign?opaque a,append recurse-submodules? j,jobs: no-edit edit!opaque stat no-stat squash no-verify allow-unrelated-histories k,keep unshallow", "", gitNet | gitHooks | gitIndex},
 	{"push", Unknown, "all,branches prune mirror n,dry-run porcelain d,delete tags follow-tags signed?opaque atomic o,push-option: receive-pack:opaque+program exec:opaque+program force-with-lease? no-force-with-lease force-if-includes f,force repo: u,set-upstream thin no-thin q,quiet v,verbose progress recurse-submodules: verify no-verify 4 6", "", gitNet | gitHooks},
 	{"range-diff", ReadOnly, "creation-factor: no-dual-color left-only right-only", "", gitDiff | gitLog},
+	{"read-tree", Unknown, "reset m u i n,dry-run v trivial aggressive prefix: index-output:write no-sparse-checkout empty recurse-submodules? q,quiet", "", gitIndex},
 	{"rebase", Unknown, "onto: keep-base continue abort quit skip edit-todo!opaque show-current-patch apply m,merge s,strategy:opaque X,strategy-option: rerere-autoupdate S,gpg-sign?opaque q,quiet v,verbose stat n,no-stat no-verify verify C: no-ff,force-rebase,f fork-point no-fork-point ignore-whitespace whitespace: committer-date-is-author-date ignore-date,reset-author-date signoff i,interactive!opaque r,rebase-merges? x,exec:opaque+shell root autosquash no-autosquash autostash no-autostash reschedule-failed-exec update-refs empty: keep-empty no-keep-empty", "", gitHooks | gitIndex},
 	{"reflog", Unknown, "expire: expire-unreachable: updateref rewrite stale-fix all n,dry-run single-worktree verbose", "", gitListing | gitDiff | gitLog},
 	{"remote", Unknown, "v,verbose n", "", gitListing},
@@ -130,12 +131,14 @@ const (
 // options, none of those without, and the first operand.
 var gitHazards = [...]struct{ sub, opts, without, first, why string }{
 	{"branch", "D,M,C", "", "", losesCommits},
-	{"checkout", "f,ours,theirs,B,pathspec-from-file", "", "", losesWork},
+	{"checkout", "f,ours,theirs,B,p,pathspec-from-file", "", "", losesWork},
+	{"checkout-index", "f", "", "", losesWork},
 	{"clean", "f,x,X", "n", "", losesUnknown},
 	{"filter-branch", "", "", "", "rewrites history"},
 	{"gc", "prune", "", "", "removes the way back"},
 	{"prune", "", "n", "", "removes the way back"},
 	{"push", "f,force-with-lease,force-if-includes,mirror,d,prune", "", "", harmsOthers},
+	{"read-tree", "u", "", "", losesWork},
 	{"reflog", "", "", "expire,delete,drop", "removes the way back"},
 	{"replace", "", "l", "", "rewrites history"},
 	{"reset", "hard,merge,keep", "", "", losesWork},

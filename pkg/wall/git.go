@@ -143,7 +143,7 @@ func (w *Wall) appearedInGit(now *tree) []string {
 func (w *Wall) became(head string) []string {
 	dir := filepath.Dir(head)
 	list := w.newIn(dir)
-	if len(list) == 0 || w.repositories[inode(dir)] {
+	if len(list) == 0 || w.repositories[w.idOfDir(dir)] {
 		return list
 	}
 	entries, err := os.ReadDir(dir)
@@ -164,18 +164,18 @@ func (w *Wall) newIn(dir string) []string {
 	list := slices.DeleteFunc(foreign(dir), func(path string) bool {
 		return below(path, w.Fixed) || slices.Contains(w.Watched, path) || w.harmless(path) || w.o.Policy.MayWrite(path, policy.Regular) && safefile.InGit(path)
 	})
-	return append(list, w.newIntoGit(dir, ".", within{moved: !w.repositories[inode(dir)]})...)
+	return append(list, w.newIntoGit(dir, ".", within{moved: !w.repositories[w.idOfDir(dir)]})...)
 }
 
-// number notes the inodes of the repositories that are known, wherever they are moved.
+// number notes what tells the repositories that are known, wherever they are moved.
 func (w *Wall) number(hits []string) {
-	w.repositories = map[uint64]bool{inode(filepath.Join(w.o.Root, ".git")): true, inode(w.Enclosing): true}
+	w.repositories = map[fileID]bool{w.idOfDir(filepath.Join(w.o.Root, ".git")): true, w.idOfDir(w.Enclosing): true}
 	for _, path := range hits {
 		switch filepath.Base(path) {
 		case "HEAD":
-			w.repositories[inode(filepath.Dir(path))] = true
+			w.repositories[w.idOfDir(filepath.Dir(path))] = true
 		case ".git":
-			w.repositories[inode(path)] = true
+			w.repositories[w.idOfDir(path)] = true
 		}
 	}
 }

@@ -1,7 +1,9 @@
 package wall
 
 import (
+	"io/fs"
 	"os"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -70,11 +72,30 @@ func changedAt(path string) time.Time {
 	return latest(time.Unix(i.Ctim.Unix()))
 }
 
-// inode is the number of what is at a path; 0 where there is nothing.
-func inode(path string) uint64 {
-	var i unix.Stat_t
-	if unix.Lstat(path, &i) != nil {
-		return 0
+// changedOf is changedAt for what was looked at.
+func changedOf(i fs.FileInfo) time.Time {
+	st, ok := i.Sys().(*syscall.Stat_t)
+	if !ok {
+		return time.Time{}
 	}
-	return i.Ino
+	return latest(time.Unix(st.Ctim.Unix()))
+}
+
+// idOf tells what is at a path from all else; the zero value where there is nothing.
+func idOf(path string) fileID {
+	var i unix.Statx_t
+	if unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT, unix.STATX_INO|unix.STATX_BTIME, &i) != nil {
+		return fileID{}
+	}
+	id := fileID{Device: unix.Mkdev(i.Dev_major, i.Dev_minor), Inode: i.Ino}
+	if i.Mask&unix.STATX_BTIME != 0 {
+		id.Born = i.Btime.Sec*1e9 + int64(i.Btime.Nsec)
+	}
+	return id
+}
+
+// overlaid reports whether a path lies in an overlay of file systems.
+func overlaid(path string) bool {
+	var fs unix.Statfs_t
+	return unix.Statfs(path, &fs) == nil && fs.Type == unix.OVERLAYFS_SUPER_MAGIC
 }

@@ -3,6 +3,7 @@
 package wall
 
 import (
+	"io/fs"
 	"os"
 	"time"
 )
@@ -20,11 +21,17 @@ func (base) identity(dir string) (stamp int64, ino uint64, ok bool) {
 	return 0, 0, err == nil && i.IsDir()
 }
 
-// inode says nothing here.
-func inode(string) uint64 { return 0 }
+// idOf says nothing here.
+func idOf(string) fileID { return fileID{} }
+
+// overlaid says nothing here.
+func overlaid(string) bool { return false }
 
 // changedAt says nothing here.
 func changedAt(string) time.Time { return time.Time{} }
+
+// changedOf says nothing here.
+func changedOf(fs.FileInfo) time.Time { return time.Time{} }
 
 // shut says nothing here.
 func shut(string) bool { return false }

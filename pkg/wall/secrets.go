@@ -106,14 +106,14 @@ func (w *Wall) aliases() {
 // again: what it made there must not stay unseen.
 type doors struct {
 	root string
-	held map[uint64]bool // those that nobody can have changed, which stay shut
+	held map[fileID]bool // those that nobody can have changed, which stay shut
 
 	mu    sync.Mutex
 	again []func()
 }
 
 func (d *doors) open(dir string) (*os.File, error) {
-	if d.held[inode(dir)] {
+	if d.held[idOf(dir)] {
 		return nil, errShut
 	}
 	rel, err := filepath.Rel(d.root, dir)

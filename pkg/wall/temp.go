@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/safefile"
@@ -109,7 +108,7 @@ func (s *scratch) note(path string) {
 	if err != nil {
 		return
 	}
-	s.found[path] = strconv.FormatUint(inode(path), 10)
+	s.found[path] = fmt.Sprint(idOf(path))
 	if i.Mode()&fs.ModeSymlink != 0 {
 		target, _ := os.Readlink(path)
 		s.found[path] = fmt.Sprintf("%q", target)

@@ -59,21 +59,22 @@ type Wall struct {
 	// Alone reports whether no other command runs that may write in the root; nil for no.
 	Alone func() bool
 
-	o     Options
-	begun time.Time // what files have a later time of was changed since
-	tree  *tree
-	last  *tree           // what a later walk found, to go faster; nil for tree
-	held  map[uint64]bool // inodes of what is hidden or fixed in the root
+	o        Options
+	overlaid bool      // the root lies in an overlay of file systems
+	begun    time.Time // what files have a later time of was changed since
+	tree     *tree
+	last     *tree           // what a later walk found, to go faster; nil for tree
+	held     map[fileID]bool // what is hidden or fixed in the root
 
-	above        map[string]uint64 // inodes of the directories above that
-	repositories map[uint64]bool   // those of the repositories in the root
+	above        map[string]fileID // the directories above that
+	repositories map[fileID]bool   // those of the repositories in the root
 	led          map[string]bool   // what is fixed because a link leads there
 	temp         map[string]string // what is protected right in the directories for temporary files, see scratch
 }
 
 // Compile walks the root.
 func Compile(o Options) *Wall {
-	w, out := &Wall{o: o, begun: time.Now().Add(-young), led: map[string]bool{}}, make(chan *Wall, 1)
+	w, out := &Wall{o: o, overlaid: overlaid(o.Root), begun: time.Now().Add(-young), led: map[string]bool{}}, make(chan *Wall, 1)
 	go func() {
 		far := &Wall{o: o}
 		far.outside()
@@ -157,11 +158,11 @@ func (w *Wall) fill(hits []string) {
 	w.aliases()
 	w.Hidden, w.Fixed = outermost(w.Hidden), outermost(w.Fixed)
 	w.note()
-	w.held, w.above = map[uint64]bool{}, map[string]uint64{}
+	w.held, w.above = map[fileID]bool{}, map[string]fileID{}
 	for i, path := range slices.Concat(w.Hidden, w.Fixed) {
 		if safefile.Below(w.o.Root, path) {
 			if target, err := os.Lstat(path); err == nil && target.Mode()&fs.ModeSymlink == 0 { // a link means something else in another directory
-				w.held[inode(path)] = true
+				w.held[idOf(path)] = true
 			}
 			w.numberAbove(path)
 		}
@@ -179,10 +180,10 @@ func (w *Wall) fill(hits []string) {
 	}
 }
 
-// numberAbove notes the inodes of the directories above a path, as far as the root.
+// numberAbove notes what tells the directories above a path, as far as the root.
 func (w *Wall) numberAbove(path string) {
-	for dir := filepath.Dir(path); w.above[dir] == 0 && dir != w.o.Root && safefile.Below(w.o.Root, dir); dir = filepath.Dir(dir) {
-		w.above[dir] = inode(dir)
+	for dir := filepath.Dir(path); w.above[dir] == (fileID{}) && dir != w.o.Root && safefile.Below(w.o.Root, dir); dir = filepath.Dir(dir) {
+		w.above[dir] = w.idOfDir(dir)
 	}
 }
 
@@ -310,14 +311,31 @@ func (w *Wall) within(list []string) func(path string) bool {
 	}
 }
 
+// A fileID tells a file or directory from all others, also from a later one that has got its inode number: a
+// command may remove what is hidden below the root. Born is 0 where the file system keeps no time of birth.
+type fileID struct {
+	Device, Inode uint64
+	Born          int64 // in nanoseconds since 1970
+}
+
+// idOfDir is idOf a directory in which there may be changes. In an overlay of file systems, as the root of a
+// container is, the first change of what lies below gives it another time of birth.
+func (w *Wall) idOfDir(path string) fileID {
+	id := idOf(path)
+	if w.overlaid {
+		id.Born = 0
+	}
+	return id
+}
+
 // A Start is what a Wall knows of the root before a command.
 type Start struct {
 	Root, Cache string
 	Hits        []string          // what is notable, and was there
 	Closed      []string          // what is held, or put back by itself
-	Held        []uint64          // inodes of what is held whatever happens
-	Above       map[string]uint64 // those of the directories above it
-	Known       []uint64          // those of the repositories in the root
+	Held        []fileID          // what is held whatever happens
+	Above       map[string]fileID // those of the directories above it
+	Known       []fileID          // those of the repositories in the root
 	Enclosing   string            // see Wall
 	Granted     []Grant           // likewise
 	Cloned      []string          // likewise
@@ -338,7 +356,7 @@ func (w *Wall) Start() Start {
 
 // Since is Found for a process that has not compiled the wall. Alone is that of the Wall.
 func Since(p *policy.Policy, s Start, alone func() bool) Found {
-	w := &Wall{begun: s.Begun, Enclosing: s.Enclosing, Granted: s.Granted, Cloned: s.Cloned, Alone: alone, Fixed: s.Closed, Watched: s.Closed, o: Options{Policy: p, Root: s.Root, Cache: s.Cache, Mounts: s.Held != nil, Temp: s.Temp}, temp: s.InTemp, held: map[uint64]bool{}, above: s.Above, repositories: map[uint64]bool{}}
+	w := &Wall{begun: s.Begun, Enclosing: s.Enclosing, Granted: s.Granted, Cloned: s.Cloned, Alone: alone, Fixed: s.Closed, Watched: s.Closed, o: Options{Policy: p, Root: s.Root, Cache: s.Cache, Mounts: s.Held != nil, Temp: s.Temp}, temp: s.InTemp, overlaid: overlaid(s.Root), held: map[fileID]bool{}, above: s.Above, repositories: map[fileID]bool{}}
 	for _, n := range s.Held {
 		w.held[n] = true
 	}
@@ -450,7 +468,7 @@ func (w *Wall) ledAway() (list []string) {
 		for dir := filepath.Dir(path); dir != w.o.Root && safefile.Below(w.o.Root, dir) && !seen[dir]; dir = filepath.Dir(dir) {
 			seen[dir] = true
 			n := w.above[dir]
-			if i, err := os.Lstat(dir); err != nil || i.Mode()&fs.ModeSymlink == 0 || changedAt(dir).Before(w.begun) && (n == 0 || n == inode(dir)) { // also a person's own, as ~/.config elsewhere
+			if i, err := os.Lstat(dir); err != nil || i.Mode()&fs.ModeSymlink == 0 || changedAt(dir).Before(w.begun) && (n == fileID{} || n == w.idOfDir(dir)) { // also a person's own, as ~/.config elsewhere
 				continue
 			}
 			if real, err := filepath.EvalSymlinks(dir); err != nil || !safefile.Below(w.o.Root, real) || safefile.InGit(real) {
@@ -517,7 +535,7 @@ func (w *Wall) stands(at string) bool {
 		return below(at, w.Fixed)
 	}
 	for dir := at; dir != w.o.Root && safefile.Below(w.o.Root, dir); dir = filepath.Dir(dir) {
-		if w.held[inode(dir)] {
+		if w.held[idOf(dir)] {
 			return true
 		}
 	}
@@ -529,7 +547,7 @@ func (w *Wall) stands(at string) bool {
 // inPlace reports whether the directories above a path are those that were there.
 func (w *Wall) inPlace(path string) bool {
 	for dir := filepath.Dir(path); dir != w.o.Root && safefile.Below(w.o.Root, dir); dir = filepath.Dir(dir) {
-		if n := w.above[dir]; n == 0 || n != inode(dir) {
+		if n := w.above[dir]; n == (fileID{}) || n != w.idOfDir(dir) {
 			return false
 		}
 	}

@@ -3,7 +3,9 @@
 package wall
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -134,6 +136,77 @@ func TestReplaced(t *testing.T) {
 	s.want("appeared in its place", w.Appeared(), "sub/.envrc", "sub/.vscode")
 	start := w.Start()
 	s.want("the same for another process", since(s, start), "sub/.envrc", "sub/.vscode")
+}
+
+// TestNumberUsedAgain: what gets the inode number of a hidden file that the command has removed
+// is not that file.
+func TestNumberUsedAgain(t *testing.T) {
+	s := newSite(t, "x/.env", "lib/f")
+	secret := filepath.Join(s.root, "x/.env")
+	was := idOf(secret)
+	if was.Born == 0 {
+		t.Skip("the file system keeps no time of birth")
+	}
+	w := Compile(s.o)
+	time.Sleep(20 * time.Millisecond) // the clock of a file system may tick so slowly
+	if err := os.Remove(secret); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 500 {
+		name := fmt.Sprint("x/", i)
+		s.make(name)
+		if idOf(filepath.Join(s.root, name)).Inode != was.Inode {
+			continue
+		}
+		s.move(name, "lib/.envrc")
+		s.want("appeared", w.Appeared(), "lib/.envrc")
+		s.want("the same for another process", since(s, w.Start()), "lib/.envrc")
+		return
+	}
+	t.Skip("the file system has given the number to none of 500 files")
+}
+
+// TestOverlaid: the first change of a directory in an overlay of file systems, as in a container, makes
+// none of it another repository, nor another directory above what is held.
+func TestOverlaid(t *testing.T) {
+	if os.Getenv("WALL_OVERLAID") == "" {
+		run := exec.Command("unshare", "-Urm", os.Args[0], "-test.run=^TestOverlaid$", "-test.v")
+		run.Env = append(os.Environ(), "WALL_OVERLAID="+t.TempDir())
+		out, err := run.CombinedOutput()
+		switch text := string(out); {
+		case err != nil && (strings.Contains(text, "nothing is mounted") || !strings.Contains(text, "--- FAIL")):
+			t.Skipf("an overlay cannot be mounted here: %v: %s", err, text)
+		case err != nil || !strings.Contains(text, "--- PASS"):
+			t.Fatalf("%v\n%s", err, text)
+		}
+		return
+	}
+	dir := os.Getenv("WALL_OVERLAID")
+	for _, name := range []string{"lower/sub/.git/objects", "lower/sub/.git/refs", "upper", "work", "merged"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "lower/sub/.git/HEAD"), []byte("ref: refs/heads/x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	data := fmt.Sprintf("lowerdir=%[1]s/lower,upperdir=%[1]s/upper,workdir=%[1]s/work", dir)
+	if out, err := exec.Command("mount", "-t", "overlay", "overlay", "-o", data, filepath.Join(dir, "merged")).CombinedOutput(); err != nil {
+		t.Fatalf("nothing is mounted: %s", out)
+	}
+	s := newSite(t)
+	s.root = filepath.Join(dir, "merged")
+	s.o.Root = s.root
+	w := Compile(s.o)
+	at := filepath.Join(s.root, "sub/.git")
+	before := idOf(at)
+	s.make("sub/.git/objects/x")
+	if now := idOf(at); now == before {
+		t.Skip("nothing was copied to the upper layer")
+	}
+	if !w.repositories[w.idOfDir(at)] {
+		t.Error("the repository is taken for another one")
+	}
 }
 
 // TestLinkInPlace: a link with the name of a directory that holds what is protected

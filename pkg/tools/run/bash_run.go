@@ -46,7 +46,7 @@ func (b *bashCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 // run is Run with what the command changes kept in one way.
 func (b *bashCall) run(ctx context.Context, env *tool.Env, by string, how keepMeta) (*tool.Result, error) {
 	p := b.prepared
-	swept, err := sweepFirst(env, p, by)
+	swept, came, err := sweepFirst(env, p, by)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (b *bashCall) run(ctx context.Context, env *tool.Env, by string, how keepMe
 	if err != nil {
 		return nil, err
 	}
-	noted, err := b.note(ctx, env, by)
+	noted, err := b.note(ctx, env, by, came)
 	if err != nil {
 		return nil, err
 	}
@@ -145,12 +145,12 @@ type noted struct {
 }
 
 // note keeps, or looks at, what the command may change, where it runs in the root itself.
-func (b *bashCall) note(ctx context.Context, env *tool.Env, by string) (n noted, err error) {
+func (b *bashCall) note(ctx context.Context, env *tool.Env, by string, came func(string, fs.FileInfo) bool) (n noted, err error) {
 	switch by {
 	case byWalk:
 		n.tracking, err = env.History.Track(ctx, change.TrackOptions{Tool: "bash", Title: b.title(), Skip: skipGit})
 	case byLinks:
-		n.kept, err = shelve(ctx, env, b.prepared, b.title(), b.removedFirst(env))
+		n.kept, err = shelve(ctx, env, b.prepared, b.title(), b.removedFirst(env), came)
 	}
 	return n, err
 }

@@ -204,7 +204,7 @@ func (d *dooming) beside() {
 
 // gitWords are the subcommands of git of which is known what they change. Those that only
 // read are among them: what they print may go to a file.
-const gitWords = " add am apply branch checkout clean commit config mv remote reset restore rm stash switch tag update-ref" +
+const gitWords = " add am apply branch checkout checkout-index clean commit config mv read-tree remote reset restore rm stash switch tag update-ref" +
 	" blame cat-file describe diff for-each-ref grep log ls-files ls-tree rev-list rev-parse shortlog show status "
 
 // gitSub is the subcommand of a call of git, with the words behind it; "" where an option
@@ -322,7 +322,7 @@ func (d *dooming) git() {
 // gitLoses reports whether a call of git takes something away.
 func (d *dooming) gitLoses(i int) bool {
 	a := &d.needs[i]
-	if sub, rest := gitSub(a.Argv); programs.GitLoses(sub, rest) {
+	if sub, rest := gitSub(a.Argv); programs.GitLoses(sub, rest) || programs.LosesWork(a.Danger) {
 		return true
 	}
 	return slices.ContainsFunc(d.needs, func(w policy.Access) bool { return w.Parent == i+1 && destroys(&w, a) })
@@ -349,7 +349,7 @@ func (d *dooming) doomWork(a *policy.Access, top string) {
 		ignored := slices.ContainsFunc(rest, func(w string) bool { return len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.ContainsAny(w, "xX") })
 		list, _ := d.env.Git.Others(top, ignored)
 		doom(list)
-	case "checkout", "switch", "reset", "restore", "stash", "rm":
+	case "checkout", "checkout-index", "read-tree", "switch", "reset", "restore", "stash", "rm":
 		lost := d.lost(committed.Changed, top)
 		doom(lost.list)
 		doom(lost.gone)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -24,9 +25,9 @@ type kept struct {
 }
 
 // shelve keeps what the command is about to take away; first are the directories that it
-// removes before anything else. What git has or ignores may be too much, and is then not
+// removes before anything else, and came tells what has come to protected places meanwhile. What git has or ignores may be too much, and is then not
 // kept; what is nowhere else must be.
-func shelve(ctx context.Context, env *tool.Env, p *preparedCommand, title string, first []string) (*kept, error) {
+func shelve(ctx context.Context, env *tool.Env, p *preparedCommand, title string, first []string, came func(string, fs.FileInfo) bool) (*kept, error) {
 	if len(p.doomed) == 0 && len(p.watched) == 0 {
 		return nil, nil
 	}
@@ -34,6 +35,8 @@ func shelve(ctx context.Context, env *tool.Env, p *preparedCommand, title string
 	o := change.ShelveOptions{Tool: "bash", Title: title, Names: p.doomed.list(), First: first, MaxBytes: int64(u.MaxBytes), MaxNames: keepNames, Age: u.Keep}
 	if p.ahead != nil {
 		o.Apart = p.ahead.wall().Guards()
+		o.Came = came
+		o.Others = func() bool { return sandbox.Busy(filepath.Dir(env.Session.Dir()), env.Workspace.Root()) }
 	}
 	k := &kept{late: &late{env: env, o: o, watched: p.watched, begun: time.Now()}}
 	if len(p.doomed) == 0 {
@@ -62,20 +65,27 @@ func shelve(ctx context.Context, env *tool.Env, p *preparedCommand, title string
 	return k, nil
 }
 
-// sweepFirst puts back what other commands have changed, before anything is kept of it.
-func sweepFirst(env *tool.Env, p *preparedCommand, by string) ([]sandbox.Restore, error) {
-	if by != byLinks || p.ahead == nil || len(p.doomed)+len(p.watched) == 0 || len(p.ahead.wall().Watched) == 0 {
-		return nil, nil
+// sweepFirst puts back what other commands have changed, before anything is kept of it. What they change from
+// then on came tells: it knows what was there before that.
+func sweepFirst(env *tool.Env, p *preparedCommand, by string) (swept []sandbox.Restore, came func(string, fs.FileInfo) bool, err error) {
+	if by != byLinks || p.ahead == nil || len(p.doomed)+len(p.watched) == 0 {
+		return nil, nil, nil
 	}
-	swept, err := sandbox.Sweep(reports(env), gate.Found)
-	if err != nil {
-		return nil, fmt.Errorf("putting back what other commands changed: %w", err)
-	}
-	if len(swept) > 0 {
+	again := func() {
 		p.ahead = newPrefetch(env)
 		p.ahead.start()
 	}
-	return swept, nil
+	if time.Since(p.ahead.begun) > maxPrefetch {
+		again()
+	}
+	came = p.ahead.wall().Came()
+	if swept, err = sandbox.Sweep(reports(env), gate.Found); err != nil {
+		return nil, nil, fmt.Errorf("putting back what other commands changed: %w", err)
+	}
+	if len(swept) > 0 {
+		again()
+	}
+	return swept, came, nil
 }
 
 // watcher is what is told of each program before it starts; nil where nothing is to be kept then.
@@ -128,6 +138,12 @@ func (k *kept) finish(ctx context.Context, env *tool.Env, m *bashMeta) {
 	}
 	var rec change.Record
 	if k.Shelf != nil {
+		if n := len(k.Left()); n > 0 {
+			k.partly = fmt.Sprintf("not what is protected and came, or was changed, while commands ran: %s", tool.VisibleName(k.Left()[0]))
+			if n > 1 {
+				k.partly += fmt.Sprintf(", and %d more", n-1)
+			}
+		}
 		var err error
 		if rec, err = k.Finish(context.WithoutCancel(ctx)); err != nil {
 			k.partly = err.Error()
