@@ -58,7 +58,7 @@ func InRoot(w wall.Found) sandbox.Found {
 		}
 		return list
 	}
-	return sandbox.Found{Appeared: w.Appeared, Replaced: w.Replaced, Written: sync.OnceValue(written)}
+	return sandbox.Found{Appeared: w.Appeared, Replaced: w.Replaced, Written: sync.OnceValue(written), Knew: w.Knew}
 }
 
 // Written is what [Made] notes.

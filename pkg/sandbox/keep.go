@@ -239,13 +239,24 @@ func Beside(report string, list map[string]*Snapshot) {
 
 // Inherit takes what other commands may have changed since they began as it was then, for they change
 // it again as soon as it is put back; what they have made is put away once more at the end, also where it is
-// taken for what was there.
-func (s *Snapshot) Inherit(others iter.Seq[*Snapshot], find Finder) error {
+// taken for what was there. What they did not find when they began, and do not show now, is forgotten: it may have
+// been theirs while it was looked at, and is returned as what this command did not find either.
+func (s *Snapshot) Inherit(others iter.Seq[*Snapshot], find Finder) (forgotten []string, err error) {
 	for other := range others {
 		found, err := other.later(find)
 		if err != nil {
-			return err
+			return forgotten, err
 		}
+		theirs := func(g guarded) bool {
+			path := filepath.Join(g.dir, g.name)
+			if found.Knew == nil || found.Knew(path) || slices.ContainsFunc(found.Appeared, func(at string) bool { return safefile.Below(at, path) }) {
+				return false
+			}
+			forgotten = append(forgotten, path)
+			return true
+		}
+		s.paths = slices.DeleteFunc(s.paths, func(g guarded) bool { return !knows(other.paths, &g) && theirs(g) })
+		s.mounted = slices.DeleteFunc(s.mounted, func(g guarded) bool { return !knows(other.mounted, &g) && theirs(g) })
 		made := found.Appeared
 		for i := range s.paths {
 			g := &s.paths[i]
@@ -272,7 +283,11 @@ func (s *Snapshot) Inherit(others iter.Seq[*Snapshot], find Finder) error {
 			}
 		}
 	}
-	return nil
+	return forgotten, nil
+}
+
+func knows(list []guarded, g *guarded) bool {
+	return slices.ContainsFunc(list, func(h guarded) bool { return h.dir == g.dir && h.name == g.name })
 }
 
 // staysAs reports whether nothing has to be put back of a path that is as a later snapshot has it. What calls of

@@ -178,6 +178,9 @@ type Found struct {
 	// Written is asked where something protected is not as it was, and lists files in the order in which they
 	// were written; none that has been changed since. It may be nil.
 	Written func() []Written
+
+	// Knew reports whether what is at a path, which may be protected, was there when the command began; nil for all.
+	Knew func(path string) bool
 }
 
 func (f *Found) written() []Written {

@@ -113,7 +113,7 @@ func TestInherit(t *testing.T) {
 	c.Watched = []string{c.Root + "/.idea/x"}
 	second, err := c.Snapshot(L2)
 	if err == nil {
-		err = second.Inherit(slices.Values([]*Snapshot{first}), func(json.RawMessage) (Found, error) {
+		_, err = second.Inherit(slices.Values([]*Snapshot{first}), func(json.RawMessage) (Found, error) {
 			return Found{Appeared: []string{c.Root + "/.idea", c.Root + "/.zed"}}, nil
 		})
 	}
@@ -131,6 +131,34 @@ func TestInherit(t *testing.T) {
 		if _, err := os.Lstat(filepath.Join(c.Root, name)); err == nil {
 			t.Errorf("%s is there", name)
 		}
+	}
+}
+
+// TestForgotten: what a command that runs shows while another looks at what is there, and takes away before it
+// is asked what it has made, is not what the other brings back.
+func TestForgotten(t *testing.T) {
+	c, dir := guardedConfig(t)
+	first, err := c.Snapshot(L2)
+	shown := filepath.Join(c.Root, ".idea", "x")
+	if err = errorsJoin(err, os.Mkdir(filepath.Dir(shown), 0o755), os.WriteFile(shown, []byte("evil"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	first.Later = json.RawMessage("{}")
+	c.Watched = []string{shown}
+	second, err := c.Snapshot(L2)
+	if err = errorsJoin(err, os.Remove(shown)); err != nil {
+		t.Fatal(err)
+	}
+	knew := func(path string) bool { return path != shown }
+	forgotten, err := second.Inherit(slices.Values([]*Snapshot{first}), func(json.RawMessage) (Found, error) { return Found{Knew: knew}, nil })
+	if err != nil || !slices.Equal(forgotten, []string{shown}) {
+		t.Errorf("forgotten: %q, %v", forgotten, err)
+	}
+	if _, err := second.Restore(filepath.Join(dir, "state", "quarantine"), Found{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Lstat(shown); err == nil {
+		t.Error("it was brought back")
 	}
 }
 
@@ -497,7 +525,7 @@ func TestWritten(t *testing.T) {
 				}
 				s.Later = json.RawMessage("{}")
 				next, err := config.Snapshot(L2) // of a command that begins beside it, and ends later
-				if err = errorsJoin(err, next.Inherit(slices.Values([]*Snapshot{s}), func(json.RawMessage) (Found, error) { return found, nil })); err != nil {
+				if _, bad := next.Inherit(slices.Values([]*Snapshot{s}), func(json.RawMessage) (Found, error) { return found, nil }); errorsJoin(err, bad) != nil {
 					t.Fatal(err)
 				}
 				want := map[bool]string{true: c.now, false: "was"}[c.stays]

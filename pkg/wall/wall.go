@@ -69,6 +69,7 @@ type Wall struct {
 	above        map[string]fileID // the directories above that
 	repositories map[fileID]bool   // those of the repositories in the root
 	led          map[string]bool   // what is fixed because a link leads there
+	forgotten    []string          // see Forget
 	temp         map[string]string // what is protected right in the directories for temporary files, see scratch
 }
 
@@ -347,7 +348,8 @@ type Start struct {
 
 // Start returns what [Since] needs.
 func (w *Wall) Start() Start {
-	s := Start{Root: w.o.Root, Cache: w.o.Cache, Hits: w.tree.hits(), Closed: slices.Concat(w.Fixed, w.Watched), Enclosing: w.Enclosing, Granted: w.Granted, Cloned: w.Cloned, Begun: w.begun, Above: w.above, Known: slices.Collect(maps.Keys(w.repositories)), Temp: w.o.Temp, InTemp: w.temp, Cut: w.tree.cut}
+	hits := slices.DeleteFunc(w.tree.hits(), func(path string) bool { return slices.Contains(w.forgotten, path) })
+	s := Start{Root: w.o.Root, Cache: w.o.Cache, Hits: hits, Closed: slices.Concat(w.Fixed, w.Watched), Enclosing: w.Enclosing, Granted: w.Granted, Cloned: w.Cloned, Begun: w.begun, Above: w.above, Known: slices.Collect(maps.Keys(w.repositories)), Temp: w.o.Temp, InTemp: w.temp, Cut: w.tree.cut}
 	if w.o.Mounts {
 		s.Held = slices.Collect(maps.Keys(w.held))
 	}
@@ -376,7 +378,20 @@ func Since(p *policy.Policy, s Start, alone func() bool) Found {
 	if s.Cache != "" {
 		w.last = remembered(cacheFile(s.Cache, s.Root), p.Hash())
 	}
-	return w.Found()
+	f := w.Found()
+	if known := append(slices.Clip(s.Hits), s.Closed...); !s.Cut {
+		f.Knew = func(path string) bool {
+			return !safefile.Below(s.Root, path) || slices.ContainsFunc(known, func(k string) bool { return safefile.Below(k, path) || safefile.Below(path, k) })
+		}
+	}
+	return f
+}
+
+// Forget takes it that something was not there before: a command that runs beside may have shown it meanwhile.
+func (w *Wall) Forget(paths []string) {
+	w.forgotten = append(w.forgotten, paths...)
+	gone := func(path string) bool { return slices.Contains(w.forgotten, path) }
+	w.Watched, w.Fixed = slices.DeleteFunc(slices.Clone(w.Watched), gone), slices.DeleteFunc(slices.Clone(w.Fixed), gone)
 }
 
 // Found is what can be found out at the end of a command.
@@ -387,6 +402,8 @@ type Found struct {
 	// Written looks for what calls of their own have written, in the order in which they did: of all protected
 	// files of the root that are as the last one left them. It reads each of these.
 	Written func() []Written
+
+	Knew func(path string) bool // reports whether something notable was there before; nil where that is not told
 }
 
 // written is that of the root and of directories for temporary files.
@@ -398,7 +415,7 @@ func (w *Wall) written() []Written {
 
 // Found looks for what has appeared and what was replaced.
 func (w *Wall) Found() Found {
-	return Found{w.Appeared(), w.Replaced(), w.written}
+	return Found{Appeared: w.Appeared(), Replaced: w.Replaced(), Written: w.written}
 }
 
 // Appeared lists what has come into the root since, that the policy lets no
@@ -413,11 +430,11 @@ func (w *Wall) Appeared() []string {
 	now := (&walker{notable: w.o.Policy.Notable, passed: w.o.Policy.Passed, before: before, force: doors.open}).walk(w.o.Root)
 	var list, news []string
 	for _, d := range now.list {
-		if now == w.tree || len(d.hits) == 0 {
+		if now == w.tree && len(w.forgotten) == 0 || len(d.hits) == 0 {
 			continue
 		}
 		was := w.tree.index()[d.path]
-		if was == d {
+		if was == d && !slices.ContainsFunc(w.forgotten, func(path string) bool { return filepath.Dir(path) == d.path }) {
 			continue
 		}
 		for _, name := range d.hits {
@@ -425,7 +442,7 @@ func (w *Wall) Appeared() []string {
 			if name == ".git" || name == "HEAD" || safefile.BelowGit(at) || w.stands(at) || w.checkedOut(at) {
 				continue
 			}
-			if was != nil && slices.Contains(was.hits, name) && !below(at, w.Fixed) { // it was there, and may be changed
+			if was != nil && slices.Contains(was.hits, name) && !below(at, w.Fixed) && !slices.Contains(w.forgotten, at) { // it was there, and may be changed
 				continue
 			}
 			i, err := os.Lstat(at)

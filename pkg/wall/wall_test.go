@@ -209,6 +209,28 @@ func TestOverlaid(t *testing.T) {
 	}
 }
 
+// TestForget: what is forgotten has appeared when it is there at the end, also where nothing else has
+// changed in its directory.
+func TestForget(t *testing.T) {
+	s := newSite(t, "sub/.envrc", "sub/.npmrc", "n/.git/HEAD", "n/.git/objects/x", "n/.git/refs/x", "n/.git/config")
+	s.o.Mounts = false
+	for range 2 { // the second finds what the first remembers
+		w := Compile(s.o)
+		s.want("appeared", w.Appeared())
+		w.Forget([]string{filepath.Join(s.root, "sub/.envrc"), filepath.Join(s.root, "n/.git/config")})
+		s.want("appeared", w.Appeared(), "n/.git/config", "sub/.envrc")
+		start := w.Start()
+		s.want("the same for another process", since(s, start), "n/.git/config", "sub/.envrc")
+		knew := Since(s.o.Policy, start, nil).Knew
+		for name, want := range map[string]bool{"sub/.envrc": false, "sub/.npmrc": true, "n/.git/HEAD": true, "sub/.vscode": false} {
+			if got := knew(filepath.Join(s.root, name)); got != want {
+				t.Errorf("%s was there: %v", name, got)
+			}
+		}
+		time.Sleep(2 * young)
+	}
+}
+
 // TestLinkInPlace: a link with the name of a directory that holds what is protected
 // brings all of that at once.
 func TestLinkInPlace(t *testing.T) {

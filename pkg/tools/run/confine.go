@@ -158,7 +158,7 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 	asked.cloning.begin(env.Policy, c.wall)
 	guarded := make(chan error, 1)
 	snapshot := *cfg // the rest goes on changing
-	go func() { guarded <- c.protect(&snapshot, env.Session.Path("quarantine")) }()
+	go func() { guarded <- c.protect(env, &snapshot, env.Session.Path("quarantine")) }()
 	if cfg.Policy, err = described(); err != nil {
 		return c, errors.Join(fmt.Errorf("describing the sandbox: %w", err), <-guarded)
 	}
@@ -227,12 +227,16 @@ func sandboxLimits(l policy.Limits) sandbox.Limits {
 }
 
 // protect remembers what is protected.
-func (c *confinement) protect(cfg *sandbox.Config, quarantine string) (err error) {
+func (c *confinement) protect(env *tool.Env, cfg *sandbox.Config, quarantine string) (err error) {
 	beside := map[string]*sandbox.Snapshot{}
 	sandbox.Beside(cfg.Report, beside)
 	if c.guard, err = cfg.Snapshot(cfg.Minimum); err == nil {
 		sandbox.Beside(cfg.Report, beside) // also those that have begun meanwhile
-		err = c.guard.Inherit(maps.Values(beside), gate.Found)
+		var forgotten []string
+		if forgotten, err = c.guard.Inherit(maps.Values(beside), gate.Found); len(forgotten) > 0 && err == nil {
+			c.wall.Forget(forgotten)
+			c.later, err = gate.Watch(env.Sources, env.Policy, c.wall, c.grants.opened, cfg.Report)
+		}
 	}
 	if err == nil {
 		c.guard.Later = c.later
