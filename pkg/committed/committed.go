@@ -42,11 +42,13 @@ type Files struct {
 	refused map[string]bool
 	news    []string        // of those, what is not kept yet
 	secrets map[string]bool // see Secrets
+	late    late
 }
 
 // A repository is what is known of one.
 type repository struct {
 	top, git string           // absolute: the work tree, and what .git is or names
+	late     *late            // of the Files
 	Head     string           `json:"head"` // what HEAD was when Names was asked for; "" where that cannot be told
 	Names    map[string]*name `json:"names"`
 	changed  bool
@@ -101,7 +103,7 @@ func (f *Files) repository(dir string) *repository {
 			return r
 		}
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			r := &repository{top: dir, git: gitDir(dir), Names: map[string]*name{}}
+			r := &repository{top: dir, git: gitDir(dir), Names: map[string]*name{}, late: &f.late}
 			f.load(r)
 			if f.repos == nil {
 				f.repos = map[string]*repository{}
@@ -211,8 +213,29 @@ func (r *repository) replaces() bool {
 // replacedDir is where git keeps the names of what it shows in another's place.
 const replacedDir = "refs/replace"
 
-// timeout bounds one call of git.
+// timeout bounds one call of git. Where two of them have lasted so long within a minute, as where what git reads is a
+// pipe in which nobody writes, git is not asked for the rest of it: what it would say is not known then.
 const timeout = 5 * time.Second
+
+// late is when calls of git had taken too long.
+type late struct {
+	mu    sync.Mutex
+	times []time.Time
+}
+
+var errLate = errors.New("git does not answer in time")
+
+// again reports whether git is not to be asked now; add notes that it has not answered.
+func (l *late) again(add bool) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	l.times = slices.DeleteFunc(l.times, func(t time.Time) bool { return now.Sub(t) > time.Minute })
+	if add {
+		l.times = append(l.times, now)
+	}
+	return len(l.times) >= 2
+}
 
 // run runs git so that nothing which the repository says is run or fetched, on the objects themselves.
 func (r *repository) run(program string, args []string) (string, error) {
@@ -221,6 +244,9 @@ func (r *repository) run(program string, args []string) (string, error) {
 
 // runAs is run; where replaced is set, on what is shown in the place of objects.
 func (r *repository) runAs(program string, args []string, replaced bool) (string, error) {
+	if r.late.again(false) {
+		return "", errLate
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	c := exec.CommandContext(ctx, program, args...)
@@ -234,6 +260,9 @@ func (r *repository) runAs(program string, args []string, replaced bool) (string
 	}
 	c.WaitDelay = time.Second
 	out, err := c.Output()
+	if ctx.Err() != nil {
+		r.late.again(true)
+	}
 	return string(out), err
 }
 
@@ -409,6 +438,9 @@ func readable(path string) string {
 func (r *repository) head() (id string, born bool) {
 	at := filepath.Join(r.git, "HEAD")
 	if _, err := os.Lstat(at); errors.Is(err, fs.ErrNotExist) {
+		return "", false
+	}
+	if i, err := os.Stat(at); err == nil && !i.Mode().IsRegular() { // as a pipe, which git would wait for
 		return "", false
 	}
 	data, err := readFile(at)

@@ -335,6 +335,9 @@ func (g *gate) decide(ctx context.Context, e *sandbox.Exec) sandbox.Answer {
 			return a
 		}
 	}
+	if filepath.Base(program) == "git" && e.Original == "" { // what it starts itself is its own work
+		g.notes(program, e)
+	}
 	return sandbox.Answer{Allow: true}
 }
 
@@ -370,7 +373,7 @@ func (g *gate) decideAs(ctx context.Context, e *sandbox.Exec, program string, ar
 			continue
 		}
 		d := g.policy.Decide(&a)
-		if d.Verdict == policy.Allow || d.Default && (a.Danger == "" || claimed && !many) && !publishes {
+		if d.Verdict == policy.Allow || d.Default && (a.Danger == "" || claimed && !many || g.settled(a)) && !publishes {
 			continue
 		}
 		if !publishes && !a.Publishes && (g.inner(e, program, &a, d.Default) || d.Default && g.kept(e, a.Danger, accesses)) {
@@ -386,9 +389,21 @@ func (g *gate) decideAs(ctx context.Context, e *sandbox.Exec, program string, ar
 			}
 			return sandbox.Answer{Rule: d.Rule, Why: refusal(reason)}
 		}
-		return sandbox.Answer{Rule: d.Rule, Why: why(&a, &d, a.Program != argv[0])}
+		text := why(&a, &d, a.Program != argv[0])
+		if d.Verdict == policy.Ask && d.Default && programs.IsLoss(a.Danger) {
+			text += "; in a call of its own it is decided by what would be lost"
+		}
+		return sandbox.Answer{Rule: d.Rule, Why: text}
 	}
 	return sandbox.Answer{Allow: true}
+}
+
+// settled reports whether an allow rule names what a program is started for. That less is known of it here than at
+// the call, such as what a repository's settings say, takes nothing from the rule: the sandbox holds what it does.
+func (g *gate) settled(a policy.Access) bool {
+	a.Opaque = ""
+	d := g.policy.Decide(&a)
+	return d.Verdict == policy.Allow && !d.Default
 }
 
 // begins notes the process of a program that stood in the call and does work of
@@ -403,6 +418,10 @@ func (g *gate) begins(program string, e *sandbox.Exec) {
 	case r.Role == programs.WrapperRole || len(e.Argv) < 2 || strings.HasPrefix(e.Argv[1], "-") && filepath.Base(program) != "git":
 		return
 	}
+	g.notes(program, e)
+}
+
+func (g *gate) notes(program string, e *sandbox.Exec) {
 	g.starting.Lock()
 	defer g.starting.Unlock()
 	g.begun[e.Pid] = program

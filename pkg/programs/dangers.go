@@ -268,7 +268,7 @@ func destructive(code string) string {
 }
 
 // gitDanger judges a subcommand of git whose options are read.
-func (c *Call) gitDanger(g *gitCommand) {
+func (c *Call) gitDanger(g *gitCommand, cfg *repository) {
 	first := ""
 	if len(c.Args) > 0 {
 		first = c.Args[0].Text
@@ -276,6 +276,9 @@ func (c *Call) gitDanger(g *gitCommand) {
 	for i := range gitHazards {
 		h := &gitHazards[i]
 		if h.sub == g.name && (h.opts == "" || c.has(strings.Split(h.opts, ",")...)) && (h.without == "" || !c.has(h.without)) && (h.first == "" || hasName(h.first, first)) {
+			if h.why == movesTag && cfg.top != "" && len(cfg.remotes) == 0 { // nobody else has it
+				continue
+			}
 			c.danger(h.why)
 		}
 	}

@@ -235,7 +235,10 @@ func (c *Call) gitSub(g *gitCommand, cfg repository, args []Word) {
 	c.gitUnnamed(g, args, cfg)
 	c.gitLists(g, args, cfg, len(globals) == 0)
 	c.gitEffects(g, cfg)
-	c.gitDanger(g)
+	c.gitDanger(g, &cfg)
+	if cfg.refs && c.Shell.Class() != ReadOnly && !Has("add apply config mv restore rm", g.name) {
+		c.lower(Unknown)
+	}
 	c.Given = append(c.Given, globals...)
 }
 

@@ -39,6 +39,13 @@ func (c *Call) gitEffects(g *gitCommand, cfg repository) {
 		write(git)
 	case "mv":
 		c.gitMove()
+		sources, _, _ := c.sourcesAndTarget()
+		for _, s := range sources {
+			if dir := c.linkedTo(s); dir != "" && c.Shell.Exists(".gitmodules") { // a submodule, of which git notes the new place
+				write(".gitmodules")
+				write(dir + "/config")
+			}
+		}
 	case "clone":
 		c.gitClone()
 	case "config":
@@ -78,6 +85,7 @@ func (c *Call) gitEffects(g *gitCommand, cfg repository) {
 	case "sparse-checkout":
 		if first(0) != "list" && first(0) != "check-rules" {
 			c.Shell.File(File{Effect: Write, Word: Word{Text: cmp.Or(cfg.top, ".")}, Source: "git sparse-checkout", Why: "the patterns decide which files are taken away"})
+			write(cmp.Or(cfg.top, ".") + "/.git/config.worktree")
 		}
 	case "worktree":
 		switch {
@@ -86,11 +94,19 @@ func (c *Call) gitEffects(g *gitCommand, cfg repository) {
 		case first(0) == "move" && len(c.Args) > 2:
 			c.does(DeleteTree, c.Args[1])
 			c.does(Create, c.Args[2])
+			if dir := c.linkedTo(c.Args[1]); dir != "" { // where git notes the new place
+				write(dir + "/gitdir")
+			}
+		case first(0) == "repair":
+			write(cmp.Or(cfg.top, ".") + "/.git/worktrees/any/gitdir")
 		case first(0) == "remove" && len(c.Args) > 1:
 			c.does(DeleteTree, c.Args[1])
 		}
 	case "rm":
 		c.gitRemoves(cfg)
+		if !c.has("n") && c.Shell.Exists(".gitmodules") && slices.ContainsFunc(c.Args, func(x Word) bool { return c.linkedTo(x) != "" }) {
+			write(".gitmodules") // which loses the submodule's part
+		}
 	case "format-patch":
 		if v, ok := c.optionValue("suffix"); ok && (v.Dynamic || strings.Contains(v.Text, "/")) {
 			c.opaque("the names of the patches lead elsewhere")
@@ -137,6 +153,21 @@ func (c *Call) gitMove() {
 	if tree {
 		c.file(Write, target)
 	}
+}
+
+// linkedTo is the directory that the .git file of a worktree or submodule leads to; "" for any other word.
+func (c *Call) linkedTo(x Word) string {
+	if x.Dynamic {
+		return ""
+	}
+	for _, p := range c.Shell.Resolve(x.Text) {
+		if b, err := c.Shell.ReadFile(p.Path + "/.git"); err == nil {
+			if dir, ok := strings.CutPrefix(strings.TrimSpace(string(b)), "gitdir: "); ok {
+				return c.Shell.ResolveIn(p.Path, dir).Path
+			}
+		}
+	}
+	return ""
 }
 
 // gitRemotes judges git remote: an address may name a program that is the

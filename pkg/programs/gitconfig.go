@@ -80,6 +80,7 @@ type repository struct {
 	risk    string // a setting that makes most commands run something; "" for none
 	hooks   bool   // hooks may run
 	refresh bool   // a hook runs whenever the index is brought up to date
+	refs    bool   // a hook runs whenever a reference changes
 	inner   bool   // commands that do not look into submodules do so unasked
 	aliases []gitAlias
 	remotes []gitRemote
@@ -161,6 +162,7 @@ func (c *Call) readConfig(cfg *repository, git string) string {
 		if f := c.Shell.ResolveIn(git, "hooks/"+h).Type; f != Missing {
 			cfg.hooks = true
 			cfg.refresh = cfg.refresh || h == "post-index-change"
+			cfg.refs = cfg.refs || h == "reference-transaction"
 		}
 	}
 	b, err := c.Shell.ReadFile(git + "/config")

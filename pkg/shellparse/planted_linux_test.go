@@ -16,7 +16,7 @@ func (p *planter) call() (words []string) {
 			"-c core.fsmonitor="+p.b.bin+"/pwn", "-c core.attributesfile=more", "--git-dir=elsewhere", "--git-dir elsewhere", "--work-tree=sub", "--bare", "--literal-pathspecs", "--exec-path="+p.b.bin, "-p", "--config-env=core.fsmonitor=PWN", "--attr-source=HEAD", "-c merge.conflictstyle=diff3", "-c commit.gpgsign=true", "-c diff.external="+p.b.bin+"/pwn", "-c core.hookspath=hooks", "--namespace=x"))...)
 	}
 	if p.one(2) {
-		return append(words, strings.Fields(p.pick("status", "status -s", "diff", "add -A", "diff HEAD", "commit -qam y"))...)
+		return append(words, strings.Fields(p.pick("status", "status -s", "diff", "add -A", "diff HEAD", "commit -qam y", "tag z", "branch z", "reset -q"))...)
 	}
 	return append(words, strings.Fields(p.pick(
 		"status --porcelain -uno", "status -v", "status --ignored", "diff --cached", "diff --stat", "diff --word-diff", "diff --submodule=diff", "diff --no-index f a.x", "diff --textconv", "diff --ext-diff", "diff -- sub", "diff HEAD~0 -- a.x", "diff --ignore-submodules=all", "diff-files -p", "diff-index -p HEAD", "diff-tree -p HEAD",

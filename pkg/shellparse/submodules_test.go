@@ -2,8 +2,11 @@ package shellparse
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/agentkit-go/agentkit/pkg/policy"
 )
 
 // TestSubmodules: git starts itself in submodules, where their own settings
@@ -76,5 +79,32 @@ func TestHookOfTheIndex(t *testing.T) {
 	after := []string{class("git status"), class("git diff"), class("git log")}
 	if before[0] != after[2] || before[0] == after[0] || before[1] == after[1] {
 		t.Errorf("before %q, after %q", before, after)
+	}
+}
+
+// TestHookOfReferences: a hook that runs whenever a reference changes makes what is known of
+// git tag, branch and reset less than all, and nothing of what leaves references alone.
+func TestHookOfReferences(t *testing.T) {
+	b := newBench(t)
+	b.repo(t)
+	class := func(s string) policy.Class { return analyze(b, s).Accesses[0].Class }
+	changes := []string{"git tag x", "git tag -d x", "git branch z", "git branch -m z zz", "git branch -d zz", "git branch -u z", "git reset", "git reset --soft HEAD~1"}
+	leaves := []string{"git branch", "git tag -l", "git status", "git add f", "git config user.name x", "git log"}
+	before := map[string]policy.Class{}
+	for _, s := range slices.Concat(changes, leaves) {
+		if before[s] = class(s); before[s] == policy.Unknown {
+			t.Errorf("%s: not known without a hook", s)
+		}
+	}
+	must(t, os.WriteFile(b.root+"/.git/hooks/reference-transaction", []byte("#!/bin/sh\n"), 0o755))
+	for _, s := range changes {
+		if class(s) != policy.Unknown {
+			t.Errorf("%s: %s with a hook", s, class(s))
+		}
+	}
+	for _, s := range leaves {
+		if class(s) != before[s] {
+			t.Errorf("%s: %s with a hook, %s without", s, class(s), before[s])
+		}
 	}
 }
