@@ -223,19 +223,23 @@ func madeFor(dir, template, name string) bool {
 // reason is why not.
 type Asker func(ctx context.Context, a policy.Access, dir string) (yes bool, reason string)
 
-// BuildWith returns a [Build] whose Decider asks. An answer counts for the
-// same words, directory and environment for as long as the command runs, and
+// A Keeper keeps what a start of git takes away, so that undo can bring it back, and reports whether
+// it could; else the start is decided as without.
+type Keeper func(ctx context.Context, e *sandbox.Exec) bool
+
+// BuildWith returns a [Build] whose Decider asks, and has what git takes away be kept; either may be nil. An
+// answer counts for the same words, directory and environment for as long as the command runs, and
 // after five refusals nobody is asked any more.
-func BuildWith(ask Asker) func(order json.RawMessage) (sandbox.Decider, error) {
-	return func(order json.RawMessage) (sandbox.Decider, error) { return build(order, ask) }
+func BuildWith(ask Asker, keep Keeper) func(order json.RawMessage) (sandbox.Decider, error) {
+	return func(order json.RawMessage) (sandbox.Decider, error) { return build(order, ask, keep) }
 }
 
 // Build makes the Decider of an Order; what the policy asks about is refused. It
 // loads the policy, which takes about a millisecond, so it is called only when
 // there is something to decide.
-func Build(order json.RawMessage) (sandbox.Decider, error) { return build(order, nil) }
+func Build(order json.RawMessage) (sandbox.Decider, error) { return build(order, nil, nil) }
 
-func build(order json.RawMessage, ask Asker) (sandbox.Decider, error) {
+func build(order json.RawMessage, ask Asker, keep Keeper) (sandbox.Decider, error) {
 	var o Order
 	if err := safefile.DecodeJSON(order, &o); err != nil {
 		return nil, fmt.Errorf("reading the gate's order: %w", err)
@@ -251,7 +255,7 @@ func build(order json.RawMessage, ask Asker) (sandbox.Decider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the root for the gate: %w", err)
 	}
-	g := &gate{policy: p, workspace: w, order: &o, ask: ask, allowed: map[string]bool{}, begun: map[int]string{}, approved: map[string]bool{}, refused: map[string]string{}}
+	g := &gate{policy: p, workspace: w, order: &o, ask: ask, keep: keep, allowed: map[string]bool{}, begun: map[int]string{}, approved: map[string]bool{}, refused: map[string]string{}}
 	for _, k := range o.Allowed {
 		g.allowed[k] = true
 	}
@@ -263,6 +267,7 @@ type gate struct {
 	workspace *workspace.Workspace
 	order     *Order
 	ask       Asker             // nil for nobody
+	keep      Keeper            // nil for none
 	allowed   map[string]bool   // what stood in the call
 	asking    sync.Mutex        // one question at a time; guards the answers
 	starting  sync.Mutex        // guards begun
@@ -377,6 +382,10 @@ func (g *gate) decideAs(ctx context.Context, e *sandbox.Exec, program string, ar
 			continue
 		}
 		if !publishes && !a.Publishes && (g.inner(e, program, &a, d.Default) || d.Default && g.kept(e, a.Danger, accesses)) {
+			continue
+		}
+		if keeps := g.keep != nil && d.Verdict == policy.Ask && d.Default && !publishes && !a.Publishes && e.Original == ""; keeps &&
+			filepath.Base(program) == "git" && programs.GitMayLose(a.Danger) && g.keep(ctx, e) {
 			continue
 		}
 		if d.Verdict == policy.Ask && g.ask != nil {

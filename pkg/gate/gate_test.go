@@ -214,7 +214,7 @@ func TestRefusedOnce(t *testing.T) {
 	decide, err := BuildWith(func(context.Context, policy.Access, string) (bool, string) {
 		asked++
 		return false, "not today"
-	})(raw)
+	}, nil)(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func TestAsk(t *testing.T) {
 	decide, err := BuildWith(func(_ context.Context, a policy.Access, _ string) (bool, string) {
 		asked = append(asked, strings.Join(a.Argv, " "))
 		return slices.Contains(a.Argv, "yes"), "not today"
-	})(raw)
+	}, nil)(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,6 +263,44 @@ func TestAsk(t *testing.T) {
 	cancel()
 	if a := decide(ended, start("git", "push", "yes", "late")); a.Allow {
 		t.Error("a command that has ended got an answer")
+	}
+}
+
+// TestKeeper: what git takes away is kept rather than asked about; nothing else is, nor what a rule speaks of.
+func TestKeeper(t *testing.T) {
+	raw, _ := order(t)
+	var kept []string
+	can := true
+	decide, err := BuildWith(nil, func(_ context.Context, e *sandbox.Exec) bool {
+		kept = append(kept, strings.Join(e.Argv, " "))
+		return can
+	})(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := start("git", "reset", "--hard")
+	copied.Path, copied.Original = "/tmp/git", "/usr/bin/git"
+	for _, test := range []struct {
+		exec         *sandbox.Exec
+		can          bool
+		asked, allow bool
+	}{
+		{start("git", "reset", "--hard"), true, true, true},
+		{start("git", "reset", "--hard"), false, true, false},
+		{start("git", "stash", "drop"), true, true, true},
+		{start("git", "status"), true, false, true},
+		{start("git", "push", "--force"), true, false, false},
+		{start("git", "tag", "-f", "v1"), true, true, true},
+		{start("git", "gc", "--prune=now"), false, true, false},
+		{start("git", "config", "core.hooksPath", "x"), true, false, false},
+		{start("env", "git", "reset", "--hard"), true, false, false},
+		{start("rm", "-rf", "/x"), true, false, false},
+		{copied, true, false, false},
+	} {
+		kept, can = nil, test.can
+		if a := decide(context.Background(), test.exec); a.Allow != test.allow || (len(kept) > 0) != test.asked {
+			t.Errorf("%q: %+v, kept %q", test.exec.Argv, a, kept)
+		}
 	}
 }
 

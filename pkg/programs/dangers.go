@@ -36,6 +36,10 @@ func IsLoss(why string) bool {
 	return false
 }
 
+// GitMayLose reports whether a danger of git's is one of what it takes away in its repository, which whoever
+// sees that may find to be nothing, or can keep.
+func GitMayLose(why string) bool { return IsLoss(why) || why == movesTag || why == removesWay }
+
 // codeDeletes is the danger of code of which nobody knows what it deletes.
 const codeDeletes = "its code deletes"
 
@@ -64,6 +68,7 @@ func HarmsOthers(why string) bool { return why == harmsOthers || why == movesTag
 const (
 	harmsOthers = "rewrites or deletes what others have"
 	movesTag    = "moves a tag that others have"
+	removesWay  = "removes the way back"
 )
 
 // The dangers that are the end of other programs, of which a sandbox shows none.

@@ -61,7 +61,7 @@ func (b *bashCall) run(ctx context.Context, env *tool.Env, by string, how keepMe
 	defer noted.close()
 	over, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
-	asked, ends := &questions{over: over, starts: noted.kept.watcher(), cloning: newCloning(p.needs, p.argv, env.Workspace.Root())}, b.yield() < 0 && !b.TTY && !b.Keep
+	asked, ends := &questions{over: over, starts: noted.kept.watcher(), keeps: noted.kept.keeper(), cloning: newCloning(p.needs, p.argv, env.Workspace.Root())}, b.yield() < 0 && !b.TTY && !b.Keep
 	if asked.cloning.others() && !ends { // a job's programs start when nobody is told
 		asked.cloning = nil
 	}
@@ -149,6 +149,10 @@ func (b *bashCall) note(ctx context.Context, env *tool.Env, by string, came func
 	switch by {
 	case byWalk:
 		n.tracking, err = env.History.Track(ctx, change.TrackOptions{Tool: "bash", Title: b.title(), Skip: skipGit})
+	case "":
+		if b.prepared.ahead != nil && env.Git != nil && !b.Try && b.keeper(b.prepared).ends && env.Policy.Undo().Commands != policy.UndoOff {
+			n.kept = &kept{late: newLate(env, b.prepared, b.title(), came)}
+		}
 	case byLinks:
 		n.kept, err = shelve(ctx, env, b.prepared, b.title(), b.removedFirst(env), came)
 	}

@@ -31,14 +31,9 @@ func shelve(ctx context.Context, env *tool.Env, p *preparedCommand, title string
 	if len(p.doomed) == 0 && len(p.watched) == 0 {
 		return nil, nil
 	}
-	u := env.Policy.Undo()
-	o := change.ShelveOptions{Tool: "bash", Title: title, Names: p.doomed.list(), First: first, MaxBytes: int64(u.MaxBytes), MaxNames: keepNames, Age: u.Keep}
-	if p.ahead != nil {
-		o.Apart = p.ahead.wall().Guards()
-		o.Came = came
-		o.Others = func() bool { return sandbox.Busy(filepath.Dir(env.Session.Dir()), env.Workspace.Root()) }
-	}
-	k := &kept{late: &late{env: env, o: o, watched: p.watched, begun: time.Now()}}
+	k := &kept{late: newLate(env, p, title, came)}
+	o := k.late.o
+	o.Names, o.First = p.doomed.list(), first
 	if len(p.doomed) == 0 {
 		return k, nil
 	}
@@ -49,7 +44,7 @@ func shelve(ctx context.Context, env *tool.Env, p *preparedCommand, title string
 	}
 	k.late, k.partly = nil, err.Error()
 	if errors.Is(err, change.ErrShelfFull) {
-		k.partly = fmt.Sprintf("what git has or ignores of it is more than may be kept (undo.max_bytes is %d)", u.MaxBytes)
+		k.partly = fmt.Sprintf("what git has or ignores of it is more than may be kept (undo.max_bytes is %d)", o.MaxBytes)
 	}
 	if len(p.keep) == 0 {
 		return k, nil
@@ -63,6 +58,23 @@ func shelve(ctx context.Context, env *tool.Env, p *preparedCommand, title string
 			WithHint("take away less at a time, or have a rule that names the command allow it (see agentkit help policy)")
 	}
 	return k, nil
+}
+
+// newLate prepares what is kept while the command runs.
+func newLate(env *tool.Env, p *preparedCommand, title string, came func(string, fs.FileInfo) bool) *late {
+	u := env.Policy.Undo()
+	o := change.ShelveOptions{Tool: "bash", Title: title, MaxBytes: int64(u.MaxBytes), MaxNames: keepNames, Age: u.Keep}
+	if p.ahead != nil {
+		ahead := p.ahead
+		guards := sync.OnceValue(func() func(string) bool { return ahead.wall().Guards() })
+		o.Apart = func(path string) bool { is := guards(); return is != nil && is(path) }
+		if o.Came = came; came == nil {
+			since := sync.OnceValue(func() func(string, fs.FileInfo) bool { return ahead.wall().Came() })
+			o.Came = func(path string, i fs.FileInfo) bool { return since()(path, i) }
+		}
+		o.Others = func() bool { return sandbox.Busy(filepath.Dir(env.Session.Dir()), env.Workspace.Root()) }
+	}
+	return &late{env: env, o: o, watched: p.watched, begun: time.Now()}
 }
 
 // sweepFirst puts back what other commands have changed, before anything is kept of it. What they change from
@@ -96,6 +108,18 @@ func (k *kept) watcher() func(context.Context, *sandbox.Exec) {
 	return k.starts
 }
 
+// keeper is what keeps that which a git takes away that does not stand in the call: one of a script, a hook or
+// make; nil without.
+func (k *kept) keeper() gate.Keeper {
+	if k == nil || k.late == nil || k.late.env.Git == nil {
+		return nil
+	}
+	return func(ctx context.Context, e *sandbox.Exec) bool {
+		names, ok := k.late.git(ctx, e)
+		return ok && (len(names) == 0 || k.add(ctx, names) == nil)
+	}
+}
+
 // starts is called before a program starts.
 func (k *kept) starts(ctx context.Context, e *sandbox.Exec) {
 	if len(e.Argv) == 0 || e.Host != "" {
@@ -106,22 +130,26 @@ func (k *kept) starts(ctx context.Context, e *sandbox.Exec) {
 		return
 	}
 	names := l.names(e)
-	if len(names) == 0 {
-		return
+	if len(names) > 0 {
+		_ = k.add(ctx, names) // the result says so
 	}
+}
+
+// add keeps more.
+func (k *kept) add(ctx context.Context, names []change.Doomed) (err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	var err error
 	if k.Shelf == nil {
-		o := l.o
+		o := k.late.o
 		o.Names, o.First = names, nil
-		k.Shelf, err = l.env.History.Shelve(ctx, o)
+		k.Shelf, err = k.late.env.History.Shelve(ctx, o)
 	} else {
 		err = k.Add(ctx, names)
 	}
 	if err != nil {
 		k.partly = err.Error()
 	}
+	return err
 }
 
 // Close gives up what is kept, unless finish has made a change of it.

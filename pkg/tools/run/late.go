@@ -1,8 +1,11 @@
 package run
 
 import (
+	"context"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/change"
@@ -41,6 +44,49 @@ type late struct {
 	o       change.ShelveOptions
 	watched []string
 	begun   time.Time // the command
+}
+
+// git is what a git takes away that does not stand in the call; false where not all of it can be kept.
+func (l *late) git(ctx context.Context, e *sandbox.Exec) ([]change.Doomed, bool) {
+	var environ []string
+	if e.Environ != nil {
+		environ = e.Environ()
+	}
+	top := repositoryAbove(e.Cwd)
+	for _, entry := range environ { // as git tells its hooks, or another place
+		name, value, _ := strings.Cut(entry, "=")
+		if !filepath.IsAbs(value) {
+			value = filepath.Join(e.Cwd, value)
+		}
+		switch name {
+		case "GIT_DIR", "GIT_COMMON_DIR":
+			if value != filepath.Join(top, ".git") {
+				return nil, false
+			}
+		case "GIT_WORK_TREE":
+			if value != top {
+				return nil, false
+			}
+		case "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS":
+			return nil, false
+		}
+	}
+	if freshRepository(l.env, e.Cwd, e.Argv) {
+		return nil, true
+	}
+	lost := losses{ctx: ctx, env: l.env, dir: e.Cwd, needs: shellparse.Argv(e.Argv, newWorld(l.env, e.Cwd, environ)).Accesses, lasting: true}
+	needs, _ := lost.find()
+	if len(lost.aside) > 0 || !lost.doom.gitKept || slices.ContainsFunc(needs, func(a policy.Access) bool { return a.Danger != "" }) {
+		return nil, false
+	}
+	for path := range lost.doom.names {
+		info, err := os.Lstat(path)
+		own := err == nil && filepath.Base(path) == "index" && !info.ModTime().Before(l.begun) // as the command has made it
+		if own || !safefile.InGit(path) && l.made(path) {
+			delete(lost.doom.names, path)
+		}
+	}
+	return lost.doom.names.list(), true
 }
 
 // names are what a program takes away in the root, as far as it was there when the command

@@ -22,7 +22,8 @@ type questions struct {
 	over  context.Context
 	// starts is told of each program before it does; nil for nobody
 	starts  func(context.Context, *sandbox.Exec)
-	cloning *cloning // is told, too
+	keeps   gate.Keeper // nil for none
+	cloning *cloning    // is told, too
 }
 
 // maxWaited bounds by how much questions prolong a command's time limit: it can
@@ -63,7 +64,7 @@ func (q *questions) build(env *tool.Env) func(json.RawMessage) (sandbox.Decider,
 
 func (q *questions) gate(env *tool.Env) func(json.RawMessage) (sandbox.Decider, error) {
 	if env.Ask == nil {
-		return gate.Build
+		return gate.BuildWith(nil, q.keeps)
 	}
 	return gate.BuildWith(func(ctx context.Context, a policy.Access, dir string) (bool, string) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -73,7 +74,7 @@ func (q *questions) gate(env *tool.Env) func(json.RawMessage) (sandbox.Decider, 
 		answer := env.Approve(ctx, "bash", a, dir)
 		q.end(&a, answer)
 		return answer.Yes, answer.Reason
-	})
+	}, q.keeps)
 }
 
 func (q *questions) begin() {
