@@ -38,12 +38,16 @@ type dooming struct {
 	needs   []policy.Access
 	names   doomed
 	asked   []lostFiles
-	gitKept bool // what git does in this call is understood, and can be taken back
-	lasting bool // the call sees the end of the command, so that what it lost is recorded then
+	gitKept bool         // what git does in this call is understood, and can be taken back
+	work    map[int]bool // the calls of git that may take uncommitted work
+	lasting bool         // the call sees the end of the command, so that what it lost is recorded then
 }
 
 func newDooming(env *tool.Env, dir, text string, needs []policy.Access, lasting bool) *dooming {
-	d := &dooming{env: env, dir: dir, text: text, needs: needs, names: doomed{}, lasting: lasting}
+	d := &dooming{env: env, dir: dir, text: text, needs: needs, names: doomed{}, work: map[int]bool{}, lasting: lasting}
+	for i := range needs {
+		d.work[i] = programs.LosesWork(needs[i].Danger) // as long as nobody has found that nothing is lost
+	}
 	d.gitKept = d.keeps() && d.understandsGit()
 	return d
 }
@@ -322,7 +326,7 @@ func (d *dooming) git() {
 // gitLoses reports whether a call of git takes something away.
 func (d *dooming) gitLoses(i int) bool {
 	a := &d.needs[i]
-	if sub, rest := gitSub(a.Argv); programs.GitLoses(sub, rest) || programs.LosesWork(a.Danger) {
+	if sub, rest := gitSub(a.Argv); programs.GitLoses(sub, rest) || d.work[i] {
 		return true
 	}
 	return slices.ContainsFunc(d.needs, func(w policy.Access) bool { return w.Parent == i+1 && destroys(&w, a) })

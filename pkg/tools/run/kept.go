@@ -115,8 +115,18 @@ func (k *kept) keeper() gate.Keeper {
 		return nil
 	}
 	return func(ctx context.Context, e *sandbox.Exec) bool {
-		names, ok := k.late.git(ctx, e)
-		return ok && (len(names) == 0 || k.add(ctx, names) == nil)
+		names, must, ok := k.late.git(ctx, e)
+		if !ok || len(names) == 0 {
+			return ok
+		}
+		err := k.add(ctx, names)
+		if errors.Is(err, change.ErrShelfFull) { // what git has or ignores need not be kept
+			if len(must) == 0 {
+				return true
+			}
+			err = k.add(ctx, must)
+		}
+		return err == nil
 	}
 }
 

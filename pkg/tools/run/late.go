@@ -46,8 +46,9 @@ type late struct {
 	begun   time.Time // the command
 }
 
-// git is what a git takes away that does not stand in the call; false where not all of it can be kept.
-func (l *late) git(ctx context.Context, e *sandbox.Exec) ([]change.Doomed, bool) {
+// git is what a git takes away that does not stand in the call, and what of that is nowhere else; false where not
+// all of that can be kept.
+func (l *late) git(ctx context.Context, e *sandbox.Exec) (names, must []change.Doomed, ok bool) {
 	var environ []string
 	if e.Environ != nil {
 		environ = e.Environ()
@@ -61,23 +62,23 @@ func (l *late) git(ctx context.Context, e *sandbox.Exec) ([]change.Doomed, bool)
 		switch name {
 		case "GIT_DIR", "GIT_COMMON_DIR":
 			if value != filepath.Join(top, ".git") {
-				return nil, false
+				return nil, nil, false
 			}
 		case "GIT_WORK_TREE":
 			if value != top {
-				return nil, false
+				return nil, nil, false
 			}
 		case "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS":
-			return nil, false
+			return nil, nil, false
 		}
 	}
 	if freshRepository(l.env, e.Cwd, e.Argv) {
-		return nil, true
+		return nil, nil, true
 	}
 	lost := losses{ctx: ctx, env: l.env, dir: e.Cwd, needs: shellparse.Argv(e.Argv, newWorld(l.env, e.Cwd, environ)).Accesses, lasting: true}
-	needs, _ := lost.find()
+	needs, keep := lost.find()
 	if len(lost.aside) > 0 || !lost.doom.gitKept || slices.ContainsFunc(needs, func(a policy.Access) bool { return a.Danger != "" }) {
-		return nil, false
+		return nil, nil, false
 	}
 	for path := range lost.doom.names {
 		info, err := os.Lstat(path)
@@ -86,7 +87,10 @@ func (l *late) git(ctx context.Context, e *sandbox.Exec) ([]change.Doomed, bool)
 			delete(lost.doom.names, path)
 		}
 	}
-	return lost.doom.names.list(), true
+	for path := range keep {
+		must = append(must, change.Doomed{Path: path, Written: lost.doom.names[path]})
+	}
+	return lost.doom.names.list(), must, true
 }
 
 // names are what a program takes away in the root, as far as it was there when the command
