@@ -384,9 +384,13 @@ func (g *gate) decideAs(ctx context.Context, e *sandbox.Exec, program string, ar
 		if !publishes && !a.Publishes && (g.inner(e, program, &a, d.Default) || d.Default && g.kept(e, a.Danger, accesses)) {
 			continue
 		}
-		if keeps := g.keep != nil && d.Verdict == policy.Ask && d.Default && !publishes && !a.Publishes && e.Original == ""; keeps &&
-			filepath.Base(program) == "git" && programs.GitMayLose(a.Danger) && g.keep(ctx, e) {
-			continue
+		if g.keep != nil && d.Verdict == policy.Ask && d.Default && !publishes && !a.Publishes && e.Original == "" && programs.GitMayLose(a.Danger) {
+			if programs.IsShell(filepath.Base(program)) && filepath.Base(a.Program) == "git" {
+				continue // it comes here itself, when it starts
+			}
+			if filepath.Base(program) == "git" && g.keep(ctx, e) {
+				continue
+			}
 		}
 		if d.Verdict == policy.Ask && g.ask != nil {
 			if a.Dynamic != nil {

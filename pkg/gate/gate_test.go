@@ -295,6 +295,8 @@ func TestKeeper(t *testing.T) {
 		{start("git", "config", "core.hooksPath", "x"), true, false, false},
 		{start("env", "git", "reset", "--hard"), true, false, false},
 		{start("rm", "-rf", "/x"), true, false, false},
+		{start("sh", "-c", "git reset --hard && true"), true, false, true},
+		{start("sh", "-c", "git push --force && true"), true, false, false},
 		{copied, true, false, false},
 	} {
 		kept, can = nil, test.can

@@ -2,6 +2,8 @@ package run
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -72,7 +74,7 @@ func (l *late) git(ctx context.Context, e *sandbox.Exec) (names, must []change.D
 			return nil, nil, false
 		}
 	}
-	if freshRepository(l.env, e.Cwd, e.Argv) {
+	if l.own(top, e.Argv) {
 		return nil, nil, true
 	}
 	lost := losses{ctx: ctx, env: l.env, dir: e.Cwd, needs: shellparse.Argv(e.Argv, newWorld(l.env, e.Cwd, environ)).Accesses, lasting: true}
@@ -82,8 +84,7 @@ func (l *late) git(ctx context.Context, e *sandbox.Exec) (names, must []change.D
 	}
 	for path := range lost.doom.names {
 		info, err := os.Lstat(path)
-		own := err == nil && filepath.Base(path) == "index" && !info.ModTime().Before(l.begun) // as the command has made it
-		if own || !safefile.InGit(path) && l.made(path) {
+		if err == nil && filepath.Base(path) == "index" && !info.ModTime().Before(l.begun) { // as the command has made it
 			delete(lost.doom.names, path)
 		}
 	}
@@ -91,6 +92,29 @@ func (l *late) git(ctx context.Context, e *sandbox.Exec) (names, must []change.D
 		must = append(must, change.Doomed{Path: path, Written: lost.doom.names[path]})
 	}
 	return lost.doom.names.list(), must, true
+}
+
+// repositoryAbove is the innermost directory at or above dir that holds a repository; "" for none.
+func repositoryAbove(dir string) string {
+	for ; ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
+	}
+}
+
+// own reports whether git is started for a repository that was made in a temporary directory since the session
+// began, and is not part of another: whatever is lost there is no older.
+func (l *late) own(top string, argv []string) bool {
+	if sub, _ := gitSub(argv); sub == "" || slices.Contains(argv, "-C") || top == "" || safefile.Below(l.env.Workspace.Root(), top) || !fresh(l.env, top) {
+		return false
+	}
+	info, err := os.Lstat(filepath.Join(top, ".git"))
+	_, common := os.Lstat(filepath.Join(top, ".git", "commondir"))
+	return err == nil && info.IsDir() && errors.Is(common, fs.ErrNotExist)
 }
 
 // names are what a program takes away in the root, as far as it was there when the command

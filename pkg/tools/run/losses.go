@@ -465,8 +465,6 @@ func (l *losses) git(i int) string {
 		})
 	}
 	switch kind := committed.Changed; {
-	case freshRepository(l.env, l.dir, a.Argv):
-		return ""
 	case slices.Contains(a.Dynamic, true) && programs.PathsAlone(a.Argv, a.Dynamic) == 0 || !safefile.Below(l.env.Workspace.Root(), top):
 		return a.Danger
 	case programs.LosesCommits(a.Danger) && l.doom.keepsGit(repository):
@@ -492,28 +490,6 @@ func (l *losses) git(i int) string {
 		}
 		return l.keepAll(lost.list, a.Danger)
 	}
-}
-
-// repositoryAbove is the innermost directory at or above dir that holds a repository; "" for none.
-func repositoryAbove(dir string) string {
-	for ; ; dir = filepath.Dir(dir) {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return dir
-		}
-		if dir == filepath.Dir(dir) {
-			return ""
-		}
-	}
-}
-
-// freshRepository reports whether a call of git in dir is for a repository in what was made in a temporary directory since
-// the session began: whatever it loses is no older.
-func freshRepository(env *tool.Env, dir string, argv []string) bool {
-	if sub, _ := gitSub(argv); sub == "" || slices.Contains(argv, "-C") || safefile.Below(env.Workspace.Root(), dir) {
-		return false
-	}
-	top := repositoryAbove(dir)
-	return top != "" && fresh(env, top)
 }
 
 // passesRepositories reports whether a call is git clean of all that is there with one -f at most,
