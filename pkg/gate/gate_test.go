@@ -266,6 +266,39 @@ func TestAsk(t *testing.T) {
 	}
 }
 
+// TestOnPaths: git takes back paths that the call did not know in the repository that it was decided for, and in none
+// inside it.
+func TestOnPaths(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(root, "inner", ".git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s := &policy.Sources{Root: root, Home: t.TempDir(), State: t.TempDir()}
+	p, err := policy.Load(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := policy.Access{Kind: policy.Exec, Program: "/usr/bin/git", Argv: []string{"git", "checkout", "--", "$f"}, Dynamic: []bool{false, false, false, true}}
+	raw, err := New(s, p, []policy.Access{call}, nil, nil, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decide, err := Build(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dir, allow := range map[string]bool{root: true, filepath.Join(root, "inner"): false, filepath.Dir(root): false} {
+		e := start("git", "checkout", "--", "a")
+		e.Cwd = dir
+		if a := decide(t.Context(), e); a.Allow != allow {
+			t.Errorf("in %s: %+v", dir, a)
+		}
+	}
+}
+
 // TestKeeper: what git takes away is kept rather than asked about; nothing else is, nor what a rule speaks of.
 func TestKeeper(t *testing.T) {
 	raw, _ := order(t)
