@@ -305,7 +305,7 @@ func (c *Call) gitDanger(g *gitCommand, cfg *repository) {
 			args = slices.DeleteFunc(slices.Clone(args), func(x Word) bool { return x.Text == "--" })
 		}
 		paths := slices.ContainsFunc(words, func(x Word) bool { return x.Text == "--" }) && len(args) > 0
-		if paths || len(args) > 1 && !c.has("b") || c.mayBePath(args) {
+		if paths || len(args) > 1 && !c.has("b") || first == "." || strings.HasPrefix(first, "./") || strings.HasPrefix(first, ":") || c.mayBePath(args) {
 			c.danger(losesWork)
 		}
 	}
@@ -318,7 +318,7 @@ func (c *Call) mayBePath(args []Word) bool {
 		return false
 	}
 	name := args[0].Text
-	return c.Shell.Exists(name) || strings.HasPrefix(name, ":") || strings.ContainsAny(name, "*?[")
+	return c.Shell.Exists(name) || strings.ContainsAny(name, "*?[")
 }
 
 // Outgrown marks a call that does more than its program's name says.

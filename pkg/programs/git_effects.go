@@ -38,14 +38,7 @@ func (c *Call) gitEffects(g *gitCommand, cfg repository) {
 		}
 		write(git)
 	case "mv":
-		c.gitMove()
-		sources, _, _ := c.sourcesAndTarget()
-		for _, s := range sources {
-			if dir := c.linkedTo(s); dir != "" && c.Shell.Exists(".gitmodules") { // a submodule, of which git notes the new place
-				write(".gitmodules")
-				write(dir + "/config")
-			}
-		}
+		c.gitMove(write)
 	case "clone":
 		c.gitClone()
 	case "config":
@@ -138,7 +131,7 @@ func (c *Call) gitEffects(g *gitCommand, cfg repository) {
 
 // gitMove lists what git mv takes away, reads by its new name, and writes: the files of a
 // directory that is moved are found from the write of the target itself.
-func (c *Call) gitMove() {
+func (c *Call) gitMove(write func(name string)) {
 	sources, target, into := c.sourcesAndTarget()
 	tree := false
 	for _, s := range sources {
@@ -148,6 +141,10 @@ func (c *Call) gitMove() {
 		}
 		c.does(gone, s)
 		c.file(effect, s)
+		if dir := c.linkedTo(s); dir != "" && c.Shell.Exists(".gitmodules") { // a submodule, of which git notes the new place
+			write(".gitmodules")
+			write(dir + "/config")
+		}
 	}
 	c.written(sources, target, into, false)
 	if tree {
@@ -161,10 +158,8 @@ func (c *Call) linkedTo(x Word) string {
 		return ""
 	}
 	for _, p := range c.Shell.Resolve(x.Text) {
-		if b, err := c.Shell.ReadFile(p.Path + "/.git"); err == nil {
-			if dir, ok := strings.CutPrefix(strings.TrimSpace(string(b)), "gitdir: "); ok {
-				return c.Shell.ResolveIn(p.Path, dir).Path
-			}
+		if dir := c.linkOf(p.Path + "/.git"); dir != "" {
+			return dir
 		}
 	}
 	return ""

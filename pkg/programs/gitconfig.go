@@ -140,20 +140,25 @@ func (c *Call) there(dir, name string) bool {
 
 // linkedRepository follows the .git file of a worktree or submodule.
 func (c *Call) linkedRepository(cfg *repository, file string) string {
-	b, err := c.Shell.ReadFile(file)
-	if err != nil {
+	at := c.linkOf(file)
+	if at == "" {
 		return "the repository cannot be looked at"
 	}
-	dir, ok := strings.CutPrefix(strings.TrimSpace(string(b)), "gitdir: ")
-	if !ok {
-		return "the repository cannot be looked at"
-	}
-	at := c.Shell.ResolveIn(file[:strings.LastIndexByte(file, '/')], dir).Path
 	cfg.index = at + "/index"
 	if common, err := c.Shell.ReadFile(at + "/commondir"); err == nil {
 		at = c.Shell.ResolveIn(at, strings.TrimSpace(string(common))).Path
 	}
 	return c.readConfig(cfg, at)
+}
+
+// linkOf is the directory that a .git file leads to; "" for what is none.
+func (c *Call) linkOf(file string) string {
+	b, err := c.Shell.ReadFile(file)
+	dir, ok := strings.CutPrefix(strings.TrimSpace(string(b)), "gitdir: ")
+	if err != nil || !ok {
+		return ""
+	}
+	return c.Shell.ResolveIn(file[:strings.LastIndexByte(file, '/')], dir).Path
 }
 
 // readConfig reads the settings of the repository in the directory git.

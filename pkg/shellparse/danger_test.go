@@ -120,6 +120,9 @@ git checkout HEAD -- f
 git checkout HEAD f
 git checkout -f
 git checkout -f main
+git checkout .
+git checkout ./"$(cat n)"
+git checkout -p
 git restore f
 git restore --worktree f
 git restore --staged --worktree f

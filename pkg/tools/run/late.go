@@ -51,12 +51,8 @@ type late struct {
 // git is what a git takes away that does not stand in the call, and what of that is nowhere else; false where not
 // all of that can be kept.
 func (l *late) git(ctx context.Context, e *sandbox.Exec) (names, must []change.Doomed, ok bool) {
-	var environ []string
-	if e.Environ != nil {
-		environ = e.Environ()
-	}
-	top := repositoryAbove(e.Cwd)
-	for _, entry := range environ { // as git tells its hooks, or another place
+	top, variables := repositoryAbove(e.Cwd), environ(e)
+	for _, entry := range variables { // as git tells its hooks, or another place
 		name, value, _ := strings.Cut(entry, "=")
 		if !filepath.IsAbs(value) {
 			value = filepath.Join(e.Cwd, value)
@@ -77,7 +73,7 @@ func (l *late) git(ctx context.Context, e *sandbox.Exec) (names, must []change.D
 	if l.own(top, e.Argv) {
 		return nil, nil, true
 	}
-	lost := losses{ctx: ctx, env: l.env, dir: e.Cwd, needs: shellparse.Argv(e.Argv, newWorld(l.env, e.Cwd, environ)).Accesses, lasting: true}
+	lost := losses{ctx: ctx, env: l.env, dir: e.Cwd, needs: l.accesses(e, variables), lasting: true}
 	needs, keep := lost.find()
 	if len(lost.aside) > 0 || !lost.doom.gitKept || slices.ContainsFunc(needs, func(a policy.Access) bool { return a.Danger != "" }) {
 		return nil, nil, false
@@ -92,6 +88,19 @@ func (l *late) git(ctx context.Context, e *sandbox.Exec) (names, must []change.D
 		must = append(must, change.Doomed{Path: path, Written: lost.doom.names[path]})
 	}
 	return lost.doom.names.list(), must, true
+}
+
+// environ are the variables of a program that starts.
+func environ(e *sandbox.Exec) []string {
+	if e.Environ == nil {
+		return nil
+	}
+	return e.Environ()
+}
+
+// accesses are those of a program that starts with these variables.
+func (l *late) accesses(e *sandbox.Exec, variables []string) []policy.Access {
+	return shellparse.Argv(e.Argv, newWorld(l.env, e.Cwd, variables)).Accesses
 }
 
 // repositoryAbove is the innermost directory at or above dir that holds a repository; "" for none.
@@ -120,11 +129,7 @@ func (l *late) own(top string, argv []string) bool {
 // names are what a program takes away in the root, as far as it was there when the command
 // began.
 func (l *late) names(e *sandbox.Exec) []change.Doomed {
-	var environ []string
-	if e.Environ != nil {
-		environ = e.Environ()
-	}
-	d := newDooming(l.env, e.Cwd, "", shellparse.Argv(e.Argv, newWorld(l.env, e.Cwd, environ)).Accesses, true)
+	d := newDooming(l.env, e.Cwd, "", l.accesses(e, environ(e)), true)
 	for j := range d.needs {
 		w := &d.needs[j]
 		if w.Parent > 0 && destroys(w, &d.needs[w.Parent-1]) {
