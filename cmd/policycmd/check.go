@@ -55,7 +55,7 @@ status is 0 whatever the decision, 2 for a call that could not be made.`),
 // decide asks the policy about a call without making it.
 func (h Host) decide(c *cobra.Command, env *tool.Env, args []string, object string) (*tool.Invocation, *policy.Outcome, error) {
 	if len(args) == 0 {
-		return nil, nil, tool.Errorf(tool.BadInput, "no tool is named").WithHint("agentkit policy check TOOL --json '{…}'")
+		return nil, nil, tool.Errorf(tool.BadInput, "no tool is named").WithHint("name one, with its parameters: %s bash 'rm -rf build'", c.CommandPath())
 	}
 	t, err := h.Tools.Find(args[0])
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 func TestKeptAlone(t *testing.T) {
 	s := newSite(t)
 	s.put("a", "old")
-	r, err := shelve(s.History, []Doomed{{"a", false}}, func(string) error { return os.Rename(s.abs("a"), s.abs("b")) })
+	r, err := shelve(s.History, []Doomed{{Path: "a"}}, func(string) error { return os.Rename(s.abs("a"), s.abs("b")) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestShelfOtherNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := s.image()
-	if _, err := shelve(s.History, []Doomed{{"a", true}}, func(string) error {
+	if _, err := shelve(s.History, []Doomed{{Path: "a", Written: true}}, func(string) error {
 		return errors.Join(os.Chmod(s.abs("a"), 0o600), os.WriteFile(s.abs("a"), []byte("new"), 0))
 	}); err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func TestShelfBothNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := s.image()
-	if _, err := shelve(s.History, []Doomed{{"a", true}, {"b", true}}, func(string) error {
+	if _, err := shelve(s.History, []Doomed{{Path: "a", Written: true}, {Path: "b", Written: true}}, func(string) error {
 		return errors.Join(os.WriteFile(s.abs("a"), []byte("one"), 0), os.WriteFile(s.abs("b"), []byte("two"), 0))
 	}); err != nil {
 		t.Fatal(err)

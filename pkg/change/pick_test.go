@@ -166,7 +166,7 @@ func TestRedo(t *testing.T) {
 func TestUndoPathThenAll(t *testing.T) {
 	for name, remove := range map[string]func(s *site) error{
 		"kept": func(s *site) error {
-			_, err := shelve(s.History, []Doomed{{"d", false}}, func(string) error { return os.RemoveAll(s.abs("d")) })
+			_, err := shelve(s.History, []Doomed{{Path: "d"}}, func(string) error { return os.RemoveAll(s.abs("d")) })
 			return err
 		},
 		"exchanged": func(s *site) error {

@@ -478,7 +478,7 @@ func playUser(h *History) error {
 	if err != nil {
 		return err
 	}
-	if _, err := shelve(h, []Doomed{{"open/a", false}}, func(string) error {
+	if _, err := shelve(h, []Doomed{{Path: "open/a"}}, func(string) error {
 		return errors.Join(os.Remove(filepath.Join(open, "a")), os.Chmod(open, 0o555))
 	}); err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 // aside keeps the directory d, which its command removes first of all.
 func (s *site) aside(least int) *Shelf {
 	s.t.Helper()
-	o := ShelveOptions{Tool: "bash", Title: "rm", Names: []Doomed{{s.abs("d"), true}}, First: []string{s.abs("d")}, MinAside: least}
+	o := ShelveOptions{Tool: "bash", Title: "rm", Names: []Doomed{{Path: s.abs("d"), Written: true}}, First: []string{s.abs("d")}, MinAside: least}
 	shelf, err := s.Shelve(context.Background(), o)
 	if err != nil {
 		s.t.Fatal(err)

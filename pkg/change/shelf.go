@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/safefile"
@@ -83,6 +84,7 @@ func (o ShelveOptions) withDefaults() ShelveOptions {
 type Doomed struct {
 	Path    string // real path in the workspace
 	Written bool   // it may be overwritten where it is, so that a link to it would change too
+	Maybe   bool   // nothing says that it is: what a change that came meanwhile has done to it is that one's
 }
 
 // A Slot is what a record has on its shelf for one of its files.
@@ -97,6 +99,7 @@ type Slot struct {
 	Single bool  `json:"single,omitempty"` // it was the file's only name
 	Empty  print `json:"empty,omitzero"`   // the directory that it changes places with, for the command to remove; where it is set aside
 
+	Maybe   bool `json:"maybe,omitempty"`    // as its [Doomed]
 	InPlace bool `json:"in_place,omitempty"` // a file of several names that was written where it is, and is written so again
 
 	Closed map[string]fs.FileMode `json:"closed,omitempty"` // modes of directories that the shelf has to have open
@@ -292,7 +295,7 @@ func (s *Shelf) fill(ctx context.Context, list []Doomed) error {
 	}
 	for _, d := range list {
 		n := len(s.r.Files)
-		slot := Slot{N: n}
+		slot := Slot{N: n, Maybe: d.Maybe}
 		before := *load
 		p, err := w.at(d.Path)
 		if missing(err) {
@@ -338,7 +341,7 @@ func (s *Shelf) keep(l *load, p place, d Doomed, dir *os.Root, slot *Slot) (err 
 // there is kept as the outermost name that is not.
 func (h *History) disjoint(names []Doomed) []Doomed {
 	root := h.w.Root()
-	byPath := map[string]bool{}
+	byPath := map[string]Doomed{}
 	for _, d := range names {
 		path := filepath.Clean(d.Path)
 		if path == root || !safefile.Below(root, path) || safefile.Below(h.session.StateDir(), path) || safefile.Below(path, h.session.StateDir()) {
@@ -350,7 +353,8 @@ func (h *History) disjoint(names []Doomed) []Doomed {
 			}
 			path = up
 		}
-		byPath[path] = byPath[path] || d.Written
+		before, twice := byPath[path]
+		byPath[path] = Doomed{path, before.Written || d.Written, d.Maybe && (before.Maybe || !twice)}
 	}
 	// Compared by their parts, what is in a directory comes right behind it.
 	paths := slices.SortedFunc(maps.Keys(byPath), func(a, b string) int {
@@ -359,10 +363,10 @@ func (h *History) disjoint(names []Doomed) []Doomed {
 	var list []Doomed
 	for _, path := range paths {
 		if n := len(list); n > 0 && safefile.Below(list[n-1].Path, path) {
-			list[n-1].Written = list[n-1].Written || byPath[path]
+			list[n-1].Written = list[n-1].Written || byPath[path].Written
 			continue
 		}
-		list = append(list, Doomed{path, byPath[path]})
+		list = append(list, byPath[path])
 	}
 	return list
 }
@@ -479,13 +483,14 @@ func (s *Shelf) settle(ctx context.Context) error {
 	}
 	var files []File
 	var slots []Slot
+	later := s.later(ctx)
 	for i, slot := range s.r.Shelf {
 		f := s.r.Files[i]
 		now, err := w.look(ctx, f.Path)
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.Path, err)
 		}
-		if slot.Here.same(now) && (now.Kind == Dir || slot.Here.Ino == now.Ino && slot.Here.MTime == now.MTime) {
+		if slot.Here.same(now) && (now.Kind == Dir || slot.Here.Ino == now.Ino && slot.Here.MTime == now.MTime) || slot.Maybe && later(f.Path) {
 			_ = dir.RemoveAll(strconv.Itoa(slot.N))
 			continue
 		}
@@ -509,6 +514,22 @@ func (s *Shelf) settle(ctx context.Context) error {
 		return err
 	}
 	return s.h.store.done.WriteFile(s.r.ID, data, s.h.store.sync)
+}
+
+// later tells whether a change that came after the shelf was filled did something to a name.
+func (s *Shelf) later(ctx context.Context) func(path string) bool {
+	list := sync.OnceValue(func() (list []Record) {
+		for r, err := range s.h.records(ctx) {
+			if err != nil || r.ID <= s.r.ID {
+				break
+			}
+			list = append(list, r)
+		}
+		return list
+	})
+	return func(path string) bool {
+		return slices.ContainsFunc(list(), func(r Record) bool { return s.h.touches(ctx, &r, path) })
+	}
 }
 
 // part makes copies of files on a shelf that are there in the workspace still, under this

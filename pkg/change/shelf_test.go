@@ -57,8 +57,8 @@ func shelveLater(h *History, names, later []Doomed, do func(root string) error) 
 // destroy does to the tree of tens what commands do: it removes, replaces, overwrites,
 // cuts, moves and makes.
 func destroy(h *History) error {
-	names := []Doomed{{"f0", true}, {"f1", false}, {"f3", false}, {"sub", false}, {"link", false}, {"made/deep/new", false}, {"f5", false}}
-	later := []Doomed{{"f6", false}, {"hard", false}, {"f7", true}, {"hard2", true}}
+	names := []Doomed{{Path: "f0", Written: true}, {Path: "f1"}, {Path: "f3"}, {Path: "sub"}, {Path: "link"}, {Path: "made/deep/new"}, {Path: "f5"}}
+	later := []Doomed{{Path: "f6"}, {Path: "hard"}, {Path: "f7", Written: true}, {Path: "hard2", Written: true}}
 	_, err := shelveLater(h, names, later, func(root string) error {
 		name := func(rel string) string { return filepath.Join(root, rel) }
 		return errors.Join(
@@ -118,7 +118,7 @@ func TestShelfAmongOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	remove := func() {
-		if _, err := shelve(s.History, []Doomed{{"a", false}}, func(root string) error { return os.Remove(filepath.Join(root, "a")) }); err != nil {
+		if _, err := shelve(s.History, []Doomed{{Path: "a"}}, func(root string) error { return os.Remove(filepath.Join(root, "a")) }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -129,7 +129,7 @@ func TestShelfAmongOthers(t *testing.T) {
 		t.Fatalf("a is %q", s.get("a"))
 	}
 	// What was put back by its content, as an edit is, is as it was.
-	rec, err := shelve(s.History, []Doomed{{"a", false}}, func(root string) error {
+	rec, err := shelve(s.History, []Doomed{{Path: "a"}}, func(root string) error {
 		return errors.Join(os.Remove(filepath.Join(root, "a")), os.WriteFile(filepath.Join(root, "a"), []byte("3"), 0o644))
 	})
 	if err != nil {
@@ -164,11 +164,11 @@ func TestShelfRandom(t *testing.T) {
 				var names []Doomed
 				entries, _ := os.ReadDir(s.abs(""))
 				for _, e := range entries {
-					names = append(names, Doomed{e.Name(), true})
+					names = append(names, Doomed{Path: e.Name(), Written: true})
 				}
-				names = append(names, Doomed{"x", true})
+				names = append(names, Doomed{Path: "x", Written: true})
 				for range 200 { // nearly all names that there may be
-					names = append(names, Doomed{randomName(r), true})
+					names = append(names, Doomed{Path: randomName(r), Written: true})
 				}
 				rec, err := shelve(s.History, names, func(string) error {
 					for range 1 + r.IntN(6) {
@@ -282,7 +282,7 @@ func TestShelfLimits(t *testing.T) {
 		s.put(fmt.Sprint("d/f", i), strings.Repeat("x", 1000))
 		s.put(fmt.Sprint("g", i), strings.Repeat("x", 1000))
 	}
-	d := []Doomed{{s.abs("d"), false}}
+	d := []Doomed{{Path: s.abs("d")}}
 	for _, o := range []ShelveOptions{{Names: d, MaxBytes: 3999}, {Names: d, MaxNames: 3}} {
 		if _, err := s.Shelve(context.Background(), o); !errors.Is(err, ErrShelfFull) {
 			t.Errorf("%+v: %v", o, err)
@@ -293,7 +293,7 @@ func TestShelfLimits(t *testing.T) {
 	}
 	var ids []string
 	for i := range 4 {
-		shelf, err := s.Shelve(context.Background(), ShelveOptions{Names: []Doomed{{s.abs(fmt.Sprint("g", i)), false}}, MaxBytes: 2500})
+		shelf, err := s.Shelve(context.Background(), ShelveOptions{Names: []Doomed{{Path: s.abs(fmt.Sprint("g", i))}}, MaxBytes: 2500})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -322,7 +322,7 @@ func TestKeptSizes(t *testing.T) {
 	var ids []string
 	for i := range 3 {
 		s.put("f", strings.Repeat("x", 1000+i))
-		r, err := shelve(s.History, []Doomed{{"f", false}}, func(root string) error { return os.Remove(filepath.Join(root, "f")) })
+		r, err := shelve(s.History, []Doomed{{Path: "f"}}, func(root string) error { return os.Remove(filepath.Join(root, "f")) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -365,7 +365,7 @@ func TestShelfClosed(t *testing.T) {
 	open := func(root string) error {
 		return errors.Join(os.Chmod(filepath.Join(root, "d"), 0o700), os.Chmod(filepath.Join(root, "d/in"), 0o700))
 	}
-	if _, err := shelve(s.History, []Doomed{{"d", false}}, func(root string) error {
+	if _, err := shelve(s.History, []Doomed{{Path: "d"}}, func(root string) error {
 		return errors.Join(open(root), os.RemoveAll(filepath.Join(root, "d")))
 	}); err != nil {
 		t.Fatal(err)
@@ -392,7 +392,7 @@ func TestShelfFollowsNoLink(t *testing.T) {
 	if err := os.Symlink("keys", s.abs("d")); err != nil {
 		t.Fatal(err)
 	}
-	shelf, err := s.Shelve(context.Background(), ShelveOptions{Names: []Doomed{{s.abs("d/x"), false}}})
+	shelf, err := s.Shelve(context.Background(), ShelveOptions{Names: []Doomed{{Path: s.abs("d/x")}}})
 	if err != nil {
 		t.Fatal(err)
 	}

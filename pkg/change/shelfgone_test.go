@@ -28,7 +28,7 @@ func TestShelfGone(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.put("z", "z")
-			if _, err := shelve(s.History, []Doomed{{"d/f", false}, {"dir", false}, {"e/made", false}, {"hard", true}, {"made", false}, {"z", false}}, func(root string) error {
+			if _, err := shelve(s.History, []Doomed{{Path: "d/f"}, {Path: "dir"}, {Path: "e/made"}, {Path: "hard", Written: true}, {Path: "made"}, {Path: "z"}}, func(root string) error {
 				in := func(rel string) string { return filepath.Join(root, rel) }
 				return errors.Join(
 					os.Remove(in("d/f")), os.WriteFile(in("d/f"), []byte("new"), 0o600), os.Mkdir(in("dir"), 0o700),

@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// required begins what an Error says of a parameter that was not given.
+const required = "is required"
+
 // An Error says which parameter is wrong, what was wanted and what came.
 type Error struct {
 	Param string   // the parameter, as todos[2].status; "" for the input as a whole
@@ -18,7 +21,11 @@ type Error struct {
 // Error implements error: "limit: want a whole number, got "ten"".
 func (e *Error) Error() string {
 	var b strings.Builder
-	if e.Param != "" {
+	switch {
+	case e.Param == "":
+	case e.missing():
+		b.WriteString(e.Param + " ")
+	default:
 		b.WriteString(e.Param + ": ")
 	}
 	b.WriteString(e.Want)
@@ -34,6 +41,9 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
+// missing reports whether nothing was given.
+func (e *Error) missing() bool { return strings.HasPrefix(e.Want, required) }
+
 // Hint returns the next step.
 func (e *Error) Hint() string {
 	switch {
@@ -43,6 +53,8 @@ func (e *Error) Hint() string {
 		return fmt.Sprintf("use %s", e.Near[0])
 	case len(e.Known) > 0:
 		return "use one of " + strings.Join(e.Known, ", ")
+	case e.Param != "" && e.missing():
+		return fmt.Sprintf("give %s and call again", e.Param)
 	case e.Param != "":
 		return fmt.Sprintf("correct %s and call again", e.Param)
 	}

@@ -92,8 +92,8 @@ func TestLenient(t *testing.T) {
 // came, and the nearest known name.
 func TestErrors(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
-		{`{}`, `name: is required: a name`},
-		{`{"name":null}`, `name: is required: a name`},
+		{`{}`, `name is required: a name`},
+		{`{"name":null}`, `name is required: a name`},
 		{`{"nam":"alpha"}`, `unknown parameter "nam"; did you mean name?; known: name, size, far, wait_ms, all, share, tags, kinds, env, list, raw`},
 		{`{"the_nam":"alpha"}`, `unknown parameter "the_nam"; did you mean name?`},
 		{`{"name":"gamma"}`, `name: want one of the known words, got "gamma"; known: alpha, beta`},
@@ -108,7 +108,7 @@ func TestErrors(t *testing.T) {
 		{`{"name":["alpha"]}`, `name: want a string, got ["alpha"]`},
 		{`{"name":"alpha","kinds":["x","z"]}`, `kinds[1]: want one of the known words, got "z"`},
 		{`{"name":"alpha","list":[{"key":"a"},{"kee":"b"}]}`, `list[1]: unknown parameter "kee"; did you mean key?`},
-		{`{"name":"alpha","list":[{}]}`, `list[0].key: is required: a key`},
+		{`{"name":"alpha","list":[{}]}`, `list[0].key is required: a key`},
 		{`{"name":"alpha","env":["A"]}`, `env[0]: want KEY=VALUE, got "A"`},
 		{`{"name":"alpha","theName":"beta"}`, `name: given twice, as name and as theName`},
 		{`{"name":"alpha","far":-1}`, `far: want at least 1, got -1`},

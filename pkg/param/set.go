@@ -282,7 +282,7 @@ func (s *Set) Given() json.RawMessage { return s.Said(func(text string) string {
 func (s *Set) Check() error {
 	for _, p := range s.Params {
 		if p.Must && !p.given && (p.unless == nil || !p.unless()) {
-			return &Error{Param: p.Name, Want: "is required: " + p.Usage}
+			return &Error{Param: p.Name, Want: required + ": " + p.Usage}
 		}
 	}
 	return nil

@@ -44,6 +44,17 @@ func (c *Call) tar() {
 	}
 }
 
+// zip packs what its operands name but the first, the archive; with -m that goes.
+func (c *Call) zip() {
+	c.parse()
+	c.operands(c.Record.Operands)
+	if c.has("m", "move") && len(c.Args) > 0 {
+		for _, x := range c.Args[1:] {
+			c.file(DeleteTree, x)
+		}
+	}
+}
+
 // packed lists what tar is to pack: each -C counts for the operands behind it, and from
 // the one before.
 func (c *Call) packed() {

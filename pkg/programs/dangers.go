@@ -372,6 +372,13 @@ func GitLoses(sub string, words []string) bool {
 		return true
 	case "commit":
 		return anyOption(bareWords(words), "amend")
+	case "tag":
+		return anyOption(bareWords(words), "d f delete force")
+	case "fetch":
+		return slices.ContainsFunc(words, func(w string) bool {
+			_, to, ok := strings.Cut(w, ":")
+			return ok && !strings.HasPrefix(to, "refs/remotes/") && (w[0] == '+' || anyOption(bareWords(words), "f force"))
+		})
 	case "stash":
 		return len(words) > 0 && oneOf(words[0], "drop clear pop")
 	case "branch":

@@ -29,11 +29,24 @@ func (c *Call) gitEffects(g *gitCommand, cfg repository) {
 	case "init":
 		dir := cmp.Or(first(0), ".")
 		git := strings.TrimSuffix(dir, "/") + "/.git"
-		if c.has("bare") && !c.Shell.Exists(dir) {
+		at, lost := c.Shell.Dirs()
+		switch {
+		case c.has("bare") && !c.Shell.Exists(dir):
 			git = strings.TrimSuffix(dir, "/") + "/HEAD"
-		} else if at, lost := c.Shell.Dirs(); lost == "" && len(at) == 1 && !c.has("bare") {
-			if there := c.Shell.ResolveIn(at[0], git); there.Type == Missing && c.Shell.Writable(there.Path) {
-				git += "/HEAD" // a new repository, which has nothing yet that could run
+		case !c.has("bare") && lost == "":
+			for i, from := range at {
+				there, name := c.Shell.ResolveIn(from, git), git
+				if len(at) > 1 {
+					name = there.Path
+				}
+				if there.Type == Missing && c.Shell.Writable(there.Path) {
+					name += "/HEAD" // a new repository, which has nothing yet that could run
+				}
+				if i == len(at)-1 {
+					git = name
+				} else {
+					write(name)
+				}
 			}
 		}
 		write(git)
@@ -386,10 +399,13 @@ func (c *Call) gitConfig(cfg repository) {
 		c.Shell.File(File{Effect: Settings, Word: Word{Text: file}, Source: "git config"})
 		return
 	}
+	to := Word{Text: file}
 	if h, ok := strings.CutPrefix(file, "~"); ok {
-		file = c.Shell.HomeVariable() + h
+		if to.Text = c.Shell.HomeVariable() + h; to.Text == h {
+			to = Word{Text: file, Dynamic: true}
+		}
 	}
-	c.does(Write, Word{Text: file})
+	c.does(Write, to)
 	c.Memo.repos = nil
 	for i, x := range rest {
 		if i == 0 && !x.Dynamic && harmlessSetting(x.Text) && !capableSetting(x.Text, "x") && len(rest) == 2 && !rest[1].Dynamic {

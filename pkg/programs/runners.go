@@ -344,5 +344,5 @@ var runners = [...]Record{
 		Synonyms: []Synonym{{Words: "run", Means: ""}},
 	},
 	{Names: "yq", Style: Loose, Read: (*Call).yq, Options: "i,inplace s,split-exp: split-exp-file:opaque from-file:read expression: o,output-format: p,input-format: I,indent: f,front-matter: n,null-input P,prettyPrint security-enable-system-operator!opaque"},
-	{Names: "zip", Operands: "write readtree*", Options: "r,recurse-paths q,quiet 9 8 7 6 5 4 3 2 1 0 u,update f,freshen d,delete m,move!opaque j,junk-paths x,exclude: i,include: T,test!opaque TT,unzip-command:opaque unzip-command:opaque y,symlinks o,latest-time v,verbose e,encrypt P,password: s,split-size: O,output-file:write b,temp-path:write l ll A D X,strip-extra n,suffixes: t: @!opaque U:"},
+	{Names: "zip", Read: (*Call).zip, Operands: "write readtree*", Options: "r,recurse-paths q,quiet 9 8 7 6 5 4 3 2 1 0 u,update f,freshen d,delete m,move j,junk-paths x,exclude: i,include: T,test!opaque TT,unzip-command:opaque unzip-command:opaque y,symlinks o,latest-time v,verbose e,encrypt P,password: s,split-size: O,output-file:write b,temp-path:write l ll A D X,strip-extra n,suffixes: t: @!opaque U:"},
 }

@@ -33,6 +33,9 @@ func removalsHere() []uintptr { return []uintptr{unix.SYS_UNLINK, unix.SYS_RMDIR
 // renameHere is the older form of a rename.
 const renameHere = uintptr(unix.SYS_RENAME)
 
+// linkHere is the older form of what makes a hard link.
+const linkHere = uintptr(unix.SYS_LINK)
+
 // neverHere lists the calls that nothing needs and only this machine has.
 func neverHere() []uintptr {
 	return []uintptr{unix.SYS_IOPL, unix.SYS_IOPERM, unix.SYS_USELIB, unix.SYS__SYSCTL, unix.SYS_MODIFY_LDT}

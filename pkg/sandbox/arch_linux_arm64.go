@@ -19,6 +19,8 @@ func removalsHere() []uintptr { return nil }
 
 const renameHere = ^uintptr(0)
 
+const linkHere = ^uintptr(0)
+
 func neverHere() []uintptr { return nil }
 
 func (p *seccompProgram) setUserHere(uint32) {}

@@ -276,6 +276,9 @@ func (g *gatekeeper) handle(n *notice) (v verdict) {
 	if slices.Contains(renames(), uintptr(n.nr)) {
 		return g.rename(n)
 	}
+	if slices.Contains(links(), uintptr(n.nr)) {
+		return g.link(n)
+	}
 	if v, ok := g.other(n); ok {
 		return v
 	}

@@ -230,6 +230,9 @@ func (s *start) write() error {
 	// The current directory too has to be of the new mounts.
 	p.Chdir(fork.Dir(s.attr))
 	w := watch(s.Gate && s.decide != nil, mounts, len(s.Removable) > 0, s.View != "" || s.Settings != "")
+	if mounts && s.View != "" {
+		w.calls = append(w.calls, links()...)
+	}
 	w.apart = s.below && s.apart
 	w.signals, w.setUser = s.abi < 6, s.SetUser
 	prog := filter(w, !mounts || s.network() == Open, s.network())

@@ -19,6 +19,7 @@ type call struct {
 	hands     string // such a variable is set for what it starts, and not for itself
 	why       string // why it cannot be known, from what starts it
 	index     int    // of its exec access
+	home      value  // what HOME is set to for it
 }
 
 // newCall gives a call of words that stand at src.

@@ -126,6 +126,9 @@ func (w *walker) nested(c *call, x word, args []word) {
 		s.args = args[1:]
 	}
 	s.fence = true
+	if c.home.known && !c.home.array {
+		s.put("HOME", c.home)
+	}
 	if c.opaqueEnv != "" {
 		s.env = c.opaqueEnv
 	}

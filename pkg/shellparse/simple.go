@@ -36,6 +36,9 @@ func (w *walker) simple(x *syntax.CallExpr) {
 			w.whole("arithmetic on text that is not known")
 		}
 		w.put(a.Name.Value, v)
+		if a.Name.Value == "HOME" && !a.Append && a.Index == nil {
+			c.home = v
+		}
 		if s.local == nil {
 			s.local = map[string]bool{}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/programs"
@@ -37,7 +38,7 @@ func arrivals(ctx context.Context, env *tool.Env, needs []policy.Access) (found 
 				found, whole = append(found, more...), whole && ok
 			}
 		}
-		w.Each = w.Each || whole && w.Tree && w.Path != env.Workspace.Root()
+		w.Each = w.Each || whole && w.Tree
 	}
 	return found
 }
@@ -58,12 +59,16 @@ func copies(a *policy.Access) bool {
 // arriving finds them for one directory that is copied or moved to where a write is; ok is
 // whether it was looked through.
 func arriving(ctx context.Context, env *tool.Env, w *policy.Access, from, name string) (found []policy.Access, ok bool) {
+	root, own := env.Workspace.Root(), false
 	o := rg.WalkOptions{Root: from, Hidden: true, NoIgnore: true, Links: true, MaxEntries: maxTreeEntries}
 	res, err := rg.Walk(ctx, nil, o, func(e rg.Entry) error {
 		for _, to := range targets(w, from, name) {
+			first, _, _ := strings.Cut(filepath.ToSlash(e.Path), "/")
+			mine := to == root && strings.EqualFold(first, ".git")
+			own = own || mine
 			file := arrival(env, w, filepath.Join(to, e.Path))
 			switch d := env.Policy.Decide(&file); {
-			case d.Verdict == policy.Allow, d.Layer == policy.BuiltIn && (env.Policy.Holds() || protected(env, w, filepath.Join(from, e.Path))):
+			case d.Verdict == policy.Allow, d.Layer == policy.BuiltIn && (mine || env.Policy.Holds() || (to != root || safefile.InGit(e.Path)) && protected(env, w, filepath.Join(from, e.Path))):
 			case len(found) < maxForbidden:
 				found = append(found, file)
 			}
@@ -72,7 +77,7 @@ func arriving(ctx context.Context, env *tool.Env, w *policy.Access, from, name s
 	})
 	switch {
 	case err == nil && res.Partial == "":
-		return found, true
+		return found, !own // what comes to the workspace's own repository is asked about as a whole
 	case !env.Policy.Holds():
 		unknown := *w
 		unknown.Opaque = "the tree is too large to look through for names that may not be written"

@@ -89,6 +89,7 @@ type preparedCommand struct {
 	keep     map[string]bool // files to be kept before it runs: it takes them away, and they are nowhere else
 	aside    []string        // what it takes away outside the root, to be copied before
 	doomed   doomed          // all that it is known to take away
+	named    doomed          // what is named to programs that may change it
 	watched  []string        // programs of it whose words are known only when they start
 	until    *regexp.Regexp  // nil for none
 	ahead    *prefetch       // nil where no sandbox confines it
@@ -194,12 +195,13 @@ func (b *bashCall) prepare(ctx context.Context, env *tool.Env) (*preparedCommand
 		p.needs, p.keep = lost.find()
 		p.aside = lost.aside
 		if lost.doom.keeps() {
-			p.doomed, p.watched = lost.doom.names, lost.doom.watched()
+			p.doomed, p.watched, p.named = lost.doom.names, lost.doom.watched(), lost.doom.named()
 		}
 		p.needs = append(p.needs, broughtByGit(env, dir.Real, p.needs)...)
 	}
 	p.lifted = b.keeper(p).lift(env)
 	passOver(env, p.needs, p.ahead)
+	initialized(env, p.needs)
 	p.needs = append(p.needs, arrivals(ctx, env, p.needs)...)
 	p.needs = append(p.needs, forbiddenInTrees(ctx, env, p.needs, p.ahead)...)
 	p.needs = append(p.needs, unheld(env, p.needs, p.ahead)...)
@@ -225,7 +227,7 @@ func (b *bashCall) noPatcher(a *policy.Access) bool {
 func (b *bashCall) keeper(p *preparedCommand) *keeper {
 	return &keeper{
 		try: b.Try, track: b.Track, ends: b.yield() < 0 && !b.TTY && !b.Keep, publishes: b.Publish != nil,
-		confined: p.ahead != nil, told: len(p.doomed) > 0, late: len(p.watched) > 0, needs: p.needs,
+		confined: p.ahead != nil, told: len(p.doomed) > 0, named: len(p.named) > 0, late: len(p.watched) > 0, needs: p.needs,
 	}
 }
 

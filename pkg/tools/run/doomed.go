@@ -22,10 +22,13 @@ type doomed map[string]bool
 
 func (d doomed) add(path string, written bool) { d[path] = d[path] || written }
 
-// list is for the shelf; only names the files that have to be kept at least.
-func (d doomed) list() (names []change.Doomed) {
+// list is for the shelf.
+func (d doomed) list() []change.Doomed { return d.as(false) }
+
+// as is for the shelf; maybe says that they may stay as they are.
+func (d doomed) as(maybe bool) (names []change.Doomed) {
 	for path, written := range d {
-		names = append(names, change.Doomed{Path: path, Written: written})
+		names = append(names, change.Doomed{Path: path, Written: written, Maybe: maybe})
 	}
 	return names
 }
@@ -154,6 +157,69 @@ func (d *dooming) linked(files []string) {
 	}
 }
 
+// Bounds of what is copied of files that are no more than named to a program: the size of one, and of all.
+const (
+	maxNamed      = 4 << 20 // bytes
+	maxNamedBytes = 16 << 20
+)
+
+// named are the files that the text gives programs to write, or that it names to programs of which
+// nothing is known, and which nothing else keeps: a formatter's, an editor's, a converter's, an archive's. It may be
+// that nothing of them is lost, so they are not many bytes, and no question hangs on their being kept.
+func (d *dooming) named() doomed {
+	named := doomed{}
+	if !d.keeps() {
+		return named
+	}
+	left := min(maxNamedBytes, int64(d.env.Policy.Undo().MaxBytes)/4)
+	note := func(path string, unlinked bool) {
+		_, kept := d.names[path]
+		if _, twice := named[path]; kept || twice || !safefile.Below(d.env.Workspace.Root(), path) {
+			return
+		}
+		info, err := os.Lstat(path)
+		switch {
+		case err != nil || !info.Mode().IsRegular():
+			if unlinked {
+				named.add(path, true)
+			}
+		case info.Size() <= min(maxNamed, left):
+			named.add(path, true)
+			left -= info.Size()
+		case unlinked:
+			named.add(path, false)
+		}
+	}
+	for j := range d.needs {
+		if w := &d.needs[j]; w.File == policy.Regular && w.Parent > 0 && !safefile.BelowGit(w.Path) && mayChange(w, &d.needs[w.Parent-1]) && d.allowed(w.Path) {
+			note(w.Path, false)
+		}
+	}
+	for _, path := range d.unpacked() {
+		if d.allowed(path) {
+			note(path, true)
+		}
+	}
+	return named
+}
+
+// allowed reports whether a file may be changed just so: what is protected the sandbox holds.
+func (d *dooming) allowed(path string) bool {
+	w := policy.Access{Kind: policy.Write, Tool: "bash", Op: policy.Change, File: policy.Regular, Path: path}
+	return d.env.Policy.Decide(&w).Verdict == policy.Allow
+}
+
+// mayChange reports whether a program writes to the file of an access, or nothing says that it does not.
+func mayChange(w, program *policy.Access) bool {
+	switch {
+	case baseName(program) == "git", w.Opaque != "" && !w.Guess:
+		return false
+	case w.Kind == policy.Write:
+		return w.Op == policy.Change && !strings.HasPrefix(w.Source, ">>")
+	}
+	return w.Kind == policy.Read && !w.Guess && program.Class == policy.Unknown
+}
+
 func (d *dooming) below(dir string) bool {
 	for path := range d.names {
 		if safefile.Below(dir, path) {
@@ -208,7 +274,7 @@ func (d *dooming) beside() {
 
 // gitWords are the subcommands of git of which is known what they change. Those that only
 // read are among them: what they print may go to a file.
-const gitWords = " add am apply branch checkout checkout-index clean commit config mv read-tree remote reset restore rm stash switch tag update-ref" +
+const gitWords = " add am apply branch checkout checkout-index clean commit config fetch mv read-tree remote reset restore rm stash switch tag update-ref" +
 	" blame cat-file describe diff for-each-ref grep log ls-files ls-tree rev-list rev-parse shortlog show status "
 
 // gitSub is the subcommand of a call of git, with the words behind it; "" where an option

@@ -42,6 +42,7 @@ type keeper struct {
 	publishes  bool // a port
 	confined   bool // by a sandbox
 	told       bool // its text says that it takes something away
+	named      bool // or names files to programs that may
 	late       bool // and programs in it may, which is known when they start
 	needs      []policy.Access
 }
@@ -54,7 +55,7 @@ func (k *keeper) choose(env *tool.Env) (by string, m keepMeta) {
 	case k.track:
 		return byWalk, m
 	case env.Policy.Undo().Commands != policy.UndoAll || onlyReads(k.needs):
-		if k.told || k.late && k.confined {
+		if k.told || k.named || k.late && k.confined {
 			return byLinks, m
 		}
 		return "", m

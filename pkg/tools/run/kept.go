@@ -28,16 +28,22 @@ type kept struct {
 // removes before anything else, and came tells what has come to protected places meanwhile. What git has or ignores may be too much, and is then not
 // kept; what is nowhere else must be.
 func shelve(ctx context.Context, env *tool.Env, p *preparedCommand, title string, first []string, came func(string, fs.FileInfo) bool) (*kept, error) {
-	if len(p.doomed) == 0 && len(p.watched) == 0 {
+	if len(p.doomed)+len(p.named)+len(p.watched) == 0 {
 		return nil, nil
 	}
 	k := &kept{late: newLate(env, p, title, came)}
 	o := k.late.o
-	o.Names, o.First = p.doomed.list(), first
-	if len(p.doomed) == 0 {
+	o.Names, o.First = append(p.doomed.list(), p.named.as(true)...), first
+	if len(o.Names) == 0 {
 		return k, nil
 	}
 	shelf, err := env.History.Shelve(ctx, o)
+	if err != nil && len(p.named) > 0 { // nothing says that it is needed
+		if o.Names = p.doomed.list(); len(o.Names) == 0 {
+			return k, nil
+		}
+		shelf, err = env.History.Shelve(ctx, o)
+	}
 	if err == nil {
 		k.Shelf = shelf
 		return k, nil

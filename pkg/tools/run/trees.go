@@ -92,6 +92,26 @@ func passOver(env *tool.Env, needs []policy.Access, ahead *prefetch) {
 	}
 }
 
+// initialized leaves out that git init is for the repository of the directory where the command began, as it is where a
+// cd to a new directory fails: git changes nothing there then but its settings, which the sandbox holds.
+func initialized(env *tool.Env, needs []policy.Access) {
+	if !env.Policy.Holds() {
+		return
+	}
+	for i := range needs {
+		a := &needs[i]
+		if a.Kind != policy.Write || a.Source != "git init" || a.File != policy.Dir || a.Opaque != "" || filepath.Base(a.Path) != ".git" || !safefile.Below(env.Workspace.Root(), a.Path) {
+			continue
+		}
+		elsewhere := func(w policy.Access) bool {
+			return w.Kind == policy.Write && w.Parent == a.Parent && w.Source == a.Source && w.Op == policy.Create && filepath.Base(w.Path) == "HEAD"
+		}
+		if slices.ContainsFunc(needs, elsewhere) {
+			a.Kind, a.Op, a.File, a.Path, a.Named = policy.Read, "", policy.Dir, env.Workspace.Root(), ""
+		}
+	}
+}
+
 // takenForSeveral is why nobody knows what is read where names are text that is taken apart.
 const takenForSeveral = "a name may be taken for several"
 
