@@ -76,7 +76,7 @@ var layers = map[string]layer{
 	"pkg/programs":    {"pkg/gitindex pkg/gitsettings pkg/safefile", "", "what is known of programs is known without a shell or a policy"},
 	"pkg/timeline":    {"pkg/audit", "", "it draws what is on record, and asks nobody else"},
 	"pkg/audit":       {"pkg/safefile", "", engine},
-	"pkg/committed":   {"pkg/gitindex pkg/safefile", "", engine},
+	"pkg/committed":   {"pkg/gitindex pkg/safefile", "golang.org/x/sys/", engine},
 	"pkg/once":        {"pkg/safefile pkg/session", "", engine},
 	"pkg/session":     {"pkg/safefile", "", engine},
 	"pkg/safefile":    {"", "golang.org/x/sys/", leaf},

@@ -27,6 +27,9 @@ type Target struct {
 	// another name of it, decides what undo brings back.
 	Apart bool
 
+	// Gone, if set, looks at a directory that has gone to another place by one rename: its error has all take back.
+	Gone func(at string) error
+
 	// Shared says that another target is for the same file, which Become writes to.
 	Shared bool
 }

@@ -108,3 +108,43 @@ func TestChangedWhileCopied(t *testing.T) {
 		t.Error("not what was there: ", err)
 	}
 }
+
+// TestSwappedWhileKept: a directory that takes the place of one which has been looked at is not kept in its stead.
+func TestSwappedWhileKept(t *testing.T) {
+	for _, name := range []string{"d", "d/sub"} {
+		s := newSite(t)
+		s.put("d/sub/f", "mine")
+		s.put("d/g", "g")
+		s.put("evil/f", "evil")
+		swapped := false
+		o := ShelveOptions{Names: []Doomed{{Path: s.abs("d")}}, Came: func(path string, _ fs.FileInfo) bool {
+			if path == s.abs(name) && !swapped {
+				swapped = true
+				if err := errors.Join(os.Rename(path, s.abs("own")), os.Rename(s.abs("evil"), path)); err != nil {
+					t.Error(err)
+				}
+			}
+			return false
+		}}
+		shelf, err := s.Shelve(context.Background(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := shelf.Left(); !slices.Equal(got, []string{s.abs(name)}) {
+			t.Errorf("%s: left out: %q", name, got)
+		}
+		err = os.RemoveAll(s.abs("d"))
+		if _, bad := shelf.Finish(context.Background()); errors.Join(err, bad) != nil {
+			t.Fatal(err, bad)
+		}
+		if name == "d" { // nothing was kept
+			continue
+		}
+		if _, err := s.Undo(context.Background(), s.newest(), UndoOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Lstat(s.abs("d/sub/f")); err == nil || s.get("d/g") != "g" {
+			t.Error("not what was there: ", err)
+		}
+	}
+}

@@ -304,6 +304,9 @@ func (s *Shelf) fill(ctx context.Context, list []Doomed) error {
 		if err == nil {
 			err = s.keep(load, p, d, dir, &slot)
 		}
+		if errors.Is(err, errLeft) {
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", d.Path, err)
 		}

@@ -56,7 +56,7 @@ func (l *load) put(p place, shelf *os.Root, to string, written bool, slot *Slot)
 	}
 	here := printOf(info)
 	if l.isNew(".", info) {
-		return print{}, nil
+		return print{}, errLeft
 	}
 	if err := l.count(info); err != nil {
 		return here, err
@@ -108,6 +108,9 @@ func (l *load) putDir(p place, here print, shelf *os.Root, to string, written bo
 		return here, err
 	}
 	defer src.Close()
+	if !l.opened(src, ".", here) {
+		return print{}, errLeft
+	}
 	sum := sha256.New()
 	t := &treeLoad{load: l, sum: sum, written: written}
 	if slot != nil {
@@ -260,6 +263,9 @@ func (t *treeLoad) sub(p place, dst *os.Root, rel string, here print) error {
 		return err
 	}
 	defer sub.Close()
+	if !t.opened(sub, rel, here) {
+		return nil
+	}
 	if dst == nil {
 		return t.walk(sub, nil, rel)
 	}
@@ -294,6 +300,9 @@ func isRepository(dir string, entries []fs.DirEntry) bool {
 	return safefile.InGit(dir) || has("HEAD") && has("objects") && has("refs")
 }
 
+// errLeft says that what has a name is left out: undo leaves it as it is then.
+var errLeft = errors.New("it came, or was changed, meanwhile")
+
 // isNew reports whether what is called so there is left out, and notes that it is.
 func (l *load) isNew(rel string, info fs.FileInfo) bool {
 	path := filepath.Join(l.path, rel)
@@ -302,6 +311,21 @@ func (l *load) isNew(rel string, info fs.FileInfo) bool {
 	}
 	l.left = append(l.left, path)
 	return true
+}
+
+// opened reports whether a directory that was opened is the one that was looked at before, where others may
+// change that; one that is not is left out.
+func (l *load) opened(dir *os.Root, rel string, here print) bool {
+	if l.came == nil {
+		return true
+	}
+	if info, err := dir.Stat("."); err == nil {
+		if now := printOf(info); now.Dev == here.Dev && now.Ino == here.Ino {
+			return true
+		}
+	}
+	l.left = append(l.left, filepath.Join(l.path, rel))
+	return false
 }
 
 // copies reports whether what is called so in what is put there has to be a copy.

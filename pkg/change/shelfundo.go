@@ -92,6 +92,28 @@ func (h *History) shelfOf(ctx context.Context, r Record) (Record, error) {
 	}
 }
 
+// OnShelf tells by device and inode number what an undo of a change would put in the place of each of its files, as
+// far as that lies on a shelf.
+func (h *History) OnShelf(ctx context.Context, r Record) map[string][2]uint64 {
+	at, err := h.shelfOf(ctx, r)
+	if err != nil {
+		return nil
+	}
+	dir, err := h.shelf(at.ID)
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	on := map[string][2]uint64{}
+	for i, slot := range at.Shelf {
+		if info, err := dir.Lstat(strconv.Itoa(slot.N)); err == nil {
+			dev, ino, _ := identity(info)
+			on[at.Files[i].Path] = [2]uint64{dev, ino}
+		}
+	}
+	return on
+}
+
 // swapping looks whether all is as the change r left it, and says what is to be swapped
 // with the shelf of at.
 func (h *History) swapping(ctx context.Context, r, at *Record, o UndoOptions) (Record, error) {

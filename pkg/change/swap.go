@@ -59,7 +59,11 @@ func (h *History) exchange(ctx context.Context, r Record, targets []Target, look
 	defer p.close()
 	used, err := p.plan(&r, targets)
 	if err == nil && len(r.Files) > 0 {
-		err = h.swapAll(ctx, p, &r, used)
+		gone := map[string]func(string) error{}
+		for i := range targets {
+			gone[targets[i].Path] = targets[i].Gone
+		}
+		err = h.swapAll(ctx, p, &r, used, gone)
 	}
 	if err == nil {
 		r.Gaps = append(r.Gaps, h.apart(&r)...)
@@ -277,7 +281,7 @@ func (p *places) step(r *Record, f *File, t *Target) (err error) {
 
 // swapAll makes the files of a record change places, all or none, and the record one of
 // those that were made. What was used for them is removed.
-func (h *History) swapAll(ctx context.Context, p *places, r *Record, used []string) error {
+func (h *History) swapAll(ctx context.Context, p *places, r *Record, used []string, gone map[string]func(at string) error) error {
 	b := h.store.batch()
 	defer b.close()
 	on, err := h.store.begin(r, b)
@@ -291,6 +295,9 @@ func (h *History) swapAll(ctx context.Context, p *places, r *Record, used []stri
 	for i := range r.Files {
 		if err = context.Cause(ctx); err == nil {
 			err = p.do(&r.Files[i])
+		}
+		if look := gone[r.Files[i].Path]; err == nil && look != nil && r.Files[i].Stash != "" {
+			err = look(p.name(r.Files[i].Stash))
 		}
 		if err != nil {
 			return h.swapBack(p, on, err)

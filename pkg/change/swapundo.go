@@ -37,7 +37,7 @@ func (h *History) undoSwap(ctx context.Context, r Record, back Record, o UndoOpt
 	}
 	now := h.o.Now()
 	back.ID, back.Time = session.NewSortableID("", now), now
-	if err := h.swapAll(ctx, p, &back, nil); err != nil {
+	if err := h.swapAll(ctx, p, &back, nil, nil); err != nil {
 		return Record{}, fmt.Errorf("undoing change %s: %w", r.ID, err)
 	}
 	back.Gaps = append(back.Gaps, h.apart(&back)...)

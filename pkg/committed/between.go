@@ -9,6 +9,18 @@ import (
 // revisions of the repository that holds top; with parted, between the commit
 // where both parted and the second one. None where git does not know them.
 func (f *Files) Between(top, from, to string, parted bool) (list []string) {
+	if parted {
+		return f.diff(top, from, to, "--merge-base")
+	}
+	return f.diff(top, from, to)
+}
+
+// Added lists those of them that only the second revision has.
+func (f *Files) Added(top, from, to string) (list []string) {
+	return f.diff(top, from, to, "--diff-filter=A")
+}
+
+func (f *Files) diff(top, from, to string, options ...string) (list []string) {
 	f.mu.Lock()
 	r := f.repository(top)
 	f.mu.Unlock()
@@ -16,10 +28,7 @@ func (f *Files) Between(top, from, to string, parted bool) (list []string) {
 	if r == nil || program == "" || strings.HasPrefix(from, "-") || strings.HasPrefix(to, "-") {
 		return nil
 	}
-	args := []string{"diff-tree", "-r", "-z", "--name-only", "--no-renames"}
-	if parted {
-		args = append(args, "--merge-base")
-	}
+	args := append([]string{"diff-tree", "-r", "-z", "--name-only", "--no-renames"}, options...)
 	out, err := r.run(program, append(args, from, to, "--"))
 	if err != nil {
 		return nil

@@ -259,12 +259,43 @@ func (r *repository) runAs(program string, args []string, replaced bool) (string
 		c.Env = append(c.Env, "GIT_NO_REPLACE_OBJECTS=1")
 	}
 	c.WaitDelay = time.Second
-	out, err := c.Output()
+	out := &bounded{left: maxOutput}
+	c.Stdout = out
+	err := c.Start()
+	if err == nil {
+		limitMemory(c.Process.Pid)
+		err = c.Wait()
+	}
+	if out.left < 0 {
+		err = errTooMuch
+	}
 	if ctx.Err() != nil {
 		r.late.again(true)
 	}
-	return string(out), err
+	return out.String(), err
 }
+
+// What git may take that runs outside the sandbox on a repository in which commands write: of output in all, and
+// of memory of its own.
+const (
+	maxOutput = 64 << 20 // bytes
+	maxMemory = 1 << 30
+)
+
+// bounded takes so many bytes, and refuses more: git ends then.
+type bounded struct {
+	strings.Builder
+	left int
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.left -= len(p); b.left < 0 {
+		return 0, errTooMuch
+	}
+	return b.Builder.Write(p)
+}
+
+var errTooMuch = errors.New("git prints more than can be read")
 
 // rel is the name of a file in the repository, as git has it.
 func (r *repository) rel(path string) string {

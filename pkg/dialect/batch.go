@@ -90,7 +90,7 @@ func opencodeBatched(v *View) string {
 func geminiMany(c *Call) error {
 	wanted, without := slices.Concat(c.texts("paths"), c.texts("include")), c.texts("exclude")
 	if len(wanted) == 0 {
-		return tool.Errorf(tool.BadInput, "paths: is required: the files, or patterns of them").WithHint("give paths, such as docs/**/*.md")
+		return tool.Errorf(tool.BadInput, "paths is required: the files, or patterns of them").WithHint("give paths, such as docs/**/*.md")
 	}
 	if len(without) > 0 || slices.ContainsFunc(wanted, func(path string) bool { return strings.ContainsAny(path, "*?[{") }) {
 		c.To = "script"

@@ -346,3 +346,41 @@ func union(a, b map[string]string) map[string]bool {
 	}
 	return all
 }
+
+// TestPlantedMeanwhile: what others put into a directory after the last look, right before it goes, does not go with
+// it, from where undo would bring it back: nothing is done then.
+func TestPlantedMeanwhile(t *testing.T) {
+	for name, plant := range map[string]func(dir string) error{
+		"new":     func(dir string) error { return os.WriteFile(filepath.Join(dir, "sub/planted"), nil, 0o600) },
+		"changed": func(dir string) error { return os.WriteFile(filepath.Join(dir, "sub/g"), []byte("other"), 0o600) },
+		"at top":  func(dir string) error { return os.Mkdir(filepath.Join(dir, "planted"), 0o700) },
+		"in place": func(dir string) error {
+			return errors.Join(os.Rename(dir+"/sub", dir+"/../own"), os.Rename(dir+"/../other", dir+"/sub"))
+		},
+	} {
+		s := newSite(t)
+		d := filepath.Join(s.root, "d")
+		for _, file := range []string{"d/f", "d/sub/g", "other/g"} {
+			path := filepath.Join(s.root, file)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte("x"), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		trial, _ := s.try("rm -rf d; echo new >made")
+		var before map[string]string
+		late := func(ctx context.Context, r change.Record, targets []change.Target, look func() error) (change.Record, error) {
+			return s.h.Exchange(ctx, r, targets, func() error {
+				err := errors.Join(look(), plant(d))
+				before = tree(t, s.root)
+				return err
+			})
+		}
+		_, err := trial.apply(context.Background(), late, change.Record{Tool: "bash", Title: "rm", Command: true}, true, nil)
+		if _, ok := errors.AsType[*ConflictError](err); !ok {
+			t.Errorf("%s: %v", name, err)
+		}
+		if have, want := lines(tree(t, s.root)), lines(before); have != want {
+			t.Errorf("%s: there is\n%s\nwant\n%s", name, have, want)
+		}
+	}
+}

@@ -98,11 +98,11 @@ func (t *Trial) Dir() string { return t.s.Path(trialDir, t.ID) }
 
 // Content opens what the file of a change is to hold.
 func (t *Trial) Content(c *Change) (*os.File, error) {
-	return openAnyway(t.made(c))
+	return openAnyway(t.Made(c))
 }
 
-// made is the file in upper that a change has.
-func (t *Trial) made(c *Change) string {
+// Made is where the file lies that a change makes, as long as it is not applied.
+func (t *Trial) Made(c *Change) string {
 	return filepath.Join(t.Dir(), "upper", filepath.FromSlash(string(cmp.Or(c.Of, c.Path))))
 }
 
@@ -288,10 +288,13 @@ func (t *Trial) apply(ctx context.Context, do become, r change.Record, anew bool
 		target := change.Target{Path: t.Path(c), Anew: anew || names[c.Before.Ino] > 1, Shared: c.Of != "", Was: c.Before.Kind, Bytes: c.Before.Size, State: change.State{Kind: c.After.Kind, Mode: c.After.Mode, Target: string(c.After.Target)}}
 		target.Apart = apart != nil && apart(target.Path)
 		if c.After.Kind != change.Missing && c.After.Kind != change.Dir {
-			target.From = t.made(c)
+			target.From = t.Made(c)
 		}
 		if c.After.Kind == change.Regular && !c.Same() {
 			target.Open = func() (io.ReadCloser, error) { return t.Content(c) }
+		}
+		if c.Before.Kind == change.Dir && c.After.Kind != change.Dir {
+			target.Gone = func(at string) error { return t.unchangedIn(string(c.Path), at) }
 		}
 		targets = append(targets, target)
 	}
@@ -346,6 +349,44 @@ func openAnyway(name string) (*os.File, error) {
 		return nil, err
 	}
 	return os.Open(name)
+}
+
+// unchangedIn looks whether a directory that has gone to another place holds there what it held: what others put
+// into it until it went would come back with it.
+func (t *Trial) unchangedIn(dir, at string) error {
+	changed := map[string]bool{}
+	for i := range t.Changes {
+		changed[string(t.Changes[i].Path)] = true
+	}
+	var conflicts []string
+	for i := range t.Changes {
+		c := &t.Changes[i]
+		rest, below := strings.CutPrefix(string(c.Path), dir)
+		if !below || rest != "" && rest[0] != '/' || c.Before.Kind == change.Missing {
+			continue
+		}
+		now := filepath.Join(at, filepath.FromSlash(rest))
+		if have, err := statReal(now); rest != "" && (c.Before.Kind != change.Dir || c.Before.Mode&0o300 == 0o300) && (err != nil || !c.Before.is(have)) {
+			conflicts = append(conflicts, string(c.Path))
+			continue
+		}
+		if c.Before.Kind != change.Dir {
+			continue
+		}
+		entries, err := readReal(now)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if in := path.Join(string(c.Path), e.Name()); !changed[in] {
+				conflicts = append(conflicts, in)
+			}
+		}
+	}
+	if len(conflicts) > 0 {
+		return &ConflictError{conflicts}
+	}
+	return nil
 }
 
 // unchanged looks whether all names are as they were.

@@ -10,8 +10,8 @@ import (
 
 // A guard is a row of the built-in protections: names that no command and no
 // file tool touches as if they were ordinary files. Patterns are whole names,
-// folded, at any depth; "~/" and "/" anchor them; * stands at the beginning or
-// end of the only name. What lies below a match is guarded too.
+// folded, at any depth; "~/" and "/" anchor them; one * may stand in the
+// only name. What lies below a match is guarded too.
 type guard struct {
 	pattern string
 	cell    cell // writeProtected, writeSensitive or readSecret
@@ -116,12 +116,23 @@ var writeGuards = [...]guard{
 	{".devcontainer", writeSensitive},
 	{".devcontainer.json", writeSensitive},
 	{".zed", writeSensitive},
+	{".helix", writeSensitive},
 	{".fleet", writeSensitive},
 	{"*.code-workspace", writeSensitive},
 	{".husky", writeSensitive},
 	{".pre-commit-config.yaml", writeSensitive},
-	{"lefthook.yml", writeSensitive},
-	{".lefthook.yml", writeSensitive},
+	{"lefthook*.yml", writeSensitive},
+	{".lefthook*.yml", writeSensitive},
+	{"lefthook*.yaml", writeSensitive},
+	{".lefthook*.yaml", writeSensitive},
+	{"lefthook*.toml", writeSensitive},
+	{".lefthook*.toml", writeSensitive},
+	{"lefthook*.json", writeSensitive},
+	{".lefthook*.json", writeSensitive},
+	{"lefthook*.jsonc", writeSensitive},
+	{".lefthook*.jsonc", writeSensitive},
+	{".lefthook", writeSensitive},
+	{".lefthook-local", writeSensitive},
 	{".gitattributes", writeSensitive},
 	{".lfsconfig", writeSensitive},
 	{".gitconfig", writeSensitive},
@@ -139,7 +150,11 @@ var writeGuards = [...]guard{
 	{"mise.toml", writeSensitive},
 	{".mise.local.toml", writeSensitive},
 	{"mise.local.toml", writeSensitive},
+	{"mise.*.toml", writeSensitive},
+	{".mise.*.toml", writeSensitive},
+	{".mise", writeSensitive},
 	{".config/mise", writeSensitive},
+	{".config/mise.toml", writeSensitive},
 	{".tool-versions", writeSensitive},
 	{"sitecustomize.py", writeSensitive},
 	{"usercustomize.py", writeSensitive},
@@ -178,7 +193,16 @@ var writeGuards = [...]guard{
 	{".sqliterc", writeSensitive},
 	{".irbrc", writeSensitive},
 	{".pryrc", writeSensitive},
+	{".rdbgrc", writeSensitive},
+	{".byebugrc", writeSensitive},
 	{".rprofile", writeSensitive},
+	{".renviron", writeSensitive},
+	{".octaverc", writeSensitive},
+	{".pdbrc", writeSensitive},
+	{".perldb", writeSensitive},
+	{".ghci", writeSensitive},
+	{".iex.exs", writeSensitive},
+	{".ocamlinit", writeSensitive},
 	{".ssh", writeSensitive},
 	{".gnupg", writeSensitive},
 	{".docker", writeSensitive},

@@ -374,10 +374,18 @@ func GitLoses(sub string, words []string) bool {
 		return anyOption(bareWords(words), "amend")
 	case "tag":
 		return anyOption(bareWords(words), "d f delete force")
-	case "fetch":
+	case "merge", "rebase", "cherry-pick", "revert", "am":
+		return anyOption(bareWords(words), "abort skip") // of am "skip" is "--skip", too
+	case "notes":
+		return len(words) > 0 && oneOf(words[0], "remove prune")
+	case "replace":
+		return anyOption(bareWords(words), "d delete f force")
+	case "symbolic-ref":
+		return len(words) > 1
+	case "fetch", "pull":
 		return slices.ContainsFunc(words, func(w string) bool {
 			_, to, ok := strings.Cut(w, ":")
-			return ok && !strings.HasPrefix(to, "refs/remotes/") && (w[0] == '+' || anyOption(bareWords(words), "f force"))
+			return ok && w[0] != '-' && !strings.HasPrefix(to, "refs/remotes/") && (w[0] == '+' || anyOption(bareWords(words), "f force"))
 		})
 	case "stash":
 		return len(words) > 0 && oneOf(words[0], "drop clear pop")

@@ -42,6 +42,9 @@ func stray(name string) bool {
 	return false
 }
 
+// maxConflicts is how many conflicts of all repositories together are looked at: each name is followed.
+const maxConflicts = 20_000
+
 // strayConflicts reports whether one of the conflicts that git means to learn from, copying the
 // file when that is solved, is in another file than git finds one in. Records are "hash TAB name NUL".
 func (w *Wall) strayConflicts(dir string) bool {
@@ -59,7 +62,7 @@ func (w *Wall) strayConflicts(dir string) bool {
 		if !ok {
 			continue
 		}
-		if !known || stray(name) {
+		if w.conflicts++; !known || stray(name) || w.conflicts > maxConflicts { // nobody has so many to solve
 			return true
 		}
 		path := filepath.Join(tree, name)

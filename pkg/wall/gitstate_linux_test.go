@@ -160,6 +160,19 @@ func TestAstray(t *testing.T) {
 			t.Errorf("a conflict in %.20s: %v", name, got)
 		}
 	}
+	// So many are looked at, of all repositories together.
+	var many strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&many, "%s\tf%d\x00", hash, i)
+	}
+	put(".git/MERGE_RR", []byte(many.String()))
+	for i := range maxConflicts/1000 - 1 {
+		s.make(fmt.Sprintf("m%02d/.git/HEAD", i))
+		put(fmt.Sprintf("m%02d/.git/MERGE_RR", i), []byte(many.String()))
+	}
+	s.want("not too many conflicts", Compile(s.o).Appeared())
+	put("n/.git/MERGE_RR", []byte(many.String()))
+	s.want("too many conflicts", Compile(s.o).Appeared(), "n/.git/MERGE_RR")
 }
 
 // TestHashSize: git heeds the last of several settings, so that there may be only one.

@@ -81,6 +81,18 @@ func changedOf(i fs.FileInfo) time.Time {
 	return latest(time.Unix(st.Ctim.Unix()))
 }
 
+// identified says that idOf tells one from another.
+const identified = true
+
+// idOfInfo is idOf as far as that is known of what was looked at.
+func idOfInfo(i fs.FileInfo) fileID {
+	st, ok := i.Sys().(*syscall.Stat_t)
+	if !ok {
+		return fileID{}
+	}
+	return fileID{Device: uint64(st.Dev), Inode: st.Ino} //nolint:unconvert // other architectures have other types
+}
+
 // idOf tells what is at a path from all else; the zero value where there is nothing.
 func idOf(path string) fileID {
 	var i unix.Statx_t

@@ -24,6 +24,11 @@ func (base) identity(dir string) (stamp int64, ino uint64, ok bool) {
 // idOf says nothing here.
 func idOf(string) fileID { return fileID{} }
 
+const identified = false
+
+// idOfInfo says nothing here.
+func idOfInfo(fs.FileInfo) fileID { return fileID{} }
+
 // overlaid says nothing here.
 func overlaid(string) bool { return false }
 

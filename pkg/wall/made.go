@@ -44,7 +44,7 @@ const (
 // commands may not make or change. Links of the path and of the root are resolved. The notes are kept
 // in cache, see [Options]. An error leaves nothing noted.
 func Note(p *policy.Policy, cache, root string, w Written) error {
-	if w.Size > mostNoted || !notable(p, root, w.Path) {
+	if w.Size > mostNoted || !p.NotableIn(root, w.Path) {
 		return nil
 	}
 	n, id := links(w.Path)
@@ -131,28 +131,6 @@ func (w *Wall) fromElsewhere(dir string) bool {
 		}
 	}
 	return found
-}
-
-// notable reports whether a walk of the root, or of a directory for temporary files, would ask the policy about a path.
-func notable(p *policy.Policy, root, path string) bool {
-	rel, ok := safefile.Rel(root, path)
-	if !ok {
-		root = filepath.VolumeName(path) + string(filepath.Separator)
-		rel, ok = safefile.Rel(root, path)
-	}
-	if !ok || rel == "." {
-		return false
-	}
-	at, within := root, false
-	for name := range strings.SplitSeq(rel, string(filepath.Separator)) {
-		at = filepath.Join(at, name)
-		hit, opens := p.Notable(at, within)
-		if hit {
-			return true
-		}
-		within = within || opens
-	}
-	return false
 }
 
 // madeFile has the notes of all roots: one may lie in another.

@@ -38,6 +38,9 @@ type dir struct {
 // stamp, as the clock of a file system ticks.
 const young = 20 * time.Millisecond
 
+// Settled is how long after a change the next look at the root does not take it for one that came since.
+const Settled = 2 * young
+
 // coarse is the same where the file system keeps whole seconds, or as FAT every other one.
 const coarse = 2*time.Second + young
 

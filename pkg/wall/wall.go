@@ -70,6 +70,7 @@ type Wall struct {
 	repositories map[fileID]bool   // those of the repositories in the root
 	led          map[string]bool   // what is fixed because a link leads there
 	forgotten    []string          // see Forget
+	conflicts    int               // that were looked at, see strayConflicts
 	temp         map[string]string // what is protected right in the directories for temporary files, see scratch
 }
 
@@ -294,21 +295,31 @@ func (w *Wall) Watches() func(path string) bool { return w.within(w.Watched) }
 // fixed goes with the repository that it is in. It is nil where nothing is.
 func (w *Wall) Guards() func(path string) bool { return w.within(slices.Concat(w.Watched, w.Fixed)) }
 
+// guards returns what gives the path of what is watched or fixed at a path or above it; "" for none.
+func (w *Wall) guards() func(path string) string {
+	return w.innermost(slices.Concat(w.Watched, w.Fixed))
+}
+
 func (w *Wall) within(list []string) func(path string) bool {
 	if len(list) == 0 {
 		return nil
 	}
+	in := w.innermost(list)
+	return func(path string) bool { return in(path) != "" }
+}
+
+func (w *Wall) innermost(list []string) func(path string) string {
 	named := map[string]bool{}
 	for _, path := range list {
 		named[path] = true
 	}
-	return func(path string) bool {
+	return func(path string) string {
 		for ; len(path) > len(w.o.Root); path = filepath.Dir(path) {
 			if named[path] {
-				return true
+				return path
 			}
 		}
-		return false
+		return ""
 	}
 }
 

@@ -108,11 +108,17 @@ func (a *applyCall) Describe(_ context.Context, env *tool.Env) map[string]any {
 func (a *applyCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
 	meta := &applyMeta{Files: []touchedFile{}}
 	var b strings.Builder
+	protected := making(env, a.trial)
 	r, err := a.trial.Apply(ctx, env.History, "apply")
 	if err != nil {
 		return nil, trialError(err)
 	}
 	env.Wrote(r)
+	if env.Made != nil {
+		for _, f := range protected {
+			noteMade(env, f.path, f.sum, f.size)
+		}
+	}
 	left := map[overlay.Name]bool{}
 	for _, c := range a.trial.Left() {
 		left[c.Path] = true

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/change"
 	"github.com/agentkit-go/agentkit/pkg/param"
@@ -201,6 +202,10 @@ func (u *undoCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 		o.Tool = redo
 	}
 	for _, record := range u.records {
+		began, on := time.Now(), map[string][2]uint64(nil)
+		if record.Shelf != nil && !u.DryRun && env.Made != nil {
+			on = env.History.OnShelf(ctx, record)
+		}
 		back, err := env.History.Undo(ctx, record.ID, o)
 		if err != nil {
 			failed = undoError(err)
@@ -208,6 +213,8 @@ func (u *undoCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 		}
 		if record.Shelf == nil && !record.Command && !u.DryRun { // what a command did remains the command's
 			env.Wrote(back)
+		} else {
+			brought(env, on, began)
 		}
 		meta.Undone, meta.Change = append(meta.Undone, record.ID), back.ID
 		fmt.Fprintf(&b, "%s%s\n", did, u.described(record))

@@ -195,7 +195,7 @@ func (d *dooming) named() doomed {
 			note(w.Path, false)
 		}
 	}
-	for _, path := range d.unpacked() {
+	for _, path := range unpacked(d.env.Workspace.Root(), d.needs) {
 		if d.allowed(path) {
 			note(path, true)
 		}
@@ -212,7 +212,7 @@ func (d *dooming) allowed(path string) bool {
 // mayChange reports whether a program writes to the file of an access, or nothing says that it does not.
 func mayChange(w, program *policy.Access) bool {
 	switch {
-	case baseName(program) == "git", w.Opaque != "" && !w.Guess:
+	case w.Opaque != "" && !w.Guess:
 		return false
 	case w.Kind == policy.Write:
 		return w.Op == policy.Change && !strings.HasPrefix(w.Source, ">>")
@@ -274,24 +274,70 @@ func (d *dooming) beside() {
 
 // gitWords are the subcommands of git of which is known what they change. Those that only
 // read are among them: what they print may go to a file.
-const gitWords = " add am apply branch checkout checkout-index clean commit config fetch mv read-tree remote reset restore rm stash switch tag update-ref" +
+const gitWords = " add am apply branch checkout checkout-index cherry-pick clean commit config fetch merge mv notes pull read-tree rebase remote replace reset restore revert rm stash switch symbolic-ref tag update-ref" +
 	" blame cat-file describe diff for-each-ref grep log ls-files ls-tree rev-list rev-parse shortlog show status "
 
-// gitSub is the subcommand of a call of git, with the words behind it; "" where an option
-// has git work elsewhere.
+// gitSub is the subcommand of a call of git, with the words behind it, also of an alias that the call sets; "" where
+// an option has git work elsewhere.
 func gitSub(argv []string) (sub string, rest []string) {
+	sub, rest, elsewhere := gitCall(argv)
+	if elsewhere {
+		return "", nil
+	}
+	return sub, rest
+}
+
+func gitCall(argv []string) (sub string, rest []string, elsewhere bool) {
+	alias := map[string][]string{}
 	for i := 1; i < len(argv); i++ {
 		switch word := argv[i]; {
-		case word == "-C" || word == "-c":
+		case word == "-C":
 			i++
+		case word == "-c":
+			if i++; i == len(argv) {
+				return "", nil, elsewhere
+			}
+			name, value, _ := strings.Cut(argv[i], "=")
+			if name = strings.ToLower(name); name == "core.worktree" {
+				elsewhere = true
+			} else if name, ok := strings.CutPrefix(name, "alias."); ok && !strings.HasPrefix(value, "!") {
+				alias[name] = strings.Fields(value)
+			}
 		case strings.HasPrefix(word, "--git-dir") || strings.HasPrefix(word, "--work-tree") || strings.HasPrefix(word, "--namespace"):
-			return "", nil
+			if elsewhere = true; !strings.Contains(word, "=") {
+				i++
+			}
 		case strings.HasPrefix(word, "-"):
 		default:
-			return word, argv[i+1:]
+			if words := alias[strings.ToLower(word)]; len(words) > 0 {
+				return words[0], slices.Concat(words[1:], argv[i+1:]), elsewhere
+			}
+			return word, argv[i+1:], elsewhere
 		}
 	}
-	return "", nil
+	return "", nil, elsewhere
+}
+
+// ofGitsPlaces are the variables that have git work elsewhere, or with other settings.
+var ofGitsPlaces = [...]string{"GIT_DIR", "GIT_COMMON_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_CEILING_DIRECTORIES", "GIT_EXEC_PATH"}
+
+// placesGit reports whether an assignment is of such a variable.
+func placesGit(a *policy.Access) bool {
+	return a.Kind == policy.Env && (slices.Contains(ofGitsPlaces[:], a.Name) || strings.HasPrefix(a.Name, "GIT_CONFIG"))
+}
+
+// losesElsewhere is why a call of git is dangerous that takes something away where options or variables have it
+// work: what that is, nobody looks at; "" for any other.
+func (d *dooming) losesElsewhere(i int) string {
+	a := &d.needs[i]
+	sub, rest, elsewhere := gitCall(a.Argv)
+	elsewhere = elsewhere || slices.ContainsFunc(d.needs, func(v policy.Access) bool {
+		return placesGit(&v) && v.Name != "GIT_CEILING_DIRECTORIES" && v.Name != "GIT_EXEC_PATH"
+	})
+	if elsewhere && a.Class != policy.ReadOnly && (programs.GitLoses(sub, rest) || sub == "checkout-index") {
+		return "takes away what is in a work tree, or an index, that its options or variables name"
+	}
+	return ""
 }
 
 // understandsGit reports whether all that git changes in this call is known.
@@ -299,7 +345,7 @@ func (d *dooming) understandsGit() bool {
 	for i := range d.needs {
 		a := &d.needs[i]
 		switch {
-		case a.Kind == policy.Env && strings.HasPrefix(a.Name, "GIT_"):
+		case placesGit(a):
 			return false
 		case a.Kind != policy.Exec || baseName(a) != "git" || a.Class == policy.ReadOnly:
 			continue
@@ -372,7 +418,7 @@ func (d *dooming) git() {
 	loses := false
 	for i := range d.needs {
 		a := &d.needs[i]
-		loses = loses || a.Kind == policy.Exec && baseName(a) == "git" && d.gitLoses(i)
+		loses = loses || a.Kind == policy.Exec && baseName(a) == "git" && a.Class != policy.ReadOnly && (d.gitLoses(i) || d.overwrites(i))
 	}
 	if !loses {
 		return
@@ -398,6 +444,43 @@ func (d *dooming) gitLoses(i int) bool {
 	return slices.ContainsFunc(d.needs, func(w policy.Access) bool { return w.Parent == i+1 && destroys(&w, a) })
 }
 
+// overwrites reports whether a call of git brings a file of another revision to where one lies that git ignores: it
+// has no word for that.
+func (d *dooming) overwrites(i int) bool {
+	sub, rest := gitSub(d.needs[i].Argv)
+	if !d.gitKept || !slices.Contains([]string{"merge", "rebase", "cherry-pick", "pull", "checkout", "switch"}, sub) {
+		return false
+	}
+	top := d.repository(i)
+	if !d.keepsGit(top) {
+		return false
+	}
+	return slices.ContainsFunc(revisionWords(rest), func(word string) bool {
+		return slices.ContainsFunc(d.env.Git.Added(top, cherryBase(sub, word), word), exists)
+	})
+}
+
+// revisionWords are the words that may name revisions.
+func revisionWords(words []string) (list []string) {
+	for _, word := range words {
+		if word == "--" {
+			break
+		}
+		if word != "" && word != "." && word[0] != '-' && len(list) < maxRevisions {
+			list = append(list, word)
+		}
+	}
+	return list
+}
+
+// cherryBase is what a revision brings its changes since.
+func cherryBase(sub, revision string) string {
+	if sub == "cherry-pick" || sub == "revert" {
+		return revision + "^"
+	}
+	return "HEAD"
+}
+
 func (d *dooming) doomRepository(top string) {
 	git := filepath.Join(top, ".git")
 	for _, name := range gitFiles {
@@ -411,6 +494,11 @@ func (d *dooming) doomWork(a *policy.Access, top string) {
 	copied := sub == "reset" && slices.ContainsFunc(rest, byTimes)
 	doom := func(paths []string) {
 		for _, path := range paths {
+			if up := filepath.Dir(path); up != top && safefile.Below(top, up) {
+				if info, err := os.Lstat(up); err == nil && !info.IsDir() { // it makes way for a directory
+					path = up
+				}
+			}
 			d.names.add(path, copied)
 		}
 	}
@@ -419,6 +507,23 @@ func (d *dooming) doomWork(a *policy.Access, top string) {
 		ignored := slices.ContainsFunc(rest, func(w string) bool { return len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.ContainsAny(w, "xX") })
 		list, _ := d.env.Git.Others(top, ignored)
 		doom(list)
+	case "merge", "rebase", "cherry-pick", "revert", "am", "pull":
+		if !programs.GitLoses(sub, rest) {
+			for _, word := range revisionWords(rest) {
+				doom(d.env.Git.Between(top, cherryBase(sub, word), word, false))
+			}
+			break
+		}
+		lost := d.lost(committed.Changed, top)
+		doom(lost.list)
+		doom(lost.gone)
+		for _, orig := range []string{"ORIG_HEAD", "REBASE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"} {
+			doom(d.env.Git.Between(top, "HEAD", orig, false))
+		}
+	case "symbolic-ref":
+		if len(rest) > 1 {
+			doom(d.env.Git.Between(top, "HEAD", rest[len(rest)-1], false))
+		}
 	case "checkout", "checkout-index", "read-tree", "switch", "reset", "restore", "stash", "rm":
 		lost := d.lost(committed.Changed, top)
 		doom(lost.list)
@@ -433,6 +538,9 @@ func (d *dooming) doomWork(a *policy.Access, top string) {
 				break
 			}
 			word = strings.TrimPrefix(word, "--source=")
+			if sub == "restore" && len(word) > 2 && strings.HasPrefix(word, "-s") { // as one word
+				word = word[2:]
+			}
 			if word != "" && word[0] != '-' {
 				doom(d.env.Git.Between(top, "HEAD", word, false))
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/gate"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/wall"
 )
 
 // kept is what a command is about to take away, where undo can bring it back; nil without.
@@ -96,15 +97,26 @@ func sweepFirst(env *tool.Env, p *preparedCommand, by string) (swept []sandbox.R
 	if time.Since(p.ahead.begun) > maxPrefetch {
 		again()
 	}
-	came = p.ahead.wall().Came()
-	if swept, err = sandbox.Sweep(reports(env), gate.Found); err != nil {
-		return nil, nil, fmt.Errorf("putting back what other commands changed: %w", err)
-	}
-	if len(swept) > 0 {
+	for range maxSweeps {
+		came = p.ahead.wall().Came()
+		more, err := sandbox.Sweep(reports(env), gate.Found)
+		if err != nil {
+			return nil, nil, fmt.Errorf("putting back what other commands changed: %w", err)
+		}
+		if len(more) == 0 {
+			break
+		}
+		// What was put back just now is no newcomer: what is looked at then has it.
+		swept = append(swept, more...)
+		time.Sleep(wall.Settled)
 		again()
 	}
 	return swept, came, nil
 }
+
+// maxSweeps is how often what other commands go on to change is put back before one that takes something away.
+// What is changed after that is left out of what is kept.
+const maxSweeps = 3
 
 // watcher is what is told of each program before it starts; nil where nothing is to be kept then.
 func (k *kept) watcher() func(context.Context, *sandbox.Exec) {

@@ -66,6 +66,10 @@ func (l *late) git(ctx context.Context, e *sandbox.Exec) (names, must []change.D
 			if value != top {
 				return nil, nil, false
 			}
+		case "GIT_INDEX_FILE": // of a hook: git's own, or that of a part of what is changed
+			if filepath.Dir(value) != filepath.Join(top, ".git") || !strings.HasPrefix(filepath.Base(value), "index") && !strings.HasPrefix(filepath.Base(value), "next-index-") {
+				return nil, nil, false
+			}
 		case "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS":
 			return nil, nil, false
 		}

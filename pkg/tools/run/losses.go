@@ -143,6 +143,12 @@ func (l *losses) endanger(i int, why string) {
 
 // program judges what one program loses.
 func (l *losses) program(i, n int) {
+	if baseName(&l.needs[i]) == "git" {
+		if why := l.doom.losesElsewhere(i); why != "" {
+			l.endanger(i, why)
+			return
+		}
+	}
 	a := l.needs[i]
 	files, why := 0, ""
 	// A file of commands that a shell is given does what it would do if it were started by its name:

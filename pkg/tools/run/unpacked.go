@@ -27,16 +27,15 @@ const (
 
 // unpacked are the files in the places of which tar and unzip put others, and, where there are any, what
 // else they make. Of archives in other formats than tar, tar.gz, tar.bz2 and zip nothing is known.
-func (d *dooming) unpacked() (names []string) {
-	root := d.env.Workspace.Root()
-	for i := range d.needs {
-		a := &d.needs[i]
-		if a.Kind != policy.Exec || !slices.Contains([]string{"tar", "gtar", "bsdtar", "unzip"}, baseName(a)) || slices.Contains(a.Dynamic, true) {
+func unpacked(root string, needs []policy.Access) (names []string) {
+	for i := range needs {
+		a := &needs[i]
+		if a.Kind != policy.Exec || len(a.Argv) == 0 || !slices.Contains([]string{"tar", "gtar", "bsdtar", "unzip"}, filepath.Base(a.Argv[0])) || slices.Contains(a.Dynamic, true) {
 			continue
 		}
 		archive, into := "", ""
-		for j := range d.needs {
-			switch w := &d.needs[j]; {
+		for j := range needs {
+			switch w := &needs[j]; {
 			case w.Parent != i+1:
 			case w.Kind == policy.Read && w.File == policy.Regular && w.Opaque == "" && archive == "":
 				archive = w.Path

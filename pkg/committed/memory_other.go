@@ -1,0 +1,6 @@
+//go:build !linux
+
+package committed
+
+// limitMemory bounds nothing here.
+func limitMemory(int) {}
