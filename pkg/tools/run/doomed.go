@@ -25,6 +25,16 @@ func (d doomed) add(path string, written bool) { d[path] = d[path] || written }
 // list is for the shelf.
 func (d doomed) list() []change.Doomed { return d.as(false) }
 
+// some reports whether what stands at one of the names is so.
+func (d doomed) some(is func(path string, i fs.FileInfo) bool) bool {
+	for path := range d {
+		if i, err := os.Lstat(path); err == nil && is(path, i) {
+			return true
+		}
+	}
+	return false
+}
+
 // as is for the shelf; maybe says that they may stay as they are.
 func (d doomed) as(maybe bool) (names []change.Doomed) {
 	for path, written := range d {
@@ -319,11 +329,11 @@ func gitCall(argv []string) (sub string, rest []string, elsewhere bool) {
 }
 
 // ofGitsPlaces are the variables that have git work elsewhere, or with other settings.
-var ofGitsPlaces = [...]string{"GIT_DIR", "GIT_COMMON_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_CEILING_DIRECTORIES", "GIT_EXEC_PATH"}
+var ofGitsPlaces = [...]string{"GIT_DIR", "GIT_COMMON_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_CEILING_DIRECTORIES", "GIT_EXEC_PATH", "GIT_CONFIG", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS"}
 
 // placesGit reports whether an assignment is of such a variable.
 func placesGit(a *policy.Access) bool {
-	return a.Kind == policy.Env && (slices.Contains(ofGitsPlaces[:], a.Name) || strings.HasPrefix(a.Name, "GIT_CONFIG"))
+	return a.Kind == policy.Env && slices.Contains(ofGitsPlaces[:], a.Name)
 }
 
 // losesElsewhere is why a call of git is dangerous that takes something away where options or variables have it
@@ -459,6 +469,9 @@ func (d *dooming) overwrites(i int) bool {
 		return slices.ContainsFunc(d.env.Git.Added(top, cherryBase(sub, word), word), exists)
 	})
 }
+
+// maxRevisions bounds the words of a call of git that are tried as revisions.
+const maxRevisions = 8
 
 // revisionWords are the words that may name revisions.
 func revisionWords(words []string) (list []string) {

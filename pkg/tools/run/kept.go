@@ -97,16 +97,19 @@ func sweepFirst(env *tool.Env, p *preparedCommand, by string) (swept []sandbox.R
 	if time.Since(p.ahead.begun) > maxPrefetch {
 		again()
 	}
+	waited := false
 	for range maxSweeps {
 		came = p.ahead.wall().Came()
 		more, err := sandbox.Sweep(reports(env), gate.Found)
 		if err != nil {
 			return nil, nil, fmt.Errorf("putting back what other commands changed: %w", err)
 		}
-		if len(more) == 0 {
+		fresh := !waited && p.doomed.some(came)
+		if waited = true; len(more) == 0 && !fresh {
 			break
 		}
-		// What was put back just now is no newcomer: what is looked at then has it.
+		// What was put back just now is no newcomer, nor is what somebody has changed right before the call: what is
+		// looked at then has it.
 		swept = append(swept, more...)
 		time.Sleep(wall.Settled)
 		again()

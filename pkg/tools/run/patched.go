@@ -22,9 +22,6 @@ const maxPatchName = 4096
 // maxStripped bounds the directories in front of a name that patch may take off.
 const maxStripped = 16
 
-// maxRevisions bounds the words of a call of git that are tried as revisions.
-const maxRevisions = 8
-
 // maxCopied bounds the names of a directory that is copied over another which are looked at.
 const maxCopied = 200_000
 
