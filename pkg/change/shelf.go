@@ -493,7 +493,7 @@ func (s *Shelf) settle(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.Path, err)
 		}
-		if slot.Here.same(now) && (now.Kind == Dir || slot.Here.Ino == now.Ino && slot.Here.MTime == now.MTime) || slot.Maybe && later(f.Path) {
+		if slot.Here.same(now) && (slot.Maybe || now.Kind == Dir || slot.Here.Ino == now.Ino && slot.Here.MTime == now.MTime) || slot.Maybe && later(f.Path) {
 			_ = dir.RemoveAll(strconv.Itoa(slot.N))
 			continue
 		}
