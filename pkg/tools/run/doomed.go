@@ -25,14 +25,25 @@ func (d doomed) add(path string, written bool) { d[path] = d[path] || written }
 // list is for the shelf.
 func (d doomed) list() []change.Doomed { return d.as(false) }
 
-// some reports whether what stands at one of the names is so.
-func (d doomed) some(is func(path string, i fs.FileInfo) bool) bool {
+// maxLookedAt bounds the names that some looks at.
+const maxLookedAt = 2000
+
+// some reports whether what stands at one of the names, or lies in it, is so, as far as it looks.
+func (d doomed) some(is func(path string, i fs.FileInfo) bool) (found bool) {
+	left := maxLookedAt
 	for path := range d {
-		if i, err := os.Lstat(path); err == nil && is(path, i) {
-			return true
-		}
+		_ = filepath.WalkDir(path, func(path string, e fs.DirEntry, err error) error {
+			if left--; left < 0 || found {
+				return fs.SkipAll
+			}
+			if err == nil {
+				i, err := e.Info()
+				found = err == nil && is(path, i)
+			}
+			return nil
+		})
 	}
-	return false
+	return found
 }
 
 // as is for the shelf; maybe says that they may stay as they are.
