@@ -184,7 +184,7 @@ func opencodeWrong(v *View) string {
 	}[v.Error.Code]
 	old, replaces := v.In["oldString"].(string)
 	switch e := v.Error; {
-	case e.Code == tool.BadInput && v.text("filePath") == "" && (len(v.In) > 0 || strings.HasPrefix(e.Message, "filePath")):
+	case e.Code == tool.BadInput && v.text("filePath") == "" && (len(v.In) > 0 || strings.HasPrefix(e.Message, "filePath:") || strings.HasPrefix(e.Message, "filePath is required")):
 		said = "filePath is required"
 	case e.Code == tool.BadInput && strings.HasSuffix(e.Message, " is a directory"):
 		said = "Path is a directory, not a file: " + path

@@ -351,18 +351,23 @@ func openAnyway(name string) (*os.File, error) {
 	return os.Open(name)
 }
 
+// find looks for the change of a path, or where it would stand.
+func (t *Trial) find(path string) (i int, ok bool) {
+	return slices.BinarySearchFunc(t.Changes, path, func(c Change, path string) int { return strings.Compare(string(c.Path), path) })
+}
+
 // unchangedIn looks whether a directory that has gone to another place holds there what it held: what others put
 // into it until it went would come back with it.
 func (t *Trial) unchangedIn(dir, at string) error {
-	changed := map[string]bool{}
-	for i := range t.Changes {
-		changed[string(t.Changes[i].Path)] = true
-	}
 	var conflicts []string
-	for i := range t.Changes {
+	for i, _ := t.find(dir); i < len(t.Changes); i++ {
 		c := &t.Changes[i]
 		rest, below := strings.CutPrefix(string(c.Path), dir)
-		if !below || rest != "" && rest[0] != '/' || c.Before.Kind == change.Missing {
+		switch {
+		case !below:
+			i = len(t.Changes) // they are sorted
+			continue
+		case rest != "" && rest[0] != '/' || c.Before.Kind == change.Missing:
 			continue
 		}
 		now := filepath.Join(at, filepath.FromSlash(rest))
@@ -382,7 +387,8 @@ func (t *Trial) unchangedIn(dir, at string) error {
 			return err
 		}
 		for _, e := range entries {
-			if in := path.Join(string(c.Path), e.Name()); !changed[in] {
+			in := path.Join(string(c.Path), e.Name())
+			if _, changed := t.find(in); !changed {
 				conflicts = append(conflicts, in)
 			}
 		}

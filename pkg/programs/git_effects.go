@@ -29,12 +29,13 @@ func (c *Call) gitEffects(g *gitCommand, cfg repository) {
 	case "init":
 		dir := cmp.Or(first(0), ".")
 		git := strings.TrimSuffix(dir, "/") + "/.git"
-		at, lost := c.Shell.Dirs()
-		switch {
+		switch at, lost := c.Shell.Dirs(); {
 		case c.has("bare") && !c.Shell.Exists(dir):
-			git = strings.TrimSuffix(dir, "/") + "/HEAD"
-		case !c.has("bare") && lost == "":
-			for i, from := range at {
+			write(strings.TrimSuffix(dir, "/") + "/HEAD")
+		case c.has("bare"), lost != "", len(at) == 0:
+			write(git)
+		default:
+			for _, from := range at {
 				there, name := c.Shell.ResolveIn(from, git), git
 				if len(at) > 1 {
 					name = there.Path
@@ -42,14 +43,9 @@ func (c *Call) gitEffects(g *gitCommand, cfg repository) {
 				if there.Type == Missing && c.Shell.Writable(there.Path) {
 					name += "/HEAD" // a new repository, which has nothing yet that could run
 				}
-				if i == len(at)-1 {
-					git = name
-				} else {
-					write(name)
-				}
+				write(name)
 			}
 		}
-		write(git)
 	case "mv":
 		c.gitMove(write)
 	case "clone":

@@ -10,7 +10,7 @@ import (
 
 // In a view of the root a hard link to a file that stood before has a number of its own: overlayfs copies the
 // file up, and only under its old name it still shows the old number. git clone of a directory compares the two, and
-// gives up on what it takes for another file. Where links cannot be made, it copies (link in git's clone.c).
+// gives up on what it takes for another file. Where links cannot be made, it copies (copy_or_link_directory in git's builtin/clone.c).
 
 // links lists the calls.
 func links() []uintptr {

@@ -97,15 +97,13 @@ func sweepFirst(env *tool.Env, p *preparedCommand, by string) (swept []sandbox.R
 	if time.Since(p.ahead.begun) > maxPrefetch {
 		again()
 	}
-	waited := false
-	for range maxSweeps {
+	for n := range maxSweeps {
 		came = p.ahead.wall().Came()
 		more, err := sandbox.Sweep(reports(env), gate.Found)
 		if err != nil {
 			return nil, nil, fmt.Errorf("putting back what other commands changed: %w", err)
 		}
-		fresh := !waited && p.doomed.some(came)
-		if waited = true; len(more) == 0 && !fresh {
+		if len(more) == 0 && (n > 0 || !p.doomed.some(came)) {
 			break
 		}
 		// What was put back just now is no newcomer, nor is what somebody has changed right before the call: what is

@@ -140,7 +140,10 @@ func packedNames(archive string) (names []string) {
 	}
 	t := tar.NewReader(io.LimitReader(text, maxUnpackedBytes))
 	if text == io.Reader(r) {
-		t = tar.NewReader(r) // it passes over what files hold
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return nil
+		}
+		t = tar.NewReader(f) // which passes over what files hold without reading it
 	}
 	for len(names) < maxPacked {
 		header, err := t.Next()
