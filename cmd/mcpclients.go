@@ -3,11 +3,12 @@ package cmd
 import (
 	"encoding/json"
 	"maps"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // An mcpClient is a program that MCP servers are made known to by a piece of its
@@ -95,10 +96,13 @@ func lasting(self string, args []string) (command string, all []string, note str
 	return self, args, ""
 }
 
+// maxManifest bounds what is read of a package.json, in bytes.
+const maxManifest = 1 << 20
+
 // npxPackage is the package that npx has made a directory of its cache for; "" where
 // that is not one.
 func npxPackage(dir string) string {
-	raw, err := os.ReadFile(filepath.Join(filepath.FromSlash(dir), "package.json"))
+	raw, err := safefile.ReadRegular(filepath.Join(filepath.FromSlash(dir), "package.json"), maxManifest)
 	var made struct {
 		Npx struct{ Packages []string } `json:"_npx"`
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
@@ -105,17 +106,20 @@ func repoFacts(root string) policy.RepoFacts {
 	var pkg struct {
 		Scripts map[string]string `json:"scripts"`
 	}
-	if data, err := os.ReadFile(filepath.Join(root, "package.json")); err == nil && json.Unmarshal(data, &pkg) == nil {
+	if data, err := safefile.ReadRegular(filepath.Join(root, "package.json"), maxManifest); err == nil && json.Unmarshal(data, &pkg) == nil {
 		for name := range pkg.Scripts {
 			f.Scripts = append(f.Scripts, name)
 		}
 		slices.Sort(f.Scripts)
 	}
-	if data, err := os.ReadFile(filepath.Join(root, "Makefile")); err == nil {
+	if data, err := safefile.ReadRegular(filepath.Join(root, "Makefile"), maxManifest); err == nil {
 		f.Targets = makeTargets(string(data))
 	}
 	return f
 }
+
+// maxManifest bounds what is read of a project's files, in bytes.
+const maxManifest = 4 << 20
 
 // makeTargets are the plain names in front of a colon at the start of a line.
 func makeTargets(text string) []string {

@@ -432,7 +432,7 @@ func gitDir(top string) string {
 	if err != nil {
 		return at
 	}
-	named, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "gitdir: ")
+	named, ok := safefile.GitDir(data)
 	if !ok {
 		return at
 	}

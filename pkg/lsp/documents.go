@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 const (
@@ -146,7 +148,7 @@ func stat(path string) (stamp, bool) {
 // give hands the server a file as it is now, also where it has that text.
 func (d *documents) give(c *conn, path string, publications int) error {
 	s, _ := stat(path)
-	f, err := os.Open(path)
+	f, err := safefile.FollowRegular(path)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // Sources says where a policy comes from, and the facts about the place that
@@ -296,7 +298,7 @@ func readPolicy(name string, layer Layer) ([]byte, *Problem) {
 	case layer <= User && runtime.GOOS != "windows" && info.Mode().Perm()&0o002 != 0:
 		return nil, &Problem{File: name, What: "everybody may write this file; run chmod o-w on it"}
 	}
-	f, err := os.Open(name)
+	f, err := safefile.FollowRegular(name)
 	if err != nil {
 		return nil, &Problem{File: name, What: err.Error()}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/programs"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // preset is what a named set of hosts stands for; nil when it is none.
@@ -33,10 +34,13 @@ func (w *world) preset(name string) *urlGlob {
 // another machine.
 func HasRemotes(dir string) bool { return len(remoteHosts(dir)) > 0 }
 
+// maxGitFile bounds what is read of a repository's settings, in bytes.
+const maxGitFile = 4 << 20
+
 // remoteHosts lists the hosts of the remotes of the repository that dir lies in,
 // with a port where it is not one of the usual ones.
 func remoteHosts(dir string) (hosts []string) {
-	config, err := os.ReadFile(gitConfig(filepath.FromSlash(dir)))
+	config, err := safefile.ReadRegular(gitConfig(filepath.FromSlash(dir)), maxGitFile)
 	if err != nil {
 		return nil
 	}
@@ -76,15 +80,15 @@ func gitConfig(dir string) string {
 
 // linkedConfig follows the .git file of a worktree or submodule.
 func linkedConfig(file string) string {
-	text, err := os.ReadFile(file)
-	at, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
+	text, err := safefile.ReadRegular(file, maxGitFile)
+	at, ok := safefile.GitDir(text)
 	if err != nil || !ok {
 		return ""
 	}
 	if !filepath.IsAbs(at) {
 		at = filepath.Join(filepath.Dir(file), at)
 	}
-	if common, err := os.ReadFile(filepath.Join(at, "commondir")); err == nil {
+	if common, err := safefile.ReadRegular(filepath.Join(at, "commondir"), maxGitFile); err == nil {
 		if c := strings.TrimSpace(string(common)); filepath.IsAbs(c) {
 			at = c
 		} else {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/gitindex"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // maxSubmodules is how many submodules one command looks at.
@@ -154,7 +155,7 @@ func (c *Call) linkedRepository(cfg *repository, file string) string {
 // linkOf is the directory that a .git file leads to; "" for what is none.
 func (c *Call) linkOf(file string) string {
 	b, err := c.Shell.ReadFile(file)
-	dir, ok := strings.CutPrefix(strings.TrimSpace(string(b)), "gitdir: ")
+	dir, ok := safefile.GitDir(b)
 	if err != nil || !ok {
 		return ""
 	}

@@ -1,11 +1,12 @@
 package rg
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // The files of ignore rules, the strongest first.
@@ -106,11 +107,7 @@ func (d dirHandle) readRules(buf *nameBuf, name string) *ruleSet {
 
 // readRulesFile reads an ignore file by its path.
 func readRulesFile(path string) *ruleSet {
-	st, err := os.Stat(path)
-	if err != nil || !st.Mode().IsRegular() || st.Size() > maxIgnoreFile {
-		return nil
-	}
-	text, err := os.ReadFile(path)
+	text, err := safefile.ReadRegular(path, maxIgnoreFile)
 	if err != nil {
 		return nil
 	}
@@ -125,16 +122,16 @@ func excludeRules(dir string) *ruleSet {
 		return nil
 	}
 	if !st.IsDir() { // a work tree or submodule: the file names the directory
-		text, err := os.ReadFile(git)
+		text, err := safefile.ReadRegular(git, maxIgnoreFile)
 		if err != nil {
 			return nil
 		}
-		to, ok := bytes.CutPrefix(bytes.TrimSpace(text), []byte("gitdir:"))
+		to, ok := safefile.GitDir(text)
 		if !ok {
 			return nil
 		}
-		git = resolveFrom(dir, strings.TrimSpace(string(to)))
-		if common, err := os.ReadFile(filepath.Join(git, "commondir")); err == nil {
+		git = resolveFrom(dir, to)
+		if common, err := safefile.ReadRegular(filepath.Join(git, "commondir"), maxIgnoreFile); err == nil {
 			git = resolveFrom(git, strings.TrimSpace(string(common)))
 		}
 	}
@@ -247,7 +244,7 @@ func GlobalIgnoreFile(lookup func(key string) string) string {
 
 // configuredExcludes reads core.excludesFile from a git configuration.
 func configuredExcludes(config, home, otherwise string) string {
-	text, err := os.ReadFile(config)
+	text, err := safefile.ReadRegular(config, maxIgnoreFile)
 	if err != nil {
 		return otherwise
 	}

@@ -5,6 +5,7 @@ package safefile
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"iter"
 	"os"
@@ -91,8 +92,37 @@ func Up(dir, path string) iter.Seq[string] {
 
 // OpenRegular opens a regular file for reading. It follows no link at the end
 // of the path, and does not wait for what is something else.
-func OpenRegular(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|nonblock|nofollow, 0)
+func OpenRegular(path string) (*os.File, error) { return openRegular(path, nofollow) }
+
+// FollowRegular is OpenRegular, and follows links.
+func FollowRegular(path string) (*os.File, error) { return openRegular(path, 0) }
+
+// ErrTooLarge is what ReadRegular gives for a file of more bytes than it may read.
+var ErrTooLarge = errors.New("it is too large")
+
+// ReadRegular returns what a regular file holds, to which links may lead, of at most so many bytes. A pipe that stands
+// there instead, as a command can put one there, it does not wait for.
+func ReadRegular(path string, most int64) ([]byte, error) {
+	f, err := FollowRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most {
+		return nil, ErrTooLarge
+	}
+	return data, err
+}
+
+// GitDir is the directory that a .git file names, as worktrees and submodules have one in the place of a directory;
+// false for any other text. Where it is not absolute, it is one of the directory of the file. See gitrepository-layout(5).
+func GitDir(text []byte) (dir string, ok bool) {
+	return strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
+}
+
+func openRegular(path string, flag int) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|nonblock|flag, 0)
 	if err != nil {
 		return nil, err
 	}

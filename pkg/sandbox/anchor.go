@@ -24,7 +24,7 @@ func anchored(home, path string) *anchor {
 	if home == "" || err != nil {
 		return nil
 	}
-	held, err := os.Open(path)
+	held, err := os.Open(path + "/.") // a pipe that took its place has no such name
 	if err != nil {
 		return nil
 	}

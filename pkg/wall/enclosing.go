@@ -3,7 +3,6 @@ package wall
 import (
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
@@ -36,7 +35,7 @@ func enclosing(root string) string {
 
 // named is the directory that the file at, .git of dir, names.
 func named(root, dir, at string) string {
-	to, ok := strings.CutPrefix(text(at), "gitdir: ")
+	to, ok := gitDir(at)
 	if !ok {
 		return ""
 	}

@@ -239,7 +239,7 @@ func (w *Wall) linked(path string, i fs.FileInfo) bool {
 	if !i.Mode().IsRegular() {
 		return false
 	}
-	dir, ok := strings.CutPrefix(text(path), "gitdir: ")
+	dir, ok := gitDir(path)
 	if real, err := filepath.EvalSymlinks(dir); err != nil || real != dir { // git writes it so, and what follows is about these very names
 		return false
 	}
@@ -255,7 +255,7 @@ func (w *Wall) linked(path string, i fs.FileInfo) bool {
 // work tree leads to, as git makes it; "" for every other file. The settings there lead back, and are
 // looked at with those of the repository.
 func (w *Wall) submodule(path string, i fs.FileInfo) string {
-	to, ok := strings.CutPrefix(text(path), "gitdir: ")
+	to, ok := gitDir(path)
 	if !ok || !i.Mode().IsRegular() || filepath.IsAbs(to) || to != filepath.Clean(to) { // x/../y may be elsewhere by a link
 		return ""
 	}
@@ -346,6 +346,9 @@ func text(path string) string {
 	}
 	return strings.TrimSpace(string(data))
 }
+
+// gitDir is the directory that a .git file names.
+func gitDir(path string) (dir string, ok bool) { return safefile.GitDir([]byte(text(path))) }
 
 // small is what a file of less than 64 KiB holds.
 func small(path string) ([]byte, error) { return upTo(path, 64<<10) }

@@ -250,7 +250,7 @@ func (w *walker) read(j job) *dir {
 func (w *walker) open(dir string) (*os.File, error) {
 	switch {
 	case !shut(dir):
-		return os.Open(dir)
+		return os.Open(dir + "/.") // as in list: a pipe has no such name
 	case w.force != nil:
 		return w.force(dir)
 	}

@@ -81,7 +81,7 @@ func sumOf(path string) (sum string, size int64, ok bool) {
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxBroughtSize {
 		return "", 0, false
 	}
-	data, err := os.ReadFile(path)
+	data, err := safefile.ReadRegular(path, maxBroughtSize)
 	return safefile.Sum(data), int64(len(data)), err == nil
 }
 

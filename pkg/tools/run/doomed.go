@@ -162,6 +162,9 @@ func (d *dooming) files(w *policy.Access, files []string) {
 	}
 }
 
+// maxLink bounds what is read of a .git file, in bytes.
+const maxLink = 64 << 10
+
 // linked notes what the repository keeps of the worktrees that go: git worktree remove and prune
 // take it away.
 func (d *dooming) linked(files []string) {
@@ -170,8 +173,8 @@ func (d *dooming) linked(files []string) {
 		if filepath.Base(path) != ".git" {
 			continue
 		}
-		text, err := os.ReadFile(path)
-		dir, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
+		text, err := safefile.ReadRegular(path, maxLink)
+		dir, ok := safefile.GitDir(text)
 		if err == nil && ok && filepath.Dir(dir) == filepath.Join(root, ".git", "worktrees") && exists(dir) {
 			d.names.add(dir, false)
 		}

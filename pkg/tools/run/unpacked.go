@@ -107,13 +107,13 @@ func unpacksTo(argv []string) (place func(name string) string, ok bool) {
 
 // packedNames lists what an archive holds but directories, as far as it can be read and the bounds allow.
 func packedNames(archive string) (names []string) {
-	f, err := os.Open(archive)
+	f, err := safefile.FollowRegular(archive)
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
+	if err != nil {
 		return nil
 	}
 	r := bufio.NewReader(f)
