@@ -2,6 +2,7 @@ package run
 
 import (
 	"cmp"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,6 +43,11 @@ func newWorld(env *tool.Env, dir string, environ []string) *shellparse.World {
 			if err != nil {
 				return nil, err
 			}
+			a := p.Read("bash")
+			a.Fresh = fresh(env, a.Path)
+			if d := env.Policy.Decide(&a); d.Verdict != policy.Allow { // what is found in it is quoted in questions, and in the audit
+				return nil, errNotRead
+			}
 			return env.Workspace.ReadFile(p, 256<<10)
 		},
 		Enters: func(dir string) bool {
@@ -53,6 +59,8 @@ func newWorld(env *tool.Env, dir string, environ []string) *shellparse.World {
 		Glob:    func(dir, pattern string) ([]string, bool) { return expand(env, dir, pattern) },
 	}
 }
+
+var errNotRead = errors.New("the policy lets no command read it just so")
 
 // guarded returns a function that reports whether the policy does not let a command read a
 // file just so. It is asked of many. Where the sandbox hides such files a command finds
