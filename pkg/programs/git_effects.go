@@ -78,8 +78,8 @@ func (c *Call) gitEffects(g *gitCommand, cfg repository) {
 		}
 	case "stash":
 		if first(0) == "push" || slices.ContainsFunc(c.Words, func(x Word) bool { return x.Text == "--" }) {
-			for i, x := range c.Args { // they become what HEAD has
-				if x.Text != "--" && (i > 0 || x.Text != "push") {
+			for i, x := range c.Args { // they become what HEAD has; all that is here as without a path
+				if x.Text != "--" && x.Text != "." && (i > 0 || x.Text != "push") {
 					c.does(WriteTree, x)
 				}
 			}

@@ -23,6 +23,9 @@ func broughtByGit(env *tool.Env, dir string, needs []policy.Access) (found []pol
 		}
 		top := gitTop(needs, i, dir)
 		bring := func(sub string, paths []string) {
+			if w, ok := beyond(env, paths, policy.Access{Kind: policy.Write, Tool: "bash", Op: policy.Change, Parent: i + 1, Source: "git " + sub}); ok && !slices.ContainsFunc(found, func(o policy.Access) bool { return o.Path == w.Path }) {
+				found = append(found, w)
+			}
 			for _, path := range paths {
 				w, ok := closed(env, policy.Access{Kind: policy.Write, Tool: "bash", Path: path, Op: policy.Change, File: policy.Regular, Parent: i + 1, Source: "git " + sub})
 				if ok && !slices.ContainsFunc(found, func(o policy.Access) bool { return o.Path == w.Path }) && len(found) < maxForbidden {
@@ -35,7 +38,11 @@ func broughtByGit(env *tool.Env, dir string, needs []policy.Access) (found []pol
 		}
 		if sub := resets(a.Argv); sub != "" {
 			changed, gone, _ := env.Git.LostAndGone(committed.Changed, top)
-			bring(sub, append(changed, gone...))
+			paths := append(changed, gone...)
+			if slices.ContainsFunc(a.Argv, func(word string) bool { return word == "." || word == "./" }) { // no more than is below
+				paths = slices.DeleteFunc(paths, func(path string) bool { return !safefile.Below(dir, path) })
+			}
+			bring(sub, paths)
 		}
 	}
 	return found
@@ -68,7 +75,7 @@ func resets(argv []string) string {
 		for n := 0; all && len(words) > 0 && words[0] == "push" && n < len(path); n++ {
 			if path[n] == "-m" || path[n] == "--message" {
 				n++
-			} else if !strings.HasPrefix(path[n], "-") || path[n] == "--" {
+			} else if path[n] != "." && path[n] != "--" && !strings.HasPrefix(path[n], "-") {
 				all = false
 			}
 		}
@@ -97,6 +104,27 @@ func closed(env *tool.Env, w policy.Access) (policy.Access, bool) {
 		w.Tree = true
 	}
 	return w, ok
+}
+
+// beyond makes of a write one of what lies outside the root of what git would change in the repository around that,
+// and reports whether there is such and it is not simply allowed. Git would find out halfway: the files there stay as they
+// are while HEAD and the index go on, and the next commit takes others' work back. The access is of the directory
+// that has them all, for git puts other files in the place of these.
+func beyond(env *tool.Env, paths []string, w policy.Access) (policy.Access, bool) {
+	w.File, w.Tree, w.Below = policy.Dir, true, true
+	for _, path := range paths {
+		one := policy.Access{Kind: policy.Write, Tool: w.Tool, Op: w.Op, Path: path, File: policy.Regular}
+		if safefile.Below(env.Workspace.Root(), path) || env.Policy.Decide(&one).Verdict == policy.Allow {
+			continue
+		}
+		if w.Path == "" {
+			w.Path = filepath.Dir(path)
+		}
+		for !safefile.Below(w.Path, path) {
+			w.Path = filepath.Dir(w.Path)
+		}
+	}
+	return w, w.Path != ""
 }
 
 // gitTop is the directory whose repository a call of git is for.
