@@ -568,7 +568,7 @@ func gitCell(rel string, a *Access) (hit guardHit, ok bool) {
 	for rest := strings.TrimPrefix(rel, "/"); rest != ""; {
 		name, tail, more := strings.Cut(rest, "/")
 		if name == ".git" || name[0] == 'g' && isShortGit(name) {
-			return gitInside(tail, a)
+			return gitInside(tail, rest != rel, a)
 		}
 		if !more {
 			break
@@ -583,9 +583,16 @@ func isShortGit(name string) bool {
 	return ok && stem == "git"
 }
 
-func gitInside(rest string, a *Access) (hit guardHit, ok bool) {
+// removesWhole reports whether a command takes a directory away with all it holds, or what is not there yet.
+func removesWhole(a *Access) bool {
+	return a.Tool == commandTool && a.Op == Delete && a.Opaque == "" && !a.Below && (a.File == Missing || a.File == Dir && a.Tree && a.Names == "")
+}
+
+// gitInside is gitCell for what lies at rest in a .git, which is nested where it is not the root's own.
+func gitInside(rest string, nested bool, a *Access) (hit guardHit, ok bool) {
 	first, _, _ := strings.Cut(rest, "/")
 	switch {
+	case rest == "" && nested && removesWhole(a): // with all it holds nothing runs what it says; what git keeps there is kept for undo
 	case rest == "":
 		return gitItself(a)
 	case rest == "config" && a.Op == Settings && a.Tool == commandTool:

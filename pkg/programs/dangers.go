@@ -13,6 +13,7 @@ const SetsUser = "gives a program another user's rights"
 
 // The dangers that are no more than a loss: of files, or of what they held.
 const (
+	losesRows    = "drops or empties a table of a file"
 	losesAsked   = "deletes without asking"
 	losesMatches = "deletes every match"
 	losesWork    = "discards uncommitted work"
@@ -30,7 +31,7 @@ const (
 // whoever sees what is there may find that nothing is.
 func IsLoss(why string) bool {
 	switch why {
-	case losesAsked, losesMatches, losesWork, losesUnknown, losesCommits, losesStash, losesRef, losesContent, losesPart, losesTree, losesOthers:
+	case losesAsked, losesMatches, losesWork, losesUnknown, losesCommits, losesStash, losesRef, losesContent, losesRows, losesPart, losesTree, losesOthers:
 		return true
 	}
 	return false

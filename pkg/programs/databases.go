@@ -101,11 +101,17 @@ func (c *Call) database() {
 			c.opaque("a statement that runs, loads or writes something else")
 		}
 	}
+	why := "drops or empties a table"
+	if at := c.bare(); c.Known == "sqlite3" && len(at) > 0 && !at[0].Dynamic && !c.Shell.Exists(at[0].Text+"-wal") { // with that file it is only both that can come back
+		if why = losesRows; at[0].Text == ":memory:" {
+			return
+		}
+	}
 	for _, x := range c.Words[1:] {
 		up := strings.ToUpper(x.Text)
 		for _, s := range []string{"DROP DATABASE", "DROP TABLE", "DROP SCHEMA", "DROP USER", "DROP ROLE", "TRUNCATE ", "DELETE FROM", "DROPDATABASE", ".DROP(", "DROP VIEW", "DELETEMANY"} {
 			if strings.Contains(up, s) {
-				c.danger("drops or empties a table")
+				c.danger(why)
 			}
 		}
 	}

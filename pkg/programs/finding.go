@@ -24,8 +24,19 @@ type finding struct {
 type passed struct {
 	names []string // one of these patterns matches its name; nil for any name
 	files bool     // it is a file
+	links bool     // it is a link
+	empty bool     // nothing is in it
+	here  bool     // it lies right in the directory
 	not   []string // it does not lie there: see Word.Names
 }
+
+// What Word.Names says in the form of a place, at which nothing lies, of what is found by other tests than these.
+const (
+	OnlyFiles = "//file"
+	OnlyLinks = "//link"
+	OnlyEmpty = "//empty"
+	OnlyHere  = "//here"
+)
 
 // text is passed in the form of Word.Names. A directory may be acted on with all below it, also
 // with what it does not lie in.
@@ -33,6 +44,21 @@ func (p passed) text() string {
 	list := slices.Clone(p.names)
 	if p.files && len(p.not) > 0 {
 		list = append(append(list, p.not...), "!")
+	}
+	if p.links && p.here {
+		list = append(list, "!"+OnlyHere)
+	}
+	if p.links {
+		list = append(list, "!"+OnlyLinks)
+	}
+	if p.files && p.here {
+		list = append(list, "!"+OnlyHere)
+	}
+	if p.files && p.empty {
+		list = append(list, "!"+OnlyEmpty)
+	}
+	if p.files && (p.here || p.empty) {
+		list = append(list, "!"+OnlyFiles)
 	}
 	return strings.Join(list, " ")
 }
@@ -42,7 +68,7 @@ func (p *passed) and(q passed) {
 	if p.names == nil {
 		p.names = q.names
 	}
-	p.files = p.files || q.files
+	p.files, p.links, p.empty, p.here = p.files || q.files, p.links || q.links, p.empty || q.empty, p.here || q.here
 	for _, n := range q.not {
 		if !slices.Contains(p.not, n) {
 			p.not = append(slices.Clip(p.not), n)
@@ -57,7 +83,7 @@ func (p *passed) or(q passed) {
 	} else {
 		p.names = append(slices.Clip(p.names), q.names...)
 	}
-	p.files = p.files && q.files
+	p.files, p.links, p.empty, p.here = p.files && q.files, p.links && q.links, p.empty && q.empty, p.here && q.here
 	p.not = slices.DeleteFunc(slices.Clone(p.not), func(n string) bool { return !slices.Contains(q.not, n) })
 }
 
@@ -74,7 +100,7 @@ func readExpression(all, roots, words []Word) *finding {
 		}
 		f.deep = f.deep || Has("-delete -depth -d -mindepth", x.Text)
 	}
-	whole := f.either(passed{})
+	whole := f.either(passed{here: oneLevel(all)})
 	if f.i < len(words) {
 		f.bad = true
 	}
@@ -87,6 +113,12 @@ func readExpression(all, roots, words []Word) *finding {
 	}
 	f.shown.names = besides(f.shown.names, roots)
 	return f
+}
+
+// oneLevel reports whether an expression looks no further than right into its start points.
+func oneLevel(words []Word) bool {
+	i := slices.IndexFunc(words, func(x Word) bool { return x.Text == "-maxdepth" })
+	return i >= 0 && i+1 < len(words) && words[i+1].Text == "1" && !slices.ContainsFunc(words[i+1:], func(x Word) bool { return x.Text == "-maxdepth" })
 }
 
 // besides are patterns, or nil where one of them matches the name of a start point: what
@@ -257,12 +289,21 @@ func (f *finding) one(guard passed) (got passed) {
 		f.i++
 	case t == "-print" || t == "-print0":
 		f.prints(guard)
+	case t == "-empty":
+		got.empty = true
 	case Has(findTests0, t):
 	case (t == "-name" || t == "-iname") && f.i < len(f.words):
 		got.names = plainPattern(f.words[f.i], t == "-iname")
 		f.i++
 	case t == "-type" && f.i < len(f.words):
 		got.files = !f.words[f.i].Dynamic && f.words[f.i].Text == "f" // a link may lead to a directory
+		got.links = !f.words[f.i].Dynamic && f.words[f.i].Text == "l"
+		f.i++
+	case t == "-xtype" && f.i < len(f.words): // of a link, what it leads to: a link is one that leads nowhere
+		got.links = !f.words[f.i].Dynamic && f.words[f.i].Text == "l"
+		f.i++
+	case t == "-size" && f.i < len(f.words):
+		got.empty = !f.words[f.i].Dynamic && Has("0 0c 0b 0k", f.words[f.i].Text)
 		f.i++
 	case Has(findTests1, t) || strings.HasPrefix(t, "-newer") && len(t) == 8:
 		f.i++

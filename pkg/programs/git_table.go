@@ -144,7 +144,7 @@ var gitHazards = [...]struct{ sub, opts, without, first, why string }{
 	{"reset", "hard,merge,keep", "", "", losesWork},
 	{"restore", "", "staged", "", losesWork},
 	{"restore", "worktree", "", "", losesWork},
-	{"rm", "f", "", "", losesAsked},
+	{"rm", "f", "cached", "", losesAsked},
 	{"stash", "", "", "drop,clear", losesStash},
 	{"submodule", "f,force,all", "", "deinit", "deletes without asking"},
 	{"switch", "f,C", "", "", losesWork},

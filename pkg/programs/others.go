@@ -84,7 +84,7 @@ var others = [...]Record{
 	{Names: "rclone", Dangers: []Way{{Sub: "delete purge rmdirs sync cleanup deletefile move", Why: "deletes in the cloud"}}},
 	{Names: "reboot kexec", Danger: "restarts the machine"},
 	{Names: "rename", Dangers: []Way{{Option: "f force", Why: "overwrites without asking"}}},
-	{Names: "rimraf trash-empty", Danger: "deletes without asking"},
+	{Names: "trash-empty", Danger: losesAsked},
 	{Names: "rmmod", Danger: "unloads from the kernel"},
 	{Names: "rpm", Dangers: []Way{{Option: "e erase", Why: "removes software"}}},
 	{Names: "runas", Danger: "runs with another user's rights"},

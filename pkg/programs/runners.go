@@ -198,7 +198,7 @@ var runners = [...]Record{
 	{Names: "netcat", Style: Vague, Operands: "host skip*", Fetches: true, Options: "e:opaque+program c:opaque+shell o:write p: s: w: l n v z u k U", Dangers: []Way{{Option: "e c", Why: "gives a shell away"}}},
 	{Names: "ninja", Style: Loose, Operands: "skip*", Arity: 1, Options: "C:dir f:opaque t: j: k: d: w:"},
 	{Names: "nix", Style: Loose, Read: (*Call).subcommand, Options: "expr:opaque f,file:opaque", Starts: "develop shell run", Lists: "--version"},
-	{Names: "nmap", Style: OneDash | Loose, Operands: "host*", Options: "oN:write oX:write oG:write oA:write script:opaque iL:opaque+read datadir:opaque"},
+	{Names: "nmap", Style: OneDash | Loose, Operands: "host*", Options: "p: top-ports: exclude-ports: oN:write oX:write oG:write oA:write script:opaque iL:opaque+read datadir:opaque"},
 	{Names: "node", Read: (*Call).interpreter, Checks: "-c --check", Code: "-e --eval -p --print -pe", CodeValued: "-r --require --import --loader --experimental-loader -C --conditions --env-file", Role: InterpreterRole},
 	{Names: "nodejs", Read: (*Call).interpreter, Code: "-e --eval -p --print -pe", CodeValued: "-r --require --import --loader", Role: InterpreterRole, Usual: "node"},
 	{

@@ -265,6 +265,10 @@ func (c *Call) npx() {
 	if len(words) == 0 || words[0].Dynamic {
 		return
 	}
+	if words[0].Text == "rimraf" { // whichever release: it takes away what it is given
+		c.start(words)
+		return
+	}
 	c.Shell.Judge(words)
 	c.unknownFiles(words[1:])
 }
@@ -493,6 +497,16 @@ func (c *Call) remove() {
 	} else {
 		c.operands("delete*")
 	}
+}
+
+// rimraf reads what it takes away, which older releases expand as patterns themselves.
+func (c *Call) rimraf() {
+	c.parse()
+	if slices.ContainsFunc(c.Args, func(x Word) bool { return strings.ContainsAny(x.Text, "*?[{!(") }) {
+		c.opaque("a pattern that the program expands")
+		return
+	}
+	c.operands("deletetree*")
 }
 
 // grepRoles are the roles of grep and rg: the first operand is the pattern,

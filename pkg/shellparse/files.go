@@ -404,7 +404,7 @@ func (w *walker) maybeWritten(c *call, name string) {
 	for _, i := range w.file(f, word{Text: name}) {
 		a := w.out.Accesses[i]
 		inside := w.writable(a.Path) || w.world.Root == ""
-		if inside && !strings.Contains(a.Path, "/.") || a.File == policy.Dir && inside {
+		if inside && (w.world.Held || !strings.Contains(a.Path, "/.")) || a.File == policy.Dir && inside {
 			continue
 		}
 		f.kind, f.op = policy.Write, policy.Change

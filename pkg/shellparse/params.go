@@ -54,6 +54,7 @@ func (b *builder) param(x *syntax.ParamExp, quoted bool) {
 		b.multi = b.multi || list && b.split
 	case x.Exp != nil:
 		b.expansion(x, v, quoted)
+	case name == "$" && b.unique():
 	case numeric(name):
 		b.hole(quoted, true)
 	case v.numeric() && !v.known:

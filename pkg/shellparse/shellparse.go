@@ -65,6 +65,9 @@ type World struct {
 	// Guarded reports whether a policy does not let a file be read just so.
 	// nil means the names that usually hold secrets.
 	Guarded func(path string) bool
+	// Held says that the sandbox stops a write to what is protected in the root, or takes it back, so that a program that is
+	// given such a file, and may only read it, need not be kept from it.
+	Held bool
 	// Glob gives the names that a pathname pattern expands to in dir, as the
 	// shell writes them; a backslash in the pattern takes the meaning from
 	// the next character. ok is false when it cannot tell.

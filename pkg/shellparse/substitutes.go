@@ -165,6 +165,26 @@ func (w *walker) mktemp(words []word) (string, bool) {
 	return path.Join(dir, operand+suffix), err == nil && a.File == policy.Dir
 }
 
+// unique adds a stand-in for the number of a process or of seconds, where that ends a name right in a directory for
+// temporary files: as of a name that mktemp makes, nobody means by it what others have there.
+func (b *builder) unique() bool {
+	text := string(b.b)
+	if b.dyn || b.meta || b.w.st.ifs || !slices.ContainsFunc(slices.Concat(b.w.world.Temp, b.w.world.SharedTemp), func(dir string) bool {
+		return strings.HasPrefix(text, dir+"/") && !strings.Contains(text[len(dir)+1:], "/")
+	}) {
+		return false
+	}
+	b.add("XXXXXXXXXX", true)
+	return true
+}
+
+// clock reports whether commands print the seconds of the clock, or a part of them, alone.
+func (w *walker) clock(stmts []*syntax.Stmt) bool {
+	return len(stmts) == 1 && w.alone(stmts[0], func(name string, words []word) bool {
+		return name == "date" && len(words) == 1 && !words[0].Dynamic && (words[0].Text == "+%s" || words[0].Text == "+%s%N" || words[0].Text == "+%N")
+	})
+}
+
 // tempDir is where programs make temporary files; "" when that is not known.
 func (w *walker) tempDir() string {
 	dir, ok := w.given("TMPDIR")

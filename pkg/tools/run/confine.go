@@ -452,7 +452,7 @@ func (c *confinement) extend(cfg *sandbox.Config, a *policy.Access, root string,
 func goesWith(cfg *sandbox.Config, dir string) {
 	cfg.ReadOnly = slices.DeleteFunc(slices.Clone(cfg.ReadOnly), func(p string) bool {
 		for up := filepath.Dir(p); safefile.Below(dir, up); up = filepath.Dir(up) {
-			if exists(filepath.Join(up, ".git")) {
+			if up == dir && filepath.Base(up) == ".git" || exists(filepath.Join(up, ".git")) {
 				cfg.Watched = append(cfg.Watched, p)
 				return true
 			}

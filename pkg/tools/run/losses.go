@@ -213,7 +213,7 @@ func (l *losses) file(j int, danger, unknown string) string {
 	case w.Opaque != "", !inside && l.env.Policy.Decide(w).Verdict != policy.Allow, w.Path == root && !w.Below:
 		return danger
 	}
-	if safefile.InGit(w.Path) {
+	if nested := inside && filepath.Base(w.Path) == ".git" && w.Path != filepath.Join(root, ".git"); safefile.InGit(w.Path) && !(nested && w.Tree && !w.Below && w.Names == "" && l.env.Policy.Holds()) {
 		return cmp.Or(danger, "takes away a part of the history")
 	}
 	files, forbidden, err := l.below(w)
@@ -289,11 +289,11 @@ func (l *losses) below(w *policy.Access) (files []string, forbidden []policy.Acc
 		var res *rg.WalkResult
 		res, err = rg.Walk(l.ctx, nil, o, func(e rg.Entry) error {
 			at := meant(only, e.Path)
-			if at == "" || leftOut(except, e.Path) {
+			if at == "" || leftOut(except, e.Path) || otherwise(except, w.Path, e.Path) {
 				return nil
 			}
 			file := fileOf(*w, filepath.Join(w.Path, e.Path))
-			history = history || only != nil && safefile.InGit(at) // what holds a repository may go as a whole
+			history = history || w.Names != "" && safefile.InGit(at) // what holds a repository may go as a whole
 			split = split || w.Split && strings.ContainsAny(e.Path, unsafeInText)
 			elsewhere = elsewhere || w.Split && takenApart(l.env, w.Path, e.Path)
 			if w.Op == policy.Change || w.Op == policy.Metadata && w.Below {
@@ -339,9 +339,12 @@ func (l *losses) below(w *policy.Access) (files []string, forbidden []policy.Acc
 	return files, forbidden, err
 }
 
-// repositories are those whose work trees lie in dir, or are dir, by the files in it.
+// repositories are those whose work trees lie in dir, or are dir, by the files in it; dir itself, where it is one's .git.
 func repositories(dir string, files []string) map[string]bool {
 	tops := map[string]bool{}
+	if filepath.Base(dir) == ".git" {
+		tops[dir] = true
+	}
 	for _, path := range files {
 		rel, _ := safefile.Rel(dir, path)
 		if before, _, ok := strings.Cut("/"+filepath.ToSlash(rel)+"/", "/.git/"); ok {

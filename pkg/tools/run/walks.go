@@ -1,11 +1,14 @@
 package run
 
 import (
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/programs"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
@@ -26,6 +29,20 @@ func fileOf(tree policy.Access, path string) policy.Access {
 
 // noLinks is among the places that an access leaves out where it is about no links.
 const noLinks = ""
+
+// otherwise reports whether a file in a directory is certainly not what an access is about by more than its name and its
+// place, as find knows it by other tests.
+func otherwise(except []string, dir, path string) bool {
+	is := func(only string) bool { return slices.Contains(except, only) }
+	switch {
+	case is(programs.OnlyHere) && strings.Contains(path, "/"):
+		return true
+	case !is(programs.OnlyFiles) && !is(programs.OnlyLinks):
+		return false
+	}
+	i, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(path)))
+	return err == nil && (is(programs.OnlyFiles) && !i.Mode().IsRegular() || is(programs.OnlyLinks) && i.Mode()&fs.ModeSymlink == 0 || is(programs.OnlyEmpty) && i.Mode().IsRegular() && i.Size() > 0)
+}
 
 // patterns are those of the names that an access is about, nil for all names, and the places that
 // it leaves out.

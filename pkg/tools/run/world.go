@@ -55,7 +55,7 @@ func newWorld(env *tool.Env, dir string, environ []string) *shellparse.World {
 			_, err := os.Stat(dir + string(filepath.Separator) + ".") // who may not search it is told so
 			return err == nil && env.Policy.Decide(&at).Verdict == policy.Allow
 		},
-		Guarded: guarded(env),
+		Guarded: guarded(env), Held: env.Policy.Level() >= int(sandbox.L2),
 		Glob:    func(dir, pattern string) ([]string, bool) { return expand(env, dir, pattern) },
 	}
 }
@@ -126,19 +126,35 @@ func expand(env *tool.Env, dir, pattern string) ([]string, bool) {
 // pattern in it counts when it is listed, wherever it leads.
 func expandBelow(env *tool.Env, dir, prefix, pattern string, left *int) ([]string, bool) {
 	base, rest, more := strings.Cut(pattern, "/")
-	if strings.ContainsAny(base, `\(){}[]`) || base == "" || base == "." || base == ".." || strings.Contains(base, "**") {
-		return nil, false
-	}
 	p, err := env.Workspace.ResolveIn(dir, cmp.Or(prefix, "."))
-	if err != nil || p.Type != policy.Dir {
+	if err != nil || p.Type != policy.Dir { // as of http://[::1]:8000/
 		return nil, err == nil
+	}
+	if strings.ContainsAny(base, `\(){}[]`) || base == "" || base == "." || base == ".." || strings.Contains(base, "**") && (base != "**" || !more || rest == "") {
+		return nil, false
 	}
 	list, err := env.Workspace.ReadDir(p)
 	if *left -= len(list); err != nil || *left < 0 {
 		return nil, false
 	}
 	var names []string
+	if base == "**" { // one directory or, with globstar, any number of them
+		ok := false
+		if names, ok = expandBelow(env, dir, prefix, rest, left); !ok {
+			return nil, false
+		}
+	}
 	for _, d := range list {
+		if base == "**" {
+			if d.IsDir() && !strings.HasPrefix(d.Name(), ".") {
+				below, ok := expandBelow(env, dir, prefix+d.Name()+"/", pattern, left)
+				if !ok {
+					return nil, false
+				}
+				names = append(names, below...)
+			}
+			continue
+		}
 		ok, err := filepath.Match(base, d.Name())
 		switch {
 		case err != nil:
