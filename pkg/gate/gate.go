@@ -62,12 +62,20 @@ func New(s *policy.Sources, p *policy.Policy, accesses []policy.Access, temp, sh
 	o := Order{Sources: *s, Hash: p.Hash(), Temp: temp, SharedTemp: shared, Kept: kept, Begun: time.Now().Add(-tick)}
 	o.Sources.Tested = true
 	for i := range accesses {
-		switch a := &accesses[i]; {
-		case a.Kind != policy.Exec || a.Program == "":
+		a := &accesses[i]
+		if a.Kind != policy.Exec || len(a.Argv) == 0 {
+			continue
+		}
+		program := a.Program
+		if program == "" && !a.Builtin && !strings.Contains(a.Argv[0], "/") && (a.Dynamic == nil || !a.Dynamic[0]) {
+			program = a.Argv[0] // of a PATH that the command sets, whichever that finds
+		}
+		switch {
+		case program == "":
 		case a.Dynamic == nil:
-			o.Allowed = append(o.Allowed, Key(a.Program, a.Argv))
+			o.Allowed = append(o.Allowed, Key(program, a.Argv))
 		case scratched(a, temp):
-			o.Patterns = append(o.Patterns, Key(a.Program, a.Argv))
+			o.Patterns = append(o.Patterns, Key(program, a.Argv))
 		case programs.IsLoss(a.Danger) && !a.Dynamic[0]: // somebody has said yes to whatever it is given
 			words := slices.Clone(a.Argv)
 			for i, dynamic := range a.Dynamic {
@@ -75,7 +83,7 @@ func New(s *policy.Sources, p *policy.Policy, accesses []policy.Access, temp, sh
 					words[i] = anyWords
 				}
 			}
-			o.Patterns = append(o.Patterns, Key(a.Program, words))
+			o.Patterns = append(o.Patterns, Key(program, words))
 		default:
 			if n := programs.PathsAlone(a.Argv, a.Dynamic); n > 0 {
 				o.Paths = append(o.Paths, Key(a.Program, a.Argv[:n]))
@@ -93,12 +101,13 @@ func Key(program string, argv []string) string {
 // stood reports whether a program with its words, started in cwd, stood in the call, be it with a new name
 // in a temporary directory that the text only has a stand-in for.
 func (g *gate) stood(program string, argv []string, cwd string) bool {
-	if k := Key(program, argv); g.allowed[k] {
+	name := filepath.Base(program)
+	if g.allowed[Key(program, argv)] || g.allowed[Key(name, argv)] {
 		return true
 	}
 	for i, k := range slices.Concat(g.order.Allowed, g.order.Patterns) {
 		words := strings.Split(k, "\x00")
-		if words[0] == program && g.fits(words[1:], argv[min(1, len(argv)):], i >= len(g.order.Allowed), cwd) {
+		if (words[0] == program || words[0] == name) && g.fits(words[1:], argv[min(1, len(argv)):], i >= len(g.order.Allowed), cwd) {
 			return true
 		}
 	}
@@ -161,7 +170,7 @@ func matches(pattern, name string) bool {
 // temporary directories, those that were there the call was decided for, and
 // the command has made the others; in the root, what there is then is kept, or somebody has said yes.
 func scratched(a *policy.Access, temp []string) bool {
-	if filepath.Base(a.Program) != "rm" || len(a.Dynamic) != len(a.Argv) {
+	if filepath.Base(cmp.Or(a.Program, a.Argv[0])) != "rm" || len(a.Dynamic) != len(a.Argv) {
 		return false
 	}
 	for i, dynamic := range a.Dynamic {
@@ -201,13 +210,13 @@ func (g *gate) made(template, name string) bool {
 }
 
 // madeFor reports whether a name in a temporary directory is one that mktemp makes of a
-// template, the stand-in for it, or a name below it.
+// template, the stand-in for it, or a name below it. The stand-in for a number has not as many digits.
 func madeFor(dir, template, name string) bool {
 	template, ok := strings.CutPrefix(template, dir+"/")
 	name, below := strings.CutPrefix(name, dir+"/")
 	end := strings.IndexByte(template+"/", '/')
 	last := strings.LastIndex(template[:end], "XXX")
-	if !ok || !below || last < 0 || len(name) != len(template) {
+	if !ok || !below || last < 0 {
 		return false
 	}
 	from := last
@@ -215,7 +224,13 @@ func madeFor(dir, template, name string) bool {
 		from--
 	}
 	last += len("XXX")
-	return name[:from] == template[:from] && name[last:] == template[last:] && strings.Trim(name[from:last], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
+	if len(name) < from || name[:from] != template[:from] {
+		return false
+	}
+	if rest := strings.TrimLeft(name[from:], "0123456789"); len(rest) < len(name)-from && rest == template[last:] {
+		return true
+	}
+	return len(name) == len(template) && name[last:] == template[last:] && strings.Trim(name[from:last], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
 }
 
 // An Asker lets someone decide about a program that the policy asks about,

@@ -217,6 +217,13 @@ func unescape(s string) string {
 	return b.String()
 }
 
+// globstar reports whether ** may stand for more than *: in zsh, and in a bash whose environment says so. A text that sets
+// it is not expanded at all.
+func (w *walker) globstar() bool {
+	value, ok := w.given("BASHOPTS")
+	return w.shell == "zsh" || !ok || strings.Contains(value, "globstar")
+}
+
 // expand adds the names that a pattern stands for, where that is certain: the
 // directory is known, nothing before may have changed it, no option of the shell
 // says otherwise, and the names are few. A name that starts with a dash stays what it is, an option.
@@ -230,7 +237,7 @@ func (w *walker) expand(out []word, x word, pat string) []word {
 		i++
 	}
 	x.Lead = unescape(pat[:min(i, len(pat))])
-	if w.world.Glob != nil && !w.dirty && !w.globs && w.st.lost == "" && len(w.st.dirs) == 1 && w.spend(64) {
+	if w.world.Glob != nil && !w.dirty && !w.globs && !(strings.Contains(pat, "**") && w.globstar()) && w.st.lost == "" && len(w.st.dirs) == 1 && w.spend(64) {
 		if names, ok := w.world.Glob(w.st.dirs[0], pat); ok && len(names) <= maxFields && w.spend(len(names)) {
 			for _, n := range names {
 				out = append(out, word{Text: n, Pattern: pat})

@@ -130,7 +130,7 @@ func expandBelow(env *tool.Env, dir, prefix, pattern string, left *int) ([]strin
 	if err != nil || p.Type != policy.Dir { // as of http://[::1]:8000/
 		return nil, err == nil
 	}
-	if strings.ContainsAny(base, `\(){}[]`) || base == "" || base == "." || base == ".." || strings.Contains(base, "**") && (base != "**" || !more || rest == "") {
+	if strings.ContainsAny(base, `\(){}[]`) || base == "" || base == "." || base == ".." {
 		return nil, false
 	}
 	list, err := env.Workspace.ReadDir(p)
@@ -138,23 +138,7 @@ func expandBelow(env *tool.Env, dir, prefix, pattern string, left *int) ([]strin
 		return nil, false
 	}
 	var names []string
-	if base == "**" { // one directory or, with globstar, any number of them
-		ok := false
-		if names, ok = expandBelow(env, dir, prefix, rest, left); !ok {
-			return nil, false
-		}
-	}
 	for _, d := range list {
-		if base == "**" {
-			if d.IsDir() && !strings.HasPrefix(d.Name(), ".") {
-				below, ok := expandBelow(env, dir, prefix+d.Name()+"/", pattern, left)
-				if !ok {
-					return nil, false
-				}
-				names = append(names, below...)
-			}
-			continue
-		}
 		ok, err := filepath.Match(base, d.Name())
 		switch {
 		case err != nil:
