@@ -134,7 +134,7 @@ func (c *Call) matches(h *Way) bool {
 // subMatches reports whether the first operand is one of the alternatives.
 func (c *Call) subMatches(sub string) bool {
 	for _, x := range c.Words[1:] {
-		if x.Dynamic || strings.HasPrefix(x.Text, "-") {
+		if x.Dynamic || strings.HasPrefix(x.Text, "-") || c.Known == "cargo" && strings.HasPrefix(x.Text, "+") {
 			continue
 		}
 		if oneOf(x.Text, sub) {
@@ -289,7 +289,7 @@ func (c *Call) gitDanger(g *gitCommand, cfg *repository) {
 		}
 	}
 	switch g.name {
-	case "push":
+	case "push", "send-pack":
 		for _, x := range c.Args {
 			if strings.HasPrefix(x.Text, "+") || strings.HasPrefix(x.Text, ":") && len(x.Text) > 1 {
 				c.danger(harmsOthers)

@@ -133,7 +133,7 @@ func (c *Call) gitEffects(g *gitCommand, cfg repository) {
 		return
 	}
 	if g.does&gitNet != 0 && g.name != "clone" && !(g.name == "ls-remote" && c.has("get-url")) {
-		c.publishes = g.name == "push" && !c.has("dry-run")
+		c.publishes = Has("push send-pack http-push", g.name) && !c.has("dry-run")
 		c.gitRemote(cfg)
 	}
 }

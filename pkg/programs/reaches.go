@@ -48,7 +48,7 @@ func PackageHosts() []string {
 // reaches lists them; of one program's the first that matches counts.
 var reaches = [...]reach{
 	{names: "npm pnpm yarn bun npx bunx", without: "offline"}, // matched by its option alone, see reaching
-	{names: "npm", sub: "publish publ publi publis unpublish deprecate undeprecate owner author access dist-tag dist-tags token team org star unstar login adduser add-user logout", hosts: npmHosts, from: "--registry npm_config_registry", publishes: true},
+	{names: "npm", sub: "publish publ pub publi publis unpublish unp unpu unpub unpubl unpubli unpublis profile prof hook deprecate undeprecate owner author access dist-tag dist-tags token team org star unstar login adduser add-user logout", hosts: npmHosts, from: "--registry npm_config_registry", publishes: true},
 	{names: "npm", sub: "install i in ins inst insta instal isnt isnta isntal add ci clean-install ic install-clean install-test it cit update up upgrade udpate audit outdated view info show v search s se find dedupe ddp ping whoami stars create", hosts: npmHosts, from: "--registry npm_config_registry"},
 	{names: "yarn", sub: "workspace workspaces", arg: "publish", hosts: "registry.yarnpkg.com registry.npmjs.org", publishes: true},
 	{names: "pnpm", sub: "publish unpublish deprecate owner access dist-tag login logout", hosts: npmHosts, from: "--registry npm_config_registry", publishes: true},

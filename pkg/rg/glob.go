@@ -160,6 +160,10 @@ func (g *globber) run(ctx context.Context, t globTarget) error {
 		g.skip([]Skipped{{t.base, ReasonLeavesRoot}}, 1)
 		return nil
 	}
+	if at := g.shut(base, t.literal); at != "" {
+		g.skip([]Skipped{{at, ReasonPolicy}}, 1)
+		return nil
+	}
 	st, err := statTarget(base)
 	switch {
 	case err != nil:
@@ -198,6 +202,29 @@ func (g *globber) run(ctx context.Context, t globTarget) error {
 	}
 	g.skip(r.Skipped, r.SkipCount)
 	return nil
+}
+
+// shut is the first directory that may not be listed of those which a target spells out, below the root; "" for none. A
+// walk would not have come through it.
+func (g *globber) shut(base string, literal bool) string {
+	if g.opt.Allow == nil {
+		return ""
+	}
+	if literal {
+		base = filepath.Dir(base)
+	}
+	below, err := filepath.Rel(g.root, base)
+	if err != nil || below == "." {
+		return ""
+	}
+	at := g.root
+	for part := range strings.SplitSeq(filepath.ToSlash(below), "/") {
+		if at = filepath.Join(at, part); !g.opt.Allow(at, true) {
+			rel, _ := filepath.Rel(g.root, at)
+			return filepath.ToSlash(rel)
+		}
+	}
+	return ""
 }
 
 // resolve gives the path of what the target spells out. Where the root is

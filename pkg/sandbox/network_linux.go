@@ -146,7 +146,7 @@ const noticed = "npm_config_update_notifier="
 
 // proxied is env with the proxy that programs are to use.
 func proxied(env []string, address string) []string {
-	set := map[string]string{"NO_PROXY": "localhost,127.0.0.1,::1"}
+	set := map[string]string{"NO_PROXY": "localhost,127.0.0.1,::1,0.0.0.0"}
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
 		set[name] = "http://" + address
 	}

@@ -149,6 +149,10 @@ func (s shell) parses(ctx context.Context, command string) error {
 	ctx, cancel := context.WithTimeout(ctx, parseTime)
 	defer cancel()
 	c := exec.CommandContext(ctx, s.path, "-n", "-c", command)
+	if s.kind == "sh" { // dash to 0.5.11 would run what follows -c
+		c = exec.CommandContext(ctx, s.path, "-n")
+		c.Stdin = strings.NewReader(command)
+	}
 	c.Env = []string{"LC_ALL=C"} // in particular no start-up files
 	said, err := c.CombinedOutput()
 	if _, failed := errors.AsType[*exec.ExitError](err); !failed || ctx.Err() != nil {

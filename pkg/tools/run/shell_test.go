@@ -13,6 +13,31 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
 
+// TestParsesRunsNothing: a shell that runs what follows -c although it is told to read it only, as dash did to 0.5.11, is
+// given the command another way.
+func TestParsesRunsNothing(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has shells of its own")
+	}
+	dir := t.TempDir()
+	old := filepath.Join(dir, "dash")
+	script := "#!/bin/sh\n[ \"$2\" != -c ] || exec sh -c \"$3\"\nexec sh -n\n"
+	if err := os.WriteFile(old, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s := shell{path: old, kind: "sh"}
+	ran := filepath.Join(dir, "ran")
+	if err := s.parses(t.Context(), "touch "+ran+"\n("); err == nil {
+		t.Error("no mistake was found")
+	}
+	if _, err := os.Lstat(ran); err == nil {
+		t.Error("the command ran")
+	}
+	if err := s.parses(t.Context(), "touch "+ran); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestFindShell: bash first, then $SHELL where it is one that can be used, then
 // sh; and none that a call could have written.
 func TestFindShell(t *testing.T) {

@@ -133,6 +133,9 @@ func expandBelow(env *tool.Env, dir, prefix, pattern string, left *int) ([]strin
 	if strings.ContainsAny(base, `\(){}[]`) || base == "" || base == "." || base == ".." {
 		return nil, false
 	}
+	if at := p.Read("bash"); env.Policy.Decide(&at).Verdict != policy.Allow { // the names would be quoted
+		return nil, false
+	}
 	list, err := env.Workspace.ReadDir(p)
 	if *left -= len(list); err != nil || *left < 0 {
 		return nil, false
