@@ -260,17 +260,42 @@ func (c *Call) broadTarget(x Word) bool {
 }
 
 // destructive finds calls in code that plainly delete what may hold something. rmdir takes empty
-// directories alone, unless it is told to take what they hold.
+// directories alone, unless it is told to take what they hold. A word of a comment or of a text that is
+// printed is no call, as far as what stands behind it tells.
 func destructive(code string) string {
 	if !strings.Contains(code, "recursive") {
 		code = strings.ReplaceAll(code, "rmdir", "")
 	}
-	for _, s := range [...]string{"rmtree", "os.remove", "os.unlink", "unlink", "rm -rf", "rm -fr", "rm -r", "rimraf", "rmSync", "rmdir", "unlinkSync", "fs.rm", "promises.rm", "remove_tree", "remove_dir", "remove_entry", "FileUtils.rm", "File.delete", "mkfs", "deleteSync", "Deno.remove", "truncate(", ".unlink("} {
-		if strings.Contains(code, s) {
+	for _, name := range [...]string{"rmtree", "os.remove", "unlink", "rimraf", "rmSync", "rmdir", "fs.rm", "promises.rm", "remove_tree", "remove_dir", "remove_entry", "FileUtils.rm", "File.delete", "deleteSync", "Deno.remove", ".truncate", "truncateSync"} {
+		if calls(code, name) {
 			return codeDeletes
 		}
 	}
+	runs := func(s string) bool { return strings.Contains(code, s) }
+	if runs("mkfs") || (runs("rm -rf") || runs("rm -fr") || runs("rm -r")) && slices.ContainsFunc([]string{"system", "exec", "spawn", "popen", "Popen", "subprocess", "run", "call", "sh(", "sh ", "$`", "%x", "`"}, runs) {
+		return codeDeletes
+	}
 	return ""
+}
+
+// calls reports whether a function whose name begins so is called in code, handed to another one, or imported: what
+// stands behind the name is a bracket, the end of an argument or, in languages that need no brackets, the beginning of one.
+func calls(code, name string) bool {
+	for at := 0; ; {
+		i := strings.Index(code[at:], name)
+		if i < 0 {
+			return false
+		}
+		before, rest := code[:at+i], strings.TrimLeft(code[at+i+len(name):], variableName+"!?")
+		at += i + len(name)
+		spaced := strings.TrimLeft(rest, " \t")
+		switch {
+		case spaced == "" || strings.HasSuffix(before, "import ") || strings.ContainsRune("(),;]}\n", rune(spaced[0])):
+			return true
+		case len(spaced) < len(rest) && (strings.ContainsRune("$@<\"'[%", rune(spaced[0])) || spaced[0] == '_' || strings.HasPrefix(spaced, "glob") || strings.HasPrefix(spaced, "for ") || strings.HasPrefix(spaced, "if ")):
+			return true
+		}
+	}
 }
 
 // gitDanger judges a subcommand of git whose options are read.
