@@ -56,7 +56,7 @@ func newWorld(env *tool.Env, dir string, environ []string) *shellparse.World {
 			return err == nil && env.Policy.Decide(&at).Verdict == policy.Allow
 		},
 		Guarded: guarded(env), Held: env.Policy.Level() >= int(sandbox.L2),
-		Glob:    func(dir, pattern string) ([]string, bool) { return expand(env, dir, pattern) },
+		Glob: func(dir, pattern string) ([]string, bool) { return expand(env, dir, pattern) },
 	}
 }
 
