@@ -71,7 +71,10 @@ func (env *Env) run(ctx context.Context, in *Invocation, id string) *Result {
 		}
 	}
 	inner := *env // calls that this one makes are not it
-	inner.Key, inner.Caller, inner.begin = "", "", nil
+	inner.Key, inner.Caller, inner.begin, inner.below = "", "", nil, nil
+	if grant != "" {
+		inner.below = env.Policy.Below(&out)
+	}
 	r, err := call.Run(within(ctx, id), &inner)
 	if r == nil {
 		r = &Result{Title: t.Name, Passes: t.Passes}
@@ -237,10 +240,11 @@ func (env *Env) answer(ctx context.Context, in *Invocation, id string, out *poli
 
 // May reports, as an error, that a tool may not touch something that it comes
 // upon while it runs, such as a file below a directory that it searches.
-// Whatever would have to be asked about counts as no.
+// Whatever would have to be asked about counts as no, unless the call was approved to
+// read a directory above it that the same rule asked about.
 func (env *Env) May(a policy.Access) error {
 	d := env.Policy.Decide(&a)
-	if d.Verdict == policy.Allow {
+	if d.Verdict == policy.Allow || env.below.Allows(&a, &d) {
 		return nil
 	}
 	return Errorf(Denied, "the policy does not allow %s %s: %s", a.Kind, policy.Subject(&a), d.Why).

@@ -150,6 +150,7 @@ type Env struct {
 	StandIn func(*Invocation) *Invocation // the call that one really is; nil where each is what it says
 
 	begin func(*policy.Outcome) error // hears that the call begins, and may refuse it; nil for nobody
+	below *policy.Below               // what the yes to the call that runs says of what it comes upon
 }
 
 // An Event is something that happens while a call runs.
