@@ -155,6 +155,10 @@ var (
 	places      = [...]string{"FILE", "PATH", "DIR", "SOCK", "SOCKET", "HOME"}
 )
 
+// secretsRule begins the name of the built-in rules for files that may hold secrets:
+// behind it stands a file's name.
+const secretsRule = "secrets: "
+
 // maxString is what an entry keeps of one string.
 const maxString = 16 << 10
 
@@ -169,7 +173,11 @@ func (e Entry) redacted(r *Redactor) Entry {
 	e.Accesses = slices.Clone(e.Accesses)
 	for i := range e.Accesses {
 		a := &e.Accesses[i]
-		clean(&a.Kind, &a.Subject, &a.Decision, &a.Rule, &a.File, &a.Why)
+		rule, own := strings.CutPrefix(a.Rule, secretsRule)
+		clean(&a.Kind, &a.Subject, &a.Decision, &rule, &a.File, &a.Why)
+		if a.Rule = rule; own {
+			a.Rule = secretsRule + rule
+		}
 	}
 	return e
 }

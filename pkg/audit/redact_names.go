@@ -1,28 +1,104 @@
 package audit
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// flag finds the value of "--password value" and of "-u name:value".
+// flag finds the value of "--password value", and in "-u name:value" the password.
 func flag(s string, i int) (start, end int, label string) {
 	name := span(s[i:], "-_.")
 	v := i + name
-	if v == len(s) || s[v] != ' ' {
+	if v == len(s) {
 		return 0, 0, ""
 	}
-	v++
-	word := strings.TrimLeft(s[i:i+name], "-")
-	if f := s[i : i+name]; f == "-u" || f == "--user" || f == "--proxy-user" {
-		a, b := value(s, v)
-		if colon := strings.IndexByte(s[a:b], ':'); colon >= 0 && !strings.HasPrefix(s[a:b], "http") {
-			return secret(s, a+colon+1, b, "password")
+	f := s[i : i+name]
+	switch login := f == "-u" || f == "--user" || f == "--proxy-user"; {
+	case login && s[v] == ' ', login && s[v] == '=' && f != "-u":
+		return credentials(s, v+1)
+	case (strings.HasPrefix(f, "-u") || strings.HasPrefix(f, "-U")) && startedBy(s[max(0, i-maxBefore):i], " curl ", ""):
+		if v = i + 2; s[v] == ' ' {
+			v++
 		}
+		return credentials(s, v)
+	}
+	word := strings.TrimLeft(f, "-")
+	if s[v] != ' ' || !strings.HasPrefix(f, "--") || !nameInText(word) || v+1 < len(s) && s[v+1] == '-' {
 		return 0, 0, ""
 	}
-	if !strings.HasPrefix(s[i:], "--") || !nameInText(word) || v < len(s) && s[v] == '-' {
-		return 0, 0, ""
-	}
-	a, b := value(s, v)
+	a, b := value(s, v+1)
 	return secret(s, a, b, word)
+}
+
+// credentials finds the password in the "name:password" at i. A name with nothing behind
+// its colon is a token.
+func credentials(s string, i int) (start, end int, label string) {
+	a, b := value(s, i)
+	colon := strings.IndexByte(s[a:b], ':')
+	switch {
+	case colon < 0, strings.HasPrefix(s[a:b], "http"), strings.HasPrefix(s[a:b], markPrefix):
+		return 0, 0, ""
+	case a+colon+1 == b:
+		return secret(s, a, a+colon, "user")
+	}
+	return secret(s, a+colon+1, b, "password")
+}
+
+// setting finds the value that a program is told to keep under a secret name, as in
+// "npm config set NAME VALUE" and "aws configure set NAME VALUE".
+func setting(s string, i int) (start, end int, label string) {
+	word, set := i+span(s[i:], ""), false
+	switch s[i:word] {
+	case "config", "configure":
+	case "set":
+		set = true
+		if !slices.Contains(setters[:], lastWord(s[max(0, i-maxBefore):i])) {
+			return 0, 0, ""
+		}
+	default:
+		return 0, 0, ""
+	}
+	name := ""
+	for v := word; v < len(s) && s[v] == ' '; {
+		for v < len(s) && s[v] == ' ' {
+			v++
+		}
+		a, b := value(s, v)
+		switch given := s[a:b]; {
+		case name != "" && strings.HasPrefix(given, "-"):
+			return 0, 0, ""
+		case name != "":
+			return secret(s, a, b, name)
+		case given == "set":
+			set = true
+		case strings.HasPrefix(given, "-"):
+		case !set && !strings.ContainsAny(given, ".:/-_"): // a word of a sentence
+			return 0, 0, ""
+		case strings.HasPrefix(given, "credential."): // says where git keeps them
+			return 0, 0, ""
+		default:
+			name = given[strings.LastIndexAny(given, ":/")+1:]
+			if !nameInText(name) && name != "_auth" {
+				return 0, 0, ""
+			}
+		}
+		if v = b; v+1 < len(s) && s[v] == '\\' && isQuote(s[v+1]) {
+			v++
+		}
+		if v < len(s) && isQuote(s[v]) {
+			v++
+		}
+	}
+	return 0, 0, ""
+}
+
+// setters are the words before a "set" that keeps a value; those with config are found by it.
+var setters = [...]string{"npm", "pnpm", "c", "user-secrets"}
+
+// lastWord returns the last word of s.
+func lastWord(s string) string {
+	s = strings.TrimRight(s, " ")
+	return s[strings.LastIndexAny(s, " \t\n/\"'`;|&(")+1:]
 }
 
 // named finds the value behind a secret name and the separator at i:
@@ -39,10 +115,15 @@ func named(s string, i, from int) (start, end int, label string) {
 	if name == "" || v == len(s) || strings.HasPrefix(s[v:], "${") || strings.HasPrefix(s[v:], "$(") {
 		return 0, 0, ""
 	}
-	if s[i] == ':' && header(name) {
-		return headerValue(s, v, name)
+	if s[i] == ':' {
+		if glued, ok := strings.CutPrefix(name, "H"); ok && header(glued) { // -HCookie: as it is quoted
+			name = glued
+		}
+		if header(name) {
+			return headerValue(s, v, name)
+		}
 	}
-	if !nameInText(name) {
+	if !nameInText(name) || name+": " == secretsRule && i > from+len(name) && s[i-len(name)-1] == '(' {
 		return 0, 0, ""
 	}
 	a, b := value(s, v)

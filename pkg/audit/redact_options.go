@@ -27,6 +27,7 @@ var passwordOptions = [...]struct {
 	{" http https xh ", " -a ", true, true, ""},
 	{" gpg gpg2 ", " --passphrase ", false, true, ""},
 	{" doctl ", " -t ", true, true, ""},
+	{" curl ", " --oauth2-bearer ", false, true, ""},
 }
 
 // maxBefore is how far before an option its program is looked for.

@@ -47,11 +47,11 @@ var shapes = [...]shape{
 }
 
 // trigger marks the bytes worth a look: sign wherever it stands, and start, a
-// first letter of shapes, of a JWT and of "bearer", where a word begins.
+// first letter of shapes, of a JWT, of "bearer" and of "config", where a word begins.
 var trigger = [256]byte{
 	'=': sign, ':': sign, '-': sign,
 	'g': start, 's': start, 'r': start, 'x': start, 'A': start, 'y': start, 'n': start, 'p': start,
-	'h': start, 'd': start, 'S': start, 'e': start, 'B': start, 'b': start,
+	'h': start, 'd': start, 'S': start, 'e': start, 'B': start, 'b': start, 'c': start,
 }
 
 const (
@@ -115,8 +115,13 @@ func secretAt(s string, i, from int) (start, end int, label string) {
 			}
 			return flag(s, i)
 		}
+	case 'c':
+		return setting(s, i)
 	default:
-		return token(s, i)
+		if start, end, label = token(s, i); end <= start && s[i] == 's' {
+			return setting(s, i)
+		}
+		return start, end, label
 	}
 	return 0, 0, ""
 }
@@ -167,7 +172,7 @@ func jwt(s string) int {
 	return dot + 1 + span(s[dot+1:], "_-")
 }
 
-// userinfo finds the password, or a long lone name, before the host of a URL.
+// userinfo finds the password, or a name that is a token, before the host of a URL.
 func userinfo(s string, i int) (start, end int, label string) {
 	host := i
 	for host < len(s) && !isBlank(s[host]) && !isQuote(s[host]) && !strings.ContainsRune("/?#<>|", rune(s[host])) {
@@ -181,13 +186,23 @@ func userinfo(s string, i int) (start, end int, label string) {
 	if strings.HasPrefix(user, markPrefix) {
 		return 0, 0, ""
 	}
-	if colon := strings.IndexByte(user, ':'); colon >= 0 {
-		return keep(s, i+colon+1, i+at, "url-password")
+	name, password, both := strings.Cut(user, ":")
+	if both && password != "" && password != "x-oauth-basic" {
+		return keep(s, i+len(name)+1, i+at, "url-password")
 	}
-	if len(user) >= 16 {
-		return keep(s, i, i+at, "url-user")
+	before := strings.ToLower(s[max(0, i-len("https://")):i])
+	web := strings.HasSuffix(before, "http://") || before == "https://"
+	if len(name) >= 16 || both && len(name) >= minValue || web && tokenLike(name) {
+		return keep(s, i, i+len(name), "url-user")
 	}
 	return 0, 0, ""
+}
+
+// tokenLike reports whether a name before a host that nothing but a name is given to is
+// hardly one of a person's: it has a digit, or letters of both kinds.
+func tokenLike(name string) bool {
+	mixed := strings.ToLower(name) != name && strings.ToUpper(name) != name
+	return len(name) >= minValue && (mixed || strings.ContainsAny(name, "0123456789"))
 }
 
 // pemBlock finds a private key, up to the end of the text where it has none.
