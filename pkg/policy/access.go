@@ -95,6 +95,7 @@ type Access struct {
 	Scheme, Host string
 	Port         int
 	URL          string // the whole address where there is one
+	User         bool   // the address names a user, and perhaps a password, which URL does not show
 	Addr         string // what Host leads to, where it has been looked up
 	Publishes    bool   // it stands beside the access to the host, for what changes something there: a push, a release, data that is sent; Argv and Program are the command's, as they are where its settings say which host it is
 	Name, Value  string // the variable; for tool accesses Name is what the tool acts on, such as a job id

@@ -273,7 +273,7 @@ func (p *Policy) shortPath(a *Access) string {
 func (p *Policy) suggestNet(a *Access) (list []candidate) {
 	if (a.Publishes || len(a.Argv) > 0) && a.Tool == commandTool {
 		list = p.suggestProgram(&Access{Kind: Exec, Tool: commandTool, Argv: a.Argv, Dynamic: a.Dynamic, Program: a.Program})
-		if u, err := url.Parse(a.URL); err == nil && u.Host != "" && u.User == nil && len(list) > 0 {
+		if u, err := url.Parse(a.URL); err == nil && u.Host != "" && u.User == nil && !a.User && len(list) > 0 {
 			if n, known := commandWords(a.Argv); !known || n == 1 { // what has no subcommand is told apart by where it sends to
 				at := quoteWords(a.Argv[:1]) + " * " + quoteWord(u.Scheme+"://"+u.Host+"/") + "*"
 				list = slices.Insert(list[:1:1], 1, candidate{hostWide, "bash(" + at + " *)", false})

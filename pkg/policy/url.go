@@ -120,7 +120,7 @@ type target struct {
 
 // parseTarget reads the target of a net access and checks that its parts agree.
 func parseTarget(a *Access) (t target) {
-	t.scheme, t.port = strings.ToLower(a.Scheme), a.Port
+	t.scheme, t.port, t.user = strings.ToLower(a.Scheme), a.Port, a.User
 	host := a.Host
 	if a.URL != "" {
 		u, err := url.Parse(a.URL)
@@ -133,7 +133,7 @@ func parseTarget(a *Access) (t target) {
 			return t
 		}
 		host = u.Hostname()
-		t.scheme, t.user = strings.ToLower(orElse(u.Scheme, t.scheme)), u.User != nil
+		t.scheme, t.user = strings.ToLower(orElse(u.Scheme, t.scheme)), t.user || u.User != nil
 		if n, err := strconv.Atoi(u.Port()); err == nil {
 			if t.port != 0 && t.port != n {
 				t.bad = "the address and its port differ"

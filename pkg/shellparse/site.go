@@ -2,6 +2,7 @@ package shellparse
 
 import (
 	"errors"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -66,8 +67,10 @@ func (s site) Net(n programs.Net) {
 	cause := &s.w.out.Accesses[s.c.index]
 	a := policy.Access{
 		Kind: policy.Net, Parent: s.c.index + 1,
-		Source: n.Source, Opaque: n.Opaque, URL: n.URL, Scheme: n.Scheme, Host: n.Host, Port: n.Port,
+		Opaque: n.Opaque, Scheme: n.Scheme, Host: n.Host, Port: n.Port,
 	}
+	a.URL, a.User = withoutUser(n.URL)
+	a.Source, _ = withoutUser(n.Source)
 	named := slices.ContainsFunc(s.w.out.Accesses[s.c.index:], func(o policy.Access) bool { // by an option
 		return o.Kind == policy.Net && o.Parent == a.Parent && o.Host == a.Host && o.Port == a.Port && a.Host != "" && !o.Publishes
 	})
@@ -86,6 +89,24 @@ func (s site) Net(n programs.Net) {
 		a.Argv, a.Dynamic, a.Program = argv, dynamic, program
 		s.w.emit(a)
 	}
+}
+
+// withoutUser takes the user, with the password, out of an address. Of one that nobody
+// can parse only the scheme stays.
+func withoutUser(address string) (shown string, user bool) {
+	scheme, rest, ok := strings.Cut(address, "://")
+	if !ok || !strings.Contains(rest, "@") {
+		return address, false
+	}
+	end := len(rest)
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		end = i
+	}
+	at := strings.LastIndexByte(rest[:end], '@')
+	if _, err := url.Parse(address); err != nil {
+		return scheme + "://", true
+	}
+	return scheme + "://" + rest[at+1:], at >= 0
 }
 
 // Run judges the program that the call starts.
