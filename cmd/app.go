@@ -57,6 +57,16 @@ func (a *app) print(text string) {
 	a.deliver(err)
 }
 
+// printPlain prints what is a text by itself, such as a page or a script, where nobody asked for
+// another form.
+func (a *app) printPlain(title, text string) {
+	if a.Output == "json" || a.Output == "events" {
+		a.emit(&tool.Result{Title: title, Output: text, Trimmed: true})
+		return
+	}
+	a.print(text)
+}
+
 // deliver settles the exit status of an answer that could not be written: a
 // reader that went away is no news, anything else is.
 func (a *app) deliver(err error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentkit-go/agentkit/pkg/audit"
+	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/timeline"
 	"github.com/agentkit-go/agentkit/pkg/tool"
@@ -48,7 +50,7 @@ put in, moved or cut off since it was written, and exits with 2 where one was.`)
 	f.StringVar(&o.filter.path, "path", "", "only calls that were about a file or directory, or what is below it")
 	f.BoolVar(&o.filter.failed, "failed", false, "only calls that failed or were refused")
 	f.BoolVarP(&o.follow, "follow", "f", false, "go on with what happens now")
-	f.StringVar(&o.html, "html", "", "write a page for a browser to this file; - prints it")
+	f.StringVar(&o.html, "html", "", "write a page for a browser to this file, a new one or such a page; - prints it")
 	f.BoolVar(&o.replay, "replay", false, "print a script for a shell that makes the calls again")
 	f.BoolVar(&o.records, "records", false, "print the records themselves, as the file has them")
 	_ = c.RegisterFlagCompletionFunc("tool", toolNames)
@@ -85,6 +87,10 @@ func (a *app) showLog(ctx context.Context, o *logOptions) error {
 	if err != nil {
 		r.Error = tool.AsError(err)
 	}
+	if (o.replay || o.html == "-") && r.Error == nil && !r.No {
+		a.printPlain(r.Title, r.Output)
+		return nil
+	}
 	a.emit(r)
 	return nil
 }
@@ -116,9 +122,12 @@ func (o *logOptions) result(ctx context.Context, env *tool.Env, log *audit.Audit
 
 // drawn writes the page.
 func drawn(ctx context.Context, env *tool.Env, log *audit.Audit, name string, calls []*audit.Call) (*tool.Result, error) {
-	file, err := filepath.Abs(name)
-	if err != nil {
-		return nil, err
+	file := name
+	if name != "-" {
+		var err error
+		if file, err = pageFile(env, name); err != nil {
+			return nil, err
+		}
 	}
 	s := timeline.Session{ID: "Session " + env.Session.ID(), Root: env.Workspace.Root(), Made: env.Now()}
 	report, err := audit.Verify(ctx, log.Path())
@@ -139,6 +148,36 @@ func drawn(ctx context.Context, env *tool.Env, log *audit.Audit, name string, ca
 		Bytes int    `json:"bytes"`
 	}{file, len(calls), len(page)}
 	return &tool.Result{Title: "wrote " + name, Output: fmt.Sprintf("%s shows %s; open it in a browser\n", file, tool.Count(int64(len(calls)), "call")), Metadata: &meta}, nil
+}
+
+// pageFile is the absolute path of the file that the page is written to: a new one, or a
+// page that was written before.
+func pageFile(env *tool.Env, name string) (string, error) {
+	file, err := filepath.Abs(name)
+	if err != nil {
+		return "", err
+	}
+	dir, err := env.Workspace.Resolve(filepath.Dir(file))
+	if err != nil {
+		return "", err
+	}
+	if dir.Type != policy.Dir {
+		return "", tool.Errorf(tool.NotFound, "there is no directory %s", filepath.Dir(name)).WithHint("make it first, or name another file")
+	}
+	there, err := env.Workspace.Resolve(file)
+	if err != nil || !there.Exists {
+		return file, err
+	}
+	begin := ""
+	if f, err := safefile.FollowRegular(there.Real); err == nil {
+		b, _ := io.ReadAll(io.LimitReader(f, timeline.BeginBytes))
+		begin = string(b)
+		_ = f.Close()
+	}
+	if !timeline.IsPage(begin) {
+		return "", tool.Errorf(tool.Conflict, "%s is there, and is no page of this command's", name).WithHint("name another file, or take this one away first")
+	}
+	return file, nil
 }
 
 // verified checks the chain of records. A result without an error says that it

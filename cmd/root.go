@@ -276,7 +276,7 @@ func (a *app) helpCommand() *cobra.Command {
 			var names []string
 			for _, t := range topics() {
 				if len(args) == 1 && t.name == args[0] {
-					a.printHelp(t.title, t.text(a, c.Root()))
+					a.printPlain(t.title, t.text(a, c.Root()))
 					return nil
 				}
 				names = append(names, t.name)
@@ -295,7 +295,7 @@ func (a *app) helpCommand() *cobra.Command {
 func (a *app) help(c *cobra.Command, _ []string) {
 	if !c.HasParent() {
 		a.add(c, true)
-		a.printHelp("help for agentkit", frontPage(c))
+		a.printPlain("help for agentkit", frontPage(c))
 		return
 	}
 	var b strings.Builder
@@ -310,15 +310,7 @@ func (a *app) help(c *cobra.Command, _ []string) {
 		b.WriteString(long + "\n\n")
 	}
 	b.WriteString(c.UsageString())
-	a.printHelp("help for "+c.CommandPath(), b.String())
-}
-
-func (a *app) printHelp(title, text string) {
-	if a.Output == "json" || a.Output == "events" {
-		a.emit(&tool.Result{Title: title, Output: text, Trimmed: true})
-		return
-	}
-	a.print(text)
+	a.printPlain("help for "+c.CommandPath(), b.String())
 }
 
 // explain makes a result's error of whatever cobra says.

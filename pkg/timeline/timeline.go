@@ -56,8 +56,7 @@ func states() [][2]string {
 func Page(s Session, calls []*audit.Call) string {
 	var b strings.Builder
 	sum := sha256.Sum256([]byte(script))
-	fmt.Fprintf(&b, `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+	fmt.Fprintf(&b, pageBegin+`<meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-%s'; base-uri 'none'; form-action 'none'">
 <title>%s: what happened</title><style>%s</style></head><body>
 `, base64.StdEncoding.EncodeToString(sum[:]), esc(s.ID), style)
@@ -76,6 +75,16 @@ func Page(s Session, calls []*audit.Call) string {
 	fmt.Fprintf(&b, "</main><p id=\"none\" hidden>No call is like that.</p>\n<footer>%s. Secrets are left out; of long texts the beginning and the end are kept.</footer>\n<script>%s</script></body></html>\n", esc(s.Chain), script)
 	return b.String()
 }
+
+// pageBegin begins each page, and says what made it.
+const pageBegin = `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="generator" content="agentkit log">`
+
+// BeginBytes is how much of a file IsPage has to see.
+const BeginBytes = int64(len(pageBegin))
+
+// IsPage reports whether a file with this beginning is a page that Page has made.
+func IsPage(begin string) bool { return strings.HasPrefix(begin, pageBegin) }
 
 func esc(text string) string { return html.EscapeString(strings.ToValidUTF8(text, "\ufffd")) }
 
