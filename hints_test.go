@@ -15,7 +15,7 @@ import (
 
 // advising are the functions whose texts are advice for models, and which argument
 // that is.
-var advising = map[string]int{"WithHint": 0, "Next": 0, "Advise": 0, "Missing": 1, "note": 0, "state": 0}
+var advising = map[string]int{"WithHint": 0, "Next": 0, "Advise": 0, "Missing": 1, "note": 0, "state": 0, "fail": 1}
 
 // plainWords are names of tools and parameters that are also words of English, and
 // stand in advice as such: "read the file again" is understood whatever the tool is
@@ -26,15 +26,7 @@ const plainWords = "after all before calls change column command content context
 // which know them by other names are told those: every name in braces exists, and
 // every word that can only be a name stands in them.
 func TestHints(t *testing.T) {
-	known := map[string]map[string]bool{}
-	names := map[string]bool{}
-	for _, one := range cmd.Tools {
-		known[one.Name] = map[string]bool{}
-		names[one.Name] = true
-		for _, p := range param.Of(one.New()).Params {
-			known[one.Name][p.Name], names[p.Name] = true, true
-		}
-	}
+	known, names := toolsAndParams()
 	plain := strings.Fields(plainWords)
 	files, set := parse(t)
 	texts := 0
@@ -49,6 +41,46 @@ func TestHints(t *testing.T) {
 	}
 	if texts < 150 {
 		t.Errorf("only %d texts were found", texts)
+	}
+}
+
+// toolsAndParams are the tools with their parameters, and the names of both.
+func toolsAndParams() (known map[string]map[string]bool, names map[string]bool) {
+	known, names = map[string]map[string]bool{}, map[string]bool{}
+	for _, one := range cmd.Tools {
+		known[one.Name] = map[string]bool{}
+		names[one.Name] = true
+		for _, p := range param.Of(one.New()).Params {
+			known[one.Name][p.Name], names[p.Name] = true, true
+		}
+	}
+	return known, names
+}
+
+// TestUnfilled: a name in braces stands nowhere but in advice: elsewhere nobody fills it in,
+// and the model reads the braces.
+func TestUnfilled(t *testing.T) {
+	known, names := toolsAndParams()
+	files, set := parse(t)
+	for name, f := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		told := advice(f)
+		ast.Inspect(f, func(n ast.Node) bool {
+			l, ok := n.(*ast.BasicLit)
+			if !ok || l.Kind != token.STRING || told[l.Pos()] != "" {
+				return true
+			}
+			text, _ := strconv.Unquote(l.Value)
+			for rest := text; rest != ""; rest = rest[1:] {
+				one, param, size := tool.Named(rest)
+				if size > 0 && (known[one] != nil || one == "" && names[param]) {
+					t.Errorf("%s: {%s.%s} is no part of a hint or a note: %q", set.Position(l.Pos()), one, param, text)
+				}
+			}
+			return true
+		})
 	}
 }
 
@@ -91,6 +123,7 @@ func advice(f *ast.File) map[token.Pos]string {
 			return !inner
 		})
 	}
+	kept := map[string]bool{"hint": true} // variables that hold advice
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.CallExpr:
@@ -103,6 +136,9 @@ func advice(f *ast.File) map[token.Pos]string {
 			}
 			if at, ok := advising[name]; ok && len(n.Args) > at {
 				add(n.Args[at])
+				if id, ok := n.Args[at].(*ast.Ident); ok {
+					kept[id.Name] = true
+				}
 			}
 			if name == "add" && len(n.Args) > 0 { // notes in a row
 				add(n.Args[0])
@@ -111,16 +147,27 @@ func advice(f *ast.File) map[token.Pos]string {
 			if id, ok := n.Key.(*ast.Ident); ok && strings.EqualFold(id.Name, "hint") {
 				add(n.Value)
 			}
-		case *ast.AssignStmt:
-			for i, left := range n.Lhs {
-				if id, ok := left.(*ast.Ident); ok && id.Name == "hint" && i < len(n.Rhs) {
-					add(n.Rhs[i])
-				}
-			}
 		case *ast.CompositeLit: // {error, code, hint}
 			if n.Type == nil && len(n.Elts) == 3 {
 				if l, ok := n.Elts[2].(*ast.BasicLit); ok {
 					add(l)
+				}
+			}
+		}
+		return true
+	})
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for i, left := range n.Lhs {
+				if id, ok := left.(*ast.Ident); ok && kept[id.Name] && i < len(n.Rhs) {
+					add(n.Rhs[i])
+				}
+			}
+		case *ast.ValueSpec:
+			for i, id := range n.Names {
+				if kept[id.Name] && i < len(n.Values) {
+					add(n.Values[i])
 				}
 			}
 		}

@@ -97,7 +97,7 @@ func parseURL(text string) (*url.URL, error) {
 	case u.Opaque != "" || u.Hostname() == "":
 		return nil, wrong("%q names no host", text)
 	case u.User != nil:
-		return nil, wrong("it holds a user name; {.headers} can hold an Authorization")
+		return nil, tool.Errorf(tool.BadInput, "url: it holds a user name").WithHint("leave it out; {.headers} can hold an Authorization")
 	}
 	return u, usual(u)
 }

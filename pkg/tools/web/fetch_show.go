@@ -59,8 +59,7 @@ func (c *fetchCall) show(ctx context.Context, env *tool.Env, a *fetch.Response, 
 	if err != nil {
 		return err
 	}
-	c.paged(env, a, doc, meta, res)
-	return nil
+	return c.paged(env, a, doc, meta, res)
 }
 
 // convert makes a document of a text, as the call wants it.
@@ -89,9 +88,13 @@ func (c *fetchCall) convert(ctx context.Context, a *fetch.Response, text []byte,
 
 // paged puts the part of a document that the call wants into the result, whole lines
 // within the limits of an output, between lines that nobody can guess.
-func (c *fetchCall) paged(env *tool.Env, a *fetch.Response, doc *page.Document, meta *fetchMeta, res *tool.Result) {
+func (c *fetchCall) paged(env *tool.Env, a *fetch.Response, doc *page.Document, meta *fetchMeta, res *tool.Result) error {
 	const frame = 1 << 10 // bytes of what we say around it
-	limit := max(min(c.Limit, env.Limits.Bytes-frame), 200)
+	if c.Offset > 0 && c.Offset >= len(doc.Text) {
+		return tool.Errorf(tool.BadInput, "offset %d is behind the end of the text, which has %d bytes", c.Offset, len(doc.Text)).
+			WithHint("use an {.offset} from 0 to %d", max(len(doc.Text)-1, 0))
+	}
+	limit := min(c.Limit, max(env.Limits.Bytes-frame, 200))
 	part, next := doc.Slice(c.Offset, limit)
 	for lines := strings.Count(part, "\n"); lines > env.Limits.Lines-10 && limit > 200; lines = strings.Count(part, "\n") {
 		limit = min(limit-1, len(part)) * max(1, env.Limits.Lines-10) / lines
@@ -114,6 +117,7 @@ func (c *fetchCall) paged(env *tool.Env, a *fetch.Response, doc *page.Document, 
 		res.Output, meta.Boundary = untrusted(meta.ContentType+" from "+a.URL.Redacted(), part)
 	}
 	c.say(a, meta, res)
+	return nil
 }
 
 // say adds what a model has to know of what it reads.
