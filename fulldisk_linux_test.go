@@ -127,3 +127,32 @@ cmp nested/.git/config ../before && echo before`
 		t.Fatalf("%v: %.1000s", err, out)
 	}
 }
+
+// TestFullDiskHints has a call meet a full disk: what is said to be done makes room on that one.
+func TestFullDiskHints(t *testing.T) {
+	t.Parallel()
+	script := `
+mkdir small
+mount -t tmpfs -o size=64k none small
+(cd small && head -c 200000 /dev/zero | tr '\0' x | "$1" --root "$PWD" -o json write big.txt -)
+mount -t tmpfs -o size=1m none "$XDG_STATE_HOME"
+mkdir -p "$XDG_STATE_HOME/agentkit"
+chmod 700 "$XDG_STATE_HOME/agentkit"
+git init -q --template= .
+"$1" -o json bash true >/dev/null
+dd if=/dev/zero of="$XDG_STATE_HOME/fill" bs=1k 2>/dev/null
+"$1" -o json bash true`
+	out, _ := withMounts(t, script)
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if len(lines) != 2 {
+		t.Fatalf("%.2000s", out)
+	}
+	for i, gc := range []bool{false, true} {
+		var r struct {
+			Error struct{ Message, Hint string }
+		}
+		if err := json.Unmarshal([]byte(lines[i]), &r); err != nil || !strings.Contains(r.Error.Message, "no space left on device") || strings.Contains(r.Error.Hint, "gc --free") != gc || strings.Contains(r.Error.Hint, "memory") {
+			t.Errorf("%v: %.2000s", err, lines[i])
+		}
+	}
+}

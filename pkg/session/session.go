@@ -157,6 +157,14 @@ func (s *Session) Beside() (ids []string) {
 	return ids
 }
 
+// Roomier reports whether the disk of the state has more room than the one that dir lies
+// on: where one of them is full, it is the other one.
+func (s *Session) Roomier(dir string) bool {
+	here, known := free(s.StateDir())
+	there, ok := free(dir)
+	return known && ok && here > there
+}
+
 // StateDir returns the state directory, links above it resolved.
 func (s *Session) StateDir() string { return s.state }
 

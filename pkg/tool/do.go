@@ -80,7 +80,7 @@ func (env *Env) run(ctx context.Context, in *Invocation, id string) *Result {
 		r = &Result{Title: t.Name, Passes: t.Passes}
 	}
 	if err != nil {
-		r.Error = AsError(ended(ctx, err))
+		r.Error = env.failure(ended(ctx, err))
 	}
 	if grant != "" {
 		r.beside().Approved = grant
@@ -89,6 +89,15 @@ func (env *Env) run(ctx context.Context, in *Invocation, id string) *Result {
 		r.Error = AsError(err)
 	}
 	return r
+}
+
+// failure is err as an error of a call in this environment.
+func (env *Env) failure(err error) *Error {
+	e := AsError(err)
+	if e.Hint == stateFull && env.Session.Roomier(env.Workspace.Root()) {
+		_ = e.Next(otherFull)
+	}
+	return e
 }
 
 // ended is err, or the signal or the words with which the context was cancelled, which

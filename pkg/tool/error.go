@@ -268,7 +268,7 @@ func knownErrors() []knownError {
 		{fs.ErrNotExist, NotFound, "check the path; list the directory with {ls}"},
 		{fs.ErrExist, Conflict, "something of that name is already there"},
 		{fs.ErrPermission, IO, "the operating system refuses; check owner and mode"},
-		{syscall.ENOSPC, IO, "the disk is full; agentkit gc --free 1G removes what earlier calls printed; then call again"},
+		{syscall.ENOSPC, IO, stateFull},
 		{syscall.EROFS, IO, "the file system is read-only; choose another place"},
 		{syscall.EISDIR, BadInput, "that is a directory; name a file"},
 		{syscall.ENOTDIR, BadInput, "a part of the path is a file; check the path"},
@@ -279,6 +279,12 @@ func knownErrors() []knownError {
 		{context.Canceled, Interrupted, "call again to start over"},
 	}
 }
+
+// What to do about a full disk: the state's, and another one.
+const (
+	stateFull = "the disk is full; agentkit gc --free 1G removes what earlier calls printed; then call again"
+	otherFull = "the disk is full, and the state of agentkit lies on another one: remove or move there what is not needed; then call again"
+)
 
 // clean is the text of err without the name of the system call in front.
 func clean(err error) string {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/change"
 	"github.com/agentkit-go/agentkit/pkg/job"
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
@@ -115,6 +117,8 @@ func startError(argv []string, err error) error {
 		return tool.Errorf(tool.Unsupported, "%s is no program that this system can start", argv[0]).WithHint("if it is a script, name its interpreter first")
 	case errors.Is(err, job.ErrNoSelf):
 		return tool.Errorf(tool.Unsupported, "running the command: %w", err).WithHint("leave out {.background}, {.yield_ms}, {.until}, {.keep} and {.tty}: what the call waits for runs all the same")
+	case safefile.DiskFull(err):
+		return tool.AsError(fmt.Errorf("running the command: %w", err))
 	case errors.Is(err, errors.ErrUnsupported):
 		return tool.Errorf(tool.Unsupported, "running the command: %w", err).WithHint("leave {.tty} out: this system has none")
 	}
