@@ -43,12 +43,17 @@ const brief = 10 * time.Millisecond
 
 // interruptible returns a context that the first signal to end cancels, once listen
 // was called; its cause says which one it was. The second one has a command killed
-// that takes its time to end; the third ends this process at once.
+// that takes its time to end; the third ends this process at once. A signal that whoever
+// started this process has it ignore ends nothing.
 func interruptible(ctx context.Context) (_ context.Context, listen func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	return ctx, sync.OnceFunc(func() {
 		ends := make(chan os.Signal, 1)
-		signal.Notify(ends, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+		for _, s := range [...]os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+			if !signal.Ignored(s) { // else it stays so, as under nohup and behind a shell's &
+				signal.Notify(ends, s)
+			}
+		}
 		go func() {
 			again := make(chan struct{})
 			if s, ok := (<-ends).(syscall.Signal); ok {

@@ -8,12 +8,14 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"reflect"
 	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -44,6 +46,11 @@ func (m cleaned) Run() int {
 	if err := errors.Join(callBuilt(), callPython()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
+	}
+	for _, s := range [...]os.Signal{os.Interrupt, syscall.SIGHUP} { // else all that the tests start ignores it, too
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
 	}
 	status := m.M.Run()
 	_ = os.RemoveAll(builtDir)
