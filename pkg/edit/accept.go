@@ -12,6 +12,7 @@ type candidate struct {
 	news    []*form
 	places  []place
 	score   float64
+	told    bool // whether a line number names the place
 }
 
 // decide takes the best reading, when it is good enough.
@@ -74,6 +75,7 @@ func (p *planner) accept(e Edit, c *candidate) ([]change, *Refusal) {
 			best, margin = at, 1
 		}
 	}
+	c.told = best.begins(e.Line) || best.begins(c.line)
 	need := marginPerfect
 	if best.score < perfect {
 		need = max(marginLeast, 1-best.score)
@@ -162,6 +164,14 @@ func (p *planner) merge(c *candidate, at place, margin float64, weak bool) ([]ch
 	}
 	if p.numbered(m) {
 		return nil, c.conflict(at, &conflict{"the new text has line numbers", at.start})
+	}
+	if !c.told && !m.evidence().tells(p.index) {
+		return nil, c.conflict(at, &conflict{"too much of the old text is otherwise there to be sure of the place", at.start})
+	}
+	if m.headedOther() {
+		r := c.conflict(at, &conflict{"the old text stands below another line than in the file", at.start})
+		r.final = true
+		return nil, r
 	}
 	ss := m.splices()
 	h := Hit{

@@ -17,6 +17,8 @@ func definition(line string) (name string, ok bool) {
 	ts := slices.DeleteFunc(tokens(s), func(t string) bool { return isSpace(t[0]) })
 	for i, t := range ts {
 		switch {
+		case isDefining(t) && i+1 < len(ts) && strings.Contains(":=,.)", ts[i+1]):
+			return "", false // a key or a variable
 		case isDefining(t):
 			return defined(ts[i+1:])
 		case !isWord(t[0]):

@@ -25,6 +25,11 @@ type place struct {
 
 func (p place) overlaps(q place) bool { return p.start < q.end && q.start < p.end }
 
+// begins reports whether a place begins near a line, from 1; near 0 is none.
+func (p place) begins(line int) bool {
+	return line > 0 && max(p.start+1-line, line-p.start-1) <= nearTrimmed
+}
+
 // hit is a line of the file that is like a line of the call.
 type hit struct {
 	line int32

@@ -252,7 +252,7 @@ func (pl *placer) trimmedPlaces(h *Hunk) []trimmedPlace {
 		tells = tells || len(at) == 1 && h.git && h.counted && tellsAlone(old)
 		for _, i := range at {
 			f.start = i - t[0]
-			if tells {
+			if tells && (h.OldLine > 0 || pl.tellsKept(h, t, i)) {
 				out = append(out, f)
 			} else if h.OldLine > 0 && f.start == h.OldLine-1+pl.offset {
 				weak = append(weak, f)
@@ -263,6 +263,15 @@ func (pl *placer) trimmedPlaces(h *Hunk) []trimmedPlace {
 		return weak
 	}
 	return out
+}
+
+// tellsKept reports whether what is kept of a hunk without outer lines of context tells
+// that it belongs at line i.
+func (pl *placer) tellsKept(h *Hunk, left [2]int, i int) bool {
+	pl.read()
+	old, news := h.side('+'), h.side('-')
+	beside := pl.text.beside(i, i+len(old)-left[0]-left[1])
+	return keptOf(old, left, news[left[0]:len(news)-left[1]], beside).tells(&index{hashes: pl.tight})
 }
 
 // context is how many lines of context a hunk begins and ends with.

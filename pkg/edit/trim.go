@@ -62,6 +62,7 @@ func (p *planner) trimmed(old, new string) []change {
 			continue
 		}
 		text := strings.Join(lines, "\n")
+		kept := news[t[0] : len(news)-t[1]]
 		for _, at := range p.find(text, mostEqual) {
 			if p.startsLine(at.start) != atLineStart || !p.endsLine(at.end) || slices.Contains(found, at) {
 				continue
@@ -69,7 +70,10 @@ func (p *planner) trimmed(old, new string) []change {
 			if p.headsOther(call[:t[0]], at) {
 				return nil
 			}
-			found, rest = append(found, at), [2]string{text, strings.Join(news[t[0]:len(news)-t[1]], "\n")}
+			if !keptOf(call, t, kept, p.text().beside(p.line(at.start), p.line(at.end)+1)).tells(p.index) {
+				continue
+			}
+			found, rest = append(found, at), [2]string{text, strings.Join(kept, "\n")}
 		}
 	}
 	if len(found) != 1 || p.madeAround(found[0], rest[0], rest[1]) != nil {
@@ -79,6 +83,45 @@ func (p *planner) trimmed(old, new string) []change {
 	c.hit.Strategy = ContextAware
 	c.hit.Similarity = Similarity(tight(old), tight(rest[0]))
 	return []change{c}
+}
+
+// keptOf is the evidence of a place where a call stands but for outer lines; what is kept
+// becomes news, and beside are the lines of the file next to the place.
+func keptOf(call []string, left [2]int, news, beside []string) evidence {
+	kept := call[left[0] : len(call)-left[1]]
+	e := evidence{same: slices.DeleteFunc(slices.Clone(kept), blank)}
+	for k, l := range call {
+		switch _, defines := definition(l); {
+		case blank(l) || k >= left[0] && k < len(call)-left[1]:
+		case slices.Contains(beside, l):
+			e.same = append(e.same, l)
+		case k < left[0] && (defines || slices.ContainsFunc(beside, func(b string) bool { return denies(l, b) })): // what is kept may be of another block
+			e.doubt += doubtHead
+		default:
+			e.doubt += doubtMissing * min(1, weight(l))
+		}
+	}
+	head, tail := commonEnds(kept, news)
+	says := func(l string) bool { return !blank(l) }
+	e.enclosed = slices.ContainsFunc(kept[:head], says) && slices.ContainsFunc(kept[len(kept)-tail:], says)
+	return e
+}
+
+// denies reports whether one of two lines says no to what the other says yes to.
+func denies(a, b string) bool {
+	x, y := newForm(a), newForm(b)
+	return negations(x) != negations(y) && similar(x, y) >= wordMisquote
+}
+
+// beside are the lines next to lines from to to, from 0.
+func (t *text) beside(from, to int) []string {
+	var out []string
+	for i := max(0, from-mostTrimmed-1); i < min(t.lines(), to+mostTrimmed+1); i++ {
+		if i < from || i >= to {
+			out = append(out, string(t.raw(i)))
+		}
+	}
+	return out
 }
 
 // mostOf reports whether more of the lines that are not blank are kept than
