@@ -55,10 +55,12 @@ func outlineJSON(ctx context.Context, found *collector, data []byte) error {
 		case isDelim && (delim == '{' || delim == '['):
 			next := level{object: delim == '{'}
 			if len(open) > 0 {
-				if k := top().key; k != nil {
+				k := top().key
+				switch {
+				case k == nil && !top().object, len(open) > maxNesting:
+					next.object = false // within a list, or too deep
+				case k != nil:
 					next.path, next.keys = k.Path(), k.Depth+1
-				} else if !top().object || len(open) > maxNesting {
-					next.object = false // within a list
 				}
 			}
 			open = append(open, next)
@@ -218,10 +220,12 @@ func scanYAML(found *collector) {
 	for i, raw := range found.lines {
 		indent, rest := leading(strings.TrimRight(string(raw), "\r"))
 		key, ok := scalarKey(rest)
-		if !ok || len(open) > maxNesting {
+		if !ok {
 			continue
 		}
-		leave(indent, i)
+		if leave(indent, i); len(open) > maxNesting {
+			continue
+		}
 		s := Symbol{Name: key, Kind: Key, Line: i + 1, Column: indent + 1, Depth: len(open)}
 		if len(open) > 0 {
 			s.Parent = open[len(open)-1].Path()
