@@ -121,7 +121,11 @@ func (h *Hunk) finalEOL(file []byte, start, end int, hadEOL, told bool) []byte {
 		return file
 	}
 	if h.newNoEOL {
-		return bytes.TrimSuffix(bytes.TrimSuffix(file, []byte{'\n'}), []byte{'\r'})
+		file = bytes.TrimSuffix(file, []byte{'\n'})
+		if i := h.bareEnd('-'); i >= 0 && strings.HasSuffix(h.Lines[i].Text, "\r") {
+			return file
+		}
+		return bytes.TrimSuffix(file, []byte{'\r'})
 	}
 	if hadEOL || len(file) == 0 && start <= 1 && len(h.side('-')) == 0 { // nothing is left that could end
 		return file
@@ -147,13 +151,25 @@ func lastIndex[T any](s []T, is func(T) bool) int {
 
 // side is the hunk's text without the lines of one kind.
 func (h *Hunk) side(without byte) []string {
+	bare := h.bareEnd(without)
 	var out []string
-	for _, l := range h.Lines {
-		if l.Op != without {
+	for i, l := range h.Lines {
+		if i == bare {
+			out = append(out, l.Text)
+		} else if l.Op != without {
 			out = append(out, strings.TrimSuffix(l.Text, "\r"))
 		}
 	}
 	return out
+}
+
+// bareEnd is the last line of a side where no line ending follows it, so that a carriage
+// return at its end is a part of it; -1 where there is none.
+func (h *Hunk) bareEnd(without byte) int {
+	if without == '+' && h.oldNoEOL || without == '-' && h.newNoEOL {
+		return lastIndex(h.Lines, func(l HunkLine) bool { return l.Op != without })
+	}
+	return -1
 }
 
 // tellsEndings reports whether the hunk tells CRLF from LF.
@@ -167,9 +183,9 @@ func (pl *placer) endings(h *Hunk) []string {
 		return nil
 	}
 	var out []string
-	for _, l := range h.Lines {
+	for i, l := range h.Lines {
 		eol := "\n"
-		if strings.HasSuffix(l.Text, "\r") {
+		if strings.HasSuffix(l.Text, "\r") && i != h.bareEnd('-') {
 			eol = "\r\n"
 		}
 		if l.Op != '-' {

@@ -24,3 +24,24 @@ func TestPatchLastLine(t *testing.T) {
 		}
 	}
 }
+
+// A carriage return at the very end of a file is a part of its last line, as for git.
+func TestPatchBareReturn(t *testing.T) {
+	const none = "\n\\ No newline at end of file\n"
+	for _, c := range []struct{ before, hunk, after string }{
+		{"x\n", "@@ -1 +1,2 @@\n x\n+y\r" + none, "x\ny\r"},
+		{"x\r\n", "@@ -1 +1,2 @@\n x\r\n+y\r" + none, "x\r\ny\r"},
+		{"x\ny", "@@ -1,2 +1,2 @@\n x\n-y" + none + "+y\r" + none, "x\ny\r"},
+		{"x\ny\r", "@@ -1,2 +1,2 @@\n x\n-y\r" + none + "+z\r" + none, "x\nz\r"},
+		{"x\ny\r", "@@ -1,2 +1,2 @@\n x\n-y\r" + none + "+y\r\n", "x\ny\r\n"},
+		{"x\ny\r\n", "@@ -1,2 +1,2 @@\n x\n-y\r\n+y" + none, "x\ny"},
+		{"x\ny\r", "@@ -1,2 +1,3 @@\n+w\n x\n y\r" + none, "w\nx\ny\r"},
+	} {
+		got, err := applyPatch("--- a/f\n+++ b/f\n"+c.hunk, memory{"f": c.before}.read)
+		if err != nil {
+			t.Errorf("%q: %v", c.hunk, err)
+		} else if string(got.Files[0].After) != c.after {
+			t.Errorf("%q: %q, want %q", c.hunk, got.Files[0].After, c.after)
+		}
+	}
+}
