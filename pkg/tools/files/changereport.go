@@ -154,6 +154,9 @@ func (r *changeReport) output(headline string) string {
 	if r.Withheld != "" {
 		fmt.Fprintf(&b, "the difference is not shown: %s\n", r.Withheld)
 	}
+	if len(r.Lost) > 0 {
+		fmt.Fprintf(&b, "not kept: %s\n", strings.Join(r.Lost, ", "))
+	}
 	for _, p := range r.SyntaxErrors {
 		fmt.Fprintf(&b, "syntax error in line %d: %s\n    %s\n", p.Line, p.Message, p.Text)
 	}
