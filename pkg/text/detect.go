@@ -21,8 +21,9 @@ const sampleMax = 64 << 10
 // common the characters are that it would show: shift_jis, euc-jp, gbk, gb18030,
 // euc-kr, big5, windows-1251, koi8-r and ibm866 must score clearly better than
 // western text; windows-1250 and iso-8859-2 need characters that make no sense
-// in it. Otherwise it is iso-8859-1, or windows-1252 when there are bytes from
-// 0x80 to 0x9f and all of them have a meaning there. A short sample gives a low Confidence.
+// in it. Otherwise it is damaged UTF-8 where as many characters of it are whole as not,
+// for western text hardly ever has two bytes that are one; else iso-8859-1, or windows-1252
+// when there are bytes from 0x80 to 0x9f and all of them have a meaning there. A short sample gives a low Confidence.
 func Detect(sample []byte, whole bool) Encoding {
 	if e, ok := detectBOM(sample); ok {
 		return e
@@ -50,7 +51,27 @@ func Detect(sample []byte, whole bool) Encoding {
 	if valid > 2 && valid >= 8*invalid {
 		return Encoding{"utf-8", float64(valid-invalid) / float64(valid)}
 	}
-	return detectLegacy(sample, whole)
+	e := detectLegacy(sample, whole)
+	if western := e.Name == "iso-8859-1" || e.Name == "windows-1252"; western && valid > 0 {
+		if bad := damaged(sample); valid >= bad {
+			return Encoding{"utf-8", 0.6 * float64(valid) / float64(valid+bad)}
+		}
+	}
+	return e
+}
+
+// damaged counts the stretches of bytes that are no UTF-8.
+func damaged(b []byte) (n int) {
+	last := false
+	for len(b) > 0 {
+		r, size := utf8.DecodeRune(b)
+		bad := r == utf8.RuneError && size == 1
+		if bad && !last {
+			n++
+		}
+		b, last = b[size:], bad
+	}
+	return n
 }
 
 // detectBOM looks for a byte order mark that is followed by sensible characters.

@@ -309,3 +309,25 @@ func BenchmarkDetectLegacy(b *testing.B) {
 		Detect(data, true)
 	}
 }
+
+// A short text with one bad or cut character is no western text, and western text is no
+// damaged UTF-8.
+func TestDetectDamaged(t *testing.T) {
+	for text, want := range map[string]string{
+		"größe line two \xe6\x97": "utf-8",
+		"größe\xff":               "utf-8",
+		"naïve caf\xc3":           "utf-8",
+		"é \xf0\x9f\x98 x":        "utf-8",
+		"日本\xe6":                  "utf-8",
+		"“quoted” \x80":           "utf-8",
+		"caf\xe9 na\xefve":        "iso-8859-1",
+		"Stra\xdfe":               "iso-8859-1",
+		"100 \x80":                "windows-1252",
+		"\x93quoted\x94 \x96 5 \x80, \xc9\xbb d\xe9j\xe0": "windows-1252",
+		"\xc0 l'h\xf4tel \xab\xa0\xc9t\xe9\xa0\xbb":       "iso-8859-1",
+	} {
+		if got := Detect([]byte(text), true); got.Name != want {
+			t.Errorf("%q: %s, want %s", text, got.Name, want)
+		}
+	}
+}
