@@ -29,6 +29,7 @@ const (
 // What speaks against a place, for each line.
 const (
 	doubtMissing  = 1.25 // a line that is not there
+	doubtOuter    = 0.3  // the same at the beginning or the end, where all between stands as it is quoted
 	doubtHead     = 9    // one that defines what the others are of
 	doubtOther    = 1.0
 	doubtComment  = 0.66 // the same in a comment

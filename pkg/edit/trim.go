@@ -98,7 +98,7 @@ func keptOf(call []string, left [2]int, news, beside []string) evidence {
 		case k < left[0] && (defines || slices.ContainsFunc(beside, func(b string) bool { return denies(l, b) })): // what is kept may be of another block
 			e.doubt += doubtHead
 		default:
-			e.doubt += doubtMissing * min(1, weight(l))
+			e.doubt += doubtOuter * min(1, weight(l))
 		}
 	}
 	head, tail := commonEnds(kept, news)
