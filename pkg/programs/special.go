@@ -330,7 +330,7 @@ func (c *Call) numbered(dir, pattern string) {
 		return
 	}
 	dir = cmp.Or(dir, ".")
-	c.does(Write, Word{Text: dir, Dynamic: true, Multi: true, Under: dir, Lead: dir, Names: pattern + " !.git/", Dir: c.here()})
+	c.does(Write, Word{Text: dir, Dynamic: true, Multi: true, Under: dir, Lead: dir, Names: pattern + " !.git/ !" + OnlyHere, Dir: c.here()})
 }
 
 // trusted are names that others run or heed, without a dot at the beginning, which split would

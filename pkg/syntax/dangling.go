@@ -9,8 +9,13 @@ import (
 	"strings"
 )
 
+// predeclared are the names that stand for something without a declaration: https://go.dev/ref/spec#Predeclared_identifiers.
+const predeclared = " any bool byte comparable complex64 complex128 error float32 float64 int int8 int16 int32 int64 rune string uint uint8 uint16 uint32 uint64 uintptr" +
+	" true false iota nil append cap clear close complex copy delete imag len make max min new panic print println real recover "
+
 // Removed lists the names that a change takes away from the package level of a
-// Go file: those of functions, types, variables and constants, sorted. It is
+// Go file: those of functions, types, variables and constants, sorted, but for what the
+// language declares itself. It is
 // empty for other languages, and for what cannot be parsed.
 func Removed(name string, before, after []byte) []string {
 	if !strings.HasSuffix(name, ".go") || before == nil {
@@ -23,7 +28,7 @@ func Removed(name string, before, after []byte) []string {
 	}
 	var gone []string
 	for n := range old {
-		if !now[n] && n != "_" && n != "init" {
+		if !now[n] && n != "_" && n != "init" && !strings.Contains(predeclared, " "+n+" ") {
 			gone = append(gone, n)
 		}
 	}

@@ -12,6 +12,9 @@ func TestDangling(t *testing.T) {
 	if Removed("x.py", before, after) != nil || Removed("x.go", before, []byte("package p\nfunc {")) != nil || Removed("x.go", nil, after) != nil {
 		t.Error("nothing is known there")
 	}
+	if names := Removed("x.go", []byte("package p\n\nfunc min(a, b int) int { return a }\n"), []byte("package p\n")); len(names) != 0 {
+		t.Errorf("%v is declared by the language", names)
+	}
 	others := map[string][]byte{
 		"uses.go":    []byte("package p\n\nfunc g() { F(); x := a; _ = x }\n"),
 		"local.go":   []byte("package p\n\nfunc h(a int) { F := 1; _ = F + a }\n"),
