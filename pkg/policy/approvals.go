@@ -21,8 +21,12 @@ import (
 // DefaultApprovalTTL is how long a request, and then its answer, lives.
 const DefaultApprovalTTL = 15 * time.Minute
 
-// maxApprovals bounds how many requests wait at a time.
-const maxApprovals = 200
+// Bounds of how many requests there are at a time: in one root, so that what runs there does not keep others from asking,
+// and in all.
+const (
+	maxOfRoot    = 100
+	maxApprovals = 500
+)
 
 // ErrNoApproval says that there is no such request, or no longer, ErrAnswered
 // that someone has answered it.
@@ -126,8 +130,17 @@ func (s *Approvals) Request(ctx context.Context, p *Policy, tool string, argumen
 				return nil
 			}
 		}
-		if len(all) >= maxApprovals {
-			return fmt.Errorf("%d requests wait already; approve or refuse some", len(all))
+		here := 0
+		for i := range all {
+			if all[i].Root == p.root {
+				here++
+			}
+		}
+		switch {
+		case here >= maxOfRoot:
+			return fmt.Errorf("%d requests wait already in %s; agentkit policy approvals lists them", here, p.root)
+		case len(all) >= maxApprovals:
+			return fmt.Errorf("%d requests wait already; agentkit policy approvals lists them", len(all))
 		}
 		now := s.now()
 		got = Approval{

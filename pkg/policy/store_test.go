@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -165,6 +166,28 @@ func TestApprovals(t *testing.T) {
 	must(0, os.WriteFile(s.file("junk"), []byte("{"), 0o600))
 	if _, err := s.List(context.Background()); err != nil {
 		t.Errorf("a broken file: %v", err)
+	}
+}
+
+// TestApprovalsOfRoots: what asks without end in one root keeps nobody from asking in another.
+func TestApprovalsOfRoots(t *testing.T) {
+	s := &Approvals{Dir: t.TempDir()}
+	ask := func(root string, n int) error {
+		src := sources()
+		src.Root = root
+		p := must(Load(src))
+		o := p.DecideAll([]Access{run("git push")})
+		_, err := s.Request(t.Context(), p, "bash", json.RawMessage(fmt.Sprintf(`{"command":"git push %d"}`, n)), "", &o)
+		return err
+	}
+	n, root := 0, t.TempDir()
+	for ; n <= 2*maxOfRoot && ask(root, n) == nil; n++ {
+	}
+	if n != maxOfRoot {
+		t.Errorf("%d requests wait in one root", n)
+	}
+	if err := ask(t.TempDir(), 0); err != nil {
+		t.Error(err)
 	}
 }
 
