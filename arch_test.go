@@ -438,7 +438,6 @@ var touching = map[string]string{
 	"cmd/config.go":           "it looks for the configuration",
 	"cmd/doctorplace.go":      "it tries to write the state, and looks at who may read keys",
 	"cmd/doctormachine.go":    "it starts this program a few times",
-	"cmd/mcpclients.go":       "it looks whether this program lies in a cache",
 	"cmd/root.go":             "it hands on the environment",
 	"cmd/live.go":             "it looks whether anybody reads standard output",
 	"cmd/policycmd/cases.go":  "it reads files of cases",

@@ -39,7 +39,7 @@ const (
 	doubtInner    = 0.75 // share of a doubt where lines before and behind it are there
 	doubtInserted = 0.45 // the same for a comment
 	doubtEnclosed = 0.6  // share of all doubts where the changes stand between lines that are there
-	leastDoubt    = 0.4  // below, the likeness decides alone
+	leastDoubt    = 0.8  // below, the likeness decides alone
 )
 
 // evidence is what a place has of the call, and what it has otherwise.
@@ -88,7 +88,7 @@ func (m *merger) evidence() evidence {
 	first, last := len(m.call), -1
 	kinds := make([]int, len(m.call))
 	for k, f := range m.call {
-		if f.blank || f.elided {
+		if f.blank || f.elided || strings.Trim(f.tight, ".…") == "" {
 			continue
 		}
 		if kinds[k] = m.differs(k); kinds[k] == sameLine {

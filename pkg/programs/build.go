@@ -272,7 +272,7 @@ func (c *Call) npmrcReaches() bool {
 	for _, dir := range dirs {
 		for at := dir; ; at = path.Dir(at) {
 			name := path.Join(at, ".npmrc")
-			data, err := c.Shell.ReadFile(name)
+			data, err := c.Shell.Peek(name)
 			switch {
 			case at == c.Shell.Home(): // the user's own
 			case err != nil:

@@ -105,6 +105,8 @@ type Shell interface {
 	Resolve(name string) []Path         // what a name may stand for in each of these
 	ResolveIn(dir, name string) Path    // what it stands for in a directory
 	Exists(name string) bool            // whether there is such a file
+	// Peek is ReadFile for what is looked for in a file and never shown, also one that a command may not read.
+	Peek(path string) ([]byte, error)
 	ReadFile(path string) ([]byte, error)
 	Sees() bool                        // whether names can be resolved and files be read at all
 	Dirty() bool                       // whether files may be others by then

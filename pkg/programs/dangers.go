@@ -260,13 +260,13 @@ func (c *Call) broadTarget(x Word) bool {
 }
 
 // destructive finds calls in code that plainly delete what may hold something. rmdir takes empty
-// directories alone, unless it is told to take what they hold. A word of a comment or of a text that is
-// printed is no call, as far as what stands behind it tells.
+// directories alone, unless it is told to take what they hold. A word of a comment is no call, as far as what stands
+// beside it tells, and a command of the shell deletes where the code starts one.
 func destructive(code string) string {
 	if !strings.Contains(code, "recursive") {
 		code = strings.ReplaceAll(code, "rmdir", "")
 	}
-	for _, name := range [...]string{"rmtree", "os.remove", "unlink", "rimraf", "rmSync", "rmdir", "fs.rm", "promises.rm", "remove_tree", "remove_dir", "remove_entry", "FileUtils.rm", "File.delete", "deleteSync", "Deno.remove", ".truncate", "truncateSync"} {
+	for _, name := range [...]string{"rmtree", "os.remove", "unlink", "rimraf", "rmSync", "rmdir", "fs.rm", "promises.rm", "remove_tree", "remove_dir", "remove_entry", "FileUtils.rm", "File.delete", "deleteSync", "Deno.remove", "truncate("} {
 		if calls(code, name) {
 			return codeDeletes
 		}
@@ -278,21 +278,19 @@ func destructive(code string) string {
 	return ""
 }
 
-// calls reports whether a function whose name begins so is called in code, handed to another one, or imported: what
-// stands behind the name is a bracket, the end of an argument or, in languages that need no brackets, the beginning of one.
+// calls reports whether a function whose name begins so may be called in code, handed to another one, or imported. It is
+// no call where it stands behind the beginning of a comment and what follows is a word, or where a backslash follows, as in a pattern.
 func calls(code, name string) bool {
 	for at := 0; ; {
 		i := strings.Index(code[at:], name)
 		if i < 0 {
 			return false
 		}
-		before, rest := code[:at+i], strings.TrimLeft(code[at+i+len(name):], variableName+"!?")
+		line := code[strings.LastIndexByte(code[:at+i], '\n')+1 : at+i]
+		rest := strings.TrimLeft(code[at+i+len(name):], variableName+"!?")
 		at += i + len(name)
-		spaced := strings.TrimLeft(rest, " \t")
-		switch {
-		case spaced == "" || strings.HasSuffix(before, "import ") || strings.ContainsRune("(),;]}\n", rune(spaced[0])):
-			return true
-		case len(spaced) < len(rest) && (strings.ContainsRune("$@<\"'[%", rune(spaced[0])) || spaced[0] == '_' || strings.HasPrefix(spaced, "glob") || strings.HasPrefix(spaced, "for ") || strings.HasPrefix(spaced, "if ")):
+		word := len(rest) > 1 && rest[0] == ' ' && rest[1] >= 'a' && rest[1] <= 'z'
+		if !(word && (strings.Contains(line, "# ") || strings.Contains(line, "// ")) || strings.HasPrefix(rest, `\`)) {
 			return true
 		}
 	}

@@ -102,9 +102,12 @@ func (c *Call) database() {
 		}
 	}
 	why := "drops or empties a table"
-	if at := c.bare(); c.Known == "sqlite3" && len(at) > 0 && !at[0].Dynamic && !c.Shell.Exists(at[0].Text+"-wal") { // with that file it is only both that can come back
-		if why = losesRows; at[0].Text == ":memory:" {
+	if c.Known == "sqlite3" {
+		switch file, memory := c.database3(); {
+		case memory:
 			return
+		case file:
+			why = losesRows
 		}
 	}
 	for _, x := range c.Words[1:] {
@@ -115,6 +118,23 @@ func (c *Call) database() {
 			}
 		}
 	}
+}
+
+// database3 reports whether a call of sqlite3 is about one file, which is all that changes, or about none. Beside a file
+// that has a log of its own it is only both that can come back.
+func (c *Call) database3() (file, memory bool) {
+	words := c.Words[1:]
+	for len(words) > 0 && Has("-readonly -batch -bail -echo -header -noheader -csv -json -line -list -column -html -quote -table -box -markdown -tabs -ascii", words[0].Text) && !words[0].Dynamic {
+		words = words[1:]
+	}
+	if len(words) == 0 || words[0].Dynamic || strings.HasPrefix(words[0].Text, "-") || strings.Contains(words[0].Text, "file:") {
+		return false, false
+	}
+	if words[0].Text == ":memory:" {
+		return false, true
+	}
+	at := c.Shell.Resolve(words[0].Text)
+	return len(at) == 1 && at[0].Named == "" && !c.Shell.Exists(at[0].Path+"-wal"), false
 }
 
 // metaCommand reports whether text for a database's shell leaves the database:

@@ -105,7 +105,7 @@ func (c *Call) findExpression(words, roots []Word) {
 			c.danger(losesMatches)
 			for _, r := range roots {
 				if !r.Dynamic {
-					r = Word{Text: r.Text, Dynamic: true, Multi: true, Under: r.Text, Lead: r.Text, Names: found.names(i), Dir: c.here()}
+					r = Word{Text: r.Text, Dynamic: true, Multi: true, Under: r.Text, Lead: r.Text, Names: found.removes(i), Dir: c.here()}
 				}
 				c.Shell.File(File{Effect: DeleteTree, Word: r, Source: t})
 			}

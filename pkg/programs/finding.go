@@ -45,6 +45,12 @@ func (p passed) text() string {
 	if p.files && len(p.not) > 0 {
 		list = append(append(list, p.not...), "!")
 	}
+	return strings.Join(list, " ")
+}
+
+// removed is text for what find itself removes, which is just what the tests let through: a program may go on from there.
+func (p passed) removed() string {
+	list := strings.Fields(p.text())
 	if p.links && p.here {
 		list = append(list, "!"+OnlyHere)
 	}
@@ -100,7 +106,7 @@ func readExpression(all, roots, words []Word) *finding {
 		}
 		f.deep = f.deep || Has("-delete -depth -d -mindepth", x.Text)
 	}
-	whole := f.either(passed{here: oneLevel(all)})
+	whole := f.either(passed{here: oneLevel(words)})
 	if f.i < len(words) {
 		f.bad = true
 	}
@@ -115,10 +121,10 @@ func readExpression(all, roots, words []Word) *finding {
 	return f
 }
 
-// oneLevel reports whether an expression looks no further than right into its start points.
+// oneLevel reports whether an expression says first of all that it looks no further than right into its start points.
 func oneLevel(words []Word) bool {
-	i := slices.IndexFunc(words, func(x Word) bool { return x.Text == "-maxdepth" })
-	return i >= 0 && i+1 < len(words) && words[i+1].Text == "1" && !slices.ContainsFunc(words[i+1:], func(x Word) bool { return x.Text == "-maxdepth" })
+	return len(words) > 1 && words[0].Text == "-maxdepth" && words[1].Text == "1" &&
+		!slices.ContainsFunc(words[2:], func(x Word) bool { return x.Text == "-maxdepth" })
 }
 
 // besides are patterns, or nil where one of them matches the name of a start point: what
@@ -140,6 +146,14 @@ func (f *finding) names(i int) string {
 		return ""
 	}
 	return f.at[i].text()
+}
+
+// removes is names for what find itself removes by the action at i.
+func (f *finding) removes(i int) string {
+	if f.bad {
+		return ""
+	}
+	return f.at[i].removed()
 }
 
 func (f *finding) text() string {

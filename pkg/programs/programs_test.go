@@ -204,14 +204,14 @@ func TestDestructive(t *testing.T) {
 		`import shutil; shutil.rmtree("x")`, `list(map(os.unlink, names))`, `from os import unlink as u; u("a")`, `os.system("rm -rf x")`,
 		`Path("a").unlink()`, `unlink "a"`, `unlink glob "*.o"`, `chomp; unlink;`, `unlink for @ARGV`, `unlink $_ if /x/`, `unlink`, `File.delete "a"`,
 		`FileUtils.rm_rf "x"`, `fs.rmSync("x", {recursive: true})`, `names.forEach(fs.unlinkSync)`, "x = `rm -rf build`", `fs.rmdirSync("x", {recursive: true})`,
+		`FileUtils.rm_rf d`, `unlink qw(a b)`, `const {rmSync: d} = fs`, `from shutil import rmtree as r`, `truncate($f, 0)`, `x = "# "; shutil.rmtree(d)`,
 	} {
 		if destructive(code) == "" {
 			t.Errorf("%s deletes", code)
 		}
 	}
 	for _, code := range []string{
-		`print('rm -rf build')`, `s/unlink\(/remove(/`, `text.replace("# unlink the node", "# remove it")`, `const truncate = s => s.slice(0, 3); truncate("abcd")`,
-		`os.rmdir("empty")`, `print("rmtree is not called")`,
+		`print('rm -rf build')`, `s/unlink\(/remove(/`, `text.replace("# unlink the node", "# remove it")`, `os.rmdir("empty")`, "x = 1 // rmtree would be too much",
 	} {
 		if destructive(code) != "" {
 			t.Errorf("%s deletes nothing", code)

@@ -65,6 +65,8 @@ type World struct {
 	// Guarded reports whether a policy does not let a file be read just so.
 	// nil means the names that usually hold secrets.
 	Guarded func(path string) bool
+	// Peek reads a file as ReadFile does, of which nothing is shown; nil for ReadFile.
+	Peek func(path string) ([]byte, error)
 	// Held says that the sandbox stops a write to what is protected in the root, or takes it back, so that a program that is
 	// given such a file, and may only read it, need not be kept from it.
 	Held bool

@@ -200,6 +200,14 @@ func pathOf(r resolved) programs.Path {
 	return programs.Path{Path: r.access.Path, Named: r.access.Named, Type: programs.FileType(r.access.File)}
 }
 
+// Peek reads a small file of which nothing is shown.
+func (s site) Peek(name string) ([]byte, error) {
+	if s.w.world.Peek == nil {
+		return s.ReadFile(name)
+	}
+	return s.w.world.Peek(name)
+}
+
 // ReadFile reads a small file.
 func (s site) ReadFile(name string) ([]byte, error) {
 	if s.w.world.ReadFile == nil {

@@ -111,7 +111,7 @@ func closed(env *tool.Env, w policy.Access) (policy.Access, bool) {
 // are while HEAD and the index go on, and the next commit takes others' work back. The access is of the directory
 // that has them all, for git puts other files in the place of these.
 func beyond(env *tool.Env, paths []string, w policy.Access) (policy.Access, bool) {
-	w.File, w.Tree, w.Below = policy.Dir, true, true
+	w.File, w.Tree, w.Below, w.Each = policy.Dir, true, true, true
 	for _, path := range paths {
 		one := policy.Access{Kind: policy.Write, Tool: w.Tool, Op: w.Op, Path: path, File: policy.Regular}
 		if safefile.Below(env.Workspace.Root(), path) || env.Policy.Decide(&one).Verdict == policy.Allow {

@@ -402,7 +402,7 @@ func (c *confinement) extend(cfg *sandbox.Config, a *policy.Access, root string,
 	case a.Opaque != "", a.Op == policy.Settings && safefile.Below(root, a.Path): // see openSettings
 	case a.Kind == policy.Write && a.Path != "":
 		// Of a tree each file has its own decision, unless a yes was given for all of it.
-		whole := a.Tree && c.holder.Decide(a).Verdict != policy.Allow
+		whole := a.Tree && !(a.Each && a.Below && !safefile.Below(root, a.Path)) && c.holder.Decide(a).Verdict != policy.Allow
 		cfg.ReadOnly = slices.DeleteFunc(cfg.ReadOnly, func(p string) bool {
 			return safefile.Below(p, a.Path) && p != root || whole && safefile.Below(a.Path, p)
 		})

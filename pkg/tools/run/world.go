@@ -38,6 +38,13 @@ func newWorld(env *tool.Env, dir string, environ []string) *shellparse.World {
 			a.Fresh = err == nil && fresh(env, a.Path)
 			return a, err
 		},
+		Peek: func(name string) ([]byte, error) {
+			p, err := env.Workspace.ResolveIn(dir, name)
+			if err != nil {
+				return nil, err
+			}
+			return env.Workspace.ReadFile(p, maxRead)
+		},
 		ReadFile: func(name string) ([]byte, error) {
 			p, err := env.Workspace.ResolveIn(dir, name)
 			if err != nil {
@@ -48,7 +55,7 @@ func newWorld(env *tool.Env, dir string, environ []string) *shellparse.World {
 			if d := env.Policy.Decide(&a); d.Verdict != policy.Allow { // what is found in it is quoted in questions, and in the audit
 				return nil, errNotRead
 			}
-			return env.Workspace.ReadFile(p, 256<<10)
+			return env.Workspace.ReadFile(p, maxRead)
 		},
 		Enters: func(dir string) bool {
 			at := policy.Access{Kind: policy.Read, Tool: "bash", Path: dir, File: policy.Dir}
@@ -59,6 +66,9 @@ func newWorld(env *tool.Env, dir string, environ []string) *shellparse.World {
 		Glob: func(dir, pattern string) ([]string, bool) { return expand(env, dir, pattern) },
 	}
 }
+
+// maxRead bounds a file that is read to decide about a command, in bytes.
+const maxRead = 256 << 10
 
 var errNotRead = errors.New("the policy lets no command read it just so")
 
