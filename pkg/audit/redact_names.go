@@ -123,7 +123,7 @@ func named(s string, i, from int) (start, end int, label string) {
 			return headerValue(s, v, name)
 		}
 	}
-	if !nameInText(name) || name+": " == secretsRule && i > from+len(name) && s[i-len(name)-1] == '(' {
+	if !nameInText(name) || name+": " == secretsRule && i > from+len(name) && s[i-len(name)-1] == '(' && strings.ContainsRune("*.~/", rune(s[v])) { // the pattern of a rule's
 		return 0, 0, ""
 	}
 	a, b := value(s, v)

@@ -181,7 +181,8 @@ func TestApprovalsOfRoots(t *testing.T) {
 		return err
 	}
 	n, root := 0, t.TempDir()
-	for ; n <= 2*maxOfRoot && ask(root, n) == nil; n++ {
+	for n <= 2*maxOfRoot && ask(root, n) == nil {
+		n++
 	}
 	if n != maxOfRoot {
 		t.Errorf("%d requests wait in one root", n)

@@ -232,7 +232,7 @@ func (b *builder) process(x *syntax.ProcSubst) {
 }
 
 // printers are the commands whose output is certain with words that are known.
-const printers = "echo printf pwd go git mktemp date basename dirname"
+const printers = "echo printf pwd go mktemp date basename dirname"
 
 // output gives what a list of commands prints where that is certain: a single one of
 // the printers.
@@ -260,8 +260,6 @@ func (w *walker) output(stmts []*syntax.Stmt) (string, bool) {
 	case "echo", "printf", "pwd":
 	case "go":
 		return w.goenv(words)
-	case "git":
-		return w.toplevel(words)
 	default:
 		return w.prints(name, words)
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
-	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // goenv is what go env prints of one of its directories, where that is certain: the
@@ -33,42 +32,6 @@ func (w *walker) goenv(words []word) (string, bool) {
 		return at, path.IsAbs(at) && !strings.ContainsAny(at, ":\n")
 	}
 	return "", false
-}
-
-// toplevel is what git rev-parse --show-toplevel prints, where that is certain: the directory at or above the present one
-// that holds .git. A script that sets a variable of git's, or may have made a repository, is not followed.
-func (w *walker) toplevel(words []word) (string, bool) {
-	if len(words) != 2 || words[0].Text != "rev-parse" || words[1].Text != "--show-toplevel" || words[0].Dynamic || words[1].Dynamic || w.dirty || w.world.ReadFile == nil || w.world.Resolve == nil || runtime.GOOS == "windows" {
-		return "", false
-	}
-	if _, aliased := w.st.lookupAlias("git"); aliased || w.st.lost != "" || len(w.st.dirs) != 1 || len(w.st.names) > 0 {
-		return "", false
-	}
-	for _, name := range [...]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_CEILING_DIRECTORIES", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS"} {
-		if value, ok := w.given(name); !ok || value != "" {
-			return "", false
-		}
-	}
-	here, err := w.world.Resolve(w.st.dirs[0], ".")
-	if err != nil {
-		return "", false
-	}
-	for dir := here.Path; ; dir = path.Dir(dir) {
-		switch a, err := w.world.Resolve(dir, ".git"); {
-		case err != nil:
-			return "", false
-		case a.File == policy.Dir && a.Named == "":
-			config, err := w.world.ReadFile(path.Join(dir, ".git/config"))
-			_, head := w.world.ReadFile(path.Join(dir, ".git/HEAD"))
-			return dir, err == nil && head == nil && !strings.Contains(strings.ToLower(string(config)), "worktree")
-		case a.File == policy.Regular && a.Named == "": // of a worktree, which its repository knows by its place
-			text, err := w.world.ReadFile(path.Join(dir, ".git"))
-			git, ok := safefile.GitDir(text)
-			return dir, err == nil && ok && strings.Contains(git, "/.git/worktrees/")
-		case a.File != policy.Missing || dir == path.Dir(dir):
-			return "", false
-		}
-	}
 }
 
 // goHome is what GOPATH is where nobody sets it.

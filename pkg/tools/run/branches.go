@@ -39,7 +39,7 @@ func broughtByGit(env *tool.Env, dir string, needs []policy.Access) (found []pol
 		if sub := resets(a.Argv); sub != "" {
 			changed, gone, _ := env.Git.LostAndGone(committed.Changed, top)
 			paths := append(changed, gone...)
-			if slices.ContainsFunc(a.Argv, func(word string) bool { return word == "." || word == "./" }) { // no more than is below
+			if n := len(a.Argv); (a.Argv[n-1] == "." || a.Argv[n-1] == "./") && a.Argv[n-2] != "-m" && a.Argv[n-2] != "--message" { // no more than is below
 				paths = slices.DeleteFunc(paths, func(path string) bool { return !safefile.Below(dir, path) })
 			}
 			bring(sub, paths)
@@ -107,14 +107,13 @@ func closed(env *tool.Env, w policy.Access) (policy.Access, bool) {
 }
 
 // beyond makes of a write one of what lies outside the root of what git would change in the repository around that,
-// and reports whether there is such and it is not simply allowed. Git would find out halfway: the files there stay as they
+// and reports whether there is such: where it is allowed, the sandbox has to open it. Git would find out halfway: the files there stay as they
 // are while HEAD and the index go on, and the next commit takes others' work back. The access is of the directory
 // that has them all, for git puts other files in the place of these.
 func beyond(env *tool.Env, paths []string, w policy.Access) (policy.Access, bool) {
 	w.File, w.Tree, w.Below, w.Each = policy.Dir, true, true, true
 	for _, path := range paths {
-		one := policy.Access{Kind: policy.Write, Tool: w.Tool, Op: w.Op, Path: path, File: policy.Regular}
-		if safefile.Below(env.Workspace.Root(), path) || env.Policy.Decide(&one).Verdict == policy.Allow {
+		if safefile.Below(env.Workspace.Root(), path) {
 			continue
 		}
 		if w.Path == "" {

@@ -55,6 +55,8 @@ func (l *losses) find() (needs []policy.Access, keep map[string]bool) {
 	}
 	for j := range n {
 		switch a := &l.needs[j]; {
+		case a.Kind == policy.Write && a.Op == policy.Delete && filepath.Base(a.Path) == ".git" && l.doom.moved(a):
+			a.Opaque = cmp.Or(a.Opaque, "the repository goes on under another name")
 		case a.Parent == 0 && destroys(a, nil):
 			if i := l.follows(j, n); i >= 0 {
 				l.endanger(i, l.file(j, "", ""))
