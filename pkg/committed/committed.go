@@ -417,7 +417,7 @@ func readFile(path string) ([]byte, error) {
 	}
 	n, err := b.ReadFrom(io.LimitReader(f, maxSize+1))
 	if n > maxSize {
-		err = errors.New("it is too large")
+		err = safefile.ErrTooLarge
 	}
 	return b.Bytes(), err
 }

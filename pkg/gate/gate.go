@@ -101,26 +101,22 @@ func Key(program string, argv []string) string {
 // stood reports whether a program with its words, started in cwd, stood in the call, be it with a new name
 // in a temporary directory that the text only has a stand-in for.
 func (g *gate) stood(program string, argv []string, cwd string) bool {
-	return g.stoodAs(program, argv, cwd)
+	if g.allowed[Key(program, argv)] {
+		return true
+	}
+	for i, k := range slices.Concat(g.order.Allowed, g.order.Patterns) {
+		words := strings.Split(k, "\x00")
+		if words[0] == program && g.fits(words[1:], argv[min(1, len(argv)):], i >= len(g.order.Allowed), cwd) {
+			return true
+		}
+	}
+	return false
 }
 
 // named is stood for a program whose place was not known, since the command sets PATH: whichever that has found. Rules for
 // a place have not been asked about it.
 func (g *gate) named(program string, argv []string, cwd string) bool {
-	return g.stoodAs(filepath.Base(program), argv, cwd)
-}
-
-func (g *gate) stoodAs(name string, argv []string, cwd string) bool {
-	if g.allowed[Key(name, argv)] {
-		return true
-	}
-	for i, k := range slices.Concat(g.order.Allowed, g.order.Patterns) {
-		words := strings.Split(k, "\x00")
-		if words[0] == name && g.fits(words[1:], argv[min(1, len(argv)):], i >= len(g.order.Allowed), cwd) {
-			return true
-		}
-	}
-	return false
+	return g.stood(filepath.Base(program), argv, cwd)
 }
 
 // onPaths reports whether git is started as in the call, with paths that it did not know, in the

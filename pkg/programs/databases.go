@@ -101,28 +101,28 @@ func (c *Call) database() {
 			c.opaque("a statement that runs, loads or writes something else")
 		}
 	}
+	drops := slices.ContainsFunc(c.Words[1:], func(x Word) bool {
+		up := strings.ToUpper(x.Text)
+		return slices.ContainsFunc([]string{"DROP DATABASE", "DROP TABLE", "DROP SCHEMA", "DROP USER", "DROP ROLE", "TRUNCATE ", "DELETE FROM", "DROPDATABASE", ".DROP(", "DROP VIEW", "DELETEMANY"}, func(s string) bool { return strings.Contains(up, s) })
+	})
+	if !drops {
+		return
+	}
 	why := "drops or empties a table"
 	if c.Known == "sqlite3" {
-		switch file, memory := c.database3(); {
+		switch file, memory := c.sqliteFile(); {
 		case memory:
 			return
 		case file:
 			why = losesRows
 		}
 	}
-	for _, x := range c.Words[1:] {
-		up := strings.ToUpper(x.Text)
-		for _, s := range []string{"DROP DATABASE", "DROP TABLE", "DROP SCHEMA", "DROP USER", "DROP ROLE", "TRUNCATE ", "DELETE FROM", "DROPDATABASE", ".DROP(", "DROP VIEW", "DELETEMANY"} {
-			if strings.Contains(up, s) {
-				c.danger(why)
-			}
-		}
-	}
+	c.danger(why)
 }
 
-// database3 reports whether a call of sqlite3 is about one file, which is all that changes, or about none. Beside a file
+// sqliteFile reports whether a call of sqlite3 is about one file, which is all that changes, or about none. Beside a file
 // that has a log of its own it is only both that can come back.
-func (c *Call) database3() (file, memory bool) {
+func (c *Call) sqliteFile() (file, memory bool) {
 	words := c.Words[1:]
 	for len(words) > 0 && Has("-readonly -batch -bail -echo -header -noheader -csv -json -line -list -column -html -quote -table -box -markdown -tabs -ascii", words[0].Text) && !words[0].Dynamic {
 		words = words[1:]

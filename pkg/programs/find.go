@@ -105,7 +105,7 @@ func (c *Call) findExpression(words, roots []Word) {
 			c.danger(losesMatches)
 			for _, r := range roots {
 				if !r.Dynamic {
-					r = Word{Text: r.Text, Dynamic: true, Multi: true, Under: r.Text, Lead: r.Text, Names: found.removes(i), Dir: c.here()}
+					r = Word{Text: r.Text, Dynamic: true, Multi: true, Under: r.Text, Lead: r.Text, Names: found.passes(i).removed(), Dir: c.here()}
 				}
 				c.Shell.File(File{Effect: DeleteTree, Word: r, Source: t})
 			}
@@ -124,7 +124,7 @@ func (c *Call) findExpression(words, roots []Word) {
 					c.opaque("a word that may end what find runs")
 				}
 			}
-			c.findExec(words[i+1:end], roots, found.names(i), strings.HasSuffix(t, "dir"))
+			c.findExec(words[i+1:end], roots, found.passes(i).text(), strings.HasSuffix(t, "dir"))
 			i = end
 		case t == "-files0-from":
 			c.opaque("the places to search are in a file")

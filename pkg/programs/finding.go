@@ -51,20 +51,17 @@ func (p passed) text() string {
 // removed is text for what find itself removes, which is just what the tests let through: a program may go on from there.
 func (p passed) removed() string {
 	list := strings.Fields(p.text())
-	if p.links && p.here {
-		list = append(list, "!"+OnlyHere)
-	}
 	if p.links {
 		list = append(list, "!"+OnlyLinks)
-	}
-	if p.files && p.here {
-		list = append(list, "!"+OnlyHere)
 	}
 	if p.files && p.empty {
 		list = append(list, "!"+OnlyEmpty)
 	}
 	if p.files && (p.here || p.empty) {
 		list = append(list, "!"+OnlyFiles)
+	}
+	if p.here && (p.files || p.links) {
+		list = append(list, "!"+OnlyHere)
 	}
 	return strings.Join(list, " ")
 }
@@ -140,20 +137,12 @@ func besides(names []string, roots []Word) []string {
 	return names
 }
 
-// names are those that hold for the action at i, as in Word; "" for any name.
-func (f *finding) names(i int) string {
+// passes is what holds for the action at i; nothing, where the expression is not understood.
+func (f *finding) passes(i int) passed {
 	if f.bad {
-		return ""
+		return passed{}
 	}
-	return f.at[i].text()
-}
-
-// removes is names for what find itself removes by the action at i.
-func (f *finding) removes(i int) string {
-	if f.bad {
-		return ""
-	}
-	return f.at[i].removed()
+	return f.at[i]
 }
 
 func (f *finding) text() string {
@@ -310,14 +299,14 @@ func (f *finding) one(guard passed) (got passed) {
 		got.names = plainPattern(f.words[f.i], t == "-iname")
 		f.i++
 	case t == "-type" && f.i < len(f.words):
-		got.files = !f.words[f.i].Dynamic && f.words[f.i].Text == "f" // a link may lead to a directory
-		got.links = !f.words[f.i].Dynamic && f.words[f.i].Text == "l"
+		got.files = f.is("f") // a link may lead to a directory
+		got.links = f.is("l")
 		f.i++
 	case t == "-xtype" && f.i < len(f.words): // of a link, what it leads to: a link is one that leads nowhere
-		got.links = !f.words[f.i].Dynamic && f.words[f.i].Text == "l"
+		got.links = f.is("l")
 		f.i++
 	case t == "-size" && f.i < len(f.words):
-		got.empty = !f.words[f.i].Dynamic && Has("0 0c 0b 0k", f.words[f.i].Text)
+		got.empty = f.is("0 0c 0b 0k")
 		f.i++
 	case Has(findTests1, t) || strings.HasPrefix(t, "-newer") && len(t) == 8:
 		f.i++
@@ -334,6 +323,11 @@ func (f *finding) one(guard passed) (got passed) {
 		f.bad = true
 	}
 	return got
+}
+
+// is reports whether the word that comes is certainly one of these.
+func (f *finding) is(words string) bool {
+	return !f.words[f.i].Dynamic && Has(words, f.words[f.i].Text)
 }
 
 func (f *finding) prints(guard passed) {

@@ -23,12 +23,16 @@ func broughtByGit(env *tool.Env, dir string, needs []policy.Access) (found []pol
 		}
 		top := gitTop(needs, i, dir)
 		bring := func(sub string, paths []string) {
-			if w, ok := beyond(env, paths, policy.Access{Kind: policy.Write, Tool: "bash", Op: policy.Change, Parent: i + 1, Source: "git " + sub}); ok && !slices.ContainsFunc(found, func(o policy.Access) bool { return o.Path == w.Path }) {
+			write := policy.Access{Kind: policy.Write, Tool: "bash", Op: policy.Change, File: policy.Regular, Parent: i + 1, Source: "git " + sub}
+			known := func(w policy.Access) bool {
+				return slices.ContainsFunc(found, func(o policy.Access) bool { return o.Path == w.Path })
+			}
+			if w, ok := beyond(env, paths, write); ok && !known(w) {
 				found = append(found, w)
 			}
 			for _, path := range paths {
-				w, ok := closed(env, policy.Access{Kind: policy.Write, Tool: "bash", Path: path, Op: policy.Change, File: policy.Regular, Parent: i + 1, Source: "git " + sub})
-				if ok && !slices.ContainsFunc(found, func(o policy.Access) bool { return o.Path == w.Path }) && len(found) < maxForbidden {
+				write.Path = path
+				if w, ok := closed(env, write); ok && !known(w) && len(found) < maxForbidden {
 					found = append(found, w)
 				}
 			}
@@ -106,10 +110,10 @@ func closed(env *tool.Env, w policy.Access) (policy.Access, bool) {
 	return w, ok
 }
 
-// beyond makes of a write one of what lies outside the root of what git would change in the repository around that,
-// and reports whether there is such: where it is allowed, the sandbox has to open it. Git would find out halfway: the files there stay as they
-// are while HEAD and the index go on, and the next commit takes others' work back. The access is of the directory
-// that has them all, for git puts other files in the place of these.
+// beyond makes of a write one of what git would change outside the root, in the repository around that, and reports
+// whether there is such; where it is allowed, the sandbox has to open it. Git would find out halfway: the files there
+// stay as they are while HEAD and the index go on, and the next commit takes others' work back. The access is of the
+// directory that has them all, for git puts other files in the place of these.
 func beyond(env *tool.Env, paths []string, w policy.Access) (policy.Access, bool) {
 	w.File, w.Tree, w.Below, w.Each = policy.Dir, true, true, true
 	for _, path := range paths {

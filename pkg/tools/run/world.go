@@ -38,25 +38,8 @@ func newWorld(env *tool.Env, dir string, environ []string) *shellparse.World {
 			a.Fresh = err == nil && fresh(env, a.Path)
 			return a, err
 		},
-		Peek: func(name string) ([]byte, error) {
-			p, err := env.Workspace.ResolveIn(dir, name)
-			if err != nil {
-				return nil, err
-			}
-			return env.Workspace.ReadFile(p, maxRead)
-		},
-		ReadFile: func(name string) ([]byte, error) {
-			p, err := env.Workspace.ResolveIn(dir, name)
-			if err != nil {
-				return nil, err
-			}
-			a := p.Read("bash")
-			a.Fresh = fresh(env, a.Path)
-			if d := env.Policy.Decide(&a); d.Verdict != policy.Allow { // what is found in it is quoted in questions, and in the audit
-				return nil, errNotRead
-			}
-			return env.Workspace.ReadFile(p, maxRead)
-		},
+		Peek:     func(name string) ([]byte, error) { return readIn(env, dir, name, false) },
+		ReadFile: func(name string) ([]byte, error) { return readIn(env, dir, name, true) },
 		Enters: func(dir string) bool {
 			at := policy.Access{Kind: policy.Read, Tool: "bash", Path: dir, File: policy.Dir}
 			_, err := os.Stat(dir + string(filepath.Separator) + ".") // who may not search it is told so
@@ -71,6 +54,22 @@ func newWorld(env *tool.Env, dir string, environ []string) *shellparse.World {
 const maxRead = 256 << 10
 
 var errNotRead = errors.New("the policy lets no command read it just so")
+
+// readIn reads a file that a command in dir names. Where it may be shown, it has to be one that the command may read.
+func readIn(env *tool.Env, dir, name string, shown bool) ([]byte, error) {
+	p, err := env.Workspace.ResolveIn(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	if shown {
+		a := p.Read("bash")
+		a.Fresh = fresh(env, a.Path)
+		if d := env.Policy.Decide(&a); d.Verdict != policy.Allow { // what is found in it is quoted in questions, and in the audit
+			return nil, errNotRead
+		}
+	}
+	return env.Workspace.ReadFile(p, maxRead)
+}
 
 // guarded returns a function that reports whether the policy does not let a command read a
 // file just so. It is asked of many. Where the sandbox hides such files a command finds
