@@ -89,6 +89,7 @@ type Access struct {
 	Builtin bool     // a built-in or function of the shell itself
 	Class   Class    // what is known of the program with these arguments
 	Danger  string   // why it belongs to the dangerous class; "" when it does not
+	Drops   bool     // of git: it takes away files, or a name of what its repository holds; undo brings back what could be kept
 	Loses   bool     // Danger is that files are lost, or what they held: nothing may be lost after all
 
 	// A host, for net; an assignment, for env.

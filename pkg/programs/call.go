@@ -90,6 +90,7 @@ type Shell interface {
 	SetClass(class Class)                      // what is known of it now
 	Opaque(why string)                         // what it does cannot be known; the first reason stays
 	Danger(why string)                         // it is dangerous; the first reason stays
+	Drops()                                    // it is git, and takes away files, or a name of what its repository holds
 	Whole(why string)                          // the whole text cannot be known
 	Move(dir Word)                             // what the call does next, it does in this directory
 	Lost(why string)                           // the same, but nobody knows in which directory

@@ -302,13 +302,18 @@ func (c *Call) gitDanger(g *gitCommand, cfg *repository) {
 	if len(c.Args) > 0 {
 		first = c.Args[0].Text
 	}
-	for i := range gitHazards {
-		h := &gitHazards[i]
-		if h.sub == g.name && (h.opts == "" || c.has(strings.Split(h.opts, ",")...)) && (h.without == "" || !c.has(h.without)) && (h.first == "" || hasName(h.first, first)) {
-			if h.why == movesTag && cfg.top != "" && len(cfg.remotes) == 0 { // nobody else has it
+	for i := range gitLosses {
+		l := &gitLosses[i]
+		if l.sub == g.name && (l.opts == "" || c.has(strings.Split(l.opts, ",")...)) && (l.without == "" || !c.has(l.without)) && (l.first == "" || hasName(l.first, first)) {
+			if l.drops {
+				c.Shell.Drops()
+			}
+			if l.why == movesTag && cfg.top != "" && len(cfg.remotes) == 0 { // nobody else has it
 				continue
 			}
-			c.danger(h.why)
+			if l.why != "" {
+				c.danger(l.why)
+			}
 		}
 	}
 	switch g.name {
@@ -331,8 +336,28 @@ func (c *Call) gitDanger(g *gitCommand, cfg *repository) {
 		paths := slices.ContainsFunc(words, func(x Word) bool { return x.Text == "--" }) && len(args) > 0
 		if paths || len(args) > 1 && !c.has("b") || first == "." || strings.HasPrefix(first, "./") || strings.HasPrefix(first, ":") || c.mayBePath(args) {
 			c.danger(losesWork)
+			c.Shell.Drops()
+		}
+	case "fetch", "pull": // a branch or a tag here becomes what the remote has
+		if slices.ContainsFunc(c.Args, func(x Word) bool {
+			_, to, ok := strings.Cut(x.Text, ":")
+			return ok && !strings.HasPrefix(to, "refs/remotes/") && (x.Text[0] == '+' || c.has("f"))
+		}) {
+			c.Shell.Drops()
+		}
+	case "symbolic-ref":
+		if len(c.Args) > 1 {
+			c.Shell.Drops()
 		}
 	}
+}
+
+// GitMayDrop reports whether a call whose words are not read is one of git with a subcommand by which
+// something may go.
+func (c *Call) GitMayDrop() bool {
+	return c.Name == "git" && slices.ContainsFunc(c.Words[1:], func(x Word) bool {
+		return Has("checkout switch fetch pull symbolic-ref", x.Text) || slices.ContainsFunc(gitLosses[:], func(l gitLoss) bool { return l.drops && l.sub == x.Text })
+	})
 }
 
 // mayBePath reports whether the one operand of git checkout may be a file, a directory or a pattern of
@@ -386,49 +411,4 @@ func (c *Call) ChosenByProject() {
 			c.opaque(name + " says what runs")
 		}
 	}
-}
-
-// GitLoses reports whether a subcommand of git with these words takes away files, or
-// what only a reference has.
-func GitLoses(sub string, words []string) bool {
-	switch sub {
-	case "clean", "restore", "rm", "reset", "update-ref":
-		return true
-	case "commit":
-		return anyOption(bareWords(words), "amend")
-	case "tag":
-		return anyOption(bareWords(words), "d f delete force")
-	case "merge", "rebase", "cherry-pick", "revert", "am":
-		return anyOption(bareWords(words), "abort skip") // of am "skip" is "--skip", too
-	case "notes":
-		return len(words) > 0 && oneOf(words[0], "remove prune")
-	case "replace":
-		return anyOption(bareWords(words), "d delete f force")
-	case "symbolic-ref":
-		return len(words) > 1
-	case "fetch", "pull":
-		return slices.ContainsFunc(words, func(w string) bool {
-			_, to, ok := strings.Cut(w, ":")
-			return ok && w[0] != '-' && !strings.HasPrefix(to, "refs/remotes/") && (w[0] == '+' || anyOption(bareWords(words), "f force"))
-		})
-	case "stash":
-		return len(words) > 0 && oneOf(words[0], "drop clear pop")
-	case "branch":
-		return anyOption(bareWords(words), "D d m M C f delete force move")
-	case "checkout", "switch":
-		if n := len(words); n > 0 && words[n-1] == "--" {
-			words = words[:n-1]
-		}
-		paths := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return strings.HasPrefix(w, "-") && w != "--" })
-		return anyOption(bareWords(words), "f B C force discard-changes ours theirs") || sub == "checkout" &&
-			(len(paths) > 1 && !anyOption(bareWords(words), "b") || slices.ContainsFunc(paths, func(w string) bool { return oneOf(w, "-- . ./* :*") }))
-	}
-	return false
-}
-
-func bareWords(list []string) (words []Word) {
-	for _, text := range list {
-		words = append(words, Word{Text: text})
-	}
-	return words
 }

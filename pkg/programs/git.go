@@ -128,6 +128,11 @@ func (c *Call) gitAlias(cfg repository, args []Word) {
 			c.Shell.Text(Word{Text: cmd})
 		} else if c.Shell.Depth() < 12 {
 			words, _ := splitWords(al.value)
+			if len(words) > 0 {
+				if g := findGit(words[0].Text); g == nil || g.class != ReadOnly { // of what it drops only the call that follows is sure
+					c.Shell.Drops()
+				}
+			}
 			c.start(slices.Concat([]Word{{Text: "git"}}, words, args[1:]))
 		}
 		return

@@ -21,7 +21,7 @@ type gitTrait uint8
 // or a program called git-NAME.
 var gitCommands = [...]gitCommand{
 	{"add", Known, "n,dry-run v,verbose f,force i,interactive!opaque p,patch!opaque e,edit!opaque all,no-ignore-removal A,all u,update sparse N,intent-to-add refresh ignore-errors ignore-missing renormalize chmod: pathspec-from-file:read pathspec-file-nul no-all", "", gitIndex},
-	{"am", Unknown, "q,quiet 3,3way s,signoff k,keep p: directory: exec:opaque", "", gitHooks | gitIndex},
+	{"am", Unknown, "q,quiet 3,3way s,signoff k,keep p: directory: exec:opaque continue abort quit skip r,resolved", "", gitHooks | gitIndex},
 	{"annotate", ReadOnly, "contents:read", "", 0},
 	{"apply", Unknown, "stat numstat summary check index cached 3,3way build-fake-ancestor:write R,reverse reject z p: C: unidiff-zero apply no-add allow-binary-replacement,binary exclude: include: ignore-space-change,ignore-whitespace whitespace: inaccurate-eof v,verbose q,quiet recount directory: unsafe-paths!opaque allow-empty", "read*", gitListing},
 	{"archive", ReadOnly, "format: l,list v,verbose prefix: o,output:write add-file:read add-virtual-file: worktree-attributes remote:opaque+host exec:opaque+program 0 1 2 3 4 5 6 7 8 9 mtime:", "", 0},
@@ -129,30 +129,53 @@ const (
 	gitOpaque                       // runs what it is told, or cannot be followed
 )
 
-// gitHazards are the ways of calling git that drop work or history: one of the
-// options, none of those without, and the first operand.
-var gitHazards = [...]struct{ sub, opts, without, first, why string }{
-	{"branch", "D,M,C", "", "", losesCommits},
-	{"checkout", "f,ours,theirs,B,p,pathspec-from-file", "", "", losesWork},
-	{"checkout-index", "f", "", "", losesWork},
-	{"clean", "f,x,X", "n", "", losesUnknown},
-	{"filter-branch", "", "", "", "rewrites history"},
-	{"gc", "prune", "", "", removesWay},
-	{"prune", "", "n", "", removesWay},
-	{"push", "f,force-with-lease,force-if-includes,mirror,d,prune", "", "", harmsOthers},
-	{"read-tree", "u", "", "", losesWork},
-	{"reflog", "", "", "expire,delete,drop", removesWay},
-	{"replace", "", "l", "", "rewrites history"},
-	{"reset", "hard,merge,keep", "", "", losesWork},
-	{"restore", "", "staged", "", losesWork},
-	{"restore", "worktree", "", "", losesWork},
-	{"rm", "f", "cached", "", losesAsked},
-	{"send-pack", "f,force,force-with-lease,mirror", "", "", harmsOthers},
-	{"stash", "", "", "drop,clear", losesStash},
-	{"submodule", "f,force,all", "", "deinit", "deletes without asking"},
-	{"switch", "f,C", "", "", losesWork},
-	{"tag", "f", "", "", movesTag},
-	{"update-ref", "d", "", "", losesRef},
-	{"update-ref", "stdin", "", "", "changes references that are not known"},
-	{"worktree", "f", "", "remove", "deletes without asking"},
+// A gitLoss is a way of calling git that drops work, files or history: one of the options, none of
+// those without, and the first operand.
+type gitLoss struct {
+	sub, opts, without, first string
+	why                       string // the danger; "" where the command is an everyday one
+	drops                     bool   // files, or a name of what the repository holds, which can be kept for undo
+}
+
+// gitLosses, sorted by subcommand; see gitDanger for those that depend on more.
+var gitLosses = [...]gitLoss{
+	{"am", "abort,skip", "", "", "", true},
+	{"branch", "D,M,C", "", "", losesCommits, true},
+	{"branch", "d,m,f", "", "", "", true},
+	{"checkout", "f,ours,theirs,B,p,pathspec-from-file", "", "", losesWork, true},
+	{"checkout-index", "f", "", "", losesWork, true},
+	{"cherry-pick", "abort,skip", "", "", "", true},
+	{"clean", "f,x,X", "n", "", losesUnknown, true},
+	{"clean", "", "n", "", "", true},
+	{"commit", "amend", "", "", "", true},
+	{"filter-branch", "", "", "", "rewrites history", false},
+	{"gc", "prune", "", "", removesWay, false},
+	{"merge", "abort", "", "", "", true},
+	{"notes", "", "", "remove,prune", "", true},
+	{"prune", "", "n", "", removesWay, false},
+	{"push", "f,force-with-lease,force-if-includes,mirror,d,prune", "", "", harmsOthers, false},
+	{"read-tree", "u", "", "", losesWork, true},
+	{"rebase", "abort,skip", "", "", "", true},
+	{"reflog", "", "", "expire,delete,drop", removesWay, false},
+	{"replace", "", "l", "", "rewrites history", false},
+	{"replace", "d,f", "", "", "", true},
+	{"reset", "hard,merge,keep", "", "", losesWork, true},
+	{"reset", "", "", "", "", true},
+	{"restore", "", "staged", "", losesWork, true},
+	{"restore", "worktree", "", "", losesWork, true},
+	{"restore", "", "", "", "", true},
+	{"revert", "abort,skip", "", "", "", true},
+	{"rm", "f", "cached", "", losesAsked, true},
+	{"rm", "", "", "", "", true},
+	{"send-pack", "f,force,force-with-lease,mirror", "", "", harmsOthers, false},
+	{"stash", "", "", "drop,clear", losesStash, true},
+	{"stash", "", "", "pop", "", true},
+	{"submodule", "f,force,all", "", "deinit", "deletes without asking", false},
+	{"switch", "f,C", "", "", losesWork, true},
+	{"tag", "f", "", "", movesTag, true},
+	{"tag", "d", "", "", "", true},
+	{"update-ref", "d", "", "", losesRef, true},
+	{"update-ref", "stdin", "", "", "changes references that are not known", true},
+	{"update-ref", "", "", "", "", true},
+	{"worktree", "f", "", "remove", "deletes without asking", false},
 }

@@ -110,6 +110,7 @@ func (w *walker) unsure(words []word, src, reason string) {
 	w.exec(c, policy.Access{})
 	if len(words) > 0 && !words[0].Dynamic {
 		c.Name = path.Base(words[0].Text)
+		w.out.Accesses[c.index].Drops = c.GitMayDrop()
 		c.Hazards()
 	}
 }

@@ -81,6 +81,12 @@ func (l *losses) find() (needs []policy.Access, keep map[string]bool) {
 	return l.needs, l.keep
 }
 
+func newDooming(env *tool.Env, dir, text string, needs []policy.Access, lasting bool) *dooming {
+	d := &dooming{env: env, dir: dir, text: text, needs: needs, names: doomed{}, lasting: lasting}
+	d.gitKept = d.keeps() && d.understandsGit()
+	return d
+}
+
 // named has the files of certain names that a write changes below a directory judged one
 // by one, as those that are deleted are. Those that are written anew are kept. Names that are
 // read as text again may be taken for others: then none may be decided otherwise, and the sandbox
