@@ -128,6 +128,7 @@ func (a *applier) file(name string) (*fileState, error) {
 const (
 	checkPath = "check the path"
 	orAdd     = checkPath + "; to make a new file use *** Add File"
+	orFromNil = checkPath + "; to make a new file put --- " + devNull + " above it"
 )
 
 // existing is a file that must be there.
@@ -166,7 +167,11 @@ func (a *applier) apply(f *FilePatch) error {
 			return a.move(f)
 		}
 	}
-	s, err := a.existing(f.Path, orAdd)
+	otherwise := orAdd
+	if a.patch.unified {
+		otherwise = orFromNil
+	}
+	s, err := a.existing(f.Path, otherwise)
 	if err != nil {
 		return err
 	}
@@ -272,7 +277,11 @@ func (a *applier) remove(f *FilePatch) error {
 }
 
 func (a *applier) move(f *FilePatch) error {
-	from, err := a.existing(f.From, checkPath)
+	otherwise := checkPath
+	if to, err := a.file(f.Path); err == nil && to.exists && !to.meta.Mode.IsDir() {
+		otherwise += "; " + to.path + " is there, so it may have been renamed already"
+	}
+	from, err := a.existing(f.From, otherwise)
 	if err != nil {
 		return err
 	}

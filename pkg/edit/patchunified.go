@@ -18,8 +18,9 @@ type unifiedFile struct {
 	from, to           string // from rename and copy
 	copied             bool
 	added, deleted     bool
-	binary             bool
-	special            string // what git says of a file that is no regular one
+	binary, bytes      bool   // the change is binary; the diff holds it
+	special            string // aLink or aSubmodule
+	becomes            bool   // it is that after the change only
 	mode               fs.FileMode
 	hunks              []Hunk
 	hasNames, hasHunks bool
@@ -42,6 +43,8 @@ func (p *Patch) parseUnified(lines []string) *Refusal {
 			next = lines[i+1]
 		}
 		switch {
+		case strings.HasPrefix(l, "diff --cc "), strings.HasPrefix(l, "diff --combined "), strings.HasPrefix(l, "@@@ -"):
+			return f.combined()
 		case strings.HasPrefix(l, "diff --git "):
 			if r := finish(); r != nil {
 				return r
@@ -102,10 +105,11 @@ func (f *unifiedFile) header(l string) {
 		case err != nil:
 			return 0
 		case n&0o170000 == 0o120000:
-			f.special = "a symbolic link"
+			f.special = aLink
 		case n&0o170000 == 0o160000:
-			f.special = "a submodule"
+			f.special = aSubmodule
 		}
+		f.becomes = f.special != "" && strings.HasPrefix(l, "new ")
 		return fs.FileMode(n) & fs.ModePerm
 	}
 	for _, h := range [...]struct {
@@ -121,7 +125,7 @@ func (f *unifiedFile) header(l string) {
 		{"rename to ", func(s string) { f.to = fileName(s) }},
 		{"copy from ", func(s string) { f.from, f.copied = fileName(s), true }},
 		{"copy to ", func(s string) { f.to, f.copied = fileName(s), true }},
-		{"GIT binary patch", func(string) { f.binary = true }},
+		{"GIT binary patch", func(string) { f.binary, f.bytes = true, true }},
 		{"Binary files ", func(string) { f.binary = true }},
 	} {
 		if s, ok := strings.CutPrefix(l, h.prefix); ok {
@@ -146,14 +150,13 @@ func (p *Patch) finish(f *unifiedFile) *Refusal {
 		old, new = stripGit(old, new)
 	}
 	out := FilePatch{Action: Update, Path: new, Mode: f.mode, Hunks: f.hunks}
+	if new == devNull {
+		out.Path = old
+	}
+	if r := f.unsuited(cmp.Or(out.Path, f.to)); r != nil {
+		return r
+	}
 	switch {
-	case f.special != "" && (!f.deleted || f.special != "a symbolic link"):
-		return &Refusal{
-			Code: BadInput, Path: cmp.Or(out.Path, f.to), Message: "the patch changes " + f.special + ", which can only be deleted or renamed",
-			Hint: "leave this file out of the patch, and make the change with a command such as ln or git",
-		}
-	case f.binary:
-		return badPatch("the change of " + new + " is binary; write the file instead")
 	case f.from != "" && f.to != "":
 		out.Action, out.From, out.Path = Move, f.from, f.to
 		if f.copied {
@@ -165,7 +168,7 @@ func (p *Patch) finish(f *unifiedFile) *Refusal {
 		out.Action, out.Hunks = Add, nil
 		out.Content = newContent(f.hunks)
 	case new == devNull:
-		out.Action, out.Path = Delete, old
+		out.Action = Delete
 	case f.git && f.hasNames && old != new:
 		out.Action, out.From = Move, old
 	case old != new && strings.HasSuffix(old, ".orig"):

@@ -59,7 +59,7 @@ func (p *Patch) unwrap(text string) ([]string, *Refusal) {
 		}
 	}
 	if from < 0 {
-		return nil, badPatch("the text is not a patch: it has neither *** Begin Patch nor the headers of a unified diff")
+		return nil, otherKind(lines)
 	}
 	p.unified = unified
 	for _, l := range lines[:from] {

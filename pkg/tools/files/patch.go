@@ -57,6 +57,7 @@ type patchCall struct {
 	afterwards
 
 	at    string // directory that its paths count from; "" for the root
+	from  string // the file that holds the patch, where its name was given
 	patch *edit.Patch
 	paths map[string]workspace.Path // by the path in the patch
 	shown map[string]string         // versions of the files that whoever approves the patch was shown, likewise; nil where nobody was
@@ -91,6 +92,9 @@ func (p *patchCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, 
 	}
 	parsed, err := edit.ParsePatch(p.Patch)
 	if err != nil {
+		if r, ok := errors.AsType[*edit.Refusal](err); ok && p.from != "" && r.Path == "" {
+			r.Message = p.from + ": " + r.Message
+		}
 		return nil, patchRefusal(err)
 	}
 	if parsed.Strip = p.Strip; len(parsed.Paths()) == 0 {
@@ -184,8 +188,11 @@ func (p *patchCall) fromFile(env *tool.Env) ([]policy.Access, error) {
 		return nil, nil
 	}
 	file, err := env.Workspace.Resolve(name)
-	if err != nil || file.Type != policy.Regular {
-		return nil, nil //nolint:nilerr // then it is no file, but a patch that does not parse
+	switch {
+	case err == nil && !file.Exists && strings.ContainsAny(name, "./") && !strings.ContainsAny(name, " \t\"`{}<>@\\"):
+		return nil, env.Missing(file, "give the text of the patch, or the name of a file that holds it")
+	case err != nil || file.Type != policy.Regular:
+		return nil, nil // then it is no file, but a patch that does not parse
 	}
 	need := file.Read("patch")
 	if err := env.May(need); err != nil {
@@ -195,7 +202,7 @@ func (p *patchCall) fromFile(env *tool.Env) ([]policy.Access, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Patch = string(data)
+	p.Patch, p.from = string(data), tool.Shown(file)
 	return []policy.Access{need}, nil
 }
 
@@ -206,7 +213,7 @@ func patchRefusal(err error) error {
 		return err
 	}
 	message := r.Message
-	if r.Path != "" && !strings.Contains(message, r.Path) {
+	if r.Path != "" && !named(message, r.Path) {
 		message = r.Path + ": " + message
 	}
 	e := tool.Errorf(tool.Code(r.Code), "%s", message).Next(r.Hint)
@@ -214,6 +221,12 @@ func patchRefusal(err error) error {
 		_ = e.Suggest(fmt.Sprintf("lines %d-%d", place.Lines[0], place.Lines[1]))
 	}
 	return e.With(placesDetails{Hunk: &r.Edit, Path: r.Path, Places: places(r.Places)}).Show(placesText(r.Places))
+}
+
+// named reports whether a message says which file it is about: as the name alone, not
+// as a part of a word.
+func named(message, path string) bool {
+	return strings.HasPrefix(message, path+" ") || strings.Contains(message, " "+path+" ")
 }
 
 // refusal makes a tool's error of why the patch does not fit. For a file that is not
