@@ -54,7 +54,7 @@ func TestNothingBehindQuestion(t *testing.T) {
 			}
 		}
 	}()
-	question := "[n]o: "
+	question := "[n]o (or n REASON): "
 	var answer <-chan time.Time
 	for open := true; open; {
 		var piece string

@@ -23,6 +23,9 @@ type prompt struct {
 	list []policy.Suggestion
 }
 
+// refusing is the end of a question: how to say no, and that it can have a reason.
+const refusing = "[n]o (or n REASON): "
+
 // mostTries bounds how often a person is asked.
 const mostTries = 5
 
@@ -72,7 +75,7 @@ func wanted(r *tool.Request) string {
 func (p *prompt) offer(b *strings.Builder) string {
 	choices := []string{"[y]es once"}
 	if len(p.list) == 0 {
-		return "agentkit: allow? [y]es once, [n]o: "
+		return "agentkit: allow? [y]es once, " + refusing
 	}
 	b.WriteString("  a yes for longer can stand for\n")
 	always := false
@@ -95,7 +98,7 @@ func (p *prompt) offer(b *strings.Builder) string {
 	if len(p.list) > 1 {
 		more = " (s2: number 2)"
 	}
-	return "agentkit: allow? " + strings.Join(choices, ", ") + more + ", [n]o: "
+	return "agentkit: allow? " + strings.Join(choices, ", ") + more + ", " + refusing
 }
 
 // interpret reads an answer; again says that it was none yet.
@@ -158,20 +161,23 @@ func (p *prompt) edit(s policy.Suggestion) (answer tool.Answer, again bool) {
 	case len(left) > 0:
 		return p.again("that leaves to be asked about: %s", strings.Join(left, ", "))
 	}
-	scopes := "[s]ession, [n]o: "
+	scopes := "[s]ession, " + refusing
 	if p.r.Details.Request.AlwaysFile != "" {
-		scopes = "[s]ession, [a]lways, [n]o: "
+		scopes = "[s]ession, [a]lways, " + refusing
 	}
-	scope, _ := p.read("agentkit: allow " + tool.VisibleName(strings.Join(answer.Rules, "  ")) + "? " + scopes)
+	line, _ := p.read("agentkit: allow " + tool.VisibleName(strings.Join(answer.Rules, "  ")) + "? " + scopes)
+	scope, reason, _ := strings.Cut(line, " ")
 	switch {
-	case scope == "s" || scope == "session":
+	case scope == "n" || scope == "no":
+		return tool.Answer{Reason: strings.TrimSpace(reason)}, false
+	case line == "s" || line == "session":
 		answer.Yes, answer.Scope = true, tool.Session
-	case (scope == "a" || scope == "always") && p.r.Details.Request.AlwaysFile != "":
+	case (line == "a" || line == "always") && p.r.Details.Request.AlwaysFile != "":
 		answer.Yes, answer.Scope = true, tool.Always
-	case scope == "" || scope == "n" || scope == "no":
+	case line == "":
 		return tool.Answer{}, false
 	default:
-		return p.again("that is no answer here: %s", scope)
+		return p.again("that is no answer here: %s", line)
 	}
 	return answer, false
 }
