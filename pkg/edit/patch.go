@@ -22,10 +22,12 @@ const NotFound = "not_found"
 type Patch struct {
 	Files []FilePatch
 	// Strip is how many leading directories are taken off the paths of a unified
-	// diff; -1, the default, takes off the a/ and b/ that git writes.
+	// diff, of which the a/ and b/ that git writes are the first; -1, the default, takes
+	// off those alone, and so does 0.
 	Strip    int
 	Warnings []string // where the text was not quite a patch but could be read as one
 	unified  bool
+	prefixed bool // the paths had a/ and b/, which are off already
 }
 
 // FilePatch is what a patch does to one file.
@@ -122,12 +124,30 @@ func (p *Patch) Sources() []string {
 	return out
 }
 
+// StripTo is the Strip with which a path of the patch, as it is by default, leads to
+// the end of it that another has; ok is false where none does.
+func (p *Patch) StripTo(name, end string) (n int, ok bool) {
+	rest, ok := strings.CutSuffix(name, "/"+end)
+	if !p.unified || !ok {
+		return 0, false
+	}
+	n = 1 + strings.Count(rest, "/")
+	if p.prefixed {
+		n++
+	}
+	return n, true
+}
+
 // path is a path of the patch without what Strip takes off.
 func (p *Patch) path(s string) string {
 	if !p.unified || p.Strip < 0 {
 		return path.Clean(s)
 	}
-	for range p.Strip {
+	n := p.Strip
+	if p.prefixed {
+		n-- // as patch -p1 and git apply -p1 count
+	}
+	for range max(n, 0) {
 		_, rest, ok := strings.Cut(strings.TrimLeft(s, "/"), "/")
 		if !ok {
 			break

@@ -11,7 +11,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -377,8 +376,15 @@ func TestPatchStrip(t *testing.T) {
 			t.Errorf("strip %d: %q, want %q", strip, got, want)
 		}
 	}
-	if got := path.Clean("./a"); got != "a" {
-		t.Error(got)
+	git, err := ParsePatch("diff --git a/x/y/a b/x/y/a\n--- a/x/y/a\n+++ b/x/y/a\n@@ -1 +1 @@\n-one\n+two\ndiff --git a/x/y/b b/x/y/c\nsimilarity index 100%\nrename from x/y/b\nrename to x/y/c\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for strip, want := range map[int]string{-1: "x/y/a x/y/b x/y/c", 0: "x/y/a x/y/b x/y/c", 1: "x/y/a x/y/b x/y/c", 2: "y/a y/b y/c", 3: "a b c"} {
+		git.Strip = strip
+		if got := strings.Join(git.Paths(), " "); got != want {
+			t.Errorf("git's diff, strip %d: %q, want %q", strip, got, want)
+		}
 	}
 }
 

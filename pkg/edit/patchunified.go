@@ -146,8 +146,8 @@ func (p *Patch) finish(f *unifiedFile) *Refusal {
 			new = devNull
 		}
 	}
-	if p.Strip < 0 {
-		old, new = stripGit(old, new)
+	if a, b := stripGit(old, new); a != old || b != new {
+		old, new, p.prefixed = a, b, true
 	}
 	out := FilePatch{Action: Update, Path: new, Mode: f.mode, Hunks: f.hunks}
 	if new == devNull {

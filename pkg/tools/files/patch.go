@@ -12,6 +12,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -74,7 +75,7 @@ func NewPatch(dir, text string) (*tool.Invocation, error) {
 func (p *patchCall) Params(s *param.Set) {
 	s.String(&p.Patch, "patch", "the patch, or the name of a file that holds it").Arg().FromStdin().Alias("patchText", "patch_text", "diff", "input")
 	s.String(&p.Base64, "patch_base64", "the patch in base64 instead").Rare()
-	s.Int(&p.Strip, "strip", "directories to take off paths; -1 takes off git's a/ and b/").Between(-1, 100).Letter("p").Rare()
+	s.Int(&p.Strip, "strip", "directories to take off paths, as -p of patch; -1 and 0 take off git's a/ and b/ alone").Between(-1, 100).Letter("p").Rare()
 	s.Bool(&p.Gate, "gate", "refuse what brings new syntax errors").Rare()
 	p.params(s)
 	s.Bool(&p.DryRun, "dry_run", "only show the difference").Alias("dryRun").Rare()
@@ -234,10 +235,24 @@ func named(message, path string) bool {
 func (p *patchCall) refusal(env *tool.Env, err error) error {
 	if r, ok := errors.AsType[*edit.Refusal](err); ok && r.Code == edit.NotFound {
 		if path, known := p.paths[r.Path]; known {
-			return env.Missing(path, r.Hint)
+			return env.Missing(path, r.Hint+p.elsewhere(env, r.Path))
 		}
 	}
 	return patchRefusal(err)
+}
+
+// elsewhere advises another strip where that leads to a file that is there, as for a diff
+// that was made above the root.
+func (p *patchCall) elsewhere(env *tool.Env, name string) (hint string) {
+	for _, end, more := strings.Cut(name, "/"); more && p.Strip <= 0; _, end, more = strings.Cut(end, "/") {
+		if file, err := env.Workspace.Resolve(p.full(end)); err == nil && file.Type == policy.Regular {
+			if n, ok := p.patch.StripTo(name, end); ok {
+				hint = "; with {.strip} " + strconv.Itoa(n) + " it would be " + end + ", which is there"
+			}
+			break
+		}
+	}
+	return hint
 }
 
 // Describe implements tool.Describer. A yes is for the files as they were shown.
