@@ -14,6 +14,9 @@ import (
 // maxFaults is how many mistakes of one file are looked for.
 const maxFaults = 50
 
+// maxCompared is how many are counted to see whether a mend leaves fewer.
+const maxCompared = 1000
+
 // checkTree lists what a grammar could not read, or why it does not read the file, such as
 // that this takes too long.
 func checkTree(ctx context.Context, lang *language, data []byte) (found []Problem, why string) {

@@ -43,7 +43,7 @@ type language struct {
 	second     string                      // the grammar to try where the first one fails
 	page       bool                        // it holds scripts in other languages
 	prepare    func(src []byte) prepared   // blanks what the grammar cannot read; nil for nothing
-	mend       func(src []byte) []byte     // the same where a text cannot be read, and only if that helps; nil for nothing
+	mends      func() []mend               // rewrite it where a text cannot be read, and only if that helps; nil for nothing
 	rules      func() []rule               // what counts in the tree
 	attributes string                      // calls above a symbol that belong to it
 	closures   string                      // node types whose variables are local
@@ -87,17 +87,17 @@ func languages() []language {
 		{name: "YAML", endings: ".yaml .yml", pure: outlineYAML, check: checkYAML, hash: true, bare: true},
 		{name: "TOML", endings: ".toml", files: "Cargo.lock poetry.lock uv.lock Pipfile", pure: outlineTOML, check: checkTOML, hash: true, bare: true},
 		{name: "Markdown", endings: ".md .markdown .mdx .mkd", pure: outlineMarkdown, headless: true},
-		{name: "Python", endings: ".py .pyi .pyw", runs: "python python3 python2", rules: pythonRules, closures: "lambda", reliable: true, hash: true, nested: true},
-		{name: "JavaScript", endings: ".js .mjs .cjs .jsx", runs: "node nodejs", rules: scriptRules, closures: scriptClosures, reliable: true, nested: true},
-		{name: "TypeScript", endings: ".ts .mts .cts", runs: "deno bun ts-node", rules: scriptRules, mend: mendScript, closures: scriptClosures, reliable: true, nested: true},
-		{name: "TSX", endings: ".tsx", rules: scriptRules, mend: mendScript, closures: scriptClosures, reliable: true, nested: true},
-		{name: "Rust", endings: ".rs", rules: rustRules, closures: "closure_expression", reliable: true, hash: true, nested: true},
-		{name: "Java", endings: ".java", rules: javaRules, closures: "lambda_expression", reliable: true, nested: true},
+		{name: "Python", endings: ".py .pyi .pyw", runs: "python python3 python2", rules: pythonRules, mends: pythonMends, closures: "lambda", reliable: true, hash: true, nested: true},
+		{name: "JavaScript", endings: ".js .mjs .cjs .jsx", runs: "node nodejs", rules: scriptRules, mends: javaScriptMends, closures: scriptClosures, reliable: true, nested: true},
+		{name: "TypeScript", endings: ".ts .mts .cts", runs: "deno bun ts-node", rules: scriptRules, mends: typeScriptMends, closures: scriptClosures, reliable: true, nested: true},
+		{name: "TSX", endings: ".tsx", rules: scriptRules, mends: typeScriptMends, closures: scriptClosures, reliable: true, nested: true},
+		{name: "Rust", endings: ".rs", rules: rustRules, mends: rustMends, closures: "closure_expression", reliable: true, hash: true, nested: true},
+		{name: "Java", endings: ".java", rules: javaRules, mends: javaMends, closures: "lambda_expression", reliable: true, nested: true},
 		{name: "C", endings: ".c", rules: cRules, prepare: prepareC, second: "C++", nested: true},
 		{name: "C++", endings: ".cc .cpp .cxx .c++ .hh .hpp .hxx .h .inl .ipp .cu .ino", rules: cRules, prepare: prepareC, closures: "lambda_expression", nested: true},
 		{name: "C#", endings: ".cs .csx", rules: csharpRules, prepare: prepareCSharp, closures: "lambda_expression", nested: true},
-		{name: "Ruby", endings: ".rb .rake .gemspec .ru", files: "Rakefile Gemfile Vagrantfile Guardfile Brewfile", runs: "ruby", rules: rubyRules, closures: "block do_block lambda", reliable: true, hash: true, nested: true},
-		{name: "PHP", endings: ".php .phtml", runs: "php", rules: phpRules, closures: "anonymous_function_creation_expression anonymous_function arrow_function", reliable: true, hash: true, nested: true},
+		{name: "Ruby", endings: ".rb .rake .gemspec .ru", files: "Rakefile Gemfile Vagrantfile Guardfile Brewfile", runs: "ruby", rules: rubyRules, mends: rubyMends, closures: "block do_block lambda", reliable: true, hash: true, nested: true},
+		{name: "PHP", endings: ".php .phtml", runs: "php", rules: phpRules, mends: phpMends, closures: "anonymous_function_creation_expression anonymous_function arrow_function", reliable: true, hash: true, nested: true},
 		{name: "Elixir", endings: ".ex .exs", runs: "elixir", rules: elixirRules, attributes: "doc typedoc spec impl deprecated since dialyzer derive enforce_keys", hash: true, nested: true, bare: true},
 		{name: "Bash", endings: ".sh .bash .bats .ksh .ebuild", files: ".bashrc .bash_profile .profile PKGBUILD", runs: "sh bash dash ash ksh", rules: bashRules, hash: true, nested: true},
 		{name: "Lua", endings: ".lua .rockspec", runs: "lua luajit", rules: luaRules, nested: true},

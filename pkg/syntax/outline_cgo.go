@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	sitter "github.com/smacker/go-tree-sitter"
 )
@@ -56,26 +57,40 @@ func parseBest(ctx context.Context, lang *language, data []byte) (*tree, error) 
 	return t, nil
 }
 
-// parseMended reads a text as it is and, where the grammar cannot, as lang.mend leaves it
-// if there are fewer mistakes then, or if the whole was one. The tree's places are those
-// of data.
+// parseMended reads a text as it is and, where the grammar cannot, with each of lang.mends
+// that leaves fewer mistakes, or that makes something of what was one as a whole. The tree's
+// places are those of data. No mend is begun after half of maxParse.
 func parseMended(ctx context.Context, lang *language, data []byte) (*tree, error) {
+	began := time.Now()
 	t, err := parse(ctx, lang, data)
-	if err != nil || lang.mend == nil || !t.root.HasError() {
+	if err != nil || lang.mends == nil || !t.root.HasError() {
 		return t, err
 	}
-	mended := lang.mend(data)
-	if mended == nil {
-		return t, nil
+	left := len(faults(t.root, data, maxCompared))
+	for _, mend := range lang.mends() {
+		if time.Since(began) > maxParse/2 {
+			break
+		}
+		mended := mend(data)
+		if mended == nil {
+			continue
+		}
+		u, err := parse(ctx, lang, mended)
+		if err != nil {
+			if ctx.Err() != nil {
+				t.close()
+				return nil, ctx.Err()
+			}
+			continue
+		}
+		n := len(faults(u.root, mended, maxCompared))
+		if t.root.IsError() && !u.root.IsError() || n < left {
+			t, u, data, left = u, t, mended, n
+		}
+		if u.close(); left == 0 {
+			break
+		}
 	}
-	u, err := parse(ctx, lang, mended)
-	if err != nil {
-		return t, ctx.Err()
-	}
-	if t.root.IsError() && !u.root.IsError() || len(faults(u.root, mended, maxFaults)) < len(faults(t.root, data, maxFaults)) {
-		t, u = u, t
-	}
-	u.close()
 	return t, nil
 }
 
