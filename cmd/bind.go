@@ -124,7 +124,11 @@ func bindFlags(c *cobra.Command, set *param.Set) {
 			}
 			c.Annotations[letter], letter = p.Flag(), ""
 		}
-		f := c.Flags().VarPF(p, p.Flag(), letter, p.Usage)
+		usage := p.Usage
+		if p.ZeroIsAbsent() {
+			usage += "; 0 is as without it"
+		}
+		f := c.Flags().VarPF(p, p.Flag(), letter, usage)
 		f.Hidden = p.Silent
 		if p.Program {
 			c.Annotations = map[string]string{takesWords: p.Name}

@@ -58,13 +58,17 @@ func memberType(p param.Property, required []string) string {
 }
 
 func standard(p *param.Param) string {
+	text := p.String()
 	switch {
 	case p.Must:
 		return "required"
 	case p.Default != "":
-		return p.Default
+		text = p.Default
 	}
-	return p.String()
+	if p.ZeroIsAbsent() && text != "" {
+		text += ", also for 0"
+	}
+	return text
 }
 
 func meaning(p *param.Param) string {

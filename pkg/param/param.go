@@ -136,8 +136,12 @@ func (p *Param) Value() any { return p.plain() }
 // Given reports whether the caller gave p a value.
 func (p *Param) Given() bool { return p.given }
 
-// Set stores p from its command-line text. It makes p a flag's value.
+// Set stores p from its command-line text; a 0 that stands for "not given" leaves it as it
+// is. It makes p a flag's value.
 func (p *Param) Set(text string) error {
+	if p.ZeroIsAbsent() && p.isZero(text) {
+		return nil
+	}
 	if err := p.setText(text); err != nil {
 		return err
 	}

@@ -308,3 +308,45 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// TestZero: 0 where it is out of bounds is what models fill in for "not given". It is that
+// as a flag, too, whatever was declared; elsewhere it is a number like others.
+func TestZero(t *testing.T) {
+	for _, c := range []struct {
+		low, high float64
+		must      bool
+		text      string
+		want      string // the value; "" for an error
+	}{
+		{1, 9, false, "0", "5"},
+		{1, 9, false, "0.0", "5"},
+		{1, 9, false, "-0", "5"},
+		{-9, -1, false, "0", "5"},
+		{0, 9, false, "0", "0"},
+		{1, 9, false, "-1", ""},
+		{1, 9, false, "x", ""},
+		{1, 9, true, "0", ""},
+	} {
+		for _, way := range []string{"flag", "JSON", "JSON in quotes"} {
+			n := 5
+			s := new(param.Set)
+			p := s.Int(&n, "n", "a number").Between(c.low, c.high)
+			p.Must = c.must
+			var err error
+			switch way {
+			case "flag":
+				err = p.Set(c.text)
+			case "JSON":
+				err = p.Decode([]byte(c.text))
+			default:
+				err = p.Decode([]byte(`"` + c.text + `"`))
+			}
+			if got := p.String(); (err == nil) != (c.want != "") || err == nil && got != c.want {
+				t.Errorf("%s %s in %v to %v: %s, %v, want %q", way, c.text, c.low, c.high, got, err, c.want)
+			}
+			if want := c.want == c.text; err == nil && p.Given() != want {
+				t.Errorf("%s %s in %v to %v: given is %v", way, c.text, c.low, c.high, p.Given())
+			}
+		}
+	}
+}

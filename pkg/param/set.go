@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/nearest"
 )
@@ -178,12 +179,27 @@ func (p *Param) absent(raw json.RawMessage) bool {
 	case "string":
 		return empty && (p.Enum != nil || p.Kind != Text || p.text() != "")
 	case "int", "ms", "number":
-		n, err := number(json.RawMessage(text), "")
-		return empty || err == nil && n == 0 && p.bounded && (p.Min > 0 || p.Max < 0)
+		return empty || p.ZeroIsAbsent() && p.isZero(strings.Trim(text, `"`))
 	case "strings":
 		return empty || strings.ReplaceAll(text, " ", "") == `[""]`
 	}
 	return empty
+}
+
+// ZeroIsAbsent reports whether 0 stands for "not given", as a flag and in JSON: p is a number
+// that may be left out, and 0 is out of its bounds. Models fill it in where they have
+// nothing to say.
+func (p *Param) ZeroIsAbsent() bool {
+	return !p.Must && p.bounded && (p.Min > 0 || p.Max < 0)
+}
+
+// isZero reports whether a text is the number 0, or no time at all.
+func (p *Param) isZero(text string) bool {
+	if n, err := number(json.RawMessage(strconv.Quote(text)), ""); err == nil {
+		return n == 0
+	}
+	d, err := time.ParseDuration(text)
+	return err == nil && d == 0 && p.typeName() == "ms"
 }
 
 func (s *Set) unknown(name string) error {
