@@ -47,7 +47,7 @@ func (w *walker) redirects(list []*syntax.Redirect) []int {
 			x := w.target(r.Word, false)
 			w.stdin = stream{Set: true, Net: x.Net}
 			w.redirect(policy.Read, x, src)
-			written = append(written, w.redirect(policy.Write, x, ">>"+src)...)
+			written = append(written, w.redirect(policy.Write, x, ">"+src)...) // it overwrites from the beginning
 		default:
 			x := w.target(r.Word, false)
 			if r.Op == syntax.AppOut || r.Op == syntax.AppAll || r.Op == syntax.AppClob || r.Op == syntax.AppAllClob {

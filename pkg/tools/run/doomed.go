@@ -74,6 +74,18 @@ type lostFiles struct {
 	ok   bool
 }
 
+// lost asks git once about the files of a kind in a repository.
+func (d *dooming) lost(kind committed.Kind, top string) lostFiles {
+	i := slices.IndexFunc(d.asked, func(l lostFiles) bool { return l.kind == kind && l.top == top })
+	if i >= 0 {
+		return d.asked[i]
+	}
+	asked := lostFiles{kind: kind, top: top}
+	asked.list, asked.gone, asked.ok = d.env.Git.LostAndGone(kind, top)
+	d.asked = append(d.asked, asked)
+	return asked
+}
+
 // keeps reports whether what the call takes away is kept.
 func (d *dooming) keeps() bool {
 	return d.lasting && d.env.Policy.Undo().Commands != policy.UndoOff
@@ -177,69 +189,6 @@ func (d *dooming) linked(files []string) {
 			d.names.add(dir, false)
 		}
 	}
-}
-
-// Bounds of what is copied of files that are no more than named to a program: the size of one, and of all.
-const (
-	maxNamed      = 4 << 20 // bytes
-	maxNamedBytes = 16 << 20
-)
-
-// named are the files that the text gives programs to write, or that it names to programs of which
-// nothing is known, and which nothing else keeps: a formatter's, an editor's, a converter's, an archive's. It may be
-// that nothing of them is lost, so they are not many bytes, and no question hangs on their being kept.
-func (d *dooming) named() doomed {
-	named := doomed{}
-	if !d.keeps() {
-		return named
-	}
-	left := min(maxNamedBytes, int64(d.env.Policy.Undo().MaxBytes)/4)
-	note := func(path string, unlinked bool) {
-		_, kept := d.names[path]
-		if _, twice := named[path]; kept || twice || !safefile.Below(d.env.Workspace.Root(), path) {
-			return
-		}
-		info, err := os.Lstat(path)
-		switch {
-		case err != nil || !info.Mode().IsRegular():
-			if unlinked {
-				named.add(path, true)
-			}
-		case info.Size() <= min(maxNamed, left):
-			named.add(path, true)
-			left -= info.Size()
-		case unlinked:
-			named.add(path, false)
-		}
-	}
-	for j := range d.needs {
-		if w := &d.needs[j]; w.File == policy.Regular && w.Parent > 0 && !safefile.BelowGit(w.Path) && mayChange(w, &d.needs[w.Parent-1]) && d.allowed(w.Path) {
-			note(w.Path, false)
-		}
-	}
-	for _, path := range unpacked(d.env.Workspace.Root(), d.needs) {
-		if d.allowed(path) {
-			note(path, true)
-		}
-	}
-	return named
-}
-
-// allowed reports whether a file may be changed just so: what is protected the sandbox holds.
-func (d *dooming) allowed(path string) bool {
-	w := policy.Access{Kind: policy.Write, Tool: "bash", Op: policy.Change, File: policy.Regular, Path: path}
-	return d.env.Policy.Decide(&w).Verdict == policy.Allow
-}
-
-// mayChange reports whether a program writes to the file of an access, or nothing says that it does not.
-func mayChange(w, program *policy.Access) bool {
-	switch {
-	case w.Opaque != "" && !w.Guess:
-		return false
-	case w.Kind == policy.Write:
-		return w.Op == policy.Change && !strings.HasPrefix(w.Source, ">>")
-	}
-	return w.Kind == policy.Read && !w.Guess && program.Class == policy.Unknown
 }
 
 func (d *dooming) below(dir string) bool {

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -116,18 +117,6 @@ func (d *dooming) repository(i int) string {
 	return ""
 }
 
-// lost asks git once about the files of a kind in a repository.
-func (d *dooming) lost(kind committed.Kind, top string) lostFiles {
-	i := slices.IndexFunc(d.asked, func(l lostFiles) bool { return l.kind == kind && l.top == top })
-	if i >= 0 {
-		return d.asked[i]
-	}
-	asked := lostFiles{kind: kind, top: top}
-	asked.list, asked.gone, asked.ok = d.env.Git.LostAndGone(kind, top)
-	d.asked = append(d.asked, asked)
-	return asked
-}
-
 // keepsGit reports whether what git itself keeps of a repository can be kept.
 func (d *dooming) keepsGit(top string) bool {
 	if !d.gitKept || top == "" {
@@ -235,7 +224,7 @@ func (d *dooming) doomWork(a *policy.Access, top string) {
 	switch sub {
 	case "clean":
 		ignored := slices.ContainsFunc(rest, func(w string) bool { return len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.ContainsAny(w, "xX") })
-		list, _ := d.env.Git.Others(top, ignored)
+		list, _ := d.env.Git.Others(top, ignored || d.ignoresOtherwise())
 		doom(list)
 	case "merge", "rebase", "cherry-pick", "revert", "am", "pull":
 		if !a.Drops {
@@ -282,6 +271,41 @@ func (d *dooming) doomWork(a *policy.Access, top string) {
 			doom(d.env.Git.Between(top, "HEAD", "@{-1}", false))
 		}
 	}
+}
+
+// adds reports whether another call of git puts files into the index or a commit that git did not know before, with
+// ignored also such as it ignores: it knows them by the time that this one takes them away.
+func (d *dooming) adds(i int) (some, ignored bool) {
+	for j := range d.needs {
+		a := &d.needs[j]
+		if j == i || a.Kind != policy.Exec || baseName(a) != "git" || a.Class == policy.ReadOnly {
+			continue
+		}
+		letter := ""
+		switch sub, rest := gitSub(a.Argv); sub {
+		case "add", "stage":
+			letter = "f" // --force
+			fallthrough
+		case "stash":
+			letter = cmp.Or(letter, "a") // --all
+			ignored = ignored || slices.ContainsFunc(rest, func(w string) bool {
+				return len(w) > 1 && w[0] == '-' && (w[1] != '-' && strings.Contains(w, letter) || strings.HasPrefix(w, "--"+letter))
+			})
+			fallthrough
+		case "commit", "apply", "am":
+			some = true
+		case "update-index", "":
+			some, ignored = true, true
+		}
+	}
+	return some, ignored
+}
+
+// ignoresOtherwise reports whether the call changes what git ignores.
+func (d *dooming) ignoresOtherwise() bool {
+	return slices.ContainsFunc(d.needs, func(w policy.Access) bool {
+		return w.Kind == policy.Write && !w.Guess && (filepath.Base(w.Path) == ".gitignore" || strings.HasSuffix(filepath.ToSlash(w.Path), "/info/exclude"))
+	})
 }
 
 // byTimes reports whether an option has git reset take a file for changed whose time of the

@@ -69,6 +69,9 @@ func (l *losses) find() (needs []policy.Access, keep map[string]bool) {
 			l.named(j)
 		}
 	}
+	for _, m := range l.doom.renamings() {
+		l.renamed(m)
+	}
 	l.doom.git()
 	l.doom.rewritten()
 	l.doom.replaced()
@@ -85,6 +88,52 @@ func newDooming(env *tool.Env, dir, text string, needs []policy.Access, lasting 
 	d := &dooming{env: env, dir: dir, text: text, needs: needs, names: doomed{}, lasting: lasting}
 	d.gitKept = d.keeps() && d.understandsGit()
 	return d
+}
+
+// renamed judges what goes under a name that the command gives it, and notes it. Of a directory that
+// leaves the root what is nowhere else is noted, and of what is not known by name all that is.
+func (l *losses) renamed(m renaming) {
+	w := l.needs[m.source]
+	if w.Path != l.env.Workspace.Root() && (w.File != policy.Dir || m.by >= 0) {
+		l.doom.names.add(w.Path, m.over)
+	}
+	files, ok := l.atRiskIn(&w)
+	for _, path := range files {
+		l.doom.names.add(path, m.over)
+	}
+	switch {
+	case m.by < 0:
+	case !ok:
+		l.endanger(l.causes(m.by), "takes away what cannot be told before it runs")
+	default:
+		l.endanger(l.causes(m.by), l.keepAll(files, ""))
+	}
+}
+
+// atRiskIn are the files that a read is of, or that lie below it, and that are nowhere else.
+func (l *losses) atRiskIn(s *policy.Access) (files []string, ok bool) {
+	w := *s
+	w.Kind, w.Op, w.Tree = policy.Write, policy.Delete, s.File == policy.Dir
+	if root := l.env.Workspace.Root(); s.Path == root { // git has an answer sooner than a walk
+		changed, untracked := l.doom.lost(committed.Changed, root), l.doom.lost(committed.Untracked, root)
+		if changed.ok && untracked.ok {
+			return slices.Concat(changed.list, untracked.list), true
+		}
+		w.Below = true
+	}
+	files, _, err := l.below(&w)
+	if err != nil {
+		return nil, false
+	}
+	return l.atRisk(&w, files), true
+}
+
+// causes is the program whose access this is.
+func (l *losses) causes(j int) int {
+	if parent := l.needs[j].Parent; parent > 0 {
+		return parent - 1
+	}
+	return l.follows(j, len(l.doom.needs))
 }
 
 // named has the files of certain names that a write changes below a directory judged one
@@ -201,7 +250,8 @@ func (l *losses) program(i, n int) {
 // knownRedirections reports whether it is known where each redirection leads.
 func (l *losses) knownRedirections(n int) bool {
 	return !slices.ContainsFunc(l.needs[:n], func(a policy.Access) bool {
-		return a.Kind == policy.Write && a.Parent == 0 && (a.Opaque != "" || a.Path == "")
+		redirects := a.Parent == 0 || strings.HasPrefix(a.Source, ">") // one in a trap is the trap's
+		return a.Kind == policy.Write && redirects && (a.Opaque != "" || a.Path == "")
 	})
 }
 
@@ -485,7 +535,7 @@ func (l *losses) git(i int) string {
 	case slices.Contains(a.Dynamic, true) && programs.PathsAlone(a.Argv, a.Dynamic) == 0 || !safefile.Below(l.env.Workspace.Root(), top):
 		return a.Danger
 	case programs.LosesCommits(a.Danger) && l.doom.keepsGit(repository):
-		return l.stashed(repository, a.Danger)
+		return l.stashed(i, repository, a.Danger)
 	case programs.LosesReference(a.Danger):
 		return a.Danger
 	case programs.LosesCommits(a.Danger):
@@ -494,7 +544,7 @@ func (l *losses) git(i int) string {
 		return a.Danger
 	default:
 		if programs.LosesUntracked(a.Danger) {
-			if kind = committed.Untracked; flag("xX") {
+			if kind = committed.Untracked; flag("xX") || l.doom.ignoresOtherwise() {
 				kind = committed.Ignored
 			}
 			if passesRepositories(a.Argv) {
@@ -505,8 +555,25 @@ func (l *losses) git(i int) string {
 		if !lost.ok {
 			return a.Danger
 		}
-		return l.keepAll(lost.list, a.Danger)
+		return cmp.Or(l.keepAll(lost.list, a.Danger), l.added(i, top, a.Danger))
 	}
+}
+
+// added judges what the command has git know before it takes it away.
+func (l *losses) added(i int, top, danger string) string {
+	some, ignored := l.doom.adds(i)
+	if !some {
+		return ""
+	}
+	kind := committed.Untracked
+	if ignored {
+		kind = committed.Ignored
+	}
+	lost := l.doom.lost(kind, top)
+	if !lost.ok {
+		return danger
+	}
+	return l.keepAll(lost.list, danger)
 }
 
 // passesRepositories reports whether a call is git clean of all that is there with one -f at most,
@@ -545,24 +612,15 @@ func (l *losses) branches(a *policy.Access, top string) string {
 }
 
 // stashed judges a call that drops a stash or a branch: what it holds stays in git's
-// objects, and the names come back. What the same call puts into a stash is nowhere else
+// objects, and the names come back. What the same call puts into a stash or a commit is nowhere else
 // by then, and has to be kept.
-func (l *losses) stashed(top, danger string) string {
-	stashes := slices.ContainsFunc(l.doom.needs, func(a policy.Access) bool {
-		sub, rest := gitSub(a.Argv)
-		return a.Kind == policy.Exec && baseName(&a) == "git" && sub == "stash" && (len(rest) == 0 || rest[0] == "push" || rest[0] == "save" || rest[0][0] == '-')
-	})
-	if !stashes {
+func (l *losses) stashed(i int, top, danger string) string {
+	if some, _ := l.doom.adds(i); !some {
 		return ""
 	}
-	for _, kind := range []committed.Kind{committed.Changed, committed.Untracked} {
-		lost := l.doom.lost(kind, top)
-		if !lost.ok {
-			return danger
-		}
-		if why := l.keepAll(lost.list, danger); why != "" {
-			return why
-		}
+	lost := l.doom.lost(committed.Changed, top)
+	if !lost.ok {
+		return danger
 	}
-	return ""
+	return cmp.Or(l.keepAll(lost.list, danger), l.added(i, top, danger))
 }
