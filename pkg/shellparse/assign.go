@@ -76,7 +76,7 @@ func (w *walker) declareOne(variant, flags string, a *syntax.Assign, v value) {
 	}
 	global := strings.Contains(flags, "g")
 	if programs.Pages(name) && (strings.Contains(flags, "+") || a.Naked && !exported && variant != "readonly") {
-		w.st.env = cmpOr(w.st.env, "a variable that says which pager or editor programs use is taken away")
+		w.st.env = worse(w.st.env, "a variable that says which pager or editor programs use is taken away")
 	}
 	if a.Naked && a.Index == nil {
 		if exported {
@@ -121,7 +121,7 @@ func (w *walker) declared(o word, flags *string, i int) {
 	case o.Dynamic:
 		w.opaque(i, "a declaration that is not known before it runs")
 		w.st.gone = cmpOr(w.st.gone, "a declaration that is not known")
-		w.st.path = cmpOr(w.st.path, "a declaration that is not known")
+		w.st.path = worse(w.st.path, "a declaration that is not known")
 	case strings.HasPrefix(o.Text, "-") || strings.HasPrefix(o.Text, "+"):
 		*flags += o.Text
 		if strings.ContainsAny(o.Text, "n") && o.Text != "-n" || o.Text == "-n" {
@@ -280,7 +280,7 @@ func (w *walker) exported(name string, v value) {
 	switch kindOfVariable(name, v) {
 	case programs.ProgramVariable:
 		w.env(name, v)
-		w.st.env = cmpOr(w.st.env, name+" is set, which changes what programs do")
+		w.st.env = worse(w.st.env, name+" is set, which changes what programs do")
 	case programs.SearchVariable, programs.ShellVariable:
 		w.env(name, v)
 	case programs.OtherVariable:

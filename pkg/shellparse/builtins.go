@@ -188,7 +188,7 @@ func (w *walker) builtin(c *call, b *builtin) {
 		w.alias(c)
 	case doOpaque:
 		c.opaque(w, "a built-in that changes what later commands mean")
-		w.st.env = cmpOr(w.st.env, c.Name+" may change what commands mean")
+		w.st.env = worse(w.st.env, c.Name+" may change what commands mean")
 		for _, x := range c.Args {
 			if !x.Dynamic && !strings.HasPrefix(x.Text, "-") && c.Name == "compgen" {
 				w.unsure([]word{x}, c.Source, "an argument that may be run")
@@ -210,7 +210,7 @@ func (w *walker) builtin(c *call, b *builtin) {
 		for _, x := range c.Args {
 			if x.Dynamic || strings.HasPrefix(x.Text, "-p") || strings.HasPrefix(x.Text, "-") && strings.Contains(x.Text, "p") {
 				c.opaque(w, "a name that is made to mean another program")
-				w.st.path = cmpOr(w.st.path, "hash -p is used")
+				w.st.path = worse(w.st.path, "hash -p is used")
 			}
 		}
 	case doQuery:

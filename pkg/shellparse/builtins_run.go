@@ -19,7 +19,7 @@ func (w *walker) eval(c *call) {
 		if x.Dynamic {
 			c.opaque(w, "the commands are not known before it runs")
 			w.st.gone = cmpOr(w.st.gone, "commands that were not known have run")
-			w.st.path = cmpOr(w.st.path, "commands that were not known have run")
+			w.st.path = worse(w.st.path, "commands that were not known have run")
 			return
 		}
 		parts = append(parts, x.Text)
@@ -65,7 +65,7 @@ func (w *walker) sourceCommand(c *call) {
 	}
 	c.opaque(w, "a file that is run")
 	w.st.gone = cmpOr(w.st.gone, "a file that is not known has run")
-	w.st.path = cmpOr(w.st.path, "a file that is not known has run")
+	w.st.path = worse(w.st.path, "a file that is not known has run")
 }
 
 // execCommand replaces the shell, or changes its descriptors.

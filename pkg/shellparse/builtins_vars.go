@@ -146,7 +146,7 @@ func (w *walker) assignName(c *call, x word) {
 	case x.Dynamic:
 		c.opaque(w, "a name that is not known before it runs")
 		w.st.gone = cmpOr(w.st.gone, "a variable that is not known was set")
-		w.st.path = cmpOr(w.st.path, "a variable that is not known was set")
+		w.st.path = worse(w.st.path, "a variable that is not known was set")
 	case !syntax.ValidName(x.Text):
 		c.opaque(w, "a name whose subscript is evaluated")
 	default:
@@ -279,11 +279,11 @@ func (w *walker) unset(c *call) {
 			w.st.put(x.Text, value{})
 			switch k {
 			case programs.SearchVariable:
-				w.st.path = cmpOr(w.st.path, x.Text+" is unset")
+				w.st.path = worse(w.st.path, x.Text+" is unset")
 				w.env(x.Text, value{known: true})
 			case programs.ProgramVariable, programs.ShellVariable:
 				w.env(x.Text, value{known: true})
-				w.st.env = cmpOr(w.st.env, x.Text+" is unset")
+				w.st.env = worse(w.st.env, x.Text+" is unset")
 			}
 		}
 	}
@@ -295,7 +295,7 @@ func (w *walker) alias(c *call) {
 		switch {
 		case x.Dynamic:
 			c.opaque(w, "an alias that is not known before it runs")
-			w.st.env = cmpOr(w.st.env, "an alias is set")
+			w.st.env = worse(w.st.env, "an alias is set")
 		case w.shell == "zsh" && strings.HasPrefix(x.Text, "-"):
 			w.whole("an alias that holds everywhere")
 		case ok:

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/programs"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
@@ -40,6 +41,33 @@ func (w *walker) locate(name string) (where string, trusted bool, why string) {
 		return "", true, why
 	}
 	return p, !w.writable(p), why
+}
+
+// filePath is why a bare name may mean another program where only files that were read,
+// such as activate, have set PATH.
+const filePath = "PATH is set by a file that is run"
+
+// pathSet is why a bare name may mean another program once a variable is set.
+func (w *walker) pathSet(name string) string {
+	if w.scripted && name == "PATH" {
+		return filePath
+	}
+	return name + " is set"
+}
+
+// slight reports whether what later programs may differ by is nothing to mktemp: what an
+// environment that is activated sets.
+func slight(why string) bool {
+	name, _, _ := strings.Cut(why, " ")
+	return why == "" || why == filePath || programs.Has("PS1 PYTHONHOME VIRTUAL_ENV _OLD_VIRTUAL_PATH _OLD_VIRTUAL_PYTHONHOME", name)
+}
+
+// worse is why later programs may be others, or behave otherwise, after two such things.
+func worse(before, now string) string {
+	if slight(before) && now != "" {
+		return now
+	}
+	return before
 }
 
 // lookPath finds a program by its bare name; "" when there is none.

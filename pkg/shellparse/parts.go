@@ -245,7 +245,7 @@ func (w *walker) output(stmts []*syntax.Stmt) (string, bool) {
 		return "", false
 	}
 	name := c.Args[0].Lit()
-	if !programs.Has(printers, name) || w.st.lookupFunc(name) != nil || w.st.env != "" {
+	if !programs.Has(printers, name) || w.st.lookupFunc(name) != nil || w.st.env != "" && !(name == "mktemp" && slight(w.st.env)) {
 		return "", false
 	}
 	for _, a := range c.Args { // words with effects were walked before

@@ -26,6 +26,7 @@ func (w *walker) chain(x *syntax.BinaryCmd) {
 		first = b.X
 	}
 	w.stmt(first)
+	var before map[string]value // what the part before has certainly set, where this one runs
 	for _, l := range slices.Backward(links) {
 		left := w.st.flow
 		and := l.op == syntax.AndStmt
@@ -34,7 +35,15 @@ func (w *walker) chain(x *syntax.BinaryCmd) {
 		if !and {
 			s.dirs = slices.Clone(left.failed())
 		}
+		if and {
+			for name, v := range before {
+				s.put(name, v)
+			}
+		}
 		w.stmt(l.y)
+		if before = nil; and {
+			before = s.vars
+		}
 		right := s.flow
 		w.join(s)
 		st := w.st

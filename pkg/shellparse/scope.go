@@ -115,7 +115,7 @@ func (w *walker) join(s *scope) {
 	for name, text := range s.aliases {
 		p.alias(name, text)
 	}
-	p.path, p.env, p.gone = cmpOr(p.path, s.path), cmpOr(p.env, s.env), cmpOr(p.gone, s.gone)
+	p.path, p.env, p.gone = worse(p.path, s.path), worse(p.env, s.env), cmpOr(p.gone, s.gone)
 	p.hush = cmpOr(p.hush, s.hush)
 	p.ifs = p.ifs || s.ifs
 	p.allexport = p.allexport || s.allexport
@@ -345,9 +345,9 @@ func (w *walker) set(name string, v value) {
 	}
 	switch kindOfVariable(name, v) {
 	case programs.SearchVariable:
-		w.st.path = name + " is set"
+		w.st.path = worse(w.st.path, w.pathSet(name))
 	case programs.ShellVariable:
-		w.st.env = cmpOr(w.st.env, name+" is set")
+		w.st.env = worse(w.st.env, name+" is set")
 		w.whole(name + " is set, which makes the shell run or read something")
 	}
 }

@@ -132,9 +132,9 @@ func (w *walker) forget(s *syntax.Stmt) {
 		}
 		switch kindOfVariable(n, value{}) {
 		case programs.SearchVariable:
-			w.st.path = cmpOr(w.st.path, n+" is set")
+			w.st.path = worse(w.st.path, n+" is set")
 		case programs.ShellVariable:
-			w.st.env = cmpOr(w.st.env, n+" is set")
+			w.st.env = worse(w.st.env, n+" is set")
 		}
 		w.st.ifs = w.st.ifs || n == "IFS"
 	}

@@ -15,7 +15,12 @@ import (
 
 // prints is what a program that is surely the one of that name prints.
 func (w *walker) prints(name string, words []word) (string, bool) {
-	if where, trusted, why := w.locate(name); where == "" || !trusted || why != "" || runtime.GOOS == "windows" {
+	path := w.st.path
+	if name == "mktemp" && slight(path) { // no environment has its own, and one that had could do the same without it
+		w.st.path = ""
+	}
+	where, trusted, why := w.locate(name)
+	if w.st.path = path; where == "" || !trusted || why != "" || runtime.GOOS == "windows" {
 		return "", false
 	}
 	if _, aliased := w.st.lookupAlias(name); aliased {

@@ -3,6 +3,7 @@ package shellparse
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -114,6 +115,64 @@ func TestNewNamesBesideRoot(t *testing.T) {
 		got := "none"
 		for _, a := range Analyze(t.Context(), command, "bash", w).Accesses {
 			if a.Kind == policy.Write {
+				if got = a.Path; a.Opaque != "" || strings.HasPrefix(a.Path, b.root) {
+					got = "?"
+				}
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %s, not %s", command, got, want)
+		}
+	}
+}
+
+// TestNewNamesBehind: a name that mktemp makes is known after a file that was read has activated an
+// environment, or where it was set by a part before that succeeded; and not after one that may
+// have changed what it is.
+func TestNewNamesBehind(t *testing.T) {
+	b := newBench(t)
+	b.repo(t, "a.txt")
+	for name, text := range map[string]string{
+		"activate": "deactivate () {\n  if [ -n \"${_OLD_VIRTUAL_PATH:-}\" ]; then\n    PATH=\"${_OLD_VIRTUAL_PATH:-}\"\n    export PATH\n    unset _OLD_VIRTUAL_PATH\n  fi\n  unset VIRTUAL_ENV\n  [ \"${1:-}\" = nondestructive ] || unset -f deactivate\n}\n" +
+			"deactivate nondestructive\nVIRTUAL_ENV=" + b.root + "\nexport VIRTUAL_ENV\n_OLD_VIRTUAL_PATH=\"$PATH\"\nPATH=\"$VIRTUAL_ENV/bin:$PATH\"\nexport PATH\nif [ -n \"${PYTHONHOME:-}\" ]; then unset PYTHONHOME; fi\nPS1=\"(x) ${PS1:-}\"\nexport PS1\nhash -r 2>/dev/null\n",
+		"makes": "mktemp() { echo a.txt; }\n",
+		"tmp":   "TMPDIR=/srv\n",
+		"loads": "LD_PRELOAD=./x.so; export LD_PRELOAD\n",
+	} {
+		if err := os.WriteFile(b.root+"/"+name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := b.world()
+	w.Temp = []string{"/tmp"}
+	const known = "/tmp/tmp.XXXXXXXXXX"
+	for command, want := range map[string]string{
+		`source ./activate; d=$(mktemp -d); rm -rf "$d"`:                               known,
+		`source ./activate && d=$(mktemp -d) && cat a.txt && rm -rf "$d"`:              known,
+		`d=$(mktemp -d); source ./activate; rm -rf "$d"`:                               known,
+		`cat a.txt && d=$(mktemp -d) && rm -rf "$d"`:                                   known,
+		`cat a.txt && { d=$(mktemp -d); } && cat a.txt && (d=/srv) && rm -rf "$d"`:     known,
+		`source ./activate; PATH=.:$PATH; d=$(mktemp -d); rm -rf "$d"`:                 "?",
+		`PATH=.:$PATH; source ./activate; d=$(mktemp -d); rm -rf "$d"`:                 "?",
+		`source ./activate; if a; then PATH=.:$PATH; fi; d=$(mktemp -d); rm -rf "$d"`:  "?",
+		`source ./activate; hash -p ./x mktemp; d=$(mktemp -d); rm -rf "$d"`:           "?",
+		`source ./activate; eval "$(cat a.txt)"; d=$(mktemp -d); rm -rf "$d"`:          "?",
+		`source ./activate; source ./loads; d=$(mktemp -d); rm -rf "$d"`:               "?",
+		`source ./activate; source ./makes; d=$(mktemp -d); rm -rf "$d"`:               "?",
+		`source ./activate; source ./tmp; d=$(mktemp -d); rm -rf "$d"`:                 "?",
+		`touch activate; source ./activate; d=$(mktemp -d); rm -rf "$d"`:               "?",
+		`source ./not-there; d=$(mktemp -d); rm -rf "$d"`:                              "?",
+		`cat a.txt && d=$(mktemp -d); rm -rf "$d"`:                                     "?",
+		`cat a.txt || d=$(mktemp -d) && rm -rf "$d"`:                                   "?",
+		`cat a.txt && d=$(mktemp -d) || cat a.txt && rm -rf "$d"`:                      "?",
+		`cat a.txt && d=$(mktemp -d) && read d && rm -rf "$d"`:                         "?",
+		`cat a.txt && d=$(mktemp -d) && if a; then d=a.txt; fi && rm -rf "$d"`:         "?",
+		`f() { d=$(cat a.txt); }; cat a.txt && d=$(mktemp -d) && f && rm -rf "$d"`:     "?",
+		`cat a.txt && d=$(mktemp -d) && d=$(cat a.txt) >x && cat a.txt && rm -rf "$d"`: "?",
+	} {
+		got := "none"
+		for _, a := range Analyze(t.Context(), command, "bash", w).Accesses {
+			if a.Kind == policy.Write && a.Op == policy.Delete {
 				if got = a.Path; a.Opaque != "" || strings.HasPrefix(a.Path, b.root) {
 					got = "?"
 				}
