@@ -105,7 +105,7 @@ func (w *walker) file(f fileAccess, x word) []int {
 				w.dirty = true
 			}
 		}
-		if (a.Tree || a.Kind == policy.Write) && w.holdsLink(a.Path) {
+		if (a.Tree || a.Kind == policy.Write) && !w.unlinks(f, x) && w.holdsLink(a.Path) {
 			a.Opaque = cmpOr(a.Opaque, "a link that the command makes lies in it")
 		}
 		if i := w.emitted(&a); i >= 0 {
@@ -115,6 +115,16 @@ func (w *walker) file(f fileAccess, x word) []int {
 		out = append(out, w.emit(a)-1)
 	}
 	return out
+}
+
+// unlinks reports whether an access is rm's or rmdir's of the very thing that a word names: these
+// remove the links that lie in it, and go through none.
+func (w *walker) unlinks(f fileAccess, x word) bool {
+	if f.op != policy.Delete || x.Dynamic || x.Pattern != "" || strings.HasSuffix(x.Text, "/") || f.parent < 1 || f.parent > len(w.out.Accesses) {
+		return false
+	}
+	argv := w.out.Accesses[f.parent-1].Argv
+	return len(argv) > 0 && programs.Has("rm rmdir", path.Base(argv[0]))
 }
 
 // bringsLinks reports whether the program of an access, by its index + 1, may bring links to where it writes.

@@ -46,6 +46,19 @@ func TestLinksOfTheText(t *testing.T) {
 		"mkdir -p bin && ln -sf ../f bin/m && ls bin":   policy.Allow,
 		"git mv f g && cat g":                           policy.Allow,
 		"mkdir d; ln -s @W@/f d/l; cat src/../f; cat f": policy.Allow,
+
+		"mkdir d && ln -s ../src d/l && rm -r d":           policy.Allow,
+		"mkdir d && ln -s @O@ d/l && rm -r d":              policy.Allow,
+		"mkdir d && ln -s @O@ d/l && rm -r ./d && rmdir d": policy.Allow,
+		"mkdir d && ln -s @O@ d/l && rm -r d/l/x":          policy.Ask,
+		"mkdir d && ln -s @O@ d/l && rm -r d/l/":           policy.Ask,
+		"mkdir d && ln -s @O@ d/l && rm -r d/*/":           policy.Ask,
+		"mkdir d && ln -s @O@ d/l && rm -r d/[l]/*":        policy.Ask,
+		"mkdir d && ln -s @O@ d/l && cd d/l && rm -r x":    policy.Ask,
+		"mkdir d && ln -s @O@ d/l && rimraf d":             policy.Ask,
+		"mkdir d && ln -s @O@ d/l && find -L d -delete":    policy.Ask,
+		"mkdir d && ln -s @O@ d/l && chmod -R 700 d":       policy.Ask,
+		"mkdir d && ln -s @O@ d/l && rsync -aL d/ e":       policy.Ask,
 	} {
 		a := analyze(b, b.fill(text))
 		if o := p.DecideAll(a.Accesses); o.Verdict != want {
