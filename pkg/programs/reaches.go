@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
@@ -305,6 +306,9 @@ func (c *Call) reaching(r *reach) bool {
 	if r.hosts == "" {
 		return anyOption(words, r.without)
 	}
+	if r.hosts == pypiHosts && Has("pip pip3", cmp.Or(c.Known, c.Name)) && installsLocally(words) {
+		return false
+	}
 	if r.without != "" && anyOption(words, r.without) || r.arg != "" && !slices.ContainsFunc(words, func(x Word) bool {
 		return !x.Dynamic && (oneOf(x.Text, r.arg) || r.arg == "@" && strings.Contains(x.Text, "@"))
 	}) {
@@ -317,6 +321,31 @@ func (c *Call) reaching(r *reach) bool {
 		return true
 	}
 	return c.subMatches(r.sub) || r.sub[0] == '-' && len(c.bare()) == 0 && !anyOption(words, "v version h help")
+}
+
+// installsLocally reports whether pip only installs what lies here: files of packages that are
+// built, or, with what it is told to build with, directories, and nothing that they need.
+func installsLocally(words []Word) bool {
+	if len(words) == 0 || words[0].Text != "install" {
+		return false
+	}
+	alone, builds, built := false, false, true
+	for _, x := range words[1:] {
+		name, _, _ := strings.Cut(x.Text, "[")
+		switch {
+		case x.Dynamic || x.Pattern != "" && Loosely(x.Pattern):
+			return false
+		case name == "." || strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../") || strings.HasPrefix(name, "/"):
+			built = built && strings.HasSuffix(name, ".whl")
+		case x.Text == "--no-deps":
+			alone = true
+		case x.Text == "--no-build-isolation":
+			builds = true
+		case !Has("-e --editable -q --quiet -v --verbose -U --upgrade --force-reinstall -I --ignore-installed --user --break-system-packages --no-cache-dir --no-compile --no-input --disable-pip-version-check", x.Text):
+			return false
+		}
+	}
+	return alone && (builds || built)
 }
 
 // reach lists the hosts of r, or the one that an option or a variable names.

@@ -140,9 +140,10 @@ func (p *plan) loopback() {
 	p.Close(fd)
 }
 
-// noticed is npm's setting whether it looks for a newer npm once a day, whatever it is called
-// for: where that host is not allowed, a command that did well would be said to have been refused.
-const noticed = "npm_config_update_notifier="
+// noticed are settings of npm, pip and terraform whether these look for a newer release of their
+// own, whatever they are called for: where that host is not allowed, a command that did well
+// would be said to have been refused.
+var noticed = [...]string{"npm_config_update_notifier=false", "PIP_DISABLE_PIP_VERSION_CHECK=1", "CHECKPOINT_DISABLE=1"}
 
 // proxied is env with the proxy that programs are to use.
 func proxied(env []string, address string) []string {
@@ -160,8 +161,13 @@ func proxied(env []string, address string) []string {
 	if !slices.ContainsFunc(list, func(e string) bool { return strings.HasPrefix(e, "RES_OPTIONS=") }) {
 		list = append(list, "RES_OPTIONS=use-vc ndots:0") // names are looked up over TCP, see names
 	}
-	if !slices.ContainsFunc(list, func(e string) bool { return strings.HasPrefix(strings.ToLower(e), noticed) }) {
-		list = append(list, noticed+"false")
+	for _, n := range noticed {
+		name, _, _ := strings.Cut(n, "=")
+		if !slices.ContainsFunc(list, func(e string) bool {
+			return len(e) > len(name) && e[len(name)] == '=' && strings.EqualFold(e[:len(name)], name)
+		}) {
+			list = append(list, n)
+		}
 	}
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"} {
 		list = append(list, name+"="+set[name], strings.ToLower(name)+"="+set[name])
