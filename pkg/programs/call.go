@@ -23,6 +23,7 @@ type Word struct {
 	Digits  bool     // what stands behind Lead is a number, or nothing
 	Net     bool     // it holds what a command fetched
 	Proc    bool     // it is the path of a process substitution
+	Piped   bool     // behind Lead it is a process substitution, and nothing else
 	Script  string   // what the process substitution prints, where known
 }
 

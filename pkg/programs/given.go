@@ -193,12 +193,15 @@ func (c *Call) bundle(rs []Option, letters string, rest []Word) []Word {
 	return rest
 }
 
+// DevFD is what the path of a process substitution begins with.
+const DevFD = "/dev/fd/"
+
 // behind is the value that stands in a word behind the name of an option.
 func (x Word) behind(val string, multi bool) *Word {
 	if !x.Dynamic {
 		return &Word{Text: val}
 	}
-	return &Word{Text: x.Text, Dynamic: true, Lead: val, Net: x.Net, Multi: multi}
+	return &Word{Text: x.Text, Dynamic: true, Lead: val, Net: x.Net, Multi: multi, Proc: x.Piped && val == DevFD}
 }
 
 // give notes an option with its value, which is glued to it or the next word,

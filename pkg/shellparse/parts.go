@@ -226,9 +226,10 @@ func (b *builder) process(x *syntax.ProcSubst) {
 	w.drop(s)
 	b.net = b.net || w.fetches(from)
 	alone := len(b.b) == 0
-	b.add("/dev/fd/", true)
+	b.add(programs.DevFD, true)
 	b.hole(true, false)
 	b.proc, b.number = alone, false
+	b.piped = !b.mixed
 }
 
 // printers are the commands whose output is certain with words that are known.

@@ -217,3 +217,36 @@ func TestNewNames(t *testing.T) {
 		}
 	}
 }
+
+// TestPipedValues: the path of a process substitution is no file, be it a word of its own or the value
+// of an option, where nothing stands behind it.
+func TestPipedValues(t *testing.T) {
+	b := newBench(t)
+	b.repo(t, "a.txt")
+	w := b.world()
+	for command, want := range map[string]bool{
+		`grep -f <(echo a) a.txt`:                      true,
+		`grep -f<(echo a) a.txt`:                       true,
+		`grep --file=<(echo a) a.txt`:                  true,
+		`diff --from-file=<(cat a.txt) a.txt`:          true,
+		`wc --files0-from=<(find . -print0)`:           true,
+		`sort --files0-from=<(find . -print0)`:         true,
+		`shuf --random-source=<(yes) a.txt`:            true,
+		`grep --file=<(echo a)/x a.txt`:                false,
+		`grep --file=<(echo a)<(echo b) a.txt`:         false,
+		`grep --file=<(echo a)$(cat a.txt) a.txt`:      false,
+		`grep --file=$(cat a.txt)<(echo a) a.txt`:      false,
+		`grep --file=../x<(echo a) a.txt`:              false,
+		`grep --file=/proc/self<(echo a) a.txt`:        false,
+		`grep --file=/dev/fd/$(cat a.txt) a.txt`:       false,
+		`x=/dev/fd/; grep --file=$x$(cat a.txt) a.txt`: false,
+	} {
+		got := true
+		for _, a := range Analyze(t.Context(), command, "bash", w).Accesses {
+			got = got && (a.Kind != policy.Read || a.Opaque == "")
+		}
+		if got != want {
+			t.Errorf("%s: known %t", command, got)
+		}
+	}
+}

@@ -34,6 +34,7 @@ type builder struct {
 	number  bool // every unknown part is a number
 	digits  bool // all that is not known of it are numbers
 	proc    bool
+	piped   bool // the first part that is not known is a process substitution
 	script  string
 	src     string
 	unknown int    // parts that are not known
@@ -146,6 +147,7 @@ func (b *builder) flush() {
 	if b.dyn {
 		x.Digits = b.digits && b.lead == len(b.b)
 		x.Lead = x.Text[:b.lead]
+		x.Piped = b.piped && !b.mixed && b.lead == len(b.b)
 		x.Text = b.src
 	}
 	meta := b.meta && metaText(b.pat)
@@ -156,7 +158,7 @@ func (b *builder) flush() {
 	}
 	b.found, b.mixed = nil, false
 	b.b, b.pat = b.b[:0], b.pat[:0]
-	b.active, b.dyn, b.lead, b.meta, b.multi, b.number, b.proc, b.script = false, false, 0, false, false, false, false, ""
+	b.active, b.dyn, b.lead, b.meta, b.multi, b.number, b.proc, b.piped, b.script = false, false, 0, false, false, false, false, false, ""
 	switch {
 	case x.Dynamic && found != nil:
 		for _, f := range found {
