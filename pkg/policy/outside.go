@@ -36,9 +36,9 @@ func (w *world) dotEntry(name string) bool {
 var systemDirs = [...]string{
 	"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/usr", "/opt", "/nix", "/gnu/store", "/snap", "/run/current-system", "/run/opengl-driver", "/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf", "/run/nscd",
 	"/var/lib/dpkg", "/var/lib/apt", "/var/lib/rpm", "/var/lib/pacman", "/var/lib/apk", "/var/lib/ca-certificates", "/var/lib/ghc", "/var/lib/gems", "/var/lib/dbus/machine-id",
-	"/var/cache/fontconfig", "/var/cache/apt", "/var/db", "/System", "/Library", "/Applications", "/private/var/db",
+	"/var/cache/fontconfig", "/var/cache/apt", "/var/cache/man", "/var/db", "/System", "/Library", "/Applications", "/private/var/db",
 	"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload", "/etc/localtime", "/etc/timezone", "/etc/locale.alias",
-	"/etc/nsswitch.conf", "/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/services", "/etc/protocols", "/etc/mime.types", "/etc/magic",
+	"/etc/hostname", "/etc/group", "/etc/shells", "/etc/profile", "/etc/nsswitch.conf", "/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/services", "/etc/protocols", "/etc/mime.types", "/etc/magic",
 	"/etc/os-release", "/etc/lsb-release", "/etc/debian_version", "/etc/alternatives", "/etc/terminfo", "/etc/ssl/certs", "/etc/ssl/openssl.cnf",
 	"/etc/ca-certificates", "/etc/pki/tls/certs", "/etc/fonts",
 	"/proc/cpuinfo", "/proc/meminfo", "/proc/version", "/proc/loadavg", "/proc/uptime", "/proc/stat", "/proc/filesystems", "/proc/self/status", "/proc/self/stat", "/proc/mounts", "/proc/self/mounts", "/proc/self/mountinfo", "/proc/self/cgroup",
