@@ -24,6 +24,7 @@ type memory struct {
 	pid   int
 	start uint64 // address of what is in page
 	page  []byte
+	shut  bool // the process lets nobody read it
 	buf   [page]byte
 }
 
@@ -49,7 +50,7 @@ func (m *memory) load(addr uint64) error {
 	local[0].SetLen(page)
 	n, err := unix.ProcessVMReadv(m.pid, local, []unix.RemoteIovec{{Base: uintptr(base), Len: page}}, 0)
 	if err != nil || n != page {
-		m.page = nil
+		m.page, m.shut = nil, errors.Is(err, unix.EPERM)
 		return errMemory
 	}
 	m.start, m.page = base, m.buf[:]

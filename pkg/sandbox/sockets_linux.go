@@ -38,7 +38,12 @@ func (g *gatekeeper) readAddress(n *notice) (*address, error) {
 		return nil, unix.EINVAL
 	}
 	a := &address{raw: make([]byte, size)}
-	if err := (&memory{pid: int(n.pid)}).read(n.args[1], a.raw); err != nil {
+	m := memory{pid: int(n.pid)}
+	if err := m.read(n.args[1], a.raw); err != nil && m.shut {
+		name, _ := os.ReadFile("/proc/" + strconv.Itoa(int(n.pid)) + "/comm")
+		g.log.deny(&Denial{Kind: DeniedConnect, Path: strings.TrimSpace(string(name)), Pid: int(n.pid), Why: "it lets nobody read its memory, so that the address which it gives cannot be seen; at level 3 of the sandbox it can"})
+		return nil, unix.EACCES
+	} else if err != nil {
 		return nil, unix.EFAULT
 	}
 	if size >= 2 {
