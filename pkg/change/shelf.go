@@ -50,6 +50,10 @@ type ShelveOptions struct {
 	// or knows another name of it, decides what undo brings back; nil for none.
 	Apart func(path string) bool
 
+	// Still reports whether a small file that has this name alone is kept as a copy, so that nobody sees that it is:
+	// a link sets the time of its last change of any kind, by which git takes it for changed. nil for none.
+	Still func(path string, i fs.FileInfo) bool
+
 	// Came reports whether what is at a path is something protected that a command may have made or changed
 	// meanwhile: it is not kept, see [Shelf.Left]. nil for none.
 	Came func(path string, i fs.FileInfo) bool
@@ -162,6 +166,7 @@ type Shelf struct {
 	f       *os.File // the record, locked
 	pins    []*os.File
 	left    []string // see Left
+	room    room     // for copies of what Still is true of
 	release func()
 }
 
@@ -173,7 +178,7 @@ func (h *History) Shelve(ctx context.Context, o ShelveOptions) (*Shelf, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Shelf{h: h, o: o, release: release}
+	s := &Shelf{h: h, o: o, release: release, room: newRoom()}
 	now := h.o.Now()
 	s.r = Record{ID: session.NewSortableID("", now), Tool: o.Tool, Title: o.Title, Time: now}
 	if err = s.fill(ctx, h.disjoint(o.Names)); err == nil {
@@ -285,7 +290,7 @@ func (s *Shelf) fill(ctx context.Context, list []Doomed) error {
 		return err
 	}
 	defer closed()
-	load := &load{ctx: ctx, bytes: s.o.MaxBytes, names: s.o.MaxNames, apart: s.o.Apart, came: s.o.Came}
+	load := &load{ctx: ctx, bytes: s.o.MaxBytes, names: s.o.MaxNames, apart: s.o.Apart, came: s.o.Came, room: &s.room}
 	for _, slot := range s.r.Shelf {
 		load.bytes, load.names = load.bytes-slot.Bytes, load.names-slot.Names
 	}
@@ -330,6 +335,9 @@ func (s *Shelf) fill(ctx context.Context, list []Doomed) error {
 func (s *Shelf) keep(l *load, p place, d Doomed, dir *os.Root, slot *Slot) (err error) {
 	l.path = d.Path
 	to, before := strconv.Itoa(slot.N), *l
+	if l.still = s.o.Still; slices.Contains(s.o.First, d.Path) || s.room.less(d.Path) {
+		l.still = nil // nobody looks at it again, or it is too much
+	}
 	if slices.Contains(s.o.First, d.Path) {
 		if err = l.setAside(p, dir, to, s.o.MinAside, slot); !errors.Is(err, errStays) {
 			return err

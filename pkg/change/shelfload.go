@@ -34,6 +34,8 @@ type load struct {
 	came   func(path string, i fs.FileInfo) bool // likewise
 	left   []string                              // the paths that came is true of
 	copied []string                              // the paths that apart is true of, encoded
+	still  func(path string, i fs.FileInfo) bool // likewise
+	room   *room                                 // for copies of what still is true of
 	survey *survey                               // of a directory that is to be set aside; else nil
 }
 
@@ -75,7 +77,7 @@ func (l *load) put(p place, shelf *os.Root, to string, written bool, slot *Slot)
 			return here, err
 		}
 		defer dest.Close()
-		if err := l.take(p, from, shelf, dest, to, info, written || safefile.BelowGit(l.path) && !strings.Contains(l.path, "/objects/"), l.copies(".")); err != nil {
+		if err := l.take(p, from, shelf, dest, to, info, written || safefile.BelowGit(l.path) && !strings.Contains(l.path, "/objects/"), "."); err != nil {
 			return here, err
 		}
 	}
@@ -249,7 +251,7 @@ func (t *treeLoad) walk(src, dst *os.Root, rel string) error {
 		if dst == nil {
 			continue
 		}
-		if err := t.take(p, from, dst, dest, e.Name(), info, t.written || t.within == gitKeeps, t.copies(name)); err != nil {
+		if err := t.take(p, from, dst, dest, e.Name(), info, t.written || t.within == gitKeeps, name); err != nil {
 			return err
 		}
 	}
@@ -338,10 +340,11 @@ func (l *load) copies(rel string) bool {
 	return true
 }
 
-// take puts one file, link or pipe on the shelf.
-func (l *load) take(p place, from *os.File, shelf *os.Root, dest *os.File, to string, info fs.FileInfo, written, apart bool) error {
+// take puts one file, link or pipe on the shelf: what is called so in what is put there.
+func (l *load) take(p place, from *os.File, shelf *os.Root, dest *os.File, to string, info fs.FileInfo, written bool, rel string) error {
+	apart := l.copies(rel)
 	if !apart && (!written || !info.Mode().IsRegular()) {
-		if linkAt(from, p.name, dest, to) == nil {
+		if l.copyStill(p, shelf, to, info, rel) || linkAt(from, p.name, dest, to) == nil {
 			return nil
 		}
 	}

@@ -24,7 +24,9 @@ const Magic = "DIRC"
 
 const (
 	headBytes = 12
-	modeAt    = 24 // in an entry
+	timeAt    = 8  // in an entry
+	modeAt    = 24 // likewise
+	sizeAt    = 36
 	hashAt    = 40
 
 	extended   = 0x4000 // in an entry's flags: more of them follow
@@ -42,6 +44,10 @@ type Entry struct {
 	Name []byte
 	Hash []byte // of the content
 	Mode uint32 // as git has it: 0100644, say
+
+	// Time and Size are the file's when git last found that it is as it is here: when it was changed, in seconds,
+	// and its bytes.
+	Time, Size uint32
 
 	// Flags are which side of a conflict it is, and whether git takes it as unchanged; in the
 	// lower half, whether it is left out of the work tree or only meant to be added.
@@ -119,7 +125,7 @@ func (x *Reader) entry() (e Entry, dropped int, err error) {
 	}
 	read := len(x.fixed)
 	flags := binary.BigEndian.Uint16(x.fixed[read-2:])
-	e = Entry{Hash: x.fixed[hashAt : hashAt+x.size], Mode: binary.BigEndian.Uint32(x.fixed[modeAt:]), Flags: uint32(flags&^nameLength) << 16}
+	e = Entry{Hash: x.fixed[hashAt : hashAt+x.size], Mode: binary.BigEndian.Uint32(x.fixed[modeAt:]), Time: binary.BigEndian.Uint32(x.fixed[timeAt:]), Size: binary.BigEndian.Uint32(x.fixed[sizeAt:]), Flags: uint32(flags&^nameLength) << 16}
 	if flags&extended != 0 {
 		var more [2]byte
 		if _, err := io.ReadFull(x.r, more[:]); err != nil {

@@ -117,6 +117,17 @@ func (d *dooming) repository(i int) string {
 	return ""
 }
 
+// updatesIndex reports whether a command has a git look anew at files that are not as its index has them.
+func updatesIndex(needs []policy.Access) bool {
+	return slices.ContainsFunc(needs, func(a policy.Access) bool {
+		if a.Kind != policy.Exec || baseName(&a) != "git" {
+			return false
+		}
+		sub, _, _ := gitCall(a.Argv)
+		return slices.Contains([]string{"add", "commit", "diff", "stage", "status", "update-index"}, sub)
+	})
+}
+
 // keepsGit reports whether what git itself keeps of a repository can be kept.
 func (d *dooming) keepsGit(top string) bool {
 	if !d.gitKept || top == "" {
@@ -210,7 +221,7 @@ func (d *dooming) doomRepository(top string) {
 // doomWork notes the files of a repository that a call of git may change.
 func (d *dooming) doomWork(a *policy.Access, top string) {
 	sub, rest := gitSub(a.Argv)
-	copied := sub == "reset" && slices.ContainsFunc(rest, byTimes)
+	copied := byTimes(sub, rest)
 	doom := func(paths []string) {
 		for _, path := range paths {
 			if up := filepath.Dir(path); up != top && safefile.Below(top, up) {
@@ -308,9 +319,19 @@ func (d *dooming) ignoresOtherwise() bool {
 	})
 }
 
-// byTimes reports whether an option has git reset take a file for changed whose time of the
-// last change of any kind is not that of the index, without looking at what it holds: a link
-// to it sets that, too.
-func byTimes(option string) bool {
-	return len(option) > 3 && (strings.HasPrefix("--merge", option) || strings.HasPrefix("--keep", option))
+// byTimes reports whether git, called so, takes a file for changed, and gives up, whose time of the last change
+// of any kind is not that of the index, without looking at what it holds: a link to it sets that, too.
+func byTimes(sub string, words []string) bool {
+	var options []string
+	switch sub {
+	case "read-tree":
+		return true
+	case "reset":
+		options = []string{"--merge", "--keep"}
+	case "merge", "cherry-pick", "revert":
+		options = []string{"--abort", "--skip"}
+	}
+	return slices.ContainsFunc(words, func(word string) bool {
+		return len(word) > 3 && slices.ContainsFunc(options, func(option string) bool { return strings.HasPrefix(option, word) })
+	})
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/change"
+	"github.com/agentkit-go/agentkit/pkg/committed"
 	"github.com/agentkit-go/agentkit/pkg/gate"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/tool"
@@ -71,6 +72,13 @@ func shelve(ctx context.Context, env *tool.Env, p *preparedCommand, title string
 func newLate(env *tool.Env, p *preparedCommand, title string, came func(string, fs.FileInfo) bool) *late {
 	u := env.Policy.Undo()
 	o := change.ShelveOptions{Tool: "bash", Title: title, MaxBytes: int64(u.MaxBytes), MaxNames: keepNames, Age: u.Keep}
+	if env.Git != nil {
+		index, least := env.Git.Indexed(), committed.Indexed
+		if updatesIndex(p.needs) {
+			least = committed.Unindexed
+		}
+		o.Still = func(path string, i fs.FileInfo) bool { return index(path, i) >= least }
+	}
 	if p.ahead != nil {
 		ahead := p.ahead
 		guards := sync.OnceValue(func() func(string) bool { return ahead.wall().Guards() })
