@@ -97,13 +97,17 @@ func pythonMends() []mend {
 
 // mendTypeDefaults blanks the defaults of type parameters: def f[T = int]().
 func mendTypeDefaults(src []byte) (out []byte) {
-	b := newPairs()
+	b, past := newPairs(), 0
 	value := regexp.MustCompile(`[^=!<>](=[ \t]*[\w.]+(?:\[[^\[\]\n]*\])?)[ \t]*[,\]]`)
 	for _, m := range regexp.MustCompile(`(?m)^[ \t]*(?:async[ \t]+)?(?:def|class|type)[ \t]+\w+(\[)`).FindAllSubmatchIndex(src, -1) {
+		if m[0] < past { // what is in another one is looked at with it
+			continue
+		}
 		end := b.end(src, m[2])
 		if end < 0 {
 			continue
 		}
+		past = end
 		for _, v := range value.FindAllSubmatchIndex(src[:end+1][m[2]:], -1) {
 			out = put(src, out, m[2]+v[2], m[2]+v[3], "")
 		}
@@ -184,12 +188,16 @@ func phpMends() []mend {
 
 // mendHooks takes the hooks of a property away: $a { get => 1; set; }.
 func mendHooks(src []byte) (out []byte) {
-	b := newPairs()
+	b, past := newPairs(), 0
 	for _, m := range regexp.MustCompile(`\b(?:public|protected|private|readonly|static|var|\(set\))\s+[^;{}()$]*\$\w+(?:\s*=\s*[^;{}]*?)?\s*(\{)\s*(?:final\s+)?(?:&\s*get|get|set)\b`).FindAllSubmatchIndex(src, -1) {
+		if m[0] < past {
+			continue
+		}
 		end := b.end(src, m[2])
 		if end < 0 || !b.areHooks(src[m[2]+1:end]) {
 			continue
 		}
+		past = end
 		semicolon := ";"
 		if rest := bytes.TrimLeft(src[end+1:], " \t\r\n"); len(rest) > 0 && (rest[0] == ',' || rest[0] == ')') {
 			semicolon = "" // a parameter of a constructor
@@ -250,13 +258,17 @@ func mendNew(src []byte) (out []byte) {
 
 // mendEnumConstants blanks the constants of an enum.
 func mendEnumConstants(src []byte) (out []byte) {
-	b := newPairs()
+	b, past := newPairs(), 0
 	constant := regexp.MustCompile(`[;{}]\s*((?:(?:final|public|protected|private)\s+)*const\s+(?:[\w|?\\]+\s+)?\w+\s*=\s*[^;{}=\s][^;{}=]*;)`)
 	for _, m := range regexp.MustCompile(`\benum\s+\w+[^{};()]*(\{)`).FindAllSubmatchIndex(src, -1) {
+		if m[0] < past {
+			continue
+		}
 		end := b.end(src, m[2])
 		if end < 0 {
 			continue
 		}
+		past = end
 		for at := m[2]; ; {
 			c := constant.FindSubmatchIndex(src[at:end])
 			if c == nil {

@@ -57,9 +57,12 @@ func parseBest(ctx context.Context, lang *language, data []byte) (*tree, error) 
 	return t, nil
 }
 
+// mostMending is for how long mends are begun: a text that takes the grammar longer is no everyday one, and may be made to.
+const mostMending = maxParse / 8
+
 // parseMended reads a text as it is and, where the grammar cannot, with each of lang.mends
 // that leaves fewer mistakes, or that makes something of what was one as a whole. The tree's
-// places are those of data. No mend is begun after half of maxParse.
+// places are those of data. No mend is begun after mostMending.
 func parseMended(ctx context.Context, lang *language, data []byte) (*tree, error) {
 	began := time.Now()
 	t, err := parse(ctx, lang, data)
@@ -68,7 +71,7 @@ func parseMended(ctx context.Context, lang *language, data []byte) (*tree, error
 	}
 	left := len(faults(t.root, data, maxCompared))
 	for _, mend := range lang.mends() {
-		if time.Since(began) > maxParse/2 {
+		if time.Since(began) > mostMending {
 			break
 		}
 		mended := mend(data)

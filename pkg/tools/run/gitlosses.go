@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -235,7 +234,7 @@ func (d *dooming) doomWork(a *policy.Access, top string) {
 	switch sub {
 	case "clean":
 		ignored := slices.ContainsFunc(rest, func(w string) bool { return len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.ContainsAny(w, "xX") })
-		list, _ := d.env.Git.Others(top, ignored || d.ignoresOtherwise())
+		list, _ := d.env.Git.Others(top, ignored || d.ignoresOtherwise(top))
 		doom(list)
 	case "merge", "rebase", "cherry-pick", "revert", "am", "pull":
 		if !a.Drops {
@@ -284,39 +283,101 @@ func (d *dooming) doomWork(a *policy.Access, top string) {
 	}
 }
 
-// adds reports whether another call of git puts files into the index or a commit that git did not know before, with
-// ignored also such as it ignores: it knows them by the time that this one takes them away.
-func (d *dooming) adds(i int) (some, ignored bool) {
+// An adding is what other calls of git put into the index, a stash or a commit, which git knows by the time that one
+// takes it away.
+type adding struct {
+	some      bool     // it may be anything that git tracks
+	untracked bool     // also what git did not know before
+	ignored   bool     // and what it ignores
+	within    []string // the paths of what it did not know; none for all
+}
+
+// adds finds it for a call of git.
+func (d *dooming) adds(i int, top string) (found adding) {
+	all := false
 	for j := range d.needs {
 		a := &d.needs[j]
 		if j == i || a.Kind != policy.Exec || baseName(a) != "git" || a.Class == policy.ReadOnly {
 			continue
 		}
-		letter := ""
-		switch sub, rest := gitSub(a.Argv); sub {
-		case "add", "stage":
-			letter = "f" // --force
-			fallthrough
-		case "stash":
-			letter = cmp.Or(letter, "a") // --all
-			ignored = ignored || slices.ContainsFunc(rest, func(w string) bool {
-				return len(w) > 1 && w[0] == '-' && (w[1] != '-' && strings.Contains(w, letter) || strings.HasPrefix(w, "--"+letter))
+		sub, words := gitSub(a.Argv)
+		option := func(letter byte, names ...string) bool {
+			return slices.ContainsFunc(words, func(w string) bool {
+				if strings.HasPrefix(w, "--") {
+					return len(w) > 3 && slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, w) })
+				}
+				return len(w) > 1 && w[0] == '-' && strings.IndexByte(w, letter) > 0
 			})
-			fallthrough
-		case "commit", "apply", "am":
-			some = true
+		}
+		switch sub {
+		case "add", "stage":
+			if found.some = true; option('u', "--update") { // of what it knows
+				continue
+			}
+			found.untracked, found.ignored = true, found.ignored || option('f', "--force")
+			named := plainWords(words)
+			all = all || len(named) == 0 || slices.Contains(a.Dynamic, true)
+			for _, name := range named {
+				all = all || name == "." || strings.ContainsAny(name, "*?[:")
+				found.within = append(found.within, filepath.Join(d.dir, name), filepath.Join(top, name))
+			}
+		case "stash":
+			all = all || option('u', "--include-untracked") || option('a', "--all")
+			found.some, found.untracked, found.ignored = true, found.untracked || all, found.ignored || option('a', "--all")
+		case "commit":
+			found.some = true
 		case "update-index", "":
-			some, ignored = true, true
+			found.some, found.untracked, found.ignored, all = true, true, true, true
 		}
 	}
-	return some, ignored
+	if all {
+		found.within = nil
+	}
+	return found
 }
 
-// ignoresOtherwise reports whether the call changes what git ignores.
-func (d *dooming) ignoresOtherwise() bool {
-	return slices.ContainsFunc(d.needs, func(w policy.Access) bool {
-		return w.Kind == policy.Write && !w.Guess && (filepath.Base(w.Path) == ".gitignore" || strings.HasSuffix(filepath.ToSlash(w.Path), "/info/exclude"))
-	})
+// plainWords are those that are no options; none where one of the options has git take all.
+func plainWords(words []string) (plain []string) {
+	for _, w := range words {
+		switch {
+		case w == "--":
+		case strings.HasPrefix(w, "-"):
+			if strings.HasPrefix(w, "--a") || strings.HasPrefix(w, "--pathspec") || !strings.HasPrefix(w, "--") && strings.Contains(w, "A") {
+				return nil
+			}
+		default:
+			plain = append(plain, w)
+		}
+	}
+	return plain
+}
+
+// ignoresOtherwise reports whether the call changes what git ignores in a repository, or has git do so.
+func (d *dooming) ignoresOtherwise(top string) bool {
+	says := func(path string) bool {
+		return filepath.Base(path) == ".gitignore" || strings.HasSuffix(filepath.ToSlash(path), "/info/exclude")
+	}
+	for i := range d.needs {
+		switch a := &d.needs[i]; {
+		case a.Kind == policy.Write && !a.Guess && says(a.Path):
+			return true
+		case a.Kind != policy.Exec || baseName(a) != "git" || a.Class == policy.ReadOnly:
+			continue
+		}
+		sub, rest := gitSub(d.needs[i].Argv)
+		if slices.Contains([]string{"clean", "add", "commit", "tag", "branch", "push", "fetch", "config"}, sub) {
+			continue
+		}
+		if lost := d.lost(committed.Changed, top); slices.ContainsFunc(lost.list, says) || slices.ContainsFunc(lost.gone, says) {
+			return true
+		}
+		for _, word := range revisionWords(rest) {
+			if slices.ContainsFunc(d.env.Git.Between(top, cherryBase(sub, word), word, false), says) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // byTimes reports whether git, called so, takes a file for changed, and gives up, whose time of the last change

@@ -115,7 +115,7 @@ func (l *losses) atRiskIn(s *policy.Access) (files []string, ok bool) {
 	w := *s
 	w.Kind, w.Op, w.Tree = policy.Write, policy.Delete, s.File == policy.Dir
 	if root := l.env.Workspace.Root(); s.Path == root { // git has an answer sooner than a walk
-		changed, untracked := l.doom.lost(committed.Changed, root), l.doom.lost(committed.Untracked, root)
+		changed, untracked := l.doom.lost(committed.Changed, root), l.doom.lost(committed.Untracked|committed.Alone, root)
 		if changed.ok && untracked.ok {
 			return slices.Concat(changed.list, untracked.list), true
 		}
@@ -544,7 +544,7 @@ func (l *losses) git(i int) string {
 		return a.Danger
 	default:
 		if programs.LosesUntracked(a.Danger) {
-			if kind = committed.Untracked; flag("xX") || l.doom.ignoresOtherwise() {
+			if kind = committed.Untracked; flag("xX") || l.doom.ignoresOtherwise(top) {
 				kind = committed.Ignored
 			}
 			if passesRepositories(a.Argv) {
@@ -561,19 +561,25 @@ func (l *losses) git(i int) string {
 
 // added judges what the command has git know before it takes it away.
 func (l *losses) added(i int, top, danger string) string {
-	some, ignored := l.doom.adds(i)
-	if !some {
+	adds := l.doom.adds(i, top)
+	if !adds.untracked {
 		return ""
 	}
-	kind := committed.Untracked
-	if ignored {
-		kind = committed.Ignored
+	kind := committed.Untracked | committed.Alone
+	if adds.ignored {
+		kind = committed.Ignored | committed.Alone
 	}
 	lost := l.doom.lost(kind, top)
 	if !lost.ok {
 		return danger
 	}
-	return l.keepAll(lost.list, danger)
+	files := lost.list
+	if adds.within != nil {
+		files = slices.DeleteFunc(slices.Clone(files), func(path string) bool {
+			return !slices.ContainsFunc(adds.within, func(dir string) bool { return safefile.Below(dir, path) })
+		})
+	}
+	return l.keepAll(files, danger)
 }
 
 // passesRepositories reports whether a call is git clean of all that is there with one -f at most,
@@ -615,7 +621,7 @@ func (l *losses) branches(a *policy.Access, top string) string {
 // objects, and the names come back. What the same call puts into a stash or a commit is nowhere else
 // by then, and has to be kept.
 func (l *losses) stashed(i int, top, danger string) string {
-	if some, _ := l.doom.adds(i); !some {
+	if !l.doom.adds(i, top).some {
 		return ""
 	}
 	lost := l.doom.lost(committed.Changed, top)

@@ -130,7 +130,7 @@ func (d *dooming) under(dirs []string) (list []string) {
 	if len(dirs) == 0 {
 		return nil
 	}
-	for _, kind := range []committed.Kind{committed.Changed, committed.Untracked} {
+	for _, kind := range []committed.Kind{committed.Changed, committed.Untracked | committed.Alone} {
 		for _, path := range d.lost(kind, d.env.Workspace.Root()).list {
 			if slices.ContainsFunc(dirs, func(dir string) bool { return safefile.Below(dir, path) }) && !slices.Contains(list, path) {
 				list = append(list, path)

@@ -65,19 +65,26 @@ func (d *dooming) targets(i int) (to []string, inside bool) {
 		if t.Parent != i+1 || t.Kind != policy.Write || t.Op == policy.Delete || t.Op == policy.Metadata {
 			continue
 		}
-		if inside = inside || t.Path != "" && safefile.Below(d.env.Workspace.Root(), t.Path); !d.reads(i, t.Path) {
+		from, itself := d.reads(i, t)
+		if itself {
+			continue
+		}
+		if inside = inside || t.Path != "" && safefile.Below(d.env.Workspace.Root(), t.Path); !from {
 			to = append(to, t.Path)
 		}
 	}
 	return to, inside
 }
 
-// reads reports whether a program reads a tree: where what it moves is not known by name, that stands for
-// where it moves it from.
-func (d *dooming) reads(i int, dir string) bool {
-	return slices.ContainsFunc(d.needs, func(s policy.Access) bool {
-		return s.Parent == i+1 && s.Kind == policy.Read && s.Tree && s.Path == dir
-	})
+// reads reports whether a program reads the tree that a write of it is of, and whether both stand for the same word: where
+// what it moves is not known by name, that is the directory from which it goes, and no target.
+func (d *dooming) reads(i int, w *policy.Access) (from, itself bool) {
+	for j := range d.needs {
+		if s := &d.needs[j]; s.Parent == i+1 && s.Kind == policy.Read && s.Tree && s.Path == w.Path {
+			from, itself = true, itself || s.Source == w.Source
+		}
+	}
+	return from, itself
 }
 
 // renames reports whether a program moves files, or gives them second names.
