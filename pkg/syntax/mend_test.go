@@ -19,7 +19,7 @@ func TestMendScript(t *testing.T) {
 		"interface A<in extends B> {}":                    "",
 		"// a\n/* b */ `c\n <d>`; '<e>'":                  "",
 	} {
-		got := string(mendScript([]byte(in)))
+		got := string(mendScript([]byte(in), nil))
 		if got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}

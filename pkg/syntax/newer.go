@@ -12,13 +12,14 @@ import (
 // the grammar cannot read, and kept only where fewer mistakes are left: see [parseMended].
 // TestNewer holds what is mended, and that no mistake is hidden by it.
 
-// A mend rewrites a text of the same length; nil where there is nothing to do.
-type mend func(src []byte) []byte
+// A mend rewrites a text of the same length; nil where there is nothing to do. Whether the grammar
+// reads a piece that is taken away, in a text of its own, tells reads: no mistake in it is hidden.
+type mend func(src []byte, reads func(text string) bool) []byte
 
 // swap puts a text in the place of the first group of a pattern that matched, padded
 // with blanks.
 func swap(pattern, with string) mend {
-	return func(src []byte) (out []byte) {
+	return func(src []byte, _ func(string) bool) (out []byte) {
 		for _, m := range regexp.MustCompile(pattern).FindAllSubmatchIndex(src, -1) {
 			if len(m) > 3 && m[2] >= 0 {
 				out = put(src, out, m[2], m[3], with)
@@ -86,7 +87,7 @@ func pythonMends() []mend {
 	return []mend{
 		swap(`\b(?:[rR]?)([tT])[rR]?["']`, "f"), // t"…"
 		mendTypeDefaults,
-		func(src []byte) (out []byte) { // except* A, B:
+		func(src []byte, _ func(string) bool) (out []byte) { // except* A, B:
 			for _, m := range regexp.MustCompile(`(?m)^[ \t]*except\*?[ \t]+([\w.]+(?:[ \t]*,[ \t]*[\w.]+)+)[ \t]*:`).FindAllSubmatchIndex(src, -1) {
 				out = put(src, out, m[2], m[3], strings.ReplaceAll(string(src[m[2]:m[3]]), ",", "|"))
 			}
@@ -96,7 +97,7 @@ func pythonMends() []mend {
 }
 
 // mendTypeDefaults blanks the defaults of type parameters: def f[T = int]().
-func mendTypeDefaults(src []byte) (out []byte) {
+func mendTypeDefaults(src []byte, _ func(string) bool) (out []byte) {
 	b, past := newPairs(), 0
 	value := regexp.MustCompile(`[^=!<>](=[ \t]*[\w.]+(?:\[[^\[\]\n]*\])?)[ \t]*[,\]]`)
 	for _, m := range regexp.MustCompile(`(?m)^[ \t]*(?:async[ \t]+)?(?:def|class|type)[ \t]+\w+(\[)`).FindAllSubmatchIndex(src, -1) {
@@ -156,7 +157,7 @@ func javaMends() []mend {
 
 // rubyMends reads def a = puts "b", whose body is a call without parentheses.
 func rubyMends() []mend {
-	return []mend{func(src []byte) (out []byte) {
+	return []mend{func(src []byte, reads func(string) bool) (out []byte) {
 		b := newPairs()
 		for _, m := range regexp.MustCompile(`(?m)^[ \t]*(?:\w+[ \t]+)?def[ \t]+[\w.]+[?!]?(?:\([^()\n]*\))?[ \t]+=[ \t]+([a-z_]\w*[?!]?[ \t]+[\w"':@\[][^\n]*)$`).FindAllSubmatchIndex(src, -1) {
 			body := src[m[2]:m[3]]
@@ -166,7 +167,7 @@ func rubyMends() []mend {
 				continue
 			}
 			wrapped := append(append([]byte{'('}, body...), ')')
-			if b.end(wrapped, 0) == len(wrapped)-1 && strings.Count(text, `"`)%2 == 0 && strings.Count(text, "'")%2 == 0 {
+			if b.end(wrapped, 0) == len(wrapped)-1 && strings.Count(text, `"`)%2 == 0 && strings.Count(text, "'")%2 == 0 && reads(text+"\n") {
 				out = put(src, out, m[2], m[3], "0")
 			}
 		}
@@ -187,14 +188,14 @@ func phpMends() []mend {
 }
 
 // mendHooks takes the hooks of a property away: $a { get => 1; set; }.
-func mendHooks(src []byte) (out []byte) {
+func mendHooks(src []byte, reads func(string) bool) (out []byte) {
 	b, past := newPairs(), 0
 	for _, m := range regexp.MustCompile(`\b(?:public|protected|private|readonly|static|var|\(set\))\s+[^;{}()$]*\$\w+(?:\s*=\s*[^;{}]*?)?\s*(\{)\s*(?:final\s+)?(?:&\s*get|get|set)\b`).FindAllSubmatchIndex(src, -1) {
 		if m[0] < past {
 			continue
 		}
 		end := b.end(src, m[2])
-		if end < 0 || !b.areHooks(src[m[2]+1:end]) {
+		if end < 0 || !b.areHooks(src[m[2]+1:end], reads) {
 			continue
 		}
 		past = end
@@ -207,8 +208,8 @@ func mendHooks(src []byte) (out []byte) {
 	return out
 }
 
-// areHooks reports whether a text is the hooks of a property and nothing else.
-func (b *pairs) areHooks(body []byte) bool {
+// areHooks reports whether a text is the hooks of a property and nothing else, and they can be read.
+func (b *pairs) areHooks(body []byte, reads func(string) bool) bool {
 	head := regexp.MustCompile(`^\s*(?:final\s+)?(?:&\s*)?(?:get|set)\b\s*(?:\([^(){};]*\$\w+\s*\)\s*)?`)
 	for len(bytes.TrimSpace(body)) > 0 {
 		at := head.FindIndex(body)
@@ -221,13 +222,13 @@ func (b *pairs) areHooks(body []byte) bool {
 			body = body[1:]
 		case bytes.HasPrefix(body, []byte("{")):
 			end := b.end(body, 0)
-			if end < 0 {
+			if end < 0 || !reads("<?php function f() "+string(body[:end+1])) {
 				return false
 			}
 			body = body[end+1:]
 		case bytes.HasPrefix(body, []byte("=>")):
 			end := b.statement(body)
-			if end < 0 || len(bytes.TrimSpace(body[2:end])) == 0 {
+			if end < 0 || len(bytes.TrimSpace(body[2:end])) == 0 || !reads("<?php $x = "+string(body[2:end+1])) {
 				return false
 			}
 			body = body[end+1:]
@@ -239,7 +240,7 @@ func (b *pairs) areHooks(body []byte) bool {
 }
 
 // mendNew leaves out the new of new A()->b().
-func mendNew(src []byte) (out []byte) {
+func mendNew(src []byte, _ func(string) bool) (out []byte) {
 	b := newPairs()
 	for _, m := range regexp.MustCompile(`\b(new)\s+[\w\\]+\s*(\()`).FindAllSubmatchIndex(src, -1) {
 		end := b.end(src, m[4])
@@ -257,7 +258,7 @@ func mendNew(src []byte) (out []byte) {
 }
 
 // mendEnumConstants blanks the constants of an enum.
-func mendEnumConstants(src []byte) (out []byte) {
+func mendEnumConstants(src []byte, reads func(string) bool) (out []byte) {
 	b, past := newPairs(), 0
 	constant := regexp.MustCompile(`[;{}]\s*((?:(?:final|public|protected|private)\s+)*const\s+(?:[\w|?\\]+\s+)?\w+\s*=\s*[^;{}=\s][^;{}=]*;)`)
 	for _, m := range regexp.MustCompile(`\benum\s+\w+[^{};()]*(\{)`).FindAllSubmatchIndex(src, -1) {
@@ -274,7 +275,9 @@ func mendEnumConstants(src []byte) (out []byte) {
 			if c == nil {
 				break
 			}
-			out = put(src, out, at+c[2], at+c[3], "")
+			if reads("<?php class A { " + string(src[at+c[2]:at+c[3]]) + " }") {
+				out = put(src, out, at+c[2], at+c[3], "")
+			}
 			at += c[3] - 1 // its semicolon may stand before the next
 		}
 	}

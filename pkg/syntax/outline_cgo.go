@@ -70,11 +70,22 @@ func parseMended(ctx context.Context, lang *language, data []byte) (*tree, error
 		return t, err
 	}
 	left := len(faults(t.root, data, maxCompared))
+	reads := func(text string) bool {
+		if time.Since(began) > mostMending {
+			return false
+		}
+		u, err := parse(ctx, lang, []byte(text))
+		if err != nil {
+			return false
+		}
+		defer u.close()
+		return !u.root.HasError()
+	}
 	for _, mend := range lang.mends() {
 		if time.Since(began) > mostMending {
 			break
 		}
-		mended := mend(data)
+		mended := mend(data, reads)
 		if mended == nil {
 			continue
 		}

@@ -6,7 +6,7 @@ import "bytes"
 // for it: the words in and out before type parameters, and a signature without a name that
 // begins a line with <, which it takes for the rest of the line before. Every other byte
 // stays where it was; nil is for nothing to mend.
-func mendScript(src []byte) []byte {
+func mendScript(src []byte, _ func(string) bool) []byte {
 	m := &scriptMender{src: src}
 	for i := 0; i < len(src); {
 		switch c := src[i]; {

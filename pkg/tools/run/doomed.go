@@ -61,8 +61,9 @@ type dooming struct {
 	needs   []policy.Access
 	names   doomed
 	asked   []lostFiles
-	gitKept bool // what git does in this call is understood, and can be taken back
-	lasting bool // the call sees the end of the command, so that what it lost is recorded then
+	gitKept bool            // what git does in this call is understood, and can be taken back
+	goes    map[string]bool // what leaves the root, or goes under the name that the call gives it, and is overwritten nowhere
+	lasting bool            // the call sees the end of the command, so that what it lost is recorded then
 }
 
 // lostFiles are what git answered about a repository.
@@ -238,7 +239,7 @@ func (d *dooming) beside() {
 		case w.Op == policy.Change && w.File == policy.Regular && !safefile.BelowGit(w.Path):
 			d.names.add(w.Path, !d.moved(w))
 		case w.Op == policy.Delete && d.moved(w) && w.File != policy.Missing:
-			d.names.add(w.Path, true) // its files stay, under other names
+			d.names.add(w.Path, !d.goes[w.Path]) // its files stay, under other names
 		}
 	}
 }

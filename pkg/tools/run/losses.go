@@ -85,7 +85,7 @@ func (l *losses) find() (needs []policy.Access, keep map[string]bool) {
 }
 
 func newDooming(env *tool.Env, dir, text string, needs []policy.Access, lasting bool) *dooming {
-	d := &dooming{env: env, dir: dir, text: text, needs: needs, names: doomed{}, lasting: lasting}
+	d := &dooming{env: env, dir: dir, text: text, needs: needs, names: doomed{}, goes: map[string]bool{}, lasting: lasting}
 	d.gitKept = d.keeps() && d.understandsGit()
 	return d
 }
@@ -94,12 +94,26 @@ func newDooming(env *tool.Env, dir, text string, needs []policy.Access, lasting 
 // leaves the root what is nowhere else is noted, and of what is not known by name all that is.
 func (l *losses) renamed(m renaming) {
 	w := l.needs[m.source]
+	if below := l.belowSource(&w, m.below); len(below) > 0 {
+		for _, path := range below {
+			l.doom.names.add(path, m.over)
+		}
+		l.endanger(l.causes(m.by), l.keepAll(l.env.NowhereElse("bash", w.Path, below, below...), ""))
+		return
+	}
+	goes, twice := l.doom.goes[w.Path]
+	l.doom.goes[w.Path] = !m.over && (goes || !twice)
 	if w.Path != l.env.Workspace.Root() && (w.File != policy.Dir || m.by >= 0) {
 		l.doom.names.add(w.Path, m.over)
 	}
 	files, ok := l.atRiskIn(&w)
-	for _, path := range files {
-		l.doom.names.add(path, m.over)
+	switch {
+	case m.by < 0 && len(files) > manyNames && w.Path != l.env.Workspace.Root():
+		l.doom.names.add(w.Path, m.over) // one directory is less to do than so many files
+	default:
+		for _, path := range files {
+			l.doom.names.add(path, m.over)
+		}
 	}
 	switch {
 	case m.by < 0:
@@ -108,6 +122,21 @@ func (l *losses) renamed(m renaming) {
 	default:
 		l.endanger(l.causes(m.by), l.keepAll(files, ""))
 	}
+}
+
+// manyNames is from how many files on the directory is kept in which they lie.
+const manyNames = 500
+
+// belowSource are files of a directory by their paths in it, where all of them are there; else none.
+func (*losses) belowSource(w *policy.Access, rels []string) (paths []string) {
+	for _, rel := range rels {
+		path := filepath.Join(w.Path, rel)
+		if info, err := os.Lstat(path); w.File != policy.Dir || err != nil || !info.Mode().IsRegular() {
+			return nil
+		}
+		paths = append(paths, path)
+	}
+	return paths
 }
 
 // atRiskIn are the files that a read is of, or that lie below it, and that are nowhere else.

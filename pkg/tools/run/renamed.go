@@ -18,6 +18,9 @@ type renaming struct {
 	source int  // the read of it
 	by     int  // the first access that takes it away under the new name; -1 where it leaves the root
 	over   bool // it is overwritten where it is
+
+	// below are the files of a directory that are overwritten, by their paths in it; none where all of it may go.
+	below []string
 }
 
 // renamings are those of which something may be lost.
@@ -29,7 +32,7 @@ func (d *dooming) renamings() (list []renaming) {
 			continue
 		}
 		to, inside := d.targets(i)
-		m := renaming{by: -1}
+		m, whole := renaming{by: -1}, false
 		for j := i + 1; j < len(d.needs); j++ {
 			takes, over := d.takes(j, i, to)
 			switch w := &d.needs[j]; {
@@ -43,10 +46,16 @@ func (d *dooming) renamings() (list []renaming) {
 					m.by = j
 				}
 				m.over = m.over || over
+				rel := fileBelow(w, to)
+				whole = whole || rel == ""
+				m.below = append(m.below, rel)
 			}
 		}
 		if m.by < 0 && (inside || !moves) {
 			continue
+		}
+		if whole || !inside { // then all of it has left the root
+			m.below = nil
 		}
 		for j := range d.needs {
 			if s := &d.needs[j]; s.Parent == i+1 && s.Kind == policy.Read && !s.Guess && s.Opaque == "" && (s.File == policy.Regular || s.File == policy.Dir) && safefile.Below(root, s.Path) {
@@ -56,6 +65,17 @@ func (d *dooming) renamings() (list []renaming) {
 		}
 	}
 	return list
+}
+
+// fileBelow is the path of the file that a write is of in one of some directories, the innermost; "" where it is of more, or
+// of the directory.
+func fileBelow(w *policy.Access, dirs []string) (rel string) {
+	for _, dir := range dirs {
+		if r, ok := safefile.Rel(dir, w.Path); ok && r != "." && !w.Tree && (rel == "" || len(r) < len(rel)) {
+			rel = r
+		}
+	}
+	return rel
 }
 
 // targets are the paths to which a program moves or links what it is given; inside is whether one of them is in the root.
