@@ -381,9 +381,20 @@ func (l *load) copy(p place, shelf *os.Root, to string, info fs.FileInfo) error 
 	return nil
 }
 
-// copyThing copies a file with its mode and time; its blocks are shared where the file
+// copyThing copies a file with its mode and time, and its owner where we may; its blocks are shared where the file
 // system can.
 func copyThing(p place, shelf *os.Root, to string, info fs.FileInfo) error {
+	return copyBy(p, shelf, to, info, func(f, from *os.File) (err error) {
+		if clone(f, from) != nil {
+			_, err = io.Copy(f, from)
+		}
+		giveAway(f, info)
+		return err
+	})
+}
+
+// copyBy makes a file with the mode and time of another one; fill gives it what that holds.
+func copyBy(p place, shelf *os.Root, to string, info fs.FileInfo, fill func(f, from *os.File) error) error {
 	from, err := p.dir.OpenFile(p.name, os.O_RDONLY|nonBlocking, 0)
 	if err != nil {
 		return err
@@ -396,10 +407,7 @@ func copyThing(p place, shelf *os.Root, to string, info fs.FileInfo) error {
 	if err != nil {
 		return err
 	}
-	if clone(f, from) != nil {
-		_, err = io.Copy(f, from)
-	}
-	giveAway(f, info)
+	err = fill(f, from)
 	if bad := f.Chmod(info.Mode() & safefile.ModeBits); err == nil {
 		err = bad
 	}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
 
@@ -58,33 +57,20 @@ func (l *load) copyStill(p place, shelf *os.Root, to string, info fs.FileInfo, r
 
 // copyWhole copies a small file with its mode, time, owner and attributes; where it cannot have them, there is no copy.
 func copyWhole(p place, shelf *os.Root, to string, info fs.FileInfo) error {
-	from, err := p.dir.OpenFile(p.name, os.O_RDONLY|nonBlocking, 0)
-	if err != nil {
-		return err
-	}
-	defer from.Close()
-	data := make([]byte, info.Size()+1)
-	n, err := io.ReadFull(from, data)
-	if now, bad := from.Stat(); bad != nil || !os.SameFile(info, now) || int64(n) != info.Size() {
-		return &fs.PathError{Op: "copy", Path: p.name, Err: errors.Join(workspace.ErrMoved, err)}
-	}
-	f, err := shelf.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	if _, err = f.Write(data[:n]); err == nil {
-		err = likewise(f, from, info)
-	}
-	if err == nil {
-		err = f.Chmod(info.Mode() & safefile.ModeBits)
-	}
-	if bad := f.Close(); err == nil {
-		err = bad
-	}
-	if err == nil {
-		err = shelf.Chtimes(to, info.ModTime(), info.ModTime())
-	}
-	if err != nil {
+	made := false
+	err := copyBy(p, shelf, to, info, func(f, from *os.File) error {
+		made = true
+		data := make([]byte, info.Size()+1)
+		n, err := io.ReadFull(from, data)
+		if int64(n) != info.Size() {
+			return &fs.PathError{Op: "copy", Path: p.name, Err: errors.Join(workspace.ErrMoved, err)}
+		}
+		if _, err := f.Write(data[:n]); err != nil {
+			return err
+		}
+		return likewise(f, from, info)
+	})
+	if err != nil && made {
 		_ = shelf.Remove(to)
 	}
 	return err

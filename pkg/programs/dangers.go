@@ -356,7 +356,7 @@ func (c *Call) gitDanger(g *gitCommand, cfg *repository) {
 // something may go.
 func (c *Call) GitMayDrop() bool {
 	return c.Name == "git" && slices.ContainsFunc(c.Words[1:], func(x Word) bool {
-		return Has("checkout switch fetch pull symbolic-ref", x.Text) || slices.ContainsFunc(gitLosses[:], func(l gitLoss) bool { return l.drops && l.sub == x.Text })
+		return Has("fetch pull symbolic-ref", x.Text) || slices.ContainsFunc(gitLosses[:], func(l gitLoss) bool { return l.drops && l.sub == x.Text })
 	})
 }
 

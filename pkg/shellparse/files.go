@@ -179,7 +179,7 @@ func sink(name string) bool {
 	case "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr":
 		return true
 	}
-	n, ok := strings.CutPrefix(name, "/dev/fd/")
+	n, ok := strings.CutPrefix(name, programs.DevFD)
 	return ok && integer(n)
 }
 
@@ -298,7 +298,7 @@ const maxLinks = 64
 // process turns the names of /proc that mean the reading process itself into
 // what they mean for the command.
 func (w *walker) process(full, dir string) (name, why string) {
-	if !strings.HasPrefix(full, "/proc/") && !strings.HasPrefix(full, "/dev/fd/") {
+	if !strings.HasPrefix(full, "/proc/") && !strings.HasPrefix(full, programs.DevFD) {
 		return full, ""
 	}
 	for _, self := range []string{"/proc/self/", "/proc/thread-self/"} {
@@ -317,7 +317,7 @@ func (w *walker) process(full, dir string) (name, why string) {
 		}
 		return full, ""
 	}
-	if strings.HasPrefix(full, "/dev/fd/") || strings.Contains(full, "/fd/") || strings.Contains(full, "/cwd") || strings.Contains(full, "/root") {
+	if strings.HasPrefix(full, programs.DevFD) || strings.Contains(full, "/fd/") || strings.Contains(full, "/cwd") || strings.Contains(full, "/root") {
 		return full, "a path through another process"
 	}
 	return full, ""

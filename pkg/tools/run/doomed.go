@@ -87,6 +87,23 @@ func (d *dooming) lost(kind committed.Kind, top string) lostFiles {
 	return asked
 }
 
+// unsaved are the files in a repository that git does not have as they are; those that it ignores, and other repositories in
+// it, are left out. It is false where not all of them are known.
+func (d *dooming) unsaved(top string) (list []string, ok bool) {
+	changed, untracked := d.lost(committed.Changed, top), d.lost(committed.Untracked|committed.Alone, top)
+	return slices.Concat(changed.list, untracked.list), changed.ok && untracked.ok
+}
+
+// within are those of some files that lie in one of some directories, or are one of these.
+func within(dirs, files []string) (list []string) {
+	for _, path := range files {
+		if slices.ContainsFunc(dirs, func(dir string) bool { return safefile.Below(dir, path) }) {
+			list = append(list, path)
+		}
+	}
+	return list
+}
+
 // keeps reports whether what the call takes away is kept.
 func (d *dooming) keeps() bool {
 	return d.lasting && d.env.Policy.Undo().Commands != policy.UndoOff

@@ -144,9 +144,8 @@ func (l *losses) atRiskIn(s *policy.Access) (files []string, ok bool) {
 	w := *s
 	w.Kind, w.Op, w.Tree = policy.Write, policy.Delete, s.File == policy.Dir
 	if root := l.env.Workspace.Root(); s.Path == root { // git has an answer sooner than a walk
-		changed, untracked := l.doom.lost(committed.Changed, root), l.doom.lost(committed.Untracked|committed.Alone, root)
-		if changed.ok && untracked.ok {
-			return slices.Concat(changed.list, untracked.list), true
+		if files, ok := l.doom.unsaved(root); ok {
+			return files, true
 		}
 		w.Below = true
 	}
@@ -604,9 +603,7 @@ func (l *losses) added(i int, top, danger string) string {
 	}
 	files := lost.list
 	if adds.within != nil {
-		files = slices.DeleteFunc(slices.Clone(files), func(path string) bool {
-			return !slices.ContainsFunc(adds.within, func(dir string) bool { return safefile.Below(dir, path) })
-		})
+		files = within(adds.within, files)
 	}
 	return l.keepAll(files, danger)
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agentkit-go/agentkit/pkg/committed"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/programs"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
@@ -55,12 +54,7 @@ func (d *dooming) named() doomed {
 			note(path, true)
 		}
 	}
-	for _, path := range d.namedToGit() {
-		if d.allowed(path) {
-			note(path, false)
-		}
-	}
-	for _, path := range d.under(d.filled()) {
+	for _, path := range slices.Concat(d.namedToGit(), d.under(d.filled())) {
 		if d.allowed(path) {
 			note(path, false)
 		}
@@ -130,14 +124,8 @@ func (d *dooming) under(dirs []string) (list []string) {
 	if len(dirs) == 0 {
 		return nil
 	}
-	for _, kind := range []committed.Kind{committed.Changed, committed.Untracked | committed.Alone} {
-		for _, path := range d.lost(kind, d.env.Workspace.Root()).list {
-			if slices.ContainsFunc(dirs, func(dir string) bool { return safefile.Below(dir, path) }) && !slices.Contains(list, path) {
-				list = append(list, path)
-			}
-		}
-	}
-	return list
+	list, _ = d.unsaved(d.env.Workspace.Root())
+	return within(dirs, list)
 }
 
 // allowed reports whether a file may be changed just so: what is protected the sandbox holds.
