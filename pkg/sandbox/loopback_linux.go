@@ -141,13 +141,13 @@ func tcpState(socket int) int {
 
 // serveAt lets a bound socket listen, and notes it.
 func (g *gatekeeper) serveAt(socket, backlog int) error {
-	at, ok := boundTo(socket)
-	if !ok {
-		return unix.Listen(socket, backlog)
-	}
 	var st unix.Stat_t
 	if err := unix.Fstat(socket, &st); err != nil {
 		return err
+	}
+	at, ok := boundTo(socket)
+	if !ok { // of a file the kernel knows who listens at it
+		return g.servers.add(server{inode: uint32(st.Ino)}, func() error { return unix.Listen(socket, backlog) })
 	}
 	// Others of the user may have allowed that an address has several servers.
 	if again, err := unix.GetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_REUSEPORT); err == nil && again != 0 && g.network() != Open && tcpState(socket) != stateListen {

@@ -62,7 +62,7 @@ func (n *sessionNet) dial(port int) (net.Conn, error) {
 }
 
 func (n *sessionNet) dialTo(family int, to unix.Sockaddr) (net.Conn, error) {
-	fd, err := n.socketIn(family)
+	fd, err := n.socketIn(family, unix.SOCK_STREAM, 0)
 	if err != nil {
 		return nil, err
 	}

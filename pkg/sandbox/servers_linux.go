@@ -32,7 +32,14 @@ import (
 // A server is a socket that listens.
 type server struct {
 	inode uint32
-	at    netip.AddrPort
+	at    netip.AddrPort // the zero value for one that listens at a file
+}
+
+func (s server) String() string {
+	if !s.at.IsValid() {
+		return fmt.Sprintf("%d unix\n", s.inode)
+	}
+	return fmt.Sprintf("%d %s\n", s.inode, s.at)
 }
 
 // answers reports whether the server may be the one that a connection to an address gets.
@@ -87,11 +94,14 @@ func (s *servers) add(now server, listen func() error) error {
 		return unix.EAGAIN
 	}
 	defer f.Close()
-	text := fmt.Appendf(nil, "%d %s\n", now.inode, now.at)
+	text := []byte(now.String())
 	there, err := listening(0)
+	atFiles, errFiles := listeningAtFiles()
 	for _, old := range readServers(f) {
-		if old != now && (err != nil || slices.Contains(there, old)) {
-			text = fmt.Appendf(text, "%d %s\n", old.inode, old.at)
+		gone := old.at.IsValid() && err == nil && !slices.Contains(there, old) ||
+			!old.at.IsValid() && errFiles == nil && !slices.ContainsFunc(atFiles, func(s unixServer) bool { return s.inode == old.inode })
+		if old != now && !gone {
+			text = append(text, old.String()...)
 		}
 	}
 	if _, err = f.WriteAt(text, 0); err == nil {
@@ -109,7 +119,7 @@ func readServers(f *os.File) (list []server) {
 		inode, at, _ := strings.Cut(lines.Text(), " ")
 		n, err := strconv.ParseUint(inode, 10, 32)
 		to, errAt := netip.ParseAddrPort(at)
-		if err == nil && errAt == nil {
+		if err == nil && (errAt == nil || at == "unix") {
 			list = append(list, server{uint32(n), to})
 		}
 	}
@@ -138,6 +148,22 @@ func (s *servers) at(to netip.AddrPort) (ours, foreign bool, err error) {
 	return own && len(list) > 0, !own, nil
 }
 
+// noted reports whether a server is one of the session's.
+func (s *servers) noted(one server) bool {
+	s.mu.Lock()
+	own := s.own[one]
+	s.mu.Unlock()
+	if own || s.file == "" {
+		return own
+	}
+	f, err := s.locked(false)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return slices.Contains(readServers(f), one)
+}
+
 // listening lists the sockets of this machine that listen at a port; 0 stands for every one.
 func listening(port uint16) ([]server, error) {
 	list, err := askListening(port)
@@ -147,11 +173,7 @@ func listening(port uint16) ([]server, error) {
 	return list, nil
 }
 
-const (
-	stateEstablished, stateSynSent, stateClosed, stateListen = 1, 2, 7, 10 // of TCP
-
-	diagByFamily = 20 // SOCK_DIAG_BY_FAMILY
-)
+const stateEstablished, stateSynSent, stateClosed, stateListen = 1, 2, 7, 10 // of TCP
 
 // A diagID is struct inet_diag_sockid, a diagRequest struct inet_diag_req_v2 with its
 // header and a diagMessage struct inet_diag_msg.
@@ -177,52 +199,29 @@ type diagMessage struct {
 
 // askListening asks the kernel for those of a port only.
 func askListening(port uint16) (list []server, err error) {
-	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
+	fd, err := diagSocket()
 	if err != nil {
 		return nil, err
 	}
 	defer unix.Close(fd)
-	buf := make([]byte, 32<<10)
 	for _, family := range []uint8{unix.AF_INET, unix.AF_INET6} {
 		r := diagRequest{family: family, protocol: unix.IPPROTO_TCP, states: 1 << stateListen}
-		r.header = unix.NlMsghdr{Len: uint32(unsafe.Sizeof(r)), Type: diagByFamily, Flags: unix.NLM_F_REQUEST | unix.NLM_F_DUMP}
+		r.header = diagHeader(unsafe.Sizeof(r))
 		binary.BigEndian.PutUint16(r.id.source[:], port)
-		if err := unix.Sendto(fd, unsafe.Slice((*byte)(unsafe.Pointer(&r)), unsafe.Sizeof(r)), 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
-			return nil, err
-		}
-		for more := true; more; {
-			n, _, err := unix.Recvfrom(fd, buf, 0)
-			if err != nil {
-				return nil, err
+		err := dump(fd, unsafe.Slice((*byte)(unsafe.Pointer(&r)), unsafe.Sizeof(r)), func(b []byte) {
+			if len(b) < int(unsafe.Sizeof(diagMessage{})) {
+				return
 			}
-			if list, more, err = diagnosed(list, buf[:n], port); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return list, nil
-}
-
-// diagnosed reads the messages of an answer; more says that others follow.
-func diagnosed(list []server, b []byte, port uint16) (_ []server, more bool, err error) {
-	const head = unix.SizeofNlMsghdr
-	for len(b) >= head {
-		h := (*unix.NlMsghdr)(unsafe.Pointer(unsafe.SliceData(b)))
-		size := int(h.Len)
-		switch {
-		case size < head || size > len(b), h.Type == unix.NLMSG_ERROR:
-			return nil, false, unix.EPROTO
-		case h.Type == unix.NLMSG_DONE:
-			return list, false, nil
-		case h.Type == diagByFamily && size >= head+int(unsafe.Sizeof(diagMessage{})):
-			m := (*diagMessage)(unsafe.Pointer(unsafe.SliceData(b[head:])))
+			m := (*diagMessage)(unsafe.Pointer(unsafe.SliceData(b)))
 			if at := binary.BigEndian.Uint16(m.id.source[:]); m.state == stateListen && (port == 0 || at == port) {
 				list = append(list, server{m.inode, netip.AddrPortFrom(kernelAddr(m.family, m.id.from), at)})
 			}
+		})
+		if err != nil {
+			return nil, err
 		}
-		b = b[min((size+3)&^3, len(b)):]
 	}
-	return list, true, nil
+	return list, nil
 }
 
 func kernelAddr(family uint8, b [16]byte) netip.Addr {

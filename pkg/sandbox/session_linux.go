@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/fork"
@@ -27,6 +28,9 @@ type sessionNet struct {
 	users, net int      // the open namespaces; -1 before they are made
 	server     *net.UnixListener
 	name       string // of the socket
+
+	asking sync.Mutex
+	diag   int // a socket that asks the kernel about the network's sockets; -1 before there is one
 }
 
 // meetLimit is how long one call waits for another that is about to start.
@@ -37,7 +41,7 @@ func (s *start) meet() error {
 	if s.level < L3 || s.Share == "" || s.network() == Open || s.trial {
 		return nil
 	}
-	n := &sessionNet{dir: s.Share, users: -1, net: -1}
+	n := &sessionNet{dir: s.Share, users: -1, net: -1, diag: -1}
 	ctx, cancel := context.WithTimeout(context.Background(), meetLimit)
 	defer cancel()
 	var err error
@@ -187,9 +191,12 @@ func (n *sessionNet) leave() {
 		_ = n.server.Close()
 	}
 	n.unlock()
-	for _, fd := range []int{n.users, n.net} {
-		if fd >= 0 {
-			_ = unix.Close(fd)
+	n.asking.Lock()
+	defer n.asking.Unlock()
+	for _, fd := range []*int{&n.users, &n.net, &n.diag} {
+		if *fd >= 0 {
+			_ = unix.Close(*fd)
+			*fd = -1
 		}
 	}
 }
@@ -204,8 +211,25 @@ func (p *plan) handNamespaces(tell int) {
 	}
 }
 
-// socketIn makes a TCP socket in the network.
-func (n *sessionNet) socketIn(family int) (int, error) {
+// listeners are the sockets of the network that listen at files.
+func (n *sessionNet) listeners() ([]unixServer, error) {
+	if n == nil || n.net < 0 {
+		return nil, unix.ENOTCONN
+	}
+	n.asking.Lock()
+	defer n.asking.Unlock()
+	if n.diag < 0 {
+		fd, err := n.socketIn(unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_SOCK_DIAG)
+		if err != nil {
+			return nil, err
+		}
+		n.diag = fd
+	}
+	return askUnix(n.diag)
+}
+
+// socketIn makes a socket in the network.
+func (n *sessionNet) socketIn(family, kind, protocol int) (int, error) {
 	pair, err := fork.SocketPair(64)
 	if err != nil {
 		return -1, err
@@ -213,7 +237,7 @@ func (n *sessionNet) socketIn(family int) (int, error) {
 	defer unix.Close(pair[0])
 	p := &plan{}
 	fd := p.Cell()
-	p.Do("making a socket", unix.SYS_SOCKET, family, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0).Keeps(fd)
+	p.Do("making a socket", unix.SYS_SOCKET, family, kind|unix.SOCK_CLOEXEC, protocol).Keeps(fd)
 	p.hand("handing over a socket", fd, pair[1])
 	p.Do("ending", unix.SYS_EXIT_GROUP, 0)
 	if err := p.Join(n.users, n.net); err != nil {

@@ -211,6 +211,87 @@ for at in %q, %q:
 	}
 }
 
+// TestSocketFiles: the commands of a session reach each other's servers that listen at files, also those
+// that go on as their own children, and no servers of others.
+func TestSocketFiles(t *testing.T) {
+	const client = `
+import socket, sys
+for at in sys.argv[1:]:
+    s = socket.socket(socket.AF_UNIX); s.settimeout(5)
+    try: s.connect(at); print(at, s.recv(9).decode())
+    except OSError as e: print(at, e.strerror)
+`
+	for _, uid := range users(t) {
+		for _, level := range levels() {
+			first, second, stranger := newBox(t, uid, level), newBox(t, uid, level), newBox(t, uid, level)
+			share := filepath.Join(filepath.Dir(first.Report), "net")
+			if err := os.Mkdir(share, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chown(share, uid, uid); err != nil {
+				t.Fatal(err)
+			}
+			first.Share, second.Share = share, share
+			for _, b := range []*box{second, stranger} {
+				b.Root, b.dir = first.Root, first.dir
+			}
+			tree := first.start(t, "/usr/bin/python3", "-c", `
+import os, socket, sys
+def serve(at):
+    s = socket.socket(socket.AF_UNIX); s.bind(at); s.listen()
+    return s
+stays, forks, moved = serve("stays"), serve("forks"), serve("before")
+os.rename("before", "moved")
+if os.fork() == 0:
+    if os.fork() == 0:
+        while True: forks.accept()[0].sendall(b"child")
+    os._exit(0)
+os.wait(); forks.close()
+if os.fork() == 0:
+    while True: moved.accept()[0].sendall(b"moved")
+moved.close()
+print("up", flush=True)
+while True: stays.accept()[0].sendall(b"parent")`)
+			waits(t, first, "up\n")
+			foreign, err := net.Listen("unix", filepath.Join(first.dir, "foreign")) //nolint:noctx // it listens at once
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer foreign.Close()
+			if err := os.Chmod(filepath.Join(first.dir, "foreign"), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Link(filepath.Join(first.dir, "foreign"), filepath.Join(first.dir, "link")); err != nil {
+				t.Fatal(err)
+			}
+			const refused = "Permission denied\n"
+			for _, c := range []struct {
+				b    *box
+				want string
+			}{
+				{second, "stays parent\nforks child\nmoved moved\nforeign " + refused + "link " + refused},
+				{stranger, "stays " + refused + "forks " + refused + "moved " + refused + "foreign " + refused + "link " + refused},
+			} {
+				c.b.run(t, "/usr/bin/python3", "-c", client, "stays", "forks", "moved", "foreign", "link")
+				if c.b.stdout != c.want {
+					t.Errorf("%s as %d: %q, want %q; %s %+v", level, uid, c.b.stdout, c.want, c.b.stderr, c.b.report.Denials)
+				}
+			}
+			// Within one command a server may have ended that began to listen.
+			stranger.run(t, "/bin/bash", "-c", `python3 -c '
+import os, socket
+s = socket.socket(socket.AF_UNIX); s.bind("own"); s.listen()
+if os.fork() == 0:
+    s.accept()[0].sendall(b"own")
+'; python3 -c "$0" own`, client)
+			if level < L3 && stranger.stdout != "own own\n" { // it has a session's network there only
+				t.Errorf("%s as %d: %q; %s %+v", level, uid, stranger.stdout, stranger.stderr, stranger.report.Denials)
+			}
+			tree.End(0)
+		}
+	}
+}
+
 // TestMachine: at L3 no spelling of the loopback leads to this machine's, nor does a
 // name that the proxy may connect to.
 func TestMachine(t *testing.T) {

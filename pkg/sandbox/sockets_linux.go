@@ -5,6 +5,7 @@ package sandbox
 import (
 	"encoding/binary"
 	"errors"
+	"math"
 	"net"
 	"net/netip"
 	"os"
@@ -183,9 +184,8 @@ func abandoned(f *executable) bool {
 	return errors.Is(unix.Connect(probe, &unix.SockaddrUnix{Name: self(f.fd)}), unix.ECONNREFUSED)
 }
 
-// connectUnix connects to sockets that the command itself has made, which are
-// those in places that it may write, made since it began, by a process of the
-// same tree.
+// connectUnix connects to sockets at which the session listens: those in places that the command may
+// write, made since it began, by a process of the same tree, and those of which the kernel says so.
 func (g *gatekeeper) connectUnix(n *notice, socket int, to *address) verdict {
 	if to.path == "" {
 		if g.shared && to.family == unix.AF_UNIX && len(to.raw) > 2 {
@@ -202,18 +202,19 @@ func (g *gatekeeper) connectUnix(n *notice, socket int, to *address) verdict {
 	if slices.Contains(g.Sockets, f.path) {
 		return result(connectRaw(socket, append(append(binary.NativeEndian.AppendUint16(nil, unix.AF_UNIX), self(f.fd)...), 0)))
 	}
-	if !g.ownSocket(f) {
+	ours := g.ownSocket(f)
+	if !ours && !g.ofSession(f) {
 		if abandoned(f) { // as the kernel says it: programs such as tmux then make a new one
 			return refused(unix.ECONNREFUSED)
 		}
-		g.denySocket(n, f.path, "the socket is not of the command's own making")
+		g.denySocket(n, f.path, "the socket is not of this session's own making")
 		return refused(unix.EACCES)
 	}
 	raw := append(binary.NativeEndian.AppendUint16(nil, unix.AF_UNIX), self(f.fd)...)
 	if err := connectRaw(socket, append(raw, 0)); err != nil {
 		return result(err)
 	}
-	if !g.sameTree(socket, f) {
+	if ours && !g.sameTree(socket, f) && !g.ofSession(f) {
 		_ = unix.Shutdown(socket, unix.SHUT_RDWR)
 		g.denySocket(n, f.path, "the socket's server runs outside the sandbox")
 		return refused(unix.EACCES)
@@ -222,8 +223,8 @@ func (g *gatekeeper) connectUnix(n *notice, socket int, to *address) verdict {
 }
 
 // sameTree reports whether the server of a connection to f, which is the process that
-// began to listen, or we in its place, lives among the command's processes. One that has ended
-// since cannot be told from one outside.
+// began to listen, or we in its place, lives among the command's processes. It may have ended
+// since, as servers do that go on as their own children.
 func (g *gatekeeper) sameTree(socket int, f *executable) bool {
 	peer, err := unix.GetsockoptUcred(socket, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
@@ -243,6 +244,32 @@ func (g *gatekeeper) sameTree(socket int, f *executable) bool {
 
 func (g *gatekeeper) denySocket(n *notice, path, why string) {
 	g.log.deny(&Denial{Kind: DeniedConnect, Path: path, Pid: int(n.pid), Why: why})
+}
+
+// ofSession reports whether a command of the session listens at f, or has let its children do so. No other
+// socket can come to be at the same file afterwards, and none of another namespace into this one.
+func (g *gatekeeper) ofSession(f *executable) bool {
+	if f.st.Mode&unix.S_IFMT != unix.S_IFSOCK || f.st.Ino > math.MaxUint32 { // the kernel tells half of such a number
+		return false
+	}
+	list, err := g.listeners()
+	if err != nil {
+		return false
+	}
+	for _, l := range list {
+		if l.file == socketID(f) && (!g.shared || g.servers.noted(server{inode: l.inode})) {
+			return true
+		}
+	}
+	return false
+}
+
+// listeners are the sockets that listen at files: of the session where it has a network of its own, else of the machine.
+func (g *gatekeeper) listeners() ([]unixServer, error) {
+	if !g.shared {
+		return g.session.listeners()
+	}
+	return listeningAtFiles()
 }
 
 // ownSocket reports whether f may be a socket of the command.
