@@ -243,11 +243,11 @@ func madeFor(dir, template, name string) bool {
 // reason is why not.
 type Asker func(ctx context.Context, a policy.Access, dir string) (yes bool, reason string)
 
-// A Keeper keeps what a start of git takes away, so that undo can bring it back, and reports whether
-// it could; else the start is decided as without.
+// A Keeper keeps what a start of git, rm and the like takes away, so that undo can bring it back, and reports
+// whether it could; else the start is decided as without.
 type Keeper func(ctx context.Context, e *sandbox.Exec) bool
 
-// BuildWith returns a [Build] whose Decider asks, and has what git takes away be kept; either may be nil. An
+// BuildWith returns a [Build] whose Decider asks, and has what git, rm and the like take away be kept; either may be nil. An
 // answer counts for the same words, directory and environment for as long as the command runs, and
 // after five refusals nobody is asked any more.
 func BuildWith(ask Asker, keep Keeper) func(order json.RawMessage) (sandbox.Decider, error) {
@@ -404,11 +404,11 @@ func (g *gate) decideAs(ctx context.Context, e *sandbox.Exec, program string, ar
 		if !publishes && !a.Publishes && (g.inner(e, program, &a, d.Default) || d.Default && g.kept(e, a.Danger, accesses)) {
 			continue
 		}
-		if g.keep != nil && d.Verdict == policy.Ask && d.Default && !publishes && !a.Publishes && e.Original == "" && programs.GitMayLose(a.Danger) {
-			if programs.IsShell(filepath.Base(program)) && filepath.Base(a.Program) == "git" {
+		if keepable := d.Verdict == policy.Ask && d.Default && !publishes && !a.Publishes && e.Original == ""; g.keep != nil && keepable && mayKeep(&a) {
+			if programs.IsShell(filepath.Base(program)) {
 				continue // it comes here itself, when it starts
 			}
-			if filepath.Base(program) == "git" && g.keep(ctx, e) {
+			if filepath.Base(program) == filepath.Base(a.Program) && g.keep(ctx, e) {
 				continue
 			}
 		}
@@ -429,6 +429,18 @@ func (g *gate) decideAs(ctx context.Context, e *sandbox.Exec, program string, ar
 		return sandbox.Answer{Rule: d.Rule, Why: text}
 	}
 	return sandbox.Answer{Allow: true}
+}
+
+// mayKeep reports whether what a program takes away may be kept when it starts.
+func mayKeep(a *policy.Access) bool {
+	switch name := filepath.Base(a.Program); {
+	case a.Builtin || len(a.Argv) == 0 || filepath.Base(a.Argv[0]) != name:
+		return false
+	case name == "git":
+		return programs.GitMayLose(a.Danger)
+	default:
+		return programs.Has("rm rmdir unlink mv cp truncate", name) && programs.IsFileLoss(a.Danger)
+	}
 }
 
 // settled reports whether an allow rule names what a program is started for. That less is known of it here than at

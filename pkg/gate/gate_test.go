@@ -299,7 +299,7 @@ func TestOnPaths(t *testing.T) {
 	}
 }
 
-// TestKeeper: what git takes away is kept rather than asked about; nothing else is, nor what a rule speaks of.
+// TestKeeper: what git, rm and the like take away is kept rather than asked about; nothing else is, nor what a rule speaks of.
 func TestKeeper(t *testing.T) {
 	raw, _ := order(t)
 	var kept []string
@@ -327,7 +327,12 @@ func TestKeeper(t *testing.T) {
 		{start("git", "gc", "--prune=now"), false, true, false},
 		{start("git", "config", "core.hooksPath", "x"), true, false, false},
 		{start("env", "git", "reset", "--hard"), true, false, false},
-		{start("rm", "-rf", "/x"), true, false, false},
+		{start("rm", "-rf", "x"), true, true, true},
+		{start("rm", "-rf", "x"), false, true, false},
+		{start("sh", "-c", "rm -rf x && true"), true, false, true},
+		{start("sh", "-c", "true; dd if=/dev/zero of=/dev/sda"), true, false, false},
+		{start("env", "rm", "-rf", "x"), true, false, false},
+		{start("chmod", "-R", "777", "/"), true, false, false},
 		{start("sh", "-c", "git reset --hard && true"), true, false, true},
 		{start("sh", "-c", "git push --force && true"), true, false, false},
 		{copied, true, false, false},

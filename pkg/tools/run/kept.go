@@ -129,20 +129,24 @@ const maxSweeps = 3
 
 // watcher is what is told of each program before it starts; nil where nothing is to be kept then.
 func (k *kept) watcher() func(context.Context, *sandbox.Exec) {
-	if k == nil || k.late == nil || len(k.late.watched) == 0 {
+	if k == nil || k.late == nil {
 		return nil
 	}
 	return k.starts
 }
 
-// keeper is what keeps that which a git takes away that does not stand in the call: one of a script, a hook or
-// make; nil without.
+// keeper is what keeps that which a git, an rm and the like take away that do not stand in the call: those of a script, a
+// hook, make or code; nil without.
 func (k *kept) keeper() gate.Keeper {
 	if k == nil || k.late == nil || k.late.env.Git == nil {
 		return nil
 	}
 	return func(ctx context.Context, e *sandbox.Exec) bool {
-		names, must, ok := k.late.git(ctx, e)
+		takes := k.late.files
+		if filepath.Base(e.Path) == "git" {
+			takes = k.late.git
+		}
+		names, must, ok := takes(ctx, e)
 		if !ok || len(names) == 0 {
 			return ok
 		}
@@ -162,11 +166,12 @@ func (k *kept) starts(ctx context.Context, e *sandbox.Exec) {
 	if len(e.Argv) == 0 || e.Host != "" {
 		return
 	}
-	l := k.late
-	if name := filepath.Base(e.Argv[0]); !slices.Contains(l.watched, name) {
-		return
+	var names []change.Doomed
+	if l := k.late; slices.Contains(l.watched, filepath.Base(e.Argv[0])) {
+		names = l.names(e)
+	} else {
+		names = l.unsaved(e)
 	}
-	names := l.names(e)
 	if len(names) > 0 {
 		_ = k.add(ctx, names) // the result says so
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/change"
@@ -46,6 +47,10 @@ type late struct {
 	o       change.ShelveOptions
 	watched []string
 	begun   time.Time // the command
+
+	found     sync.Once
+	nowhere   []string // files of the root that were nowhere else when it first took away something by itself
+	nowhereOK bool     // all of them
 }
 
 // git is what a git takes away that does not stand in the call, and what of that is nowhere else; false where not
@@ -77,9 +82,8 @@ func (l *late) git(ctx context.Context, e *sandbox.Exec) (names, must []change.D
 	if l.own(top, e.Argv) {
 		return nil, nil, true
 	}
-	lost := losses{ctx: ctx, env: l.env, dir: e.Cwd, needs: l.accesses(e, variables), lasting: true}
-	needs, keep := lost.find()
-	if len(lost.aside) > 0 || !lost.doom.gitKept || slices.ContainsFunc(needs, func(a policy.Access) bool { return a.Danger != "" }) {
+	lost, must, ok := l.losses(ctx, e, variables)
+	if !ok || !lost.doom.gitKept {
 		return nil, nil, false
 	}
 	for path := range lost.doom.names {
@@ -88,10 +92,30 @@ func (l *late) git(ctx context.Context, e *sandbox.Exec) (names, must []change.D
 			delete(lost.doom.names, path)
 		}
 	}
+	return lost.doom.names.list(), must, true
+}
+
+// files is what another program takes away that does not stand in the call, likewise.
+func (l *late) files(ctx context.Context, e *sandbox.Exec) (names, must []change.Doomed, ok bool) {
+	lost, must, ok := l.losses(ctx, e, environ(e))
+	if !ok {
+		return nil, nil, false
+	}
+	return lost.doom.names.list(), must, true
+}
+
+// losses judges a program that starts as if it were a call, and finds what must be kept of what it takes away; it is
+// false where that is not all, or more than a loss is dangerous in it.
+func (l *late) losses(ctx context.Context, e *sandbox.Exec, variables []string) (lost *losses, must []change.Doomed, ok bool) {
+	lost = &losses{ctx: ctx, env: l.env, dir: e.Cwd, needs: l.accesses(e, variables), lasting: true}
+	needs, keep := lost.find()
+	if len(lost.aside) > 0 || slices.ContainsFunc(needs, func(a policy.Access) bool { return a.Danger != "" }) {
+		return nil, nil, false
+	}
 	for path := range keep {
 		must = append(must, change.Doomed{Path: path, Written: lost.doom.names[path]})
 	}
-	return lost.doom.names.list(), must, true
+	return lost, must, true
 }
 
 // environ are the variables of a program that starts.
@@ -104,7 +128,11 @@ func environ(e *sandbox.Exec) []string {
 
 // accesses are those of a program that starts with these variables.
 func (l *late) accesses(e *sandbox.Exec, variables []string) []policy.Access {
-	return shellparse.Argv(e.Argv, newWorld(l.env, e.Cwd, variables)).Accesses
+	argv := e.Argv
+	if name := filepath.Base(e.Path); name == "git" || slices.Contains(watchable[:], name) { // the first word may be any
+		argv = append([]string{e.Path}, argv[1:]...)
+	}
+	return shellparse.Argv(argv, newWorld(l.env, e.Cwd, variables)).Accesses
 }
 
 // repositoryAbove is the innermost directory at or above dir that holds a repository; "" for none.
