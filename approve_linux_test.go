@@ -51,6 +51,7 @@ const approverCount = 17
 // descent tells it from a person; in the call and as a job. A person can.
 func TestOnlyPeopleApprove(t *testing.T) {
 	t.Parallel()
+	long(t)
 	if os.Geteuid() != 0 {
 		t.Skip("SKIPPED: needs root, to become an ordinary user whose home is not root's")
 	}

@@ -29,6 +29,7 @@ import (
 // aims and sequences, with CASES=all another eighth; ATTACKS=control runs those on files without a sandbox, where they succeed.
 func TestAttacks(t *testing.T) {
 	t.Parallel()
+	long(t)
 	levels := sandboxLevels(t)
 	var tried, out atomic.Int64
 	var mu sync.Mutex

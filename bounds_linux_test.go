@@ -17,6 +17,7 @@ import (
 // TestMemory: an edit takes at most 8 times the memory of the larger of the two contents,
 // beside what the program itself takes, and its result stays small, however many places change.
 func TestMemory(t *testing.T) {
+	long(t)
 	w := newWorld(t, build(t))
 	const (
 		program = 40 << 20 // bytes: what a call with a small file takes, and some room

@@ -202,6 +202,7 @@ func (c *caller) looks() {
 // file that all of them change. AGENTKIT_SOAK has forty of them go on for ten minutes.
 func TestCallers(t *testing.T) {
 	t.Parallel()
+	long(t)
 	callers, length := 6, time.Duration(sampled(2, 4))*time.Second
 	if soak() {
 		callers, length = 40, 10*time.Minute

@@ -10,6 +10,7 @@ import (
 // of a network of its own, which reaches nothing.
 func TestClone(t *testing.T) {
 	t.Parallel()
+	long(t)
 	script := `set -e
 python3 - <<'EOF'
 import fcntl, socket, struct

@@ -19,6 +19,7 @@ import (
 // same whichever stream they go to.
 func TestFailingBuilds(t *testing.T) {
 	t.Parallel()
+	long(t)
 	var c, g strings.Builder
 	g.WriteString("package x\n")
 	for n := range 1200 {

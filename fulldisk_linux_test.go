@@ -94,6 +94,7 @@ cmp .git/config ../before && echo same`
 // was there cannot be put back: it comes back with the call that makes room, or before the next one.
 func TestPutBackFullDisk(t *testing.T) {
 	t.Parallel()
+	long(t)
 	if sandbox.Probe().Level < sandbox.L3 {
 		t.Skip("this machine reaches no sandbox of level 3")
 	}

@@ -58,6 +58,7 @@ print("end", flush=True)
 // deny rule most of the same texts do run it.
 func TestGateHolds(t *testing.T) {
 	t.Parallel()
+	long(t)
 	if os.Geteuid() != 0 || sandbox.Probe().Level < sandbox.L3 {
 		t.Skip("SKIPPED: needs root, to become nobody, and a sandbox of level 3")
 	}

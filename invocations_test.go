@@ -195,6 +195,7 @@ func generated(r *rand.Rand, n int) []invocation {
 // is wrong and what to do, and that nothing was done.
 func TestMalformed(t *testing.T) {
 	t.Parallel()
+	long(t)
 	w := newWorld(t, build(t))
 	before := w.print(t)
 	list := append(some(fixed(), 3), generated(rand.New(rand.NewPCG(rand.Uint64(), 2)), sampled(50, 300))...)

@@ -39,6 +39,15 @@ func TestMain(m *testing.M) {
 	testscript.Main(cleaned{m}, map[string]func(){"agentkit": main, "clangd": languageServer, "typed": typist})
 }
 
+// long leaves a test out of "go test -short", which is to take a few minutes: one that takes seconds of a processor's
+// time, or tries in more ways what others try in one. .ci/turn finds such tests by this call.
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("takes long, and is left out with -short")
+	}
+}
+
 // cleaned removes, when all tests have run, the program that they shared.
 type cleaned struct{ *testing.M }
 

@@ -22,6 +22,7 @@ import (
 // MCP server that its client's configuration starts.
 func TestNewcomer(t *testing.T) {
 	t.Parallel()
+	long(t)
 	if sandbox.Probe().Level < sandbox.L2 {
 		t.Skip("commands cannot be confined here, so that a server asks for a yes first")
 	}

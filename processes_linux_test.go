@@ -43,6 +43,7 @@ type host struct {
 // TestProcesses starts real commands and looks at the process table, at all that its
 // own process has started: so it runs in one of its own, beside the other tests.
 func TestProcesses(t *testing.T) {
+	long(t)
 	agentkit := os.Getenv("PROCESSES")
 	if agentkit == "" {
 		t.Parallel()

@@ -21,6 +21,7 @@ import (
 // writer waiting with the file open.
 func TestWriterOutside(t *testing.T) {
 	t.Parallel()
+	long(t)
 	const edits = 40
 	binary := build(t)
 	for name, c := range map[string]struct {

@@ -95,6 +95,7 @@ func (p *realPlace) questions(t *testing.T, list []realCommand, words ...string)
 // no sessions, so that all of it counts as one; what shorter ones would ask is
 // printed.
 func TestRealSessions(t *testing.T) {
+	long(t)
 	p := newRealPlace(t)
 	for _, one := range []struct {
 		name  string
@@ -135,6 +136,7 @@ func TestRealSessions(t *testing.T) {
 
 // TestOpenAsksNoMore: what the profile open asks about, workspace does not let pass.
 func TestOpenAsksNoMore(t *testing.T) {
+	long(t)
 	p := newRealPlace(t)
 	p.list = slices.DeleteFunc(p.list, func(realCommand) bool { return rand.IntN(4) > 0 }) // some, for their time
 	for _, name := range []string{"safety", "policy", "benign"} {

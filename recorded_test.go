@@ -157,6 +157,7 @@ var recorded = map[string]struct {
 // TestRecordedCalls makes calls that were recorded of OpenCode through its dialect: the
 // answers are the same, or differ as the table says.
 func TestRecordedCalls(t *testing.T) {
+	long(t)
 	in, err := os.Open(filepath.Join("..", "shared", "cases", "opencode", "recorded-calls.jsonl"))
 	if err != nil {
 		t.Skipf("labelled cases are not here: %v", err)

@@ -303,6 +303,7 @@ func TestRemoteSSH(t *testing.T) {
 // the next call opens another when it is lost.
 func TestRemoteShared(t *testing.T) {
 	t.Parallel()
+	long(t)
 	if sandbox.Probe().Level < sandbox.L3 {
 		t.Skip("SKIPPED: this machine reaches no sandbox of level 3")
 	}
@@ -375,6 +376,7 @@ func TestRemoteShells(t *testing.T) {
 // files that the call was born with: who waits for the end of one does not wait for it.
 func TestKeptHoldsNothing(t *testing.T) {
 	t.Parallel()
+	long(t)
 	if sandbox.Probe().Level < sandbox.L3 {
 		t.Skip("SKIPPED: this machine reaches no sandbox of level 3")
 	}
@@ -412,6 +414,7 @@ func TestKeptHoldsNothing(t *testing.T) {
 // starts the shell that the real one would start in the pod.
 func TestRemotePod(t *testing.T) {
 	t.Parallel()
+	long(t)
 	p := newFarHost(t)
 	p.lead("kubectl", "#!/bin/sh\n[ \"$*\" = '--context=prod --namespace=dev exec -i api-0 --container=side -- sh' ] || { echo \"what is $*\" >&2; exit 9; }\ncd / && exec env -i HOME=DIR/home PATH=\"$PATH\" sh\n")
 	p.on = "kubectl://prod/dev/api-0/side//" + p.dir + "/root"

@@ -53,6 +53,7 @@ func onTerminal(t *testing.T, c *exec.Cmd, when, typed string) (shown string, st
 // all that the command still says comes, as it does here.
 func TestRemoteInterrupted(t *testing.T) {
 	t.Parallel()
+	long(t)
 	p := sshHost(t)
 	const command = `trap 'echo caught' INT TERM; echo begun; while :; do sleep 0.1; done`
 	states := map[string]string{"a connection of its own": filepath.Join(p.dir, "ours", strings.Repeat("long", 30))}
@@ -83,6 +84,7 @@ func TestRemoteInterrupted(t *testing.T) {
 // in JSON, which need not escape all that terminals obey.
 func TestRemoteScreen(t *testing.T) {
 	t.Parallel()
+	long(t)
 	p := newFarHost(t)
 	const text = `E='\u001b[2J\u001b]0;x\u0007\u009b2J\u202e'
 read -r l; read -r l; n=${l%% *}; n=${n#n=}
@@ -146,6 +148,7 @@ cat >/dev/null
 // TestRemoteHomes: a far end that can keep no program says why, and what to do.
 func TestRemoteHomes(t *testing.T) {
 	t.Parallel()
+	long(t)
 	p := newFarHost(t)
 	p.put("bin/uname", "#!/bin/sh\ncase $1 in -s) echo Linux;; *) echo mips;; esac\n", 0o700)
 	usual := "PATH='" + os.Getenv("PATH") + "'"
@@ -192,6 +195,7 @@ func TestRemoteHomes(t *testing.T) {
 // for it. Here that is this very one, which is packed as such.
 func TestRemotePackage(t *testing.T) {
 	t.Parallel()
+	long(t)
 	p := newFarHost(t)
 	p.put("bin/uname", "#!/bin/sh\ncase $1 in -s) echo Linux;; *) echo mips;; esac\n", 0o700)
 	p.on = "exec:cd " + p.dir + "/root && exec env -i HOME=" + p.dir + "/home PATH='" + p.path + "' sh"
@@ -214,6 +218,7 @@ func TestRemotePackage(t *testing.T) {
 // a reader that stops reading stops the command.
 func TestRemoteStream(t *testing.T) {
 	t.Parallel()
+	long(t)
 	p := shellHost(t)
 	lines := sampled(1900, 5000) // of 60 kB: more than the memory that it may take
 	count := filepath.Join(p.dir, "root", "n")
@@ -264,6 +269,7 @@ func TestRemoteStream(t *testing.T) {
 // TestRemoteBrings: a search in a large tree brings its result, and nothing of the tree.
 func TestRemoteBrings(t *testing.T) {
 	t.Parallel()
+	long(t)
 	p := newFarHost(t)
 	for i := range 2000 {
 		p.put(fmt.Sprintf("root/f%d.txt", i), strings.Repeat("a line of text\n", 300), 0o600)
@@ -288,6 +294,7 @@ func TestRemoteBrings(t *testing.T) {
 // does for the calls that follow.
 func TestRemoteFleet(t *testing.T) {
 	t.Parallel()
+	long(t)
 	if sandbox.Probe().Level < sandbox.L3 {
 		t.Skip("SKIPPED: this machine reaches no sandbox of level 3")
 	}

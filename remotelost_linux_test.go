@@ -99,6 +99,7 @@ func (p *farHost) sockets(want int) (list []string) {
 // told the same at the far end; others never see it.
 func TestRemoteKept(t *testing.T) {
 	t.Parallel()
+	long(t)
 	if sandbox.Probe().Level < sandbox.L3 {
 		t.Skip("SKIPPED: this machine reaches no sandbox of level 3")
 	}
@@ -193,6 +194,7 @@ func TestRemoteKept(t *testing.T) {
 // TestRemoteLost: a call whose connection is lost is asked for again, and not made twice.
 func TestRemoteLost(t *testing.T) {
 	t.Parallel()
+	long(t)
 	p := shellHost(t)
 	call := func(script string, kill func()) (farResult, int) {
 		t.Helper()
@@ -247,6 +249,7 @@ func TestRemoteLost(t *testing.T) {
 // No call is made twice, and what its result says is so; jobs live on, and nothing else does.
 func TestRemoteKills(t *testing.T) {
 	t.Parallel()
+	long(t)
 	kills := 5
 	if n, err := strconv.Atoi(os.Getenv("KILLS")); err == nil {
 		kills = n

@@ -29,6 +29,7 @@ func farMCP(t *testing.T, args ...string) (c *exec.Cmd, root string) {
 // there, and what is not served nobody calls, a script neither.
 func TestRemoteMCP(t *testing.T) {
 	t.Parallel()
+	long(t)
 	c, root := farMCP(t, "--exclude", "write,patch")
 	var asked []string
 	s := connected(t, c, answering(func(p *mcp.ElicitParams) *mcp.ElicitResult {
@@ -79,6 +80,7 @@ func TestRemoteMCP(t *testing.T) {
 // TestRemoteMCPDialect: so it does with the names that a model knows.
 func TestRemoteMCPDialect(t *testing.T) {
 	t.Parallel()
+	long(t)
 	c, _ := farMCP(t, "--dialect", "claude", "--readonly")
 	s := connected(t, c, answering(nil), "")
 	if text, _ := said(t, s, "Read", map[string]any{"file_path": "a.txt"}); !strings.Contains(text, "one") {

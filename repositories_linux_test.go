@@ -137,6 +137,7 @@ git ls-files -s && git status --porcelain`
 // sandbox what they do outside: the same statuses, output, index and commits.
 func TestRepositories(t *testing.T) {
 	t.Parallel()
+	long(t)
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("SKIPPED: there is no git")
 	}

@@ -66,6 +66,7 @@ func newSession(t *testing.T, file string) *realPlace {
 // TestMadeSessions: of whole sessions hardly a command is asked about without a need, and
 // none that reaches a host or does harm passes. Without CASES=all three are looked at.
 func TestMadeSessions(t *testing.T) {
+	long(t)
 	list, err := filepath.Glob("testdata/sessions/*.txt")
 	if err != nil || len(list) < 11 {
 		t.Fatalf("%d sessions: %v", len(list), err)

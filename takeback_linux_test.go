@@ -83,6 +83,7 @@ func TestTakeBack(t *testing.T) {
 // times of files, does not notice that they are kept.
 func TestTakeBackUnnamed(t *testing.T) {
 	t.Parallel()
+	long(t)
 	for _, program := range []string{"git", "patch"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skip("SKIPPED: there is no " + program)
@@ -218,6 +219,7 @@ mkfifo big/in/deep/pipe; chmod 2750 big/in`
 // that makes no difference to any command; all others find it where it is.
 func TestSetAside(t *testing.T) {
 	t.Parallel()
+	long(t)
 	if _, ok := sandboxLevels(t)["L3"]; !ok {
 		t.Skip("SKIPPED: commands cannot be confined here")
 	}

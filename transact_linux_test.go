@@ -222,6 +222,7 @@ print("ended")
 // modes, times, attributes and hard links; where that cannot be it fails and loses nothing.
 func TestViewRenames(t *testing.T) {
 	t.Parallel()
+	long(t)
 	b := newTransactions(t)
 	if err := os.WriteFile(b.policy, []byte("undo: {commands: all}\ndeny: [\"edit(**/*.fixed)\"]\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -287,6 +288,7 @@ var stamps = regexp.MustCompile(`(?m)^(\S+ \d+ \d+) (?:1[0-9]{9}|[2-9][0-9]{9})\
 // command leaves it, and the next call finishes what was begun.
 func TestTransactionKilled(t *testing.T) {
 	t.Parallel()
+	long(t)
 	b := newTransactions(t)
 	from := b.model("model", `mkdir -p in/{1..40}; for d in in/*; do for f in 1 2 3 4 5; do echo $d $f >$d/$f; done; done
 printf 'import os, shutil\nfor d in sorted(os.listdir("in")):\n  if int(d) %% 3 == 0: shutil.rmtree("in/" + d)\n  else: open("in/" + d + "/1", "w").write("new"); os.mkdir("in/" + d + "/more"); open("in/" + d + "/more/f", "w").close()\n' >s.py`)

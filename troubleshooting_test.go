@@ -13,6 +13,7 @@ import (
 // code, and that the commands in it do end with that code.
 func TestTroubleshooting(t *testing.T) {
 	t.Parallel()
+	long(t)
 	raw, err := os.ReadFile("docs/troubleshooting.md")
 	if err != nil {
 		t.Fatal(err)

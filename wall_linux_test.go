@@ -416,6 +416,7 @@ func TestForeignPrograms(t *testing.T) {
 // may, whatever names its secrets have and wherever in these they lie.
 func TestHomeSecrets(t *testing.T) {
 	t.Parallel()
+	long(t)
 	base := durableDir(t)
 	write := func(name, text string) {
 		path := filepath.Join(base, name)
@@ -556,6 +557,7 @@ func TestRootInSharedMemory(t *testing.T) {
 // changes nothing else there but what it was given, and a job fills what its call has made.
 func TestOpenedOutside(t *testing.T) {
 	t.Parallel()
+	long(t)
 	levels := sandboxLevels(t)
 	if _, ok := levels["L3"]; !ok {
 		t.Skip("there is no L3 here")

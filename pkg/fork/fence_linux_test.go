@@ -23,11 +23,17 @@ func TestChildCallsNobody(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
 		t.Run(arch, func(t *testing.T) {
 			t.Parallel()
+			if testing.Short() && arch != runtime.GOARCH {
+				t.Skip("takes long, and is left out with -short: Go's own packages are compiled for it")
+			}
 			checkChild(t, disassemble(t, "CGO_ENABLED=0", "GOARCH="+arch))
 		})
 	}
 	t.Run("race", func(t *testing.T) {
 		t.Parallel()
+		if testing.Short() {
+			t.Skip("takes long, and is left out with -short: Go's own packages are compiled for it")
+		}
 		if _, err := exec.LookPath("gcc"); err != nil || runtime.GOARCH != "amd64" {
 			t.Skip("SKIPPED: an instrumented build needs a C compiler")
 		}
