@@ -101,7 +101,8 @@ func (l *late) files(ctx context.Context, e *sandbox.Exec) (names, must []change
 	if !ok {
 		return nil, nil, false
 	}
-	return lost.doom.names.list(), must, true
+	made := func(d change.Doomed) bool { return l.made(d.Path) }
+	return slices.DeleteFunc(lost.doom.names.list(), made), slices.DeleteFunc(must, made), true
 }
 
 // losses judges a program that starts as if it were a call, and finds what must be kept of what it takes away; it is
