@@ -48,7 +48,7 @@ var layers = map[string]layer{
 	"pkg/remote":         {"pkg/safefile pkg/serve pkg/tool", "", "it leads to another place, where the same tools are"},
 	"pkg/dialect":        {"pkg/nearest pkg/param pkg/tool", "", face},
 
-	"pkg/tools/run":     {"pkg/audit pkg/change pkg/committed pkg/gate pkg/job pkg/machine pkg/nearest pkg/overlay pkg/param pkg/policy pkg/programs pkg/rg pkg/safefile pkg/sandbox pkg/screen pkg/session pkg/shellparse pkg/tool pkg/truncate pkg/wall pkg/workspace", "", family},
+	"pkg/tools/run":     {"pkg/audit pkg/change pkg/committed pkg/gate pkg/job pkg/machine pkg/nearest pkg/overlay pkg/param pkg/policy pkg/programs pkg/rg pkg/safefile pkg/sandbox pkg/screen pkg/session pkg/shellparse pkg/steps pkg/tool pkg/truncate pkg/wall pkg/workspace", "", family},
 	"pkg/tools/files":   {"pkg/change pkg/edit pkg/job pkg/lsp pkg/machine pkg/notebook pkg/overlay pkg/param pkg/pdftext pkg/policy pkg/safefile pkg/syntax pkg/text pkg/tool pkg/truncate pkg/workspace", "", family},
 	"pkg/tools/search":  {"pkg/nearest pkg/param pkg/policy pkg/rg pkg/syntax pkg/text pkg/tool pkg/truncate pkg/workspace", "", family},
 	"pkg/tools/web":     {"pkg/change pkg/fetch pkg/notebook pkg/page pkg/param pkg/pdftext pkg/policy pkg/safefile pkg/session pkg/tool pkg/websearch pkg/workspace", "", family},
@@ -66,6 +66,7 @@ var layers = map[string]layer{
 	"pkg/killtree":    {"pkg/fork", "golang.org/x/sys/", engine},
 	"pkg/fork":        {"", "golang.org/x/sys/", leaf},
 	"pkg/shellparse":  {"pkg/policy pkg/programs pkg/safefile", "github.com/smacker/go-tree-sitter mvdan.cc/sh/v3", "the shell's grammar is understood in one place"},
+	"pkg/steps":       {"pkg/policy pkg/programs pkg/safefile", "", "it follows a command by its text, and looks at no file"},
 	"pkg/rg":          {"pkg/safefile pkg/text pkg/workspace", "github.com/bmatcuk/doublestar/v4 golang.org/x/sys/", engine},
 	"pkg/edit":        {"", "github.com/aymanbagabas/go-udiff golang.org/x/text/", engine},
 	"pkg/change":      {"pkg/gitindex pkg/safefile pkg/session pkg/workspace", "golang.org/x/sys/", engine},

@@ -11,6 +11,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/committed"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
+	"github.com/agentkit-go/agentkit/pkg/steps"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
@@ -59,11 +60,19 @@ type dooming struct {
 	dir     string // where the command starts
 	text    string // of the command
 	needs   []policy.Access
+	steps   steps.List // the same
 	names   doomed
 	asked   []lostFiles
 	gitKept bool            // what git does in this call is understood, and can be taken back
 	goes    map[string]bool // what leaves the root, or goes under the name that the call gives it, and is overwritten nowhere
 	lasting bool            // the call sees the end of the command, so that what it lost is recorded then
+}
+
+func newDooming(env *tool.Env, dir, text string, needs []policy.Access, lasting bool) *dooming {
+	d := &dooming{env: env, dir: dir, text: text, needs: needs, names: doomed{}, goes: map[string]bool{}, lasting: lasting}
+	d.steps = steps.List{Root: env.Workspace.Root(), Accesses: needs}
+	d.gitKept = d.keeps() && d.steps.GitUnderstood()
+	return d
 }
 
 // lostFiles are what git answered about a repository.
@@ -94,16 +103,6 @@ func (d *dooming) unsaved(top string) (list []string, ok bool) {
 	return slices.Concat(changed.list, untracked.list), changed.ok && untracked.ok
 }
 
-// within are those of some files that lie in one of some directories, or are one of these.
-func within(dirs, files []string) (list []string) {
-	for _, path := range files {
-		if slices.ContainsFunc(dirs, func(dir string) bool { return safefile.Below(dir, path) }) {
-			list = append(list, path)
-		}
-	}
-	return list
-}
-
 // keeps reports whether what the call takes away is kept.
 func (d *dooming) keeps() bool {
 	return d.lasting && d.env.Policy.Undo().Commands != policy.UndoOff
@@ -122,7 +121,7 @@ func (d *dooming) write(w *policy.Access) {
 			d.names.add(w.Path, false)
 		}
 	default:
-		d.names.add(w.Path, w.Op == policy.Change && !d.moved(w))
+		d.names.add(w.Path, w.Op == policy.Change && !d.steps.Moved(w))
 	}
 }
 
@@ -153,12 +152,6 @@ func (d *dooming) replaced() {
 			d.link(w)
 		}
 	}
-}
-
-// moved reports whether a write is mv's, which puts another file there and never writes to
-// the one that it finds: that comes back with its other names.
-func (d *dooming) moved(w *policy.Access) bool {
-	return w.Parent > 0 && baseName(&d.needs[w.Parent-1]) == "mv"
 }
 
 // files notes a directory, or the files of it that go.
@@ -254,19 +247,15 @@ func (d *dooming) beside() {
 		case err != nil:
 			d.names.add(w.Path, true)
 		case w.Op == policy.Change && w.File == policy.Regular && !safefile.BelowGit(w.Path):
-			d.names.add(w.Path, !d.moved(w))
-		case w.Op == policy.Delete && d.moved(w) && w.File != policy.Missing:
+			d.names.add(w.Path, !d.steps.Moved(w))
+		case w.Op == policy.Delete && d.steps.Moved(w) && w.File != policy.Missing:
 			d.names.add(w.Path, !d.goes[w.Path]) // its files stay, under other names
 		}
 	}
 }
 
-func baseName(a *policy.Access) string {
-	if len(a.Argv) == 0 {
-		return ""
-	}
-	return filepath.Base(a.Argv[0])
-}
+// baseName is the name of the program that an access starts.
+func baseName(a *policy.Access) string { return steps.Name(a) }
 
 // destroys reports whether a write takes away what a file holds.
 func destroys(w, program *policy.Access) bool {

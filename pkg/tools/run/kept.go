@@ -14,6 +14,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/committed"
 	"github.com/agentkit-go/agentkit/pkg/gate"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
+	"github.com/agentkit-go/agentkit/pkg/steps"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 	"github.com/agentkit-go/agentkit/pkg/wall"
 )
@@ -74,7 +75,7 @@ func newLate(env *tool.Env, p *preparedCommand, title string, came func(string, 
 	o := change.ShelveOptions{Tool: "bash", Title: title, MaxBytes: int64(u.MaxBytes), MaxNames: keepNames, Age: u.Keep}
 	if env.Git != nil {
 		index, least := env.Git.Indexed(), committed.Indexed
-		if updatesIndex(p.needs) {
+		if (steps.List{Accesses: p.needs}).LooksAnew() {
 			least = committed.Unindexed
 		}
 		o.Still = func(path string, i fs.FileInfo) bool { return index(path, i) >= least }

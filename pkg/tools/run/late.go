@@ -17,6 +17,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/shellparse"
+	"github.com/agentkit-go/agentkit/pkg/steps"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
@@ -151,7 +152,7 @@ func repositoryAbove(dir string) string {
 // own reports whether git is started for a repository that was made in a temporary directory since the session
 // began, and is not part of another: whatever is lost there is no older.
 func (l *late) own(top string, argv []string) bool {
-	if sub, _ := gitSub(argv); sub == "" || slices.Contains(argv, "-C") || top == "" || safefile.Below(l.env.Workspace.Root(), top) || !fresh(l.env, top) {
+	if sub, _ := steps.Git(argv); sub == "" || slices.Contains(argv, "-C") || top == "" || safefile.Below(l.env.Workspace.Root(), top) || !fresh(l.env, top) {
 		return false
 	}
 	info, err := os.Lstat(filepath.Join(top, ".git"))

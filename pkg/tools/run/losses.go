@@ -16,6 +16,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/programs"
 	"github.com/agentkit-go/agentkit/pkg/rg"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
+	"github.com/agentkit-go/agentkit/pkg/steps"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
@@ -55,10 +56,10 @@ func (l *losses) find() (needs []policy.Access, keep map[string]bool) {
 	}
 	for j := range n {
 		switch a := &l.needs[j]; {
-		case a.Kind == policy.Write && a.Op == policy.Delete && filepath.Base(a.Path) == ".git" && l.doom.moved(a):
+		case a.Kind == policy.Write && a.Op == policy.Delete && filepath.Base(a.Path) == ".git" && l.doom.steps.Moved(a):
 			a.Opaque = cmp.Or(a.Opaque, "the repository goes on under another name")
 		case a.Parent == 0 && destroys(a, nil):
-			if i := l.follows(j, n); i >= 0 {
+			if i := l.doom.steps.Program(j); i >= 0 {
 				l.endanger(i, l.file(j, "", ""))
 			}
 		case a.Opaque == "" && a.Kind == policy.Write && a.Tree && !a.Below && a.File == policy.Dir && (a.Op == policy.Metadata || a.Op == policy.Delete && !a.Each && a.Parent > 0 && !destroys(a, &l.needs[a.Parent-1])):
@@ -69,7 +70,7 @@ func (l *losses) find() (needs []policy.Access, keep map[string]bool) {
 			l.named(j)
 		}
 	}
-	for _, m := range l.doom.renamings() {
+	for _, m := range l.doom.steps.Losses() {
 		l.renamed(m)
 	}
 	l.doom.git()
@@ -84,51 +85,45 @@ func (l *losses) find() (needs []policy.Access, keep map[string]bool) {
 	return l.needs, l.keep
 }
 
-func newDooming(env *tool.Env, dir, text string, needs []policy.Access, lasting bool) *dooming {
-	d := &dooming{env: env, dir: dir, text: text, needs: needs, names: doomed{}, goes: map[string]bool{}, lasting: lasting}
-	d.gitKept = d.keeps() && d.understandsGit()
-	return d
-}
-
 // renamed judges what goes under a name that the command gives it, and notes it. Of a directory that
 // leaves the root what is nowhere else is noted, and of what is not known by name all that is.
-func (l *losses) renamed(m renaming) {
-	w := l.needs[m.source]
-	if below := l.belowSource(&w, m.below); len(below) > 0 {
-		for _, path := range below {
-			l.doom.names.add(path, m.over)
+func (l *losses) renamed(m steps.Loss) {
+	w := l.needs[m.Original]
+	note := func(paths []string) {
+		for _, path := range paths {
+			l.doom.names.add(path, m.InPlace)
 		}
-		l.endanger(l.causes(m.by), l.keepAll(l.env.NowhereElse("bash", w.Path, below, below...), ""))
+	}
+	if files := filesIn(&w, m.Files); len(files) > 0 {
+		note(files)
+		l.endanger(l.doom.steps.Program(m.By), l.keepAll(l.env.NowhereElse("bash", w.Path, files, files...), ""))
 		return
 	}
 	goes, twice := l.doom.goes[w.Path]
-	l.doom.goes[w.Path] = !m.over && (goes || !twice)
-	if w.Path != l.env.Workspace.Root() && (w.File != policy.Dir || m.by >= 0) {
-		l.doom.names.add(w.Path, m.over)
-	}
-	files, ok := l.atRiskIn(&w)
-	switch {
-	case m.by < 0 && len(files) > manyNames && w.Path != l.env.Workspace.Root():
-		l.doom.names.add(w.Path, m.over) // one directory is less to do than so many files
-	default:
-		for _, path := range files {
-			l.doom.names.add(path, m.over)
+	l.doom.goes[w.Path] = !m.InPlace && (goes || !twice)
+	files, known := l.atRiskIn(&w)
+	isRoot, leaves := w.Path == l.env.Workspace.Root(), m.By < 0
+	if many := leaves && len(files) > manyNames; !isRoot && (many || !leaves || w.File != policy.Dir) {
+		note([]string{w.Path})
+		if many { // one directory is less to do than so many files
+			return
 		}
 	}
+	note(files)
 	switch {
-	case m.by < 0:
-	case !ok:
-		l.endanger(l.causes(m.by), "takes away what cannot be told before it runs")
+	case leaves:
+	case !known:
+		l.endanger(l.doom.steps.Program(m.By), "takes away what cannot be told before it runs")
 	default:
-		l.endanger(l.causes(m.by), l.keepAll(files, ""))
+		l.endanger(l.doom.steps.Program(m.By), l.keepAll(files, ""))
 	}
 }
 
 // manyNames is from how many files on the directory is kept in which they lie.
 const manyNames = 500
 
-// belowSource are files of a directory by their paths in it, where all of them are there; else none.
-func (*losses) belowSource(w *policy.Access, rels []string) (paths []string) {
+// filesIn are files of a directory by their paths in it, where all of them are there; else none.
+func filesIn(w *policy.Access, rels []string) (paths []string) {
 	for _, rel := range rels {
 		path := filepath.Join(w.Path, rel)
 		if info, err := os.Lstat(path); w.File != policy.Dir || err != nil || !info.Mode().IsRegular() {
@@ -154,14 +149,6 @@ func (l *losses) atRiskIn(s *policy.Access) (files []string, ok bool) {
 		return nil, false
 	}
 	return l.atRisk(&w, files), true
-}
-
-// causes is the program whose access this is.
-func (l *losses) causes(j int) int {
-	if parent := l.needs[j].Parent; parent > 0 {
-		return parent - 1
-	}
-	return l.follows(j, len(l.doom.needs))
 }
 
 // named has the files of certain names that a write changes below a directory judged one
@@ -204,22 +191,6 @@ func (l *losses) each(j int) {
 	}
 }
 
-// follows is the program whose redirection an access is: the first after it, or the
-// last before; -1 for none.
-func (l *losses) follows(j, n int) int {
-	for i := j; i < n; i++ {
-		if l.needs[i].Kind == policy.Exec {
-			return i
-		}
-	}
-	for i := j; i >= 0; i-- {
-		if l.needs[i].Kind == policy.Exec {
-			return i
-		}
-	}
-	return -1
-}
-
 func (l *losses) endanger(i int, why string) {
 	if a := &l.needs[i]; why != "" && a.Danger == "" {
 		a.Danger = why
@@ -228,13 +199,11 @@ func (l *losses) endanger(i int, why string) {
 
 // program judges what one program loses.
 func (l *losses) program(i, n int) {
-	if baseName(&l.needs[i]) == "git" {
-		if why := l.doom.losesElsewhere(i); why != "" {
-			l.endanger(i, why)
-			return
-		}
-	}
 	a := l.needs[i]
+	if baseName(&a) == "git" && a.Class != policy.ReadOnly && a.Drops && l.doom.steps.GitElsewhere(i) { // what that is, nobody looks at
+		l.endanger(i, "takes away what is in a work tree, or an index, that its options or variables name")
+		return
+	}
 	files, why := 0, ""
 	// A file of commands that a shell is given does what it would do if it were started by its name:
 	// what is certain in it is judged, what is not is as unknown as any program. Of others than these the
@@ -554,64 +523,55 @@ func (l *losses) keepAll(files []string, danger string) string {
 func (l *losses) git(i int) string {
 	a := l.needs[i]
 	top, repository := gitTop(l.needs, i, l.dir), l.doom.repository(i)
-	flag := func(letters string) bool {
-		return slices.ContainsFunc(a.Argv, func(word string) bool {
-			return len(word) > 1 && word[0] == '-' && word[1] != '-' && strings.ContainsAny(word, letters)
-		})
-	}
-	switch kind := committed.Changed; {
+	kind := committed.Changed
+	switch {
 	case slices.Contains(a.Dynamic, true) && programs.PathsAlone(a.Argv, a.Dynamic) == 0 || !safefile.Below(l.env.Workspace.Root(), top):
 		return a.Danger
 	case programs.LosesCommits(a.Danger) && l.doom.keepsGit(repository):
-		return l.stashed(i, repository, a.Danger)
+		// What a stash or a branch holds stays in git's objects, and the names come back. What the same call puts into one is nowhere
+		// else by then.
+		if top = repository; !l.doom.steps.Added(i).Any {
+			return ""
+		}
 	case programs.LosesReference(a.Danger):
 		return a.Danger
 	case programs.LosesCommits(a.Danger):
 		return l.branches(&a, top)
-	case programs.LosesWork(a.Danger) && flag("BC") && !l.doom.keepsGit(repository): // of a branch, too
+	case programs.LosesWork(a.Danger) && hasLetter(a.Argv, "BC") && !l.doom.keepsGit(repository): // of a branch, too
 		return a.Danger
-	default:
-		if programs.LosesUntracked(a.Danger) {
-			if kind = committed.Untracked; flag("xX") || l.doom.ignoresOtherwise(top) {
-				kind = committed.Ignored
-			}
-			if passesRepositories(a.Argv) {
-				kind |= committed.Alone
-			}
+	case programs.LosesUntracked(a.Danger):
+		if kind = committed.Untracked; hasLetter(a.Argv, "xX") || l.doom.ignoresOtherwise(top) {
+			kind = committed.Ignored
 		}
-		lost := l.doom.lost(kind, top)
-		if !lost.ok {
-			return a.Danger
+		if passesRepositories(a.Argv) {
+			kind |= committed.Alone
 		}
-		return cmp.Or(l.keepAll(lost.list, a.Danger), l.added(i, top, a.Danger))
 	}
+	why, ok := l.keepIn(top, kind, a.Danger, func(string) bool { return true })
+	if added := l.doom.steps.Added(i, l.dir, top); ok && added.Untracked { // which git knows before it takes it away
+		kind = committed.Untracked | committed.Alone
+		if added.Ignored {
+			kind = committed.Ignored | committed.Alone
+		}
+		more, _ := l.keepIn(top, kind, a.Danger, added.Has)
+		why = cmp.Or(why, more)
+	}
+	return why
 }
 
-// added judges what the command has git know before it takes it away.
-func (l *losses) added(i int, top, danger string) string {
-	adds := l.doom.adds(i, top)
-	if !adds.untracked {
-		return ""
-	}
-	kind := committed.Untracked | committed.Alone
-	if adds.ignored {
-		kind = committed.Ignored | committed.Alone
-	}
+// keepIn notes those files of a kind in a repository that are to be kept, and says why they cannot be; it is false where they are not known.
+func (l *losses) keepIn(top string, kind committed.Kind, danger string, among func(path string) bool) (why string, ok bool) {
 	lost := l.doom.lost(kind, top)
 	if !lost.ok {
-		return danger
+		return danger, false
 	}
-	files := lost.list
-	if adds.within != nil {
-		files = within(adds.within, files)
-	}
-	return l.keepAll(files, danger)
+	return l.keepAll(slices.DeleteFunc(slices.Clone(lost.list), func(path string) bool { return !among(path) }), danger), true
 }
 
 // passesRepositories reports whether a call is git clean of all that is there with one -f at most,
 // which leaves the repositories in it as they are.
 func passesRepositories(argv []string) bool {
-	sub, rest := gitSub(argv)
+	sub, rest := steps.Git(argv)
 	forced := 0
 	for i := 0; i < len(rest); i++ {
 		switch word := rest[i]; {
@@ -641,18 +601,4 @@ func (l *losses) branches(a *policy.Access, top string) string {
 		}
 	}
 	return ""
-}
-
-// stashed judges a call that drops a stash or a branch: what it holds stays in git's
-// objects, and the names come back. What the same call puts into a stash or a commit is nowhere else
-// by then, and has to be kept.
-func (l *losses) stashed(i int, top, danger string) string {
-	if !l.doom.adds(i, top).some {
-		return ""
-	}
-	lost := l.doom.lost(committed.Changed, top)
-	if !lost.ok {
-		return danger
-	}
-	return cmp.Or(l.keepAll(lost.list, danger), l.added(i, top, danger))
 }

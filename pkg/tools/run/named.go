@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
-	"github.com/agentkit-go/agentkit/pkg/programs"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
+	"github.com/agentkit-go/agentkit/pkg/steps"
 )
 
 // Bounds of what is copied of files that are no more than named to a program: the size of one, and of all.
@@ -54,7 +54,7 @@ func (d *dooming) named() doomed {
 			note(path, true)
 		}
 	}
-	for _, path := range slices.Concat(d.namedToGit(), d.under(d.filled())) {
+	for _, path := range slices.Concat(d.namedToGit(), d.filled()) {
 		if d.allowed(path) {
 			note(path, false)
 		}
@@ -64,12 +64,11 @@ func (d *dooming) named() doomed {
 
 // namedToGit are the files that stand among the words of subcommands of git of which nothing is known.
 func (d *dooming) namedToGit() (list []string) {
-	for i := range d.needs {
-		a := &d.needs[i]
-		if a.Kind != policy.Exec || baseName(a) != "git" || a.Class != policy.Unknown || a.Drops {
+	for _, a := range d.steps.Gits() {
+		if a.Class != policy.Unknown || a.Drops {
 			continue
 		}
-		if sub, _ := gitSub(a.Argv); strings.Contains(gitWords, " "+sub+" ") {
+		if sub, _ := steps.Git(a.Argv); steps.UnderstandsGit(sub) {
 			continue
 		}
 		for _, word := range a.Argv[1:] {
@@ -85,47 +84,16 @@ func (d *dooming) namedToGit() (list []string) {
 	return list
 }
 
-// filled are the directories into which programs put files that nobody knows the names of before: those of a directory or an
-// archive that the command itself makes or changes, or that comes through a pipe.
-func (d *dooming) filled() (dirs []string) {
-	for i := range d.needs {
-		a := &d.needs[i]
-		if a.Kind != policy.Exec || !programs.Has("cp gcp rsync tar gtar bsdtar unzip", baseName(a)) {
-			continue
-		}
-		known, sources := true, 0
-		var into []string
-		for j := range d.needs {
-			switch w := &d.needs[j]; {
-			case w.Parent != i+1 || w.Guess:
-			case w.Kind == policy.Read:
-				sources++
-				known = known && w.Opaque == "" && w.File != policy.Missing && !d.made(w.Path, i)
-			case w.Kind == policy.Write && w.Op != policy.Delete && w.File == policy.Dir && safefile.Below(d.env.Workspace.Root(), w.Path):
-				into = append(into, w.Path)
-			}
-		}
-		if !known || sources == 0 || baseName(a) == "rsync" {
-			dirs = append(dirs, into...)
-		}
-	}
-	return dirs
-}
-
-// made reports whether a program of the call but one writes to a file, or to what lies in a directory.
-func (d *dooming) made(path string, but int) bool {
-	return slices.ContainsFunc(d.needs, func(w policy.Access) bool {
-		return w.Kind == policy.Write && !w.Guess && w.Parent != but+1 && w.Path != "" && safefile.Below(path, w.Path)
-	})
-}
-
-// under are the files in some directories that are nowhere else.
-func (d *dooming) under(dirs []string) (list []string) {
+// filled are the files that are nowhere else in the directories that the call fills with nobody knows what.
+func (d *dooming) filled() []string {
+	dirs := d.steps.Filled()
 	if len(dirs) == 0 {
 		return nil
 	}
-	list, _ = d.unsaved(d.env.Workspace.Root())
-	return within(dirs, list)
+	list, _ := d.unsaved(d.env.Workspace.Root())
+	return slices.DeleteFunc(list, func(path string) bool {
+		return !slices.ContainsFunc(dirs, func(dir string) bool { return safefile.Below(dir, path) })
+	})
 }
 
 // allowed reports whether a file may be changed just so: what is protected the sandbox holds.

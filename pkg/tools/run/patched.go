@@ -11,6 +11,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/committed"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
+	"github.com/agentkit-go/agentkit/pkg/steps"
 )
 
 // maxPatch bounds how much of a file is read where a patch is looked for.
@@ -70,7 +71,7 @@ func (d *dooming) patched() {
 // patchedByGit notes what a call of git that applies patches changes, and gives the
 // directories in which the patches are looked up that are not known.
 func (d *dooming) patchedByGit(i int) (dirs []string) {
-	sub, _ := gitSub(d.needs[i].Argv)
+	sub, _ := steps.Git(d.needs[i].Argv)
 	if sub != "apply" && sub != "am" {
 		return nil
 	}
@@ -157,7 +158,7 @@ func (d *dooming) patchedFile(path string) {
 
 // compared notes the files in which the sides differ that a call of git compares.
 func (d *dooming) compared(a *policy.Access, i int) {
-	sub, rest := gitSub(a.Argv)
+	sub, rest := steps.Git(a.Argv)
 	top := d.repository(i)
 	if top == "" || !slices.Contains([]string{"diff", "show", "log", "format-patch", "diff-index", "diff-tree", "diff-files", "stash"}, sub) {
 		return
