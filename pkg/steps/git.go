@@ -62,13 +62,7 @@ func UnderstandsGit(sub string) bool { return programs.Has(understood, sub) }
 
 // Gits are the calls of git that do not only read.
 func (l List) Gits() iter.Seq2[int, *policy.Access] {
-	return func(yield func(int, *policy.Access) bool) {
-		for i := range l.Accesses {
-			if a := &l.Accesses[i]; isGit(a) && a.Class != policy.ReadOnly && !yield(i, a) {
-				return
-			}
-		}
-	}
+	return l.where(func(a *policy.Access) bool { return isGit(a) && a.Class != policy.ReadOnly })
 }
 
 func isGit(a *policy.Access) bool { return a.Kind == policy.Exec && Name(a) == "git" }

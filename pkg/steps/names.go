@@ -13,7 +13,7 @@ import (
 // undo does not reach it.
 type Loss struct {
 	Original int  // the access that reads it, by the name that it has before the command
-	By       int  // the first access that takes it away under a new name; -1 where it only leaves the root
+	By       int  // the first program that takes it away under a new name; -1 where it only leaves the root
 	InPlace  bool // it is written to where it is, so that a link to it would be, too
 
 	// Files are what is taken away of a directory, by their paths in it; nil where that may be all of it.
@@ -65,10 +65,8 @@ func (l List) Losses() (list []Loss) {
 
 // renames reports whether a program moves files, or gives them second names.
 func renames(a *policy.Access) (moves, links bool) {
-	if a.Kind != policy.Exec {
-		return false, false
-	}
 	switch name := Name(a); {
+	case a.Kind != policy.Exec:
 	case programs.Has("mv gmv", name):
 		return true, false
 	case name == "git":
@@ -125,7 +123,7 @@ func (l List) takes(r *renaming, j int) {
 	case r.links && (deletes || moved):
 		return // the old name is left
 	case r.By < 0:
-		r.By = j
+		r.By = l.Program(j)
 	}
 	r.InPlace = r.InPlace || !deletes && !moved
 	file := r.fileOf(w)
@@ -143,14 +141,13 @@ func (r *renaming) fileOf(w *policy.Access) (file string) {
 	return file
 }
 
+// fillers are the programs that put files into a directory by the names that these have where they come from.
+const fillers = "cp gcp rsync tar gtar bsdtar unzip"
+
 // Filled are the directories of the root into which programs put files whose names nobody knows before: those of a directory or an
 // archive that the command itself makes or changes, or that comes through a pipe.
 func (l List) Filled() (dirs []string) {
-	for i := range l.Accesses {
-		a := &l.Accesses[i]
-		if a.Kind != policy.Exec || !programs.Has("cp gcp rsync tar gtar bsdtar unzip", Name(a)) {
-			continue
-		}
+	for i, a := range l.where(func(a *policy.Access) bool { return a.Kind == policy.Exec && programs.Has(fillers, Name(a)) }) {
 		known, sources := Name(a) != "rsync", 0
 		for _, s := range l.of(i, policy.Read) {
 			if s.Guess {

@@ -54,13 +54,18 @@ func (l List) Moved(w *policy.Access) bool {
 	return w.Parent > 0 && Name(&l.Accesses[w.Parent-1]) == "mv"
 }
 
-// of gives the accesses of a kind that a program makes, or may make.
-func (l List) of(program int, kind policy.Kind) iter.Seq2[int, *policy.Access] {
+// where gives the accesses that are so, with their indexes.
+func (l List) where(is func(*policy.Access) bool) iter.Seq2[int, *policy.Access] {
 	return func(yield func(int, *policy.Access) bool) {
-		for j := range l.Accesses {
-			if a := &l.Accesses[j]; a.Parent == program+1 && a.Kind == kind && !yield(j, a) {
+		for i := range l.Accesses {
+			if a := &l.Accesses[i]; is(a) && !yield(i, a) {
 				return
 			}
 		}
 	}
+}
+
+// of gives the accesses of a kind that a program makes, or may make.
+func (l List) of(program int, kind policy.Kind) iter.Seq2[int, *policy.Access] {
+	return l.where(func(a *policy.Access) bool { return a.Parent == program+1 && a.Kind == kind })
 }

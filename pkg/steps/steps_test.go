@@ -123,8 +123,8 @@ func TestLosses(t *testing.T) {
 			how := strings.TrimPrefix(l.Accesses[loss.Original].Path, "/w/") + ": "
 			if loss.By < 0 {
 				how += "leaves"
-			} else if i := l.Program(loss.By); i >= 0 {
-				how += Name(&l.Accesses[i])
+			} else {
+				how += Name(&l.Accesses[loss.By])
 			}
 			if loss.InPlace {
 				how += " in place"

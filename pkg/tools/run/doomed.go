@@ -2,6 +2,7 @@ package run
 
 import (
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,10 +21,19 @@ import (
 // be written where it is.
 type doomed map[string]bool
 
-func (d doomed) add(path string, written bool) { d[path] = d[path] || written }
+func (d doomed) add(written bool, paths ...string) {
+	for _, path := range paths {
+		d[path] = d[path] || written
+	}
+}
 
-// list is for the shelf.
-func (d doomed) list() []change.Doomed { return d.as(false) }
+// list is for the shelf; maybe says that they may stay as they are.
+func (d doomed) list(maybe bool) (names []change.Doomed) {
+	for path, written := range d {
+		names = append(names, change.Doomed{Path: path, Written: written, Maybe: maybe})
+	}
+	return names
+}
 
 // maxLookedAt bounds the names that some looks at.
 const maxLookedAt = 2000
@@ -44,14 +54,6 @@ func (d doomed) some(is func(path string, i fs.FileInfo) bool) (found bool) {
 		})
 	}
 	return found
-}
-
-// as is for the shelf; maybe says that they may stay as they are.
-func (d doomed) as(maybe bool) (names []change.Doomed) {
-	for path, written := range d {
-		names = append(names, change.Doomed{Path: path, Written: written, Maybe: maybe})
-	}
-	return names
 }
 
 // A dooming finds the names that are doomed.
@@ -86,8 +88,7 @@ type lostFiles struct {
 
 // lost asks git once about the files of a kind in a repository.
 func (d *dooming) lost(kind committed.Kind, top string) lostFiles {
-	i := slices.IndexFunc(d.asked, func(l lostFiles) bool { return l.kind == kind && l.top == top })
-	if i >= 0 {
+	if i := slices.IndexFunc(d.asked, func(l lostFiles) bool { return l.kind == kind && l.top == top }); i >= 0 {
 		return d.asked[i]
 	}
 	asked := lostFiles{kind: kind, top: top}
@@ -103,6 +104,12 @@ func (d *dooming) unsaved(top string) (list []string, ok bool) {
 	return slices.Concat(changed.list, untracked.list), changed.ok && untracked.ok
 }
 
+// changed are the files of a repository that differ from what git has of them, with those that are no longer there.
+func (d *dooming) changed(top string) []string {
+	lost := d.lost(committed.Changed, top)
+	return slices.Concat(lost.list, lost.gone)
+}
+
 // keeps reports whether what the call takes away is kept.
 func (d *dooming) keeps() bool {
 	return d.lasting && d.env.Policy.Undo().Commands != policy.UndoOff
@@ -116,12 +123,10 @@ func (d *dooming) write(w *policy.Access) {
 	}
 	switch {
 	case w.Opaque != "" || !safefile.Below(root, w.Path):
-	case w.File == policy.Dir:
-		if inGit := safefile.InGit(w.Path); inGit && w.Tree && !w.Below {
-			d.names.add(w.Path, false)
-		}
-	default:
-		d.names.add(w.Path, w.Op == policy.Change && !d.steps.Moved(w))
+	case w.File != policy.Dir:
+		d.names.add(w.Op == policy.Change && !d.steps.Moved(w), w.Path)
+	case safefile.InGit(w.Path) && w.Tree && !w.Below:
+		d.names.add(false, w.Path)
 	}
 }
 
@@ -136,7 +141,7 @@ func (d *dooming) link(w *policy.Access) {
 	}
 	link := filepath.Join(dir, filepath.Base(w.Named))
 	if info, err := os.Lstat(link); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		d.names.add(link, false)
+		d.names.add(false, link)
 	}
 }
 
@@ -163,22 +168,21 @@ func (d *dooming) files(w *policy.Access, files []string) {
 	switch {
 	case !w.Tree: // rmdir: of what is empty, or will be
 		entries, err := os.ReadDir(w.Path)
-		if err == nil && len(entries) == 0 || d.below(w.Path) {
-			d.names.add(w.Path, false)
+		goes := func(path string) bool { return safefile.Below(w.Path, path) }
+		if err == nil && len(entries) == 0 || slices.ContainsFunc(slices.Collect(maps.Keys(d.names)), goes) {
+			d.names.add(false, w.Path)
 		}
 	case w.Names != "":
-		for _, path := range files {
-			d.names.add(path, false)
-		}
+		d.names.add(false, files...)
 	case w.Below || w.Path == root:
 		entries, _ := os.ReadDir(w.Path)
 		for _, e := range entries {
 			if e.Name() != ".git" {
-				d.names.add(filepath.Join(w.Path, e.Name()), false)
+				d.names.add(false, filepath.Join(w.Path, e.Name()))
 			}
 		}
 	default:
-		d.names.add(w.Path, false)
+		d.names.add(false, w.Path)
 		d.linked(files)
 	}
 }
@@ -197,18 +201,9 @@ func (d *dooming) linked(files []string) {
 		text, err := safefile.ReadRegular(path, maxLink)
 		dir, ok := safefile.GitDir(text)
 		if err == nil && ok && filepath.Dir(dir) == filepath.Join(root, ".git", "worktrees") && exists(dir) {
-			d.names.add(dir, false)
+			d.names.add(false, dir)
 		}
 	}
-}
-
-func (d *dooming) below(dir string) bool {
-	for path := range d.names {
-		if safefile.Below(dir, path) {
-			return true
-		}
-	}
-	return false
 }
 
 // rewriters are programs that write a file anew of which they read a part or all, or put
@@ -221,7 +216,7 @@ func (d *dooming) rewritten() {
 	for j := range d.needs {
 		w := &d.needs[j]
 		if w.Kind == policy.Write && w.Opaque == "" && w.Op == policy.Change && w.File == policy.Regular && d.rewrites(w) {
-			d.names.add(w.Path, true)
+			d.names.add(true, w.Path)
 		}
 	}
 }
@@ -245,11 +240,11 @@ func (d *dooming) beside() {
 		}
 		switch _, err := os.Lstat(w.Path); {
 		case err != nil:
-			d.names.add(w.Path, true)
+			d.names.add(true, w.Path)
 		case w.Op == policy.Change && w.File == policy.Regular && !safefile.BelowGit(w.Path):
-			d.names.add(w.Path, !d.steps.Moved(w))
+			d.names.add(!d.steps.Moved(w), w.Path)
 		case w.Op == policy.Delete && d.steps.Moved(w) && w.File != policy.Missing:
-			d.names.add(w.Path, !d.goes[w.Path]) // its files stay, under other names
+			d.names.add(!d.goes[w.Path], w.Path) // its files stay, under other names
 		}
 	}
 }

@@ -1,216 +1,97 @@
 package run
 
 import (
-	"os"
-	"path/filepath"
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/committed"
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/programs"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/steps"
 )
 
-// repository is the directory whose repository a call of git is for; "" where that is not
-// sure.
-func (d *dooming) repository(i int) string {
-	if top := gitTop(d.needs, i, ""); top != "" {
-		return top
+// git judges what git itself takes away.
+func (l *losses) git(i int) string {
+	a := l.needs[i]
+	top, repository := gitTop(l.needs, i, l.dir), l.doom.repository(i)
+	kind := committed.Changed
+	switch {
+	case slices.Contains(a.Dynamic, true) && programs.PathsAlone(a.Argv, a.Dynamic) == 0 || !safefile.Below(l.env.Workspace.Root(), top):
+		return a.Danger
+	case programs.LosesCommits(a.Danger) && l.doom.keepsGit(repository):
+		// What a stash or a branch holds stays in git's objects, and the names come back. What the same call puts into one is nowhere
+		// else by then.
+		if top = repository; !l.doom.steps.Added(i).Any {
+			return ""
+		}
+	case programs.LosesReference(a.Danger):
+		return a.Danger
+	case programs.LosesCommits(a.Danger):
+		return l.branches(&a, top)
+	case programs.LosesWork(a.Danger) && hasLetter(a.Argv, "BC") && !l.doom.keepsGit(repository): // of a branch, too
+		return a.Danger
+	case programs.LosesUntracked(a.Danger):
+		if kind = committed.Untracked; hasLetter(a.Argv, "xX") || l.doom.ignoresOtherwise(top) {
+			kind = committed.Ignored
+		}
+		if passesRepositories(a.Argv) {
+			kind |= committed.Alone
+		}
 	}
-	moves := slices.ContainsFunc(d.needs, func(a policy.Access) bool {
-		return a.Kind == policy.Exec && (slices.Contains([]string{"cd", "pushd", "popd"}, baseName(&a)) || baseName(&a) == "git" && slices.Contains(a.Argv, "-C"))
-	})
-	if moves {
-		return ""
+	why, ok := l.keepIn(top, kind, a.Danger, func(string) bool { return true })
+	if added := l.doom.steps.Added(i, l.dir, top); ok && added.Untracked { // which git knows before it takes it away
+		kind = committed.Untracked | committed.Alone
+		if added.Ignored {
+			kind = committed.Ignored | committed.Alone
+		}
+		more, _ := l.keepIn(top, kind, a.Danger, added.Has)
+		why = cmp.Or(why, more)
 	}
-	for dir := range safefile.Up(d.env.Workspace.Root(), d.dir) {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return dir
+	return why
+}
+
+// keepIn notes those files of a kind in a repository that are to be kept, and says why they cannot be; it is false where they are not known.
+func (l *losses) keepIn(top string, kind committed.Kind, danger string, among func(path string) bool) (why string, ok bool) {
+	lost := l.doom.lost(kind, top)
+	if !lost.ok {
+		return danger, false
+	}
+	return l.keepAll(slices.DeleteFunc(slices.Clone(lost.list), func(path string) bool { return !among(path) }), danger), true
+}
+
+// passesRepositories reports whether a call is git clean of all that is there with one -f at most,
+// which leaves the repositories in it as they are.
+func passesRepositories(argv []string) bool {
+	sub, rest := steps.Git(argv)
+	forced := 0
+	for i := 0; i < len(rest); i++ {
+		switch word := rest[i]; {
+		case word == "-e" || word == "--exclude":
+			i++
+		case strings.HasPrefix(word, "--f"):
+			forced++
+		case strings.HasPrefix(word, "--"):
+		case strings.HasPrefix(word, "-"):
+			forced += strings.Count(word, "f")
+		default:
+			return false // git has looked into a repository that a path leads into
+		}
+	}
+	return sub == "clean" && forced < 2
+}
+
+// branches judges git branch -D: what another branch has is not lost.
+func (l *losses) branches(a *policy.Access, top string) string {
+	i := slices.Index(a.Argv, "branch")
+	if i < 0 || slices.ContainsFunc(a.Argv[i:], func(word string) bool { return strings.HasPrefix(word, "-") && word != "-D" && word != "-q" }) {
+		return a.Danger
+	}
+	for _, word := range a.Argv[i+1:] {
+		if !strings.HasPrefix(word, "-") && !l.env.Git.Reachable(top, word) {
+			return a.Danger
 		}
 	}
 	return ""
-}
-
-// keepsGit reports whether what git itself keeps of a repository can be kept.
-func (d *dooming) keepsGit(top string) bool {
-	if !d.gitKept || top == "" {
-		return false
-	}
-	info, err := os.Lstat(filepath.Join(top, ".git"))
-	return err == nil && info.IsDir() && safefile.Below(d.env.Workspace.Root(), top)
-}
-
-// gitFiles are what git keeps of where it is, beside the objects: those only grow.
-var gitFiles = [...]string{
-	"HEAD", "index", "config", "packed-refs", "refs", "ORIG_HEAD", "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "AUTO_MERGE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "SQUASH_MSG",
-	"rebase-merge", "rebase-apply", "sequencer", "logs", "COMMIT_EDITMSG",
-}
-
-// git notes what git takes away, where one of the call's programs is a git that does.
-func (d *dooming) git() {
-	loses := false
-	for i := range d.steps.Gits() {
-		loses = loses || d.gitLoses(i) || d.overwrites(i)
-	}
-	for i, a := range d.steps.Gits() {
-		if top := d.repository(i); loses && d.keepsGit(top) {
-			d.doomRepository(top)
-			d.doomWork(a, top)
-		}
-	}
-}
-
-// gitLoses reports whether a call of git takes something away.
-func (d *dooming) gitLoses(i int) bool {
-	a := &d.needs[i]
-	return a.Drops || slices.ContainsFunc(d.needs, func(w policy.Access) bool { return w.Parent == i+1 && destroys(&w, a) })
-}
-
-// overwrites reports whether a call of git brings a file of another revision to where one lies that git ignores: it
-// has no word for that.
-func (d *dooming) overwrites(i int) bool {
-	sub, rest := steps.Git(d.needs[i].Argv)
-	if !d.gitKept || !slices.Contains([]string{"merge", "rebase", "cherry-pick", "pull", "checkout", "switch"}, sub) {
-		return false
-	}
-	top := d.repository(i)
-	if !d.keepsGit(top) {
-		return false
-	}
-	return slices.ContainsFunc(revisionWords(rest), func(word string) bool {
-		return slices.ContainsFunc(d.env.Git.Added(top, cherryBase(sub, word), word), exists)
-	})
-}
-
-// maxRevisions bounds the words of a call of git that are tried as revisions.
-const maxRevisions = 8
-
-// revisionWords are the words that may name revisions.
-func revisionWords(words []string) (list []string) {
-	for _, word := range words {
-		if word == "--" {
-			break
-		}
-		if word != "" && word != "." && word[0] != '-' && len(list) < maxRevisions {
-			list = append(list, word)
-		}
-	}
-	return list
-}
-
-// cherryBase is what a revision brings its changes since.
-func cherryBase(sub, revision string) string {
-	if sub == "cherry-pick" || sub == "revert" {
-		return revision + "^"
-	}
-	return "HEAD"
-}
-
-func (d *dooming) doomRepository(top string) {
-	git := filepath.Join(top, ".git")
-	for _, name := range gitFiles {
-		d.names.add(filepath.Join(git, name), true) // logs are appended to; of a file with a second name the wall is wary
-	}
-}
-
-// doomWork notes the files of a repository that a call of git may change.
-func (d *dooming) doomWork(a *policy.Access, top string) {
-	sub, rest := steps.Git(a.Argv)
-	copied := byTimes(sub, rest)
-	doom := func(paths []string) {
-		for _, path := range paths {
-			if up := filepath.Dir(path); up != top && safefile.Below(top, up) {
-				if info, err := os.Lstat(up); err == nil && !info.IsDir() { // it makes way for a directory
-					path = up
-				}
-			}
-			d.names.add(path, copied)
-		}
-	}
-	switch sub {
-	case "clean":
-		list, _ := d.env.Git.Others(top, hasLetter(rest, "xX") || d.ignoresOtherwise(top))
-		doom(list)
-	case "merge", "rebase", "cherry-pick", "revert", "am", "pull":
-		if !a.Drops {
-			for _, word := range revisionWords(rest) {
-				doom(d.env.Git.Between(top, cherryBase(sub, word), word, false))
-			}
-			break
-		}
-		lost := d.lost(committed.Changed, top)
-		doom(lost.list)
-		doom(lost.gone)
-		for _, orig := range []string{"ORIG_HEAD", "REBASE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"} {
-			doom(d.env.Git.Between(top, "HEAD", orig, false))
-		}
-	case "symbolic-ref":
-		if len(rest) > 1 {
-			doom(d.env.Git.Between(top, "HEAD", rest[len(rest)-1], false))
-		}
-	case "checkout", "checkout-index", "read-tree", "switch", "reset", "restore", "stash", "rm":
-		lost := d.lost(committed.Changed, top)
-		doom(lost.list)
-		doom(lost.gone)
-		option := func(w string) bool { return strings.HasPrefix(w, "-") }
-		if sub == "stash" && slices.ContainsFunc(rest, option) { // it may take more, and remove empty directories
-			list, _ := d.env.Git.Others(top, true)
-			doom(list)
-		}
-		for _, word := range rest {
-			if word == "--" {
-				break
-			}
-			word = strings.TrimPrefix(word, "--source=")
-			if sub == "restore" && len(word) > 2 && strings.HasPrefix(word, "-s") { // as one word
-				word = word[2:]
-			}
-			if word != "" && word[0] != '-' {
-				doom(d.env.Git.Between(top, "HEAD", word, false))
-			}
-		}
-		if sub == "stash" {
-			doom(d.env.Git.Between(top, "stash@{0}^", "stash@{0}", false))
-		}
-		if slices.Contains(rest, "-") {
-			doom(d.env.Git.Between(top, "HEAD", "@{-1}", false))
-		}
-	}
-}
-
-// hasLetter reports whether one of some words is an option of one of these letters.
-func hasLetter(words []string, letters string) bool {
-	return slices.ContainsFunc(words, func(w string) bool {
-		return len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.ContainsAny(w, letters)
-	})
-}
-
-// ignoresOtherwise reports whether the call changes what git ignores in a repository, or has git do so.
-func (d *dooming) ignoresOtherwise(top string) bool {
-	writes, calls := d.steps.IgnoresOtherwise()
-	return writes || slices.ContainsFunc(calls, func(argv []string) bool {
-		lost := d.lost(committed.Changed, top)
-		sub, rest := steps.Git(argv)
-		return slices.ContainsFunc(slices.Concat(lost.list, lost.gone), steps.IgnoreFile) || slices.ContainsFunc(revisionWords(rest), func(word string) bool {
-			return slices.ContainsFunc(d.env.Git.Between(top, cherryBase(sub, word), word, false), steps.IgnoreFile)
-		})
-	})
-}
-
-// byTimes reports whether git, called so, takes a file for changed, and gives up, whose time of the last change
-// of any kind is not that of the index, without looking at what it holds: a link to it sets that, too.
-func byTimes(sub string, words []string) bool {
-	var options []string
-	switch sub {
-	case "read-tree":
-		return true
-	case "reset":
-		options = []string{"--merge", "--keep"}
-	case "merge", "cherry-pick", "revert":
-		options = []string{"--abort", "--skip"}
-	}
-	return slices.ContainsFunc(words, func(word string) bool {
-		return len(word) > 3 && slices.ContainsFunc(options, func(option string) bool { return strings.HasPrefix(option, word) })
-	})
 }

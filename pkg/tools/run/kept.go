@@ -36,13 +36,13 @@ func shelve(ctx context.Context, env *tool.Env, p *preparedCommand, title string
 	}
 	k := &kept{late: newLate(env, p, title, came)}
 	o := k.late.o
-	o.Names, o.First = append(p.doomed.list(), p.named.as(true)...), first
+	o.Names, o.First = append(p.doomed.list(false), p.named.list(true)...), first
 	if len(o.Names) == 0 {
 		return k, nil
 	}
 	shelf, err := env.History.Shelve(ctx, o)
 	if err != nil && len(p.named) > 0 { // nothing says that it is needed
-		if o.Names = p.doomed.list(); len(o.Names) == 0 {
+		if o.Names = p.doomed.list(false); len(o.Names) == 0 {
 			return k, nil
 		}
 		shelf, err = env.History.Shelve(ctx, o)

@@ -93,7 +93,7 @@ func (l *late) git(ctx context.Context, e *sandbox.Exec) (names, must []change.D
 			delete(lost.doom.names, path)
 		}
 	}
-	return lost.doom.names.list(), must, true
+	return lost.doom.names.list(false), must, true
 }
 
 // files is what another program takes away that does not stand in the call, likewise.
@@ -103,7 +103,7 @@ func (l *late) files(ctx context.Context, e *sandbox.Exec) (names, must []change
 		return nil, nil, false
 	}
 	made := func(d change.Doomed) bool { return l.made(d.Path) }
-	return slices.DeleteFunc(lost.doom.names.list(), made), slices.DeleteFunc(must, made), true
+	return slices.DeleteFunc(lost.doom.names.list(false), made), slices.DeleteFunc(must, made), true
 }
 
 // losses judges a program that starts as if it were a call, and finds what must be kept of what it takes away; it is
@@ -186,7 +186,7 @@ func (l *late) names(e *sandbox.Exec) []change.Doomed {
 			delete(d.names, path)
 		}
 	}
-	return d.names.list()
+	return d.names.list(false)
 }
 
 // made reports whether a file, or the directory that it is to stand in, was made by the

@@ -29,14 +29,14 @@ func (l *late) unsaved(e *sandbox.Exec) (names []change.Doomed) {
 		return all
 	}
 	for _, n := range all {
-		lost := within([]string{n.Path}, l.nowhere)
-		switch {
-		case len(lost) > manyNames: // one directory is less to do than so many files
-			names = append(names, n)
-		default:
-			for _, path := range lost {
+		had := len(names)
+		for _, path := range l.nowhere {
+			if safefile.Below(n.Path, path) {
 				names = append(names, change.Doomed{Path: path, Written: n.Written})
 			}
+		}
+		if len(names)-had > manyNames { // one directory is less to do than so many files
+			names = append(names[:had], n)
 		}
 	}
 	return names

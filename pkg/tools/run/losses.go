@@ -10,13 +10,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agentkit-go/agentkit/pkg/committed"
 	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
-	"github.com/agentkit-go/agentkit/pkg/programs"
 	"github.com/agentkit-go/agentkit/pkg/rg"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
-	"github.com/agentkit-go/agentkit/pkg/steps"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
@@ -44,245 +41,33 @@ type losses struct {
 	lasting bool            // the call sees the end of the command, so that what it lost is recorded then
 }
 
-// find judges every program of the command, and gives the accesses as they are
-// then, with what has to be kept.
-func (l *losses) find() (needs []policy.Access, keep map[string]bool) {
-	n := len(l.needs)
-	l.keep, l.risky, l.doom = map[string]bool{}, map[string]bool{}, newDooming(l.env, l.dir, l.text, slices.Clip(l.needs), l.lasting)
-	for i := range n {
-		if l.needs[i].Kind == policy.Exec {
-			l.program(i, n)
-		}
-	}
-	for j := range n {
-		switch a := &l.needs[j]; {
-		case a.Kind == policy.Write && a.Op == policy.Delete && filepath.Base(a.Path) == ".git" && l.doom.steps.Moved(a):
-			a.Opaque = cmp.Or(a.Opaque, "the repository goes on under another name")
-		case a.Parent == 0 && destroys(a, nil):
-			if i := l.doom.steps.Program(j); i >= 0 {
-				l.endanger(i, l.file(j, "", ""))
-			}
-		case a.Opaque == "" && a.Kind == policy.Write && a.Tree && !a.Below && a.File == policy.Dir && (a.Op == policy.Metadata || a.Op == policy.Delete && !a.Each && a.Parent > 0 && !destroys(a, &l.needs[a.Parent-1])):
-			l.each(j)
-		case a.Kind == policy.Write && a.Op == policy.Metadata && a.Below && a.Opaque == "" && a.Names != "" && (!a.Split || l.env.Policy.Holds()):
-			l.named(j)
-		case a.Kind == policy.Write && a.Op == policy.Change && a.Below && a.Opaque == "" && (a.Names != "" && (!a.Split || l.env.Policy.Holds()) || l.doom.rewrites(a)):
-			l.named(j)
-		}
-	}
-	for _, m := range l.doom.steps.Losses() {
-		l.renamed(m)
-	}
-	l.doom.git()
-	l.doom.rewritten()
-	l.doom.replaced()
-	l.doom.patched()
-	l.doom.copied()
-	for path := range l.keep { // that nothing asks hangs on it
-		l.doom.names.add(path, false)
-	}
-	l.doom.beside()
-	return l.needs, l.keep
-}
-
-// renamed judges what goes under a name that the command gives it, and notes it. Of a directory that
-// leaves the root what is nowhere else is noted, and of what is not known by name all that is.
-func (l *losses) renamed(m steps.Loss) {
-	w := l.needs[m.Original]
-	note := func(paths []string) {
-		for _, path := range paths {
-			l.doom.names.add(path, m.InPlace)
-		}
-	}
-	if files := filesIn(&w, m.Files); len(files) > 0 {
-		note(files)
-		l.endanger(l.doom.steps.Program(m.By), l.keepAll(l.env.NowhereElse("bash", w.Path, files, files...), ""))
-		return
-	}
-	goes, twice := l.doom.goes[w.Path]
-	l.doom.goes[w.Path] = !m.InPlace && (goes || !twice)
-	files, known := l.atRiskIn(&w)
-	isRoot, leaves := w.Path == l.env.Workspace.Root(), m.By < 0
-	if many := leaves && len(files) > manyNames; !isRoot && (many || !leaves || w.File != policy.Dir) {
-		note([]string{w.Path})
-		if many { // one directory is less to do than so many files
-			return
-		}
-	}
-	note(files)
-	switch {
-	case leaves:
-	case !known:
-		l.endanger(l.doom.steps.Program(m.By), "takes away what cannot be told before it runs")
-	default:
-		l.endanger(l.doom.steps.Program(m.By), l.keepAll(files, ""))
-	}
-}
-
-// manyNames is from how many files on the directory is kept in which they lie.
-const manyNames = 500
-
-// filesIn are files of a directory by their paths in it, where all of them are there; else none.
-func filesIn(w *policy.Access, rels []string) (paths []string) {
-	for _, rel := range rels {
-		path := filepath.Join(w.Path, rel)
-		if info, err := os.Lstat(path); w.File != policy.Dir || err != nil || !info.Mode().IsRegular() {
-			return nil
-		}
-		paths = append(paths, path)
-	}
-	return paths
-}
-
-// atRiskIn are the files that a read is of, or that lie below it, and that are nowhere else.
-func (l *losses) atRiskIn(s *policy.Access) (files []string, ok bool) {
-	w := *s
-	w.Kind, w.Op, w.Tree = policy.Write, policy.Delete, s.File == policy.Dir
-	if root := l.env.Workspace.Root(); s.Path == root { // git has an answer sooner than a walk
-		if files, ok := l.doom.unsaved(root); ok {
-			return files, true
-		}
-		w.Below = true
-	}
-	files, _, err := l.below(&w)
-	if err != nil {
-		return nil, false
-	}
-	return l.atRisk(&w, files), true
-}
-
-// named has the files of certain names that a write changes below a directory judged one
-// by one, as those that are deleted are. Those that are written anew are kept. Names that are
-// read as text again may be taken for others: then none may be decided otherwise, and the sandbox
-// has to hold what the program is really given.
-func (l *losses) named(j int) {
-	files, forbidden, err := l.below(&l.needs[j])
-	if err != nil {
-		return
-	}
-	w := &l.needs[j]
-	if l.doom.rewrites(w) {
-		for _, path := range files {
-			l.doom.names.add(path, true)
-		}
-	}
-	if w.Names != "" && (!w.Split || len(forbidden) == 0 && l.env.Policy.Holds()) {
-		l.needs = append(l.needs, forbidden...)
-		l.needs[j].Each = true
-	}
-}
-
-// each has the rules say of the files of a directory one by one whether a write may change it as
-// a whole, or whether it may be moved.
-func (l *losses) each(j int) {
-	w := &l.needs[j]
-	if w.Path == l.env.Workspace.Root() {
-		return
-	}
-	_, forbidden, err := l.below(w)
-	if err != nil {
-		return
-	}
-	w.Each = true
-	for _, file := range forbidden {
-		if l.env.Policy.Decide(&file).Layer != policy.BuiltIn {
-			l.needs = append(l.needs, file)
-		}
-	}
-}
-
 func (l *losses) endanger(i int, why string) {
 	if a := &l.needs[i]; why != "" && a.Danger == "" {
 		a.Danger = why
 	}
 }
 
-// program judges what one program loses.
-func (l *losses) program(i, n int) {
-	a := l.needs[i]
-	if baseName(&a) == "git" && a.Class != policy.ReadOnly && a.Drops && l.doom.steps.GitElsewhere(i) { // what that is, nobody looks at
-		l.endanger(i, "takes away what is in a work tree, or an index, that its options or variables name")
-		return
-	}
-	files, why := 0, ""
-	// A file of commands that a shell is given does what it would do if it were started by its name:
-	// what is certain in it is judged, what is not is as unknown as any program. Of others than these the
-	// exec gate would refuse the start.
-	danger := a.Danger
-	if a.Scripted && a.Loses && l.env.Policy.Holds() && (a.Builtin || programs.Has("rm rmdir unlink find xargs mv cp install ln dd tee truncate sed", baseName(&a))) {
-		danger = ""
-	}
-	l.together(i, n)
-	for j := range n {
-		switch w := &l.needs[j]; {
-		case w.Parent != i+1:
-		case destroys(w, &a):
-			files++
-			why = cmp.Or(why, l.file(j, a.Danger, danger))
-		case w.Kind == policy.Write && w.Opaque == "" && w.File == policy.Missing:
-			files++ // there is nothing yet that it could take away
+// keepAll notes files that are to be kept, and says why they cannot be.
+func (l *losses) keepAll(files []string, danger string) string {
+	for _, path := range files {
+		info, err := os.Lstat(path)
+		if err != nil || info.IsDir() || l.keep[path] {
+			continue
+		}
+		l.bytes += info.Size()
+		l.keep[path] = true
+		if len(l.keep) > keepNames || l.bytes > int64(l.env.Policy.Undo().MaxBytes) {
+			return cmp.Or(danger, tool.TooMuchToKeep)
 		}
 	}
 	switch {
-	case programs.EndsOthers(a.Danger) && why == "" && l.env.Policy.Holds():
-		l.needs[i].Danger = "" // it reaches none but its own
-		return
-	case !a.Loses:
-		l.endanger(i, why)
-		return
-	case strings.HasSuffix(why, notMade):
-		l.needs[i].Danger = why // it says of what
-		return
-	case baseName(&a) == "git" && !programs.IsFileLoss(a.Danger):
-		why = cmp.Or(why, l.git(i))
-	case files == 0 && programs.LosesContent(a.Danger) && l.knownRedirections(n): // of these find judges each
-	case files == 0:
-		why = danger // who knows of what
+	case len(l.keep) == 0:
+	case !l.lasting:
+		return cmp.Or(danger, "takes away what git does not have, and goes on after the call, so that it cannot be kept for undo")
+	case !l.doom.keeps():
+		return cmp.Or(danger, "takes away what git does not have, and the policy keeps nothing for undo")
 	}
-	if why == "" && l.env.Policy.Holds() { // else the text alone says that it stays inside
-		l.needs[i].Danger, l.needs[i].Loses = "", false
-	}
-}
-
-// knownRedirections reports whether it is known where each redirection leads.
-func (l *losses) knownRedirections(n int) bool {
-	return !slices.ContainsFunc(l.needs[:n], func(a policy.Access) bool {
-		redirects := a.Parent == 0 || strings.HasPrefix(a.Source, ">") // one in a trap is the trap's
-		return a.Kind == policy.Write && redirects && (a.Opaque != "" || a.Path == "")
-	})
-}
-
-// file judges one write, and says why what it takes away is lost; "" when nothing
-// is. The danger is that of its program, and unknown what is said where it is not known what that is.
-func (l *losses) file(j int, danger, unknown string) string {
-	w := &l.needs[j]
-	root := l.env.Workspace.Root()
-	inside := safefile.Below(root, w.Path)
-	l.doom.write(w)
-	switch {
-	case w.Opaque == "" && w.File == policy.Missing:
-		w.Each = w.Each || inside
-		return ""
-	case w.Opaque != "" && !safefile.InGit(w.Path):
-		return unknown
-	case w.Opaque != "", !inside && l.env.Policy.Decide(w).Verdict != policy.Allow, w.Path == root && !w.Below:
-		return danger
-	}
-	if nested := inside && filepath.Base(w.Path) == ".git" && w.Path != filepath.Join(root, ".git"); safefile.InGit(w.Path) && !(nested && w.Tree && !w.Below && w.Names == "" && l.env.Policy.Holds()) {
-		return cmp.Or(danger, "takes away a part of the history")
-	}
-	files, forbidden, err := l.below(w)
-	l.needs = append(l.needs, forbidden...)
-	w = &l.needs[j]
-	if err != nil {
-		return cmp.Or(danger, "takes away what cannot be told before it runs")
-	}
-	l.doom.files(w, files)
-	w.Each = true
-	if !inside {
-		return l.outside(w, files)
-	}
-	return l.keepAll(l.atRisk(w, files), danger)
+	return ""
 }
 
 // Bounds of what one call copies out of temporary directories before it takes that away: undo
@@ -411,17 +196,12 @@ func repositories(dir string, files []string) map[string]bool {
 
 // belongs reports whether a file lies in one of some directories.
 func belongs(dirs map[string]bool, file string) bool {
-	if len(dirs) == 0 {
-		return false
-	}
-	for up := filepath.Dir(file); ; up = filepath.Dir(up) {
-		if dirs[up] {
-			return true
-		}
-		if up == filepath.Dir(up) {
-			return false
+	for up := filepath.Dir(file); len(dirs) > 0; up = filepath.Dir(up) {
+		if dirs[up] || up == filepath.Dir(up) {
+			return dirs[up]
 		}
 	}
+	return false
 }
 
 // follow puts what a link leads to in the place of the link: that is what is written. It reports
@@ -494,111 +274,4 @@ func (l *losses) together(i, n int) {
 			l.risky[path] = true
 		}
 	}
-}
-
-// keepAll notes files that are to be kept, and says why they cannot be.
-func (l *losses) keepAll(files []string, danger string) string {
-	for _, path := range files {
-		info, err := os.Lstat(path)
-		if err != nil || info.IsDir() || l.keep[path] {
-			continue
-		}
-		l.bytes += info.Size()
-		l.keep[path] = true
-		if len(l.keep) > keepNames || l.bytes > int64(l.env.Policy.Undo().MaxBytes) {
-			return cmp.Or(danger, tool.TooMuchToKeep)
-		}
-	}
-	switch {
-	case len(l.keep) == 0:
-	case !l.lasting:
-		return cmp.Or(danger, "takes away what git does not have, and goes on after the call, so that it cannot be kept for undo")
-	case !l.doom.keeps():
-		return cmp.Or(danger, "takes away what git does not have, and the policy keeps nothing for undo")
-	}
-	return ""
-}
-
-// git judges what git itself takes away.
-func (l *losses) git(i int) string {
-	a := l.needs[i]
-	top, repository := gitTop(l.needs, i, l.dir), l.doom.repository(i)
-	kind := committed.Changed
-	switch {
-	case slices.Contains(a.Dynamic, true) && programs.PathsAlone(a.Argv, a.Dynamic) == 0 || !safefile.Below(l.env.Workspace.Root(), top):
-		return a.Danger
-	case programs.LosesCommits(a.Danger) && l.doom.keepsGit(repository):
-		// What a stash or a branch holds stays in git's objects, and the names come back. What the same call puts into one is nowhere
-		// else by then.
-		if top = repository; !l.doom.steps.Added(i).Any {
-			return ""
-		}
-	case programs.LosesReference(a.Danger):
-		return a.Danger
-	case programs.LosesCommits(a.Danger):
-		return l.branches(&a, top)
-	case programs.LosesWork(a.Danger) && hasLetter(a.Argv, "BC") && !l.doom.keepsGit(repository): // of a branch, too
-		return a.Danger
-	case programs.LosesUntracked(a.Danger):
-		if kind = committed.Untracked; hasLetter(a.Argv, "xX") || l.doom.ignoresOtherwise(top) {
-			kind = committed.Ignored
-		}
-		if passesRepositories(a.Argv) {
-			kind |= committed.Alone
-		}
-	}
-	why, ok := l.keepIn(top, kind, a.Danger, func(string) bool { return true })
-	if added := l.doom.steps.Added(i, l.dir, top); ok && added.Untracked { // which git knows before it takes it away
-		kind = committed.Untracked | committed.Alone
-		if added.Ignored {
-			kind = committed.Ignored | committed.Alone
-		}
-		more, _ := l.keepIn(top, kind, a.Danger, added.Has)
-		why = cmp.Or(why, more)
-	}
-	return why
-}
-
-// keepIn notes those files of a kind in a repository that are to be kept, and says why they cannot be; it is false where they are not known.
-func (l *losses) keepIn(top string, kind committed.Kind, danger string, among func(path string) bool) (why string, ok bool) {
-	lost := l.doom.lost(kind, top)
-	if !lost.ok {
-		return danger, false
-	}
-	return l.keepAll(slices.DeleteFunc(slices.Clone(lost.list), func(path string) bool { return !among(path) }), danger), true
-}
-
-// passesRepositories reports whether a call is git clean of all that is there with one -f at most,
-// which leaves the repositories in it as they are.
-func passesRepositories(argv []string) bool {
-	sub, rest := steps.Git(argv)
-	forced := 0
-	for i := 0; i < len(rest); i++ {
-		switch word := rest[i]; {
-		case word == "-e" || word == "--exclude":
-			i++
-		case strings.HasPrefix(word, "--f"):
-			forced++
-		case strings.HasPrefix(word, "--"):
-		case strings.HasPrefix(word, "-"):
-			forced += strings.Count(word, "f")
-		default:
-			return false // git has looked into a repository that a path leads into
-		}
-	}
-	return sub == "clean" && forced < 2
-}
-
-// branches judges git branch -D: what another branch has is not lost.
-func (l *losses) branches(a *policy.Access, top string) string {
-	i := slices.Index(a.Argv, "branch")
-	if i < 0 || slices.ContainsFunc(a.Argv[i:], func(word string) bool { return strings.HasPrefix(word, "-") && word != "-D" && word != "-q" }) {
-		return a.Danger
-	}
-	for _, word := range a.Argv[i+1:] {
-		if !strings.HasPrefix(word, "-") && !l.env.Git.Reachable(top, word) {
-			return a.Danger
-		}
-	}
-	return ""
 }

@@ -28,36 +28,33 @@ func (d *dooming) named() doomed {
 	left := min(maxNamedBytes, int64(d.env.Policy.Undo().MaxBytes)/4)
 	note := func(path string, unlinked bool) {
 		_, kept := d.names[path]
-		if _, twice := named[path]; kept || twice || !safefile.Below(d.env.Workspace.Root(), path) {
-			return
+		w := policy.Access{Kind: policy.Write, Tool: "bash", Op: policy.Change, File: policy.Regular, Path: path}
+		if _, twice := named[path]; kept || twice || !safefile.Below(d.env.Workspace.Root(), path) || d.env.Policy.Decide(&w).Verdict != policy.Allow {
+			return // what is protected the sandbox holds
 		}
 		info, err := os.Lstat(path)
 		switch {
 		case err != nil || !info.Mode().IsRegular():
 			if unlinked {
-				named.add(path, true)
+				named.add(true, path)
 			}
 		case info.Size() <= min(maxNamed, left):
-			named.add(path, true)
+			named.add(true, path)
 			left -= info.Size()
 		case unlinked:
-			named.add(path, false)
+			named.add(false, path)
 		}
 	}
 	for j := range d.needs {
-		if w := &d.needs[j]; w.File == policy.Regular && w.Parent > 0 && !safefile.BelowGit(w.Path) && mayChange(w, &d.needs[w.Parent-1]) && d.allowed(w.Path) {
+		if w := &d.needs[j]; w.File == policy.Regular && w.Parent > 0 && !safefile.BelowGit(w.Path) && mayChange(w, &d.needs[w.Parent-1]) {
 			note(w.Path, false)
 		}
 	}
 	for _, path := range unpacked(d.env.Workspace.Root(), d.needs) {
-		if d.allowed(path) {
-			note(path, true)
-		}
+		note(path, true)
 	}
 	for _, path := range slices.Concat(d.namedToGit(), d.filled()) {
-		if d.allowed(path) {
-			note(path, false)
-		}
+		note(path, false)
 	}
 	return named
 }
@@ -65,10 +62,7 @@ func (d *dooming) named() doomed {
 // namedToGit are the files that stand among the words of subcommands of git of which nothing is known.
 func (d *dooming) namedToGit() (list []string) {
 	for _, a := range d.steps.Gits() {
-		if a.Class != policy.Unknown || a.Drops {
-			continue
-		}
-		if sub, _ := steps.Git(a.Argv); steps.UnderstandsGit(sub) {
+		if sub, _ := steps.Git(a.Argv); a.Class != policy.Unknown || a.Drops || steps.UnderstandsGit(sub) {
 			continue
 		}
 		for _, word := range a.Argv[1:] {
@@ -94,12 +88,6 @@ func (d *dooming) filled() []string {
 	return slices.DeleteFunc(list, func(path string) bool {
 		return !slices.ContainsFunc(dirs, func(dir string) bool { return safefile.Below(dir, path) })
 	})
-}
-
-// allowed reports whether a file may be changed just so: what is protected the sandbox holds.
-func (d *dooming) allowed(path string) bool {
-	w := policy.Access{Kind: policy.Write, Tool: "bash", Op: policy.Change, File: policy.Regular, Path: path}
-	return d.env.Policy.Decide(&w).Verdict == policy.Allow
 }
 
 // mayChange reports whether a program writes to the file of an access, or nothing says that it does not.

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agentkit-go/agentkit/pkg/committed"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/steps"
@@ -152,7 +151,7 @@ func (d *dooming) namedIn(text string, dirs []string) {
 func (d *dooming) patchedFile(path string) {
 	info, err := os.Lstat(path)
 	if missing := err != nil; missing || info.Mode().IsRegular() {
-		d.names.add(path, true)
+		d.names.add(true, path)
 	}
 }
 
@@ -164,8 +163,7 @@ func (d *dooming) compared(a *policy.Access, i int) {
 		return
 	}
 	git := d.env.Git
-	lost := d.lost(committed.Changed, top)
-	list := slices.Concat(lost.list, lost.gone)
+	list := d.changed(top)
 	revisions := []string{"HEAD"}
 	if sub == "stash" {
 		revisions = append(revisions, "stash@{0}")
@@ -226,10 +224,10 @@ func (d *dooming) copiedFrom(source, target string) {
 			}
 			return nil
 		case e.IsDir():
-			d.names.add(at, true)
+			d.names.add(true, at)
 			return fs.SkipDir
 		}
-		d.names.add(at, true)
+		d.names.add(true, at)
 		return nil
 	})
 }

@@ -1,0 +1,200 @@
+package run
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
+	"github.com/agentkit-go/agentkit/pkg/steps"
+)
+
+// repository is the directory whose repository a call of git is for; "" where that is not
+// sure.
+func (d *dooming) repository(i int) string {
+	if top := gitTop(d.needs, i, ""); top != "" {
+		return top
+	}
+	if slices.ContainsFunc(d.needs, func(a policy.Access) bool {
+		return a.Kind == policy.Exec && (slices.Contains([]string{"cd", "pushd", "popd"}, baseName(&a)) || baseName(&a) == "git" && slices.Contains(a.Argv, "-C"))
+	}) {
+		return ""
+	}
+	for dir := range safefile.Up(d.env.Workspace.Root(), d.dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return dir
+		}
+	}
+	return ""
+}
+
+// keepsGit reports whether what git itself keeps of a repository can be kept.
+func (d *dooming) keepsGit(top string) bool {
+	if !d.gitKept || top == "" {
+		return false
+	}
+	info, err := os.Lstat(filepath.Join(top, ".git"))
+	return err == nil && info.IsDir() && safefile.Below(d.env.Workspace.Root(), top)
+}
+
+// gitFiles are what git keeps of where it is, beside the objects: those only grow.
+var gitFiles = [...]string{
+	"HEAD", "index", "config", "packed-refs", "refs", "ORIG_HEAD", "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "AUTO_MERGE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "SQUASH_MSG",
+	"rebase-merge", "rebase-apply", "sequencer", "logs", "COMMIT_EDITMSG",
+}
+
+// git notes what git takes away, where one of the call's programs is a git that does.
+func (d *dooming) git() {
+	loses := false
+	for i, a := range d.steps.Gits() {
+		taken := func(w policy.Access) bool { return w.Parent == i+1 && destroys(&w, a) }
+		loses = loses || a.Drops || slices.ContainsFunc(d.needs, taken) || d.overwrites(i)
+	}
+	for i, a := range d.steps.Gits() {
+		if top := d.repository(i); loses && d.keepsGit(top) {
+			d.doomRepository(top)
+			d.doomWork(a, top)
+		}
+	}
+}
+
+// overwrites reports whether a call of git brings a file of another revision to where one lies that git ignores: it
+// has no word for that.
+func (d *dooming) overwrites(i int) bool {
+	sub, rest := steps.Git(d.needs[i].Argv)
+	top := d.repository(i)
+	if !slices.Contains([]string{"merge", "rebase", "cherry-pick", "pull", "checkout", "switch"}, sub) || !d.keepsGit(top) {
+		return false
+	}
+	return slices.ContainsFunc(revisionWords(rest), func(word string) bool {
+		return slices.ContainsFunc(d.env.Git.Added(top, cherryBase(sub, word), word), exists)
+	})
+}
+
+// maxRevisions bounds the words of a call of git that are tried as revisions.
+const maxRevisions = 8
+
+// revisionWords are the words that may name revisions.
+func revisionWords(words []string) (list []string) {
+	for _, word := range words {
+		if word == "--" {
+			break
+		}
+		if word != "" && word != "." && word[0] != '-' && len(list) < maxRevisions {
+			list = append(list, word)
+		}
+	}
+	return list
+}
+
+// cherryBase is what a revision brings its changes since.
+func cherryBase(sub, revision string) string {
+	if sub == "cherry-pick" || sub == "revert" {
+		return revision + "^"
+	}
+	return "HEAD"
+}
+
+func (d *dooming) doomRepository(top string) {
+	for _, name := range gitFiles {
+		d.names.add(true, filepath.Join(top, ".git", name)) // logs are appended to; of a file with a second name the wall is wary
+	}
+}
+
+// doomWork notes the files of a repository that a call of git may change.
+func (d *dooming) doomWork(a *policy.Access, top string) {
+	sub, rest := steps.Git(a.Argv)
+	copied := byTimes(sub, rest)
+	doom := func(paths []string) {
+		for _, path := range paths {
+			if up := filepath.Dir(path); up != top && safefile.Below(top, up) {
+				if info, err := os.Lstat(up); err == nil && !info.IsDir() { // it makes way for a directory
+					path = up
+				}
+			}
+			d.names.add(copied, path)
+		}
+	}
+	switch sub {
+	case "clean":
+		list, _ := d.env.Git.Others(top, hasLetter(rest, "xX") || d.ignoresOtherwise(top))
+		doom(list)
+	case "merge", "rebase", "cherry-pick", "revert", "am", "pull":
+		if !a.Drops {
+			for _, word := range revisionWords(rest) {
+				doom(d.env.Git.Between(top, cherryBase(sub, word), word, false))
+			}
+			break
+		}
+		doom(d.changed(top))
+		for _, orig := range []string{"ORIG_HEAD", "REBASE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"} {
+			doom(d.env.Git.Between(top, "HEAD", orig, false))
+		}
+	case "symbolic-ref":
+		if len(rest) > 1 {
+			doom(d.env.Git.Between(top, "HEAD", rest[len(rest)-1], false))
+		}
+	case "checkout", "checkout-index", "read-tree", "switch", "reset", "restore", "stash", "rm":
+		doom(d.changed(top))
+		option := func(w string) bool { return strings.HasPrefix(w, "-") }
+		if sub == "stash" && slices.ContainsFunc(rest, option) { // it may take more, and remove empty directories
+			list, _ := d.env.Git.Others(top, true)
+			doom(list)
+		}
+		for _, word := range rest {
+			if word == "--" {
+				break
+			}
+			word = strings.TrimPrefix(word, "--source=")
+			if sub == "restore" && len(word) > 2 && strings.HasPrefix(word, "-s") { // as one word
+				word = word[2:]
+			}
+			if word != "" && word[0] != '-' {
+				doom(d.env.Git.Between(top, "HEAD", word, false))
+			}
+		}
+		if sub == "stash" {
+			doom(d.env.Git.Between(top, "stash@{0}^", "stash@{0}", false))
+		}
+		if slices.Contains(rest, "-") {
+			doom(d.env.Git.Between(top, "HEAD", "@{-1}", false))
+		}
+	}
+}
+
+// hasLetter reports whether one of some words is an option of one of these letters.
+func hasLetter(words []string, letters string) bool {
+	return slices.ContainsFunc(words, func(w string) bool {
+		return len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.ContainsAny(w, letters)
+	})
+}
+
+// ignoresOtherwise reports whether the call changes what git ignores in a repository, or has git do so.
+func (d *dooming) ignoresOtherwise(top string) bool {
+	writes, calls := d.steps.IgnoresOtherwise()
+	return writes || slices.ContainsFunc(calls, func(argv []string) bool {
+		sub, rest := steps.Git(argv)
+		return slices.ContainsFunc(d.changed(top), steps.IgnoreFile) || slices.ContainsFunc(revisionWords(rest), func(word string) bool {
+			return slices.ContainsFunc(d.env.Git.Between(top, cherryBase(sub, word), word, false), steps.IgnoreFile)
+		})
+	})
+}
+
+// byTimes reports whether git, called so, takes a file for changed, and gives up, whose time of the last change
+// of any kind is not that of the index, without looking at what it holds: a link to it sets that, too.
+func byTimes(sub string, words []string) bool {
+	var options []string
+	switch sub {
+	case "read-tree":
+		return true
+	case "reset":
+		options = []string{"--merge", "--keep"}
+	case "merge", "cherry-pick", "revert":
+		options = []string{"--abort", "--skip"}
+	}
+	return slices.ContainsFunc(words, func(word string) bool {
+		return len(word) > 3 && slices.ContainsFunc(options, func(option string) bool { return strings.HasPrefix(option, word) })
+	})
+}

@@ -1,0 +1,241 @@
+package run
+
+import (
+	"cmp"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/programs"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
+	"github.com/agentkit-go/agentkit/pkg/steps"
+)
+
+// find judges every program of the command, and gives the accesses as they are
+// then, with what has to be kept.
+func (l *losses) find() (needs []policy.Access, keep map[string]bool) {
+	n := len(l.needs)
+	l.keep, l.risky, l.doom = map[string]bool{}, map[string]bool{}, newDooming(l.env, l.dir, l.text, slices.Clip(l.needs), l.lasting)
+	for i := range n {
+		if l.needs[i].Kind == policy.Exec {
+			l.program(i, n)
+		}
+	}
+	for j := range n {
+		a := &l.needs[j]
+		known, byName := a.Kind == policy.Write && a.Opaque == "", a.Names != "" && (!a.Split || l.env.Policy.Holds())
+		switch {
+		case a.Kind == policy.Write && a.Op == policy.Delete && filepath.Base(a.Path) == ".git" && l.doom.steps.Moved(a):
+			a.Opaque = cmp.Or(a.Opaque, "the repository goes on under another name")
+		case a.Parent == 0 && destroys(a, nil):
+			if i := l.doom.steps.Program(j); i >= 0 {
+				l.endanger(i, l.file(j, "", ""))
+			}
+		case known && a.Tree && !a.Below && a.File == policy.Dir && (a.Op == policy.Metadata || a.Op == policy.Delete && !a.Each && a.Parent > 0 && !destroys(a, &l.needs[a.Parent-1])):
+			l.each(j)
+		case known && a.Below && (byName && a.Op == policy.Metadata || (byName || l.doom.rewrites(a)) && a.Op == policy.Change):
+			l.named(j)
+		}
+	}
+	for _, m := range l.doom.steps.Losses() {
+		l.renamed(m)
+	}
+	l.doom.git()
+	l.doom.rewritten()
+	l.doom.replaced()
+	l.doom.patched()
+	l.doom.copied()
+	l.doom.names.add(false, slices.Collect(maps.Keys(l.keep))...) // that nothing asks hangs on it
+	l.doom.beside()
+	return l.needs, l.keep
+}
+
+// program judges what one program loses.
+func (l *losses) program(i, n int) {
+	a := l.needs[i]
+	if baseName(&a) == "git" && a.Class != policy.ReadOnly && a.Drops && l.doom.steps.GitElsewhere(i) { // what that is, nobody looks at
+		l.endanger(i, "takes away what is in a work tree, or an index, that its options or variables name")
+		return
+	}
+	files, why := 0, ""
+	// A file of commands that a shell is given does what it would do if it were started by its name:
+	// what is certain in it is judged, what is not is as unknown as any program. Of others than these the
+	// exec gate would refuse the start.
+	danger := a.Danger
+	if a.Scripted && a.Loses && l.env.Policy.Holds() && (a.Builtin || programs.Has("rm rmdir unlink find xargs mv cp install ln dd tee truncate sed", baseName(&a))) {
+		danger = ""
+	}
+	l.together(i, n)
+	for j := range n {
+		switch w := &l.needs[j]; {
+		case w.Parent != i+1:
+		case destroys(w, &a):
+			files++
+			why = cmp.Or(why, l.file(j, a.Danger, danger))
+		case w.Kind == policy.Write && w.Opaque == "" && w.File == policy.Missing:
+			files++ // there is nothing yet that it could take away
+		}
+	}
+	switch {
+	case programs.EndsOthers(a.Danger) && why == "" && l.env.Policy.Holds():
+		l.needs[i].Danger = "" // it reaches none but its own
+		return
+	case !a.Loses:
+		l.endanger(i, why)
+		return
+	case strings.HasSuffix(why, notMade):
+		l.needs[i].Danger = why // it says of what
+		return
+	case baseName(&a) == "git" && !programs.IsFileLoss(a.Danger):
+		why = cmp.Or(why, l.git(i))
+	case files == 0 && programs.LosesContent(a.Danger) && l.knownRedirections(n): // of these find judges each
+	case files == 0:
+		why = danger // who knows of what
+	}
+	if why == "" && l.env.Policy.Holds() { // else the text alone says that it stays inside
+		l.needs[i].Danger, l.needs[i].Loses = "", false
+	}
+}
+
+// knownRedirections reports whether it is known where each redirection leads.
+func (l *losses) knownRedirections(n int) bool {
+	return !slices.ContainsFunc(l.needs[:n], func(a policy.Access) bool {
+		redirects := a.Parent == 0 || strings.HasPrefix(a.Source, ">") // one in a trap is the trap's
+		return a.Kind == policy.Write && redirects && (a.Opaque != "" || a.Path == "")
+	})
+}
+
+// file judges one write, and says why what it takes away is lost; "" when nothing
+// is. The danger is that of its program, and unknown what is said where it is not known what that is.
+func (l *losses) file(j int, danger, unknown string) string {
+	w := &l.needs[j]
+	root := l.env.Workspace.Root()
+	inside := safefile.Below(root, w.Path)
+	l.doom.write(w)
+	switch {
+	case w.Opaque == "" && w.File == policy.Missing:
+		w.Each = w.Each || inside
+		return ""
+	case w.Opaque != "" && !safefile.InGit(w.Path):
+		return unknown
+	case w.Opaque != "", !inside && l.env.Policy.Decide(w).Verdict != policy.Allow, w.Path == root && !w.Below:
+		return danger
+	}
+	if nested := inside && filepath.Base(w.Path) == ".git" && w.Path != filepath.Join(root, ".git"); safefile.InGit(w.Path) && !(nested && w.Tree && !w.Below && w.Names == "" && l.env.Policy.Holds()) {
+		return cmp.Or(danger, "takes away a part of the history")
+	}
+	files, forbidden, err := l.below(w)
+	l.needs = append(l.needs, forbidden...)
+	w = &l.needs[j]
+	if err != nil {
+		return cmp.Or(danger, "takes away what cannot be told before it runs")
+	}
+	l.doom.files(w, files)
+	w.Each = true
+	if !inside {
+		return l.outside(w, files)
+	}
+	return l.keepAll(l.atRisk(w, files), danger)
+}
+
+// named has the files of certain names that a write changes below a directory judged one
+// by one, as those that are deleted are. Those that are written anew are kept. Names that are
+// read as text again may be taken for others: then none may be decided otherwise, and the sandbox
+// has to hold what the program is really given.
+func (l *losses) named(j int) {
+	files, forbidden, err := l.below(&l.needs[j])
+	if err != nil {
+		return
+	}
+	w := &l.needs[j]
+	if l.doom.rewrites(w) {
+		l.doom.names.add(true, files...)
+	}
+	if w.Names != "" && (!w.Split || len(forbidden) == 0 && l.env.Policy.Holds()) {
+		l.needs = append(l.needs, forbidden...)
+		l.needs[j].Each = true
+	}
+}
+
+// each has the rules say of the files of a directory one by one whether a write may change it as
+// a whole, or whether it may be moved.
+func (l *losses) each(j int) {
+	w := &l.needs[j]
+	if w.Path == l.env.Workspace.Root() {
+		return
+	}
+	_, forbidden, err := l.below(w)
+	if err != nil {
+		return
+	}
+	w.Each = true
+	for _, file := range forbidden {
+		if l.env.Policy.Decide(&file).Layer != policy.BuiltIn {
+			l.needs = append(l.needs, file)
+		}
+	}
+}
+
+// renamed judges what goes under a name that the command gives it, and notes it. Of a directory that
+// leaves the root what is nowhere else is noted, and of what is not known by name all that is.
+func (l *losses) renamed(m steps.Loss) {
+	w := l.needs[m.Original]
+	if files := filesIn(&w, m.Files); len(files) > 0 {
+		l.doom.names.add(m.InPlace, files...)
+		l.endanger(m.By, l.keepAll(l.env.NowhereElse("bash", w.Path, files, files...), ""))
+		return
+	}
+	goes, twice := l.doom.goes[w.Path]
+	l.doom.goes[w.Path] = !m.InPlace && (goes || !twice)
+	files, known := l.atRiskIn(&w)
+	isRoot, leaves := w.Path == l.env.Workspace.Root(), m.By < 0
+	if many := leaves && len(files) > manyNames; !isRoot && (many || !leaves || w.File != policy.Dir) {
+		l.doom.names.add(m.InPlace, w.Path)
+		if many { // one directory is less to do than so many files
+			return
+		}
+	}
+	l.doom.names.add(m.InPlace, files...)
+	switch {
+	case leaves:
+	case !known:
+		l.endanger(m.By, "takes away what cannot be told before it runs")
+	default:
+		l.endanger(m.By, l.keepAll(files, ""))
+	}
+}
+
+// filesIn are files of a directory by their paths in it, where all of them are there; else none.
+func filesIn(w *policy.Access, rels []string) (paths []string) {
+	for _, rel := range rels {
+		path := filepath.Join(w.Path, rel)
+		if info, err := os.Lstat(path); w.File != policy.Dir || err != nil || !info.Mode().IsRegular() {
+			return nil
+		}
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+// manyNames is from how many files on the directory is kept in which they lie.
+const manyNames = 500
+
+// atRiskIn are the files that a read is of, or that lie below it, and that are nowhere else.
+func (l *losses) atRiskIn(s *policy.Access) (files []string, ok bool) {
+	w := *s
+	w.Kind, w.Op, w.Tree = policy.Write, policy.Delete, s.File == policy.Dir
+	if root := l.env.Workspace.Root(); s.Path == root { // git has an answer sooner than a walk
+		if files, ok := l.doom.unsaved(root); ok {
+			return files, true
+		}
+		w.Below = true
+	}
+	files, _, err := l.below(&w)
+	if err != nil {
+		return nil, false
+	}
+	return l.atRisk(&w, files), true
+}
