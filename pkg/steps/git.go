@@ -19,11 +19,10 @@ const understood = "add am apply branch checkout checkout-index cherry-pick clea
 // Git is the subcommand of a call of git, with the words behind it, also of an alias that the call sets; "" where
 // an option has git work elsewhere.
 func Git(argv []string) (sub string, words []string) {
-	sub, words, elsewhere := git(argv)
-	if elsewhere {
-		return "", nil
+	if sub, words, elsewhere := git(argv); !elsewhere {
+		return sub, words
 	}
-	return sub, words
+	return "", nil
 }
 
 func git(argv []string) (sub string, words []string, elsewhere bool) {
@@ -122,8 +121,7 @@ func (l List) Added(but int, dirs ...string) (added Addition) {
 		if i == but {
 			continue
 		}
-		sub, words := Git(a.Argv)
-		switch sub {
+		switch sub, words := Git(a.Argv); sub {
 		case "add", "stage":
 			if added.Any = true; option(words, 'u', "--update") { // of what it knows
 				continue

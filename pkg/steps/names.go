@@ -3,6 +3,7 @@ package steps
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/programs"
@@ -12,12 +13,10 @@ import (
 // A Loss is of something in the root that the command moves or links, and then takes away under the new name, or moves out of the root, where
 // undo does not reach it.
 type Loss struct {
-	Original int  // the access that reads it, by the name that it has before the command
-	By       int  // the first program that takes it away under a new name; -1 where it only leaves the root
-	InPlace  bool // it is written to where it is, so that a link to it would be, too
-
-	// Files are what is taken away of a directory, by their paths in it; nil where that may be all of it.
-	Files []string
+	Original int      // the access that reads it, by the name that it has before the command
+	By       int      // the first program that takes it away under a new name; -1 where it only leaves the root
+	InPlace  bool     // it is written to where it is, so that a link to it would be, too
+	Files    []string // of a directory, what is taken away, by the paths in it; nil where that may be all of it
 }
 
 // A renaming is what one program moves or links, with the names that it has by then.
@@ -33,16 +32,24 @@ type renaming struct {
 // Losses are what the command takes away under names that it has given itself.
 func (l List) Losses() (list []Loss) {
 	var renamings []*renaming
+	at := map[string][]*renaming{} // by each new name
 	for j := range l.Accesses {
 		w := &l.Accesses[j]
 		if moves, links := renames(w); moves || links {
-			r := &renaming{Loss: Loss{By: -1}, program: j, links: links}
-			r.names, r.inside = l.targets(j)
+			r := &renaming{Loss: Loss{By: -1}, program: j, links: links, inside: true}
+			names, inside := l.targets(j)
+			r.comeTo(names, inside, at)
 			renamings = append(renamings, r)
 		}
-		for _, r := range renamings {
-			if w.Parent != r.program+1 && r.reachedBy(w) {
-				l.takes(r, j)
+		onward := sync.OnceValues(func() ([]string, bool) { return l.targets(w.Parent - 1) })
+		for r := range reached(at, w) {
+			switch {
+			case w.Parent == r.program+1: // it brings it there
+			case w.Op == policy.Delete && l.Moved(w):
+				names, inside := onward()
+				r.comeTo(names, inside, at)
+			default:
+				l.take(r, j)
 			}
 		}
 	}
@@ -101,31 +108,43 @@ func (l List) targets(program int) (names []string, inside bool) {
 	return names, inside
 }
 
-// reachedBy reports whether a write is of a new name, or of what lies below or above it.
-func (r *renaming) reachedBy(w *policy.Access) bool {
-	if w.Kind != policy.Write || w.Guess || w.Op == policy.Metadata || strings.HasPrefix(w.Source, ">>") {
-		return false
+// comeTo notes further names of what was renamed; inside is whether one of them is in the root.
+func (r *renaming) comeTo(names []string, inside bool, at map[string][]*renaming) {
+	r.inside = r.inside && inside
+	for _, name := range names {
+		if !slices.Contains(r.names, name) {
+			r.names, at[name] = append(r.names, name), append(at[name], r)
+		}
 	}
-	return slices.ContainsFunc(r.names, func(name string) bool {
-		return safefile.Below(name, w.Path) || w.Tree && safefile.Below(w.Path, name)
-	})
 }
 
-// takes notes what a write that reaches it does to what was renamed: it moves it on, or takes it away.
-func (l List) takes(r *renaming, j int) {
+// reached are the renamings of which a write is of a new name, or of what lies below or above it.
+func reached(at map[string][]*renaming, w *policy.Access) map[*renaming]bool {
+	if w.Kind != policy.Write || w.Guess || w.Op == policy.Metadata || strings.HasPrefix(w.Source, ">>") {
+		return nil
+	}
+	found := map[*renaming]bool{}
+	for name, renamings := range at {
+		if safefile.Below(name, w.Path) || w.Tree && safefile.Below(w.Path, name) {
+			for _, r := range renamings {
+				found[r] = true
+			}
+		}
+	}
+	return found
+}
+
+// take notes that a write takes away what was renamed, unless its old name is left.
+func (l List) take(r *renaming, j int) {
 	w := &l.Accesses[j]
-	deletes, moved := w.Op == policy.Delete, l.Moved(w)
-	switch {
-	case deletes && moved:
-		names, inside := l.targets(w.Parent - 1)
-		r.names, r.inside = append(r.names, names...), r.inside && inside
+	inPlace := w.Op != policy.Delete && !l.Moved(w)
+	if r.links && !inPlace {
 		return
-	case r.links && (deletes || moved):
-		return // the old name is left
-	case r.By < 0:
+	}
+	if r.By < 0 {
 		r.By = l.Program(j)
 	}
-	r.InPlace = r.InPlace || !deletes && !moved
+	r.InPlace = r.InPlace || inPlace
 	file := r.fileOf(w)
 	r.whole = r.whole || file == ""
 	r.Files = append(r.Files, file)
@@ -141,13 +160,12 @@ func (r *renaming) fileOf(w *policy.Access) (file string) {
 	return file
 }
 
-// fillers are the programs that put files into a directory by the names that these have where they come from.
-const fillers = "cp gcp rsync tar gtar bsdtar unzip"
-
 // Filled are the directories of the root into which programs put files whose names nobody knows before: those of a directory or an
 // archive that the command itself makes or changes, or that comes through a pipe.
 func (l List) Filled() (dirs []string) {
-	for i, a := range l.where(func(a *policy.Access) bool { return a.Kind == policy.Exec && programs.Has(fillers, Name(a)) }) {
+	for i, a := range l.where(func(a *policy.Access) bool {
+		return a.Kind == policy.Exec && programs.Has("cp gcp rsync tar gtar bsdtar unzip", Name(a))
+	}) {
 		known, sources := Name(a) != "rsync", 0
 		for _, s := range l.of(i, policy.Read) {
 			if s.Guess {

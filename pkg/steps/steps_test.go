@@ -75,6 +75,7 @@ func TestLosses(t *testing.T) {
 		{"mv a /var/x; unknown /var/x", "a: leaves"},
 		{"rm x; mv a x", ""},
 		{"mv a x; mv b x", "a: mv"},
+		{"mv a x; mv b x; rm x", "a: mv, b: rm"},
 		{"mv a x; cp b x", "a: cp in place"},
 		{"mv a x; echo >x", "a: echo in place"},
 		{"mv a x; echo >>x", ""},

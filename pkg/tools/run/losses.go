@@ -233,9 +233,6 @@ func (l *losses) atRisk(w *policy.Access, files []string) []string {
 		top = w.Path
 	}
 	risky := l.env.NowhereElse("bash", top, files, w.Path)
-	if w.File != policy.Dir {
-		return risky
-	}
 	inner := repositories(w.Path, files)
 	if len(inner) == 0 {
 		return risky
