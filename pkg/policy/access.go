@@ -90,6 +90,7 @@ type Access struct {
 	Class   Class    // what is known of the program with these arguments
 	Danger  string   // why it belongs to the dangerous class; "" when it does not
 	Drops   bool     // of git: it takes away files, or a name of what its repository holds; undo brings back what could be kept
+	Top     string   // of git: the work tree that it is for, where that is certain; "" where it is not
 	Loses   bool     // Danger is that files are lost, or what they held: nothing may be lost after all
 
 	// A host, for net; an assignment, for env.

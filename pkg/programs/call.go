@@ -91,6 +91,7 @@ type Shell interface {
 	SetClass(class Class)                      // what is known of it now
 	Opaque(why string)                         // what it does cannot be known; the first reason stays
 	Danger(why string)                         // it is dangerous; the first reason stays
+	WorkTree(top string)                       // it is git, and for the repository of this work tree
 	Drops()                                    // it is git, and takes away files, or a name of what its repository holds
 	Whole(why string)                          // the whole text cannot be known
 	Move(dir Word)                             // what the call does next, it does in this directory

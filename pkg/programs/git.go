@@ -35,6 +35,9 @@ func (c *Call) git() {
 	if len(dirs) > 0 {
 		cfg, _ = c.repository(dirs[0])
 	}
+	if lost == "" && cfg.top != "" && !slices.ContainsFunc(dirs, func(d string) bool { return !c.isIn(d, cfg.top) }) {
+		c.Shell.WorkTree(cfg.top)
+	}
 	if cfg.risk != "" {
 		c.opaque("the repository's setting " + cfg.risk + " runs or loads something")
 	} else if why := c.submodules(cfg, args, c.Shell.Depth()); why != "" {
@@ -57,6 +60,12 @@ func (c *Call) git() {
 	if g.name != "init" && g.name != "clone" {
 		c.gitElsewhere(dirs, cfg)
 	}
+}
+
+// isIn reports whether a directory is there, and its repository is that of a work tree.
+func (c *Call) isIn(dir, top string) bool {
+	cfg, unknown := c.repository(dir)
+	return unknown == "" && cfg.top == top && c.Shell.ResolveIn(dir, ".").Type == Dir
 }
 
 // gitElsewhere judges what is done in a repository outside the root: its history and

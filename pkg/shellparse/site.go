@@ -131,6 +131,7 @@ func (s site) Text(x word)                         { s.w.shellText(s.c, x) }
 func (s site) ReadShell()                          { s.w.shellCommand(s.c) }
 func (s site) Opaque(why string)                   { s.c.opaque(s.w, why) }
 func (s site) Danger(why string)                   { s.c.danger(s.w, why) }
+func (s site) WorkTree(top string)                 { s.w.out.Accesses[s.c.index].Top = top }
 func (s site) Drops()                              { s.w.out.Accesses[s.c.index].Drops = true }
 func (s site) Whole(why string)                    { s.w.whole(why) }
 func (s site) Move(dir word)                       { s.w.move(dir) }

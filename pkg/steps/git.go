@@ -13,7 +13,7 @@ import (
 
 // understood are the subcommands of git of which is known what they change. Those that only
 // read are among them: what they print may go to a file.
-const understood = "add am apply branch checkout checkout-index cherry-pick clean commit config fetch merge mv notes pull read-tree rebase remote replace reset restore revert rm stash switch symbolic-ref tag update-ref " +
+const understood = "add am apply branch checkout checkout-index cherry-pick clean commit config fetch merge mv notes pull read-tree rebase remote replace reset restore revert rm stash switch symbolic-ref tag update-ref worktree " +
 	"blame cat-file describe diff for-each-ref grep log ls-files ls-tree rev-list rev-parse shortlog show status"
 
 // Git is the subcommand of a call of git, with the words behind it, also of an alias that the call sets; "" where

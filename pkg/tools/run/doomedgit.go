@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,8 +15,8 @@ import (
 // repository is the directory whose repository a call of git is for; "" where that is not
 // sure.
 func (d *dooming) repository(i int) string {
-	if top := gitTop(d.needs, i, ""); top != "" {
-		return top
+	if top := cmp.Or(d.needs[i].Top, gitTop(d.needs, i, "")); top != "" {
+		return filepath.FromSlash(top)
 	}
 	if slices.ContainsFunc(d.needs, func(a policy.Access) bool {
 		return a.Kind == policy.Exec && (slices.Contains([]string{"cd", "pushd", "popd"}, baseName(&a)) || baseName(&a) == "git" && slices.Contains(a.Argv, "-C"))

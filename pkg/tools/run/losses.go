@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,7 +53,8 @@ func (l *losses) endanger(i int, why string) {
 func (l *losses) keepAll(files []string, danger string) string {
 	for _, path := range files {
 		info, err := os.Lstat(path)
-		if err != nil || info.IsDir() || l.keep[path] {
+		held := l.lasting && l.doom.keeps()
+		if err != nil || info.IsDir() || l.keep[path] || !held && info.Mode().IsRegular() && info.Size() == 0 { // that holds nothing
 			continue
 		}
 		l.bytes += info.Size()
@@ -63,11 +66,23 @@ func (l *losses) keepAll(files []string, danger string) string {
 	switch {
 	case len(l.keep) == 0:
 	case !l.lasting:
-		return cmp.Or(danger, "takes away what git does not have, and goes on after the call, so that it cannot be kept for undo")
+		return cmp.Or(danger, "takes away "+l.kept()+", which git does not have, and goes on after the call, so that it cannot be kept for undo")
 	case !l.doom.keeps():
-		return cmp.Or(danger, "takes away what git does not have, and the policy keeps nothing for undo")
+		return cmp.Or(danger, "takes away "+l.kept()+", which git does not have, and the policy keeps nothing for undo")
 	}
 	return ""
+}
+
+// kept names the files that are to be kept.
+func (l *losses) kept() string {
+	first := slices.Min(slices.Collect(maps.Keys(l.keep)))
+	if rel, ok := safefile.Rel(l.env.Workspace.Root(), first); ok {
+		first = rel
+	}
+	if first = tool.VisibleName(first); len(l.keep) > 1 {
+		first += fmt.Sprintf(" and %d more", len(l.keep)-1)
+	}
+	return first
 }
 
 // Bounds of what one call copies out of temporary directories before it takes that away: undo
