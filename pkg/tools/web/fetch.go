@@ -141,7 +141,7 @@ func (c *fetchCall) get(ctx context.Context, timeout time.Duration) (*fetch.Resp
 	}
 	client := fetch.New(config)
 	defer client.Close()
-	r := fetch.Request{URL: c.url, Header: c.header(), MaxBytes: int64(c.MaxBytes), Timeout: timeout, Visit: c.reach.visit}
+	r := fetch.Request{URL: c.url, Header: c.header(c.Headers), MaxBytes: int64(c.MaxBytes), Timeout: timeout, Visit: c.reach.visit}
 	switch {
 	case c.Offset > 0 && !c.Reload:
 		r.Mode = fetch.Kept
@@ -163,7 +163,9 @@ func (c *fetchCall) get(ctx context.Context, timeout time.Duration) (*fetch.Resp
 	}
 	if c.raw != nil {
 		file := r
-		file.URL = c.raw
+		if file.URL = c.raw; c.raw.Host != c.url.Host {
+			file.Header = c.header(nil) // what the call adds may be a secret of the host that it names
+		}
 		if answer, err := client.Do(ctx, file); err == nil && answer.Status == http.StatusOK {
 			return answer, nil
 		}
@@ -171,8 +173,9 @@ func (c *fetchCall) get(ctx context.Context, timeout time.Duration) (*fetch.Resp
 	return client.Do(ctx, r)
 }
 
-// header is what the request says of itself: Markdown first, which some servers have.
-func (c *fetchCall) header() http.Header {
+// header is what the request says of itself, with what is added: Markdown first, which
+// some servers have.
+func (c *fetchCall) header(added map[string]string) http.Header {
 	h := http.Header{"Accept": {"text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, application/json;q=0.8, */*;q=0.5"}}
 	if c.Format == "html" || c.Format == "raw" {
 		h.Set("Accept", "text/html, application/xhtml+xml, */*;q=0.8")
@@ -185,7 +188,7 @@ func (c *fetchCall) header() http.Header {
 	case "bot":
 		h.Set("User-Agent", bot)
 	}
-	for name, value := range c.Headers {
+	for name, value := range added {
 		h.Set(name, value)
 	}
 	return h

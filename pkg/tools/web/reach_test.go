@@ -380,6 +380,55 @@ func TestFile(t *testing.T) {
 	}
 }
 
+// TestFileHeaders gives the headers of a call to the host of its address alone, and so to
+// the file behind a page only where that is on the same host.
+func TestFileHeaders(t *testing.T) {
+	for _, c := range []struct {
+		page, file string
+		same       bool
+	}{
+		{"https://github.com/o/r/blob/main/a.go", "raw.githubusercontent.com/o/r/main/a.go", false},
+		{"https://gist.github.com/o/0123456789abcdef0123", "gist.githubusercontent.com/o/0123456789abcdef0123/raw", false},
+		{"https://www.codeberg.org/o/r/src/branch/main/a.go", "codeberg.org/o/r/raw/branch/main/a.go", false},
+		{"https://codeberg.org/o/r/src/branch/main/a.go", "codeberg.org/o/r/raw/branch/main/a.go", true},
+		{"https://git.example.org/o/r/-/blob/main/a.go", "git.example.org/o/r/-/raw/main/a.go", true},
+	} {
+		for _, there := range []bool{true, false} {
+			i := newInternet(t)
+			got := map[string]http.Header{}
+			i.server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				got[r.Host+r.URL.Path] = r.Header
+				if r.Host+r.URL.Path == c.file && !there {
+					w.WriteHeader(http.StatusNotFound)
+				}
+			})
+			call := Fetch.New().(*fetchCall)
+			call.URL, call.UserAgent, call.seam = c.page, "bot", i.seam
+			call.Headers = map[string]string{"Authorization": "Bearer s3cret", "X-Key": "s3cret", "Accept": "s3cret", "User-Agent": "s3cret"}
+			if _, err := call.Needs(t.Context(), i.env); err != nil || call.raw == nil {
+				t.Fatalf("%s: %v", c.page, err)
+			}
+			for _, u := range []*url.URL{call.url, call.raw} { // over HTTP, which the server speaks
+				u.Scheme = "http"
+			}
+			if _, err := call.Run(t.Context(), i.env); err != nil {
+				t.Fatalf("%s: %v", c.page, err)
+			}
+			for at, h := range got {
+				own := at != c.file || c.same
+				for _, name := range []string{"Authorization", "X-Key", "Accept", "User-Agent"} {
+					if strings.Contains(h.Get(name), "s3cret") != own {
+						t.Errorf("%s: %s got %s: %q", c.page, at, name, h.Get(name))
+					}
+				}
+			}
+			if got[c.file] == nil || len(got) != map[bool]int{true: 1, false: 2}[there] {
+				t.Errorf("%s: asked %v", c.page, got)
+			}
+		}
+	}
+}
+
 // TestRoots trusts an authority that a company has of its own beside the others.
 func TestRoots(t *testing.T) {
 	server := httptest.NewTLSServer(http.NotFoundHandler())
