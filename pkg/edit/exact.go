@@ -231,8 +231,8 @@ func (p *planner) line(at int) int {
 	return max(n-1, 0)
 }
 
-// literal replaces a span by new text. Lines that are the same on both sides
-// keep their endings.
+// literal replaces a span by new text. Lines that are on both sides keep their endings,
+// whether they change or not.
 func literal(file []byte, at span, old, new string) splice {
 	if !strings.Contains(new, "\n") {
 		return splice{start: at.start, end: at.end, text: new}
@@ -253,7 +253,7 @@ func literal(file []byte, at span, old, new string) splice {
 		ends[i] = eol
 	}
 	for _, o := range compareStrings(olds, news) {
-		for k := 0; o.equal && k < o.i2-o.i1; k++ {
+		for k := range min(o.i2-o.i1, o.j2-o.j1) {
 			if o.i1+k < len(eols) && o.j1+k < len(ends) {
 				ends[o.j1+k] = eols[o.i1+k]
 			}

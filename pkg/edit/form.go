@@ -59,11 +59,11 @@ func (f *form) ws() string {
 	return f.wsOf
 }
 
-func isBlank(r rune) bool { return r == ' ' || r == '\t' || r == '\r' }
+func isBlank(r rune) bool { return r == ' ' || r == '\t' }
 
 func (f *form) tokens() []string {
 	if f.toks == nil {
-		f.toks = tokens(strings.TrimSpace(f.text))
+		f.toks = tokens(strings.TrimFunc(f.text, isSpaceRune))
 	}
 	return f.toks
 }
@@ -126,7 +126,7 @@ func typography(s string) string {
 	if !isASCII(s) {
 		s = norm.NFKC.String(strings.Map(plainRune, expand(s)))
 		s = strings.Map(func(r rune) rune {
-			if unicode.IsSpace(r) {
+			if isSpaceRune(r) {
 				return ' '
 			}
 			return r

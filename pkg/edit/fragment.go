@@ -14,7 +14,7 @@ const (
 // fragment changes a part of a line that is quoted with other blanks, when it
 // is in one place of the file only.
 func (p *planner) fragment(old, new string) ([]change, *Refusal) {
-	body := strings.TrimSpace(old)
+	body := strings.TrimFunc(old, isSpaceRune)
 	want := tight(body)
 	if strings.ContainsAny(old+new, "\n") || len(want) < leastTight || len(want) > mostTight || !isASCII(body) {
 		return nil, nil
@@ -47,7 +47,7 @@ func (p *planner) fragment(old, new string) ([]change, *Refusal) {
 		return nil, p.ambiguous(at, ", blanks aside")
 	}
 	now := string(p.file[at[0].start:at[0].end])
-	text, ok := mergeLine(body, strings.TrimSpace(new), now)
+	text, ok := mergeLine(body, strings.TrimFunc(new, isSpaceRune), now)
 	if !ok {
 		return nil, nil
 	}

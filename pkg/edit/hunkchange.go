@@ -45,17 +45,14 @@ func (t *text) spliced(i int, added []string, ops []op, eols []string) []splice 
 		if o.equal {
 			continue
 		}
-		eol := t.ending(i + o.i1)
-		if o.i1 == o.i2 {
-			eol = t.ending(i + max(o.i1-1, 0)) // an insertion takes that of the line before
-		}
 		var b strings.Builder
 		for j := o.j1; j < o.j2; j++ {
 			b.WriteString(added[j])
 			if eols != nil {
-				eol = eols[j]
+				b.WriteString(eols[j])
+			} else { // that of the line in whose place it is, or of the one before
+				b.WriteString(t.ending(i + max(min(o.i1+j-o.j1, o.i2-1), 0)))
 			}
-			b.WriteString(eol)
 		}
 		s := splice{t.starts[i+o.i1], t.starts[i+o.i2], b.String(), i + o.i1 + 1}.shrink(t.src)
 		if s.start < s.end || s.text != "" {

@@ -110,7 +110,7 @@ func (m *merger) run(weak bool) *conflict {
 func ended(fs []*form) []string {
 	out := make([]string, len(fs))
 	for i, f := range fs {
-		out[i] = strings.TrimRight(f.text, " \t\r")
+		out[i] = strings.TrimRight(f.text, " \t")
 	}
 	return out
 }

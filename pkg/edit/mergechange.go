@@ -171,9 +171,8 @@ func (m *merger) replace(o op, solid []int, left, right int) *conflict {
 			m.cur = max(m.cur, p.i1)
 		}
 	}
-	eol := m.text.ending(a)
 	for n, l := range lines {
-		m.out = append(m.out, written{-1, l, m.ending(o.j1+n, eol)})
+		m.out = append(m.out, written{-1, l, m.ending(o.j1+n, m.text.ending(min(a+n, b-1)))})
 	}
 	return nil
 }
@@ -185,8 +184,12 @@ func (m *merger) rewrite(o op, solid []int) ([]string, *conflict) {
 	of := versions(removed, added)
 	for _, k := range solid {
 		p, _ := m.pair(k)
-		if p.sim < lineRemoved && !slices.Contains(of, k-o.i1) {
+		switch {
+		case slices.Contains(of, k-o.i1):
+		case p.sim < lineRemoved:
 			return nil, &conflict{"a line that is to be removed differs too much from the file's", p.i0}
+		case m.partly(p):
+			return nil, &conflict{"of a line that is to be removed the call quotes only a part", p.i0}
 		}
 	}
 	var out []string
@@ -207,6 +210,12 @@ func (m *merger) rewrite(o op, solid []int) ([]string, *conflict) {
 	return out, nil
 }
 
+// partly reports whether the call quotes no more than the start or the end of the file's line.
+func (m *merger) partly(p pair) bool {
+	o, f := m.call[p.k0].tight, m.text.line(p.i0).tight
+	return p.single() && len(o) < len(f) && (strings.HasPrefix(f, o) || strings.HasSuffix(f, o))
+}
+
 // version is n, a new version of line k of the call, as it stands in the file.
 func (m *merger) version(k int, n *form) (string, *conflict) {
 	p, _ := m.pair(k)
@@ -217,7 +226,7 @@ func (m *merger) version(k int, n *form) (string, *conflict) {
 	if o.text == f.text && (o.lead == n.lead || m.indent.identity) {
 		return n.text, nil
 	}
-	ot, nt, ft := strings.TrimSpace(o.text), strings.TrimSpace(n.text), strings.TrimSpace(f.text)
+	ot, nt, ft := unended(o), unended(n), unended(f)
 	if nt == ft && ot != ft && o.lead == n.lead {
 		return f.text, nil
 	}
@@ -233,14 +242,20 @@ func (m *merger) version(k int, n *form) (string, *conflict) {
 		}
 		body = merged
 	}
-	if trailing(o.text) == trailing(f.text) {
+	switch {
+	case trailing(o.text) == trailing(f.text):
 		body += trailing(n.text)
+	case strings.HasSuffix(body, "\r"): // which would be of the line ending without them
+		body += trailing(f.text)
 	}
 	if o.lead == n.lead {
 		return f.lead + body, nil
 	}
 	return m.indent.line(n.lead+body, m.near, k), nil
 }
+
+// unended is a line without its indentation and the blanks at its end.
+func unended(f *form) string { return strings.TrimRight(f.body(), " \t") }
 
 // note counts a change that puts lines at line i.
 func (m *merger) note(lines []string, i int) {

@@ -13,7 +13,50 @@ func mergeLine(old, new, file string) (string, bool) {
 		return new, true
 	}
 	to, tn, tf := tokens(old), tokens(new), tokens(file)
-	mine, theirs := changes(to, tn), changes(to, tf)
+	if out, ok := mergeTokens(to, tn, tf, compareStrings(to, tf)); ok {
+		return out, true
+	}
+	if both := pairSolid(to, tf); both != nil { // blanks were paired, and not the words between them
+		return mergeTokens(to, tn, tf, both)
+	}
+	return "", false
+}
+
+// pairSolid pairs the tokens of two lines that differ in blanks and typography alone; nil where
+// others differ.
+func pairSolid(a, b []string) []op {
+	var out []op
+	for i, j := 0, 0; i < len(a) || j < len(b); {
+		o := op{i1: i, j1: j}
+		for i < len(a) && tight(a[i]) == "" {
+			i++
+		}
+		for j < len(b) && tight(b[j]) == "" {
+			j++
+		}
+		if o.i2, o.j2 = i, j; o.i1 < i || o.j1 < j {
+			out = append(out, o)
+			continue
+		}
+		if i == len(a) || j == len(b) || tight(a[i]) != tight(b[j]) {
+			return nil
+		}
+		i, j = i+1, j+1
+		out = append(out, op{true, o.i1, i, o.j1, j})
+	}
+	return out
+}
+
+// mergeTokens is mergeLine, by how the tokens of the file's line are those of the call's.
+func mergeTokens(to, tn, tf []string, both []op) (string, bool) {
+	same := make([]string, len(to)) // each token as the file has it
+	copy(same, to)
+	for _, o := range both {
+		if o.equal {
+			copy(same[o.i1:o.i2], tf[o.j1:o.j2])
+		}
+	}
+	mine, theirs := changes(to, tn), slices.DeleteFunc(both, func(o op) bool { return o.equal })
 	for _, b := range theirs {
 		if loosen(tight(strings.Join(to[b.i1:b.i2], ""))) == loosen(tight(strings.Join(tf[b.j1:b.j2], ""))) {
 			continue // blanks and typography do not conflict
@@ -33,6 +76,9 @@ func mergeLine(old, new, file string) (string, bool) {
 	for i := 0; i <= len(to); {
 		switch {
 		case len(mine) > 0 && mine[0].i1 == i:
+			if a := mine[0]; len(theirs) > 0 && theirs[0].i2 == i && a.i1 < a.i2 && a.j1 < a.j2 {
+				write(tf[theirs[0].j1:theirs[0].j2]) // blanks before a word that becomes another
+			}
 			write(tn[mine[0].j1:mine[0].j2])
 			i = mine[0].i2
 			mine = mine[1:]
@@ -46,7 +92,7 @@ func mergeLine(old, new, file string) (string, bool) {
 			}
 			theirs = theirs[1:]
 		case i < len(to):
-			out.WriteString(to[i])
+			out.WriteString(same[i])
 			fallthrough
 		default:
 			i++

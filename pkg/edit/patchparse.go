@@ -10,7 +10,7 @@ import (
 func (p *Patch) parseEnvelope(lines []string) *Refusal {
 	for i := 0; i < len(lines); {
 		l := lines[i]
-		if blank(l) || isBegin(l) {
+		if blankLine(l) || isBegin(l) {
 			i++
 			continue
 		}
@@ -74,13 +74,13 @@ func (p *Patch) section(verb, name string, body []string, line int) *Refusal {
 // added is the content of a new file. Blank lines may lack their +; those at
 // the end only part the sections.
 func (p *Patch) added(body []string) string {
-	for len(body) > 0 && blank(body[len(body)-1]) && !strings.HasPrefix(body[len(body)-1], "+") {
+	for len(body) > 0 && blankLine(body[len(body)-1]) && !strings.HasPrefix(body[len(body)-1], "+") {
 		body = body[:len(body)-1]
 	}
 	var b strings.Builder
 	for _, l := range body {
 		s, ok := strings.CutPrefix(l, "+")
-		if !ok && !blank(l) {
+		if !ok && !blankLine(l) {
 			p.warn("lines of a new file lacked their +")
 		}
 		b.WriteString(s + "\n")
@@ -95,7 +95,7 @@ func (p *Patch) update(name string, body []string, line int) *Refusal {
 		verb, to, ok := fileHeader(body[0])
 		if ok && (verb == "move to" || verb == "rename to") {
 			f.Action, f.From, f.Path = Move, name, to
-		} else if !blank(body[0]) {
+		} else if !blankLine(body[0]) {
 			break
 		}
 		body, line = body[1:], line+1
@@ -121,7 +121,7 @@ func (p *Patch) update(name string, body []string, line int) *Refusal {
 			if h != nil {
 				h.noEOL()
 			}
-		case strings.HasPrefix(l, "***") && !blank(strings.Trim(l, "* ")) && strings.HasSuffix(strings.TrimSpace(l), ":"):
+		case strings.HasPrefix(l, "***") && !blankLine(strings.Trim(l, "* ")) && strings.HasSuffix(strings.TrimSpace(l), ":"):
 			return badPatch(fmt.Sprintf("line %d of the patch is no line of a hunk: %q", line+i, clip(l)))
 		default:
 			if h == nil {

@@ -14,6 +14,9 @@ func marker(l string) string {
 	return lower(l)
 }
 
+// blankLine reports whether a line of a patch holds nothing; with CRLF it ends in a carriage return.
+func blankLine(l string) bool { return blank(strings.TrimSuffix(l, "\r")) }
+
 func isBegin(l string) bool { return strings.TrimRight(marker(l), " *") == "*** begin patch" }
 func isEnd(l string) bool   { return strings.TrimRight(marker(l), " *") == "*** end patch" }
 
@@ -63,7 +66,7 @@ func (p *Patch) unwrap(text string) ([]string, *Refusal) {
 	}
 	p.unified = unified
 	for _, l := range lines[:from] {
-		if !blank(l) && !isWrapping(l) {
+		if !blankLine(l) && !isWrapping(l) {
 			p.warn("text before the patch was ignored")
 		}
 	}
@@ -198,7 +201,7 @@ func (p *Patch) envelope(lines []string, word string) []string {
 	}
 	if end >= 0 {
 		for _, l := range lines[end+1:] {
-			if !blank(l) && !isWrapping(l) && strings.TrimSpace(l) != word && strings.TrimSpace(l) != "EOF" {
+			if !blankLine(l) && !isWrapping(l) && strings.TrimSpace(l) != word && strings.TrimSpace(l) != "EOF" {
 				p.warn("text after the patch was ignored")
 			}
 		}
@@ -209,7 +212,7 @@ func (p *Patch) envelope(lines []string, word string) []string {
 	}
 	if pad != "" {
 		for _, l := range lines {
-			if !blank(l) && !strings.HasPrefix(l, pad) {
+			if !blankLine(l) && !strings.HasPrefix(l, pad) {
 				return lines
 			}
 		}

@@ -133,7 +133,7 @@ func (pl *placer) find(h *Hunk) ([]change, *Refusal) {
 		return pl.inPlace(h, f)
 	}
 	for drop := range 2 {
-		if last := h.Lines[len(h.Lines)-1]; drop == 1 && (len(old) < 2 || last.Op != ' ' || !blank(last.Text)) {
+		if last := h.Lines[len(h.Lines)-1]; drop == 1 && (len(old) < 2 || last.Op != ' ' || !blankLine(last.Text)) {
 			break
 		}
 		for _, level := range [...]func([]string) []int{pl.findExact, pl.findTight} {

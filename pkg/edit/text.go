@@ -3,6 +3,7 @@ package edit
 import (
 	"bytes"
 	"strings"
+	"unicode"
 )
 
 const bom = "\ufeff"
@@ -106,7 +107,12 @@ func (t *text) solidBetween(a, b int) bool {
 	return false
 }
 
-func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
+// isSpace reports whether c is white space. A carriage return is none: where it is no part
+// of a line ending it is a character like others, which no change may lose unseen.
+func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c < '\r' }
+
+// isSpaceRune is isSpace for all characters.
+func isSpaceRune(r rune) bool { return r != '\r' && unicode.IsSpace(r) }
 
 // isWord reports whether c belongs to a word; so does all that is not ASCII.
 func isWord(c byte) bool {
@@ -116,7 +122,9 @@ func isWord(c byte) bool {
 // lead is the indentation of a line.
 func lead(s string) string { return s[:len(s)-len(strings.TrimLeft(s, " \t"))] }
 
-func blank(s string) bool { return strings.TrimSpace(s) == "" }
+func blank(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return !isSpaceRune(r) })
+}
 
 // unixLines turns CRLF into LF and drops a byte order mark.
 func unixLines(s string) string {
