@@ -3,6 +3,7 @@ package syntax
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -150,9 +151,73 @@ func rustMends() []mend {
 func javaMends() []mend {
 	return []mend{
 		swap(`(?m)^[ \t]*import[ \t]+(module)[ \t]+[\w.]+[ \t]*;`, ""),
-		swap(`[;}]\s*(super)\s*\(`, "sUper"), // statements before it
-		swap(`[;}]\s*(this)\s*\(`, "tHis"),
+		mendConstructors,
 	}
+}
+
+// mendConstructors makes calls of methods of super() and this() that stand behind other statements
+// of a constructor: right in its body, for nowhere else are they allowed.
+func mendConstructors(src []byte, _ func(string) bool) (out []byte) {
+	var types []string
+	for _, m := range regexp.MustCompile(`\b(?:class|enum|record)\s+(\w+)`).FindAllSubmatch(src, -1) {
+		types = append(types, string(m[1]))
+	}
+	b := newPairs()
+	open := regexp.MustCompile(`^\s*(?:throws\s[\w\s.,@]+)?\{`)
+	before := regexp.MustCompile(`(?:^|\n|[{};)>/]|\b(?:public|protected|private)|@[\w.]+)[ \t]*$`)
+	for _, m := range regexp.MustCompile(`\b(\w+)\s*(\()`).FindAllSubmatchIndex(src, -1) {
+		if !slices.Contains(types, string(src[m[2]:m[3]])) || !before.Match(src[max(0, m[2]-200):m[2]]) {
+			continue
+		}
+		end := b.end(src, m[4])
+		if end < 0 {
+			continue
+		}
+		if body := open.FindIndex(src[end+1:]); body != nil {
+			for _, at := range b.constructorCalls(src, end+body[1]) {
+				out = put(src, out, at, at+2, map[byte]string{'s': "sU", 't': "tH"}[src[at]])
+			}
+		}
+	}
+	return out
+}
+
+// constructorCalls are the places of super( and this( behind other statements right in the body whose
+// bracket is at i.
+func (b *pairs) constructorCalls(src []byte, i int) (list []int) {
+	call := regexp.MustCompile(`^(?:super|this)\s*\(`)
+	depth, from, last := 0, i, byte(0) // last is the last byte that is neither blank nor of a comment
+	defer func() { b.left -= i - from }()
+	for i < len(src) && i-from <= b.left {
+		c, next := src[i], i+1
+		switch rest := src[i:]; {
+		case c == ' ' || c == '\t' || c == '\r' || c == '\n':
+			i = next
+			continue
+		case bytes.HasPrefix(rest, []byte("//")):
+			i = lineEnd(src, i)
+			continue
+		case bytes.HasPrefix(rest, []byte("/*")):
+			i = commentEnd(src, i)
+			continue
+		case bytes.HasPrefix(rest, []byte(`"""`)):
+			if n := bytes.Index(rest[3:], []byte(`"""`)); n >= 0 {
+				next = i + n + 6
+			}
+		case c == '\'' || c == '"':
+			next = quotedEnd(src, i)
+		case c == '{':
+			depth++
+		case c == '}':
+			if depth--; depth == 0 {
+				return list
+			}
+		case depth == 1 && (last == ';' || last == '}') && call.Match(rest):
+			list = append(list, i)
+		}
+		last, i = c, next
+	}
+	return list
 }
 
 // rubyMends reads def a = puts "b", whose body is a call without parentheses.

@@ -344,7 +344,7 @@ func TestNewerLong(t *testing.T) {
 		t.Skip("this build has no grammars")
 	}
 	for ending, part := range map[string]string{
-		".php": "class A { public $a { get => new A(", ".py": "def f[T = int(", ".rb": "def a = puts (\n", ".rs": "async |gen {", ".js": "using a = (",
+		".php": "class A { public $a { get => new A(", ".py": "def f[T = int(", ".rb": "def a = puts (\n", ".rs": "async |gen {", ".js": "using a = (", ".java": "class A { A() { f(); super(1); }; A(int x) { f(); super(",
 	} {
 		text := []byte("<?php\n")
 		if ending != ".php" {
@@ -360,6 +360,37 @@ func TestNewerLong(t *testing.T) {
 			t.Errorf("%s: %s", ending, spent)
 		} else {
 			t.Logf("%s: %s", ending, spent)
+		}
+	}
+}
+
+// TestConstructors takes super() and this() behind other statements right in a constructor's body,
+// whatever stands in comments and strings, and nowhere else.
+func TestConstructors(t *testing.T) {
+	grammars := grammarOf("Java") != nil // a build without them reads nothing, and mends all the same
+	for _, text := range []string{
+		"class A extends B {\n    // An A.\n    A(int x) {\n        // it's not less {\n        if (x < 0) { throw new E(\"}\"); } /* } */\n        super(x);\n    }\n}\n",
+		"class A<T> { @Inject protected <S> A(S s, int... x) throws E, F { f('{', \"\"\"\n  } \" {\n\"\"\"); this(x); } }\n",
+		"record P(int x) { @Deprecated() public P(int x, int y) { check(y); this(x); } P { check(x); } }\n",
+		"enum E { X(1) { void m() {} }; private E(int i) { f(); this(); } E() {} }\n",
+		"class A { A() { g(); class B { B() { h(); super(); } } this(1); } }\n",
+	} {
+		if found := New("a.java", nil, []byte(text)); len(found) > 0 || mendConstructors([]byte(text), nil) == nil {
+			t.Errorf("%q is correct: %v", text, found)
+		}
+	}
+	for _, text := range []string{
+		"class A { void m() { super(); } }\n",
+		"class A { void m() { f(); super(); } }\n",
+		"class A { void m() { if (x) { f(); } this(1); } A() {} }\n",
+		"class A { A() { if (x) { f(); super(); } } }\n",
+		"class A { A() { g(); Runnable r = () -> { f(); super(); }; } }\n",
+		"class A { static { f(); super(); } A(int x) { f(); } }\n",
+		"class A { Object o = new A(1) { void m() { f(); super(); } }; A(int x) {} }\n",
+		"class A { void A(int x) { f(); this(); } }\n",
+	} {
+		if mended := mendConstructors([]byte(text), nil); mended != nil || grammars && len(New("a.java", nil, []byte(text))) == 0 {
+			t.Errorf("%q is a mistake, and becomes %q", text, mended)
 		}
 	}
 }
