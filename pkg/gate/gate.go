@@ -14,6 +14,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -628,5 +629,20 @@ func (g *gate) world(e *sandbox.Exec) *shellparse.World {
 			p, err := g.workspace.ResolveIn(dir, name)
 			return p.Read("bash"), err
 		},
+		Peek: g.settings,
 	}
+}
+
+// settings is the file of a repository's settings in the root, of which it is looked up whether a setting has the
+// value that git config is to give it. No other file is read here.
+func (g *gate) settings(name string) ([]byte, error) {
+	p, err := g.workspace.ResolveIn("/", name)
+	if err != nil {
+		return nil, err
+	}
+	path := p.Read("bash").Path
+	if filepath.Base(path) != "config" || !safefile.InGit(path) || !safefile.Below(g.workspace.Root(), path) {
+		return nil, errors.ErrUnsupported
+	}
+	return g.workspace.ReadFile(p, 256<<10)
 }

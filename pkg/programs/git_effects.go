@@ -17,7 +17,11 @@ func (c *Call) gitEffects(g *gitCommand, cfg repository) {
 	}
 	class := c.Shell.Class()
 	if g.does&gitIndex != 0 && cfg.top != "" {
-		write(cfg.top + "/.git/index")
+		name := cfg.top + "/.git/index"
+		if cfg.linked && cfg.index != "" { // .git is a file there
+			name = cfg.index
+		}
+		write(name)
 	}
 	first := func(i int) string {
 		if i < len(c.Args) {
@@ -339,7 +343,7 @@ func (c *Call) gitRemote(cfg repository) {
 // gitConfig judges git config: reading is harmless, setting may plant what
 // later commands run.
 func (c *Call) gitConfig(cfg repository) {
-	reads, writes, unsets, odd := false, false, false, false
+	reads, writes, unsets, odd, worktree := false, false, false, false, false
 	file := ".git/config"
 	sub := ""
 	args := c.Words[slices.IndexFunc(c.Words, func(x Word) bool { return x.Text == "config" })+1:]
@@ -362,6 +366,8 @@ func (c *Call) gitConfig(cfg repository) {
 			file = t[len("--file="):]
 		case t == "--get" || t == "--get-all" || t == "--get-regexp" || t == "--list" || t == "-l" || t == "--get-urlmatch" || t == "--get-color" || t == "--get-colorbool":
 			reads = true
+		case t == "--worktree":
+			worktree = true
 		case t == "--show-origin" || t == "--show-scope" || t == "-z" || t == "--name-only" || t == "--local" || t == "--includes" || strings.HasPrefix(t, "--type") || t == "--bool" || t == "--int" || t == "--path":
 		case t == "--default":
 			i++
@@ -387,9 +393,9 @@ func (c *Call) gitConfig(cfg repository) {
 		c.does(Read, Word{Text: file})
 		return
 	}
-	if file == ".git/config" && !odd && freeSetting(rest, unsets) {
-		if dirs, _ := c.Shell.Dirs(); len(dirs) == 1 && cfg.top != "" {
-			file = cfg.top + "/" + file
+	if file == ".git/config" && !worktree && (!odd && freeSetting(rest, unsets) || c.settingStands(cfg, args)) {
+		if dirs, _ := c.Shell.Dirs(); len(dirs) == 1 && cfg.config != "" {
+			file = cfg.config
 		}
 		c.Shell.SetClass(Known)
 		c.Shell.File(File{Effect: Settings, Word: Word{Text: file}, Source: "git config"})
@@ -402,6 +408,9 @@ func (c *Call) gitConfig(cfg repository) {
 		}
 	}
 	c.does(Write, to)
+	if worktree { // where the repository has such a file, and else in the other
+		c.does(Write, Word{Text: ".git/config.worktree"})
+	}
 	c.Memo.repos = nil
 	for i, x := range rest {
 		if i == 0 && !x.Dynamic && harmlessSetting(x.Text) && !capableSetting(x.Text, "x") && len(rest) == 2 && !rest[1].Dynamic {
@@ -411,6 +420,41 @@ func (c *Call) gitConfig(cfg repository) {
 	}
 	c.opaque("a setting that later commands heed")
 	c.Shell.Unsettle("a setting of git was changed")
+}
+
+// settingStands reports whether the words of git config give a setting the value that it has: as a
+// script of npm's does that sets core.hooksPath at each install. The file itself must hold it, once, and written so that
+// git would write the same. What the file includes counts for nothing, since git would not write there; an option may
+// mean another file or line, and a variable another repository.
+func (c *Call) settingStands(cfg repository, args []Word) bool {
+	if c.Shell.Dirty() || c.has("c") {
+		return false
+	}
+	for _, name := range [...]string{"GIT_CONFIG", "GIT_DIR", "GIT_COMMON_DIR", "GIT_WORK_TREE"} {
+		if _, set := c.Shell.Getenv(name); set || c.Shell.Sets(name) {
+			return false
+		}
+	}
+	before := c.Words[1 : len(c.Words)-len(args)-1]
+	if len(before) > 0 && (len(before) != 2 || before[0].Text != "-C") {
+		return false
+	}
+	if len(args) > 0 && args[0].Text == "--local" {
+		args = args[1:]
+	}
+	if len(args) > 0 && args[0].Text == "set" {
+		args = args[1:]
+	}
+	dirs, lost := c.Shell.Dirs()
+	if len(args) != 2 || args[0].Dynamic || args[1].Dynamic || strings.HasPrefix(args[0].Text, "-") || strings.HasPrefix(args[1].Text, "-") || len(dirs) != 1 || lost != "" {
+		return false
+	}
+	file := cfg.config
+	if !c.Shell.Sees() { // as the program starts, where only these are read
+		file = c.settingsFile(dirs[0])
+	}
+	b, err := c.Shell.Peek(file)
+	return err == nil && holdsSetting(string(b), args[0].Text, args[1].Text)
 }
 
 // freeSetting reports whether the words of git config give a setting a value, or take it

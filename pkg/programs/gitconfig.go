@@ -87,6 +87,8 @@ type repository struct {
 	remotes []gitRemote
 	top     string // the directory that holds .git; "" when none was found
 	index   string // the file that lists what is tracked
+	config  string // the file of its settings; "" where that is not known
+	linked  bool   // .git is a file that leads to a worktree's or a submodule's part
 }
 
 type (
@@ -145,7 +147,7 @@ func (c *Call) linkedRepository(cfg *repository, file string) string {
 	if at == "" {
 		return "the repository cannot be looked at"
 	}
-	cfg.index = at + "/index"
+	cfg.index, cfg.linked = at+"/index", true
 	if common, err := c.Shell.ReadFile(at + "/commondir"); err == nil {
 		at = c.Shell.ResolveIn(at, strings.TrimSpace(string(common))).Path
 	}
@@ -171,7 +173,8 @@ func (c *Call) readConfig(cfg *repository, git string) string {
 			cfg.refs = cfg.refs || h == "reference-transaction"
 		}
 	}
-	b, err := c.Shell.ReadFile(git + "/config")
+	cfg.config = git + "/config"
+	b, err := c.Shell.ReadFile(cfg.config)
 	if err != nil {
 		if c.Shell.ResolveIn(git, "config").Type == Missing {
 			return ""
@@ -182,6 +185,40 @@ func (c *Call) readConfig(cfg *repository, git string) string {
 		return "settings that are not understood"
 	}
 	return ""
+}
+
+// settingsFile is the file of the settings that git would read in dir, found by names alone; "" for a worktree, a
+// submodule and what is no usual repository.
+func (c *Call) settingsFile(dir string) string {
+	for at := dir; strings.HasPrefix(at, "/"); at = at[:strings.LastIndexByte(at, '/')] {
+		git := c.Shell.ResolveIn(at, ".git")
+		switch {
+		case git.Type == Dir && c.there(git.Path, "HEAD") && c.there(git.Path, "objects") && c.there(git.Path, "refs") && !c.there(git.Path, "commondir"):
+			return git.Path + "/config"
+		case c.there(at, ".git"), c.there(at, "HEAD"), at == c.Shell.Root():
+			return ""
+		}
+	}
+	return ""
+}
+
+// holdsSetting reports whether a file of settings holds one, once and with this value, as git writes it.
+func holdsSetting(text, name, value string) bool {
+	i, j := strings.IndexByte(name, '.'), strings.LastIndexByte(name, '.')
+	if i <= 0 || value == "" || strings.TrimSpace(value) != value || strings.ContainsAny(value, "\"\\;#\n\r\t") {
+		return false
+	}
+	section, key := strings.ToLower(name[:i])+name[i:j], name[j+1:]
+	found, same, line := 0, false, false
+	ok := gitSettings(text, func(s, k, v string) {
+		if strings.EqualFold(s, section) && strings.EqualFold(k, key) {
+			found, same = found+1, s == section && v == value
+		}
+	})
+	for l := range strings.Lines(text) {
+		line = line || strings.TrimSpace(l) == key+" = "+value
+	}
+	return ok && found == 1 && same && line
 }
 
 // RemoteURLs lists the addresses of remotes in a repository's config file;

@@ -1,6 +1,7 @@
 package shellparse
 
 import (
+	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -105,6 +106,64 @@ func TestHookOfReferences(t *testing.T) {
 	for _, s := range leaves {
 		if class(s) != before[s] {
 			t.Errorf("%s: %s with a hook, %s without", s, class(s), before[s])
+		}
+	}
+}
+
+// TestSettingStands: git config that gives a setting the value it has changes nothing, so nothing is said to be
+// planted; whatever may write another value, line or file is.
+func TestSettingStands(t *testing.T) {
+	b := newBench(t)
+	b.repo(t)
+	b.git(t, "config", "core.hooksPath", ".githooks")
+	b.git(t, "config", "my.two", "x")
+	b.git(t, "config", "--add", "my.two", "y")
+	b.git(t, "init", "-q", "nested")
+	more := "[include]\n\tpath = ../other\n[core]\n\tfsmonitor\n\tEditor = \"vi\"\n"
+	f, err := os.OpenFile(b.root+"/.git/config", os.O_APPEND|os.O_WRONLY, 0)
+	must(t, err)
+	_, err = f.WriteString(more)
+	must(t, errors.Join(err, f.Close()))
+	must(t, os.WriteFile(b.root+"/other", []byte("[core]\n\tpager = less\n"), 0o644))
+	plants := func(s string) bool {
+		return slices.ContainsFunc(analyze(b, s).Accesses, func(a policy.Access) bool {
+			return a.Kind == policy.Write && (a.Op != policy.Settings || a.Danger != "") && strings.Contains(a.Path, "config")
+		})
+	}
+	for _, s := range []string{
+		"git config core.hooksPath .githooks", "git config --local core.hooksPath .githooks", "git config set core.hooksPath .githooks",
+		"git -C . config core.hooksPath .githooks", "cd nested/.. && git config core.hooksPath .githooks", "git config --worktree -l", "git config --worktree --get core.hooksPath",
+	} {
+		if plants(s) {
+			t.Errorf("%s: plants something", s)
+		}
+	}
+	for _, s := range []string{
+		"git config core.hooksPath .githook", "git config core.hookspath .githooks", "git config --add core.hooksPath .githooks", "git config --unset core.hooksPath .githooks",
+		"git config --replace-all core.hooksPath .githooks", "git config --type=path core.hooksPath .githooks", "git config core.hooksPath .githooks .", "git config my.two x", "git config my.two y",
+		"git config core.pager less", "git config core.fsmonitor true", "git config core.editor vi", "git config --global core.hooksPath .githooks", "git config --worktree core.hooksPath .githooks",
+		"git config -f x/config core.hooksPath .githooks", "GIT_CONFIG=config git config core.hooksPath .githooks", "GIT_DIR=nested/.git git config core.hooksPath .githooks",
+		"export GIT_DIR=nested/.git; git config core.hooksPath .githooks", "git --git-dir=nested/.git config core.hooksPath .githooks", "cd nested; git config core.hooksPath .githooks",
+		"git -C nested config core.hooksPath .githooks", "cp other .git/config; git config core.hooksPath .githooks", "rm -rf .git; git init -q; git config core.hooksPath .githooks",
+	} {
+		if !plants(s) {
+			t.Errorf("%s: plants nothing", s)
+		}
+	}
+}
+
+// TestIndexOfWorktree: a git in a linked worktree changes the index in the repository, since .git is a file there.
+func TestIndexOfWorktree(t *testing.T) {
+	b := newBench(t)
+	b.repo(t)
+	b.git(t, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "x")
+	b.git(t, "worktree", "add", "-q", "wt")
+	for _, s := range []string{"cd wt && git add f", "git -C wt commit -m x"} {
+		ok := slices.ContainsFunc(analyze(b, s).Accesses, func(a policy.Access) bool {
+			return a.Kind == policy.Write && a.Path == b.root+"/.git/worktrees/wt/index" && a.Opaque == ""
+		})
+		if !ok {
+			t.Errorf("%s: %+v", s, analyze(b, s).Accesses)
 		}
 	}
 }

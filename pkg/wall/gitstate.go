@@ -52,7 +52,7 @@ func (w *Wall) strayConflicts(dir string) bool {
 	if err != nil {
 		return !errors.Is(err, fs.ErrNotExist)
 	}
-	tree, err := filepath.EvalSymlinks(treeOf(dir))
+	tree, err := filepath.EvalSymlinks(WorkTree(dir))
 	known := err == nil && filepath.IsAbs(tree)
 	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); !known && err != nil {
 		return false // a branch of that name
@@ -77,8 +77,8 @@ func (w *Wall) strayConflicts(dir string) bool {
 	return false
 }
 
-// treeOf is the work tree of a repository's directory; "" where that is not known.
-func treeOf(dir string) string {
+// WorkTree is the work tree of a repository's directory; "" where that is not known.
+func WorkTree(dir string) string {
 	if filepath.Base(dir) == ".git" {
 		return filepath.Dir(dir)
 	}

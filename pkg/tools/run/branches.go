@@ -9,6 +9,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/wall"
 )
 
 // broughtByGit finds what a switch of branches, a merge and the like would change
@@ -136,6 +137,11 @@ func gitTop(needs []policy.Access, i int, dir string) string {
 		if w := &needs[j]; w.Parent == i+1 && w.Kind == policy.Write {
 			if at, ok := strings.CutSuffix(filepath.ToSlash(w.Path), "/.git/index"); ok {
 				return filepath.FromSlash(at)
+			}
+			if safefile.InGit(w.Path) && filepath.Base(w.Path) == "index" { // of a worktree or a submodule
+				if top := wall.WorkTree(filepath.Dir(w.Path)); top != "" {
+					return top
+				}
 			}
 		}
 	}

@@ -174,12 +174,13 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 }
 
 // openSettings lets git change its settings as far as it then runs nothing for it, where the
-// call is known to start git for more than to look.
+// call is known to start git for more than to look, or what runs a project's scripts: those often set core.hooksPath
+// to the value that it has. It is not for every call since each rename then waits for the gatekeeper.
 func (c *confinement) openSettings(cfg *sandbox.Config, needs []policy.Access) {
 	path := filepath.Join(cfg.Root, ".git", "config")
 	a := policy.Access{Kind: policy.Write, Tool: "bash", Path: path, Op: policy.Settings, File: policy.Regular}
 	git := func(a policy.Access) bool {
-		return a.Kind == policy.Exec && a.Class != policy.ReadOnly && baseName(&a) == "git"
+		return a.Kind == policy.Exec && a.Class != policy.ReadOnly && programs.Has("git npm pnpm yarn bun make", baseName(&a))
 	}
 	if slices.Contains(cfg.ReadOnly, path) && slices.ContainsFunc(needs, git) && c.holder.Decide(&a).Verdict == policy.Allow {
 		cfg.Settings, cfg.Remotes = path, slices.DeleteFunc(slices.Clone(cfg.Hosts), func(host string) bool { return len(cfg.Refused) > 0 && strings.HasPrefix(host, "*") })
