@@ -114,6 +114,10 @@ func (p *printer) text(r *tool.Result) error {
 		if e.Hint != "" {
 			p.complain("hint", "36", e.Hint)
 		}
+		if text := e.Shown(); text != "" && r.Output == "" && (e.Code == tool.NoMatch || e.Code == tool.Ambiguous || e.Code == tool.Conflict) {
+			_, _ = fmt.Fprintln(p.stderr, tool.Visible(text)) // the nearest places, of which the suggestions name the lines
+			return err
+		}
 		for _, s := range e.Suggestions {
 			p.complain("try", "36", s)
 		}

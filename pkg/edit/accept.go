@@ -192,7 +192,11 @@ func (c *candidate) conflict(at place, x *conflict) *Refusal {
 	if x.line >= 0 {
 		r.Message += ", line " + itoa(x.line+1)
 	}
-	r.Hint = "read " + lineRange([2]int{at.start + 1, at.end}) + " again and quote them as they are"
+	if lines := [2]int{at.start + 1, at.end}; lines[0] == lines[1] {
+		r.Hint = "read " + lineRange(lines) + " again and quote it as it is"
+	} else {
+		r.Hint = "read " + lineRange(lines) + " again and quote them as they are"
+	}
 	return r
 }
 

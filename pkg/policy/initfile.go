@@ -1,6 +1,9 @@
 package policy
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // RepoFacts is what a starting policy is made from.
 type RepoFacts struct {
@@ -98,6 +101,9 @@ func networkLine(f RepoFacts) string {
 }
 
 func section(b *strings.Builder, title string, commands ...string) {
+	if len(commands) == 0 {
+		return
+	}
 	b.WriteString("  # " + title + "\n")
 	for _, c := range commands {
 		b.WriteString("  - " + yamlText("bash("+c+")") + "\n")
@@ -106,12 +112,20 @@ func section(b *strings.Builder, title string, commands ...string) {
 
 func nodeRules(f RepoFacts) (rules []string) {
 	for _, script := range f.Scripts {
-		if !plainWord(script) {
-			continue
+		if plainWord(script) && !publishes(script) {
+			rules = append(rules, f.Node+" run "+script)
 		}
-		rules = append(rules, f.Node+" run "+script)
 	}
-	return append(rules, f.Node+" test")
+	if slices.Contains(f.Scripts, "test") || f.Node == "bun" { // which runs tests itself
+		rules = append(rules, f.Node+" test")
+	}
+	return rules
+}
+
+// publishes reports whether a script or a target has a name of those that others see the effects of.
+func publishes(name string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc([]string{"publish", "deploy", "release", "upload", "push"}, func(s string) bool { return strings.Contains(name, s) })
 }
 
 func pythonRules(runner string) []string {
@@ -124,12 +138,12 @@ func pythonRules(runner string) []string {
 
 func makeRules(targets []string) (rules []string) {
 	for _, t := range targets {
-		if plainWord(t) {
+		if plainWord(t) && !publishes(t) {
 			rules = append(rules, "make "+t)
 		}
 	}
-	if len(rules) == 0 {
-		rules = []string{"make", "make test"}
+	if len(targets) == 0 {
+		rules = []string{"make"}
 	}
 	return rules
 }

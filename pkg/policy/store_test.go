@@ -524,7 +524,8 @@ func TestLintNarrowHost(t *testing.T) {
 }
 
 func TestInitFile(t *testing.T) {
-	for _, f := range []RepoFacts{{}, {Go: true, Rust: true, Make: true}, {Node: "npm", Scripts: []string{"build", "lint:fix", "x; rm"}, Python: "uv", Make: true, Targets: []string{"all", "$(evil)"}}, {Python: "pytest"}} {
+	for _, f := range []RepoFacts{{}, {Go: true, Rust: true, Make: true}, {Node: "npm", Scripts: []string{"build", "lint:fix", "x; rm"}, Python: "uv", Make: true, Targets: []string{"all", "$(evil)"}}, {Python: "pytest"},
+		{Node: "npm", Scripts: []string{"deploy", "release:minor", "test"}, Make: true, Targets: []string{"deploy"}}, {Node: "npm"}, {Make: true, Targets: []string{"test", "pre-release"}}} {
 		text := InitFile(f)
 		p := policyOf(t, text)
 		wantVerdict(t, p, run("git commit -m x"), Allow)
@@ -532,6 +533,9 @@ func TestInitFile(t *testing.T) {
 		wantVerdict(t, p, run("git push origin"), Ask)
 		if f.Go {
 			wantVerdict(t, p, run("go test ./..."), Allow)
+		}
+		if strings.Contains(text, "deploy)") || strings.Contains(text, "release") || strings.Contains(text, "npm test") != slices.Contains(f.Scripts, "test") || strings.Contains(text, "make test") != slices.Contains(f.Targets, "test") {
+			t.Errorf("it allows what is not there, or what others see:\n%s", text)
 		}
 		if strings.Contains(text, "evil") || strings.Contains(text, "rm)") {
 			t.Error("somebody else's name stands in a rule as it is")

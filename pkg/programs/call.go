@@ -252,7 +252,15 @@ func (c *Call) unknownFiles(words []Word) {
 		if len(s) > 1024 || s == "" || !pathLike(s) && !c.Shell.Exists(s) {
 			continue
 		}
-		c.file(May, Word{Text: s})
+		list := []string{s}
+		if s[0] == '/' && strings.Contains(s, ":/") && !c.Shell.Exists(s) { // several, as in --ignore-dir=/usr:/opt
+			list = strings.Split(s, ":")
+		}
+		for _, s := range list {
+			if s != "" {
+				c.file(May, Word{Text: s})
+			}
+		}
 	}
 }
 

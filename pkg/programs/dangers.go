@@ -290,8 +290,52 @@ func calls(code, name string) bool {
 		rest := strings.TrimLeft(code[at+i+len(name):], variableName+"!?")
 		at += i + len(name)
 		word := len(rest) > 1 && rest[0] == ' ' && rest[1] >= 'a' && rest[1] <= 'z'
+		if name == "unlink" && sharesMemory(code, line, rest) {
+			continue
+		}
 		if !(word && (strings.Contains(line, "# ") || strings.Contains(line, "// ")) || strings.HasPrefix(rest, `\`)) {
 			return true
+		}
+	}
+}
+
+// sharesMemory reports whether what stands between these, NAME.unlink(), takes away a piece of shared memory that
+// Python code has made itself: wherever it gives NAME a value, that is one.
+func sharesMemory(code, before, behind string) bool {
+	before, method := strings.CutSuffix(before, ".")
+	name := before[len(strings.TrimRight(before, variableName)):]
+	if !method || name == "" || !strings.HasPrefix(behind, "()") || strings.HasSuffix(before[:len(before)-len(name)], ".") || !strings.Contains(code, "multiprocessing") {
+		return false
+	}
+	for _, other := range [...]string{"as SharedMemory", "as shared_memory", "as multiprocessing", "class SharedMemory", "def SharedMemory", "SharedMemory =", "SharedMemory=", "shared_memory =", "shared_memory="} {
+		if strings.Contains(code, other) {
+			return false
+		}
+	}
+	made := false
+	for at := 0; ; {
+		i := strings.Index(code[at:], name)
+		if i < 0 {
+			return made
+		}
+		i += at
+		at = i + len(name)
+		ahead, next := code[:i], strings.TrimLeft(code[at:], " \t")
+		if strings.TrimRight(ahead, variableName) != ahead || strings.Trim(code[at:min(at+1, len(code))], variableName) == "" && at < len(code) {
+			continue // a part of another name
+		}
+		value, set := strings.CutPrefix(next, "=")
+		ahead = strings.TrimRight(ahead, " \t")
+		switch {
+		case set && !strings.HasPrefix(value, "="):
+			value, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(value), "multiprocessing."), "shared_memory."), ")")
+			if !strings.HasPrefix(value, "SharedMemory(") || !strings.Contains(value, "create=True") {
+				return false
+			}
+			made = true
+		case strings.HasPrefix(next, ".") || strings.HasPrefix(next, ")") && strings.HasSuffix(ahead, "(") && !strings.Contains(code, "def "): // its methods, or it is handed on
+		default: // as the variable of a loop, an import, a parameter
+			return false
 		}
 	}
 }

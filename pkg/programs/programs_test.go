@@ -200,11 +200,14 @@ func BenchmarkLookup(b *testing.B) {
 
 // TestDestructive: code that calls what deletes, and code that only has the words.
 func TestDestructive(t *testing.T) {
+	const shared = "from multiprocessing import shared_memory\ns=shared_memory.SharedMemory(create=True,size=100); s.buf[0]=1; print(s.buf[0]); s.close()\n"
 	for _, code := range []string{
 		`import shutil; shutil.rmtree("x")`, `list(map(os.unlink, names))`, `from os import unlink as u; u("a")`, `os.system("rm -rf x")`,
 		`Path("a").unlink()`, `unlink "a"`, `unlink glob "*.o"`, `chomp; unlink;`, `unlink for @ARGV`, `unlink $_ if /x/`, `unlink`, `File.delete "a"`,
 		`FileUtils.rm_rf "x"`, `fs.rmSync("x", {recursive: true})`, `names.forEach(fs.unlinkSync)`, "x = `rm -rf build`", `fs.rmdirSync("x", {recursive: true})`,
 		`FileUtils.rm_rf d`, `unlink qw(a b)`, `const {rmSync: d} = fs`, `from shutil import rmtree as r`, `truncate($f, 0)`, `x = "# "; shutil.rmtree(d)`,
+		shared + `s = Path("x"); s.unlink()`, shared + `Path("x").unlink()`, shared + `t.unlink()`, shared + "for s in names: s.unlink()", shared + `os.unlink("x")`, shared + `s.x.unlink()`, shared + `s.unlink; s = 1`,
+		strings.Replace(shared, "create=True", "'x'", 1) + "s.unlink()", "from pathlib import Path as SharedMemory\n" + shared + "s.unlink()", shared + "def f(s): s.unlink()", shared + `with open(p) as s: s.unlink()`,
 	} {
 		if destructive(code) == "" {
 			t.Errorf("%s deletes", code)
@@ -212,6 +215,7 @@ func TestDestructive(t *testing.T) {
 	}
 	for _, code := range []string{
 		`print('rm -rf build')`, `s/unlink\(/remove(/`, `text.replace("# unlink the node", "# remove it")`, `os.rmdir("empty")`, "x = 1 // rmtree would be too much",
+		shared + "s.unlink()", shared + "print(s)\ns.unlink()\n", "import multiprocessing\nfrom multiprocessing.shared_memory import SharedMemory\nname = SharedMemory(create=True, size=1)\nnames = 5\nname.unlink()",
 	} {
 		if destructive(code) != "" {
 			t.Errorf("%s deletes nothing", code)

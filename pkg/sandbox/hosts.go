@@ -168,8 +168,11 @@ func (p *proxy) publicOnly(_, address string, _ syscall.RawConn) error {
 		return nil
 	}
 	p.refuse(address, "a name leads to this address, which is not a public one", netRule(at.Addr().Unmap().String(), strconv.Itoa(int(at.Port()))))
-	return fmt.Errorf("%s is not a public address", at.Addr())
+	return fmt.Errorf("%s %w", at.Addr(), errNotPublic)
 }
+
+// errNotPublic is why no connection is made to an address that nobody has named.
+var errNotPublic = errors.New("is not a public address")
 
 // special lists what is routed, if at all, within a site, or to elsewhere than
 // the address says.

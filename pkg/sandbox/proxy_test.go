@@ -213,7 +213,7 @@ func TestPrivate(t *testing.T) {
 			t.Fatal(err)
 		}
 		c, status, err := p.open("localhost:" + port)
-		if (err == nil) != want || !want && status != 502 {
+		if (err == nil) != want || !want && status != 403 {
 			t.Errorf("with %q: %d %v", rule, status, err)
 		}
 		if err == nil {

@@ -148,8 +148,17 @@ func (e *Error) With(details Details) *Error {
 // Show sets what of the details a model should see, such as the nearest places.
 func (e *Error) Show(text string) *Error { e.show = text; return e }
 
-// maxShown bounds what Words takes from Show, in bytes.
+// maxShown bounds what Shown gives, in bytes.
 const maxShown = 8 << 10
+
+// Shown is what Show has set, or its beginning, without an end of line; "" where there is nothing.
+func (e *Error) Shown() string {
+	text := e.show
+	if len(text) > maxShown {
+		text = strings.ToValidUTF8(text[:maxShown], "") + " …"
+	}
+	return strings.TrimRight(text, "\n")
+}
 
 // Words says in words what is wrong and what to do: the output of a failed call,
 // which callers hand on to the model.
@@ -165,11 +174,8 @@ func (e *Error) Words() string {
 	}
 	line("error: ", e.Message)
 	line("hint: ", e.Hint)
-	if text := e.show; text != "" {
-		if len(text) > maxShown {
-			text = strings.ToValidUTF8(text[:maxShown], "") + " …\n"
-		}
-		b.WriteString(strings.TrimRight(text, "\n") + "\n")
+	if text := e.Shown(); text != "" {
+		b.WriteString(text + "\n")
 	} else if len(e.Suggestions) > 0 {
 		line("suggestions: ", strings.Join(e.Suggestions, "\n"))
 	}
