@@ -348,6 +348,9 @@ func (c *confinement) finish(env *tool.Env, needs []policy.Access, m *sandboxMet
 				d.Why = "it may hold secrets, and is hidden from commands unless a rule of the policy names it"
 			}
 		}
+		if redirect(d, env.Getenv("HOME")) {
+			continue
+		}
 		a := policy.Access{Kind: policy.Write, Tool: "bash", Path: d.Path, Op: policy.Change, File: policy.Regular}
 		allowed := d.Kind == sandbox.DeniedWrite && env.Policy.Decide(&a).Verdict == policy.Allow
 		switch dir := c.grants.shutAbove(d.Path); {
