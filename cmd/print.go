@@ -114,7 +114,7 @@ func (p *printer) text(r *tool.Result) error {
 		if e.Hint != "" {
 			p.complain("hint", "36", e.Hint)
 		}
-		if text := e.Shown(); text != "" && r.Output == "" && (e.Code == tool.NoMatch || e.Code == tool.Ambiguous || e.Code == tool.Conflict) {
+		if text := e.Shown(); text != "" && r.Output == "" && len(e.Suggestions) > 0 && (e.Code == tool.NoMatch || e.Code == tool.Ambiguous || e.Code == tool.Conflict) {
 			_, _ = fmt.Fprintln(p.stderr, tool.Visible(text)) // the nearest places, of which the suggestions name the lines
 			return err
 		}

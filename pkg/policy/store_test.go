@@ -524,8 +524,15 @@ func TestLintNarrowHost(t *testing.T) {
 }
 
 func TestInitFile(t *testing.T) {
-	for _, f := range []RepoFacts{{}, {Go: true, Rust: true, Make: true}, {Node: "npm", Scripts: []string{"build", "lint:fix", "x; rm"}, Python: "uv", Make: true, Targets: []string{"all", "$(evil)"}}, {Python: "pytest"},
-		{Node: "npm", Scripts: []string{"deploy", "release:minor", "test"}, Make: true, Targets: []string{"deploy"}}, {Node: "npm"}, {Make: true, Targets: []string{"test", "pre-release"}}} {
+	for _, f := range []RepoFacts{
+		{},
+		{Go: true, Rust: true, Make: true},
+		{Node: "npm", Scripts: []string{"build", "lint:fix", "x; rm"}, Python: "uv", Make: true, Targets: []string{"all", "$(evil)"}},
+		{Python: "pytest"},
+		{Node: "npm", Scripts: []string{"deploy", "release:minor", "test"}, Make: true, Targets: []string{"deploy"}},
+		{Node: "npm"},
+		{Make: true, Targets: []string{"test", "pre-release"}},
+	} {
 		text := InitFile(f)
 		p := policyOf(t, text)
 		wantVerdict(t, p, run("git commit -m x"), Allow)

@@ -337,7 +337,7 @@ func (env *Env) denied(out *policy.Outcome) error {
 	case out.By >= 0 && out.Accesses[out.By].Kind == policy.Write && strings.HasSuffix(out.Accesses[out.By].Path, "/.git/config"):
 		_ = e.WithHint("a setting for one command needs no file: git -c KEY=VALUE; what makes git run something a person sets outside")
 	case out.By >= 0 && out.Accesses[out.By].Kind == policy.Write && strings.HasSuffix(out.Accesses[out.By].Path, "/.git/config.worktree"):
-		_ = e.WithHint("a worktree's settings, which git sparse-checkout changes too, a person sets outside; git log, diff, ls-files and grep take -- DIR to be about a part of the tree, and git worktree add gives another")
+		_ = e.WithHint("a worktree's settings, which git sparse-checkout changes too, a person sets outside; git log, diff and ls-files take -- DIR to be about a part of the tree, and git worktree add gives another")
 	case out.By >= 0 && d.Default && out.Accesses[out.By].Kind == policy.Net && out.Accesses[out.By].Host != "":
 		_ = e.WithHint("--allow %q would allow it; that is for whoever may decide", out.Accesses[out.By].HostRule())
 		if out.Accesses[out.By].Local() {
