@@ -84,6 +84,7 @@ type Entry struct {
 	Agent    string    `json:"agent,omitempty"`   // which of the caller's agents makes it
 	Parent   string    `json:"parent,omitempty"`  // the call that made this one
 	Asked    bool      `json:"asked,omitempty"`   // decision: about something that came up while Parent ran
+	Typed    string    `json:"typed,omitempty"`   // decision: what is typed into a program
 	Title    string    `json:"title,omitempty"`   // result: in one line
 	Millis   int64     `json:"ms,omitempty"`      // result: how long the call took, with waiting for an answer
 	Change   string    `json:"change,omitempty"`  // result: what undo calls what it changed

@@ -169,7 +169,7 @@ func (e Entry) redacted(r *Redactor) Entry {
 			*s = bound(r.Redact(bound(*s, 4*maxString)), maxString)
 		}
 	}
-	clean(&e.ID, &e.Session, &e.Tool, &e.Decision, &e.Level, &e.Policy, &e.Code, &e.Note, &e.File, &e.Caller, &e.Message, &e.Agent, &e.Parent, &e.Title, &e.Change, &e.Job)
+	clean(&e.ID, &e.Session, &e.Tool, &e.Decision, &e.Level, &e.Policy, &e.Code, &e.Note, &e.File, &e.Caller, &e.Message, &e.Agent, &e.Parent, &e.Typed, &e.Title, &e.Change, &e.Job)
 	e.Accesses = slices.Clone(e.Accesses)
 	for i := range e.Accesses {
 		a := &e.Accesses[i]

@@ -148,6 +148,12 @@ func (s *supervisor) handle(q request) (reply, error) {
 		i, _ := s.snapshot()
 		if i.State == Running {
 			i.Waiting = s.look()
+			if i.OpenStdin {
+				i.Readers, i.Lines = s.readers()
+				s.mu.Lock()
+				i.Pending = s.pending
+				s.mu.Unlock()
+			}
 			i.Stopped = s.stopped()
 		}
 		return reply{Info: &i}, nil
@@ -204,11 +210,14 @@ func (s *supervisor) input(q request) error {
 	case <-time.After(patience):
 		return ErrBusy
 	}
+	text := append([]byte(nil), q.Text...)
+	for _, k := range q.Keys {
+		text = append(text, k...)
+	}
+	s.mu.Lock()
+	s.pending = pending(s.pending, text)
+	s.mu.Unlock()
 	if s.Spec.TTY {
-		text := append([]byte(nil), q.Text...)
-		for _, k := range q.Keys {
-			text = append(text, k...)
-		}
 		if q.EOF {
 			text = append(text, endOfInput...)
 		}

@@ -13,4 +13,7 @@ type sleep struct{}
 // wakes notes nothing: nobody is taken for waiting.
 func (s *supervisor) wakes([]byte) {}
 
+// readers are not known.
+func (s *supervisor) readers() ([]Reader, bool) { return nil, false }
+
 func arguments(killtree.Process) []string { return nil }

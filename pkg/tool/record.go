@@ -20,6 +20,12 @@ type Traces struct {
 	Job    string // what goes on
 }
 
+// A Typist is a call that types something into a program; it is not shown where the
+// terminal does not show it either, as a password.
+type Typist interface {
+	Typed() (text string, shown bool)
+}
+
 // inside is the key of the call that a context belongs to.
 type inside struct{}
 
@@ -47,7 +53,13 @@ func (env *Env) record(ctx context.Context, in *Invocation, id string, out *poli
 			Decision: d.Verdict.String(), Rule: d.Rule, File: d.File, Line: d.Line, Why: d.Why,
 		})
 	}
-	if err := env.append(ctx, e); err != nil || e.Asked {
+	shown := true
+	if t, ok := in.Call.(Typist); ok {
+		if e.Typed, shown = t.Typed(); !shown {
+			e.Typed = "(what the terminal does not show)"
+		}
+	}
+	if err := env.append(ctx, e); err != nil || e.Asked || !shown {
 		return err
 	}
 	_ = env.Audit.Tell(audit.Told{ID: id, Args: string(in.Set.Said(env.Audit.Shorten))}) // it is on record without

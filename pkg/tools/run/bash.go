@@ -160,7 +160,7 @@ func (b *bashCall) prepare(ctx context.Context, env *tool.Env) (*preparedCommand
 	if !env.DryRun {
 		p.ahead.start()
 	}
-	p.env = newEnvironment(env, dir.Real, b.TTY, b.Env)
+	p.env = newEnvironment(env, dir.Real, b.TTY, pages(env, b.TTY, p.ahead), b.Env)
 	world := newWorld(env, dir.Real, p.env.list)
 	lasting := b.yield() < 0 && !b.TTY && !b.Keep
 	world.Keeps = lasting && env.Policy.Confines() && env.Policy.Holds() && env.Policy.Undo().Commands != policy.UndoOff
@@ -190,16 +190,29 @@ func (b *bashCall) prepare(ctx context.Context, env *tool.Env) (*preparedCommand
 		}
 	}
 	p.needs = policy.Append(p.needs, p.analysis.Accesses...)
-	lost := losses{ctx: ctx, env: env, dir: dir.Real, text: b.Command, needs: p.needs, lasting: lasting}
+	p.judge(ctx, env, b.Command, lasting, func() { p.lifted = b.keeper(p).lift(env) })
+	if b.Publish != nil {
+		p.needs = append(p.needs, policy.Access{Kind: policy.Tool, Tool: policy.PublishTool, Name: strconv.Itoa(*b.Publish)})
+	}
+	return p, nil
+}
+
+// judge finds what the accesses of a text come to in the root as it is now: what is lost
+// by them, what a directory holds that may not be read, and the like. The call sees the end of a lasting
+// command; lift takes away what need not be asked about because it is kept; nil for nothing.
+func (p *preparedCommand) judge(ctx context.Context, env *tool.Env, text string, lasting bool, lift func()) {
 	if env.Git != nil {
+		lost := losses{ctx: ctx, env: env, dir: p.dir.Real, text: text, needs: p.needs, lasting: lasting}
 		p.needs, p.keep = lost.find()
 		p.aside = lost.aside
 		if lost.doom.keeps() {
 			p.doomed, p.watched, p.named = lost.doom.names, lost.doom.watched(), lost.doom.named()
 		}
-		p.needs = append(p.needs, broughtByGit(env, dir.Real, p.needs)...)
+		p.needs = append(p.needs, broughtByGit(env, p.dir.Real, p.needs)...)
 	}
-	p.lifted = b.keeper(p).lift(env)
+	if lift != nil {
+		lift()
+	}
 	passOver(env, p.needs, p.ahead)
 	initialized(env, p.needs)
 	p.needs = append(p.needs, arrivals(ctx, env, p.needs)...)
@@ -210,10 +223,6 @@ func (b *bashCall) prepare(ctx context.Context, env *tool.Env) (*preparedCommand
 	for i := range p.needs {
 		p.needs[i].Tool = "bash"
 	}
-	if b.Publish != nil {
-		p.needs = append(p.needs, policy.Access{Kind: policy.Tool, Tool: policy.PublishTool, Name: strconv.Itoa(*b.Publish)})
-	}
-	return p, nil
 }
 
 // noPatcher reports whether a is to hand a patch to the program that AppliedPatch stands for,

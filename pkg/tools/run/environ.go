@@ -10,6 +10,8 @@ import (
 
 	"github.com/agentkit-go/agentkit/pkg/audit"
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
+	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/shellparse"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
@@ -27,9 +29,9 @@ var ofShells = [...]string{"BASH_ENV", "ENV", "PROMPT_COMMAND", "BASHOPTS", "SHE
 
 // newEnvironment is the environment of a command: the caller's without our own
 // settings and without what looks like a secret, by its name or its value;
-// the settings that keep programs from asking and paging, unless a terminal
-// is there and something holds what they run; and the call's own variables.
-func newEnvironment(env *tool.Env, dir string, tty bool, own map[string]string) environment {
+// the settings that keep programs from asking and, unless pages is set, from
+// paging; and the call's own variables.
+func newEnvironment(env *tool.Env, dir string, tty, pages bool, own map[string]string) environment {
 	var e environment
 	vars := map[string]string{}
 	hands := env.Policy.Environment()
@@ -49,7 +51,7 @@ func newEnvironment(env *tool.Env, dir string, tty bool, own map[string]string) 
 	} else {
 		maps.Copy(ours, map[string]string{"NO_COLOR": "1", "TERM": "dumb"})
 	}
-	if !tty || !env.Policy.Holds() { // who types to a pager or an editor has it run any command
+	if !pages {
 		maps.Copy(ours, map[string]string{"PAGER": "cat", "GIT_PAGER": "cat", "GH_PAGER": "cat", "MANPAGER": "cat", "BAT_PAGER": "cat", "GIT_EDITOR": "true"})
 	}
 	maps.Copy(ours, own)
@@ -66,6 +68,20 @@ func newEnvironment(env *tool.Env, dir string, tty bool, own map[string]string) 
 	e.set = slices.Sorted(maps.Keys(ours))
 	slices.Sort(e.withheld)
 	return e
+}
+
+// pages reports whether programs of a command may start a pager or an editor. Who types to
+// one has it run any command and show any file, so there must be a terminal, and something that
+// holds what it does. At L2 the sandbox cannot hide files of the root, so there must be none to hide.
+func pages(env *tool.Env, tty bool, ahead *prefetch) bool {
+	if !tty || !env.Policy.Holds() {
+		return false
+	}
+	if ahead == nil || env.Policy.Level() >= int(sandbox.L3) {
+		return true
+	}
+	wall, root := ahead.wall(), env.Workspace.Root()
+	return len(wall.Beyond) == 0 && !slices.ContainsFunc(wall.Hidden, func(path string) bool { return safefile.Below(root, path) })
 }
 
 // variable is a variable's name as the system compares it.

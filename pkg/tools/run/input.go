@@ -4,16 +4,12 @@ import (
 	"context"
 	_ "embed"
 	"errors"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/job"
-	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/policy"
-	"github.com/agentkit-go/agentkit/pkg/shellparse"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
@@ -49,8 +45,10 @@ type inputCall struct {
 	Rows    *int
 	Cols    *int
 
-	keys []string // as bytes
-	job  *job.Job
+	keys   []string // as bytes
+	job    *job.Job
+	aside  []string // what is taken away outside the root, to be copied before
+	secret bool     // the terminal does not show what is typed
 }
 
 // Params implements tool.Call.
@@ -65,8 +63,7 @@ func (i *inputCall) Params(p *param.Set) {
 }
 
 // Needs implements tool.Call. What is typed into a shell runs like any other
-// command, so it is decided like one; what cannot be followed, such as half a
-// line or a key that calls up an older one, counts as unknown.
+// command, so it is decided like one; see line.
 func (i *inputCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, error) {
 	if (i.Rows == nil) != (i.Cols == nil) {
 		return nil, tool.Errorf(tool.BadInput, "rows and cols belong together").WithHint("give both, or neither")
@@ -90,89 +87,19 @@ func (i *inputCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, 
 	if err != nil || !info.Alive() || i.Text == "" && len(i.keys) == 0 {
 		return needs, nil // nothing is typed, or Run says why
 	}
-	kind, why := typedInto(info)
-	if kind != "" {
-		why = i.unclear(info)
-	}
-	switch {
-	case why != "":
-		return append(needs, policy.Access{
-			Kind: policy.Exec, Tool: "bash", Argv: []string{i.Text}, Dynamic: []bool{true}, Source: i.Text, Opaque: why,
-		}), nil
-	case kind == "":
-		return needs, nil
-	}
-	// Where the shell stands and what it has defined nobody knows.
-	world := newWorld(env, info.Dir, newEnvironment(env, info.Dir, info.TTY, nil).list)
-	typed := shellparse.Analyze(ctx, i.Text, kind, world).Accesses
-	for n := range typed {
-		typed[n].Tool = "bash"
-	}
+	l := &line{env: env, info: info, text: i.Text, keys: i.keys}
+	typed := l.judge(ctx)
+	i.aside, i.secret = l.aside, info.Waiting != nil && info.Waiting.Secret
 	return policy.Append(needs, typed...), nil
 }
 
-// typedInto tells which kind of shell takes what is typed into a job as commands;
-// unknown says why that cannot be told. Both are empty when none does: the
-// text is data then, as what a script reads with read is.
-func typedInto(info job.Info) (kind, unknown string) {
-	if info.Waiting != nil && len(info.Waiting.Argv) > 0 {
-		return commandReader(info.Waiting.Argv), ""
+// Typed implements tool.Typist.
+func (i *inputCall) Typed() (text string, shown bool) {
+	text = i.Text
+	for _, name := range i.Keys {
+		text += "<" + name + ">"
 	}
-	command := strings.FieldsFunc(commandOf(info), func(r rune) bool { return strings.ContainsRune(" \t\n;&|()/'\"`$", r) })
-	for _, word := range command {
-		if slices.Contains(machine.Shells(), word) || word == "su" || word == "sudo" || word == "ssh" {
-			return "", "which program reads the input is not known before it does, and it may be a shell"
-		}
-	}
-	return "", ""
-}
-
-// commandReader is the kind of the shell that argv starts to read commands from
-// its input; "" when it reads them from elsewhere, or is no shell.
-func commandReader(argv []string) string {
-	kind := strings.TrimPrefix(filepath.Base(argv[0]), "-")
-	if !slices.Contains(machine.Shells(), kind) {
-		return ""
-	}
-	value := false
-	for _, word := range argv[1:] {
-		switch {
-		case value:
-			value = false
-		case word == "-o", word == "+o", word == "-O", word == "+O", word == "--rcfile", word == "--init-file":
-			value = true
-		case strings.HasPrefix(word, "--"):
-		case len(word) > 1 && (word[0] == '-' || word[0] == '+'):
-			if strings.ContainsRune(word, 'c') {
-				return ""
-			}
-		default:
-			return "" // a script
-		}
-	}
-	if kind == "dash" || kind == "ksh" {
-		return "sh"
-	}
-	return kind
-}
-
-// unclear says why the text is not a command line of its own.
-func (i *inputCall) unclear(info job.Info) string {
-	switch {
-	case slices.ContainsFunc(i.keys, func(k string) bool { return k != "\r" && k != "\n" && k != "\x03" && k != "\x04" }):
-		return "keys that edit the line or call up an older one"
-	case strings.TrimSpace(i.Text) == "":
-		return ""
-	case !strings.HasSuffix(i.Text, "\n") && !slices.Contains(i.keys, "\r"):
-		return "the line is not whole: what is typed next belongs to it"
-	case strings.ContainsFunc(i.Text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }):
-		return "control characters, which the shell's line editor acts on"
-	case strings.ContainsRune(i.Text, '\t') && info.TTY:
-		return "tabs, which the shell's line editor completes"
-	case strings.Contains(i.Text, "!") && info.TTY:
-		return "an exclamation mark, which calls up an older line"
-	}
-	return ""
+	return text, !i.secret
 }
 
 // echo is how many bytes a terminal shows of what is typed, at most.
@@ -194,11 +121,15 @@ func (i *inputCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error
 			return nil, jobError(err)
 		}
 	}
+	aside := &setAside{}
 	before, err := i.job.Info()
 	if err != nil {
 		return nil, jobError(err)
 	}
 	if i.Text != "" || len(i.keys) > 0 || i.Close {
+		if aside, err = copyAside(env, i.aside); err != nil {
+			return nil, err
+		}
 		if err := i.job.Input(ctx, []byte(i.Text), i.keys, i.Close); err != nil {
 			return nil, jobError(err)
 		}
@@ -218,6 +149,9 @@ func (i *inputCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error
 	r, err := readJob(ctx, env, i.job, jobView{Query: job.Query{SinceLast: true}})
 	if r != nil {
 		r.Passes = false
+		if aside.note != nil {
+			r.Notes = append(r.Notes, *aside.note)
+		}
 	}
 	return r, errors.Join(err, context.Cause(ctx))
 }

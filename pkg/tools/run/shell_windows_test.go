@@ -62,7 +62,7 @@ func TestVariablesInAnyCase(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := &tool.Env{Policy: p, Environ: func() []string { return []string{`Path=C:\old`, "Pwd=x", "Other=1"} }}
-	e := newEnvironment(env, `C:\proj`, false, map[string]string{"PATH": `C:\new`})
+	e := newEnvironment(env, `C:\proj`, false, false, map[string]string{"PATH": `C:\new`})
 	for entry, want := range map[string]bool{`PATH=C:\new`: true, `Path=C:\old`: false, `PWD=C:\proj`: true, "Pwd=x": false, "Other=1": true} {
 		if slices.Contains(e.list, entry) != want {
 			t.Errorf("%s: %v in %q", entry, !want, e.list)

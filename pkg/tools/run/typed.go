@@ -1,0 +1,333 @@
+package run
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/job"
+	"github.com/agentkit-go/agentkit/pkg/machine"
+	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/programs"
+	"github.com/agentkit-go/agentkit/pkg/shellparse"
+	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/workspace"
+)
+
+// A line is what is typed into a job. Where a shell of the job reads commands it is decided
+// like a command that goes on as a job, in the directory where the shell is. Where
+// another program reads before that shell, it is data; but what that program leaves of it the shell
+// runs, so that it is both unless the program certainly takes all of it.
+type line struct {
+	env  *tool.Env
+	info job.Info
+	text string
+	keys []string // as bytes
+
+	aside []string // see preparedCommand
+}
+
+// judge gives the accesses of what is typed; none where it is data.
+func (l *line) judge(ctx context.Context) []policy.Access {
+	kind, at, why := l.reader()
+	if kind == "" {
+		if why == "" {
+			return nil
+		}
+		return []policy.Access{l.unknown(why)}
+	}
+	if at.Dir == "" && why == "" {
+		why = "it is not known where the shell is"
+	}
+	if why == "" {
+		why = l.unclear()
+	}
+	secret := l.info.Waiting != nil && l.info.Waiting.Secret
+	var list []policy.Access
+	if why != "" {
+		list = []policy.Access{l.unknown(why)}
+	} else {
+		list = l.command(ctx, kind, at.Dir, l.text)
+	}
+	strictest := policy.Allow
+	for n, text := range l.readings(at, why) {
+		if n == maxReadings {
+			a := l.unknown("it is long, and what a program leaves of it a shell runs")
+			a.Danger = a.Opaque
+			list = append(list, a)
+			break
+		}
+		more := l.command(ctx, kind, at.Dir, text)
+		out := l.env.Policy.DecideAll(more)
+		if out.Verdict >= strictest || out.Verdict > policy.Deny && why != "" && !slices.ContainsFunc(more, l.tells) {
+			continue
+		}
+		strictest = out.Verdict
+		if secret {
+			a := l.unknown("a part of it would be a command")
+			a.Danger = a.Opaque
+			return append(list, a)
+		}
+		list = policy.Append(list, more...)
+	}
+	return list
+}
+
+// tells reports whether an access needs a yes for more than that it is unknown.
+func (l *line) tells(a policy.Access) bool {
+	return (a.Kind != policy.Exec || a.Opaque == "" && a.Class != policy.Unknown || a.Danger != "") && l.env.Policy.Decide(&a).Verdict != policy.Allow
+}
+
+// unknown is an access of the text as a whole.
+func (l *line) unknown(why string) policy.Access {
+	text := l.text
+	if l.info.Waiting != nil && l.info.Waiting.Secret {
+		text = "(what the terminal does not show)"
+	}
+	return policy.Access{Kind: policy.Exec, Tool: "bash", Argv: []string{text}, Dynamic: []bool{true}, Source: text, Opaque: why}
+}
+
+// command is what a text comes to as a command that starts in dir. What the shell has in its
+// variables by now is not known.
+func (l *line) command(ctx context.Context, kind, dir, text string) []policy.Access {
+	ahead := newPrefetch(l.env)
+	world := newWorld(l.env, dir, newEnvironment(l.env, dir, l.info.TTY, true, nil).list)
+	world.Getenv = nil
+	p := &preparedCommand{dir: workspace.Path{Real: dir}, ahead: ahead, needs: shellparse.Analyze(ctx, text, kind, world).Accesses}
+	if dir != "" {
+		p.judge(ctx, l.env, text, false, nil)
+	}
+	l.aside = append(l.aside, p.aside...)
+	for i := range p.needs {
+		p.needs[i].Tool = "bash"
+	}
+	return p.needs
+}
+
+// reader finds the shell that runs what is typed, and why that is not certain; both are empty
+// when none does: the text is data then, as what a script reads with read is. Without
+// a kind the reason may still stand: who reads it is not known.
+func (l *line) reader() (kind string, at job.Reader, why string) {
+	w := l.info.Waiting
+	var front job.Reader
+	for _, r := range l.info.Readers {
+		k := commandReader(r.Argv)
+		switch {
+		case w != nil && r.Pid == w.Pid && k != "":
+			return k, r, ""
+		case w != nil && r.Pid == w.Pid:
+			front = r
+		case k != "" && (kind == "" || r.Waits && !at.Waits):
+			kind, at = k, r
+		}
+	}
+	switch {
+	case w != nil && kind == "":
+		if len(w.Argv) == 0 {
+			return "", at, ""
+		}
+		return commandReader(w.Argv), at, ""
+	case kind != "" && w != nil && !at.Waits && l.takesAll(front):
+		return "", at, ""
+	case kind != "" && w != nil:
+		return kind, at, "what " + filepath.Base(w.Argv[0]) + " leaves of it, the shell behind it runs"
+	case kind != "":
+		return kind, at, "which program reads the input is not known before it does, and it may be a shell"
+	}
+	command := strings.FieldsFunc(commandOf(l.info), func(r rune) bool { return strings.ContainsRune(" \t\n;&|()/'\"`$", r) })
+	for _, word := range command {
+		if slices.Contains(machine.Shells(), word) || slices.Contains(otherShells[:], word) || programs.Has("su sudo doas ssh", word) {
+			return "", at, "which program reads the input is not known before it does, and it may be a shell"
+		}
+	}
+	return "", at, ""
+}
+
+// otherShells read commands that nobody here understands.
+var otherShells = [...]string{"fish", "csh", "tcsh", "mksh", "ash", "yash", "elvish", "nu", "xonsh", "pwsh", "powershell"}
+
+// commandReader is the kind of the shell that argv starts to read commands from
+// its input; "" when it reads them from elsewhere, or is no shell.
+func commandReader(argv []string) string {
+	if len(argv) == 0 {
+		return ""
+	}
+	kind := strings.TrimPrefix(filepath.Base(argv[0]), "-")
+	if kind == "busybox" && len(argv) > 1 {
+		kind, argv = argv[1], argv[1:]
+	}
+	if kind == "rbash" {
+		kind = "bash"
+	}
+	if !slices.Contains(machine.Shells(), kind) && !slices.Contains(otherShells[:], kind) {
+		return ""
+	}
+	value := false
+	for _, word := range argv[1:] {
+		switch {
+		case value:
+			value = false
+		case word == "-o", word == "+o", word == "-O", word == "+O", word == "--rcfile", word == "--init-file":
+			value = true
+		case strings.HasPrefix(word, "--"):
+		case len(word) > 1 && (word[0] == '-' || word[0] == '+'):
+			if strings.ContainsRune(word, 'c') {
+				return ""
+			}
+			if strings.ContainsRune(word, 's') {
+				return asKind(kind) // what follows are its parameters
+			}
+		case strings.HasPrefix(word, "/dev/") || strings.HasPrefix(word, "/proc/"): // its input by another name
+			return asKind(kind)
+		default:
+			return "" // a script
+		}
+	}
+	return asKind(kind)
+}
+
+// asKind is the language that a shell is read in.
+func asKind(name string) string {
+	if name == "dash" || name == "ksh" {
+		return "sh"
+	}
+	return name
+}
+
+// unclear says why the text is not a command line of its own.
+func (l *line) unclear() string {
+	switch {
+	case slices.ContainsFunc(l.keys, func(k string) bool { return k != "\r" && k != "\n" && k != "\x03" && k != "\x04" }):
+		return "keys that edit the line or call up an older one"
+	case strings.TrimSpace(l.text) == "":
+		return ""
+	case !strings.HasSuffix(l.text, "\n") && !slices.Contains(l.keys, "\r"):
+		return "the line is not whole: what is typed next belongs to it"
+	case strings.ContainsFunc(l.text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }):
+		return "control characters, which the shell's line editor acts on"
+	case strings.ContainsRune(l.text, '\t') && l.info.TTY:
+		return "tabs, which the shell's line editor completes"
+	case strings.Contains(l.text, "!") && l.info.TTY:
+		return "an exclamation mark, which calls up an older line"
+	}
+	return ""
+}
+
+// bytes is all that is typed.
+func (l *line) bytes() string { return l.text + strings.Join(l.keys, "") }
+
+// maxReadings bounds the readings of one text.
+const maxReadings = 200
+
+// readings are the other texts that a shell may run of what is typed: behind what was typed
+// into its line before, and where that is not certain, each line, and of each line what is
+// left when a program has taken a part of it.
+func (l *line) readings(at job.Reader, why string) (texts []string) {
+	all := plainText(l.bytes())
+	add := func(text string) {
+		if text = strings.TrimSpace(text); text != "" && text != strings.TrimSpace(l.text) && !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	if len(l.info.Pending) > 0 {
+		add(plainText(string(l.info.Pending)) + all)
+	}
+	if why == "" {
+		return texts
+	}
+	if add(all); len(texts) == 0 {
+		texts = append(texts, strings.TrimSpace(all))
+	}
+	w := l.info.Waiting
+	if w != nil && w.Pid == at.Pid { // it is the shell that reads it
+		return texts
+	}
+	lines := strings.Split(all, "\n")
+	for _, text := range lines {
+		add(text)
+	}
+	if w == nil || programs.Has(lineReaders, programName(w.Argv)) || programs.Has(editors, programName(w.Argv)) {
+		return texts
+	}
+	for _, text := range lines {
+		for i := range text {
+			add(text[i:])
+			if len(texts) > maxReadings {
+				return texts
+			}
+		}
+	}
+	return texts
+}
+
+// plainText is what stands in a line of what is typed: without keys and control characters.
+func plainText(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == 0x1b:
+			if i++; i < len(text) && (text[i] == '[' || text[i] == 'O') {
+				for i++; i < len(text) && (text[i] < '@' || text[i] > '~'); i++ {
+				}
+			}
+		case c == '\r' || c == '\n':
+			b.WriteByte('\n')
+		case c == '\t':
+			b.WriteByte(' ')
+		case c >= ' ' && c != 0x7f:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// lineReaders are programs that take a line to its end, whatever stands in it, and editors those
+// whose keys are commands.
+const (
+	lineReaders = "python ipython node deno bun irb ruby lua luajit sqlite3 psql mysql mariadb mongosh redis-cli gdb lldb bc dc ghci R julia php jshell scala erl iex ocaml sbcl clisp guile racket octave gp ftp sftp telnet"
+	editors     = "vi vim nvim view vimdiff nano pico emacs less more most man"
+)
+
+// programName is a program's name without its version: python3.12 is python.
+func programName(argv []string) string {
+	if len(argv) == 0 {
+		return ""
+	}
+	name := filepath.Base(argv[0])
+	if name == "sqlite3" {
+		return name
+	}
+	return strings.TrimRight(name, "0123456789.")
+}
+
+// takesAll reports whether the program that waits certainly takes all that is typed, so
+// that nothing of it is left for a shell.
+func (l *line) takesAll(r job.Reader) bool {
+	all := l.bytes()
+	body := strings.TrimRight(all, "\r\n")
+	if len(all)-len(body) > 1 {
+		return false // an empty line more
+	}
+	name := programName(r.Argv)
+	switch {
+	case !r.Waits:
+		return false
+	case len(all) == 1 || len(l.text) == 0 && len(l.keys) == 1: // one key
+		return true
+	case !l.info.TTY:
+		// A pipe gives out what lies in it, and what was written at once lies there at once.
+		return (len(l.keys) == 0 || len(l.keys) == 1 && l.keys[0] == "\r") && r.Takes >= len(l.text) && len(l.text) <= 4096
+	case programs.Has("vi vim nvim view vimdiff", name):
+		return !strings.ContainsAny(body, "\r\nZ\x03\x04\x1a\x1c")
+	case programs.Has("less more most man", name):
+		return !strings.ContainsAny(body, "\r\n\x03\x04\x1a\x1c") && (!strings.ContainsAny(body[:max(len(body)-1, 0)], "qQZ") || body[0] == '/' || body[0] == '?')
+	case programs.Has("nano pico emacs", name):
+		return !strings.ContainsFunc(all[:len(all)-1], func(c rune) bool { return c < ' ' && c != '\n' && c != '\r' && c != '\t' && c != 0x1b })
+	case strings.ContainsFunc(body, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }):
+		return false
+	case programs.Has(lineReaders, name):
+		return true
+	}
+	return l.info.Lines && r.Takes >= len(all)
+}
