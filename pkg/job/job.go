@@ -139,7 +139,7 @@ type Info struct {
 	Waiting *Waiting `json:"waiting,omitempty"` // only while it runs
 	Readers []Reader `json:"readers,omitempty"` // who may read what is typed; only of Live, and on Linux
 	Lines   bool     `json:"lines,omitempty"`   // its terminal hands over whole lines; likewise
-	Pending []byte   `json:"pending,omitempty"` // what was typed behind the last line's end; only of Live
+	Typed   []byte   `json:"typed,omitempty"`   // the end of what was typed; only of Live
 	Stopped bool     `json:"stopped,omitempty"` // a signal such as SIGSTOP holds it, and SIGCONT would let it go on
 	Silent  bool     `json:"silent,omitempty"`  // its supervisor does not answer; the rest is what the status file says
 	Reads   bool     `json:"reads,omitempty"`   // it would take input, but does not wait for it; known only while somebody waits

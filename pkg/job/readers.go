@@ -12,13 +12,13 @@ type Reader struct {
 	Takes int      `json:"takes,omitempty"` // bytes that it takes at once; 0 where that is not known
 }
 
-// mostPending bounds what is remembered of a line that was not ended, in bytes.
-const mostPending = 4096
+// mostTyped bounds what is remembered of what was typed, in bytes.
+const mostTyped = 4096
 
-// pending is what stands in the line that was typed last, after more has been typed: a
-// shell adds what comes next to it.
-func pending(before, typed []byte) []byte {
-	line := append(bytes.Clone(before), typed...)
-	line = line[bytes.LastIndexAny(line, "\r\n\x03")+1:]
-	return line[max(0, len(line)-mostPending):]
+// remembered is the end of what was typed, after more has been: a shell adds what comes next to
+// a line or a command that is not whole, and ctrl-c has it begin anew.
+func remembered(before, typed []byte) []byte {
+	all := append(bytes.Clone(before), typed...)
+	all = all[bytes.LastIndexByte(all, 3)+1:]
+	return all[max(0, len(all)-mostTyped):]
 }

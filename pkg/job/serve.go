@@ -151,7 +151,7 @@ func (s *supervisor) handle(q request) (reply, error) {
 			if i.OpenStdin {
 				i.Readers, i.Lines = s.readers()
 				s.mu.Lock()
-				i.Pending = s.pending
+				i.Typed = s.typed
 				s.mu.Unlock()
 			}
 			i.Stopped = s.stopped()
@@ -214,9 +214,11 @@ func (s *supervisor) input(q request) error {
 	for _, k := range q.Keys {
 		text = append(text, k...)
 	}
-	s.mu.Lock()
-	s.pending = pending(s.pending, text)
-	s.mu.Unlock()
+	if src, err := s.source(); err != nil || !src.secret {
+		s.mu.Lock()
+		s.typed = remembered(s.typed, text)
+		s.mu.Unlock()
+	}
 	if s.Spec.TTY {
 		if q.EOF {
 			text = append(text, endOfInput...)

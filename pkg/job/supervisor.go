@@ -42,7 +42,7 @@ type supervisor struct {
 	sent    map[string]bool // names of signals that were asked for
 	quietAt int64           // bytes that had been printed when it was quiet for a moment; -1 when it is not
 
-	pending []byte                  // what was typed behind the last line's end; mu guards it
+	typed   []byte                  // see remembered; mu guards it
 	feeding chan struct{}           // holds a token while nobody writes to the command
 	called  atomic.Pointer[[]sleep] // the sleeps that the text sent last will end, see wakes
 }

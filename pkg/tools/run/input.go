@@ -89,7 +89,7 @@ func (i *inputCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, 
 	}
 	l := &line{env: env, info: info, text: i.Text, keys: i.keys}
 	typed := l.judge(ctx)
-	i.aside, i.secret = l.aside, info.Waiting != nil && info.Waiting.Secret
+	i.aside, i.secret = l.aside, l.secret()
 	return policy.Append(needs, typed...), nil
 }
 
@@ -97,7 +97,7 @@ func (i *inputCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, 
 func (i *inputCall) Typed() (text string, shown bool) {
 	text = i.Text
 	for _, name := range i.Keys {
-		text += "<" + name + ">"
+		text += "[" + name + "]"
 	}
 	return text, !i.secret
 }

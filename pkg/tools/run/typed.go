@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -37,21 +38,29 @@ func (l *line) judge(ctx context.Context) []policy.Access {
 		}
 		return []policy.Access{l.unknown(why)}
 	}
+	if held := jobSandbox(l.info).Sandbox; !l.env.Policy.Outer() && held < l.env.Policy.Wall() {
+		a := l.unknown("the job runs at the level " + held + " of the sandbox, and this call counts on " + l.env.Policy.Wall())
+		a.Danger = a.Opaque
+		return []policy.Access{a}
+	}
+	if why != "" && l.harmless(ctx, kind, at, why) {
+		return nil
+	}
 	if at.Dir == "" && why == "" {
 		why = "it is not known where the shell is"
 	}
 	if why == "" {
 		why = l.unclear()
 	}
-	secret := l.info.Waiting != nil && l.info.Waiting.Secret
 	var list []policy.Access
-	if why != "" {
+	switch {
+	case why != "":
 		list = []policy.Access{l.unknown(why)}
-	} else {
+	case strings.TrimSpace(l.text) != "":
 		list = l.command(ctx, kind, at.Dir, l.text)
 	}
 	strictest := policy.Allow
-	for n, text := range l.readings(at, why) {
+	for n, text := range l.readings(ctx, kind, at, why) {
 		if n == maxReadings {
 			a := l.unknown("it is long, and what a program leaves of it a shell runs")
 			a.Danger = a.Opaque
@@ -60,18 +69,37 @@ func (l *line) judge(ctx context.Context) []policy.Access {
 		}
 		more := l.command(ctx, kind, at.Dir, text)
 		out := l.env.Policy.DecideAll(more)
-		if out.Verdict >= strictest || out.Verdict > policy.Deny && why != "" && !slices.ContainsFunc(more, l.tells) {
+		if out.Verdict >= strictest || !l.does(more) || out.Verdict > policy.Deny && (why != "" || strings.Contains(text, "\n")) && !slices.ContainsFunc(more, l.tells) {
 			continue
 		}
 		strictest = out.Verdict
-		if secret {
-			a := l.unknown("a part of it would be a command")
-			a.Danger = a.Opaque
-			return append(list, a)
-		}
 		list = policy.Append(list, more...)
 	}
+	if !l.secret() {
+		return list
+	}
+	switch l.env.Policy.DecideAll(list).Verdict {
+	case policy.Allow:
+		return nil
+	case policy.Ask: // without a word of it
+		a := l.unknown(cmp.Or(why, "it would be a command where a shell reads it"))
+		a.Danger = a.Opaque
+		return []policy.Access{a}
+	}
 	return list
+}
+
+// secret reports whether the terminal does not show what is typed.
+func (l *line) secret() bool { return l.info.Waiting != nil && l.info.Waiting.Secret }
+
+// telling is how many of some accesses tell.
+func (l *line) telling(list []policy.Access) (n int) {
+	for _, a := range list {
+		if l.tells(a) {
+			n++
+		}
+	}
+	return n
 }
 
 // tells reports whether an access needs a yes for more than that it is unknown.
@@ -79,10 +107,38 @@ func (l *line) tells(a policy.Access) bool {
 	return (a.Kind != policy.Exec || a.Opaque == "" && a.Class != policy.Unknown || a.Danger != "") && l.env.Policy.Decide(&a).Verdict != policy.Allow
 }
 
+// harmless reports whether what is typed is one line, an answer to the program that waits, of which
+// nothing is a command whatever that program leaves: there is no program of that name, or the policy
+// allows it.
+func (l *line) harmless(ctx context.Context, kind string, at job.Reader, why string) bool {
+	one := strings.TrimRight(l.bytes(), "\r\n")
+	if l.info.Waiting == nil || at.Dir == "" || len(l.bytes())-len(one) > 1 || strings.ContainsFunc(one, func(c rune) bool { return c < ' ' || c == 0x7f }) {
+		return false
+	}
+	texts := l.readings(ctx, kind, at, why)
+	return len(texts) <= maxReadings && !slices.ContainsFunc(texts, func(text string) bool {
+		return l.does(l.command(ctx, kind, at.Dir, text))
+	})
+}
+
+// does reports whether a text does anything that is not simply allowed; to start a program that is not there
+// does nothing.
+func (l *line) does(list []policy.Access) bool {
+	none := !slices.ContainsFunc(list, func(a policy.Access) bool { return a.Kind == policy.Exec && !missing(&a) })
+	return slices.ContainsFunc(list, func(a policy.Access) bool {
+		return !(missing(&a) || a.Guess && none) && l.env.Policy.Decide(&a).Verdict != policy.Allow
+	})
+}
+
+// missing reports whether an access is to start a program that is not there.
+func missing(a *policy.Access) bool {
+	return a.Kind == policy.Exec && a.Program == "" && !a.Builtin && a.Danger == "" && !slices.Contains(a.Dynamic, true)
+}
+
 // unknown is an access of the text as a whole.
 func (l *line) unknown(why string) policy.Access {
 	text := l.text
-	if l.info.Waiting != nil && l.info.Waiting.Secret {
+	if l.secret() {
 		text = "(what the terminal does not show)"
 	}
 	return policy.Access{Kind: policy.Exec, Tool: "bash", Argv: []string{text}, Dynamic: []bool{true}, Source: text, Opaque: why}
@@ -122,26 +178,38 @@ func (l *line) reader() (kind string, at job.Reader, why string) {
 			kind, at = k, r
 		}
 	}
+	if kind == "" {
+		kind, at = l.later(), job.Reader{Dir: l.info.Dir}
+	}
 	switch {
 	case w != nil && kind == "":
-		if len(w.Argv) == 0 {
-			return "", at, ""
-		}
 		return commandReader(w.Argv), at, ""
 	case kind != "" && w != nil && !at.Waits && l.takesAll(front):
 		return "", at, ""
 	case kind != "" && w != nil:
-		return kind, at, "what " + filepath.Base(w.Argv[0]) + " leaves of it, the shell behind it runs"
+		return kind, at, "what " + w.Program + " leaves of it, the shell behind it runs"
 	case kind != "":
 		return kind, at, "which program reads the input is not known before it does, and it may be a shell"
 	}
-	command := strings.FieldsFunc(commandOf(l.info), func(r rune) bool { return strings.ContainsRune(" \t\n;&|()/'\"`$", r) })
-	for _, word := range command {
+	for _, word := range strings.FieldsFunc(commandOf(l.info), func(r rune) bool { return strings.ContainsRune(" \t\n;&|()/'\"`$", r) }) {
 		if slices.Contains(machine.Shells(), word) || slices.Contains(otherShells[:], word) || programs.Has("su sudo doas ssh", word) {
 			return "", at, "which program reads the input is not known before it does, and it may be a shell"
 		}
 	}
 	return "", at, ""
+}
+
+// later is the kind of a shell that the job's own command may start to read commands; "" where none is seen in it.
+func (l *line) later() string {
+	for part := range strings.FieldsFuncSeq(commandOf(l.info), func(r rune) bool { return strings.ContainsRune("\n;&|()'\"`", r) }) {
+		words := strings.Fields(part)
+		for i := range words {
+			if kind := commandReader(words[i:]); kind != "" {
+				return kind
+			}
+		}
+	}
+	return ""
 }
 
 // otherShells read commands that nobody here understands.
@@ -221,17 +289,24 @@ func (l *line) bytes() string { return l.text + strings.Join(l.keys, "") }
 const maxReadings = 200
 
 // readings are the other texts that a shell may run of what is typed: behind what was typed
-// into its line before, and where that is not certain, each line, and of each line what is
+// before of a line or a command that was not whole, and where that is not certain, each line, and of each line what is
 // left when a program has taken a part of it.
-func (l *line) readings(at job.Reader, why string) (texts []string) {
+func (l *line) readings(ctx context.Context, kind string, at job.Reader, why string) (texts []string) {
 	all := plainText(l.bytes())
 	add := func(text string) {
 		if text = strings.TrimSpace(text); text != "" && text != strings.TrimSpace(l.text) && !slices.Contains(texts, text) {
 			texts = append(texts, text)
 		}
 	}
-	if len(l.info.Pending) > 0 {
-		add(plainText(string(l.info.Pending)) + all)
+	before := plainText(string(l.info.Typed))
+	if half := before[strings.LastIndexByte(before, '\n')+1:]; half != "" {
+		add(half + all)
+	}
+	for _, begun := range l.begun(ctx, kind, before) {
+		// What was typed before has been decided.
+		if text := begun + all; l.telling(l.command(ctx, kind, at.Dir, text)) > l.telling(l.command(ctx, kind, at.Dir, begun)) {
+			add(text)
+		}
 	}
 	if why == "" {
 		return texts
@@ -259,6 +334,24 @@ func (l *line) readings(at job.Reader, why string) (texts []string) {
 		}
 	}
 	return texts
+}
+
+// mostBegun is how many lines back the beginning of a command is looked for.
+const mostBegun = 20
+
+// begun are what was typed last where that may be the beginning of a command, such as an open quote: a
+// shell that is at a terminal then asks for the rest with a prompt that ends in >.
+func (l *line) begun(ctx context.Context, kind, before string) (texts []string) {
+	if w := l.info.Waiting; before == "" || l.info.TTY && (w == nil || !strings.HasSuffix(strings.TrimSpace(w.LastLine), ">")) {
+		return nil
+	}
+	lines := slices.DeleteFunc(strings.SplitAfter(before, "\n"), func(line string) bool { return line == "" })
+	for n := 1; n <= min(len(lines), mostBegun); n++ {
+		texts = append(texts, strings.Join(lines[len(lines)-n:], ""))
+	}
+	return slices.DeleteFunc(texts, func(text string) bool {
+		return shellparse.Analyze(ctx, text, kind, &shellparse.World{}).Broken == ""
+	})
 }
 
 // plainText is what stands in a line of what is typed: without keys and control characters.
