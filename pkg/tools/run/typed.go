@@ -360,9 +360,9 @@ func plainText(text string) string {
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == 0x1b:
-			if i++; i < len(text) && (text[i] == '[' || text[i] == 'O') {
-				for i++; i < len(text) && (text[i] < '@' || text[i] > '~'); i++ {
-				}
+			i++
+			for i < len(text)-1 && (text[i] < '@' || text[i] > '~' || text[i] == '[' || text[i] == 'O') {
+				i++
 			}
 		case c == '\r' || c == '\n':
 			b.WriteByte('\n')
