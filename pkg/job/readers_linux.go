@@ -38,6 +38,12 @@ func (s *supervisor) readers() (list []Reader, lines bool) {
 	return list, src.lines
 }
 
+// hidden reports whether the terminal does not show what is typed now.
+func (s *supervisor) hidden() bool {
+	src, err := s.source()
+	return err == nil && src.secret
+}
+
 // fedApart reports whether a process's standard input is none that what is typed could
 // come to: a file, /dev/null, or nothing.
 func fedApart(base string) bool {

@@ -214,7 +214,7 @@ func (s *supervisor) input(q request) error {
 	for _, k := range q.Keys {
 		text = append(text, k...)
 	}
-	if src, err := s.source(); err != nil || !src.secret {
+	if !s.hidden() {
 		s.mu.Lock()
 		s.typed = remembered(s.typed, text)
 		s.mu.Unlock()

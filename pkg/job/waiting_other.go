@@ -13,6 +13,9 @@ type sleep struct{}
 // wakes notes nothing: nobody is taken for waiting.
 func (s *supervisor) wakes([]byte) {}
 
+// hidden is not known.
+func (s *supervisor) hidden() bool { return false }
+
 // readers are not known.
 func (s *supervisor) readers() ([]Reader, bool) { return nil, false }
 
