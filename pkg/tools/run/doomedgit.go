@@ -1,13 +1,14 @@
 package run
 
 import (
-	"cmp"
+	"encoding/hex"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/programs"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/steps"
 )
@@ -15,8 +16,12 @@ import (
 // repository is the directory whose repository a call of git is for; "" where that is not
 // sure.
 func (d *dooming) repository(i int) string {
-	if top := cmp.Or(d.needs[i].Top, gitTop(d.needs, i, "")); top != "" {
-		return filepath.FromSlash(top)
+	top := gitTop(d.needs, i, "")
+	if at := filepath.FromSlash(d.needs[i].Top); top == "" && at != "" && !d.relocates(i) && hasHead(filepath.Join(at, ".git")) {
+		top = at
+	}
+	if top != "" {
+		return top
 	}
 	if slices.ContainsFunc(d.needs, func(a policy.Access) bool {
 		return a.Kind == policy.Exec && (slices.Contains([]string{"cd", "pushd", "popd"}, baseName(&a)) || baseName(&a) == "git" && slices.Contains(a.Argv, "-C"))
@@ -29,6 +34,28 @@ func (d *dooming) repository(i int) string {
 		}
 	}
 	return ""
+}
+
+// relocates reports whether a program before another one may have its directory be of another repository by the time
+// that it starts: by a link, by moving or unpacking directories, or in whatever way.
+func (d *dooming) relocates(i int) bool {
+	return slices.ContainsFunc(d.needs[:i], func(a policy.Access) bool {
+		return a.Kind == policy.Exec && baseName(&a) != "git" && (a.Class == policy.Unknown || programs.Has("ln mv cp rsync install tar gtar bsdtar unzip cpio rm", baseName(&a)))
+	})
+}
+
+// hasHead reports whether a repository's HEAD is as git wants it, which passes over any other (setup.c, validate_headref).
+func hasHead(git string) bool {
+	text, err := safefile.ReadRegular(filepath.Join(git, "HEAD"), 4<<10)
+	if err != nil {
+		return false
+	}
+	if to, ok := strings.CutPrefix(string(text), "ref:"); ok {
+		return strings.HasPrefix(strings.TrimLeft(to, " \t\n\v\f\r"), "refs/")
+	}
+	id, _, _ := strings.Cut(string(text), "\n")
+	_, err = hex.DecodeString(id)
+	return err == nil && (len(id) == 40 || len(id) == 64)
 }
 
 // keepsGit reports whether what git itself keeps of a repository can be kept.
@@ -100,6 +127,9 @@ func cherryBase(sub, revision string) string {
 
 func (d *dooming) doomRepository(top string) {
 	for _, name := range gitFiles {
+		if name == "config" && top != d.env.Workspace.Root() && !d.env.Policy.MayWrite(filepath.Join(top, ".git", name), policy.Regular) {
+			continue // of a repository in the root: undo may not write it, and brings back the rest
+		}
 		d.names.add(true, filepath.Join(top, ".git", name)) // logs are appended to; of a file with a second name the wall is wary
 	}
 }

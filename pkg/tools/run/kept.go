@@ -169,7 +169,7 @@ func (k *kept) starts(ctx context.Context, e *sandbox.Exec) {
 	}
 	var names []change.Doomed
 	if l := k.late; slices.Contains(l.watched, filepath.Base(e.Argv[0])) {
-		names = l.names(e)
+		names = l.names(e, false)
 	} else {
 		names = l.unsaved(e)
 	}

@@ -49,9 +49,11 @@ type late struct {
 	watched []string
 	begun   time.Time // the command
 
-	found     sync.Once
-	nowhere   []string // files of the root that were nowhere else when it first took away something by itself
-	nowhereOK bool     // all of them
+	looking   sync.Mutex
+	looks     int
+	looked    time.Time // the last time
+	nowhere   []string  // files of the root that were nowhere else then
+	nowhereOK bool      // all of them
 }
 
 // git is what a git takes away that does not stand in the call, and what of that is nowhere else; false where not
@@ -103,7 +105,8 @@ func (l *late) files(ctx context.Context, e *sandbox.Exec) (names, must []change
 		return nil, nil, false
 	}
 	made := func(d change.Doomed) bool { return l.made(d.Path) }
-	return slices.DeleteFunc(lost.doom.names.list(false), made), slices.DeleteFunc(must, made), true
+	must = slices.DeleteFunc(must, made)
+	return append(slices.DeleteFunc(lost.doom.names.list(false), made), must...), must, true // an old file may lie in a directory that was made
 }
 
 // losses judges a program that starts as if it were a call, and finds what must be kept of what it takes away; it is
@@ -161,8 +164,8 @@ func (l *late) own(top string, argv []string) bool {
 }
 
 // names are what a program takes away in the root, as far as it was there when the command
-// began.
-func (l *late) names(e *sandbox.Exec) []change.Doomed {
+// began; with moves also what mv gives another name.
+func (l *late) names(e *sandbox.Exec, moves bool) []change.Doomed {
 	d := newDooming(l.env, e.Cwd, "", l.accesses(e, environ(e)), true)
 	for j := range d.needs {
 		w := &d.needs[j]
@@ -179,6 +182,11 @@ func (l *late) names(e *sandbox.Exec) []change.Doomed {
 			last = filepath.Join(e.Cwd, last)
 		}
 		d.link(&policy.Access{Named: filepath.Clean(last)})
+	}
+	for j := range d.needs {
+		if w := &d.needs[j]; moves && d.steps.Moved(w) && w.Op == policy.Delete && w.Opaque == "" && w.File != policy.Missing && safefile.Below(l.env.Workspace.Root(), w.Path) {
+			d.names.add(false, w.Path)
+		}
 	}
 	d.beside()
 	for path := range d.names {

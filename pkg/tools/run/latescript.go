@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/change"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
@@ -20,17 +21,14 @@ func (l *late) unsaved(e *sandbox.Exec) (names []change.Doomed) {
 	if !slices.Contains(watchable[:], filepath.Base(e.Argv[0])) || !slices.ContainsFunc(taken(e.Argv), func(word string) bool { return l.old(e.Cwd, word) }) {
 		return nil
 	}
-	all := l.names(e)
-	l.found.Do(func() {
-		d := &dooming{env: l.env}
-		l.nowhere, l.nowhereOK = d.unsaved(l.env.Workspace.Root())
-	})
-	if !l.nowhereOK {
+	all := l.names(e, true) // what has another name may be taken away under that, unseen
+	nowhere, ok := l.look(all)
+	if !ok {
 		return all
 	}
 	for _, n := range all {
 		had := len(names)
-		for _, path := range l.nowhere {
+		for _, path := range nowhere {
 			if safefile.Below(n.Path, path) {
 				names = append(names, change.Doomed{Path: path, Written: n.Written})
 			}
@@ -39,8 +37,46 @@ func (l *late) unsaved(e *sandbox.Exec) (names []change.Doomed) {
 			names = append(names[:had], n)
 		}
 	}
+	if len(names) == 0 {
+		return nil
+	}
+	for _, n := range all { // what is made of them goes when they come back
+		if _, err := os.Lstat(n.Path); err != nil {
+			names = append(names, n)
+		}
+	}
 	return names
 }
+
+// maxLooks bounds how often it is asked what is nowhere else while one command runs.
+const maxLooks = 50
+
+// look finds which files of the root are nowhere else: once, and again where one of those that it is about has come to its
+// name, or was changed, since. It is false where not all of them are known.
+func (l *late) look(names []change.Doomed) (nowhere []string, ok bool) {
+	l.looking.Lock()
+	defer l.looking.Unlock()
+	looker := safefile.NewLooker(l.env.Workspace.Root())
+	defer looker.Close()
+	again := slices.ContainsFunc(names, func(n change.Doomed) bool {
+		rel, below := safefile.Rel(l.env.Workspace.Root(), n.Path)
+		look, err := looker.Look(filepath.ToSlash(rel))
+		return below && err == nil && !time.Unix(0, look.CTime).Before(l.looked)
+	})
+	if !again && l.looks > 0 {
+		return l.nowhere, l.nowhereOK
+	}
+	if l.looks++; l.looks > maxLooks {
+		return nil, false
+	}
+	l.looked = time.Now().Add(-clockStep)
+	d := &dooming{env: l.env}
+	l.nowhere, l.nowhereOK = d.unsaved(l.env.Workspace.Root())
+	return l.nowhere, l.nowhereOK
+}
+
+// clockStep is by how much the times of files may be behind the clock: they are stamped by the kernel's tick.
+const clockStep = 20 * time.Millisecond
 
 // old reports whether a word names something in the root that was there before the command.
 func (l *late) old(dir, word string) bool {
@@ -89,7 +125,9 @@ func taken(argv []string) (words []string) {
 				words = append(words, filepath.Join(target, filepath.Base(source)))
 			}
 		}
-		return words
+		if filepath.Base(argv[0]) != "mv" {
+			return words
+		}
 	}
 	return append(words, operands...)
 }
