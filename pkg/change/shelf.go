@@ -209,8 +209,8 @@ func (s *Shelf) places() (dir *os.Root, w *walker, closed func(), err error) {
 }
 
 // Add keeps more names, as they are now, while the command runs: it is about to start a
-// program that takes them away. What is kept already stays as it was, and so does a
-// directory in which something is. The error is ErrShelfFull where that would be too much;
+// program that takes them away. What is kept already stays as it was, and a directory in which
+// something is kept is passed over: those of its files that are named, too, are kept by themselves. The error is ErrShelfFull where that would be too much;
 // then none of them is kept.
 func (s *Shelf) Add(ctx context.Context, names []Doomed) error {
 	kept := map[string]bool{}
@@ -218,14 +218,17 @@ func (s *Shelf) Add(ctx context.Context, names []Doomed) error {
 		kept[f.Path] = true
 	}
 	had, parents, gaps, apart := len(s.r.Files), len(s.r.Parents), len(s.r.Gaps), len(s.r.Apart)
+	names = slices.DeleteFunc(slices.Clone(names), func(d Doomed) bool { // before others give way to it
+		info, err := os.Lstat(d.Path)
+		return err == nil && info.IsDir() && slices.ContainsFunc(s.r.Files, func(f File) bool { return safefile.Below(d.Path, f.Path) })
+	})
 	list := slices.DeleteFunc(s.h.disjoint(names), func(d Doomed) bool {
 		for up := range safefile.Up(s.h.w.Root(), d.Path) {
 			if kept[up] {
 				return true
 			}
 		}
-		info, err := os.Lstat(d.Path)
-		return err == nil && info.IsDir() && slices.ContainsFunc(s.r.Files, func(f File) bool { return safefile.Below(d.Path, f.Path) })
+		return false
 	})
 	if len(list) == 0 {
 		return nil

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,8 +34,8 @@ func (l *late) unsaved(e *sandbox.Exec) (names []change.Doomed) {
 				names = append(names, change.Doomed{Path: path, Written: n.Written})
 			}
 		}
-		if len(names)-had > manyNames { // one directory is less to do than so many files
-			names = append(names[:had], n)
+		if len(names)-had > manyNames || holdsRepository(n.Path) { // one directory is less to do than so many files
+			names = append(names, n)
 		}
 	}
 	if len(names) == 0 {
@@ -46,6 +47,23 @@ func (l *late) unsaved(e *sandbox.Exec) (names []change.Doomed) {
 		}
 	}
 	return names
+}
+
+// maxInner bounds how many names of a directory are looked at for a repository among them.
+const maxInner = 20_000
+
+// holdsRepository reports whether a directory is, or holds, a repository's work tree, of whose files the one around it knows nothing.
+func holdsRepository(dir string) (found bool) {
+	left := maxInner
+	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		left--
+		found = err == nil && e.Name() == ".git"
+		if found || left < 0 {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return found
 }
 
 // maxLooks bounds how often it is asked what is nowhere else while one command runs.
@@ -86,22 +104,27 @@ func (l *late) old(dir, word string) bool {
 	if !filepath.IsAbs(word) {
 		word = filepath.Join(dir, word)
 	}
-	_, err := os.Lstat(word)
-	return err == nil && safefile.Below(l.env.Workspace.Root(), word) && !l.made(word)
+	is := func(path string) bool { return safefile.Below(l.env.Workspace.Root(), path) && !l.made(path) }
+	if _, err := os.Lstat(word); err != nil {
+		return false
+	}
+	to, err := filepath.EvalSymlinks(word) // what is written through a new link may be old
+	return is(word) || err == nil && to != word && is(to)
 }
 
 // taken are the words of a call of one of these programs that may name what it takes away: quickly, for builds start
 // thousands of them on what they have made themselves.
 func taken(argv []string) (words []string) {
 	var operands []string
-	inPlace := false
+	inPlace, plain := false, false
 	for i, word := range argv[1:] {
 		switch {
-		case word == "--":
-		case strings.HasPrefix(word, "-"):
+		case word == "--" && !plain:
+			plain = true
+		case strings.HasPrefix(word, "-") && !plain:
 			_, value, _ := strings.Cut(word, "=")
-			words = append(words, value)
-			inPlace = inPlace || strings.HasPrefix(word, "--in") || !strings.HasPrefix(word, "--") && strings.ContainsAny(word, "iot") || i+2 == len(argv)
+			words = append(words, value, word[min(2, len(word)):])
+			inPlace = inPlace || strings.HasPrefix(word, "--in") || strings.HasPrefix(word, "--o") || !strings.HasPrefix(word, "--") && strings.ContainsAny(word, "iot") || i+2 == len(argv)
 		default:
 			_, value, _ := strings.Cut(word, "=") // of dd
 			words, operands = append(words, value), append(operands, word)
@@ -115,6 +138,9 @@ func taken(argv []string) (words []string) {
 	case "cp", "mv", "install", "ln": // what lies at the target, or in it under the name of a source
 		if len(operands) == 0 {
 			return words
+		}
+		if len(operands) == 1 { // it comes to where the program is
+			words = append(words, filepath.Base(operands[0]))
 		}
 		for _, target := range append(words, operands[len(operands)-1]) {
 			if target == "" {
