@@ -151,9 +151,15 @@ func (e *Error) Show(text string) *Error { e.show = text; return e }
 // maxShown bounds what Shown gives, in bytes.
 const maxShown = 8 << 10
 
-// Shown is what Show has set, or its beginning, without an end of line; "" where there is nothing.
+// Shown is what Show has set, here or at the far end, or its beginning, without an end of line; "" where there is nothing.
 func (e *Error) Shown() string {
 	text := e.show
+	if e.said != "" {
+		plain := &Error{Message: e.Message, Hint: e.Hint}
+		if rest, ok := strings.CutPrefix(e.said, plain.Words()); ok && !strings.HasPrefix(rest, "suggestions: ") {
+			text = rest
+		}
+	}
 	if len(text) > maxShown {
 		text = strings.ToValidUTF8(text[:maxShown], "") + " …"
 	}
