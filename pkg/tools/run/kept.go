@@ -90,7 +90,7 @@ func newLate(env *tool.Env, p *preparedCommand, title string, came func(string, 
 		}
 		o.Others = func() bool { return sandbox.Busy(filepath.Dir(env.Session.Dir()), env.Workspace.Root()) }
 	}
-	return &late{env: env, o: o, watched: p.watched, begun: time.Now()}
+	return &late{env: env, o: o, watched: p.watched, needs: p.needs, begun: time.Now()}
 }
 
 // sweepFirst puts back what other commands have changed, before anything is kept of it. What they change from
@@ -168,9 +168,10 @@ func (k *kept) starts(ctx context.Context, e *sandbox.Exec) {
 		return
 	}
 	var names []change.Doomed
-	if l := k.late; slices.Contains(l.watched, filepath.Base(e.Argv[0])) {
+	switch l := k.late; {
+	case slices.Contains(l.watched, filepath.Base(e.Argv[0])):
 		names = l.names(e, false)
-	} else {
+	case !l.stood(e.Argv):
 		names = l.unsaved(e)
 	}
 	if len(names) > 0 {

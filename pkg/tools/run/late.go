@@ -47,7 +47,8 @@ type late struct {
 	env     *tool.Env
 	o       change.ShelveOptions
 	watched []string
-	begun   time.Time // the command
+	needs   []policy.Access // of the command
+	begun   time.Time       // the command
 
 	looking   sync.Mutex
 	looks     int

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/change"
+	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 )
@@ -47,6 +48,13 @@ func (l *late) unsaved(e *sandbox.Exec) (names []change.Doomed) {
 		}
 	}
 	return names
+}
+
+// stood reports whether a program stood in the command with these words: what it takes away was judged, and kept, before.
+func (l *late) stood(argv []string) bool {
+	return slices.ContainsFunc(l.needs, func(a policy.Access) bool {
+		return a.Kind == policy.Exec && !slices.Contains(a.Dynamic, true) && slices.Equal(a.Argv, argv)
+	})
 }
 
 // maxInner bounds how many names of a directory are looked at for a repository among them.
