@@ -94,13 +94,9 @@ func (s *servers) add(now server, listen func() error) error {
 		return unix.EAGAIN
 	}
 	defer f.Close()
-	text := []byte(now.String())
-	there, err := listening(0)
-	atFiles, errFiles := listeningAtFiles()
+	text, gone := []byte(now.String()), gone()
 	for _, old := range readServers(f) {
-		gone := old.at.IsValid() && err == nil && !slices.Contains(there, old) ||
-			!old.at.IsValid() && errFiles == nil && !slices.ContainsFunc(atFiles, func(s unixServer) bool { return s.inode == old.inode })
-		if old != now && !gone {
+		if old != now && !gone(old) {
 			text = append(text, old.String()...)
 		}
 	}
@@ -111,6 +107,19 @@ func (s *servers) add(now server, listen func() error) error {
 		return unix.EAGAIN
 	}
 	return listen()
+}
+
+// gone tells whether a server listens no more; where nobody says, it may.
+func gone() func(server) bool {
+	ports, files := sync.OnceValues(func() ([]server, error) { return listening(0) }), sync.OnceValues(listeningAtFiles)
+	return func(s server) bool {
+		if s.at.IsValid() {
+			there, err := ports()
+			return err == nil && !slices.Contains(there, s)
+		}
+		there, err := files()
+		return err == nil && !slices.ContainsFunc(there, func(at unixServer) bool { return at.inode == s.inode })
+	}
 }
 
 func readServers(f *os.File) (list []server) {

@@ -30,7 +30,8 @@ type sessionNet struct {
 	name       string // of the socket
 
 	asking sync.Mutex
-	diag   int // a socket that asks the kernel about the network's sockets; -1 before there is one
+	diag   int  // a socket that asks the kernel about the network's sockets; -1 before there is one
+	left   bool // nobody asks any more
 }
 
 // meetLimit is how long one call waits for another that is about to start.
@@ -193,12 +194,12 @@ func (n *sessionNet) leave() {
 	n.unlock()
 	n.asking.Lock()
 	defer n.asking.Unlock()
-	for _, fd := range []*int{&n.users, &n.net, &n.diag} {
-		if *fd >= 0 {
-			_ = unix.Close(*fd)
-			*fd = -1
+	for _, fd := range []int{n.users, n.net, n.diag} {
+		if fd >= 0 {
+			_ = unix.Close(fd)
 		}
 	}
+	n.left = true
 }
 
 // handNamespaces adds that the child hands over those that it was made with.
@@ -218,6 +219,9 @@ func (n *sessionNet) listeners() ([]unixServer, error) {
 	}
 	n.asking.Lock()
 	defer n.asking.Unlock()
+	if n.left {
+		return nil, unix.ENOTCONN
+	}
 	if n.diag < 0 {
 		fd, err := n.socketIn(unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_SOCK_DIAG)
 		if err != nil {

@@ -16,11 +16,10 @@ import (
 // repository is the directory whose repository a call of git is for; "" where that is not
 // sure.
 func (d *dooming) repository(i int) string {
-	top := gitTop(d.needs, i, "")
-	if at := filepath.FromSlash(d.needs[i].Top); top == "" && at != "" && !d.relocates(i) && hasHead(filepath.Join(at, ".git")) {
-		top = at
+	if top := gitTop(d.needs, i, ""); top != "" {
+		return top
 	}
-	if top != "" {
+	if top := filepath.FromSlash(d.needs[i].Top); top != "" && !d.relocates(i) && hasHead(filepath.Join(top, ".git")) {
 		return top
 	}
 	if slices.ContainsFunc(d.needs, func(a policy.Access) bool {

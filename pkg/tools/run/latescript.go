@@ -2,10 +2,8 @@ package run
 
 import (
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/change"
@@ -20,10 +18,13 @@ import (
 
 // unsaved are the names that such a program is about to take away and that are nowhere else.
 func (l *late) unsaved(e *sandbox.Exec) (names []change.Doomed) {
-	if !slices.Contains(watchable[:], filepath.Base(e.Argv[0])) || !slices.ContainsFunc(taken(e.Argv), func(word string) bool { return l.old(e.Cwd, word) }) {
+	if !slices.Contains(watchable[:], filepath.Base(e.Argv[0])) {
 		return nil
 	}
 	all := l.names(e, true) // what has another name may be taken away under that, unseen
+	if !slices.ContainsFunc(all, func(n change.Doomed) bool { return exists(n.Path) }) {
+		return nil
+	}
 	nowhere, ok := l.look(all)
 	if !ok {
 		return all
@@ -43,7 +44,7 @@ func (l *late) unsaved(e *sandbox.Exec) (names []change.Doomed) {
 		return nil
 	}
 	for _, n := range all { // what is made of them goes when they come back
-		if _, err := os.Lstat(n.Path); err != nil {
+		if !exists(n.Path) {
 			names = append(names, n)
 		}
 	}
@@ -103,65 +104,3 @@ func (l *late) look(names []change.Doomed) (nowhere []string, ok bool) {
 
 // clockStep is by how much the times of files may be behind the clock: they are stamped by the kernel's tick.
 const clockStep = 20 * time.Millisecond
-
-// old reports whether a word names something in the root that was there before the command.
-func (l *late) old(dir, word string) bool {
-	if word == "" {
-		return false
-	}
-	if !filepath.IsAbs(word) {
-		word = filepath.Join(dir, word)
-	}
-	is := func(path string) bool { return safefile.Below(l.env.Workspace.Root(), path) && !l.made(path) }
-	if _, err := os.Lstat(word); err != nil {
-		return false
-	}
-	to, err := filepath.EvalSymlinks(word) // what is written through a new link may be old
-	return is(word) || err == nil && to != word && is(to)
-}
-
-// taken are the words of a call of one of these programs that may name what it takes away: quickly, for builds start
-// thousands of them on what they have made themselves.
-func taken(argv []string) (words []string) {
-	var operands []string
-	inPlace, plain := false, false
-	for i, word := range argv[1:] {
-		switch {
-		case word == "--" && !plain:
-			plain = true
-		case strings.HasPrefix(word, "-") && !plain:
-			_, value, _ := strings.Cut(word, "=")
-			words = append(words, value, word[min(2, len(word)):])
-			inPlace = inPlace || strings.HasPrefix(word, "--in") || strings.HasPrefix(word, "--o") || !strings.HasPrefix(word, "--") && strings.ContainsAny(word, "iot") || i+2 == len(argv)
-		default:
-			_, value, _ := strings.Cut(word, "=") // of dd
-			words, operands = append(words, value), append(operands, word)
-		}
-	}
-	switch filepath.Base(argv[0]) {
-	case "sed", "perl", "sort":
-		if !inPlace {
-			return nil
-		}
-	case "cp", "mv", "install", "ln": // what lies at the target, or in it under the name of a source
-		if len(operands) == 0 {
-			return words
-		}
-		if len(operands) == 1 { // it comes to where the program is
-			words = append(words, filepath.Base(operands[0]))
-		}
-		for _, target := range append(words, operands[len(operands)-1]) {
-			if target == "" {
-				continue
-			}
-			words = append(words, target)
-			for _, source := range operands {
-				words = append(words, filepath.Join(target, filepath.Base(source)))
-			}
-		}
-		if filepath.Base(argv[0]) != "mv" {
-			return words
-		}
-	}
-	return append(words, operands...)
-}

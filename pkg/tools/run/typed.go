@@ -26,7 +26,9 @@ type line struct {
 	text string
 	keys []string // as bytes
 
-	aside []string // see preparedCommand
+	aside []string                   // see preparedCommand
+	ahead *prefetch                  // of all texts
+	comes map[string][]policy.Access // what each comes to
 }
 
 // judge gives the accesses of what is typed; none where it is data.
@@ -145,12 +147,17 @@ func (l *line) unknown(why string) policy.Access {
 }
 
 // command is what a text comes to as a command that starts in dir. What the shell has in its
-// variables by now is not known.
+// variables by now is not known. The shell and its directory are the same for all texts of a line.
 func (l *line) command(ctx context.Context, kind, dir, text string) []policy.Access {
-	ahead := newPrefetch(l.env)
+	if known, ok := l.comes[text]; ok {
+		return known
+	}
+	if l.comes == nil {
+		l.ahead, l.comes = newPrefetch(l.env), map[string][]policy.Access{}
+	}
 	world := newWorld(l.env, dir, newEnvironment(l.env, dir, l.info.TTY, true, nil).list)
 	world.Getenv = nil
-	p := &preparedCommand{dir: workspace.Path{Real: dir}, ahead: ahead, needs: shellparse.Analyze(ctx, text, kind, world).Accesses}
+	p := &preparedCommand{dir: workspace.Path{Real: dir}, ahead: l.ahead, needs: shellparse.Analyze(ctx, text, kind, world).Accesses}
 	if dir != "" {
 		p.judge(ctx, l.env, text, false, nil)
 	}
@@ -158,6 +165,7 @@ func (l *line) command(ctx context.Context, kind, dir, text string) []policy.Acc
 	for i := range p.needs {
 		p.needs[i].Tool = "bash"
 	}
+	l.comes[text] = p.needs
 	return p.needs
 }
 
