@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/creack/pty"
 )
@@ -68,21 +69,38 @@ func typing(args []string, ahead string) (status int, err error) {
 	return 0, errors.Join(waited, err)
 }
 
-// typeAnswers shows what a program shows, and types an answer to each question.
+// typeAnswers shows what a program shows, and types an answer to each question. What is shown comes in pieces, and what
+// is typed before a question stands there is dropped: so a piece may look like one, and it is one when nothing more comes.
 func typeAnswers(keyboard, mine *os.File, ahead string) {
-	answers := bufio.NewReader(mine)
-	line, buf := "", make([]byte, 4096)
+	pieces := make(chan []byte)
+	go func() {
+		defer close(pieces)
+		for {
+			buf := make([]byte, 4096)
+			n, err := keyboard.Read(buf)
+			pieces <- buf[:n]
+			if err != nil {
+				return
+			}
+		}
+	}()
+	answers, line := bufio.NewReader(mine), ""
 	for {
-		n, err := keyboard.Read(buf)
-		_, _ = mine.Write(bytes.ReplaceAll(buf[:n], []byte("\r"), nil)) // which this terminal adds, too
-		if err != nil {
-			return
+		var quiet <-chan time.Time
+		if strings.HasPrefix(line, "agentkit: ") && strings.HasSuffix(line, ": ") {
+			quiet = time.After(50 * time.Millisecond)
 		}
-		if line += string(buf[:n]); strings.Contains(line, "\n") {
-			line = line[strings.LastIndex(line, "\n")+1:]
-		}
-		if !strings.HasPrefix(line, "agentkit: ") || !strings.HasSuffix(line, ": ") {
+		select {
+		case piece, more := <-pieces:
+			if !more {
+				return
+			}
+			_, _ = mine.Write(bytes.ReplaceAll(piece, []byte("\r"), nil)) // which this terminal adds, too
+			if line += string(piece); strings.Contains(line, "\n") {
+				line = line[strings.LastIndex(line, "\n")+1:]
+			}
 			continue
+		case <-quiet:
 		}
 		line = ""
 		next, err := answers.ReadString('\n')
