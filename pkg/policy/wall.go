@@ -31,6 +31,9 @@ func (p *Policy) Protects(file string) bool {
 	return named || d.Verdict != Allow && !d.Default
 }
 
+// Home is the directory that ~ stands for; "" for none.
+func (p *Policy) Home() string { return p.home }
+
 // Named is [Policy.Protects] without what rules alone say.
 func (p *Policy) Named(file string) bool {
 	_, named := p.protects(file)

@@ -26,25 +26,35 @@ func TestLinks(t *testing.T) {
 			t.Skip("no symbolic links here:", made)
 		}
 	}
-	var links safefile.Links
-	for _, name := range []string{
+	names := []string{
 		"", "a", "a/b/file", "a/b", "link", "link/b/file", "link/b", "link/far/file", "a/far", "a/far/file", "round", "round/x", "broken", "missing", "missing/x",
 		"a/b/file/below", "link/../a/b", "a/far/../b", "a//b/", "link/b/file", "/",
-	} {
-		path := name
-		if name != "/" {
-			path = dir + string(filepath.Separator) + filepath.FromSlash(name)
+		"A/b", "A/B/FILE", "LINK/b", "a/FILE", "a/ﬁle", "ſtill", "Still",
+	}
+	for _, listed := range [][]string{nil, {""}, {"a", "link/b", "broken", "round", "a/b/file"}, {"", "a", "a/b", "missing"}} {
+		var links safefile.Links
+		for _, name := range listed {
+			links.List(filepath.Join(dir, name))
 		}
-		want, wantErr := filepath.EvalSymlinks(path)
-		got, info, err := links.Resolve(path)
-		if got != want || (err == nil) != (wantErr == nil) {
-			t.Errorf("Resolve(%q) = %q, %v; EvalSymlinks says %q, %v", name, got, err, want, wantErr)
-		}
-		if err != nil {
-			continue
-		}
-		if real, err := os.Lstat(want); err != nil || !os.SameFile(info, real) {
-			t.Errorf("Resolve(%q) describes another file than %q", name, want)
+		for _, name := range names {
+			path := name
+			if name != "/" {
+				path = dir + string(filepath.Separator) + filepath.FromSlash(name)
+			}
+			want, wantErr := filepath.EvalSymlinks(path)
+			got, info, err := links.Resolve(path)
+			if got != want || (err == nil) != (wantErr == nil) {
+				t.Errorf("Resolve(%q) = %q, %v; EvalSymlinks says %q, %v", name, got, err, want, wantErr)
+			}
+			if _, lost := os.Lstat(path); filepath.Clean(path) == path && links.There(path) != (lost == nil) {
+				t.Errorf("There(%q) says %v, os.Lstat %v", name, links.There(path), lost)
+			}
+			if err != nil {
+				continue
+			}
+			if real, err := os.Lstat(want); err != nil || !os.SameFile(info, real) {
+				t.Errorf("Resolve(%q) describes another file than %q", name, want)
+			}
 		}
 	}
 }

@@ -8,8 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/gitsettings"
 	"github.com/agentkit-go/agentkit/pkg/policy"
@@ -164,7 +167,9 @@ func (w *Wall) newIn(dir string) []string {
 	list := slices.DeleteFunc(foreign(dir), func(path string) bool {
 		return below(path, w.Fixed) || slices.Contains(w.Watched, path) || w.harmless(path) || w.o.Policy.MayWrite(path, policy.Regular) && safefile.InGit(path)
 	})
-	return append(list, w.newIntoGit(dir, ".", within{moved: !w.repositories[w.idOfDir(dir)]})...)
+	from := openBase(dir)
+	defer from.close()
+	return append(list, w.newIntoGit(from, dir, ".", within{moved: !w.repositories[w.idOfDir(dir)]})...)
 }
 
 // number notes what tells the repositories that are known, wherever they are moved.
@@ -183,37 +188,38 @@ func (w *Wall) number(hits []string) {
 // newIntoGit lists the links of both kinds that were made in a repository's directory since:
 // git makes none, and writes what others have chosen to where such a link leads, as a
 // commit's message to COMMIT_EDITMSG and to its logs; and what is astray, or a repository where nobody looks
-// at its settings. Rel is the directory in the repository's, top, that is looked at. Objects say nothing by themselves. A directory
+// at its settings. Rel is the directory in the repository's, top, that is looked at; from is open at top. Objects say nothing by themselves. A directory
 // that has changed may have been moved there with all that is in it, which keeps its times.
-func (w *Wall) newIntoGit(top, rel string, in within) (list []string) {
+func (w *Wall) newIntoGit(from base, top, rel string, in within) (list []string) {
 	dir := filepath.Join(top, rel)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil
 	}
-	changed := in.moved || rel == "." && !changedAt(dir).Before(w.begun) // below the top in.moved says that, too
+	changed := in.moved || rel == "." && !from.changedAt(dir).Before(w.begun) // below the top in.moved says that, too
 	if changed && rel != "." && isRepository(entries) && !lookedThrough(rel) && filepath.Dir(rel) != "worktrees" {
 		list = append(list, filepath.Join(dir, "HEAD")) // nobody looks at its settings
 	}
-	for _, e := range entries {
+	times := from.changed(dir, entries, in.objects && !in.moved)
+	for i, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		switch {
 		case rel == "." && !isGits(top, e.Name()):
 		case e.IsDir():
 			sub := within{
 				refs: in.refs || e.Name() == "refs" && !in.objects, objects: in.objects || e.Name() == "objects" && !in.refs,
-				moved: in.moved || !changedAt(path).Before(w.begun),
+				moved: in.moved || !times(i).Before(w.begun),
 			}
 			if sub.moved || !in.objects {
-				list = append(list, w.newIntoGit(top, filepath.Join(rel, e.Name()), sub)...)
+				list = append(list, w.newIntoGit(from, top, filepath.Join(rel, e.Name()), sub)...)
 			}
 		case in.objects: // only a link says something there: git looks for objects where it leads
-			if e.Type()&fs.ModeSymlink != 0 && (in.moved || !changedAt(path).Before(w.begun)) {
+			if e.Type()&fs.ModeSymlink != 0 && (in.moved || !from.changedAt(path).Before(w.begun)) {
 				list = append(list, path)
 			}
 		case e.Type().IsRegular() && w.astray(dir, e.Name(), in.moved), in.moved && e.Type()&fs.ModeSymlink != 0:
 			list = append(list, path)
-		case !changed || changedAt(path).Before(w.begun):
+		case !changed || from.changedAt(path).Before(w.begun):
 		case e.Type()&fs.ModeSymlink != 0:
 			list = append(list, path)
 		default:
@@ -223,6 +229,27 @@ func (w *Wall) newIntoGit(top, rel string, in within) (list []string) {
 		}
 	}
 	return list
+}
+
+// changed returns when each of the entries of a directory was changed. Those of a repository's objects are up to
+// 256 directories, which every processor has a part of.
+func (b base) changed(dir string, entries []fs.DirEntry, many bool) func(i int) time.Time {
+	at := func(i int) time.Time { return b.changedAt(filepath.Join(dir, entries[i].Name())) }
+	const part = 64
+	if !many || len(entries) <= part || runtime.GOMAXPROCS(0) == 1 {
+		return at
+	}
+	times := make([]time.Time, len(entries))
+	var done sync.WaitGroup
+	for first := 0; first < len(entries); first += part {
+		done.Go(func() {
+			for i := first; i < min(first+part, len(entries)); i++ {
+				times[i] = at(i)
+			}
+		})
+	}
+	done.Wait()
+	return func(i int) time.Time { return times[i] }
 }
 
 // isRepository reports whether what is in a directory makes it a repository for git, or a

@@ -35,6 +35,9 @@ func overlaid(string) bool { return false }
 // changedAt says nothing here.
 func changedAt(string) time.Time { return time.Time{} }
 
+// changedAt says nothing here.
+func (base) changedAt(string) time.Time { return time.Time{} }
+
 // changedOf says nothing here.
 func changedOf(fs.FileInfo) time.Time { return time.Time{} }
 

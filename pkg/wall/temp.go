@@ -3,12 +3,11 @@ package wall
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
+	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
@@ -31,12 +30,20 @@ func (w *Wall) inTemp(after bool) map[string]string {
 		if safefile.Below(w.o.Root, dir) && !w.o.Policy.Passed(dir) {
 			continue // it is looked at as a part of the root
 		}
-		entries, err := s.list(dir, lookedUp)
+		stamp, _, _ := base{}.identity(dir)
+		if empty, known := w.empty[dir]; after && known && empty == stamp {
+			continue
+		}
+		begun := time.Now()
+		entries, err := s.among(dir)
 		if err != nil {
 			if !errors.Is(err, fs.ErrNotExist) {
 				w.Beyond = append(w.Beyond, dir+": "+err.Error())
 			}
 			continue
+		}
+		if !after && len(entries) == 0 && stamp != 0 && remembers(stamp, begun) {
+			w.empty[dir] = stamp
 		}
 		if !after || isRepository(entries) {
 			s.repository(dir)
@@ -89,7 +96,7 @@ const maxParts = 2
 // within notes what is protected in a directory with which a protected name begins. What a link leads to is
 // protected only by the link's name.
 func (s *scratch) within(dir string, e fs.DirEntry, parts int) {
-	entries, _ := s.list(dir, nil)
+	entries, _ := s.list(dir)
 	for _, in := range entries {
 		switch at := filepath.Join(dir, in.Name()); {
 		case s.w.o.Policy.Named(at) && e.Type()&fs.ModeSymlink != 0:
@@ -124,37 +131,39 @@ var upward = [...]string{
 	".mcp.json", "opencode.json", "opencode.jsonc", "crush.json", ".crush.json", ".aider.conf.yml",
 }
 
-// lookedUp reports whether programs may look for a name in the directories above as well.
-func lookedUp(name string) bool {
-	return slices.Contains(upward[:], strings.ToLower(name)) || slices.Contains(ofRepository[:], name)
-}
-
-// list has the entries of a directory whose names are wanted. One of the user's own that has been shut since
-// stays open then: what is in it is moved away.
-func (s *scratch) list(dir string, wanted func(name string) bool) (entries []fs.DirEntry, err error) {
-	var f *os.File
-	if s.after && shut(dir) && !changedAt(dir).Before(s.w.begun) {
-		f, err = (&doors{root: filepath.Dir(dir)}).open(dir)
-	} else {
-		f, err = os.Open(dir + "/.") // a pipe, whose opening would wait, has no such name
-	}
+// among has what is there of the names that are looked for upward, or make a directory a repository. A
+// directory for temporary files may hold thousands of others, and changes all the time.
+func (s *scratch) among(dir string) (entries []fs.DirEntry, err error) {
+	f, err := s.open(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() //nolint:errcheck // it is only read
-	for {
-		some, err := f.ReadDir(1024)
-		for _, e := range some {
-			if wanted == nil || wanted(e.Name()) {
-				entries = append(entries, e)
-			}
-		}
-		if err == io.EOF {
-			return entries, nil
-		} else if err != nil {
-			return entries, err
+	for _, name := range slices.Concat(upward[:], ofRepository[:]) {
+		if i, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			entries = append(entries, fs.FileInfoToDirEntry(i))
 		}
 	}
+	return entries, nil
+}
+
+// list has the entries of a directory.
+func (s *scratch) list(dir string) ([]fs.DirEntry, error) {
+	f, err := s.open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // it is only read
+	return f.ReadDir(-1)
+}
+
+// open opens a directory. One of the user's own that has been shut since stays open then: what is in it is
+// moved away.
+func (s *scratch) open(dir string) (*os.File, error) {
+	if s.after && shut(dir) && !changedAt(dir).Before(s.w.begun) {
+		return (&doors{root: filepath.Dir(dir)}).open(dir)
+	}
+	return os.Open(dir + "/.") // a pipe, whose opening would wait, has no such name
 }
 
 // plantedInTemp lists what of that has come since, without what the call was granted.
@@ -182,6 +191,7 @@ func (w *Wall) plantedInTemp() (list []string) {
 
 // closeTemp holds what of that is there, and what links among it lead to in such a directory.
 func (w *Wall) closeTemp() {
+	w.empty = map[string]int64{}
 	w.temp = w.inTemp(false)
 	for path := range w.temp {
 		real, err := filepath.EvalSymlinks(path)

@@ -72,6 +72,7 @@ type Wall struct {
 	forgotten    []string          // see Forget
 	conflicts    int               // that were looked at, see strayConflicts
 	temp         map[string]string // what is protected right in the directories for temporary files, see scratch
+	empty        map[string]int64  // which of these had nothing of that before, and when they had changed last
 }
 
 // Compile walks the root.
@@ -138,12 +139,16 @@ func (w *Wall) fill(hits []string) {
 		}
 	}
 	types := map[string]policy.FileType{} // many are in both lists
+	var links safefile.Links
+	for _, dir := range [...]string{"", ".config", ".local/share"} { // most of what programs keep there is missing
+		links.List(filepath.Join(w.o.Policy.Home(), dir))
+	}
 	for _, k := range []policy.Kind{policy.Read, policy.Write} {
 		for _, path := range w.o.Policy.Anchored(k) {
 			t, known := types[path]
 			if !known {
 				t = policy.Missing
-				if i, err := os.Stat(path); err == nil {
+				if _, i, err := links.Resolve(path); err == nil {
 					t = fileType(i)
 				}
 				types[path] = t

@@ -290,6 +290,58 @@ func TestTempInRoot(t *testing.T) {
 	s.want("planted", w.plantedInTemp(), ".envrc")
 }
 
+// TestTempSettled: what had nothing that programs look up to is looked at again where it has changed since.
+func TestTempSettled(t *testing.T) {
+	s := newSite(t, "f/g")
+	time.Sleep(2 * young)
+	w := &Wall{o: Options{Policy: s.o.Policy, Root: filepath.Join(s.root, "f"), Temp: []string{s.root}}}
+	w.closeTemp()
+	if identified && len(w.empty) != 1 {
+		t.Errorf("what is empty is not remembered: %v", w.empty)
+	}
+	s.want("planted", w.plantedInTemp())
+	s.make(".envrc")
+	s.want("planted", w.plantedInTemp(), ".envrc")
+	for range 20 {
+		changed := time.Now()
+		if err := os.Remove(filepath.Join(s.root, ".envrc")); err != nil {
+			t.Fatal(err)
+		}
+		w.closeTemp() // right after a change, which another one may follow without a sign
+		late := time.Since(changed) >= young
+		s.make(".envrc")
+		s.want("planted", w.plantedInTemp(), ".envrc")
+		if late { // this machine was busy with something else
+			continue
+		}
+		if len(w.empty) != 0 {
+			t.Errorf("what has just changed is remembered: %v", w.empty)
+		}
+		return
+	}
+	t.Skip("this machine takes too long for it, every time")
+}
+
+// TestManyObjects: a repository that nobody has packed has 256 directories of objects, all of which are looked at.
+func TestManyObjects(t *testing.T) {
+	files := []string{".git/HEAD", ".git/refs/heads/main", "f"}
+	for n := range 256 {
+		files = append(files, fmt.Sprintf(".git/objects/%02x/x", n))
+	}
+	s := newSite(t, files...)
+	time.Sleep(2 * young)
+	w := Compile(s.o)
+	var want []string
+	for _, n := range []int{0, 1, 63, 64, 127, 200, 254, 255} {
+		at := fmt.Sprintf(".git/objects/%02x/y", n)
+		if err := os.Symlink(filepath.Join(s.root, "f"), filepath.Join(s.root, at)); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, at)
+	}
+	s.want("appeared", w.Appeared(), want...)
+}
+
 // TestLinksInRepositories: git makes no links in its directory, and what it writes goes to where
 // one leads.
 func TestLinksInRepositories(t *testing.T) {

@@ -94,6 +94,7 @@ type toolCache struct {
 // out, for a command may have put a link there that leads elsewhere.
 func findCaches(env *tool.Env, home string, open []string) (list []toolCache) {
 	f := cacheFinder{env: env, home: home, open: open}
+	f.links.List(home)
 	if _, err := os.Stat(home); home != "" && err == nil {
 		f.homes = []string{filepath.Join(home, ".cache")}
 		if dir := env.Getenv("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
@@ -102,6 +103,7 @@ func findCaches(env *tool.Env, home string, open []string) (list []toolCache) {
 		if dir := filepath.Join(home, "Library/Caches"); exists(dir) {
 			f.homes = append(f.homes, dir)
 		}
+		f.links.List(f.homes[0])
 	}
 	for _, c := range cacheTable() {
 		for _, base := range f.bases(&c) {
@@ -189,7 +191,7 @@ func (f *cacheFinder) find(list []toolCache, c *cache, dir string) []toolCache {
 	switch {
 	case err == nil && !holdsCache(info, real, f.home):
 		return list
-	case err != nil && (c.program == "" || exists(dir)): // a link that leads nowhere is there
+	case err != nil && (c.program == "" || f.links.There(dir)): // a link that leads nowhere is there
 		return list
 	}
 	return append(list, toolCache{dir: dir, real: real, program: c.program})
