@@ -194,6 +194,9 @@ func (b *builder) substitute(x *syntax.CmdSubst, quoted bool) {
 	in := w.stdin
 	w.list(x.Stmts)
 	out, ok := w.output(x.Stmts)
+	if !ok {
+		out, ok = w.workTree(x.Stmts, from)
+	}
 	var found []word
 	if !ok && !quoted && b.split {
 		found = w.foundNames(w.lastPrinted(x.Stmts, from), false)

@@ -62,6 +62,9 @@ type World struct {
 	// Enters reports whether a command can go to a directory that is there; nil
 	// for none of which that is certain.
 	Enters func(dir string) bool
+	// Owns reports whether a directory belongs to whoever runs the command; nil for none of
+	// which that is certain. In others' repositories git does nothing.
+	Owns func(dir string) bool
 	// Guarded reports whether a policy does not let a file be read just so.
 	// nil means the names that usually hold secrets.
 	Guarded func(path string) bool

@@ -1,6 +1,7 @@
 package shellparse
 
 import (
+	"encoding/hex"
 	"path"
 	"runtime"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/programs"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -121,6 +123,61 @@ func countsUp(name string, words []word) bool {
 		}
 	}
 	return name == "seq" && len(words) > 0 && len(words) <= 3
+}
+
+// workTree is what git rev-parse --show-toplevel prints, also with another command behind || that is not run then.
+// The command's accesses begin at from. Where git might print nothing, the words behind it would begin at /.
+func (w *walker) workTree(stmts []*syntax.Stmt, from int) (string, bool) {
+	if len(stmts) != 1 || w.dirty || w.world.Owns == nil {
+		return "", false
+	}
+	s := stmts[0]
+	if b, ok := s.Cmd.(*syntax.BinaryCmd); ok && b.Op == syntax.OrStmt && len(s.Redirs) == 0 && !s.Negated {
+		s = b.X
+	}
+	for _, name := range [...]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_CEILING_DIRECTORIES", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS"} {
+		if value, ok := w.given(name); !ok || value != "" {
+			return "", false
+		}
+	}
+	if s.Negated || !w.alone(s, func(name string, words []word) bool {
+		return name == "git" && len(words) == 2 && words[0].Text == "rev-parse" && words[1].Text == "--show-toplevel" && !words[0].Dynamic && !words[1].Dynamic
+	}) {
+		return "", false
+	}
+	for i := range w.out.Accesses[from:] {
+		a := &w.out.Accesses[from+i]
+		if a.Kind != policy.Exec || a.Top == "" {
+			continue
+		}
+		return a.Top, a.Opaque == "" && len(a.Argv) == 3 && a.Argv[0] == "git" && w.world.Owns(a.Top) && w.world.Owns(path.Join(a.Top, ".git")) && w.hasWorkTree(a.Top)
+	}
+	return "", false
+}
+
+// hasWorkTree reports whether what is at .git in a directory is a repository that has a HEAD as git wants it, else
+// git looks for another one above, and is not said to be bare, as a repository that has worktrees alone may be.
+func (w *walker) hasWorkTree(top string) bool {
+	git := path.Join(top, ".git")
+	settings, _ := w.world.ReadFile(path.Join(git, "config")) // none where .git is a file
+	for line := range strings.Lines(strings.ToLower(string(settings))) {
+		if strings.Contains(line, "bare") && strings.TrimSpace(line) != "bare = false" {
+			return false
+		}
+	}
+	if b, err := w.world.ReadFile(git); err == nil { // a file, of a worktree or a submodule
+		dir, ok := safefile.GitDir(b)
+		if git = dir; !ok {
+			return false
+		}
+		if !path.IsAbs(git) {
+			git = path.Join(top, git)
+		}
+	}
+	b, err := w.world.ReadFile(path.Join(git, "HEAD"))
+	head := strings.TrimSpace(string(b))
+	_, bad := hex.DecodeString(head)
+	return err == nil && (strings.HasPrefix(head, "ref: refs/") || bad == nil && (len(head) == 40 || len(head) == 64))
 }
 
 // mktemp is a stand-in for the name that mktemp prints: a file of its own, which is

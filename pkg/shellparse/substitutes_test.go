@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -247,6 +248,105 @@ func TestPipedValues(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s: known %t", command, got)
+		}
+	}
+}
+
+// TestWorkTree: what git rev-parse --show-toplevel is said to print is what it prints.
+func TestWorkTree(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("NOT CHECKED: there is no git")
+	}
+	const top = "git rev-parse --show-toplevel"
+	const linked = "git -c user.name=n -c user.email=e commit -q --allow-empty -m m && git worktree add -q wt"
+	for _, test := range []struct {
+		made string // by the shell, in the root of a repository
+		dir  string
+		env  string // NAME=value
+		text string // of the substitution
+		ok   bool
+	}{
+		{"", ".", "", top, true},
+		{"", "src", "", top, true},
+		{"", ".", "", top + " 2>/dev/null", true},
+		{"", "src", "", top + " 2>/dev/null || pwd", true},
+		{linked, "wt", "", top, true},
+		{"git init -q src/n", "src/n", "", top, true},
+		{"git init -q src/n && mkdir src/n/d", "src/n/d", "", top, true},
+		{"git init -q src/n && : >src/n/.git/HEAD", "src/n", "", top, false},
+		{"git init -q src/n && echo x >src/n/.git/HEAD", "src/n", "", top, false},
+		{linked + " && : >.git/worktrees/wt/HEAD", "wt", "", top, false},
+		{"echo x >src/.git", "src", "", top, false},
+		{"git config core.worktree ..", ".", "", top, false},
+		{"git config core.bare true", ".", "", top, false},
+		{"git config core.BARE yes", ".", "", top, false},
+		{linked + " && git config core.bare true", "wt", "", top, true},
+		{"", ".", "GIT_DIR=/nowhere", top, false},
+		{"", ".", "GIT_WORK_TREE=/", top, false},
+		{"", "src", "GIT_CEILING_DIRECTORIES=/", top, false},
+		{"", ".", "", top + " x", false},
+		{"", ".", "", "! " + top, false},
+		{"", ".", "", top + " | cat", false},
+		{"", ".", "", "git rev-parse --show-cdup", false},
+		{"", ".", "", "git -C src rev-parse --show-toplevel", false},
+	} {
+		b := newBench(t)
+		run := func(dir, text string) (string, error) {
+			c := exec.Command("bash", "-c", text)
+			c.Dir = filepath.Join(b.root, dir)
+			c.Env = append(os.Environ(), "HOME="+b.home)
+			if test.env != "" {
+				c.Env = append(c.Env, test.env)
+			}
+			out, err := c.Output()
+			return strings.TrimSpace(string(out)), err
+		}
+		if name, _, set := strings.Cut(test.env, "="); set {
+			t.Setenv(name, "") // the repository itself is made without it
+			must(t, os.Unsetenv(name))
+		}
+		c := exec.Command("bash", "-c", "git init -q . && { "+cmpOr(test.made, ":")+"; }")
+		c.Dir, c.Env = b.root, append(os.Environ(), "HOME="+b.home)
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", test.made, err, out)
+		}
+		w := b.world()
+		w.Dir = filepath.Join(b.root, test.dir)
+		plain := w.Getenv
+		w.Getenv = func(name string) (string, bool) {
+			if value, ok := strings.CutPrefix(test.env, name+"="); ok {
+				return value, true
+			}
+			return plain(name)
+		}
+		want, _ := run(test.dir, test.text)
+		read := ""
+		for _, a := range Analyze(t.Context(), `cat "$(`+test.text+`)/f"`, "bash", w).Accesses {
+			if a.Kind == policy.Read && a.Opaque == "" && strings.HasSuffix(a.Path, "/f") {
+				read = strings.TrimSuffix(a.Path, "/f")
+			}
+		}
+		switch {
+		case test.ok && (read != want || want == ""):
+			t.Errorf("%s; cd %s; %s: %q, and git prints %q", test.made, test.dir, test.text, read, want)
+		case !test.ok && read != "":
+			t.Errorf("%s; cd %s; %s %s: said to be certain, %q; git prints %q", test.made, test.dir, test.env, test.text, read, want)
+		}
+	}
+	b := newBench(t)
+	if out, err := exec.Command("git", "init", "-q", b.root).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	w := b.world()
+	w.Owns = func(dir string) bool { return filepath.Base(dir) != ".git" }
+	for _, text := range []string{"", "cd src; touch x; ", "git() { echo /; }; ", "alias git=echo; ", "PATH=.; ", "export GIT_DIR=x; "} {
+		if text != "" {
+			w.Owns = b.world().Owns
+		}
+		for _, a := range Analyze(t.Context(), text+`cat "$(`+top+`)/f"`, "bash", w).Accesses {
+			if a.Kind == policy.Read && a.Opaque == "" && a.Path == b.root+"/f" {
+				t.Errorf("%q: said to be certain", text)
+			}
 		}
 	}
 }

@@ -74,6 +74,10 @@ func (b *bench) world() *World {
 			_, err := os.Stat(dir + "/.")
 			return err == nil
 		},
+		Owns: func(dir string) bool {
+			_, err := os.Stat(dir)
+			return err == nil
+		},
 		Glob: func(dir, pattern string) ([]string, bool) {
 			m, err := filepath.Glob(filepath.Join(dir, pattern))
 			if strings.HasPrefix(pattern, "/") {

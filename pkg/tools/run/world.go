@@ -45,6 +45,7 @@ func newWorld(env *tool.Env, dir string, environ []string) *shellparse.World {
 			_, err := os.Stat(dir + string(filepath.Separator) + ".") // who may not search it is told so
 			return err == nil && env.Policy.Decide(&at).Verdict == policy.Allow
 		},
+		Owns:    machine.Owns,
 		Guarded: guarded(env), Held: env.Policy.Level() >= int(sandbox.L2),
 		Glob: func(dir, pattern string) ([]string, bool) { return expand(env, dir, pattern) },
 	}
