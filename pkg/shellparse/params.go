@@ -54,7 +54,7 @@ func (b *builder) param(x *syntax.ParamExp, quoted bool) {
 		b.multi = b.multi || list && b.split
 	case x.Exp != nil:
 		b.expansion(x, v, quoted)
-	case name == "$" && b.unique():
+	case (name == "$" || w.draws(name)) && b.unique():
 	case numeric(name):
 		b.hole(quoted, true)
 	case v.numeric() && !v.known:
@@ -70,6 +70,13 @@ func (b *builder) param(x *syntax.ParamExp, quoted bool) {
 	default:
 		b.value(v.first(), quoted)
 	}
+}
+
+// draws reports whether the shell draws a number by chance for each use of a variable, which one that was made
+// local or unset is no more.
+func (w *walker) draws(name string) bool {
+	_, set := w.st.find(name)
+	return w.shell == "bash" && (name == "RANDOM" || name == "SRANDOM") && !set && w.st.gone == "" && !w.later
 }
 
 // starred reports whether an index is a star.

@@ -227,7 +227,7 @@ func (w *walker) mktemp(words []word) (string, bool) {
 	return path.Join(dir, operand+suffix), err == nil && a.File == policy.Dir
 }
 
-// unique adds a stand-in for the number of a process or of seconds, where that ends a name right in a directory for
+// unique adds a stand-in for the number of a process or of seconds, or one that is drawn, where that ends a name right in a directory for
 // temporary files: as of a name that mktemp makes, nobody means by it what others have there.
 func (b *builder) unique() bool {
 	text := string(b.b)
