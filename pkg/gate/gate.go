@@ -385,9 +385,9 @@ func names(program string, argv []string) []string {
 // anybody may choose the word; of programs that are many, always.
 func (g *gate) decideAs(ctx context.Context, e *sandbox.Exec, program string, argv []string, claimed bool) sandbox.Answer {
 	many := programs.Has("busybox toybox coreutils git", filepath.Base(program))
-	accesses := shellparse.Argv(argv, g.world(e)).Accesses
+	accesses := g.withRemotes(e, argv, shellparse.Argv(argv, g.world(e)).Accesses)
 	for _, a := range accesses {
-		publishes := a.Publishes && a.Host != ""
+		publishes := a.Publishes && !g.carries(e, program)
 		if a.Kind != policy.Exec && !publishes || a.Builtin && a.Danger == "" {
 			continue
 		}
@@ -430,6 +430,51 @@ func (g *gate) decideAs(ctx context.Context, e *sandbox.Exec, program string, ar
 		return sandbox.Answer{Rule: d.Rule, Why: text}
 	}
 	return sandbox.Answer{Allow: true}
+}
+
+// unknownPlace reports whether an access changes something at a host that is not known.
+func unknownPlace(a policy.Access) bool { return a.Publishes && a.Host == "" }
+
+// withRemotes has the accesses with the places that git knows by names: many are directories, which it may change. What
+// its repository says is read where the command may write, in the root and in temporary directories.
+func (g *gate) withRemotes(e *sandbox.Exec, argv []string, accesses []policy.Access) []policy.Access {
+	if filepath.Base(argv[0]) != "git" || !slices.ContainsFunc(accesses, unknownPlace) {
+		return accesses
+	}
+	world := g.world(e)
+	world.ReadFile = func(name string) ([]byte, error) {
+		p, err := g.workspace.ResolveIn("/", name)
+		if err != nil {
+			return nil, err
+		}
+		if path := p.Read("bash").Path; !slices.ContainsFunc(slices.Concat([]string{g.workspace.Root()}, g.order.Temp, g.order.SharedTemp), func(dir string) bool { return safefile.Below(dir, path) }) {
+			return nil, errors.ErrUnsupported
+		}
+		return g.workspace.ReadFile(p, 256<<10)
+	}
+	accesses = slices.DeleteFunc(slices.Clone(accesses), unknownPlace)
+	for _, a := range shellparse.Argv(argv, world).Accesses {
+		if a.Publishes {
+			a.Parent = 0
+			accesses = append(accesses, a)
+		}
+	}
+	return accesses
+}
+
+// carries reports whether a program is one that git starts to carry a push which may go on.
+func (g *gate) carries(e *sandbox.Exec, program string) bool {
+	name := strings.TrimPrefix(filepath.Base(program), "git-")
+	if name == "git" && len(e.Argv) > 1 {
+		name = e.Argv[1]
+	}
+	if e.Parents == nil || !strings.HasPrefix(name, "remote-") && !programs.Has("send-pack http-push", name) {
+		return false
+	}
+	g.starting.Lock()
+	defer g.starting.Unlock()
+	by := g.begun[nearest(e)]
+	return by != "" && strings.HasPrefix(filepath.Base(by), "git")
 }
 
 // mayKeep reports whether what a program takes away may be kept when it starts.
@@ -589,7 +634,10 @@ func refusal(reason string) string {
 // another one, which is refused.
 func why(a *policy.Access, d *policy.Decision, inner bool) string {
 	text := d.Why
-	if inner {
+	switch {
+	case a.Publishes:
+		text = strings.Replace(text, "something there", "something at "+cmp.Or(a.Host, "a host that is not known"), 1)
+	case inner:
 		text = "it runs " + policy.Subject(a) + ", which " + text
 	}
 	if d.Reason != "" {

@@ -24,6 +24,82 @@ deny: ["bash(curl *)"]
 ask: ["bash(git push *)"]
 `
 
+// TestPublishing: what changes something at a host is not started by what was allowed for something else, also where the
+// host is not known; a push to a directory is no such thing, and what git starts to carry a push that may go on is a part of it.
+func TestPublishing(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "policy.yaml")
+	for rules, yes := range map[string]bool{"version: 1\nnetwork: {allow: [\"**\"]}\n": false, "version: 1\nallow: [\"bash(git push *)\", \"bash(kubectl apply *)\"]\n": true} {
+		if err := os.WriteFile(file, []byte(rules), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := &policy.Sources{Root: t.TempDir(), Home: t.TempDir(), State: t.TempDir(), Files: []string{file}}
+		p, err := policy.Load(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		temp := t.TempDir()
+		raw, err := New(s, p, nil, []string{temp}, nil, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		decide, err := Build(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		repository := func(dir, url string) {
+			for name, text := range map[string]string{
+				"HEAD": "ref: refs/heads/main\n", "config": "[remote \"origin\"]\n\turl = " + url + "\n[remote \"far\"]\n\turl = git@example.org:x\n", "objects/x": "", "refs/x": "",
+			} {
+				at := filepath.Join(dir, ".git", name)
+				if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		near, far, other := filepath.Join(s.Root, "near"), filepath.Join(temp, "far"), t.TempDir()
+		repository(near, "../bare.git")
+		repository(far, "https://example.org/x")
+		repository(other, temp+"/bare.git")
+		for _, test := range []struct {
+			dir   string
+			words string
+			allow bool
+		}{
+			{near, "git push", true},
+			{near, "git push origin main", true},
+			{near, "git push far", yes},
+			{near, "git push nowhere", yes},
+			{near, "git push ../bare.git", true},
+			{near, "git push https://example.org/x", yes},
+			{near, "git fetch far", true},
+			{far, "git push origin main", yes},
+			{far, "git push", yes},
+			{other, "git push origin", yes}, // what lies there is not read
+			{near, "kubectl apply -f x.yaml", yes},
+			{near, "kubectl get pods", true},
+			{near, "git send-pack --stateless-rpc x", true}, // a part of git push
+		} {
+			e := start(strings.Fields(test.words)...)
+			if e.Cwd = test.dir; strings.Contains(test.words, "send-pack") {
+				push := start("git", "push", "../bare.git")
+				push.Pid, push.Cwd = 70, near
+				if !decide(t.Context(), push).Allow {
+					t.Error("a push to a directory did not start")
+				}
+				e.Parents = func() []int { return []int{70} }
+			}
+			if a := decide(t.Context(), e); a.Allow != test.allow {
+				t.Errorf("%q, %s in %s: %+v", rules, test.words, filepath.Base(test.dir), a)
+			} else if !a.Allow && !strings.Contains(a.Why, "it changes something at ") {
+				t.Errorf("%s: %s", test.words, a.Why)
+			}
+		}
+	}
+}
+
 // order is that of a command in which git push stood with the words given, and
 // the file of its policy.
 func order(t *testing.T, push ...string) (raw json.RawMessage, file string) {

@@ -4,6 +4,7 @@ package sandbox
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -286,6 +287,63 @@ if os.fork() == 0:
 '; python3 -c "$0" own`, client)
 			if level < L3 && stranger.stdout != "own own\n" { // it has a session's network there only
 				t.Errorf("%s as %d: %q; %s %+v", level, uid, stranger.stdout, stranger.stderr, stranger.report.Denials)
+			}
+			tree.End(0)
+		}
+	}
+}
+
+// TestSocketLate: another's server that comes to listen while a command runs hears nothing of it, not even for as long as
+// somebody looks whose it is. Who has not begun to listen yet is nobody's server.
+func TestSocketLate(t *testing.T) {
+	for _, uid := range users(t) {
+		for _, level := range levels() {
+			b := newBox(t, uid, level)
+			b.Share = filepath.Join(filepath.Dir(b.Report), "net")
+			if err := errors.Join(os.Mkdir(b.Share, 0o700), os.Chown(b.Share, uid, uid)); err != nil {
+				t.Fatal(err)
+			}
+			tree := b.start(t, "/usr/bin/python3", "-c", `
+import os, socket, time
+print("up", flush=True)
+while not os.path.exists("there"): time.sleep(0.01)
+def attempt(at):
+    s = socket.socket(socket.AF_UNIX); s.settimeout(5)
+    try: s.connect(at); print(at, "connected", flush=True)
+    except OSError as e: print(at, e.strerror, flush=True)
+for n in range(20): attempt("late")
+own = socket.socket(socket.AF_UNIX); own.bind("own")
+attempt("own")
+own.listen()
+attempt("own")
+print("end", flush=True)`)
+			waits(t, b, "up\n")
+			late, err := net.Listen("unix", filepath.Join(b.dir, "late")) //nolint:noctx // it listens at once
+			if err != nil {
+				t.Fatal(err)
+			}
+			heard := make(chan bool, 100)
+			go func() {
+				for {
+					c, err := late.Accept()
+					if err != nil {
+						close(heard)
+						return
+					}
+					heard <- true
+					_ = c.Close()
+				}
+			}()
+			if err := errors.Join(os.Chmod(filepath.Join(b.dir, "late"), 0o777), os.WriteFile(filepath.Join(b.dir, "there"), nil, 0o666)); err != nil { //nolint:gosec // the other user is to reach it
+				t.Fatal(err)
+			}
+			out := waits(t, b, "end\n")
+			if want := "up\n" + strings.Repeat("late Permission denied\n", 20) + "own Connection refused\nown connected\nend\n"; out != want {
+				t.Errorf("%s as %d: %q, want %q", level, uid, out, want)
+			}
+			_ = late.Close()
+			for range heard {
+				t.Errorf("%s as %d: the server was connected to", level, uid)
 			}
 			tree.End(0)
 		}

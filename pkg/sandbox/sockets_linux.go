@@ -203,8 +203,9 @@ func (g *gatekeeper) connectUnix(n *notice, socket int, to *address) verdict {
 		return result(connectRaw(socket, append(append(binary.NativeEndian.AppendUint16(nil, unix.AF_UNIX), self(f.fd)...), 0)))
 	}
 	ours := g.ownSocket(f)
-	if !ours && !g.ofSession(f) {
-		if abandoned(f) { // as the kernel says it: programs such as tmux then make a new one
+	listens, known := g.ofSession(f)
+	if !ours && !listens || known && !listens { // once connected it could be written to, until we had looked
+		if abandoned(f) || ours && !listened(f) { // as the kernel says it: programs such as tmux then make a new one
 			return refused(unix.ECONNREFUSED)
 		}
 		g.denySocket(n, f.path, "the socket is not of this session's own making")
@@ -214,7 +215,7 @@ func (g *gatekeeper) connectUnix(n *notice, socket int, to *address) verdict {
 	if err := connectRaw(socket, append(raw, 0)); err != nil {
 		return result(err)
 	}
-	if ours && !g.sameTree(socket, f) && !g.ofSession(f) {
+	if ours && !known && !g.sameTree(socket, f) {
 		_ = unix.Shutdown(socket, unix.SHUT_RDWR)
 		g.denySocket(n, f.path, "the socket's server runs outside the sandbox")
 		return refused(unix.EACCES)
@@ -246,22 +247,30 @@ func (g *gatekeeper) denySocket(n *notice, path, why string) {
 	g.log.deny(&Denial{Kind: DeniedConnect, Path: path, Pid: int(n.pid), Why: why})
 }
 
-// ofSession reports whether a command of the session listens at f, or has let its children do so. No other
-// socket can come to be at the same file afterwards, and none of another namespace into this one.
-func (g *gatekeeper) ofSession(f *executable) bool {
+// ofSession reports whether a command of the session listens at f, or has let its children do so; known says
+// whether anybody can tell. No other socket can come to be at the same file afterwards, and none of another
+// namespace into this one.
+func (g *gatekeeper) ofSession(f *executable) (listens, known bool) {
 	if f.st.Mode&unix.S_IFMT != unix.S_IFSOCK || f.st.Ino > math.MaxUint32 { // the kernel tells half of such a number
-		return false
+		return false, false
 	}
 	list, err := g.listeners()
 	if err != nil {
-		return false
+		return false, false
 	}
 	for _, l := range list {
 		if l.file == socketID(f) && (!g.shared || g.servers.noted(server{inode: l.inode})) {
-			return true
+			return true, true
 		}
 	}
-	return false
+	return false, true
+}
+
+// listened reports whether anybody on this machine listens at f: a server that has bound its socket does so a
+// moment later.
+func listened(f *executable) bool {
+	list, err := listeningAtFiles()
+	return err != nil || slices.ContainsFunc(list, func(l unixServer) bool { return l.file == socketID(f) })
 }
 
 // listeners are the sockets that listen at files: of the session where it has a network of its own, else of the machine.
