@@ -258,7 +258,9 @@ func (c *Call) apply(r *Option, o Given) {
 			}
 			c.Shell.Move(o.Value)
 		case "host":
-			c.host(o.Value)
+			if o.Value.Dynamic || o.Value.Text != "" && o.Value.Text[0] != '/' { // psql -h /run/postgresql: a directory of sockets
+				c.host(o.Value)
+			}
 		case "changes":
 			c.lower(Known)
 		case "unknown":

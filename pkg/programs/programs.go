@@ -140,6 +140,12 @@ func IsShell(name string) bool {
 	return r != nil && r == find("sh")
 }
 
+// StartsOthers reports whether a program does nothing itself with the words of another one, which it starts here:
+// what those do is known when it starts them.
+func StartsOthers(name string) bool {
+	return Has("chrt env find ionice nice nohup setsid stdbuf taskset time timeout xargs", name)
+}
+
 func find(name string) *Record {
 	if i, ok := slices.BinarySearchFunc(names[:], name, func(n named, name string) int { return cmp.Compare(n.name, name) }); ok {
 		return names[i].record

@@ -121,7 +121,7 @@ func (l *losses) file(j int, danger, unknown string) string {
 		w.Each = w.Each || inside
 		return ""
 	case w.Opaque != "" && !safefile.InGit(w.Path):
-		return unknown
+		return cmp.Or(unknown, l.someIn(w))
 	case w.Opaque != "", !inside && l.env.Policy.Decide(w).Verdict != policy.Allow, w.Path == root && !w.Below:
 		return danger
 	}
@@ -140,6 +140,24 @@ func (l *losses) file(j int, danger, unknown string) string {
 		return l.outside(w, files)
 	}
 	return l.keepAll(l.atRisk(w, files), danger)
+}
+
+// someIn judges a write to a name that is not known in a directory below the root, where nothing is kept when the
+// program starts: whatever lies there may be meant. Of the root itself the policy asks.
+func (l *losses) someIn(w *policy.Access) string {
+	if l.lasting && l.doom.keeps() || w.Path == "" || w.Path == l.env.Workspace.Root() || !safefile.Below(l.env.Workspace.Root(), w.Path) {
+		return ""
+	}
+	files, known := l.atRiskIn(w)
+	switch {
+	case !known:
+		return "takes away what cannot be told before it runs"
+	case len(files) == 0:
+		return ""
+	case l.lasting:
+		return "takes away names that are not known before it runs, and the policy keeps nothing for undo"
+	}
+	return "takes away names that are not known before it runs, and goes on after the call, so that they cannot be kept for undo"
 }
 
 // named has the files of certain names that a write changes below a directory judged one

@@ -132,6 +132,25 @@ func expand(env *tool.Env, dir, pattern string) ([]string, bool) {
 	return expandBelow(env, dir, pattern[:at], pattern[at:], &left)
 }
 
+// withoutSets is a pattern without the sets in it that mean the same to every shell and in every locale: [co], and
+// neither a range nor a class, nor what is not in a set.
+func withoutSets(pattern string) string {
+	var b strings.Builder
+	for {
+		before, rest, opens := strings.Cut(pattern, "[")
+		set, after, closes := strings.Cut(rest, "]")
+		if b.WriteString(before); !opens {
+			return b.String()
+		}
+		if odd := strings.ContainsFunc(set, func(r rune) bool {
+			return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+		}); odd || !closes || set == "" {
+			return b.String() + "["
+		}
+		pattern = after
+	}
+}
+
 // expandBelow expands a pattern behind a prefix that is known. A name without a
 // pattern in it counts when it is listed, wherever it leads.
 func expandBelow(env *tool.Env, dir, prefix, pattern string, left *int) ([]string, bool) {
@@ -140,7 +159,7 @@ func expandBelow(env *tool.Env, dir, prefix, pattern string, left *int) ([]strin
 	if err != nil || p.Type != policy.Dir { // as of http://[::1]:8000/
 		return nil, err == nil
 	}
-	if strings.ContainsAny(base, `\(){}[]`) || base == "" || base == "." || base == ".." {
+	if strings.ContainsAny(withoutSets(base), `\(){}[]`) || base == "" || base == "." || base == ".." {
 		return nil, false
 	}
 	if at := p.Read("bash"); env.Policy.Decide(&at).Verdict != policy.Allow { // the names would be quoted
