@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
@@ -287,7 +286,7 @@ func (p *planner) parents(s *step) error {
 		}
 		if _, err := os.Lstat(dir); err == nil || dir == filepath.Dir(dir) {
 			break // what is no directory the write refuses
-		} else if !missing(err) && !errors.Is(err, syscall.ENOTDIR) {
+		} else if !missing(err) {
 			return err
 		}
 		path, _, err := p.h.find(dir, nil)

@@ -521,7 +521,7 @@ func (s *Shelf) settle(ctx context.Context) error {
 	}
 	s.r.Parents = slices.DeleteFunc(s.r.Parents, func(p Parent) bool {
 		_, err := os.Lstat(p.Path)
-		return !missing(err)
+		return !errors.Is(err, fs.ErrNotExist) // where a file stands, none is made
 	})
 	data, err := json.Marshal(&s.r)
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/agentkit-go/agentkit/pkg/gitindex"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
@@ -50,7 +49,7 @@ const (
 // none. Of the slot it fills in what lies on the shelf.
 func (l *load) put(p place, shelf *os.Root, to string, written bool, slot *Slot) (print, error) {
 	info, err := p.dir.Lstat(p.name)
-	if missing(err) || errors.Is(err, syscall.ENOTDIR) {
+	if missing(err) {
 		return print{}, nil
 	}
 	if err != nil {

@@ -2,12 +2,10 @@ package change
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
@@ -149,7 +147,7 @@ func enter(at *os.Root, name string) (*os.Root, error) {
 // look says what stands at a path now.
 func (w *walker) look(ctx context.Context, path string) (print, error) {
 	p, err := w.at(path)
-	if missing(err) || errors.Is(err, syscall.ENOTDIR) {
+	if missing(err) {
 		return print{}, nil
 	}
 	if err != nil {

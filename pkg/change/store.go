@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/session"
@@ -275,5 +276,7 @@ func (s *store) load(id string) (Record, error) {
 	return r, nil
 }
 
-// missing reports whether err says that a file or the way to it is not there.
-func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+// missing reports whether err says that a file or the way to it is not there: what should be a directory may be a file.
+func missing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
