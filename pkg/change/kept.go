@@ -31,10 +31,17 @@ func (h *History) pruneKept(most int64, age time.Duration) (dropped []string) {
 	if safefile.TryLock(lock, true) != nil {
 		return nil // others are at work; one of them will be last
 	}
+	needed, err := h.pendingHashes()
+	if err != nil {
+		return nil
+	}
 	slices.Sort(names)
 	sizes := h.keptSizes()
 	oldest := session.NewSortableID("", h.o.Now().Add(-age))
 	for i, name := range slices.Backward(names) { // newest first
+		if needed[shelfDir+"/"+name] || needed[stashDir+"/"+name] {
+			continue // somebody goes on with it
+		}
 		id, text, stash := strings.Cut(name, ".")
 		size, err := sizes.of(id)
 		if err != nil && !missing(err) {

@@ -22,6 +22,7 @@ type Recovery struct {
 	Session  string // whose change it was
 	Finished bool   // all of it had happened: it is done now, and can be undone. Otherwise none of it is left
 	Kept     []Gap  // files that were not put back, because someone changed them since, or they cannot be
+	Stuck    string // neither can be: the path of its record now, see [History.Stuck]
 }
 
 // Recover takes back or finishes the changes that killed processes left in
@@ -159,6 +160,13 @@ func (h *History) recover(ctx context.Context, l leftover) (*Recovery, error) {
 	}
 	defer p.f.Close()
 	r, err := owner.settle(ctx, p)
+	if blocked(err) {
+		path, bad := p.stuck(err)
+		if bad == nil {
+			return &Recovery{Record: l.r, Session: l.session, Stuck: path}, nil
+		}
+		err = errors.Join(err, bad)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("recovering change %s: %w: %w", l.id, ErrUnfinished, err)
 	}

@@ -144,25 +144,30 @@ func (h *History) ours(r *Record, f File, now State, path workspace.Path) bool {
 // torn reports whether a file that was being overwritten holds nothing but
 // bytes of its old and its new content.
 func (h *History) torn(before, after State, path workspace.Path) bool {
-	var readers [3]*bufio.Reader
+	var old [2]io.Reader
 	for i, s := range []State{before, after} {
 		c, err := h.store.content(s.Hash)
 		if err != nil {
 			return false
 		}
 		defer c.Close()
-		readers[i] = bufio.NewReader(c)
+		old[i] = c
 	}
 	now, err := h.w.OpenFile(path)
 	if err != nil {
 		return false
 	}
 	defer now.Close()
-	readers[2] = bufio.NewReader(now)
+	return woven(now, old[0], old[1])
+}
+
+// woven reports whether each byte of now stands at the same place in one of the others.
+func woven(now, before, after io.Reader) bool {
+	n, x, y := bufio.NewReader(now), bufio.NewReader(before), bufio.NewReader(after)
 	for {
-		a, errA := readers[0].ReadByte()
-		b, errB := readers[1].ReadByte()
-		have, err := readers[2].ReadByte()
+		a, errA := x.ReadByte()
+		b, errB := y.ReadByte()
+		have, err := n.ReadByte()
 		if err != nil {
 			return errors.Is(err, io.EOF)
 		}

@@ -137,7 +137,6 @@ func (h *History) swapping(ctx context.Context, r, at *Record, o UndoOptions) (R
 		case slot.Was.same(now):
 			continue
 		case len(r.undone) > 0 && now.Kind == Dir && slot.Was.Kind == Dir && slot.Left.Kind == Missing && h.partOfShelf(at, f.Path, slot.N):
-			slot.Left = now
 		default:
 			changed = append(changed, Gap{f.Path, swapDifference(now, slot.Left)})
 		}
@@ -145,7 +144,7 @@ func (h *History) swapping(ctx context.Context, r, at *Record, o UndoOptions) (R
 			lost = append(lost, Gap{f.Path, "what was kept of it is gone"})
 		}
 		back.Files = append(back.Files, File{Path: f.Path, Before: f.After, After: f.Before})
-		back.Shelf = append(back.Shelf, Slot{N: slot.N, Names: 1, Bytes: now.Size, Was: slot.Left, Left: slot.Was, InPlace: slot.InPlace, Closed: slot.Closed})
+		back.Shelf = append(back.Shelf, Slot{N: slot.N, Names: 1, Bytes: now.Size, Was: now, Left: slot.Was, InPlace: slot.InPlace, Closed: slot.Closed})
 	}
 	backward(back.Files, back.Shelf)
 	for _, p := range at.Parents {
@@ -219,14 +218,21 @@ func (h *History) swap(ctx context.Context, back *Record, again bool) error {
 	}
 	w.again()
 	s := &swapper{ctx: ctx, h: h, from: from, to: to, w: w, again: again}
+	var stay []error
 	for i := range back.Shelf {
-		if err := s.one(back.Files[i].Path, &back.Shelf[i]); err != nil {
+		if err := s.one(back.Files[i].Path, &back.Shelf[i]); errors.Is(err, errNewer) || errors.Is(err, ErrDamaged) {
+			stay = append(stay, fmt.Errorf("%s: %w", back.Files[i].Path, err))
+			continue
+		} else if err != nil {
 			return fmt.Errorf("%s: %w", back.Files[i].Path, err)
 		}
 		if back.Shelf[i].Was.Kind == Missing {
 			back.Files[i].Before = State{}
 		}
 		h.reach(back.Files[i].Path)
+	}
+	if len(stay) > 0 {
+		return errors.Join(stay...)
 	}
 	for i := range back.Shelf { // one may have been written again under another name
 		if slot := &back.Shelf[i]; slot.InPlace {
@@ -297,6 +303,17 @@ func (s *swapper) one(path string, slot *Slot) error {
 	if slot.InPlace {
 		return s.content(at, name, slot)
 	}
+	if s.again && has(at) {
+		if waits && (put || slot.Was.Kind == Missing) && !s.remains(at, path, name, slot) {
+			if waits, err = s.waits(at, path, name, slot); err != nil {
+				return err
+			}
+		}
+		if err := s.ours(at, path, name, slot, waits, put); err != nil {
+			return err
+		}
+		put = put || !waits && slot.Left.Kind != Missing
+	}
 	moved := true
 	if slot.Was.Kind != Missing {
 		switch {
@@ -306,13 +323,13 @@ func (s *swapper) one(path string, slot *Slot) error {
 			}
 			s.h.reach("put away")
 		case has(at) && (waits || slot.Left.Kind == Missing): // it was copied, and not removed yet
-			if now, err := s.w.look(s.ctx, path); err == nil && now.same(slot.Was) {
+			if s.remains(at, path, name, slot) {
 				if err := at.dir.RemoveAll(at.name); err != nil {
 					return err
 				}
 			}
 		}
-		if aliased, err := unalias(s.to, name); err != nil {
+		if aliased, err := unalias(s.to, name); err != nil && !missing(err) {
 			return err
 		} else if aliased || !moved || s.again {
 			if slot.Was, err = s.kept(name, slot.Was); err != nil {
@@ -321,7 +338,7 @@ func (s *swapper) one(path string, slot *Slot) error {
 		}
 	}
 	if !waits {
-		if s.again {
+		if s.again && slot.Left.Kind != Missing {
 			slot.Left, err = s.w.look(s.ctx, path)
 		}
 		return err
@@ -337,6 +354,62 @@ func (s *swapper) one(path string, slot *Slot) error {
 	}
 	slot.Closed = nil
 	return err
+}
+
+// ours makes sure, after a crash, that what stands at a name is what the undo found or left there. It is errNewer for
+// anything else, and ErrDamaged where what is to come back is neither there nor on the shelf.
+func (s *swapper) ours(at place, path, name string, slot *Slot, waits, put bool) error {
+	if put || slot.Was.Kind == Missing {
+		if waits && !s.remains(at, path, name, slot) {
+			return errNewer // it would be overwritten
+		}
+		return nil
+	}
+	comes := slot.Left.Kind != Missing
+	now, err := s.w.look(s.ctx, path)
+	if err != nil {
+		return err
+	}
+	if now.Kind == Dir { // it is opened before it is moved
+		now.Mode = slot.Was.Mode
+	}
+	switch {
+	case comes && !waits && now.same(slot.Left):
+		return nil // somebody had taken away what it replaces
+	case !now.same(slot.Was):
+		return errNewer
+	case comes && !waits:
+		return fmt.Errorf("%w: what was kept of it is gone", ErrDamaged)
+	}
+	return nil
+}
+
+// waits reports, after a crash, whether what is to come back is on the shelf still, and not the rest of what was copied
+// and not removed yet.
+func (s *swapper) waits(at place, path, name string, slot *Slot) (bool, error) {
+	if _, copied := isPart(filepath.Join(s.from.Name(), name), path); !copied {
+		return true, nil
+	}
+	if slot.Left.Kind == Dir {
+		s.close(at, slot)
+	}
+	return false, s.from.RemoveAll(name)
+}
+
+// remains reports whether what stands at a name is what was copied to the shelf, all or a part of it, and was not removed yet.
+func (s *swapper) remains(at place, path, name string, slot *Slot) bool {
+	info, err := at.dir.Lstat(at.name)
+	if err != nil {
+		return false
+	}
+	if now := printOf(info); now.Dev != slot.Was.Dev || now.Ino != slot.Was.Ino || now.Kind != slot.Was.Kind {
+		return false
+	}
+	if now, err := s.w.look(s.ctx, path); err == nil && now.same(slot.Was) {
+		return true
+	}
+	_, part := isPart(path, filepath.Join(s.to.Name(), name))
+	return part && slot.Was.Kind == Dir
 }
 
 // opened has names come and go in a directory, and returns what closes it again.
@@ -364,7 +437,11 @@ func (s *swapper) above(path string) (place, error) {
 // content exchanges what a file holds with what the shelf has of it, so that its other names
 // hold that, too.
 func (s *swapper) content(at place, name string, slot *Slot) error {
-	if _, err := s.to.Lstat(name); missing(err) {
+	_, err := s.to.Lstat(name)
+	if s.again && !s.woven(at, name, missing(err), slot) {
+		return errNewer
+	}
+	if missing(err) {
 		info, err := at.dir.Lstat(at.name)
 		if err != nil {
 			return err
@@ -379,7 +456,7 @@ func (s *swapper) content(at place, name string, slot *Slot) error {
 		}
 	}
 	s.h.reach("put away")
-	err := overwrite(place{s.from, name}, at)
+	err = overwrite(place{s.from, name}, at)
 	switch {
 	case err == nil:
 		err = s.from.Remove(name)
@@ -390,6 +467,39 @@ func (s *swapper) content(at place, name string, slot *Slot) error {
 		slot.Was, err = s.kept(name, slot.Was)
 	}
 	return err
+}
+
+// woven reports whether a file that an undo writes where it is holds nothing but what the undo found there, or,
+// where that is on the shelf, bytes of that and of what is to come.
+func (s *swapper) woven(at place, name string, whole bool, slot *Slot) bool {
+	now, err := at.dir.Open(at.name)
+	if err != nil {
+		return false
+	}
+	defer now.Close()
+	if whole {
+		info, err := now.Stat()
+		if err != nil {
+			return false
+		}
+		is := printOf(info)
+		is.Sum, err = sumOf(at, is)
+		return err == nil && is.same(slot.Was)
+	}
+	before, err := s.to.Open(name)
+	if err != nil {
+		return false
+	}
+	defer before.Close()
+	after, err := s.from.Open(name)
+	if missing(err) {
+		return true // it was written, and what came then nobody touches
+	}
+	if err != nil {
+		return false
+	}
+	defer after.Close()
+	return woven(now, before, after)
 }
 
 // overwrite gives a file the content, mode and time of another, where it is.

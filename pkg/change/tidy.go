@@ -109,6 +109,9 @@ func (h *History) drop(now time.Time) (dropped []string, err error) {
 				more += sizes[hash]
 			}
 		}
+		if needed[shelfDir+"/"+id] {
+			continue // an undo of it has not been finished
+		}
 		if full = full || i >= max(l.Records*3/4, 1) || bytes+more > l.Bytes*3/4 || now.Sub(r.Time) > l.Age; full {
 			dropped = append(dropped, id)
 			continue
@@ -201,21 +204,16 @@ func (h *History) sweepPending() {
 	}
 }
 
+// pendingHashes are what the changes need that are not finished.
 func (h *History) pendingHashes() (map[string]bool, error) {
 	needed := map[string]bool{}
-	ids, err := readNames(h.store.pending.Path())
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range ids {
-		l := leftover{path: h.store.pending.Path() + string(os.PathSeparator) + id}
-		if l.read() {
-			for _, hash := range l.r.needs(true) {
-				needed[hash] = true
-			}
+	list, err := h.onTheirWay()
+	for i := range list {
+		for _, hash := range list[i].needs(true) {
+			needed[hash] = true
 		}
 	}
-	return needed, nil
+	return needed, err
 }
 
 // needs returns what the record needs of the journal, each once: its stash, the old
@@ -224,6 +222,9 @@ func (r *Record) needs(onItsWay bool) []string {
 	var all []string
 	if r.Stash != "" {
 		all = append(all, stashDir+"/"+r.Stash)
+	}
+	if r.Shelf != nil && onItsWay {
+		all = append(all, shelfDir+"/"+r.ID, shelfDir+"/"+r.ShelfOf)
 	}
 	for _, f := range r.Files {
 		if f.Before.Kept {

@@ -109,6 +109,9 @@ func (s *changeSet) title() string {
 	return s.tool + " of " + tool.Count(int64(len(s.files)), "file")
 }
 
+// unfinishedHint is about changes that could be neither finished nor taken back.
+const unfinishedHint = "see that the disk has room and that what the error names can be changed; the next call that changes a file puts this one right"
+
 // recoverChanges takes back or finishes what killed calls have left half done
 // in the workspace, in any session. With nothing to do it costs a look at one
 // directory per session.
@@ -126,7 +129,7 @@ func commitError(err error) error {
 	case errors.Is(err, change.ErrSource):
 		return tool.Errorf(tool.Conflict, "%w", err).WithHint("someone else changes the file; read it again and decide anew")
 	case errors.Is(err, change.ErrUnfinished):
-		return tool.Errorf(tool.IO, "%w", err).WithHint("see that the disk has room and that what the error names can be changed; the next call that changes a file puts this one right")
+		return tool.Errorf(tool.IO, "%w", err).WithHint(unfinishedHint)
 	case errors.Is(err, change.ErrOccupied):
 		return tool.Errorf(tool.BadInput, "%w", err).WithHint("delete or move all that the directory holds in the same patch, or give the file another name")
 	case errors.Is(err, change.ErrTwice):

@@ -52,6 +52,7 @@ type undoCall struct {
 	path    string          // real; "" for all of a change
 	records []change.Record // to take back, newest first
 	damaged []string        // the changes that were passed over: their records cannot be read
+	waiting error           // why a change that was interrupted could not be finished yet
 }
 
 // Params implements tool.Call.
@@ -69,8 +70,8 @@ func (u *undoCall) Params(p *param.Set) {
 // Needs implements tool.Call: every file of the changes is written.
 func (u *undoCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, error) {
 	if !env.DryRun {
-		if err := recoverChanges(ctx, env); err != nil {
-			return nil, err
+		if u.waiting = recoverChanges(ctx, env); ctx.Err() != nil {
+			return nil, u.waiting
 		}
 	}
 	if u.List {
@@ -187,7 +188,11 @@ func (u *undoCall) newest(ctx context.Context, env *tool.Env) (err error) {
 // those before it stay taken back, and the result says which.
 func (u *undoCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
 	if u.List {
-		return listChanges(ctx, env, u.Limit)
+		r, err := listChanges(ctx, env, u.Limit)
+		if err == nil {
+			u.interrupted(env, r, r.Metadata.(*undoMeta))
+		}
+		return r, err
 	}
 	meta := &undoMeta{Files: []touchedFile{}, Undone: []string{}, DryRun: u.DryRun, Damaged: u.damaged}
 	did := map[[2]bool]string{{}: "Undone: ", {true}: "Would undo: ", {false, true}: "Redone: ", {true, true}: "Would redo: "}[[2]bool{u.DryRun, u.Redo}]
@@ -230,10 +235,38 @@ func (u *undoCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 		fmt.Fprintf(&b, "[%s]\n", passedOver(u.damaged))
 	}
 	r.Output = b.String()
+	u.interrupted(env, r, meta)
 	if failed != nil && len(meta.Undone) == 0 {
 		return nil, failed
 	}
 	return r, failed
+}
+
+// interrupted adds which changes were interrupted and cannot be finished: a list has all of them, an undo those that nobody
+// was told of.
+func (u *undoCall) interrupted(env *tool.Env, r *tool.Result, m *undoMeta) {
+	if u.waiting != nil {
+		r.Output += fmt.Sprintf("[not finished yet: %v; %s]\n", u.waiting, unfinishedHint)
+	}
+	list, err := env.History.Stuck()
+	if err != nil {
+		return
+	}
+	for _, s := range list {
+		if s.Told && !u.List {
+			continue
+		}
+		next := "change its files by hand"
+		if s.Record.Undoes != "" {
+			next = "undo " + s.Record.Undoes + " takes back the rest, or says what has changed"
+		}
+		r.Output += fmt.Sprintf("[%s was interrupted and cannot be finished: %s; other changes go on; %s; its record is %s, what it had put away lies in %s]\n",
+			described(s.Record), s.Why, next, s.Path, strings.Join(s.Kept, ", "))
+		m.Stuck = append(m.Stuck, s.Record.ID)
+		if !u.DryRun {
+			env.History.Tell(s)
+		}
+	}
 }
 
 // changeIDs are the changes that can be taken back.

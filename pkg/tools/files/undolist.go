@@ -18,6 +18,7 @@ type undoMeta struct {
 	Files   []touchedFile `json:"files" doc:"what became of them"`
 	DryRun  bool          `json:"dry_run,omitempty" doc:"nothing was written"`
 	Damaged []string      `json:"damaged,omitempty" doc:"changes that were passed over: their records cannot be read"`
+	Stuck   []string      `json:"stuck,omitempty" doc:"changes that were interrupted and cannot be finished"`
 	Changes []undoChange  `json:"changes,omitempty" doc:"of list"`
 }
 
@@ -178,6 +179,7 @@ func undoError(err error) error {
 		code tool.Code
 		hint string
 	}{
+		{change.ErrUnfinished, tool.IO, unfinishedHint},
 		{change.ErrNoRecord, tool.NotFound, "{undo} with {undo.list} shows what there is"},
 		{change.ErrDropped, tool.NotFound, "only so much is kept; {undo} with {undo.list} shows what there is"},
 		{change.ErrUndone, tool.AlreadyApplied, "{undo} with {undo.list} shows what is left"},
