@@ -50,11 +50,9 @@ type late struct {
 	needs   []policy.Access // of the command
 	begun   time.Time       // the command
 
-	looking   sync.Mutex
-	looks     int
-	looked    time.Time // the last time
-	nowhere   []string  // files of the root that were nowhere else then
-	nowhereOK bool      // all of them
+	looking sync.Mutex
+	looks   int
+	looked  map[string]look // the last in each repository, by its top
 }
 
 // git is what a git takes away that does not stand in the call, and what of that is nowhere else; false where not

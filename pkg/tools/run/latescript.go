@@ -2,6 +2,7 @@ package run
 
 import (
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"time"
@@ -25,7 +26,39 @@ func (l *late) unsaved(e *sandbox.Exec) (names []change.Doomed) {
 	if !slices.ContainsFunc(all, func(n change.Doomed) bool { return exists(n.Path) }) {
 		return nil
 	}
-	nowhere, ok := l.look(all)
+	byTop := map[string][]change.Doomed{}
+	for _, n := range all {
+		top := l.repository(n.Path)
+		byTop[top] = append(byTop[top], n)
+	}
+	for _, top := range slices.Sorted(maps.Keys(byTop)) {
+		names = append(names, l.nowhereElse(top, byTop[top])...)
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	for _, n := range all { // what is made of them goes when they come back
+		if !exists(n.Path) {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
+// repository is the innermost directory of the root that holds a repository in which a name lies; else the root.
+func (l *late) repository(path string) string {
+	root := l.env.Workspace.Root()
+	for dir := filepath.Dir(path); dir != root && safefile.Below(root, dir); dir = filepath.Dir(dir) {
+		if exists(filepath.Join(dir, ".git")) {
+			return dir
+		}
+	}
+	return root
+}
+
+// nowhereElse are those of some names in one repository that are nowhere else, of directories the files that are.
+func (l *late) nowhereElse(top string, all []change.Doomed) (names []change.Doomed) {
+	nowhere, ok := l.look(top, all)
 	if !ok {
 		return all
 	}
@@ -37,14 +70,6 @@ func (l *late) unsaved(e *sandbox.Exec) (names []change.Doomed) {
 			}
 		}
 		if len(names)-had > manyNames || holdsRepository(n.Path) { // one directory is less to do than so many files
-			names = append(names, n)
-		}
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	for _, n := range all { // what is made of them goes when they come back
-		if !exists(n.Path) {
 			names = append(names, n)
 		}
 	}
@@ -78,28 +103,44 @@ func holdsRepository(dir string) (found bool) {
 // maxLooks bounds how often it is asked what is nowhere else while one command runs.
 const maxLooks = 50
 
-// look finds which files of the root are nowhere else: once, and again where one of those that it is about has come to its
-// name, or was changed, since. It is false where not all of them are known.
-func (l *late) look(names []change.Doomed) (nowhere []string, ok bool) {
+// A look is what was found to be nowhere else in a repository.
+type look struct {
+	at      time.Time
+	nowhere []string
+	ok      bool // these are all
+}
+
+// look finds which files of a repository are nowhere else: once, and again where one of the names that it is about has come to
+// its place, or was changed, since. It is false where not all of them are known.
+func (l *late) look(top string, names []change.Doomed) (nowhere []string, ok bool) {
 	l.looking.Lock()
 	defer l.looking.Unlock()
-	looker := safefile.NewLooker(l.env.Workspace.Root())
-	defer looker.Close()
-	again := slices.ContainsFunc(names, func(n change.Doomed) bool {
-		rel, below := safefile.Rel(l.env.Workspace.Root(), n.Path)
-		look, err := looker.Look(filepath.ToSlash(rel))
-		return below && err == nil && !time.Unix(0, look.CTime).Before(l.looked)
-	})
-	if !again && l.looks > 0 {
-		return l.nowhere, l.nowhereOK
+	last, known := l.looked[top]
+	if known && !l.since(last.at, names) {
+		return last.nowhere, last.ok
 	}
 	if l.looks++; l.looks > maxLooks {
 		return nil, false
 	}
-	l.looked = time.Now().Add(-clockStep)
 	d := &dooming{env: l.env}
-	l.nowhere, l.nowhereOK = d.unsaved(l.env.Workspace.Root())
-	return l.nowhere, l.nowhereOK
+	last = look{at: time.Now().Add(-clockStep)}
+	last.nowhere, last.ok = d.unsaved(top)
+	if l.looked == nil {
+		l.looked = map[string]look{}
+	}
+	l.looked[top] = last
+	return last.nowhere, last.ok
+}
+
+// since reports whether one of some names has come to its place, or was changed, since a time.
+func (l *late) since(at time.Time, names []change.Doomed) bool {
+	looker := safefile.NewLooker(l.env.Workspace.Root())
+	defer looker.Close()
+	return slices.ContainsFunc(names, func(n change.Doomed) bool {
+		rel, below := safefile.Rel(l.env.Workspace.Root(), n.Path)
+		look, err := looker.Look(filepath.ToSlash(rel))
+		return below && err == nil && !time.Unix(0, look.CTime).Before(at)
+	})
 }
 
 // clockStep is by how much the times of files may be behind the clock: they are stamped by the kernel's tick.
