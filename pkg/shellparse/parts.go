@@ -189,7 +189,7 @@ func dquoted(s string) string {
 func (b *builder) substitute(x *syntax.CmdSubst, quoted bool) {
 	w := b.w
 	from := len(w.out.Accesses)
-	s := w.push()
+	s := w.fork()
 	s.settle()
 	in := w.stdin
 	w.list(x.Stmts)
@@ -219,7 +219,7 @@ func (b *builder) substitute(x *syntax.CmdSubst, quoted bool) {
 func (b *builder) process(x *syntax.ProcSubst) {
 	w := b.w
 	from := len(w.out.Accesses)
-	s := w.push()
+	s := w.fork()
 	in := w.stdin
 	w.list(x.Stmts)
 	if out, ok := w.output(x.Stmts); ok {

@@ -95,10 +95,15 @@ func (w *walker) pipeline(x *syntax.BinaryCmd) {
 	both(x)
 	saved := w.stdin
 	for i, s := range stages {
-		sub := w.push()
+		here := i == len(stages)-1 && w.shell == "zsh" // the shell itself runs it
+		open := w.fork
+		if here {
+			open = w.push
+		}
+		sub := open()
 		from := len(w.out.Accesses)
 		w.stmt(s)
-		if i == len(stages)-1 && w.shell == "zsh" {
+		if here {
 			w.join(sub)
 		} else {
 			w.drop(sub)

@@ -78,19 +78,30 @@ type scope struct {
 	call    bool             // a function: its parameters end with it
 	fence   bool             // another process: what lies beyond may or may not reach it
 	steady  map[string]value // of all scopes: variables that hold this since a trap was set, and nothing else so far
+	process *process         // the shell that this is part of
 	flow
 }
 
 // push opens a scope inside the present one.
 func (w *walker) push() *scope {
-	s := &scope{parent: w.st, flow: w.st.flow, steady: w.st.steady}
+	s := &scope{parent: w.st, flow: w.st.flow, steady: w.st.steady, process: w.st.process}
 	s.dirs = slices.Clone(s.dirs)
 	w.st = s
 	return s
 }
 
+// fork opens the scope of another process, which drop ends.
+func (w *walker) fork() *scope {
+	s := w.push()
+	s.process = &process{}
+	return s
+}
+
 // drop ends a scope whose changes are lost, such as a subshell's.
 func (w *walker) drop(s *scope) {
+	if s.process != s.parent.process {
+		w.exits()
+	}
 	if s.gone != "" {
 		clear(s.steady)
 	}

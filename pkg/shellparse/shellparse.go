@@ -110,11 +110,11 @@ type Analysis struct {
 // the analysis is opaque.
 func Analyze(ctx context.Context, src, shell string, world *World) *Analysis {
 	w := newWalker(ctx, shell, world)
-	w.contain(func() { w.text(src, 0) })
+	w.contain(func() { w.text(src, 0); w.exits() })
 	if steady := w.st.steady; len(steady) > 0 && w.st.gone == "" && w.st.parent == nil {
 		w = newWalker(ctx, shell, world) // once more, with what a trap finds in the variables
 		w.steady = steady
-		w.contain(func() { w.text(src, 0) })
+		w.contain(func() { w.text(src, 0); w.exits() })
 	}
 	return w.finish()
 }
@@ -193,7 +193,7 @@ func newWalker(ctx context.Context, shell string, world *World) *walker {
 		world = &World{}
 	}
 	w := &walker{ctx: ctx, world: world, shell: shell, out: &Analysis{}, names: map[string]struct{}{}, steps: maxSteps}
-	w.st = &scope{flow: flow{dirs: []string{world.Dir}}}
+	w.st = &scope{flow: flow{dirs: []string{world.Dir}}, process: &process{}}
 	if world.Dir == "" {
 		w.st.lost = "the directory is not known"
 	}

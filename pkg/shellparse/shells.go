@@ -19,7 +19,7 @@ func (w *walker) shellText(c *call, x word) {
 		c.opaque(w, "the commands are not known before it runs")
 		return
 	}
-	s := w.push()
+	s := w.fork()
 	shell := w.shell
 	w.shell = "sh"
 	s.fence, s.hasArgs = true, true
@@ -117,7 +117,7 @@ func (w *walker) nested(c *call, x word, args []word) {
 		c.opaque(w, "the commands are not known before it runs")
 		return
 	}
-	s := w.push()
+	s := w.fork()
 	defer w.drop(s)
 	shell, calls := w.shell, w.calls
 	w.shell, w.calls = shellKind(c.Name), nil

@@ -174,7 +174,7 @@ func (w *walker) uncalled() {
 		}
 		f.called = true
 		src := w.src
-		s := w.push()
+		s := w.fork()
 		later := w.later
 		w.src, w.later = f.src, true
 		end := w.inFile(f.scripted)

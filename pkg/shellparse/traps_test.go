@@ -60,3 +60,48 @@ func TestTraps(t *testing.T) {
 		}
 	}
 }
+
+// TestTrapPlaces: a trap is judged in each directory in which it may run, and what comes to the same is listed once.
+func TestTrapPlaces(t *testing.T) {
+	b := newBench(t)
+	b.repo(t, "a.txt", "run.sh", "d/x", "d/e/x", "g/x")
+	for command, want := range map[string]string{
+		`trap 'echo x > o' EXIT; cd d`:                                    "o d/o",
+		`trap 'echo x > o' 0; cd d && cd e`:                               "o d/o d/e/o",
+		`trap 'echo x > o' EXIT`:                                          "o",
+		`trap 'echo x > o' EXIT; (cd d); ls | (cd g; ls)`:                 "o",
+		`trap 'echo x > o' EXIT; ls "$(cd d; ls)"; cd g & wait`:           "o",
+		`(trap 'echo x > o' EXIT; cd d); cd g`:                            "o d/o",
+		`(trap 'echo x > o' EXIT; cd d) & cd g`:                           "o d/o",
+		`ls | { trap 'echo x > o' EXIT; cd d; }; cd g`:                    "o d/o",
+		`bash -c "trap 'echo x > o' EXIT; cd d"; cd g`:                    "o d/o",
+		`trap 'echo x > o' INT TERM; cd d && cd ../g`:                     "o d/o g/o",
+		`trap 'echo x > o' EXIT; cd d && exit`:                            "o d/o",
+		`trap 'echo x > o' EXIT; if ls; then cd d; else cd g; fi`:         "o d/o g/o",
+		`trap 'echo x > o' EXIT; f() { cd d && ls && cd ..; }; f`:         "o d/o",
+		`trap 'echo x > o' EXIT; pushd d; popd`:                           "o d/o",
+		`trap 'echo x > o' EXIT; eval 'cd d'`:                             "o d/o",
+		`f() { echo x > o; }; trap f EXIT; cd d`:                          "o d/o o d/o", // f is also read for itself
+		`trap 'trap "echo x > o" EXIT; cd d' EXIT; cd g`:                  "o d/o g/o g/o g/d/o",
+		`trap 'cd d; echo x > o' EXIT`:                                    "d/o",
+		`trap 'cd d' USR1; echo x > o`:                                    "?",
+		`trap 'cd d; exit 1' INT; echo x > o`:                             "o",
+		`trap 'echo x > o' EXIT; read y; cd $y`:                           "o ?",
+		`trap 'echo x > o' EXIT; for y in d g; do cd $y; ls; cd ..; done`: "o ?",
+		`trap 'echo x > @/o' EXIT; cd d; read y; cd $y`:                   "o",
+	} {
+		var got []string
+		for _, a := range analyze(b, strings.ReplaceAll(command, "@", b.root)).Accesses {
+			switch {
+			case a.Kind != policy.Write:
+			case a.Opaque != "":
+				got = append(got, "?")
+			default:
+				got = append(got, strings.TrimPrefix(a.Path, b.root+"/"))
+			}
+		}
+		if s := strings.Join(got, " "); s != want {
+			t.Errorf("%s: %s, not %s", command, s, want)
+		}
+	}
+}

@@ -30,9 +30,10 @@ func (w *walker) stmt(s *syntax.Stmt) {
 		w.whole("a list in the background, whose beginning zsh runs in the foreground")
 	}
 	if s.Background || s.Coprocess || s.Disown {
-		sub := w.push()
+		sub := w.fork()
 		defer w.drop(sub)
 	}
+	defer func() { w.st.process.passes(&w.st.flow) }()
 	saved := w.stdin
 	if setsInRedirect(s.Redirs) { // after the words are made, and without a command in another process
 		w.whole("a redirection that sets a variable")
@@ -164,7 +165,7 @@ func (w *walker) command(cmd syntax.Command) {
 	case *syntax.Block:
 		w.list(x.Stmts)
 	case *syntax.Subshell:
-		s := w.push()
+		s := w.fork()
 		w.list(x.Stmts)
 		w.drop(s)
 	case *syntax.IfClause:
@@ -195,7 +196,7 @@ func (w *walker) command(cmd syntax.Command) {
 			w.stmt(x.Stmt)
 		}
 	case *syntax.CoprocClause:
-		s := w.push()
+		s := w.fork()
 		w.emit(policy.Access{Kind: policy.Exec, Argv: []string{"coproc"}, Builtin: true, Source: programs.Cut(w.source(x))})
 		w.inside(x.Name)
 		if x.Name != nil && x.Stmt != nil && !compound(x.Stmt.Cmd) {
