@@ -170,8 +170,8 @@ func (k *kept) starts(ctx context.Context, e *sandbox.Exec) {
 	var names []change.Doomed
 	switch l := k.late; {
 	case slices.Contains(l.watched, filepath.Base(e.Argv[0])):
-		names = l.names(e, false)
-	case !l.stood(e.Argv):
+		names = l.names(e, l.accesses(e, environ(e)), false)
+	default:
 		names = l.unsaved(e)
 	}
 	if len(names) > 0 {

@@ -162,10 +162,10 @@ func (l *late) own(top string, argv []string) bool {
 	return err == nil && info.IsDir() && errors.Is(common, fs.ErrNotExist)
 }
 
-// names are what a program takes away in the root, as far as it was there when the command
+// names are what a program with these accesses takes away in the root, as far as it was there when the command
 // began; with moves also what mv gives another name.
-func (l *late) names(e *sandbox.Exec, moves bool) []change.Doomed {
-	d := newDooming(l.env, e.Cwd, "", l.accesses(e, environ(e)), true)
+func (l *late) names(e *sandbox.Exec, accesses []policy.Access, moves bool) []change.Doomed {
+	d := newDooming(l.env, e.Cwd, "", accesses, true)
 	for j := range d.needs {
 		w := &d.needs[j]
 		if w.Parent > 0 && destroys(w, &d.needs[w.Parent-1]) {

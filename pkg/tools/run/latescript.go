@@ -22,7 +22,11 @@ func (l *late) unsaved(e *sandbox.Exec) (names []change.Doomed) {
 	if !slices.Contains(watchable[:], filepath.Base(e.Argv[0])) {
 		return nil
 	}
-	all := l.names(e, true) // what has another name may be taken away under that, unseen
+	accesses := l.accesses(e, environ(e))
+	if l.stood(e.Argv, accesses) {
+		return nil
+	}
+	all := l.names(e, accesses, true) // what has another name may be taken away under that, unseen
 	if !slices.ContainsFunc(all, func(n change.Doomed) bool { return exists(n.Path) }) {
 		return nil
 	}
@@ -76,11 +80,23 @@ func (l *late) nowhereElse(top string, all []change.Doomed) (names []change.Doom
 	return names
 }
 
-// stood reports whether a program stood in the command with these words: what it takes away was judged, and kept, before.
-func (l *late) stood(argv []string) bool {
-	return slices.ContainsFunc(l.needs, func(a policy.Access) bool {
-		return a.Kind == policy.Exec && !slices.Contains(a.Dynamic, true) && slices.Equal(a.Argv, argv)
-	})
+// stood reports whether a program with these accesses stood in the command with these words, and what it takes away was judged
+// before, and kept: the text may have left open in which directory it starts, and a script may start it in another one.
+func (l *late) stood(argv []string, accesses []policy.Access) bool {
+	for i := range l.needs {
+		a := &l.needs[i]
+		judged := func(path string) bool {
+			return slices.ContainsFunc(l.needs, func(w policy.Access) bool {
+				return w.Parent == i+1 && w.Kind == policy.Write && w.Opaque == "" && w.Path == path
+			})
+		}
+		if a.Kind == policy.Exec && !slices.Contains(a.Dynamic, true) && slices.Equal(a.Argv, argv) && !slices.ContainsFunc(accesses, func(w policy.Access) bool {
+			return w.Kind == policy.Write && w.File != policy.Missing && !judged(w.Path) && !l.made(w.Path)
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // maxInner bounds how many names of a directory are looked at for a repository among them.
