@@ -144,7 +144,7 @@ func (k *kept) keeper() gate.Keeper {
 	}
 	return func(ctx context.Context, e *sandbox.Exec) bool {
 		takes := k.late.files
-		if filepath.Base(e.Path) == "git" {
+		if startedProgram(e) == "git" {
 			takes = k.late.git
 		}
 		names, must, ok := takes(ctx, e)
@@ -169,7 +169,7 @@ func (k *kept) starts(ctx context.Context, e *sandbox.Exec) {
 	}
 	var names []change.Doomed
 	switch l := k.late; {
-	case slices.Contains(l.watched, filepath.Base(e.Argv[0])):
+	case slices.Contains(l.watched, startedProgram(e)):
 		names = l.names(e, l.accesses(e, environ(e)), false)
 	default:
 		names = l.unsaved(e)

@@ -1,12 +1,15 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -130,11 +133,42 @@ func environ(e *sandbox.Exec) []string {
 	return e.Environ()
 }
 
+// startedProgram is the name of the program that starts: the file's, whatever the first word says, or what that says where the
+// file may be several programs.
+func startedProgram(e *sandbox.Exec) string {
+	if name := filepath.Base(cmp.Or(e.Original, e.Path)); name == "git" || slices.Contains(watchable[:], name) {
+		return name
+	}
+	return filepath.Base(append(e.Argv, "")[0])
+}
+
+// ownLinks are the names by which a process reaches its own directories, also behind the name of an option.
+const ownLinks = `/(?:proc/(?:thread-)?self/(cwd|root|fd/[0-9]+)|dev/(fd/[0-9]+))(/|$)`
+
+// ownPlaces is a word of a process with the directories that such names lead to for it.
+func ownPlaces(word string, e *sandbox.Exec) string {
+	if !strings.Contains(word, "/proc/") && !strings.Contains(word, "/dev/fd/") {
+		return word
+	}
+	links := regexp.MustCompile(ownLinks)
+	return links.ReplaceAllStringFunc(word, func(link string) string {
+		part := links.FindStringSubmatch(link)
+		to, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(e.Pid), part[1]+part[2]))
+		if err != nil || !filepath.IsAbs(to) {
+			return link
+		}
+		return to + part[3]
+	})
+}
+
 // accesses are those of a program that starts with these variables.
 func (l *late) accesses(e *sandbox.Exec, variables []string) []policy.Access {
-	argv := e.Argv
-	if name := filepath.Base(e.Path); name == "git" || slices.Contains(watchable[:], name) { // the first word may be any
-		argv = append([]string{e.Path}, argv[1:]...)
+	argv := slices.Clone(e.Argv)
+	for i, word := range argv {
+		argv[i] = ownPlaces(word, e)
+	}
+	if program := cmp.Or(e.Original, e.Path); filepath.Base(program) == startedProgram(e) && len(argv) > 0 {
+		argv[0] = program
 	}
 	return shellparse.Argv(argv, newWorld(l.env, e.Cwd, variables)).Accesses
 }
@@ -176,7 +210,7 @@ func (l *late) names(e *sandbox.Exec, accesses []policy.Access, moves bool) []ch
 	d.rewritten()
 	d.replaced()
 	d.copied()
-	if last := e.Argv[len(e.Argv)-1]; filepath.Base(e.Argv[0]) == "ln" { // with -n it replaces a link to a directory
+	if last := e.Argv[len(e.Argv)-1]; startedProgram(e) == "ln" { // with -n it replaces a link to a directory
 		if !filepath.IsAbs(last) {
 			last = filepath.Join(e.Cwd, last)
 		}

@@ -19,7 +19,7 @@ import (
 
 // unsaved are the names that such a program is about to take away and that are nowhere else.
 func (l *late) unsaved(e *sandbox.Exec) (names []change.Doomed) {
-	if !slices.Contains(watchable[:], filepath.Base(e.Argv[0])) {
+	if !slices.Contains(watchable[:], startedProgram(e)) {
 		return nil
 	}
 	accesses := l.accesses(e, environ(e))
