@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -222,12 +223,41 @@ func (l *late) names(e *sandbox.Exec, accesses []policy.Access, moves bool) []ch
 		}
 	}
 	d.beside()
-	for path := range d.names {
-		if safefile.InGit(path) || l.made(path) {
+	for path, written := range maps.Clone(d.names) {
+		switch {
+		case safefile.InGit(path):
 			delete(d.names, path)
+		case l.made(path):
+			delete(d.names, path)
+			d.names.add(written, l.older(path)...)
 		}
 	}
 	return d.names.list(false)
+}
+
+// older are the files and directories in a directory of the command's own making that it has moved there. What has a second name
+// is not lost.
+func (l *late) older(dir string) (names []string) {
+	left := maxInner
+	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		switch left--; {
+		case left < 0:
+			return fs.SkipAll
+		case err != nil || path == dir && e.IsDir():
+		case e.IsDir() && e.Name() == ".git":
+			return fs.SkipDir
+		case l.made(path):
+		case e.IsDir():
+			names = append(names, path)
+			return fs.SkipDir
+		default:
+			if p, err := l.env.Workspace.ResolveIn(dir, path); err == nil && p.Read("bash").Links < 2 {
+				names = append(names, path)
+			}
+		}
+		return nil
+	})
+	return names
 }
 
 // made reports whether a file, or the directory that it is to stand in, was made by the

@@ -123,24 +123,39 @@ const maxLooks = 50
 type look struct {
 	at      time.Time
 	nowhere []string
-	ok      bool // these are all
+	ok      bool             // these are all
+	dirs    map[inode]string // that hold them
 }
 
-// look finds which files of a repository are nowhere else: once, and again where one of the names that it is about has come to
+// An inode tells a directory from others, whatever it is called.
+type inode struct{ dev, ino uint64 }
+
+// look finds which files of a repository are nowhere else: once, and again where one of those that the names are about has come to
 // its place, or was changed, since. It is false where not all of them are known.
 func (l *late) look(top string, names []change.Doomed) (nowhere []string, ok bool) {
 	l.looking.Lock()
 	defer l.looking.Unlock()
+	looker := safefile.NewLooker(l.env.Workspace.Root())
+	defer looker.Close()
 	last, known := l.looked[top]
-	if known && !l.since(last.at, names) {
+	if known && !l.since(looker, &last, names) {
 		return last.nowhere, last.ok
 	}
 	if l.looks++; l.looks > maxLooks {
 		return nil, false
 	}
 	d := &dooming{env: l.env}
-	last = look{at: time.Now().Add(-clockStep)}
+	last = look{at: time.Now().Add(-clockStep), dirs: map[inode]string{}}
 	last.nowhere, last.ok = d.unsaved(top)
+	seen := map[string]bool{top: true}
+	for _, path := range last.nowhere {
+		for dir := filepath.Dir(path); !seen[dir] && safefile.Below(top, dir); dir = filepath.Dir(dir) {
+			seen[dir] = true
+			if at, ok := l.stat(looker, dir); ok {
+				last.dirs[inode{at.Dev, at.Ino}] = dir
+			}
+		}
+	}
 	if l.looked == nil {
 		l.looked = map[string]look{}
 	}
@@ -148,14 +163,47 @@ func (l *late) look(top string, names []change.Doomed) (nowhere []string, ok boo
 	return last.nowhere, last.ok
 }
 
-// since reports whether one of some names has come to its place, or was changed, since a time.
-func (l *late) since(at time.Time, names []change.Doomed) bool {
-	looker := safefile.NewLooker(l.env.Workspace.Root())
-	defer looker.Close()
-	return slices.ContainsFunc(names, func(n change.Doomed) bool {
-		rel, below := safefile.Rel(l.env.Workspace.Root(), n.Path)
-		look, err := looker.Look(filepath.ToSlash(rel))
-		return below && err == nil && !time.Unix(0, look.CTime).Before(at)
+// stat looks at a name in the root.
+func (l *late) stat(looker *safefile.Looker, path string) (look safefile.Look, ok bool) {
+	rel, below := safefile.Rel(l.env.Workspace.Root(), path)
+	if !below {
+		return look, false
+	}
+	look, err := looker.Look(filepath.ToSlash(rel))
+	return look, err == nil
+}
+
+// since reports whether one of some names, or what lies in it, has come to its place, or was changed, since a look: by itself, or as
+// a directory that holds it has another name.
+func (l *late) since(looker *safefile.Looker, last *look, names []change.Doomed) bool {
+	renamed := func(dir string) bool {
+		at, ok := l.stat(looker, dir)
+		was, held := last.dirs[inode{at.Dev, at.Ino}]
+		return ok && held && was != dir
+	}
+	left := maxInner
+	return slices.ContainsFunc(names, func(n change.Doomed) (found bool) {
+		for dir := filepath.Dir(n.Path); dir != l.env.Workspace.Root() && safefile.Below(l.env.Workspace.Root(), dir); dir = filepath.Dir(dir) {
+			if renamed(dir) {
+				return true
+			}
+		}
+		_ = filepath.WalkDir(n.Path, func(path string, e fs.DirEntry, err error) error {
+			if err != nil {
+				return nil
+			}
+			if left--; e.IsDir() {
+				found = left < 0 || renamed(path)
+			} else {
+				at, ok := l.stat(looker, path)
+				found = left < 0 || ok && !time.Unix(0, at.CTime).Before(last.at) && !l.made(path)
+			}
+			if found {
+				return fs.SkipAll
+			}
+			return nil
+		})
+		return found
 	})
 }
 
