@@ -403,6 +403,9 @@ func (g *gate) decideAs(ctx context.Context, e *sandbox.Exec, program string, ar
 			continue
 		}
 		if !publishes && !a.Publishes && (g.inner(e, program, &a, d.Default) || d.Default && g.kept(e, a.Danger, accesses)) {
+			if g.keep != nil && filepath.Base(program) == "git" && mayKeep(&a) && g.nested(e.Cwd) {
+				g.keep(ctx, e) // of a repository that the git which stood in the call need not be for, as in git submodule foreach
+			}
 			continue
 		}
 		if keepable := d.Verdict == policy.Ask && d.Default && !publishes && !a.Publishes && e.Original == ""; g.keep != nil && keepable && mayKeep(&a) {
@@ -475,6 +478,16 @@ func (g *gate) carries(e *sandbox.Exec, program string) bool {
 	defer g.starting.Unlock()
 	by := g.begun[nearest(e)]
 	return by != "" && strings.HasPrefix(filepath.Base(by), "git")
+}
+
+// nested reports whether a directory lies in a repository in the root.
+func (g *gate) nested(dir string) bool {
+	for ; dir != g.workspace.Root() && safefile.Below(g.workspace.Root(), dir); dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // mayKeep reports whether what a program takes away may be kept when it starts.

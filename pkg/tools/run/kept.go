@@ -90,7 +90,7 @@ func newLate(env *tool.Env, p *preparedCommand, title string, came func(string, 
 		}
 		o.Others = func() bool { return sandbox.Busy(filepath.Dir(env.Session.Dir()), env.Workspace.Root()) }
 	}
-	return &late{env: env, o: o, watched: p.watched, needs: p.needs, begun: time.Now()}
+	return &late{env: env, dir: p.dir.Real, o: o, watched: p.watched, needs: p.needs, begun: time.Now()}
 }
 
 // sweepFirst puts back what other commands have changed, before anything is kept of it. What they change from
@@ -142,24 +142,27 @@ func (k *kept) keeper() gate.Keeper {
 	if k == nil || k.late == nil || k.late.env.Git == nil {
 		return nil
 	}
-	return func(ctx context.Context, e *sandbox.Exec) bool {
-		takes := k.late.files
-		if startedProgram(e) == "git" {
-			takes = k.late.git
-		}
-		names, must, ok := takes(ctx, e)
-		if !ok || len(names) == 0 {
-			return ok
-		}
-		err := k.add(ctx, names)
-		if errors.Is(err, change.ErrShelfFull) { // what git has or ignores need not be kept
-			if len(must) == 0 {
-				return true
-			}
-			err = k.add(ctx, must)
-		}
-		return err == nil
+	return k.keep
+}
+
+// keep keeps what such a program takes away, and reports whether it could.
+func (k *kept) keep(ctx context.Context, e *sandbox.Exec) bool {
+	takes := k.late.files
+	if startedProgram(e) == "git" {
+		takes = k.late.git
 	}
+	names, must, ok := takes(ctx, e)
+	if !ok || len(names) == 0 {
+		return ok
+	}
+	err := k.add(ctx, names)
+	if errors.Is(err, change.ErrShelfFull) { // what git has or ignores need not be kept
+		if len(must) == 0 {
+			return true
+		}
+		err = k.add(ctx, must)
+	}
+	return err == nil
 }
 
 // starts is called before a program starts.
@@ -171,6 +174,10 @@ func (k *kept) starts(ctx context.Context, e *sandbox.Exec) {
 	switch l := k.late; {
 	case slices.Contains(l.watched, startedProgram(e)):
 		names = l.names(e, l.accesses(e, environ(e)), false)
+	case startedProgram(e) == "git":
+		if l.env.Git != nil && l.elsewhere(e) {
+			_ = k.keep(ctx, e) // it has been decided
+		}
 	default:
 		names = l.unsaved(e)
 	}

@@ -49,6 +49,7 @@ func (d *dooming) watched() (names []string) {
 // late keeps what such programs are about to take away.
 type late struct {
 	env     *tool.Env
+	dir     string // where the command starts
 	o       change.ShelveOptions
 	watched []string
 	needs   []policy.Access // of the command
@@ -99,6 +100,31 @@ func (l *late) git(ctx context.Context, e *sandbox.Exec) (names, must []change.D
 		}
 	}
 	return lost.doom.names.list(false), must, true
+}
+
+// elsewhere reports whether a git that takes something away stood in the command with these words, and for another repository
+// than that where it starts: the text may leave the directory open.
+func (l *late) elsewhere(e *sandbox.Exec) (found bool) {
+	here := ""
+	for i := range l.needs {
+		a := &l.needs[i]
+		if a.Kind != policy.Exec || !a.Drops || !slices.Equal(a.Argv, e.Argv) {
+			continue
+		}
+		if !found {
+			started := l.accesses(e, environ(e))
+			here = repositoryAbove(gitTop(started, slices.IndexFunc(started, func(a policy.Access) bool { return a.Kind == policy.Exec }), e.Cwd))
+		}
+		known := gitTop(l.needs, i, "")
+		if known == "" && !slices.Contains(a.Argv, "-C") {
+			known = l.dir
+		}
+		if known != "" && repositoryAbove(known) == here {
+			return false
+		}
+		found = true
+	}
+	return found
 }
 
 // files is what another program takes away that does not stand in the call, likewise.
