@@ -10,6 +10,7 @@ type Reader struct {
 	Dir   string   `json:"dir,omitempty"`   // where it is; "" where that cannot be seen
 	Waits bool     `json:"waits,omitempty"` // for the job's input, at this moment
 	Takes int      `json:"takes,omitempty"` // bytes that it takes at once; 0 where that is not known
+	Fed   bool     `json:"fed,omitempty"`   // through a pipe, by one that waits for the job's input and may pass it on
 }
 
 // mostTyped bounds what is remembered of what was typed, in bytes.

@@ -1,10 +1,15 @@
 package job
 
 import (
+	"fmt"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/agentkit-go/agentkit/pkg/killtree"
 )
 
 // readers are the processes of the job that may read what is typed, and whether its
@@ -14,16 +19,24 @@ func (s *supervisor) readers() (list []Reader, lines bool) {
 	if err != nil {
 		return nil, false
 	}
-	for _, p := range s.run.tree.Members() {
+	members := s.run.tree.Members()
+	var waiting []int
+	for _, p := range members {
+		if p.State != 'Z' && src.readBy(p) != readsNot {
+			waiting = append(waiting, p.Pid)
+		}
+	}
+	fed := fedBy(members, waiting)
+	for _, p := range members {
 		base := "/proc/" + strconv.Itoa(p.Pid) + "/"
-		if p.State == 'Z' || fedApart(base) {
+		if p.State == 'Z' || fedApart(base) && !slices.Contains(fed, p.Pid) {
 			continue
 		}
 		argv := arguments(p)
 		if len(argv) == 0 {
 			continue
 		}
-		r := Reader{Pid: p.Pid, Argv: argv, Waits: src.readBy(p) != readsNot}
+		r := Reader{Pid: p.Pid, Argv: argv, Waits: slices.Contains(waiting, p.Pid), Fed: slices.Contains(fed, p.Pid)}
 		// What has been removed is shown with " (deleted)" behind it, and is not there.
 		if dir, err := os.Readlink(base + "cwd"); err == nil {
 			if i, err := os.Stat(dir); err == nil && i.IsDir() {
@@ -36,6 +49,53 @@ func (s *supervisor) readers() (list []Reader, lines bool) {
 		list = append(list, r)
 	}
 	return list, src.lines
+}
+
+// fedBy are the processes that read a pipe into which some others write, or what these feed.
+func fedBy(members []killtree.Process, from []int) (fed []int) {
+	if len(from) == 0 || len(members) < 2 {
+		return nil
+	}
+	reads, writes := map[int][]string{}, map[int][]string{}
+	for _, p := range members {
+		reads[p.Pid], writes[p.Pid] = pipeEnds(p.Pid)
+	}
+	for todo := slices.Clone(from); len(todo) > 0; todo = todo[1:] {
+		for _, p := range members {
+			if p.Pid == todo[0] || slices.Contains(fed, p.Pid) || !slices.ContainsFunc(writes[todo[0]], func(pipe string) bool { return slices.Contains(reads[p.Pid], pipe) }) {
+				continue
+			}
+			fed, todo = append(fed, p.Pid), append(todo, p.Pid)
+		}
+	}
+	return fed
+}
+
+// pipeEnds are the pipes that a process has open, by device and inode.
+func pipeEnds(pid int) (reads, writes []string) {
+	base := "/proc/" + strconv.Itoa(pid) + "/"
+	fds, _ := os.ReadDir(base + "fd")
+	for _, fd := range fds {
+		var st unix.Stat_t
+		if unix.Stat(base+"fd/"+fd.Name(), &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFIFO {
+			continue
+		}
+		info, _ := os.ReadFile(base + "fdinfo/" + fd.Name())
+		_, after, _ := strings.Cut(string(info), "flags:")
+		word, _, _ := strings.Cut(strings.TrimLeft(after, " \t"), "\n")
+		flags, err := strconv.ParseInt(word, 8, 64)
+		if err != nil {
+			continue
+		}
+		pipe := fmt.Sprint(st.Dev, ":", st.Ino)
+		if mode := flags & unix.O_ACCMODE; mode != unix.O_WRONLY {
+			reads = append(reads, pipe)
+		}
+		if mode := flags & unix.O_ACCMODE; mode != unix.O_RDONLY {
+			writes = append(writes, pipe)
+		}
+	}
+	return reads, writes
 }
 
 // hidden reports whether the terminal does not show what is typed now.

@@ -19,7 +19,7 @@ import (
 // A line is what is typed into a job. Where a shell of the job reads commands it is decided
 // like a command that goes on as a job, in the directory where the shell is. Where
 // another program reads before that shell, it is data; but what that program leaves of it the shell
-// runs, so that it is both unless the program certainly takes all of it.
+// runs, so that it is both unless the program certainly takes all of it, and does not feed the shell itself.
 type line struct {
 	env  *tool.Env
 	info job.Info
@@ -182,16 +182,24 @@ func (l *line) reader() (kind string, at job.Reader, why string) {
 			return k, r, ""
 		case w != nil && r.Pid == w.Pid:
 			front = r
-		case k != "" && (kind == "" || r.Waits && !at.Waits):
+		case k != "" && (kind == "" || r.Waits && !at.Waits || r.Fed && !at.Fed && !at.Waits):
 			kind, at = k, r
 		}
 	}
+	itself := false
 	if kind == "" {
 		kind, at = l.later(), job.Reader{Dir: l.info.Dir}
+		if kind == "" && w != nil && l.sources() {
+			kind, at, itself = asKind(programName(w.Argv)), front, true
+		}
 	}
 	switch {
 	case w != nil && kind == "":
 		return commandReader(w.Argv), at, ""
+	case itself:
+		return kind, at, "the shell may run its input"
+	case kind != "" && w != nil && at.Fed:
+		return kind, at, "what " + w.Program + " passes on, the shell behind it runs"
 	case kind != "" && w != nil && !at.Waits && l.takesAll(front):
 		return "", at, ""
 	case kind != "" && w != nil:
@@ -218,6 +226,20 @@ func (l *line) later() string {
 		}
 	}
 	return ""
+}
+
+// sources reports whether the shell of the job's own command waits, and may run its input as a file.
+func (l *line) sources() bool {
+	if !slices.Contains(machine.Shells(), programName(l.info.Waiting.Argv)) {
+		return false
+	}
+	words := strings.FieldsFunc(commandOf(l.info), func(r rune) bool { return strings.ContainsRune(" \t\n;&|()'\"`", r) })
+	for i, word := range words[:max(len(words)-1, 0)] {
+		if next := words[i+1]; (word == "." || word == "source") && (strings.HasPrefix(next, "/dev/") || strings.HasPrefix(next, "/proc/")) {
+			return true
+		}
+	}
+	return false
 }
 
 // otherShells read commands that nobody here understands.

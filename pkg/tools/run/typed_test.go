@@ -73,6 +73,9 @@ func TestTakesAll(t *testing.T) {
 func TestReader(t *testing.T) {
 	shell := job.Reader{Pid: 1, Argv: []string{"bash", "--norc"}, Dir: "/x"}
 	head := job.Reader{Pid: 2, Argv: []string{"head", "-n", "1"}, Waits: true, Takes: 1024}
+	cat := job.Reader{Pid: 2, Argv: []string{"cat"}, Waits: true, Takes: 1 << 17}
+	fed := job.Reader{Pid: 3, Argv: []string{"bash"}, Dir: "/x", Fed: true}
+	itself := job.Reader{Pid: 4, Argv: []string{"bash", "-c", ". /dev/stdin"}, Dir: "/x", Waits: true, Takes: 1 << 17}
 	waits := func(r job.Reader) *job.Waiting { return &job.Waiting{Pid: r.Pid, Program: r.Argv[0], Argv: r.Argv} }
 	for name, c := range map[string]struct {
 		command string
@@ -86,6 +89,9 @@ func TestReader(t *testing.T) {
 		"a program alone":              {"head -n 1", []job.Reader{head}, waits(head), "x\nrm y\n", "", true},
 		"a program before a shell":     {"bash", []job.Reader{shell, head}, waits(head), "x\nrm y\n", "bash", false},
 		"one line for it":              {"bash", []job.Reader{shell, head}, waits(head), "x\n", "", true},
+		"a program that feeds a shell": {"cat | bash", []job.Reader{cat, fed}, waits(cat), "x\n", "bash", false},
+		"one before both":              {"bash", []job.Reader{shell, cat, fed}, waits(cat), "x\n", "bash", false},
+		"a shell that sources it":      {". /dev/stdin", []job.Reader{itself}, waits(itself), "x\n", "bash", false},
 		"a shell that is to come":      {"head -n 1; bash", []job.Reader{head}, waits(head), "x\nrm y\n", "bash", false},
 		"a script that is to come":     {"head -n 1; bash x.sh", []job.Reader{head}, waits(head), "x\nrm y\n", "", true},
 		"a shell that works":           {"make", []job.Reader{shell}, nil, "ls\n", "bash", false},
