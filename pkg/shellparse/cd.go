@@ -78,7 +78,7 @@ func (w *walker) pushd(c *call) {
 		w.st.lost = "the directory is not known"
 		return
 	}
-	before := slices.Clone(w.st.dirs)
+	before, sure := slices.Clone(w.st.dirs), w.enters(c.Args)
 	if len(before) == 1 {
 		w.st.pushed = append(slices.Clone(w.st.pushed), before[0])
 	} else {
@@ -86,6 +86,11 @@ func (w *walker) pushd(c *call) {
 	}
 	w.cdTo(c, c.Args[0])
 	w.st.old, w.st.fail = before, before
+	if sure {
+		w.st.fail = slices.Clone(w.st.dirs)
+	} else {
+		w.st.unpushed = true
+	}
 }
 
 func (w *walker) popd(c *call) {
@@ -94,7 +99,11 @@ func (w *walker) popd(c *call) {
 		w.st.lost = cmpOr(w.st.lost, "the directory is not known")
 		return
 	}
-	before := slices.Clone(w.st.dirs)
-	w.st.dirs, w.st.pushed = []string{w.st.pushed[n-1]}, w.st.pushed[:n-1]
+	before, to := slices.Clone(w.st.dirs), w.st.pushed[n-1]
+	sure := !w.st.unpushed && w.enters([]word{{Text: to}})
+	w.st.dirs, w.st.pushed = []string{to}, w.st.pushed[:n-1]
 	w.st.old, w.st.fail = before, before
+	if sure {
+		w.st.fail = slices.Clone(w.st.dirs)
+	}
 }

@@ -63,6 +63,7 @@ type flow struct {
 
 	allexport bool     // set -a
 	pushed    []string // the directories of pushd
+	unpushed  bool     // those may not be all that there are, or fewer
 }
 
 // A scope is the state of a shell, or of a part of it that may not run or that
@@ -132,6 +133,7 @@ func (w *walker) join(s *scope) {
 	p.allexport = p.allexport || s.allexport
 	p.lost = cmpOr(p.lost, s.lost)
 	p.old = union(p.old, s.old)
+	p.unpushed = p.unpushed || s.unpushed || !slices.Equal(p.pushed, s.pushed)
 	p.names = union(p.names, s.names)
 	if s.hasArgs && !s.call {
 		p.hasArgs, p.args = true, []word{{Text: "$@", Dynamic: true, Multi: true}}

@@ -27,6 +27,11 @@ func (d *dooming) repository(i int) string {
 	}) {
 		return ""
 	}
+	return d.around()
+}
+
+// around is the directory whose repository the call begins in; "" where there is none in the root.
+func (d *dooming) around() string {
 	for dir := range safefile.Up(d.env.Workspace.Root(), d.dir) {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
 			return dir
@@ -35,12 +40,60 @@ func (d *dooming) repository(i int) string {
 	return ""
 }
 
+// elsewhere reports whether a call of git may be for another repository than that in which the call begins, and for
+// which is not known. One that the call itself makes is none where something can be lost.
+func (d *dooming) elsewhere(i int) bool {
+	if d.repository(i) != "" || d.needs[i].Top != "" && filepath.FromSlash(d.needs[i].Top) == d.around() {
+		return false
+	}
+	return d.relocates(i) || slices.ContainsFunc(d.needs[:i+1], d.leads)
+}
+
+// leads reports whether a program may lead to a directory that is there already: the shell, or git.
+func (d *dooming) leads(a policy.Access) bool {
+	if a.Kind != policy.Exec {
+		return false
+	}
+	to := []string(nil)
+	switch at := slices.Index(a.Argv, "-C"); baseName(&a) {
+	case "popd":
+		return true
+	case "cd", "pushd":
+		if to = a.Argv[1:]; len(to) == 0 {
+			return true
+		}
+	case "git":
+		if at < 0 || at+1 == len(a.Argv) {
+			return false
+		}
+		to = a.Argv[at+1 : at+2]
+	default:
+		return false
+	}
+	return slices.Contains(a.Dynamic, true) || slices.ContainsFunc(to, func(dir string) bool {
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(d.dir, dir)
+		}
+		return exists(dir)
+	})
+}
+
 // relocates reports whether a program before another one may have its directory be of another repository by the time
 // that it starts: by a link, by moving or unpacking directories, or in whatever way.
 func (d *dooming) relocates(i int) bool {
-	return slices.ContainsFunc(d.needs[:i], func(a policy.Access) bool {
-		return a.Kind == policy.Exec && baseName(&a) != "git" && (a.Class == policy.Unknown || programs.Has("ln mv cp rsync install tar gtar bsdtar unzip cpio rm", baseName(&a)))
-	})
+	above := map[int]bool{} // what runs the git: what else it does stands in the list
+	for p := d.needs[i].Parent; p > 0 && p <= i; p = d.needs[p-1].Parent {
+		above[p-1] = true
+	}
+	for j, a := range d.needs[:i] {
+		if above[j] && programs.Has("bash sh dash zsh eval source .", baseName(&a)) {
+			continue
+		}
+		if a.Kind == policy.Exec && baseName(&a) != "git" && (a.Class == policy.Unknown || programs.Has("ln mv cp rsync install tar gtar bsdtar unzip cpio rm", baseName(&a))) {
+			return true
+		}
+	}
+	return false
 }
 
 // hasHead reports whether a repository's HEAD is as git wants it, which passes over any other (setup.c, validate_headref).
