@@ -191,6 +191,55 @@ func anyOption(words []Word, names string) bool {
 	return false
 }
 
+// switched is anyOption where the last spelling counts: --no-NAME, =false and a word "false" behind the option
+// take it back. Of these the names that yargs takes for the same (--noDryRun), and shortened ones, count as well.
+func switched(words []Word, names string) (on bool) {
+	for i, x := range words {
+		if x.Text == "--" {
+			break
+		}
+		for name := range strings.FieldsSeq(names) {
+			switch {
+			case takesBack(x.Text, name):
+				on = false
+			case anyOption(words[i:i+1], name):
+				on = i+1 == len(words) || words[i+1].Text != "false"
+			}
+		}
+	}
+	return on
+}
+
+// takesBack reports whether a word says that an option is off.
+func takesBack(word, name string) bool {
+	if !strings.HasPrefix(word, "-") {
+		return false
+	}
+	given, value, glued := strings.Cut(strings.TrimLeft(word, "-"), "=")
+	given = dashed(given)
+	off := glued && Has("false f 0 no n off", strings.ToLower(value))
+	if len(name) == 1 {
+		return off && anyOption([]Word{{Text: word}}, name)
+	}
+	return off && given == name || len(given) > 3 && strings.HasPrefix("no-"+name, given) || given == "no"+name
+}
+
+// dashed is a name of an option with dashes between its words: dryRun and dry_run are dry-run.
+func dashed(name string) string {
+	var b strings.Builder
+	for _, r := range name {
+		switch {
+		case 'A' <= r && r <= 'Z':
+			b.WriteByte('-')
+			r += 'a' - 'A'
+		case r == '_':
+			r = '-'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
 // broad judges changes of whole trees, and of devices.
 func (c *Call) broad() {
 	switch c.Name {
@@ -348,7 +397,7 @@ func (c *Call) gitDanger(g *gitCommand, cfg *repository) {
 	}
 	for i := range gitLosses {
 		l := &gitLosses[i]
-		if l.sub == g.name && (l.opts == "" || c.has(strings.Split(l.opts, ",")...)) && (l.without == "" || !c.has(l.without)) && (l.first == "" || hasName(l.first, first)) {
+		if l.sub == g.name && (l.opts == "" || c.has(strings.Split(l.opts, ",")...)) && (l.without == "" || !c.on(l.without)) && (l.first == "" || hasName(l.first, first)) {
 			if l.drops {
 				c.Shell.Drops()
 			}

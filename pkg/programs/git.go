@@ -50,6 +50,12 @@ func (c *Call) git() {
 			d.Args, d.publishes = args[2:], args[1].Text == "push"
 			d.gitRemote(cfg)
 		}
+		// It fetches or pushes, as its input says. Where git fetch itself starts it, git is named by its path.
+		if strings.HasPrefix(sub.Text, "remote-") && len(args) > 1 && !strings.Contains(c.Words[0].Text, "/") {
+			d := *c
+			d.Args, d.publishes = args[len(args)-1:], true
+			d.gitRemote(cfg)
+		}
 		c.gitAlias(cfg, args)
 		return
 	}
@@ -263,7 +269,7 @@ func (c *Call) gitFiles(g *gitCommand, args []Word) {
 		if g.name == "rm" {
 			c.Args = slices.DeleteFunc(slices.Clone(args), c.wholeIndex)
 		}
-		if g.name != "rm" || !c.has("cached") { // which leaves the files where they are
+		if g.name != "rm" || !c.on("cached") { // which leaves the files where they are
 			c.operands(g.ops)
 		}
 		c.Args = args

@@ -110,13 +110,13 @@ func (c *Call) gitEffects(g *gitCommand, cfg repository) {
 		}
 	case "rm":
 		c.gitRemoves(cfg)
-		if !c.has("n") && c.Shell.Exists(".gitmodules") && slices.ContainsFunc(c.Args, func(x Word) bool { return c.linkedTo(x) != "" }) {
+		if !c.on("n") && c.Shell.Exists(".gitmodules") && slices.ContainsFunc(c.Args, func(x Word) bool { return c.linkedTo(x) != "" }) {
 			write(".gitmodules") // which loses the submodule's part
 		}
 	case "format-patch":
 		if v, ok := c.optionValue("suffix"); ok && (v.Dynamic || strings.Contains(v.Text, "/")) {
 			c.opaque("the names of the patches lead elsewhere")
-		} else if dir, ok := c.optionValue("output-directory"); !c.has("stdout") && !dir.Dynamic {
+		} else if dir, ok := c.optionValue("output-directory"); !c.on("stdout") && !dir.Dynamic {
 			if !ok {
 				dir = Word{Text: "."}
 			}
@@ -136,8 +136,8 @@ func (c *Call) gitEffects(g *gitCommand, cfg repository) {
 	} else if g.name == "config" || class == ReadOnly {
 		return
 	}
-	if g.does&gitNet != 0 && g.name != "clone" && !(g.name == "ls-remote" && c.has("get-url")) {
-		c.publishes = Has("push send-pack http-push", g.name) && !c.has("dry-run")
+	if g.does&gitNet != 0 && g.name != "clone" && !(g.name == "ls-remote" && c.on("get-url")) {
+		c.publishes = Has("push send-pack http-push", g.name) && !c.on("dry-run")
 		c.gitRemote(cfg)
 	}
 }
@@ -215,16 +215,16 @@ func (c *Call) gitListing(g *gitCommand) {
 	switch g.name {
 	case "branch":
 		reads = !c.has("d", "D", "m", "M", "c", "C", "t", "no-track", "set-upstream", "u", "unset-upstream", "edit-description", "f", "create-reflog") &&
-			(len(c.Args) == 0 || c.has("list", "contains", "no-contains", "merged", "no-merged", "points-at"))
+			(len(c.Args) == 0 || c.on("list", "contains", "no-contains", "merged", "no-merged", "points-at"))
 	case "tag":
-		reads = !c.has("a", "s", "u", "f", "d", "m", "F", "e", "v", "create-reflog") && (len(c.Args) == 0 || c.has("list", "contains", "no-contains", "merged", "no-merged", "points-at", "n"))
+		reads = !c.has("a", "s", "u", "f", "d", "m", "F", "e", "v", "create-reflog") && (len(c.Args) == 0 || c.on("list", "contains", "no-contains", "merged", "no-merged", "points-at", "n"))
 		if c.has("a", "annotate") && !c.has("m", "F") {
 			c.opaque("git tag asks for the message in an editor")
 		}
 	case "clean":
-		reads = c.has("n") && !c.has("i")
+		reads = c.on("n") && !c.has("i")
 	case "apply":
-		reads = c.has("stat", "numstat", "summary", "check") && !c.has("apply", "reject", "index", "cached", "3way", "3", "build-fake-ancestor")
+		reads = c.on("stat", "numstat", "summary", "check") && !c.has("apply", "reject", "index", "cached", "3way", "3", "build-fake-ancestor")
 	case "symbolic-ref":
 		reads = len(c.Args) == 1 && !c.has("d", "delete")
 	case "stash":

@@ -137,7 +137,7 @@ func wildcard(pattern, s string, steps int) bool {
 
 // gitPatch lists what git apply and git am write, as their patches say.
 func (c *Call) gitPatch(top string) {
-	if c.has("stat", "numstat", "summary", "check") && !c.has("apply", "reject") {
+	if c.on("stat", "numstat", "summary", "check") && !c.has("apply", "reject") {
 		return
 	}
 	unknown := func() {

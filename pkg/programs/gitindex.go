@@ -120,7 +120,7 @@ func (c *Call) gitRemoves(cfg repository) {
 	if c.has("pathspec-from-file") {
 		all = true
 	}
-	if !all && len(specs) == 0 || c.has("cached", "n") {
+	if !all && len(specs) == 0 || c.on("cached", "n") {
 		return
 	}
 	var names []string
@@ -144,7 +144,7 @@ func (c *Call) gitRemoves(cfg repository) {
 // gitAdds notes what becomes part of the index: what a file holds is read, and
 // what a tree holds is shown by whatever prints it later.
 func (c *Call) gitAdds(g *gitCommand, cfg repository) {
-	if g.name != "add" && g.name != "update-index" || c.has("n", "u", "refresh", "really-refresh") {
+	if g.name != "add" && g.name != "update-index" || c.on("n", "u", "refresh", "really-refresh") {
 		return
 	}
 	adds := func(dir string) {

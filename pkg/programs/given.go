@@ -224,7 +224,7 @@ func (c *Call) give(r *Option, s Style, glued *Word, more []Word) (taken int) {
 
 // unknownOption notes an option, written as t, that the record does not have.
 func (c *Call) unknownOption(s Style, name, t string) (taken int) {
-	c.Given = append(c.Given, Given{Names: name})
+	c.Given = append(c.Given, Given{Names: name, Behind: len(c.Args)})
 	switch {
 	case s&(Pure|Loose) != 0 || strings.Trim(t, "-0123456789") == "":
 	case s&Vague != 0:
@@ -284,6 +284,38 @@ func (c *Call) has(names ...string) bool {
 			if hasName(o.Names, n) {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// on reports whether one of these options is given and not taken back behind it: of --dry-run and
+// --no-dry-run, shortened as well, git takes the last.
+func (c *Call) on(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return isOn(c.Given, name) })
+}
+
+func isOn(given []Given, name string) bool {
+	all := "" // the names of the option
+	for _, o := range given {
+		if hasName(o.Names, name) {
+			all = o.Names
+			continue
+		}
+		for n := range strings.SplitSeq(o.Names, ",") {
+			if taken, ok := strings.CutPrefix(n, "no-"); ok && startsLong(all, taken) {
+				all = ""
+			}
+		}
+	}
+	return all != ""
+}
+
+// startsLong reports whether one of the long names begins so.
+func startsLong(names, start string) bool {
+	for n := range strings.SplitSeq(names, ",") {
+		if len(n) > 1 && strings.HasPrefix(n, start) {
+			return true
 		}
 	}
 	return false

@@ -2,6 +2,7 @@ package programs
 
 import (
 	"cmp"
+	"iter"
 	"net/url"
 	"slices"
 	"strconv"
@@ -104,8 +105,40 @@ func (c *Call) fetch() {
 			}
 		}
 	}
-	c.publishes = c.uploads()
-	for _, o := range c.Given {
+	from := 0
+	for given := range c.requests() {
+		until := len(c.Args)
+		if n := len(given); n > 0 && isNext(&given[n-1]) {
+			until = given[n-1].Behind
+		}
+		c.request(given, c.Args[from:until], named)
+		from = until
+	}
+}
+
+// isNext reports whether what follows an option of curl is another request.
+func isNext(o *Given) bool { return o.Names == "next" || o.Names == ":" }
+
+// requests are the options of each request of a call: curl makes several, with --next between them.
+func (c *Call) requests() iter.Seq[[]Given] {
+	return func(yield func([]Given) bool) {
+		from := 0
+		for i := range c.Given {
+			if isNext(&c.Given[i]) && (c.Known == "curl" || c.Name == "curl") {
+				if !yield(c.Given[from : i+1]) {
+					return
+				}
+				from = i + 1
+			}
+		}
+		yield(c.Given[from:])
+	}
+}
+
+// request reads one of the requests, to these addresses. named says that the file is named in which the answer goes.
+func (c *Call) request(given []Given, addresses []Word, named bool) {
+	c.publishes = uploads(given)
+	for _, o := range given {
 		switch {
 		case !o.HasValue:
 		case hasName(o.Names, "url") && c.publishes:
@@ -118,8 +151,8 @@ func (c *Call) fetch() {
 	if socket.Text == "" {
 		socket, _ = c.optionValue("abstract-unix-socket")
 	}
-	here := socket.Text != "" && !socket.Dynamic && !c.has("next") // whatever host the address names
-	for _, x := range c.Args {
+	here := socket.Text != "" && !socket.Dynamic && !slices.ContainsFunc(c.Given, func(o Given) bool { return isNext(&o) }) // whatever host the address names
+	for _, x := range addresses {
 		if here && (strings.HasPrefix(x.Text, "http://") || strings.HasPrefix(x.Text, "https://")) {
 			continue
 		}
@@ -157,17 +190,25 @@ func (c *Call) resolved(x Word) {
 	}
 }
 
-// uploads reports whether a call of curl or wget sends more than a question.
-func (c *Call) uploads() bool {
-	for _, name := range []string{"request", "method"} {
-		if x, ok := c.optionValue(name); ok {
-			return x.Dynamic || !Has("GET HEAD OPTIONS TRACE", strings.ToUpper(x.Text))
+// uploads reports whether a request of curl or wget sends more than a question: another method, or a body, whatever the method is.
+func uploads(given []Given) bool {
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(given, func(o Given) bool {
+			return slices.ContainsFunc(names, func(n string) bool { return hasName(o.Names, n) })
+		})
+	}
+	for _, o := range slices.Backward(given) {
+		if o.HasValue && (hasName(o.Names, "request") || hasName(o.Names, "method")) {
+			if o.Value.Dynamic || !Has("GET HEAD OPTIONS TRACE", strings.ToUpper(o.Value.Text)) {
+				return true
+			}
+			break
 		}
 	}
-	if c.has("get") && c.Name == "curl" {
-		return c.has("upload-file", "form", "form-string", "quote")
+	if has("upload-file", "form", "form-string", "quote", "post-data", "post-file", "body-data", "body-file") {
+		return true
 	}
-	return c.has("data", "data-ascii", "data-binary", "data-raw", "data-urlencode", "json", "form", "form-string", "upload-file", "quote", "post-data", "post-file", "body-data", "body-file")
+	return !isOn(given, "get") && has("data", "data-ascii", "data-binary", "data-raw", "data-urlencode", "json") // -G puts them into the address
 }
 
 // httpie reads http, https and xh: a method, an address, and what is sent.

@@ -142,7 +142,9 @@ var reaches = [...]reach{
 	{names: "buildah", sub: "push", hosts: "?", publishes: true},
 	{names: "docker podman nerdctl", sub: "compose image manifest", arg: "push", hosts: dockerHosts, publishes: true},
 	{names: "docker podman nerdctl", sub: "build buildx builder", arg: "--push", hosts: dockerHosts, publishes: true},
-	{names: "docker-compose", sub: "push", hosts: dockerHosts, publishes: true},
+	{names: "docker podman nerdctl", sub: "compose", arg: "--push publish", hosts: dockerHosts, publishes: true},
+	{names: "docker-compose", sub: "push publish", hosts: dockerHosts, publishes: true},
+	{names: "docker-compose", sub: "build", arg: "--push", hosts: dockerHosts, publishes: true},
 	{names: "sbt", arg: "publish publishSigned +publish +publishSigned ci-release sonatype*", hosts: "?", publishes: true},
 	{names: "lein", sub: "deploy", hosts: "repo.clojars.org", publishes: true},
 	{names: "rake", sub: "release", hosts: "rubygems.org", publishes: true},
@@ -304,14 +306,14 @@ func (c *Call) gradlePublishes() {
 func (c *Call) reaching(r *reach) bool {
 	words := c.Words[1:]
 	if r.hosts == "" {
-		return anyOption(words, r.without)
+		return switched(words, r.without) && !slices.ContainsFunc(reaches[:], func(p reach) bool { // it is no obstacle to what it sends
+			return p.publishes && (Has(p.names, c.Name) || Has(p.names, c.Known)) && c.reaching(&p)
+		})
 	}
 	if r.hosts == pypiHosts && Has("pip pip3", cmp.Or(c.Known, c.Name)) && installsLocally(words) {
 		return false
 	}
-	if r.without != "" && anyOption(words, r.without) || r.arg != "" && !slices.ContainsFunc(words, func(x Word) bool {
-		return !x.Dynamic && (oneOf(x.Text, r.arg) || r.arg == "@" && strings.Contains(x.Text, "@"))
-	}) {
+	if r.without != "" && switched(c.spelled(r), r.without) || r.arg != "" && !c.argMatches(r) {
 		return false
 	}
 	if r.sub == "" {
@@ -320,7 +322,37 @@ func (c *Call) reaching(r *reach) bool {
 	if verbs := c.verbs(); len(verbs) > 0 && oneOf(verbs[0], r.sub) {
 		return true
 	}
-	return c.subMatches(r.sub) || r.sub[0] == '-' && len(c.bare()) == 0 && !anyOption(words, "v version h help")
+	return c.subMatches(r.sub) || r.sub[0] == '-' && len(c.bare()) == 0 && !switched(words, "v version h help")
+}
+
+// spelled are the words of a call without the shortened names of the options that keep it from publishing: most
+// programs pass over a name that they do not know.
+func (c *Call) spelled(r *reach) []Word {
+	if !r.publishes || r.names == "git" {
+		return c.Words[1:]
+	}
+	return slices.DeleteFunc(slices.Clone(c.Words[1:]), func(x Word) bool {
+		name, long := strings.CutPrefix(x.Text, "--")
+		name, _, _ = strings.Cut(name, "=")
+		return long && name != "" && !Has(r.without, name) && slices.ContainsFunc(strings.Fields(r.without), func(n string) bool { return strings.HasPrefix(n, name) })
+	})
+}
+
+// argMatches reports whether one of the words is one that r names. Options by which something is sent
+// may be in a cluster, or have a value.
+func (c *Call) argMatches(r *reach) bool {
+	for name := range strings.FieldsSeq(r.arg) {
+		option := strings.HasPrefix(name, "-") && !strings.ContainsAny(name, "*=")
+		if r.publishes && option && switched(c.Words[1:], strings.TrimLeft(name, "-")) {
+			return true
+		}
+		if !(r.publishes && option) && slices.ContainsFunc(c.Words[1:], func(x Word) bool {
+			return !x.Dynamic && (oneOf(x.Text, name) || name == "@" && strings.Contains(x.Text, "@"))
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // installsLocally reports whether pip only installs what lies here: files of packages that are
@@ -442,7 +474,7 @@ func (c *Call) projects() bool {
 // -y, npx is how the programs of a project's own dependencies are run.
 func (c *Call) npxFetches() {
 	words := c.Args
-	if len(words) == 0 || anyOption(c.Words[1:len(c.Words)-len(words)], "offline no no-install") {
+	if len(words) == 0 || switched(c.Words[1:len(c.Words)-len(words)], "offline no no-install") {
 		return
 	}
 	name := words[0].Text
@@ -458,7 +490,7 @@ func (c *Call) npxFetches() {
 func (c *Call) gitHub() {
 	const looks = "list ls view diff checks status checkout co clone download watch get verify trusted-root logs ports"
 	words := c.verbs()
-	if len(words) == 0 || Has("help completion config alias extension ext version", words[0]) || anyOption(c.Words[1:], "help") {
+	if len(words) == 0 || Has("help completion config alias extension ext version", words[0]) || switched(c.Words[1:], "help") {
 		return
 	}
 	group, sub := words[0], ""

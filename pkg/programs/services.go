@@ -69,7 +69,7 @@ func (c *Call) serves() bool {
 		if !Has(s.names, c.Name) && !Has(s.names, c.Known) || s.sub != "" && (len(words) == 0 || !Has(s.sub, words[0])) {
 			continue
 		}
-		if len(words) == 0 || s.local != "" && Has(s.local, words[0]) || anyOption(c.Words[1:], "help syntax-check list-hosts list-tasks list-tags client") {
+		if len(words) == 0 || s.local != "" && Has(s.local, words[0]) || switched(c.Words[1:], "help syntax-check list-hosts list-tasks list-tags client") {
 			return true
 		}
 		looks := s.onlyLooks(c.leading())

@@ -27,7 +27,7 @@ func TestReaches(t *testing.T) {
 		"curl -X DELETE example.com":                                     "example.com !example.com",
 		"curl -XPUT example.com":                                         "example.com !example.com",
 		"curl -G -d x=1 example.com":                                     "example.com",
-		"curl -X GET -d x=1 example.com":                                 "example.com",
+		"curl -X GET -d x=1 example.com":                                 "example.com !example.com",
 		"curl -fsSL https://example.com/x":                               "example.com",
 		"curl --unix-socket /tmp/s http://example.com/":                  "",
 		"curl --unix-socket '' http://example.com/":                      "example.com",
