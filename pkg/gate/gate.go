@@ -483,7 +483,8 @@ func (g *gate) carries(e *sandbox.Exec, program string) bool {
 // nested reports whether a directory lies in a repository in the root.
 func (g *gate) nested(dir string) bool {
 	for ; dir != g.workspace.Root() && safefile.Below(g.workspace.Root(), dir); dir = filepath.Dir(dir) {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+		_, err := os.Lstat(filepath.Join(dir, ".git"))
+		if err == nil {
 			return true
 		}
 	}
