@@ -60,6 +60,17 @@ type late struct {
 	looked  map[string]look // the last in each repository, by its top
 }
 
+// A look is what was found to be nowhere else in a repository.
+type look struct {
+	at      time.Time
+	nowhere []string
+	ok      bool             // these are all
+	dirs    map[inode]string // that hold them
+}
+
+// An inode tells a directory from others, whatever it is called.
+type inode struct{ dev, ino uint64 }
+
 // git is what a git takes away that does not stand in the call, and what of that is nowhere else; false where not
 // all of that can be kept.
 func (l *late) git(ctx context.Context, e *sandbox.Exec) (names, must []change.Doomed, ok bool) {
@@ -260,6 +271,9 @@ func (l *late) names(e *sandbox.Exec, accesses []policy.Access, moves bool) []ch
 	}
 	return d.names.list(false)
 }
+
+// maxInner bounds how many names of a directory are looked at for a repository among them.
+const maxInner = 20_000
 
 // older are the files and directories in a directory of the command's own making that it has moved there. What has a second name
 // is not lost.

@@ -99,9 +99,6 @@ func (l *late) stood(argv []string, accesses []policy.Access) bool {
 	return false
 }
 
-// maxInner bounds how many names of a directory are looked at for a repository among them.
-const maxInner = 20_000
-
 // holdsRepository reports whether a directory is, or holds, a repository's work tree, of whose files the one around it knows nothing.
 func holdsRepository(dir string) (found bool) {
 	left := maxInner
@@ -118,17 +115,6 @@ func holdsRepository(dir string) (found bool) {
 
 // maxLooks bounds how often it is asked what is nowhere else while one command runs.
 const maxLooks = 50
-
-// A look is what was found to be nowhere else in a repository.
-type look struct {
-	at      time.Time
-	nowhere []string
-	ok      bool             // these are all
-	dirs    map[inode]string // that hold them
-}
-
-// An inode tells a directory from others, whatever it is called.
-type inode struct{ dev, ino uint64 }
 
 // look finds which files of a repository are nowhere else: once, and again where one of those that the names are about has come to
 // its place, or was changed, since. It is false where not all of them are known.
