@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
+	"golang.org/x/sys/unix"
 )
 
 // A farHost is a far end with a home of its own, and the means of this side to get there.
@@ -464,27 +465,41 @@ func TestRemoteContainer(t *testing.T) {
 }
 
 // waitForPid waits for the number that a command writes into a file.
-func waitForPid(t *testing.T, name string) int {
+func waitForPid(t *testing.T, name string) process {
 	t.Helper()
 	for range 3000 {
 		text, _ := os.ReadFile(name)
 		if n, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && strings.HasSuffix(string(text), "\n") {
-			return n
+			fd, err := unix.PidfdOpen(n, 0)
+			if err != nil {
+				return process{n, nil} // it has ended
+			}
+			return process{n, os.NewFile(uintptr(fd), "process")}
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
 	t.Fatal("the command has not begun")
-	return 0
+	return process{}
+}
+
+// A process is one that was there, and never another one that has got its number since.
+type process struct {
+	pid    int
+	handle *os.File // nil where it has ended
 }
 
 // ends checks that a process ends.
-func ends(t *testing.T, pid int) {
+func ends(t *testing.T, p process) {
 	t.Helper()
-	for range 3000 {
-		if syscall.Kill(pid, 0) != nil {
+	if p.handle == nil {
+		return
+	}
+	defer p.handle.Close()
+	ended := []unix.PollFd{{Fd: int32(p.handle.Fd()), Events: unix.POLLIN}}
+	for begun := time.Now(); time.Since(begun) < 30*time.Second; {
+		if n, _ := unix.Poll(ended, 1000); n > 0 {
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
-	t.Errorf("process %d still runs", pid)
+	t.Errorf("process %d still runs", p.pid)
 }
