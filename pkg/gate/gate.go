@@ -409,7 +409,7 @@ func (g *gate) decideAs(ctx context.Context, e *sandbox.Exec, program string, ar
 			continue
 		}
 		if keepable := d.Verdict == policy.Ask && d.Default && !publishes && !a.Publishes && e.Original == ""; g.keep != nil && keepable && mayKeep(&a) {
-			if name := filepath.Base(program); programs.IsShell(name) || programs.StartsOthers(name) && name != filepath.Base(a.Program) {
+			if name := filepath.Base(program); programs.IsShell(name) || programs.StartsOthers(name) {
 				continue // it comes here itself, when it starts
 			}
 			if filepath.Base(program) == filepath.Base(a.Program) && g.keep(ctx, e) {
