@@ -124,15 +124,7 @@ func (g *gate) named(program string, argv []string, cwd string) bool {
 // repository that it was decided for.
 func (g *gate) onPaths(program string, e *sandbox.Exec) bool {
 	n := programs.PathsAlone(e.Argv, nil)
-	if n == 0 || !slices.Contains(g.order.Paths, Key(program, e.Argv[:n])) || !safefile.Below(g.workspace.Root(), e.Cwd) {
-		return false
-	}
-	for dir := e.Cwd; dir != g.workspace.Root(); dir = filepath.Dir(dir) {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return false
-		}
-	}
-	return true
+	return n > 0 && slices.Contains(g.order.Paths, Key(program, e.Argv[:n])) && safefile.Below(g.workspace.Root(), e.Cwd) && !g.nested(e.Cwd)
 }
 
 // fits compares words with those of the call, in which a pattern stands for names where
@@ -445,15 +437,11 @@ func (g *gate) withRemotes(e *sandbox.Exec, argv []string, accesses []policy.Acc
 		return accesses
 	}
 	world := g.world(e)
+	dirs := slices.Concat([]string{g.workspace.Root()}, g.order.Temp, g.order.SharedTemp)
 	world.ReadFile = func(name string) ([]byte, error) {
-		p, err := g.workspace.ResolveIn("/", name)
-		if err != nil {
-			return nil, err
-		}
-		if path := p.Read("bash").Path; !slices.ContainsFunc(slices.Concat([]string{g.workspace.Root()}, g.order.Temp, g.order.SharedTemp), func(dir string) bool { return safefile.Below(dir, path) }) {
-			return nil, errors.ErrUnsupported
-		}
-		return g.workspace.ReadFile(p, 256<<10)
+		return g.read(name, func(path string) bool {
+			return slices.ContainsFunc(dirs, func(dir string) bool { return safefile.Below(dir, path) })
+		})
 	}
 	accesses = slices.DeleteFunc(slices.Clone(accesses), unknownPlace)
 	for _, a := range shellparse.Argv(argv, world).Accesses {
@@ -482,9 +470,11 @@ func (g *gate) carries(e *sandbox.Exec, program string) bool {
 
 // nested reports whether a directory lies in a repository in the root.
 func (g *gate) nested(dir string) bool {
-	for ; dir != g.workspace.Root() && safefile.Below(g.workspace.Root(), dir); dir = filepath.Dir(dir) {
-		_, err := os.Lstat(filepath.Join(dir, ".git"))
-		if err == nil {
+	for at := range safefile.Up(g.workspace.Root(), dir) {
+		if at == g.workspace.Root() {
+			break
+		}
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
 			return true
 		}
 	}
@@ -698,12 +688,18 @@ func (g *gate) world(e *sandbox.Exec) *shellparse.World {
 // settings is the file of a repository's settings in the root, of which it is looked up whether a setting has the
 // value that git config is to give it. No other file is read here.
 func (g *gate) settings(name string) ([]byte, error) {
+	return g.read(name, func(path string) bool {
+		return filepath.Base(path) == "config" && safefile.InGit(path) && safefile.Below(g.workspace.Root(), path)
+	})
+}
+
+// read reads a small file, of those that may be.
+func (g *gate) read(name string, may func(path string) bool) ([]byte, error) {
 	p, err := g.workspace.ResolveIn("/", name)
 	if err != nil {
 		return nil, err
 	}
-	path := p.Read("bash").Path
-	if filepath.Base(path) != "config" || !safefile.InGit(path) || !safefile.Below(g.workspace.Root(), path) {
+	if !may(p.Read("bash").Path) {
 		return nil, errors.ErrUnsupported
 	}
 	return g.workspace.ReadFile(p, 256<<10)

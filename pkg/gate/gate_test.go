@@ -27,16 +27,8 @@ ask: ["bash(git push *)"]
 // TestPublishing: what changes something at a host is not started by what was allowed for something else, also where the
 // host is not known; a push to a directory is no such thing, and what git starts to carry a push that may go on is a part of it.
 func TestPublishing(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "policy.yaml")
 	for rules, yes := range map[string]bool{"version: 1\nnetwork: {allow: [\"**\"]}\n": false, "version: 1\nallow: [\"bash(git push *)\", \"bash(kubectl apply *)\"]\n": true} {
-		if err := os.WriteFile(file, []byte(rules), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		s := &policy.Sources{Root: t.TempDir(), Home: t.TempDir(), State: t.TempDir(), Files: []string{file}}
-		p, err := policy.Load(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s, p := load(t, rules)
 		temp := t.TempDir()
 		raw, err := New(s, p, nil, []string{temp}, nil, false)
 		if err != nil {
@@ -104,7 +96,22 @@ func TestPublishing(t *testing.T) {
 // the file of its policy.
 func order(t *testing.T, push ...string) (raw json.RawMessage, file string) {
 	t.Helper()
-	file = filepath.Join(t.TempDir(), "policy.yaml")
+	s, p := load(t, rules)
+	var accesses []policy.Access
+	if len(push) > 0 {
+		accesses = append(accesses, policy.Access{Kind: policy.Exec, Program: "/usr/bin/git", Argv: append([]string{"git", "push"}, push...)})
+	}
+	raw, err := New(s, p, accesses, nil, nil, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw, s.Files[0]
+}
+
+// load makes a policy of these rules, and the directories that it is for.
+func load(t *testing.T, rules string) (*policy.Sources, *policy.Policy) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "policy.yaml")
 	if err := os.WriteFile(file, []byte(rules), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -113,14 +120,7 @@ func order(t *testing.T, push ...string) (raw json.RawMessage, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var accesses []policy.Access
-	if len(push) > 0 {
-		accesses = append(accesses, policy.Access{Kind: policy.Exec, Program: "/usr/bin/git", Argv: append([]string{"git", "push"}, push...)})
-	}
-	if raw, err = New(s, p, accesses, nil, nil, false); err != nil {
-		t.Fatal(err)
-	}
-	return raw, file
+	return s, p
 }
 
 // start is the start of a program.

@@ -4,6 +4,7 @@
 package safefile
 
 import (
+	"encoding/hex"
 	"errors"
 	"io"
 	"io/fs"
@@ -119,6 +120,17 @@ func ReadRegular(path string, most int64) ([]byte, error) {
 // false for any other text. Where it is not absolute, it is one of the directory of the file. See gitrepository-layout(5).
 func GitDir(text []byte) (dir string, ok bool) {
 	return strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
+}
+
+// GitHead reports whether a text is that of a repository's HEAD as git wants it, which passes over any other (setup.c,
+// validate_headref).
+func GitHead(text []byte) bool {
+	if to, ok := strings.CutPrefix(string(text), "ref:"); ok {
+		return strings.HasPrefix(strings.TrimLeft(to, " \t\n\v\f\r"), "refs/")
+	}
+	id, _, _ := strings.Cut(string(text), "\n")
+	_, err := hex.DecodeString(id)
+	return err == nil && (len(id) == 40 || len(id) == 64)
 }
 
 func openRegular(path string, flag int) (*os.File, error) {

@@ -204,7 +204,7 @@ func (g *gatekeeper) connectUnix(n *notice, socket int, to *address) verdict {
 	}
 	ours := g.ownSocket(f)
 	listens, known := g.ofSession(f)
-	if !ours && !listens || known && !listens { // once connected it could be written to, until we had looked
+	if !listens && (!ours || known) { // once connected it could be written to, until we had looked
 		if abandoned(f) || ours && !listened(f) { // as the kernel says it: programs such as tmux then make a new one
 			return refused(unix.ECONNREFUSED)
 		}

@@ -1,7 +1,6 @@
 package shellparse
 
 import (
-	"encoding/hex"
 	"path"
 	"runtime"
 	"slices"
@@ -174,10 +173,8 @@ func (w *walker) hasWorkTree(top string) bool {
 			git = path.Join(top, git)
 		}
 	}
-	b, err := w.world.ReadFile(path.Join(git, "HEAD"))
-	head := strings.TrimSpace(string(b))
-	_, bad := hex.DecodeString(head)
-	return err == nil && (strings.HasPrefix(head, "ref: refs/") || bad == nil && (len(head) == 40 || len(head) == 64))
+	head, err := w.world.ReadFile(path.Join(git, "HEAD"))
+	return err == nil && safefile.GitHead(head)
 }
 
 // mktemp is a stand-in for the name that mktemp prints: a file of its own, which is

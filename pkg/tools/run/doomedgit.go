@@ -1,7 +1,6 @@
 package run
 
 import (
-	"encoding/hex"
 	"os"
 	"path/filepath"
 	"slices"
@@ -96,18 +95,10 @@ func (d *dooming) relocates(i int) bool {
 	return false
 }
 
-// hasHead reports whether a repository's HEAD is as git wants it, which passes over any other (setup.c, validate_headref).
+// hasHead reports whether a repository's HEAD is as git wants it.
 func hasHead(git string) bool {
 	text, err := safefile.ReadRegular(filepath.Join(git, "HEAD"), 4<<10)
-	if err != nil {
-		return false
-	}
-	if to, ok := strings.CutPrefix(string(text), "ref:"); ok {
-		return strings.HasPrefix(strings.TrimLeft(to, " \t\n\v\f\r"), "refs/")
-	}
-	id, _, _ := strings.Cut(string(text), "\n")
-	_, err = hex.DecodeString(id)
-	return err == nil && (len(id) == 40 || len(id) == 64)
+	return err == nil && safefile.GitHead(text)
 }
 
 // keepsGit reports whether what git itself keeps of a repository can be kept.

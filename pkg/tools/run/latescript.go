@@ -52,7 +52,7 @@ func (l *late) unsaved(e *sandbox.Exec) (names []change.Doomed) {
 // repository is the innermost directory of the root that holds a repository in which a name lies; else the root.
 func (l *late) repository(path string) string {
 	root := l.env.Workspace.Root()
-	for dir := filepath.Dir(path); dir != root && safefile.Below(root, dir); dir = filepath.Dir(dir) {
+	for dir := range safefile.Up(root, filepath.Dir(path)) {
 		if exists(filepath.Join(dir, ".git")) {
 			return dir
 		}
@@ -135,7 +135,10 @@ func (l *late) look(top string, names []change.Doomed) (nowhere []string, ok boo
 	last.nowhere, last.ok = d.unsaved(top)
 	seen := map[string]bool{top: true}
 	for _, path := range last.nowhere {
-		for dir := filepath.Dir(path); !seen[dir] && safefile.Below(top, dir); dir = filepath.Dir(dir) {
+		for dir := range safefile.Up(top, filepath.Dir(path)) {
+			if seen[dir] {
+				break
+			}
 			seen[dir] = true
 			if at, ok := l.stat(looker, dir); ok {
 				last.dirs[inode{at.Dev, at.Ino}] = dir
