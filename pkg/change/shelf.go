@@ -250,6 +250,47 @@ func (s *Shelf) Add(ctx context.Context, names []Doomed) error {
 	return nil
 }
 
+// Keeps reports whether something is kept of a name, by itself or in a directory.
+func (s *Shelf) Keeps(path string) bool {
+	dir, err := s.h.shelf(s.r.ID)
+	if err != nil {
+		return false
+	}
+	defer dir.Close()
+	for i, f := range s.r.Files {
+		if rel, below := safefile.Rel(f.Path, path); below {
+			_, err := dir.Lstat(filepath.Join(strconv.Itoa(s.r.Shelf[i].N), rel))
+			return err == nil
+		}
+	}
+	return false
+}
+
+// Detach makes a copy of what is kept of a file that is about to be written to where it is, also where it has another name
+// by then.
+func (s *Shelf) Detach(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil || names(info) < 2 {
+		return err
+	}
+	dir, err := s.h.shelf(s.r.ID)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	here := printOf(info)
+	for i, slot := range s.r.Shelf {
+		rel, below := safefile.Rel(s.r.Files[i].Path, path)
+		if !below && (slot.Here.Kind != Regular || slot.Here.Dev != here.Dev || slot.Here.Ino != here.Ino) {
+			continue
+		}
+		if _, err := unalias(dir, filepath.Join(strconv.Itoa(slot.N), rel)); err != nil && !missing(err) {
+			return err
+		}
+	}
+	return nil
+}
+
 // Left are the paths of what is not kept because it came, or was changed, while other commands ran.
 func (s *Shelf) Left() []string { return s.left }
 

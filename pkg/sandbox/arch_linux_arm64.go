@@ -19,6 +19,8 @@ func removalsHere() []uintptr { return nil }
 
 const renameHere = ^uintptr(0)
 
+func opensHere() map[uintptr]int { return nil }
+
 const linkHere = ^uintptr(0)
 
 func neverHere() []uintptr { return nil }

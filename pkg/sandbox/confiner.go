@@ -19,11 +19,14 @@ func lazily(policy json.RawMessage, build func(json.RawMessage) (Decider, error)
 	return func(ctx context.Context, e *Exec) Answer {
 		decide, err := get()
 		if err != nil {
-			return Answer{Why: "the policy cannot be read: " + err.Error()}
+			return Unreadable(err)
 		}
 		return decide(ctx, e)
 	}
 }
+
+// Unreadable is the answer of a Decider that could not be made.
+func Unreadable(err error) Answer { return Answer{Why: "the policy cannot be read: " + err.Error()} }
 
 // Confine returns c as the first argument of the methods of a [Confiner].
 func (c *Config) Confine() ([]byte, error) {

@@ -24,6 +24,7 @@ type gatekeeper struct {
 	*Config
 	listener int
 	shared   bool // the network is the machine's
+	mounts   bool // the command has mounts of its own
 	decide   Decider
 	log      *reportLog
 	begin    time.Time // sockets that are older are not the command's
@@ -123,7 +124,7 @@ func newGatekeeper(s *start, listener int) *gatekeeper {
 	}
 	return &gatekeeper{
 		quiet:  q,
-		Config: s.Config, listener: listener, shared: s.level < L3 || s.network() == Open,
+		Config: s.Config, listener: listener, mounts: s.level >= L3, shared: s.level < L3 || s.network() == Open,
 		decide: s.decide, log: s.log, begin: coarseNow(), head: s.pid, below: s.below, root: unix.AT_FDCWD, opened: make(chan struct{}), ctx: ctx, cancel: cancel,
 		due: map[int]*identity{}, copies: newCopies(s.Copies), removable: newRemovables(s.Config),
 		proxy: s.proxy, proxyAt: s.proxyAt, proxyPort: s.proxyPort, session: s.session, servers: newServers(s.Config),
@@ -275,6 +276,9 @@ func (g *gatekeeper) handle(n *notice) (v verdict) {
 	}
 	if slices.Contains(renames(), uintptr(n.nr)) {
 		return g.rename(n)
+	}
+	if empties(uintptr(n.nr)) {
+		return g.opens(n)
 	}
 	if slices.Contains(links(), uintptr(n.nr)) {
 		return g.link(n)

@@ -3,6 +3,8 @@ package sandbox
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,6 +34,7 @@ type testPolicy struct {
 	Hold  string   // base name of a program that is denied when the file Until is there
 	Until string
 	Hosts []string // that are allowed when they are asked about
+	Told  string   // file that gets a line for each file that is emptied, with what it holds by then
 }
 
 func testDecider(raw json.RawMessage) (Decider, error) {
@@ -42,6 +45,9 @@ func testDecider(raw json.RawMessage) (Decider, error) {
 	return func(_ context.Context, e *Exec) Answer {
 		if e.Host != "" {
 			return Answer{Allow: slices.Contains(p.Hosts, e.Host), Why: "nobody allows it"}
+		}
+		if e.Emptied != "" {
+			return p.tell(e)
 		}
 		for _, d := range p.Deny {
 			if filepath.Base(e.Path) == d || filepath.Base(e.Original) == d {
@@ -56,4 +62,21 @@ func testDecider(raw json.RawMessage) (Decider, error) {
 		}
 		return Answer{Allow: true}
 	}, nil
+}
+
+// tell notes what is emptied. It is refused, which does not count.
+func (p *testPolicy) tell(e *Exec) Answer {
+	holds, err := os.ReadFile(e.Emptied)
+	if err != nil {
+		holds = []byte(err.Error())
+	}
+	f, err := os.OpenFile(p.Told, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err == nil {
+		_, err = fmt.Fprintf(f, "%s %v %s\n", filepath.Base(e.Emptied), e.Replaced, holds)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		panic(err)
+	}
+	return Answer{}
 }

@@ -111,8 +111,15 @@ func (g *gatekeeper) rename(n *notice) verdict {
 		flags = n.args[4]
 	}
 	pid := int(n.pid)
-	if g.View == "" {
+	if g.empties() && flags == 0 {
+		g.replaces(pid, at[1], word[1])
+	}
+	switch {
+	case g.View != "":
+	case g.Settings != "" && g.mounts:
 		return g.settings(n, at, word, flags)
+	default:
+		return verdict{goOn: true}
 	}
 	from, ok := g.spot(pid, at[0], word[0])
 	defer from.close()

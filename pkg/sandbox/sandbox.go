@@ -123,6 +123,7 @@ type Config struct {
 	Limits Limits // what the command may use
 
 	Gate    bool            // decide each program start
+	Emptied bool            // with Gate and without View the Decider is told of each file of Root that loses what it holds, see Exec.Emptied
 	Copies  []string        // absolute paths of programs that count as themselves under any other name: copied, linked or in memory
 	Policy  json.RawMessage // for the function that makes the Decider; not read here
 	Sockets []string        // sockets of others in the file system that the command may connect to
@@ -278,6 +279,11 @@ type Exec struct {
 	// then: no program is started.
 	Host string
 
+	// Emptied is a file of Config.Root that a program is about to empty by opening it, or to put another in the
+	// place of; the answer does not count. Nothing else is set then but Replaced, which says that it is the second.
+	Emptied  string
+	Replaced bool
+
 	// Parents returns the processes above it, the nearest first, as far as the
 	// command goes.
 	Parents func() []int
@@ -295,6 +301,6 @@ type Answer struct {
 }
 
 // A Decider decides a program start, and whether a host is reached that Config.Hosts
-// does not list. It is called in parallel, and while it
+// does not list; it is told of what is emptied. It is called in parallel, and while it
 // has not answered the process waits, and only that; ctx ends with the sandbox.
 type Decider func(ctx context.Context, e *Exec) Answer

@@ -186,6 +186,9 @@ func filter(watch watched, shared bool, network Network) seccompProgram {
 	if !watch.setUser {
 		p.setUser(watch.metadata)
 	}
+	if watch.empties {
+		p.empties()
+	}
 	p.on(unix.SECCOMP_RET_USER_NOTIF, watch.calls...)
 	if watch.loads && loadMark != 0 {
 		p.onValues(unix.SECCOMP_RET_USER_NOTIF, loadMark, 0, loadMarkArg)
@@ -243,6 +246,7 @@ type watched struct {
 	apart    bool // the command has a PID namespace of its own
 	signals  bool // signals to other processes, which Landlock does not hold
 	setUser  bool // programs that run with their owner's rights may be made
+	empties  bool // files that are emptied as they are opened
 }
 
 // watch lists what the gatekeeper has to see.

@@ -78,7 +78,7 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 	root, home := env.Workspace.Root(), ahead.home
 	cached, settings := makeCaches(ahead.caches(), home)
 	cfg := &sandbox.Config{
-		Root: root, Gate: true, Network: sandbox.Loopback,
+		Root: root, Gate: true, Emptied: asked.starts != nil, Network: sandbox.Loopback,
 		ReadWrite: append(slices.Clone(env.Temp), cached...),
 		ReadOnly:  append(settings, env.Session.StateDir()),
 		Hidden:    []string{env.Session.StateDir()},

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -167,11 +168,11 @@ func (k *kept) keep(ctx context.Context, e *sandbox.Exec) bool {
 
 // starts is called before a program starts.
 func (k *kept) starts(ctx context.Context, e *sandbox.Exec) {
-	if len(e.Argv) == 0 || e.Host != "" {
-		return
-	}
 	var names []change.Doomed
 	switch l := k.late; {
+	case e.Emptied != "":
+		k.lack(l.emptied(e, func() bool { return k.apart(e) }, func(names []change.Doomed) { _ = k.add(ctx, names) }))
+	case len(e.Argv) == 0 || e.Host != "":
 	case slices.Contains(l.watched, startedProgram(e)):
 		names = l.names(e, l.accesses(e, environ(e)), false)
 	case startedProgram(e) == "git":
@@ -184,6 +185,28 @@ func (k *kept) starts(ctx context.Context, e *sandbox.Exec) {
 	if len(names) > 0 {
 		_ = k.add(ctx, names) // the result says so
 	}
+}
+
+// apart has what is kept of a file that is emptied or replaced lie apart from it, and reports whether it is kept.
+func (k *kept) apart(e *sandbox.Exec) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.Shelf == nil {
+		return false
+	}
+	if !e.Replaced {
+		if err := k.Detach(e.Emptied); err != nil {
+			k.partly = err.Error()
+		}
+	}
+	return k.Keeps(e.Emptied)
+}
+
+// lack notes what is not kept, and why.
+func (k *kept) lack(what string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.partly = cmp.Or(what, k.partly)
 }
 
 // add keeps more.

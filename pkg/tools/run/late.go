@@ -55,9 +55,17 @@ type late struct {
 	needs   []policy.Access // of the command
 	begun   time.Time       // the command
 
-	looking sync.Mutex
-	looks   int
-	looked  map[string]look // the last in each repository, by its top
+	emptying emptying
+	looking  sync.Mutex
+	looks    int
+	looked   map[string]look // the last in each repository, by its top
+}
+
+// emptying is what was found of files that are emptied or replaced.
+type emptying struct {
+	sync.Mutex
+	seen map[string]bool // was looked at: what it holds later is the command's
+	left int64           // bytes that may still be copied
 }
 
 // A look is what was found to be nowhere else in a repository.

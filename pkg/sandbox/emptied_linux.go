@@ -1,0 +1,83 @@
+//go:build linux && (amd64 || arm64)
+
+package sandbox
+
+import (
+	"maps"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
+	"golang.org/x/sys/unix"
+)
+
+// What a program empties or replaces by itself, as a shell does with >, no program's start tells. The
+// filter shows the calls that do so, and no others: its flags say whether opening empties a file. The Decider is told
+// while the program waits; what another thread writes to the memory meanwhile is not noticed.
+
+// empties reports whether the Decider is told of what is emptied.
+func (c *Config) empties() bool { return c.Gate && c.Emptied && c.View == "" }
+
+// opens lists the calls that can empty a file by its name, with the argument that has the flags.
+func opens() map[uintptr]int {
+	calls := map[uintptr]int{unix.SYS_OPENAT: 2, unix.SYS_TRUNCATE: -1}
+	maps.Copy(calls, opensHere())
+	return calls
+}
+
+func empties(nr uintptr) bool {
+	_, is := opens()[nr]
+	return is
+}
+
+// empties has the gatekeeper see the calls that do.
+func (p *seccompProgram) empties() {
+	for nr, flags := range opens() {
+		if flags < 0 {
+			p.on(unix.SECCOMP_RET_USER_NOTIF, nr)
+		} else {
+			p.onBits(unix.SECCOMP_RET_USER_NOTIF, nr, flags, unix.O_TRUNC)
+		}
+	}
+}
+
+// opens tells of a file that is emptied.
+func (g *gatekeeper) opens(n *notice) verdict {
+	at, word := unix.AT_FDCWD, n.args[0]
+	if uintptr(n.nr) == unix.SYS_OPENAT {
+		at, word = int(int32(n.args[0])), n.args[1]
+	}
+	pid := int(n.pid)
+	name, err := (&memory{pid: pid}).text(word)
+	if err != nil || name == "/dev/null" {
+		return verdict{goOn: true}
+	}
+	base, err := g.base(pid, at, name)
+	if err != nil {
+		return verdict{goOn: true}
+	}
+	if f, err := g.look(pid, base, name, 0); err == nil {
+		defer f.close()
+		if f.st.Mode&unix.S_IFMT == unix.S_IFREG && f.st.Size > 0 && f.st.Nlink > 0 {
+			g.emptied(&Exec{Emptied: f.path, Pid: pid})
+		}
+	}
+	return verdict{goOn: true}
+}
+
+// replaces tells of a file that another takes the name of.
+func (g *gatekeeper) replaces(pid, at int, word uint64) {
+	s, ok := g.spot(pid, at, word)
+	defer s.close()
+	if !ok {
+		return
+	}
+	var st unix.Stat_t
+	if unix.Fstatat(s.parent.fd, s.name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		g.emptied(&Exec{Emptied: s.path, Replaced: true, Pid: pid})
+	}
+}
+
+func (g *gatekeeper) emptied(e *Exec) {
+	if safefile.Below(g.Root, e.Emptied) && !safefile.BelowGit(e.Emptied) {
+		g.decide(g.ctx, e)
+	}
+}

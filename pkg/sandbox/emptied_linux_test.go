@@ -1,0 +1,74 @@
+//go:build linux && (amd64 || arm64)
+
+package sandbox
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestEmptied: the Decider is told of each file of the root that loses what it holds, while it still holds that, and of no other.
+func TestEmptied(t *testing.T) {
+	const emptied, replaced = "f false old\n", "f true old\n"
+	python := func(code string) string {
+		return `python3 -c 'import os, ctypes; c = ctypes.CDLL(None); T = os.O_WRONLY | os.O_TRUNC; ` + code + `'`
+	}
+	ways := map[string]struct{ command, told string }{
+		"shell":                 {`echo x > f`, emptied},
+		"twice":                 {`echo x > f; echo y > f`, emptied + "f false x\n\n"},
+		"shell, absolute":       {`echo x > "$PWD/d/../f"`, emptied},
+		"shell, elsewhere":      {`cd d && echo x > ../f`, emptied},
+		"open":                  {python(`os.open("f", T)`), emptied},
+		"open to read":          {python(`os.open("f", os.O_RDONLY | os.O_TRUNC)`), emptied},
+		"openat":                {python(`os.open("f", T, dir_fd=os.open(".", 0))`), emptied},
+		"openat from a path":    {python(`os.open("../f", T, dir_fd=os.open("d", os.O_PATH))`), emptied},
+		"creat":                 {python(`c.creat(b"f", 0o600)`), emptied},
+		"truncate":              {python(`c.truncate(b"f", 1)`), emptied},
+		"old open":              {python(`c.syscall(2, b"f", T, 0)`), emptied},
+		"link":                  {`ln -s "$PWD/f" d/l && echo x > d/l`, emptied},
+		"hard link":             {`ln f g && echo x > g`, "g false old\n"},
+		"own directory":         {`echo x > /proc/self/cwd/f`, emptied},
+		"own descriptor":        {`exec 3<>f; echo x > /proc/self/fd/3`, emptied},
+		"thread":                {python(`import threading as t; x = t.Thread(target=lambda: os.open("f", T)); x.start(); x.join()`), emptied},
+		"rename":                {`echo x > g; ` + python(`os.rename("g", "f")`), replaced},
+		"rename, elsewhere":     {`echo x > d/g; ` + python(`os.rename("g", "../f", src_dir_fd=os.open("d", 0), dst_dir_fd=os.open("d", 0))`), replaced},
+		"rename over a link":    {`ln -s f l; echo x > g; ` + python(`os.rename("g", "l")`), "l true old\n"},
+		"append":                {`echo x >> f`, ""},
+		"read":                  {`cat f; exec 3<>f`, ""},
+		"new":                   {`echo x > new; ` + python(`os.open("new2", T | os.O_CREAT)`), ""},
+		"empty":                 {`: > empty; echo x > empty`, ""},
+		"no more than is there": {`set -o noclobber; echo x > f`, ""},
+		"rename to nothing":     {`mv f g`, ""},
+		"exchange":              {`echo x > g; ` + python(`c.renameat2(-100, b"g", -100, b"f", 2)`), ""},
+		"no replacing":          {`echo x > g; ` + python(`c.renameat2(-100, b"g", -100, b"f", 1)`), ""},
+		"temporary":             {`echo x > "$TMPDIR/t"; echo y > "$TMPDIR/t"; echo > /dev/null`, ""},
+		"git's own":             {`mkdir d/.git && echo x > d/.git/f && echo y > d/.git/f`, ""},
+	}
+	for _, level := range levels() {
+		for name, way := range ways {
+			t.Run(level.String()+" "+name, func(t *testing.T) {
+				t.Parallel()
+				if name == "old open" && opensHere() == nil {
+					t.Skip("SKIPPED: this machine has no older form of openat")
+				}
+				b := newBox(t, os.Getuid(), level)
+				told := filepath.Join(filepath.Dir(b.Report), "told")
+				b.Emptied = true
+				b.Policy, _ = json.Marshal(testPolicy{Told: told})
+				if err := errorsJoin(os.MkdirAll(filepath.Join(b.dir, "d"), 0o755), os.WriteFile(filepath.Join(b.dir, "f"), []byte("old"), 0o644)); err != nil {
+					t.Fatal(err)
+				}
+				b.bash(t, way.command)
+				got, err := os.ReadFile(told)
+				if err != nil && !os.IsNotExist(err) {
+					t.Fatal(err)
+				}
+				if string(got) != way.told {
+					t.Errorf("told %q, want %q\n%s%s", got, way.told, b.stdout, b.stderr)
+				}
+			})
+		}
+	}
+}
