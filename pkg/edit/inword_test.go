@@ -1,10 +1,20 @@
 package edit
 
 import (
+	"errors"
 	"math/rand/v2"
 	"strings"
 	"testing"
 )
+
+// TestInsideWordOnce: a line in which the text stands several times is shown once.
+func TestInsideWordOnce(t *testing.T) {
+	_, err := Plan([]byte("foobar foobar\nfoobar\n"), []Edit{{Old: "oba", New: "y"}}, Options{})
+	r, ok := errors.AsType[*Refusal](err)
+	if !ok || len(r.Places) != 2 || r.Places[0].Text != "foobar foobar\n" || r.Places[1].Lines != [2]int{2, 2} {
+		t.Errorf("%+v", r)
+	}
+}
 
 // A text that is found inside words alone, or there too, is not changed unless
 // exact says so.

@@ -204,6 +204,9 @@ func (p *planner) ambiguous(at []span, how string) *Refusal {
 		a := p.line(x.start)
 		b := p.line(x.end)
 		lines = append(lines, itoa(a+1))
+		if n := len(r.Places); n > 0 && r.Places[n-1].Lines == [2]int{a + 1, b + 1} {
+			continue
+		}
 		r.Places = append(r.Places, Place{Lines: [2]int{a + 1, b + 1}, Text: p.text().excerpt(a, b+1), Similarity: 1})
 	}
 	more := ""

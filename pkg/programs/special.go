@@ -497,6 +497,9 @@ func (c *Call) remove() {
 	} else {
 		c.operands("delete*")
 	}
+	if len(c.Args) > 0 && c.has("f", "force") { // with nothing to take away it does nothing
+		c.danger(losesAsked)
+	}
 }
 
 // rimraf reads what it takes away, which older releases expand as patterns themselves.

@@ -30,7 +30,7 @@ var writers = [...]Record{
 	{Names: "mktemp", Class: Known, Read: (*Call).mktempCommand, Options: "d,directory u,dry-run q,quiet p: tmpdir? suffix: t"},
 	{Names: "mv", Class: Known, Read: (*Call).moveCommand, Arity: 1, Options: "b backup? f,force i,interactive n,no-clobber strip-trailing-slashes S,suffix: t,target-directory: T,no-target-directory u,update? v,verbose Z debug"},
 	{Names: "rimraf", Style: Loose, Read: (*Call).rimraf, Options: "backoff: f,filter:opaque g,glob max-retries: retry-delay: preserve-root no-preserve-root tmp:opaque v,verbose V,no-verbose impl: unix windows move-remove native manual", Danger: losesAsked},
-	{Names: "rm", Class: Known, Read: (*Call).remove, Options: "f,force i I interactive? one-file-system no-preserve-root preserve-root? r,R,recursive d,dir v,verbose P W x", Dangers: []Way{{Option: "f force", Why: losesAsked}}},
+	{Names: "rm", Class: Known, Read: (*Call).remove, Options: "f,force i I interactive? one-file-system no-preserve-root preserve-root? r,R,recursive d,dir v,verbose P W x"},
 	{Names: "rmdir", Class: Known, Operands: "delete*", Options: "ignore-fail-on-non-empty p,parents v,verbose"},
 	{Names: "setfacl", Class: Known, Style: Loose, Operands: "meta*", Options: "m,modify: x,remove: M,modify-file:read X,remove-file:read restore:opaque set: set-file:read"},
 	{Names: "shred", Class: Known, Operands: "write*", Danger: "destroys files", Options: "f,force n,iterations: random-source:read s,size: u remove? v,verbose x,exact z,zero"},

@@ -44,6 +44,7 @@ type cleaner struct {
 	atStart bool // a carriage return was the last thing: what follows redraws the line
 	home    bool // with atStart: a sequence went there
 	first   byte // of the present line; 0 while it is empty
+	shows   bool // the present line shows more than blanks
 	redrawn bool // the present line was redrawn
 }
 
@@ -71,12 +72,12 @@ func (c *cleaner) write(p []byte) {
 var inLine = []byte("^M")
 
 // text passes on bytes that are no controls. A carriage return inside a line is taken for what
-// redraws it where that begins as the line did, or happens more than once and begins with a character
-// of the same kind: a progress bar. Else the line may hold parts of a file whose lines end in CR LF, of
+// redraws it where the line shows nothing yet, where that begins as the line did, or happens more than once and begins with a
+// character of the same kind: a progress bar. Else the line may hold parts of a file whose lines end in CR LF, of
 // which nothing is to be lost.
 func (c *cleaner) text(p []byte) {
 	if c.atStart && p[0] != '\n' {
-		if c.first == 0 || c.first == p[0] || c.redrawn && kind(c.first) == kind(p[0]) || c.home {
+		if !c.shows || c.first == p[0] || c.redrawn && kind(c.first) == kind(p[0]) || c.home {
 			c.eraseLine()
 		} else {
 			c.out.write(inLine)
@@ -84,14 +85,15 @@ func (c *cleaner) text(p []byte) {
 		c.redrawn = true
 	}
 	c.atStart = false
+	line := p
 	if i := bytes.LastIndexByte(p, '\n') + 1; i > 0 {
-		c.first, c.redrawn = 0, false
-		if i < len(p) {
-			c.first = p[i]
-		}
-	} else if c.first == 0 {
-		c.first = p[0]
+		line = p[i:]
+		c.first, c.redrawn, c.shows = 0, false, false
 	}
+	if c.first == 0 && len(line) > 0 {
+		c.first = line[0]
+	}
+	c.shows = c.shows || len(bytes.Trim(line, " \t")) > 0
 	c.out.write(p)
 }
 
@@ -109,7 +111,7 @@ func kind(b byte) int {
 
 // eraseLine empties the present line.
 func (c *cleaner) eraseLine() {
-	c.first = 0
+	c.first, c.shows = 0, false
 	c.out.eraseLine()
 }
 

@@ -24,6 +24,7 @@ func TestClean(t *testing.T) {
 		{"CR LF lines that were joined", "alpha\r beta\r gamma\r\nx\r,y\r,z\n", "alpha^M beta^M gamma\nx^M,y^M,z\n"},
 		{"lines of a CR LF file", "(a\r)\n[b\r\tb\r\n x\rc\n", "(a^M)\n[b^M\tb\n x^Mc\n"},
 		{"return, then an erased line", "ab\rx\x1b[2Ky\rz\n", "z\n"},
+		{"progress, erased with blanks", "    \t \rnext\n\r  \rlast\n  \r\n", "next\nlast\n  \n"},
 		{"progress, erased", "10%\r\x1b[K50%\r\x1b[Kdone\n", "done\n"},
 		{"erased and left empty", "10%\r\x1b[K\nnext\n", "\nnext\n"},
 		{"whole line erased", "junk\x1b[2Kkept\n", "kept\n"},
