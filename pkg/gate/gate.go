@@ -419,7 +419,11 @@ func (g *gate) decideAs(ctx context.Context, e *sandbox.Exec, program string, ar
 			return sandbox.Answer{Rule: d.Rule, Why: refusal(reason)}
 		}
 		text := why(&a, &d, a.Program != argv[0])
-		if d.Verdict == policy.Ask && d.Default && programs.IsLoss(a.Danger) {
+		switch {
+		case d.Verdict != policy.Ask:
+		case a.Publishes:
+			text += "; in a call of its own it is asked about"
+		case d.Default && programs.IsLoss(a.Danger):
 			text += "; in a call of its own it is decided by what would be lost"
 		}
 		return sandbox.Answer{Rule: d.Rule, Why: text}
