@@ -71,8 +71,14 @@ func (w *walker) declareOne(variant, flags string, a *syntax.Assign, v value) {
 	if strings.ContainsAny(flags, "aA") {
 		w.arrays = append(w.arrays, name)
 	}
-	if a.Value != nil && !v.array && (!v.known && !v.numeric() || strings.Contains(v.first(), "(")) && (slices.Contains(w.arrays, name) || ownVariable(name)) {
+	if strings.Contains(flags, "A") { // its elements come in another order
+		w.vague = append(w.vague, name)
+	}
+	if a.Value != nil && (!v.known && !v.numeric() || strings.Contains(v.first(), "(")) && (slices.Contains(w.arrays, name) || ownVariable(name)) {
 		w.whole("a list that is read from text")
+	}
+	if a.Value != nil && v.array { // of a list's first element, or of a new variable
+		v = value{net: v.net}
 	}
 	global := strings.Contains(flags, "g")
 	if programs.Pages(name) && (strings.Contains(flags, "+") || a.Naked && !exported && variant != "readonly") {
@@ -83,7 +89,7 @@ func (w *walker) declareOne(variant, flags string, a *syntax.Assign, v value) {
 			w.exported(name, w.lookup(name))
 		}
 		if strings.Contains(flags, "n") {
-			w.st.gone = "a variable that stands for another"
+			w.refers()
 		}
 		if variant == "local" || variant == "declare" || variant == "typeset" {
 			if !global {
@@ -125,7 +131,7 @@ func (w *walker) declared(o word, flags *string, i int) {
 	case strings.HasPrefix(o.Text, "-") || strings.HasPrefix(o.Text, "+"):
 		*flags += o.Text
 		if strings.ContainsAny(o.Text, "n") && o.Text != "-n" || o.Text == "-n" {
-			w.st.gone = "a variable that stands for another"
+			w.refers()
 			w.opaque(i, "a variable that stands for another")
 		}
 	default: // a quoted assignment or an unusual name
@@ -148,6 +154,16 @@ func (w *walker) declared(o word, flags *string, i int) {
 		}
 		w.exported(name, w.lookup(name))
 		w.fixed = append(w.fixed, name)
+	}
+}
+
+// refers notes that a variable may stand for another, so that an assignment sets one that it does not name.
+func (w *walker) refers() {
+	w.byName, w.st.gone = true, "a variable that stands for another"
+	for s := w.st; s != nil; s = s.parent {
+		for name := range s.vars {
+			s.put(name, value{net: s.vars[name].net})
+		}
 	}
 }
 
@@ -215,9 +231,20 @@ func (w *walker) assigned(a *syntax.Assign) value {
 	if a.Name == nil || a.Index != nil {
 		return value{net: v.net}
 	}
+	old := w.lookup(a.Name.Value)
+	if old.array && old.known && !v.array { // it sets the first element alone
+		if v.known && !a.Append && len(old.list) > 0 && w.shell == "bash" && w.spend(len(old.list)>>2) {
+			return value{known: true, array: true, list: append([]string{v.first()}, old.list[1:]...), net: v.net || old.net}
+		}
+		return value{net: v.net || old.net}
+	}
 	if a.Append {
-		old := w.lookup(a.Name.Value)
 		switch {
+		case slices.Contains(w.numbers, a.Name.Value):
+			if v.numeric() && old.numeric() { // it adds
+				return value{list: []string{numberText}}
+			}
+			v = value{net: v.net || old.net}
 		case !old.known || !v.known, len(old.first())+len(v.first()) > maxWord, !w.spend(len(old.first())>>6 + len(old.list)>>2):
 			v = value{net: v.net || old.net}
 		case v.array:
@@ -261,6 +288,8 @@ func (w *walker) variable(name string, v value, unknown bool) {
 	}
 	if slices.Contains(w.numbers, name) && !v.numeric() {
 		w.whole("arithmetic on text that is not known")
+	} else if _, ok := smallInt(v.first()); !ok && slices.Contains(w.numbers, name) { // such as 010
+		v = value{list: []string{numberText}}
 	}
 	w.set(name, v)
 	inherited := w.world.Getenv == nil

@@ -114,6 +114,7 @@ func (w *walker) shellOption(c *call, x word) {
 // as keyword, noglob or posix.
 func (w *walker) rereads(c *call) {
 	c.lower(w, policy.Unknown)
+	w.reread = true
 	w.whole("an option that changes how the shell reads the rest")
 }
 
@@ -165,6 +166,7 @@ func (w *walker) read(c *call) {
 	}
 	named := false
 	defer w.readsName(c)
+	defer w.reads(c)
 	for i := 0; i < len(c.Args); i++ {
 		x := c.Args[i]
 		t := x.Text
@@ -269,6 +271,8 @@ func (w *walker) unset(c *call) {
 		case strings.HasPrefix(x.Text, "-"):
 		case !syntax.ValidName(x.Text):
 			c.opaque(w, "a name whose subscript is evaluated")
+			name, _, _ := strings.Cut(x.Text, "[")
+			w.st.doubt(name) // the other elements move up
 		default:
 			if f := w.st.lookupFunc(x.Text); f != nil {
 				g := *f

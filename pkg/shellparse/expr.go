@@ -178,7 +178,10 @@ func (w *walker) operand(x *syntax.Word) (int, bool) {
 					return n, true
 				}
 			case p.Length:
-				w.paramEffects(p)
+				b := builder{w: w}
+				if b.part(p, true); !b.dyn && len(x.Parts) == 1 {
+					return smallInt(string(b.b))
+				}
 			default:
 				b := builder{w: w}
 				b.part(p, true)

@@ -1,6 +1,7 @@
 package shellparse
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -16,6 +17,17 @@ func (b *builder) param(x *syntax.ParamExp, quoted bool) {
 	}
 	if x.Excl || x.Names != 0 || x.Flags != nil || x.NestedParam != nil || x.Width || x.IsSet || len(x.Modifiers) > 0 || name == "" {
 		keys := b.keys(x)
+		if _, v, _ := w.parameter(name, x.Index); keys && v.known && v.array {
+			for i := range v.list {
+				if i > 0 && b.split && !(quoted && starred(x.Index)) {
+					b.flush()
+				} else if i > 0 {
+					b.add(" ", true)
+				}
+				b.value(itoa(i), quoted)
+			}
+			return
+		}
 		if !keys && !x.Length {
 			b.indirect(x)
 		}
@@ -26,8 +38,31 @@ func (b *builder) param(x *syntax.ParamExp, quoted bool) {
 	items, v, list := w.parameter(name, x.Index)
 	b.net = b.net || v.net
 	if x.Length {
-		b.hole(quoted, true)
+		if n, ok := w.length(items, v, list); ok && !numeric(name) && name != "-" {
+			b.value(itoa(n), quoted)
+		} else {
+			b.hole(quoted, true)
+		}
 		return
+	}
+	if list && x.Slice != nil && x.Repl == nil && x.Exp == nil && v.known && v.array && !starred(x.Index) {
+		if from, to, ok := w.bounds(x.Slice, len(items), false); ok {
+			b.list(items[from:to], quoted)
+			return
+		}
+	}
+	if !list && v.known && !numeric(name) && name != "-" && x.Exp == nil && (x.Slice == nil || x.Repl == nil) {
+		s, ok := "", false
+		switch {
+		case x.Slice != nil:
+			s, ok = w.sliced(v.first(), x.Slice)
+		case x.Repl != nil:
+			s, ok = w.replaced(v.first(), x.Repl)
+		}
+		if ok {
+			b.value(s, quoted)
+			return
+		}
 	}
 	if list && x.Slice == nil && x.Repl == nil && x.Exp == nil {
 		if items == nil && !v.known {
@@ -157,6 +192,14 @@ func (b *builder) expansion(x *syntax.ParamExp, v value, quoted bool) {
 		take, known = !unset, v.known
 	case syntax.AlternateUnsetOrNull:
 		take, known = !empty, v.known
+	case syntax.UpperAll, syntax.LowerAll, syntax.UpperFirst, syntax.LowerFirst:
+		if s, ok := w.recased(e.Op, v.first()); ok && v.known && e.Word == nil {
+			b.value(s, quoted)
+			return
+		}
+		w.unlikely(func() { w.inside(e.Word) })
+		b.hole(quoted, false)
+		return
 	default: // removal of a prefix and the like
 		if x := w.unexpanded(e.Word); v.known && !v.array && w.shell != "zsh" && x != nil {
 			if s, ok := removed(e.Op, v.first(), *x); ok {
@@ -312,7 +355,7 @@ func (w *walker) parameter(name string, index syntax.ArithmExpr) (items []word, 
 	if x, ok := index.(*syntax.Word); ok {
 		switch l := x.Lit(); {
 		case l == "@" || l == "*":
-			if !v.known || !w.spend(len(v.list)) {
+			if !v.known || !v.array && slices.Contains(w.arrays, name) || !w.spend(len(v.list)) {
 				return nil, value{net: v.net}, true
 			}
 			for _, s := range v.list {
@@ -324,6 +367,9 @@ func (w *walker) parameter(name string, index syntax.ArithmExpr) (items []word, 
 				return nil, text(v.list[n]), false
 			}
 		}
+	}
+	if s, ok := w.element(v, index); ok {
+		return nil, text(s), false
 	}
 	return nil, value{net: v.net}, false
 }

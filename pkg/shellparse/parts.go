@@ -304,8 +304,8 @@ func (w *walker) print(name string, words []word) (string, bool) {
 		return s, !strings.Contains(s, `\`) || w.shell == "bash"
 	case name == "printf" && len(list) == 1 && !strings.Contains(list[0], "%"):
 		return ansi(list[0])
-	case name == "printf" && len(list) == 2 && strings.TrimSuffix(list[0], `\n`) == "%s":
-		return list[1], true
+	case name == "printf" && len(list) > 1:
+		return formatted(list[0], list[1:])
 	}
 	return "", false
 }

@@ -111,6 +111,7 @@ func (w *walker) mayFail(list []*syntax.Redirect) bool {
 			w.closed = true
 		}
 		switch {
+		case r.Op == syntax.RdrIn && r.N == nil && len(r.Word.Parts) == 1 && isProcess(r.Word.Parts[0]) && !w.closed && !w.limited():
 		case r.Op == syntax.Hdoc || r.Op == syntax.DashHdoc || r.Op == syntax.WordHdoc || l == "/dev/null":
 		case (r.Op == syntax.DplIn || r.Op == syntax.DplOut) && len(l) == 1 && l <= "2" && !w.closed:
 		default:
@@ -118,6 +119,18 @@ func (w *walker) mayFail(list []*syntax.Redirect) bool {
 		}
 	}
 	return false
+}
+
+// isProcess reports whether a part of a word is a process substitution, which is there to be read.
+func isProcess(p syntax.WordPart) bool {
+	_, ok := p.(*syntax.ProcSubst)
+	return ok
+}
+
+// limited reports whether the shell may have been given fewer descriptors.
+func (w *walker) limited() bool {
+	_, ok := w.names["ulimit"]
+	return ok
 }
 
 // descriptor reports whether the word after >& is a plain descriptor.

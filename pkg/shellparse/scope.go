@@ -338,7 +338,7 @@ func (w *walker) put(name string, v value) {
 			w.whole("arithmetic on text that is not known")
 		}
 		v = value{list: []string{numberText}}
-	case ownVariable(name) || slices.Contains(w.fixed, name) || slices.Contains(w.vague, name):
+	case w.byName || ownVariable(name) || slices.Contains(w.fixed, name) || slices.Contains(w.vague, name):
 		v = value{net: v.net}
 	}
 	w.st.put(name, v)

@@ -162,6 +162,9 @@ type walker struct {
 	numbers []string // variables whose values are evaluated as arithmetic
 	fixed   []string // variables that may be read-only: a second value may not count
 	arrays  []string // variables that are or may be lists
+	own     bool     // the command that is walked has an input of its own
+	reread  bool     // an option may have been set that changes how the shell reads the rest
+	byName  bool     // a variable may stand for another
 	vague   []string // variables that the shell changes as it sets them
 	left    []string // directories in which the function being walked may have returned
 	looped  bool     // a function called itself

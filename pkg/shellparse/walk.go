@@ -42,12 +42,14 @@ func (w *walker) stmt(s *syntax.Stmt) {
 	if s.Cmd == nil && w.shell == "zsh" && len(s.Redirs) > 0 {
 		w.whole("a redirection alone, for which zsh runs a program")
 	}
-	from := len(w.out.Accesses)
+	from, own := len(w.out.Accesses), w.own
+	w.own = len(s.Redirs) == 1 && s.Redirs[0].N == nil
 	if _, declares := s.Cmd.(*syntax.FuncDecl); !declares && w.mayFail(s.Redirs) {
 		w.perhaps(func() { w.command(s.Cmd) })
 	} else {
 		w.command(s.Cmd)
 	}
+	w.own = own
 	if w.stdin = saved; len(s.Redirs) > 0 && replacesInput(s.Cmd) {
 		w.stdin = stream{Set: true}
 	}
@@ -179,7 +181,7 @@ func (w *walker) command(cmd syntax.Command) {
 	case *syntax.FuncDecl:
 		w.declare(x)
 	case *syntax.ArithmCmd:
-		w.arithmetic(x.X)
+		w.step(x.X)
 	case *syntax.TestClause:
 		w.test(x.X)
 	case *syntax.DeclClause:
@@ -189,7 +191,7 @@ func (w *walker) command(cmd syntax.Command) {
 			w.whole("an operator in the words of let")
 		}
 		for _, e := range x.Exprs {
-			w.arithmetic(e)
+			w.step(e)
 		}
 	case *syntax.TimeClause:
 		if x.Stmt != nil {
@@ -264,8 +266,19 @@ func (w *walker) forLoop(x *syntax.ForClause) {
 				w.arithmetic(e)
 			}
 		}
+		name, values := w.counter(l, x.Do)
 		if l.Post != nil {
 			w.unlikely(func() { w.arithmetic(l.Post) })
+		}
+		for _, n := range values {
+			w.loop(func() {
+				w.variable(name, text(itoa(n)), false)
+				w.list(x.Do)
+			}, x.Do)
+		}
+		if len(values) > 0 {
+			w.number(name, 0, false)
+			return
 		}
 		w.loop(func() { w.list(x.Do) }, x.Do)
 	case *syntax.WordIter:
