@@ -218,10 +218,25 @@ func (w *walker) mktemp(words []word) (string, bool) {
 		dir, operand = path.Dir(operand), base
 	}
 	if !slices.Contains(w.world.Temp, dir) && !slices.Contains(w.world.SharedTemp, dir) || w.world.Resolve == nil {
-		return "", false // not one that a command may use freely
+		return w.newBelow(dir, operand+suffix, slices.ContainsFunc(words, func(x word) bool { return x.Text == "-t" || x.Text == "-dt" || x.Text == "-td" }))
 	}
 	a, err := w.world.Resolve(w.world.Dir, dir)
 	return path.Join(dir, operand+suffix), err == nil && a.File == policy.Dir
+}
+
+// newBelow is a stand-in for a name that mktemp makes in a directory of the root, where what is taken away is kept: nothing
+// has that name, so what lies below it the command has made or brought. With -t the environment may name another directory.
+func (w *walker) newBelow(dir, name string, elsewhere bool) (string, bool) {
+	if !w.world.Keeps || elsewhere || dir == "" || path.IsAbs(dir) || w.st.lost != "" || len(w.st.dirs) != 1 || len(w.links) > 0 || w.astray != "" {
+		return "", false
+	}
+	in, err := w.world.Resolve(w.st.dirs[0], dir)
+	if err != nil || in.File != policy.Dir || !safefile.Below(w.world.Root, in.Path) || safefile.InGit(in.Path+"/x") {
+		return "", false
+	}
+	name = strings.TrimSuffix(dir, "/") + "/" + name
+	a, err := w.world.Resolve(w.st.dirs[0], name)
+	return name, err == nil && a.File == policy.Missing && path.Dir(a.Path) == in.Path
 }
 
 // unique adds a stand-in for the number of a process or of seconds, or one that is drawn, where that ends a name right in a directory for

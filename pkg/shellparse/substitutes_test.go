@@ -219,6 +219,54 @@ func TestNewNames(t *testing.T) {
 	}
 }
 
+// TestNewNamesBelow: a name that mktemp makes in the root is a new one where what is taken away is kept.
+func TestNewNamesBelow(t *testing.T) {
+	b := newBench(t)
+	b.repo(t, "a.txt", "sub/x", "tmp.XXXXXX")
+	for command, want := range map[string]string{
+		`d=$(mktemp -d -p .); rm -rf "$d"`:                   "tmp.XXXXXXXXXX",
+		`d=$(mktemp -d --tmpdir=.); rm -rf "$d"`:             "tmp.XXXXXXXXXX",
+		`d=$(mktemp -d ./a.XXXXXX); rm -rf "$d"`:             "a.XXXXXX",
+		`d=$(mktemp -d a.XXXXXX); rm -rf "$d"/b`:             "a.XXXXXX/b",
+		`d=$(mktemp -d sub/XXXXXX); rm -rf "$d"`:             "sub/XXXXXX",
+		`cd sub; d=$(mktemp -d -p .); rm -rf "$d"`:           "sub/tmp.XXXXXXXXXX",
+		`d=$(mktemp -d -p sub x.XXXX --suffix=.d); rm -r $d`: "sub/x.XXXX.d",
+		`d=$(mktemp -d tmp.XXXXXX); rm -rf "$d"`:             "?", // it is there
+		`d=$(mktemp -d -p .git); rm -rf "$d"`:                "?",
+		`d=$(mktemp -d .git/XXXXXX); rm -rf "$d"`:            "?",
+		`d=$(mktemp -d -p link); rm -rf "$d"`:                "?", // leads out of the root
+		`d=$(mktemp -d -p ..); rm -rf "$d"`:                  "?",
+		`d=$(mktemp -d -p nowhere); rm -rf "$d"`:             "?",
+		`d=$(mktemp -d -p a.txt); rm -rf "$d"`:               "?",
+		`d=$(mktemp -d -p "$X"); rm -rf "$d"`:                "?",
+		`d=$(mktemp -d -t -p . x.XXX); rm -rf "$d"`:          "?",
+		`d=$(mktemp -d -u -p .); rm -rf "$d"`:                "?",
+		`d=$(mktemp -d ./a); rm -rf "$d"`:                    "?",
+		`mktemp() { echo sub; }; rm -rf "$(mktemp -d -p .)"`: "?",
+		`PATH=.:$PATH; d=$(mktemp -d -p .); rm -rf "$d"`:     "?",
+		`cd $X; d=$(mktemp -d -p .); rm -rf "$d"`:            "?",
+		`ln -s sub s; d=$(mktemp -d -p s); rm -rf "$d"`:      "?",
+		`cat a.txt || d=$(mktemp -d -p .); rm -rf "$d"`:      "?",
+		`d=$(mktemp -d -p . || echo sub); rm -rf "$d"`:       "?",
+	} {
+		for _, keeps := range []bool{true, false} {
+			w := b.world()
+			w.Keeps = keeps
+			got := "none"
+			for _, a := range Analyze(t.Context(), command, "bash", w).Accesses {
+				if a.Kind == policy.Write && a.Op == policy.Delete {
+					if got = strings.TrimPrefix(a.Path, b.root+"/"); a.Opaque != "" {
+						got = "?"
+					}
+				}
+			}
+			if keeps && got != want || !keeps && got != "?" {
+				t.Errorf("%s, kept %v: %s, not %s", command, keeps, got, want)
+			}
+		}
+	}
+}
+
 // TestPipedValues: the path of a process substitution is no file, be it a word of its own or the value
 // of an option, where nothing stands behind it.
 func TestPipedValues(t *testing.T) {
