@@ -54,6 +54,9 @@ func newEnvironment(env *tool.Env, dir string, tty, pages bool, own map[string]s
 	if !pages {
 		maps.Copy(ours, map[string]string{"PAGER": "cat", "GIT_PAGER": "cat", "GH_PAGER": "cat", "MANPAGER": "cat", "BAT_PAGER": "cat", "GIT_EDITOR": "true"})
 	}
+	if _, set := vars["NODE_REPL_HISTORY"]; !set && env.Policy.Level() >= int(sandbox.L2) {
+		ours["NODE_REPL_HISTORY"] = "" // the home, where node would keep it, is not writable
+	}
 	maps.Copy(ours, own)
 	if runtime.GOOS == "windows" { // PATH replaces what it calls Path
 		maps.DeleteFunc(vars, func(name, _ string) bool {
