@@ -340,7 +340,7 @@ func (g *gate) decide(ctx context.Context, e *sandbox.Exec) sandbox.Answer {
 		return g.decideHost(ctx, e)
 	}
 	program := cmp.Or(e.Original, e.Path)
-	if e.Original == "" && (g.stood(program, e.Argv, e.Cwd) || g.onPaths(program, e)) {
+	if e.Original == "" && (g.stood(program, programs.Undashed(program, e.Argv), e.Cwd) || g.onPaths(program, e)) {
 		g.begins(program, e)
 		return sandbox.Answer{Allow: true}
 	}
@@ -365,7 +365,11 @@ func names(program string, argv []string) []string {
 	list := []string{program}
 	if len(argv) > 0 {
 		base := strings.TrimPrefix(filepath.Base(argv[0]), "-")
-		if base != filepath.Base(program) && base != "" && base != "." && base != "/" {
+		switch {
+		case base == filepath.Base(program) || base == "" || base == "." || base == "/":
+		case programs.GitName(base) != "":
+			list = append(list, filepath.Join("/usr/lib/git-core", base))
+		default:
 			list = append(list, filepath.Join("/usr/bin", base))
 		}
 	}
@@ -437,6 +441,7 @@ func unknownPlace(a policy.Access) bool { return a.Publishes && a.Host == "" }
 // withRemotes has the accesses with the places that git knows by names: many are directories, which it may change. What
 // its repository says is read where the command may write, in the root and in temporary directories.
 func (g *gate) withRemotes(e *sandbox.Exec, argv []string, accesses []policy.Access) []policy.Access {
+	argv = programs.Undashed("git", argv)
 	if filepath.Base(argv[0]) != "git" || !slices.ContainsFunc(accesses, unknownPlace) {
 		return accesses
 	}

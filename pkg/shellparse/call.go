@@ -304,8 +304,9 @@ func (w *walker) program(c *call) {
 		w.dynamic(c)
 		return
 	}
-	c.Name = path.Base(first.Text)
 	where, trusted, why := w.locate(first.Text)
+	c.dashed(where)
+	c.Name = path.Base(c.Words[0].Text)
 	w.exec(c, policy.Access{Program: where})
 	a := &w.out.Accesses[c.index]
 	a.Opaque = cmpOr(a.Opaque, why)
@@ -336,6 +337,19 @@ func (w *walker) program(c *call) {
 			c.danger(w, "runs what it fetches")
 		}
 	}
+}
+
+// dashed has git's own name of a subcommand, as git-push in its directory, be git with that subcommand.
+func (c *call) dashed(where string) {
+	first := c.Words[0]
+	sub := programs.GitName(first.Text)
+	in := func(name string) bool { return path.Base(path.Dir(name)) == "git-core" }
+	if sub == "" || !in(first.Text) && !in(where) && (where != "" || strings.Contains(first.Text, "/")) {
+		return
+	}
+	git, name := first, first
+	git.Text, name.Text = path.Join(path.Dir(first.Text), "git"), sub
+	c.Words = append([]word{git, name}, c.Words[1:]...)
 }
 
 // parameters reads the options and operands of a program and lists what they

@@ -18,6 +18,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/change"
 	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/programs"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/shellparse"
@@ -209,11 +210,12 @@ func ownPlaces(word string, e *sandbox.Exec) string {
 
 // accesses are those of a program that starts with these variables.
 func (l *late) accesses(e *sandbox.Exec, variables []string) []policy.Access {
-	argv := slices.Clone(e.Argv)
+	program := cmp.Or(e.Original, e.Path)
+	argv := slices.Clone(programs.Undashed(program, e.Argv))
 	for i, word := range argv {
 		argv[i] = ownPlaces(word, e)
 	}
-	if program := cmp.Or(e.Original, e.Path); filepath.Base(program) == startedProgram(e) && len(argv) > 0 {
+	if filepath.Base(program) == startedProgram(e) && len(argv) > 0 {
 		argv[0] = program
 	}
 	return shellparse.Argv(argv, newWorld(l.env, e.Cwd, variables)).Accesses
