@@ -39,6 +39,7 @@ var (
 	ErrOccupied   = errors.New("the directory in whose place a file is to be holds something else")
 	ErrUnfinished = errors.New("the change was neither finished nor taken back")
 	ErrNoRecord   = errors.New("no such change")
+	ErrRunning    = errors.New("the command that makes the change still runs")
 	ErrDropped    = errors.New("the change is too old: its old contents were dropped")
 	ErrUndone     = errors.New("the change is undone already")
 	ErrUnreadable = errors.New("the record of the change is damaged")

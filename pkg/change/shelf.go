@@ -43,8 +43,9 @@ var ErrShelfFull = errors.New("too much to be kept")
 type ShelveOptions struct {
 	Tool, Title string // for the record
 
-	Names []Doomed
-	First []string // directories of these that the command removes with all in them before anything else looks at them
+	Names  []Doomed
+	Shared bool     // another process holds it, too, and goes on when this one has ended: see [Shelf.Leave]
+	First  []string // directories of these that the command removes with all in them before anything else looks at them
 
 	// Apart reports whether a file that is kept has to be a copy, so that nobody who has it open,
 	// or knows another name of it, decides what undo brings back; nil for none.
@@ -441,7 +442,7 @@ func (s *Shelf) open() error {
 	if s.f, err = dir.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL); err != nil {
 		return err
 	}
-	if err = safefile.TryLock(s.f, true); err == nil {
+	if err = safefile.TryLock(s.f, !s.o.Shared); err == nil {
 		_, err = s.f.Write(data)
 	}
 	aside := slices.ContainsFunc(s.r.Shelf, func(slot Slot) bool { return slot.Empty.Kind == Dir })
@@ -458,6 +459,19 @@ func (s *Shelf) open() error {
 		_ = dir.Remove(temp)
 	}
 	return err
+}
+
+// Path is the file that is locked while the command runs. Whoever holds a shared lock of it has what is kept wait, after Leave, until it
+// lets go.
+func (s *Shelf) Path() string { return s.h.session.Path(journalDir, shelvingDir, s.r.ID) }
+
+// Leave leaves what is kept to the next process of this session that comes when nobody holds it any more: that makes a change of it as
+// Finish does. It returns what that is called.
+func (s *Shelf) Leave() string {
+	_ = s.f.Close()
+	s.release()
+	s.release = nil
+	return s.r.ID
 }
 
 // Close gives up what is kept, unless Finish has made a change of it.

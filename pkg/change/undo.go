@@ -110,6 +110,9 @@ func (h *History) Get(ctx context.Context, id string) (Record, error) {
 	if id != "" && id <= h.droppedID() {
 		return Record{}, fmt.Errorf("%w: %s", ErrDropped, id)
 	}
+	if ids, _ := readNames(h.session.Path(journalDir, shelvingDir)); slices.Contains(ids, id) {
+		return Record{}, fmt.Errorf("%w: %s", ErrRunning, id)
+	}
 	return Record{}, fmt.Errorf("%w: %q", ErrNoRecord, id)
 }
 

@@ -592,6 +592,10 @@ func (g *gate) kept(e *sandbox.Exec, danger string, accesses []policy.Access) bo
 // localGit reports whether git is started for a subcommand that tells nobody
 // anything.
 func localGit(program string, argv []string) bool {
+	if sub := programs.GitName(program); sub != "" {
+		program, argv = "git", []string{"git", sub}
+	}
+	argv = programs.Undashed(program, argv)
 	return filepath.Base(program) == "git" && len(argv) > 1 && !strings.HasPrefix(argv[1], "-") && !programs.Has("push send-pack send-email", argv[1])
 }
 

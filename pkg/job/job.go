@@ -83,6 +83,7 @@ type Spec struct {
 	Later   time.Duration
 	Started func() `json:"-"` // called when the command runs; nil for nothing
 	Report  string // file that tells what held the command, for whoever reads Info
+	Held    string // file of which the supervisor holds a shared lock until all has ended; "" for none
 }
 
 // A State is where a job's command stands.

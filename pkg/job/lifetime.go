@@ -81,10 +81,13 @@ func (s *supervisor) stopped() bool {
 	return len(members) > 0 && (members[0].State == 'T' || members[0].State == 't')
 }
 
-// settle has the Confiner finish its work. What goes wrong is for its report.
+// settle has the Confiner finish its work, and lets go of what is held until then. What goes wrong is for the Confiner's report.
 func (s *supervisor) settle() {
 	if s.confiner != nil && s.Spec.Report != "" {
 		_ = s.confiner.Settle(s.Spec.Report)
+	}
+	if s.held != nil {
+		_ = s.held.Close()
 	}
 }
 

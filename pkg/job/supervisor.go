@@ -25,6 +25,7 @@ type supervisor struct {
 	order
 	dir      *safefile.Dir
 	release  func()
+	held     *os.File // as Spec.Held
 	listener net.Listener
 	run      *running
 	end      chan ending // asks for the end of the job
@@ -105,6 +106,14 @@ func (s *supervisor) begin() error {
 	defer cancel()
 	if s.release, err = sess.HoldJob(ctx, s.ID); err != nil {
 		return fmt.Errorf("holding job %s: %w", s.ID, err)
+	}
+	if s.Spec.Held != "" {
+		if s.held, err = os.OpenFile(s.Spec.Held, os.O_RDWR, 0); err == nil {
+			err = safefile.TryLock(s.held, false)
+		}
+		if err != nil {
+			return fmt.Errorf("holding what is kept for undo: %w", err)
+		}
 	}
 	path := sess.Path("jobs", s.ID)
 	if s.dir, err = safefile.OpenDir(path); err != nil {

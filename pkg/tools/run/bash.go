@@ -162,8 +162,11 @@ func (b *bashCall) prepare(ctx context.Context, env *tool.Env) (*preparedCommand
 	}
 	p.env = newEnvironment(env, dir.Real, b.TTY, pages(env, b.TTY, p.ahead), b.Env)
 	world := newWorld(env, dir.Real, p.env.list)
-	lasting := b.yield() < 0 && !b.TTY && !b.Keep
-	world.Keeps = lasting && env.Policy.Confines() && env.Policy.Holds() && env.Policy.Undo().Commands != policy.UndoOff
+	kept := inJob
+	if b.ends() {
+		kept = inCall
+	}
+	world.Keeps = b.ends() && env.Policy.Confines() && env.Policy.Holds() && env.Policy.Undo().Commands != policy.UndoOff
 	if len(argv) > 0 {
 		p.analysis = shellparse.Argv(argv, world)
 	} else {
@@ -190,7 +193,7 @@ func (b *bashCall) prepare(ctx context.Context, env *tool.Env) (*preparedCommand
 		}
 	}
 	p.needs = policy.Append(p.needs, p.analysis.Accesses...)
-	p.judge(ctx, env, b.Command, lasting, func() { p.lifted = b.keeper(p).lift(env) })
+	p.judge(ctx, env, b.Command, kept, func() { p.lifted = b.keeper(p).lift(env) })
 	if b.Publish != nil {
 		p.needs = append(p.needs, policy.Access{Kind: policy.Tool, Tool: policy.PublishTool, Name: strconv.Itoa(*b.Publish)})
 	}
@@ -198,11 +201,11 @@ func (b *bashCall) prepare(ctx context.Context, env *tool.Env) (*preparedCommand
 }
 
 // judge finds what the accesses of a text come to in the root as it is now: what is lost
-// by them, what a directory holds that may not be read, and the like. The call sees the end of a lasting
-// command; lift takes away what need not be asked about because it is kept; nil for nothing.
-func (p *preparedCommand) judge(ctx context.Context, env *tool.Env, text string, lasting bool, lift func()) {
+// by them, what a directory holds that may not be read, and the like. kept says what of that is kept;
+// lift takes away what need not be asked about because it is; nil for nothing.
+func (p *preparedCommand) judge(ctx context.Context, env *tool.Env, text string, kept keeping, lift func()) {
 	if env.Git != nil {
-		lost := losses{ctx: ctx, env: env, dir: p.dir.Real, text: text, needs: p.needs, lasting: lasting}
+		lost := losses{ctx: ctx, env: env, dir: p.dir.Real, text: text, needs: p.needs, keeping: kept}
 		p.needs, p.keep = lost.find()
 		p.aside = lost.aside
 		if lost.doom.keeps() {
@@ -232,10 +235,13 @@ func (b *bashCall) noPatcher(a *policy.Access) bool {
 		strings.Contains(b.Command+strings.Join(b.Argv, " "), "*** Begin Patch")
 }
 
+// ends reports whether the command ends within the call.
+func (b *bashCall) ends() bool { return b.yield() < 0 && !b.TTY && !b.Keep }
+
 // keeper is what chooses how that which the command changes is kept for undo.
 func (b *bashCall) keeper(p *preparedCommand) *keeper {
 	return &keeper{
-		try: b.Try, track: b.Track, ends: b.yield() < 0 && !b.TTY && !b.Keep, publishes: b.Publish != nil,
+		try: b.Try, track: b.Track, ends: b.ends(), publishes: b.Publish != nil,
 		confined: p.ahead != nil, told: len(p.doomed) > 0, named: len(p.named) > 0, late: len(p.watched) > 0, needs: p.needs,
 	}
 }

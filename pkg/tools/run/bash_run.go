@@ -61,7 +61,7 @@ func (b *bashCall) run(ctx context.Context, env *tool.Env, by string, how keepMe
 	defer noted.close()
 	over, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
-	asked, ends := &questions{over: over, starts: noted.kept.watcher(), keeps: noted.kept.keeper(), cloning: newCloning(p.needs, p.argv, env.Workspace.Root())}, b.yield() < 0 && !b.TTY && !b.Keep
+	asked, ends := &questions{over: over, starts: noted.kept.watcher(), keeps: noted.kept.keeper(), cloning: newCloning(p.needs, p.argv, env.Workspace.Root())}, b.ends()
 	if asked.cloning.others() && !ends { // a job's programs start when nobody is told
 		asked.cloning = nil
 	}
@@ -85,7 +85,7 @@ func (b *bashCall) run(ctx context.Context, env *tool.Env, by string, how keepMe
 	}
 	out := newOutputs(env, b.Split)
 	where := b.farewell(out)
-	state, err := b.start(ctx, env, box, out.Output)
+	state, err := b.start(ctx, env, box, out.Output, noted.kept.held())
 	end() // an open question does not outlive the command
 	where.keep(ctx, env)
 	out.close()
@@ -151,10 +151,10 @@ func (b *bashCall) note(ctx context.Context, env *tool.Env, by string, came func
 		n.tracking, err = env.History.Track(ctx, change.TrackOptions{Tool: "bash", Title: b.title(), Skip: skipGit})
 	case "":
 		if b.prepared.ahead != nil && env.Git != nil && !b.Try && b.keeper(b.prepared).ends && env.Policy.Undo().Commands != policy.UndoOff {
-			n.kept = &kept{late: newLate(env, b.prepared, b.title(), came)}
+			n.kept = &kept{late: newLate(env, b.prepared, b.title(), came), ends: true}
 		}
 	case byLinks:
-		n.kept, err = shelve(ctx, env, b.prepared, b.title(), b.removedFirst(env), came)
+		n.kept, err = shelve(ctx, env, b.prepared, b.title(), b.removedFirst(env), came, b.ends())
 	}
 	return n, err
 }
@@ -229,8 +229,8 @@ func (p *preparedCommand) setsUser() bool {
 }
 
 // start runs the command: by ourselves where it ends within the call, by a
-// supervisor where it may not.
-func (b *bashCall) start(ctx context.Context, env *tool.Env, box *confinement, out job.Output) (commandState, error) {
+// supervisor where it may not, which holds the file that says what is kept.
+func (b *bashCall) start(ctx context.Context, env *tool.Env, box *confinement, out job.Output, held string) (commandState, error) {
 	p := b.prepared
 	c := job.Command{
 		Argv: p.argv, Dir: p.dir.Real, Env: p.env.list, Stdin: b.Stdin, Timeout: b.limit(env),
@@ -264,7 +264,7 @@ func (b *bashCall) start(ctx context.Context, env *tool.Env, box *confinement, o
 		w = job.WaitFor{Input: true, Ready: true}
 	}
 	spec := job.Spec{
-		Command: c, Name: b.Description, Keep: b.Keep, Report: box.report(), Started: box.moves.release, OpenStdin: yield >= 0 && !b.fed(),
+		Command: c, Name: b.Description, Keep: b.Keep, Report: box.report(), Held: held, Started: box.moves.release, OpenStdin: yield >= 0 && !b.fed(),
 		Loose: !b.limited(), Later: time.Duration(env.Policy.Limits().TimeoutMS) * time.Millisecond,
 	}
 	if err := box.keepGuard(env); err != nil {

@@ -67,11 +67,20 @@ type dooming struct {
 	asked   []lostFiles
 	gitKept bool            // what git does in this call is understood, and can be taken back
 	goes    map[string]bool // what leaves the root, or goes under the name that the call gives it, and is overwritten nowhere
-	lasting bool            // the call sees the end of the command, so that what it lost is recorded then
+	keeping keeping
 }
 
-func newDooming(env *tool.Env, dir, text string, needs []policy.Access, lasting bool) *dooming {
-	d := &dooming{env: env, dir: dir, text: text, needs: needs, names: doomed{}, goes: map[string]bool{}, lasting: lasting}
+// keeping is what of that which a command takes away is kept.
+type keeping int
+
+const (
+	notKept keeping = iota // nothing: it is typed into one that runs
+	inJob                  // what its text tells, as it is when it begins
+	inCall                 // also what its programs are given when they start
+)
+
+func newDooming(env *tool.Env, dir, text string, needs []policy.Access, kept keeping) *dooming {
+	d := &dooming{env: env, dir: dir, text: text, needs: needs, names: doomed{}, goes: map[string]bool{}, keeping: kept}
 	d.steps = steps.List{Root: env.Workspace.Root(), Accesses: needs}
 	d.gitKept = d.keeps() && d.steps.GitUnderstood()
 	return d
@@ -112,8 +121,11 @@ func (d *dooming) changed(top string) []string {
 
 // keeps reports whether what the call takes away is kept.
 func (d *dooming) keeps() bool {
-	return d.lasting && d.env.Policy.Undo().Commands != policy.UndoOff
+	return d.keeping != notKept && d.env.Policy.Undo().Commands != policy.UndoOff
 }
+
+// keepsLate reports whether that is kept, too, which is known when a program starts.
+func (d *dooming) keepsLate() bool { return d.keeping == inCall && d.keeps() }
 
 // write notes a write that takes something away, where that is all that is to be known.
 func (d *dooming) write(w *policy.Access) {

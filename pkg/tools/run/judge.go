@@ -19,7 +19,7 @@ import (
 // then, with what has to be kept.
 func (l *losses) find() (needs []policy.Access, keep map[string]bool) {
 	n := len(l.needs)
-	l.keep, l.risky, l.doom = map[string]bool{}, map[string]bool{}, newDooming(l.env, l.dir, l.text, slices.Clip(l.needs), l.lasting)
+	l.keep, l.risky, l.doom = map[string]bool{}, map[string]bool{}, newDooming(l.env, l.dir, l.text, slices.Clip(l.needs), l.keeping)
 	for i := range n {
 		if l.needs[i].Kind == policy.Exec {
 			l.program(i, n)
@@ -145,7 +145,7 @@ func (l *losses) file(j int, danger, unknown string) string {
 // someIn judges a write to a name that is not known in a directory below the root, where nothing is kept when the
 // program starts: whatever lies there may be meant. Of the root itself the policy asks.
 func (l *losses) someIn(w *policy.Access) string {
-	if l.lasting && l.doom.keeps() || w.Path == "" || w.Path == l.env.Workspace.Root() || !safefile.Below(l.env.Workspace.Root(), w.Path) {
+	if l.doom.keepsLate() || w.Path == "" || w.Path == l.env.Workspace.Root() || !safefile.Below(l.env.Workspace.Root(), w.Path) {
 		return ""
 	}
 	files, known := l.atRiskIn(w)
@@ -154,7 +154,7 @@ func (l *losses) someIn(w *policy.Access) string {
 		return "takes away what cannot be told before it runs"
 	case len(files) == 0:
 		return ""
-	case l.lasting:
+	case l.keeping != notKept && !l.doom.keeps():
 		return "takes away names that are not known before it runs, and the policy keeps nothing for undo"
 	}
 	return "takes away names that are not known before it runs, and goes on after the call, so that they cannot be kept for undo"

@@ -14,6 +14,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/change"
 	"github.com/agentkit-go/agentkit/pkg/committed"
 	"github.com/agentkit-go/agentkit/pkg/gate"
+	"github.com/agentkit-go/agentkit/pkg/job"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/steps"
 	"github.com/agentkit-go/agentkit/pkg/tool"
@@ -25,19 +26,21 @@ type kept struct {
 	*change.Shelf
 	partly string // why it is not all of it
 	late   *late
+	ends   bool       // the command, within the call
+	sure   bool       // its text tells that something is taken away
 	mu     sync.Mutex // of what is added
 }
 
 // shelve keeps what the command is about to take away; first are the directories that it
 // removes before anything else, and came tells what has come to protected places meanwhile. What git has or ignores may be too much, and is then not
 // kept; what is nowhere else must be.
-func shelve(ctx context.Context, env *tool.Env, p *preparedCommand, title string, first []string, came func(string, fs.FileInfo) bool) (*kept, error) {
+func shelve(ctx context.Context, env *tool.Env, p *preparedCommand, title string, first []string, came func(string, fs.FileInfo) bool, ends bool) (*kept, error) {
 	if len(p.doomed)+len(p.named)+len(p.watched) == 0 {
 		return nil, nil
 	}
-	k := &kept{late: newLate(env, p, title, came)}
+	k := &kept{late: newLate(env, p, title, came), ends: ends, sure: len(p.doomed) > 0}
 	o := k.late.o
-	o.Names, o.First = append(p.doomed.list(false), p.named.list(true)...), first
+	o.Names, o.First, o.Shared = append(p.doomed.list(false), p.named.list(true)...), first, !ends
 	if len(o.Names) == 0 {
 		return k, nil
 	}
@@ -131,7 +134,7 @@ const maxSweeps = 3
 
 // watcher is what is told of each program before it starts; nil where nothing is to be kept then.
 func (k *kept) watcher() func(context.Context, *sandbox.Exec) {
-	if k == nil || k.late == nil {
+	if k == nil || k.late == nil || !k.ends {
 		return nil
 	}
 	return k.starts
@@ -140,7 +143,7 @@ func (k *kept) watcher() func(context.Context, *sandbox.Exec) {
 // keeper is what keeps that which a git, an rm and the like take away that do not stand in the call: those of a script, a
 // hook, make or code; nil without.
 func (k *kept) keeper() gate.Keeper {
-	if k == nil || k.late == nil || k.late.env.Git == nil {
+	if k == nil || k.late == nil || k.late.env.Git == nil || !k.ends {
 		return nil
 	}
 	return k.keep
@@ -226,6 +229,25 @@ func (k *kept) add(ctx context.Context, names []change.Doomed) (err error) {
 	return err
 }
 
+// held is the file that whoever sees the end of a job holds until then; "" for none.
+func (k *kept) held() string {
+	if k == nil || k.Shelf == nil || k.ends {
+		return ""
+	}
+	return k.Path()
+}
+
+// leave has what a job takes away recorded when it has ended, by the next call.
+func (k *kept) leave(m *bashMeta) {
+	if k == nil || k.Shelf == nil {
+		return
+	}
+	if id := k.Leave(); k.sure {
+		m.Change = id
+		m.kept = new(note("what it takes away is kept, as it was when it began: once it has ended, {undo} %s brings it back", id))
+	}
+}
+
 // Close gives up what is kept, unless finish has made a change of it.
 func (k *kept) Close() {
 	if k != nil {
@@ -236,6 +258,10 @@ func (k *kept) Close() {
 // finish tells what undo can bring back.
 func (k *kept) finish(ctx context.Context, env *tool.Env, m *bashMeta) {
 	if k == nil {
+		return
+	}
+	if m.Job != "" && m.Status == string(job.Running) {
+		k.leave(m)
 		return
 	}
 	var rec change.Record

@@ -35,7 +35,7 @@ var watchable = [...]string{"sed", "perl", "sort", "mv", "cp", "install", "ln", 
 // watched are those programs of a command that get words which are not known before it
 // runs, those of a file of commands, and ln, whose options decide whether it replaces a link.
 func (d *dooming) watched() (names []string) {
-	if !d.keeps() {
+	if !d.keepsLate() {
 		return nil
 	}
 	for i := range d.needs {
@@ -161,7 +161,7 @@ func (l *late) files(ctx context.Context, e *sandbox.Exec) (names, must []change
 // losses judges a program that starts as if it were a call, and finds what must be kept of what it takes away; it is
 // false where that is not all, or more than a loss is dangerous in it.
 func (l *late) losses(ctx context.Context, e *sandbox.Exec, variables []string) (lost *losses, must []change.Doomed, ok bool) {
-	lost = &losses{ctx: ctx, env: l.env, dir: e.Cwd, needs: l.accesses(e, variables), lasting: true}
+	lost = &losses{ctx: ctx, env: l.env, dir: e.Cwd, needs: l.accesses(e, variables), keeping: inCall}
 	needs, keep := lost.find()
 	if len(lost.aside) > 0 || slices.ContainsFunc(needs, func(a policy.Access) bool { return a.Danger != "" }) {
 		return nil, nil, false
@@ -247,7 +247,7 @@ func (l *late) own(top string, argv []string) bool {
 // names are what a program with these accesses takes away in the root, as far as it was there when the command
 // began; with moves also what mv gives another name.
 func (l *late) names(e *sandbox.Exec, accesses []policy.Access, moves bool) []change.Doomed {
-	d := newDooming(l.env, e.Cwd, "", accesses, true)
+	d := newDooming(l.env, e.Cwd, "", accesses, inCall)
 	for j := range d.needs {
 		w := &d.needs[j]
 		if w.Parent > 0 && destroys(w, &d.needs[w.Parent-1]) {

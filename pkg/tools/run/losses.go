@@ -40,7 +40,7 @@ type losses struct {
 	bytes   int64
 	doom    *dooming
 	risky   map[string]bool // of files that a program names many of, whether they are nowhere else
-	lasting bool            // the call sees the end of the command, so that what it lost is recorded then
+	keeping keeping
 }
 
 func (l *losses) endanger(i int, why string) {
@@ -53,7 +53,7 @@ func (l *losses) endanger(i int, why string) {
 func (l *losses) keepAll(files []string, danger string) string {
 	for _, path := range files {
 		info, err := os.Lstat(path)
-		held := l.lasting && l.doom.keeps()
+		held := l.doom.keeps()
 		if err != nil || info.IsDir() || l.keep[path] || !held && info.Mode().IsRegular() && info.Size() == 0 { // that holds nothing
 			continue
 		}
@@ -65,8 +65,8 @@ func (l *losses) keepAll(files []string, danger string) string {
 	}
 	switch {
 	case len(l.keep) == 0:
-	case !l.lasting:
-		return cmp.Or(danger, "takes away "+l.kept()+", which git does not have, and goes on after the call, so that it cannot be kept for undo")
+	case l.keeping == notKept:
+		return cmp.Or(danger, "takes away "+l.kept()+", which git does not have, and is typed into what runs, so that it cannot be kept for undo")
 	case !l.doom.keeps():
 		return cmp.Or(danger, "takes away "+l.kept()+", which git does not have, and the policy keeps nothing for undo")
 	}

@@ -17,7 +17,7 @@ import (
 // to the command whether rm finds them full or empty.
 func (b *bashCall) removedFirst(env *tool.Env) []string {
 	p := b.prepared
-	if len(p.doomed) == 0 {
+	if len(p.doomed) == 0 || !b.ends() {
 		return nil
 	}
 	words := b.Argv

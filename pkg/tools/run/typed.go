@@ -159,7 +159,7 @@ func (l *line) command(ctx context.Context, kind, dir, text string) []policy.Acc
 	world.Getenv = nil
 	p := &preparedCommand{dir: workspace.Path{Real: dir}, ahead: l.ahead, needs: shellparse.Analyze(ctx, text, kind, world).Accesses}
 	if dir != "" {
-		p.judge(ctx, l.env, text, false, nil)
+		p.judge(ctx, l.env, text, notKept, nil)
 	}
 	l.aside = append(l.aside, p.aside...)
 	for i := range p.needs {
