@@ -181,7 +181,7 @@ func undoError(err error) error {
 	}{
 		{change.ErrUnfinished, tool.IO, unfinishedHint},
 		{change.ErrNoRecord, tool.NotFound, "{undo} with {undo.list} shows what there is"},
-		{change.ErrRunning, tool.Conflict, "wait for its end with {output}, or end it with {kill}, and undo it then"},
+		{change.ErrRunning, tool.Conflict, "wait for its end with {output}, or end it with {kill}, and take it back then"},
 		{change.ErrDropped, tool.NotFound, "only so much is kept; {undo} with {undo.list} shows what there is"},
 		{change.ErrUndone, tool.AlreadyApplied, "{undo} with {undo.list} shows what is left"},
 		{change.ErrUnreadable, tool.IO, "change the files back by hand; {undo} with {undo.list} shows the other changes"},
