@@ -250,7 +250,7 @@ func (p *sedScript) command() bool {
 		return p.substitute()
 	case 'r':
 		return p.file(Read)
-	case 'w':
+	case 'w', 'W':
 		return p.file(Write)
 	case 'e':
 		p.runs(strings.TrimLeft(p.s[p.i:], blanks))

@@ -222,7 +222,10 @@ func (c *Call) hostname() {
 // editor reads ed, ex and vi: their commands may run anything, so they are
 // known only when a person types them.
 func (c *Call) editor() {
+	all := c.Words
+	c.Words = c.scripted()
 	c.parse()
+	c.Words = all
 	if c.Known == "ed" || c.Known == "ex" || c.Shell.Stdin().Set || c.has("e", "E", "s") || c.Name == "nvim" && c.has("l") {
 		c.opaque("the commands come from its input")
 	}
@@ -239,6 +242,52 @@ func (c *Call) editor() {
 	}
 	c.editorCommands()
 	c.operands(c.Record.Operands)
+}
+
+// scripted are the words without the -s that takes no value: in Ex mode, which ex starts in and -e and -E
+// set, it is silence, and else names a file (main.c of Vim, "case 's'").
+func (c *Call) scripted() []Word {
+	ex, out := c.Name == "ex", c.Words[:1:1]
+	for i := 1; i < len(c.Words); i++ {
+		x := c.Words[i]
+		if x.Text == "--" {
+			return append(out, c.Words[i:]...)
+		}
+		letters, short := strings.CutPrefix(x.Text, "-")
+		if !short || x.Dynamic || strings.HasPrefix(letters, "-") {
+			if out = append(out, x); x.Text == "--cmd" && i+1 < len(c.Words) {
+				i++
+				out = append(out, c.Words[i])
+			}
+			continue
+		}
+		kept := "-"
+		for j, letter := range letters {
+			switch letter {
+			case 'e', 'E':
+				ex = true
+			case 'v':
+				ex = false
+			}
+			if letter == 's' && ex {
+				continue
+			}
+			kept += string(letter)
+			if strings.ContainsRune("cstuUiwWTS", letter) {
+				kept += letters[j+1:]
+				if out = append(out, Word{Text: kept}); j+1 == len(letters) && letter != 'S' && i+1 < len(c.Words) {
+					i++
+					out = append(out, c.Words[i])
+				}
+				kept = ""
+				break
+			}
+		}
+		if kept != "" && (kept != "-" || letters == "") {
+			out = append(out, Word{Text: kept})
+		}
+	}
+	return out
 }
 
 // patch reads patch: without an operand the patch itself names the files.
