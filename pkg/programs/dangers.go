@@ -131,21 +131,9 @@ func (c *Call) matches(h *Way) bool {
 	return (h.Sub == "" || c.subMatches(h.Sub)) && (h.Option == "" || anyOption(words, h.Option)) && (h.Arg == "" || slices.ContainsFunc(words, func(x Word) bool { return !x.Dynamic && oneOf(x.Text, h.Arg) }))
 }
 
-// subMatches reports whether the first operand is one of the alternatives.
+// subMatches reports whether a word that may be the subcommand is one of the alternatives.
 func (c *Call) subMatches(sub string) bool {
-	for _, x := range c.Words[1:] {
-		if x.Dynamic || strings.HasPrefix(x.Text, "-") || c.Known == "cargo" && strings.HasPrefix(x.Text, "+") {
-			continue
-		}
-		if oneOf(x.Text, sub) {
-			return true
-		}
-		if i := slices.IndexFunc(c.Words, func(y Word) bool { return y.Text == x.Text }); i > 0 && strings.HasPrefix(c.Words[i-1].Text, "-") && !strings.HasPrefix(c.Words[i-1].Text, "--") && i > 1 {
-			continue // it may be the value of an option
-		}
-		return false
-	}
-	return false
+	return slices.ContainsFunc(c.subcommands(), func(w string) bool { return oneOf(w, sub) })
 }
 
 // oneOf reports whether s matches one of the patterns: * at either end, ? for

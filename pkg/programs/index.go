@@ -145,12 +145,12 @@ var names = [...]named{
 	{"watchexec", &wrappers[89]}, {"wc", &readers[78]}, {"wget", &runners[172]}, {"whatis", &readers[79]}, {"whereis", &readers[3]},
 	{"which", &readers[80]}, {"who", &readers[5]}, {"whoami", &readers[3]}, {"whois", &runners[173]}, {"winpty", &wrappers[43]},
 	{"wipe", &others[84]}, {"wipefs", &others[97]}, {"x-www-browser", &runners[57]}, {"xargs", &wrappers[90]}, {"xattr", &others[98]},
-	{"xdg-open", &runners[57]}, {"xh", &others[30]}, {"xkill", &others[99]}, {"xmllint", &readers[82]}, {"xonsh", &runners[43]},
-	{"xvfb-run", &wrappers[91]}, {"xxd", &readers[81]}, {"xz", &writers[37]}, {"xzless", &runners[21]}, {"yamllint", &readers[83]},
-	{"yarn", &runners[174]}, {"yash", &runners[89]}, {"yes", &readers[34]}, {"yq", &runners[175]}, {"yum", &others[100]},
-	{"zcat", &readers[7]}, {"zfs", &others[101]}, {"zgrep", &readers[30]}, {"zip", &runners[176]}, {"zless", &runners[21]},
-	{"zmore", &runners[91]}, {"zpool", &others[102]}, {"zsh", &runners[11]}, {"zstd", &writers[36]}, {"zstdless", &runners[21]},
-	{"zypper", &others[103]},
+	{"xdg-open", &runners[57]}, {"xh", &others[30]}, {"xhs", &others[30]}, {"xkill", &others[99]}, {"xmllint", &readers[82]},
+	{"xonsh", &runners[43]}, {"xvfb-run", &wrappers[91]}, {"xxd", &readers[81]}, {"xz", &writers[37]}, {"xzless", &runners[21]},
+	{"yamllint", &readers[83]}, {"yarn", &runners[174]}, {"yash", &runners[89]}, {"yes", &readers[34]}, {"yq", &runners[175]},
+	{"yum", &others[100]}, {"zcat", &readers[7]}, {"zfs", &others[101]}, {"zgrep", &readers[30]}, {"zip", &runners[176]},
+	{"zless", &runners[21]}, {"zmore", &runners[91]}, {"zpool", &others[102]}, {"zsh", &runners[11]}, {"zstd", &writers[36]},
+	{"zstdless", &runners[21]}, {"zypper", &others[103]},
 }
 
 // families holds the beginnings of the names that end in a star.

@@ -80,6 +80,7 @@ func (c *Call) listens(x Word) {
 
 // fetch reads curl, wget and aria2c: their operands are addresses.
 func (c *Call) fetch() {
+	dirty := c.Shell.Dirty()
 	c.parse()
 	out, named := c.optionValue("output")
 	if !named {
@@ -105,15 +106,102 @@ func (c *Call) fetch() {
 			}
 		}
 	}
+	sends := c.configured(dirty)
 	from := 0
 	for given := range c.requests() {
 		until := len(c.Args)
 		if n := len(given); n > 0 && isNext(&given[n-1]) {
 			until = given[n-1].Behind
 		}
+		c.publishes = sends || uploads(given)
 		c.request(given, c.Args[from:until], named)
 		from = until
 	}
+}
+
+// configured reads what curl takes from files of options (-K), and wget from settings on its command line (-e): their
+// addresses are reached. It reports whether they may send something; what cannot be read does,
+// as where files may be others by then.
+func (c *Call) configured(dirty bool) (sends bool) {
+	d := *c
+	d.Words, d.Given, d.Args = slices.Clone(c.Words[:1]), nil, nil
+	for _, o := range c.Given {
+		switch {
+		case !o.HasValue:
+		case hasName(o.Names, "execute"): // wget reads a name without regard to case, - and _
+			name, _, _ := strings.Cut(o.Value.Text, "=")
+			name = strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(strings.TrimSpace(name)))
+			sends = sends || o.Value.Dynamic || Has("method postdata postfile bodydata bodyfile", name)
+		case hasName(o.Names, "config") && (c.Known == "curl" || c.Name == "curl"):
+			words, ok := c.configWords(o.Value)
+			if d.Words = append(d.Words, words...); !ok || dirty {
+				c.Shell.Net(Net{Source: Cut(o.Value.Text), Opaque: "its configuration says which host it reaches", Publishes: true})
+				sends = true
+			}
+		}
+	}
+	if len(d.Words) == 1 {
+		return sends
+	}
+	d.parse()
+	if d.has("config") {
+		c.Shell.Net(Net{Source: Cut(d.Source), Opaque: "its configuration says which host it reaches", Publishes: true})
+		return true
+	}
+	sends = sends || uploads(c.Given)
+	for given := range d.requests() { // with --next, the last request may send nothing, and another one something
+		sends = sends || uploads(given)
+	}
+	d.publishes = sends
+	for _, x := range d.Args {
+		d.address(x)
+	}
+	for _, o := range d.Given {
+		if o.HasValue && hasName(o.Names, "url") {
+			d.address(o.Value)
+		}
+	}
+	return sends
+}
+
+// configWords are the options in a file of curl's: one a line, NAME = VALUE, NAME: VALUE or NAME VALUE, with or
+// without dashes, the value perhaps in quotes (curl(1), "--config").
+func (c *Call) configWords(file Word) (words []Word, ok bool) {
+	paths := c.paths(file)
+	if file.Text == "-" || len(paths) != 1 || !c.Shell.Sees() {
+		return nil, false
+	}
+	text, err := c.Shell.ReadFile(paths[0])
+	if err != nil {
+		return nil, false
+	}
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		end := strings.IndexAny(line, " \t=:")
+		if end < 0 {
+			end = len(line)
+		}
+		name, value := line[:end], strings.TrimLeft(line[end:], " \t=:")
+		if !strings.HasPrefix(name, "-") {
+			name = "--" + name
+		}
+		words = append(words, Word{Text: name})
+		if quoted, in := strings.CutPrefix(value, `"`); in {
+			end := strings.LastIndexByte(quoted, '"')
+			if end < 0 || strings.Contains(quoted[:end], `\`) || strings.Contains(quoted[:end], `"`) {
+				return words, false
+			}
+			value = quoted[:end]
+		} else if end := strings.IndexAny(value, " \t"); end >= 0 {
+			value = value[:end]
+		}
+		if value != "" {
+			words = append(words, Word{Text: value})
+		}
+	}
+	return words, true
 }
 
 // isNext reports whether what follows an option of curl is another request.
@@ -137,7 +225,6 @@ func (c *Call) requests() iter.Seq[[]Given] {
 
 // request reads one of the requests, to these addresses. named says that the file is named in which the answer goes.
 func (c *Call) request(given []Given, addresses []Word, named bool) {
-	c.publishes = uploads(given)
 	for _, o := range given {
 		switch {
 		case !o.HasValue:
@@ -205,32 +292,62 @@ func uploads(given []Given) bool {
 			break
 		}
 	}
-	if has("upload-file", "form", "form-string", "quote", "post-data", "post-file", "body-data", "body-file") {
+	if has("upload-file", "form", "form-string", "quote", "post-data", "post-file", "body-data", "body-file", "post_data") {
 		return true
 	}
 	return !isOn(given, "get") && has("data", "data-ascii", "data-binary", "data-raw", "data-urlencode", "json") // -G puts them into the address
 }
 
-// httpie reads http, https and xh: a method, an address, and what is sent.
+// httpieOptions are those of http, and of xh, that take a value.
+const httpieOptions = "raw: boundary: pretty: s,style: response-charset: response-mime: format-options: p,print: P,history-print: o,output: session: session-read-only: a,auth: A,auth-type: bearer: " +
+	"proxy: max-redirects: max-headers: timeout: verify: ssl: ciphers: cert: cert-key: cert-key-pass: default-scheme: resolve: interface: unix-socket: http-version: generate: I,ignore-stdin"
+
+// httpie reads http, https and xh: a method, an address, and what is sent, which may come from its input.
 func (c *Call) httpie() {
-	words := c.bare()
-	if len(words) > 1 && !words[0].Dynamic && words[0].Text != "" && (strings.Trim(words[0].Text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" || Has("get head options post put patch delete", words[0].Text)) {
-		c.publishes = !Has("GET HEAD OPTIONS", strings.ToUpper(words[0].Text))
+	d := c.sortedBy(httpieOptions)
+	words := slices.Clone(d.Args)
+	in := c.Shell.Stdin()
+	c.publishes = d.has("raw") || in.Set && !(in.Known && in.Text == "") && !d.has("ignore-stdin")
+	if len(words) > 1 && httpieMethod(words[0], words[1]) {
+		c.publishes = c.publishes || words[0].Dynamic || !Has("GET HEAD OPTIONS", strings.ToUpper(words[0].Text))
 		words = words[1:]
-	} else {
-		c.publishes = len(words) > 1 && slices.ContainsFunc(words[1:], func(x Word) bool {
-			name, _, sent := strings.Cut(x.Text, "=")
-			return x.Dynamic || sent && !strings.HasSuffix(name, "=") && !strings.Contains(x.Text, "==") || strings.Contains(x.Text, "@")
-		})
 	}
 	if len(words) == 0 {
 		return
 	}
+	c.publishes = c.publishes || slices.ContainsFunc(words[1:], func(x Word) bool { return x.Dynamic || httpieSends(x.Text) })
 	if x := words[0]; strings.HasPrefix(x.Text, ":") { // the own machine's, as :3000/path
 		x.Text, x.Lead = "localhost"+strings.TrimSuffix(x.Text, ":"), "localhost"+x.Lead
 		words[0] = x
 	}
 	c.address(words[0])
+}
+
+// httpieMethod reports whether a word is the method, and the next one the address. localhost alone is an address.
+func httpieMethod(x, next Word) bool {
+	if x.Dynamic {
+		return x.Lead == "" && !next.Dynamic && (strings.Contains(next.Text, "://") || !strings.ContainsAny(next.Text, ":=@"))
+	}
+	return x.Text != "localhost" && strings.Trim(strings.ToUpper(x.Text), "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+}
+
+// httpieSends reports whether an item of a request is sent as data, or holds a file: the first separator in it counts.
+// NAME:VALUE is a header, and NAME==VALUE is put into the address.
+func httpieSends(item string) bool {
+	for i := 0; i < len(item); i++ {
+		rest := item[i:]
+		switch {
+		case item[i] == '\\':
+			i++
+		case strings.HasPrefix(rest, ":="), strings.HasPrefix(rest, ":@"), strings.HasPrefix(rest, "==@"):
+			return true
+		case strings.HasPrefix(rest, "=="), item[i] == ':':
+			return false
+		case item[i] == '=' || item[i] == '@':
+			return true
+		}
+	}
+	return false
 }
 
 // downloaded lists the file that an address is saved as.

@@ -39,7 +39,7 @@ var others = [...]Record{
 	{Names: "elixir erl ghci irb jshell julia nawk pypy rscript scala sqlite", Role: InterpreterRole},
 	{Names: "fc", Dangers: []Way{{Option: "p", Why: "hides what was done"}}},
 	{Names: "fdisk sfdisk gdisk sgdisk cfdisk parted", Danger: "changes partitions"},
-	{Names: "fetch http https xh", Fetches: true},
+	{Names: "fetch http https xh xhs", Fetches: true},
 	{Names: "firewall-cmd", Dangers: []Way{{Option: "panic-on complete-reload", Why: "changes the firewall"}}},
 	{Names: "flashrom", Danger: "writes firmware"},
 	{Names: "fly flyctl", Dangers: []Way{{Sub: "destroy apps", Why: "destroys an application"}}},

@@ -10,13 +10,14 @@ import (
 // A reach is a way to call a program that needs the network, although no word of
 // the call need name a host.
 type reach struct {
-	names     string // the programs
-	sub       string // the first operand is one of these; "-" for none at all, "" for any
-	arg       string // one of the words is one of these, or holds a version; "" for any
-	without   string // none of these options is given
-	hosts     string // what it reaches; "" for nothing, "?" for what its settings say
-	from      string // options and variables that name another address than the first host
-	publishes bool   // it changes something there
+	names     string           // the programs
+	sub       string           // the first operand is one of these; "-" for none at all, "" for any
+	arg       string           // one of the words is one of these, or holds a version; "" for any
+	does      func(*Call) bool // what its words say besides; nil for anything
+	without   string           // none of these options is given
+	hosts     string           // what it reaches; "" for nothing, "?" for what its settings say
+	from      string           // options and variables that name another address than the first host
+	publishes bool             // it changes something there
 }
 
 // The hosts of registries.
@@ -81,7 +82,7 @@ var reaches = [...]reach{
 	{names: "go", sub: "install run", arg: "@", hosts: goHosts, from: "GOPROXY"},
 	{names: "go", sub: "mod work", arg: "tidy download sync", hosts: goHosts, from: "GOPROXY"},
 	{names: "go", sub: "list", arg: "-u -versions", hosts: goHosts, from: "GOPROXY"},
-	{names: "gem", sub: "push yank owner signin", hosts: "rubygems.org", publishes: true},
+	{names: "gem", sub: "push pus pu yank yan ya owner owne own ow signin", hosts: "rubygems.org", publishes: true},
 	{names: "gem", sub: "install i update search outdated fetch", without: "local l", hosts: gemHosts, from: "-s --source"},
 	{names: "bundle bundler", sub: "- install update outdated add lock", without: "local", hosts: gemHosts},
 	{names: "composer", sub: "install i update u upgrade require r create-project outdated audit global search", hosts: phpHosts},
@@ -98,9 +99,15 @@ var reaches = [...]reach{
 	{names: "brew", sub: "install reinstall update upgrade info search outdated fetch tap bundle home audit livecheck", hosts: brewHosts},
 	{names: "docker podman nerdctl", sub: "push", hosts: dockerHosts, publishes: true},
 	{names: "docker podman nerdctl", sub: "pull login search", hosts: dockerHosts},
-	{names: "mvn mvnw", arg: "deploy deploy:* release:perform site-deploy", hosts: "repo.maven.apache.org", publishes: true},
+	{names: "mvn mvnw mvnd", does: func(c *Call) bool {
+		return c.doesGoal("deploy deploy:* release:perform release:prepare release:branch site-deploy")
+	}, hosts: "repo.maven.apache.org", publishes: true},
+	{names: "mvn mvnw mvnd", does: func(c *Call) bool {
+		return c.doesGoal("jib:build site:deploy site:stage-deploy nexus-staging:* scm-publish:* wagon:* spring-boot:build-image-publish -Dspring-boot.build-image.publish=true central-publishing:publish " +
+			"docker:push dockerfile:push jreleaser:deploy jreleaser:release jreleaser:full-release jreleaser:publish jreleaser:upload")
+	}, hosts: "?", publishes: true},
 	{names: "mvn mvnw", sub: "dependency:resolve dependency:go-offline dependency:get dependency:resolve-plugins versions:display-dependency-updates", without: "o offline", hosts: "repo.maven.apache.org"},
-	{names: "mix", sub: "hex.publish", hosts: "hex.pm", publishes: true},
+	{names: "mix", does: (*Call).doesOne, hosts: "hex.pm", publishes: true},
 	{names: "mix", sub: "deps.get deps.update hex.info hex.outdated archive.install local.hex", hosts: "hex.pm repo.hex.pm builds.hex.pm"},
 	{names: "cabal", sub: "upload", hosts: "hackage.haskell.org", publishes: true},
 	{names: "cabal", sub: "update install get fetch", without: "offline", hosts: "hackage.haskell.org"},
@@ -113,17 +120,17 @@ var reaches = [...]reach{
 	{names: "cpan cpanm", hosts: "cpan.metacpan.org www.cpan.org"},
 	{names: "opam", sub: "publish", hosts: "?", publishes: true},
 	{names: "opam", sub: "install update upgrade init", hosts: "opam.ocaml.org"},
-	{names: "helm", sub: "push", hosts: "registry-1.docker.io", publishes: true},
+	{names: "helm", sub: "push cm-push", hosts: "registry-1.docker.io", publishes: true},
 	{names: "terraform tofu", sub: "init get providers", hosts: "registry.terraform.io registry.opentofu.org releases.hashicorp.com"},
 	{names: "hf huggingface-cli", sub: "upload upload-large-folder repo", hosts: "huggingface.co", publishes: true},
 	{names: "hf huggingface-cli", sub: "download", hosts: "huggingface.co"},
 	{names: "vercel now", sub: "ls list inspect logs whoami pull link", hosts: "api.vercel.com"},
 	{names: "vercel now", sub: "- *", hosts: "api.vercel.com", publishes: true},
-	{names: "netlify netlify-cli ntl", sub: "deploy", hosts: "api.netlify.com", publishes: true},
+	{names: "netlify netlify-cli ntl", sub: "deploy env:set env:unset env:import env:clone sites:create sites:delete blobs:set blobs:delete", hosts: "api.netlify.com", publishes: true},
 	{names: "wrangler", sub: "deploy publish delete rollback", hosts: "api.cloudflare.com", publishes: true},
-	{names: "wrangler", sub: "pages secret versions", arg: "deploy publish put delete bulk upload", hosts: "api.cloudflare.com", publishes: true},
+	{names: "wrangler", sub: "pages secret versions triggers queues r2 kv kv:key kv:bulk kv:namespace", arg: "deploy publish put delete bulk upload create", hosts: "api.cloudflare.com", publishes: true},
 	{names: "fly flyctl", sub: "deploy launch", hosts: "api.fly.io api.machines.dev", publishes: true},
-	{names: "firebase firebase-tools", sub: "deploy hosting:*", hosts: "firebase.googleapis.com", publishes: true},
+	{names: "firebase firebase-tools", sub: "deploy hosting:* functions:delete functions:config:set functions:config:unset functions:secrets:set functions:secrets:destroy database:set database:update database:push database:remove database:import firestore:delete appdistribution:distribute auth:import remoteconfig:rollback", hosts: "firebase.googleapis.com", publishes: true},
 	{names: "sst serverless sls cdk aws-cdk eb", sub: "deploy remove destroy terminate", hosts: "?", publishes: true},
 	{names: "supabase", sub: "functions db secrets", arg: "deploy push delete set unset", hosts: "api.supabase.com", publishes: true},
 	{names: "railway", sub: "up deploy redeploy down delete", hosts: "backboard.railway.app", publishes: true},
@@ -138,18 +145,18 @@ var reaches = [...]reach{
 	{names: "goreleaser", sub: "release r", without: "snapshot skip-publish", hosts: "?", publishes: true},
 	{names: "ko", sub: "publish build resolve apply create", without: "local L", hosts: "?", publishes: true},
 	{names: "skaffold", sub: "run deploy apply delete", hosts: "?", publishes: true},
-	{names: "crane skopeo oras cosign", sub: "push copy cp sync tag attach sign attest delete", hosts: "?", publishes: true},
+	{names: "crane skopeo oras cosign", sub: "push copy cp sync tag attach sign attest delete append mutate rebase flatten", hosts: "?", publishes: true},
 	{names: "buildah", sub: "push", hosts: "?", publishes: true},
 	{names: "docker podman nerdctl", sub: "compose image manifest", arg: "push", hosts: dockerHosts, publishes: true},
 	{names: "docker podman nerdctl", sub: "build buildx builder", arg: "--push", hosts: dockerHosts, publishes: true},
 	{names: "docker podman nerdctl", sub: "compose", arg: "--push publish", hosts: dockerHosts, publishes: true},
 	{names: "docker-compose", sub: "push publish", hosts: dockerHosts, publishes: true},
 	{names: "docker-compose", sub: "build", arg: "--push", hosts: dockerHosts, publishes: true},
-	{names: "sbt", arg: "publish publishSigned +publish +publishSigned ci-release sonatype*", hosts: "?", publishes: true},
-	{names: "lein", sub: "deploy", hosts: "repo.clojars.org", publishes: true},
-	{names: "rake", sub: "release", hosts: "rubygems.org", publishes: true},
+	{names: "sbt sbtn", does: (*Call).doesTask, hosts: "?", publishes: true},
+	{names: "lein", does: (*Call).doesOne, hosts: "repo.clojars.org", publishes: true},
+	{names: "rake", arg: "release release:*", hosts: "rubygems.org", publishes: true},
 	{names: "pod", sub: "trunk repo", arg: "push", hosts: "trunk.cocoapods.org", publishes: true},
-	{names: "fastlane", sub: "deliver pilot supply upload_to_* release beta deploy", hosts: "?", publishes: true},
+	{names: "fastlane", arg: "deliver pilot supply upload_to_* release beta deploy", hosts: "?", publishes: true},
 	{names: "mike", arg: "--push -p", hosts: "?", publishes: true},
 	{names: "git", sub: "subtree", arg: "push", hosts: "?", publishes: true},
 	{names: "git", sub: "subtree", arg: "pull add", hosts: "?"},
@@ -157,12 +164,33 @@ var reaches = [...]reach{
 	{names: "git", sub: "svn", arg: "clone fetch rebase", hosts: "?"},
 	{names: "git", sub: "send-email imap-send", without: "dry-run", hosts: "?", publishes: true},
 	{names: "svn", sub: "commit ci import lock unlock", hosts: "?", publishes: true},
+	{names: "svn", does: (*Call).changesFar, hosts: "?", publishes: true},
 	{names: "svn", sub: "checkout co update up export log", hosts: "?"},
-	{names: "hg sl", sub: "push", hosts: "?", publishes: true},
+	{names: "hg sl", sub: "push pus email", hosts: "?", publishes: true},
+	{names: "sl", sub: "pr", arg: "submit s", hosts: "?", publishes: true},
 	{names: "hg sl", sub: "pull clone incoming in", hosts: "?"},
 	{names: "jj", sub: "git", arg: "push", hosts: "?", publishes: true},
 	{names: "jj", sub: "git", arg: "fetch clone", hosts: "?"},
-	{names: "gt", sub: "submit ss", hosts: "?", publishes: true},
+	{names: "gt", sub: "submit s ss", hosts: "?", publishes: true},
+	{names: "gt", sub: "stack upstack downstack branch", arg: "submit s", hosts: "?", publishes: true},
+	{names: "git", sub: "lfs", arg: "push lock unlock", hosts: "?", publishes: true},
+	{names: "hub", sub: "issue gist", arg: "create update", hosts: "api.github.com github.com", publishes: true},
+	{names: "terraform tofu", sub: "state", arg: "rm mv push replace-provider", hosts: "?", publishes: true},
+	{names: "terraform tofu", sub: "workspace", arg: "delete", hosts: "?", publishes: true},
+	{names: "oras", sub: "blob manifest", arg: "push delete", hosts: "?", publishes: true},
+	{names: "regctl", sub: "image tag manifest blob artifact index", arg: "copy cp import mod put delete rm del create", hosts: "?", publishes: true},
+	{names: "docker", sub: "plugin model", arg: "push", hosts: dockerHosts, publishes: true},
+	{names: "lerna", sub: "version", without: "no-push", hosts: "?", publishes: true},
+	{names: "beachball", sub: "publish", hosts: npmHosts, publishes: true},
+	{names: "auto", sub: "shipit release", hosts: "?", publishes: true},
+	{names: "web-ext", sub: "sign", hosts: "addons.mozilla.org", publishes: true},
+	{names: "clasp", sub: "push deploy", hosts: "script.googleapis.com", publishes: true},
+	{names: "amplify ampx", sub: "push publish pipeline-deploy", hosts: "?", publishes: true},
+	{names: "deployctl kamal caprover hexo", sub: "deploy d", hosts: "?", publishes: true},
+	{names: "ghp-import", arg: "-p --push", hosts: "?", publishes: true},
+	{names: "pixi rattler-build", sub: "upload publish", hosts: "?", publishes: true},
+	{names: "release-plz", sub: "release release-pr", without: "dry-run", hosts: "?", publishes: true},
+	{names: "cargo", sub: "smart-release", arg: "--execute -e", hosts: "crates.io", publishes: true},
 	{names: "hub", sub: "pull-request push release fork create delete", hosts: "api.github.com github.com", publishes: true},
 	{names: "mc s5cmd azcopy", sub: "cp copy mv sync mirror put pipe mb rm rb remove make", hosts: "?", publishes: true},
 	{names: "ssh-copy-id", sub: "- *", hosts: "?", publishes: true},
@@ -172,7 +200,6 @@ var reaches = [...]reach{
 	{names: "mosquitto_pub", sub: "- *", hosts: "?", publishes: true},
 	{names: "mosquitto_sub", sub: "- *", hosts: "?"},
 	{names: "jib", sub: "build", hosts: "?", publishes: true},
-	{names: "mvn mvnw", arg: "jib:build com.google.cloud.tools:jib-maven-plugin:* site:deploy nexus-staging:* scm-publish:* wagon:* spring-boot:build-image-publish -Dspring-boot.build-image.publish=true central-publishing:publish", hosts: "?", publishes: true},
 	{names: "terragrunt", sub: "apply destroy run-all run import", hosts: "?", publishes: true},
 	{names: "cdktf sam copilot chalice zappa", sub: "deploy destroy delete undeploy update", hosts: "?", publishes: true},
 	{names: "xcrun", sub: "altool notarytool", arg: "--upload-app --upload-package submit", hosts: "?", publishes: true},
@@ -188,7 +215,7 @@ var reaches = [...]reach{
 	{names: "git", sub: "annex", arg: "sync copy move push", hosts: "?", publishes: true},
 	{names: "git", sub: "review", hosts: "?", publishes: true},
 	{names: "git-review arc ghstack spr", sub: "- diff land submit", hosts: "?", publishes: true},
-	{names: "bzr brz fossil darcs", sub: "push", hosts: "?", publishes: true},
+	{names: "bzr brz fossil darcs", sub: "push pus sync send", hosts: "?", publishes: true},
 	{names: "svnmucc dput debrelease ncftpput mpack slackcat telegram-send", sub: "- *", hosts: "?", publishes: true},
 	{names: "s4cmd b2", sub: "put upload-file upload sync cp mv del rm", hosts: "?", publishes: true},
 	{names: "wormhole magic-wormhole croc", sub: "send", hosts: "?", publishes: true},
@@ -203,7 +230,8 @@ var reaches = [...]reach{
 	{names: "sonar-scanner coveralls", sub: "- *", hosts: "?", publishes: true},
 	{names: "datadog-ci", sub: "*", arg: "upload send", hosts: "?", publishes: true},
 	{names: "buildah", sub: "bud build", arg: "--push", hosts: "?", publishes: true},
-	{names: "docker podman nerdctl", sub: "build buildx builder", arg: "type=registry* type=image,push=true* --output=type=registry* --output=type=image,push=true* -o=type=registry*", hosts: dockerHosts, publishes: true},
+	{names: "docker podman nerdctl buildah", sub: "build bud buildx builder image", does: (*Call).exports, hosts: dockerHosts, publishes: true},
+	{names: "docker", sub: "buildx", arg: "imagetools", does: func(c *Call) bool { return Has(strings.Join(c.verbs(), " "), "create") }, hosts: dockerHosts, publishes: true},
 	{names: "docker", sub: "trust", arg: "sign revoke", hosts: dockerHosts, publishes: true},
 	{names: "vagrant", sub: "push", hosts: "?", publishes: true},
 	{names: "ntfy", sub: "publish pub", hosts: "?", publishes: true},
@@ -218,7 +246,7 @@ func (c *Call) Reaches() {
 	case c.Known == "gh":
 		c.gitHub()
 		return
-	case Has("http https xh", c.Known):
+	case Has("http https xh xhs", c.Known):
 		c.httpie()
 		return
 	case Has(databaseClients, c.Known) || Has(databaseClients, c.Name):
@@ -295,7 +323,8 @@ func (c *Call) gradlePublishes() {
 		if Has("-x --exclude-task", c.Words[i].Text) || strings.HasSuffix(task, "ToMavenLocal") {
 			continue
 		}
-		if oneOf(task, "publish* closeAndRelease* uploadArchives artifactoryPublish jib --publishImage") {
+		if oneOf(task, "publish* closeAndRelease* uploadArchives artifactoryPublish jib --publishImage bintrayUpload appDistributionUpload* dockerPush* githubRelease appengineDeploy* jreleaserRelease jreleaserFullRelease jreleaserDeploy jreleaserPublish jreleaserUpload") ||
+			len(task) > 2 && strings.HasPrefix("publish", task) { // gradle takes the beginning of a name
 			c.reach(&reach{hosts: "?", publishes: true})
 			return
 		}
@@ -313,7 +342,7 @@ func (c *Call) reaching(r *reach) bool {
 	if r.hosts == pypiHosts && Has("pip pip3", cmp.Or(c.Known, c.Name)) && installsLocally(words) {
 		return false
 	}
-	if r.without != "" && switched(c.spelled(r), r.without) || r.arg != "" && !c.argMatches(r) {
+	if r.without != "" && switched(c.spelled(r), r.without) || r.arg != "" && !c.argMatches(r) || r.does != nil && !r.does(c) {
 		return false
 	}
 	if r.sub == "" {
@@ -488,18 +517,15 @@ func (c *Call) npxFetches() {
 
 // gitHub reads gh: what is not known to only look publishes.
 func (c *Call) gitHub() {
-	const looks = "list ls view diff checks status checkout co clone download watch get verify trusted-root logs ports"
-	words := c.verbs()
-	if len(words) == 0 || Has("help completion config alias extension ext version", words[0]) || switched(c.Words[1:], "help") {
+	const looks = "list ls view diff checks status checkout co download watch get verify verify-asset trusted-root logs check"
+	words := append(c.nested(3), "", "", "")
+	group, sub := words[0], words[1]
+	if group == "" || Has("help completion config alias extension ext version", group) || c.asksFor("help") {
 		return
 	}
-	group, sub := words[0], ""
-	if len(words) > 1 {
-		sub = words[1]
-	}
-	reads := Has("search status browse", group) || Has(looks, sub)
+	reads := Has("search status browse", group) || Has(looks, sub) || sub == "clone" && Has("repo gist", group) || sub == "ports" && words[2] == ""
 	if group == "api" {
-		reads = !c.sends("-X --method", "f F raw-field field input")
+		reads = !c.sends()
 	}
 	host := "github.com"
 	if h, ok := c.Shell.Getenv("GH_HOST"); ok && h != "" {
@@ -525,20 +551,4 @@ func (c *Call) gitHub() {
 		c.Shell.SetClass(Known) // it prints what it gets
 	}
 	c.reach(&reach{hosts: hosts, publishes: !reads})
-}
-
-// sends reports whether a call gives a method that changes something, or data
-// without a method. methods and data are the options.
-func (c *Call) sends(methods, data string) bool {
-	for m := range strings.FieldsSeq(methods) {
-		if x, ok := c.named(m); ok {
-			return x.Dynamic || !Has("GET HEAD OPTIONS TRACE", strings.ToUpper(x.Text))
-		}
-		for _, x := range c.Words[1:] {
-			if v, ok := strings.CutPrefix(x.Text, m); ok && len(m) == 2 && v != "" {
-				return !Has("GET HEAD OPTIONS TRACE", strings.ToUpper(v))
-			}
-		}
-	}
-	return anyOption(c.Words[1:], data)
 }

@@ -33,7 +33,7 @@ var services = [...]service{
 	{names: "gsutil", local: infoWords, looks: cloudLooks, deep: 1, hosts: "storage.googleapis.com oauth2.googleapis.com"},
 	{names: "az", local: infoWords + " config", looks: cloudLooks, deep: 3, hosts: "management.azure.com login.microsoftonline.com"},
 	{names: "terraform tofu", sub: "plan refresh", looks: "plan refresh", deep: 1, hosts: "?"},
-	{names: "terraform tofu", sub: "apply destroy import", hosts: "?"},
+	{names: "terraform tofu", sub: "apply destroy import taint untaint force-unlock", hosts: "?"},
 	{names: "ansible ansible-playbook ansible-pull", hosts: "?"},
 	{names: "ansible-galaxy", sub: "install collection role", looks: "install", deep: 1, above: "collection role", hosts: "galaxy.ansible.com"},
 	{names: "glab", local: infoWords + " config alias", looks: cloudLooks + " diff", deep: 2, hosts: "gitlab.com", from: "GITLAB_HOST"},
@@ -66,10 +66,10 @@ func (c *Call) serves() bool {
 	words := c.verbs()
 	for i := range services {
 		s := &services[i]
-		if !Has(s.names, c.Name) && !Has(s.names, c.Known) || s.sub != "" && (len(words) == 0 || !Has(s.sub, words[0])) {
+		if !Has(s.names, c.Name) && !Has(s.names, c.Known) || s.sub != "" && (len(words) == 0 || !Has(s.sub, words[0]) && !c.subMatches(s.sub)) {
 			continue
 		}
-		if len(words) == 0 || s.local != "" && Has(s.local, words[0]) || switched(c.Words[1:], "help syntax-check list-hosts list-tasks list-tags client") {
+		if len(words) == 0 || s.local != "" && Has(s.local, words[0]) || c.asksFor("help syntax-check list-hosts list-tasks list-tags client") {
 			return true
 		}
 		looks := s.onlyLooks(c.leading())
