@@ -330,7 +330,7 @@ func (w *walker) program(c *call) {
 		a.Class = policy.Unknown
 	}
 	if a.Class != policy.ReadOnly {
-		w.dirty = true
+		w.stir()
 	}
 	for _, f := range w.fetched {
 		if where == f {

@@ -41,14 +41,18 @@ func (w *walker) cd(c *call) {
 	w.crowd()
 }
 
-// enters reports whether cd certainly goes to what it is given: a directory that is there, and
-// with which nothing has happened that is not known.
+// enters reports whether cd certainly goes to what it is given: a directory that is there or that
+// the text has made, and with which nothing has happened that is not known.
 func (w *walker) enters(args []word) bool {
-	if len(args) != 1 || args[0].Dynamic || args[0].Pattern != "" || args[0].Text == "-" || w.dirty || len(w.links) > 0 || w.st.lost != "" || len(w.st.dirs) != 1 || w.world.Enters == nil {
+	if len(args) != 1 || args[0].Dynamic || args[0].Pattern != "" || args[0].Text == "-" || w.stirred || len(w.links) > 0 || w.st.lost != "" || len(w.st.dirs) != 1 || w.world.Enters == nil {
 		return false
 	}
 	at := w.resolve(args[0].Text)
-	return len(at) == 1 && at[0].access.Opaque == "" && at[0].access.File == policy.Dir && w.world.Enters(at[0].access.Path)
+	if len(at) != 1 || at[0].access.Opaque != "" {
+		return false
+	}
+	a := at[0].access
+	return a.File == policy.Dir && w.world.Enters(a.Path) || a.File == policy.Missing && w.made(a.Path)
 }
 
 func (w *walker) cdTo(c *call, x word) {

@@ -102,7 +102,7 @@ func (w *walker) file(f fileAccess, x word) []int {
 			}
 			a.Danger = w.plants(a)
 			if a.Path != "/dev/null" {
-				w.dirty = true
+				w.stir()
 			}
 		}
 		if (a.Tree || a.Kind == policy.Write) && !w.unlinks(f, x) && w.holdsLink(a.Path) {

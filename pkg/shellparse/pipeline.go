@@ -27,6 +27,7 @@ func (w *walker) chain(x *syntax.BinaryCmd) {
 	}
 	w.stmt(first)
 	var before map[string]value // what the part before has certainly set, where this one runs
+	var made []string           // the directories that it has certainly made
 	for _, l := range slices.Backward(links) {
 		left := w.st.flow
 		and := l.op == syntax.AndStmt
@@ -39,19 +40,23 @@ func (w *walker) chain(x *syntax.BinaryCmd) {
 			for name, v := range before {
 				s.put(name, v)
 			}
+			s.made = union(s.made, made)
 		}
 		w.stmt(l.y)
-		if before = nil; and {
-			before = s.vars
-		}
 		right := s.flow
+		if before, made = nil, nil; and {
+			before, made = s.vars, right.made
+		}
 		w.join(s)
 		st := w.st
+		st.done = and && left.done && right.done
 		switch {
 		case and && left.dead:
 			// never reached
 		case and && right.dead:
 			st.dirs, st.fail, st.dead = left.failed(), nil, false
+		case and && left.done:
+			st.dirs, st.fail, st.made, st.dead = right.dirs, right.fail, right.made, false
 		case and:
 			st.fail = union(slices.Clone(left.failed()), right.failed())
 			st.dirs, st.dead = right.dirs, false

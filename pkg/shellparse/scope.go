@@ -54,6 +54,8 @@ type flow struct {
 	old   []string // where cd - leads
 	names []string // the names, other than dirs, by which it may have come there through links
 	lost  string   // why the directory is not known; "" when it is
+	made  []string // directories that the text has certainly made
+	done  bool     // the last command certainly succeeded
 	dead  bool     // the last command ended the shell or function
 	path  string   // why a bare name may mean another program
 	env   string   // why programs may behave otherwise than their names say

@@ -62,6 +62,9 @@ type World struct {
 	// Enters reports whether a command can go to a directory that is there; nil
 	// for none of which that is certain.
 	Enters func(dir string) bool
+	// Makes reports whether a command can certainly make a directory in one that is there, and the
+	// sandbox holds the command where it cannot; nil for none of which that is certain.
+	Makes func(dir string) bool
 	// Owns reports whether a directory belongs to whoever runs the command; nil for none of
 	// which that is certain. In others' repositories git does nothing.
 	Owns func(dir string) bool
@@ -174,6 +177,8 @@ type walker struct {
 	later   bool             // walking what runs at another time than it is written
 	steady  map[string]value // variables that hold the same from the first trap to the end
 	dirty   bool             // something before may have changed files
+	stirred bool             // the same, and other files than those in touched
+	touched []string         // what commands before have made or written that do nothing else to files
 	globs   bool             // the text says shopt: what a pattern stands for may hang on its options
 	files   []resolved
 	found   []resolved // programs by name, dir being the path

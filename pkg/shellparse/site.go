@@ -138,7 +138,7 @@ func (s site) Move(dir word)                       { s.w.move(dir) }
 func (s site) Lost(why string)                     { s.w.st.lost = cmpOr(s.w.st.lost, why) }
 func (s site) Hush(why string)                     { s.c.hush = cmpOr(s.c.hush, why) }
 func (s site) Unsettle(why string)                 { s.w.st.env = worse(s.w.st.env, why) }
-func (s site) Changed()                            { s.w.dirty = true }
+func (s site) Changed()                            { s.w.stir() }
 func (s site) Dirty() bool                         { return s.w.dirty }
 func (s site) Writes(name string) bool             { return s.w.writes(name) }
 func (s site) Makes(path string) bool              { return s.w.makes(path) }

@@ -29,11 +29,13 @@ func (w *walker) stmt(s *syntax.Stmt) {
 	if b, ok := s.Cmd.(*syntax.BinaryCmd); ok && s.Background && w.shell == "zsh" && b.Op != syntax.Pipe && b.Op != syntax.PipeAll {
 		w.whole("a list in the background, whose beginning zsh runs in the foreground")
 	}
+	w.st.done = false
 	if s.Background || s.Coprocess || s.Disown {
 		sub := w.fork()
 		defer w.drop(sub)
 	}
 	defer func() { w.st.process.passes(&w.st.flow) }()
+	start, stirred := len(w.out.Accesses), w.stirred
 	saved := w.stdin
 	if setsInRedirect(s.Redirs) { // after the words are made, and without a command in another process
 		w.whole("a redirection that sets a variable")
@@ -62,6 +64,7 @@ func (w *walker) stmt(s *syntax.Stmt) {
 		w.st.dirs, w.st.fail = union(w.st.dirs, w.st.fail), nil
 	}
 	w.emptied(s.Cmd, files, from)
+	w.settles(s, start, stirred)
 }
 
 // replacesInput reports whether redirections of a command may stay: those of exec without a

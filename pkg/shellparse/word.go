@@ -239,7 +239,7 @@ func (w *walker) expand(out []word, x word, pat string) []word {
 		i++
 	}
 	x.Lead = unescape(pat[:min(i, len(pat))])
-	if w.world.Glob != nil && !w.dirty && !w.globs && !(strings.Contains(pat, "**") && w.globstar()) && w.st.lost == "" && len(w.st.dirs) == 1 && w.spend(64) {
+	if w.world.Glob != nil && !w.stirred && !w.globs && !(strings.Contains(pat, "**") && w.globstar()) && w.st.lost == "" && len(w.st.dirs) == 1 && w.spend(64) && !w.mayGain(w.st.dirs[0], pat) {
 		if names, ok := w.world.Glob(w.st.dirs[0], pat); ok && len(names) <= maxFields && w.spend(len(names)) {
 			for _, n := range names {
 				out = append(out, word{Text: n, Pattern: pat})

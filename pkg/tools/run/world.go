@@ -45,9 +45,23 @@ func newWorld(env *tool.Env, dir string, environ []string) *shellparse.World {
 			_, err := os.Stat(dir + string(filepath.Separator) + ".") // who may not search it is told so
 			return err == nil && env.Policy.Decide(&at).Verdict == policy.Allow
 		},
+		Makes:   makes(env),
 		Owns:    machine.Owns,
 		Guarded: guarded(env), Held: env.Policy.Level() >= int(sandbox.L2),
 		Glob: func(dir, pattern string) ([]string, bool) { return expand(env, dir, pattern) },
+	}
+}
+
+// makes returns a function that reports whether a command can certainly make a directory in one
+// that is there: its own, which it may write. Nil where nothing holds what the command does if
+// it cannot all the same.
+func makes(env *tool.Env) func(dir string) bool {
+	if env.Policy.Level() < int(sandbox.L2) {
+		return nil
+	}
+	return func(dir string) bool {
+		fi, err := os.Lstat(dir)
+		return err == nil && fi.IsDir() && fi.Mode()&0o300 == 0o300 && machine.Owns(dir)
 	}
 }
 
