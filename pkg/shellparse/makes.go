@@ -185,7 +185,7 @@ func (w *walker) mayGain(dir, pat string) bool {
 			continue
 		}
 		name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(t), above), "/"), "/")
-		if ok, err := filepath.Match(strings.ToLower(pat[i:]), name); ok || err != nil || strings.ContainsAny(pat[i:], `[\\`) {
+		if ok, err := filepath.Match(strings.ToLower(pat[i:]), name); ok || err != nil || strings.ContainsAny(pat[i:], `[\`) {
 			return true
 		}
 	}
