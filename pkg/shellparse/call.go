@@ -310,7 +310,9 @@ func (w *walker) program(c *call) {
 	w.exec(c, policy.Access{Program: where})
 	a := &w.out.Accesses[c.index]
 	a.Opaque = cmpOr(a.Opaque, why)
-	if c.Record, c.Known = programs.Lookup(c.Name); c.Record != nil && trusted {
+	if startScript(where) {
+		trusted = false
+	} else if c.Record, c.Known = programs.Lookup(c.Name); c.Record != nil && trusted {
 		a.Class = c.Record.Class
 	}
 	w.parameters(c)

@@ -102,6 +102,13 @@ func systemPath(a policy.Access) bool {
 	return false
 }
 
+// startScript reports whether a file is a script of the system's that starts a service or runs
+// at a time: it has the service's name, and is not the program of that name.
+func startScript(where string) bool {
+	dir := path.Dir(where)
+	return dir == "/etc/init.d" || strings.HasPrefix(dir, "/etc/cron.")
+}
+
 // writable reports whether a path lies in the root or a temporary directory,
 // where anything may have put a program and commands may write; beside the root
 // only in what is new there.
