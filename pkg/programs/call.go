@@ -20,6 +20,7 @@ type Word struct {
 	Listed  *Listing // with Under: how its name came to stand there; nil for what find prints
 	Loop    bool     // with Under: a variable holds it, one name after the other
 	Number  bool     // it is a number or a status: no option, no path
+	Counted string   // the pattern of its whole name, where numbers are all that is not known and its last part begins with a letter
 	Digits  bool     // what stands behind Lead is a number, or nothing
 	Net     bool     // it holds what a command fetched
 	Proc    bool     // it is the path of a process substitution

@@ -46,6 +46,9 @@ func (w *walker) file(f fileAccess, x word) []int {
 		return nil
 	}
 	if f.kind == policy.Write && f.op == policy.Delete {
+		if !w.removes(f.parent) {
+			x.Counted = ""
+		}
 		if names, ok := w.scratched(x); ok {
 			var out []int
 			for _, name := range names {
@@ -120,10 +123,15 @@ func (w *walker) file(f fileAccess, x word) []int {
 // unlinks reports whether an access is rm's or rmdir's of the very thing that a word names: these
 // remove the links that lie in it, and go through none.
 func (w *walker) unlinks(f fileAccess, x word) bool {
-	if f.op != policy.Delete || x.Dynamic || x.Pattern != "" || strings.HasSuffix(x.Text, "/") || f.parent < 1 || f.parent > len(w.out.Accesses) {
+	return f.op == policy.Delete && !x.Dynamic && x.Pattern == "" && !strings.HasSuffix(x.Text, "/") && w.removes(f.parent)
+}
+
+// removes reports whether the program of an access, by its index + 1, is rm or rmdir.
+func (w *walker) removes(parent int) bool {
+	if parent < 1 || parent > len(w.out.Accesses) {
 		return false
 	}
-	argv := w.out.Accesses[f.parent-1].Argv
+	argv := w.out.Accesses[parent-1].Argv
 	return len(argv) > 0 && programs.Has("rm rmdir", path.Base(argv[0]))
 }
 
@@ -138,10 +146,14 @@ func (w *walker) bringsLinks(parent int) bool {
 
 // scratched are the files right in a directory that a pattern stands for now, and the
 // pattern itself: in a temporary directory, where what else it stands for when the command is there has
-// been made meanwhile, or in one of the root, where that is kept.
+// been made meanwhile, or in one of the root, where that is kept. There a name with numbers in it
+// is such a pattern, too.
 func (w *walker) scratched(x word) (names []string, ok bool) {
-	i := strings.LastIndexByte(x.Lead, '/') + 1
-	if !x.Dynamic || x.Pattern == "" || len(x.Pattern) < i || x.Pattern[:i] != x.Lead[:i] || strings.Contains(x.Pattern[i:], "/") || w.world.Glob == nil || len(w.links) > 0 || w.astray != "" {
+	i, pat := strings.LastIndexByte(x.Lead, '/')+1, x.Pattern
+	if x.Counted != "" && w.world.Keeps {
+		pat = x.Counted
+	}
+	if !x.Dynamic || pat == "" || len(pat) < i || pat[:i] != x.Lead[:i] || strings.Contains(pat[i:], "/") || w.world.Glob == nil || len(w.links) > 0 || w.astray != "" {
 		return nil, false
 	}
 	at := w.resolve(cmpOr(x.Lead[:i], "."))
@@ -150,17 +162,17 @@ func (w *walker) scratched(x word) (names []string, ok bool) {
 	}
 	dir := at[0].access.Path
 	kept := w.world.Keeps && w.st.lost == "" && len(w.st.dirs) == 1 && safefile.Below(w.world.Root, dir) && !safefile.InGit(dir)
-	if !kept && (i == 0 || !slices.Contains(w.world.Temp, dir)) {
+	if !kept && (x.Counted != "" || i == 0 || !slices.Contains(w.world.Temp, dir)) {
 		return nil, false
 	}
-	names, ok = w.world.Glob(dir, x.Pattern[i:])
+	names, ok = w.world.Glob(dir, pat[i:])
 	if !ok || len(names) > maxFields || !w.spend(len(names)) {
 		return nil, false
 	}
 	for n, name := range names {
 		names[n] = dir + "/" + name
 	}
-	return append(names, dir+"/"+x.Pattern[i:]), true
+	return append(names, dir+"/"+pat[i:]), true
 }
 
 // emitted finds an equal access among the last few.

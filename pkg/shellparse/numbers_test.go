@@ -92,3 +92,41 @@ func TestNumbers(t *testing.T) {
 		}
 	}
 }
+
+// TestNumberedNames: a name behind a letter of which no more than a number is not known stays in
+// its directory, where what rm takes away is kept when it starts.
+func TestNumberedNames(t *testing.T) {
+	b := newBench(t)
+	b.repo(t, "out/x1.log", "out/x2.log", "out/y.log", "x1", ".git/x1")
+	world := b.world()
+	known := func(command string) bool {
+		list := Analyze(t.Context(), command, "bash", world).Accesses
+		return !slices.ContainsFunc(list, func(a policy.Access) bool { return a.Opaque != "" })
+	}
+	loop := func(rm string) string {
+		return "read v; while [ $i -lt 5 ]; do " + rm + "; i=$((i+1)); done"
+	}
+	numbered := []string{
+		`rm -f out/x$i.log`, `rm -f "out/x${i}.log"`, `rm -f out/x$i`, `rm -rf out/x$i`, `rm out/x$i-$((i+1)).log`, `rm -f x$i ./x$i out/../x$i`, `rm -f out/a_$i.b`,
+	}
+	for _, rm := range numbered {
+		if world.Keeps = true; !known("i=0; " + loop(rm)) {
+			t.Errorf("%s is not known", rm)
+		}
+		if world.Keeps = false; known("i=0; " + loop(rm)) {
+			t.Errorf("%s is known where nothing is kept", rm)
+		}
+		if world.Keeps = true; known("i=$v; " + loop("v=1; i=$v$(date); "+rm)) {
+			t.Errorf("%s is known where no number is", rm)
+		}
+	}
+	for _, rm := range []string{
+		`rm -f $i.log`, `rm -f out/$i.log`, `rm -rf out/$i`, `rm -rf out/.$i.`, `rm -rf out/x/$i`, `rm -f out/x$i/y.log`, `rm -f ../x$i`, `rm -f /etc/x$i`, `rm -f link/x$i`,
+		`rm -f .git/x$i`, `rm -f out/x$i$v.log`, `rm -f out/x$i*.log`, `rm -f out/x$i' '.log`, `rm -f "out/x$i[a].log"`, `mv out/x$i.log src`, `IFS=0; rm -f out/x$i.log`,
+		`cd $v; rm -f out/x$i.log`, `ln -s link out2; rm -f out2/x$i.log`, `rm -f out/x$i.log$(date)`,
+	} {
+		if known("i=0; " + loop(rm)) {
+			t.Errorf("%s is known", rm)
+		}
+	}
+}

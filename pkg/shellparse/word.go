@@ -1,6 +1,7 @@
 package shellparse
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/programs"
@@ -38,6 +39,7 @@ type builder struct {
 	script  string
 	src     string
 	unknown int    // parts that are not known
+	gaps    []int  // where in b these stand
 	found   []word // the words for the part that is not known, where they are names that a program lists
 	mixed   bool   // more than one part of the word is not known
 }
@@ -76,6 +78,7 @@ func (b *builder) hole(quoted, number bool) {
 		b.dyn, b.lead, b.number, b.digits = true, len(b.b), true, true
 	}
 	b.unknown++
+	b.gaps = append(b.gaps, len(b.b))
 	b.digits = b.digits && number
 	b.number = b.number && number && b.lead == 0
 	b.active = true
@@ -146,6 +149,7 @@ func (b *builder) flush() {
 	x := word{Text: string(b.b), Dynamic: b.dyn, Net: b.net, Proc: b.proc, Script: b.script, Multi: b.multi && b.dyn, Number: b.dyn && b.number && len(b.b) == 0}
 	if b.dyn {
 		x.Digits = b.digits && b.lead == len(b.b)
+		x.Counted = b.counted()
 		x.Lead = x.Text[:b.lead]
 		x.Piped = b.piped && !b.mixed && b.lead == len(b.b)
 		x.Text = b.src
@@ -157,7 +161,7 @@ func (b *builder) flush() {
 		found = nil
 	}
 	b.found, b.mixed = nil, false
-	b.b, b.pat = b.b[:0], b.pat[:0]
+	b.b, b.pat, b.gaps = b.b[:0], b.pat[:0], b.gaps[:0]
 	b.active, b.dyn, b.lead, b.meta, b.multi, b.number, b.proc, b.piped, b.script = false, false, 0, false, false, false, false, false, ""
 	switch {
 	case x.Dynamic && found != nil:
@@ -175,6 +179,33 @@ func (b *builder) flush() {
 		b.out = b.w.expand(b.out, x, pat)
 	}
 }
+
+// counted is the pattern of a name of which no more than numbers are not known, be they empty,
+// behind a letter in its last part: it stays a name in the same directory, and no option.
+func (b *builder) counted() string {
+	i := bytes.LastIndexByte(b.b, '/') + 1
+	if !b.split || !b.digits || b.multi || b.meta || len(b.gaps) == 0 || b.gaps[0] <= i || !letter(b.b[i]) || b.w.shell != "bash" {
+		return ""
+	}
+	plain := func(c byte) bool { return letter(c) || c >= '0' && c <= '9' || strings.IndexByte("_-./", c) >= 0 }
+	for _, c := range b.b {
+		if !plain(c) {
+			return ""
+		}
+	}
+	var pat strings.Builder
+	at := 0
+	for _, gap := range b.gaps {
+		pat.Write(b.b[at:gap])
+		pat.WriteByte('*')
+		at = gap
+	}
+	pat.Write(b.b[at:])
+	return pat.String()
+}
+
+// letter reports whether a byte is a letter of ASCII.
+func letter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 
 // metaText reports whether a pattern holds more than a bracket that is never
 // closed, which means itself.
