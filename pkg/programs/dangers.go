@@ -436,9 +436,12 @@ func (c *Call) gitDanger(g *gitCommand, cfg *repository) {
 // GitMayDrop reports whether a call whose words are not read is one of git with a subcommand by which
 // something may go.
 func (c *Call) GitMayDrop() bool {
-	return c.Name == "git" && slices.ContainsFunc(c.Words[1:], func(x Word) bool {
-		return Has("fetch pull symbolic-ref", x.Text) || slices.ContainsFunc(gitLosses[:], func(l gitLoss) bool { return l.drops && l.sub == x.Text })
-	})
+	return c.Name == "git" && slices.ContainsFunc(c.Words[1:], func(x Word) bool { return GitDrops(x.Text) })
+}
+
+// GitDrops reports whether a subcommand of git may take away files, or a name of what its repository holds.
+func GitDrops(sub string) bool {
+	return Has("fetch pull symbolic-ref", sub) || slices.ContainsFunc(gitLosses[:], func(l gitLoss) bool { return l.drops && l.sub == sub })
 }
 
 // mayBePath reports whether the one operand of git checkout may be a file, a directory or a pattern of

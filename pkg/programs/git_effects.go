@@ -226,7 +226,7 @@ func (c *Call) gitListing(g *gitCommand) {
 	case "apply":
 		reads = c.on("stat", "numstat", "summary", "check") && !c.has("apply", "reject", "index", "cached", "3way", "3", "build-fake-ancestor")
 	case "symbolic-ref":
-		reads = len(c.Args) == 1 && !c.has("d", "delete")
+		reads = len(c.Args) == 1 && !c.Args[0].Multi && !c.has("d", "delete")
 	case "stash":
 		reads = len(c.Args) > 0 && slices.Contains(words, c.Args[0].Text)
 	case "worktree":

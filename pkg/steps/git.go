@@ -12,20 +12,22 @@ import (
 )
 
 // understood are the subcommands of git of which is known what they change. Those that only
-// read are among them: what they print may go to a file.
+// read are among them, for what they print may go to a file, and those that only add objects.
 const understood = "add am apply branch checkout checkout-index cherry-pick clean commit config fetch merge mv notes pull read-tree rebase remote replace reset restore revert rm stash switch symbolic-ref tag update-ref worktree " +
-	"blame cat-file describe diff for-each-ref grep log ls-files ls-tree rev-list rev-parse shortlog show status"
+	"annotate blame cat-file check-attr check-ignore check-mailmap check-ref-format cherry commit-tree count-objects describe diff diff-files diff-index diff-tree for-each-ref grep hash-object log ls-files ls-tree " +
+	"merge-base mktag mktree name-rev range-diff rev-list rev-parse shortlog show show-branch show-ref status stripspace var verify-commit verify-tag version whatchanged write-tree"
 
 // Git is the subcommand of a call of git, with the words behind it, also of an alias that the call sets; "" where
 // an option has git work elsewhere.
 func Git(argv []string) (sub string, words []string) {
-	if sub, words, elsewhere := git(argv); !elsewhere {
+	if sub, words, _, elsewhere := git(argv); !elsewhere {
 		return sub, words
 	}
 	return "", nil
 }
 
-func git(argv []string) (sub string, words []string, elsewhere bool) {
+// git is Git; at is the index of the subcommand among all words, also where it is an alias.
+func git(argv []string) (sub string, words []string, at int, elsewhere bool) {
 	alias := map[string][]string{}
 	for i := 1; i < len(argv); i++ {
 		switch word := argv[i]; {
@@ -33,7 +35,7 @@ func git(argv []string) (sub string, words []string, elsewhere bool) {
 			i++
 		case word == "-c":
 			if i++; i == len(argv) {
-				return "", nil, elsewhere
+				return "", nil, 0, elsewhere
 			}
 			name, value, _ := strings.Cut(argv[i], "=")
 			if name = strings.ToLower(name); name == "core.worktree" {
@@ -48,12 +50,12 @@ func git(argv []string) (sub string, words []string, elsewhere bool) {
 		case strings.HasPrefix(word, "-"):
 		default:
 			if words := alias[strings.ToLower(word)]; len(words) > 0 {
-				return words[0], slices.Concat(words[1:], argv[i+1:]), elsewhere
+				return words[0], slices.Concat(words[1:], argv[i+1:]), i, elsewhere
 			}
-			return word, argv[i+1:], elsewhere
+			return word, argv[i+1:], i, elsewhere
 		}
 	}
-	return "", nil, elsewhere
+	return "", nil, 0, elsewhere
 }
 
 // UnderstandsGit reports whether it is known what a subcommand of git changes.
@@ -79,24 +81,87 @@ func (l List) sets(variables []string) bool {
 
 // GitElsewhere reports whether options of a call of git, or variables of the command, have it work in another place than that where it is started.
 func (l List) GitElsewhere(i int) bool {
-	_, _, elsewhere := git(l.Accesses[i].Argv)
+	_, _, _, elsewhere := git(l.Accesses[i].Argv)
 	return elsewhere || l.sets(placing[:len(placing)-2])
 }
 
-// GitUnderstood reports whether all that git changes in this command is known.
+// GitUnderstood reports whether it is known what git changes in this command of the repository itself. What is kept of that does not
+// hang on the words behind the subcommand: a revision, a message or an option may be one that is not known before it runs.
 func (l List) GitUnderstood() bool {
 	for _, a := range l.Gits() {
-		if sub, _ := Git(a.Argv); !UnderstandsGit(sub) || slices.Contains(a.Dynamic, true) {
+		sub, words, at, elsewhere := git(a.Argv)
+		known := UnderstandsGit(sub) || !slices.Contains(a.Dynamic, true) && leaves(sub, words)
+		if !known || elsewhere || slices.Contains(a.Dynamic[:min(at+1, len(a.Dynamic))], true) {
 			return false
 		}
 	}
 	return !l.sets(placing[:])
 }
 
+// GitOpen reports whether words behind the subcommand of a call of git are not known before it runs.
+func GitOpen(a *policy.Access) bool {
+	_, _, at, _ := git(a.Argv)
+	return isGit(a) && at > 0 && slices.Contains(a.Dynamic[min(at+1, len(a.Dynamic)):], true)
+}
+
+// naming are the subcommands that change names of what the repository holds, and no file of the work tree.
+const naming = "branch commit notes replace symbolic-ref tag update-ref"
+
+// GitMayRename reports whether a call of git that changes no file may move or remove a name of what the repository holds by a word that
+// is not known before it runs: it may be an option.
+func (l List) GitMayRename(i int) bool {
+	a := &l.Accesses[i]
+	sub, _, at, _ := git(a.Argv)
+	if !isGit(a) || !programs.Has(naming, sub) || l.GitElsewhere(i) {
+		return false
+	}
+	for j := at + 1; j < len(a.Dynamic) && a.Argv[j] != "--"; j++ {
+		if p := a.Parts[a.Argv[j]]; a.Dynamic[j] && !(p.One && (p.NoOption || p.Lead != "" && p.Lead[0] != '-')) {
+			return true
+		}
+	}
+	return false
+}
+
+// leaves reports whether a further subcommand, called so, leaves the repository as it is: it prints what that has, or makes a file of it.
+func leaves(sub string, words []string) bool {
+	first := ""
+	if len(words) > 0 {
+		first = words[0]
+	}
+	switch sub {
+	case "format-patch":
+		return true
+	case "archive", "ls-remote", "request-pull": // another place may be reached by a program, which may be any
+		return !spelled(words, "--exec", "--remote", "--upload-pack") && !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, "::") })
+	case "bundle":
+		return programs.Has("create list-heads verify", first)
+	case "difftool":
+		return len(words) == 1 && first == "--tool-help"
+	case "gc": // as after a commit
+		return slices.Contains(words, "--auto") && !slices.ContainsFunc(words, func(w string) bool { return !programs.Has("--auto -q --quiet", w) })
+	case "help": // what shows a page in another way is a program that the settings name
+		return !option(words, 'i', "--info") && !option(words, 'w', "--web")
+	case "interpret-trailers":
+		return !spelled(words, "--in-place")
+	case "rerere":
+		return programs.Has("diff remaining status", first)
+	}
+	return false
+}
+
+// spelled reports whether one of some words is an option of one of these names, be it shortened or with a value.
+func spelled(words []string, names ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool {
+		w, _, _ = strings.Cut(w, "=")
+		return len(w) > 2 && slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, w) })
+	})
+}
+
 // LooksAnew reports whether a call of git looks anew at files that are not as its index has them.
 func (l List) LooksAnew() bool {
 	return slices.ContainsFunc(l.Accesses, func(a policy.Access) bool {
-		sub, _, _ := git(a.Argv)
+		sub, _, _, _ := git(a.Argv)
 		return isGit(&a) && slices.Contains([]string{"add", "commit", "diff", "stage", "status", "update-index"}, sub)
 	})
 }

@@ -265,7 +265,36 @@ func TestGit(t *testing.T) {
 		{"git --work-tree e add x", "", true, false},
 		{"git", "", false, false},
 		{"git filter-branch", "filter-branch", false, false},
-		{"git add $(cat a)", "add", false, false},
+		{"git add $(cat a)", "add", false, true},
+		{"git commit -m \"$(cat a)\"", "commit", false, true},
+		{"git reset \"$(cat a)\" -- b", "reset", false, true},
+		// but for the subcommand, and what stands before it
+		{"git -c user.name=$(cat a) commit", "commit", false, false},
+		{"git -C $(cat a) commit", "commit", false, false},
+		{"git --git-dir=$(cat a) commit", "", true, false},
+		{"git $(cat a) commit", "$(cat a)", false, false},
+		{"git gc $(cat a)", "gc", false, false},
+		{"git gc --auto", "gc", false, true},
+		{"git gc --auto $(cat a)", "gc", false, false},
+		{"git gc --auto --prune=now", "gc", false, false},
+		{"git gc", "gc", false, false},
+		{"git archive -o x HEAD", "archive", false, true},
+		{"git archive --remote=x HEAD", "archive", false, false},
+		{"git archive --rem x HEAD", "archive", false, false},
+		{"git bundle create x HEAD", "bundle", false, true},
+		{"git bundle unbundle x", "bundle", false, false},
+		{"git bundle", "bundle", false, false},
+		{"git ls-remote .", "ls-remote", false, true},
+		{"git ls-remote --upload-pack=x .", "ls-remote", false, false},
+		{"git ls-remote --exec=x .", "ls-remote", false, false},
+		{"git ls-remote ext::x", "ls-remote", false, false},
+		{"git difftool --tool-help", "difftool", false, true},
+		{"git difftool -x rm", "difftool", false, false},
+		{"git help add", "help", false, true},
+		{"git help -w add", "help", false, false},
+		{"git interpret-trailers --in-place x", "interpret-trailers", false, false},
+		{"git rerere status", "rerere", false, true},
+		{"git rerere clear", "rerere", false, false},
 		{"GIT_DIR=e git add x", "add", true, false},
 		{"GIT_EXEC_PATH=e git add x", "add", false, false},
 		{"GIT_PAGER=cat git add x", "add", false, true},
@@ -275,6 +304,35 @@ func TestGit(t *testing.T) {
 		sub, _ := Git(l.Accesses[i].Argv)
 		if elsewhere, understood := l.GitElsewhere(i), l.GitUnderstood(); sub != c.sub || elsewhere != c.elsewhere || understood != c.understood {
 			t.Errorf("%s\n\t%q %v %v, wanted %q %v %v", c.command, sub, elsewhere, understood, c.sub, c.elsewhere, c.understood)
+		}
+	}
+}
+
+// TestGitMayRename: a word that is not known may be an option that moves or removes a reference.
+func TestGitMayRename(t *testing.T) {
+	for command, want := range map[string]bool{
+		"git branch $(cat a)":                           true,
+		"git branch \"$(cat a)\"":                       true,
+		"git branch x-$(cat a)":                         true, // it may be several words
+		"git branch \"x-$(cat a)\"":                     false,
+		"git branch -- $(cat a)":                        false,
+		"git tag -m \"$(cat a)\" x":                     false,
+		"git tag -m $(cat a) x":                         true,
+		"git commit -m \"$(cat a)\" -F\"$(cat b)\"":     false,
+		"git commit -m \"$(cat a)\" $(cat b)":           true,
+		"git commit --amend -m x":                       false, // of which that is known
+		"git --git-dir=x branch $(cat a)":               false,
+		"git checkout $(cat a)":                         false,
+		"git -C d update-ref refs/heads/x \"$(cat a)\"": true,
+		"tag $(cat a)":                                  false,
+	} {
+		l := list(t, command)
+		i := len(l.Accesses) - 1
+		for l.Accesses[i].Kind != policy.Exec || Name(&l.Accesses[i]) == "cat" {
+			i--
+		}
+		if got := l.GitMayRename(i); got != want {
+			t.Errorf("%s: %v, wanted %v", command, got, want)
 		}
 	}
 }

@@ -67,6 +67,7 @@ type dooming struct {
 	asked   []lostFiles
 	gitKept bool            // what git does in this call is understood, and can be taken back
 	goes    map[string]bool // what leaves the root, or goes under the name that the call gives it, and is overwritten nowhere
+	lossy   bool            // another git of the command takes something away, so that what this one changes is kept, too
 	keeping keeping
 }
 

@@ -113,15 +113,25 @@ func (d *dooming) keepsGit(top string) bool {
 // gitFiles are what git keeps of where it is, beside the objects: those only grow.
 var gitFiles = [...]string{
 	"HEAD", "index", "config", "packed-refs", "refs", "ORIG_HEAD", "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "AUTO_MERGE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "SQUASH_MSG",
-	"rebase-merge", "rebase-apply", "sequencer", "logs", "COMMIT_EDITMSG",
+	"REBASE_HEAD", "rebase-merge", "rebase-apply", "sequencer", "logs", "COMMIT_EDITMSG",
+}
+
+// holdsGit reports whether what git keeps of a repository is among the names.
+func (d doomed) holdsGit() bool {
+	for path := range d {
+		if filepath.Base(path) == "HEAD" && safefile.InGit(path) {
+			return true
+		}
+	}
+	return false
 }
 
 // git notes what git takes away, where one of the call's programs is a git that does.
 func (d *dooming) git() {
-	loses := false
+	loses := d.lossy
 	for i, a := range d.steps.Gits() {
 		taken := func(w policy.Access) bool { return w.Parent == i+1 && destroys(&w, a) }
-		loses = loses || a.Drops || slices.ContainsFunc(d.needs, taken) || d.overwrites(i)
+		loses = loses || a.Drops || d.steps.GitMayRename(i) || slices.ContainsFunc(d.needs, taken) || d.overwrites(i)
 	}
 	for i, a := range d.steps.Gits() {
 		if top := d.repository(i); loses && d.keepsGit(top) {
@@ -180,7 +190,8 @@ func (d *dooming) doomRepository(top string) {
 // doomWork notes the files of a repository that a call of git may change.
 func (d *dooming) doomWork(a *policy.Access, top string) {
 	sub, rest := steps.Git(a.Argv)
-	copied := byTimes(sub, rest)
+	open := steps.GitOpen(a) // a word may be any option
+	copied := byTimes(sub, rest) || open && byTimes(sub, []string{"--abort", "--keep"})
 	doom := func(paths []string) {
 		for _, path := range paths {
 			if up := filepath.Dir(path); up != top && safefile.Below(top, up) {
@@ -193,14 +204,16 @@ func (d *dooming) doomWork(a *policy.Access, top string) {
 	}
 	switch sub {
 	case "clean":
-		list, _ := d.env.Git.Others(top, hasLetter(rest, "xX") || d.ignoresOtherwise(top))
+		list, _ := d.env.Git.Others(top, hasLetter(rest, "xX") || open && programs.PathsAlone(a.Argv, a.Dynamic) == 0 || d.ignoresOtherwise(top))
 		doom(list)
 	case "merge", "rebase", "cherry-pick", "revert", "am", "pull":
 		if !a.Drops {
 			for _, word := range revisionWords(rest) {
 				doom(d.env.Git.Between(top, cherryBase(sub, word), word, false))
 			}
-			break
+			if !open {
+				break
+			}
 		}
 		doom(d.changed(top))
 		for _, orig := range []string{"ORIG_HEAD", "REBASE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"} {
@@ -213,7 +226,7 @@ func (d *dooming) doomWork(a *policy.Access, top string) {
 	case "checkout", "checkout-index", "read-tree", "switch", "reset", "restore", "stash", "rm":
 		doom(d.changed(top))
 		option := func(w string) bool { return strings.HasPrefix(w, "-") }
-		if sub == "stash" && slices.ContainsFunc(rest, option) { // it may take more, and remove empty directories
+		if sub == "stash" && (open || slices.ContainsFunc(rest, option)) { // it may take more, and remove empty directories
 			list, _ := d.env.Git.Others(top, true)
 			doom(list)
 		}

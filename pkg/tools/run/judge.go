@@ -20,6 +20,7 @@ import (
 func (l *losses) find() (needs []policy.Access, keep map[string]bool) {
 	n := len(l.needs)
 	l.keep, l.risky, l.doom = map[string]bool{}, map[string]bool{}, newDooming(l.env, l.dir, l.text, slices.Clip(l.needs), l.keeping)
+	l.doom.lossy = l.lossy
 	for i := range n {
 		if l.needs[i].Kind == policy.Exec {
 			l.program(i, n)

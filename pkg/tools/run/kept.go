@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/change"
@@ -26,9 +27,10 @@ type kept struct {
 	*change.Shelf
 	partly string // why it is not all of it
 	late   *late
-	ends   bool       // the command, within the call
-	sure   bool       // its text tells that something is taken away
-	mu     sync.Mutex // of what is added
+	ends   bool                         // the command, within the call
+	sure   bool                         // its text tells that something is taken away
+	mu     sync.Mutex                   // of what is added
+	last   atomic.Pointer[sandbox.Exec] // the start that was kept for last
 }
 
 // shelve keeps what the command is about to take away; first are the directories that it
@@ -94,7 +96,7 @@ func newLate(env *tool.Env, p *preparedCommand, title string, came func(string, 
 		}
 		o.Others = func() bool { return sandbox.Busy(filepath.Dir(env.Session.Dir()), env.Workspace.Root()) }
 	}
-	return &late{env: env, dir: p.dir.Real, o: o, watched: p.watched, needs: p.needs, begun: time.Now()}
+	return &late{env: env, dir: p.dir.Real, o: o, watched: p.watched, needs: p.needs, gitKept: p.doomed.holdsGit(), begun: time.Now()}
 }
 
 // sweepFirst puts back what other commands have changed, before anything is kept of it. What they change from
@@ -155,6 +157,7 @@ func (k *kept) keep(ctx context.Context, e *sandbox.Exec) bool {
 	if startedProgram(e) == "git" {
 		takes = k.late.git
 	}
+	k.last.Store(e)
 	names, must, ok := takes(ctx, e)
 	if !ok || len(names) == 0 {
 		return ok
@@ -176,12 +179,12 @@ func (k *kept) starts(ctx context.Context, e *sandbox.Exec) {
 	case e.Emptied != "":
 		k.lack(l.emptied(e, func() bool { return k.apart(e) }, func(names []change.Doomed) { _ = k.add(ctx, names) }))
 	case len(e.Argv) == 0 || e.Host != "":
-	case slices.Contains(l.watched, startedProgram(e)):
-		names = l.names(e, l.accesses(e, environ(e)), false)
 	case startedProgram(e) == "git":
-		if l.env.Git != nil && l.elsewhere(e) {
+		if l.env.Git != nil && k.last.Load() != e && (l.elsewhere(e) || l.drops(e) || l.follows(e)) {
 			_ = k.keep(ctx, e) // it has been decided
 		}
+	case slices.Contains(l.watched, startedProgram(e)):
+		names = l.names(e, l.accesses(e, environ(e)), false)
 	default:
 		names = l.unsaved(e)
 	}

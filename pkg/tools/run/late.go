@@ -33,14 +33,18 @@ import (
 var watchable = [...]string{"sed", "perl", "sort", "mv", "cp", "install", "ln", "dd", "tee", "truncate", "rm", "unlink"}
 
 // watched are those programs of a command that get words which are not known before it
-// runs, those of a file of commands, and ln, whose options decide whether it replaces a link.
+// runs, those of a file of commands, and ln, whose options decide whether it replaces a link; git, where they may have it take something away.
 func (d *dooming) watched() (names []string) {
 	if !d.keepsLate() {
 		return nil
 	}
 	for i := range d.needs {
 		a := &d.needs[i]
-		if name := baseName(a); a.Kind == policy.Exec && (slices.Contains(a.Dynamic, true) || name == "ln" || a.Scripted) && slices.Contains(watchable[:], name) && !slices.Contains(names, name) {
+		name := baseName(a)
+		if sub, _ := steps.Git(a.Argv); steps.GitOpen(a) && a.Class != policy.ReadOnly && (programs.GitDrops(sub) && sub != "commit" || sub == "mv") && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+		if a.Kind == policy.Exec && (slices.Contains(a.Dynamic, true) || name == "ln" || a.Scripted) && slices.Contains(watchable[:], name) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -54,6 +58,7 @@ type late struct {
 	o       change.ShelveOptions
 	watched []string
 	needs   []policy.Access // of the command
+	gitKept bool            // what git keeps of a repository was kept before the command began
 	begun   time.Time       // the command
 
 	emptying emptying
@@ -81,7 +86,7 @@ type look struct {
 type inode struct{ dev, ino uint64 }
 
 // git is what a git takes away that does not stand in the call, and what of that is nowhere else; false where not
-// all of that can be kept.
+// all of that can be kept. After another one that does, it is what it changes.
 func (l *late) git(ctx context.Context, e *sandbox.Exec) (names, must []change.Doomed, ok bool) {
 	top, variables := repositoryAbove(e.Cwd), environ(e)
 	for _, entry := range variables { // as git tells its hooks, or another place
@@ -109,7 +114,7 @@ func (l *late) git(ctx context.Context, e *sandbox.Exec) (names, must []change.D
 	if l.own(top, e.Argv) {
 		return nil, nil, true
 	}
-	lost, must, ok := l.losses(ctx, e, variables)
+	lost, must, ok := l.losses(ctx, e, variables, l.follows(e))
 	if !ok || !lost.doom.gitKept {
 		return nil, nil, false
 	}
@@ -147,9 +152,43 @@ func (l *late) elsewhere(e *sandbox.Exec) (found bool) {
 	return found
 }
 
+// drops reports whether a git takes something away, and did not stand in the command with these words, so that nothing was kept before.
+// What a git starts, such as git stash its git clean, is a part of its own work.
+func (l *late) drops(e *sandbox.Exec) bool {
+	sub, _ := steps.Git(e.Argv)
+	if !programs.GitDrops(sub) || slices.ContainsFunc(l.needs, func(a policy.Access) bool {
+		return a.Kind == policy.Exec && a.Drops && !slices.Contains(a.Dynamic, true) && slices.Equal(a.Argv, e.Argv)
+	}) || startedByGit(e) {
+		return false
+	}
+	return slices.ContainsFunc(l.accesses(e, environ(e)), func(a policy.Access) bool { return a.Drops })
+}
+
+// startedByGit reports whether a program is started by git itself.
+func startedByGit(e *sandbox.Exec) bool {
+	if e.Parents == nil {
+		return false
+	}
+	above := e.Parents()
+	if len(above) == 0 {
+		return false
+	}
+	by, err := os.Readlink("/proc/" + strconv.Itoa(above[0]) + "/exe")
+	return err == nil && filepath.Base(by) == "git"
+}
+
+// follows reports whether a git stood in the command with words that were not known, beside one that takes something away.
+func (l *late) follows(e *sandbox.Exec) bool {
+	sub, _ := steps.Git(e.Argv)
+	return l.gitKept && slices.ContainsFunc(l.needs, func(a policy.Access) bool {
+		stood, _ := steps.Git(a.Argv)
+		return steps.GitOpen(&a) && stood == sub && a.Class != policy.ReadOnly
+	})
+}
+
 // files is what another program takes away that does not stand in the call, likewise.
 func (l *late) files(ctx context.Context, e *sandbox.Exec) (names, must []change.Doomed, ok bool) {
-	lost, must, ok := l.losses(ctx, e, environ(e))
+	lost, must, ok := l.losses(ctx, e, environ(e), false)
 	if !ok {
 		return nil, nil, false
 	}
@@ -160,8 +199,8 @@ func (l *late) files(ctx context.Context, e *sandbox.Exec) (names, must []change
 
 // losses judges a program that starts as if it were a call, and finds what must be kept of what it takes away; it is
 // false where that is not all, or more than a loss is dangerous in it.
-func (l *late) losses(ctx context.Context, e *sandbox.Exec, variables []string) (lost *losses, must []change.Doomed, ok bool) {
-	lost = &losses{ctx: ctx, env: l.env, dir: e.Cwd, needs: l.accesses(e, variables), keeping: inCall}
+func (l *late) losses(ctx context.Context, e *sandbox.Exec, variables []string, lossy bool) (lost *losses, must []change.Doomed, ok bool) {
+	lost = &losses{ctx: ctx, env: l.env, dir: e.Cwd, needs: l.accesses(e, variables), lossy: lossy, keeping: inCall}
 	needs, keep := lost.find()
 	if len(lost.aside) > 0 || slices.ContainsFunc(needs, func(a policy.Access) bool { return a.Danger != "" }) {
 		return nil, nil, false

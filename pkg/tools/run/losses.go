@@ -40,6 +40,7 @@ type losses struct {
 	bytes   int64
 	doom    *dooming
 	risky   map[string]bool // of files that a program names many of, whether they are nowhere else
+	lossy   bool            // see dooming
 	keeping keeping
 }
 
