@@ -55,9 +55,11 @@ func PathsAlone(argv []string, dynamic []bool) int {
 	if end < 3 || filepath.Base(argv[0]) != "git" || !Has("checkout restore clean rm", argv[1]) || slices.Contains(dynamic[:min(end, len(dynamic))], true) {
 		return 0
 	}
-	if slices.ContainsFunc(argv[2:end-1], func(word string) bool {
-		return !Has("-q --quiet -f --force -r -W --worktree -S --staged --cached", word)
-	}) {
+	known := "-q --quiet -f --force -r -W --worktree -S --staged --cached"
+	if Has("checkout restore", argv[1]) { // of a conflict the index has all three
+		known += " --ours --theirs -2 -3"
+	}
+	if slices.ContainsFunc(argv[2:end-1], func(word string) bool { return !Has(known, word) }) {
 		return 0
 	}
 	return end

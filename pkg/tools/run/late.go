@@ -40,11 +40,10 @@ func (d *dooming) watched() (names []string) {
 	}
 	for i := range d.needs {
 		a := &d.needs[i]
-		name := baseName(a)
-		if sub, _ := steps.Git(a.Argv); steps.GitOpen(a) && a.Class != policy.ReadOnly && (programs.GitDrops(sub) && sub != "commit" || sub == "mv") && !slices.Contains(names, name) {
-			names = append(names, name)
+		if sub, _ := steps.Git(a.Argv); steps.GitOpen(a) && a.Class != policy.ReadOnly && (programs.GitDrops(sub) && sub != "commit" || sub == "mv") && !slices.Contains(names, "git") {
+			names = append(names, "git")
 		}
-		if a.Kind == policy.Exec && (slices.Contains(a.Dynamic, true) || name == "ln" || a.Scripted) && slices.Contains(watchable[:], name) && !slices.Contains(names, name) {
+		if name := baseName(a); a.Kind == policy.Exec && (slices.Contains(a.Dynamic, true) || name == "ln" || a.Scripted) && slices.Contains(watchable[:], name) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
