@@ -147,7 +147,15 @@ func (c *Call) gitEffects(g *gitCommand, cfg repository) {
 func (c *Call) gitMove(write func(name string)) {
 	sources, target, into := c.sourcesAndTarget()
 	tree := false
+	one := len(c.Args) == 2 && !target.Multi && !c.has("f", "force") // it overwrites nothing: a word that is not known would be the only option, with one operand
 	for _, s := range sources {
+		if one && s.Dynamic && !s.Multi && (s.Under == "" || s.Listed != nil || s.Loop) { // what is moved is not gone, as of mv
+			any := s
+			any.Under = ""
+			c.file(Write, any)
+			c.file(Read, s)
+			continue
+		}
 		gone, effect := Delete, Read
 		if !s.Dynamic && slices.ContainsFunc(c.Shell.Resolve(s.Text), func(p Path) bool { return p.Type == Dir }) {
 			gone, effect, tree = DeleteTree, ReadTree, true
