@@ -26,7 +26,7 @@ import (
 //	journal/shelf/ID/N    a file, link or directory that stood there before, by a hard
 //	                      link where the file system allows it, else as a copy; or
 //	                      itself, where it was set aside
-//	journal/shelving/ID   the record while the command runs, locked by its process
+//	journal/shelving/ID   the record while the command runs, locked by its process, that of a job by its supervisor, too
 //
 // To undo such a change is to swap: what stands there now goes to the shelf of the
 // undo, and what stood there before comes back by a rename, with its times, owner,
@@ -166,8 +166,9 @@ type Shelf struct {
 	r       Record
 	f       *os.File // the record, locked
 	pins    []*os.File
-	left    []string // see Left
-	room    room     // for copies of what Still is true of
+	left    []string       // see Left
+	room    room           // for copies of what Still is true of
+	slots   map[string]int // of names, as far as it is filled: see slotOf
 	release func()
 }
 
@@ -214,22 +215,14 @@ func (s *Shelf) places() (dir *os.Root, w *walker, closed func(), err error) {
 // something is kept is passed over: those of its files that are named, too, are kept by themselves. The error is ErrShelfFull where that would be too much;
 // then none of them is kept.
 func (s *Shelf) Add(ctx context.Context, names []Doomed) error {
-	kept := map[string]bool{}
-	for _, f := range s.r.Files {
-		kept[f.Path] = true
-	}
 	had, parents, gaps, apart := len(s.r.Files), len(s.r.Parents), len(s.r.Gaps), len(s.r.Apart)
 	names = slices.DeleteFunc(slices.Clone(names), func(d Doomed) bool { // before others give way to it
 		info, err := os.Lstat(d.Path)
 		return err == nil && info.IsDir() && slices.ContainsFunc(s.r.Files, func(f File) bool { return safefile.Below(d.Path, f.Path) })
 	})
 	list := slices.DeleteFunc(s.h.disjoint(names), func(d Doomed) bool {
-		for up := range safefile.Up(s.h.w.Root(), d.Path) {
-			if kept[up] {
-				return true
-			}
-		}
-		return false
+		_, is := s.slotOf(d.Path)
+		return is
 	})
 	if len(list) == 0 {
 		return nil
@@ -239,6 +232,7 @@ func (s *Shelf) Add(ctx context.Context, names []Doomed) error {
 		err = s.note(&Record{Files: s.r.Files[had:], Shelf: s.r.Shelf[had:], Parents: s.r.Parents[parents:], Gaps: s.r.Gaps[gaps:], Apart: s.r.Apart[apart:]})
 	}
 	if err != nil {
+		s.slots = nil
 		s.r.Files, s.r.Shelf, s.r.Parents, s.r.Gaps, s.r.Apart = s.r.Files[:had], s.r.Shelf[:had], s.r.Parents[:parents], s.r.Gaps[:gaps], s.r.Apart[:apart]
 		if dir, bad := s.h.shelf(s.r.ID); bad == nil {
 			for n := range len(list) {
@@ -251,20 +245,38 @@ func (s *Shelf) Add(ctx context.Context, names []Doomed) error {
 	return nil
 }
 
-// Keeps reports whether something is kept of a name, by itself or in a directory.
-func (s *Shelf) Keeps(path string) bool {
+// Keeps reports whether something is kept of a name, by itself or in a directory, and whether that is another file than the one
+// with this device and number, as far as it is known.
+func (s *Shelf) Keeps(path string, inode [2]uint64) (kept, other bool) {
+	i, is := s.slotOf(path)
+	if !is {
+		return false, false
+	}
 	dir, err := s.h.shelf(s.r.ID)
 	if err != nil {
-		return false
+		return false, false
 	}
 	defer dir.Close()
-	for i, f := range s.r.Files {
-		if rel, below := safefile.Rel(f.Path, path); below {
-			_, err := dir.Lstat(filepath.Join(strconv.Itoa(s.r.Shelf[i].N), rel))
-			return err == nil
+	rel, _ := safefile.Rel(s.r.Files[i].Path, path)
+	slot := s.r.Shelf[i]
+	_, err = dir.Lstat(filepath.Join(strconv.Itoa(slot.N), rel))
+	return err == nil, rel == "." && [2]uint64{slot.Here.Dev, slot.Here.Ino} != inode
+}
+
+// slotOf is the slot in which a name is kept, or the directory that it lies in.
+func (s *Shelf) slotOf(path string) (i int, is bool) {
+	if s.slots == nil {
+		s.slots = map[string]int{}
+	}
+	for n := len(s.slots); n < len(s.r.Files); n++ {
+		s.slots[s.r.Files[n].Path] = n
+	}
+	for up := range safefile.Up(s.h.w.Root(), path) {
+		if i, is = s.slots[up]; is {
+			return i, true
 		}
 	}
-	return false
+	return 0, false
 }
 
 // Detach makes a copy of what is kept of a file that is about to be written to where it is, also where it has another name
@@ -556,10 +568,13 @@ func (s *Shelf) settle(ctx context.Context) error {
 	for i, slot := range s.r.Shelf {
 		f := s.r.Files[i]
 		now, err := w.look(ctx, f.Path)
+		if errors.Is(err, fs.ErrPermission) { // the command has closed a directory: the others come back all the same
+			now, err = print{Kind: other}, nil
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.Path, err)
 		}
-		if slot.Here.same(now) && (slot.Maybe || now.Kind == Dir || slot.Here.Ino == now.Ino && slot.Here.MTime == now.MTime) || slot.Maybe && later(f.Path) {
+		if slot.Here.same(now) && (slot.Maybe || now.Kind == Dir || slot.Here.Ino == now.Ino && slot.Here.MTime == now.MTime) || slot.Maybe && later(f.Path, now.Kind == Missing) {
 			_ = dir.RemoveAll(strconv.Itoa(slot.N))
 			continue
 		}
@@ -585,8 +600,9 @@ func (s *Shelf) settle(ctx context.Context) error {
 	return s.h.store.done.WriteFile(s.r.ID, data, s.h.store.sync)
 }
 
-// later tells whether a change that came after the shelf was filled did something to a name.
-func (s *Shelf) later(ctx context.Context) func(path string) bool {
+// later tells whether a change that came after the shelf was filled did something to a name, and, where nothing has that name
+// any more, took it away.
+func (s *Shelf) later(ctx context.Context) func(path string, gone bool) bool {
 	list := sync.OnceValue(func() (list []Record) {
 		for r, err := range s.h.records(ctx) {
 			if err != nil || r.ID <= s.r.ID {
@@ -596,8 +612,11 @@ func (s *Shelf) later(ctx context.Context) func(path string) bool {
 		}
 		return list
 	})
-	return func(path string) bool {
-		return slices.ContainsFunc(list(), func(r Record) bool { return s.h.touches(ctx, &r, path) })
+	return func(path string, gone bool) bool {
+		return slices.ContainsFunc(list(), func(r Record) bool {
+			stands := func(f File) bool { return f.Path == path && f.After.Kind != Missing }
+			return s.h.touches(ctx, &r, path) && !(gone && slices.ContainsFunc(r.Files, stands))
+		})
 	}
 }
 

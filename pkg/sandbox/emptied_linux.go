@@ -57,7 +57,7 @@ func (g *gatekeeper) opens(n *notice) verdict {
 	if f, err := g.look(pid, base, name, 0); err == nil {
 		defer f.close()
 		if f.st.Mode&unix.S_IFMT == unix.S_IFREG && f.st.Size > 0 && f.st.Nlink > 0 {
-			g.emptied(&Exec{Emptied: f.path, Pid: pid})
+			g.emptied(&Exec{Emptied: f.path, Pid: pid}, &f.st)
 		}
 	}
 	return verdict{goOn: true}
@@ -72,11 +72,12 @@ func (g *gatekeeper) replaces(pid, at int, word uint64) {
 	}
 	var st unix.Stat_t
 	if unix.Fstatat(s.parent.fd, s.name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT != unix.S_IFDIR {
-		g.emptied(&Exec{Emptied: s.path, Replaced: true, Pid: pid})
+		g.emptied(&Exec{Emptied: s.path, Replaced: true, Pid: pid}, &st)
 	}
 }
 
-func (g *gatekeeper) emptied(e *Exec) {
+func (g *gatekeeper) emptied(e *Exec, st *unix.Stat_t) {
+	e.Inode = [2]uint64{st.Dev, st.Ino}
 	if safefile.Below(g.Root, e.Emptied) && !safefile.BelowGit(e.Emptied) {
 		g.decide(g.ctx, e)
 	}

@@ -280,9 +280,11 @@ type Exec struct {
 	Host string
 
 	// Emptied is a file of Config.Root that a program is about to empty by opening it, or to put another in the
-	// place of; the answer does not count. Nothing else is set then but Replaced, which says that it is the second.
+	// place of; the answer does not count. Nothing else is set then but Replaced, which says that it is the second, and Inode,
+	// the file's device and number.
 	Emptied  string
 	Replaced bool
+	Inode    [2]uint64
 
 	// Parents returns the processes above it, the nearest first, as far as the
 	// command goes.

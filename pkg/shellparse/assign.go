@@ -288,6 +288,7 @@ func (w *walker) variable(name string, v value, unknown bool) {
 	}
 	if slices.Contains(w.numbers, name) && !v.numeric() {
 		w.whole("arithmetic on text that is not known")
+		v = value{net: v.net}
 	} else if _, ok := smallInt(v.first()); !ok && slices.Contains(w.numbers, name) { // such as 010
 		v = value{list: []string{numberText}}
 	}

@@ -44,7 +44,7 @@ func (w *walker) cd(c *call) {
 // enters reports whether cd certainly goes to what it is given: a directory that is there or that
 // the text has made, and with which nothing has happened that is not known.
 func (w *walker) enters(args []word) bool {
-	if len(args) != 1 || args[0].Dynamic || args[0].Pattern != "" || args[0].Text == "-" || w.stirred || len(w.links) > 0 || w.st.lost != "" || len(w.st.dirs) != 1 || w.world.Enters == nil {
+	if len(args) != 1 || args[0].Dynamic || args[0].Pattern != "" || args[0].Text == "-" || w.stirred || len(w.links) > 0 || w.st.lost != "" || len(w.st.dirs) != 1 || w.world.Enters == nil || w.masked() {
 		return false
 	}
 	at := w.resolve(args[0].Text)

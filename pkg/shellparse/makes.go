@@ -95,14 +95,16 @@ func (w *walker) mkdir(words []string) (succeeds bool) {
 		parents, words = true, words[1:]
 	}
 	succeeds = len(words) > 0
+	var made []string
 	for _, name := range words {
 		at, there := w.makesDir(name, parents)
-		if at == "" {
+		if at == "" { // or an option, which may come last
 			return false
 		}
 		succeeds = succeeds && (parents || !there)
-		w.st.made = append(slices.Clip(w.st.made), at)
+		made = append(made, at)
 	}
+	w.st.made = append(slices.Clip(w.st.made), made...)
 	return succeeds
 }
 
@@ -162,10 +164,12 @@ func (w *walker) isDir(p string) bool {
 	return w.made(p) || a.File == policy.Dir && a.Path == p && a.Opaque == ""
 }
 
-// masked reports whether the text may change what the owner of a new file may do with it.
+// masked reports whether the text may change what the owner of a new file may do with it, or which programs its words are.
 func (w *walker) masked() bool {
-	_, ok := w.names["umask"]
-	return ok
+	return slices.ContainsFunc([]string{"umask", "enable"}, func(name string) bool {
+		_, is := w.names[name]
+		return is
+	})
 }
 
 // mayGain reports whether a pattern in a directory may stand for a name that plain commands of

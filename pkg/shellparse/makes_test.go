@@ -76,6 +76,9 @@ func TestMakes(t *testing.T) {
 		"mkdir -p .hidden/a && cd .hidden/a; cd ../.. && ls ../O",          // what the sandbox may hold
 		"mkdir -p " + long + " && cd " + long + "; cd .. && ls f",          // too long
 		"mkdir -m 0 build && cd build; cd .. && ls f",                      // nobody may go there
+		"mkdir build -m 0 && cd build; cd .. && ls f",                      // likewise
+		"mkdir build -m 0; cd build; cd ..; ls f",                          // likewise
+		"mkdir build; enable -n cd; cd build; cd ..; ls f",                 // another cd
 		"umask 777; mkdir build && cd build; cd .. && ls f",                // likewise
 		"ulimit -u 0; mkdir build && cd build; cd .. && ls f",              // it cannot be started
 		"touch build; mkdir -p build && cd build; cd .. && ls f",           // a file by then

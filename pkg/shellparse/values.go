@@ -109,25 +109,66 @@ func namesIn(e syntax.ArithmExpr) (names []string) {
 	return names
 }
 
-// untouched reports whether commands certainly set none of these variables.
+// counted are the programs, but for shells' own, that may stand in the body of a loop whose counter is followed.
+const counted = "rm mv cp mkdir touch cat echo true : ln gzip gunzip curl wget sleep rmdir chmod"
+
+// untouched reports whether commands certainly set none of these variables: they are plain ones, which expand no more than
+// variables, and calculate with nothing but these and numbers.
 func (w *walker) untouched(body []*syntax.Stmt, names []string) bool {
 	changed, moves, plain := map[string]bool{}, false, w.st.gone == ""
 	for _, s := range body {
 		w.changes(s, changed, &moves, 0)
 		syntax.Walk(s, func(n syntax.Node) bool {
 			switch x := n.(type) {
-			case *syntax.DeclClause:
-				plain = plain && !slices.ContainsFunc(x.Args, func(a *syntax.Assign) bool { return a.Name == nil })
 			case *syntax.CallExpr:
 				if len(x.Args) > 0 {
 					name := x.Args[0].Lit()
-					plain = plain && name != "" && !programs.Has("eval source . builtin command alias trap exec", name) && w.st.lookupFunc(name) == nil
+					plain = plain && programs.Has(counted, name) && w.st.lookupFunc(name) == nil
 				}
+			case *syntax.Assign:
+				plain = plain && x.Name != nil && x.Index == nil && x.Array == nil && !slices.Contains(w.numbers, x.Name.Value)
+			case *syntax.ArithmExp:
+				plain = plain && w.calculates(x.X, names)
+			case *syntax.ParamExp:
+				plain = plain && (x.Index == nil || w.calculates(x.Index, names)) && (x.Slice == nil || w.calculates(x.Slice.Offset, names) && (x.Slice.Length == nil || w.calculates(x.Slice.Length, names))) &&
+					(x.Exp == nil || x.Exp.Op != syntax.AssignUnset && x.Exp.Op != syntax.AssignUnsetOrNull && x.Exp.Op != syntax.OtherParamOps) && !x.Excl
+			case *syntax.Stmt, *syntax.Word, *syntax.Lit, *syntax.DblQuoted, *syntax.SglQuoted, *syntax.Redirect, *syntax.Comment, *syntax.Block, *syntax.BinaryCmd,
+				*syntax.IfClause, *syntax.Subshell, *syntax.CmdSubst, *syntax.BinaryArithm, *syntax.UnaryArithm, *syntax.ParenArithm, nil:
+			default:
+				plain = false
 			}
 			return plain
 		})
 	}
 	return plain && !slices.ContainsFunc(names, func(n string) bool { _, ok := changed[n]; return ok })
+}
+
+// calculates reports whether an expression is made of numbers and some variables, which are numbers, and sets nothing.
+func (w *walker) calculates(e syntax.ArithmExpr, names []string) (ok bool) {
+	ok = true
+	syntax.Walk(e, func(n syntax.Node) bool {
+		switch x := n.(type) {
+		case *syntax.Word:
+			_, number := smallInt(x.Lit())
+			ok = ok && (number || slices.Contains(names, strings.TrimPrefix(x.Lit(), "$")) || len(x.Parts) == 1 && isParam(x.Parts[0], names))
+			return false
+		case *syntax.BinaryArithm:
+			ok = ok && programs.Has("+ - * / % ** < > <= >= == !=", x.Op.String())
+		case *syntax.UnaryArithm:
+			ok = ok && (x.Op == syntax.Plus || x.Op == syntax.Minus)
+		case *syntax.ParenArithm, nil:
+		default:
+			ok = false
+		}
+		return ok
+	})
+	return ok
+}
+
+// isParam reports whether a part of a word is one of some variables.
+func isParam(p syntax.WordPart, names []string) bool {
+	x, is := p.(*syntax.ParamExp)
+	return is && x.Param != nil && slices.Contains(names, x.Param.Value) && x.Index == nil && x.Exp == nil && x.Repl == nil && x.Slice == nil && !x.Excl
 }
 
 // pure is the value of an expression that sets nothing: numbers and variables, added and multiplied.

@@ -45,7 +45,7 @@ func (w *walker) stmt(s *syntax.Stmt) {
 		w.whole("a redirection alone, for which zsh runs a program")
 	}
 	from, own := len(w.out.Accesses), w.own
-	w.own = len(s.Redirs) == 1 && s.Redirs[0].N == nil
+	w.own = len(s.Redirs) == 1 && s.Redirs[0].N == nil && (s.Redirs[0].Op == syntax.WordHdoc || s.Redirs[0].Op == syntax.Hdoc || s.Redirs[0].Op == syntax.DashHdoc || s.Redirs[0].Op == syntax.RdrIn)
 	if _, declares := s.Cmd.(*syntax.FuncDecl); !declares && w.mayFail(s.Redirs) {
 		w.perhaps(func() { w.command(s.Cmd) })
 	} else {

@@ -1,11 +1,11 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -16,6 +16,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/committed"
 	"github.com/agentkit-go/agentkit/pkg/gate"
 	"github.com/agentkit-go/agentkit/pkg/job"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/steps"
 	"github.com/agentkit-go/agentkit/pkg/tool"
@@ -26,6 +27,7 @@ import (
 type kept struct {
 	*change.Shelf
 	partly string // why it is not all of it
+	lacks  int    // files of which no more was said than how many they are
 	late   *late
 	ends   bool                         // the command, within the call
 	sure   bool                         // its text tells that something is taken away
@@ -40,14 +42,16 @@ func shelve(ctx context.Context, env *tool.Env, p *preparedCommand, title string
 	if len(p.doomed)+len(p.named)+len(p.watched) == 0 {
 		return nil, nil
 	}
-	k := &kept{late: newLate(env, p, title, came), ends: ends, sure: len(p.doomed) > 0}
+	k := &kept{late: newLate(env, p, title, came), ends: ends}
 	o := k.late.o
-	o.Names, o.First, o.Shared = append(p.doomed.list(false), p.named.list(true)...), first, !ends
+	if o.Names, o.First, o.Shared = append(p.doomed.list(false), p.named.list(true)...), first, !ends; !ends {
+		o.Names, k.sure = p.keptInJob()
+	}
 	if len(o.Names) == 0 {
 		return k, nil
 	}
 	shelf, err := env.History.Shelve(ctx, o)
-	if err != nil && len(p.named) > 0 { // nothing says that it is needed
+	if err != nil && len(p.named) > 0 && ends { // nothing says that it is needed
 		if o.Names = p.doomed.list(false); len(o.Names) == 0 {
 			return k, nil
 		}
@@ -73,6 +77,31 @@ func shelve(ctx context.Context, env *tool.Env, p *preparedCommand, title string
 			WithHint("take away less at a time, or have a rule that names the command allow it (see agentkit help policy)")
 	}
 	return k, nil
+}
+
+// maxJobBytes bounds what is kept of files for a job: it is copied, since a job may run long, and who writes to such a file meanwhile
+// would change what is kept, or find that it has another name.
+const maxJobBytes = 64 << 20
+
+// keptInJob is what is kept for a job, not what git has or ignores, and whether some of it is certainly taken away. What an edit
+// does to it meanwhile is no work of the job's.
+func (p *preparedCommand) keptInJob() (names []change.Doomed, sure bool) {
+	left := int64(maxNamedBytes)
+	for path, written := range p.doomed {
+		info, err := os.Lstat(path)
+		switch {
+		case p.keep[path]:
+		case safefile.InGit(path):
+			names = append(names, change.Doomed{Path: path, Written: true})
+		case written && err == nil && info.Mode().IsRegular() && info.Size() <= min(maxNamed, left): // a program edits it
+			left -= info.Size()
+			names = append(names, change.Doomed{Path: path, Written: true, Maybe: true})
+		}
+	}
+	for path := range p.keep {
+		names = append(names, change.Doomed{Path: path, Written: true, Maybe: true})
+	}
+	return append(names, p.named.list(true)...), len(names) > 0
 }
 
 // newLate prepares what is kept while the command runs.
@@ -177,7 +206,7 @@ func (k *kept) starts(ctx context.Context, e *sandbox.Exec) {
 	var names []change.Doomed
 	switch l := k.late; {
 	case e.Emptied != "":
-		k.lack(l.emptied(e, func() bool { return k.apart(e) }, func(names []change.Doomed) { _ = k.add(ctx, names) }))
+		k.lack(l.emptied(e, func() (bool, bool) { return k.apart(e) }, func(names []change.Doomed) { _ = k.add(ctx, names) }))
 	case len(e.Argv) == 0 || e.Host != "":
 	case startedProgram(e) == "git":
 		if l.env.Git != nil && k.last.Load() != e && (l.elsewhere(e) || l.drops(e) || l.follows(e)) {
@@ -193,26 +222,33 @@ func (k *kept) starts(ctx context.Context, e *sandbox.Exec) {
 	}
 }
 
-// apart has what is kept of a file that is emptied or replaced lie apart from it, and reports whether it is kept.
-func (k *kept) apart(e *sandbox.Exec) bool {
+// apart has what is kept of a file that is emptied or replaced lie apart from it, and reports whether it is kept, or another one
+// of its name.
+func (k *kept) apart(e *sandbox.Exec) (kept, other bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.Shelf == nil {
-		return false
+		return false, false
 	}
 	if !e.Replaced {
 		if err := k.Detach(e.Emptied); err != nil {
 			k.partly = err.Error()
 		}
 	}
-	return k.Keeps(e.Emptied)
+	return k.Keeps(e.Emptied, e.Inode)
 }
 
 // lack notes what is not kept, and why.
 func (k *kept) lack(what string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.partly = cmp.Or(what, k.partly)
+	switch {
+	case what == "":
+	case k.partly == "":
+		k.partly = what
+	default:
+		k.lacks++
+	}
 }
 
 // add keeps more.
@@ -263,9 +299,12 @@ func (k *kept) finish(ctx context.Context, env *tool.Env, m *bashMeta) {
 	if k == nil {
 		return
 	}
-	if m.Job != "" && m.Status == string(job.Running) {
+	if m.Job != "" && (m.Status == string(job.Running) || m.Kept) {
 		k.leave(m)
 		return
+	}
+	if k.lacks > 0 {
+		k.partly += fmt.Sprintf("; and %d more", k.lacks)
 	}
 	var rec change.Record
 	if k.Shelf != nil {

@@ -69,8 +69,8 @@ type late struct {
 // emptying is what was found of files that are emptied or replaced.
 type emptying struct {
 	sync.Mutex
-	seen map[string]bool // was looked at: what it holds later is the command's
-	left int64           // bytes that may still be copied
+	seen map[[2]uint64]bool // by device and number: was looked at, and what it holds later is the command's
+	left int64              // bytes that may still be copied
 }
 
 // A look is what was found to be nowhere else in a repository.

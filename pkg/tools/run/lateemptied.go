@@ -16,18 +16,22 @@ import (
 
 // emptied has such a file kept by add, unless has says that it is, and says what is not kept, and why. Who else empties it
 // meanwhile waits.
-func (l *late) emptied(e *sandbox.Exec, has func() bool, add func([]change.Doomed)) (lacks string) {
+func (l *late) emptied(e *sandbox.Exec, has func() (kept, other bool), add func([]change.Doomed)) (lacks string) {
 	m, path := &l.emptying, e.Emptied
 	m.Lock()
 	defer m.Unlock()
 	if m.seen == nil {
-		m.seen, m.left = map[string]bool{}, min(maxNamedBytes, l.o.MaxBytes/4)
+		m.seen, m.left = map[[2]uint64]bool{}, min(maxNamedBytes, l.o.MaxBytes/4)
 	}
-	if m.seen[path] || l.made(path) {
+	if m.seen[e.Inode] || l.made(path) {
 		return ""
 	}
-	m.seen[path] = true
-	if has() {
+	m.seen[e.Inode] = true
+	rel, _ := safefile.Rel(l.env.Workspace.Root(), path)
+	switch kept, other := has(); {
+	case kept && other:
+		return fmt.Sprintf("not what was called %s by then, as what had that name before is kept", tool.VisibleName(filepath.ToSlash(rel)))
+	case kept:
 		return ""
 	}
 	names := l.nowhereElse(l.repository(path), []change.Doomed{{Path: path, Written: !e.Replaced}})
@@ -40,7 +44,6 @@ func (l *late) emptied(e *sandbox.Exec, has func() bool, add func([]change.Doome
 		m.left -= info.Size()
 		add(names)
 	default:
-		rel, _ := safefile.Rel(l.env.Workspace.Root(), path)
 		return fmt.Sprintf("not %s, as of what a program empties no more than %d MiB of a file and %d MiB of a call are copied", tool.VisibleName(filepath.ToSlash(rel)), maxNamed>>20, maxNamedBytes>>20)
 	}
 	return ""

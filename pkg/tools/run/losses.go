@@ -60,7 +60,7 @@ func (l *losses) keepAll(files []string, danger string) string {
 		}
 		l.bytes += info.Size()
 		l.keep[path] = true
-		if len(l.keep) > keepNames || l.bytes > int64(l.env.Policy.Undo().MaxBytes) {
+		if len(l.keep) > keepNames || l.bytes > int64(l.env.Policy.Undo().MaxBytes) || l.keeping == inJob && l.bytes > maxJobBytes {
 			return cmp.Or(danger, tool.TooMuchToKeep)
 		}
 	}
