@@ -3,7 +3,9 @@
 package sandbox
 
 import (
+	"errors"
 	"maps"
+	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"golang.org/x/sys/unix"
@@ -54,13 +56,29 @@ func (g *gatekeeper) opens(n *notice) verdict {
 	if err != nil {
 		return verdict{goOn: true}
 	}
-	if f, err := g.look(pid, base, name, 0); err == nil {
+	if f, err := g.named(pid, base, name); err == nil {
 		defer f.close()
 		if f.st.Mode&unix.S_IFMT == unix.S_IFREG && f.st.Size > 0 && f.st.Nlink > 0 {
 			g.emptied(&Exec{Emptied: f.path, Pid: pid}, &f.st)
 		}
 	}
 	return verdict{goOn: true}
+}
+
+// named opens the file that a process calls name in directory base. Most names that are opened to be emptied are new: only where links
+// lead that are no names the kernel is asked twice.
+func (g *gatekeeper) named(pid int, base, name string) (*executable, error) {
+	if !strings.HasPrefix(name, "/") {
+		name = base + "/" + name
+	}
+	fd, err := unix.Openat2(g.root, name, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT})
+	if errors.Is(err, unix.ENOENT) && !strings.HasPrefix(name, "/proc/") && !strings.HasPrefix(name, "/dev/") {
+		return nil, err
+	}
+	if err == nil {
+		return g.file(fd, nil)
+	}
+	return g.look(pid, base, name, 0)
 }
 
 // replaces tells of a file that another takes the name of.

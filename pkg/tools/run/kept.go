@@ -79,10 +79,6 @@ func shelve(ctx context.Context, env *tool.Env, p *preparedCommand, title string
 	return k, nil
 }
 
-// maxJobBytes bounds what is kept of files for a job: it is copied, since a job may run long, and who writes to such a file meanwhile
-// would change what is kept, or find that it has another name.
-const maxJobBytes = 64 << 20
-
 // keptInJob is what is kept for a job, not what git has or ignores, and whether some of it is certainly taken away. What an edit
 // does to it meanwhile is no work of the job's.
 func (p *preparedCommand) keptInJob() (names []change.Doomed, sure bool) {

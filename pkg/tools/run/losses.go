@@ -74,6 +74,10 @@ func (l *losses) keepAll(files []string, danger string) string {
 	return ""
 }
 
+// maxJobBytes bounds what is kept of files for a job: it is copied, since a job may run long, and who writes to such a file meanwhile
+// would change what is kept, or find that it has another name.
+const maxJobBytes = 64 << 20
+
 // kept names the files that are to be kept.
 func (l *losses) kept() string {
 	first := slices.Min(slices.Collect(maps.Keys(l.keep)))
