@@ -33,9 +33,8 @@ func removalsHere() []uintptr { return []uintptr{unix.SYS_UNLINK, unix.SYS_RMDIR
 // renameHere is the older form of a rename.
 const renameHere = uintptr(unix.SYS_RENAME)
 
-// opensHere lists the older forms of opening a file, with the argument that has the flags; less than 0 for none: it is
-// always emptied.
-func opensHere() map[uintptr]int { return map[uintptr]int{unix.SYS_OPEN: 1, unix.SYS_CREAT: -1} }
+// opensHere lists the older forms of opening a file.
+func opensHere() []opening { return []opening{{unix.SYS_OPEN, 1}, {unix.SYS_CREAT, -1}} }
 
 // linkHere is the older form of what makes a hard link.
 const linkHere = uintptr(unix.SYS_LINK)

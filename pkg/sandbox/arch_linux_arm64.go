@@ -19,7 +19,7 @@ func removalsHere() []uintptr { return nil }
 
 const renameHere = ^uintptr(0)
 
-func opensHere() map[uintptr]int { return nil }
+func opensHere() []opening { return nil }
 
 const linkHere = ^uintptr(0)
 

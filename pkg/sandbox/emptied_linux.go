@@ -4,7 +4,7 @@ package sandbox
 
 import (
 	"errors"
-	"maps"
+	"slices"
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/safefile"
@@ -18,25 +18,27 @@ import (
 // empties reports whether the Decider is told of what is emptied.
 func (c *Config) empties() bool { return c.Gate && c.Emptied && c.View == "" }
 
-// opens lists the calls that can empty a file by its name, with the argument that has the flags.
-func opens() map[uintptr]int {
-	calls := map[uintptr]int{unix.SYS_OPENAT: 2, unix.SYS_TRUNCATE: -1}
-	maps.Copy(calls, opensHere())
-	return calls
+// An opening is a call that can empty a file by its name.
+type opening struct {
+	nr    uintptr
+	flags int // the argument that has the flags; less than 0 for none: it always does
+}
+
+func opens() []opening {
+	return append(opensHere(), opening{unix.SYS_OPENAT, 2}, opening{unix.SYS_TRUNCATE, -1})
 }
 
 func empties(nr uintptr) bool {
-	_, is := opens()[nr]
-	return is
+	return slices.ContainsFunc(opens(), func(o opening) bool { return o.nr == nr })
 }
 
 // empties has the gatekeeper see the calls that do.
 func (p *seccompProgram) empties() {
-	for nr, flags := range opens() {
-		if flags < 0 {
-			p.on(unix.SECCOMP_RET_USER_NOTIF, nr)
+	for _, o := range opens() {
+		if o.flags < 0 {
+			p.on(unix.SECCOMP_RET_USER_NOTIF, o.nr)
 		} else {
-			p.onBits(unix.SECCOMP_RET_USER_NOTIF, nr, flags, unix.O_TRUNC)
+			p.onBits(unix.SECCOMP_RET_USER_NOTIF, o.nr, o.flags, unix.O_TRUNC)
 		}
 	}
 }

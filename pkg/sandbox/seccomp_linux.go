@@ -250,8 +250,8 @@ type watched struct {
 }
 
 // watch lists what the gatekeeper has to see.
-func watch(gate, mounts, removals, moves bool) watched {
-	w := watched{calls: []uintptr{unix.SYS_CONNECT}}
+func watch(gate, mounts, removals, moves, empties bool) watched {
+	w := watched{calls: []uintptr{unix.SYS_CONNECT}, empties: empties}
 	if gate {
 		w.calls = append(w.calls, unix.SYS_EXECVE, unix.SYS_EXECVEAT)
 		w.loads = true
@@ -259,7 +259,7 @@ func watch(gate, mounts, removals, moves bool) watched {
 	if mounts && removals {
 		w.calls = append(append(w.calls, unix.SYS_UNLINKAT), removalsHere()...)
 	}
-	if mounts && moves {
+	if mounts && moves || empties {
 		w.calls = append(w.calls, renames()...)
 	}
 	if !mounts {

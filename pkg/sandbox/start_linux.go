@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"slices"
 	"strconv"
 	"syscall"
 
@@ -230,13 +229,7 @@ func (s *start) write() error {
 	p.Files(s.attr, s.tell)
 	// The current directory too has to be of the new mounts.
 	p.Chdir(fork.Dir(s.attr))
-	w := watch(s.Gate && s.decide != nil, mounts, len(s.Removable) > 0, s.View != "" || s.Settings != "")
-	if s.empties() {
-		w.empties = true
-		if !slices.Contains(w.calls, unix.SYS_RENAMEAT) {
-			w.calls = append(w.calls, renames()...)
-		}
-	}
+	w := watch(s.Gate && s.decide != nil, mounts, len(s.Removable) > 0, s.View != "" || s.Settings != "", s.empties())
 	if mounts && s.View != "" {
 		w.calls = append(w.calls, links()...)
 	}
