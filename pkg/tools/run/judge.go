@@ -266,7 +266,12 @@ func (l *losses) git(i int) string {
 	top, repository := gitTop(l.needs, i, l.dir), l.doom.repository(i)
 	kind := committed.Changed
 	switch {
-	case slices.Contains(a.Dynamic, true) && programs.PathsAlone(a.Argv, a.Dynamic) == 0 || !safefile.Below(l.env.Workspace.Root(), top), l.doom.elsewhere(i):
+	case !safefile.Below(l.env.Workspace.Root(), top), l.doom.elsewhere(i):
+		return a.Danger
+	case slices.Contains(a.Dynamic, true) && programs.PathsAlone(a.Argv, a.Dynamic) == 0:
+		if l.doom.keepsLate() && l.doom.keepsGit(repository) && steps.GitOpen(&a) && !l.doom.steps.Added(i).Any {
+			return "" // the gate has its words when it starts, and judges it as one that stands in no call
+		}
 		return a.Danger
 	case programs.LosesCommits(a.Danger) && l.doom.keepsGit(repository):
 		// What a stash or a branch holds stays in git's objects, and the names come back. What the same call puts into one is nowhere
