@@ -149,7 +149,7 @@ func TestRandomTracking(t *testing.T) {
 				for range 6 {
 					s.disturb(r)
 				}
-				rec, err := tracking.Finish(context.Background())
+				rec, err := tracking.Finish(context.Background(), nil)
 				if err != nil || len(rec.Gaps) > 0 {
 					t.Fatalf("%+v, %v", rec.Gaps, err)
 				}

@@ -263,6 +263,11 @@ func (s *Shelf) Keeps(path string, inode [2]uint64) (kept, other bool) {
 	return err == nil, rel == "." && [2]uint64{slot.Here.Dev, slot.Here.Ino} != inode
 }
 
+// Holds reports whether a name is kept, by itself or in a directory. After Finish that is what the command took away or changed.
+func (s *Shelf) Holds(path string) bool {
+	return slices.ContainsFunc(s.r.Files, func(f File) bool { return safefile.Below(f.Path, path) })
+}
+
 // slotOf is the slot in which a name is kept, or the directory that it lies in.
 func (s *Shelf) slotOf(path string) (i int, is bool) {
 	if s.slots == nil {
@@ -564,7 +569,7 @@ func (s *Shelf) settle(ctx context.Context) error {
 	}
 	var files []File
 	var slots []Slot
-	later := s.later(ctx)
+	meanwhile := s.meanwhile(ctx)
 	for i, slot := range s.r.Shelf {
 		f := s.r.Files[i]
 		now, err := w.look(ctx, f.Path)
@@ -574,7 +579,13 @@ func (s *Shelf) settle(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.Path, err)
 		}
-		if slot.Here.same(now) && (slot.Maybe || now.Kind == Dir || slot.Here.Ino == now.Ino && slot.Here.MTime == now.MTime) || slot.Maybe && later(f.Path, now.Kind == Missing) {
+		stays := slot.Here.same(now) && (slot.Maybe || now.Kind == Dir || slot.Here.Ino == now.Ino && slot.Here.MTime == now.MTime)
+		if slot.Maybe && !stays {
+			if met, ok := meanwhile(f.Path, now.Kind == Missing); ok {
+				now, stays = met, slot.Here.same(met)
+			}
+		}
+		if stays {
 			_ = dir.RemoveAll(strconv.Itoa(slot.N))
 			continue
 		}
@@ -600,9 +611,9 @@ func (s *Shelf) settle(ctx context.Context) error {
 	return s.h.store.done.WriteFile(s.r.ID, data, s.h.store.sync)
 }
 
-// later tells whether a change that came after the shelf was filled did something to a name, and, where nothing has that name
-// any more, took it away.
-func (s *Shelf) later(ctx context.Context) func(path string, gone bool) bool {
+// meanwhile tells what the first change that came after the shelf was filled, and did something to a name, met there: that is what the
+// command had left by then, and what came later is the change's. It is false where there was none, or where what it left is gone.
+func (s *Shelf) meanwhile(ctx context.Context) func(path string, gone bool) (met print, ok bool) {
 	list := sync.OnceValue(func() (list []Record) {
 		for r, err := range s.h.records(ctx) {
 			if err != nil || r.ID <= s.r.ID {
@@ -612,12 +623,35 @@ func (s *Shelf) later(ctx context.Context) func(path string, gone bool) bool {
 		}
 		return list
 	})
-	return func(path string, gone bool) bool {
-		return slices.ContainsFunc(list(), func(r Record) bool {
-			stands := func(f File) bool { return f.Path == path && f.After.Kind != Missing }
-			return s.h.touches(ctx, &r, path) && !(gone && slices.ContainsFunc(r.Files, stands))
-		})
+	return func(path string, gone bool) (met print, ok bool) {
+		stands := func(f File) bool { return f.Path == path && f.After.Kind != Missing }
+		for _, r := range slices.Backward(list()) {
+			if s.h.touches(ctx, &r, path) && !(gone && slices.ContainsFunc(r.Files, stands)) {
+				return s.h.metBy(ctx, &r, path), true
+			}
+		}
+		return print{}, false
 	}
+}
+
+// metBy is what had a name before a change did something to it.
+func (h *History) metBy(ctx context.Context, r *Record, path string) print {
+	for _, f := range r.Files {
+		if f.Path == path && r.Shelf == nil && f.Before.Kind != Dir {
+			return f.Before.print()
+		}
+	}
+	src, _, err := h.inside(ctx, r, path)
+	if err != nil {
+		return print{}
+	}
+	w := &walker{root: filepath.Dir(src)}
+	defer w.close()
+	p, err := w.look(ctx, src)
+	if err != nil {
+		return print{Kind: other}
+	}
+	return p
 }
 
 // part makes copies of files on a shelf that are there in the workspace still, under this

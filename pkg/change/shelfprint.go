@@ -51,6 +51,20 @@ func (p print) state(size int64) State {
 	return s
 }
 
+// print is what a record tells of a file or a link.
+func (s State) print() print {
+	p := print{Kind: s.Kind, Mode: s.Mode}
+	switch {
+	case s.Kind == Link:
+		p.Mode, p.Sum = 0, Hash([]byte(s.Target))
+	case s.Kind == Regular:
+		if p.Size, p.MTime = s.Size, s.MTime; s.Size <= maxSummed {
+			p.Sum = s.Hash
+		}
+	}
+	return p
+}
+
 func printOf(info fs.FileInfo) print {
 	p := print{Mode: info.Mode() & safefile.ModeBits}
 	p.Dev, p.Ino, _ = identity(info)

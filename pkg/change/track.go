@@ -6,11 +6,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/session"
 )
 
@@ -72,12 +75,50 @@ func (t *Tracking) Close() {
 	t.release()
 }
 
+// Keeps reports whether what has a name can be brought back by the change, and all that is in it.
+func (t *Tracking) Keeps(name string) bool {
+	rel, inside := safefile.Rel(t.h.w.Root(), name)
+	if rel = filepath.ToSlash(rel); !inside || t.before.full {
+		return false
+	}
+	had, within := t.before.seen[rel]
+	for up := rel; !within; up = path.Dir(up) { // where nothing is, that is known of all but what was left out
+		if s, seen := t.before.seen[up]; seen || up == "." {
+			return up == "." || s.Kind == Dir
+		}
+		if _, err := os.Lstat(filepath.Join(t.h.w.Root(), filepath.FromSlash(up))); err == nil {
+			return false
+		}
+	}
+	keeps := func(s seen) bool { return s.Kind == Link || s.Kind == Dir || s.Kind == Regular && s.offset >= 0 }
+	if had.Kind != Dir {
+		return keeps(had)
+	}
+	for at, s := range t.before.seen {
+		if strings.HasPrefix(at, rel+"/") && !keeps(s) {
+			return false
+		}
+	}
+	left := false
+	err := filepath.WalkDir(name, func(at string, e fs.DirEntry, err error) error {
+		at, _ = safefile.Rel(t.h.w.Root(), at)
+		if _, seen := t.before.seen[filepath.ToSlash(at)]; err != nil || !seen {
+			left = true // git's own, as a rule
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return err == nil && !left
+}
+
 // Finish compares the workspace with what it was and records the difference as
 // a change that can be undone. Its Gaps say what is different and cannot be:
 // the content was not kept, or it is no file. What others changed meanwhile is
 // in it too, for nobody can tell. A Record without ID: nothing has changed, or
 // nothing that could be recorded; see Gaps.
-func (t *Tracking) Finish(ctx context.Context) (Record, error) {
+//
+// A name for which without reports true, nil for none, is left out, as another change has it.
+func (t *Tracking) Finish(ctx context.Context, without func(path string) bool) (Record, error) {
 	defer t.Close()
 	after, err := t.h.walk(ctx, t.o)
 	if err != nil {
@@ -90,7 +131,7 @@ func (t *Tracking) Finish(ctx context.Context) (Record, error) {
 	}
 	b := t.h.store.batch()
 	defer b.close()
-	c := comparison{h: t.h, before: t.before, after: after, batch: b, by: map[string]int{}}
+	c := comparison{h: t.h, before: t.before, after: after, batch: b, by: map[string]int{}, without: without}
 	if err := c.run(ctx, &r); err != nil {
 		return Record{}, fmt.Errorf("tracking changes: %w", err)
 	}
@@ -112,6 +153,7 @@ type comparison struct {
 	before, after *tree
 	batch         *batch
 	by            map[string]int // index in the record's Files
+	without       func(path string) bool
 }
 
 func (c *comparison) run(ctx context.Context, r *Record) error {
@@ -124,6 +166,9 @@ func (c *comparison) run(ctx context.Context, r *Record) error {
 			continue
 		}
 		f := File{Path: filepath.Join(c.h.w.Root(), filepath.FromSlash(rel)), Before: was.State, After: is.State}
+		if c.without != nil && c.without(f.Path) {
+			continue
+		}
 		why, err := c.fill(&f, was, is)
 		if err != nil {
 			return err

@@ -27,7 +27,7 @@ func (s *site) track(o TrackOptions, script string) Record {
 	if out, err := c.CombinedOutput(); err != nil {
 		s.t.Fatalf("%v: %s", err, out)
 	}
-	r, err := t.Finish(context.Background())
+	r, err := t.Finish(context.Background(), nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestTrackingOld(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.put("a", "new")
-		if _, err := tr.Finish(context.Background()); err != nil {
+		if _, err := tr.Finish(context.Background(), nil); err != nil {
 			t.Fatal(err)
 		}
 		s.undo("")
@@ -195,7 +195,7 @@ func BenchmarkTrack(b *testing.B) {
 	for b.Loop() {
 		t, err := s.Track(context.Background(), TrackOptions{})
 		if err == nil {
-			_, err = t.Finish(context.Background())
+			_, err = t.Finish(context.Background(), nil)
 		}
 		if err != nil {
 			b.Fatal(err)

@@ -28,9 +28,9 @@ func noDirectory(dir workspace.Path) error {
 	return tool.Errorf(tool.NotFound, "workdir: %s is not a directory", tool.Shown(dir)).WithHint("name a directory, or leave {.workdir} out for the root")
 }
 
-// track puts what the command changed into the metadata.
-func (m *bashMeta) track(ctx context.Context, root string, t *change.Tracking) {
-	rec, err := t.Finish(context.WithoutCancel(ctx))
+// track puts what the command changed into the metadata, beside what is kept of that.
+func (m *bashMeta) track(ctx context.Context, root string, t *change.Tracking, kept *kept) {
+	rec, err := t.Finish(context.WithoutCancel(ctx), kept.holds())
 	if err != nil {
 		m.Untracked = []change.Gap{{Why: err.Error()}}
 		return
@@ -39,22 +39,27 @@ func (m *bashMeta) track(ctx context.Context, root string, t *change.Tracking) {
 		f := &rec.Files[i]
 		return 1, cmp.Or(f.After.Size, f.Before.Size)
 	})
-	m.Untracked = rec.Gaps
+	if m.Untracked = append(m.Untracked, rec.Gaps...); m.kept != nil && rec.ID != "" {
+		m.walked = new(note("what else it changed, {undo} %s takes back", rec.ID))
+	}
 }
 
 // changedIn tells the first names of a change, and how many there are; size gives how many
 // names a name stands for, and their bytes.
 func (m *bashMeta) changedIn(root string, rec change.Record, size func(i int) (names int, bytes int64)) {
 	changed := []changedFile{}
+	if m.Changed != nil {
+		changed = *m.Changed
+	}
 	for i := range rec.Files {
 		f := &rec.Files[i]
 		names, bytes := size(i)
 		m.Total += names
-		if i < maxWould {
+		if len(changed) < maxWould {
 			changed = append(changed, changedFile{strings.TrimPrefix(f.Path, root+string(filepath.Separator)), f.Action(), bytes})
 		}
 	}
-	m.Changed, m.Change = &changed, rec.ID
+	m.Changed, m.Change = &changed, cmp.Or(rec.ID, m.Change)
 }
 
 type bashMeta struct {
@@ -80,6 +85,7 @@ type bashMeta struct {
 	Untracked []change.Gap `json:"untracked,omitempty" doc:"what of that undo cannot take back"`
 	keepMeta
 	kept     *tool.Note        // what undo can bring back
+	walked   *tool.Note        // what it takes back beside that
 	aside    *tool.Note        // what was copied before
 	moves    *tool.Note        // renames that could not be made
 	withheld []sandbox.Restore // what the policy lets no command make
@@ -134,7 +140,7 @@ func (m *bashMeta) conclude(ctx context.Context, limit time.Duration, waited boo
 		notes = m.Screen.notes
 	}
 	notes = append(append(notes, m.commandState.notes(m.Meaning)...), m.sandboxMeta.notes()...)
-	for _, n := range []*tool.Note{m.moves, m.kept, m.aside} {
+	for _, n := range []*tool.Note{m.moves, m.kept, m.walked, m.aside} {
 		if n != nil {
 			notes = append(notes, *n)
 		}

@@ -148,13 +148,15 @@ type noted struct {
 func (b *bashCall) note(ctx context.Context, env *tool.Env, by string, came func(string, fs.FileInfo) bool) (n noted, err error) {
 	switch by {
 	case byWalk:
-		n.tracking, err = env.History.Track(ctx, change.TrackOptions{Tool: "bash", Title: b.title(), Skip: skipGit})
+		if n.tracking, err = env.History.Track(ctx, change.TrackOptions{Tool: "bash", Title: b.title(), Skip: skipGit}); err == nil {
+			n.kept, err = shelve(ctx, env, b.prepared, b.title(), b.removedFirst(env), came, b.ends(), n.tracking)
+		}
 	case "":
 		if b.prepared.ahead != nil && env.Git != nil && !b.Try && b.keeper(b.prepared).ends && env.Policy.Undo().Commands != policy.UndoOff {
 			n.kept = &kept{late: newLate(env, b.prepared, b.title(), came), ends: true}
 		}
 	case byLinks:
-		n.kept, err = shelve(ctx, env, b.prepared, b.title(), b.removedFirst(env), came, b.ends())
+		n.kept, err = shelve(ctx, env, b.prepared, b.title(), b.removedFirst(env), came, b.ends(), nil)
 	}
 	return n, err
 }
@@ -168,10 +170,10 @@ func (n *noted) close() {
 
 // finish tells what the command changed.
 func (n *noted) finish(ctx context.Context, env *tool.Env, m *bashMeta) {
-	if n.tracking != nil {
-		m.track(ctx, env.Workspace.Root(), n.tracking)
-	}
 	n.kept.finish(ctx, env, m)
+	if n.tracking != nil {
+		m.track(ctx, env.Workspace.Root(), n.tracking, n.kept)
+	}
 }
 
 // inView has the command see the root through an overlay.

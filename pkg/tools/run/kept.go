@@ -29,6 +29,7 @@ type kept struct {
 	partly string // why it is not all of it
 	lacks  int    // files of which no more was said than how many they are
 	late   *late
+	walk   *change.Tracking             // keeps what it can by itself; nil for none
 	ends   bool                         // the command, within the call
 	sure   bool                         // its text tells that something is taken away
 	mu     sync.Mutex                   // of what is added
@@ -37,22 +38,25 @@ type kept struct {
 
 // shelve keeps what the command is about to take away; first are the directories that it
 // removes before anything else, and came tells what has come to protected places meanwhile. What git has or ignores may be too much, and is then not
-// kept; what is nowhere else must be.
-func shelve(ctx context.Context, env *tool.Env, p *preparedCommand, title string, first []string, came func(string, fs.FileInfo) bool, ends bool) (*kept, error) {
-	if len(p.doomed)+len(p.named)+len(p.watched) == 0 {
+// kept; what is nowhere else must be. Of a command that ends within the call walk has what is only in few bytes.
+func shelve(ctx context.Context, env *tool.Env, p *preparedCommand, title string, first []string, came func(string, fs.FileInfo) bool, ends bool, walk *change.Tracking) (*kept, error) {
+	if len(p.doomed)+len(p.named)+len(p.watched) == 0 && (walk == nil || p.ahead == nil) {
 		return nil, nil
 	}
 	k := &kept{late: newLate(env, p, title, came), ends: ends}
 	o := k.late.o
 	if o.Names, o.First, o.Shared = append(p.doomed.list(false), p.named.list(true)...), first, !ends; !ends {
 		o.Names, k.sure = p.keptInJob()
+	} else if walk != nil {
+		k.walk, o.First = walk, nil
+		o.Names = k.unwalked(o.Names)
 	}
 	if len(o.Names) == 0 {
 		return k, nil
 	}
 	shelf, err := env.History.Shelve(ctx, o)
 	if err != nil && len(p.named) > 0 && ends { // nothing says that it is needed
-		if o.Names = p.doomed.list(false); len(o.Names) == 0 {
+		if o.Names = k.unwalked(p.doomed.list(false)); len(o.Names) == 0 {
 			return k, nil
 		}
 		shelf, err = env.History.Shelve(ctx, o)
@@ -71,6 +75,9 @@ func shelve(ctx context.Context, env *tool.Env, p *preparedCommand, title string
 	o.Names, o.First = nil, nil
 	for path := range p.keep {
 		o.Names = append(o.Names, change.Doomed{Path: path, Written: p.doomed[path]})
+	}
+	if o.Names = k.unwalked(o.Names); len(o.Names) == 0 {
+		return k, nil
 	}
 	if k.Shelf, err = env.History.Shelve(ctx, o); err != nil {
 		return nil, tool.Errorf(tool.TooLarge, "nothing was run: what the command takes away cannot be kept for undo: %w", err).
@@ -127,7 +134,7 @@ func newLate(env *tool.Env, p *preparedCommand, title string, came func(string, 
 // sweepFirst puts back what other commands have changed, before anything is kept of it. What they change from
 // then on came tells: it knows what was there before that.
 func sweepFirst(env *tool.Env, p *preparedCommand, by string) (swept []sandbox.Restore, came func(string, fs.FileInfo) bool, err error) {
-	if by != byLinks || p.ahead == nil || len(p.doomed)+len(p.watched) == 0 {
+	if by != byLinks && by != byWalk || p.ahead == nil || len(p.doomed)+len(p.watched) == 0 {
 		return nil, nil, nil
 	}
 	again := func() {
@@ -247,8 +254,27 @@ func (k *kept) lack(what string) {
 	}
 }
 
+// unwalked are the names that the walk does not keep.
+func (k *kept) unwalked(names []change.Doomed) []change.Doomed {
+	if k.walk == nil {
+		return names
+	}
+	return slices.DeleteFunc(names, func(d change.Doomed) bool { return k.walk.Keeps(d.Path) })
+}
+
+// holds tells which names are kept; nil for none.
+func (k *kept) holds() func(path string) bool {
+	if k == nil || k.Shelf == nil {
+		return nil
+	}
+	return k.Holds
+}
+
 // add keeps more.
 func (k *kept) add(ctx context.Context, names []change.Doomed) (err error) {
+	if names = k.unwalked(names); len(names) == 0 {
+		return nil
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.Shelf == nil {
