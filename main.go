@@ -21,7 +21,7 @@ import (
 )
 
 func main() {
-	if code, handled := job.Stage(os.Args[1:], sandbox.NewConfiner(gate.Build, gate.Found)); handled {
+	if code, handled := job.Stage(os.Args[1:], sandbox.NewConfiner(cmd.Gate, gate.Found)); handled {
 		os.Exit(code) // this process was the stage or the supervisor of a command
 	}
 	if script.Work(os.Args[1:], os.Stdin, os.Stdout) {

@@ -1,6 +1,9 @@
 package cmd
 
 import (
+	"encoding/json"
+
+	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 	"github.com/agentkit-go/agentkit/pkg/tools/compose"
 	"github.com/agentkit-go/agentkit/pkg/tools/files"
@@ -37,3 +40,6 @@ var Tools = tool.List{
 	&compose.Batch,
 	&compose.Script,
 }
+
+// Gate decides about the programs of a job, in the process that the job lives under.
+func Gate(order json.RawMessage) (sandbox.Decider, error) { return run.Gate(order) }

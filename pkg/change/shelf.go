@@ -1,6 +1,7 @@
 package change
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -221,7 +222,11 @@ func (s *Shelf) Add(ctx context.Context, names []Doomed) error {
 		return err == nil && info.IsDir() && slices.ContainsFunc(s.r.Files, func(f File) bool { return safefile.Below(d.Path, f.Path) })
 	})
 	list := slices.DeleteFunc(s.h.disjoint(names), func(d Doomed) bool {
-		_, is := s.slotOf(d.Path)
+		i, is := s.slotOf(d.Path)
+		if is && s.r.Files[i].Path == d.Path && s.r.Shelf[i].Here.Kind == Missing { // what has been moved there since is nowhere else
+			_, err := os.Lstat(d.Path)
+			return err != nil
+		}
 		return is
 	})
 	if len(list) == 0 {
@@ -482,6 +487,33 @@ func (s *Shelf) open() error {
 // lets go.
 func (s *Shelf) Path() string { return s.h.session.Path(journalDir, shelvingDir, s.r.ID) }
 
+// ID is what the change is called.
+func (s *Shelf) ID() string { return s.r.ID }
+
+// Resume opens a shelf that is shared, and that another process has made, so that more can be kept. It is for Add and what looks at it: a
+// change is made of it as Leave says.
+func (h *History) Resume(id string, o ShelveOptions) (*Shelf, error) {
+	s := &Shelf{h: h, o: o.withDefaults(), room: newRoom(), release: func() {}}
+	if err := h.store.open(context.Background()); err != nil {
+		return nil, err
+	}
+	dir, err := h.store.top.Make(shelvingDir)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	if s.f, err = dir.OpenFile(id, os.O_RDWR); err == nil {
+		err = safefile.TryLock(s.f, false)
+	}
+	if err == nil {
+		err = s.read()
+	}
+	if err != nil && s.f != nil {
+		_ = s.f.Close()
+	}
+	return s, err
+}
+
 // Leave leaves what is kept to the next process of this session that comes when nobody holds it any more: that makes a change of it as
 // Finish does. It returns what that is called.
 func (s *Shelf) Leave() string {
@@ -544,6 +576,14 @@ func (s *Shelf) done(whole bool) {
 // Finish compares every name with what it was, and records what differs as a change
 // that can be undone. A Record without ID: nothing has changed.
 func (s *Shelf) Finish(ctx context.Context) (Record, error) {
+	if s.o.Shared { // others may have added to it
+		s.r, s.slots = Record{}, nil
+		_, err := s.f.Seek(0, io.SeekStart)
+		if err = cmp.Or(err, s.read()); err != nil {
+			s.Close()
+			return Record{}, err
+		}
+	}
 	if err := s.settle(ctx); err != nil {
 		s.Close()
 		return Record{}, fmt.Errorf("recording what the command took away: %w", err)
@@ -569,9 +609,15 @@ func (s *Shelf) settle(ctx context.Context) error {
 	}
 	var files []File
 	var slots []Slot
-	meanwhile := s.meanwhile(ctx)
+	meanwhile, last := s.meanwhile(ctx), map[string]int{}
+	for i, f := range s.r.Files {
+		last[f.Path] = i
+	}
 	for i, slot := range s.r.Shelf {
 		f := s.r.Files[i]
+		if last[f.Path] != i { // nothing was there
+			continue
+		}
 		now, err := w.look(ctx, f.Path)
 		if errors.Is(err, fs.ErrPermission) { // the command has closed a directory: the others come back all the same
 			now, err = print{Kind: other}, nil

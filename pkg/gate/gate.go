@@ -43,11 +43,12 @@ type Order struct {
 	// Patterns are those with words that stand for names in temporary directories, or below the
 	// directory of the program, where that lies in the root.
 	Patterns   []string
-	Paths      []string  // the beginnings of those that take away any file of the root, which is kept
-	Temp       []string  // directories that a command may use freely
-	SharedTemp []string  // temporary directories that hold the root: a command is free to use what mktemp makes there
-	Kept       bool      // undo takes back what is changed in the root
-	Begun      time.Time // of the call
+	Paths      []string        // the beginnings of those that take away any file of the root, which is kept
+	Temp       []string        // directories that a command may use freely
+	SharedTemp []string        // temporary directories that hold the root: a command is free to use what mktemp makes there
+	Kept       bool            // undo takes back what is changed in the root
+	Keeper     json.RawMessage `json:",omitempty"` // what a [Keeper] has to know that is made of this
+	Begun      time.Time       // of the call
 }
 
 // anyWords stands in Order.Patterns for words that were not known, of which there may be any number.
@@ -58,9 +59,9 @@ const tick = 20 * time.Millisecond
 
 // New describes the gate of one command. The accesses are those of the call,
 // all of which were allowed, by rules or by someone; kept says that undo takes back what
-// the command changes in the root, whatever that is.
-func New(s *policy.Sources, p *policy.Policy, accesses []policy.Access, temp, shared []string, kept bool) (json.RawMessage, error) {
-	o := Order{Sources: *s, Hash: p.Hash(), Temp: temp, SharedTemp: shared, Kept: kept, Begun: time.Now().Add(-tick)}
+// the command changes in the root, whatever that is, and keeper is for whoever makes a [Keeper] of the Order.
+func New(s *policy.Sources, p *policy.Policy, accesses []policy.Access, temp, shared []string, kept bool, keeper json.RawMessage) (json.RawMessage, error) {
+	o := Order{Sources: *s, Hash: p.Hash(), Temp: temp, SharedTemp: shared, Kept: kept, Keeper: keeper, Begun: time.Now().Add(-tick)}
 	o.Sources.Tested = true
 	for i := range accesses {
 		a := &accesses[i]

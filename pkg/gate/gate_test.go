@@ -30,7 +30,7 @@ func TestPublishing(t *testing.T) {
 	for rules, yes := range map[string]bool{"version: 1\nnetwork: {allow: [\"**\"]}\n": false, "version: 1\nallow: [\"bash(git push *)\", \"bash(kubectl apply *)\"]\n": true} {
 		s, p := load(t, rules)
 		temp := t.TempDir()
-		raw, err := New(s, p, nil, []string{temp}, nil, false)
+		raw, err := New(s, p, nil, []string{temp}, nil, false, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

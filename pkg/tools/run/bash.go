@@ -166,7 +166,7 @@ func (b *bashCall) prepare(ctx context.Context, env *tool.Env) (*preparedCommand
 	if b.ends() {
 		kept = inCall
 	}
-	world.Keeps = b.ends() && env.Policy.Confines() && env.Policy.Holds() && env.Policy.Undo().Commands != policy.UndoOff
+	world.Keeps = env.Policy.Confines() && env.Policy.Holds() && env.Policy.Undo().Commands != policy.UndoOff
 	if len(argv) > 0 {
 		p.analysis = shellparse.Argv(argv, world)
 	} else {

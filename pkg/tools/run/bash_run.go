@@ -61,7 +61,7 @@ func (b *bashCall) run(ctx context.Context, env *tool.Env, by string, how keepMe
 	defer noted.close()
 	over, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
-	asked, ends := &questions{over: over, starts: noted.kept.watcher(), keeps: noted.kept.keeper(), cloning: newCloning(p.needs, p.argv, env.Workspace.Root())}, b.ends()
+	asked, ends := &questions{over: over, starts: noted.kept.watcher(), keeps: noted.kept.keeper(), job: noted.kept, cloning: newCloning(p.needs, p.argv, env.Workspace.Root())}, b.ends()
 	if asked.cloning.others() && !ends { // a job's programs start when nobody is told
 		asked.cloning = nil
 	}
@@ -151,9 +151,13 @@ func (b *bashCall) note(ctx context.Context, env *tool.Env, by string, came func
 		if n.tracking, err = env.History.Track(ctx, change.TrackOptions{Tool: "bash", Title: b.title(), Skip: skipGit}); err == nil {
 			n.kept, err = shelve(ctx, env, b.prepared, b.title(), b.removedFirst(env), came, b.ends(), n.tracking)
 		}
-	case "":
-		if b.prepared.ahead != nil && env.Git != nil && !b.Try && b.keeper(b.prepared).ends && env.Policy.Undo().Commands != policy.UndoOff {
+	case "", byNothing:
+		switch {
+		case b.prepared.ahead == nil || env.Git == nil || b.Try || env.Policy.Undo().Commands == policy.UndoOff:
+		case b.ends():
 			n.kept = &kept{late: newLate(env, b.prepared, b.title(), came), ends: true}
+		case !onlyReads(b.prepared.needs):
+			n.kept, err = shelve(ctx, env, b.prepared, b.title(), nil, came, false, nil)
 		}
 	case byLinks:
 		n.kept, err = shelve(ctx, env, b.prepared, b.title(), b.removedFirst(env), came, b.ends(), nil)

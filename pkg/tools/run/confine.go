@@ -64,7 +64,11 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 	}
 	described := sync.OnceValues(func() (json.RawMessage, error) {
 		free, shared := scratch(env)
-		return gate.New(env.Sources, env.Policy, needs, free, shared, kept)
+		keeper, err := asked.job.inSupervisor()
+		if err != nil {
+			return nil, err
+		}
+		return gate.New(env.Sources, env.Policy, needs, free, shared, kept, keeper)
 	})
 	go func() { _, _ = described() }() // it is asked for again below
 	var stale bool
@@ -78,7 +82,7 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 	root, home := env.Workspace.Root(), ahead.home
 	cached, settings := makeCaches(ahead.caches(), home)
 	cfg := &sandbox.Config{
-		Root: root, Gate: true, Emptied: asked.starts != nil, Network: sandbox.Loopback,
+		Root: root, Gate: true, Emptied: asked.starts != nil || asked.job.inJob(), Network: sandbox.Loopback,
 		ReadWrite: append(slices.Clone(env.Temp), cached...),
 		ReadOnly:  append(settings, env.Session.StateDir()),
 		Hidden:    []string{env.Session.StateDir()},

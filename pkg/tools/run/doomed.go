@@ -76,8 +76,8 @@ type keeping int
 
 const (
 	notKept keeping = iota // nothing: it is typed into one that runs
-	inJob                  // what its text tells, as it is when it begins
-	inCall                 // also what its programs are given when they start
+	inJob                  // by copies, as it may go on for long
+	inCall
 )
 
 func newDooming(env *tool.Env, dir, text string, needs []policy.Access, kept keeping) *dooming {
@@ -126,7 +126,9 @@ func (d *dooming) keeps() bool {
 }
 
 // keepsLate reports whether that is kept, too, which is known when a program starts.
-func (d *dooming) keepsLate() bool { return d.keeping == inCall && d.keeps() }
+func (d *dooming) keepsLate() bool {
+	return d.keeps() && (d.keeping == inCall || d.env.Policy.Confines() && d.env.Policy.Holds())
+}
 
 // write notes a write that takes something away, where that is all that is to be known.
 func (d *dooming) write(w *policy.Access) {

@@ -63,20 +63,18 @@ func (l *losses) program(i, n int) {
 		return
 	}
 	files, why := 0, ""
-	// A file of commands that a shell is given does what it would do if it were started by its name:
-	// what is certain in it is judged, what is not is as unknown as any program. Of others than these the
-	// exec gate would refuse the start.
-	danger := a.Danger
-	if a.Scripted && a.Loses && l.env.Policy.Holds() && (a.Builtin || programs.Has("rm rmdir unlink find xargs mv cp install ln dd tee truncate sed", baseName(&a))) {
-		danger = ""
-	}
+	anywhere, placed := l.unnamed(&a)
 	l.together(i, n)
 	for j := range n {
 		switch w := &l.needs[j]; {
 		case w.Parent != i+1:
 		case destroys(w, &a):
 			files++
-			why = cmp.Or(why, l.file(j, a.Danger, danger))
+			unknown := anywhere
+			if root := l.env.Workspace.Root(); w.Path != root && safefile.Below(root, w.Path) {
+				unknown = placed
+			}
+			why = cmp.Or(why, l.file(j, a.Danger, unknown))
 		case w.Kind == policy.Write && w.Opaque == "" && w.File == policy.Missing:
 			files++ // there is nothing yet that it could take away
 		}
@@ -95,11 +93,27 @@ func (l *losses) program(i, n int) {
 		why = cmp.Or(why, l.git(i))
 	case files == 0 && programs.LosesContent(a.Danger) && l.knownRedirections(n): // of these find judges each
 	case files == 0:
-		why = danger // who knows of what
+		why = anywhere // who knows of what
 	}
 	if why == "" && l.env.Policy.Holds() { // else the text alone says that it stays inside
 		l.needs[i].Danger, l.needs[i].Loses = "", false
 	}
+}
+
+// unnamed is what is said of a program that takes away what is not known by name: anywhere, or in a directory of the root that is
+// known. A file of commands that a shell is given does what it would do if it were started by its name: what is certain in
+// it is judged, what is not is as unknown as any program. Of others than these the exec gate would refuse the start. In a known
+// directory the words that they are given then tell what is kept.
+func (l *losses) unnamed(a *policy.Access) (anywhere, placed string) {
+	switch {
+	case !a.Loses || !l.env.Policy.Holds() || !a.Builtin && !programs.Has("rm rmdir unlink find xargs mv cp install ln dd tee truncate sed", baseName(a)):
+		return a.Danger, a.Danger
+	case a.Scripted:
+		return "", ""
+	case l.doom.keepsLate() && slices.Contains(a.Dynamic, true):
+		return a.Danger, ""
+	}
+	return a.Danger, a.Danger
 }
 
 // knownRedirections reports whether it is known where each redirection leads.

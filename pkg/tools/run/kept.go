@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,6 +17,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/committed"
 	"github.com/agentkit-go/agentkit/pkg/gate"
 	"github.com/agentkit-go/agentkit/pkg/job"
+	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/steps"
@@ -31,6 +33,7 @@ type kept struct {
 	late   *late
 	walk   *change.Tracking             // keeps what it can by itself; nil for none
 	ends   bool                         // the command, within the call
+	job    bool                         // this is its supervisor
 	sure   bool                         // its text tells that something is taken away
 	mu     sync.Mutex                   // of what is added
 	last   atomic.Pointer[sandbox.Exec] // the start that was kept for last
@@ -40,7 +43,7 @@ type kept struct {
 // removes before anything else, and came tells what has come to protected places meanwhile. What git has or ignores may be too much, and is then not
 // kept; what is nowhere else must be. Of a command that ends within the call walk has what is only in few bytes.
 func shelve(ctx context.Context, env *tool.Env, p *preparedCommand, title string, first []string, came func(string, fs.FileInfo) bool, ends bool, walk *change.Tracking) (*kept, error) {
-	if len(p.doomed)+len(p.named)+len(p.watched) == 0 && (walk == nil || p.ahead == nil) {
+	if len(p.doomed)+len(p.named)+len(p.watched) == 0 && (p.ahead == nil || walk == nil && ends) {
 		return nil, nil
 	}
 	k := &kept{late: newLate(env, p, title, came), ends: ends}
@@ -51,7 +54,7 @@ func shelve(ctx context.Context, env *tool.Env, p *preparedCommand, title string
 		k.walk, o.First = walk, nil
 		o.Names = k.unwalked(o.Names)
 	}
-	if len(o.Names) == 0 {
+	if len(o.Names) == 0 && (ends || p.ahead == nil) {
 		return k, nil
 	}
 	shelf, err := env.History.Shelve(ctx, o)
@@ -107,17 +110,23 @@ func (p *preparedCommand) keptInJob() (names []change.Doomed, sure bool) {
 	return append(names, p.named.list(true)...), len(names) > 0
 }
 
-// newLate prepares what is kept while the command runs.
-func newLate(env *tool.Env, p *preparedCommand, title string, came func(string, fs.FileInfo) bool) *late {
+// shelveOptions are those of a command with these accesses.
+func shelveOptions(env *tool.Env, title string, needs []policy.Access) change.ShelveOptions {
 	u := env.Policy.Undo()
 	o := change.ShelveOptions{Tool: "bash", Title: title, MaxBytes: int64(u.MaxBytes), MaxNames: keepNames, Age: u.Keep}
 	if env.Git != nil {
 		index, least := env.Git.Indexed(), committed.Indexed
-		if (steps.List{Accesses: p.needs}).LooksAnew() {
+		if (steps.List{Accesses: needs}).LooksAnew() {
 			least = committed.Unindexed
 		}
 		o.Still = func(path string, i fs.FileInfo) bool { return index(path, i) >= least }
 	}
+	return o
+}
+
+// newLate prepares what is kept while the command runs.
+func newLate(env *tool.Env, p *preparedCommand, title string, came func(string, fs.FileInfo) bool) *late {
+	o := shelveOptions(env, title, p.needs)
 	if p.ahead != nil {
 		ahead := p.ahead
 		guards := sync.OnceValue(func() func(string) bool { return ahead.wall().Guards() })
@@ -275,6 +284,9 @@ func (k *kept) add(ctx context.Context, names []change.Doomed) (err error) {
 	if names = k.unwalked(names); len(names) == 0 {
 		return nil
 	}
+	for i := range names {
+		names[i].Maybe = names[i].Maybe || k.job
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.Shelf == nil {
@@ -288,6 +300,19 @@ func (k *kept) add(ctx context.Context, names []change.Doomed) (err error) {
 		k.partly = err.Error()
 	}
 	return err
+}
+
+// inJob reports whether the supervisor of a job keeps what its programs take away.
+func (k *kept) inJob() bool {
+	return k != nil && k.Shelf != nil && k.late != nil && !k.ends && k.late.env.Git != nil && k.late.o.Apart != nil
+}
+
+// inSupervisor is what its supervisor has to know; nil where nothing is kept there.
+func (k *kept) inSupervisor() (json.RawMessage, error) {
+	if !k.inJob() {
+		return nil, nil
+	}
+	return k.late.inSupervisor(k.ID())
 }
 
 // held is the file that whoever sees the end of a job holds until then; "" for none.

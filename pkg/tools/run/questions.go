@@ -23,6 +23,7 @@ type questions struct {
 	// starts is told of each program before it does; nil for nobody
 	starts  func(context.Context, *sandbox.Exec)
 	keeps   gate.Keeper // nil for none
+	job     *kept       // of one that goes on after the call: its supervisor is told instead
 	cloning *cloning    // is told, too
 }
 
