@@ -28,9 +28,9 @@ func noDirectory(dir workspace.Path) error {
 	return tool.Errorf(tool.NotFound, "workdir: %s is not a directory", tool.Shown(dir)).WithHint("name a directory, or leave {.workdir} out for the root")
 }
 
-// track puts what the command changed into the metadata, beside what is kept of that.
-func (m *bashMeta) track(ctx context.Context, root string, t *change.Tracking, kept *kept) {
-	rec, err := t.Finish(context.WithoutCancel(ctx), kept.holds())
+// track puts what the command changed into the metadata, but for names that are kept otherwise.
+func (m *bashMeta) track(ctx context.Context, root string, t *change.Tracking, kept func(path string) bool) {
+	rec, err := t.Finish(context.WithoutCancel(ctx), kept)
 	if err != nil {
 		m.Untracked = []change.Gap{{Why: err.Error()}}
 		return

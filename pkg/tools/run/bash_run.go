@@ -61,7 +61,7 @@ func (b *bashCall) run(ctx context.Context, env *tool.Env, by string, how keepMe
 	defer noted.close()
 	over, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
-	asked, ends := &questions{over: over, starts: noted.kept.watcher(), keeps: noted.kept.keeper(), job: noted.kept, cloning: newCloning(p.needs, p.argv, env.Workspace.Root())}, b.ends()
+	asked, ends := &questions{over: over, starts: noted.kept.watcher(), keeps: noted.kept.keeper(), order: noted.kept.inSupervisor(), cloning: newCloning(p.needs, p.argv, env.Workspace.Root())}, b.ends()
 	if asked.cloning.others() && !ends { // a job's programs start when nobody is told
 		asked.cloning = nil
 	}
@@ -176,7 +176,7 @@ func (n *noted) close() {
 func (n *noted) finish(ctx context.Context, env *tool.Env, m *bashMeta) {
 	n.kept.finish(ctx, env, m)
 	if n.tracking != nil {
-		m.track(ctx, env.Workspace.Root(), n.tracking, n.kept)
+		m.track(ctx, env.Workspace.Root(), n.tracking, n.kept.holds())
 	}
 }
 

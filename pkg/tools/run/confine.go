@@ -62,11 +62,13 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 	if c.swept, err = sandbox.Sweep(reports(env), gate.Found); err != nil {
 		return c, fmt.Errorf("putting back what other commands changed: %w", err)
 	}
-	described := sync.OnceValues(func() (json.RawMessage, error) {
+	described := sync.OnceValues(func() (_ json.RawMessage, err error) {
 		free, shared := scratch(env)
-		keeper, err := asked.job.inSupervisor()
-		if err != nil {
-			return nil, err
+		var keeper json.RawMessage
+		if asked.order != nil {
+			if keeper, err = asked.order(); err != nil {
+				return nil, err
+			}
 		}
 		return gate.New(env.Sources, env.Policy, needs, free, shared, kept, keeper)
 	})
@@ -82,7 +84,7 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 	root, home := env.Workspace.Root(), ahead.home
 	cached, settings := makeCaches(ahead.caches(), home)
 	cfg := &sandbox.Config{
-		Root: root, Gate: true, Emptied: asked.starts != nil || asked.job.inJob(), Network: sandbox.Loopback,
+		Root: root, Gate: true, Emptied: asked.starts != nil || asked.order != nil, Network: sandbox.Loopback,
 		ReadWrite: append(slices.Clone(env.Temp), cached...),
 		ReadOnly:  append(settings, env.Session.StateDir()),
 		Hidden:    []string{env.Session.StateDir()},

@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -300,19 +299,6 @@ func (k *kept) add(ctx context.Context, names []change.Doomed) (err error) {
 		k.partly = err.Error()
 	}
 	return err
-}
-
-// inJob reports whether the supervisor of a job keeps what its programs take away.
-func (k *kept) inJob() bool {
-	return k != nil && k.Shelf != nil && k.late != nil && !k.ends && k.late.env.Git != nil && k.late.o.Apart != nil
-}
-
-// inSupervisor is what its supervisor has to know; nil where nothing is kept there.
-func (k *kept) inSupervisor() (json.RawMessage, error) {
-	if !k.inJob() {
-		return nil, nil
-	}
-	return k.late.inSupervisor(k.ID())
 }
 
 // held is the file that whoever sees the end of a job holds until then; "" for none.

@@ -41,13 +41,18 @@ type inSupervisor struct {
 	Begun   time.Time
 }
 
-// inSupervisor describes what is to be kept in a job that has this shelf.
-func (l *late) inSupervisor(shelf string) (json.RawMessage, error) {
-	env, o := l.env, l.env.Session.Options()
-	return safefile.EncodeJSON(inSupervisor{
-		State: o.State, Session: o.ID, Limits: o.Limits, NoSync: o.NoSync, Home: env.Getenv("HOME"), Temp: env.Temp, Git: env.Git.Git(), Shelf: shelf, Title: l.o.Title,
-		Dir: l.dir, Watched: l.watched, Needs: l.needs, GitKept: l.gitKept, Begun: l.begun,
-	})
+// inSupervisor describes what is to be kept in a job; nil for one in which nothing is.
+func (k *kept) inSupervisor() func() (json.RawMessage, error) {
+	if k == nil || k.Shelf == nil || k.late == nil || k.ends || k.late.env.Git == nil || k.late.o.Apart == nil {
+		return nil
+	}
+	return func() (json.RawMessage, error) {
+		l, env, o := k.late, k.late.env, k.late.env.Session.Options()
+		return safefile.EncodeJSON(inSupervisor{
+			State: o.State, Session: o.ID, Limits: o.Limits, NoSync: o.NoSync, Home: env.Getenv("HOME"), Temp: env.Temp, Git: env.Git.Git(),
+			Shelf: k.ID(), Title: l.o.Title, Dir: l.dir, Watched: l.watched, Needs: l.needs, GitKept: l.gitKept, Begun: l.begun,
+		})
+	}
 }
 
 // Gate makes the Decider of a gate's order in a process that has not made it, the supervisor of a job: what its programs take

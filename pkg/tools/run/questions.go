@@ -23,7 +23,8 @@ type questions struct {
 	// starts is told of each program before it does; nil for nobody
 	starts  func(context.Context, *sandbox.Exec)
 	keeps   gate.Keeper // nil for none
-	job     *kept       // of one that goes on after the call: its supervisor is told instead
+	// order is for whoever keeps instead, the supervisor of a job; nil for nobody
+	order func() (json.RawMessage, error)
 	cloning *cloning    // is told, too
 }
 
