@@ -490,8 +490,8 @@ func (s *Shelf) Path() string { return s.h.session.Path(journalDir, shelvingDir,
 // ID is what the change is called.
 func (s *Shelf) ID() string { return s.r.ID }
 
-// Resume opens a shelf that is shared, and that another process has made, so that more can be kept. It is for Add and what looks at it: a
-// change is made of it as Leave says.
+// Resume opens a shelf that another process has made and left, so that more can be kept, for as long as somebody holds its Path. It is for Add
+// and what looks at it: a change is made of it as Leave says.
 func (h *History) Resume(id string, o ShelveOptions) (*Shelf, error) {
 	s := &Shelf{h: h, o: o.withDefaults(), room: newRoom(), release: func() {}}
 	if err := h.store.open(context.Background()); err != nil {
@@ -502,16 +502,13 @@ func (h *History) Resume(id string, o ShelveOptions) (*Shelf, error) {
 		return nil, err
 	}
 	defer dir.Close()
-	if s.f, err = dir.OpenFile(id, os.O_RDWR); err == nil {
-		err = safefile.TryLock(s.f, false)
+	if s.f, err = dir.OpenFile(id, os.O_RDWR); err != nil {
+		return nil, err
 	}
-	if err == nil {
-		err = s.read()
+	if err = s.read(); err != nil {
+		return nil, errors.Join(err, s.f.Close())
 	}
-	if err != nil && s.f != nil {
-		_ = s.f.Close()
-	}
-	return s, err
+	return s, nil
 }
 
 // Leave leaves what is kept to the next process of this session that comes when nobody holds it any more: that makes a change of it as
