@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/gitsettings"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // gitEffects lists what a subcommand writes and reaches besides.
@@ -16,12 +17,13 @@ func (c *Call) gitEffects(g *gitCommand, cfg repository) {
 		c.Shell.File(File{Effect: Write, Word: Word{Text: name}, Source: "git " + g.name})
 	}
 	class := c.Shell.Class()
-	if g.does&gitIndex != 0 && cfg.top != "" {
-		name := cfg.top + "/.git/index"
-		if cfg.linked && cfg.index != "" { // .git is a file there
-			name = cfg.index
-		}
-		write(name)
+	switch outside := cfg.linked && !safefile.Below(c.Shell.Root(), cfg.index); {
+	case g.does&gitIndex == 0 || cfg.top == "":
+	case outside && cfg.top == c.Shell.Root(): // the root is a worktree or a submodule, and git works where it keeps what belongs to that
+	case cfg.linked && cfg.index != "": // .git is a file there
+		write(cfg.index)
+	default:
+		write(cfg.top + "/.git/index")
 	}
 	first := func(i int) string {
 		if i < len(c.Args) {

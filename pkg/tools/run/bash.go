@@ -194,6 +194,9 @@ func (b *bashCall) prepare(ctx context.Context, env *tool.Env) (*preparedCommand
 	}
 	p.needs = policy.Append(p.needs, p.analysis.Accesses...)
 	p.judge(ctx, env, b.Command, kept, func() { p.lifted = b.keeper(p).lift(env) })
+	if err := context.Cause(ctx); err != nil { // what was not looked at to its end is not asked about
+		return nil, err
+	}
 	if b.Publish != nil {
 		p.needs = append(p.needs, policy.Access{Kind: policy.Tool, Tool: policy.PublishTool, Name: strconv.Itoa(*b.Publish)})
 	}
