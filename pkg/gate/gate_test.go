@@ -101,7 +101,7 @@ func order(t *testing.T, push ...string) (raw json.RawMessage, file string) {
 	if len(push) > 0 {
 		accesses = append(accesses, policy.Access{Kind: policy.Exec, Program: "/usr/bin/git", Argv: append([]string{"git", "push"}, push...)})
 	}
-	raw, err := New(s, p, accesses, nil, nil, false)
+	raw, err := New(s, p, accesses, nil, nil, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -358,7 +358,7 @@ func TestOnPaths(t *testing.T) {
 		t.Fatal(err)
 	}
 	call := policy.Access{Kind: policy.Exec, Program: "/usr/bin/git", Argv: []string{"git", "checkout", "--", "$f"}, Dynamic: []bool{false, false, false, true}}
-	raw, err := New(s, p, []policy.Access{call}, nil, nil, false)
+	raw, err := New(s, p, []policy.Access{call}, nil, nil, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
