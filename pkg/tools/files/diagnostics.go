@@ -88,6 +88,7 @@ func (d *diagnosticsCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Ac
 func (d *diagnosticsCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
 	meta := &diagnosticsMeta{Diagnostics: []diagnostic{}, Servers: []string{}, Unasked: d.silent}
 	var unread []string
+	parsed := 0                       // files that were read for syntax errors only
 	said := map[string][]diagnostic{} // by the real path of each file that a server has spoken of
 	for _, a := range d.ask {
 		found, late, err := a.diagnose(ctx, env, "diagnostics", d.TimeoutMS)
@@ -117,6 +118,7 @@ func (d *diagnosticsCall) Run(ctx context.Context, env *tool.Env) (*tool.Result,
 		if !ok {
 			var why string
 			var err error
+			parsed++
 			if list, why, err = checkFile(ctx, env, f); err != nil {
 				return nil, err
 			}
@@ -128,7 +130,7 @@ func (d *diagnosticsCall) Run(ctx context.Context, env *tool.Env) (*tool.Result,
 			meta.add(one)
 		}
 	}
-	return meta.result(unread), nil
+	return meta.result(unread, parsed), nil
 }
 
 // checkFile reads a file for syntax errors, or says why it does not.
@@ -145,7 +147,15 @@ func checkFile(ctx context.Context, env *tool.Env, f workspace.Path) (list []dia
 }
 
 // result tells what was found, and why each of the files that were not checked was not.
-func (m *diagnosticsMeta) result(unread []string) *tool.Result {
+// Of files of which no server has spoken nobody says more than that their syntax is right.
+func (m *diagnosticsMeta) result(unread []string, parsed int) *tool.Result {
+	nothing := "nothing is wrong"
+	switch {
+	case len(m.Servers) == 0:
+		nothing = "no syntax errors"
+	case parsed > 0:
+		nothing = "no errors found"
+	}
 	var b strings.Builder
 	for i := range m.Diagnostics {
 		b.WriteString(m.Diagnostics[i].line())
@@ -154,7 +164,7 @@ func (m *diagnosticsMeta) result(unread []string) *tool.Result {
 		fmt.Fprintf(&b, "… and %d more\n", more)
 	}
 	if m.Total == 0 && len(m.Unchecked) == 0 {
-		b.WriteString("nothing is wrong\n")
+		b.WriteString(nothing + "\n")
 	}
 	for i, f := range m.Unchecked {
 		fmt.Fprintf(&b, "%s was not checked: %s\n", f, unread[i])
@@ -163,5 +173,8 @@ func (m *diagnosticsMeta) result(unread []string) *tool.Result {
 		fmt.Fprintf(&b, "syntax only: %s\n", why)
 	}
 	title := tool.Count(int64(m.Errors), "error") + ", " + tool.Count(int64(m.Warnings), "warning")
+	if len(m.Servers) == 0 {
+		title += " (syntax only)"
+	}
 	return &tool.Result{Title: title, Output: b.String(), Metadata: m, No: m.Errors > 0}
 }

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -139,7 +140,8 @@ func (s *server) run(ctx context.Context, env *tool.Env) error {
 	own.Emit = nil
 	argv := s.Argv(env.Self())
 	own.Granted = func(a *policy.Access) bool { // what starts the server was said yes to with it
-		return a.Kind == policy.Exec && slices.Equal(a.Argv, argv)
+		keeper := a.Kind == policy.Read && !a.Tree && cmp.Or(a.Named, a.Path) == argv[0] // it may lie outside PATH
+		return keeper || a.Kind == policy.Exec && slices.Equal(a.Argv, argv)
 	}
 	r := own.Inner(ctx, "bash", s.start(argv))
 	if r.Error != nil {
