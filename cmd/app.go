@@ -23,6 +23,7 @@ type app struct {
 	variables
 	settings
 	origins  origins
+	misset   error // what is wrong with the settings that are no flags
 	found    found
 	carried  *carried // what another machine has sent, where calls come from there; nil where they do not
 	listen   func()   // has the context end by signals: before a call may change anything

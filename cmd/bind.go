@@ -322,6 +322,7 @@ func synopsis(set *param.Set) []string {
 // flagError explains a flag that did not parse: bad input, with the nearest
 // flag there is.
 func (a *app) flagError(c *cobra.Command, err error) error {
+	a.readOutput()
 	e := tool.Errorf(tool.BadInput, "%w", err).WithHint("see %s --help", c.CommandPath())
 	itself := a.programItself(c)
 	var absent *pflag.NotExistError
@@ -364,7 +365,8 @@ func (a *app) programItself(c *cobra.Command) string {
 	if err != nil || !t.Program || at < 0 {
 		return ""
 	}
-	return "agentkit bash " + tool.QuoteWords(a.args[at:])
+	ours, words := sharedWords(c, a.args[at+1:])
+	return tool.QuoteWords(slices.Concat([]string{"agentkit"}, a.args[:at], ours, []string{"bash", c.Name()}, words))
 }
 
 // fileLike is the word that was read as a flag which does not exist, where it

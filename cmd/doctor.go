@@ -43,9 +43,11 @@ func (a *app) inspections() []inspection {
 	}
 }
 
+const doctorName = "doctor"
+
 func (a *app) doctorCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "doctor",
+		Use:   doctorName,
 		Short: "say what this machine offers, and what is missing",
 		Long: strings.TrimSpace(`
 Looks at what agentkit uses of this machine and how it is set up here: kernel,

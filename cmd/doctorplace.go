@@ -112,6 +112,9 @@ func (a *app) configurationReport() finding {
 	if dir == "" {
 		return warning("set HOME or XDG_CONFIG_HOME", "there is no directory for it")
 	}
+	if a.misset != nil {
+		return failure(a.misset)
+	}
 	file, err := configFile(dir)
 	if err != nil {
 		return failure(err)

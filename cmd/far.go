@@ -11,6 +11,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/spf13/cobra"
+
 	"github.com/agentkit-go/agentkit/pkg/dialect"
 	"github.com/agentkit-go/agentkit/pkg/killtree"
 	"github.com/agentkit-go/agentkit/pkg/machine"
@@ -141,8 +143,12 @@ func (a *app) keep(ctx context.Context, socket string) error {
 }
 
 // unconfigured reports whether it does not matter what the user has configured: the program
-// says its version, or a caller at another place sends the settings.
-func (a *app) unconfigured() bool {
+// says its version or what is wrong with the configuration, or a caller at another place
+// sends the settings.
+func (a *app) unconfigured(root *cobra.Command) bool {
+	if c, _, err := root.Find(a.args); err == nil && c.Name() == doctorName && c.Parent() == root {
+		return true
+	}
 	return slices.Equal(a.args, []string{"version"}) || slices.Equal(a.args, []string{"serve", "--stdio", "--carried"})
 }
 

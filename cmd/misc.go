@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
 func (a *app) versionCommand() *cobra.Command {
@@ -16,10 +18,22 @@ func (a *app) versionCommand() *cobra.Command {
 		Short: "print the version",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			a.print(version())
+			a.printVersion()
 			return nil
 		},
 	}
+}
+
+// printVersion prints it as a line, or as a result where that is asked for.
+func (a *app) printVersion() {
+	if a.Output == "json" || a.Output == "events" {
+		a.emit(&tool.Result{
+			Title: "version", Output: version(),
+			Metadata: map[string]any{"version": build(), "os": runtime.GOOS, "arch": runtime.GOARCH, "go": runtime.Version()},
+		})
+		return
+	}
+	a.print(version())
 }
 
 // version is the line that says what this is.

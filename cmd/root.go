@@ -38,15 +38,15 @@ func Main(ctx context.Context, listen func(), args []string, stdin io.Reader, st
 	if machine.StdoutClosed() {
 		return a.unheard()
 	}
-	var err error
-	if a.origins, err = a.configure(a.variables); err != nil {
+	if a.origins, a.misset = a.configure(a.variables); a.misset != nil {
 		a.settings = settings{} // half of them would be nobody's choice
-		if !a.unconfigured() {
-			a.emit(tool.Fail("agentkit", err))
-			return a.exit
-		}
 	}
 	root := a.root()
+	if a.misset != nil && !a.unconfigured(root) {
+		a.readOutput()
+		a.emit(tool.Fail("agentkit", a.misset))
+		return a.exit
+	}
 	if c, err := root.ExecuteContextC(ctx); err != nil {
 		r := tool.Fail(strings.TrimPrefix(c.CommandPath(), "agentkit "), a.explain(root, err))
 		if t, err := Tools.Find(c.Name()); err == nil {
@@ -124,7 +124,7 @@ func (a *app) others() []other {
 		{"policy", a.policyCommand, true, true},
 		{"log", a.logCommand, false, true},
 		{gcName, a.gcCommand, true, false},
-		{"doctor", a.doctorCommand, false, true},
+		{doctorName, a.doctorCommand, false, true},
 		{"completion", a.completionCommand, false, false},
 		{"version", a.versionCommand, false, false},
 	}
@@ -216,7 +216,7 @@ func (a *app) globalFlags(root *cobra.Command) {
 // a program.
 func (a *app) runRoot(c *cobra.Command, args []string) error {
 	if c.Flags().Changed("version") {
-		a.print(version())
+		a.printVersion()
 		return nil
 	}
 	if len(args) == 0 && a.format() == "text" {

@@ -194,6 +194,68 @@ func ownWords(shared *pflag.FlagSet, args []string) (n int) {
 	return n
 }
 
+// sharedWords parts a tool's words into the flags for all commands with their values, and the
+// rest, as a program of the tool's name may be given them. A -o without a form of output
+// behind it is the program's.
+func sharedWords(c *cobra.Command, args []string) (ours, rest []string) {
+	shared := c.InheritedFlags()
+	for i := 0; i < len(args); i++ {
+		if args[i] == "--" {
+			return ours, append(rest, args[i:]...)
+		}
+		n := 0
+		if strings.HasPrefix(args[i], "--") {
+			if value, ok := takesValue(shared, args[i]); ok && value {
+				n = 2
+			} else if ok {
+				n = 1
+			}
+		} else {
+			_, n = outputAt(args[i:])
+		}
+		if n == 0 || i+n > len(args) {
+			rest = append(rest, args[i])
+			continue
+		}
+		ours = append(ours, args[i:i+n]...)
+		i += n - 1
+	}
+	return ours, rest
+}
+
+// outputAt is the form of output that the first of the words names, and how many words that
+// takes; "" and 0 where it names none.
+func outputAt(words []string) (form string, n int) {
+	for _, flag := range []string{"--output", "-" + outputLetter} {
+		value, ok := strings.CutPrefix(words[0], flag)
+		switch {
+		case ok && value == "" && len(words) > 1:
+			form, n = words[1], 2
+		case ok && (value != "" && flag[1] != '-' || strings.HasPrefix(value, "=")):
+			form, n = strings.TrimPrefix(value, "="), 1
+		default:
+			continue
+		}
+		if slices.Contains(enums()["output"], form) {
+			return form, n
+		}
+	}
+	return "", 0
+}
+
+// readOutput has an error be printed as the arguments say also where they were not read to
+// their end, or not at all.
+func (a *app) readOutput() {
+	for i, word := range a.args {
+		if word == "--" {
+			return
+		}
+		if form, n := outputAt(a.args[i:]); n > 0 {
+			a.Output = form
+		}
+	}
+}
+
 // splitLetters takes out of a word of flags the letters that stand for flags of the
 // command's own, up to a letter with a value.
 func splitLetters(c *cobra.Command, word, next string, alone bool) (own []string, rest string) {

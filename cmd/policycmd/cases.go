@@ -3,7 +3,9 @@ package policycmd
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,6 +64,15 @@ when a test fails.`),
 func (h Host) testFile(c *cobra.Command, env *tool.Env, name string) (tests int, wrong []string, err error) {
 	if name, err = filepath.Abs(name); err != nil {
 		return 0, nil, err
+	}
+	switch info, err := os.Stat(name); {
+	case errors.Is(err, fs.ErrNotExist):
+		return 0, nil, tool.Errorf(tool.NotFound, "there is no file %s", name).
+			WithHint("check the path; agentkit doctor says which files are in force, and agentkit policy init writes one")
+	case err != nil:
+		return 0, nil, err
+	case info.IsDir():
+		return 0, nil, tool.Errorf(tool.BadInput, "%s is a directory", name).WithHint("name the files: %s", filepath.Join(name, "policy.yaml"))
 	}
 	if !strings.HasSuffix(name, ".jsonl") {
 		if err := policy.CheckFile(name, policy.CommandLine, env.Sources); err != nil {
