@@ -125,6 +125,9 @@ func bindFlags(c *cobra.Command, set *param.Set) {
 			c.Annotations[letter], letter = p.Flag(), ""
 		}
 		usage := p.Usage
+		if p.Enum != nil {
+			usage += ": " + strings.Join(p.Enum, ", ")
+		}
 		if p.ZeroIsAbsent() {
 			usage += "; 0 is as without it"
 		}

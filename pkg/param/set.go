@@ -325,11 +325,16 @@ func (p *Param) check() error {
 
 func (p *Param) checkWords() error {
 	if list, ok := p.value.(*words); ok {
-		for i := range *list.v {
-			if err := p.oneOf(&(*list.v)[i]); err != nil {
-				return under(fmt.Sprintf("[%d]", i), err)
+		all := (*list.v)[:0:0]
+		for i, text := range *list.v {
+			for word := range strings.SplitSeq(text, ",") { // --kinds function,class
+				if err := p.oneOf(&word); err != nil {
+					return under(fmt.Sprintf("[%d]", i), err)
+				}
+				all = append(all, word)
 			}
 		}
+		*list.v = all
 		return nil
 	}
 	text := p.text()

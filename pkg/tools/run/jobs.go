@@ -48,18 +48,13 @@ type jobsCall struct {
 // Params implements tool.Call.
 func (c *jobsCall) Params(p *param.Set) {
 	p.Bool(&c.All, "all", "those of other sessions here, too").Rare()
-	p.Strings(&c.Status, "status", "only those that are running, completed, failed, timed_out, aborted or lost").Shown("all but those that kill has ended").Rare()
+	p.Strings(&c.Status, "status", "only those in these states").
+		OneOf(string(job.Running), string(job.Completed), string(job.Failed), string(job.TimedOut), string(job.Aborted), string(job.Lost)).Shown("all but those that kill has ended").Rare()
 }
 
 // Needs implements tool.Call. Other sessions' jobs lie in other sessions'
 // state.
 func (c *jobsCall) Needs(context.Context, *tool.Env) ([]policy.Access, error) {
-	states := []string{string(job.Running), string(job.Completed), string(job.Failed), string(job.TimedOut), string(job.Aborted), string(job.Lost)}
-	for _, s := range c.Status {
-		if !slices.Contains(states, s) {
-			return nil, tool.Errorf(tool.BadInput, "status: %q is none", s).WithHint("use one of %s", strings.Join(states, ", "))
-		}
-	}
 	if !c.All {
 		return nil, nil
 	}

@@ -48,7 +48,7 @@ func (c *fetchCall) Params(p *param.Set) {
 	p.String(&c.UserAgent, "user_agent", "whom to pass for").OneOf("auto", "browser", "mobile", "bot").Alias("userAgent").Unlisted()
 	p.Bool(&c.Reload, "reload", "take nothing that was kept").Alias("no_cache", "noCache").Unlisted()
 	p.String(&c.Robots, "robots", "what a robots.txt counts").OneOf("ignore", "obey").Unlisted()
-	p.Millis(&c.TimeoutMS, "timeout_ms", "time limit").Between(1, 120_000).Alias("timeoutMs").Rare()
+	p.Millis(&c.TimeoutMS, "timeout_ms", "time limit").Between(1, 120_000).Alias("timeout", "timeoutMs").Rare()
 	p.Int(&c.MaxBytes, "max_bytes", "most to take in").Between(1, 100<<20).Alias("maxBytes").Rare()
 }
 

@@ -66,7 +66,7 @@ func (w *websearchCall) Params(p *param.Set) {
 	p.Strings(&w.Exclude, "exclude_domains", "not these sites").Alias("excludeDomains", "blocked_domains", "blockedDomains").Rare()
 	p.String(&w.Since, "since", "no older than day, week, month, year, 3d or 2026-01-31").Alias("time_range", "timeRange", "recency", "freshness")
 	p.String(&w.Provider, "provider", "who to ask").OneOf(websearch.Names()...).Alias("engine").Rare()
-	p.Millis(&w.TimeoutMS, "timeout_ms", "time limit").Between(1, 120_000).Alias("timeoutMs").Rare()
+	p.Millis(&w.TimeoutMS, "timeout_ms", "time limit").Between(1, 120_000).Alias("timeout", "timeoutMs").Rare()
 }
 
 // Needs implements tool.Call: the host of each provider that may be asked. One that is
