@@ -24,7 +24,7 @@ const (
 	BadURL     Code = "bad_url"    // no request is made to such an address
 	BadHeader  Code = "bad_header" // a header that a caller cannot set
 	Refused    Code = "address"    // Guard refuses the address of the host
-	Redirects  Code = "redirects"  // too many of them
+	Redirects  Code = "redirects"  // too many of them, or one that leads where nothing is fetched
 	Downgrade  Code = "downgrade"  // a redirect from https to http
 	DNS        Code = "dns"        // the name has no address, or nobody answers for it
 	Connection Code = "connection" // it was refused, or broke

@@ -252,7 +252,10 @@ func (c *Client) next(res *Response) (*url.URL, error) {
 	where := res.Header.Get("Location")
 	next, err := res.URL.Parse(where)
 	if err != nil {
-		return nil, errorf(BadURL, res.URL, "the redirect leads to no address: %q", where)
+		return nil, errorf(Redirects, res.URL, "the redirect leads to no address: %q", where)
+	}
+	if err := check(next); err != nil {
+		return nil, errorf(Redirects, res.URL, "the redirect leads to %s: %w", next.Redacted(), err)
 	}
 	if res.URL.Scheme == "https" && next.Scheme == "http" {
 		return nil, errorf(Downgrade, next, "the redirect leads from https to %s", next.Redacted())

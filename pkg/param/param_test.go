@@ -108,6 +108,7 @@ func TestErrors(t *testing.T) {
 		{`{"name":"alpha","share":2}`, `share: want 0 to 1, got 2`},
 		{`{"name":["alpha"]}`, `name: want a string, got ["alpha"]`},
 		{`{"name":"alpha","kinds":["x","y,z"]}`, `kinds[1]: want one of the known words, got "z"`},
+		{`{"name":"alpha","list":["b"]}`, `list[0]: want a JSON object, got "b"`},
 		{`{"name":"alpha","kinds":["x","z"]}`, `kinds[1]: want one of the known words, got "z"`},
 		{`{"name":"alpha","list":[{"key":"a"},{"kee":"b"}]}`, `list[1]: unknown parameter "kee"; did you mean key?`},
 		{`{"name":"alpha","list":[{}]}`, `list[0].key is required: a key`},

@@ -383,7 +383,7 @@ func (o *objects[T, P]) decode(raw json.RawMessage) error {
 	for i, item := range items {
 		set := Of(P(&list[i]))
 		if err := set.Decode(item); err != nil {
-			return under(fmt.Sprintf("[%d]", i), err)
+			return under(fmt.Sprintf("[%d]", i), wantsMembers(set, item, err))
 		}
 		given[i] = set.Given()
 		for _, name := range set.ignored {
@@ -395,6 +395,29 @@ func (o *objects[T, P]) decode(raw json.RawMessage) error {
 	}
 	*o.v, o.given = list, given
 	return nil
+}
+
+// wantsMembers has err, which is about an item, show what it is to be where a text came for it:
+// an object with the members that it must have, of which the text is the first.
+func wantsMembers(set *Set, item json.RawMessage, err error) error {
+	e, ok := err.(*Error) //nolint:errorlint // only errors made here are passed in
+	var text string
+	if !ok || e.Param != "" || json.Unmarshal(item, &text) != nil || len(item) > 60 {
+		return err
+	}
+	var members []string
+	for _, p := range set.Params {
+		if value := string(item); p.Must {
+			if len(members) > 0 {
+				value = "…"
+			}
+			members = append(members, fmt.Sprintf("%q:%s", p.Name, value))
+		}
+	}
+	if len(members) > 0 {
+		e.Fix = "give an object such as {" + strings.Join(members, ",") + "}"
+	}
+	return e
 }
 
 func (w *word) plain() any          { return string(*w) }

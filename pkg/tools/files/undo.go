@@ -3,6 +3,7 @@ package files
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -146,6 +147,12 @@ func (u *undoCall) choose(ctx context.Context, env *tool.Env) (err error) {
 	}
 	if err == nil && len(u.records) == 0 {
 		return tool.Errorf(tool.NotFound, "nothing is left to %s", map[bool]string{true: "redo", false: "undo after that change"}[u.Redo]).WithHint("{undo} with {undo.list} shows what was changed")
+	}
+	if errors.Is(err, change.ErrNoRecord) && u.ID != "" && u.Path == "" {
+		if p, at := env.Workspace.ResolveEntry(u.ID); at == nil && (p.Exists || strings.Contains(u.ID, "/")) {
+			return tool.Errorf(tool.NotFound, "%w", err).WithHint("to take back the last change of the file %s give it as {.path}", tool.Shown(p)).
+				Suggest(tool.QuoteWords([]string{"--path", u.ID}))
+		}
 	}
 	return undoError(err)
 }

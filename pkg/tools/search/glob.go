@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -75,9 +76,10 @@ func (g *globCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, err
 		if pattern == "" {
 			return nil, tool.Errorf(tool.BadInput, "pattern[%d] is empty", i).WithHint("use ** for every file")
 		}
-		if climbs(pattern) {
+		if pattern = descending(pattern); climbs(pattern) {
 			return nil, tool.Errorf(tool.BadInput, "pattern %q leaves the directory it starts in", pattern).WithHint("name the directory with {.path}, and let the pattern stay below it")
 		}
+		g.Patterns[i] = pattern
 	}
 	t := globTarget{path: g.Path, given: g.Patterns}
 	if len(g.Patterns) == 1 && filepath.IsAbs(g.Patterns[0]) && g.Path == "." {
@@ -89,6 +91,16 @@ func (g *globCall) Needs(_ context.Context, env *tool.Env) ([]policy.Access, err
 	need := t.dir.Read("glob")
 	need.Tree = true
 	return []policy.Access{need}, err
+}
+
+// descending is the pattern without ".." that only takes back a directory before it, as in
+// w/../e.sh.
+func descending(pattern string) string {
+	last := strings.LastIndex(pattern, "/../")
+	if last < 0 || strings.ContainsAny(pattern[:last], `*?[{\`) {
+		return pattern
+	}
+	return strings.TrimPrefix(path.Clean(pattern[:last+3])+pattern[last+3:], "./")
 }
 
 // climbs reports whether a part of the pattern, in any of its alternatives, is
