@@ -1,7 +1,8 @@
 #!/bin/sh
 # Compares searches with ripgrep on the same trees, turn by turn: the engine of
 # pkg/rg where every matching line is printed, newest first too, beside a
-# wrapper of rg --json, and the whole program in a repository of 40 files.
+# wrapper of rg --json, and the whole program beside rg --json on the trees, and
+# beside rg -n in a repository of 40 files.
 #
 #   testdata/bench/grep.sh [DIR ...]
 #
