@@ -148,7 +148,7 @@ func (s *fileSearch) grow(to int) {
 func (s *fileSearch) byLines(f source, n int, end bool) {
 	from, checked, limit := 0, 0, s.piece()
 	for !s.stop.Load() {
-		if !end && s.isBinary(s.buf[checked:n]) {
+		if (!end || s.matches > 0) && s.isBinary(s.buf[checked:n]) {
 			s.reason = ReasonBinary
 			return
 		}

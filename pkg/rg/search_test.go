@@ -278,6 +278,21 @@ func TestMemoryOfManyHitsIsBounded(t *testing.T) {
 	}
 }
 
+// TestLateZeroByte: a file with a zero byte is binary wherever the matches and the byte stand in it, and
+// however it is searched.
+func TestLateZeroByte(t *testing.T) {
+	root := t.TempDir()
+	put(t, root, "late.log", strings.Repeat("foo needle\n", 30_000)+"\x00\nfoo\n")
+	for _, q := range []Query{
+		{Pattern: "foo"}, {Pattern: "foo$"}, {Pattern: "foo", Mode: Count}, {Pattern: "foo", Multiline: true}, {Pattern: "needle"}, {Pattern: "[a-z]+ needle"},
+	} {
+		q.Root = root
+		if r := find(t, q); r.Matches != 0 || !slices.Equal(r.Skipped, []Skipped{{"late.log", ReasonBinary}}) {
+			t.Errorf("%+v: %d matches, skipped %v", q, r.Matches, r.Skipped)
+		}
+	}
+}
+
 func TestSkippedAreNamed(t *testing.T) {
 	root := t.TempDir()
 	put(t, root, "ok.txt", "needle\n", "bin.dat", "needle\x00\n", "late.dat", strings.Repeat("needle\n", 9000)+"\x00",
