@@ -627,6 +627,10 @@ func (s *Shelf) settle(ctx context.Context) error {
 			if met, ok := meanwhile(f.Path, now.Kind == Missing); ok {
 				now, stays = met, slot.Here.same(met)
 			}
+		} else if !stays && slot.Here.Kind != Dir && s.h.leftSince(ctx, s.r.ID, f.Path, now) {
+			if met, ok := meanwhile(f.Path, now.Kind == Missing); ok && met.Kind != Dir && !slot.Here.same(met) {
+				now = met // undone after the change, it finds that again
+			}
 		}
 		if stays {
 			_ = dir.RemoveAll(strconv.Itoa(slot.N))
@@ -675,6 +679,28 @@ func (s *Shelf) meanwhile(ctx context.Context) func(path string, gone bool) (met
 		}
 		return print{}, false
 	}
+}
+
+// leftSince reports whether the last change after the one with an ID that did something to a name of a file has left it as it is now.
+func (h *History) leftSince(ctx context.Context, id, path string, now print) bool {
+	for r, err := range h.records(ctx) {
+		if err != nil || r.ID <= id {
+			break
+		}
+		i := slices.IndexFunc(r.Files, func(f File) bool { return f.Path == path })
+		if i < 0 {
+			continue
+		}
+		if r.Shelf != nil {
+			return r.Shelf[i].Left.same(now)
+		}
+		left := r.Files[i].After
+		if left.AnyMode {
+			left.Mode = now.Mode
+		}
+		return left.print().same(now)
+	}
+	return false
 }
 
 // metBy is what had a name before a change did something to it.
