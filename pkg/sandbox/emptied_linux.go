@@ -4,6 +4,8 @@ package sandbox
 
 import (
 	"errors"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -70,6 +72,7 @@ func (g *gatekeeper) opens(n *notice) verdict {
 // named opens the file that a process calls name in directory base. Most names that are opened to be emptied are new: only where links
 // lead that are no names the kernel is asked twice.
 func (g *gatekeeper) named(pid int, base, name string) (*executable, error) {
+	base, name = g.shorter(base, name)
 	if !strings.HasPrefix(name, "/") {
 		name = base + "/" + name
 	}
@@ -83,22 +86,91 @@ func (g *gatekeeper) named(pid int, base, name string) (*executable, error) {
 	return g.look(pid, base, name, 0)
 }
 
-// replaces tells of a file that another takes the name of.
-func (g *gatekeeper) replaces(pid, at int, word uint64) {
-	s, ok := g.spot(pid, at, word)
-	defer s.close()
-	if !ok {
+// shorter goes down a name that is too long to be opened together with the directory that it starts from.
+func (g *gatekeeper) shorter(base, name string) (dir, rest string) {
+	for !strings.HasPrefix(name, "/") && len(base)+1+len(name) >= unix.PathMax {
+		cut := strings.LastIndexByte(name[:max(min(unix.PathMax-len(base)-2, len(name)), 0)], '/')
+		if cut < 0 {
+			break
+		}
+		f, err := g.dir(base + "/" + name[:cut+1])
+		if err != nil {
+			break
+		}
+		base, name = f.path, strings.TrimLeft(name[cut:], "/")
+		f.close()
+	}
+	return base, name
+}
+
+// renamed tells of a file that another takes the name of, and of one that loses its name.
+func (g *gatekeeper) renamed(pid int, at [2]int, word [2]uint64, flags uint64) {
+	from, source, ok := g.end(pid, at[0], word[0])
+	defer from.close()
+	if !ok || source.Nlink == 0 {
 		return
 	}
-	var st unix.Stat_t
-	if unix.Fstatat(s.parent.fd, s.name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT != unix.S_IFDIR {
-		g.emptied(&Exec{Emptied: s.path, Replaced: true, Pid: pid}, &st)
+	to, target, ok := g.end(pid, at[1], word[1])
+	defer to.close()
+	switch there := target.Nlink > 0; {
+	case !ok, source.Dev == target.Dev && source.Ino == target.Ino: // the kernel does nothing
+		return
+	case there && flags&unix.RENAME_NOREPLACE != 0, !there && flags&unix.RENAME_EXCHANGE != 0:
+		return
+	case flags&unix.RENAME_EXCHANGE != 0:
+		g.moved(pid, &target, to.path, from.path)
+	case there && target.Mode&unix.S_IFMT != unix.S_IFDIR:
+		g.emptied(&Exec{Emptied: to.path, Replaced: true, Pid: pid}, &target)
+	}
+	g.moved(pid, &source, from.path, to.path)
+}
+
+// end is one name of a rename, and what stands there: without names where nothing does.
+func (g *gatekeeper) end(pid, at int, word uint64) (s spot, st unix.Stat_t, ok bool) {
+	if s, ok = g.spot(pid, at, word); !ok {
+		s.close()
+		s, ok = g.linkedSpot(pid, at, word)
+	}
+	if ok && unix.Fstatat(s.parent.fd, s.name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
+		st = unix.Stat_t{}
+	}
+	return s, st, ok
+}
+
+// moved tells of a file that loses its name to another, of a directory only where nobody looks for what it holds.
+func (g *gatekeeper) moved(pid int, st *unix.Stat_t, path, to string) {
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR || !g.watches(to) {
+		g.emptied(&Exec{Emptied: path, Moved: to, Pid: pid}, st)
 	}
 }
 
+// linkedSpot is spot for what leads through a link of /proc that is no name.
+func (g *gatekeeper) linkedSpot(pid, at int, word uint64) (s spot, ok bool) {
+	name, err := (&memory{pid: pid}).text(word)
+	if err != nil {
+		return s, false
+	}
+	above, last := path.Split(strings.TrimRight(name, "/"))
+	base, err := g.base(pid, at, name)
+	if err != nil || above == "" || last == "" || last == "." || last == ".." {
+		return s, false
+	}
+	parent, err := g.look(pid, base, above, unix.O_DIRECTORY)
+	if err != nil {
+		return s, false
+	}
+	return spot{parent, last, filepath.Join(parent.path, last)}, true
+}
+
+// watches reports whether what lies at a path may be nowhere else by its place.
+func (g *gatekeeper) watches(path string) bool {
+	return safefile.Below(g.Root, path) && !safefile.BelowGit(path)
+}
+
+// emptied tells of a file of the root, or of one that has another name, which may lie there.
 func (g *gatekeeper) emptied(e *Exec, st *unix.Stat_t) {
-	e.Inode = [2]uint64{st.Dev, st.Ino}
-	if safefile.Below(g.Root, e.Emptied) && !safefile.BelowGit(e.Emptied) {
+	e.Inode, e.Links = [2]uint64{st.Dev, st.Ino}, uint64(st.Nlink) //nolint:unconvert // narrower on some machines
+	if g.watches(e.Emptied) || !e.Replaced && e.Moved == "" && st.Nlink > 1 {
 		g.decide(g.ctx, e)
 	}
 }

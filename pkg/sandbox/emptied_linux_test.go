@@ -6,18 +6,19 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
-// TestEmptied: the Decider is told of each file of the root that loses what it holds, while it still holds that, and of no other.
+// TestEmptied: the Decider is told of each file of the root that loses what it holds or its name, before it does, and of no other.
 func TestEmptied(t *testing.T) {
-	const emptied, replaced = "f false old\n", "f true old\n"
+	const emptied, replaced, moved = "f emptied old\n", "f replaced old\ng to f x\n\n", "f to g old\n"
 	python := func(code string) string {
 		return `python3 -c 'import os, ctypes; c = ctypes.CDLL(None); T = os.O_WRONLY | os.O_TRUNC; ` + code + `'`
 	}
 	ways := map[string]struct{ command, told string }{
 		"shell":                 {`echo x > f`, emptied},
-		"twice":                 {`echo x > f; echo y > f`, emptied + "f false x\n\n"},
+		"twice":                 {`echo x > f; echo y > f`, emptied + "f emptied x\n\n"},
 		"shell, absolute":       {`echo x > "$PWD/d/../f"`, emptied},
 		"shell, elsewhere":      {`cd d && echo x > ../f`, emptied},
 		"open":                  {python(`os.open("f", T)`), emptied},
@@ -28,20 +29,34 @@ func TestEmptied(t *testing.T) {
 		"truncate":              {python(`c.truncate(b"f", 1)`), emptied},
 		"old open":              {python(`c.syscall(2, b"f", T, 0)`), emptied},
 		"link":                  {`ln -s "$PWD/f" d/l && echo x > d/l`, emptied},
-		"hard link":             {`ln f g && echo x > g`, "g false old\n"},
+		"hard link":             {`ln f g && echo x > g`, "g emptied old\n"},
 		"own directory":         {`echo x > /proc/self/cwd/f`, emptied},
 		"own descriptor":        {`exec 3<>f; echo x > /proc/self/fd/3`, emptied},
 		"thread":                {python(`import threading as t; x = t.Thread(target=lambda: os.open("f", T)); x.start(); x.join()`), emptied},
 		"rename":                {`echo x > g; ` + python(`os.rename("g", "f")`), replaced},
 		"rename, elsewhere":     {`echo x > d/g; ` + python(`os.rename("g", "../f", src_dir_fd=os.open("d", 0), dst_dir_fd=os.open("d", 0))`), replaced},
-		"rename over a link":    {`ln -s f l; echo x > g; ` + python(`os.rename("g", "l")`), "l true old\n"},
+		"rename over a link":    {`ln -s f l; echo x > g; ` + python(`os.rename("g", "l")`), "l replaced old\ng to l x\n\n"},
 		"append":                {`echo x >> f`, ""},
 		"read":                  {`cat f; exec 3<>f`, ""},
 		"new":                   {`echo x > new; ` + python(`os.open("new2", T | os.O_CREAT)`), ""},
 		"empty":                 {`: > empty; echo x > empty`, ""},
 		"no more than is there": {`set -o noclobber; echo x > f`, ""},
-		"rename to nothing":     {`mv f g`, ""},
-		"exchange":              {`echo x > g; ` + python(`c.renameat2(-100, b"g", -100, b"f", 2)`), ""},
+		"rename to nothing":     {`mv f g`, moved},
+		"rename, exchanging":    {`echo x > g; ` + python(`c.renameat2(-100, b"g", -100, b"f", 2)`), moved + "g to f x\n\n"},
+		"rename, whiteout":      {`echo x > g; ` + python(`c.renameat2(-100, b"g", -100, b"f", 4)`), replaced},
+		"rename, own directory": {`echo x > g; ` + python(`os.rename("/proc/self/cwd/g", "/proc/thread-self/cwd/f")`), replaced},
+		"rename, a thread's":    {`echo x > g; ` + python(`os.rename("g", "/proc/self/task/%d/cwd/f" % os.getpid())`), replaced},
+		"rename, long name":     {`echo x > g; ` + python(`os.rename("g", "./" * 2046 + "f")`), replaced},
+		"rename to git":         {`mkdir d/.git; mv f d/.git/g`, moved},
+		"rename of git's own":   {`mkdir d/.git; echo x > d/.git/f; mv d/.git/f d/.git/g; echo y > d/.git/f; mv d/.git/f d/.git/g`, ""},
+		"directory":             {`mkdir g; mv d g`, ""},
+		"directory to git":      {`mkdir g g/.git; mv d g/.git/g`, "d to g read " + "DIR/d: is a directory\n"},
+		"link to nothing":       {`ln f g; ` + python(`os.rename("f", "g")`), ""},
+		"a thread's directory":  {python(`open("/proc/self/task/%d/cwd/f" % os.getpid(), "w")`), emptied},
+		"long name":             {python(`open("./" * 2046 + "f", "w")`), emptied},
+		"long name, deeper":     {python(`open("d/../" * 817 + "f", "w")`), emptied},
+		"hard link in git":      {`mkdir d/.git && ln f d/.git/g && echo x > d/.git/g`, "g emptied old\n"},
+		"hard link elsewhere":   {`echo x > "$TMPDIR/t"; ln "$TMPDIR/t" "$TMPDIR/g"; echo y > "$TMPDIR/g"`, "g emptied x\n\n"},
 		"no replacing":          {`echo x > g; ` + python(`c.renameat2(-100, b"g", -100, b"f", 1)`), ""},
 		"temporary":             {`echo x > "$TMPDIR/t"; echo y > "$TMPDIR/t"; echo > /dev/null`, ""},
 		"git's own":             {`mkdir d/.git && echo x > d/.git/f && echo y > d/.git/f`, ""},
@@ -65,8 +80,8 @@ func TestEmptied(t *testing.T) {
 				if err != nil && !os.IsNotExist(err) {
 					t.Fatal(err)
 				}
-				if string(got) != way.told {
-					t.Errorf("told %q, want %q\n%s%s", got, way.told, b.stdout, b.stderr)
+				if want := strings.ReplaceAll(way.told, "DIR", b.dir); string(got) != want {
+					t.Errorf("told %q, want %q\n%s%s", got, want, b.stdout, b.stderr)
 				}
 			})
 		}

@@ -238,6 +238,10 @@ func (g *gatekeeper) look(pid int, base, name string, flags uint64) (*executable
 // theirs is the name for us of what process pid calls name.
 func theirs(name string, pid int) string {
 	proc := "/proc/" + strconv.Itoa(pid)
+	if rest, ok := strings.CutPrefix(filepath.Clean(name), "/proc/self/task/"); ok { // a thread has another number for us
+		_, rest, _ = strings.Cut(rest, "/")
+		name = "/proc/self/" + rest
+	}
 	for _, own := range [][2]string{{"/proc/self", proc}, {"/proc/thread-self", proc}, {"/dev/fd", proc + "/fd"}, {"/dev/stdin", proc + "/fd/0"}} {
 		if rest, ok := strings.CutPrefix(filepath.Clean(name), own[0]); ok && (rest == "" || rest[0] == '/') {
 			return own[1] + rest

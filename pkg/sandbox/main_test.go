@@ -34,7 +34,7 @@ type testPolicy struct {
 	Hold  string   // base name of a program that is denied when the file Until is there
 	Until string
 	Hosts []string // that are allowed when they are asked about
-	Told  string   // file that gets a line for each file that is emptied, with what it holds by then
+	Told  string   // file that gets a line for each file that is emptied, replaced or renamed, with what it holds by then
 }
 
 func testDecider(raw json.RawMessage) (Decider, error) {
@@ -64,7 +64,7 @@ func testDecider(raw json.RawMessage) (Decider, error) {
 	}, nil
 }
 
-// tell notes what is emptied. It is refused, which does not count.
+// tell notes what is emptied, replaced or renamed. It is refused, which does not count.
 func (p *testPolicy) tell(e *Exec) Answer {
 	holds, err := os.ReadFile(e.Emptied)
 	if err != nil {
@@ -72,7 +72,14 @@ func (p *testPolicy) tell(e *Exec) Answer {
 	}
 	f, err := os.OpenFile(p.Told, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err == nil {
-		_, err = fmt.Fprintf(f, "%s %v %s\n", filepath.Base(e.Emptied), e.Replaced, holds)
+		how := "emptied"
+		switch {
+		case e.Replaced:
+			how = "replaced"
+		case e.Moved != "":
+			how = "to " + filepath.Base(e.Moved)
+		}
+		_, err = fmt.Fprintf(f, "%s %s %s\n", filepath.Base(e.Emptied), how, holds)
 		err = errors.Join(err, f.Close())
 	}
 	if err != nil {

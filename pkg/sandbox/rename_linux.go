@@ -91,6 +91,7 @@ func (g *gatekeeper) spot(pid, at int, word uint64) (s spot, ok bool) {
 		if !g.stands(pid, at, base) {
 			return s, false
 		}
+		base, above = g.shorter(base, above)
 		above = base + "/" + above // not Join: x/.. is not nothing when x is a link
 	}
 	if s.parent, err = g.dir(above); err != nil {
@@ -111,8 +112,8 @@ func (g *gatekeeper) rename(n *notice) verdict {
 		flags = n.args[4]
 	}
 	pid := int(n.pid)
-	if g.empties() && flags == 0 {
-		g.replaces(pid, at[1], word[1])
+	if g.empties() {
+		g.renamed(pid, at, word, flags)
 	}
 	switch {
 	case g.View != "":

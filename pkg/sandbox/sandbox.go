@@ -279,11 +279,14 @@ type Exec struct {
 	// then: no program is started.
 	Host string
 
-	// Emptied is a file of Config.Root that a program is about to empty by opening it, or to put another in the
-	// place of; the answer does not count. Nothing else is set then but Replaced, which says that it is the second, and Inode,
-	// the file's device and number.
+	// Emptied is a file of Config.Root, or one that has several names, that a program is about to empty by opening it, or to
+	// put another in the place of, or to give another name; the answer does not count. Nothing else is set then but Replaced,
+	// which says that it is the second, Moved, the name where it is the third, Inode, the file's device and number, Links, how
+	// many names it has, and Pid.
 	Emptied  string
 	Replaced bool
+	Moved    string
+	Links    uint64
 	Inode    [2]uint64
 
 	// Parents returns the processes above it, the nearest first, as far as the

@@ -71,6 +71,8 @@ type emptying struct {
 	sync.Mutex
 	seen map[[2]uint64]bool // by device and number: was looked at, and what it holds later is the command's
 	left int64              // bytes that may still be copied
+
+	searched int // names in the root
 }
 
 // A look is what was found to be nowhere else in a repository.
@@ -79,9 +81,10 @@ type look struct {
 	nowhere []string
 	ok      bool             // these are all
 	dirs    map[inode]string // that hold them
+	files   map[inode]string // they themselves; nil for not known yet
 }
 
-// An inode tells a directory from others, whatever it is called.
+// An inode tells a file or directory from others, whatever it is called.
 type inode struct{ dev, ino uint64 }
 
 // git is what a git takes away that does not stand in the call, and what of that is nowhere else; false where not

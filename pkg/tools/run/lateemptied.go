@@ -2,8 +2,12 @@ package run
 
 import (
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 
 	"github.com/agentkit-go/agentkit/pkg/change"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
@@ -11,8 +15,9 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
-// A file that is emptied under a name that nobody knew, by the shell's > or by a program that opens it for writing, or that
-// another file takes the place of, is kept right before, where it is nowhere else.
+// A file that is emptied under a name that nobody knew, by the shell's > or by a program that opens it for writing, that
+// another file takes the place of, or that a program renames, is kept right before, where it is nowhere else. What is emptied may
+// have another name that git neither has nor ignores: then it is kept under that.
 
 // emptied has such a file kept by add, unless has says that it is, and says what is not kept, and why. Who else empties it
 // meanwhile waits.
@@ -26,15 +31,21 @@ func (l *late) emptied(e *sandbox.Exec, has func() (kept, other bool), add func(
 	if m.seen[e.Inode] || l.made(path) {
 		return ""
 	}
+	if e.Moved != "" { // what it holds stays
+		add(l.moved(e))
+		return ""
+	}
 	m.seen[e.Inode] = true
-	rel, _ := safefile.Rel(l.env.Workspace.Root(), path)
 	switch kept, other := has(); {
 	case kept && other:
-		return fmt.Sprintf("not what was called %s by then, as what had that name before is kept", tool.VisibleName(filepath.ToSlash(rel)))
+		return fmt.Sprintf("not what was called %s by then, as what had that name before is kept", l.visible(path))
 	case kept:
 		return ""
 	}
-	names := l.nowhereElse(l.repository(path), []change.Doomed{{Path: path, Written: !e.Replaced}})
+	names, ok := l.losing(e)
+	if !ok {
+		return fmt.Sprintf("not what %s holds, as it is not known whether it has another name that git does not know", l.visible(path))
+	}
 	info, err := os.Lstat(path)
 	switch {
 	case len(names) == 0 || err != nil:
@@ -44,7 +55,102 @@ func (l *late) emptied(e *sandbox.Exec, has func() (kept, other bool), add func(
 		m.left -= info.Size()
 		add(names)
 	default:
-		return fmt.Sprintf("not %s, as of what a program empties no more than %d MiB of a file and %d MiB of a call are copied", tool.VisibleName(filepath.ToSlash(rel)), maxNamed>>20, maxNamedBytes>>20)
+		return fmt.Sprintf("not %s, as of what a program empties no more than %d MiB of a file and %d MiB of a call are copied", l.visible(names[0].Path), maxNamed>>20, maxNamedBytes>>20)
 	}
 	return ""
 }
+
+// visible is a path as the result shows it.
+func (l *late) visible(path string) string {
+	if rel, ok := safefile.Rel(l.env.Workspace.Root(), path); ok {
+		path = rel
+	}
+	return tool.VisibleName(filepath.ToSlash(path))
+}
+
+// moved are what is nowhere else of a name that becomes another one, and that other one: both come back.
+func (l *late) moved(e *sandbox.Exec) (names []change.Doomed) {
+	root, to := l.env.Workspace.Root(), e.Moved
+	watched := safefile.Below(root, to) && !safefile.BelowGit(to)
+	names = l.nowhereElse(l.repository(e.Emptied), []change.Doomed{{Path: e.Emptied}})
+	if len(names) == 0 || !watched {
+		return names
+	}
+	if by, err := os.Readlink("/proc/" + strconv.Itoa(e.Pid) + "/exe"); err == nil && filepath.Base(by) == "git" { // its index says so, too
+		return nil
+	}
+	if info, err := os.Lstat(to); err != nil || !info.IsDir() {
+		names = append(names, change.Doomed{Path: to, Written: err != nil})
+	}
+	return names
+}
+
+// losing are the names of what is emptied or replaced, where it is nowhere else. It is false where they are not known.
+func (l *late) losing(e *sandbox.Exec) (names []change.Doomed, ok bool) {
+	root, path := l.env.Workspace.Root(), e.Emptied
+	if safefile.Below(root, path) && !safefile.BelowGit(path) {
+		names = l.nowhereElse(l.repository(path), []change.Doomed{{Path: path, Written: !e.Replaced}})
+	}
+	if len(names) > 0 || e.Replaced || e.Links < 2 {
+		return names, true
+	}
+	tops := map[string]bool{l.repository(path): true, l.repository(filepath.Join(root, "x")): true}
+	l.looking.Lock()
+	for top := range l.looked {
+		tops[top] = true
+	}
+	l.looking.Unlock()
+	for _, top := range slices.Sorted(maps.Keys(tops)) {
+		if name, ok := l.otherName(top, e); !ok || name != "" {
+			return []change.Doomed{{Path: name, Written: true}}, ok
+		}
+	}
+	return nil, true
+}
+
+// otherName is the name by which a file of several names is nowhere else in a repository; "" for none. It is false where that is not
+// known.
+func (l *late) otherName(top string, e *sandbox.Exec) (name string, ok bool) {
+	file := inode{e.Inode[0], e.Inode[1]}
+	if _, ok := l.look(top, []change.Doomed{{Path: e.Emptied}}); !ok {
+		return l.search(file)
+	}
+	l.looking.Lock()
+	defer l.looking.Unlock()
+	last := l.looked[top]
+	if last.files == nil {
+		looker := safefile.NewLooker(l.env.Workspace.Root())
+		defer looker.Close()
+		last.files = map[inode]string{}
+		for _, path := range last.nowhere {
+			if at, ok := l.stat(looker, path); ok {
+				last.files[inode{at.Dev, at.Ino}] = path
+			}
+		}
+		l.looked[top] = last
+	}
+	return last.files[file], true
+}
+
+// search looks for a file's name in all of the root, as far as it may.
+func (l *late) search(file inode) (name string, ok bool) {
+	root := l.env.Workspace.Root()
+	looker := safefile.NewLooker(root)
+	defer looker.Close()
+	_ = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		l.emptying.searched++
+		switch at, ok := l.stat(looker, path); {
+		case l.emptying.searched > maxSearched || name != "":
+			return fs.SkipAll
+		case err == nil && e.IsDir() && e.Name() == ".git":
+			return fs.SkipDir
+		case ok && file == inode{at.Dev, at.Ino}:
+			name = path
+		}
+		return nil
+	})
+	return name, name != "" || l.emptying.searched <= maxSearched
+}
+
+// maxSearched bounds the names that are looked at for those of files while one command runs.
+const maxSearched = 200_000

@@ -152,11 +152,12 @@ func (l *late) look(top string, names []change.Doomed) (nowhere []string, ok boo
 	return last.nowhere, last.ok
 }
 
-// stat looks at a name in the root.
+// stat looks at a name, most often one in the root.
 func (l *late) stat(looker *safefile.Looker, path string) (look safefile.Look, ok bool) {
 	rel, below := safefile.Rel(l.env.Workspace.Root(), path)
 	if !below {
-		return look, false
+		looker, rel = safefile.NewLooker(filepath.Dir(path)), filepath.Base(path)
+		defer looker.Close()
 	}
 	look, err := looker.Look(filepath.ToSlash(rel))
 	return look, err == nil
