@@ -1,14 +1,15 @@
 package edit
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// insideWord refuses a text that is found inside words, such as load() in
-// reload(), where it reads as if it were to stand by itself; nil where it does
+// insideWord refuses a text that is found inside words or numbers, such as load() in
+// reload() and 80 in 8080, where it reads as if it were to stand by itself; nil where it does
 // not, or where exact says that the letters are meant.
 func (p *planner) insideWord(at []span, old string) *Refusal {
 	if p.options.Exact {
@@ -25,10 +26,14 @@ func (p *planner) insideWord(at []span, old string) *Refusal {
 	}
 	r := p.ambiguous(at, "")
 	l := p.line(inside[0].start)
-	r.Message = fmt.Sprintf("the old text is found only inside a longer word, line %d", l+1)
+	kind := "word"
+	if p.cutsNumber(inside[0].start) || p.cutsNumber(inside[0].end) {
+		kind = "number"
+	}
+	r.Message = fmt.Sprintf("the old text is found only inside a longer %s, line %d", kind, l+1)
 	r.Hint = WholeWord
 	if len(inside) < len(at) {
-		r.Message = fmt.Sprintf("the old text stands by itself in %d and inside longer words in %d places, such as line %d", len(at)-len(inside), len(inside), l+1)
+		r.Message = fmt.Sprintf("the old text stands by itself in %d and inside longer %ss in %d places, such as line %d", len(at)-len(inside), kind, len(inside), l+1)
 	}
 	return r
 }
@@ -47,9 +52,20 @@ func (p *planner) cutsWord(at int) bool {
 	return of(before) && of(behind)
 }
 
+// cutsNumber reports whether an offset lies between two digits of a number.
+func (p *planner) cutsNumber(at int) bool {
+	if at <= bodyStart(p.file) || at >= len(p.file) {
+		return false
+	}
+	digit := func(c byte) bool { return c >= '0' && c <= '9' }
+	behind := bytes.TrimPrefix(p.file[at:], []byte{'_'}) // as in 1_000
+	return digit(p.file[at-1]) && len(behind) > 0 && digit(behind[0])
+}
+
 // readsWhole reports whether a text that is found inside words reads as if it
-// were whole: it is one name, an assignment or a call, or the name that it cuts
-// is one of the file's.
+// were whole: it is one name, an assignment or a call, it begins or ends with a
+// part of a number, or the name that it cuts is one of the file's. A number has
+// lost its beginning on purpose where the text is a fragment, as "8, 57)".
 func (p *planner) readsWhole(at span, old string) bool {
 	s := strings.TrimRight(strings.TrimSpace(old), ";")
 	if isName(old) && !strings.HasPrefix(old, "_") && !strings.HasSuffix(old, "_") {
@@ -57,6 +73,9 @@ func (p *planner) readsWhole(at span, old string) bool {
 	}
 	ts := tokens(s)
 	if isName(ts[0]) && balanced(s) && (strings.Contains(s, "=") || strings.Contains(s, "(") && strings.HasSuffix(s, ")")) {
+		return true
+	}
+	if p.cutsNumber(at.end) || p.cutsNumber(at.start) && balanced(s) {
 		return true
 	}
 	first, last := ts[0], ts[len(ts)-1]

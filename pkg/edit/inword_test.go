@@ -16,7 +16,7 @@ func TestInsideWordOnce(t *testing.T) {
 	}
 }
 
-// A text that is found inside words alone, or there too, is not changed unless
+// A text that is found inside words or numbers alone, or there too, is not changed unless
 // exact says so.
 func TestInsideWord(t *testing.T) {
 	for _, c := range []struct {
@@ -32,6 +32,14 @@ func TestInsideWord(t *testing.T) {
 		{"elif a:\nif b:\n", "if a:", "if c:", false, Ambiguous},
 		{"counter++\ncount++\n", "count", "total", true, Ambiguous},
 		{"getUserRecord()\n", "Record", "Entry", false, Ambiguous},
+		{"port: 8080\n", "port: 80", "port: 90", false, Ambiguous},
+		{"replicas: 10\nport: 1\n", "replicas: 1", "replicas: 2", true, Ambiguous},
+		{"FROM go:1.2.30\n", "go:1.2.3", "go:1.2.4", false, Ambiguous},
+		{"image: app:v10\n", "image: app:v1", "image: app:v2", false, Ambiguous},
+		{"limit: 1_000\n", "limit: 1", "limit: 2", false, Ambiguous},
+		{"8080/tcp\n", "80/tcp", "90/tcp", false, Ambiguous},
+		{"port: 8080\n", "```\nport: 80\n```", "```\nport: 90\n```", false, Ambiguous},
+		{"timeout: 30s\n", "timeout: 30", "timeout: 60", false, ""},
 		{"load()\nload()\n", "load()", "load(1)", true, ""},
 		{"old_a\nold_b\n", "old_", "new_", true, ""}, // a part of a name, as the underscore says
 		{"uses: docker-action@v1\n", "r-action@v1", "r-action@v2", false, ""},
@@ -44,7 +52,7 @@ func TestInsideWord(t *testing.T) {
 		if code(err) != c.code {
 			t.Errorf("%q in %q: %v %+v, want %q", c.old, c.file, err, out, c.code)
 		}
-		if c.code != "" && !strings.Contains(err.Error(), "longer word") {
+		if c.code != "" && !strings.Contains(err.Error(), "longer word") && !strings.Contains(err.Error(), "longer number") {
 			t.Errorf("%q in %q: %v does not say why", c.old, c.file, err)
 		}
 		if out, err := Plan([]byte(c.file), e, Options{Exact: true}); strings.Count(c.file, c.old) == 1 && (err != nil || string(out.After) != strings.Replace(c.file, c.old, c.new, 1)) {

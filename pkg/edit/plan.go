@@ -350,6 +350,9 @@ func (p *planner) planCleaned(e Edit, r reading) ([]change, *Refusal) {
 	if no := p.madeAround(at[0], r.old, r.new); no != nil {
 		return nil, no
 	}
+	if no := p.insideWord(at, r.old); no != nil {
+		return nil, no
+	}
 	c := p.replace(at[0], r.old, r.new)
 	c.hit.Strategy, c.hit.Cleaned = cleanedStrategy(r.cleaned), r.cleaned
 	return []change{c}, nil
