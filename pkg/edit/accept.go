@@ -176,7 +176,7 @@ func (p *planner) merge(c *candidate, at place, margin float64, weak bool) ([]ch
 	ss := m.splices()
 	h := Hit{
 		Strategy: c.strategy(at), Similarity: c.locator.similarity(at), Margin: margin,
-		Lines: [2]int{m.start + 1, m.end}, Kept: c.kept(at), Cleaned: c.cleaned,
+		Lines: [2]int{m.start + 1, m.end}, Kept: c.kept(at, m), Cleaned: c.cleaned,
 	}
 	if h.Similarity < p.options.MinConfidence {
 		return nil, p.noMatch(fmt.Sprintf("the nearest place is %.2f like the old text, less than %.2f", h.Similarity, p.options.MinConfidence), c.locator.describe(c.places))

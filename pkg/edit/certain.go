@@ -12,9 +12,10 @@ import (
 
 // How a line of the call differs from the line of the file that it is taken for.
 const (
-	sameLine    = iota // by blanks, typography, quotes or case at most
+	sameLine    = iota // by blanks, typography or quotes at most, or by case in prose
 	misspelt           // by a letter or by punctuation
 	longerWord         // by a word that has more letters at an end
+	otherCase          // by a name in another case, as PATH and path
 	otherLine          // by a word, a number, an operator or a negation
 	missingLine        // by all of it
 )
@@ -34,6 +35,7 @@ const (
 	doubtOther    = 1.0
 	doubtComment  = 0.66 // the same in a comment
 	doubtLonger   = 0.5
+	doubtCase     = 0.8
 	doubtForeign  = 0.25 // a line of the file between those of the call
 	doubtSpelt    = 0.09
 	doubtInner    = 0.75 // share of a doubt where lines before and behind it are there
@@ -111,7 +113,7 @@ func (m *merger) evidence() evidence {
 // doubtOf is what a line that differs in one way says against a place.
 func doubtOf(f *form, kind int, inner bool) float64 {
 	comment := kind == otherLine && isComment(f.text)
-	doubt := [...]float64{0, doubtSpelt, doubtLonger, doubtOther, doubtMissing}[kind]
+	doubt := [...]float64{0, doubtSpelt, doubtLonger, doubtCase, doubtOther, doubtMissing}[kind]
 	switch {
 	case comment && inner:
 		doubt = doubtComment * doubtInserted
@@ -225,7 +227,8 @@ func isComment(line string) bool {
 
 // difference is how two lines differ.
 func difference(a, b *form) int {
-	if x, y := a.loose(), b.loose(); a.tight == b.tight || strings.EqualFold(x, y) {
+	code := isCode(a.text) || isCode(b.text)
+	if x, y := a.loose(), b.loose(); a.tight == b.tight || x == y || !code && strings.EqualFold(x, y) {
 		return sameLine
 	}
 	short, long := a.tight, b.tight
@@ -239,8 +242,53 @@ func difference(a, b *form) int {
 	worst := sameLine
 	for _, o := range changes(x, y) {
 		worst = max(worst, tokenDifference(x[o.i1:o.i2], y[o.j1:o.j2]))
+		if code && otherCases(x[o.i1:o.i2], y[o.j1:o.j2]) && !hexColour(x, o.i1) {
+			worst = max(worst, otherCase)
+		}
 	}
 	return worst
+}
+
+// isCode reports whether a line reads as code, in which a name in another case
+// is another name.
+func isCode(s string) bool {
+	if isComment(s) {
+		return false
+	}
+	if strings.ContainsAny(s, "={}$_") || strings.HasSuffix(strings.TrimSpace(s), ";") {
+		return true
+	}
+	for i := 1; i < len(s); i++ {
+		if c := s[i]; isWord(s[i-1]) && (c == '(' || c == '[') || s[i-1] == '<' && isWord(c) {
+			return true
+		}
+	}
+	name, value, ok := strings.Cut(strings.TrimSpace(s), ":") // a key, as in YAML
+	return ok && isName(name) && len(strings.Fields(value)) < 2
+}
+
+// otherCases reports whether words that stand in the same place of two lines
+// differ in case by their first letter, or by more letters than a typing error.
+func otherCases(a, b []string) bool {
+	for i := range min(len(a), len(b)) {
+		x, y := a[i], b[i]
+		if x == y || !strings.EqualFold(x, y) || !isName(x) {
+			continue
+		}
+		most := 1
+		if len(x) >= leastLong {
+			most = 2
+		}
+		if x[0] != y[0] || len(x) < leastSpelt || distance(x, y, most) > most {
+			return true
+		}
+	}
+	return false
+}
+
+// hexColour reports whether token k is the number behind #.
+func hexColour(ts []string, k int) bool {
+	return k > 0 && ts[k-1] == "#" && strings.Trim(ts[k], "0123456789abcdefABCDEF") == ""
 }
 
 // solidTokens are the tokens of a line without blanks.

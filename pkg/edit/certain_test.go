@@ -20,6 +20,8 @@ func TestCertainRefuses(t *testing.T) {
 		"another function, with all of it":    {user, "func createUser(id int) error {\n\tdb := open()\n\tdefer db.Close()\n\treturn db.Exec(q, id)\n}", "func createUser(id int) error {\n\tdb := open()\n\tdefer db.Close()\n\tvalidate(id)\n\treturn db.Exec(q, id)\n}"},
 		"another key":                         {"{\n  \"dev\": {\n    \"host\": \"a\",\n    \"port\": 1\n  }\n}\n", "  \"prod\": {\n    \"host\": \"a\",\n    \"port\": 1\n", "  \"prod\": {\n    \"host\": \"a\",\n    \"port\": 2\n"},
 		"another row":                         {"UPDATE users\nSET name = 'x'\nWHERE id = 1;\n", "UPDATE users\nSET name = 'x'\nWHERE id = 7;", "UPDATE users\nSET name = 'y'\nWHERE id = 7;"},
+		"a name in another case":              {"x\nPATH=/bin\n", "path=/bin", "path=/usr/bin"},
+		"the same, below another line":        {"x = 1\nMAX_RETRIES = 3\n", "x = 1\nmax_retries = 3", "x = 1\nmax_retries = 5"},
 		"a negation":                          {"func a() {\n\tload(user)\n\tif user.IsAdmin() {\n\t\tallow(user)\n\t\tgrant(user)\n\t}\n}\n", "\tload(user)\n\tif !user.IsAdmin() {\n\t\tallow(user)\n\t\tgrant(user)\n\t}", "\tload(user)\n\tif !user.IsAdmin() {\n\t\tallow(user)\n\t\tlog(user)\n\t\tgrant(user)\n\t}"},
 	} {
 		out, err := Plan([]byte(c.file), []Edit{{Old: c.old, New: c.new}}, Options{})
@@ -51,7 +53,17 @@ func TestDifference(t *testing.T) {
 		want int
 	}{
 		{"a = 'x'", "a = \"x\"", sameLine},
-		{"Name := 1", "name := 1", sameLine},
+		{"Name the file", "name the file", sameLine},
+		{"# Set PATH=/bin", "# set path=/bin", sameLine},
+		{"color: #FFF;", "color: #fff;", misspelt},
+		{"id = getUserID(x)", "id = getUserId(x)", misspelt},
+		{"x = 0XFF", "x = 0xff", misspelt},
+		{"Name := 1", "name := 1", otherCase},
+		{"path=/bin", "PATH=/bin", otherCase},
+		{"max_retries = 3", "MAX_RETRIES = 3", otherCase},
+		{"path: /bin", "PATH: /bin", otherCase},
+		{"load(x)", "Load(x)", otherCase},
+		{"<button>", "<Button>", otherCase},
 		{"its eror result", "its error result", misspelt},
 		{"the reuslt is", "the result is", misspelt},
 		{"call(a, b);", "call(a, b)", misspelt},

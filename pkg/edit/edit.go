@@ -85,11 +85,13 @@ type Hit struct {
 	Cleaned    []string // what was taken off the call first, such as "line numbers"
 }
 
-// Kept is a line that the call quotes wrongly and that stays as it is.
+// Kept is a line that the call quotes wrongly. It stays as it is, but for what
+// the call changes.
 type Kept struct {
-	Line   int    // in the file before the change, from 1
-	File   string // what it says
-	Quoted string // what the call says
+	Line    int    // in the file before the change, from 1
+	File    string // what it says
+	Quoted  string // what the call says
+	Changed bool   // whether the call changes a part of it
 }
 
 // Outcome is the result of a plan.

@@ -127,13 +127,15 @@ func (l *locator) similarity(at place) float64 {
 	return 1 - d/float64(size)
 }
 
-// kept are the lines where the file's text stays though the call misquotes it.
-func (c *candidate) kept(at place) []Kept {
+// kept are the lines of a place where the file's text stays, or what the merge
+// does not change of it, though the call misquotes it.
+func (c *candidate) kept(at place, m *merger) []Kept {
 	var out []Kept
 	for _, q := range at.pairs {
 		o, f := c.locator.call[q.k0], c.locator.text.line(q.i0)
 		if q.single() && !o.blank && o.tight != f.tight && len(out) < mostKept {
-			out = append(out, Kept{q.i0 + 1, clip(f.text), clip(o.text)})
+			stays := slices.ContainsFunc(m.out, func(w written) bool { return w.src == q.i0 })
+			out = append(out, Kept{Line: q.i0 + 1, File: clip(f.text), Quoted: clip(o.text), Changed: !stays})
 		}
 	}
 	return out

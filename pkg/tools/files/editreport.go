@@ -64,6 +64,8 @@ type editKept struct {
 	Line   int    `json:"line"`
 	File   string `json:"file" doc:"as the file has it"`
 	Quoted string `json:"quoted" doc:"as the call has it"`
+
+	changed bool // a part of it is what the call changes
 }
 
 func newEditMeta(f *editFile) *editMeta {
@@ -87,7 +89,7 @@ func newEditMeta(f *editFile) *editMeta {
 			if f.closed != "" {
 				k.File = ""
 			}
-			m.Kept = append(m.Kept, editKept{k.Line, k.File, k.Quoted})
+			m.Kept = append(m.Kept, editKept{k.Line, k.File, k.Quoted, k.Changed})
 		}
 		for _, what := range h.Cleaned {
 			if !slices.Contains(m.Cleaned, what) {
@@ -130,7 +132,11 @@ func (m *editMeta) notes() string {
 		fmt.Fprintf(&b, "found by %s, similarity %.2f\n", m.Strategy, m.Similarity)
 	}
 	for _, k := range m.Kept[:min(len(m.Kept), 3)] {
-		fmt.Fprintf(&b, "line %d was misquoted and stays", k.Line)
+		did := "stays"
+		if k.changed {
+			did = "stays but for the change"
+		}
+		fmt.Fprintf(&b, "line %d was misquoted and %s", k.Line, did)
 		if m.Withheld == "" {
 			fmt.Fprintf(&b, ": %s", k.File)
 		}
