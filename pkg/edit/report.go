@@ -134,7 +134,7 @@ func (c *candidate) kept(at place, m *merger) []Kept {
 	for _, q := range at.pairs {
 		o, f := c.locator.call[q.k0], c.locator.text.line(q.i0)
 		if q.single() && !o.blank && o.tight != f.tight && len(out) < mostKept {
-			stays := slices.ContainsFunc(m.out, func(w written) bool { return w.src == q.i0 })
+			stays := slices.ContainsFunc(m.out, func(w written) bool { return w.src == q.i0 || w.src < 0 && w.text == f.text })
 			out = append(out, Kept{Line: q.i0 + 1, File: clip(f.text), Quoted: clip(o.text), Changed: !stays})
 		}
 	}
