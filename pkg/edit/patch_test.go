@@ -405,6 +405,8 @@ func TestPatchAnchors(t *testing.T) {
 		{hunk("@@ func b() {", ""), "b"},
 		{hunk("@@ func c", ""), "c"},
 		{hunk("@@ func b() { @@", ""), "b"},
+		{hunk("@@ @@ func b() {", ""), "b"},
+		{hunk("@@ ... @@ func b() {", ""), "b"},
 		{hunk("@@ -5,1 +5,1 @@", ""), "b"},
 		{hunk("@@ -4,1 +4,1 @@ func b() {", ""), "b"},
 		{hunk("@@ func d() {", ""), ""},
@@ -467,17 +469,33 @@ func TestPatchComposes(t *testing.T) {
 }
 
 // TestHunkNumber: the line that a hunk names decides among equal places, and
-// only what stands there to the letter is taken without looking further.
+// only what stands there to the letter is taken without looking further. Where
+// nothing stands at that very line, a heading that names one place goes before.
 func TestHunkNumber(t *testing.T) {
+	const (
+		two   = "func a() {\n\tx()\n}\n\nfunc b() {\n\tx()\n}\n"
+		twice = "func b() {\n\tx()\n\tz()\n\tx()\n}\n"
+		macro = "int f() {\n\tx();\n#ifdef A\n\tz();\n\tx();\n}\n" // which ends the block to the indentation
+	)
 	for _, c := range []struct{ file, hunk, want string }{
 		{"x001\nx002\nx003\nx004\n", "@@ -2,1 +2,1 @@\n-x004\n+new\n", "x001\nx002\nx003\nnew\n"},
 		{"same\nsame\nsame\n", "@@ -2,1 +2,1 @@\n-same\n+new\n", "same\nnew\nsame\n"},
 		{"same\nother\nsame\n", "@@ -1,1 +1,2 @@\n-same\n+1\n+2\n@@ -3,1 +4,1 @@\n-same\n+new\n", "1\n2\nother\nnew\n"},
 		{"a\nb\n", "@@ -9,1 +9,1 @@\n-b\n+new\n", "a\nnew\n"},
+		{two, "@@ -1,1 +1,1 @@ func b() {\n-\tx()\n+\ty()\n", "func a() {\n\tx()\n}\n\nfunc b() {\n\ty()\n}\n"},
+		{two, "@@ -2,1 +2,1 @@ func b() {\n-\tx()\n+\ty()\n", "func a() {\n\ty()\n}\n\nfunc b() {\n\tx()\n}\n"},
+		{two, "@@ -0,0 +1,1 @@ func b() {\n-\tx()\n+\ty()\n", "func a() {\n\tx()\n}\n\nfunc b() {\n\ty()\n}\n"},
+		{two, "@@ -1,1 +1,1 @@ func c() {\n-\tx()\n+\ty()\n", "func a() {\n\ty()\n}\n\nfunc b() {\n\tx()\n}\n"},
+		{"\tx()\ny()\n\n" + twice, "@@ -2,1 +2,1 @@ func b() {\n-\tx()\n+\ty()\n", ""},
+		{macro, "@@ -6,1 +6,1 @@ int f() {\n-\tx();\n+\ty();\n", "int f() {\n\tx();\n#ifdef A\n\tz();\n\ty();\n}\n"},
 		{"  b\nb\n", "@@ -1,1 +1,1 @@\n-b\n+new\n", "  b\nnew\n"},
 	} {
 		got, err := applyPatch("--- f\n+++ f\n"+c.hunk, memory{"f": c.file}.read)
-		if err != nil {
+		if c.want == "" {
+			if code(err) != Ambiguous {
+				t.Errorf("%q: %v, want ambiguous", c.hunk, err)
+			}
+		} else if err != nil {
 			t.Errorf("%q: %v", c.hunk, err)
 		} else if have := string(got.Files[0].After); have != c.want {
 			t.Errorf("%q: %q, want %q", c.hunk, have, c.want)

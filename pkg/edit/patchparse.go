@@ -160,7 +160,11 @@ func (h *Hunk) anchor(l string) {
 		return
 	}
 	s = strings.TrimSpace(strings.TrimSuffix(s, "@@"))
-	if s != "" && s != "..." && s != "…" { // which leave out the numbers, as Aider asks for
+	leftOut := func(s string) bool { return s == "" || s == "..." || s == "…" } // the numbers, as Aider asks for
+	if numbers, heading, ok := strings.Cut(s, "@@"); ok && leftOut(strings.TrimSpace(numbers)) {
+		s = strings.TrimSpace(heading)
+	}
+	if !leftOut(s) {
 		h.Anchors = append(h.Anchors, s)
 	}
 }

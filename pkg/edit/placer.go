@@ -142,8 +142,8 @@ func (pl *placer) find(h *Hunk) ([]change, *Refusal) {
 				continue
 			}
 			offset := pl.offset
-			i, r := pl.choose(h, at, len(old)-drop)
-			if r == nil {
+			i, headed, r := pl.choose(h, at, len(old)-drop)
+			if r == nil && !headed {
 				r = pl.contested(h, i, h.OldLine-1+offset)
 			}
 			if r != nil {
@@ -180,7 +180,7 @@ func (pl *placer) trimmed(h *Hunk) ([]change, *Refusal) {
 		at = append(at, f.start)
 	}
 	slices.Sort(at)
-	i, r := pl.choose(h, slices.Compact(at), len(h.side('+')))
+	i, _, r := pl.choose(h, slices.Compact(at), len(h.side('+')))
 	if r != nil {
 		return nil, r
 	}
@@ -385,8 +385,9 @@ func findRun(all, want []uint64) []int {
 }
 
 // choose takes the place that the hunk's own anchor decides on, or its line
-// number, or the order of the hunks.
-func (pl *placer) choose(h *Hunk, at []int, size int) (int, *Refusal) {
+// number, or the order of the hunks; headed tells that its heading decided
+// against the number.
+func (pl *placer) choose(h *Hunk, at []int, size int) (i int, headed bool, r *Refusal) {
 	inBlock := false
 	if len(h.Anchors) > 0 {
 		anchors := pl.anchors(h.Anchors)
@@ -404,8 +405,11 @@ func (pl *placer) choose(h *Hunk, at []int, size int) (int, *Refusal) {
 	}
 	if h.OldLine > 0 {
 		if i, ok := pl.nearest(at, h.OldLine-1+pl.offset); ok {
+			if j, r := pl.byHeading(h, at, i, size); r != nil || j != i {
+				return j, true, r
+			}
 			pl.offset = i - (h.OldLine - 1)
-			return i, nil
+			return i, false, nil
 		}
 	}
 	if len(at) > 1 && h.section != "" {
@@ -414,14 +418,53 @@ func (pl *placer) choose(h *Hunk, at []int, size int) (int, *Refusal) {
 		}
 	}
 	if len(at) == 1 {
-		return at[0], nil
+		return at[0], false, nil
 	}
-	r := pl.ambiguous(at, size)
+	r = pl.ambiguous(at, size)
 	if x, _ := slices.BinarySearch(at, pl.last); x < len(at) && pl.last > 0 && h.OldLine == 0 && (len(h.Anchors) == 0 || inBlock) {
 		pl.doubt = r // unless a later hunk stands before this one
-		return at[x], nil
+		return at[x], false, nil
 	}
-	return 0, r
+	return 0, false, r
+}
+
+// byHeading is place i, which is nearest to the hunk's line number, or the one
+// place below the hunk's heading where i is not there and not at that very
+// line. It refuses to choose among several below the heading.
+func (pl *placer) byHeading(h *Hunk, at []int, i, size int) (int, *Refusal) {
+	line := h.OldLine - 1 + pl.offset
+	if h.section == "" || len(at) < 2 || i == line {
+		return i, nil
+	}
+	anchors := pl.anchors([]string{h.section})
+	var below []int
+	for _, x := range at {
+		if pl.headed(anchors, x) {
+			below = append(below, x)
+		}
+	}
+	if len(below) == 0 || slices.Contains(below, i) {
+		return i, nil
+	}
+	if len(below) > 1 {
+		return 0, pl.ambiguous(below, size)
+	}
+	pl.warns = append(pl.warns, fmt.Sprintf("applied at line %d, below %q, and not at line %d, which is nearer to the number behind @@", below[0]+1, clip(h.section), i+1))
+	return below[0], nil
+}
+
+// headed reports whether place i is in the block of one of the headings, or one
+// of them is the nearest line above that git would take for a heading.
+func (pl *placer) headed(headings []int, i int) bool {
+	if slices.ContainsFunc(headings, func(a int) bool { return a <= i && i < pl.blockEnd(a) }) {
+		return true
+	}
+	for k := i - 1; k >= 0; k-- {
+		if l := pl.text.raw(k); len(l) > 0 && (isWord(l[0]) && (l[0] < '0' || l[0] > '9') || l[0] == '$') {
+			return slices.Contains(headings, k)
+		}
+	}
+	return false
 }
 
 // placed notes where a hunk goes. Hunks that are in order need not say more
