@@ -73,10 +73,30 @@ func (c *Call) read(raw json.RawMessage) error {
 		}
 	}
 	maps.Copy(c.Out, c.Tool.Const)
-	if c.Tool.Map == nil {
-		return nil
+	if c.Tool.Map != nil {
+		if err := c.Tool.Map(c); err != nil {
+			return err
+		}
 	}
-	return c.Tool.Map(c)
+	c.replacesInWords()
+	return nil
+}
+
+// replacesInWords has replace_all take text inside words, too, as the tools of these
+// dialects do, which have no exact.
+func (c *Call) replacesInWords() {
+	if c.To != "edit" {
+		return
+	}
+	if all, ok := c.Out["replace_all"]; ok {
+		c.Out["in_words"] = all
+	}
+	edits, _ := c.Out["edits"].([]Args)
+	for _, e := range edits {
+		if all, ok := e["replace_all"]; ok {
+			e["in_words"] = all
+		}
+	}
 }
 
 // whole is raw, or where a tool with one parameter got a text instead of an object,

@@ -277,7 +277,13 @@ func createsWhereEmpty(c *Call) error {
 // the others make of it.
 func createsByEdits(c *Call) error {
 	list := renamed(c.list("edits"), map[string]string{"old_string": "old_string", "new_string": "new_string", "replace_all": "replace_all"})
-	if len(list) == 0 || list[0]["old_string"] != "" {
+	if len(list) == 0 {
+		return nil
+	}
+	if list[0]["old_string"] != "" {
+		if slices.ContainsFunc(list, func(e Args) bool { return e["replace_all"] != nil }) {
+			c.Out["edits"] = list
+		}
 		return nil
 	}
 	text, _ := list[0]["new_string"].(string)

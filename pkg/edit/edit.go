@@ -27,10 +27,11 @@ import (
 
 // Edit is one change: Old becomes New.
 type Edit struct {
-	Old  string // the text that stands there now; "" only for an empty file, or with Within
-	New  string // the text that is to stand there; "" removes
-	All  bool   // every occurrence, not the only one
-	Line int    // where Old begins, from 1, to choose among equal places; 0 is unknown
+	Old     string // the text that stands there now; "" only for an empty file, or with Within
+	New     string // the text that is to stand there; "" removes
+	All     bool   // every occurrence, not the only one
+	InWords bool   // also an occurrence that is a part of a longer word
+	Line    int    // where Old begins, from 1, to choose among equal places; 0 is unknown
 
 	// Within are the first and last line, from 1, in which Old is looked for;
 	// zero is the whole file. Without Old all of these lines become New, which

@@ -10,9 +10,10 @@ import (
 
 // insideWord refuses a text that is found inside words or numbers, such as load() in
 // reload() and 80 in 8080, where it reads as if it were to stand by itself; nil where it does
-// not, or where exact says that the letters are meant.
-func (p *planner) insideWord(at []span, old string) *Refusal {
-	if p.options.Exact {
+// not, or where the caller says that the
+// letters are meant.
+func (p *planner) insideWord(e Edit, at []span, old string) *Refusal {
+	if p.options.Exact || e.InWords {
 		return nil
 	}
 	var inside []span

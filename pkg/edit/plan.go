@@ -75,7 +75,7 @@ func (p *planner) planEndings(e Edit) ([]change, *Refusal) {
 // text does not occur.
 func (p *planner) planExact(e Edit, old, new string) ([]change, *Refusal, bool) {
 	if e.All {
-		return p.planExactAll(old, new)
+		return p.planExactAll(e, old, new)
 	}
 	at := p.find(old, 1000)
 	if len(at) > 1 && e.Line > 0 {
@@ -85,7 +85,7 @@ func (p *planner) planExact(e Edit, old, new string) ([]change, *Refusal, bool) 
 	case len(at) == 0:
 		return nil, nil, false
 	case len(at) > 1:
-		if r := p.insideWord(at, old); r != nil {
+		if r := p.insideWord(e, at, old); r != nil {
 			return nil, r, true
 		}
 		return nil, p.ambiguous(at, ""), true
@@ -93,7 +93,7 @@ func (p *planner) planExact(e Edit, old, new string) ([]change, *Refusal, bool) 
 	if r := p.madeAround(at[0], old, new); r != nil {
 		return nil, r, true
 	}
-	if r := p.insideWord(at, old); r != nil {
+	if r := p.insideWord(e, at, old); r != nil {
 		return nil, r, true
 	}
 	return []change{p.replace(at[0], old, new)}, nil, true
@@ -119,12 +119,12 @@ func (p *planner) nearLine(at []span, line int) []span {
 
 // planExactAll replaces every occurrence, and where the old text is made of
 // whole lines also those with another indentation.
-func (p *planner) planExactAll(old, new string) ([]change, *Refusal, bool) {
+func (p *planner) planExactAll(e Edit, old, new string) ([]change, *Refusal, bool) {
 	at := p.findApart(old, mostSeparate+1)
 	if len(at) == 0 {
 		return nil, nil, false
 	}
-	if r := p.insideWord(at, old); r != nil {
+	if r := p.insideWord(e, at, old); r != nil {
 		return nil, r, true
 	}
 	if len(at) > mostSeparate {
@@ -329,7 +329,7 @@ func (p *planner) planCleaned(e Edit, r reading) ([]change, *Refusal) {
 		}
 	}
 	if e.All && len(at) > 1 {
-		cs, _, _ := p.planExactAll(r.old, r.new)
+		cs, _, _ := p.planExactAll(e, r.old, r.new)
 		for i := range cs {
 			cs[i].hit.Cleaned = r.cleaned
 		}
@@ -350,7 +350,7 @@ func (p *planner) planCleaned(e Edit, r reading) ([]change, *Refusal) {
 	if no := p.madeAround(at[0], r.old, r.new); no != nil {
 		return nil, no
 	}
-	if no := p.insideWord(at, r.old); no != nil {
+	if no := p.insideWord(e, at, r.old); no != nil {
 		return nil, no
 	}
 	c := p.replace(at[0], r.old, r.new)

@@ -37,7 +37,7 @@ type editItem struct {
 	Path, IfVersion string // of one of edits; "" is the call's own
 	Old, New        string
 	Symbol          string
-	All             bool
+	All, InWords    bool
 	Line            int
 
 	Cell, CellType, CellMode string
@@ -55,6 +55,7 @@ func (i *editItem) Params(p *param.Set) {
 // common declares what a call with one replacement has too.
 func (i *editItem) common(p *param.Set) {
 	p.Bool(&i.All, "replace_all", "replace every occurrence").Alias("replaceAll", "all")
+	p.Bool(&i.InWords, "in_words", "also inside longer words").Unlisted() // for the tools of other agents
 	p.Int(&i.Line, "line", "the line where the text begins, among equal places").Between(0, 1<<31).Shown("none").Rare()
 	p.String(&i.Symbol, "symbol", "the symbol to look in")
 	p.String(&i.Cell, "cell", "the cell of a notebook to look in, by its id").Alias("cell_id", "cellId").Rare()
@@ -89,7 +90,7 @@ func (f *editFile) creates() bool {
 func (f *editFile) list(ctx context.Context, content []byte) ([]edit.Edit, error) {
 	list := make([]edit.Edit, len(f.edits))
 	for i, item := range f.edits {
-		list[i] = edit.Edit{Old: item.Old, New: item.New, All: item.All, Line: item.Line}
+		list[i] = edit.Edit{Old: item.Old, New: item.New, All: item.All, InWords: item.InWords, Line: item.Line}
 		if item.Symbol == "" {
 			continue
 		}

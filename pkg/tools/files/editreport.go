@@ -20,7 +20,7 @@ type editMeta struct {
 	Strategy     string     `json:"strategy" doc:"of the least certain place, as the next two"`
 	Similarity   float64    `json:"similarity" doc:"from 0 to 1"`
 	Margin       float64    `json:"margin" doc:"to the next best place, from 0 to 1"`
-	Lines        [][2]int   `json:"lines" doc:"first and last line of each place, of the first 100, before the change; none of a new file"`
+	Lines        [][2]int   `json:"lines" doc:"first and last line of each place, of the first 100, before the change; of more than 2000 places, of each 64 KiB that hold some; none of a new file"`
 	NewLines     [][2]int   `json:"new_lines" doc:"the same lines after it"`
 	Kept         []editKept `json:"kept" doc:"lines that the call misquotes; the file's stay"`
 	Cleaned      []string   `json:"cleaned" doc:"what was taken off the call, such as line numbers"`
