@@ -27,6 +27,7 @@ type changeReport struct {
 	Withheld     string           `json:"diff_withheld,omitempty" doc:"why there is no diff"`
 	Version      string           `json:"version" doc:"the new content, for if_version"`
 	Mode         string           `json:"mode,omitempty" doc:"permission bits in octal"`
+	Was          string           `json:"was_encoding,omitempty" doc:"of the old content, such as utf-16le-bom, where the new is utf-8"`
 	SyntaxErrors []syntax.Problem `json:"syntax_errors" doc:"that the change brings"`
 	OtherErrors  []elsewhere      `json:"other_errors,omitempty" doc:"in files that use what this change removed"`
 	Change       string           `json:"change,omitempty" doc:"what undo calls it; absent when nothing changed"`
@@ -77,6 +78,20 @@ func readable(data []byte) []byte {
 		return decoded
 	}
 	return data
+}
+
+// setEncoding notes that content in another encoding was replaced by UTF-8,
+// which a difference does not show.
+func (r *changeReport) setEncoding(before, after []byte) {
+	if r.Withheld != "" || len(before) == 0 || len(after) == 0 {
+		return
+	}
+	enc := text.Detect(before, true)
+	ascii := !slices.ContainsFunc(after, func(c byte) bool { return c >= utf8.RuneSelf })
+	if strings.HasPrefix(enc.Name, "utf-8") || enc.Name == "binary" || ascii && enc.ASCII() {
+		return
+	}
+	r.Was = enc.Name
 }
 
 // gateError refuses changes that bring syntax errors, by path; nil when there
@@ -153,6 +168,9 @@ func (r *changeReport) output(headline string) string {
 	fmt.Fprintf(&b, "%s: %s, +%d -%d\n", headline, tool.Count(int64(r.Lines), "line"), r.Added, r.Removed)
 	if r.Withheld != "" {
 		fmt.Fprintf(&b, "the difference is not shown: %s\n", r.Withheld)
+	}
+	if r.Was != "" {
+		fmt.Fprintf(&b, "was %s, is utf-8 now\n", r.Was)
 	}
 	if len(r.Lost) > 0 {
 		fmt.Fprintf(&b, "not kept: %s\n", strings.Join(r.Lost, ", "))

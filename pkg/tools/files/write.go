@@ -124,6 +124,7 @@ func (w *writeCall) run(ctx context.Context, env *tool.Env) (*tool.Result, error
 	if err := s.commit(ctx); err != nil {
 		return nil, err
 	}
+	c.report.setEncoding(c.before, c.after)
 	title := c.report.headline("Updated", "update")
 	if c.report.Created {
 		title = c.report.headline("Created", "create")
