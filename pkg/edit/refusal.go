@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // The reasons for which an edit or a patch is refused.
@@ -99,7 +101,7 @@ func firstDifference(t *text, call []*form, p place) string {
 		}
 		o, f := call[q.k0], t.line(q.i0)
 		if o.text != f.text && (!o.blank || !f.blank) {
-			return fmt.Sprintf("line %d of the old text is %q, line %d of the file is %q", q.k0+1, visible(o.text), q.i0+1, visible(f.text))
+			return fmt.Sprintf("line %d of the old text is %q, line %d of the file is %q%s", q.k0+1, visible(o.text), q.i0+1, visible(f.text), lookAlike(o, f))
 		}
 		k = q.k1
 	}
@@ -107,6 +109,26 @@ func firstDifference(t *text, call []*form, p place) string {
 		if !call[k].blank {
 			return fmt.Sprintf("line %d of the old text, %q, is not there", k+1, visible(call[k].text))
 		}
+	}
+	return ""
+}
+
+// lookAlike names the first character that differs, where the lines of the call
+// and of the file are equally long and it may look the same in both, such as a
+// Cyrillic letter and a Latin one; "" where it does not.
+func lookAlike(call, file *form) string {
+	a, b := []rune(call.body()), []rune(file.body())
+	if len(a) != len(b) {
+		return ""
+	}
+	for i := range a {
+		if a[i] == b[i] {
+			continue
+		}
+		if a[i] < utf8.RuneSelf && b[i] < utf8.RuneSelf || unicode.Is(unicode.Latin, a[i]) && unicode.Is(unicode.Latin, b[i]) {
+			return ""
+		}
+		return fmt.Sprintf(": column %d of the file is %U, not %U", utf8.RuneCountInString(file.lead)+i+1, b[i], a[i])
 	}
 	return ""
 }
