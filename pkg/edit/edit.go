@@ -109,7 +109,7 @@ func Plan(file []byte, edits []Edit, o Options) (*Outcome, error) {
 	if len(edits) == 0 {
 		return nil, &Refusal{Code: BadInput, Message: "there is nothing to edit", Hint: "give at least one edit"}
 	}
-	p := &planner{file: file, options: o}
+	p := &planner{file: file, edits: edits, options: o}
 	var all []change
 	var failed *Refusal
 	for i, e := range edits {

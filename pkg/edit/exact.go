@@ -17,6 +17,8 @@ type planner struct {
 	options Options
 	lines   *text // once asked for
 	index   *index
+	edits   []Edit // all that are looked for in the file
+	indexes int    // how often an index was asked for
 	endings endings
 	lf      *unixView // for files with mixed endings
 }

@@ -313,8 +313,24 @@ func calls(rs []reading) []string {
 	return out
 }
 
-// makeIndex reads the file for all readings at once.
-func (p *planner) makeIndex(rs []reading) { p.index = newIndex(p.text(), calls(rs)...) }
+// leastShared is how many indexes of a file are made for one edit each, before
+// one is made that knows the words of all edits.
+const leastShared = 4
+
+// makeIndex reads the file for all readings at once, and for all edits where
+// several were not to the letter.
+func (p *planner) makeIndex(rs []reading) {
+	switch p.indexes++; {
+	case p.indexes <= leastShared || len(p.edits) <= leastShared:
+		p.index = newIndex(p.text(), calls(rs)...)
+	case p.indexes == leastShared+1:
+		var all []string
+		for _, e := range p.edits {
+			all = append(all, calls(readings(unixLines(e.Old), unixLines(e.New)))...)
+		}
+		p.index = newIndex(p.text(), all...)
+	}
+}
 
 // planCleaned finds a cleaned reading literally. It refuses to choose among
 // several occurrences, unless the call's own line numbers do.

@@ -549,3 +549,39 @@ func TestPlanBounded(t *testing.T) {
 		}
 	}
 }
+
+// TestPlanManyLoose: many edits that are not to the letter share an index, and
+// are made as they are one by one.
+func TestPlanManyLoose(t *testing.T) {
+	var file strings.Builder
+	var edits []Edit
+	for n := range 40 {
+		fmt.Fprintf(&file, "\tvalue%d := compute(%d, 'x')\n\tuse(value%d)\n", n, n, n)
+		edits = append(edits, Edit{
+			Old: fmt.Sprintf("  value%d  :=  compute(%d, \"x\")\n  use(value%d)", n, n, n),
+			New: fmt.Sprintf("  value%d  :=  compute(%d, \"x\")\n  used(value%d)", n, n, n),
+		})
+	}
+	want := []byte(file.String())
+	for i, e := range edits {
+		out, err := Plan(want, []Edit{e}, Options{})
+		if err != nil {
+			t.Fatalf("edit %d: %v", i, err)
+		}
+		want = out.After
+	}
+	out, err := Plan([]byte(file.String()), edits, Options{})
+	if err != nil || string(out.After) != string(want) {
+		t.Errorf("%v\n%+v", err, out)
+	}
+	p, made := &planner{file: []byte(file.String()), edits: edits}, map[*index]bool{}
+	for i, e := range edits {
+		if _, r := p.plan(e); r != nil {
+			t.Fatalf("edit %d: %v", i, r)
+		}
+		made[p.index] = true
+	}
+	if len(made) > leastShared+1 {
+		t.Errorf("%d edits read the file %d times", len(edits), len(made))
+	}
+}
