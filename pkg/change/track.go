@@ -100,7 +100,7 @@ func (t *Tracking) Keeps(name string) bool {
 		}
 	}
 	left := false
-	err := filepath.WalkDir(name, func(at string, e fs.DirEntry, err error) error {
+	err := filepath.WalkDir(name, func(at string, _ fs.DirEntry, err error) error {
 		at, _ = safefile.Rel(t.h.w.Root(), at)
 		if _, seen := t.before.seen[filepath.ToSlash(at)]; err != nil || !seen {
 			left = true // git's own, as a rule

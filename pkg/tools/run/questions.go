@@ -21,11 +21,11 @@ type questions struct {
 	since time.Time     // when the open question was asked; zero for none
 	over  context.Context
 	// starts is told of each program before it does; nil for nobody
-	starts  func(context.Context, *sandbox.Exec)
-	keeps   gate.Keeper // nil for none
+	starts func(context.Context, *sandbox.Exec)
+	keeps  gate.Keeper // nil for none
 	// order is for whoever keeps instead, the supervisor of a job; nil for nobody
-	order func() (json.RawMessage, error)
-	cloning *cloning    // is told, too
+	order   func() (json.RawMessage, error)
+	cloning *cloning // is told, too
 }
 
 // maxWaited bounds by how much questions prolong a command's time limit: it can
