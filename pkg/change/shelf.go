@@ -222,11 +222,7 @@ func (s *Shelf) Add(ctx context.Context, names []Doomed) error {
 		return err == nil && info.IsDir() && slices.ContainsFunc(s.r.Files, func(f File) bool { return safefile.Below(d.Path, f.Path) })
 	})
 	list := slices.DeleteFunc(s.h.disjoint(names), func(d Doomed) bool {
-		i, is := s.slotOf(d.Path)
-		if is && s.r.Files[i].Path == d.Path && s.r.Shelf[i].Here.Kind == Missing { // what has been moved there since is nowhere else
-			_, err := os.Lstat(d.Path)
-			return err != nil
-		}
+		_, is := s.slotOf(d.Path)
 		return is
 	})
 	if len(list) == 0 {
@@ -606,15 +602,9 @@ func (s *Shelf) settle(ctx context.Context) error {
 	}
 	var files []File
 	var slots []Slot
-	meanwhile, last := s.meanwhile(ctx), map[string]int{}
-	for i, f := range s.r.Files {
-		last[f.Path] = i
-	}
+	meanwhile := s.meanwhile(ctx)
 	for i, slot := range s.r.Shelf {
 		f := s.r.Files[i]
-		if last[f.Path] != i { // nothing was there
-			continue
-		}
 		now, err := w.look(ctx, f.Path)
 		if errors.Is(err, fs.ErrPermission) { // the command has closed a directory: the others come back all the same
 			now, err = print{Kind: other}, nil
