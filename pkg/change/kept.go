@@ -15,8 +15,8 @@ import (
 
 // pruneKept forgets the oldest of what commands took away, on shelves and in stashes,
 // beyond a size and an age, and returns the changes that can no longer be undone. The
-// newest stays, whatever its size.
-func (h *History) pruneKept(most int64, age time.Duration) (dropped []string) {
+// newest stays, whatever its size, and so does the one that was made just now: that of a job bears the time at which it began.
+func (h *History) pruneKept(most int64, age time.Duration, made string) (dropped []string) {
 	shelves, err := readNames(h.session.Path(journalDir, shelfDir))
 	stashes, err2 := readNames(h.session.Path(journalDir, stashDir))
 	names := append(shelves, stashes...)
@@ -54,7 +54,7 @@ func (h *History) pruneKept(most int64, age time.Duration) (dropped []string) {
 			if _, left := h.store.top.Lstat(filepath.Join(shelvingDir, id)); missing(left) {
 				h.dropShelf(id)
 			}
-		case i < len(names)-1 && (most < 0 || id < oldest):
+		case i < len(names)-1 && id != made && (most < 0 || id < oldest):
 			if err == nil {
 				dropped = append(dropped, id)
 			}

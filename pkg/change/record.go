@@ -165,6 +165,8 @@ type Record struct {
 	Files  []File    `json:"files"`
 	Gaps   []Gap     `json:"gaps,omitempty"` // what cannot be undone of it
 
+	Lacks []string `json:"lacks,omitempty"` // what a command has taken away that was not kept, and why
+
 	Shelf   []Slot   `json:"shelf,omitempty"`    // of what a command destroyed: for each of Files, what is kept of it
 	ShelfOf string   `json:"shelf_of,omitempty"` // of an undo: the change on whose shelf its new contents were
 	Parents []Parent `json:"parents,omitempty"`  // directories that are there before or after it only

@@ -310,6 +310,15 @@ func (s *Shelf) Detach(path string) error {
 	return nil
 }
 
+// Lack notes for whoever finishes it that something is not kept, and why.
+func (s *Shelf) Lack(why string) error {
+	s.r.Lacks = append(s.r.Lacks, why)
+	return s.note(&Record{Lacks: []string{why}})
+}
+
+// Lacks are what is not kept, and why. They are known after Finish, too.
+func (s *Shelf) Lacks() []string { return s.r.Lacks }
+
 // Left are the paths of what is not kept because it came, or was changed, while other commands ran.
 func (s *Shelf) Left() []string { return s.left }
 
@@ -342,7 +351,7 @@ func (s *Shelf) read() error {
 			return nil
 		}
 		s.r.Files, s.r.Shelf, s.r.Parents = append(s.r.Files, more.Files...), append(s.r.Shelf, more.Shelf...), append(s.r.Parents, more.Parents...)
-		s.r.Gaps, s.r.Apart = append(s.r.Gaps, more.Gaps...), append(s.r.Apart, more.Apart...)
+		s.r.Gaps, s.r.Apart, s.r.Lacks = append(s.r.Gaps, more.Gaps...), append(s.r.Apart, more.Apart...), append(s.r.Lacks, more.Lacks...)
 	}
 }
 
@@ -586,7 +595,7 @@ func (s *Shelf) Finish(ctx context.Context) (Record, error) {
 		return Record{}, nil
 	}
 	s.done(true)
-	s.r.Dropped = s.h.pruneKept(s.o.MaxBytes, s.o.Age)
+	s.r.Dropped = s.h.pruneKept(s.o.MaxBytes, s.o.Age, s.r.ID)
 	return s.r, nil
 }
 
@@ -614,7 +623,7 @@ func (s *Shelf) settle(ctx context.Context) error {
 		}
 		stays := slot.Here.same(now) && (slot.Maybe || now.Kind == Dir || slot.Here.Ino == now.Ino && slot.Here.MTime == now.MTime)
 		if slot.Maybe && !stays {
-			if met, ok := meanwhile(f.Path, now.Kind == Missing); ok {
+			if met, ok := meanwhile(f.Path, now.Kind == Missing); ok && (now.Kind == Missing || met.Kind == Dir || s.h.leftSince(ctx, s.r.ID, f.Path, now)) {
 				now, stays = met, slot.Here.same(met)
 			}
 		} else if !stays && slot.Here.Kind != Dir && s.h.leftSince(ctx, s.r.ID, f.Path, now) {
@@ -691,6 +700,37 @@ func (h *History) leftSince(ctx context.Context, id, path string, now print) boo
 		return left.print().same(now)
 	}
 	return false
+}
+
+// Touched returns a function that reports whether a change after the one with an ID did something to a name.
+func (h *History) Touched(id string) func(path string) bool {
+	var mu sync.Mutex
+	seen, names := map[string]bool{}, map[string]bool{}
+	return func(path string) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		ids, err := h.ids(context.Background())
+		if err != nil {
+			return true // nobody can tell
+		}
+		for _, next := range slices.Backward(ids) {
+			if next <= id {
+				break
+			}
+			if seen[next] {
+				continue
+			}
+			r, err := h.store.load(next)
+			if err != nil {
+				continue // it is damaged, or dropped meanwhile
+			}
+			seen[next] = true
+			for _, f := range r.Files {
+				names[f.Path] = true
+			}
+		}
+		return names[path]
+	}
 }
 
 // metBy is what had a name before a change did something to it.

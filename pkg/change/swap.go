@@ -76,7 +76,7 @@ func (h *History) exchange(ctx context.Context, r Record, targets []Target, look
 	}
 	release()
 	if err == nil {
-		r.Dropped = append(h.tidy(ctx, 0), h.pruneKept(h.o.Limits.Kept, h.o.Limits.KeptAge)...)
+		r.Dropped = append(h.tidy(ctx, 0), h.pruneKept(h.o.Limits.Kept, h.o.Limits.KeptAge, r.ID)...)
 	}
 	return r, err
 }

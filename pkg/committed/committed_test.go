@@ -263,3 +263,23 @@ func TestSeenEnds(t *testing.T) {
 	write(t, top, "late.key", "REAL=secret\n")
 	check(t, files(t, state), top, "late.key", false)
 }
+
+// TestReachableButFor: a commit that only branches hold which go, too, is lost.
+func TestReachableButFor(t *testing.T) {
+	top := repo(t, "sha1")
+	git(t, top, "checkout", "-q", "-b", "a")
+	git(t, top, "commit", "-q", "--allow-empty", "-m", "more")
+	git(t, top, "branch", "b")
+	git(t, top, "checkout", "-q", "-")
+	f := files(t, t.TempDir())
+	if !f.Reachable(top, "a") {
+		t.Error("b holds what a does")
+	}
+	if f.Reachable(top, "a", "b") {
+		t.Error("without b nothing holds what a does")
+	}
+	git(t, top, "tag", "b", "a")
+	if !f.Reachable(top, "a", "b") {
+		t.Error("the tag b holds what a does")
+	}
+}

@@ -180,8 +180,8 @@ func (f *Files) heldBelow(r *repository, program string, names []string) (map[st
 }
 
 // Reachable reports whether the commits of a branch, or of whatever git understands,
-// are in the history of another branch or tag, or of HEAD where it is no branch.
-func (f *Files) Reachable(top, branch string) bool {
+// are in the history of another branch or tag, but for some branches, or of HEAD where it is no branch.
+func (f *Files) Reachable(top, branch string, but ...string) bool {
 	f.mu.Lock()
 	r := f.repository(top)
 	f.mu.Unlock()
@@ -191,7 +191,7 @@ func (f *Files) Reachable(top, branch string) bool {
 	}
 	out, err := r.run(program, []string{"for-each-ref", "--format=%(refname)", "--contains", "refs/heads/" + branch, "refs/heads", "refs/tags", "refs/remotes"})
 	for name := range strings.FieldsSeq(out) {
-		if name != "refs/heads/"+branch && err == nil {
+		if short, is := strings.CutPrefix(name, "refs/heads/"); err == nil && !(is && (short == branch || slices.Contains(but, short))) {
 			return true
 		}
 	}

@@ -41,7 +41,11 @@ func Found(order json.RawMessage) (sandbox.Found, error) {
 	if err != nil || p.Hash() != o.Hash {
 		// The command may have planted one. What is not the project's counts.
 		o.Sources.Project = ""
-		if p, err = policy.Load(&o.Sources); err != nil {
+		if p, err = policy.Load(&o.Sources); err != nil { // nor may a file that went keep everything from being found
+			o.Sources.Files = nil
+			p, err = policy.Load(&o.Sources)
+		}
+		if err != nil {
 			return sandbox.Found{}, fmt.Errorf("loading the policy: %w", err)
 		}
 	}

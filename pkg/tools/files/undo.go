@@ -237,6 +237,9 @@ func (u *undoCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 		if len(back.Files) == 0 {
 			b.WriteString("its files are as they were before it already\n")
 		}
+		for _, why := range record.Lacks {
+			fmt.Fprintf(&b, "not all of it was kept: %s\n", why)
+		}
 	}
 	if len(u.damaged) > 0 {
 		fmt.Fprintf(&b, "[%s]\n", passedOver(u.damaged))

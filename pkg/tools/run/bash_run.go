@@ -156,7 +156,7 @@ func (b *bashCall) note(ctx context.Context, env *tool.Env, by string, came func
 		case b.prepared.ahead == nil || env.Git == nil || b.Try || env.Policy.Undo().Commands == policy.UndoOff:
 		case b.ends():
 			n.kept = &kept{late: newLate(env, b.prepared, b.title(), came), ends: true}
-		case !onlyReads(b.prepared.needs):
+		default: // what is typed into a shell nobody knows
 			n.kept, err = shelve(ctx, env, b.prepared, b.title(), nil, came, false, nil)
 		}
 	case byLinks:

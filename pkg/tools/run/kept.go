@@ -243,7 +243,7 @@ func (k *kept) apart(e *sandbox.Exec) (kept, other bool) {
 	}
 	if !e.Replaced {
 		if err := k.Detach(e.Emptied); err != nil {
-			k.partly = err.Error()
+			k.say(err.Error())
 		}
 	}
 	return k.Keeps(e.Emptied, e.Inode)
@@ -253,12 +253,21 @@ func (k *kept) apart(e *sandbox.Exec) (kept, other bool) {
 func (k *kept) lack(what string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if what != "" {
+		k.say(what)
+	}
+}
+
+// say has the result say what is not kept, and why; that of a job, whoever finishes what is kept.
+func (k *kept) say(what string) {
 	switch {
-	case what == "":
-	case k.partly == "":
-		k.partly = what
-	default:
+	case k.partly != "":
 		k.lacks++
+	case k.job:
+		k.partly = what
+		_ = k.Lack(what)
+	default:
+		k.partly = what
 	}
 }
 
@@ -296,7 +305,7 @@ func (k *kept) add(ctx context.Context, names []change.Doomed) (err error) {
 		err = k.Add(ctx, names)
 	}
 	if err != nil {
-		k.partly = err.Error()
+		k.say(err.Error())
 	}
 	return err
 }
@@ -350,6 +359,9 @@ func (k *kept) finish(ctx context.Context, env *tool.Env, m *bashMeta) {
 		var err error
 		if rec, err = k.Finish(context.WithoutCancel(ctx)); err != nil {
 			k.partly = err.Error()
+		}
+		if lacks := k.Lacks(); len(lacks) > 0 && k.partly == "" {
+			k.partly = lacks[0]
 		}
 	}
 	if rec.ID == "" {

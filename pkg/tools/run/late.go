@@ -60,6 +60,8 @@ type late struct {
 	gitKept bool            // what git keeps of a repository was kept before the command began
 	begun   time.Time       // the command
 
+	written func(path string) bool // tells what other calls have written since; nil where none is to be looked for
+
 	emptying emptying
 	looking  sync.Mutex
 	looks    int
@@ -354,6 +356,9 @@ func (l *late) older(dir string) (names []string) {
 // made reports whether a file, or the directory that it is to stand in, was made by the
 // command itself.
 func (l *late) made(path string) bool {
+	if l.written != nil && l.written(path) {
+		return false
+	}
 	for {
 		if born, ok := machine.Birth(path); ok {
 			return !born.Before(l.begun)

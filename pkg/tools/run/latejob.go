@@ -111,6 +111,7 @@ func keepInJob(o *gate.Order) (*kept, error) {
 	guarded := func(path string) bool { is := guards(); return is != nil && is(path) }
 	shelving.Apart, shelving.Came = guarded, func(path string, _ fs.FileInfo) bool { return guarded(path) }
 	k := &kept{job: true, late: &late{env: env, dir: in.Dir, o: shelving, watched: in.Watched, needs: in.Needs, gitKept: in.GitKept, begun: in.Begun}}
+	k.late.written = env.History.Touched(in.Shelf)
 	k.Shelf, err = env.History.Resume(in.Shelf, shelving)
 	return k, err
 }
