@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -90,12 +89,12 @@ func keepInJob(o *gate.Order) (*kept, error) {
 	}
 	u := p.Undo()
 	env := &tool.Env{
-		Workspace: w, Policy: p, Sources: &o.Sources, Session: s, Temp: in.Temp, Now: time.Now, Environ: os.Environ,
-		Getenv: func(name string) string {
+		Workspace: w, Policy: p, Sources: &o.Sources, Session: s, Temp: in.Temp, Now: time.Now,
+		Getenv: func(name string) string { // a program's variables are its own
 			if name == "HOME" {
 				return in.Home
 			}
-			return os.Getenv(name)
+			return ""
 		},
 		Git:     &committed.Files{State: filepath.Join(s.StateDir(), "committed"), Git: func() string { return in.Git }},
 		History: change.Open(w, s, change.Options{Limits: change.Limits{Kept: int64(u.MaxBytes), KeptAge: u.Keep}}),
