@@ -266,7 +266,8 @@ func (s *Shelf) Keeps(path string, inode [2]uint64) (kept, other bool) {
 
 // Holds reports whether a name is kept, by itself or in a directory. After Finish that is what the command took away or changed.
 func (s *Shelf) Holds(path string) bool {
-	return slices.ContainsFunc(s.r.Files, func(f File) bool { return safefile.Below(f.Path, path) })
+	_, is := s.slotOf(path)
+	return is
 }
 
 // slotOf is the slot in which a name is kept, or the directory that it lies in.
@@ -611,7 +612,8 @@ func (s *Shelf) settle(ctx context.Context) error {
 	}
 	var files []File
 	var slots []Slot
-	meanwhile := s.meanwhile(ctx)
+	newer := sync.OnceValue(func() []Record { return s.newer(ctx) })
+	meanwhile := s.h.meanwhile(ctx, newer)
 	for i, slot := range s.r.Shelf {
 		f := s.r.Files[i]
 		now, err := w.look(ctx, f.Path)
@@ -623,10 +625,10 @@ func (s *Shelf) settle(ctx context.Context) error {
 		}
 		stays := slot.Here.same(now) && (slot.Maybe || now.Kind == Dir || slot.Here.Ino == now.Ino && slot.Here.MTime == now.MTime)
 		if slot.Maybe && !stays {
-			if met, ok := meanwhile(f.Path, now.Kind == Missing); ok && (now.Kind == Missing || met.Kind == Dir || s.h.leftSince(ctx, s.r.ID, f.Path, now)) {
+			if met, ok := meanwhile(f.Path, now.Kind == Missing); ok && (now.Kind == Missing || met.Kind == Dir || leftSince(newer(), f.Path, now)) {
 				now, stays = met, slot.Here.same(met)
 			}
-		} else if !stays && slot.Here.Kind != Dir && s.h.leftSince(ctx, s.r.ID, f.Path, now) {
+		} else if !stays && slot.Here.Kind != Dir && leftSince(newer(), f.Path, now) {
 			if met, ok := meanwhile(f.Path, now.Kind == Missing); ok && met.Kind != Dir && !slot.Here.same(met) {
 				now = met // undone after the change, it finds that again
 			}
@@ -643,7 +645,7 @@ func (s *Shelf) settle(ctx context.Context) error {
 		slot.Left, slot.Here, slot.Empty = now, print{}, print{}
 		files, slots = append(files, f), append(slots, slot)
 	}
-	if s.r.Files, s.r.Shelf = files, slots; len(files) == 0 {
+	if s.r.Files, s.r.Shelf, s.slots = files, slots, nil; len(files) == 0 {
 		return nil
 	}
 	s.r.Parents = slices.DeleteFunc(s.r.Parents, func(p Parent) bool {
@@ -659,33 +661,32 @@ func (s *Shelf) settle(ctx context.Context) error {
 
 // meanwhile tells what the first change that came after the shelf was filled, and did something to a name, met there: that is what the
 // command had left by then, and what came later is the change's. It is false where there was none, or where what it left is gone.
-func (s *Shelf) meanwhile(ctx context.Context) func(path string, gone bool) (met print, ok bool) {
-	list := sync.OnceValue(func() (list []Record) {
-		for r, err := range s.h.records(ctx) {
-			if err != nil || r.ID <= s.r.ID {
-				break
-			}
-			list = append(list, r)
-		}
-		return list
-	})
+func (h *History) meanwhile(ctx context.Context, newer func() []Record) func(path string, gone bool) (met print, ok bool) {
 	return func(path string, gone bool) (met print, ok bool) {
 		stands := func(f File) bool { return f.Path == path && f.After.Kind != Missing }
-		for _, r := range slices.Backward(list()) {
-			if s.h.touches(ctx, &r, path) && !(gone && slices.ContainsFunc(r.Files, stands)) {
-				return s.h.metBy(ctx, &r, path), true
+		for _, r := range slices.Backward(newer()) {
+			if h.touches(ctx, &r, path) && !(gone && slices.ContainsFunc(r.Files, stands)) {
+				return h.metBy(ctx, &r, path), true
 			}
 		}
 		return print{}, false
 	}
 }
 
-// leftSince reports whether the last change after the one with an ID that did something to a name of a file has left it as it is now.
-func (h *History) leftSince(ctx context.Context, id, path string, now print) bool {
-	for r, err := range h.records(ctx) {
-		if err != nil || r.ID <= id {
+// newer are the changes that came after the shelf was filled, the newest first.
+func (s *Shelf) newer(ctx context.Context) (list []Record) {
+	for r, err := range s.h.records(ctx) {
+		if err != nil || r.ID <= s.r.ID {
 			break
 		}
+		list = append(list, r)
+	}
+	return list
+}
+
+// leftSince reports whether the last of some changes, the newest first, that did something to a name of a file has left it as it is now.
+func leftSince(newer []Record, path string, now print) bool {
+	for _, r := range newer {
 		i := slices.IndexFunc(r.Files, func(f File) bool { return f.Path == path })
 		if i < 0 {
 			continue
