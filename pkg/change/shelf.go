@@ -706,10 +706,21 @@ func leftSince(newer []Record, path string, now print) bool {
 // Touched returns a function that reports whether a change after the one with an ID did something to a name.
 func (h *History) Touched(id string) func(path string) bool {
 	var mu sync.Mutex
+	var listed time.Time // what the directory of records said of itself before it was read; zero while that may be as good as now
 	seen, names := map[string]bool{}, map[string]bool{}
 	return func(path string) bool {
 		mu.Lock()
 		defer mu.Unlock()
+		changed := time.Time{}
+		if info, err := os.Stat(h.session.Path(journalDir, doneDir)); err == nil {
+			changed = info.ModTime()
+		}
+		if !changed.IsZero() && changed.Equal(listed) {
+			return names[path]
+		}
+		if listed = changed; time.Since(changed) < coarse {
+			listed = time.Time{} // another record may come at the same time
+		}
 		ids, err := h.ids(context.Background())
 		if err != nil {
 			return true // nobody can tell
@@ -723,6 +734,7 @@ func (h *History) Touched(id string) func(path string) bool {
 			}
 			r, err := h.store.load(next)
 			if err != nil {
+				listed = time.Time{}
 				continue // it is damaged, or dropped meanwhile
 			}
 			seen[next] = true
@@ -733,6 +745,10 @@ func (h *History) Touched(id string) func(path string) bool {
 		return names[path]
 	}
 }
+
+// coarse is how far apart two changes of a directory are at least that its time tells apart. Linux' file systems take the
+// time of the last tick, every ten milliseconds at most.
+const coarse = 50 * time.Millisecond
 
 // metBy is what had a name before a change did something to it.
 func (h *History) metBy(ctx context.Context, r *Record, path string) print {

@@ -382,6 +382,39 @@ func TestShelfClosed(t *testing.T) {
 	}
 }
 
+// TestTouched: what another process changes is known at once, however soon after the last look.
+func TestTouched(t *testing.T) {
+	s, others := newSite(t), 20
+	remove := func(h *History, name string) Record {
+		t.Helper()
+		r, err := shelve(h, []Doomed{{Path: name}}, func(root string) error { return os.Remove(filepath.Join(root, name)) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	name := func(i int) string { return "n" + strconv.Itoa(i) }
+	for i := range others + 1 {
+		s.put(name(i), "x")
+	}
+	touched, other := s.Touched(remove(s.History, name(others)).ID), s.again(Options{})
+	for i := range others {
+		if touched(s.abs(name(i))) {
+			t.Fatalf("%s is touched before it is", name(i))
+		}
+		if i%10 == 5 {
+			time.Sleep(2 * coarse) // the next look relies on the directory's time
+			if touched(s.abs(name(i))) {
+				t.Fatal("time touches a file")
+			}
+		}
+		remove(other, name(i))
+		if !touched(s.abs(name(i))) || touched(s.abs(name(others))) {
+			t.Fatalf("%s is not touched", name(i))
+		}
+	}
+}
+
 // TestShelfFollowsNoLink: a link that takes the place of a directory leads nowhere else.
 func TestShelfFollowsNoLink(t *testing.T) {
 	if runtime.GOOS == "windows" {
