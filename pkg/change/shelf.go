@@ -364,8 +364,8 @@ func (s *Shelf) fill(ctx context.Context, list []Doomed) error {
 	}
 	defer closed()
 	load := &load{ctx: ctx, bytes: s.o.MaxBytes, names: s.o.MaxNames, apart: s.o.Apart, came: s.o.Came, room: &s.room}
-	for _, slot := range s.r.Shelf {
-		load.bytes, load.names = load.bytes-slot.Bytes, load.names-slot.Names
+	for i := range s.r.Shelf {
+		load.bytes, load.names = load.bytes-s.r.Shelf[i].Bytes, load.names-s.r.Shelf[i].Names
 	}
 	above, known := map[string]fs.FileMode{}, map[string]bool{}
 	for _, p := range s.r.Parents {

@@ -24,9 +24,12 @@ func changesHere() []change {
 	}
 }
 
-// rmdirHere is the older form of a removal of a directory, removalsHere are all older
+// rmdirHere and unlinkHere are the older forms of a removal of a directory, and of anything else; removalsHere are all older
 // forms of removals.
-const rmdirHere = unix.SYS_RMDIR
+const (
+	rmdirHere  = uintptr(unix.SYS_RMDIR)
+	unlinkHere = uintptr(unix.SYS_UNLINK)
+)
 
 func removalsHere() []uintptr { return []uintptr{unix.SYS_UNLINK, unix.SYS_RMDIR} }
 

@@ -13,7 +13,7 @@ const (
 
 func changesHere() []change { return nil }
 
-const rmdirHere = ^uintptr(0)
+const rmdirHere, unlinkHere = ^uintptr(0), ^uintptr(0)
 
 func removalsHere() []uintptr { return nil }
 

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What a program empties or replaces by itself, as a shell does with >, no program's start tells. The
-// filter shows the calls that do so, and no others: its flags say whether opening empties a file. The Decider is told
+// What a program empties, replaces or removes by itself, as a shell does with >, no program's start tells. The
+// filter shows the calls that do so, and no others: its flags say whether opening empties a file, and that it is no directory that goes. The Decider is told
 // while the program waits; what another thread writes to the memory meanwhile is not noticed.
 
 // empties reports whether the Decider is told of what is emptied.
@@ -42,6 +42,10 @@ func (p *seccompProgram) empties() {
 		} else {
 			p.onBits(unix.SECCOMP_RET_USER_NOTIF, o.nr, o.flags, unix.O_TRUNC)
 		}
+	}
+	p.onValues(unix.SECCOMP_RET_USER_NOTIF, unix.SYS_UNLINKAT, 2, 0)
+	if unlinkHere != ^uintptr(0) {
+		p.on(unix.SECCOMP_RET_USER_NOTIF, unlinkHere)
 	}
 }
 
@@ -125,7 +129,16 @@ func (g *gatekeeper) renamed(pid int, at [2]int, word [2]uint64, flags uint64) {
 	g.moved(pid, &source, from.path, to.path)
 }
 
-// end is one name of a rename, and what stands there: without names where nothing does.
+// removed tells of a file that loses a name to nothing.
+func (g *gatekeeper) removed(pid, at int, word uint64) {
+	s, st, ok := g.end(pid, at, word)
+	defer s.close()
+	if kind := st.Mode & unix.S_IFMT; ok && st.Nlink > 0 && (kind == unix.S_IFREG || kind == unix.S_IFLNK) {
+		g.emptied(&Exec{Emptied: s.path, Replaced: true, Pid: pid}, &st)
+	}
+}
+
+// end is one name of a rename, or of what is removed, and what stands there: without names where nothing does.
 func (g *gatekeeper) end(pid, at int, word uint64) (s spot, st unix.Stat_t, ok bool) {
 	if s, ok = g.spot(pid, at, word); !ok {
 		s.close()

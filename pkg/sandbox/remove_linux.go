@@ -80,6 +80,9 @@ func (g *gatekeeper) remove(n *notice) verdict {
 		flags = unix.AT_REMOVEDIR
 	}
 	pid := int(n.pid)
+	if flags == 0 && g.empties() {
+		g.removed(pid, at, n.args[arg])
+	}
 	name, err := (&memory{pid: pid}).text(n.args[arg])
 	if err != nil || !g.removable.names[path.Base(name)] {
 		return verdict{goOn: true}

@@ -280,8 +280,8 @@ type Exec struct {
 	Host string
 
 	// Emptied is a file of Config.Root, or one that has several names, that a program is about to empty by opening it, or to
-	// put another in the place of, or to give another name; the answer does not count. Nothing else is set then but Replaced,
-	// which says that it is the second, Moved, the name where it is the third, Inode, the file's device and number, Links, how
+	// put another in the place of, or to remove, or to give another name; the answer does not count. Nothing else is set then but Replaced,
+	// which says that it is one of the next two, Moved, the name where it is the last, Inode, the file's device and number, Links, how
 	// many names it has, and Pid.
 	Emptied  string
 	Replaced bool

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/change"
@@ -68,16 +69,30 @@ func (l *late) nowhereElse(top string, all []change.Doomed) (names []change.Doom
 	}
 	for _, n := range all {
 		had := len(names)
-		for _, path := range nowhere {
-			if safefile.Below(n.Path, path) {
-				names = append(names, change.Doomed{Path: path, Written: n.Written})
-			}
+		for _, path := range within(nowhere, n.Path) {
+			names = append(names, change.Doomed{Path: path, Written: n.Written})
 		}
 		if len(names)-had > manyNames || holdsRepository(n.Path) { // one directory is less to do than so many files
 			names = append(names, n)
 		}
 	}
 	return names
+}
+
+// within are those of some paths, sorted, that are a path or lie below it.
+func within(sorted []string, path string) (list []string) {
+	if _, is := slices.BinarySearch(sorted, path); is {
+		list = append(list, path)
+	}
+	in := path + string(filepath.Separator)
+	first, _ := slices.BinarySearch(sorted, in)
+	for _, p := range sorted[first:] {
+		if !strings.HasPrefix(p, in) {
+			break
+		}
+		list = append(list, p)
+	}
+	return list
 }
 
 // stood reports whether a program with these accesses stood in the command with these words, and what it takes away was judged
@@ -133,6 +148,7 @@ func (l *late) look(top string, names []change.Doomed) (nowhere []string, ok boo
 	d := &dooming{env: l.env}
 	last = look{at: time.Now().Add(-clockStep), dirs: map[inode]string{}}
 	last.nowhere, last.ok = d.unsaved(top)
+	slices.Sort(last.nowhere)
 	seen := map[string]bool{top: true}
 	for _, path := range last.nowhere {
 		for dir := range safefile.Up(top, filepath.Dir(path)) {
