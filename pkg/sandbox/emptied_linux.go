@@ -134,7 +134,7 @@ func (g *gatekeeper) removed(pid, at int, word uint64) {
 	s, st, ok := g.end(pid, at, word)
 	defer s.close()
 	if kind := st.Mode & unix.S_IFMT; ok && st.Nlink > 0 && (kind == unix.S_IFREG || kind == unix.S_IFLNK) {
-		g.emptied(&Exec{Emptied: s.path, Replaced: true, Pid: pid}, &st)
+		g.emptied(&Exec{Emptied: s.path, Replaced: true, Removed: true, Pid: pid}, &st)
 	}
 }
 

@@ -281,10 +281,11 @@ type Exec struct {
 
 	// Emptied is a file of Config.Root, or one that has several names, that a program is about to empty by opening it, or to
 	// put another in the place of, or to remove, or to give another name; the answer does not count. Nothing else is set then but Replaced,
-	// which says that it is one of the next two, Moved, the name where it is the last, Inode, the file's device and number, Links, how
-	// many names it has, and Pid.
+	// which says that it is one of the next two, Removed, that it is the second of them, Moved, the name where it is the last, Inode, the
+	// file's device and number, Links, how many names it has, and Pid.
 	Emptied  string
 	Replaced bool
+	Removed  bool
 	Moved    string
 	Links    uint64
 	Inode    [2]uint64

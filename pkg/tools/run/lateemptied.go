@@ -31,6 +31,9 @@ func (l *late) emptied(e *sandbox.Exec, has func() (kept, other bool), add func(
 	if m.seen[e.Inode] || l.made(path) {
 		return ""
 	}
+	if e.Removed && (byGit(e.Pid) || e.Links > 1 && l.made(filepath.Dir(path))) { // what it holds git has, or is kept, or it has the name from which the command made this one
+		return ""
+	}
 	if e.Moved != "" { // what it holds stays
 		add(l.moved(e))
 		return ""
@@ -76,13 +79,19 @@ func (l *late) moved(e *sandbox.Exec) (names []change.Doomed) {
 	if len(names) == 0 || !watched {
 		return names
 	}
-	if by, err := os.Readlink("/proc/" + strconv.Itoa(e.Pid) + "/exe"); err == nil && filepath.Base(by) == "git" { // its index says so, too
+	if byGit(e.Pid) { // its index says so, too
 		return nil
 	}
 	if info, err := os.Lstat(to); err != nil || !info.IsDir() {
 		names = append(names, change.Doomed{Path: to, Written: err != nil})
 	}
 	return names
+}
+
+// byGit reports whether a process is git at work: what git takes away is kept when it starts.
+func byGit(pid int) bool {
+	by, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe")
+	return err == nil && filepath.Base(by) == "git"
 }
 
 // losing are the names of what is emptied or replaced, where it is nowhere else. It is false where they are not known.
