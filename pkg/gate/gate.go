@@ -474,8 +474,9 @@ func (g *gate) carries(e *sandbox.Exec, program string) bool {
 	}
 	g.starting.Lock()
 	defer g.starting.Unlock()
-	by := g.begun[nearest(e)]
-	return by != "" && strings.HasPrefix(filepath.Base(by), "git")
+	pid := nearest(e)
+	by := g.begun[pid]
+	return strings.HasPrefix(filepath.Base(by), "git") && runs(pid, by) // its start may have failed, or it runs another program by now
 }
 
 // nested reports whether a directory lies in a repository in the root.
@@ -546,9 +547,9 @@ func (g *gate) inner(e *sandbox.Exec, program string, a *policy.Access, byDefaul
 	defer g.starting.Unlock()
 	itself := true // what lies between is the same program, as in git maintenance, which starts git gc, which starts git reflog, or a script of its own, as in git submodule
 	for _, pid := range append([]int{e.Pid}, e.Parents()...) {
-		by, ok := g.begun[pid]
-		direct, by := pid == nearest(e), filepath.Base(by)
-		if ok && (files && (direct || by != "xargs") || (direct || itself && pid != e.Pid) && by == "git") {
+		began, ok := g.begun[pid]
+		direct, by := pid == nearest(e), filepath.Base(began)
+		if ok && (files && (direct || by != "xargs") || (direct || itself && pid != e.Pid) && by == "git" && runs(pid, began)) {
 			return true
 		}
 		itself = itself && (pid == e.Pid || runs(pid, program) || g.runsScript(pid))

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -73,15 +74,18 @@ func TestPublishing(t *testing.T) {
 			{near, "kubectl apply -f x.yaml", yes},
 			{near, "kubectl get pods", true},
 			{near, "git send-pack --stateless-rpc x", true}, // a part of git push
+			{near, "git send-pack elsewhere", yes},          // of one that did not come to run
 		} {
 			e := start(strings.Fields(test.words)...)
 			if e.Cwd = test.dir; strings.Contains(test.words, "send-pack") {
 				push := start("git", "push", "../bare.git")
-				push.Pid, push.Cwd = 70, near
+				if push.Pid, push.Cwd = os.Getpid(), near; test.allow {
+					push.Pid = gitAtWork(t)
+				}
 				if !decide(t.Context(), push).Allow {
 					t.Error("a push to a directory did not start")
 				}
-				e.Parents = func() []int { return []int{70} }
+				e.Parents = func() []int { return []int{push.Pid} }
 			}
 			if a := decide(t.Context(), e); a.Allow != test.allow {
 				t.Errorf("%q, %s in %s: %+v", rules, test.words, filepath.Base(test.dir), a)
@@ -106,6 +110,24 @@ func order(t *testing.T, push ...string) (raw json.RawMessage, file string) {
 		t.Fatal(err)
 	}
 	return raw, s.Files[0]
+}
+
+// gitAtWork is the number of a process that runs git until the test ends.
+func gitAtWork(t *testing.T) int {
+	t.Helper()
+	git := exec.Command("/usr/bin/git", "hash-object", "--stdin")
+	in, err := git.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := git.Start(); err != nil {
+		t.Skip("SKIPPED: there is no /usr/bin/git: ", err)
+	}
+	t.Cleanup(func() {
+		_ = in.Close()
+		_ = git.Wait()
+	})
+	return git.Process.Pid
 }
 
 // load makes a policy of these rules, and the directories that it is for.
@@ -220,7 +242,8 @@ func TestInner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for pid, argv := range map[int][]string{100: {"make", "clean"}, 200: {"git", "stash"}, 500: {"xargs", "rm", "-rf"}, 300: {"sh", "-c", "x"}, 400: {"sh", "x"}} {
+	stash := gitAtWork(t)
+	for pid, argv := range map[int][]string{100: {"make", "clean"}, 200: {"git", "stash"}, stash: {"git", "stash"}, 500: {"xargs", "rm", "-rf"}, 300: {"sh", "-c", "x"}, 400: {"sh", "x"}} {
 		e := start(argv...)
 		e.Pid = pid
 		if !decide(t.Context(), e).Allow {
@@ -240,11 +263,12 @@ func TestInner(t *testing.T) {
 		{[]string{"rm", "-rf", "x"}, []int{50, 500}, false},
 		{[]string{"curl", "x"}, []int{100}, false},        // a rule
 		{[]string{"git", "push", "x"}, []int{100}, false}, // a rule that asks
-		{[]string{"git", "reset", "--hard"}, []int{200}, true},
+		{[]string{"git", "reset", "--hard"}, []int{stash}, true},
+		{[]string{"git", "reset", "--hard"}, []int{200}, false}, // git has not come to run there
 		{[]string{"git", "reset", "--hard"}, []int{100}, false},
-		{[]string{"git", "reset", "--hard"}, []int{50, 200}, false}, // a hook, or an alias
-		{[]string{"git", "push", "x"}, []int{200}, false},           // publishes
-		{[]string{"curl", "x"}, []int{200}, false},
+		{[]string{"git", "reset", "--hard"}, []int{50, stash}, false}, // a hook, or an alias
+		{[]string{"git", "push", "x"}, []int{stash}, false},           // publishes
+		{[]string{"curl", "x"}, []int{stash}, false},
 	} {
 		e := start(test.argv...)
 		e.Pid, e.Parents = 7, func() []int { return test.parents }

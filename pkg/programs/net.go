@@ -107,6 +107,10 @@ func (c *Call) fetch() {
 		}
 	}
 	sends := c.configured(dirty)
+	if c.settingsElsewhere() {
+		c.Shell.Net(Net{Source: Cut(c.Source), Opaque: "its configuration says which host it reaches", Publishes: true})
+		sends = true
+	}
 	from := 0
 	for given := range c.requests() {
 		until := len(c.Args)
@@ -117,6 +121,19 @@ func (c *Call) fetch() {
 		c.request(given, c.Args[from:until], named)
 		from = until
 	}
+}
+
+// settingsElsewhere reports whether curl or wget reads its own settings from where a variable of the text says: they may have it
+// send something. curl reads none with -q in front, wget with --no-config.
+func (c *Call) settingsElsewhere() bool {
+	var variables []string
+	switch {
+	case c.Known == "curl" && !(len(c.Words) > 1 && Has("-q --disable", c.Words[1].Text)):
+		variables = []string{"CURL_HOME", "XDG_CONFIG_HOME", "HOME"}
+	case c.Known == "wget" && !c.has("no-config"):
+		variables = []string{"WGETRC", "SYSTEM_WGETRC", "HOME"}
+	}
+	return slices.ContainsFunc(variables, c.Shell.Sets)
 }
 
 // configured reads what curl takes from files of options (-K), and wget from settings on its command line (-e): their

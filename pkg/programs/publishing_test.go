@@ -151,6 +151,11 @@ const publishing = `
 	curl -K asks.cfg -d @a.txt
 	printf 'data=a' | curl -K - https://h.example/
 	curl --config $file https://h.example/
+	CURL_HOME=sub curl https://h.example/
+	export XDG_CONFIG_HOME=sub; curl https://h.example/
+	HOME=sub curl -s https://h.example/ -q
+	env WGETRC=sub/w wget https://h.example/
+	HOME=$(pwd)/sub wget https://h.example/
 	lynx -post_data https://h.example/
 	wget -e post_data=a https://h.example/
 	wget -e 'Post-File = a.txt' https://h.example/
@@ -275,6 +280,9 @@ const harmless = `
 	curl -K asks.cfg
 	curl -sK asks.cfg -o a.txt
 	curl -X GET -K asks.cfg
+	CURL_HOME=sub curl -q https://h.example/
+	WGETRC=sub/w wget --no-config https://h.example/
+	LC_ALL=C NO_COLOR=1 curl https://h.example/
 	wget -e robots=off https://h.example/
 	lynx -dump https://h.example/
 	poetry run publish-docs

@@ -20,6 +20,7 @@ import (
 type identity struct {
 	dev, ino uint64
 	cmdline  string
+	hidden   bool // its file cannot be read, so that the process shows itself to nobody
 }
 
 // exec decides the start of a program. The kernel goes on from memory that
@@ -98,11 +99,13 @@ func (g *gatekeeper) loaded(n *notice) verdict {
 	if !g.valid(n) {
 		return refused(unix.EINTR)
 	}
+	unseen := false
 	switch {
-	case errExe != nil || errWords != nil:
-		if id != nil {
-			return verdict{goOn: true} // it was decided once, and shows itself to nobody
+	case errExe != nil || errWords != nil: // a process does not show itself to others where its file cannot be read
+		if id != nil && id.hidden {
+			return verdict{goOn: true} // it was decided once
 		}
+		unseen = true // another file may have taken the name of the one that was decided about
 	case id != nil && id.dev == st.Dev && id.ino == st.Ino && id.cmdline == string(cmdline):
 		return verdict{goOn: true}
 	}
@@ -112,7 +115,11 @@ func (g *gatekeeper) loaded(n *notice) verdict {
 	}
 	defer unix.Close(process)
 	e := g.running(pid, cmdline)
-	if a := g.decide(g.ctx, e); !a.Allow {
+	a := Answer{Why: "whether it is the program that was decided about cannot be told, as its file cannot be read"}
+	if !unseen {
+		a = g.decide(g.ctx, e)
+	}
+	if !a.Allow {
 		g.denyExec(e, a)
 		_ = unix.PidfdSendSignal(process, unix.SIGKILL, nil, 0)
 		return refused(unix.EACCES)
@@ -294,7 +301,7 @@ func (g *gatekeeper) chain(x *request) (list []*Exec, id *identity) {
 		list = append(list, &step)
 		interpreter, option := f.script()
 		if interpreter == "" {
-			id = &identity{dev: f.st.Dev, ino: f.st.Ino, cmdline: strings.Join(argv, "\x00") + "\x00"}
+			id = &identity{dev: f.st.Dev, ino: f.st.Ino, cmdline: strings.Join(argv, "\x00") + "\x00", hidden: !f.readable()}
 			if inner := g.loads(&step, f, x); inner != nil {
 				list = append(list, inner)
 			}
@@ -342,6 +349,11 @@ func (f *executable) script() (interpreter, option string) {
 		option = strings.Trim(text[len(interpreter):], " \t")
 	}
 	return interpreter, option
+}
+
+// readable reports whether the file can be read, which the kernel asks of whoever wants to see a process that runs it.
+func (f *executable) readable() bool {
+	return unix.Faccessat(unix.AT_FDCWD, self(f.fd), unix.R_OK, 0) == nil
 }
 
 func (f *executable) readHead(b []byte) int {

@@ -345,12 +345,18 @@ func TestExecRace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, denied := range []bool{false, true} {
-		b := newBox(t, os.Getuid(), L2)
+	ordinary := users(t)[len(users(t))-1]
+	for _, test := range []struct {
+		uid    int
+		denied bool
+		mode   os.FileMode // of the denied program: a process shows itself to nobody where its file cannot be read
+	}{{os.Getuid(), false, 0o755}, {os.Getuid(), true, 0o755}, {ordinary, false, 0o111}, {ordinary, true, 0o111}} {
+		b, denied := newBox(t, test.uid, L2), test.denied
 		if denied {
 			b.denies("denied0")
 		}
-		if err := errorsJoin(copyFile("/bin/echo", filepath.Join(b.dir, "allowed")), copyFile("/usr/bin/printf", filepath.Join(b.dir, "denied0"))); err != nil {
+		other := filepath.Join(b.dir, "denied0")
+		if err := errorsJoin(copyFile("/bin/echo", filepath.Join(b.dir, "allowed")), copyFile("/usr/bin/printf", other), os.Chmod(other, test.mode)); err != nil {
 			t.Fatal(err)
 		}
 		b.env = append(b.env, "SELF="+reachable(t, exe))
@@ -362,7 +368,7 @@ func TestExecRace(t *testing.T) {
 			second += strings.Count(b.stdout, "ran-it")
 			denials += len(b.report.Denials)
 		}
-		t.Logf("denied %v: in %d rounds of 25 the allowed program ran %d times, the other %d times, %d denials", denied, rounds, first, second, denials)
+		t.Logf("%+v: in %d rounds of 25 the allowed program ran %d times, the other %d times, %d denials", test, rounds, first, second, denials)
 		switch {
 		case denied && second > 0:
 			t.Error("the denied program ran")
