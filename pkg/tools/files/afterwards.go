@@ -54,15 +54,17 @@ func (a *afterwards) needs(ctx context.Context, env *tool.Env, paths []workspace
 func (a *afterwards) tell(ctx context.Context, env *tool.Env, name string, r *tool.Result) {
 	meta := &diagnosticsMeta{Diagnostics: []diagnostic{}, Servers: []string{}, Unasked: a.silent}
 	for _, one := range a.ask {
-		one.files = slices.DeleteFunc(slices.Clone(one.files), func(p workspace.Path) bool {
-			now, err := env.Workspace.Resolve(p.Real)
-			return err != nil || !now.Exists
-		})
+		shown := func(path string) bool {
+			now, err := env.Workspace.Resolve(path)
+			return err == nil && now.Exists && unreadable(env, name, now) == ""
+		}
+		one.files = slices.DeleteFunc(slices.Clone(one.files), func(p workspace.Path) bool { return !shown(p.Real) })
 		found, late, err := one.diagnose(ctx, env, name, int(afterLimit.Milliseconds()))
 		if err != nil {
 			meta.Unasked = append(meta.Unasked, tool.AsError(err).Message)
 			continue
 		}
+		maps.DeleteFunc(found, func(path string, _ []diagnostic) bool { return !shown(path) })
 		if len(late) > 0 {
 			meta.Unasked = append(meta.Unasked, fmt.Sprintf("%s has not answered within %v", one.Name, afterLimit))
 		}

@@ -150,7 +150,7 @@ const (
 func (s *changeSet) dangling() {
 	for _, c := range s.files {
 		names := syntax.Removed(c.path.Real, c.before, c.after)
-		if len(names) == 0 {
+		if len(names) == 0 || c.closed != "" {
 			continue
 		}
 		found := syntax.Dangling(c.after, names, s.siblings(c))

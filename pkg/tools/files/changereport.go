@@ -56,10 +56,10 @@ func (r *changeReport) conceal(why string) {
 	withoutText(r.SyntaxErrors)
 }
 
-// withoutText takes the lines that syntax errors quote out of them.
+// withoutText leaves of syntax errors where they are: their lines and their messages quote the file.
 func withoutText(list []syntax.Problem) {
 	for i := range list {
-		list[i].Text = ""
+		list[i].Text, list[i].Message = "", "the file may not be read, so what is wrong there is not shown"
 	}
 }
 
