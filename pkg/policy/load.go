@@ -259,8 +259,25 @@ func isNotDir(dir string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// loadFile reads one policy file, which is called something to people.
+// loadFile reads one policy file, which is called something to people. What a project's leads to by a link may be somebody's secret,
+// which the repository wants to have shown: then nothing of it is quoted.
 func (p *Policy) loadFile(name, called string, layer Layer, trust *TrustStore) (*fileSpec, Problems) {
+	spec, problems := p.parseFile(name, called, layer, trust)
+	if layer == Project && len(problems) > 0 && linked(name) {
+		return nil, Problems{{File: called, What: "it is a link, and what that leads to is no policy; put the file itself there"}}
+	}
+	return spec, problems
+}
+
+// linked reports whether a project's policy file is a link, or its directory is.
+func linked(name string) bool {
+	dir := filepath.Dir(name)
+	root, err := filepath.EvalSymlinks(filepath.Dir(dir))
+	real, bad := filepath.EvalSymlinks(name)
+	return err == nil && bad == nil && real != filepath.Join(root, filepath.Base(dir), filepath.Base(name))
+}
+
+func (p *Policy) parseFile(name, called string, layer Layer, trust *TrustStore) (*fileSpec, Problems) {
 	data, problem := readPolicy(name, layer)
 	if problem != nil {
 		return nil, Problems{problem}
