@@ -21,8 +21,8 @@ import (
 // DefaultApprovalTTL is how long a request, and then its answer, lives.
 const DefaultApprovalTTL = 15 * time.Minute
 
-// Bounds of how many requests there are at a time: in one root, so that what runs there does not keep others from asking,
-// and in all.
+// Bounds of how many requests there are at a time: in one root, where the oldest gives way, so that what runs there does not keep
+// others from asking, and in all.
 const (
 	maxOfRoot    = 100
 	maxApprovals = 500
@@ -130,17 +130,11 @@ func (s *Approvals) Request(ctx context.Context, p *Policy, tool string, argumen
 				return nil
 			}
 		}
-		here := 0
-		for i := range all {
-			if all[i].Root == p.root {
-				here++
-			}
-		}
-		switch {
-		case here >= maxOfRoot:
-			return fmt.Errorf("%d requests wait already in %s; agentkit policy approvals lists them", here, p.root)
-		case len(all) >= maxApprovals:
+		if len(all) >= maxApprovals {
 			return fmt.Errorf("%d requests wait already; agentkit policy approvals lists them", len(all))
+		}
+		if err := s.makeRoom(all, p.root); err != nil {
+			return err
 		}
 		now := s.now()
 		got = Approval{
@@ -153,6 +147,19 @@ func (s *Approvals) Request(ctx context.Context, p *Policy, tool string, argumen
 		return s.save(&got)
 	})
 	return got, err
+}
+
+// makeRoom drops the oldest request of a root that nobody has answered, where there are as many as there may be.
+func (s *Approvals) makeRoom(all []Approval, root string) error {
+	here := slices.DeleteFunc(slices.Clone(all), func(a Approval) bool { return a.Root != root })
+	if len(here) < maxOfRoot {
+		return nil
+	}
+	oldest := slices.IndexFunc(here, func(a Approval) bool { return a.Answer == Pending })
+	if oldest < 0 {
+		return fmt.Errorf("%d answers wait already in %s; agentkit policy approvals lists them", len(here), root)
+	}
+	return os.Remove(s.file(here[oldest].ID))
 }
 
 // List returns the requests that have not expired, oldest first.

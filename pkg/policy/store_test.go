@@ -169,7 +169,8 @@ func TestApprovals(t *testing.T) {
 	}
 }
 
-// TestApprovalsOfRoots: what asks without end in one root keeps nobody from asking in another.
+// TestApprovalsOfRoots: what asks without end in one root keeps nobody from asking, there or in another; the oldest request that nobody
+// has answered gives way.
 func TestApprovalsOfRoots(t *testing.T) {
 	s := &Approvals{Dir: t.TempDir()}
 	ask := func(root string, n int) error {
@@ -180,12 +181,25 @@ func TestApprovalsOfRoots(t *testing.T) {
 		_, err := s.Request(t.Context(), p, "bash", json.RawMessage(fmt.Sprintf(`{"command":"git push %d"}`, n)), "", &o)
 		return err
 	}
-	n, root := 0, t.TempDir()
-	for n <= 2*maxOfRoot && ask(root, n) == nil {
-		n++
+	root := t.TempDir()
+	for n := range maxOfRoot + 3 {
+		if err := ask(root, n); err != nil {
+			t.Fatal(err)
+		}
+		if n == 0 { // an answer does not
+			must(s.Approve(t.Context(), must(s.List(t.Context()))[0].ID))
+		}
 	}
-	if n != maxOfRoot {
-		t.Errorf("%d requests wait in one root", n)
+	var waiting []string
+	for _, a := range must(s.List(t.Context())) {
+		waiting = append(waiting, string(a.Arguments))
+	}
+	want := []string{`{"command":"git push 0"}`}
+	for n := 4; n < maxOfRoot+3; n++ {
+		want = append(want, fmt.Sprintf(`{"command":"git push %d"}`, n))
+	}
+	if !slices.Equal(waiting, want) {
+		t.Errorf("%d requests wait in one root: %q", len(waiting), waiting)
 	}
 	if err := ask(t.TempDir(), 0); err != nil {
 		t.Error(err)
