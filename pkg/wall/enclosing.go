@@ -70,4 +70,5 @@ func (w *Wall) open() {
 			w.Fixed = append(w.Fixed, path) // also where it is not there yet
 		}
 	}
+	w.stays(dir)
 }

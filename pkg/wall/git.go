@@ -55,6 +55,21 @@ func (w *Wall) repository(dir string) {
 	}
 }
 
+// stays pins a repository that stays where it is, that of the root or the one that encloses it: what is closed in
+// its directory, and what it is none without.
+func (w *Wall) stays(dir string) {
+	for _, path := range w.Fixed {
+		if safefile.Below(dir, path) {
+			w.Pinned = append(w.Pinned, path)
+		}
+	}
+	if !w.o.Policy.MayWrite(dir, policy.Dir) {
+		for _, name := range []string{"objects", "refs"} { // they may be empty
+			w.Pinned = append(w.Pinned, filepath.Join(dir, name)+"/.")
+		}
+	}
+}
+
 // ofBare are the names in a directory that is no .git which make git run something or look elsewhere.
 // It may be a directory of the project with names as those of a repository, of which the rest is none of git's.
 var ofBare = []string{"config", "config.worktree", "hooks", "commondir", "gitdir", "info", "modules", "worktrees", "branches", "remotes"}

@@ -173,18 +173,14 @@ func (w *Wall) fill(hits []string) {
 			}
 			w.numberAbove(path)
 		}
-		if i < len(w.Hidden) || safefile.Below(w.o.Root+"/.git", path) || w.o.Policy.Placed(path) || w.led[path] {
+		if i < len(w.Hidden) || w.o.Policy.Placed(path) || w.led[path] {
 			w.Pinned = append(w.Pinned, path)
 		}
 	}
 	for _, path := range w.Watched {
 		w.numberAbove(path)
 	}
-	for _, name := range []string{"objects", "refs"} { // without which it is no repository; they may be empty
-		if path := filepath.Join(w.o.Root, ".git", name); !w.o.Policy.MayWrite(w.o.Root+"/.git", policy.Dir) {
-			w.Pinned = append(w.Pinned, path+"/.")
-		}
-	}
+	w.stays(w.o.Root + "/.git")
 }
 
 // numberAbove notes what tells the directories above a path, as far as the root.
