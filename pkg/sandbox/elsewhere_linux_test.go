@@ -24,7 +24,7 @@ func TestRestoreElsewhere(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.root = nil // which L2 puts back itself, where it can; at L3 there is none
+			s.stays = nil // which L2 puts back itself, where it can; at L3 there is none
 			if way == "another process" {
 				raw, err := json.Marshal(s)
 				again := &Snapshot{}

@@ -50,7 +50,7 @@ type Snapshot struct {
 	homes []string          // the directories that the command can write, resolved before it began
 	held  roots             // the root, and those of homes that hold something protected, open since then; nil in another process
 	ids   map[string]string // which directory each of these is, see idOf
-	root  *anchor           // the workspace, where no mount holds it in its place
+	stays []*anchor         // the workspace, and what stays beside it, where no mount holds them in their places
 	git   fs.FileInfo       // what git keeps of it, likewise
 
 	workspace string // the root's path
@@ -96,7 +96,9 @@ func (c *Config) Snapshot(level Level) (*Snapshot, error) {
 		return nil, fmt.Errorf("guarding %s: %w", c.Root, err)
 	}
 	if level < L3 {
-		s.root = anchored(s.home(c.Root), c.Root)
+		for _, dir := range append([]string{c.Root}, c.Stays...) {
+			s.stays = append(s.stays, anchored(s.home(dir), dir))
+		}
 		s.git, s.workspace = gitOf(c), c.Root
 	}
 	at := births{}
@@ -442,6 +444,20 @@ func walk(root *os.Root, name string, visit func(string, fs.FileInfo) error) err
 	return nil
 }
 
+// Return puts the workspace back in its place, and what stays beside it. It comes before anybody looks for what
+// has appeared: that would be looked for in what has taken their places. Restore does it, too.
+func (s *Snapshot) Return() (list []Restore, err error) {
+	for _, a := range s.stays {
+		r, bad := a.restore()
+		if r != nil {
+			list = append(list, *r)
+		}
+		err = errors.Join(err, bad)
+	}
+	s.stays = nil
+	return list, err
+}
+
 // Restore puts back whatever is not as it was: what is there now goes to a
 // new directory below quarantine, which is made when there is need of it, and
 // what was there comes back. What has appeared, and was not there, goes too. What calls
@@ -450,14 +466,8 @@ func (s *Snapshot) Restore(quarantine string, found Found) ([]Restore, error) {
 	s.unsettled = nil
 	appeared := found.Appeared
 	s.unheld(found.Replaced)
-	var list []Restore
-	var errs []error
-	if r, err := s.root.restore(); r != nil || err != nil {
-		errs = append(errs, err)
-		if r != nil {
-			list = append(list, *r)
-		}
-	}
+	list, err := s.Return()
+	errs := []error{err}
 	if r, err := s.gitBack(appeared); r != nil || err != nil {
 		errs = append(errs, err)
 		if r != nil {

@@ -93,7 +93,7 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 	}
 	c.wall = ahead.wall()
 	if c.wall.Enclosing != "" && mayWrite(env, root) {
-		cfg.ReadWrite = append(cfg.ReadWrite, c.wall.Enclosing)
+		cfg.ReadWrite, cfg.Stays = append(cfg.ReadWrite, c.wall.Enclosing), []string{c.wall.Enclosing}
 	}
 	for _, dir := range []string{env.Sources.Machine, env.Sources.User} {
 		if dir = machine.RealDir(dir); safefile.Below(root, dir) { // of policies
@@ -314,6 +314,7 @@ func (c *confinement) finish(env *tool.Env, needs []policy.Access, m *sandboxMet
 	if c.guard != nil {
 		beside := c.grants.undo()
 		c.wall.Cloned = c.asked.cloning.left()
+		back, moved := c.guard.Return()
 		found := gate.InRoot(c.wall.Found())
 		found.Appeared = append(found.Appeared, beside...)
 		list, err := c.guard.Restore(env.Session.Path("quarantine"), found)
@@ -322,8 +323,8 @@ func (c *confinement) finish(env *tool.Env, needs []policy.Access, m *sandboxMet
 				r.Why = "the call was allowed to make something else there, not this"
 			}
 		}
-		m.Detail.Quarantined = append(m.Detail.Quarantined, list...)
-		if err != nil {
+		m.Detail.Quarantined = append(append(m.Detail.Quarantined, back...), list...)
+		if err = errors.Join(moved, err); err != nil {
 			m.notPutBack(err)
 		}
 		if c.asked.cloning == nil {
