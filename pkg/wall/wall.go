@@ -363,7 +363,7 @@ func (w *Wall) Start() Start {
 	hits := slices.DeleteFunc(w.tree.hits(), func(path string) bool { return slices.Contains(w.forgotten, path) })
 	s := Start{Root: w.o.Root, Cache: w.o.Cache, Hits: hits, Closed: slices.Concat(w.Fixed, w.Watched), Enclosing: w.Enclosing, Granted: w.Granted, Cloned: w.Cloned, Begun: w.begun, Above: w.above, Known: slices.Collect(maps.Keys(w.repositories)), Temp: w.o.Temp, InTemp: w.temp, Cut: w.tree.cut}
 	if w.o.Mounts {
-		s.Held = slices.Collect(maps.Keys(w.held))
+		s.Held = slices.AppendSeq([]fileID{}, maps.Keys(w.held)) // nil says that there are no mounts
 	}
 	return s
 }
@@ -514,8 +514,12 @@ func (w *Wall) Replaced() (list []string) {
 	if !w.o.Mounts {
 		return nil
 	}
+	in := []string{w.o.Root}
+	if w.Enclosing != "" {
+		in = append(in, w.Enclosing)
+	}
 	for _, path := range w.Fixed {
-		if i, err := os.Lstat(path); err == nil && i.Mode().IsRegular() && safefile.Below(w.o.Root, path) && !changedAt(path).Before(w.begun) && !w.Grants(path) {
+		if i, err := os.Lstat(path); err == nil && i.Mode().IsRegular() && below(path, in) && !changedAt(path).Before(w.begun) && !w.Grants(path) {
 			list = append(list, path)
 		}
 	}
