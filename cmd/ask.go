@@ -38,6 +38,15 @@ func (a *app) asker(c *console) (tool.Asker, string) {
 // command must not be able to put another one in its place, nor one of that name
 // into a directory of PATH.
 func (a *app) approver(name string) string {
+	name = a.approverName(name)
+	if path, err := filepath.EvalSymlinks(name); err == nil {
+		name = path
+	}
+	return name
+}
+
+// approverName is the path by which that file is found; links may be on its way.
+func (a *app) approverName(name string) string {
 	if !strings.ContainsAny(name, `/`+string(filepath.Separator)) {
 		if path := a.program(name); path != "" {
 			name = path
@@ -46,9 +55,6 @@ func (a *app) approver(name string) string {
 		name = path
 	}
 	if path, err := filepath.Abs(name); err == nil {
-		name = path
-	}
-	if path, err := filepath.EvalSymlinks(name); err == nil {
 		name = path
 	}
 	return name

@@ -194,14 +194,17 @@ func (s *settings) checkAs(from func(key string) (name, fix string)) error {
 	return nil
 }
 
+// configNames are the names that the configuration file may have.
+func configNames() []string { return []string{"config.yaml", "config.toml", "config.json"} }
+
 // configFile is the path of the configuration file in dir; "" when there is none.
 func configFile(dir string) (string, error) {
 	if dir == "" {
 		return "", nil
 	}
 	var found []string
-	for _, ext := range []string{"yaml", "toml", "json"} {
-		name := filepath.Join(dir, "config."+ext)
+	for _, name := range configNames() {
+		name := filepath.Join(dir, name)
 		if _, err := os.Stat(name); err == nil {
 			found = append(found, name)
 		} else if !errors.Is(err, fs.ErrNotExist) {

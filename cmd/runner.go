@@ -133,6 +133,8 @@ func (r *runner) load() error {
 	}
 	early := *r.base // what the tests in a policy's files see, whenever they run
 	s := r.app.sources(&early)
+	s.Settings = r.app.decisive()
+	s.Keep()
 	var stamp policy.Stamp
 	if r.base.Policy != nil { // mostly the first call is the last
 		stamp = s.Stamp(given)

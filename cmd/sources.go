@@ -108,10 +108,13 @@ func unusable(err error) error {
 	return tool.Errorf(tool.BadInput, "the policy cannot be used: %w", err).WithHint("correct it; until then every call is refused")
 }
 
+// trustName is the file of accepted policies in the directory of the configuration.
+const trustName = "trust.json"
+
 // trust remembers which project policies the user has accepted.
 func (a *app) trust() *policy.TrustStore {
 	if dir := a.configDir(); dir != "" {
-		return &policy.TrustStore{Path: filepath.Join(dir, "trust.json")}
+		return &policy.TrustStore{Path: filepath.Join(dir, trustName)}
 	}
 	return nil
 }

@@ -22,6 +22,8 @@ type Policy struct {
 	writes   func() *guardIndex
 	reads    func() *guardIndex
 	hard     []string // folded directories that are never written: state, policies
+	kept     []string // see Sources
+	inKept   []string // the same, folded
 	all      []*rule  // every rule in force, for lint and listing
 	asleep   []*rule  // allow rules of an untrusted project file
 	limits   Limits

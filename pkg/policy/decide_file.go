@@ -152,6 +152,9 @@ func (p *Policy) protection(a *Access, f *facts, soft *setting, part *string) (d
 		if dir := p.hardDir(a, f); dir != "" {
 			return builtIn("protected: "+dir, "policies and session state are never written by a call")
 		}
+		if path := p.keptPath(a, f); path != "" {
+			return builtIn("protected: "+path, "a later call takes its rules or settings from there, so no call writes it; change it outside of calls")
+		}
 		switch why := p.rootItself(a, f); {
 		case why == "", a.Opaque != "" && a.Tool == commandTool && a.Scripted && p.Holds():
 		case a.Opaque != "" && a.Tool == commandTool:
@@ -215,12 +218,22 @@ func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") =
 
 // hardDir returns the directory of ours that a write touches. Of what is changed file by file, each of these is judged by itself.
 func (p *Policy) hardDir(a *Access, f *facts) string {
-	for _, dir := range p.hard {
-		if safefile.Below(dir, f.folded) || safefile.Below(dir, f.fvia) || a.Tree && (!a.Each || a.Op == Delete) && safefile.Below(f.folded, dir) {
-			return dir
-		}
+	if i := slices.IndexFunc(p.hard, func(dir string) bool { return touches(a, f, dir) }); i >= 0 {
+		return p.hard[i]
 	}
 	return ""
+}
+
+// keptPath is hardDir for what a later call takes rules or settings from.
+func (p *Policy) keptPath(a *Access, f *facts) string {
+	if i := slices.IndexFunc(p.inKept, func(path string) bool { return touches(a, f, path) }); i >= 0 {
+		return p.kept[i]
+	}
+	return ""
+}
+
+func touches(a *Access, f *facts, dir string) bool {
+	return safefile.Below(dir, f.folded) || safefile.Below(dir, f.fvia) || a.Tree && (!a.Each || a.Op == Delete) && safefile.Below(f.folded, dir)
 }
 
 // rootItself says why the root, or what holds it, is not replaced.

@@ -31,6 +31,9 @@ type Sources struct {
 	Own    string            // where calls come from another place: the directory of the configuration here, which decides nothing and is protected
 	Called map[string]string // what files of a caller's are called where they come from, by their names here
 
+	Settings []string // the configuration's files, whether they are there or not, and programs that decide or are run for every later call
+	Kept     []string // all files and directories from which a later call takes rules or settings, with what links lead to: see Keep
+
 	Allow   []string // --allow: rules for this call alone
 	Profile string   // --profile; "" for what the files say
 	Sandbox string   // --sandbox: auto, require, off or outer; "" for what the files say
@@ -408,7 +411,7 @@ func (p *Policy) sum(s *Sources) (rules, all string) {
 	p.basis = lists([]string{s.Profile, s.Sandbox}, []string{p.root, p.home, slashed(s.State)}, p.hard, []string{fmt.Sprint(p.level)})
 	p.allow = slices.Clone(s.Allow)
 	rules = lists(s.Allow)
-	return rules, lists(p.temp, p.trusted, p.spill)
+	return rules, lists(p.temp, p.trusted, p.spill, p.kept)
 }
 
 // Basis identifies the rules and settings that decide: a hash of all but the rules that

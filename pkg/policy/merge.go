@@ -27,7 +27,10 @@ func (p *Policy) merge(s *Sources, specs []*fileSpec) {
 	p.index()
 	p.writes = sync.OnceValue(func() *guardIndex { return newGuardIndex(writeGuards[:], p.home) })
 	p.reads = sync.OnceValue(func() *guardIndex { return secretIndex(p.home) })
-	p.hard = p.hardDirs(s)
+	p.hard, p.kept = p.hardDirs(s), slices.Clone(s.Kept)
+	for _, path := range p.kept {
+		p.inKept = append(p.inKept, foldPath(slashed(path)))
+	}
 	p.state = trimSlash(foldPath(slashed(s.State)))
 	p.rulesHash, p.hash = p.sum(s)
 }

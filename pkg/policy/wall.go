@@ -133,9 +133,12 @@ func (ix *guardIndex) mayBegin(name string) (hit, more bool) {
 	return hit, more
 }
 
-// Placed reports whether a rule closes a path for the place where it is, not for its
-// name: when a directory above it is moved, the rule means it no longer.
+// Placed reports whether a path is closed for the place where it is, not for its name, by a rule or since a
+// later call looks there for what decides: when a directory above it is moved, nothing closes it any more.
 func (p *Policy) Placed(file string) bool {
+	if p.Keeps(file) {
+		return true
+	}
 	file = slashed(file)
 	folded := foldPath(file)
 	for _, list := range [][]*rule{p.rules.read, p.rules.write} {
@@ -175,8 +178,8 @@ func (p *Policy) Mixed(dir string, k Kind) bool {
 }
 
 // Anchored lists the places that are closed by an absolute path: of secrets,
-// or of what is protected from being written, built in; and outside the root
-// those of rules. Whether there is something is not looked at.
+// or of what is protected from being written, built in, with [Sources.Kept]; and outside
+// the root those of rules. Whether there is something is not looked at.
 func (p *Policy) Anchored(k Kind) []string {
 	var list []string
 	add := func(at string) {
@@ -196,6 +199,11 @@ func (p *Policy) Anchored(k Kind) []string {
 			add(g.pattern)
 		case p.home != "" && (home || k == Read):
 			add(path.Join(p.home, rest))
+		}
+	}
+	if k == Write {
+		for _, path := range p.kept {
+			add(slashed(path))
 		}
 	}
 	for _, r := range p.rules.file(k) {

@@ -95,11 +95,6 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 	if c.wall.Enclosing != "" && mayWrite(env, root) {
 		cfg.ReadWrite, cfg.Stays = append(cfg.ReadWrite, c.wall.Enclosing), []string{c.wall.Enclosing}
 	}
-	for _, dir := range []string{env.Sources.Machine, env.Sources.User} {
-		if dir = machine.RealDir(dir); safefile.Below(root, dir) { // of policies
-			cfg.ReadOnly = append(cfg.ReadOnly, dir)
-		}
-	}
 	if env.Approver != "" {
 		cfg.ReadOnly = append(cfg.ReadOnly, env.Approver)
 	}
@@ -415,7 +410,7 @@ func (c *confinement) extend(cfg *sandbox.Config, a *policy.Access, root string,
 		// Of a tree each file has its own decision, unless a yes was given for all of it.
 		whole := a.Tree && !(a.Each && a.Below && !safefile.Below(root, a.Path)) && c.holder.Decide(a).Verdict != policy.Allow
 		cfg.ReadOnly = slices.DeleteFunc(cfg.ReadOnly, func(p string) bool {
-			return safefile.Below(p, a.Path) && p != root || whole && safefile.Below(a.Path, p)
+			return (safefile.Below(p, a.Path) && p != root || whole && safefile.Below(a.Path, p)) && !c.holder.Keeps(p)
 		})
 		if a.Op == policy.Delete && a.Tree && !a.Below && a.Names == "" && a.Path != root {
 			goesWith(cfg, a.Path)
