@@ -15,6 +15,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/dialect"
 	"github.com/agentkit-go/agentkit/pkg/gate"
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 	"github.com/agentkit-go/agentkit/pkg/truncate"
@@ -125,6 +126,31 @@ func (r *runner) recover() error {
 	return nil
 }
 
+// regain puts back those of the files that decide which a command that still runs has changed: where
+// nothing can hold them, the end of that command would be too late. The configuration has been read by then.
+func (r *runner) regain(kept []string) error {
+	env := r.base
+	reach := slices.DeleteFunc(slices.Clone(kept), func(path string) bool {
+		return !slices.ContainsFunc(append(slices.Clip(env.Temp), env.Workspace.Root()), func(dir string) bool { return safefile.Below(dir, path) })
+	})
+	if len(reach) == 0 {
+		return nil
+	}
+	list, err := sandbox.SweepPaths(sandbox.Reports(filepath.Dir(env.Session.Dir())), reach, gate.Found)
+	switch {
+	case err != nil:
+		return tool.Errorf(tool.IO, "putting back what decides about calls: %w", err).WithHint("end the commands that still run, and make the file what it was")
+	case len(list) > 0:
+		where := ""
+		if kept := list[0].Quarantine; kept != "" {
+			where = "; what had come there is kept in " + kept
+		}
+		return tool.Errorf(tool.Conflict, "%s decides about calls, and was %s while a command runs that can do so: it is again as it was%s", list[0].Path, list[0].Action, where).
+			WithHint("repeat the call; change the file when no job runs, see agentkit jobs")
+	}
+	return nil
+}
+
 // load loads the policy, where it is not the one that was loaded already.
 func (r *runner) load() error {
 	given := r.base.Session.Path(tool.GrantsFile)
@@ -135,6 +161,9 @@ func (r *runner) load() error {
 	s := r.app.sources(&early)
 	s.Settings = r.app.decisive()
 	s.Keep()
+	if err := r.regain(s.Kept); err != nil {
+		return err
+	}
 	var stamp policy.Stamp
 	if r.base.Policy != nil { // mostly the first call is the last
 		stamp = s.Stamp(given)

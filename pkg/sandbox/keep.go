@@ -66,6 +66,27 @@ func (s *Snapshot) later(find Finder) (Found, error) {
 	return find(s.Later)
 }
 
+// SweepPaths is [Sweep] for these paths alone: what else has appeared or was changed stays for later.
+func SweepPaths(dirs, paths []string, find Finder) (list []Restore, err error) {
+	return sweep(dirs, func(raw []byte) ([]Restore, error) {
+		k := keptSnapshot{Snapshot: &Snapshot{}}
+		if err := safefile.DecodeJSON(raw, &k); err != nil {
+			return nil, err
+		}
+		k.Snapshot.mounted = nil
+		k.Snapshot.paths = slices.DeleteFunc(k.Snapshot.paths, func(g guarded) bool {
+			return !slices.ContainsFunc(paths, func(path string) bool { return safefile.Below(filepath.Join(g.dir, g.name), path) })
+		})
+		if len(k.Snapshot.paths) == 0 {
+			return nil, nil
+		}
+		return k.Snapshot.Restore(k.Quarantine, Found{Written: func() []Written {
+			found, _ := k.Snapshot.later(find) // what cannot be found out has written nothing
+			return found.written()
+		}})
+	})
+}
+
 // restoreStored restores what stored made.
 func restoreStored(raw []byte, find Finder) ([]Restore, error) {
 	k := keptSnapshot{Snapshot: &Snapshot{}}
@@ -303,6 +324,10 @@ func (g *guarded) staysAs(later *guarded, found *Found) bool {
 // Sweep restores what the commands that still run in these directories of reports
 // have changed so far, so that nobody who starts now takes it for what was there.
 func Sweep(dirs []string, find Finder) (list []Restore, err error) {
+	return sweep(dirs, func(raw []byte) ([]Restore, error) { return restoreStored(raw, find) })
+}
+
+func sweep(dirs []string, restore func(raw []byte) ([]Restore, error)) (list []Restore, err error) {
 	for _, dir := range dirs {
 		for _, suffix := range []string{keptSuffix, holdSuffix} {
 			names, _ := ending(dir, suffix)
@@ -311,7 +336,7 @@ func Sweep(dirs []string, find Finder) (list []Restore, err error) {
 				if bad != nil || !json.Valid(raw) {
 					continue // it has ended just now
 				}
-				more, bad := restoreStored(raw, find)
+				more, bad := restore(raw)
 				if list = append(list, more...); !safefile.DiskFull(bad) { // tried again before each call, which may make room
 					err = errors.Join(err, bad)
 				}
