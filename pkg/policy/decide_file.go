@@ -442,7 +442,7 @@ func (p *Policy) fileCell(a *Access, f *facts) cell {
 		return writeTemp
 	case read && a.Tool == commandTool && p.common(a, f):
 		return readSystem
-	case read && a.Tool == commandTool && (p.systemFile(f.path) || listed(f.path) || f.via != "" && (p.dotEntry(f.via) || ownProcess(f))):
+	case read && a.Tool == commandTool && (p.systemFile(f.path) || listed(f.path) || f.via != "" && (p.dotLink(f) || ownProcess(f))):
 		return readSystem
 	case read:
 		return readOutside

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -28,6 +29,30 @@ func (w *world) encloses(name string) bool {
 // dotEntry reports whether a path is one of the home's dot entries, or below one.
 func (w *world) dotEntry(name string) bool {
 	return w.home != "" && w.home != "/" && strings.HasPrefix(firstBelow(w.home, name), ".")
+}
+
+// personal are the directories in which people put links to their own files elsewhere; "" is the home
+// itself. No command writes right in one of them unasked.
+var personal = [...]string{"", ".config", ".cache", ".local/bin", ".local/share"}
+
+// dotLink reports whether a file is read that links in the home's dot entries lead to, which no command can have
+// made: each is a person's, or the system's.
+func (p *Policy) dotLink(f *facts) bool {
+	if !p.dotEntry(f.via) {
+		return false
+	}
+	real, links, ok := safefile.Followed(filepath.FromSlash(f.via))
+	return ok && foldPath(slashed(real)) == f.folded && !slices.ContainsFunc(links, func(link string) bool {
+		link = slashed(link)
+		return !p.placed(link) || safefile.Below(p.root, link) || p.inTemp(link, true) || p.MayWrite(link, Missing)
+	})
+}
+
+// placed reports whether a link lies where the system or a person puts links.
+func (p *Policy) placed(link string) bool {
+	dir := path.Dir(link)
+	return dir == "/" || dir == "/var" || slices.ContainsFunc(systemDirs[:], func(d string) bool { return safefile.Below(d, link) }) ||
+		slices.ContainsFunc(personal[:], func(name string) bool { return dir == path.Join(p.home, name) })
 }
 
 // systemDirs are the same for everybody, but for the secrets in them. Of /var and

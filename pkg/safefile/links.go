@@ -120,3 +120,47 @@ func resolve(path string) (real string, info fs.FileInfo, err error) {
 	info, err = os.Lstat(real)
 	return real, info, err
 }
+
+// maxFollowed is how many links of one path are followed, as in the Linux kernel.
+const maxFollowed = 40
+
+// Followed returns the links that an absolute path goes through, each by where it is itself, and where the path
+// leads: without links, though what it ends in may be missing. It is not ok where that cannot be told.
+func Followed(path string) (real string, links []string, ok bool) {
+	volume := filepath.VolumeName(path)
+	top := volume + string(filepath.Separator)
+	real = top
+	left := strings.Split(path[len(volume):], string(filepath.Separator))
+	for len(left) > 0 {
+		name := left[0]
+		left = left[1:]
+		switch name {
+		case "", ".":
+			continue
+		case "..":
+			real = filepath.Dir(real)
+			continue
+		}
+		at := filepath.Join(real, name)
+		i, err := os.Lstat(at)
+		if err != nil || i.Mode()&fs.ModeSymlink == 0 {
+			if err != nil && !os.IsNotExist(err) {
+				return "", nil, false
+			}
+			real = at
+			continue
+		}
+		target, err := os.Readlink(at)
+		if links = append(links, at); err != nil || len(links) > maxFollowed {
+			return "", nil, false
+		}
+		if filepath.IsAbs(target) {
+			if filepath.VolumeName(target) != volume {
+				return "", nil, false
+			}
+			real, target = top, target[len(volume):]
+		}
+		left = append(strings.Split(target, string(filepath.Separator)), left...)
+	}
+	return real, links, true
+}

@@ -429,6 +429,50 @@ func TestDirectoryByName(t *testing.T) {
 	}
 }
 
+// TestDotLinks: what a dot entry of the home leads to can be read where a person has put the links, and not
+// where a command may have.
+func TestDotLinks(t *testing.T) {
+	s := newSite(t)
+	var dirs [2]string
+	for i := range dirs {
+		real, err := filepath.EvalSymlinks(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		dirs[i] = real
+	}
+	home, away := dirs[0], dirs[1]
+	for _, dir := range []string{"own", "far", "other"} {
+		if err := os.Mkdir(filepath.Join(away, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{home + "/.own": away + "/own", home + "/near": away + "/far", home + "/.near": "near", away + "/own/link": "../other", home + "/.link": away + "/own/link"} {
+		if err := os.Symlink(to, link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	readable := func(root string) (list []string) {
+		var err error
+		if s.o.Policy, err = policy.Load(&policy.Sources{Root: root, Home: home, Level: 3}); err != nil {
+			t.Fatal(err)
+		}
+		s.o.Root = root
+		for _, path := range Compile(s.o).Readable {
+			if rel, ok := strings.CutPrefix(path, away+"/"); ok {
+				list = append(list, rel)
+			}
+		}
+		return list
+	}
+	if got := readable(s.root); !slices.Equal(got, []string{"far", "own"}) {
+		t.Errorf("a person's: %q", got)
+	}
+	if got := readable(home); got != nil {
+		t.Errorf("in a root that is the home: %q", got)
+	}
+}
+
 // TestMade: what a call of its own has made beside a command has not appeared, as long as
 // it is what the call has written, where it was written.
 func TestMade(t *testing.T) {
