@@ -64,15 +64,23 @@ type name struct {
 const maxSize = 16 << 20
 
 // Among returns those of the paths that are committed. They are absolute, and
-// their directories' links resolved.
+// their directories' links resolved. A link to a file is, where the file is, too.
 func (f *Files) Among(paths []string) map[string]bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	held := map[string]bool{}
 	asked := map[*repository][]string{}
-	for _, path := range paths {
+	led := map[string]string{} // the files that links among them lead to
+	ask := func(path string) {
 		if r := f.repository(filepath.Dir(path)); r != nil {
 			asked[r] = append(asked[r], path)
+		}
+	}
+	for _, path := range paths {
+		ask(path)
+		if to := ledTo(path); to != "" {
+			led[path] = to
+			ask(to)
 		}
 	}
 	for r, paths := range asked {
@@ -80,11 +88,14 @@ func (f *Files) Among(paths []string) map[string]bool {
 			continue
 		}
 		for _, path := range paths {
-			if f.holds(r, path) || r.holdsSample(f.Git, path) {
+			if f.holds(r, path) || led[path] == "" && r.holdsSample(f.Git, path) {
 				held[path] = true
 			}
 		}
 		f.save(r)
+	}
+	for link, to := range led { // HEAD has where the link leads, and not what is there
+		held[link] = held[link] && held[to]
 	}
 	for _, path := range paths {
 		if id := identity(path); id != "" && !held[path] && !f.loadRefused()[id] {
@@ -94,6 +105,21 @@ func (f *Files) Among(paths []string) map[string]bool {
 	}
 	f.saveRefused()
 	return held
+}
+
+// ledTo is the file that a link leads to; "" for what is none.
+func ledTo(path string) string {
+	if i, err := os.Lstat(path); err != nil || i.Mode()&fs.ModeSymlink == 0 {
+		return ""
+	}
+	to, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return ""
+	}
+	if i, err := os.Lstat(to); err != nil || i.IsDir() {
+		return ""
+	}
+	return to
 }
 
 // repository finds the innermost one that holds dir; nil for none.

@@ -102,13 +102,16 @@ func TestHolds(t *testing.T) {
 	for _, format := range []string{"sha1", "sha256"} {
 		top := repo(t, format)
 		f := files(t, t.TempDir())
-		for name, want := range map[string]bool{".npmrc": true, "sub/.env": true, "id_rsa": true, "secret": false, "sub/.env.local": false, "sub": false, "none": false} {
+		for name, want := range map[string]bool{".npmrc": true, "sub/.env": true, "id_rsa": false, "secret": false, "sub/.env.local": false, "sub": false, "none": false} {
 			check(t, f, top, name, want)
 		}
 		write(t, top, "crlf", "a\r\nb\r\n")
 		git(t, top, "-c", "core.autocrlf=input", "add", "crlf")
 		git(t, top, "commit", "-qm", "second")
 		check(t, files(t, ""), top, "crlf", true)
+		git(t, top, "add", "secret")
+		git(t, top, "commit", "-qm", "what the link leads to")
+		check(t, f, top, "id_rsa", true)
 	}
 }
 
