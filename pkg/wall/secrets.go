@@ -10,7 +10,8 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
-// maxNoted bounds what is noted of one directory that is hidden as a whole.
+// maxNoted bounds what is noted of one directory that is hidden as a whole, and what of one in .git is
+// looked at for other names.
 const maxNoted = 1000
 
 // note has what is hidden in the root remembered: a directory above it may be moved to
@@ -36,20 +37,29 @@ func (w *Wall) note() {
 }
 
 // aliases finds the other names in the root of files that are hidden or fixed, and have
-// several: a hard link is the file itself.
+// several: a hard link is the file itself. It hides what links in hidden directories lead to, too.
 func (w *Wall) aliases() {
 	type closed struct{ hidden, fixed bool }
 	wanted, names := map[[2]uint64]closed{}, map[string]bool{}
 	missing := uint64(0)
 	look := func(list []string, hidden bool) {
-		for _, path := range list {
-			if !safefile.Below(w.o.Root, path) {
+		for _, top := range list {
+			if !safefile.Below(w.o.Root, top) {
 				continue
 			}
-			seen := 0
-			_ = filepath.WalkDir(path, func(path string, e fs.DirEntry, err error) error { // also what is closed with its directory
-				if seen++; seen > maxNoted {
+			seen, most := 0, maxEach
+			if safefile.InGit(top) { // what it keeps of large files may be thousands, all its own
+				most = maxNoted
+			}
+			_ = filepath.WalkDir(top, func(path string, e fs.DirEntry, err error) error { // also what is closed with its directory
+				if seen++; seen > most {
+					if most == maxEach {
+						w.Beyond = append(w.Beyond, top+tooMany)
+					}
 					return fs.SkipAll
+				}
+				if err == nil && hidden && e.Type()&fs.ModeSymlink != 0 && path != top {
+					w.hideLed(path)
 				}
 				if err != nil || !e.Type().IsRegular() {
 					return nil
@@ -66,7 +76,11 @@ func (w *Wall) aliases() {
 			})
 		}
 	}
-	look(w.Hidden, true)
+	for n := 0; n < len(w.Hidden); { // what links lead to comes behind
+		list := w.Hidden[n:]
+		n = len(w.Hidden)
+		look(list, true)
+	}
 	look(w.Fixed, false)
 	if missing -= min(missing, uint64(len(names))); missing == 0 {
 		return
@@ -99,6 +113,14 @@ func (w *Wall) aliases() {
 				}
 			}
 		}
+	}
+}
+
+// hideLed hides what a link in a hidden directory leads to in the root, unless the link lies in that.
+func (w *Wall) hideLed(link string) {
+	real, err := filepath.EvalSymlinks(link)
+	if err == nil && safefile.Below(w.o.Root, real) && !safefile.InGit(real) && !safefile.Below(real, link) && !below(real, w.Hidden) {
+		w.Hidden = append(w.Hidden, real)
 	}
 }
 

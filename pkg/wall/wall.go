@@ -268,7 +268,7 @@ func (w *Wall) hide(path string) {
 	}
 }
 
-// maxEach bounds the files of one directory that are asked about one by one.
+// maxEach bounds the files of one directory that are asked about, or looked at for other names, one by one.
 const maxEach = 20_000
 
 // each visits everything below dir.

@@ -99,6 +99,33 @@ func TestAliases(t *testing.T) {
 	s.want("fixed", w.Fixed, "b/.vscode")
 }
 
+// TestManyAliases: so it is with the last of a directory's many files. Where these are too many it is said.
+func TestManyAliases(t *testing.T) {
+	s := newSite(t)
+	for i := range maxEach - 1 { // the directory itself counts, too
+		s.make(fmt.Sprintf(".aws/f%05d", i))
+	}
+	if err := os.Link(filepath.Join(s.root, fmt.Sprintf(".aws/f%05d", maxEach-2)), filepath.Join(s.root, "other")); err != nil {
+		t.Fatal(err)
+	}
+	w := Compile(s.o)
+	s.want("hidden", w.Hidden, ".aws", "other")
+	s.want("beyond", w.Beyond)
+	s.make(".aws/g")
+	s.want("beyond", Compile(s.o).Beyond, ".aws"+tooMany)
+}
+
+// TestLedFromHidden: what a link in a hidden directory leads to is as secret as what lies there.
+func TestLedFromHidden(t *testing.T) {
+	s := newSite(t, "a/.aws/config", "conf/d", "conf/e", "more/x", "deep/.ssh/k")
+	for link, to := range map[string]string{"a/.aws/credentials": "../../conf/d", "a/.aws/more": "../../more", "more/on": "../conf/e", "a/.aws/up": "..", "deep/.ssh/gone": "none"} {
+		if err := os.Symlink(to, filepath.Join(s.root, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.want("hidden", Compile(s.o).Hidden, "a/.aws", "conf/d", "conf/e", "deep/.ssh", "more")
+}
+
 // TestWatches: what git does not change in the repositories in the root is watched, and its own
 // is not, for that is fixed.
 func TestWatches(t *testing.T) {
