@@ -66,11 +66,8 @@ func (w *Wall) strayConflicts(dir string) bool {
 			return true
 		}
 		path := filepath.Join(tree, name)
-		real, err := filepath.EvalSymlinks(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil || real != path || !w.o.Policy.MayRead(path, policy.Regular) {
+		real, _, ok := safefile.Followed(path) // also what is not there yet
+		if !ok || real != path || !w.o.Policy.MayRead(path, policy.Regular) {
 			return true
 		}
 	}

@@ -154,7 +154,10 @@ func TestAstray(t *testing.T) {
 	if err := os.Symlink("key.pem", filepath.Join(s.root, "other")); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"key.pem", "/home/me/.ssh/id_rsa", "../x", "other", ".git/config", strings.Repeat("a", 64<<10)} {
+	if err := os.Symlink("later.pem", filepath.Join(s.root, "later")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"key.pem", "later.pem", "later", "none/.env", "/home/me/.ssh/id_rsa", "../x", "other", ".git/config", strings.Repeat("a", 64<<10)} {
 		put(".git/MERGE_RR", []byte(hash+"\ta\x00"+hash+"\t"+name+"\x00"))
 		if got := w.Appeared(); !slices.Equal(got, []string{filepath.Join(s.root, ".git/MERGE_RR")}) {
 			t.Errorf("a conflict in %.20s: %v", name, got)

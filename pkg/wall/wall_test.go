@@ -101,17 +101,20 @@ func TestAliases(t *testing.T) {
 
 // TestManyAliases: so it is with the last of a directory's many files. Where these are too many it is said.
 func TestManyAliases(t *testing.T) {
-	s := newSite(t)
-	for i := range maxEach - 1 { // the directory itself counts, too
-		s.make(fmt.Sprintf(".aws/f%05d", i))
+	s := newSite(t, ".aws/f", ".aws/z")
+	link := func(from, to string) {
+		if err := os.Link(filepath.Join(s.root, from), filepath.Join(s.root, to)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := os.Link(filepath.Join(s.root, fmt.Sprintf(".aws/f%05d", maxEach-2)), filepath.Join(s.root, "other")); err != nil {
-		t.Fatal(err)
+	for i := range maxEach - 3 { // the directory itself counts, too
+		link(".aws/f", fmt.Sprintf(".aws/f%05d", i))
 	}
+	link(".aws/z", "other")
 	w := Compile(s.o)
 	s.want("hidden", w.Hidden, ".aws", "other")
 	s.want("beyond", w.Beyond)
-	s.make(".aws/g")
+	s.make(".aws/zz")
 	s.want("beyond", Compile(s.o).Beyond, ".aws"+tooMany)
 }
 
