@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/safefile"
@@ -176,6 +177,9 @@ func (w *walker) visit(j job) {
 	if d == nil {
 		return
 	}
+	for _, name := range d.hits {
+		w.skipLong(j.path + "/" + name)
+	}
 	for _, name := range d.subs {
 		next := job{strings.TrimSuffix(j.path, "/") + "/" + name, d.within}
 		if was := w.known[next.path]; was != nil && was.same {
@@ -199,7 +203,7 @@ func (w *walker) read(j job) *dir {
 		return d
 	}
 	stamp, ino, ok := w.base.identity(j.path)
-	if !ok {
+	if w.skipLong(j.path) || !ok {
 		return nil
 	}
 	within := j.within
@@ -281,13 +285,29 @@ func (w *walker) cutShort() {
 	w.out.cut = true
 }
 
+// skipLong notes that a path is longer than the system takes, and reports whether it is.
+func (w *walker) skipLong(path string) bool {
+	if len(path) < shortest {
+		return false
+	}
+	_, err := os.Lstat(path)
+	if !errors.Is(err, syscall.ENAMETOOLONG) {
+		return false
+	}
+	w.skip(strings.ToValidUTF8(path[:200], "") + "...: the path is too long")
+	return true
+}
+
+// shortest is the length in bytes below which no system finds a path too long: macOS takes 1023, Linux 4095.
+const shortest = 1000
+
 // maxBeyond bounds what is said.
 const maxBeyond = 5
 
 func (w *walker) skip(what string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.out.beyond) < maxBeyond {
+	if len(w.out.beyond) < maxBeyond && !slices.Contains(w.out.beyond, what) {
 		w.out.beyond = append(w.out.beyond, what)
 	}
 }

@@ -307,6 +307,50 @@ func TestCutShort(t *testing.T) {
 	s.want("appeared for another process", Since(s.o.Policy, w.Start(), nil).Appeared, "new/.git/config", "top/.envrc")
 }
 
+// TestLongPaths: what lies below a path that is longer than the system takes, or has one itself, cannot be looked
+// at, and that is said.
+func TestLongPaths(t *testing.T) {
+	s := newSite(t, "a")
+	name := strings.Repeat("d", 200)
+	dir, err := os.OpenRoot(s.root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	down := func(name string) {
+		if err := dir.Mkdir(name, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		next, err := dir.OpenRoot(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = dir.Close()
+		dir = next
+	}
+	path := s.root
+	for ; len(path)+201 < 4000; path += "/" + name {
+		down(name)
+	}
+	w := Compile(s.o)
+	s.want("not too long", w.Beyond)
+	down(strings.Repeat("e", 4090-len(path)-1)) // so that it is not too long, and what lies in it is
+	if err := dir.WriteFile(".envrc", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said := path[len(s.root)+1:200] + "...: the path is too long"
+	w.Appeared()
+	s.want("a file", w.Beyond, said)
+	if err := dir.Remove(".envrc"); err != nil {
+		t.Fatal(err)
+	}
+	w = Compile(s.o)
+	s.want("not too long", w.Beyond)
+	down(name)
+	w.Appeared()
+	s.want("a directory", w.Beyond, said)
+	_ = dir.Close()
+}
+
 // TestTempInRoot: where the root is that of the file system, a directory for temporary files is looked at all the same.
 func TestTempInRoot(t *testing.T) {
 	s := newSite(t, "f")
