@@ -137,6 +137,10 @@ func (c *Call) written(sources []Word, target Word, into, tree bool) {
 	}
 	if target.Dynamic {
 		c.file(Write, target)
+		if c.has("b", "backup", "suffix") {
+			c.opaque("the old file is kept under another name")
+			c.keeps(target)
+		}
 		return
 	}
 	dir := into
@@ -168,6 +172,9 @@ func (c *Call) written(sources []Word, target Word, into, tree bool) {
 		case s.Dynamic:
 			f.Why = "the name is not known before it runs"
 			c.Shell.File(f)
+			if c.has("b", "backup", "suffix") {
+				c.keeps(target)
+			}
 		default:
 			name := path.Base(s.Text)
 			if c.has("parents") { // with the directories that it was named by
@@ -182,17 +189,60 @@ func (c *Call) written(sources []Word, target Word, into, tree bool) {
 	}
 }
 
-// backup lists the name that what stood at a target gets, where the call keeps that.
+// BackupOf is what the source of an access begins with that reads a file because what it held is kept under another name.
+const BackupOf = "backup of "
+
+// backup lists the name that what stood at a target gets, where the call keeps that, and that it goes there.
 func (c *Call) backup(target string, tree bool) {
 	suffix, named := c.optionValue("suffix")
+	if !named && !c.has("b", "backup") {
+		return
+	}
+	if !named && c.Name != "rsync" {
+		if v, ok := c.Shell.Getenv("SIMPLE_BACKUP_SUFFIX"); ok && v != "" {
+			suffix, named = Word{Text: v}, true
+		}
+	}
+	if !named {
+		suffix.Text = "~"
+	}
 	switch {
-	case !named && !c.has("b", "backup"):
-	case named && (suffix.Dynamic || tree):
+	case suffix.Dynamic || named && (tree || strings.Contains(suffix.Text, "/")):
 		c.opaque("the old file is kept under another name")
-	case named:
-		c.file(Write, Word{Text: target + suffix.Text})
 	case !tree:
-		c.file(Write, Word{Text: target + "~"})
+		c.file(Write, Word{Text: target + suffix.Text})
+	}
+	names := []string{suffix.Text}
+	if c.Name != "rsync" {
+		names = append(names, ".~1~")
+	}
+	if suffix.Dynamic || c.Shell.Sets("SIMPLE_BACKUP_SUFFIX") || c.has("backup-dir") {
+		names = nil
+	}
+	c.keeps(Word{Text: target}, names...)
+}
+
+// keeps says that what a file holds is kept under its name with another ending, which is one of these; without one
+// nobody knows. There it can be read by whoever may not read the file itself, unless that name is as guarded.
+func (c *Call) keeps(x Word, endings ...string) {
+	if x.Dynamic {
+		c.Shell.File(File{Effect: Read, Word: x, Source: BackupOf + x.Text})
+		return
+	}
+	effect := Effect("")
+	for _, p := range c.Shell.Resolve(x.Text) {
+		switch {
+		case p.Type == Dir:
+			effect = ReadTree
+		case p.Type == Missing || effect != "":
+		case len(endings) == 0 || slices.ContainsFunc(endings, func(ending string) bool {
+			return !c.Shell.Guarded(path.Dir(p.Path), path.Base(p.Path)+ending)
+		}):
+			effect = Read
+		}
+	}
+	if effect != "" {
+		c.Shell.File(File{Effect: effect, Word: x, Source: BackupOf + x.Text})
 	}
 }
 

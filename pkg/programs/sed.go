@@ -44,14 +44,16 @@ func (c *Call) sed() {
 		c.does(Write, f)
 	}
 	for _, o := range c.Given {
-		if !o.HasValue || !hasName(o.Names, "in-place") && !hasName(o.Names, "I") {
+		if !o.HasValue || !hasName(o.Names, "in-place") && !hasName(o.Names, "I") || o.Value.Text == "" && !o.Value.Dynamic {
 			continue
 		}
+		endings := []string{o.Value.Text}
 		if o.Value.Dynamic || strings.ContainsAny(o.Value.Text, "/*") {
 			c.opaque("the old file is kept under another name")
+			endings = nil
 		}
 		for _, f := range files {
-			if !f.Dynamic {
+			if c.keeps(f, endings...); !f.Dynamic {
 				c.does(Write, Word{Text: f.Text + o.Value.Text})
 			}
 		}

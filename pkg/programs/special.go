@@ -301,6 +301,9 @@ func (c *Call) patch() {
 			c.does(Write, Word{Text: c.Args[0].Text + v.Text})
 		}
 	}
+	if len(c.Args) > 0 && c.has("backup", "suffix", "prefix", "basename-prefix", "output") {
+		c.keeps(c.Args[0])
+	}
 	if len(c.Args) == 0 && !c.has("dry-run") {
 		c.Shell.File(File{Effect: Write, Word: Word{Text: "."}, Source: c.Source, Why: "the patch decides what is written"})
 	}

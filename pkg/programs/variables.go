@@ -77,10 +77,10 @@ var programVariables = [...]string{
 	"NM", "NODE_*", "NOX*", "NPM_*", "NSS_*", "NUGET_*", "NVIM*", "OBJCOPY", "OCAML*", "OCTAVE_*", "OPAM*", "OPENSSL_*", "P11_*", "P4*", "PACKER_*",
 	"PDM_*", "PERL*", "PG*", "PHPRC", "PHP_*", "PIPENV_*", "PIP_*", "PKCS11*", "PKG_CONFIG*", "PLAYWRIGHT_*", "PNPM_*", "POETRY_*", "PROCESSOR",
 	"PROTOC*", "PSQL*", "PULUMI_*", "PUPPETEER_*", "PY*", "QT_*", "RAILS_*", "RANDFILE", "RANLIB", "RES_OPTIONS", "RIPGREP_*", "RSH", "RSYNC_*", "RUBY*", "RUFF_*",
-	"RUSTC*", "RUSTDOC*", "RUSTFLAGS", "RUSTUP_*", "RUST_TARGET_PATH", "R_*", "SAM_*", "SBT_*", "SCALA_*", "SCCACHE_*", "SDL_*", "SETUPTOOLS*", "SHELL", "SQLITE_*",
+	"RUSTC*", "RUSTDOC*", "RUSTFLAGS", "RUSTUP_*", "RUST_TARGET_PATH", "R_*", "SAM_*", "SBT_*", "SCALA_*", "SCCACHE_*", "SDL_*", "SETUPTOOLS*", "SHELL", "SIMPLE_BACKUP_SUFFIX", "SQLITE_*",
 	"SSH_*", "SSLKEYLOGFILE", "SSL_*", "STACK_*", "STRIP", "SUDO_*", "SUNPRO_*", "SVN_*", "SWIFT*", "TAPE", "TARGET_CC", "TAR_*", "TCL*", "TEMP",
 	"TERMCAP", "TERMINFO*", "TERMPATH", "TEX*", "TF_*", "TMP", "TMPDIR", "TOX_*", "TSX_*", "TS_NODE_*", "UNITS*", "UNZIP", "UV_*", "VAGRANT_*",
-	"VALGRIND_*", "VAULT_*", "VIM*", "VIRTUAL_ENV", "VISUAL", "VITE*", "WGETRC", "XDG_*", "XZ_*", "YACC", "YAMLLINT_*", "YARN_*", "ZIG_*", "ZIP", "ZIPOPT",
+	"VALGRIND_*", "VAULT_*", "VERSION_CONTROL", "VIM*", "VIRTUAL_ENV", "VISUAL", "VITE*", "WGETRC", "XDG_*", "XZ_*", "YACC", "YAMLLINT_*", "YARN_*", "ZIG_*", "ZIP", "ZIPOPT",
 	"_JAVA_OPTIONS", "_STDBUF*", "npm_*", "openin_any", "openout_any", "shell_escape*",
 }
 

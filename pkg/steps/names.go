@@ -96,7 +96,7 @@ func (l List) targets(program int) (names []string, inside bool) {
 		}
 		source, pattern := false, false
 		for _, s := range l.of(program, policy.Read) {
-			if s.Tree && s.Path == t.Path {
+			if s.Tree && s.Path == t.Path && !strings.HasPrefix(s.Source, programs.BackupOf) {
 				source, pattern = true, pattern || s.Source == t.Source
 			}
 		}

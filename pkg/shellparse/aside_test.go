@@ -1,0 +1,68 @@
+package shellparse
+
+import (
+	"os"
+	"testing"
+
+	"github.com/agentkit-go/agentkit/pkg/policy"
+)
+
+// asks checks what a command gets without a sandbox, where .env, private and den.txt may not be read.
+func asks(t *testing.T, want map[string]policy.Verdict) {
+	t.Helper()
+	b := newBench(t)
+	b.repo(t, "f", "g", "src/a.ts", "private/a", "den.txt", "s.sh", ".envrc.gz", "d/f")
+	must(t, os.WriteFile(b.root+"/.env", []byte("s\n"), 0o600))
+	must(t, os.Symlink(".env", b.root+"/notes"))
+	must(t, os.MkdirAll(b.root+"/n", 0o755))
+	p := unconfined(t, b, "ask: ['read(den.txt)', 'read(private/**)']")
+	for text, want := range want {
+		a := analyze(b, b.fill(text))
+		if o := p.DecideAll(a.Accesses); o.Verdict != want {
+			t.Errorf("%s, want %s: %s\n%s", o.Verdict, want, text, dump(a))
+		}
+	}
+}
+
+// TestKeptAside: what a program keeps of a file under another name is read, unless that name is as guarded.
+func TestKeptAside(t *testing.T) {
+	asks(t, map[string]policy.Verdict{
+		"mv -b -S note f .env":                           policy.Ask,
+		"mv -S note f .env":                              policy.Ask,
+		"mv --suffix=note f .env":                        policy.Ask,
+		"mv --backup=simple -S note f .env":              policy.Ask,
+		"cp f d/.env; mv -bt . -S note d/.env":           policy.Ask,
+		"mv -b -S x f den.txt":                           policy.Ask,
+		"mv -b f den.txt":                                policy.Ask,
+		"mv -bT -S x n private":                          policy.Ask,
+		"mv -bT n private":                               policy.Ask,
+		"cp -b -S _note.txt f .env":                      policy.Ask,
+		"install -b -S note f .env":                      policy.Ask,
+		"ln -fb -S note f .env":                          policy.Ask,
+		"x=.env; cp -b -S note f $x":                     policy.Ask,
+		"cp -rb -S x n/. .":                              policy.Ask,
+		"SIMPLE_BACKUP_SUFFIX=note mv -b f .env":         policy.Ask,
+		"export SIMPLE_BACKUP_SUFFIX=note; mv -b f .env": policy.Ask,
+		"env SIMPLE_BACKUP_SUFFIX=note cp -b f .env":     policy.Ask,
+		"rsync -b --suffix=note f .env":                  policy.Ask,
+		"sed -i.example p .env":                          policy.Ask,
+		"sed -i_ p .env":                                 policy.Ask,
+		"sed --in-place=note p .env":                     policy.Ask,
+		"sed -i.bak p den.txt":                           policy.Ask,
+		"find . -name .env -exec sed -inote p {} +":      policy.Ask,
+		"timeout 5 mv -b -S note f .env":                 policy.Ask,
+
+		"mv -b f g":                             policy.Allow,
+		"mv -b f .env":                          policy.Allow, // .env~ is a secret, too
+		"mv -b f new":                           policy.Allow,
+		"cp -b -S .orig f g":                    policy.Allow,
+		"cp --backup=numbered f g":              policy.Allow,
+		"cp -b -S note f .env.new":              policy.Allow,
+		"install -b -m 755 s.sh d":              policy.Allow,
+		"ln -sfb f g":                           policy.Allow,
+		"sed -i.bak s/a/b/ f":                   policy.Allow,
+		"sed -i.bak s/a/b/ .env && rm .env.bak": policy.Allow,
+		"sed -i~ s/a/b/ .env":                   policy.Allow,
+		"find src -name '*.ts' -exec sed -i.bak s/a/b/ {} +": policy.Allow,
+	})
+}
