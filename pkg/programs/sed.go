@@ -1,6 +1,8 @@
 package programs
 
 import (
+	"path"
+	"slices"
 	"strings"
 )
 
@@ -23,15 +25,19 @@ func (c *Call) sed() {
 		}
 		scripts, files = append(scripts, files[0]), files[1:]
 	}
+	shows := c.has("debug") || c.has("file") // whether what is read may come to stand elsewhere
 	for _, s := range scripts {
 		if s.Dynamic {
+			shows = true
 			c.opaque("the script is not known before it runs")
 			continue
 		}
 		p := sedScript{c: c, s: s.Text}
 		if !p.read() {
 			c.opaque("a script that is not understood")
+			p.writes = true
 		}
+		shows = shows || p.writes || p.holds && (len(files) > 1 || slices.ContainsFunc(files, func(x Word) bool { return x.Dynamic }))
 	}
 	if !c.has("in-place", "I") {
 		for _, f := range files {
@@ -42,6 +48,9 @@ func (c *Call) sed() {
 	c.lower(Known)
 	for _, f := range files {
 		c.does(Write, f)
+		if shows || !c.has("follow-symlinks") && c.isLink(f) { // a copy takes the place of the link
+			c.does(Read, f)
+		}
 	}
 	for _, o := range c.Given {
 		if !o.HasValue || !hasName(o.Names, "in-place") && !hasName(o.Names, "I") || o.Value.Text == "" && !o.Value.Dynamic {
@@ -60,6 +69,17 @@ func (c *Call) sed() {
 	}
 }
 
+// isLink reports whether a name may be that of a link.
+func (c *Call) isLink(x Word) bool {
+	if x.Dynamic {
+		return false
+	}
+	dirs := c.Shell.Resolve(path.Dir(x.Text))
+	return slices.ContainsFunc(c.Shell.Resolve(x.Text), func(p Path) bool {
+		return !slices.ContainsFunc(dirs, func(dir Path) bool { return p.Path == path.Join(dir.Path, path.Base(x.Text)) })
+	})
+}
+
 // A sedScript reads as much of sed's language as every sed takes for the same:
 // where an expression ends by one way of reading and not by another, it is not
 // understood. A line that one sed takes for a label and another for commands
@@ -70,6 +90,8 @@ type sedScript struct {
 	i      int
 	labels bool // a label may hide what stands on its line
 	broken bool // a command goes on in the next line
+	writes bool // it writes what it reads to a file
+	holds  bool // it takes what it reads from one file along to the next
 }
 
 // sedPlain is what may stand in the name of a file; sedDelimiters are what may
@@ -227,7 +249,10 @@ func (p *sedScript) command() bool {
 	switch c {
 	case '{':
 		return true
-	case '=', 'd', 'D', 'g', 'G', 'h', 'H', 'n', 'N', 'p', 'P', 'x', 'F', 'z':
+	case 'D', 'g', 'G', 'h', 'H', 'n', 'N', 'x':
+		p.holds = true
+		return p.end()
+	case '=', 'd', 'p', 'P', 'F', 'z':
 		return p.end()
 	case 'l', 'q', 'Q':
 		p.skip(blanks)
@@ -320,6 +345,7 @@ func (p *sedScript) file(role Effect) bool {
 		return false
 	}
 	p.c.does(role, Word{Text: p.s[start:p.i]})
+	p.writes = p.writes || role == Write
 	return true
 }
 

@@ -66,3 +66,31 @@ func TestKeptAside(t *testing.T) {
 		"find src -name '*.ts' -exec sed -i.bak s/a/b/ {} +": policy.Allow,
 	})
 }
+
+// TestEditedInPlace: what sed edits in place is read where its script brings it elsewhere.
+func TestEditedInPlace(t *testing.T) {
+	asks(t, map[string]policy.Verdict{
+		"sed -i 'w /dev/stdout' .env":                         policy.Ask,
+		"sed -i 'w out' .env":                                 policy.Ask,
+		"sed -n -i 's/a/b/w out' .env":                        policy.Ask,
+		"sed -i 'W out' den.txt":                              policy.Ask,
+		"sed --debug -i s/a/b/ .env":                          policy.Ask,
+		"sed -i 'H;$G' .env f":                                policy.Ask,
+		"sed -i -e h -e G private/a f":                        policy.Ask,
+		"sed -i p notes":                                      policy.Ask,
+		"ln -s .env l; sed -i p l":                            policy.Ask,
+		"find . -name .env -exec sed -i 'w /dev/stdout' {} +": policy.Ask,
+		"find . -name .env | xargs sed -i 'w /dev/stdout'":    policy.Ask,
+		"sed -i 'w /dev/stdout' private/a":                    policy.Ask,
+
+		"sed -i s/a/b/ .env":                  policy.Allow,
+		"sed -i '/^A=/d' .env":                policy.Allow,
+		"sed -i -e s/a/b/ -e '$a x=1' .env f": policy.Allow,
+		"sed -i 'N;s/a\\n/b/' .env":           policy.Allow,
+		"sed -i s/a/b/ private/a":             policy.Allow,
+		"sed -i 'w out' f":                    policy.Allow,
+		"sed -i --follow-symlinks p notes":    policy.Allow,
+		"cd d && sed -i s/a/b/ ../g f":        policy.Allow,
+		"sed -i 's/a/b/;H;$G' f g":            policy.Allow,
+	})
+}
