@@ -172,6 +172,13 @@ func (r *runner) load() error {
 	if err != nil {
 		return r.app.blamePolicy(err)
 	}
+	s.Wrote = func(path string, was, now []byte) {
+		w := gate.Written{Path: path, Sum: safefile.Sum(now), Size: int64(len(now))}
+		if len(was) > 0 {
+			w.Was = safefile.Sum(was)
+		}
+		gate.Made(p, r.base.Session.StateDir(), r.base.Workspace.Root(), w)
+	}
 	r.base.Policy, r.base.Sources, r.stamp = p, s, stamp
 	return nil
 }

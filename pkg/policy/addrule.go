@@ -24,7 +24,12 @@ func AddRule(ctx context.Context, s *Sources, file string, list Verdict, rule st
 		if err != nil || next == nil {
 			return err
 		}
-		return safefile.WriteFile(file, next, true)
+		was, _ := readOrNothing(file) // it has just been read
+		if err = safefile.WriteFile(file, next, true); err == nil && s.Wrote != nil {
+			trail := safefile.Trail(file)
+			s.Wrote(trail[len(trail)-1], was, next)
+		}
+		return err
 	})
 }
 

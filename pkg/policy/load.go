@@ -64,6 +64,9 @@ type Sources struct {
 	// it was moved to where names make no secrets; nil for none.
 	Moved func(path string) bool `json:"-"`
 
+	// Wrote is told that a person has changed a file of a policy, by its path without links; nil for nobody.
+	Wrote func(path string, was, now []byte) `json:"-"`
+
 	// Tested says that the tests in the files have passed already, as when
 	// another process loads what this one has.
 	Tested bool

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/safefile"
@@ -10,6 +11,9 @@ import (
 // NotableIn reports whether a walk of root, or of a directory for temporary files outside it, would ask about a path, or what
 // lies above it: see [Policy.Notable].
 func (p *Policy) NotableIn(root, path string) bool {
+	if slices.Contains(p.kept, path) {
+		return true
+	}
 	rel, ok := safefile.Rel(root, path)
 	if !ok {
 		root = filepath.VolumeName(path) + string(filepath.Separator)
