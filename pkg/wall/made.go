@@ -60,18 +60,7 @@ func Note(p *policy.Policy, cache, root string, w Written) error {
 	if i, err := os.Stat(name); err == nil && i.Size() > mostMade {
 		_ = os.Remove(name)
 	}
-	if err := os.MkdirAll(cache, 0o700); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(line, '\n'))
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	return err
+	return appendTo(name, string(line)+"\n")
 }
 
 // Of a clone at most maxCloned files of less than maxClonedSize bytes are noted.

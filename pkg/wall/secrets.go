@@ -1,12 +1,15 @@
 package wall
 
 import (
+	"cmp"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
+	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
@@ -39,7 +42,10 @@ func (w *Wall) note() {
 // aliases finds the other names in the root of files that are hidden or fixed, and have
 // several: a hard link is the file itself. It hides what links in hidden directories lead to, too.
 func (w *Wall) aliases() {
-	type closed struct{ hidden, fixed bool }
+	type closed struct {
+		hidden, fixed bool
+		name          string // the one that was found first
+	}
 	wanted, names := map[[2]uint64]closed{}, map[string]bool{}
 	missing := uint64(0)
 	look := func(list []string, hidden bool) {
@@ -69,7 +75,7 @@ func (w *Wall) aliases() {
 					if !known {
 						missing += n
 					}
-					wanted[id] = closed{c.hidden || hidden, c.fixed || !hidden}
+					wanted[id] = closed{c.hidden || hidden, c.fixed || !hidden, cmp.Or(c.name, path)}
 					names[path] = true
 				}
 				return nil
@@ -102,7 +108,7 @@ func (w *Wall) aliases() {
 			if n, id := links(path); n > 1 {
 				c, ok := wanted[id]
 				if c.hidden {
-					w.Hidden = append(w.Hidden, path)
+					w.Hidden, w.others[path] = append(w.Hidden, path), c.name
 				}
 				if c.fixed {
 					w.Fixed = append(w.Fixed, path)
@@ -120,8 +126,66 @@ func (w *Wall) aliases() {
 func (w *Wall) hideLed(link string) {
 	real, err := filepath.EvalSymlinks(link)
 	if err == nil && safefile.Below(w.o.Root, real) && !safefile.InGit(real) && !safefile.Below(real, link) && !below(real, w.Hidden) {
-		w.Hidden = append(w.Hidden, real)
+		w.Hidden, w.others[real] = append(w.Hidden, real), link
 	}
+}
+
+// recall hides what was hidden once for another name of it, a link or a hard link, which a command may have taken
+// away since; and then finds such names, and has them remembered. What git has by now, or a rule allows to be read, is open.
+func (w *Wall) recall() {
+	w.Recalled = map[string]string{}
+	file := ""
+	if w.o.Cache != "" {
+		file = cacheFile(w.o.Cache, w.o.Root+"\x00others\x00"+w.o.Policy.Hash())
+		data, _ := os.ReadFile(file)
+		for line := range strings.SplitSeq(strings.TrimSuffix(string(data), "\x00\x00"), "\x00\x00") {
+			if path, name, ok := strings.Cut(line, "\x00"); ok {
+				w.Recalled[path] = name
+			}
+		}
+	}
+	for path := range w.Recalled {
+		if w.recalls(path) && !below(path, w.Hidden) && (w.o.Committed == nil || !w.o.Committed([]string{path})[path]) {
+			w.Hidden = append(w.Hidden, path)
+		}
+	}
+	w.aliases()
+	var more strings.Builder
+	for path, name := range w.others {
+		if _, known := w.Recalled[path]; !known && len(w.Recalled) < maxNoted && w.recalls(path) {
+			w.Recalled[path] = name
+			more.WriteString(path + "\x00" + name + "\x00\x00")
+		}
+	}
+	if file != "" && more.Len() > 0 { // what cannot be written is noted again while it has the name
+		_ = appendTo(file, more.String())
+	}
+}
+
+// appendTo adds text to a file, and makes it where there is none.
+func appendTo(file, text string) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// recalls reports whether a path is that of a file in the root about which no rule speaks.
+func (w *Wall) recalls(path string) bool {
+	i, err := os.Lstat(path)
+	if err != nil || !i.Mode().IsRegular() || !safefile.Below(w.o.Root, path) {
+		return false
+	}
+	d := w.o.Policy.Decide(&policy.Access{Kind: policy.Read, Tool: "bash", Path: path, File: policy.Regular})
+	return d.Verdict == policy.Allow && d.Default
 }
 
 // doors opens the directories below a root that a command has shut, and shuts them

@@ -50,6 +50,9 @@ type Wall struct {
 	// have to write there, but for what is Fixed. "" for none.
 	Enclosing string
 
+	// Recalled has the names for which files of the root were hidden once, by their paths, see recall.
+	Recalled map[string]string
+
 	// Granted is what this call may write all the same.
 	Granted []Grant
 
@@ -69,6 +72,7 @@ type Wall struct {
 	above        map[string]fileID // the directories above that
 	repositories map[fileID]bool   // those of the repositories in the root
 	led          map[string]bool   // what is fixed because a link leads there
+	others       map[string]string // other names of what is hidden in the root for these, see recall
 	forgotten    []string          // see Forget
 	conflicts    int               // that were looked at, see strayConflicts
 	temp         map[string]string // what is protected right in the directories for temporary files, see scratch
@@ -77,9 +81,9 @@ type Wall struct {
 
 // Compile walks the root.
 func Compile(o Options) *Wall {
-	w, out := &Wall{o: o, overlaid: overlaid(o.Root), begun: time.Now().Add(-young), led: map[string]bool{}}, make(chan *Wall, 1)
+	w, out := &Wall{o: o, overlaid: overlaid(o.Root), begun: time.Now().Add(-young), led: map[string]bool{}, others: map[string]string{}}, make(chan *Wall, 1)
 	go func() {
-		far := &Wall{o: o}
+		far := &Wall{o: o, others: map[string]string{}}
 		far.outside()
 		out <- far
 	}()
@@ -162,7 +166,7 @@ func (w *Wall) fill(hits []string) {
 		}
 	}
 	w.Hidden = append(w.Hidden, w.tree.shut...)
-	w.aliases()
+	w.recall()
 	w.Hidden, w.Fixed = outermost(w.Hidden), outermost(w.Fixed)
 	w.note()
 	w.held, w.above = map[fileID]bool{}, map[string]fileID{}
@@ -244,6 +248,7 @@ func (w *Wall) behind(link string) {
 		}
 		if !i.IsDir() && !w.o.Policy.MayRead(name, t) && !below(path, w.Hidden) {
 			w.hide(path)
+			w.others[path] = link
 		}
 	}
 	if ask(real, i); i.IsDir() && !below(real, w.Fixed) {
@@ -264,7 +269,7 @@ func (w *Wall) mixed(dir string) bool {
 func (w *Wall) hide(path string) {
 	w.Hidden = append(w.Hidden, path)
 	if real, err := filepath.EvalSymlinks(path); err == nil && real != path && real != w.o.Root && !safefile.Below(real, w.o.Root) {
-		w.Hidden = append(w.Hidden, real)
+		w.Hidden, w.others[real] = append(w.Hidden, real), path
 	}
 }
 

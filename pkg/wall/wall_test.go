@@ -129,6 +129,31 @@ func TestLedFromHidden(t *testing.T) {
 	s.want("hidden", Compile(s.o).Hidden, "a/.aws", "conf/d", "conf/e", "deep/.ssh", "more")
 }
 
+// TestNameTakenAway: what was hidden for another name of it stays so when that is gone, unless git has it by now.
+func TestNameTakenAway(t *testing.T) {
+	s := newSite(t, "conf/dev", "conf/hard", "conf/plain", "sub/x")
+	in := func(name string) string { return filepath.Join(s.root, name) }
+	if err := os.Symlink("conf/dev", in(".env")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(in("conf/hard"), in("sub/.env")); err != nil {
+		t.Fatal(err)
+	}
+	s.want("hidden", Compile(s.o).Hidden, ".env", "conf/dev", "conf/hard", "sub/.env")
+	for _, name := range []string{".env", "sub/.env"} {
+		if err := os.Remove(in(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.want("hidden without the names", Compile(s.o).Hidden, "conf/dev", "conf/hard")
+	s.o.Committed = func(paths []string) map[string]bool { return map[string]bool{in("conf/dev"): true} }
+	s.want("hidden when git has one", Compile(s.o).Hidden, "conf/hard")
+	s.o.Committed = nil
+	s.move("conf/hard", "elsewhere")
+	s.make("conf/hard/dir")
+	s.want("hidden when one was moved by a person", Compile(s.o).Hidden, "conf/dev")
+}
+
 // TestWatches: what git does not change in the repositories in the root is watched, and its own
 // is not, for that is fixed.
 func TestWatches(t *testing.T) {

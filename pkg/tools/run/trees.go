@@ -315,6 +315,7 @@ func unheld(env *tool.Env, needs []policy.Access, ahead *prefetch) []policy.Acce
 		if err != nil || !safefile.Below(env.Workspace.Root(), path) || len(found) >= maxForbidden {
 			continue
 		}
+		one.Named = wall.Recalled[path]
 		if one.Path, one.Tree = path, info.IsDir(); info.IsDir() {
 			one.File = policy.Dir
 		} else {
@@ -323,7 +324,7 @@ func unheld(env *tool.Env, needs []policy.Access, ahead *prefetch) []policy.Acce
 		found = append(found, one)
 	}
 	if len(wall.Beyond) > 0 && len(found) == 0 {
-		one.Path, one.Opaque = env.Workspace.Root(), "the tree is too large to look through for files that may not be read"
+		one.Path, one.Named, one.Opaque = env.Workspace.Root(), "", "the tree is too large to look through for files that may not be read"
 		found = append(found, one)
 	}
 	return found
