@@ -43,6 +43,7 @@ type Record struct {
 	Lists    string // subcommands and options with which it only lists
 	Chosen   string // files of a project that say what really runs, also for --version; with :TEXT, where they hold it
 	Manual   string // where the facts about a wrapper stand
+	Bare     Bare   // what a wrapper starts that is given no program
 
 	// What else is in its words.
 	Code       string // of an interpreter: the options whose value is code
@@ -70,6 +71,15 @@ type Record struct {
 
 	Exits []Exit // statuses that are an answer
 }
+
+// A Bare is the shell that a wrapper starts where it is given no program. It reads its commands from its input.
+type Bare string
+
+// What a wrapper starts without a program.
+const (
+	BareSh    Bare = "/bin/sh"
+	BareShell Bare = "SHELL" // what this variable says, or /bin/sh
+)
 
 // A Way is a way to call a program: all of its parts must hold, an empty one
 // always does. Alternatives are separated by blanks.

@@ -13,6 +13,9 @@ func (c *Call) wrapper() {
 	}
 	args := c.options(p.Options, p.Style|Posix)
 	lead := p.Lead
+	if c.Name == "setarch" && len(c.Words) > 1 && strings.HasPrefix(c.Words[1].Text, "-") {
+		lead = 0 // the architecture stands first, or not at all
+	}
 	switch {
 	case Has("taskset chrt ionice prlimit uclampset", c.Name) && c.has("p", "P", "uid"):
 		c.lower(Unknown) // it reaches a process that runs already, as a signal does
@@ -53,7 +56,25 @@ func (c *Call) wrapper() {
 	if c.Name == "screen" && len(args) == 0 && c.has("d", "m", "S") {
 		c.opaque("a shell that reads its commands from elsewhere")
 	}
+	if len(args) == 0 && p.Bare != "" && !c.has("list", "show", "help", "version", "h", "V") {
+		c.startBare()
+		return
+	}
 	c.start(args)
+}
+
+// startBare starts the shell that a wrapper without a program does.
+func (c *Call) startBare() {
+	shell := Word{Text: string(BareSh)}
+	if c.Record.Bare == BareShell {
+		if c.Shell.Sets("SHELL") {
+			c.opaque("a shell that the text names")
+		}
+		if name, ok := c.Shell.Getenv("SHELL"); ok && name != "" {
+			shell.Text = name
+		}
+	}
+	c.start([]Word{shell})
 }
 
 // envCommand reads env: options, assignments, then the program; -S splits a

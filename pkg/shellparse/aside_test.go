@@ -94,3 +94,33 @@ func TestEditedInPlace(t *testing.T) {
 		"sed -i 's/a/b/;H;$G' f g":            policy.Allow,
 	})
 }
+
+// TestWithoutProgram: a wrapper that is given no program starts a shell, whose input is judged.
+func TestWithoutProgram(t *testing.T) {
+	asks(t, map[string]policy.Verdict{
+		"linux64 <<< 'cat .env'":                    policy.Ask,
+		"linux32 <<< 'cat .env'":                    policy.Ask,
+		"x86_64 <<< 'cat .env'":                     policy.Ask,
+		"setarch x86_64 <<< 'cat .env'":             policy.Ask,
+		"setarch x86_64 -R <<< 'cat .env'":          policy.Ask,
+		"setarch -R <<< 'cat .env'":                 policy.Ask,
+		"setarch -R touch true @O@/x":               policy.Ask,
+		"echo 'cat .env' | fakeroot":                policy.Ask,
+		"SHELL=./s.sh fakeroot":                     policy.Ask,
+		"cat f | linux64":                           policy.Ask,
+		"timeout 5 linux64 <<< 'cat .env'":          policy.Ask,
+		"nice env A=1 setarch -R <<< 'touch @O@/x'": policy.Ask,
+		"busybox linux64 <<< 'cat .env'":            policy.Ask,
+		"unshare -r <<< 'cat .env'":                 policy.Ask,
+		"fakeroot -u <<< 'rm @O@/secret'":           policy.Ask,
+
+		"linux64 ls":              policy.Allow,
+		"linux32 cat f":           policy.Allow,
+		"setarch x86_64 -R ls d":  policy.Allow,
+		"setarch -R cat f":        policy.Allow,
+		"setarch --list":          policy.Allow,
+		"fakeroot touch g":        policy.Allow,
+		"linux64 --help":          policy.Allow,
+		"timeout 5 linux64 cat f": policy.Allow,
+	})
+}
