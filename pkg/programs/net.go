@@ -100,9 +100,10 @@ func (c *Call) fetch() {
 			if _, name, ok := strings.Cut(o.Value.Text, "=<"); ok && hasName(o.Names, "form") {
 				c.does(Read, Word{Text: name, Dynamic: o.Value.Dynamic})
 			}
-			if _, name, ok := strings.Cut(o.Value.Text, "%output{"); ok {
-				name, _, _ = strings.Cut(name, "}")
-				c.does(Write, Word{Text: name})
+			for i, part := range strings.Split(o.Value.Text, "%output{") {
+				if name, _, ends := strings.Cut(part, "}"); i > 0 && ends {
+					c.does(Write, Word{Text: strings.TrimPrefix(name, ">>")})
+				}
 			}
 		}
 	}

@@ -458,8 +458,8 @@ func (c *Call) gzip() {
 // compressed are the endings of what a program of gzip's kind makes: the first is its own, and what
 // stands behind a colon takes the place of the ending when it is taken apart again.
 var compressed = [...]struct{ programs, endings string }{
-	{"gzip gunzip", ".gz .tgz:.tar .taz:.tar .z -gz -z _z .Z"},
-	{"compress uncompress", ".Z"},
+	{"gzip gunzip uncompress", ".gz .tgz:.tar .taz:.tar .z -gz -z _z .Z"},
+	{"compress", ".Z"},
 	{"bzip2 bunzip2", ".bz2 .bz .tbz2:.tar .tbz:.tar"},
 	{"xz unxz", ".xz .lzma .txz:.tar .tlz:.tar"},
 	{"zstd unzstd", ".zst .gz .xz .lzma .lz4 .tzst:.tar .tgz:.tar .txz:.tar .tlz4:.tar"},
@@ -527,6 +527,40 @@ func (c *Call) uniq() {
 	}
 	for i, x := range c.Args { // behind -- it is a file
 		if c.does(Read, x); i > 0 {
+			c.does(Write, x)
+		}
+	}
+}
+
+// modes reads chmod and its like: the first operand is the mode, the owner or the context, unless an option says it.
+func (c *Call) modes() {
+	c.parse()
+	said := c.has("reference")
+	switch c.Name {
+	case "chmod":
+		said = said || slices.ContainsFunc(c.Given, func(o Given) bool { return len(o.Names) == 1 && strings.Contains("rwxXstugoa,+=01234567", o.Names) })
+	case "chcon":
+		said = said || c.has("type", "user", "role", "range")
+	case "chattr":
+		said = slices.ContainsFunc(c.Given, func(o Given) bool { return !Has("p v R V f", o.Names) })
+	}
+	if said {
+		c.operands("meta*")
+	} else {
+		c.operands("skip meta*")
+	}
+}
+
+// lineEnds reads dos2unix and its like, which change their operands, or with -n read the first of two and write the other.
+func (c *Call) lineEnds() {
+	c.parse()
+	shows := c.has("to-stdout", "info")
+	for i, x := range c.Args {
+		into := c.has("newfile") && i%2 == 1
+		if shows || c.has("newfile") && (!into || c.has("oldfile")) || c.isLink(x) {
+			c.does(Read, x)
+		}
+		if into || !shows && (!c.has("newfile") || c.has("oldfile")) {
 			c.does(Write, x)
 		}
 	}

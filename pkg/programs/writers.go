@@ -1,14 +1,14 @@
 package programs
 
 var writers = [...]Record{
-	{Names: "bunzip2 bzip2 compress uncompress", Class: Known, Style: Loose, Read: (*Call).gzip, Options: "c,stdout d,decompress,uncompress f,force k,keep t,test"},
-	{Names: "chattr", Class: Known, Style: Loose, Operands: "skip meta*", Danger: "changes file attributes", Options: "p: v: R V f"},
-	{Names: "chgrp", Class: Known, Style: Loose, Operands: "skip meta*", Options: "reference:read R,recursive"},
+	{Names: "bunzip2 bzip2 compress", Class: Known, Style: Loose, Read: (*Call).gzip, Options: "c,stdout d,decompress,uncompress f,force k,keep t,test"},
+	{Names: "chattr", Class: Known, Style: Loose, Read: (*Call).modes, Danger: "changes file attributes", Options: "p: v: R V f"},
+	{Names: "chgrp", Class: Known, Style: Loose, Read: (*Call).modes, Options: "reference:read R,recursive"},
 	{
-		Names: "chmod", Class: Known, Style: Loose, Operands: "skip meta*", Options: "reference:read R,recursive",
+		Names: "chmod", Class: Known, Style: Loose, Read: (*Call).modes, Options: "reference:read R,recursive",
 		Dangers: []Way{{Arg: "777 0777 1777 a+rwx ugo+rwx a=rwx o+w a+w +w*o", Why: "opens files to everyone"}, {Arg: "u+s g+s +s ug+s 4??? 2??? 6??? u+xs u+sx", Why: SetsUser}},
 	},
-	{Names: "chown", Class: Known, Style: Loose, Operands: "skip meta*", Options: "from: reference:read R,recursive"},
+	{Names: "chown", Class: Known, Style: Loose, Read: (*Call).modes, Options: "from: reference:read R,recursive"},
 	{
 		Names: "cp", Class: Known, Read: (*Call).copyCommand, Arity: 1, Options: "a,archive attributes-only b backup? copy-contents d f,force i,interactive H l,link L,dereference n,no-clobber P,no-dereference p preserve? no-preserve: parents R,r,recursive reflink? remove-destination sparse: strip-trailing-slashes s,symbolic-link S,suffix: t,target-directory: T,no-target-directory u,update? v,verbose x,one-file-system Z context? debug c X N",
 		Implies: []Implied{{Given: "a", Means: "r,R,recursive d P,no-dereference p,preserve"}},
@@ -19,7 +19,7 @@ var writers = [...]Record{
 	{Names: "gofmt", Class: ReadOnly, Style: OneDash, Read: (*Call).goFormatter, Arity: 1, Options: "l d e s w r: cpuprofile:write"},
 	{Names: "gofumpt", Class: ReadOnly, Style: OneDash, Read: (*Call).goFormatter, Arity: 1, Options: "l d e w extra lang: modpath: version"},
 	{Names: "goimports", Class: ReadOnly, Style: OneDash, Read: (*Call).goFormatter, Options: "l d e w local: srcdir: format-only v"},
-	{Names: "gunzip gzip", Class: Known, Style: Loose, Read: (*Call).gzip, Options: "c,stdout,to-stdout d,decompress,uncompress f,force k,keep l,list n,no-name N,name q,quiet r,recursive t,test v,verbose S,suffix:"},
+	{Names: "gunzip gzip uncompress", Class: Known, Style: Loose, Read: (*Call).gzip, Options: "c,stdout,to-stdout d,decompress,uncompress f,force k,keep l,list n,no-name N,name q,quiet r,recursive t,test v,verbose S,suffix:"},
 	{Names: "install", Class: Known, Read: (*Call).copyCommand, Options: "b backup? c C,compare d,directory D g,group: m,mode: o,owner: p,preserve-timestamps s,strip strip-program:opaque+program S,suffix: t,target-directory: T,no-target-directory v,verbose Z"},
 	{Names: "link", Class: Known, Read: (*Call).linkCommand},
 	{Names: "ln", Class: Known, Read: (*Call).linkCommand, Options: "b backup? d,directory F f,force i,interactive L,logical n,no-dereference P,physical r,relative s,symbolic S,suffix: t,target-directory: T,no-target-directory v,verbose h"},
@@ -41,7 +41,6 @@ var writers = [...]Record{
 	{Names: "tee", Class: Known, Operands: "write*", Options: "a,append i,ignore-interrupts p output-error?"},
 	{Names: "touch", Class: Known, Operands: "write*", Arity: 1, Options: "a c,no-create d,date: f h,no-dereference m r,reference:read t: time: A:"},
 	{Names: "truncate", Class: Known, Operands: "write*", Options: "c,no-create o,io-blocks r,reference:read s,size:", Dangers: []Way{{Option: "s size", Why: losesPart}}},
-	{Names: "unix2dos", Class: Known, Style: Loose, Operands: "write*"},
 	{Names: "unlink", Class: Known, Operands: "delete"},
 	{Names: "unzstd zstd", Class: Known, Style: Loose, Read: (*Call).gzip, Options: "o:write c,stdout d,decompress,uncompress k,keep t,test l,list r rm T,threads: D:read patch-from:read trace:write output-dir-flat:write output-dir-mirror:write filelist:opaque+read format:"},
 	{Names: "unxz xz", Class: Known, Style: Loose, Read: (*Call).gzip, Options: "c,stdout,to-stdout d,decompress,uncompress k,keep t,test l,list S,suffix: F,format: T,threads: files?opaque files0?opaque"},

@@ -124,3 +124,52 @@ func TestWithoutProgram(t *testing.T) {
 		"timeout 5 linux64 cat f": policy.Allow,
 	})
 }
+
+// TestOperandsThemselves: the first operand of chmod and its like is a file where the mode stands elsewhere, dos2unix -n
+// reads what it makes another of, and uncompress is gunzip.
+func TestOperandsThemselves(t *testing.T) {
+	asks(t, map[string]policy.Verdict{
+		"curl -s -w '%output{>>@O@/y}z' file:///dev/null": policy.Ask,
+		"pgrep -F .env":                            policy.Ask,
+		"logger -s --journald=.env":                policy.Ask,
+		"arch -arm64 cat .env":                     policy.Ask,
+		"arch -e A=1 -arch x86_64 cat f":           policy.Ask,
+		"arch":                                     policy.Allow,
+		"arch -x86_64 cat f":                       policy.Allow,
+		"pgrep -f server":                          policy.Allow,
+		"chmod --reference=s.sh @O@/secret":        policy.Ask,
+		"chmod -w @O@/secret":                      policy.Ask,
+		"chmod -wx @O@/secret":                     policy.Ask,
+		"chmod -u+w @O@/secret":                    policy.Ask,
+		"chmod -x,g+w @O@/secret":                  policy.Ask,
+		"chmod -R -w @O@":                          policy.Ask,
+		"chmod -w .git/config":                     policy.Deny,
+		"chown --reference=s.sh @O@/secret":        policy.Ask,
+		"chgrp --reference s.sh @O@/secret":        policy.Ask,
+		"chcon --reference=s.sh @O@/secret":        policy.Ask,
+		"chcon -t bin_t @O@/secret":                policy.Ask,
+		"dos2unix -n .env q":                       policy.Ask,
+		"unix2dos --newfile .env q":                policy.Ask,
+		"dos2unix -O .env":                         policy.Ask,
+		"dos2unix --to-stdout private/a":           policy.Ask,
+		"dos2unix -R notes":                        policy.Ask,
+		"dos2unix -n f @O@/x":                      policy.Ask,
+		"dos2unix -n @O@/secret new":               policy.Ask,
+		"mac2unix @O@/secret":                      policy.Ask,
+		"uncompress .envrc.gz":                     policy.Deny,
+		"uncompress -f .github/workflows/a.yml.gz": policy.Ask,
+
+		"chmod -x s.sh":            policy.Allow,
+		"chmod +x s.sh":            policy.Allow,
+		"chmod 755 s.sh":           policy.Allow,
+		"chmod -v 755 s.sh":        policy.Allow,
+		"chmod -R u+w d":           policy.Allow,
+		"chmod --reference=f s.sh": policy.Allow,
+		"chmod -w f":               policy.Allow,
+		"dos2unix f g":             policy.Allow,
+		"dos2unix -n f new":        policy.Allow,
+		"dos2unix .env":            policy.Allow,
+		"uncompress d/f.gz":        policy.Allow,
+		"uncompress -c f.Z":        policy.Allow,
+	})
+}
