@@ -1,9 +1,12 @@
 package policy
 
 import (
+	"cmp"
 	"errors"
 	"path"
 	"strings"
+
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
 // A pathGlob is a compiled path pattern: a literal directory, then a glob
@@ -191,6 +194,30 @@ func (g *pathGlob) reaches(dir string) tri {
 		return maybe
 	}
 	return no
+}
+
+// leads reports whether something below the directory dir may match that would not match elsewhere
+// in the root: the pattern has a name above it, and dir is one of these, or lies below it.
+func (g *pathGlob) leads(dir, root string) bool {
+	rest, below := g.below(dir)
+	switch whole := safefile.Below(cmp.Or(g.base, "/"), root); { // what lies in the root is all below the base
+	case !below:
+		return g.reaches(dir) != no
+	case g.kind == namePath:
+		return !whole || g.matchName(rest)
+	case g.kind == globPath:
+		for _, alt := range g.alts {
+			states := alt.walk(rest)
+			if whole && alt[0].kind == deepSegment {
+				states &^= 1 | 1<<1 // the names so far stand for nothing
+			}
+			if states != 0 {
+				return true
+			}
+		}
+		return false
+	}
+	return g.match(dir)
 }
 
 func unescape(segment string) string {

@@ -116,6 +116,34 @@ func (p *Policy) Begins(file string) bool {
 	return more
 }
 
+// Leads reports whether what lies below a path may be closed, for one of some kinds of access, by the names above
+// it, and not by its own alone, which it has wherever it lies: what a link at the path leads to has these names, too.
+func (p *Policy) Leads(file string, kinds ...Kind) bool {
+	at := slashed(file)
+	folded := foldPath(at)
+	rel := folded
+	if safefile.Below(p.root, at) {
+		rel = foldPath(at[len(p.root):])
+	}
+	for _, k := range kinds {
+		ix := p.reads()
+		if k == Write {
+			ix = p.writes()
+		}
+		if _, ok := ix.find(folded, rel, true); ok {
+			return true
+		}
+		for _, r := range p.rules.file(k) {
+			switch {
+			case r.list == Allow || r.path == nil:
+			case r.path.fold && r.path.leads(folded, foldPath(p.root)), !r.path.fold && r.path.leads(at, p.root):
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // mayBegin reports whether a guard's first name is name, and whether one of
 // several parts is.
 func (ix *guardIndex) mayBegin(name string) (hit, more bool) {

@@ -14,7 +14,7 @@ import (
 )
 
 // cacheFormat changes with the form of the file, and with what is notable.
-const cacheFormat = "agentkit wall 5"
+const cacheFormat = "agentkit wall 6"
 
 // Dir is where walls are remembered below a state directory: the Cache of [Options].
 func Dir(state string) string { return filepath.Join(state, "walls") }
@@ -66,8 +66,8 @@ func (d *dir) parse(line string) bool {
 	if err1 != nil || err2 != nil || err3 != nil || subs < 0 || d.stamp == 0 {
 		return false
 	}
-	d.within = subs&1 != 0
-	subs /= 2
+	d.within, d.closed = subs&1 != 0, subs&2 != 0
+	subs /= 4
 	var names []string
 	if line = strings.TrimSuffix(line, "\x00"); line != "" {
 		names = strings.Split(line, "\x00")
@@ -93,7 +93,7 @@ func (t *tree) remember(file, hash string) error {
 			continue
 		}
 		b.WriteString(d.path)
-		for _, field := range []string{strconv.FormatInt(d.stamp, 36), strconv.FormatUint(d.ino, 36), strconv.Itoa(2*len(d.subs) + flag(d.within))} {
+		for _, field := range []string{strconv.FormatInt(d.stamp, 36), strconv.FormatUint(d.ino, 36), strconv.Itoa(4*len(d.subs) + 2*flag(d.closed) + flag(d.within))} {
 			b.WriteString("\x00" + field)
 		}
 		for _, name := range names {

@@ -75,7 +75,7 @@ func (w *Wall) cameToGit(path string, i fs.FileInfo, young bool) bool {
 	switch base := filepath.Base(path); {
 	case i.IsDir() && w.o.Policy.MayWrite(path, policy.Dir):
 		return false
-	case i.Mode()&fs.ModeSymlink == 0 && base != "index" && base != "MERGE_RR" && w.o.Policy.MayWrite(path, fileType(i)):
+	case i.Mode()&fs.ModeSymlink == 0 && base != "index" && base != "MERGE_RR" && w.o.Policy.MayWrite(path, fileType(i.Mode())):
 		return false
 	}
 	for dir := filepath.Dir(path); !young && dir != git; dir = filepath.Dir(dir) {

@@ -48,9 +48,9 @@ func (w *Wall) repository(dir string) {
 		switch {
 		case w.o.Policy.MayWrite(path, policy.Regular) && safefile.InGit(path): // a rule says so
 		case strings.HasPrefix(path, dir+"/worktrees/"), dir != w.o.Root+"/.git" && dir != w.Enclosing:
-			w.Watched = append(w.Watched, path)
+			w.Watched = w.withLed(append(w.Watched, path), path)
 		default:
-			w.Fixed = append(w.Fixed, path)
+			w.Fixed = w.withLed(append(w.Fixed, path), path)
 		}
 	}
 }
@@ -68,6 +68,23 @@ func (w *Wall) stays(dir string) {
 			w.Pinned = append(w.Pinned, filepath.Join(dir, name)+"/.")
 		}
 	}
+}
+
+// withLed adds to a list what links among what git heeds lead to in the root: a hook is often
+// one of the project's scripts.
+func (w *Wall) withLed(list []string, path string) []string {
+	f := &follower{w, func(n called) bool {
+		if n.way || n.path != path && !below(n.path, list) {
+			list, w.led[n.path] = append(list, n.path), n.name
+		}
+		return true
+	}, map[string]bool{}}
+	switch filepath.Base(path) {
+	case "hooks", "info":
+		f.below(path, path, true)
+	}
+	f.link(path, path)
+	return list
 }
 
 // ofBare are the names in a directory that is no .git which make git run something or look elsewhere.

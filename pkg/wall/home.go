@@ -65,7 +65,7 @@ func (w *Wall) namesBelow(top, but string, deep func(parts []string) bool) {
 		if safefile.Below(w.o.Root, path) || path == top || below(path, w.Hidden) {
 			continue
 		}
-		if i, err := os.Lstat(path); err == nil && !p.MayRead(path, fileType(i)) {
+		if i, err := os.Lstat(path); err == nil && !p.MayRead(path, fileType(i.Mode())) {
 			w.hide(path)
 		}
 	}

@@ -41,10 +41,10 @@ const (
 )
 
 // Note notes that a call of its own has written a file of the root, where that is one that
-// commands may not make or change. Links of the path and of the root are resolved. The notes are kept
+// commands may not make or change, or may be one by what a link leads to. Links of the path and of the root are resolved. The notes are kept
 // in cache, see [Options]. An error leaves nothing noted.
 func Note(p *policy.Policy, cache, root string, w Written) error {
-	if w.Size > mostNoted || !p.NotableIn(root, w.Path) {
+	if w.Size > mostNoted || !p.NotableIn(root, w.Path) && !atEnd(cache, root, w.Path) {
 		return nil
 	}
 	n, id := links(w.Path)

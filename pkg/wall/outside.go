@@ -79,7 +79,7 @@ func (w *Wall) dotEntry(path string, links *safefile.Links) (dir string) {
 	if err != nil {
 		return ""
 	}
-	a := policy.Access{Kind: policy.Read, Tool: "bash", Path: real, Named: path, File: fileType(i)}
+	a := policy.Access{Kind: policy.Read, Tool: "bash", Path: real, Named: path, File: fileType(i.Mode())}
 	if w.o.Policy.Decide(&a).Verdict == policy.Allow && !safefile.Below(real, w.o.Root) && !slices.Contains(w.Readable, real) {
 		w.Readable = append(w.Readable, real)
 		if i.IsDir() {
@@ -107,7 +107,7 @@ func (w *Wall) enclosingTree(top string) {
 		w.o.Committed(hits)
 	}
 	for _, path := range hits {
-		if i, err := os.Lstat(path); err == nil && !w.o.Policy.MayRead(path, fileType(i)) {
+		if i, err := os.Lstat(path); err == nil && !w.o.Policy.MayRead(path, fileType(i.Mode())) {
 			w.hide(path)
 		}
 	}

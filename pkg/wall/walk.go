@@ -32,6 +32,7 @@ type dir struct {
 	// within says that a directory above, or this one, begins a guarded name of
 	// several parts
 	within bool
+	closed bool // one above, or this one, is notable: a link in it is, too, for what it leads to
 	same   bool // it is as it was, by the last look at it
 }
 
@@ -117,6 +118,7 @@ func (t *tree) look(from base) bool {
 // A walker walks a root.
 type walker struct {
 	notable func(path string, within bool) (notable, opens bool)
+	leads   func(path string) bool // whether what lies behind a link may be another case; nil for never
 	root    string
 	base    base // of it
 	passed  func(dir string) bool
@@ -133,8 +135,8 @@ type walker struct {
 }
 
 type job struct {
-	path   string
-	within bool
+	path           string
+	within, closed bool
 }
 
 // walk looks at every name below root but what its own repository keeps in .git. It
@@ -161,7 +163,7 @@ func (w *walker) walk(root string) *tree {
 		})
 	}
 	w.pending.Add(1)
-	w.queue <- job{root, false}
+	w.queue <- job{path: root}
 	w.pending.Wait()
 	close(w.queue)
 	done.Wait()
@@ -181,7 +183,7 @@ func (w *walker) visit(j job) {
 		w.skipLong(j.path + "/" + name)
 	}
 	for _, name := range d.subs {
-		next := job{strings.TrimSuffix(j.path, "/") + "/" + name, d.within}
+		next := job{strings.TrimSuffix(j.path, "/") + "/" + name, d.within, d.closed}
 		if was := w.known[next.path]; was != nil && was.same {
 			w.visit(next)
 			continue
@@ -206,9 +208,10 @@ func (w *walker) read(j job) *dir {
 	if w.skipLong(j.path) || !ok {
 		return nil
 	}
-	within := j.within
-	if !within && j.path != w.root {
-		_, within = w.notable(j.path, false)
+	within, closed := j.within, j.closed
+	if (!within || !closed) && j.path != w.root {
+		hit, opens := w.notable(j.path, false)
+		within, closed = within || opens, closed || hit
 	}
 	now := time.Now()
 	if w.entries.Load() > maxEntries || now.After(w.end) {
@@ -229,13 +232,14 @@ func (w *walker) read(j job) *dir {
 		w.skip(j.path + ": " + err.Error())
 	}
 	w.entries.Add(int64(len(list)))
-	d := &dir{path: j.path, stamp: stamp, ino: ino, within: within}
+	d := &dir{path: j.path, stamp: stamp, ino: ino, within: within, closed: closed}
 	if !remembers(stamp, now) {
 		d.stamp = 0
 	}
 	for _, e := range list {
 		name := e.Name()
-		if hit, opens := w.notable(j.path+"/"+name, within); hit || name == ".git" || opens && e.Type()&fs.ModeSymlink != 0 {
+		hit, opens := w.notable(j.path+"/"+name, within)
+		if hit || name == ".git" || e.Type()&fs.ModeSymlink != 0 && (opens || w.leads != nil && (closed || w.leads(j.path+"/"+name))) {
 			d.hits = append(d.hits, name)
 		}
 		if e.Type()&fs.ModeType == fs.ModeDir && (name != ".git" || j.path != w.root) && !w.passed(strings.TrimSuffix(j.path, "/")+"/"+name) {

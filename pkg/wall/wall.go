@@ -71,17 +71,19 @@ type Wall struct {
 
 	above        map[string]fileID // the directories above that
 	repositories map[fileID]bool   // those of the repositories in the root
-	led          map[string]bool   // what is fixed because a link leads there
+	led          map[string]string // what is closed because a link leads there, with the name that is closed
 	others       map[string]string // other names of what is hidden in the root for these, see recall
 	forgotten    []string          // see Forget
 	conflicts    int               // that were looked at, see strayConflicts
+	followed     int               // names behind links that were looked at, see follower
+	ends         []string          // where these lead in the root
 	temp         map[string]string // what is protected right in the directories for temporary files, see scratch
 	empty        map[string]int64  // which of these had nothing of that before, and when they had changed last
 }
 
 // Compile walks the root.
 func Compile(o Options) *Wall {
-	w, out := &Wall{o: o, overlaid: overlaid(o.Root), begun: time.Now().Add(-young), led: map[string]bool{}, others: map[string]string{}}, make(chan *Wall, 1)
+	w, out := &Wall{o: o, overlaid: overlaid(o.Root), begun: time.Now().Add(-young), led: map[string]string{}, others: map[string]string{}}, make(chan *Wall, 1)
 	go func() {
 		far := &Wall{o: o, others: map[string]string{}}
 		far.outside()
@@ -95,13 +97,14 @@ func Compile(o Options) *Wall {
 	if file != "" {
 		before = remembered(file, hash)
 	}
-	w.tree = (&walker{notable: o.Policy.Notable, passed: o.Policy.Passed, before: before}).walk(o.Root)
+	w.tree = (&walker{notable: o.Policy.Notable, leads: o.leads, passed: o.Policy.Passed, before: before}).walk(o.Root)
 	o.keep(w.tree, file)
 	w.Beyond = w.tree.beyond
 	hits := w.tree.hits()
 	w.fill(hits)
 	w.open()
 	w.number(hits)
+	w.keepEnds()
 	w.closeTemp()
 	far := <-out
 	w.Readable, w.Everything, w.Writable = far.Readable, far.Everything, far.Writable
@@ -138,7 +141,9 @@ func (w *Wall) fill(hits []string) {
 			}
 			continue
 		}
-		if !below(path, w.Hidden) || !below(path, w.Fixed) {
+		if below(path, w.Hidden) && below(path, w.Fixed) { // a link there leads on
+			w.behind(path, w.close)
+		} else {
 			w.add(path)
 		}
 	}
@@ -153,7 +158,7 @@ func (w *Wall) fill(hits []string) {
 			if !known {
 				t = policy.Missing
 				if _, i, err := links.Resolve(path); err == nil {
-					t = fileType(i)
+					t = fileType(i.Mode())
 				}
 				types[path] = t
 			}
@@ -177,7 +182,7 @@ func (w *Wall) fill(hits []string) {
 			}
 			w.numberAbove(path)
 		}
-		if i < len(w.Hidden) || w.o.Policy.Placed(path) || w.led[path] {
+		if i < len(w.Hidden) || w.o.Policy.Placed(path) || w.led[path] != "" {
 			w.Pinned = append(w.Pinned, path)
 		}
 	}
@@ -200,11 +205,11 @@ func (w *Wall) add(path string) {
 	if err != nil {
 		return
 	}
-	t, p := fileType(i), w.o.Policy
+	t, p := fileType(i.Mode()), w.o.Policy
 	if !p.MayRead(path, t) && !below(path, w.Hidden) {
 		if i.IsDir() && (p.Mixed(path, policy.Read) || w.o.Committed != nil && w.mixed(path)) {
 			w.each(path, func(path string, i fs.FileInfo) {
-				if !i.IsDir() && !p.MayRead(path, fileType(i)) {
+				if !i.IsDir() && !p.MayRead(path, fileType(i.Mode())) {
 					w.hide(path)
 				}
 			})
@@ -215,7 +220,7 @@ func (w *Wall) add(path string) {
 	if !p.MayWrite(path, t) && !below(path, w.Fixed) {
 		if i.IsDir() && p.Mixed(path, policy.Write) {
 			w.each(path, func(path string, i fs.FileInfo) {
-				if !i.IsDir() && !p.MayWrite(path, fileType(i)) {
+				if !i.IsDir() && !p.MayWrite(path, fileType(i.Mode())) {
 					w.Fixed = append(w.Fixed, path)
 				}
 			})
@@ -224,35 +229,7 @@ func (w *Wall) add(path string) {
 		}
 	}
 	if i.Mode()&fs.ModeSymlink != 0 {
-		w.behind(path)
-	}
-}
-
-// behind closes what a link in the root leads to in the root, where the policy closes it by the
-// link's name.
-func (w *Wall) behind(link string) {
-	real, err := filepath.EvalSymlinks(link)
-	if err != nil || real == w.o.Root || !safefile.Below(w.o.Root, real) || safefile.InGit(real) {
-		return
-	}
-	i, err := os.Lstat(real)
-	if err != nil {
-		return
-	}
-	ask := func(path string, i fs.FileInfo) {
-		name, t := link+strings.TrimPrefix(path, real), fileType(i)
-		if !i.IsDir() || !w.o.Policy.Mixed(name, policy.Write) {
-			if !w.o.Policy.MayWrite(name, t) && !below(path, w.Fixed) {
-				w.Fixed, w.led[path] = append(w.Fixed, path), true
-			}
-		}
-		if !i.IsDir() && !w.o.Policy.MayRead(name, t) && !below(path, w.Hidden) {
-			w.hide(path)
-			w.others[path] = link
-		}
-	}
-	if ask(real, i); i.IsDir() && !below(real, w.Fixed) {
-		w.each(real, ask)
+		w.behind(path, w.close)
 	}
 }
 
@@ -260,7 +237,7 @@ func (w *Wall) behind(link string) {
 func (w *Wall) mixed(dir string) bool {
 	found := false
 	w.each(dir, func(path string, i fs.FileInfo) {
-		found = found || !i.IsDir() && w.o.Policy.MayRead(path, fileType(i))
+		found = found || !i.IsDir() && w.o.Policy.MayRead(path, fileType(i.Mode()))
 	})
 	return found
 }
@@ -444,7 +421,7 @@ func (w *Wall) Appeared() []string {
 	}
 	doors := &doors{root: w.o.Root, held: w.held}
 	defer doors.close()
-	now := (&walker{notable: w.o.Policy.Notable, passed: w.o.Policy.Passed, before: before, force: doors.open}).walk(w.o.Root)
+	now := (&walker{notable: w.o.Policy.Notable, leads: w.o.leads, passed: w.o.Policy.Passed, before: before, force: doors.open}).walk(w.o.Root)
 	var list, news []string
 	for _, d := range now.list {
 		if now == w.tree && len(w.forgotten) == 0 || len(d.hits) == 0 {
@@ -470,6 +447,10 @@ func (w *Wall) Appeared() []string {
 				news = append(news, at)
 			}
 		}
+	}
+	if now != w.tree || len(w.forgotten) > 0 {
+		w.followed = 0
+		news = append(news, w.appearedBehind(now)...)
 	}
 	if len(news) > 0 {
 		w.noteCloned(news)
@@ -592,8 +573,8 @@ func (w *Wall) inPlace(path string) bool {
 	return true
 }
 
-func fileType(i fs.FileInfo) policy.FileType {
-	switch i.Mode().Type() {
+func fileType(m fs.FileMode) policy.FileType {
+	switch m.Type() {
 	case 0:
 		return policy.Regular
 	case fs.ModeDir:

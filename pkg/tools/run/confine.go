@@ -184,6 +184,9 @@ func (c *confinement) openSettings(cfg *sandbox.Config, needs []policy.Access) {
 		return a.Kind == policy.Exec && a.Class != policy.ReadOnly && programs.Has("git npm pnpm yarn bun make", baseName(&a))
 	}
 	if slices.Contains(cfg.ReadOnly, path) && slices.ContainsFunc(needs, git) && c.holder.Decide(&a).Verdict == policy.Allow {
+		if real, err := filepath.EvalSymlinks(path); err == nil && slices.Contains(cfg.ReadOnly, real) { // there git writes them
+			path = real
+		}
 		cfg.Settings, cfg.Remotes = path, slices.DeleteFunc(slices.Clone(cfg.Hosts), func(host string) bool { return len(cfg.Refused) > 0 && strings.HasPrefix(host, "*") })
 	}
 }
@@ -410,14 +413,14 @@ func (c *confinement) extend(cfg *sandbox.Config, a *policy.Access, root string,
 		// Of a tree each file has its own decision, unless a yes was given for all of it.
 		whole := a.Tree && !(a.Each && a.Below && !safefile.Below(root, a.Path)) && c.holder.Decide(a).Verdict != policy.Allow
 		cfg.ReadOnly = slices.DeleteFunc(cfg.ReadOnly, func(p string) bool {
-			return (safefile.Below(p, a.Path) && p != root || whole && safefile.Below(a.Path, p)) && !c.holder.Keeps(p)
+			return (safefile.Below(p, a.Path) && p != root && !c.led(p, a) || whole && safefile.Below(a.Path, p)) && !c.holder.Keeps(p)
 		})
 		if a.Op == policy.Delete && a.Tree && !a.Below && a.Names == "" && a.Path != root {
 			goesWith(cfg, a.Path)
 		}
 		if unhides := removes(needs) && c.loose; unhides || a.Op != policy.Delete && showsNothing(needs) { // who may remove a secret may not read it
 			cfg.Hidden = slices.DeleteFunc(cfg.Hidden, func(p string) bool {
-				return safefile.Below(p, a.Path) && p != root || (whole || unhides && a.Tree) && safefile.Below(a.Path, p)
+				return safefile.Below(p, a.Path) && p != root && !c.led(p, a) || (whole || unhides && a.Tree) && safefile.Below(a.Path, p)
 			})
 		}
 		if a.Op == policy.Delete && c.loose {
@@ -444,13 +447,18 @@ func (c *confinement) extend(cfg *sandbox.Config, a *policy.Access, root string,
 		default:
 			cfg.Readable = append(cfg.Readable, a.Path)
 		}
-		cfg.Hidden = slices.DeleteFunc(cfg.Hidden, func(p string) bool { return safefile.Below(p, a.Path) })
+		cfg.Hidden = slices.DeleteFunc(cfg.Hidden, func(p string) bool { return safefile.Below(p, a.Path) && !c.led(p, a) })
 	case a.Address() != "":
 		if cfg.Network == sandbox.Loopback {
 			cfg.Network = sandbox.Hosts
 		}
 		cfg.Hosts = append(cfg.Hosts, a.Address())
 	}
+}
+
+// led reports whether a path is closed by a name that a link gives it, where an access was allowed, unasked, by another name.
+func (c *confinement) led(path string, a *policy.Access) bool {
+	return c.wall.Name(path) != "" && c.holder.Decide(a).Verdict == policy.Allow
 }
 
 // goesWith lets what is protected go together with the repository in dir that it is a part of,

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -315,7 +316,7 @@ func unheld(env *tool.Env, needs []policy.Access, ahead *prefetch) []policy.Acce
 		if err != nil || !safefile.Below(env.Workspace.Root(), path) || len(found) >= maxForbidden {
 			continue
 		}
-		one.Named = wall.Recalled[path]
+		one.Named = cmp.Or(wall.Name(path), wall.Recalled[path])
 		if one.Path, one.Tree = path, info.IsDir(); info.IsDir() {
 			one.File = policy.Dir
 		} else {
