@@ -69,6 +69,7 @@ func TestLosses(t *testing.T) {
 	for _, c := range []struct{ command, want string }{
 		{"mv a x", ""},
 		{"mv a x; rm x", "a: rm"},
+		{"mv -bT d e; rm -r e", "d: rm, e: rm"}, // e, too, for it may be e~ that goes
 		{"mv a x; rm y", ""},
 		{"mv $(cat b) x; rm x", ""},
 		{"mv a x/y; rmdir x", ""},
