@@ -28,3 +28,20 @@ func TestRunUnasked(t *testing.T) {
 		}
 	}
 }
+
+// TestStartFiles: what tools run or trust when they start is not for commands to make, and names like those are.
+func TestStartFiles(t *testing.T) {
+	p, err := policy.Load(&policy.Sources{Root: "/r", Home: "/r/home", Level: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{
+		"mise/config.toml": true, "a/.rtx.toml": true, "prek.toml": true, ".nvim.lua": true, ".gvimrc": true, ".hgrc": true, ".bash_completion": true, ".xsessionrc": true,
+		"home/.gradle/init.gradle": true, "home/.gradle/init.d/a.gradle": true,
+		"mise/a.toml": false, "config.toml": false, "init.lua": false, ".gradle/caches/x": false, "home/.gradle/caches/x": false,
+	} {
+		if p.Named("/r/"+name) != want {
+			t.Errorf("%s: %v", name, !want)
+		}
+	}
+}

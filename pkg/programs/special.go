@@ -387,7 +387,7 @@ func (c *Call) numbered(dir, pattern string) {
 
 // trusted are names that others run or heed, without a dot at the beginning, which split would
 // make by numbering in letters.
-const trusted = "opencode.json opencode.jsonc azure-pipelines.yml bitbucket-pipelines.yml appveyor.yml cloudbuild.yaml jenkinsfile lefthook.yml mise.toml pip.conf sitecustomize.py usercustomize.py *.pth *.code-workspace"
+const trusted = "opencode.json opencode.jsonc azure-pipelines.yml bitbucket-pipelines.yml appveyor.yml cloudbuild.yaml jenkinsfile lefthook.yml mise.toml prek.toml pip.conf sitecustomize.py usercustomize.py *.pth *.code-workspace"
 
 // splitInto lists which of the trusted names, and of the files that are there, split makes
 // between a prefix and an ending.

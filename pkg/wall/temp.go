@@ -126,7 +126,7 @@ func (s *scratch) note(path string) {
 // as well. A .bashrc, .ssh or .claude is looked for in the home alone, which may be a directory for temporary
 // files, a .github or .pre-commit-config.yaml right in a repository, a Jenkinsfile or model.pth nowhere but where it is meant.
 var upward = [...]string{
-	".git", ".hg", ".sl", ".jj", ".envrc", ".tool-versions", ".mise.toml", "mise.toml", ".mise.local.toml", "mise.local.toml", ".mise", ".config",
+	".git", ".hg", ".sl", ".jj", ".envrc", ".tool-versions", ".mise.toml", "mise.toml", ".mise.local.toml", "mise.local.toml", ".mise", "mise", ".rtx.toml", ".config",
 	".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs", ".cargo", ".bundle", ".bazelrc",
 	".mcp.json", "opencode.json", "opencode.jsonc", "crush.json", ".crush.json", ".aider.conf.yml",
 }
