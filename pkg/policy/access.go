@@ -113,6 +113,12 @@ type Access struct {
 	// keeps it from the file.
 	Guess bool
 
+	// Unseen is set for a read of a place outside the root that is open to commands, and has more in it
+	// than can be looked through for what they may not read: a program of which nothing is known runs.
+	Unseen bool
+	// Loose says that what is decided about this holds for the text of a command alone.
+	Loose bool
+
 	Source string // the piece of the command it comes from, for explanations
 	// Scripted says that the piece stands in a file of commands that the command has a shell read: such a
 	// file is looked into for what is certain.
@@ -151,7 +157,7 @@ func Append(list []Access, more ...Access) []Access {
 // gone meanwhile.
 func (a *Access) Same(b *Access) bool {
 	bare := func(a Access) Access {
-		a.File, a.Fresh, a.Parent, a.By = "", false, 0, 0
+		a.File, a.Fresh, a.Loose, a.Parent, a.By = "", false, false, 0, 0
 		if a.Links == 1 {
 			a.Links = 0
 		}

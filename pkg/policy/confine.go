@@ -31,7 +31,7 @@ func (p *Policy) held(a *Access) string {
 	switch {
 	case a.Tool != commandTool:
 		return "tool"
-	case p.Level() >= 3, p.Level() == 2 && !(a.Kind == Read && safefile.Below(p.root, slashed(a.Path))):
+	case p.Level() >= 3 && !a.Loose, p.Level() == 2 && !a.Loose && !(a.Kind == Read && safefile.Below(p.root, slashed(a.Path))):
 		return "kernel"
 	case a.Opaque != "" || a.Kind == Exec && a.Class == Unknown && !a.Builtin:
 		return "none"
@@ -46,11 +46,27 @@ func (p *Policy) Unheld() []string {
 	case p.Outer():
 		return []string{"files, network and programs are held by what is around agentkit, or not at all"}
 	case p.Level() >= 3:
-		return nil
+		return p.unheldOutside()
 	case p.Level() == 2:
-		return []string{"reading files inside the root", "protected files while it runs: they are put back afterwards"}
+		return append([]string{"reading files inside the root", "protected files while it runs: they are put back afterwards"}, p.unheldOutside()...)
 	}
 	return []string{"files", "network", "programs"}
+}
+
+// unheldOutside is Unheld for the places outside the root that are opened.
+func (p *Policy) unheldOutside() (list []string) {
+	for _, at := range p.Places() {
+		if at.Profile {
+			list = append(list, "secrets outside the root whose places are not known: the profile opens all there is")
+		}
+		if at.Write && p.Level() == 2 {
+			list = append(list, "reading files in "+at.Dir+", which a rule opens for writing")
+		}
+		if at.Write {
+			list = append(list, "protected files in "+at.Dir+" where there are none yet")
+		}
+	}
+	return list
 }
 
 // Restricted lists the names of the programs that deny and ask rules speak of,

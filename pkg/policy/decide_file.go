@@ -14,6 +14,9 @@ func (p *Policy) decideFile(a *Access) Decision {
 	if a.Path == "" {
 		return p.decideUnknownPath(a)
 	}
+	if a.Unseen {
+		return Decision{Verdict: Ask, Rule: guardName(readSecretOutside) + "not looked through", Why: a.Opaque}
+	}
 	if why := unusable(a.Path); why != "" {
 		return Decision{Verdict: Deny, Rule: "path", Why: why}
 	}
@@ -259,7 +262,7 @@ func (p *Policy) guarded(a *Access, f *facts, soft *setting, part *string) (d De
 		if way[0] == "" {
 			continue
 		}
-		fetched := i == 0 && f.inside && dependency(way[1]) && !(a.Kind == Write && a.Op != Delete && safefile.InGit(way[1])) // a repository may be in the index of the root's
+		fetched := i == 0 && dependency(way[1]) && (f.inside || p.opens(a, f.path)) && !(a.Kind == Write && a.Op != Delete && safefile.InGit(way[1])) // a repository may be in the index of the root's
 		if fetched && (a.Kind != Read || p.moved == nil) {
 			continue
 		}

@@ -237,8 +237,22 @@ func LintWall(p *Policy) []Finding {
 	l := linter{p: p}
 	for _, r := range p.all {
 		l.unheld(r)
+		l.opened(r)
 	}
 	return l.findings
+}
+
+// opened finds allow rules that open more outside the root than the sandbox can hold commands to.
+func (l *linter) opened(r *rule) {
+	if !r.opensTree() || r.layer == BuiltIn || l.p.Level() < 2 || safefile.Below(l.p.root, r.path.base) {
+		return
+	}
+	if home := l.p.home; home != "" && safefile.Below(orElse(r.path.base, "/"), home) {
+		l.add(r, "unheld", "opens all of a home: where that is more than can be looked through before each command, commands of which nobody knows what they read are asked about; name the directories that are meant")
+	}
+	if l.p.Level() == 2 && r.tool == "edit" {
+		l.add(r, "unheld", "a command can read all that is in what it may write: the sandbox at "+l.p.Wall()+" of this machine cannot hide single files there; where secrets are, commands of which nobody knows what they read are asked about instead")
+	}
 }
 
 // unheld finds deny and ask rules that this machine's sandbox cannot hold commands to:

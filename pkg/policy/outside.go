@@ -144,6 +144,71 @@ func (p *Policy) Outside() (dirs, files []string, home string, all bool) {
 	return dirs, files, p.home, slices.Contains(dirs, "/")
 }
 
+// A Place is a directory outside the root that is opened to commands with all that is in it.
+type Place struct {
+	Dir         string
+	Read, Write bool
+	Profile     bool // by the profile alone, which is to open whatever is there
+}
+
+// Places lists those that rules and settings open, none twice. Temporary directories are
+// not among them.
+func (p *Policy) Places() (list []Place) {
+	add := func(dir string, with Place) {
+		with.Dir = orElse(dir, "/")
+		if safefile.Below(p.root, with.Dir) || p.inTemp(with.Dir, false) || slices.Contains(p.temp, with.Dir) {
+			return
+		}
+		for i := range list {
+			if at := &list[i]; at.Dir == with.Dir {
+				at.Read, at.Write, at.Profile = at.Read || with.Read, at.Write || with.Write, at.Profile && with.Profile
+				return
+			}
+		}
+		list = append(list, with)
+	}
+	if s := &p.settings[readOutside]; s.verdict == Allow {
+		add("/", Place{Read: true, Profile: strings.HasPrefix(s.rule, "profile ")})
+	}
+	for _, r := range p.rules.read {
+		if everything := r.list == Allow && r.bare && r.tool == "*"; everything || r.opensTree() && p.MayRead(orElse(r.path.base, "/"), "") {
+			base := ""
+			if !everything {
+				base = r.path.base
+			}
+			add(base, Place{Read: true})
+		}
+	}
+	for _, r := range p.rules.write {
+		if r.opensTree() && r.path.base != "" && p.MayWrite(r.path.base, "") {
+			add(r.path.base, Place{Write: true})
+		}
+	}
+	return list
+}
+
+// opensTree reports whether a rule allows a directory with all that is in it.
+func (r *rule) opensTree() bool {
+	return r.list == Allow && r.path != nil && !r.path.fold && r.path.kind == treePath
+}
+
+// opens reports whether a file outside the root lies in what is opened as a whole. What package managers
+// fetch is there what it is in the root.
+func (p *Policy) opens(a *Access, file string) bool {
+	if a.Kind == Read && p.settings[readOutside].verdict == Allow {
+		return true
+	}
+	return slices.ContainsFunc(p.rules.file(a.Kind), func(r *rule) bool { return r.opensTree() && r.path.match(file) })
+}
+
+// PassedOutside reports whether a look through a place passes a directory over: the system's own, programs with
+// their installations, temporary directories and our state, of which it is known otherwise what is closed there.
+func (p *Policy) PassedOutside(dir string) bool {
+	dir = slashed(dir)
+	in := func(list []string) bool { return slices.Contains(list, dir) }
+	return in(systemDirs[:]) || in(settingDirs[:]) || in(p.temp) || in(p.trusted) || in(p.installed) || dir == "/run" || foldPath(dir) == p.state
+}
+
 // Writable lists the directories and single files outside the root that rules let a
 // command write, and what of the root, in a directory that holds them, where it may not
 // write there in general.

@@ -31,6 +31,20 @@ func (p *Policy) Protects(file string) bool {
 	return named || d.Verdict != Allow && !d.Default
 }
 
+// Conceals reports whether a command may not read a file for what it is, by a protection that is built in
+// or a rule, and not for lying outside the root alone.
+func (p *Policy) Conceals(file string, t FileType) bool {
+	a := Access{Kind: Read, Tool: commandTool, Path: file, File: t}
+	d := p.Decide(&a)
+	if d.Verdict == Allow {
+		return false
+	}
+	f, soft, part := facts{}, setting{verdict: Allow}, ""
+	p.fileFacts(&a, &f)
+	_, done := p.protection(&a, &f, &soft, &part)
+	return done || soft.verdict < Allow || !d.Default
+}
+
 // Home is the directory that ~ stands for; "" for none.
 func (p *Policy) Home() string { return p.home }
 

@@ -155,9 +155,17 @@ func (p *plan) setReadOnly(name string, fd any, path string, flags int) {
 // Over those of the root lies a copy of the root that was taken before, in which they are
 // none, for between two mounts the kernel renames nothing. It still moves no name on which
 // anything is mounted in the command's namespace, whether that can be reached or not. And
-// what is closed in the copy goes with its directory, wherever that is moved to.
+// what is closed in the copy goes with its directory, wherever that is moved to. So it is with other
+// directories that can be written, but for those that hold the root.
 func (p *plan) pinned(c *Config, writable []string, shared []mounted) {
 	others, below := c.ways(writable, shared)
+	for _, top := range writable {
+		if safefile.Below(top, c.Root) || safefile.Below(sharedMemory, top) || !slices.ContainsFunc(others, func(dir string) bool { return safefile.Below(top, dir) }) {
+			continue
+		}
+		over := p.copyMount(top)
+		defer p.attach(over, top)
+	}
 	p.pin(others)
 	if len(below) == 0 || c.Root == "/" { // over which nothing can be mounted
 		p.pin(below)

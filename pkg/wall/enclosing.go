@@ -57,6 +57,9 @@ func named(root, dir, at string) string {
 	return ""
 }
 
+// unchanged is what git heeds in a repository's directory and does not change, whether it is there or not.
+var unchanged = [...]string{"hooks", "config", "config.worktree", "commondir", "info/attributes", "info/grafts", "objects/info/alternates"}
+
 // open opens the repository that encloses the root, but for what git does not change.
 func (w *Wall) open() {
 	dir := enclosing(w.o.Root)
@@ -65,7 +68,7 @@ func (w *Wall) open() {
 	}
 	w.Enclosing = dir
 	w.repository(dir)
-	for _, name := range []string{"hooks", "config", "config.worktree", "commondir", "info/attributes", "info/grafts", "objects/info/alternates"} {
+	for _, name := range unchanged {
 		if path := filepath.Join(dir, name); !below(path, w.Fixed) {
 			w.Fixed = append(w.Fixed, path) // also where it is not there yet
 		}

@@ -15,7 +15,7 @@ import (
 func (w *Wall) outside() {
 	dirs, files, home, all := w.o.Policy.Outside()
 	if w.Everything = all; all {
-		return
+		home = w.o.Policy.Home()
 	}
 	var links safefile.Links
 	for _, dir := range dirs {
@@ -57,6 +57,7 @@ func (w *Wall) outside() {
 	for _, path := range files {
 		w.writable(path, false)
 	}
+	w.places()
 }
 
 // writable opens what a rule lets a command write. What a link leads to is another

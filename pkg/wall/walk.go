@@ -124,11 +124,13 @@ type walker struct {
 	passed  func(dir string) bool
 	before  *tree                              // what is remembered; nil for nothing
 	force   func(dir string) (*os.File, error) // opens what is shut; nil where it stays so
+	most    int64                              // directories that are looked at, remembered ones too; 0 for any number
 
 	known   map[string]*dir // before's
 	mu      sync.Mutex
 	out     *tree
 	entries atomic.Int64
+	dirs    atomic.Int64
 	end     time.Time
 	queue   chan job
 	pending sync.WaitGroup
@@ -200,6 +202,11 @@ func (w *walker) visit(j job) {
 
 // read reads a directory, unless it is as it was remembered.
 func (w *walker) read(j job) *dir {
+	if w.dirs.Add(1) > w.most && w.most > 0 {
+		w.cutShort()
+		w.skip(j.path + tooMany)
+		return nil
+	}
 	if d := w.known[j.path]; d != nil && d.same {
 		w.add(d, false)
 		return d

@@ -43,7 +43,9 @@ type Wall struct {
 	Pinned     []string // those of them above which no directory may be moved: secrets, and what is fixed for where it is
 	Readable   []string // what can be read outside the root
 	Everything bool     // all can be
+	Listed     []string // directories outside the root whose names can be listed, with those below them
 	Writable   []string // what rules allow to be written, beside the root
+	Unseen     []string // directories outside the root of which not all was looked through that rules open
 	Beyond     []string // what was not looked at, and why
 
 	// Enclosing is outside the root: where git keeps what is done in it. Commands
@@ -63,6 +65,7 @@ type Wall struct {
 	Alone func() bool
 
 	o        Options
+	seen     []string  // places outside the root of which all was looked through
 	overlaid bool      // the root lies in an overlay of file systems
 	begun    time.Time // what files have a later time of was changed since
 	tree     *tree
@@ -108,7 +111,9 @@ func Compile(o Options) *Wall {
 	w.closeTemp()
 	far := <-out
 	w.Readable, w.Everything, w.Writable = far.Readable, far.Everything, far.Writable
-	w.Hidden, w.Beyond = append(w.Hidden, far.Hidden...), append(w.Beyond, far.Beyond...)
+	w.Hidden, w.Beyond, w.Unseen = append(w.Hidden, far.Hidden...), append(w.Beyond, far.Beyond...), far.Unseen
+	w.Listed, w.seen = far.Listed, far.seen
+	w.pinPlaces(far)
 	return w
 }
 

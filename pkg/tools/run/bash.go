@@ -229,6 +229,7 @@ func (p *preparedCommand) judge(ctx context.Context, env *tool.Env, text string,
 	for i := range p.needs {
 		p.needs[i].Tool = "bash"
 	}
+	loosen(env, p.needs, p.ahead)
 }
 
 // noPatcher reports whether a is to hand a patch to the program that AppliedPatch stands for,

@@ -103,6 +103,7 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 	if cfg.ReadWrite = append(cfg.ReadWrite, c.wall.Writable...); !c.wall.Everything {
 		cfg.Readable = slices.DeleteFunc(append(slices.Clone(c.wall.Readable), env.Self()), func(p string) bool { return p == "" })
 	}
+	cfg.Listed = slices.Clone(c.wall.Listed)
 	cfg.Quarantine = env.Session.Path("quarantine")
 	for _, path := range c.wall.Hidden {
 		if safefile.Below(root, path) && filepath.Dir(path) != root { // no build makes what lies right in the root
@@ -330,6 +331,9 @@ func (c *confinement) finish(env *tool.Env, needs []policy.Access, m *sandboxMet
 		}
 	}
 	m.Detail.Beyond = c.wall.Beyond
+	for _, dir := range c.wall.Unseen {
+		m.Detail.Beyond = append(m.Detail.Beyond, dir+": a rule opens it, and it holds too much to look through for what commands may not read")
+	}
 	// That names were looked up says less than a message that has the name.
 	other := func(d sandbox.Denial) bool {
 		return d.Kind != sandbox.DeniedConnect || !strings.HasSuffix(d.Path, ":53")

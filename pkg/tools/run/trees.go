@@ -298,7 +298,11 @@ func ripgrepIgnores(root, tree string) bool {
 // single files of the root. So such a command is asked about only where there
 // are some.
 func unheld(env *tool.Env, needs []policy.Access, ahead *prefetch) []policy.Access {
-	if ahead == nil || env.Policy.Level() != int(sandbox.L2) {
+	if ahead == nil {
+		return nil
+	}
+	places := len(env.Policy.Places()) > 0
+	if env.Policy.Level() > int(sandbox.L2) && !places {
 		return nil
 	}
 	i := slices.IndexFunc(needs, func(a policy.Access) bool { return env.Policy.Blind(&a) })
@@ -313,7 +317,7 @@ func unheld(env *tool.Env, needs []policy.Access, ahead *prefetch) []policy.Acce
 	wall := ahead.wall()
 	for _, path := range wall.Hidden {
 		info, err := os.Lstat(path)
-		if err != nil || !safefile.Below(env.Workspace.Root(), path) || len(found) >= maxForbidden {
+		if err != nil || wall.Holds(path) || !places && !safefile.Below(env.Workspace.Root(), path) || len(found) >= maxForbidden {
 			continue
 		}
 		one.Named = cmp.Or(wall.Name(path), wall.Recalled[path])
@@ -324,11 +328,32 @@ func unheld(env *tool.Env, needs []policy.Access, ahead *prefetch) []policy.Acce
 		}
 		found = append(found, one)
 	}
-	if len(wall.Beyond) > 0 && len(found) == 0 {
+	for _, dir := range wall.Unseen {
+		place := one
+		place.Path, place.Named, place.File, place.Tree, place.Unseen = dir, "", policy.Dir, true, true
+		place.Opaque = "a rule opens it, and it holds too much to look through for what commands may not read"
+		found = append(found, place)
+	}
+	if len(wall.Beyond) > 0 && len(found) == 0 && env.Policy.Level() == int(sandbox.L2) {
 		one.Path, one.Named, one.Opaque = env.Workspace.Root(), "", "the tree is too large to look through for files that may not be read"
 		found = append(found, one)
 	}
 	return found
+}
+
+// loosen notes the accesses outside the root of which only the text of the command tells: they lie in a place that a rule
+// opens, and are decided otherwise than the rest of it, which the sandbox does not hold.
+func loosen(env *tool.Env, needs []policy.Access, ahead *prefetch) {
+	if ahead == nil || len(env.Policy.Places()) == 0 {
+		return
+	}
+	for i := range needs {
+		a := &needs[i]
+		if a.Path == "" || a.Kind != policy.Read && a.Kind != policy.Write || safefile.Below(env.Workspace.Root(), a.Path) || env.Policy.Decide(a).Verdict == policy.Allow {
+			continue
+		}
+		a.Loose = !ahead.wall().HoldsFrom(a)
+	}
 }
 
 // opened finds what a command has to be able to read because it writes it: the sandbox hides
