@@ -7,12 +7,12 @@ import (
 	"slices"
 	"testing"
 
-	. "github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/policy"
 )
 
 func TestKeep(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("links need a privilege")
+		t.Skip("SKIPPED: links need a privilege")
 	}
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -38,37 +38,37 @@ func TestKeep(t *testing.T) {
 	}
 	settings := func(dir string) []string { return at(dir+"/config.yaml", dir+"/trust.json") }
 	for name, c := range map[string]struct {
-		sources       Sources
+		sources       policy.Sources
 		kept, not     []string
 		changed, free []string
 	}{
 		"a file": {
-			sources: Sources{Files: at("root/team.yaml")},
+			sources: policy.Sources{Files: at("root/team.yaml")},
 			kept:    at("root/team.yaml"), not: at("root"),
 			changed: at("root/team.yaml"), free: at("root/other.yaml"),
 		},
 		"a link in the user's directory": {
-			sources: Sources{User: at("user")[0], Settings: settings("user")},
+			sources: policy.Sources{User: at("user")[0], Settings: settings("user")},
 			kept:    at("user", "root/dots/policy.yaml"), not: at("root", "user/config.yaml"),
 			changed: at("root/dots/policy.yaml"), free: at("root/dots/other", "root/dots/policy.yml"),
 		},
 		"the user's directory is a link into the root": {
-			sources: Sources{User: at("home/part")[0], Settings: settings("home/part")},
+			sources: policy.Sources{User: at("home/part")[0], Settings: settings("home/part")},
 			kept:    at("home/part", "root/dots"),
 			changed: at("root/dots/config.yaml", "root/dots/x"), free: at("root/x"),
 		},
 		"the user's directory is the root": {
-			sources: Sources{User: at("home/whole")[0], Settings: settings("home/whole")},
+			sources: policy.Sources{User: at("home/whole")[0], Settings: settings("home/whole")},
 			kept:    at("home/whole", "root/policy.yaml", "root/policy.json", "root/config.yaml", "root/trust.json"), not: at("root"),
 			changed: at("root/config.yaml"), free: at("root/x", "root/dots/policy.yaml"),
 		},
 		"the project's links": {
-			sources: Sources{Project: at("root/.agentkit")[0]},
+			sources: policy.Sources{Project: at("root/.agentkit")[0]},
 			kept:    at("root/.agentkit/policy.toml", "root/conf/p.toml"), not: at("root/.agentkit"),
 			changed: at("root/conf/p.toml"), free: at("root/conf/q.toml"),
 		},
 		"a directory that is not there": {
-			sources: Sources{User: at("none")[0], Settings: settings("none")},
+			sources: policy.Sources{User: at("none")[0], Settings: settings("none")},
 			kept:    at("none"), free: at("root/x"),
 		},
 	} {
@@ -85,22 +85,22 @@ func TestKeep(t *testing.T) {
 				t.Errorf("%s: %s is in %v", name, path, s.Kept)
 			}
 		}
-		p, err := Load(&Sources{Root: s.Root, Level: 3, Kept: s.Kept})
+		p, err := policy.Load(&policy.Sources{Root: s.Root, Level: 3, Kept: s.Kept})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, path := range c.changed {
-			if p.MayWrite(path, Regular) || p.MayWrite(path, Missing) || !p.Placed(path) || !p.Keeps(filepath.Dir(path)) {
+			if p.MayWrite(path, policy.Regular) || p.MayWrite(path, policy.Missing) || !p.Placed(path) || !p.Keeps(filepath.Dir(path)) {
 				t.Errorf("%s: %s can be changed", name, path)
 			}
 		}
 		for _, path := range c.free {
-			if !p.MayWrite(path, Missing) {
+			if !p.MayWrite(path, policy.Missing) {
 				t.Errorf("%s: %s cannot be made", name, path)
 			}
 		}
 		for _, path := range c.kept {
-			if !slices.Contains(p.Anchored(Write), path) {
+			if !slices.Contains(p.Anchored(policy.Write), path) {
 				t.Errorf("%s: the wall does not hear of %s", name, path)
 			}
 		}

@@ -146,7 +146,7 @@ func TestNameTakenAway(t *testing.T) {
 		}
 	}
 	s.want("hidden without the names", Compile(s.o).Hidden, "conf/dev", "conf/hard")
-	s.o.Committed = func(paths []string) map[string]bool { return map[string]bool{in("conf/dev"): true} }
+	s.o.Committed = func([]string) map[string]bool { return map[string]bool{in("conf/dev"): true} }
 	s.want("hidden when git has one", Compile(s.o).Hidden, "conf/hard")
 	s.o.Committed = nil
 	s.move("conf/hard", "elsewhere")
