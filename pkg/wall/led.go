@@ -151,9 +151,14 @@ func (w *Wall) close(n called) (closed bool) {
 	return closed
 }
 
-// keeps reports whether no command may change, or make, something by one of its names.
+// keeps reports whether no command may change, or make, something by one of its names. A document that runs nothing, such as the
+// AGENTS.md to which a link in .claude leads, is protected by its own name, or by a rule, and not by where a link lies.
 func (w *Wall) keeps(n called, t policy.FileType) bool {
-	return !w.o.Policy.MayWrite(n.name, t) && (n.file != policy.Dir || !w.o.Policy.Mixed(n.name, policy.Write))
+	p := w.o.Policy
+	if p.MayWrite(n.name, t) || n.file == policy.Dir && p.Mixed(n.name, policy.Write) {
+		return false
+	}
+	return !slices.Contains([]string{".md", ".mdc", ".markdown"}, filepath.Ext(n.path)) || n.file == policy.Dir || p.Placed(n.name)
 }
 
 // Name is the name by which the policy closes what is hidden at a path, where that is one that a link gives it;

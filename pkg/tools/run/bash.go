@@ -203,6 +203,14 @@ func (b *bashCall) prepare(ctx context.Context, env *tool.Env) (*preparedCommand
 	return p, nil
 }
 
+// led is the name by which the wall closes what a link leads to at a path; "" for none, and where there is no wall.
+func (p *preparedCommand) led(path string) string {
+	if p.ahead == nil {
+		return ""
+	}
+	return p.ahead.wall().Name(path)
+}
+
 // judge finds what the accesses of a text come to in the root as it is now: what is lost
 // by them, what a directory holds that may not be read, and the like. kept says what of that is kept;
 // lift takes away what need not be asked about because it is; nil for nothing.
@@ -214,7 +222,7 @@ func (p *preparedCommand) judge(ctx context.Context, env *tool.Env, text string,
 		if lost.doom.keeps() {
 			p.doomed, p.watched, p.named = lost.doom.names, lost.doom.watched(), lost.doom.named()
 		}
-		p.needs = append(p.needs, broughtByGit(env, p.dir.Real, p.needs)...)
+		p.needs = append(p.needs, broughtByGit(env, p.dir.Real, p.needs, p.led)...)
 	}
 	if lift != nil {
 		lift()

@@ -16,7 +16,8 @@ import (
 // that is not simply allowed, such as workflows and editors' settings: git itself
 // would find out halfway, when HEAD has moved and the files have not, or the stash has them and they
 // are still there. That a commit has them says nothing for them, as commands make commits too.
-func broughtByGit(env *tool.Env, dir string, needs []policy.Access) (found []policy.Access) {
+// What a link with a closed name leads to is closed as well: led gives that name.
+func broughtByGit(env *tool.Env, dir string, needs []policy.Access, led func(path string) string) (found []policy.Access) {
 	for i := range needs {
 		a := &needs[i]
 		if a.Kind != policy.Exec || len(a.Argv) < 2 || filepath.Base(a.Argv[0]) != "git" || slices.Contains(a.Dynamic, true) {
@@ -32,8 +33,13 @@ func broughtByGit(env *tool.Env, dir string, needs []policy.Access) (found []pol
 				found = append(found, w)
 			}
 			for _, path := range paths {
-				write.Path = path
-				if w, ok := closed(env, write); ok && !known(w) && len(found) < maxForbidden {
+				write.Path, write.Named = path, ""
+				w, ok := closed(env, write)
+				if name := led(path); !ok && name != "" {
+					write.Named = name
+					w, ok = write, env.Policy.Decide(&write).Verdict != policy.Allow
+				}
+				if ok && !known(w) && len(found) < maxForbidden {
 					found = append(found, w)
 				}
 			}
