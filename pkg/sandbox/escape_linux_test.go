@@ -211,6 +211,10 @@ func lab(t testing.TB, uid int, args ...string) *exec.Cmd {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Where another test has made this process a gatekeeper, which shows itself to nobody, its child could not be given its users.
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0); err != nil {
+		t.Fatal(err)
+	}
 	// Should it hang, it says where: Go's runtime prints all goroutines on SIGQUIT.
 	ctx, cancel := context.WithTimeout(context.Background(), labLimit)
 	t.Cleanup(cancel)
