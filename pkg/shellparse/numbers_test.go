@@ -122,7 +122,7 @@ func TestNumberedNames(t *testing.T) {
 	}
 	for _, rm := range []string{
 		`rm -f $i.log`, `rm -f out/$i.log`, `rm -rf out/$i`, `rm -rf out/.$i.`, `rm -rf out/x/$i`, `rm -f out/x$i/y.log`, `rm -f ../x$i`, `rm -f /etc/x$i`, `rm -f link/x$i`,
-		`rm -f .git/x$i`, `rm -f out/x$i$v.log`, `rm -f out/x$i*.log`, `rm -f out/x$i' '.log`, `rm -f "out/x$i[a].log"`, `mv out/x$i.log src`, `IFS=0; rm -f out/x$i.log`,
+		`rm -f .git/x$i`, `rm -f out/x$i$v.log`, `rm -f "out/x$i$v.log"`, `rm -f "out/x$v$i.log"`, `rm -f out/x$i*.log`, `rm -f out/x$i' '.log`, `rm -f "out/x$i[a].log"`, `mv out/x$i.log src`, `IFS=0; rm -f out/x$i.log`,
 		`cd $v; rm -f out/x$i.log`, `ln -s link out2; rm -f out2/x$i.log`, `rm -f out/x$i.log$(date)`,
 	} {
 		if known("i=0; " + loop(rm)) {
