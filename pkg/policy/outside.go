@@ -41,8 +41,8 @@ func (p *Policy) dotLink(f *facts) bool {
 	if !p.dotEntry(f.via) {
 		return false
 	}
-	real, links, ok := safefile.Followed(filepath.FromSlash(f.via))
-	return ok && foldPath(slashed(real)) == f.folded && !slices.ContainsFunc(links, func(link string) bool {
+	links, real, err := safefile.Follow("", filepath.FromSlash(f.via))
+	return err == nil && foldPath(slashed(real)) == f.folded && !slices.ContainsFunc(links, func(link string) bool {
 		link = slashed(link)
 		return !p.placed(link) || safefile.Below(p.root, link) || p.inTemp(link, true) || p.MayWrite(link, Missing)
 	})

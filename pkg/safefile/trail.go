@@ -1,48 +1,74 @@
 package safefile
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
-// maxTrail bounds the links on the way to a path, as the kernel does.
-const maxTrail = 40
+// maxLinks is how many links of one path are followed, as in the Linux kernel.
+const maxLinks = 40
 
-// Trail returns each symbolic link on the way to an absolute path, by its own path without links, and last
-// what the path leads to, be it there or not: whoever changes one of these changes what is read at the path.
-func Trail(path string) (list []string) {
-	split := func(path string) (top string, names []string) {
-		volume := filepath.VolumeName(path)
-		return volume + string(filepath.Separator), strings.Split(filepath.FromSlash(path[len(volume):]), string(filepath.Separator))
-	}
-	at, names := split(path)
-	for len(names) > 0 {
-		name := names[0]
-		if names = names[1:]; name == "" || name == "." {
-			continue
-		}
-		next := filepath.Join(at, name) // of .. the directory above: there are no links in at
-		i, err := os.Lstat(next)
-		if err != nil {
-			return append(list, filepath.Join(append([]string{next}, names...)...))
-		}
-		to := ""
-		if i.Mode()&fs.ModeSymlink != 0 && len(list) < maxTrail {
-			to, err = os.Readlink(next)
-		}
-		if to == "" || err != nil {
-			at = next
-			continue
-		}
-		list = append(list, next)
+// Follow goes link by link to where a name leads from a directory whose path has no links in it; an absolute
+// name leads from the top. It returns the links on the way and what they lead to, each by its path without links.
+//
+// What is missing is no error: the rest of the name goes on from there by its text, so that nothing need be at real.
+// So goes what lies in something that nobody may look into, or that is no directory, but err says so. Where
+// there are too many links, as in a circle, real is "" and err says so, too.
+func Follow(dir, name string) (links []string, real string, err error) {
+	const separator = string(filepath.Separator)
+	left, unseen := "", 0 // unseen are the last names of dir that nobody can look at
+	turn := func(to string) {
 		if filepath.IsAbs(to) {
-			top, more := split(to)
-			at, names = top, append(more, names...)
-		} else {
-			names = append(strings.Split(to, string(filepath.Separator)), names...)
+			volume := filepath.VolumeName(to)
+			dir, to = volume+separator, to[len(volume):]
 		}
+		left = filepath.FromSlash(to) + separator + left
 	}
-	return append(list, at)
+	for turn(name); left != ""; {
+		name, left, _ = strings.Cut(left, separator)
+		switch name {
+		case "", ".":
+			continue
+		case "..":
+			dir, unseen = filepath.Dir(dir), max(unseen-1, 0)
+			continue
+		}
+		at, to := filepath.Join(dir, name), ""
+		if unseen > 0 {
+			dir, unseen = at, unseen+1
+			continue
+		}
+		i, e := os.Lstat(at)
+		if e == nil && i.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0 { // irregular is a junction of Windows
+			to, e = os.Readlink(at)
+		}
+		switch {
+		case to != "":
+			if links = append(links, at); len(links) > maxLinks {
+				return links, "", syscall.ELOOP
+			}
+			turn(to)
+			continue
+		case errors.Is(e, fs.ErrNotExist):
+			unseen = 1
+		case e != nil:
+			err, unseen = errors.Join(err, e), 1
+		}
+		dir = at
+	}
+	return links, dir, err
+}
+
+// Trail returns each symbolic link on the way to an absolute path, and last what the path leads to, be it
+// there or not: whoever changes one of these changes what is read at the path.
+func Trail(path string) []string {
+	list, real, _ := Follow(string(filepath.Separator), path)
+	if real != "" {
+		list = append(list, real)
+	}
+	return list
 }

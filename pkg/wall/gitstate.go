@@ -66,8 +66,8 @@ func (w *Wall) strayConflicts(dir string) bool {
 			return true
 		}
 		path := filepath.Join(tree, name)
-		real, _, ok := safefile.Followed(path) // also what is not there yet
-		if !ok || real != path || !w.o.Policy.MayRead(path, policy.Regular) {
+		_, real, err := safefile.Follow(tree, name) // also what is not there yet
+		if err != nil || real != path || !w.o.Policy.MayRead(path, policy.Regular) {
 			return true
 		}
 	}

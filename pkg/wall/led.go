@@ -14,40 +14,6 @@ import (
 // What a link leads to has the names that the link gives it, beside its own, and is closed by
 // each of them.
 
-// maxWay bounds the links that lead from one to the next, as the kernel does.
-const maxWay = 40
-
-// way follows a path, whose directory has no links above it, from link to link. It lists those on the way,
-// and the path without links, where nothing need be; "" where it leads nowhere.
-func way(path string) (links []string, real string) {
-	at, rest := filepath.Dir(path), filepath.Base(path)
-	for rest != "" {
-		name, tail, _ := strings.Cut(rest, string(filepath.Separator))
-		rest = tail
-		switch name {
-		case "", ".":
-			continue
-		case "..":
-			at = filepath.Dir(at)
-			continue
-		}
-		next := filepath.Join(at, name)
-		target, err := os.Readlink(next)
-		if err != nil {
-			at = next
-			continue
-		}
-		if links = append(links, next); len(links) > maxWay {
-			return links, ""
-		}
-		if filepath.IsAbs(target) {
-			at = filepath.VolumeName(target) + string(filepath.Separator)
-		}
-		rest = filepath.FromSlash(target) + string(filepath.Separator) + rest
-	}
-	return links, at
-}
-
 // A called is one of the names of what is at a path in the root.
 type called struct {
 	path, name string
@@ -70,7 +36,7 @@ func (w *Wall) behind(link string, visit func(n called) (closed bool)) {
 
 func (f *follower) link(path, name string) {
 	root := f.w.o.Root
-	links, real := way(path)
+	links, real, _ := safefile.Follow(filepath.Dir(path), filepath.Base(path))
 	if len(links) == 0 {
 		return
 	}
