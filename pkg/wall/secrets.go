@@ -40,7 +40,7 @@ func (w *Wall) note() {
 }
 
 // aliases finds the other names in the root of files that are hidden or fixed, and have
-// several: a hard link is the file itself. It hides what links in hidden directories lead to, too.
+// several: a hard link is the file itself.
 func (w *Wall) aliases() {
 	type closed struct {
 		hidden, fixed bool
@@ -64,9 +64,6 @@ func (w *Wall) aliases() {
 					}
 					return fs.SkipAll
 				}
-				if err == nil && hidden && e.Type()&fs.ModeSymlink != 0 && path != top {
-					w.hideLed(path)
-				}
 				if err != nil || !e.Type().IsRegular() {
 					return nil
 				}
@@ -82,11 +79,7 @@ func (w *Wall) aliases() {
 			})
 		}
 	}
-	for n := 0; n < len(w.Hidden); { // what links lead to comes behind
-		list := w.Hidden[n:]
-		n = len(w.Hidden)
-		look(list, true)
-	}
+	look(w.Hidden, true)
 	look(w.Fixed, false)
 	if missing -= min(missing, uint64(len(names))); missing == 0 {
 		return
@@ -119,14 +112,6 @@ func (w *Wall) aliases() {
 				}
 			}
 		}
-	}
-}
-
-// hideLed hides what a link in a hidden directory leads to in the root, unless the link lies in that.
-func (w *Wall) hideLed(link string) {
-	real, err := filepath.EvalSymlinks(link)
-	if err == nil && safefile.Below(w.o.Root, real) && !safefile.InGit(real) && !safefile.Below(real, link) && !below(real, w.Hidden) {
-		w.Hidden, w.others[real] = append(w.Hidden, real), link
 	}
 }
 

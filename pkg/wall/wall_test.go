@@ -127,6 +127,20 @@ func TestLedFromHidden(t *testing.T) {
 		}
 	}
 	s.want("hidden", Compile(s.o).Hidden, "a/.aws", "conf/d", "conf/e", "deep/.ssh", "more")
+	s.o.Committed = func([]string) map[string]bool {
+		return map[string]bool{filepath.Join(s.root, "more/on"): true, filepath.Join(s.root, "conf/e"): true}
+	}
+	s.want("hidden where git has one", Compile(s.o).Hidden, "a/.aws", "conf/d", "deep/.ssh", "more/x")
+	rules := filepath.Join(t.TempDir(), "policy.yaml")
+	if err := os.WriteFile(rules, []byte("version: 1\ndeny: ['read(**/.aws/**)']\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := policy.Load(&policy.Sources{Root: s.root, Home: "/home/me", Level: 3, Files: []string{rules}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.o.Policy = p
+	s.want("hidden where a rule says so", Compile(s.o).Hidden, "a/.aws", "conf/d", "conf/e", "deep/.ssh", "more")
 }
 
 // TestNameTakenAway: what was hidden for another name of it stays so when that is gone, unless git has it by now.
