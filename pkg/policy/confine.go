@@ -56,8 +56,8 @@ func (p *Policy) Unheld() []string {
 // unheldOutside is Unheld for the places outside the root that are opened.
 func (p *Policy) unheldOutside() (list []string) {
 	for _, at := range p.Places() {
-		if at.Profile {
-			list = append(list, "secrets outside the root whose places are not known: the profile opens all there is")
+		if at.Everything() {
+			list = append(list, "secrets outside the root whose places are not known: all there is is open")
 		}
 		if at.Write && p.Level() == 2 {
 			list = append(list, "reading files in "+at.Dir+", which a rule opens for writing")

@@ -146,42 +146,42 @@ func (p *Policy) Outside() (dirs, files []string, home string, all bool) {
 
 // A Place is a directory outside the root that is opened to commands with all that is in it.
 type Place struct {
-	Dir         string
-	Read, Write bool
-	Profile     bool // by the profile alone, which is to open whatever is there
+	Dir   string
+	Write bool // and not only for reading
 }
+
+// Everything reports whether a place is all there is, for reading, as a profile, outside.read or read(/**) opens it:
+// of what is secret there only what has a known place is closed.
+func (at *Place) Everything() bool { return at.Dir == "/" && !at.Write }
 
 // Places lists those that rules and settings open, none twice. Temporary directories are
 // not among them.
 func (p *Policy) Places() (list []Place) {
-	add := func(dir string, with Place) {
-		with.Dir = orElse(dir, "/")
-		if safefile.Below(p.root, with.Dir) || p.inTemp(with.Dir, false) || slices.Contains(p.temp, with.Dir) {
+	add := func(dir string, write bool) {
+		dir = orElse(dir, "/")
+		if safefile.Below(p.root, dir) || p.inTemp(dir, false) || slices.Contains(p.temp, dir) {
 			return
 		}
-		for i := range list {
-			if at := &list[i]; at.Dir == with.Dir {
-				at.Read, at.Write, at.Profile = at.Read || with.Read, at.Write || with.Write, at.Profile && with.Profile
-				return
-			}
+		i := slices.IndexFunc(list, func(at Place) bool { return at.Dir == dir })
+		if i < 0 {
+			i, list = len(list), append(list, Place{Dir: dir})
 		}
-		list = append(list, with)
+		list[i].Write = list[i].Write || write
 	}
-	if s := &p.settings[readOutside]; s.verdict == Allow {
-		add("/", Place{Read: true, Profile: strings.HasPrefix(s.rule, "profile ")})
+	if p.settings[readOutside].verdict == Allow {
+		add("", false)
 	}
 	for _, r := range p.rules.read {
-		if everything := r.list == Allow && r.bare && r.tool == "*"; everything || r.opensTree() && p.MayRead(orElse(r.path.base, "/"), "") {
-			base := ""
-			if !everything {
-				base = r.path.base
-			}
-			add(base, Place{Read: true})
+		switch {
+		case r.list == Allow && r.bare && r.tool == "*":
+			add("", false)
+		case r.opensTree() && p.MayRead(orElse(r.path.base, "/"), ""):
+			add(r.path.base, false)
 		}
 	}
 	for _, r := range p.rules.write {
 		if r.opensTree() && r.path.base != "" && p.MayWrite(r.path.base, "") {
-			add(r.path.base, Place{Write: true})
+			add(r.path.base, true)
 		}
 	}
 	return list

@@ -529,3 +529,22 @@ func TestDoubtNamesOneRule(t *testing.T) {
 		}
 	}
 }
+
+// TestEverything: whatever opens all there is for reading, no secret is looked for there, and it is said.
+func TestEverything(t *testing.T) {
+	const all = "secrets outside the root whose places are not known: all there is is open"
+	for text, want := range map[string][]string{
+		"":                                    nil,
+		"profile: open":                       {all},
+		"outside: {read: allow}":              {all},
+		"allow: ['read(/**)']":                {all},
+		"allow: ['*']":                        {all},
+		"allow: ['read(/other/**)']":          nil,
+		"allow: ['read(/**)', 'edit(/o/**)']": {all, "protected files in /o where there are none yet"},
+		"profile: open\nask: ['read(/**)']":   {all},
+	} {
+		if have := policyOf(t, "version: 1\n"+text+"\n", at(3)).Unheld(); !slices.Equal(have, want) {
+			t.Errorf("%s: have %q, want %q", text, have, want)
+		}
+	}
+}

@@ -19,10 +19,10 @@ const (
 )
 
 // places closes, in each place outside the root that a rule opens, what the policy keeps from commands
-// all the same: as in the root all names are looked at, and the policy is asked. What opens all there is for reading,
-// a profile or outside.read, is not looked through: that would take seconds.
+// all the same: as in the root all names are looked at, and the policy is asked. Where all there is
+// is open for reading it is not looked through: that would take seconds.
 func (w *Wall) places() {
-	list := slices.DeleteFunc(w.o.Policy.Places(), func(at policy.Place) bool { return (at.Profile || at.Dir == "/") && !at.Write })
+	list := slices.DeleteFunc(w.o.Policy.Places(), func(at policy.Place) bool { return at.Everything() })
 	var tops []string
 	for i := range list {
 		if real, err := filepath.EvalSymlinks(list[i].Dir); err == nil {
