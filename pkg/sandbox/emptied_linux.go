@@ -108,13 +108,13 @@ func (g *gatekeeper) shorter(base, name string) (dir, rest string) {
 }
 
 // renamed tells of a file that another takes the name of, and of one that loses its name.
-func (g *gatekeeper) renamed(pid int, at [2]int, word [2]uint64, flags uint64) {
-	from, source, ok := g.end(pid, at[0], word[0])
+func (g *gatekeeper) renamed(pid int, at [2]int, name [2]string, flags uint64) {
+	from, source, ok := g.end(pid, at[0], name[0])
 	defer from.close()
 	if !ok || source.Nlink == 0 {
 		return
 	}
-	to, target, ok := g.end(pid, at[1], word[1])
+	to, target, ok := g.end(pid, at[1], name[1])
 	defer to.close()
 	switch there := target.Nlink > 0; {
 	case !ok, source.Dev == target.Dev && source.Ino == target.Ino: // the kernel does nothing
@@ -130,8 +130,8 @@ func (g *gatekeeper) renamed(pid int, at [2]int, word [2]uint64, flags uint64) {
 }
 
 // removed tells of a file that loses a name to nothing.
-func (g *gatekeeper) removed(pid, at int, word uint64) {
-	s, st, ok := g.end(pid, at, word)
+func (g *gatekeeper) removed(pid, at int, name string) {
+	s, st, ok := g.end(pid, at, name)
 	defer s.close()
 	if kind := st.Mode & unix.S_IFMT; ok && st.Nlink > 0 && (kind == unix.S_IFREG || kind == unix.S_IFLNK) {
 		g.emptied(&Exec{Emptied: s.path, Replaced: true, Removed: true, Pid: pid}, &st)
@@ -139,10 +139,10 @@ func (g *gatekeeper) removed(pid, at int, word uint64) {
 }
 
 // end is one name of a rename, or of what is removed, and what stands there: without names where nothing does.
-func (g *gatekeeper) end(pid, at int, word uint64) (s spot, st unix.Stat_t, ok bool) {
-	if s, ok = g.spot(pid, at, word); !ok {
+func (g *gatekeeper) end(pid, at int, name string) (s spot, st unix.Stat_t, ok bool) {
+	if s, ok = g.spot(pid, at, name); !ok {
 		s.close()
-		s, ok = g.linkedSpot(pid, at, word)
+		s, ok = g.linkedSpot(pid, at, name)
 	}
 	if ok && unix.Fstatat(s.parent.fd, s.name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
 		st = unix.Stat_t{}
@@ -158,11 +158,7 @@ func (g *gatekeeper) moved(pid int, st *unix.Stat_t, path, to string) {
 }
 
 // linkedSpot is spot for what leads through a link of /proc that is no name.
-func (g *gatekeeper) linkedSpot(pid, at int, word uint64) (s spot, ok bool) {
-	name, err := (&memory{pid: pid}).text(word)
-	if err != nil {
-		return s, false
-	}
+func (g *gatekeeper) linkedSpot(pid, at int, name string) (s spot, ok bool) {
 	above, last := path.Split(strings.TrimRight(name, "/"))
 	base, err := g.base(pid, at, name)
 	if err != nil || above == "" || last == "" || last == "." || last == ".." {

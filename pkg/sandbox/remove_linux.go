@@ -80,10 +80,10 @@ func (g *gatekeeper) remove(n *notice) verdict {
 		flags = unix.AT_REMOVEDIR
 	}
 	pid := int(n.pid)
-	if flags == 0 && g.empties() {
-		g.removed(pid, at, n.args[arg])
-	}
 	name, err := (&memory{pid: pid}).text(n.args[arg])
+	if err == nil && flags == 0 && g.empties() {
+		g.removed(pid, at, name)
+	}
 	if err != nil || !g.removable.names[path.Base(name)] {
 		return verdict{goOn: true}
 	}

@@ -74,11 +74,7 @@ func (g *gatekeeper) stands(pid, at int, path string) bool {
 
 // spot finds what process pid means by a name. What leads through a link of /proc that is no
 // name, such as /proc/self/cwd, is not found: each process has its own.
-func (g *gatekeeper) spot(pid, at int, word uint64) (s spot, ok bool) {
-	name, err := (&memory{pid: pid}).text(word)
-	if err != nil {
-		return s, false
-	}
+func (g *gatekeeper) spot(pid, at int, name string) (s spot, ok bool) {
 	above, last := path.Split(strings.TrimRight(name, "/"))
 	if last == "" || last == "." || last == ".." {
 		return s, false
@@ -112,22 +108,29 @@ func (g *gatekeeper) rename(n *notice) verdict {
 		flags = n.args[4]
 	}
 	pid := int(n.pid)
+	read, name := memory{pid: pid}, [2]string{}
+	for i, at := range word {
+		var err error
+		if name[i], err = read.text(at); err != nil {
+			return verdict{goOn: true}
+		}
+	}
 	if g.empties() {
-		g.renamed(pid, at, word, flags)
+		g.renamed(pid, at, name, flags)
 	}
 	switch {
 	case g.View != "":
 	case g.Settings != "" && g.mounts:
-		return g.settings(n, at, word, flags)
+		return g.settings(n, at, name, flags)
 	default:
 		return verdict{goOn: true}
 	}
-	from, ok := g.spot(pid, at[0], word[0])
+	from, ok := g.spot(pid, at[0], name[0])
 	defer from.close()
 	if !ok || !g.stoodBefore(&from) {
 		return verdict{goOn: true}
 	}
-	to, ok := g.spot(pid, at[1], word[1])
+	to, ok := g.spot(pid, at[1], name[1])
 	defer to.close()
 	if !ok || flags&^unix.RENAME_NOREPLACE != 0 || safefile.Below(from.path, to.path) || from.parent.st.Dev != to.parent.st.Dev {
 		return verdict{goOn: true}

@@ -21,17 +21,17 @@ import (
 
 // settings carries out the rename by which git changes its settings; all others the kernel
 // does.
-func (g *gatekeeper) settings(n *notice, at [2]int, word [2]uint64, flags uint64) verdict {
+func (g *gatekeeper) settings(n *notice, at [2]int, name [2]string, flags uint64) verdict {
 	pid := int(n.pid)
-	if name, err := (&memory{pid: pid}).text(word[1]); err != nil || filepath.Base(name) != filepath.Base(g.Settings) || flags != 0 {
+	if filepath.Base(name[1]) != filepath.Base(g.Settings) || flags != 0 {
 		return verdict{goOn: true}
 	}
-	to, ok := g.spot(pid, at[1], word[1])
+	to, ok := g.spot(pid, at[1], name[1])
 	defer to.close()
 	if !ok || to.path != g.Settings {
 		return verdict{goOn: true}
 	}
-	from, ok := g.spot(pid, at[0], word[0])
+	from, ok := g.spot(pid, at[0], name[0])
 	defer from.close()
 	if !ok || from.path != g.Settings+".lock" || from.parent.st.Ino != to.parent.st.Ino || from.parent.st.Dev != to.parent.st.Dev {
 		return verdict{goOn: true}
