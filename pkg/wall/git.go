@@ -234,8 +234,7 @@ func (w *Wall) newIntoGit(from base, top, rel string, in within) (list []string)
 	}
 	times := from.changed(dir, entries, in.objects && !in.moved)
 	for i, e := range entries {
-		path := filepath.Join(dir, e.Name())
-		switch {
+		switch path := func() string { return filepath.Join(dir, e.Name()) }; {
 		case rel == "." && !isGits(top, e.Name()):
 		case e.IsDir():
 			sub := within{
@@ -246,17 +245,17 @@ func (w *Wall) newIntoGit(from base, top, rel string, in within) (list []string)
 				list = append(list, w.newIntoGit(from, top, filepath.Join(rel, e.Name()), sub)...)
 			}
 		case in.objects: // only a link says something there: git looks for objects where it leads
-			if e.Type()&fs.ModeSymlink != 0 && (in.moved || !from.changedAt(path).Before(w.begun)) {
-				list = append(list, path)
+			if e.Type()&fs.ModeSymlink != 0 && (in.moved || !from.changedAt(path()).Before(w.begun)) {
+				list = append(list, path())
 			}
 		case e.Type().IsRegular() && w.astray(dir, e.Name(), in.moved), in.moved && e.Type()&fs.ModeSymlink != 0:
-			list = append(list, path)
-		case !changed || from.changedAt(path).Before(w.begun):
+			list = append(list, path())
+		case !changed || from.changedAt(path()).Before(w.begun):
 		case e.Type()&fs.ModeSymlink != 0:
-			list = append(list, path)
+			list = append(list, path())
 		default:
-			if n, _ := links(path); n > 1 {
-				list = append(list, path)
+			if n, _ := links(path()); n > 1 {
+				list = append(list, path())
 			}
 		}
 	}
@@ -266,17 +265,18 @@ func (w *Wall) newIntoGit(from base, top, rel string, in within) (list []string)
 // changed returns when each of the entries of a directory was changed. Those of a repository's objects are up to
 // 256 directories, which every processor has a part of.
 func (b base) changed(dir string, entries []fs.DirEntry, many bool) func(i int) time.Time {
-	at := func(i int) time.Time { return b.changedAt(filepath.Join(dir, entries[i].Name())) }
 	const part = 64
 	if !many || len(entries) <= part || runtime.GOMAXPROCS(0) == 1 {
-		return at
+		return func(i int) time.Time { return b.changedAt(filepath.Join(dir, entries[i].Name())) }
 	}
+	here := openBase(dir)
+	defer here.close()
 	times := make([]time.Time, len(entries))
 	var done sync.WaitGroup
 	for first := 0; first < len(entries); first += part {
 		done.Go(func() {
 			for i := first; i < min(first+part, len(entries)); i++ {
-				times[i] = at(i)
+				times[i] = here.changedIn(entries[i].Name())
 			}
 		})
 	}

@@ -3,6 +3,7 @@ package wall
 import (
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -75,6 +76,15 @@ func (b base) changedAt(path string) time.Time {
 	var i unix.Stat_t
 	if b.lstat(path, &i) != nil {
 		return time.Time{}
+	}
+	return latest(time.Unix(i.Ctim.Unix()))
+}
+
+// changedIn is that of what has a name in a base.
+func (b base) changedIn(name string) time.Time {
+	var i unix.Stat_t
+	if b.fd < 0 || unix.Fstatat(b.fd, name, &i, unix.AT_SYMLINK_NOFOLLOW) != nil {
+		return b.changedAt(filepath.Join(b.dir, name))
 	}
 	return latest(time.Unix(i.Ctim.Unix()))
 }

@@ -38,6 +38,9 @@ func changedAt(string) time.Time { return time.Time{} }
 // changedAt says nothing here.
 func (base) changedAt(string) time.Time { return time.Time{} }
 
+// changedIn says nothing here.
+func (base) changedIn(string) time.Time { return time.Time{} }
+
 // changedOf says nothing here.
 func changedOf(fs.FileInfo) time.Time { return time.Time{} }
 
