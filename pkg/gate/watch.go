@@ -62,7 +62,11 @@ func InRoot(w wall.Found) sandbox.Found {
 		}
 		return list
 	}
-	return sandbox.Found{Appeared: w.Appeared, Replaced: w.Replaced, Written: sync.OnceValue(written), Knew: w.Knew}
+	f := sandbox.Found{Appeared: w.Appeared, Replaced: w.Replaced, Written: sync.OnceValue(written), Knew: w.Knew}
+	for _, a := range w.Away {
+		f.Away = append(f.Away, sandbox.Away(a))
+	}
+	return f
 }
 
 // Written is what [Made] notes.

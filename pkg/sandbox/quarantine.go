@@ -176,6 +176,7 @@ type Written struct {
 type Found struct {
 	Appeared []string // what no command may make, and was not there
 	Replaced []string // files that were there, and that a mount may hold no longer
+	Away     []Away   // directories that get their names back
 
 	// Written is asked where something protected is not as it was, and lists files in the order in which they
 	// were written; none that has been changed since. It may be nil.
@@ -184,6 +185,9 @@ type Found struct {
 	// Knew reports whether what is at a path, which may be protected, was there when the command began; nil for all.
 	Knew func(path string) bool
 }
+
+// An Away is a directory that has another name than when the command began.
+type Away struct{ Was, Is string }
 
 func (f *Found) written() []Written {
 	if f.Written == nil {
@@ -468,6 +472,15 @@ func (s *Snapshot) Restore(quarantine string, found Found) ([]Restore, error) {
 	s.unheld(found.Replaced)
 	list, err := s.Return()
 	errs := []error{err}
+	opened := roots{}
+	defer opened.close()
+	for _, a := range found.Away {
+		if err := s.rename(a, opened); err != nil {
+			errs = append(errs, fmt.Errorf("giving %s, which is %s, its name back: %w", a.Was, a.Is, err))
+			continue
+		}
+		list = append(list, Restore{Path: a.Was, Action: "deleted"})
+	}
 	if r, err := s.gitBack(appeared); r != nil || err != nil {
 		errs = append(errs, err)
 		if r != nil {
@@ -487,8 +500,6 @@ func (s *Snapshot) Restore(quarantine string, found Found) ([]Restore, error) {
 	}
 	s.paths = append(news, s.paths...) // first, for what was there may come to where they are
 	s.follow(len(news))
-	opened := roots{}
-	defer opened.close()
 	defer func() { s.held.close(); s.held = nil }()
 	for i := range s.paths {
 		g := &s.paths[i]
@@ -517,6 +528,24 @@ func (s *Snapshot) Restore(quarantine string, found Found) ([]Restore, error) {
 		}
 	}
 	return list, errors.Join(errs...)
+}
+
+// rename gives a directory back the name that it had, where nothing else has that.
+func (s *Snapshot) rename(a Away, opened roots) error {
+	dir := s.home(a.Was)
+	was, err1 := filepath.Rel(dir, a.Was)
+	is, err2 := filepath.Rel(dir, a.Is)
+	if err := errors.Join(err1, err2); err != nil || dir == "" {
+		return cmp.Or(err, fs.ErrInvalid)
+	}
+	root, err := s.open(dir, opened)
+	if err != nil {
+		return err
+	}
+	if _, err := root.Lstat(was); !errors.Is(err, fs.ErrNotExist) {
+		return cmp.Or(err, fs.ErrExist)
+	}
+	return root.Rename(is, was)
 }
 
 // restore is about what lies in the very directories that g is in: a command may have put a link in

@@ -397,6 +397,7 @@ func (w *Wall) Forget(paths []string) {
 type Found struct {
 	Appeared []string // see [Wall.Appeared]
 	Replaced []string // see [Wall.Replaced]
+	Away     []Away   // directories that have other names now, see away
 
 	// Written looks for what calls of their own have written, in the order in which they did: of all protected
 	// files of the root that are as the last one left them. It reads each of these.
@@ -414,7 +415,7 @@ func (w *Wall) written() []Written {
 
 // Found looks for what has appeared and what was replaced.
 func (w *Wall) Found() Found {
-	return Found{Appeared: w.Appeared(), Replaced: w.Replaced(), Written: w.written}
+	return Found{Appeared: w.Appeared(), Replaced: w.Replaced(), Away: w.away(), Written: w.written}
 }
 
 // Appeared lists what has come into the root since, that the policy lets no
