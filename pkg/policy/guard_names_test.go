@@ -16,13 +16,14 @@ func TestRunUnasked(t *testing.T) {
 	}
 	for _, name := range []string{
 		".hg/hgrc", "sub/.hg/hgrc", ".hg/hgrc-not-shared", ".hg/sharedpath", ".sl/config", ".jj/repo/config.toml", ".qwen/settings.json", ".kiro/settings/mcp.json", ".kiro/hooks/x", ".amazonq/mcp.json",
+		".amp/settings.json", "sub/.factory/mcp.json", ".junie/mcp/mcp.json", ".trae/mcp.json", ".theia/tasks.json", ".cirrus.yml", ".semaphore/semaphore.yml", ".tekton/push.yaml", ".builds/test.yml",
 		"crush.json", ".crush.json", ".github/hooks/x.json", ".lfsconfig", ".tool-versions", "mise.local.toml", ".mise.local.toml", ".config/mise/config.toml",
 	} {
 		if p.MayWrite(root+"/"+name, policy.Missing) || p.MayWrite(root+"/"+name, policy.Regular) {
 			t.Errorf("a command may write %s", name)
 		}
 	}
-	for _, name := range []string{".hg/store/x", ".hg/dirstate", ".jj/repo/store/x", ".kiro/specs/x.md", "config.toml"} {
+	for _, name := range []string{".hg/store/x", ".hg/dirstate", ".jj/repo/store/x", ".kiro/specs/x.md", "config.toml", "builds/test.yml", "factory/x", "semaphore.go"} {
 		if !p.MayWrite(root+"/"+name, policy.Missing) {
 			t.Errorf("a command may not write %s", name)
 		}

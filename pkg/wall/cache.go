@@ -14,7 +14,7 @@ import (
 )
 
 // cacheFormat changes with the form of the file, and with what is notable.
-const cacheFormat = "agentkit wall 6"
+const cacheFormat = "agentkit wall 7"
 
 // Dir is where walls are remembered below a state directory: the Cache of [Options].
 func Dir(state string) string { return filepath.Join(state, "walls") }
