@@ -45,7 +45,7 @@ type mutation struct {
 const list = "testdata/mutate/mutations.txt"
 
 func main() {
-	only := flag.Bool("list", false, "print the mutations and run nothing")
+	only := flag.Bool("list", false, "print the mutations, run nothing, and say which do not build")
 	workers := flag.Int("j", 2, "how many run at once")
 	tested := flag.Bool("tested", false, "all tests have just passed as the product is: do not run them first")
 	most := flag.Duration("for", 0, "begin no mutation after this time, and take those of files and tests that changed lately first, the others in an order of chance; 0 is no limit")
@@ -93,7 +93,7 @@ func run(names []string, only, tested bool, workers int, most time.Duration) err
 		for _, m := range all {
 			fmt.Printf("%-36s %s\n", m.file, m.why)
 		}
-		return nil
+		return builds(all)
 	}
 	dir, err := os.MkdirTemp("", "mutate")
 	if err != nil {
