@@ -1,9 +1,6 @@
 package programs
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // interpreter reads an interpreter: its code is not understood, but for what
 // plainly deletes.
@@ -79,10 +76,6 @@ func (c *Call) interpreter() {
 			}
 		}
 	}
-	if versionLike(words) {
-		c.Shell.SetClass(ReadOnly)
-		return
-	}
 	c.codeInput()
 }
 
@@ -110,9 +103,21 @@ func (c *Call) optionFile(s string) {
 	}
 }
 
-// versionLike reports whether an interpreter is asked for its version only.
-func versionLike(words []Word) bool {
-	return len(words) == 1 && slices.Contains([]string{"-v", "-V", "--version", "-version", "--help", "-h"}, words[0].Text)
+// VersionOnly reports whether c is only asked for its version or help. A shell or an interpreter ends then with the
+// words alone that its record has for it: with others, as python -v, it goes on to run its input, and so may a program
+// of which nothing is known.
+func (c *Call) VersionOnly() bool {
+	if len(c.Words) != 2 || c.Words[1].Dynamic {
+		return false
+	}
+	t, asks := c.Words[1].Text, Has("--version --help", c.Words[1].Text)
+	switch {
+	case c.Record == nil:
+		return asks && !c.Shell.Stdin().Set
+	case c.Record.Version != "" || c.Record.Role == ShellRole || c.Record.Role == InterpreterRole:
+		return Has(c.Record.Version, t)
+	}
+	return asks
 }
 
 // codeLetters are the short options that hold code.

@@ -49,6 +49,7 @@ type Record struct {
 	Code       string // of an interpreter: the options whose value is code
 	CodeValued string // of an interpreter: the other options whose value is the next word
 	Checks     string // of an interpreter: options that have it look at the syntax of a file alone
+	Version    string // of a shell or an interpreter: words of which each, alone, has it say what it is and end
 	Escapes    string // what begins a line of its input that a shell runs; | separates several
 	SQL        bool   // it sends statements to a database
 	Fetches    bool   // it prints what it gets from the network
@@ -134,7 +135,7 @@ func Lookup(name string) (r *Record, known string) {
 		return r, name
 	}
 	if i := strings.IndexByte(name, '.'); i > 0 {
-		for _, versioned := range [...]string{"python", "perl", "ruby", "lua"} {
+		for _, versioned := range [...]string{"python", "perl", "ruby", "lua", "tclsh", "wish"} {
 			if strings.HasPrefix(name, versioned) {
 				known = strings.TrimRight(name[:i], "0123456789")
 				return find(known), known

@@ -2,7 +2,7 @@ package programs
 
 var wrappers = [...]Record{
 	{Names: "arch", Class: ReadOnly, Style: OneDash | Loose, Read: (*Call).wrapper, Manual: "arch(1), macOS; elsewhere it prints a word and takes no operands", Options: "arch: d: e:opaque"},
-	{Names: "busybox toybox", Class: ReadOnly, Read: (*Call).multiCall, Role: ShellRole, Manual: "busybox: applet as first operand; toybox: command as first operand"},
+	{Names: "busybox toybox", Class: ReadOnly, Read: (*Call).multiCall, Version: "--version --help", Role: ShellRole, Manual: "busybox: applet as first operand; toybox: command as first operand"},
 	{Names: "bwrap", Style: Vague, Read: (*Call).wrapper, Manual: "bwrap(1)", Options: "args:opaque bind:opaque chdir:dir unshare-all die-with-parent new-session"},
 	{Names: "caffeinate", Class: ReadOnly, Read: (*Call).wrapper, Manual: "caffeinate(8), macOS", Options: "d i m s u t: w:"},
 	{Names: "catchsegv distcc eatmydata sccache", Class: ReadOnly, Read: (*Call).wrapper, Manual: "catchsegv(1); distcc(1); eatmydata(1); sccache"},

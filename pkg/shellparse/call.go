@@ -316,7 +316,7 @@ func (w *walker) program(c *call) {
 		a.Class = c.Record.Class
 	}
 	w.parameters(c)
-	if !versionOnly(c) {
+	if !c.VersionOnly() {
 		c.Outgrown()
 		c.Hazards()
 		c.Reaches()
@@ -359,7 +359,7 @@ func (c *call) dashed(where string) {
 func (w *walker) parameters(c *call) {
 	if c.Record == nil || !c.Record.Described() {
 		c.Args = c.Words[1:]
-		if versionOnly(c) {
+		if c.VersionOnly() {
 			if a := &w.out.Accesses[c.index]; (c.Record == nil || c.Record.Chosen != "") && (a.Program != "" || !w.dirty) {
 				a.Class = policy.Known // what is installed says what it is
 			}
@@ -371,7 +371,7 @@ func (w *walker) parameters(c *call) {
 		c.UnknownFiles()
 		return
 	}
-	if versionOnly(c) && !c.Record.Literal {
+	if c.VersionOnly() && !c.Record.Literal {
 		if a := &w.out.Accesses[c.index]; a.Program != "" || c.Record.Class == policy.ReadOnly {
 			a.Class = policy.ReadOnly
 			c.ChosenByProject()
@@ -405,18 +405,6 @@ func (c *call) values(parts policy.Parts) {
 			parts[text] = p
 		}
 	}
-}
-
-// versionOnly reports whether a program is only asked for its version or help.
-func versionOnly(c *call) bool {
-	if len(c.Words) != 2 || c.Words[1].Dynamic {
-		return false
-	}
-	switch c.Words[1].Text {
-	case "--version", "--help":
-		return true
-	}
-	return false
 }
 
 // inner judges the program that c starts.
