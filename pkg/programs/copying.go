@@ -39,7 +39,7 @@ func (c *Call) tar() {
 			}
 		}
 		c.Shell.File(File{Effect: Create, Word: into, Why: "the archive decides what is written"})
-	case c.has("create", "append", "update", "diff"):
+	case c.has("create", "append", "update", "diff", "catenate"): // -A takes its operands in as they are
 		c.packed()
 	}
 }

@@ -29,7 +29,7 @@ var readers = [...]Record{
 	{Names: "date", Class: ReadOnly, Read: (*Call).date, Arity: 1, Options: "d,date: f,file:read I,iso-8601? R,rfc-email,rfc-2822 rfc-3339: r,reference:read u,utc,universal s,set:opaque j n v: debug resolution"},
 	{Names: "df", Class: ReadOnly, Style: Pure, Operands: "skip*", Arity: 1, Options: "B,block-size: t,type: x,exclude-type: output?"},
 	{
-		Names: "diff", Class: ReadOnly, Style: Pure, Operands: "readtree readtree", Arity: 1, Options: "q,brief s,report-identical-files c C,context: u U,unified: e,ed n,rcs y,side-by-side W,width: p,show-c-function F,show-function-line: label: L: t,expand-tabs T,initial-tab tabsize: suppress-common-lines r,recursive no-dereference N,new-file unidirectional-new-file ignore-file-name-case x,exclude: X,exclude-from:read S,starting-file: from-file:read to-file:read i,ignore-case E Z,ignore-trailing-space b,ignore-space-change w,ignore-all-space B,ignore-blank-lines I,ignore-matching-lines: a,text strip-trailing-cr D,ifdef: line-format: color? d,minimal horizon-lines: speed-large-files",
+		Names: "diff", Class: ReadOnly, Style: Pure, Operands: "readtree readtree", Arity: 1, Options: "q,brief s,report-identical-files c C,context: u U,unified: e,ed n,rcs y,side-by-side W,width: p,show-c-function F,show-function-line: label: L: t,expand-tabs T,initial-tab tabsize: suppress-common-lines r,recursive no-dereference N,new-file unidirectional-new-file ignore-file-name-case x,exclude: X,exclude-from:read S,starting-file: from-file:readtree to-file:readtree i,ignore-case E Z,ignore-trailing-space b,ignore-space-change w,ignore-all-space B,ignore-blank-lines I,ignore-matching-lines: a,text strip-trailing-cr D,ifdef: line-format: color? d,minimal horizon-lines: speed-large-files",
 		Exits: []Exit{{Status: 1, Means: "the files differ"}},
 	},
 	{Names: "diff3", Class: ReadOnly, Operands: "read read read", Options: "diff-program:opaque A,show-all e,ed E,show-overlap 3,easy-only x,overlap-only X m,merge i a,text strip-trailing-cr T,initial-tab L,label:"},
@@ -70,7 +70,7 @@ var readers = [...]Record{
 	{Names: "pwd", Class: ReadOnly, Style: Pure, Arity: 1},
 	{Names: "realpath", Class: ReadOnly, Style: Pure, Operands: "skip*", Options: "relative-to: relative-base:"},
 	{Names: "rg", Class: ReadOnly, Read: (*Call).grep, Arity: 1, Options: rgOptions, Exits: []Exit{{Status: 1, Means: "no line matched"}}},
-	{Names: "sdiff", Class: ReadOnly, Operands: "read read", Options: "o,output:write diff-program:opaque+program i,ignore-case E W Z B b,ignore-space-change I: a,text w,width: l,left-column s,suppress-common-lines t,expand-tabs d,minimal H,speed-large-files"},
+	{Names: "sdiff", Class: ReadOnly, Operands: "readtree readtree", Options: "o,output:write diff-program:opaque+program i,ignore-case E W Z B b,ignore-space-change I: a,text w,width: l,left-column s,suppress-common-lines t,expand-tabs d,minimal H,speed-large-files"},
 	{Names: "shasum", Class: ReadOnly, Style: Pure, Read: (*Call).checksums, Options: checksumOptions},
 	{Names: "shellcheck", Class: ReadOnly, Operands: "read*", Options: "a,check-sourced!opaque C,color? i,include: e,exclude: f,format: list-optional norc rcfile:read o,enable: P,source-path:readtree s,shell: S,severity: V,version W,wiki-link-count: x,external-sources help"},
 	{Names: "shuf", Class: ReadOnly, Operands: "read*", Options: "e,echo i,input-range: n,head-count: o,output:write random-source:read r,repeat z,zero-terminated"},

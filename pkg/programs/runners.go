@@ -42,7 +42,7 @@ var runners = [...]Record{
 		Exits: []Exit{{Status: 6, Means: "the host's name could not be resolved"}, {Status: 7, Means: "the connection was refused"}, {Status: 22, Means: "the server answered with an error"}, {Status: 28, Means: "the time limit ran out"}},
 	},
 	{Names: "dc", Style: Vague, Operands: "read*", Escapes: "!", Options: "e,expression: f,file:opaque+read"},
-	{Names: "delta", Style: Loose, Operands: "read*", Options: "pager:opaque+shell config:opaque features: paging:opaque diff-args:"},
+	{Names: "delta", Style: Loose, Operands: "readtree*", Options: "pager:opaque+shell config:opaque features: paging:opaque diff-args:"},
 	{Names: "deno", Read: (*Call).interpreter, Code: "eval", CodeValued: "-c --config --import-map", Version: "-v -V --version -h --help", Arity: 2, Deeper: "task", Runs: "eval run"},
 	{Names: "dig", Class: Known, Style: Loose, Operands: "host*", Options: "f:opaque+read b: k:read p: q:host t: c: y: x:host"},
 	{

@@ -196,18 +196,60 @@ func nameByte(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }
 
-// ps reads ps: e among its letters shows the environment of processes.
+// ps reads ps: an e in a word without a dash shows the environment of processes. So it does in words that all have one,
+// where they are not understood otherwise, as in ps -axe.
 func (c *Call) ps() {
 	c.Args = c.Words[1:]
-	for i, x := range c.Args {
-		value := i > 0 && (c.Args[i-1].Text == "-o" || c.Args[i-1].Text == "o" || strings.HasSuffix(c.Args[i-1].Text, "o") || c.Args[i-1].Text == "-C" || c.Args[i-1].Text == "-u" || c.Args[i-1].Text == "-U" || strings.HasPrefix(c.Args[i-1].Text, "--"))
+	bare, fails, e := false, false, false // a word has no dash; they are not understood with their dashes; an e is in one
+	for i := 0; i < len(c.Args); i++ {
+		x := c.Args[i]
+		letters, dashed := strings.CutPrefix(x.Text, "-")
 		switch {
 		case x.Dynamic:
 			c.lower(Unknown)
-		case x.Text == "-E", !value && !strings.HasPrefix(x.Text, "-") && strings.Contains(x.Text, "e") && strings.Trim(x.Text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == "":
-			c.lower(Unknown) // every variable, which may hold keys
+		case strings.HasPrefix(letters, "-"):
+			bare = true
+			if Has("-cols -columns -format -group -Group -lines -pid -ppid -quick-pid -rows -sid -sort -tty -user -User -width", letters) {
+				i++
+			}
+		case dashed:
+			plain, _ := psLetters(letters, psBare)
+			e = e || strings.Contains(plain, "e")
+			plain, value := psLetters(letters, "CGOUgnopqstu")
+			fails = fails || strings.Trim(plain, "AFHLMNPTVZacdefjlmwy") != "" || plain != letters && strings.Trim(value, "0123456789,") != "" && Has("G U g p q s t u", letters[len(plain):len(plain)+1])
+			if strings.Contains(plain, "E") { // macOS
+				c.lower(Unknown)
+			}
+			if plain != letters && value == "" {
+				i++
+				bare = bare || i < len(c.Args)
+				fails = fails || i == len(c.Args)
+			}
+		default:
+			bare = true
+			plain, value := psLetters(letters, psBare)
+			if strings.ContainsAny(plain, "eE") && strings.Trim(plain, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
+				c.lower(Unknown) // every variable, which may hold keys
+			}
+			if plain != letters && value == "" {
+				i++
+			}
 		}
 	}
+	if e && fails && !bare {
+		c.lower(Unknown)
+	}
+}
+
+// psBare are the letters of ps without a dash that have a value. A t may have none.
+const psBare = "NOUWkopq"
+
+// psLetters parts a word of ps at the first letter that takes the rest, or the next word, for its value.
+func psLetters(word, valued string) (plain, value string) {
+	if i := strings.IndexAny(word, valued); i >= 0 {
+		return word[:i], word[i+1:]
+	}
+	return word, ""
 }
 
 // hostname reads hostname: an operand changes the name.
