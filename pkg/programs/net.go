@@ -92,6 +92,17 @@ func (c *Call) fetch() {
 	if named && !out.Dynamic {
 		c.Shell.Fetched(out)
 	}
+	dir, into := c.optionValue("output-dir")
+	if !into && c.Known == "aria2c" {
+		dir, into = c.optionValue("dir")
+	}
+	for _, o := range c.Given {
+		if into && o.HasValue && (hasName(o.Names, "output") || hasName(o.Names, "out")) {
+			x := Word{Text: strings.TrimSuffix(dir.Text, "/") + "/" + o.Value.Text, Dynamic: dir.Dynamic || o.Value.Dynamic}
+			c.does(Write, x)
+			c.Shell.Fetched(x)
+		}
+	}
 	for _, o := range c.Given { // -d @file, -F name=@file
 		if o.HasValue && (hasName(o.Names, "data") || hasName(o.Names, "json") || hasName(o.Names, "form") || hasName(o.Names, "data-binary") || hasName(o.Names, "data-urlencode") || hasName(o.Names, "header") || hasName(o.Names, "write-out")) {
 			if _, name, ok := strings.Cut(o.Value.Text, "@"); ok && (strings.HasPrefix(o.Value.Text, "@") || hasName(o.Names, "form") || hasName(o.Names, "data-urlencode")) {
@@ -166,6 +177,7 @@ func (c *Call) configured(dirty bool) (sends bool) {
 		c.Shell.Net(Net{Source: Cut(d.Source), Opaque: "its configuration says which host it reaches", Publishes: true})
 		return true
 	}
+	d.uploaded(d.Given)
 	sends = sends || uploads(c.Given)
 	for given := range d.requests() { // with --next, the last request may send nothing, and another one something
 		sends = sends || uploads(given)
@@ -243,11 +255,15 @@ func (c *Call) requests() iter.Seq[[]Given] {
 
 // request reads one of the requests, to these addresses. named says that the file is named in which the answer goes.
 func (c *Call) request(given []Given, addresses []Word, named bool) {
+	files, upload := c.uploaded(given)
 	for _, o := range given {
 		switch {
 		case !o.HasValue:
 		case hasName(o.Names, "url") && c.publishes:
 			c.address(o.Value)
+			if upload {
+				c.uploadedTo(o.Value, files)
+			}
 		case hasName(o.Names, "resolve"):
 			c.resolved(o.Value)
 		}
@@ -262,10 +278,112 @@ func (c *Call) request(given []Given, addresses []Word, named bool) {
 			continue
 		}
 		c.address(x)
+		if upload {
+			c.uploadedTo(x, files)
+		}
 		if !x.Dynamic && (c.Name == "wget" && !named && !c.has("spider") || c.has("remote-name") || c.Name == "aria2c" && !named) {
 			c.downloaded(x.Text)
 		}
 	}
+}
+
+// uploaded lists the files that curl -T sends, and gives them: their names are patterns, as addresses are, but with -g.
+// upload says that there is a -T, perhaps for the input alone.
+func (c *Call) uploaded(given []Given) (files []Word, upload bool) {
+	for _, o := range given {
+		if !o.HasValue || !hasName(o.Names, "upload-file") {
+			continue
+		}
+		upload = true
+		names, known := []string{o.Value.Text}, true
+		if !o.Value.Dynamic && !isOn(given, "globoff") {
+			names, known = curlNames(o.Value.Text)
+		}
+		if !known {
+			start := strings.IndexAny(o.Value.Text, `{[\\`)
+			files = append(files, Word{Text: o.Value.Text, Dynamic: true, Lead: o.Value.Text[:start]})
+			continue
+		}
+		for _, name := range names {
+			if name != "" && name != "-" && name != "." { // these are its input
+				x := o.Value
+				x.Text = name
+				files = append(files, x)
+			}
+		}
+	}
+	for _, x := range files {
+		c.does(Read, x)
+	}
+	return files, upload
+}
+
+// curlNames are the names that a pattern of curl's stands for: {a,b} for either, and [a-z] for a range, which is not
+// looked through; a backslash takes the meaning of these away.
+func curlNames(pattern string) (names []string, known bool) {
+	names = []string{""}
+	add := func(s string) {
+		for i := range names {
+			names[i] += s
+		}
+	}
+	for i := 0; i < len(pattern); i++ {
+		switch {
+		case pattern[i] == '\\' && i+1 < len(pattern) && strings.IndexByte("{}[]", pattern[i+1]) >= 0:
+			i++
+			add(pattern[i : i+1])
+		case pattern[i] == '{':
+			set, _, ok := strings.Cut(pattern[i+1:], "}")
+			parts := strings.Split(set, ",")
+			if !ok || strings.ContainsAny(set, `\{[`) || len(parts)*len(names) > 100 {
+				return nil, false
+			}
+			var more []string
+			for _, name := range names {
+				for _, part := range parts {
+					more = append(more, name+part)
+				}
+			}
+			names = more
+			i += len(set) + 1
+		case pattern[i] == '[':
+			return nil, false
+		default:
+			add(pattern[i : i+1])
+		}
+	}
+	return names, true
+}
+
+// uploadedTo lists the file that curl -T writes at an address of this machine; in a directory, by its own name.
+func (c *Call) uploadedTo(x Word, files []Word) {
+	if x.Dynamic || len(x.Text) < 5 || !strings.EqualFold(x.Text[:5], "file:") {
+		return
+	}
+	paths := localPaths(x.Text)
+	path := paths[len(paths)-1]
+	if !strings.HasSuffix(path, "/") {
+		c.does(Write, Word{Text: path})
+		return
+	}
+	for _, f := range files {
+		c.does(Write, Word{Text: path + f.Text[strings.LastIndexByte(f.Text, '/')+1:], Dynamic: f.Dynamic, Lead: path})
+	}
+}
+
+// localPaths are what an address file:PATH may stand for: with ? and # in the name or not, and, as the last, what it is when decoded.
+func localPaths(address string) (paths []string) {
+	whole := "/" + strings.TrimLeft(strings.TrimPrefix(address[len("file:"):], "//localhost"), "/")
+	paths = append(paths, whole)
+	path := whole
+	if end := strings.IndexAny(path, "?#"); end >= 0 {
+		path = path[:end]
+		paths = append(paths, path)
+	}
+	if decoded, err := url.PathUnescape(path); err == nil && decoded != path {
+		paths = append(paths, decoded)
+	}
+	return paths
 }
 
 // resolved lists the addresses that curl --resolve gives a name: [+]HOST:PORT:ADDRESS[,ADDRESS]...,
@@ -409,16 +527,9 @@ func (c *Call) address(x Word) {
 		c.Shell.Net(a)
 		return
 	}
-	if path, ok := strings.CutPrefix(strings.ToLower(s), "file:"); ok {
-		path = s[len(s)-len(path):]
-		path = "/" + strings.TrimLeft(strings.TrimPrefix(path, "//localhost"), "/")
-		c.does(ReadTree, Word{Text: path})
-		if end := strings.IndexAny(path, "?#"); end >= 0 {
-			c.does(ReadTree, Word{Text: path[:end]})
-			path = path[:end]
-		}
-		if decoded, err := url.PathUnescape(path); err == nil && decoded != path {
-			c.does(ReadTree, Word{Text: decoded})
+	if len(s) >= 5 && strings.EqualFold(s[:5], "file:") {
+		for _, path := range localPaths(s) {
+			c.does(ReadTree, Word{Text: path})
 		}
 		if strings.ContainsAny(s, "{}[]") {
 			c.opaque("an address that stands for several")
