@@ -62,6 +62,13 @@ func InGit(path string) bool { return BelowGit(path + "/") }
 // BelowGit reports whether a path lies below something called .git.
 func BelowGit(path string) bool { return strings.Contains("/"+filepath.ToSlash(path), "/.git/") }
 
+// GitPasses reports whether what has this name below .git is there for a moment only, as git's locks and what it has not
+// written to the end yet.
+func GitPasses(path string) bool {
+	name := filepath.Base(path)
+	return strings.HasSuffix(name, ".lock") || strings.HasPrefix(name, "tmp_")
+}
+
 // Rel returns the part of path below dir, "." for dir itself, and whether it
 // lies there: see [Below].
 func Rel(dir, path string) (rel string, ok bool) {

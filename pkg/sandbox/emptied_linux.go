@@ -150,9 +150,9 @@ func (g *gatekeeper) end(pid, at int, name string) (s spot, st unix.Stat_t, ok b
 	return s, st, ok
 }
 
-// moved tells of a file that loses its name to another, of a directory only where nobody looks for what it holds.
+// moved tells of a file that loses its name to another, of a directory only where nobody looks for what it holds, or where git does.
 func (g *gatekeeper) moved(pid int, st *unix.Stat_t, path, to string) {
-	if st.Mode&unix.S_IFMT != unix.S_IFDIR || !g.watches(to) {
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR || !g.watches(to) || safefile.InGit(path) {
 		g.emptied(&Exec{Emptied: path, Moved: to, Pid: pid}, st)
 	}
 }
@@ -179,7 +179,8 @@ func (g *gatekeeper) watches(path string) bool {
 // emptied tells of a file of the root, or of one that has another name, which may lie there.
 func (g *gatekeeper) emptied(e *Exec, st *unix.Stat_t) {
 	e.Inode, e.Links = [2]uint64{st.Dev, st.Ino}, uint64(st.Nlink) //nolint:unconvert // narrower on some machines
-	if g.watches(e.Emptied) || !e.Replaced && e.Moved == "" && st.Nlink > 1 {
+	watched := safefile.Below(g.Root, e.Emptied) && !(safefile.BelowGit(e.Emptied) && safefile.GitPasses(e.Emptied))
+	if watched || !e.Replaced && e.Moved == "" && st.Nlink > 1 {
 		g.decide(g.ctx, e)
 	}
 }

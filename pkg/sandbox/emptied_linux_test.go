@@ -47,7 +47,8 @@ func TestEmptied(t *testing.T) {
 		"unlink nothing":        {python(`c.unlink(b"g"); c.rmdir(b"d"); c.unlink(b"d")`), ""},
 		"unlink what is open":   {`exec 3<f; rm f; cat <&3`, gone},
 		"unlink elsewhere":      {`echo x > "$TMPDIR/t"; rm "$TMPDIR/t"`, ""},
-		"unlink of git's own":   {`mkdir d/.git && echo x > d/.git/f && rm d/.git/f`, ""},
+		"unlink of git's own":   {`mkdir d/.git && echo x > d/.git/f && rm d/.git/f`, "f replaced x\n\n"},
+		"lock of git's own":     {`mkdir d/.git && cd d/.git && echo x > f.lock && echo x > f.lock && mv f.lock tmp_f && rm tmp_f`, ""},
 		"append":                {`echo x >> f`, ""},
 		"read":                  {`cat f; exec 3<>f`, ""},
 		"new":                   {`echo x > new; ` + python(`os.open("new2", T | os.O_CREAT)`), ""},
@@ -60,7 +61,8 @@ func TestEmptied(t *testing.T) {
 		"rename, a thread's":    {`echo x > g; ` + python(`os.rename("g", "/proc/self/task/%d/cwd/f" % os.getpid())`), replaced},
 		"rename, long name":     {`echo x > g; ` + python(`os.rename("g", "./" * 2046 + "f")`), replaced},
 		"rename to git":         {`mkdir d/.git; mv f d/.git/g`, moved},
-		"rename of git's own":   {`mkdir d/.git; echo x > d/.git/f; mv d/.git/f d/.git/g; echo y > d/.git/f; mv d/.git/f d/.git/g`, ""},
+		"rename of git's own":   {`mkdir d/.git; echo x > d/.git/f; mv d/.git/f d/.git/g; echo y > d/.git/f; mv d/.git/f d/.git/g`, "f to g x\n\ng replaced x\n\nf to g y\n\n"},
+		"directory of git's":    {`mkdir d/.git; mv d/.git g`, ".git to g read " + "DIR/d/.git: is a directory\n"},
 		"directory":             {`mkdir g; mv d g`, ""},
 		"directory to git":      {`mkdir g g/.git; mv d g/.git/g`, "d to g read " + "DIR/d: is a directory\n"},
 		"link to nothing":       {`ln f g; ` + python(`os.rename("f", "g")`), ""},
@@ -71,7 +73,7 @@ func TestEmptied(t *testing.T) {
 		"hard link elsewhere":   {`echo x > "$TMPDIR/t"; ln "$TMPDIR/t" "$TMPDIR/g"; echo y > "$TMPDIR/g"`, "g emptied x\n\n"},
 		"no replacing":          {`echo x > g; ` + python(`c.renameat2(-100, b"g", -100, b"f", 1)`), ""},
 		"temporary":             {`echo x > "$TMPDIR/t"; echo y > "$TMPDIR/t"; echo > /dev/null`, ""},
-		"git's own":             {`mkdir d/.git && echo x > d/.git/f && echo y > d/.git/f`, ""},
+		"git's own":             {`mkdir d/.git && echo x > d/.git/f && echo y > d/.git/f`, "f emptied x\n\n"},
 	}
 	for _, level := range levels() {
 		for name, way := range ways {

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -97,6 +98,11 @@ func (u *undoCall) Needs(ctx context.Context, env *tool.Env) ([]policy.Access, e
 				op = policy.Create
 			}
 			a := path.Write("undo", op)
+			if r.Shelf != nil && op == policy.Create && filepath.Base(f.Path) == ".git" {
+				if _, err := os.Lstat(filepath.Dir(f.Path)); err != nil {
+					continue // it comes back with the directory that it lay in, as after rm -rf
+				}
+			}
 			if r.Command && safefile.InGit(f.Path) { // what git may change of it the wall knows, and has let stand
 				continue
 			}

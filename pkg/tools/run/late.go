@@ -66,6 +66,7 @@ type late struct {
 	looking  sync.Mutex
 	looks    int
 	looked   map[string]look // the last in each repository, by its top
+	broken   map[string]bool // the tops of those of which a program has taken something away; true where that is not kept
 }
 
 // emptying is what was found of files that are emptied or replaced.
@@ -75,6 +76,33 @@ type emptying struct {
 	left int64              // bytes that may still be copied
 
 	searched int // names in the root
+
+	repositories map[string]bool // of which a program has removed something: all that git keeps was to be kept once
+}
+
+// first reports whether something is removed of a repository for the first time.
+func (m *emptying) first(dir string) bool {
+	if m.repositories == nil {
+		m.repositories = map[string]bool{}
+	}
+	had := m.repositories[dir]
+	m.repositories[dir] = true
+	return !had
+}
+
+// was reports whether a directory held a repository before a program took something of it away.
+func (l *late) was(top string) bool {
+	l.looking.Lock()
+	defer l.looking.Unlock()
+	_, is := l.broken[top]
+	return is
+}
+
+// forsaken reports whether something that was taken away of a repository could not be kept: what it has of its files is nowhere else then.
+func (l *late) forsaken(top string) bool {
+	l.looking.Lock()
+	defer l.looking.Unlock()
+	return l.broken[top]
 }
 
 // A look is what was found to be nowhere else in a repository.

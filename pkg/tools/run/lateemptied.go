@@ -28,10 +28,14 @@ func (l *late) emptied(e *sandbox.Exec, has func() (kept, other bool), add func(
 	if m.seen == nil {
 		m.seen, m.left = map[[2]uint64]bool{}, min(maxNamedBytes, l.o.MaxBytes/4)
 	}
-	if m.seen[e.Inode] || l.made(path) {
+	git := safefile.InGit(path)
+	if m.seen[e.Inode] && !git || l.made(path) {
 		return ""
 	}
 	if e.Removed && (byGit(e.Pid) || e.Links > 1 && l.made(filepath.Dir(path))) { // what it holds git has, or is kept, or it has the name from which the command made this one
+		return ""
+	}
+	if git && (e.Links < 2 || e.Replaced || e.Moved != "") && byGit(e.Pid) {
 		return ""
 	}
 	if e.Moved != "" { // what it holds stays
@@ -54,6 +58,14 @@ func (l *late) emptied(e *sandbox.Exec, has func() (kept, other bool), add func(
 	case len(names) == 0 || err != nil:
 	case e.Replaced:
 		add(names)
+		kept, _ := has()
+		if !kept && len(names) > 1 { // all of its repository is too much
+			add(slices.DeleteFunc(names, func(d change.Doomed) bool { return d.Path != path }))
+			kept, _ = has()
+		}
+		if !kept {
+			l.forsake(path)
+		}
 	case info.Size() <= min(maxNamed, m.left):
 		m.left -= info.Size()
 		add(names)
@@ -75,7 +87,11 @@ func (l *late) visible(path string) string {
 func (l *late) moved(e *sandbox.Exec) (names []change.Doomed) {
 	root, to := l.env.Workspace.Root(), e.Moved
 	watched := safefile.Below(root, to) && !safefile.BelowGit(to)
-	names = l.nowhereElse(l.repository(e.Emptied), []change.Doomed{{Path: e.Emptied}})
+	if safefile.InGit(e.Emptied) {
+		names = l.ofGit(e)
+	} else {
+		names = l.nowhereElse(l.repository(e.Emptied), []change.Doomed{{Path: e.Emptied}})
+	}
 	if len(names) == 0 || !watched {
 		return names
 	}
@@ -97,8 +113,17 @@ func byGit(pid int) bool {
 // losing are the names of what is emptied or replaced, where it is nowhere else. It is false where they are not known.
 func (l *late) losing(e *sandbox.Exec) (names []change.Doomed, ok bool) {
 	root, path := l.env.Workspace.Root(), e.Emptied
-	if safefile.Below(root, path) && !safefile.BelowGit(path) {
+	switch {
+	case !safefile.Below(root, path):
+	case safefile.InGit(path):
+		names = l.ofGit(e)
+	default:
 		names = l.nowhereElse(l.repository(path), []change.Doomed{{Path: path, Written: !e.Replaced}})
+		if e.Removed && len(names) > 0 {
+			if bare := l.bare(path); bare != "" && l.emptying.first(bare) {
+				names = append(names, change.Doomed{Path: bare})
+			}
+		}
 	}
 	if len(names) > 0 || e.Replaced || e.Links < 2 {
 		return names, true

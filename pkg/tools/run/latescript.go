@@ -54,7 +54,7 @@ func (l *late) unsaved(e *sandbox.Exec) (names []change.Doomed) {
 func (l *late) repository(path string) string {
 	root := l.env.Workspace.Root()
 	for dir := range safefile.Up(root, filepath.Dir(path)) {
-		if exists(filepath.Join(dir, ".git")) {
+		if exists(filepath.Join(dir, ".git")) || l.was(dir) {
 			return dir
 		}
 	}
@@ -64,11 +64,17 @@ func (l *late) repository(path string) string {
 // nowhereElse are those of some names in one repository that are nowhere else, of directories the files that are.
 func (l *late) nowhereElse(top string, all []change.Doomed) (names []change.Doomed) {
 	nowhere, ok := l.look(top, all)
-	if !ok {
+	if !ok || l.forsaken(top) {
 		return all
 	}
 	for _, n := range all {
 		had := len(names)
+		for dir := range safefile.Up(top, filepath.Dir(n.Path)) { // where git has a submodule, it has nothing of the files in it
+			if _, is := slices.BinarySearch(nowhere, dir); is {
+				names = append(names, n)
+				break
+			}
+		}
 		for _, path := range within(nowhere, n.Path) {
 			names = append(names, change.Doomed{Path: path, Written: n.Written})
 		}
