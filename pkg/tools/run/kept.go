@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -351,14 +352,15 @@ func (k *kept) finish(ctx context.Context, env *tool.Env, m *bashMeta) {
 	var rec change.Record
 	if k.Shelf != nil {
 		if n := len(k.Left()); n > 0 {
-			k.partly = fmt.Sprintf("not what is protected and came, or was changed, while commands ran: %s", tool.VisibleName(k.Left()[0]))
+			left := "not what is protected and came, or was changed, while commands ran: " + tool.VisibleName(k.Left()[0])
 			if n > 1 {
-				k.partly += fmt.Sprintf(", and %d more", n-1)
+				left += fmt.Sprintf(", and %d more", n-1)
 			}
+			k.partly = strings.TrimPrefix(k.partly+"; "+left, "; ")
 		}
 		var err error
 		if rec, err = k.Finish(context.WithoutCancel(ctx)); err != nil {
-			k.partly = err.Error()
+			k.partly = strings.TrimPrefix(k.partly+"; "+err.Error(), "; ")
 		}
 		if lacks := k.Lacks(); len(lacks) > 0 && k.partly == "" {
 			k.partly = lacks[0]
