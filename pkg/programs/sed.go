@@ -37,7 +37,7 @@ func (c *Call) sed() {
 			c.opaque("a script that is not understood")
 			p.writes = true
 		}
-		shows = shows || p.writes || p.holds && (len(files) > 1 || slices.ContainsFunc(files, func(x Word) bool { return x.Dynamic }))
+		shows = shows || p.writes || p.tells || p.holds && (len(files) > 1 || slices.ContainsFunc(files, func(x Word) bool { return x.Dynamic }))
 	}
 	if !c.has("in-place", "I") {
 		for _, f := range files {
@@ -91,6 +91,7 @@ type sedScript struct {
 	labels bool // a label may hide what stands on its line
 	broken bool // a command goes on in the next line
 	writes bool // it writes what it reads to a file
+	tells  bool // how it ends, or whether, tells of what it reads
 	holds  bool // it takes what it reads from one file along to the next
 }
 
@@ -250,19 +251,19 @@ func (p *sedScript) command() bool {
 	case '{':
 		return true
 	case 'D', 'g', 'G', 'h', 'H', 'n', 'N', 'x':
-		p.holds = true
+		p.holds, p.tells = true, p.tells || c == 'D'
 		return p.end()
 	case '=', 'd', 'p', 'P', 'F', 'z':
 		return p.end()
 	case 'l', 'q', 'Q':
 		p.skip(blanks)
-		p.skip(digits)
+		p.tells = p.skip(digits) && c != 'l' || p.tells
 		return p.end()
 	case '#':
 		p.comment()
 		return true
 	case ':', 'b', 't', 'T':
-		p.labels = true
+		p.labels, p.tells = true, p.tells || c == ':' // it may run for ever
 		p.skip(blanks)
 		p.skip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 		p.skip(blanks)
