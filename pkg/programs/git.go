@@ -251,7 +251,7 @@ func (c *Call) gitSub(g *gitCommand, cfg repository, args []Word) {
 	}
 	c.gitFiles(g, args)
 	c.gitReads(g, args, cfg.top)
-	c.gitAdds(g, cfg)
+	c.gitAdds(g, args, cfg)
 	c.gitUnnamed(g, args, cfg)
 	c.gitLists(g, args, cfg, len(globals) == 0)
 	c.gitEffects(g, cfg)

@@ -55,22 +55,22 @@ func forbiddenInTrees(ctx context.Context, env *tool.Env, needs []policy.Access,
 		if tree.Below && !r.names && tree.By == 0 { // each file is named, whatever the program leaves out of a tree
 			r.hidden, r.unhides, r.ignores, r.only, r.follows, r.given = true, false, false, nil, true, true
 		}
+		r.forced = r.forced || tree.Source == gitAdd && slices.ContainsFunc(needs, func(a policy.Access) bool {
+			return a.Kind == policy.Write && filepath.Base(a.Path) == ".gitignore"
+		})
+		if tree.Source == gitAdd && (!r.forced || tree.Files != nil) && env.Git != nil {
+			r.unread = unchanged(env, tree.Path)
+		}
 		switch {
 		case tree.By > 0 && alters(env, needs):
 			tree.Opaque = takenForSeveral
 			found = append(found, tree)
 			continue
 		case tree.Files != nil && !r.names:
-			found = append(found, forbiddenFiles(ctx, env, tree, ahead)...)
+			found = append(found, forbiddenFiles(ctx, env, tree, r, ahead)...)
 			continue
 		case r.names && (tree.Files != nil || !tree.Split && !tree.Bare):
 			continue
-		}
-		r.forced = r.forced || tree.Source == gitAdd && slices.ContainsFunc(needs, func(a policy.Access) bool {
-			return a.Kind == policy.Write && filepath.Base(a.Path) == ".gitignore"
-		})
-		if tree.Source == gitAdd && !r.forced && env.Git != nil {
-			r.unread = unchanged(env, tree.Path)
 		}
 		seen[at] = tree.By == 0 && r.only == nil && r.found == nil && r.except == nil && r.follows && tree.Source != gitAdd
 		found = append(found, forbiddenBelow(ctx, env, tree, r, ahead)...)
@@ -161,8 +161,8 @@ func alters(env *tool.Env, needs []policy.Access) bool {
 	})
 }
 
-// forbiddenFiles finds those of a list of files that the policy does not let be read.
-func forbiddenFiles(ctx context.Context, env *tool.Env, tree policy.Access, ahead *prefetch) (found []policy.Access) {
+// forbiddenFiles finds those of a list of files that the policy does not let their reader read.
+func forbiddenFiles(ctx context.Context, env *tool.Env, tree policy.Access, r treeReader, ahead *prefetch) (found []policy.Access) {
 	dirs := map[string]bool{tree.Path: true} // whether a directory is where its name says
 	var real func(dir string) bool
 	real = func(dir string) bool {
@@ -193,7 +193,7 @@ func forbiddenFiles(ctx context.Context, env *tool.Env, tree policy.Access, ahea
 			file.File, file.Tree = policy.Dir, true
 			found = append(found, forbiddenBelow(ctx, env, file, treeReader{hidden: true, follows: true}, ahead)...)
 		}
-		if env.Policy.Decide(&file).Verdict != policy.Allow && !ahead.hides(env, file.Path) {
+		if env.Policy.Decide(&file).Verdict != policy.Allow && !ahead.hides(env, file.Path) && (r.unread == nil || !r.unread(name)) {
 			found = append(found, file)
 		}
 		if len(found) >= maxForbidden || ctx.Err() != nil {

@@ -65,8 +65,11 @@ func makes(env *tool.Env) func(dir string) bool {
 	}
 }
 
-// maxRead bounds a file that is read to decide about a command, in bytes.
-const maxRead = 256 << 10
+// maxRead bounds a file that is read to decide about a command, and maxIndex an index of git's, in bytes.
+const (
+	maxRead  = 256 << 10
+	maxIndex = 16 << 20
+)
 
 var errNotRead = errors.New("the policy lets no command read it just so")
 
@@ -83,7 +86,11 @@ func readIn(env *tool.Env, dir, name string, shown bool) ([]byte, error) {
 			return nil, errNotRead
 		}
 	}
-	return env.Workspace.ReadFile(p, maxRead)
+	limit := int64(maxRead)
+	if filepath.Base(name) == "index" && safefile.BelowGit(name) {
+		limit = maxIndex
+	}
+	return env.Workspace.ReadFile(p, limit)
 }
 
 // guarded returns a function that reports whether the policy does not let a command read a
