@@ -82,12 +82,7 @@ func (c *Call) makeCommand() {
 
 // goCommand reads go.
 func (c *Call) goCommand() {
-	args := c.Words[1:]
-	if len(args) > 1 && args[0].Text == "-C" {
-		c.does(Read, args[1])
-		c.Shell.Move(args[1])
-		args = args[2:]
-	}
+	args := c.goPlace(c.Words[1:])
 	if len(args) == 0 || args[0].Dynamic {
 		if len(args) > 0 {
 			c.opaque("the subcommand is not known before it runs")
@@ -97,16 +92,23 @@ func (c *Call) goCommand() {
 	const build = "C:read+dir a n p: race msan asan cover covermode: coverpkg: v work x asmflags: buildmode: buildvcs: compiler:opaque gccgoflags:opaque gcflags: installsuffix: json ldflags:opaque linkshared mod: modcacherw modfile:opaque+read overlay:opaque+read pgo:read pkgdir:write tags: trimpath toolexec:opaque+program"
 	const testing = " args c exec:opaque+program o:write bench: benchtime: count: cpu: failfast fullpath fuzz: fuzztime: fuzzminimizetime: list: parallel: run: short shuffle: skip: timeout: vet: blockprofile:write coverprofile:write cpuprofile:write memprofile:write mutexprofile:write trace:write outputdir:write benchmem artifacts test.v? blockprofilerate: memprofilerate: mutexprofilefraction: testlogfile:write fuzzcachedir:write gocoverdir:write"
 	sub := args[0].Text
+	args = slices.Concat(args[:1], c.goPlace(args[1:]))
 	table := build
 	d := *c
 	d.Words = args
 	switch sub {
 	case "version", "help", "doc":
 		c.Shell.SetClass(ReadOnly)
-		for _, x := range args[1:] { // go version FILE
-			if sub == "version" && !strings.HasPrefix(x.Text, "-") {
+		for _, x := range args[1:] {
+			switch {
+			case sub == "version" && !strings.HasPrefix(x.Text, "-"): // go version FILE
 				c.does(ReadTree, x)
+			case sub == "doc" && goPath(x):
+				c.does(Read, x)
 			}
+		}
+		if _, lost := c.Shell.Dirs(); sub == "doc" && lost == "" {
+			c.does(Read, Word{Text: "."})
 		}
 		return
 	case "env":
@@ -155,10 +157,39 @@ func (c *Call) goCommand() {
 		c.goInstalls()
 	}
 	for _, x := range d.Args {
-		if !x.Dynamic && (strings.HasPrefix(x.Text, "/") || strings.HasPrefix(x.Text, "../") || x.Text == "..") {
+		if !x.Dynamic && goPath(x) && !strings.HasPrefix(x.Text, "./") {
 			c.file(May, Word{Text: x.Text})
 		}
 	}
+}
+
+// goPlace takes off -C, which stands first and has go work in another directory.
+func (c *Call) goPlace(args []Word) []Word {
+	if len(args) == 0 || args[0].Dynamic {
+		return args
+	}
+	name, dir, glued := strings.Cut(args[0].Text, "=")
+	at := Word{Text: dir}
+	switch {
+	case name != "-C" && name != "--C":
+		return args
+	case !glued && len(args) < 2:
+		return nil
+	case !glued:
+		at, args = args[1], args[1:]
+	}
+	c.does(Read, at)
+	c.Shell.Move(at)
+	return args[1:]
+}
+
+// goPath reports whether a word names a place for go, and not a package by its import path.
+func goPath(x Word) bool {
+	s := x.Text
+	if x.Dynamic {
+		s = x.Lead
+	}
+	return strings.HasPrefix(s, "/") || s == ".." || strings.HasPrefix(s, "../") || strings.HasPrefix(s, "./") || strings.Contains(s, "/../")
 }
 
 // goInstalls lists the directory that go install writes programs into.
