@@ -53,7 +53,7 @@ func (p *seccompProgram) empties() {
 func (g *gatekeeper) opens(n *notice) verdict {
 	at, word := unix.AT_FDCWD, n.args[0]
 	if uintptr(n.nr) == unix.SYS_OPENAT {
-		at, word = int(int32(n.args[0])), n.args[1]
+		at, word = n.number(0), n.args[1]
 	}
 	pid := int(n.pid)
 	name, err := (&memory{pid: pid}).text(word)
@@ -108,7 +108,7 @@ func (g *gatekeeper) shorter(base, name string) (dir, rest string) {
 }
 
 // renamed tells of a file that another takes the name of, and of one that loses its name.
-func (g *gatekeeper) renamed(pid int, at [2]int, name [2]string, flags uint64) {
+func (g *gatekeeper) renamed(pid int, at [2]int, name [2]string, flags int) {
 	from, source, ok := g.end(pid, at[0], name[0])
 	defer from.close()
 	if !ok || source.Nlink == 0 {

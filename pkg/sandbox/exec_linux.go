@@ -162,7 +162,7 @@ func (g *gatekeeper) readExec(n *notice) (*request, error) {
 	x.Parents = func() []int { return g.parents(x.Pid) }
 	path, argv, env := n.args[0], n.args[1], n.args[2]
 	if uintptr(n.nr) == unix.SYS_EXECVEAT {
-		x.dir, x.flags = int(int32(n.args[0])), int(n.args[4])
+		x.dir, x.flags = n.number(0), n.number(4)
 		path, argv, env = n.args[1], n.args[2], n.args[3]
 	}
 	m := &memory{pid: x.Pid}

@@ -74,6 +74,9 @@ type notice struct {
 	args  [6]uint64
 }
 
+// number is an argument that is no address, as the kernel takes it: its calls look at 32 bits, whatever the register has above them.
+func (n *notice) number(i int) int { return int(int32(n.args[i])) }
+
 type answer struct {
 	id    uint64
 	value int64

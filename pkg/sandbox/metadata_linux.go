@@ -95,7 +95,7 @@ func (g *gatekeeper) metadata(n *notice) verdict {
 	}
 	c := &changing{notice: n, memory: memory{pid: int(n.pid)}, fd: f.fd, opened: list[i].path < 0, file: self(f.fd)}
 	if list[i].mode > 0 {
-		c.mode = uint32(n.args[list[i].mode])
+		c.mode = uint32(n.number(list[i].mode))
 		if !g.SetUser && setsUser(c.mode, f.st.Mode) {
 			g.log.deny(&Denial{Kind: DeniedMetadata, Path: f.path, Pid: int(n.pid), Why: "others would run it with its owner's rights; a chmod that stands in the command itself is asked about"})
 			return refused(unix.EPERM)
@@ -108,7 +108,7 @@ func (g *gatekeeper) metadata(n *notice) verdict {
 func (g *gatekeeper) target(n *notice, c *change) (*executable, error) {
 	pid := int(n.pid)
 	if c.path < 0 || n.args[c.path] == 0 && uintptr(n.nr) == unix.SYS_UTIMENSAT {
-		return g.file(g.descriptor(n, int(int32(n.args[c.dir]))))
+		return g.file(g.descriptor(n, n.number(c.dir)))
 	}
 	name, err := (&memory{pid: pid}).text(n.args[c.path])
 	if err != nil {
@@ -116,10 +116,10 @@ func (g *gatekeeper) target(n *notice, c *change) (*executable, error) {
 	}
 	dir, flags := unix.AT_FDCWD, 0
 	if c.dir >= 0 {
-		dir = int(int32(n.args[c.dir]))
+		dir = n.number(c.dir)
 	}
 	if c.flag >= 0 {
-		flags = int(n.args[c.flag])
+		flags = n.number(c.flag)
 	}
 	if name == "" {
 		if flags&unix.AT_EMPTY_PATH == 0 {
@@ -174,7 +174,7 @@ func setMode(c *changing) error {
 
 func owner(arg int) func(*changing) error {
 	return func(c *changing) error {
-		u, g := int(int32(c.args[arg])), int(int32(c.args[arg+1]))
+		u, g := c.number(arg), c.number(arg+1)
 		if c.opened {
 			return unix.Fchown(c.fd, u, g)
 		}
@@ -241,7 +241,7 @@ func setAttribute(c *changing) error {
 	if err := c.memory.read(c.args[2], value); err != nil {
 		return unix.EFAULT
 	}
-	return unix.Setxattr(c.file, name, value, int(c.args[4]))
+	return unix.Setxattr(c.file, name, value, c.number(4))
 }
 
 func removeAttribute(c *changing) error {

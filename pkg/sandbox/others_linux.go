@@ -89,7 +89,7 @@ func (g *gatekeeper) other(n *notice) (v verdict, ok bool) {
 	if i < 0 {
 		return verdict{}, false
 	}
-	pid := int(int32(n.args[list[i].pid]))
+	pid := n.number(list[i].pid)
 	switch {
 	case pid == 0, uintptr(n.nr) == unix.SYS_PRLIMIT64 && n.args[2] == 0: // itself; only a look
 		return verdict{goOn: true}, true

@@ -75,7 +75,7 @@ func (g *gatekeeper) remove(n *notice) verdict {
 	at, arg, flags := unix.AT_FDCWD, 0, 0
 	switch uintptr(n.nr) {
 	case unix.SYS_UNLINKAT:
-		at, arg, flags = int(int32(n.args[0])), 1, int(n.args[2])
+		at, arg, flags = n.number(0), 1, n.number(2)
 	case rmdirHere:
 		flags = unix.AT_REMOVEDIR
 	}

@@ -100,12 +100,12 @@ func (g *gatekeeper) spot(pid, at int, name string) (s spot, ok bool) {
 
 // rename carries out the rename of a directory that stood before; all others the kernel does.
 func (g *gatekeeper) rename(n *notice) verdict {
-	at, word, flags := [2]int{unix.AT_FDCWD, unix.AT_FDCWD}, [2]uint64{n.args[0], n.args[1]}, uint64(0)
+	at, word, flags := [2]int{unix.AT_FDCWD, unix.AT_FDCWD}, [2]uint64{n.args[0], n.args[1]}, 0
 	if uintptr(n.nr) != renameHere {
-		at, word = [2]int{int(int32(n.args[0])), int(int32(n.args[2]))}, [2]uint64{n.args[1], n.args[3]}
+		at, word = [2]int{n.number(0), n.number(2)}, [2]uint64{n.args[1], n.args[3]}
 	}
 	if uintptr(n.nr) == unix.SYS_RENAMEAT2 {
-		flags = n.args[4]
+		flags = n.number(4)
 	}
 	pid := int(n.pid)
 	read, name := memory{pid: pid}, [2]string{}

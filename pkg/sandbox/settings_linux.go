@@ -21,7 +21,7 @@ import (
 
 // settings carries out the rename by which git changes its settings; all others the kernel
 // does.
-func (g *gatekeeper) settings(n *notice, at [2]int, name [2]string, flags uint64) verdict {
+func (g *gatekeeper) settings(n *notice, at [2]int, name [2]string, flags int) verdict {
 	pid := int(n.pid)
 	if filepath.Base(name[1]) != filepath.Base(g.Settings) || flags != 0 {
 		return verdict{goOn: true}

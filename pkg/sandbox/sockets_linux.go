@@ -34,7 +34,7 @@ type address struct {
 
 // readAddress copies the address argument of a connect or bind.
 func (g *gatekeeper) readAddress(n *notice) (*address, error) {
-	size := int(int32(n.args[2]))
+	size := n.number(2)
 	if size < 0 || size > maxAddress {
 		return nil, unix.EINVAL
 	}
@@ -77,7 +77,7 @@ func local(a netip.Addr) bool { return a.IsLoopback() || a.IsUnspecified() }
 // connect makes the connection in the process's place: on its very socket, to
 // the address that was checked, so that there is nothing to race for.
 func (g *gatekeeper) connect(n *notice) verdict {
-	if n.args[2] == greeting {
+	if n.number(2) == greeting {
 		return refused(greeted)
 	}
 	to, socket, domain, err := g.addressed(n)
@@ -133,7 +133,7 @@ func isStream(socket int) bool {
 // socket takes over the socket that the call is about, which is its first
 // argument. The error is what the call is answered with.
 func (g *gatekeeper) socket(n *notice) (int, error) {
-	fd, err := g.descriptor(n, int(int32(n.args[0])))
+	fd, err := g.descriptor(n, n.number(0))
 	switch {
 	case errors.Is(err, unix.EBADF):
 		return -1, unix.EBADF
@@ -347,7 +347,7 @@ func (g *gatekeeper) listen(n *notice) verdict {
 			return result(err)
 		}
 	}
-	err = g.serveAt(socket, int(int32(n.args[1])))
+	err = g.serveAt(socket, n.number(1))
 	if err == nil {
 		g.noteServer(n, socket)
 	}
