@@ -168,6 +168,7 @@ type Shelf struct {
 	f       *os.File // the record, locked
 	pins    []*os.File
 	left    []string       // see Left
+	since   []string       // see Since
 	room    room           // for copies of what Still is true of
 	slots   map[string]int // of names, as far as it is filled: see slotOf
 	release func()
@@ -322,6 +323,20 @@ func (s *Shelf) Lacks() []string { return s.r.Lacks }
 
 // Left are the paths of what is not kept because it came, or was changed, while other commands ran.
 func (s *Shelf) Left() []string { return s.left }
+
+// Since are, after Finish, the paths of files that were written to where they are once they were kept: what they held before is gone.
+func (s *Shelf) Since() []string { return s.since }
+
+// writtenTo reports whether what is kept of a file is the file itself, and holds something else by now.
+func (s *Shelf) writtenTo(ctx context.Context, slot *Slot) bool {
+	at := s.h.session.Path(journalDir, shelfDir, s.r.ID, strconv.Itoa(slot.N))
+	w := &walker{root: filepath.Dir(at)}
+	defer w.close()
+	is, err := w.look(ctx, at)
+	was := slot.Here
+	was.Mode = is.Mode
+	return err == nil && is.Kind == Regular && is.Dev == was.Dev && is.Ino == was.Ino && !was.same(is)
+}
 
 // note puts what was added behind the record, for whoever finds it should this process be
 // killed. What is not whole was not added: the program has not begun then.
@@ -638,6 +653,9 @@ func (s *Shelf) settle(ctx context.Context) error {
 			continue
 		}
 		f.After = now.state(now.Size)
+		if slot.Here.Kind == Regular && s.writtenTo(ctx, &slot) {
+			s.since = append(s.since, f.Path)
+		}
 		if err := part(dir, slot.N, now.Kind == Dir, slot.Single); err != nil {
 			return fmt.Errorf("%s: %w", f.Path, err)
 		}

@@ -270,6 +270,11 @@ func (r *repository) run(program string, args []string) (string, error) {
 
 // runAs is run; where replaced is set, on what is shown in the place of objects.
 func (r *repository) runAs(program string, args []string, replaced bool) (string, error) {
+	return r.runOn(program, args, "", replaced)
+}
+
+// runOn is runAs; it reads in.
+func (r *repository) runOn(program string, args []string, in string, replaced bool) (string, error) {
 	if r.late.again(false) {
 		return "", errLate
 	}
@@ -287,6 +292,9 @@ func (r *repository) runAs(program string, args []string, replaced bool) (string
 	c.WaitDelay = time.Second
 	out := &bounded{left: maxOutput}
 	c.Stdout = out
+	if in != "" {
+		c.Stdin = strings.NewReader(in)
+	}
 	err := c.Start()
 	if err == nil {
 		limitMemory(c.Process.Pid)

@@ -441,6 +441,9 @@ func (c *Call) GitMayDrop() bool {
 	return c.Name == "git" && slices.ContainsFunc(c.Words[1:], func(x Word) bool { return GitDrops(x.Text) })
 }
 
+// KnownGit reports whether a subcommand is git's own, and no alias and no program that git looks for.
+func KnownGit(sub string) bool { return findGit(sub) != nil }
+
 // GitDrops reports whether a subcommand of git may take away files, or a name of what its repository holds.
 func GitDrops(sub string) bool {
 	return Has("fetch pull symbolic-ref", sub) || slices.ContainsFunc(gitLosses[:], func(l gitLoss) bool { return l.drops && l.sub == sub })

@@ -20,6 +20,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
+	"github.com/agentkit-go/agentkit/pkg/session"
 	"github.com/agentkit-go/agentkit/pkg/steps"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 	"github.com/agentkit-go/agentkit/pkg/wall"
@@ -137,7 +138,11 @@ func newLate(env *tool.Env, p *preparedCommand, title string, came func(string, 
 		}
 		o.Others = func() bool { return sandbox.Busy(filepath.Dir(env.Session.Dir()), env.Workspace.Root()) }
 	}
-	return &late{env: env, dir: p.dir.Real, o: o, watched: p.watched, needs: p.needs, gitKept: p.doomed.holdsGit(), begun: time.Now()}
+	begun := time.Now()
+	return &late{
+		env: env, dir: p.dir.Real, o: o, watched: p.watched, needs: p.needs, gitKept: p.doomed.holdsGit(), begun: begun,
+		written: env.History.Touched(session.NewSortableID("", begun)),
+	}
 }
 
 // sweepFirst puts back what other commands have changed, before anything is kept of it. What they change from
@@ -216,14 +221,19 @@ func (k *kept) keep(ctx context.Context, e *sandbox.Exec) bool {
 // starts is called before a program starts.
 func (k *kept) starts(ctx context.Context, e *sandbox.Exec) {
 	var names []change.Doomed
+	if l := k.late; len(e.Argv) > 0 && e.Host == "" {
+		l.begins(e, func(part bool) bool {
+			if l.env.Git != nil && k.last.Load() != e && (l.elsewhere(e) || l.drops(e, part) || l.follows(e)) {
+				return k.keep(ctx, e) // it has been decided
+			}
+			return true
+		})
+	}
 	switch l := k.late; {
 	case e.Emptied != "":
 		k.lack(l.emptied(e, func() (bool, bool) { return k.apart(e) }, func(names []change.Doomed) { _ = k.add(ctx, names) }))
 	case len(e.Argv) == 0 || e.Host != "":
 	case startedProgram(e) == "git":
-		if l.env.Git != nil && k.last.Load() != e && (l.elsewhere(e) || l.drops(e) || l.follows(e)) {
-			_ = k.keep(ctx, e) // it has been decided
-		}
 	case slices.Contains(l.watched, startedProgram(e)):
 		names = l.names(e, l.accesses(e, environ(e)), false)
 	default:
@@ -364,6 +374,12 @@ func (k *kept) finish(ctx context.Context, env *tool.Env, m *bashMeta) {
 		}
 		if lacks := k.Lacks(); len(lacks) > 0 && k.partly == "" {
 			k.partly = lacks[0]
+		}
+		if since := k.Since(); len(since) > 0 && k.partly == "" {
+			k.partly = fmt.Sprintf("not what %s held, as it was written to after it was removed or renamed", k.late.visible(since[0]))
+			if len(since) > 1 {
+				k.partly += fmt.Sprintf(", and %d more", len(since)-1)
+			}
 		}
 	}
 	if rec.ID == "" {

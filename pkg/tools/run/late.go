@@ -63,6 +63,7 @@ type late struct {
 	written func(path string) bool // tells what other calls have written since; nil where none is to be looked for
 
 	emptying emptying
+	gits     gits
 	looking  sync.Mutex
 	looks    int
 	looked   map[string]look // the last in each repository, by its top
@@ -105,10 +106,20 @@ func (l *late) forsaken(top string) bool {
 	return l.broken[top]
 }
 
+// gits are the processes that have begun since the first git did.
+type gits struct {
+	sync.Mutex
+	looked   bool
+	programs []fs.FileInfo // git's, which no command can write: that on the path, and that in its own directory
+	work     map[int]bool  // true for a git at work of which what it takes away is kept, or was nothing
+}
+
 // A look is what was found to be nowhere else in a repository.
 type look struct {
 	at      time.Time
 	nowhere []string
+	newly   []string         // what git ignores by rules that have come since the command began, and is as little anywhere else
+	ruled   bool             // there are such rules
 	ok      bool             // these are all
 	dirs    map[inode]string // that hold them
 	files   map[inode]string // they themselves; nil for not known yet
@@ -185,28 +196,15 @@ func (l *late) elsewhere(e *sandbox.Exec) (found bool) {
 }
 
 // drops reports whether a git takes something away, and did not stand in the command with these words, so that nothing was kept before.
-// What a git starts, such as git stash its git clean, is a part of its own work.
-func (l *late) drops(e *sandbox.Exec) bool {
+// What is a part of another git's work does not.
+func (l *late) drops(e *sandbox.Exec, part bool) bool {
 	sub, _ := steps.Git(e.Argv)
 	if !programs.GitDrops(sub) || slices.ContainsFunc(l.needs, func(a policy.Access) bool {
 		return a.Kind == policy.Exec && a.Drops && !slices.Contains(a.Dynamic, true) && slices.Equal(a.Argv, e.Argv)
-	}) || startedByGit(e) {
+	}) || part {
 		return false
 	}
 	return slices.ContainsFunc(l.accesses(e, environ(e)), func(a policy.Access) bool { return a.Drops })
-}
-
-// startedByGit reports whether a program is started by git itself.
-func startedByGit(e *sandbox.Exec) bool {
-	if e.Parents == nil {
-		return false
-	}
-	above := e.Parents()
-	if len(above) == 0 {
-		return false
-	}
-	by, err := os.Readlink("/proc/" + strconv.Itoa(above[0]) + "/exe")
-	return err == nil && filepath.Base(by) == "git"
 }
 
 // follows reports whether a git stood in the command with words that were not known, beside one that takes something away.
@@ -384,17 +382,12 @@ func (l *late) older(dir string) (names []string) {
 // made reports whether a file, or the directory that it is to stand in, was made by the
 // command itself.
 func (l *late) made(path string) bool {
-	if l.written != nil && l.written(path) {
-		return false
-	}
-	for {
-		if born, ok := machine.Birth(path); ok {
-			return !born.Before(l.begun)
+	for at := path; ; at = filepath.Dir(at) {
+		if born, ok := machine.Birth(at); ok {
+			return !born.Before(l.begun) && (l.written == nil || !l.written(path))
 		}
-		up := filepath.Dir(path)
-		if up == path {
+		if at == filepath.Dir(at) {
 			return false
 		}
-		path = up
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 
 	"github.com/agentkit-go/agentkit/pkg/change"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
@@ -30,19 +29,22 @@ func (l *late) emptied(e *sandbox.Exec, has func() (kept, other bool), add func(
 	}
 	git := safefile.InGit(path)
 	if m.seen[e.Inode] && !git || l.made(path) {
+		if e.Replaced && e.Links < 2 { // another file may get its number
+			delete(m.seen, e.Inode)
+		}
 		return ""
 	}
-	if e.Removed && (byGit(e.Pid) || e.Links > 1 && l.made(filepath.Dir(path))) { // what it holds git has, or is kept, or it has the name from which the command made this one
+	if e.Removed && (l.byGit(e.Pid) || e.Links > 1 && l.made(filepath.Dir(path))) { // what it holds git has, or is kept, or it has the name from which the command made this one
 		return ""
 	}
-	if git && (e.Links < 2 || e.Replaced || e.Moved != "") && byGit(e.Pid) {
+	if git && (e.Links < 2 || e.Replaced || e.Moved != "") && l.byGit(e.Pid) {
 		return ""
 	}
 	if e.Moved != "" { // what it holds stays
 		add(l.moved(e))
 		return ""
 	}
-	m.seen[e.Inode] = true
+	m.seen[e.Inode] = !e.Replaced || e.Links > 1
 	switch kept, other := has(); {
 	case kept && other:
 		return fmt.Sprintf("not what was called %s by then, as what had that name before is kept", l.visible(path))
@@ -56,6 +58,7 @@ func (l *late) emptied(e *sandbox.Exec, has func() (kept, other bool), add func(
 	info, err := os.Lstat(path)
 	switch {
 	case len(names) == 0 || err != nil:
+		m.seen[e.Inode] = !e.Replaced // what it holds may have another name still
 	case e.Replaced:
 		add(names)
 		kept, _ := has()
@@ -95,19 +98,13 @@ func (l *late) moved(e *sandbox.Exec) (names []change.Doomed) {
 	if len(names) == 0 || !watched {
 		return names
 	}
-	if byGit(e.Pid) { // its index says so, too
+	if l.byGit(e.Pid) { // its index says so, too
 		return nil
 	}
 	if info, err := os.Lstat(to); err != nil || !info.IsDir() {
 		names = append(names, change.Doomed{Path: to, Written: err != nil})
 	}
 	return names
-}
-
-// byGit reports whether a process is git at work: what git takes away is kept when it starts.
-func byGit(pid int) bool {
-	by, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe")
-	return err == nil && filepath.Base(by) == "git"
 }
 
 // losing are the names of what is emptied or replaced, where it is nowhere else. It is false where they are not known.
@@ -156,7 +153,7 @@ func (l *late) otherName(top string, e *sandbox.Exec) (name string, ok bool) {
 		looker := safefile.NewLooker(l.env.Workspace.Root())
 		defer looker.Close()
 		last.files = map[inode]string{}
-		for _, path := range last.nowhere {
+		for _, path := range slices.Concat(last.nowhere, last.newly) {
 			if at, ok := l.stat(looker, path); ok {
 				last.files[inode{at.Dev, at.Ino}] = path
 			}

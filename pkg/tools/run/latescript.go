@@ -63,20 +63,31 @@ func (l *late) repository(path string) string {
 
 // nowhereElse are those of some names in one repository that are nowhere else, of directories the files that are.
 func (l *late) nowhereElse(top string, all []change.Doomed) (names []change.Doomed) {
-	nowhere, ok := l.look(top, all)
+	last, ok := l.look(top, all)
 	if !ok || l.forsaken(top) {
 		return all
+	}
+	newly := func(path string) bool {
+		for at := range safefile.Up(top, path) {
+			if _, is := slices.BinarySearch(last.newly, at); is {
+				return true
+			}
+		}
+		return false
 	}
 	for _, n := range all {
 		had := len(names)
 		for dir := range safefile.Up(top, filepath.Dir(n.Path)) { // where git has a submodule, it has nothing of the files in it
-			if _, is := slices.BinarySearch(nowhere, dir); is {
+			if _, is := slices.BinarySearch(last.nowhere, dir); is {
 				names = append(names, n)
 				break
 			}
 		}
-		for _, path := range within(nowhere, n.Path) {
+		for _, path := range slices.Concat(within(last.nowhere, n.Path), within(last.newly, n.Path)) {
 			names = append(names, change.Doomed{Path: path, Written: n.Written})
+		}
+		if len(names) == had && newly(n.Path) && exists(n.Path) {
+			names = append(names, n)
 		}
 		if len(names)-had > manyNames || holdsRepository(n.Path) { // one directory is less to do than so many files
 			names = append(names, n)
@@ -139,21 +150,29 @@ const maxLooks = 50
 
 // look finds which files of a repository are nowhere else: once, and again where one of those that the names are about has come to
 // its place, or was changed, since. It is false where not all of them are known.
-func (l *late) look(top string, names []change.Doomed) (nowhere []string, ok bool) {
+func (l *late) look(top string, names []change.Doomed) (last look, ok bool) {
 	l.looking.Lock()
 	defer l.looking.Unlock()
 	looker := safefile.NewLooker(l.env.Workspace.Root())
 	defer looker.Close()
+	begun := l.begun.Add(-clockStep)
 	last, known := l.looked[top]
-	if known && !l.since(looker, &last, names) {
-		return last.nowhere, last.ok
+	if !known {
+		last.at = begun
+	}
+	anew := l.rulesSince(looker, top, last.at, names)
+	if known && !anew && !l.since(looker, &last, names) {
+		return last, last.ok
 	}
 	if l.looks++; l.looks > maxLooks {
-		return nil, false
+		return look{}, false
 	}
 	d := &dooming{env: l.env}
-	last = look{at: time.Now().Add(-clockStep), dirs: map[inode]string{}}
+	last = look{at: time.Now().Add(-clockStep), dirs: map[inode]string{}, ruled: last.ruled || anew}
 	last.nowhere, last.ok = d.unsaved(top)
+	if last.ok && last.ruled {
+		last.newly, last.ok = l.env.Git.NewlyIgnored(top, func(file string) bool { return l.changedSince(looker, file, begun) })
+	}
 	slices.Sort(last.nowhere)
 	seen := map[string]bool{top: true}
 	for _, path := range last.nowhere {
@@ -171,7 +190,30 @@ func (l *late) look(top string, names []change.Doomed) (nowhere []string, ok boo
 		l.looked = map[string]look{}
 	}
 	l.looked[top] = last
-	return last.nowhere, last.ok
+	return last, last.ok
+}
+
+// changedSince reports whether a file has come to its place, or was changed, since a time.
+func (l *late) changedSince(looker *safefile.Looker, path string, at time.Time) bool {
+	is, ok := l.stat(looker, path)
+	return ok && !time.Unix(0, is.CTime).Before(at)
+}
+
+// rulesSince reports whether rules by which git ignores some names in a repository have changed since a time.
+func (l *late) rulesSince(looker *safefile.Looker, top string, at time.Time, names []change.Doomed) bool {
+	asked := map[string]bool{}
+	for _, n := range names {
+		for dir := range safefile.Up(top, filepath.Dir(n.Path)) {
+			if asked[dir] {
+				break
+			}
+			asked[dir] = true
+			if l.changedSince(looker, filepath.Join(dir, ".gitignore"), at) {
+				return true
+			}
+		}
+	}
+	return l.changedSince(looker, filepath.Join(top, ".git", "info", "exclude"), at)
 }
 
 // stat looks at a name, most often one in the root.
@@ -207,8 +249,7 @@ func (l *late) since(looker *safefile.Looker, last *look, names []change.Doomed)
 			if left--; e.IsDir() {
 				found = left < 0 || renamed(path)
 			} else {
-				at, ok := l.stat(looker, path)
-				found = left < 0 || ok && !time.Unix(0, at.CTime).Before(last.at) && !l.made(path)
+				found = left < 0 || l.changedSince(looker, path, last.at) && !l.made(path)
 			}
 			if found {
 				return fs.SkipAll
