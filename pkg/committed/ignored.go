@@ -1,6 +1,7 @@
 package committed
 
 import (
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,9 +35,7 @@ func (f *Files) NewlyIgnored(top string, changed func(file string) bool) (list [
 		if err != nil || !ok {
 			return nil, false
 		}
-		for rel, rule := range more {
-			rules[rel] = rule
-		}
+		maps.Copy(rules, more)
 	}
 	had := map[string][]string{}
 	for rel, rule := range rules {

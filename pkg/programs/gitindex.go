@@ -381,7 +381,6 @@ func (c *Call) gitPathspecs(g *gitCommand, args []Word, top string) (keep, drop 
 
 // pathspec takes the magic off a pathspec (gitglossary(7)); out says that it leaves something out.
 func pathspec(s, top string) (path string, out, known bool) {
-	known = true
 	if rest, ok := strings.CutPrefix(s, ":("); ok {
 		magic, after, closed := strings.Cut(rest, ")")
 		s, known = after, closed

@@ -145,7 +145,7 @@ func (g *gatekeeper) rename(n *notice) verdict {
 	}
 	defer g.quiet.end()
 	m := &mover{g: g, n: n, ends: map[[2]uint64]string{}}
-	err := asUser(pid, func() error { return m.move(&from, &to, int(flags)) })
+	err := asUser(pid, func() error { return m.move(&from, &to, flags) })
 	if apart, ok := errors.AsType[*apartError](err); ok {
 		g.apart(from.path, apart.why)
 		return verdict{goOn: true}
