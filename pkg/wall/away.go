@@ -1,11 +1,9 @@
 package wall
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
@@ -14,37 +12,34 @@ import (
 // An Away is a directory of the root that has another name than when the command began.
 type Away struct{ Was, Is string }
 
-// away lists the directories with which something closed has lost the name that it is closed for, as the workflows of
-// .github have: a mount holds it, but not what lies above. Where it is closed by the new name too, the
-// directory may go there. Where another directory has taken the place of one, it is what was closed in it.
-func (w *Wall) away() (list []Away) {
-	if !w.o.Mounts {
-		return nil // there all that is closed is put back by itself
+// away is the directory with which something closed that is gone has lost the name that it is closed for, as the workflows of
+// .github have; none where it is closed by the new name, too: it may go there. Where another directory has
+// taken the place of that one, it is what was closed in it. Found has the directories that were looked for before.
+func (w *Wall) away(path string, found map[string]string) (a Away) {
+	if safefile.BelowGit(path) || !safefile.Below(w.o.Root, path) {
+		return a
 	}
-	for _, path := range w.Fixed {
-		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) || safefile.BelowGit(path) || !safefile.Below(w.o.Root, path) {
-			continue
-		}
-		other := "" // the outermost directory that is not the one that was there
-		for dir := filepath.Dir(path); dir != w.o.Root && safefile.Below(w.o.Root, dir); dir = filepath.Dir(dir) {
-			if w.above[dir] != w.idOfDir(dir) {
-				other = dir
-			}
-		}
-		if other == "" || w.Grants(path) || w.Grants(other) || slices.ContainsFunc(list, func(a Away) bool { return a.Was == other }) {
-			continue
-		}
-		is := w.find(w.above[other])
-		if is == "" || !w.o.Policy.MayWrite(is+path[len(other):], policy.Missing) {
-			continue
-		}
-		if _, err := os.Lstat(other); err == nil {
-			list = append(list, Away{path, is + path[len(other):]})
-		} else {
-			list = append(list, Away{other, is})
+	other := "" // the outermost directory that is not the one that was there
+	for dir := filepath.Dir(path); dir != w.o.Root && safefile.Below(w.o.Root, dir); dir = filepath.Dir(dir) {
+		if w.above[dir] != w.idOfDir(dir) {
+			other = dir
 		}
 	}
-	return list
+	if other == "" || w.Grants(path) || w.Grants(other) {
+		return a
+	}
+	is, known := found[other]
+	if !known {
+		is = w.find(w.above[other])
+		found[other] = is
+	}
+	if is == "" || !w.o.Policy.MayWrite(is+path[len(other):], policy.Missing) {
+		return a
+	}
+	if _, err := os.Lstat(other); err == nil {
+		return Away{path, is + path[len(other):]}
+	}
+	return Away{other, is}
 }
 
 // find is where in the root a directory is; "" for nowhere, or where that cannot be told.

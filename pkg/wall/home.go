@@ -54,13 +54,7 @@ func (w *Wall) namesBelow(top, but string, deep func(parts []string) bool) {
 		hit, opens := p.Notable(path, within)
 		return hit && (but == "" || !strings.HasSuffix(path, but)) && !p.MayRead(path, policy.Regular), opens
 	}
-	file, before := "", (*tree)(nil)
-	if w.o.Cache != "" {
-		file = cacheFile(w.o.Cache, top+"\x00names\x00"+w.o.Root)
-		before = remembered(file, p.Hash())
-	}
-	t := (&walker{notable: notable, passed: passed, before: before}).walk(top)
-	w.o.keep(t, file)
+	t := w.o.walk(&walker{notable: notable, passed: passed}, top, top+"\x00names\x00"+w.o.Root)
 	for _, path := range append(t.hits(), t.shut...) {
 		if safefile.Below(w.o.Root, path) || path == top || below(path, w.Hidden) {
 			continue

@@ -92,14 +92,8 @@ func (w *Wall) dotEntry(path string, links *safefile.Links) (dir string) {
 
 // enclosingTree opens the work tree that the root is a part of, but for its secrets.
 func (w *Wall) enclosingTree(top string) {
-	file, before := "", (*tree)(nil)
-	if w.o.Cache != "" {
-		file = cacheFile(w.o.Cache, top+"\x00"+w.o.Root)
-		before = remembered(file, w.o.Policy.Hash())
-	}
 	passed := func(dir string) bool { return dir == w.o.Root }
-	t := (&walker{notable: w.o.Policy.Notable, passed: passed, before: before}).walk(top)
-	w.o.keep(t, file)
+	t := w.o.walk(&walker{notable: w.o.Policy.Notable, passed: passed}, top, top+"\x00"+w.o.Root)
 	hits := slices.DeleteFunc(t.hits(), func(path string) bool {
 		name := filepath.Base(path)
 		return name == ".git" || name == "HEAD" || safefile.BelowGit(path) || safefile.Below(w.o.Root, path)

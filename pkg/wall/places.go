@@ -1,7 +1,6 @@
 package wall
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,13 +48,7 @@ func (w *Wall) place(top string, tops []string, list []policy.Place) {
 	passed := func(dir string) bool {
 		return dir == w.o.Root || filepath.Base(dir) == ".git" || dir != top && (p.PassedOutside(dir) || slices.Contains(tops, dir))
 	}
-	file, before := "", (*tree)(nil)
-	if w.o.Cache != "" {
-		file = cacheFile(w.o.Cache, top+"\x00place\x00"+strings.Join(append(p.Installations(), w.o.Root), "\x00"))
-		before = remembered(file, p.Hash())
-	}
-	t := (&walker{notable: p.Notable, passed: passed, before: before, most: maxPlaceDirs}).walk(top)
-	w.o.keep(t, file)
+	t := w.o.walk(&walker{notable: p.Notable, passed: passed, most: maxPlaceDirs}, top, top+"\x00place\x00"+strings.Join(append(p.Installations(), w.o.Root), "\x00"))
 	hidden, fixed := len(w.Hidden), len(w.Fixed)
 	for _, path := range append(t.hits(), t.shut...) {
 		if safefile.Below(w.o.Root, path) || path == top {
@@ -108,29 +101,11 @@ func (w *Wall) closeIn(path string, writes bool) {
 	if err != nil {
 		return
 	}
-	p := w.o.Policy
-	if p.Conceals(path, fileType(i.Mode())) && !below(path, w.Hidden) {
-		if i.IsDir() && p.Mixed(path, policy.Read) {
-			w.each(path, func(path string, i fs.FileInfo) {
-				if !i.IsDir() && p.Conceals(path, fileType(i.Mode())) {
-					w.hide(path)
-				}
-			})
-		} else {
-			w.hide(path)
-		}
+	if p := w.o.Policy; p.Conceals(path, fileType(i.Mode())) {
+		w.hideIn(path, i.IsDir() && p.Mixed(path, policy.Read), p.Conceals)
 	}
-	if !writes || p.MayWrite(path, fileType(i.Mode())) || below(path, w.Fixed) {
-		return
-	}
-	if i.IsDir() && p.Mixed(path, policy.Write) {
-		w.each(path, func(path string, i fs.FileInfo) {
-			if !i.IsDir() && !p.MayWrite(path, fileType(i.Mode())) {
-				w.Fixed = append(w.Fixed, path)
-			}
-		})
-	} else {
-		w.Fixed = append(w.Fixed, path)
+	if writes {
+		w.fix(path, i)
 	}
 }
 

@@ -5,6 +5,7 @@
 package wall
 
 import (
+	"errors"
 	"io/fs"
 	"maps"
 	"os"
@@ -92,16 +93,7 @@ func Compile(o Options) *Wall {
 		far.outside()
 		out <- far
 	}()
-	hash, file := o.Policy.Hash(), ""
-	if o.Cache != "" {
-		file = cacheFile(o.Cache, o.Root)
-	}
-	var before *tree
-	if file != "" {
-		before = remembered(file, hash)
-	}
-	w.tree = (&walker{notable: o.Policy.Notable, leads: o.leads, passed: o.Policy.Passed, before: before}).walk(o.Root)
-	o.keep(w.tree, file)
+	w.tree = o.walk(&walker{notable: o.Policy.Notable, leads: o.leads, passed: o.Policy.Passed}, o.Root, o.Root)
 	w.Beyond = w.tree.beyond
 	hits := w.tree.hits()
 	w.fill(hits)
@@ -117,17 +109,24 @@ func Compile(o Options) *Wall {
 	return w
 }
 
-// keep remembers a tree that has changed. Where it cannot, it is walked again.
-func (o *Options) keep(t *tree, file string) {
-	if file == "" || t.changed == 0 {
-		return
+// walk has a walker walk from what is remembered under a name, and remembers a tree that has changed. Where it
+// cannot, it is walked again.
+func (o *Options) walk(w *walker, root, name string) *tree {
+	if o.Cache == "" {
+		return w.walk(root)
 	}
-	write := func() { _ = t.remember(file, o.Policy.Hash()) }
-	if o.After == nil {
+	file, hash := cacheFile(o.Cache, name), o.Policy.Hash()
+	w.before = remembered(file, hash)
+	t := w.walk(root)
+	write := func() { _ = t.remember(file, hash) }
+	switch {
+	case t.changed == 0:
+	case o.After == nil:
 		write()
-	} else {
+	default:
 		o.After(write)
 	}
+	return t
 }
 
 // fill asks the policy about the paths, outer ones first.
@@ -210,31 +209,45 @@ func (w *Wall) add(path string) {
 	if err != nil {
 		return
 	}
-	t, p := fileType(i.Mode()), w.o.Policy
-	if !p.MayRead(path, t) && !below(path, w.Hidden) {
-		if i.IsDir() && (p.Mixed(path, policy.Read) || w.o.Committed != nil && w.mixed(path)) {
-			w.each(path, func(path string, i fs.FileInfo) {
-				if !i.IsDir() && !p.MayRead(path, fileType(i.Mode())) {
-					w.hide(path)
-				}
-			})
-		} else {
-			w.hide(path)
-		}
+	if p := w.o.Policy; !p.MayRead(path, fileType(i.Mode())) {
+		mixed := i.IsDir() && (p.Mixed(path, policy.Read) || w.o.Committed != nil && w.mixed(path))
+		w.hideIn(path, mixed, func(path string, t policy.FileType) bool { return !p.MayRead(path, t) })
 	}
-	if !p.MayWrite(path, t) && !below(path, w.Fixed) {
-		if i.IsDir() && p.Mixed(path, policy.Write) {
-			w.each(path, func(path string, i fs.FileInfo) {
-				if !i.IsDir() && !p.MayWrite(path, fileType(i.Mode())) {
-					w.Fixed = append(w.Fixed, path)
-				}
-			})
-		} else {
-			w.Fixed = append(w.Fixed, path)
-		}
-	}
+	w.fix(path, i)
 	if i.Mode()&fs.ModeSymlink != 0 {
 		w.behind(path, w.close)
+	}
+}
+
+// hideIn hides a path, unless it lies in what is hidden; where it is a directory that is mixed, the files in it that are secret.
+func (w *Wall) hideIn(path string, mixed bool, secret func(path string, t policy.FileType) bool) {
+	switch {
+	case below(path, w.Hidden):
+	case mixed:
+		w.each(path, func(path string, i fs.FileInfo) {
+			if !i.IsDir() && secret(path, fileType(i.Mode())) {
+				w.hide(path)
+			}
+		})
+	default:
+		w.hide(path)
+	}
+}
+
+// fix closes to writing what no command may write at a path, unless it lies in what is closed so: of a directory that holds
+// something else, too, that alone.
+func (w *Wall) fix(path string, i fs.FileInfo) {
+	p := w.o.Policy
+	switch {
+	case p.MayWrite(path, fileType(i.Mode())) || below(path, w.Fixed):
+	case i.IsDir() && p.Mixed(path, policy.Write):
+		w.each(path, func(path string, i fs.FileInfo) {
+			if !i.IsDir() && !p.MayWrite(path, fileType(i.Mode())) {
+				w.Fixed = append(w.Fixed, path)
+			}
+		})
+	default:
+		w.Fixed = append(w.Fixed, path)
 	}
 }
 
@@ -396,8 +409,8 @@ func (w *Wall) Forget(paths []string) {
 // Found is what can be found out at the end of a command.
 type Found struct {
 	Appeared []string // see [Wall.Appeared]
-	Replaced []string // see [Wall.Replaced]
-	Away     []Away   // directories that have other names now, see away
+	Replaced []string // see behindMounts
+	Away     []Away   // likewise
 
 	// Written looks for what calls of their own have written, in the order in which they did: of all protected
 	// files of the root that are as the last one left them. It reads each of these.
@@ -415,7 +428,11 @@ func (w *Wall) written() []Written {
 
 // Found looks for what has appeared and what was replaced.
 func (w *Wall) Found() Found {
-	return Found{Appeared: w.Appeared(), Replaced: w.Replaced(), Away: w.away(), Written: w.written}
+	f := Found{Appeared: w.Appeared(), Written: w.written}
+	if w.o.Mounts { // below L3 all that is closed is put back by itself
+		f.Replaced, f.Away = w.behindMounts()
+	}
+	return f
 }
 
 // Appeared lists what has come into the root since, that the policy lets no
@@ -500,22 +517,26 @@ func (w *Wall) ledAway() (list []string) {
 	return list
 }
 
-// Replaced lists the files that were changed although a mount holds them: it holds a file and not
-// its name, so that whoever puts another one there from outside takes it away.
-func (w *Wall) Replaced() (list []string) {
-	if !w.o.Mounts {
-		return nil
-	}
+// behindMounts lists what is not as it was although a mount holds it. That holds a file, and not its name, so that whoever puts
+// another one there from outside takes it away; nor does it hold what lies above, see away.
+func (w *Wall) behindMounts() (replaced []string, moved []Away) {
 	in := []string{w.o.Root}
 	if w.Enclosing != "" {
 		in = append(in, w.Enclosing)
 	}
+	found := map[string]string{}
 	for _, path := range w.Fixed {
-		if i, err := os.Lstat(path); err == nil && i.Mode().IsRegular() && below(path, in) && !changedAt(path).Before(w.begun) && !w.Grants(path) {
-			list = append(list, path)
+		i, err := os.Lstat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			if a := w.away(path, found); a != (Away{}) && !slices.Contains(moved, a) {
+				moved = append(moved, a)
+			}
+		case err == nil && i.Mode().IsRegular() && below(path, in) && !changedAt(path).Before(w.begun) && !w.Grants(path):
+			replaced = append(replaced, path)
 		}
 	}
-	return list
+	return replaced, moved
 }
 
 // A Grant is a path that a call may write, with Tree all below it too.

@@ -326,7 +326,7 @@ func TestChangedElsewhere(t *testing.T) {
 	s.move("new1", ".envrc")
 	s.move("new2", "sub/.envrc")
 	s.want("appeared", w.Appeared())
-	s.want("replaced", w.Replaced(), ".envrc", "sub/.envrc")
+	s.want("replaced", w.Found().Replaced, ".envrc", "sub/.envrc")
 	found := Since(s.o.Policy, w.Start(), nil)
 	s.want("appeared for another process", found.Appeared)
 	s.want("replaced for another process", found.Replaced, ".envrc", "sub/.envrc")
