@@ -21,11 +21,8 @@ func (f *Files) Added(top, from, to string) (list []string) {
 }
 
 func (f *Files) diff(top, from, to string, options ...string) (list []string) {
-	f.mu.Lock()
-	r := f.repository(top)
-	f.mu.Unlock()
-	program := f.Git()
-	if r == nil || program == "" || strings.HasPrefix(from, "-") || strings.HasPrefix(to, "-") {
+	r, program := f.asked(top)
+	if r == nil || strings.HasPrefix(from, "-") || strings.HasPrefix(to, "-") {
 		return nil
 	}
 	args := append([]string{"diff-tree", "-r", "-z", "--name-only", "--no-renames"}, options...)

@@ -10,11 +10,8 @@ import (
 // NewlyIgnored lists what the repository that holds top ignores by rules of files of which changed tells, as far as HEAD does not have
 // the rule there: a directory stands for all that is in it. It is false where that cannot be told.
 func (f *Files) NewlyIgnored(top string, changed func(file string) bool) (list []string, ok bool) {
-	f.mu.Lock()
-	r := f.repository(top)
-	f.mu.Unlock()
-	program := f.Git()
-	if r == nil || program == "" {
+	r, program := f.asked(top)
+	if r == nil {
 		return nil, false
 	}
 	listing := []string{"-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "--literal-pathspecs", "ls-files", "-z", "--others", "--ignored", "--exclude-standard"}

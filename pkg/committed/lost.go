@@ -36,11 +36,8 @@ func (f *Files) Lost(kind Kind, top string, paths ...string) (list []string, ok 
 
 // LostAndGone is Lost, with the files that are tracked and not there where these are looked at.
 func (f *Files) LostAndGone(kind Kind, top string, paths ...string) (list, gone []string, ok bool) {
-	f.mu.Lock()
-	r := f.repository(top)
-	f.mu.Unlock()
-	program := f.Git()
-	if r == nil || program == "" {
+	r, program := f.asked(top)
+	if r == nil {
 		return nil, nil, false
 	}
 	names := make([]string, 0, len(paths))
@@ -130,12 +127,19 @@ func (f *Files) Others(top string, ignored bool) (list []string, ok bool) {
 	return f.listed(top, args)
 }
 
-func (f *Files) listed(top string, args []string) (list []string, ok bool) {
+// asked is the repository that holds top, and the git that is asked about it; nil where there is none.
+func (f *Files) asked(top string) (r *repository, program string) {
+	if program = f.Git(); program == "" {
+		return nil, ""
+	}
 	f.mu.Lock()
-	r := f.repository(top)
-	f.mu.Unlock()
-	program := f.Git()
-	if r == nil || program == "" {
+	defer f.mu.Unlock()
+	return f.repository(top), program
+}
+
+func (f *Files) listed(top string, args []string) (list []string, ok bool) {
+	r, program := f.asked(top)
+	if r == nil {
 		return nil, false
 	}
 	out, err := r.run(program, append([]string{"-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "ls-files", "-z"}, args...))
@@ -182,11 +186,8 @@ func (f *Files) heldBelow(r *repository, program string, names []string) (map[st
 // Reachable reports whether the commits of a branch, or of whatever git understands,
 // are in the history of another branch or tag, but for some branches, or of HEAD where it is no branch.
 func (f *Files) Reachable(top, branch string, but ...string) bool {
-	f.mu.Lock()
-	r := f.repository(top)
-	f.mu.Unlock()
-	program := f.Git()
-	if r == nil || program == "" || strings.HasPrefix(branch, "-") {
+	r, program := f.asked(top)
+	if r == nil || strings.HasPrefix(branch, "-") {
 		return false
 	}
 	out, err := r.run(program, []string{"for-each-ref", "--format=%(refname)", "--contains", "refs/heads/" + branch, "refs/heads", "refs/tags", "refs/remotes"})
