@@ -360,17 +360,18 @@ func (k *kept) finish(ctx context.Context, env *tool.Env, m *bashMeta) {
 		k.partly += fmt.Sprintf("; and %d more", k.lacks)
 	}
 	var rec change.Record
+	also := func(why string) { k.partly = strings.TrimPrefix(k.partly+"; "+why, "; ") }
 	if k.Shelf != nil {
 		if n := len(k.Left()); n > 0 {
 			left := "not what is protected and came, or was changed, while commands ran: " + tool.VisibleName(k.Left()[0])
 			if n > 1 {
 				left += fmt.Sprintf(", and %d more", n-1)
 			}
-			k.partly = strings.TrimPrefix(k.partly+"; "+left, "; ")
+			also(left)
 		}
 		var err error
 		if rec, err = k.Finish(context.WithoutCancel(ctx)); err != nil {
-			k.partly = strings.TrimPrefix(k.partly+"; "+err.Error(), "; ")
+			also(err.Error())
 		}
 		if lacks := k.Lacks(); len(lacks) > 0 && k.partly == "" {
 			k.partly = lacks[0]
