@@ -96,7 +96,7 @@ func (h *History) Stuck() (all []Stuck, err error) {
 			}
 			s.Why = string(why)
 			for _, dir := range l.r.keeps() {
-				if dir = filepath.Join(journal, dir); !slices.Contains(s.Kept, dir) && exists(dir) {
+				if dir = filepath.Join(journal, dir); !slices.Contains(s.Kept, dir) && safefile.Exists(dir) {
 					s.Kept = append(s.Kept, dir)
 				}
 			}
@@ -109,8 +109,6 @@ func (h *History) Stuck() (all []Stuck, err error) {
 
 // Tell notes that a person was told of a change that is stuck.
 func (h *History) Tell(s Stuck) { _ = os.Rename(s.Path+whyEnd, s.Path+toldEnd) }
-
-func exists(path string) bool { _, err := os.Lstat(path); return err == nil }
 
 // keeps are the directories of the journal where what a change on its way has put away, or is to put back, lies.
 func (r *Record) keeps() (dirs []string) {

@@ -62,7 +62,7 @@ func filters() Feature {
 func namespaces() Feature {
 	f := Feature{Name: "user namespaces", Use: "hold reading inside the root and the network, and end all that a command started: level 3"}
 	switch {
-	case !exists("/proc/self/ns/user"):
+	case !safefile.Exists("/proc/self/ns/user"):
 		f.Fix = "run a kernel with CONFIG_USER_NS"
 	case setting("/proc/sys/user/max_user_namespaces") == "0":
 		f.Fix = "sysctl user.max_user_namespaces=15000"
@@ -79,9 +79,9 @@ func namespaces() Feature {
 func cgroups() Feature {
 	f := Feature{Name: "cgroups", Use: "end what a command started where namespaces cannot be made"}
 	switch {
-	case exists("/sys/fs/cgroup/cgroup.controllers"):
+	case safefile.Exists("/sys/fs/cgroup/cgroup.controllers"):
 		f.Have = "version 2"
-	case exists("/sys/fs/cgroup/pids"), exists("/sys/fs/cgroup/memory"):
+	case safefile.Exists("/sys/fs/cgroup/pids"), safefile.Exists("/sys/fs/cgroup/memory"):
 		f.Have, f.Fix = "version 1", "boot with systemd.unified_cgroup_hierarchy=1; not needed where user namespaces are allowed"
 	default:
 		f.Fix = "mount cgroup2 at /sys/fs/cgroup; not needed where user namespaces are allowed"
@@ -99,9 +99,4 @@ func pidfds() Feature {
 	_ = unix.Close(fd)
 	f.Have = "there"
 	return f
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
 }

@@ -98,6 +98,12 @@ func Up(dir, path string) iter.Seq[string] {
 	}
 }
 
+// Exists reports whether a path names something, also a link that leads nowhere. What cannot be looked at does not.
+func Exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
 // OpenRegular opens a regular file for reading. It follows no link at the end
 // of the path, and does not wait for what is something else.
 func OpenRegular(path string) (*os.File, error) { return openRegular(path, nofollow) }

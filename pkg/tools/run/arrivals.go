@@ -10,7 +10,9 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/programs"
 	"github.com/agentkit-go/agentkit/pkg/rg"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
+	"github.com/agentkit-go/agentkit/pkg/steps"
 	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/treewalk"
 )
 
 // arrivals finds the names that files get where a program copies or moves a directory, as
@@ -23,7 +25,7 @@ func arrivals(ctx context.Context, env *tool.Env, needs []policy.Access) (found 
 		if w.Kind != policy.Write || w.Op != policy.Create && w.Op != policy.Change || w.Opaque != "" || w.Parent < 1 || w.Parent > len(needs) || !copies(&needs[w.Parent-1]) {
 			continue
 		}
-		if baseName(&needs[w.Parent-1]) == "git" && safefile.InGit(w.Path) { // its own
+		if steps.Name(&needs[w.Parent-1]) == "git" && safefile.InGit(w.Path) { // its own
 			continue
 		}
 		whole := true
@@ -34,7 +36,7 @@ func arrivals(ctx context.Context, env *tool.Env, needs []policy.Access) (found 
 			case s.File == policy.Missing: // the text makes it, and may make anything in it
 				w.Tree, whole = w.Tree || !env.Policy.Holds(), false
 			case s.File == policy.Dir:
-				more, ok := arriving(ctx, env, w, s.Path, baseName(&needs[w.Parent-1]))
+				more, ok := arriving(ctx, env, w, s.Path, steps.Name(&needs[w.Parent-1]))
 				found, whole = append(found, more...), whole && ok
 			}
 		}
@@ -53,14 +55,14 @@ func ofAnother(needs []policy.Access, w, s *policy.Access) bool {
 
 // copies reports whether a program gives files of directories other names.
 func copies(a *policy.Access) bool {
-	return programs.Has("cp gcp mv gmv rsync", baseName(a)) || baseName(a) == "git" && slices.Contains(a.Argv, "mv")
+	return programs.Has("cp gcp mv gmv rsync", steps.Name(a)) || steps.Name(a) == "git" && slices.Contains(a.Argv, "mv")
 }
 
 // arriving finds them for one directory that is copied or moved to where a write is; ok is
 // whether it was looked through.
 func arriving(ctx context.Context, env *tool.Env, w *policy.Access, from, name string) (found []policy.Access, ok bool) {
 	root, own := env.Workspace.Root(), false
-	o := rg.WalkOptions{Root: from, Hidden: true, NoIgnore: true, Links: true, MaxEntries: maxTreeEntries}
+	o := rg.WalkOptions{Root: from, Hidden: true, NoIgnore: true, Links: true, MaxEntries: treewalk.MaxEntries}
 	res, err := rg.Walk(ctx, nil, o, func(e rg.Entry) error {
 		for _, to := range targets(w, from, name) {
 			first, _, _ := strings.Cut(filepath.ToSlash(e.Path), "/")
@@ -69,7 +71,7 @@ func arriving(ctx context.Context, env *tool.Env, w *policy.Access, from, name s
 			file := arrival(env, w, filepath.Join(to, e.Path))
 			switch d := env.Policy.Decide(&file); {
 			case d.Verdict == policy.Allow, d.Layer == policy.BuiltIn && (mine || env.Policy.Holds() || (to != root || safefile.InGit(e.Path)) && protected(env, w, filepath.Join(from, e.Path))):
-			case len(found) < maxForbidden:
+			case len(found) < treewalk.MaxForbidden:
 				found = append(found, file)
 			}
 		}
@@ -88,7 +90,7 @@ func arriving(ctx context.Context, env *tool.Env, w *policy.Access, from, name s
 
 // arrival is the access to a name below a write that a file gets.
 func arrival(env *tool.Env, w *policy.Access, name string) policy.Access {
-	file := fileOf(*w, name)
+	file := treewalk.FileOf(*w, name)
 	file.Op, file.File = policy.Create, policy.Missing
 	if w.File == policy.Missing { // so that no link is on the way
 		return file
@@ -108,7 +110,7 @@ func arrival(env *tool.Env, w *policy.Access, name string) policy.Access {
 
 // protected reports whether a file may not be written just so where it is.
 func protected(env *tool.Env, w *policy.Access, path string) bool {
-	file := fileOf(*w, path)
+	file := treewalk.FileOf(*w, path)
 	file.Op = policy.Change
 	return env.Policy.Decide(&file).Verdict != policy.Allow
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentkit-go/agentkit/pkg/loss"
 	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/policy"
@@ -19,6 +20,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/shellparse"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
+	"github.com/agentkit-go/agentkit/pkg/world"
 )
 
 //go:embed bash.md
@@ -86,14 +88,10 @@ type preparedCommand struct {
 	env      environment
 	analysis *shellparse.Analysis
 	needs    []policy.Access
-	keep     map[string]bool // files to be kept before it runs: it takes them away, and they are nowhere else
-	aside    []string        // what it takes away outside the root, to be copied before
-	doomed   doomed          // all that it is known to take away
-	named    doomed          // what is named to programs that may change it
-	watched  []string        // programs of it whose words are known only when they start
-	until    *regexp.Regexp  // nil for none
-	ahead    *prefetch       // nil where no sandbox confines it
-	lifted   bool            // it is not asked about only because it is a transaction
+	takes    loss.Taken     // away
+	until    *regexp.Regexp // nil for none
+	ahead    *prefetch      // nil where no sandbox confines it
+	lifted   bool           // it is not asked about only because it is a transaction
 }
 
 // Params implements tool.Call.
@@ -161,14 +159,14 @@ func (b *bashCall) prepare(ctx context.Context, env *tool.Env) (*preparedCommand
 		p.ahead.start()
 	}
 	p.env = newEnvironment(env, dir.Real, b.TTY, pages(env, b.TTY, p.ahead), b.Env)
-	world := newWorld(env, dir.Real, p.env.list)
-	kept := inJob
+	known := world.New(env, dir.Real, p.env.list)
+	kept := loss.InJob
 	if b.ends() {
-		kept = inCall
+		kept = loss.InCall
 	}
-	world.Keeps = env.Policy.Confines() && env.Policy.Holds() && env.Policy.Undo().Commands != policy.UndoOff
+	known.Keeps = env.Policy.Confines() && env.Policy.Holds() && env.Policy.Undo().Commands != policy.UndoOff
 	if len(argv) > 0 {
-		p.analysis = shellparse.Argv(argv, world)
+		p.analysis = shellparse.Argv(argv, known)
 	} else {
 		if p.shell, err = findShell(env, b.Shell); err != nil {
 			return nil, err
@@ -177,7 +175,7 @@ func (b *bashCall) prepare(ctx context.Context, env *tool.Env) (*preparedCommand
 			return nil, err
 		}
 		p.argv = p.shell.argv(b.Command, b.Login)
-		p.analysis = shellparse.Analyze(ctx, b.Command, p.shell.kind, world)
+		p.analysis = shellparse.Analyze(ctx, b.Command, p.shell.kind, known)
 		if p.analysis.Broken != "" {
 			if err := p.shell.parses(ctx, b.Command); err != nil {
 				return nil, err
@@ -214,15 +212,10 @@ func (p *preparedCommand) led(path string) string {
 // judge finds what the accesses of a text come to in the root as it is now: what is lost
 // by them, what a directory holds that may not be read, and the like. kept says what of that is kept;
 // lift takes away what need not be asked about because it is; nil for nothing.
-func (p *preparedCommand) judge(ctx context.Context, env *tool.Env, text string, kept keeping, lift func()) {
+func (p *preparedCommand) judge(ctx context.Context, env *tool.Env, text string, kept loss.Keeping, lift func()) {
 	if env.Git != nil {
-		lost := losses{ctx: ctx, env: env, dir: p.dir.Real, text: text, needs: p.needs, keeping: kept}
-		p.needs, p.keep = lost.find()
-		p.aside = lost.aside
-		if lost.doom.keeps() {
-			p.doomed, p.watched, p.named = lost.doom.names, lost.doom.watched(), lost.doom.named()
-		}
-		p.needs = append(p.needs, broughtByGit(env, p.dir.Real, p.needs, p.led)...)
+		p.needs, p.takes = loss.Find(ctx, env, loss.Command{Dir: p.dir.Real, Text: text, Needs: p.needs}, kept)
+		p.needs = append(p.needs, loss.BroughtByGit(env, p.dir.Real, p.needs, p.led)...)
 	}
 	if lift != nil {
 		lift()
@@ -254,7 +247,7 @@ func (b *bashCall) ends() bool { return b.yield() < 0 && !b.TTY && !b.Keep }
 func (b *bashCall) keeper(p *preparedCommand) *keeper {
 	return &keeper{
 		try: b.Try, track: b.Track, ends: b.ends(), publishes: b.Publish != nil,
-		confined: p.ahead != nil, told: len(p.doomed) > 0, named: len(p.named) > 0, late: len(p.watched) > 0, needs: p.needs,
+		confined: p.ahead != nil, told: len(p.takes.Doomed) > 0, named: len(p.takes.Named) > 0, late: len(p.takes.Watched) > 0, needs: p.needs,
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/agentkit-go/agentkit/pkg/change"
 	"github.com/agentkit-go/agentkit/pkg/job"
+	"github.com/agentkit-go/agentkit/pkg/loss"
 	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
@@ -50,7 +51,7 @@ func (b *bashCall) run(ctx context.Context, env *tool.Env, by string, how keepMe
 	if err != nil {
 		return nil, err
 	}
-	aside, err := copyAside(env, p.aside)
+	aside, err := loss.CopyAside(env, p.takes.Aside)
 	if err != nil {
 		return nil, err
 	}
@@ -123,8 +124,8 @@ func (b *bashCall) run(ctx context.Context, env *tool.Env, by string, how keepMe
 		r.Status = *state.ExitCode
 	}
 	noted.finish(ctx, env, meta)
-	if meta.aside = aside.note; state.Job == "" {
-		aside.left(context.WithoutCancel(ctx))
+	if meta.aside = aside.Note; state.Job == "" {
+		aside.Left(context.WithoutCancel(ctx))
 	}
 	if trial != nil {
 		meta.apart(env.Workspace.Root())
@@ -155,7 +156,7 @@ func (b *bashCall) note(ctx context.Context, env *tool.Env, by string, came func
 		switch {
 		case b.prepared.ahead == nil || env.Git == nil || b.Try || env.Policy.Undo().Commands == policy.UndoOff:
 		case b.ends():
-			n.kept = &kept{late: newLate(env, b.prepared, b.title(), came), ends: true}
+			n.kept = &kept{watch: newWatcher(env, b.prepared, b.title(), came), ends: true}
 		default: // what is typed into a shell nobody knows
 			n.kept, err = shelve(ctx, env, b.prepared, b.title(), nil, came, false, nil)
 		}

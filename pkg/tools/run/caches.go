@@ -100,7 +100,7 @@ func findCaches(env *tool.Env, home string, open []string) (list []toolCache) {
 		if dir := env.Getenv("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
 			f.homes[0] = dir
 		}
-		if dir := filepath.Join(home, "Library/Caches"); exists(dir) {
+		if dir := filepath.Join(home, "Library/Caches"); safefile.Exists(dir) {
 			f.homes = append(f.homes, dir)
 		}
 		f.links.List(f.homes[0])
@@ -131,7 +131,7 @@ func findCaches(env *tool.Env, home string, open []string) (list []toolCache) {
 // commands may write, and the files in them that they may not.
 func makeCaches(list []toolCache, home string) (dirs, files []string) {
 	for _, c := range list {
-		if c.real == "" && (c.file == "" && os.MkdirAll(c.dir, 0o700) == nil || c.file != "" && exists(c.dir)) {
+		if c.real == "" && (c.file == "" && os.MkdirAll(c.dir, 0o700) == nil || c.file != "" && safefile.Exists(c.dir)) {
 			c.real = machine.RealDir(c.dir)
 			if info, err := os.Stat(c.real); c.file == "" && (err != nil || !holdsCache(info, c.real, home)) {
 				continue
@@ -195,9 +195,4 @@ func (f *cacheFinder) find(list []toolCache, c *cache, dir string) []toolCache {
 		return list
 	}
 	return append(list, toolCache{dir: dir, real: real, program: c.program})
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/programs"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
+	"github.com/agentkit-go/agentkit/pkg/steps"
 	"github.com/agentkit-go/agentkit/pkg/wall"
 )
 
@@ -88,7 +89,7 @@ func ofSystem(a *policy.Access) bool {
 
 // own reports whether a program is the system's own of that name.
 func own(a *policy.Access, name string) bool {
-	return a.Kind == policy.Exec && baseName(a) == name && ofSystem(a)
+	return a.Kind == policy.Exec && steps.Name(a) == name && ofSystem(a)
 }
 
 func emptyDir(dir string) bool {

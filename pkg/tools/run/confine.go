@@ -20,8 +20,10 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/session"
+	"github.com/agentkit-go/agentkit/pkg/steps"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 	"github.com/agentkit-go/agentkit/pkg/wall"
+	"github.com/agentkit-go/agentkit/pkg/world"
 )
 
 // A confinement is the sandbox of one command.
@@ -63,7 +65,7 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 		return c, fmt.Errorf("putting back what other commands changed: %w", err)
 	}
 	described := sync.OnceValues(func() (_ json.RawMessage, err error) {
-		free, shared := scratch(env)
+		free, shared := world.Scratch(env)
 		var keeper json.RawMessage
 		if asked.order != nil {
 			if keeper, err = asked.order(); err != nil {
@@ -182,7 +184,7 @@ func (c *confinement) openSettings(cfg *sandbox.Config, needs []policy.Access) {
 	path := filepath.Join(cfg.Root, ".git", "config")
 	a := policy.Access{Kind: policy.Write, Tool: "bash", Path: path, Op: policy.Settings, File: policy.Regular}
 	git := func(a policy.Access) bool {
-		return a.Kind == policy.Exec && a.Class != policy.ReadOnly && programs.Has("git npm pnpm yarn bun make", baseName(&a))
+		return a.Kind == policy.Exec && a.Class != policy.ReadOnly && programs.Has("git npm pnpm yarn bun make", steps.Name(&a))
 	}
 	if slices.Contains(cfg.ReadOnly, path) && slices.ContainsFunc(needs, git) && c.holder.Decide(&a).Verdict == policy.Allow {
 		if real, err := filepath.EvalSymlinks(path); err == nil && slices.Contains(cfg.ReadOnly, real) { // there git writes them
@@ -470,7 +472,7 @@ func (c *confinement) led(path string, a *policy.Access) bool {
 func goesWith(cfg *sandbox.Config, dir string) {
 	cfg.ReadOnly = slices.DeleteFunc(slices.Clone(cfg.ReadOnly), func(p string) bool {
 		for up := filepath.Dir(p); safefile.Below(dir, up); up = filepath.Dir(up) {
-			if up == dir && filepath.Base(up) == ".git" || exists(filepath.Join(up, ".git")) {
+			if up == dir && filepath.Base(up) == ".git" || safefile.Exists(filepath.Join(up, ".git")) {
 				cfg.Watched = append(cfg.Watched, p)
 				return true
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/shellparse"
 	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/world"
 )
 
 // An environment is what a command gets of variables, and what it does not.
@@ -60,7 +61,7 @@ func newEnvironment(env *tool.Env, dir string, tty, pages bool, own map[string]s
 	maps.Copy(ours, own)
 	if runtime.GOOS == "windows" { // PATH replaces what it calls Path
 		maps.DeleteFunc(vars, func(name, _ string) bool {
-			return slices.ContainsFunc(slices.Collect(maps.Keys(ours)), func(set string) bool { return variable(set) == variable(name) })
+			return slices.ContainsFunc(slices.Collect(maps.Keys(ours)), func(set string) bool { return world.Variable(set) == world.Variable(name) })
 		})
 	}
 	maps.Copy(vars, ours)
@@ -85,14 +86,6 @@ func pages(env *tool.Env, tty bool, ahead *prefetch) bool {
 	}
 	wall, root := ahead.wall(), env.Workspace.Root()
 	return len(wall.Beyond) == 0 && !slices.ContainsFunc(wall.Hidden, func(path string) bool { return safefile.Below(root, path) })
-}
-
-// variable is a variable's name as the system compares it.
-func variable(name string) string {
-	if runtime.GOOS == "windows" {
-		return strings.ToUpper(name)
-	}
-	return name
 }
 
 // assignments are the accesses of variables that the call sets itself: those

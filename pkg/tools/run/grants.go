@@ -11,6 +11,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
+	"github.com/agentkit-go/agentkit/pkg/steps"
 	"github.com/agentkit-go/agentkit/pkg/wall"
 )
 
@@ -40,7 +41,7 @@ func filling() []string {
 func recursive(a *policy.Access) bool {
 	return slices.ContainsFunc(a.Argv, func(w string) bool {
 		return w == "--recursive" || w == "--archive" || len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.ContainsAny(w, "rRa")
-	}) && baseName(a) == "cp"
+	}) && steps.Name(a) == "cp"
 }
 
 // started is how many programs a call starts, and whether there is one of which it is not
@@ -89,7 +90,7 @@ func (g *grants) grant(cfg *sandbox.Config, a *policy.Access, needs []policy.Acc
 		return
 	}
 	dir := filepath.Dir(a.Path)
-	for !exists(dir) {
+	for !safefile.Exists(dir) {
 		dir = filepath.Dir(dir)
 	}
 	if !slices.Contains(g.dirs, dir) {
@@ -170,7 +171,7 @@ func (g *grants) make(path string) bool {
 // makeFor makes what the only program of a call is to fill: a file, or a directory.
 func (g *grants) makeFor(a *policy.Access, needs []policy.Access) bool {
 	n := a.Parent - 1
-	if a.Tree || n >= 0 && n < len(needs) && slices.Contains(filling(), baseName(&needs[n])) {
+	if a.Tree || n >= 0 && n < len(needs) && slices.Contains(filling(), steps.Name(&needs[n])) {
 		return g.mkdir(a.Path)
 	}
 	return g.make(a.Path)

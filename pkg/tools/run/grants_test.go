@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
+	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 )
 
@@ -146,7 +147,7 @@ func TestOpensToNoStranger(t *testing.T) {
 		if i, err := os.Lstat(a.Path); err == nil && i.IsDir() != c.isDir {
 			t.Errorf("%s: it is a directory: %v", name, i.IsDir())
 		}
-		if g.undo(); exists(a.Path) {
+		if g.undo(); safefile.Exists(a.Path) {
 			t.Errorf("%s: what was made and not used is left", name)
 		}
 	}

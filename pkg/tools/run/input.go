@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/job"
+	"github.com/agentkit-go/agentkit/pkg/loss"
 	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/tool"
@@ -121,13 +122,13 @@ func (i *inputCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error
 			return nil, jobError(err)
 		}
 	}
-	aside := &setAside{}
+	aside := &loss.Aside{}
 	before, err := i.job.Info()
 	if err != nil {
 		return nil, jobError(err)
 	}
 	if i.Text != "" || len(i.keys) > 0 || i.Close {
-		if aside, err = copyAside(env, i.aside); err != nil {
+		if aside, err = loss.CopyAside(env, i.aside); err != nil {
 			return nil, err
 		}
 		if err := i.job.Input(ctx, []byte(i.Text), i.keys, i.Close); err != nil {
@@ -149,8 +150,8 @@ func (i *inputCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error
 	r, err := readJob(ctx, env, i.job, jobView{Query: job.Query{SinceLast: true}})
 	if r != nil {
 		r.Passes = false
-		if aside.note != nil {
-			r.Notes = append(r.Notes, *aside.note)
+		if aside.Note != nil {
+			r.Notes = append(r.Notes, *aside.Note)
 		}
 	}
 	return r, errors.Join(err, context.Cause(ctx))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,8 +16,8 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/committed"
 	"github.com/agentkit-go/agentkit/pkg/gate"
 	"github.com/agentkit-go/agentkit/pkg/job"
+	"github.com/agentkit-go/agentkit/pkg/loss"
 	"github.com/agentkit-go/agentkit/pkg/policy"
-	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/session"
 	"github.com/agentkit-go/agentkit/pkg/steps"
@@ -31,7 +30,7 @@ type kept struct {
 	*change.Shelf
 	partly string // why it is not all of it
 	lacks  int    // files of which no more was said than how many they are
-	late   *late
+	watch  *loss.Watcher
 	walk   *change.Tracking             // keeps what it can by itself; nil for none
 	ends   bool                         // the command, within the call
 	job    bool                         // this is its supervisor
@@ -44,13 +43,13 @@ type kept struct {
 // removes before anything else, and came tells what has come to protected places meanwhile. What git has or ignores may be too much, and is then not
 // kept; what is nowhere else must be. Of a command that ends within the call walk has what is only in few bytes.
 func shelve(ctx context.Context, env *tool.Env, p *preparedCommand, title string, first []string, came func(string, fs.FileInfo) bool, ends bool, walk *change.Tracking) (*kept, error) {
-	if len(p.doomed)+len(p.named)+len(p.watched) == 0 && (p.ahead == nil || walk == nil && ends) {
+	if len(p.takes.Doomed)+len(p.takes.Named)+len(p.takes.Watched) == 0 && (p.ahead == nil || walk == nil && ends) {
 		return nil, nil
 	}
-	k := &kept{late: newLate(env, p, title, came), ends: ends}
-	o := k.late.o
-	if o.Names, o.First, o.Shared = append(p.doomed.list(false), p.named.list(true)...), first, !ends; !ends {
-		o.Names, k.sure = p.keptInJob()
+	k := &kept{watch: newWatcher(env, p, title, came), ends: ends}
+	o := k.watch.Shelving
+	if o.Names, o.First, o.Shared = append(p.takes.Doomed.List(false), p.takes.Named.List(true)...), first, !ends; !ends {
+		o.Names, k.sure = p.takes.InJob()
 	} else if walk != nil {
 		k.walk, o.First = walk, nil
 		o.Names = k.unwalked(o.Names)
@@ -59,8 +58,8 @@ func shelve(ctx context.Context, env *tool.Env, p *preparedCommand, title string
 		return k, nil
 	}
 	shelf, err := env.History.Shelve(ctx, o)
-	if err != nil && len(p.named) > 0 && ends { // nothing says that it is needed
-		if o.Names = k.unwalked(p.doomed.list(false)); len(o.Names) == 0 {
+	if err != nil && len(p.takes.Named) > 0 && ends { // nothing says that it is needed
+		if o.Names = k.unwalked(p.takes.Doomed.List(false)); len(o.Names) == 0 {
 			return k, nil
 		}
 		shelf, err = env.History.Shelve(ctx, o)
@@ -69,16 +68,16 @@ func shelve(ctx context.Context, env *tool.Env, p *preparedCommand, title string
 		k.Shelf = shelf
 		return k, nil
 	}
-	k.late, k.partly = nil, err.Error()
+	k.watch, k.partly = nil, err.Error()
 	if errors.Is(err, change.ErrShelfFull) {
 		k.partly = fmt.Sprintf("what git has or ignores of it is more than may be kept (undo.max_bytes is %d)", o.MaxBytes)
 	}
-	if len(p.keep) == 0 {
+	if len(p.takes.Keep) == 0 {
 		return k, nil
 	}
 	o.Names, o.First = nil, nil
-	for path := range p.keep {
-		o.Names = append(o.Names, change.Doomed{Path: path, Written: p.doomed[path]})
+	for path := range p.takes.Keep {
+		o.Names = append(o.Names, change.Doomed{Path: path, Written: p.takes.Doomed[path]})
 	}
 	if o.Names = k.unwalked(o.Names); len(o.Names) == 0 {
 		return k, nil
@@ -90,31 +89,10 @@ func shelve(ctx context.Context, env *tool.Env, p *preparedCommand, title string
 	return k, nil
 }
 
-// keptInJob is what is kept for a job, not what git has or ignores, and whether some of it is certainly taken away. What an edit
-// does to it meanwhile is no work of the job's.
-func (p *preparedCommand) keptInJob() (names []change.Doomed, sure bool) {
-	left := int64(maxNamedBytes)
-	for path, written := range p.doomed {
-		info, err := os.Lstat(path)
-		switch {
-		case p.keep[path]:
-		case safefile.InGit(path):
-			names = append(names, change.Doomed{Path: path, Written: true})
-		case written && err == nil && info.Mode().IsRegular() && info.Size() <= min(maxNamed, left): // a program edits it
-			left -= info.Size()
-			names = append(names, change.Doomed{Path: path, Written: true, Maybe: true})
-		}
-	}
-	for path := range p.keep {
-		names = append(names, change.Doomed{Path: path, Written: true, Maybe: true})
-	}
-	return append(names, p.named.list(true)...), len(names) > 0
-}
-
 // shelveOptions are those of a command with these accesses.
 func shelveOptions(env *tool.Env, title string, needs []policy.Access) change.ShelveOptions {
 	u := env.Policy.Undo()
-	o := change.ShelveOptions{Tool: "bash", Title: title, MaxBytes: int64(u.MaxBytes), MaxNames: keepNames, Age: u.Keep}
+	o := change.ShelveOptions{Tool: "bash", Title: title, MaxBytes: int64(u.MaxBytes), MaxNames: loss.MaxNames, Age: u.Keep}
 	if env.Git != nil {
 		index, least := env.Git.Indexed(), committed.Indexed
 		if (steps.List{Accesses: needs}).LooksAnew() {
@@ -125,8 +103,8 @@ func shelveOptions(env *tool.Env, title string, needs []policy.Access) change.Sh
 	return o
 }
 
-// newLate prepares what is kept while the command runs.
-func newLate(env *tool.Env, p *preparedCommand, title string, came func(string, fs.FileInfo) bool) *late {
+// newWatcher prepares what is kept while the command runs.
+func newWatcher(env *tool.Env, p *preparedCommand, title string, came func(string, fs.FileInfo) bool) *loss.Watcher {
 	o := shelveOptions(env, title, p.needs)
 	if p.ahead != nil {
 		ahead := p.ahead
@@ -139,16 +117,16 @@ func newLate(env *tool.Env, p *preparedCommand, title string, came func(string, 
 		o.Others = func() bool { return sandbox.Busy(filepath.Dir(env.Session.Dir()), env.Workspace.Root()) }
 	}
 	begun := time.Now()
-	return &late{
-		env: env, dir: p.dir.Real, o: o, watched: p.watched, needs: p.needs, gitKept: p.doomed.holdsGit(), begun: begun,
-		written: env.History.Touched(session.NewSortableID("", begun)),
+	return &loss.Watcher{
+		Env: env, Dir: p.dir.Real, Shelving: o, Watched: p.takes.Watched, Needs: p.needs, GitKept: p.takes.Doomed.HoldsGit(), Begun: begun,
+		Written: env.History.Touched(session.NewSortableID("", begun)),
 	}
 }
 
 // sweepFirst puts back what other commands have changed, before anything is kept of it. What they change from
 // then on came tells: it knows what was there before that.
 func sweepFirst(env *tool.Env, p *preparedCommand, by string) (swept []sandbox.Restore, came func(string, fs.FileInfo) bool, err error) {
-	if by != byLinks && by != byWalk || p.ahead == nil || len(p.doomed)+len(p.watched) == 0 {
+	if by != byLinks && by != byWalk || p.ahead == nil || len(p.takes.Doomed)+len(p.takes.Watched) == 0 {
 		return nil, nil, nil
 	}
 	again := func() {
@@ -164,7 +142,7 @@ func sweepFirst(env *tool.Env, p *preparedCommand, by string) (swept []sandbox.R
 		if err != nil {
 			return nil, nil, fmt.Errorf("putting back what other commands changed: %w", err)
 		}
-		if len(more) == 0 && (n > 0 || !p.doomed.some(came)) {
+		if len(more) == 0 && (n > 0 || !p.takes.Doomed.Some(came)) {
 			break
 		}
 		// What was put back just now is no newcomer, nor is what somebody has changed right before the call: what is
@@ -182,7 +160,7 @@ const maxSweeps = 3
 
 // watcher is what is told of each program before it starts; nil where nothing is to be kept then.
 func (k *kept) watcher() func(context.Context, *sandbox.Exec) {
-	if k == nil || k.late == nil || !k.ends {
+	if k == nil || k.watch == nil || !k.ends {
 		return nil
 	}
 	return k.starts
@@ -191,7 +169,7 @@ func (k *kept) watcher() func(context.Context, *sandbox.Exec) {
 // keeper is what keeps that which a git, an rm and the like take away that do not stand in the call: those of a script, a
 // hook, make or code; nil without.
 func (k *kept) keeper() gate.Keeper {
-	if k == nil || k.late == nil || k.late.env.Git == nil || !k.ends {
+	if k == nil || k.watch == nil || k.watch.Env.Git == nil || !k.ends {
 		return nil
 	}
 	return k.keep
@@ -199,12 +177,8 @@ func (k *kept) keeper() gate.Keeper {
 
 // keep keeps what such a program takes away, and reports whether it could.
 func (k *kept) keep(ctx context.Context, e *sandbox.Exec) bool {
-	takes := k.late.files
-	if startedProgram(e) == "git" {
-		takes = k.late.git
-	}
 	k.last.Store(e)
-	names, must, ok := takes(ctx, e)
+	names, must, ok := k.watch.Takes(ctx, e)
 	if !ok || len(names) == 0 {
 		return ok
 	}
@@ -218,29 +192,21 @@ func (k *kept) keep(ctx context.Context, e *sandbox.Exec) bool {
 	return err == nil
 }
 
-// starts is called before a program starts.
+// starts is called before a program starts, or empties or replaces a file.
 func (k *kept) starts(ctx context.Context, e *sandbox.Exec) {
-	var names []change.Doomed
-	if l := k.late; len(e.Argv) > 0 && e.Host == "" {
-		l.begins(e, func(part bool) bool {
-			if l.env.Git != nil && k.last.Load() != e && (l.elsewhere(e) || l.drops(e, part) || l.follows(e)) {
-				return k.keep(ctx, e) // it has been decided
-			}
-			return true
-		})
+	l, add := k.watch, func(names []change.Doomed) {
+		if len(names) > 0 {
+			_ = k.add(ctx, names) // the result says so
+		}
 	}
-	switch l := k.late; {
+	switch {
 	case e.Emptied != "":
-		k.lack(l.emptied(e, func() (bool, bool) { return k.apart(e) }, func(names []change.Doomed) { _ = k.add(ctx, names) }))
-	case len(e.Argv) == 0 || e.Host != "":
-	case startedProgram(e) == "git":
-	case slices.Contains(l.watched, startedProgram(e)):
-		names = l.names(e, l.accesses(e, environ(e)), false)
-	default:
-		names = l.unsaved(e)
-	}
-	if len(names) > 0 {
-		_ = k.add(ctx, names) // the result says so
+		k.lack(l.Emptied(e, func() (bool, bool) { return k.apart(e) }, add))
+	case len(e.Argv) > 0 && e.Host == "":
+		l.Begins(e, func(part bool) bool {
+			return k.last.Load() == e || !l.Unkept(e, part) || k.keep(ctx, e) // of the last one it has been decided
+		})
+		add(l.Starts(e))
 	}
 }
 
@@ -309,9 +275,9 @@ func (k *kept) add(ctx context.Context, names []change.Doomed) (err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.Shelf == nil {
-		o := k.late.o
+		o := k.watch.Shelving
 		o.Names, o.First = names, nil
-		k.Shelf, err = k.late.env.History.Shelve(ctx, o)
+		k.Shelf, err = k.watch.Env.History.Shelve(ctx, o)
 	} else {
 		err = k.Add(ctx, names)
 	}
@@ -377,7 +343,7 @@ func (k *kept) finish(ctx context.Context, env *tool.Env, m *bashMeta) {
 			k.partly = lacks[0]
 		}
 		if since := k.Since(); len(since) > 0 && k.partly == "" {
-			k.partly = fmt.Sprintf("not what %s held, as it was written to after it was removed or renamed", k.late.visible(since[0]))
+			k.partly = fmt.Sprintf("not what %s held, as it was written to after it was removed or renamed", k.watch.Visible(since[0]))
 			if len(since) > 1 {
 				k.partly += fmt.Sprintf(", and %d more", len(since)-1)
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/programs"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
+	"github.com/agentkit-go/agentkit/pkg/steps"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 	"github.com/agentkit-go/agentkit/pkg/wall"
 )
@@ -130,7 +131,7 @@ func shellReads(needs []policy.Access, a *policy.Access) bool {
 		return false
 	}
 	by := a.Parent - 1
-	return by < 0 || by >= len(needs) || needs[by].Builtin && !programs.Has("test [ cd", baseName(&needs[by]))
+	return by < 0 || by >= len(needs) || needs[by].Builtin && !programs.Has("test [ cd", steps.Name(&needs[by]))
 }
 
 // movesSecrets reports whether what a call moves or removes holds something hidden: nobody
@@ -143,7 +144,7 @@ func movesSecrets(needs []policy.Access, w *wall.Wall) bool {
 
 // isMover reports whether a program is one of the system's that shows no file's content.
 func isMover(a *policy.Access) bool {
-	name, file := baseName(a), filepath.Base(a.Program)
+	name, file := steps.Name(a), filepath.Base(a.Program)
 	return ofSystem(a) &&
 		programs.Has("rm rmdir unlink mv mkdir touch ls true false test [ echo printf", name) &&
 		(file == name || programs.Has("busybox toybox coreutils gnumv gnurm", file))
@@ -152,5 +153,5 @@ func isMover(a *policy.Access) bool {
 // removes reports whether a call that only moves files removes them all, so that what is
 // hidden may go with them: mv copies what goes to another file system.
 func removes(needs []policy.Access) bool {
-	return !slices.ContainsFunc(needs, func(a policy.Access) bool { return a.Kind == policy.Exec && baseName(&a) == "mv" })
+	return !slices.ContainsFunc(needs, func(a policy.Access) bool { return a.Kind == policy.Exec && steps.Name(&a) == "mv" })
 }

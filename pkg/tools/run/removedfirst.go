@@ -17,7 +17,7 @@ import (
 // to the command whether rm finds them full or empty.
 func (b *bashCall) removedFirst(env *tool.Env) []string {
 	p := b.prepared
-	if len(p.doomed) == 0 || !b.ends() {
+	if len(p.takes.Doomed) == 0 || !b.ends() {
 		return nil
 	}
 	words := b.Argv
@@ -49,7 +49,7 @@ func (b *bashCall) removedFirst(env *tool.Env) []string {
 		dirs = append(dirs, dir)
 	}
 	return slices.DeleteFunc(dirs, func(dir string) bool {
-		_, known := p.doomed[dir]
+		_, known := p.takes.Doomed[dir]
 		return !known || p.needed(env, dir)
 	})
 }

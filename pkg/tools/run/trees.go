@@ -15,7 +15,9 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/rg"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
+	"github.com/agentkit-go/agentkit/pkg/steps"
 	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/treewalk"
 )
 
 // forbiddenInTrees finds, in the trees that a command reads as a whole, the files that
@@ -49,7 +51,7 @@ func forbiddenInTrees(ctx context.Context, env *tool.Env, needs []policy.Access,
 			continue
 		}
 		r := reader(needs, tree)
-		if r.found, r.except = patterns(&tree); tree.Split && tree.Made && !env.Policy.Holds() {
+		if r.found, r.except = treewalk.Patterns(&tree); tree.Split && tree.Made && !env.Policy.Holds() {
 			r.found, r.except = nil, nil
 		}
 		if tree.Below && !r.names && tree.By == 0 { // each file is named, whatever the program leaves out of a tree
@@ -128,7 +130,7 @@ func makesApart(ctx context.Context, env *tool.Env, needs []policy.Access) bool 
 			far = true
 		case a.Kind != policy.Write, a.Op == policy.Delete, a.Op == policy.Metadata, a.Op == policy.Settings:
 		case a.Opaque == "" && !safefile.Below(root, a.Path):
-		case a.Opaque != "" || a.Tree || strings.ContainsAny(strings.TrimPrefix(a.Path, root), unsafeInText):
+		case a.Opaque != "" || a.Tree || strings.ContainsAny(strings.TrimPrefix(a.Path, root), treewalk.UnsafeInText):
 			return true
 		default:
 			makes = true
@@ -137,9 +139,9 @@ func makesApart(ctx context.Context, env *tool.Env, needs []policy.Access) bool 
 	if !makes || far {
 		return makes
 	}
-	o := rg.WalkOptions{Root: root, Hidden: true, NoIgnore: true, Links: true, MaxEntries: maxTreeEntries}
+	o := rg.WalkOptions{Root: root, Hidden: true, NoIgnore: true, Links: true, MaxEntries: treewalk.MaxEntries}
 	res, err := rg.Walk(ctx, nil, o, func(e rg.Entry) error {
-		if takenApart(env, root, e.Path) {
+		if treewalk.TakenApart(env, root, e.Path) {
 			return errEnough
 		}
 		return nil
@@ -155,7 +157,7 @@ func alters(env *tool.Env, needs []policy.Access) bool {
 		case a.Kind == policy.Write:
 			return (a.Parent > 0 || a.Opaque != "") && (a.Opaque != "" || safefile.Below(env.Workspace.Root(), a.Path))
 		case a.Kind == policy.Exec:
-			return len(a.Argv) > 0 && baseName(&a) == "git" && a.Class != policy.ReadOnly
+			return len(a.Argv) > 0 && steps.Name(&a) == "git" && a.Class != policy.ReadOnly
 		}
 		return false
 	})
@@ -178,7 +180,7 @@ func forbiddenFiles(ctx context.Context, env *tool.Env, tree policy.Access, r tr
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(tree.Path, name)
 		}
-		file := fileOf(tree, name)
+		file := treewalk.FileOf(tree, name)
 		info, err := os.Lstat(file.Path)
 		if err != nil {
 			continue
@@ -196,7 +198,7 @@ func forbiddenFiles(ctx context.Context, env *tool.Env, tree policy.Access, r tr
 		if env.Policy.Decide(&file).Verdict != policy.Allow && !ahead.hides(env, file.Path) && (r.unread == nil || !r.unread(name)) {
 			found = append(found, file)
 		}
-		if len(found) >= maxForbidden || ctx.Err() != nil {
+		if len(found) >= treewalk.MaxForbidden || ctx.Err() != nil {
 			break
 		}
 	}
@@ -221,13 +223,13 @@ func unchanged(env *tool.Env, dir string) func(path string) bool {
 // read, and nothing keeps from it.
 func forbiddenBelow(ctx context.Context, env *tool.Env, tree policy.Access, r treeReader, ahead *prefetch) (found []policy.Access) {
 	unignored, away := !r.ignores && (tree.Source != gitAdd || r.forced || ripgrepIgnores(env.Workspace.Root(), tree.Path)), false
-	o := rg.WalkOptions{Root: tree.Path, Hidden: r.hidden, NoIgnore: unignored, Links: true, MaxEntries: maxTreeEntries}
+	o := rg.WalkOptions{Root: tree.Path, Hidden: r.hidden, NoIgnore: unignored, Links: true, MaxEntries: treewalk.MaxEntries}
 	res, err := rg.Walk(ctx, nil, o, func(e rg.Entry) error {
-		file := fileOf(tree, filepath.Join(tree.Path, e.Path))
+		file := treewalk.FileOf(tree, filepath.Join(tree.Path, e.Path))
 		switch {
 		case !r.reads(e.Path):
 			return nil
-		case tree.Bare && programs.Odd(e.Path), tree.Source == programs.NamesExpanded && strings.ContainsAny(e.Path, "*?[~"), tree.Split && (r.names && partIsOption(e.Path) || !r.names && takenApart(env, tree.Path, e.Path)):
+		case tree.Bare && programs.Odd(e.Path), tree.Source == programs.NamesExpanded && strings.ContainsAny(e.Path, "*?[~"), tree.Split && (r.names && treewalk.PartIsOption(e.Path) || !r.names && treewalk.TakenApart(env, tree.Path, e.Path)):
 			tree.Opaque = takenForSeveral
 			found = append(found, tree)
 			return errEnough
@@ -243,7 +245,7 @@ func forbiddenBelow(ctx context.Context, env *tool.Env, tree policy.Access, r tr
 		if env.Policy.Decide(&file).Verdict != policy.Allow && !(ahead.hides(env, file.Path) && r.leaves(env, file, e.Path)) && (r.unread == nil || !r.unread(file.Path)) {
 			found = append(found, file)
 		}
-		if len(found) >= maxForbidden {
+		if len(found) >= treewalk.MaxForbidden {
 			return errEnough
 		}
 		return nil
@@ -252,7 +254,7 @@ func forbiddenBelow(ctx context.Context, env *tool.Env, tree policy.Access, r tr
 		tree.Opaque = "the tree is too large to look through for files that may not be read"
 		found = append(found, tree)
 	}
-	if away && tree.Path != env.Workspace.Root() && len(found) < maxForbidden { // a link leads to another directory of the root
+	if away && tree.Path != env.Workspace.Root() && len(found) < treewalk.MaxForbidden { // a link leads to another directory of the root
 		tree.Path, r.follows = env.Workspace.Root(), false
 		found = append(found, forbiddenBelow(ctx, env, tree, r, ahead)...)
 	}
@@ -317,7 +319,7 @@ func unheld(env *tool.Env, needs []policy.Access, ahead *prefetch) []policy.Acce
 	wall := ahead.wall()
 	for _, path := range wall.Hidden {
 		info, err := os.Lstat(path)
-		if err != nil || wall.Holds(path) || !places && !safefile.Below(env.Workspace.Root(), path) || len(found) >= maxForbidden {
+		if err != nil || wall.Holds(path) || !places && !safefile.Below(env.Workspace.Root(), path) || len(found) >= treewalk.MaxForbidden {
 			continue
 		}
 		one.Named = cmp.Or(wall.Name(path), wall.Recalled[path])
@@ -380,7 +382,7 @@ func showsNothing(needs []policy.Access) bool {
 		case a.Opaque != "", shellReads(needs, &a):
 			return true
 		case a.Kind == policy.Exec:
-			return !a.Builtin && !isMover(&a) && !(programs.Has("chmod chown chgrp", baseName(&a)) && ofSystem(&a))
+			return !a.Builtin && !isMover(&a) && !(programs.Has("chmod chown chgrp", steps.Name(&a)) && ofSystem(&a))
 		}
 		return false
 	})
@@ -427,7 +429,7 @@ func made(needs []policy.Access, a policy.Access) (names []string) {
 
 // reads reports whether a file of a tree is read.
 func (r *treeReader) reads(path string) bool {
-	return matchesAny(r.only, filepath.Base(path)) && meant(r.found, path) != "" && !leftOut(r.except, path)
+	return treewalk.MatchesAny(r.only, filepath.Base(path)) && treewalk.Meant(r.found, path) != "" && !treewalk.LeftOut(r.except, path)
 }
 
 // reader tells how the program that the tree is for reads it.

@@ -8,12 +8,14 @@ import (
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/job"
+	"github.com/agentkit-go/agentkit/pkg/loss"
 	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/programs"
 	"github.com/agentkit-go/agentkit/pkg/shellparse"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
+	"github.com/agentkit-go/agentkit/pkg/world"
 )
 
 // A line is what is typed into a job. Where a shell of the job reads commands it is decided
@@ -155,13 +157,13 @@ func (l *line) command(ctx context.Context, kind, dir, text string) []policy.Acc
 	if l.comes == nil {
 		l.ahead, l.comes = newPrefetch(l.env), map[string][]policy.Access{}
 	}
-	world := newWorld(l.env, dir, newEnvironment(l.env, dir, l.info.TTY, true, nil).list)
-	world.Getenv = nil
-	p := &preparedCommand{dir: workspace.Path{Real: dir}, ahead: l.ahead, needs: shellparse.Analyze(ctx, text, kind, world).Accesses}
+	known := world.New(l.env, dir, newEnvironment(l.env, dir, l.info.TTY, true, nil).list)
+	known.Getenv = nil
+	p := &preparedCommand{dir: workspace.Path{Real: dir}, ahead: l.ahead, needs: shellparse.Analyze(ctx, text, kind, known).Accesses}
 	if dir != "" {
-		p.judge(ctx, l.env, text, notKept, nil)
+		p.judge(ctx, l.env, text, loss.NotKept, nil)
 	}
-	l.aside = append(l.aside, p.aside...)
+	l.aside = append(l.aside, p.takes.Aside...)
 	for i := range p.needs {
 		p.needs[i].Tool = "bash"
 	}

@@ -1,4 +1,4 @@
-package run
+package loss
 
 import (
 	"os"
@@ -20,8 +20,8 @@ const (
 // named are the files that the text gives programs to write, or that it names to programs of which
 // nothing is known, and which nothing else keeps: a formatter's, an editor's, a converter's, an archive's. It may be
 // that nothing of them is lost, so they are not many bytes, and no question hangs on their being kept.
-func (d *dooming) named() doomed {
-	named := doomed{}
+func (d *dooming) named() Names {
+	named := Names{}
 	if !d.keeps() {
 		return named
 	}

@@ -1,4 +1,4 @@
-package run
+package world
 
 import (
 	"time"
@@ -7,8 +7,8 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
-// began is when the session began, as far as that can be told.
-func began(env *tool.Env) time.Time {
+// Began is when the session began, as far as that can be told.
+func Began(env *tool.Env) time.Time {
 	if born, ok := machine.Birth(env.Session.Dir()); ok {
 		return born
 	}

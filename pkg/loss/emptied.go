@@ -1,4 +1,4 @@
-package run
+package loss
 
 import (
 	"fmt"
@@ -18,14 +18,14 @@ import (
 // another file takes the place of, or that a program renames, is kept right before, where it is nowhere else. What is emptied may
 // have another name that git neither has nor ignores: then it is kept under that.
 
-// emptied has such a file kept by add, unless has says that it is, and says what is not kept, and why. Who else empties it
-// meanwhile waits.
-func (l *late) emptied(e *sandbox.Exec, has func() (kept, other bool), add func([]change.Doomed)) (lacks string) {
+// Emptied has a file that a program is about to empty, replace or remove kept by add, unless has says that it is. It says
+// what is not kept, and why. Who else empties it meanwhile waits.
+func (l *Watcher) Emptied(e *sandbox.Exec, has func() (kept, other bool), add func([]change.Doomed)) (lacks string) {
 	m, path := &l.emptying, e.Emptied
 	m.Lock()
 	defer m.Unlock()
 	if m.seen == nil {
-		m.seen, m.left = map[[2]uint64]bool{}, min(maxNamedBytes, l.o.MaxBytes/4)
+		m.seen, m.left = map[[2]uint64]bool{}, min(maxNamedBytes, l.Shelving.MaxBytes/4)
 	}
 	git := safefile.InGit(path)
 	if m.seen[e.Inode] && !git || l.made(path) {
@@ -47,13 +47,13 @@ func (l *late) emptied(e *sandbox.Exec, has func() (kept, other bool), add func(
 	m.seen[e.Inode] = !e.Replaced || e.Links > 1
 	switch kept, other := has(); {
 	case kept && other:
-		return fmt.Sprintf("not what was called %s by then, as what had that name before is kept", l.visible(path))
+		return fmt.Sprintf("not what was called %s by then, as what had that name before is kept", l.Visible(path))
 	case kept:
 		return ""
 	}
 	names, ok := l.losing(e)
 	if !ok {
-		return fmt.Sprintf("not what %s holds, as it is not known whether it has another name that git does not know", l.visible(path))
+		return fmt.Sprintf("not what %s holds, as it is not known whether it has another name that git does not know", l.Visible(path))
 	}
 	info, err := os.Lstat(path)
 	switch {
@@ -73,22 +73,22 @@ func (l *late) emptied(e *sandbox.Exec, has func() (kept, other bool), add func(
 		m.left -= info.Size()
 		add(names)
 	default:
-		return fmt.Sprintf("not %s, as of what a program empties no more than %d MiB of a file and %d MiB of a call are copied", l.visible(names[0].Path), maxNamed>>20, maxNamedBytes>>20)
+		return fmt.Sprintf("not %s, as of what a program empties no more than %d MiB of a file and %d MiB of a call are copied", l.Visible(names[0].Path), maxNamed>>20, maxNamedBytes>>20)
 	}
 	return ""
 }
 
-// visible is a path as the result shows it.
-func (l *late) visible(path string) string {
-	if rel, ok := safefile.Rel(l.env.Workspace.Root(), path); ok {
+// Visible is a path as the result shows it.
+func (l *Watcher) Visible(path string) string {
+	if rel, ok := safefile.Rel(l.Env.Workspace.Root(), path); ok {
 		path = rel
 	}
 	return tool.VisibleName(filepath.ToSlash(path))
 }
 
 // moved are what is nowhere else of a name that becomes another one, and that other one: both come back.
-func (l *late) moved(e *sandbox.Exec) (names []change.Doomed) {
-	root, to := l.env.Workspace.Root(), e.Moved
+func (l *Watcher) moved(e *sandbox.Exec) (names []change.Doomed) {
+	root, to := l.Env.Workspace.Root(), e.Moved
 	watched := safefile.Below(root, to) && !safefile.BelowGit(to)
 	if safefile.InGit(e.Emptied) {
 		names = l.ofGit(e)
@@ -108,8 +108,8 @@ func (l *late) moved(e *sandbox.Exec) (names []change.Doomed) {
 }
 
 // losing are the names of what is emptied or replaced, where it is nowhere else. It is false where they are not known.
-func (l *late) losing(e *sandbox.Exec) (names []change.Doomed, ok bool) {
-	root, path := l.env.Workspace.Root(), e.Emptied
+func (l *Watcher) losing(e *sandbox.Exec) (names []change.Doomed, ok bool) {
+	root, path := l.Env.Workspace.Root(), e.Emptied
 	switch {
 	case !safefile.Below(root, path):
 	case safefile.InGit(path):
@@ -141,7 +141,7 @@ func (l *late) losing(e *sandbox.Exec) (names []change.Doomed, ok bool) {
 
 // otherName is the name by which a file of several names is nowhere else in a repository; "" for none. It is false where that is not
 // known.
-func (l *late) otherName(top string, e *sandbox.Exec) (name string, ok bool) {
+func (l *Watcher) otherName(top string, e *sandbox.Exec) (name string, ok bool) {
 	file := inode{e.Inode[0], e.Inode[1]}
 	if _, ok := l.look(top, []change.Doomed{{Path: e.Emptied}}); !ok {
 		return l.search(file)
@@ -150,7 +150,7 @@ func (l *late) otherName(top string, e *sandbox.Exec) (name string, ok bool) {
 	defer l.looking.Unlock()
 	last := l.looked[top]
 	if last.files == nil {
-		looker := safefile.NewLooker(l.env.Workspace.Root())
+		looker := safefile.NewLooker(l.Env.Workspace.Root())
 		defer looker.Close()
 		last.files = map[inode]string{}
 		for _, path := range slices.Concat(last.nowhere, last.newly) {
@@ -164,8 +164,8 @@ func (l *late) otherName(top string, e *sandbox.Exec) (name string, ok bool) {
 }
 
 // search looks for a file's name in all of the root, as far as it may.
-func (l *late) search(file inode) (name string, ok bool) {
-	root := l.env.Workspace.Root()
+func (l *Watcher) search(file inode) (name string, ok bool) {
+	root := l.Env.Workspace.Root()
 	looker := safefile.NewLooker(root)
 	defer looker.Close()
 	_ = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {

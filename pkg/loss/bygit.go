@@ -1,4 +1,4 @@
-package run
+package loss
 
 import (
 	"io/fs"
@@ -17,8 +17,8 @@ import (
 // it does: not for another program of its name, one that other code is loaded into, or an alias, which is known once the git starts
 // that it stands for.
 
-// begins notes a program that starts. Of git, kept keeps what it takes away, and is false where not all of that could be.
-func (l *late) begins(e *sandbox.Exec, kept func(part bool) bool) {
+// Begins notes a program that starts. Of git, kept keeps what it takes away, and is false where not all of that could be.
+func (l *Watcher) Begins(e *sandbox.Exec, kept func(part bool) bool) {
 	isGit := startedProgram(e) == "git"
 	l.gits.Lock()
 	_, before := l.gits.work[e.Pid] // a hook whose last command takes its place
@@ -42,13 +42,13 @@ func (l *late) begins(e *sandbox.Exec, kept func(part bool) bool) {
 }
 
 // isGit reports whether git's own program starts, and nothing beside it.
-func (l *late) isGit(e *sandbox.Exec) bool {
+func (l *Watcher) isGit(e *sandbox.Exec) bool {
 	if e.Loaded || e.InMemory || e.Environ == nil {
 		return false
 	}
 	l.gits.Lock()
-	if !l.gits.looked && l.env.Git != nil {
-		program, _ := filepath.EvalSymlinks(l.env.Git.Git())
+	if !l.gits.looked && l.Env.Git != nil {
+		program, _ := filepath.EvalSymlinks(l.Env.Git.Git())
 		for _, name := range []string{program, filepath.Join(program, "../../lib/git-core/git"), filepath.Join(program, "../../libexec/git-core/git")} {
 			if info, err := os.Stat(name); program != "" && err == nil {
 				l.gits.programs = append(l.gits.programs, info)
@@ -66,7 +66,7 @@ func (l *late) isGit(e *sandbox.Exec) bool {
 }
 
 // byGit reports whether a process is git at work.
-func (l *late) byGit(pid int) bool {
+func (l *Watcher) byGit(pid int) bool {
 	l.gits.Lock()
 	works := l.gits.work[pid]
 	l.gits.Unlock()
@@ -78,7 +78,7 @@ func (l *late) byGit(pid int) bool {
 }
 
 // startedByGit reports whether a program is started by git at work: git stash its git clean, which is a part of that.
-func (l *late) startedByGit(e *sandbox.Exec) bool {
+func (l *Watcher) startedByGit(e *sandbox.Exec) bool {
 	if e.Parents == nil {
 		return false
 	}

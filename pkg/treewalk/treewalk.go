@@ -1,4 +1,6 @@
-package run
+// Package treewalk tells which files a program meets that works on a directory with all below it: by the patterns and places
+// that its options name, and by what a program behind it makes of the names that it prints.
+package treewalk
 
 import (
 	"io/fs"
@@ -13,26 +15,26 @@ import (
 )
 
 const (
-	// maxTreeEntries is how many directory entries are looked at for what a command
+	// MaxEntries is how many directory entries are looked at for what a command
 	// that reads a whole tree would come upon.
-	maxTreeEntries = 300_000
+	MaxEntries = 300_000
 
-	// maxForbidden is how many files of these are named; one is enough to ask.
-	maxForbidden = 5
+	// MaxForbidden is how many files of these are named; one is enough to ask.
+	MaxForbidden = 5
 )
 
-// fileOf is what an access to a directory with all below is to one file there.
-func fileOf(tree policy.Access, path string) policy.Access {
+// FileOf is what an access to a directory with all below is to one file there.
+func FileOf(tree policy.Access, path string) policy.Access {
 	tree.Path, tree.Named, tree.File, tree.Tree, tree.Below, tree.Files = path, "", policy.Regular, false, false, nil
 	return tree
 }
 
-// noLinks is among the places that an access leaves out where it is about no links.
-const noLinks = ""
+// NoLinks is among the places that an access leaves out where it is about no links.
+const NoLinks = ""
 
-// otherwise reports whether a file in a directory is certainly not what an access is about by more than its name and its
+// Otherwise reports whether a file in a directory is certainly not what an access is about by more than its name and its
 // place, as find knows it by other tests.
-func otherwise(except []string, dir, path string) bool {
+func Otherwise(except []string, dir, path string) bool {
 	is := func(only string) bool { return slices.Contains(except, only) }
 	switch {
 	case is(programs.OnlyHere) && strings.Contains(path, "/"):
@@ -44,9 +46,9 @@ func otherwise(except []string, dir, path string) bool {
 	return err == nil && (is(programs.OnlyFiles) && !i.Mode().IsRegular() || is(programs.OnlyLinks) && i.Mode()&fs.ModeSymlink == 0 || is(programs.OnlyEmpty) && i.Mode().IsRegular() && i.Size() > 0)
 }
 
-// patterns are those of the names that an access is about, nil for all names, and the places that
+// Patterns are those of the names that an access is about, nil for all names, and the places that
 // it leaves out.
-func patterns(a *policy.Access) (only, except []string) {
+func Patterns(a *policy.Access) (only, except []string) {
 	for name := range strings.FieldsSeq(a.Names) {
 		if place, ok := strings.CutPrefix(name, "!"); ok {
 			except = append(except, place)
@@ -57,10 +59,10 @@ func patterns(a *policy.Access) (only, except []string) {
 	return only, except
 }
 
-// leftOut reports whether a path in a tree lies in one of the places: NAME/ is any directory of
+// LeftOut reports whether a path in a tree lies in one of the places: NAME/ is any directory of
 // that name, /PATH/ the directory at that path. Both may be patterns, of which a star of find's
 // does not match every byte.
-func leftOut(places []string, path string) bool {
+func LeftOut(places []string, path string) bool {
 	if len(places) == 0 || strings.ContainsFunc(path, func(r rune) bool { return r >= 0x80 }) {
 		return false
 	}
@@ -85,52 +87,52 @@ func leftOut(places []string, path string) bool {
 	})
 }
 
-// matchesAny reports whether a name matches one of the patterns; any name does
+// MatchesAny reports whether a name matches one of the patterns; any name does
 // where there are none.
-func matchesAny(patterns []string, name string) bool {
+func MatchesAny(patterns []string, name string) bool {
 	return patterns == nil || slices.ContainsFunc(patterns, func(pattern string) bool {
 		ok, err := filepath.Match(pattern, name)
 		return ok || err != nil || strings.ContainsAny(pattern, "?[") && strings.ContainsFunc(name, func(r rune) bool { return r >= 0x80 }) // a letter may be several there
 	})
 }
 
-// meant returns the part of a path in a tree that one of the patterns matches, for all that
+// Meant returns the part of a path in a tree that one of the patterns matches, for all that
 // lies below it may be meant, too; "" for none.
-func meant(patterns []string, path string) string {
+func Meant(patterns []string, path string) string {
 	path = filepath.ToSlash(path)
 	for end := 0; end < len(path); end++ {
 		from := end
 		if end = strings.IndexByte(path[from:], '/') + from; end < from {
 			end = len(path)
 		}
-		if matchesAny(patterns, path[from:end]) {
+		if MatchesAny(patterns, path[from:end]) {
 			return path[:end]
 		}
 	}
 	return ""
 }
 
-// takenApart reports whether a path, as it is printed below dir of the root and read as
+// TakenApart reports whether a path, as it is printed below dir of the root and read as
 // text again, at its blanks and quotes, may stand for others: for a file elsewhere, for
 // one in the root that may not be read, or for an option.
-func takenApart(env *tool.Env, dir, path string) bool {
+func TakenApart(env *tool.Env, dir, path string) bool {
 	path, err := filepath.Rel(env.Workspace.Root(), filepath.Join(dir, path))
-	switch parts := strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(unsafeInText, r) }); {
+	switch parts := strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(UnsafeInText, r) }); {
 	case err != nil, len(parts) == 0:
 		return true
 	case len(parts[0]) == len(path):
 		return false
 	default:
-		return strings.ContainsRune(unsafeInText, rune(path[0])) || slices.ContainsFunc(parts[1:], func(part string) bool {
+		return strings.ContainsRune(UnsafeInText, rune(path[0])) || slices.ContainsFunc(parts[1:], func(part string) bool {
 			read := policy.Access{Kind: policy.Read, Tool: "bash", File: policy.Regular, Path: filepath.Join(env.Workspace.Root(), part)}
 			return strings.Contains(part, "/") || optionLike(part) || env.Policy.Decide(&read).Verdict != policy.Allow
 		})
 	}
 }
 
-// partIsOption reports whether a path, taken apart in the same way, has an option among its parts.
-func partIsOption(path string) bool {
-	parts := strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(unsafeInText, r) })
+// PartIsOption reports whether a path, taken apart in the same way, has an option among its parts.
+func PartIsOption(path string) bool {
+	parts := strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(UnsafeInText, r) })
 	return len(parts) == 0 || len(parts[0]) < len(path) && slices.ContainsFunc(parts[min(1, len(parts)):], optionLike)
 }
 
@@ -140,5 +142,5 @@ func optionLike(word string) bool {
 	return strings.IndexByte("-+@", word[0]) >= 0 || strings.ContainsAny(word, "=:")
 }
 
-// unsafeInText are the bytes at which xargs takes its input apart.
-const unsafeInText = " \t\n\v\f\r'\"\\"
+// UnsafeInText are the bytes at which xargs takes its input apart.
+const UnsafeInText = " \t\n\v\f\r'\"\\"

@@ -1,4 +1,4 @@
-package run
+package loss
 
 import (
 	"os"
@@ -22,7 +22,7 @@ func (d *dooming) repository(i int) string {
 		return top
 	}
 	if slices.ContainsFunc(d.needs, func(a policy.Access) bool {
-		return a.Kind == policy.Exec && (slices.Contains([]string{"cd", "pushd", "popd"}, baseName(&a)) || baseName(&a) == "git" && slices.Contains(a.Argv, "-C"))
+		return a.Kind == policy.Exec && (slices.Contains([]string{"cd", "pushd", "popd"}, steps.Name(&a)) || steps.Name(&a) == "git" && slices.Contains(a.Argv, "-C"))
 	}) {
 		return ""
 	}
@@ -54,7 +54,7 @@ func (d *dooming) leads(a policy.Access) bool {
 		return false
 	}
 	to := []string(nil)
-	switch at := slices.Index(a.Argv, "-C"); baseName(&a) {
+	switch at := slices.Index(a.Argv, "-C"); steps.Name(&a) {
 	case "popd":
 		return true
 	case "cd", "pushd":
@@ -73,7 +73,7 @@ func (d *dooming) leads(a policy.Access) bool {
 		if !filepath.IsAbs(dir) {
 			dir = filepath.Join(d.dir, dir)
 		}
-		return exists(dir)
+		return safefile.Exists(dir)
 	})
 }
 
@@ -85,10 +85,10 @@ func (d *dooming) relocates(i int) bool {
 		above[p-1] = true
 	}
 	for j, a := range d.needs[:i] {
-		if above[j] && programs.Has("bash sh dash zsh eval source .", baseName(&a)) {
+		if above[j] && programs.Has("bash sh dash zsh eval source .", steps.Name(&a)) {
 			continue
 		}
-		if a.Kind == policy.Exec && baseName(&a) != "git" && (a.Class == policy.Unknown || programs.Has("ln mv cp rsync install tar gtar bsdtar unzip cpio rm", baseName(&a))) {
+		if a.Kind == policy.Exec && steps.Name(&a) != "git" && (a.Class == policy.Unknown || programs.Has("ln mv cp rsync install tar gtar bsdtar unzip cpio rm", steps.Name(&a))) {
 			return true
 		}
 	}
@@ -116,8 +116,8 @@ var gitFiles = [...]string{
 	"REBASE_HEAD", "rebase-merge", "rebase-apply", "sequencer", "logs", "COMMIT_EDITMSG",
 }
 
-// holdsGit reports whether what git keeps of a repository is among the names.
-func (d doomed) holdsGit() bool {
+// HoldsGit reports whether what git keeps of a repository is among the names.
+func (d Names) HoldsGit() bool {
 	for path := range d {
 		if filepath.Base(path) == "HEAD" && safefile.InGit(path) {
 			return true
@@ -150,7 +150,7 @@ func (d *dooming) overwrites(i int) bool {
 		return false
 	}
 	return slices.ContainsFunc(revisionWords(rest), func(word string) bool {
-		return slices.ContainsFunc(d.env.Git.Added(top, cherryBase(sub, word), word), exists)
+		return slices.ContainsFunc(d.env.Git.Added(top, cherryBase(sub, word), word), safefile.Exists)
 	})
 }
 

@@ -1,4 +1,4 @@
-package run
+package loss
 
 import (
 	"io/fs"
@@ -19,7 +19,7 @@ import (
 // ignores, of which a build removes much.
 
 // unsaved are the names that such a program is about to take away and that are nowhere else.
-func (l *late) unsaved(e *sandbox.Exec) (names []change.Doomed) {
+func (l *Watcher) unsaved(e *sandbox.Exec) (names []change.Doomed) {
 	if !slices.Contains(watchable[:], startedProgram(e)) {
 		return nil
 	}
@@ -28,7 +28,7 @@ func (l *late) unsaved(e *sandbox.Exec) (names []change.Doomed) {
 		return nil
 	}
 	all := l.names(e, accesses, true) // what has another name may be taken away under that, unseen
-	if !slices.ContainsFunc(all, func(n change.Doomed) bool { return exists(n.Path) }) {
+	if !slices.ContainsFunc(all, func(n change.Doomed) bool { return safefile.Exists(n.Path) }) {
 		return nil
 	}
 	byTop := map[string][]change.Doomed{}
@@ -43,7 +43,7 @@ func (l *late) unsaved(e *sandbox.Exec) (names []change.Doomed) {
 		return nil
 	}
 	for _, n := range all { // what is made of them goes when they come back
-		if !exists(n.Path) {
+		if !safefile.Exists(n.Path) {
 			names = append(names, n)
 		}
 	}
@@ -51,10 +51,10 @@ func (l *late) unsaved(e *sandbox.Exec) (names []change.Doomed) {
 }
 
 // repository is the innermost directory of the root that holds a repository in which a name lies; else the root.
-func (l *late) repository(path string) string {
-	root := l.env.Workspace.Root()
+func (l *Watcher) repository(path string) string {
+	root := l.Env.Workspace.Root()
 	for dir := range safefile.Up(root, filepath.Dir(path)) {
-		if exists(filepath.Join(dir, ".git")) || l.was(dir) {
+		if safefile.Exists(filepath.Join(dir, ".git")) || l.was(dir) {
 			return dir
 		}
 	}
@@ -62,7 +62,7 @@ func (l *late) repository(path string) string {
 }
 
 // nowhereElse are those of some names in one repository that are nowhere else, of directories the files that are.
-func (l *late) nowhereElse(top string, all []change.Doomed) (names []change.Doomed) {
+func (l *Watcher) nowhereElse(top string, all []change.Doomed) (names []change.Doomed) {
 	last, ok := l.look(top, all)
 	if !ok || l.forsaken(top) {
 		return all
@@ -86,7 +86,7 @@ func (l *late) nowhereElse(top string, all []change.Doomed) (names []change.Doom
 		for _, path := range slices.Concat(within(last.nowhere, n.Path), within(last.newly, n.Path)) {
 			names = append(names, change.Doomed{Path: path, Written: n.Written})
 		}
-		if len(names) == had && newly(n.Path) && exists(n.Path) {
+		if len(names) == had && newly(n.Path) && safefile.Exists(n.Path) {
 			names = append(names, n)
 		}
 		if len(names)-had > manyNames || holdsRepository(n.Path) { // one directory is less to do than so many files
@@ -114,11 +114,11 @@ func within(sorted []string, path string) (list []string) {
 
 // stood reports whether a program with these accesses stood in the command with these words, and what it takes away was judged
 // before, and kept: the text may have left open in which directory it starts, and a script may start it in another one.
-func (l *late) stood(argv []string, accesses []policy.Access) bool {
-	for i := range l.needs {
-		a := &l.needs[i]
+func (l *Watcher) stood(argv []string, accesses []policy.Access) bool {
+	for i := range l.Needs {
+		a := &l.Needs[i]
 		judged := func(path string) bool {
-			return slices.ContainsFunc(l.needs, func(w policy.Access) bool {
+			return slices.ContainsFunc(l.Needs, func(w policy.Access) bool {
 				return w.Parent == i+1 && w.Kind == policy.Write && w.Opaque == "" && w.Path == path
 			})
 		}
@@ -150,12 +150,12 @@ const maxLooks = 50
 
 // look finds which files of a repository are nowhere else: once, and again where one of those that the names are about has come to
 // its place, or was changed, since. It is false where not all of them are known.
-func (l *late) look(top string, names []change.Doomed) (last look, ok bool) {
+func (l *Watcher) look(top string, names []change.Doomed) (last look, ok bool) {
 	l.looking.Lock()
 	defer l.looking.Unlock()
-	looker := safefile.NewLooker(l.env.Workspace.Root())
+	looker := safefile.NewLooker(l.Env.Workspace.Root())
 	defer looker.Close()
-	begun := l.begun.Add(-clockStep)
+	begun := l.Begun.Add(-clockStep)
 	last, known := l.looked[top]
 	if !known {
 		last.at = begun
@@ -167,11 +167,11 @@ func (l *late) look(top string, names []change.Doomed) (last look, ok bool) {
 	if l.looks++; l.looks > maxLooks {
 		return look{}, false
 	}
-	d := &dooming{env: l.env}
+	d := &dooming{env: l.Env}
 	last = look{at: time.Now().Add(-clockStep), dirs: map[inode]string{}, ruled: last.ruled || anew}
 	last.nowhere, last.ok = d.unsaved(top)
 	if last.ok && last.ruled {
-		last.newly, last.ok = l.env.Git.NewlyIgnored(top, func(file string) bool { return l.changedSince(looker, file, begun) })
+		last.newly, last.ok = l.Env.Git.NewlyIgnored(top, func(file string) bool { return l.changedSince(looker, file, begun) })
 	}
 	slices.Sort(last.nowhere)
 	seen := map[string]bool{top: true}
@@ -194,13 +194,13 @@ func (l *late) look(top string, names []change.Doomed) (last look, ok bool) {
 }
 
 // changedSince reports whether a file has come to its place, or was changed, since a time.
-func (l *late) changedSince(looker *safefile.Looker, path string, at time.Time) bool {
+func (l *Watcher) changedSince(looker *safefile.Looker, path string, at time.Time) bool {
 	is, ok := l.stat(looker, path)
 	return ok && !time.Unix(0, is.CTime).Before(at)
 }
 
 // rulesSince reports whether rules by which git ignores some names in a repository have changed since a time.
-func (l *late) rulesSince(looker *safefile.Looker, top string, at time.Time, names []change.Doomed) bool {
+func (l *Watcher) rulesSince(looker *safefile.Looker, top string, at time.Time, names []change.Doomed) bool {
 	asked := map[string]bool{}
 	for _, n := range names {
 		for dir := range safefile.Up(top, filepath.Dir(n.Path)) {
@@ -217,8 +217,8 @@ func (l *late) rulesSince(looker *safefile.Looker, top string, at time.Time, nam
 }
 
 // stat looks at a name, most often one in the root.
-func (l *late) stat(looker *safefile.Looker, path string) (look safefile.Look, ok bool) {
-	rel, below := safefile.Rel(l.env.Workspace.Root(), path)
+func (l *Watcher) stat(looker *safefile.Looker, path string) (look safefile.Look, ok bool) {
+	rel, below := safefile.Rel(l.Env.Workspace.Root(), path)
 	if !below {
 		looker, rel = safefile.NewLooker(filepath.Dir(path)), filepath.Base(path)
 		defer looker.Close()
@@ -229,7 +229,7 @@ func (l *late) stat(looker *safefile.Looker, path string) (look safefile.Look, o
 
 // since reports whether one of some names, or what lies in it, has come to its place, or was changed, since a look: by itself, or as
 // a directory that holds it has another name.
-func (l *late) since(looker *safefile.Looker, last *look, names []change.Doomed) bool {
+func (l *Watcher) since(looker *safefile.Looker, last *look, names []change.Doomed) bool {
 	renamed := func(dir string) bool {
 		at, ok := l.stat(looker, dir)
 		was, held := last.dirs[inode{at.Dev, at.Ino}]
@@ -237,7 +237,7 @@ func (l *late) since(looker *safefile.Looker, last *look, names []change.Doomed)
 	}
 	left := maxInner
 	return slices.ContainsFunc(names, func(n change.Doomed) (found bool) {
-		for dir := filepath.Dir(n.Path); dir != l.env.Workspace.Root() && safefile.Below(l.env.Workspace.Root(), dir); dir = filepath.Dir(dir) {
+		for dir := filepath.Dir(n.Path); dir != l.Env.Workspace.Root() && safefile.Below(l.Env.Workspace.Root(), dir); dir = filepath.Dir(dir) {
 			if renamed(dir) {
 				return true
 			}

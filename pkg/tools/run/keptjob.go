@@ -11,6 +11,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/change"
 	"github.com/agentkit-go/agentkit/pkg/committed"
 	"github.com/agentkit-go/agentkit/pkg/gate"
+	"github.com/agentkit-go/agentkit/pkg/loss"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
@@ -42,14 +43,14 @@ type inSupervisor struct {
 
 // inSupervisor describes what is to be kept in a job; nil for one in which nothing is.
 func (k *kept) inSupervisor() func() (json.RawMessage, error) {
-	if k == nil || k.Shelf == nil || k.late == nil || k.ends || k.late.env.Git == nil || k.late.o.Apart == nil {
+	if k == nil || k.Shelf == nil || k.watch == nil || k.ends || k.watch.Env.Git == nil || k.watch.Shelving.Apart == nil {
 		return nil
 	}
 	return func() (json.RawMessage, error) {
-		l, env, o := k.late, k.late.env, k.late.env.Session.Options()
+		l, env, o := k.watch, k.watch.Env, k.watch.Env.Session.Options()
 		return safefile.EncodeJSON(inSupervisor{
 			State: o.State, Session: o.ID, Limits: o.Limits, NoSync: o.NoSync, Home: env.Getenv("HOME"), Temp: env.Temp, Git: env.Git.Git(),
-			Shelf: k.ID(), Title: l.o.Title, Dir: l.dir, Watched: l.watched, Needs: l.needs, GitKept: l.gitKept, Begun: l.begun,
+			Shelf: k.ID(), Title: l.Shelving.Title, Dir: l.Dir, Watched: l.Watched, Needs: l.Needs, GitKept: l.GitKept, Begun: l.Begun,
 		})
 	}
 }
@@ -66,7 +67,7 @@ func Gate(order json.RawMessage) (sandbox.Decider, error) {
 		return nil, fmt.Errorf("keeping what the command takes away: %w", err)
 	}
 	asked := &questions{starts: k.starts, keeps: k.keep}
-	return asked.build(k.late.env)(order)
+	return asked.build(k.watch.Env)(order)
 }
 
 // keepInJob is what keeps in the supervisor what the programs of its job take away.
@@ -109,8 +110,8 @@ func keepInJob(o *gate.Order) (*kept, error) {
 	})
 	guarded := func(path string) bool { is := guards(); return is != nil && is(path) }
 	shelving.Apart, shelving.Came = guarded, func(path string, _ fs.FileInfo) bool { return guarded(path) }
-	k := &kept{job: true, late: &late{env: env, dir: in.Dir, o: shelving, watched: in.Watched, needs: in.Needs, gitKept: in.GitKept, begun: in.Begun}}
-	k.late.written = env.History.Touched(in.Shelf)
+	k := &kept{job: true, watch: &loss.Watcher{Env: env, Dir: in.Dir, Shelving: shelving, Watched: in.Watched, Needs: in.Needs, GitKept: in.GitKept, Begun: in.Begun}}
+	k.watch.Written = env.History.Touched(in.Shelf)
 	k.Shelf, err = env.History.Resume(in.Shelf, shelving)
 	return k, err
 }

@@ -1,4 +1,4 @@
-package run
+package loss
 
 import (
 	"io/fs"
@@ -16,19 +16,19 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
-// doomed are the names that a command takes away, replaces or overwrites, as far as its
+// Names are those that a command takes away, replaces or overwrites, as far as its
 // text tells, whether git has them or not: they are kept before it runs. True is what may
 // be written where it is.
-type doomed map[string]bool
+type Names map[string]bool
 
-func (d doomed) add(written bool, paths ...string) {
+func (d Names) add(written bool, paths ...string) {
 	for _, path := range paths {
 		d[path] = d[path] || written
 	}
 }
 
-// list is for the shelf; maybe says that they may stay as they are.
-func (d doomed) list(maybe bool) (names []change.Doomed) {
+// List is for the shelf; maybe says that they may stay as they are.
+func (d Names) List(maybe bool) (names []change.Doomed) {
 	for path, written := range d {
 		names = append(names, change.Doomed{Path: path, Written: written, Maybe: maybe})
 	}
@@ -38,8 +38,8 @@ func (d doomed) list(maybe bool) (names []change.Doomed) {
 // maxLookedAt bounds the names that some looks at.
 const maxLookedAt = 2000
 
-// some reports whether what stands at one of the names, or lies in it, is so, as far as it looks.
-func (d doomed) some(is func(path string, i fs.FileInfo) bool) (found bool) {
+// Some reports whether what stands at one of the names, or lies in it, is so, as far as it looks.
+func (d Names) Some(is func(path string, i fs.FileInfo) bool) (found bool) {
 	left := maxLookedAt
 	for path := range d {
 		_ = filepath.WalkDir(path, func(path string, e fs.DirEntry, err error) error {
@@ -63,25 +63,26 @@ type dooming struct {
 	text    string // of the command
 	needs   []policy.Access
 	steps   steps.List // the same
-	names   doomed
+	names   Names
 	asked   []lostFiles
 	gitKept bool            // what git does in this call is understood, and can be taken back
 	goes    map[string]bool // what leaves the root, or goes under the name that the call gives it, and is overwritten nowhere
 	lossy   bool            // another git of the command takes something away, so that what this one changes is kept, too
-	keeping keeping
+	keeping Keeping
 }
 
-// keeping is what of that which a command takes away is kept.
-type keeping int
+// Keeping is how what a command takes away can be kept.
+type Keeping int
 
+// The ways to keep it.
 const (
-	notKept keeping = iota // nothing: it is typed into one that runs
-	inJob                  // by copies, as it may go on for long
-	inCall
+	NotKept Keeping = iota // not at all: the command is typed into one that runs
+	InJob                  // by copies alone, as the command may go on for long
+	InCall                 // by second names, too: the command ends within the call
 )
 
-func newDooming(env *tool.Env, dir, text string, needs []policy.Access, kept keeping) *dooming {
-	d := &dooming{env: env, dir: dir, text: text, needs: needs, names: doomed{}, goes: map[string]bool{}, keeping: kept}
+func newDooming(env *tool.Env, dir, text string, needs []policy.Access, kept Keeping) *dooming {
+	d := &dooming{env: env, dir: dir, text: text, needs: needs, names: Names{}, goes: map[string]bool{}, keeping: kept}
 	d.steps = steps.List{Root: env.Workspace.Root(), Accesses: needs}
 	d.gitKept = d.keeps() && d.steps.GitUnderstood()
 	return d
@@ -122,12 +123,12 @@ func (d *dooming) changed(top string) []string {
 
 // keeps reports whether what the call takes away is kept.
 func (d *dooming) keeps() bool {
-	return d.keeping != notKept && d.env.Policy.Undo().Commands != policy.UndoOff
+	return d.keeping != NotKept && d.env.Policy.Undo().Commands != policy.UndoOff
 }
 
 // keepsLate reports whether that is kept, too, which is known when a program starts.
 func (d *dooming) keepsLate() bool {
-	return d.keeps() && (d.keeping == inCall || d.env.Policy.Confines() && d.env.Policy.Holds())
+	return d.keeps() && (d.keeping == InCall || d.env.Policy.Confines() && d.env.Policy.Holds())
 }
 
 // write notes a write that takes something away, where that is all that is to be known.
@@ -168,7 +169,7 @@ var replacers = [...]string{"mv", "ln", "cp", "install", "sed", "perl", "git", "
 func (d *dooming) replaced() {
 	for j := range d.needs {
 		w := &d.needs[j]
-		if w.Kind == policy.Write && !w.Guess && w.Parent > 0 && slices.Contains(replacers[:], baseName(&d.needs[w.Parent-1])) {
+		if w.Kind == policy.Write && !w.Guess && w.Parent > 0 && slices.Contains(replacers[:], steps.Name(&d.needs[w.Parent-1])) {
 			d.link(w)
 		}
 	}
@@ -215,7 +216,7 @@ func (d *dooming) linked(files []string) {
 		}
 		text, err := safefile.ReadRegular(path, maxLink)
 		dir, ok := safefile.GitDir(text)
-		if err == nil && ok && filepath.Dir(dir) == filepath.Join(root, ".git", "worktrees") && exists(dir) {
+		if err == nil && ok && filepath.Dir(dir) == filepath.Join(root, ".git", "worktrees") && safefile.Exists(dir) {
 			d.names.add(false, dir)
 		}
 	}
@@ -238,7 +239,7 @@ func (d *dooming) rewritten() {
 
 // rewrites reports whether a write in the root is such a program's.
 func (d *dooming) rewrites(w *policy.Access) bool {
-	return !w.Guess && w.Parent > 0 && slices.Contains(rewriters[:], baseName(&d.needs[w.Parent-1])) && safefile.Below(d.env.Workspace.Root(), w.Path)
+	return !w.Guess && w.Parent > 0 && slices.Contains(rewriters[:], steps.Name(&d.needs[w.Parent-1])) && safefile.Below(d.env.Workspace.Root(), w.Path)
 }
 
 // beside notes what else the programs do that take something away: the sources of mv, and
@@ -264,23 +265,20 @@ func (d *dooming) beside() {
 	}
 }
 
-// baseName is the name of the program that an access starts.
-func baseName(a *policy.Access) string { return steps.Name(a) }
-
 // destroys reports whether a write takes away what a file holds.
 func destroys(w, program *policy.Access) bool {
 	if w.Kind != policy.Write || w.Guess || w.Path == "" {
 		return false
 	}
-	moves := program != nil && baseName(program) == "mv"
+	moves := program != nil && steps.Name(program) == "mv"
 	switch {
 	case w.Op == policy.Delete:
 		return !moves || w.File == policy.Missing
 	case w.Op != policy.Change || w.File != policy.Regular || strings.HasPrefix(w.Source, ">>"):
 		return false
-	case program != nil && baseName(program) == "git" && !strings.HasPrefix(w.Source, ">"):
+	case program != nil && steps.Name(program) == "git" && !strings.HasPrefix(w.Source, ">"):
 		return false // its own files; see git
 	}
 	return program == nil || strings.HasPrefix(w.Source, ">") || program.Loses ||
-		slices.Contains([]string{"mv", "cp", "dd", "tee", "install", "truncate", "ln"}, baseName(program))
+		slices.Contains([]string{"mv", "cp", "dd", "tee", "install", "truncate", "ln"}, steps.Name(program))
 }

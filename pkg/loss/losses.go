@@ -1,4 +1,4 @@
-package run
+package loss
 
 import (
 	"cmp"
@@ -17,11 +17,13 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/rg"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/treewalk"
+	"github.com/agentkit-go/agentkit/pkg/world"
 )
 
-// keepNames is how many names of a command's losses are kept, so that undo can bring them
+// MaxNames is how many names of a command's losses are kept, so that undo can bring them
 // back. The policy says how many bytes.
-const keepNames = 200_000
+const MaxNames = 200_000
 
 // losses finds what a command deletes or overwrites that is nowhere else: not in
 // git's HEAD, not ignored by git, not made in a temporary directory since the
@@ -41,7 +43,7 @@ type losses struct {
 	doom    *dooming
 	risky   map[string]bool // of files that a program names many of, whether they are nowhere else
 	lossy   bool            // see dooming
-	keeping keeping
+	keeping Keeping
 }
 
 func (l *losses) endanger(i int, why string) {
@@ -60,13 +62,13 @@ func (l *losses) keepAll(files []string, danger string) string {
 		}
 		l.bytes += info.Size()
 		l.keep[path] = true
-		if len(l.keep) > keepNames || l.bytes > int64(l.env.Policy.Undo().MaxBytes) || l.keeping == inJob && l.bytes > maxJobBytes {
+		if len(l.keep) > MaxNames || l.bytes > int64(l.env.Policy.Undo().MaxBytes) || l.keeping == InJob && l.bytes > maxJobBytes {
 			return cmp.Or(danger, tool.TooMuchToKeep)
 		}
 	}
 	switch {
 	case len(l.keep) == 0:
-	case l.keeping == notKept:
+	case l.keeping == NotKept:
 		return cmp.Or(danger, "takes away "+l.kept()+", which git does not have, and is typed into what runs, so that it cannot be kept for undo")
 	case !l.doom.keeps():
 		return cmp.Or(danger, "takes away "+l.kept()+", which git does not have, and the policy keeps nothing for undo")
@@ -107,7 +109,7 @@ func (l *losses) outside(w *policy.Access, files []string) (why string) {
 	if w.Op == policy.Delete {
 		why = "deletes " + w.Path + notMade
 	}
-	since, bytes := began(l.env), int64(0)
+	since, bytes := world.Began(l.env), int64(0)
 	var old []string
 	for _, path := range files {
 		if machine.BornSince(path, since) {
@@ -139,26 +141,26 @@ func (l *losses) below(w *policy.Access) (files []string, forbidden []policy.Acc
 	if w.File != policy.Dir {
 		return []string{w.Path}, nil, nil
 	}
-	only, except := patterns(w)
+	only, except := treewalk.Patterns(w)
 	var guarded []policy.Access // what is protected by its name
 	whole := w.Op == policy.Delete && w.Tree && !w.Below && only == nil && w.Path != l.env.Workspace.Root() && l.env.Policy.Holds()
 	for range 2 {
 		files, forbidden, guarded = nil, nil, nil
 		history, split, elsewhere, leads := false, w.Split && w.Made && !l.env.Policy.Holds(), false, false
-		o := rg.WalkOptions{Root: w.Path, Hidden: true, NoIgnore: true, Links: true, MaxEntries: maxTreeEntries, Workers: 1}
+		o := rg.WalkOptions{Root: w.Path, Hidden: true, NoIgnore: true, Links: true, MaxEntries: treewalk.MaxEntries, Workers: 1}
 		var res *rg.WalkResult
 		res, err = rg.Walk(l.ctx, nil, o, func(e rg.Entry) error {
-			at := meant(only, e.Path)
-			if at == "" || leftOut(except, e.Path) || otherwise(except, w.Path, e.Path) {
+			at := treewalk.Meant(only, e.Path)
+			if at == "" || treewalk.LeftOut(except, e.Path) || treewalk.Otherwise(except, w.Path, e.Path) {
 				return nil
 			}
-			file := fileOf(*w, filepath.Join(w.Path, e.Path))
+			file := treewalk.FileOf(*w, filepath.Join(w.Path, e.Path))
 			history = history || w.Names != "" && safefile.InGit(at) // what holds a repository may go as a whole
-			split = split || w.Split && strings.ContainsAny(e.Path, unsafeInText)
-			elsewhere = elsewhere || w.Split && takenApart(l.env, w.Path, e.Path)
+			split = split || w.Split && strings.ContainsAny(e.Path, treewalk.UnsafeInText)
+			elsewhere = elsewhere || w.Split && treewalk.TakenApart(l.env, w.Path, e.Path)
 			if w.Op == policy.Change || w.Op == policy.Metadata && w.Below {
 				linked := l.follow(&file)
-				if linked && slices.Contains(except, noLinks) {
+				if linked && slices.Contains(except, treewalk.NoLinks) {
 					return nil
 				}
 				leads = leads || w.Op == policy.Metadata && file.File == policy.Dir
@@ -168,7 +170,7 @@ func (l *losses) below(w *policy.Access) (files []string, forbidden []policy.Acc
 			case d.Verdict == policy.Allow:
 			case whole && d.Layer == policy.BuiltIn && !strings.Contains(filepath.ToSlash(file.Path)+"/", "/.agentkit/"):
 				guarded = append(guarded, file)
-			case len(forbidden) < maxForbidden:
+			case len(forbidden) < treewalk.MaxForbidden:
 				forbidden = append(forbidden, file)
 			}
 			return nil
@@ -192,7 +194,7 @@ func (l *losses) below(w *policy.Access) (files []string, forbidden []policy.Acc
 	// Of a repository that goes with all it holds nothing runs what its files say.
 	inner := repositories(w.Path, files)
 	for i := range guarded {
-		if len(forbidden) < maxForbidden && !belongs(inner, guarded[i].Path) {
+		if len(forbidden) < treewalk.MaxForbidden && !belongs(inner, guarded[i].Path) {
 			forbidden = append(forbidden, guarded[i])
 		}
 	}

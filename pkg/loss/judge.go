@@ -1,4 +1,4 @@
-package run
+package loss
 
 import (
 	"cmp"
@@ -58,7 +58,7 @@ func (l *losses) find() (needs []policy.Access, keep map[string]bool) {
 // program judges what one program loses.
 func (l *losses) program(i, n int) {
 	a := l.needs[i]
-	if baseName(&a) == "git" && a.Class != policy.ReadOnly && a.Drops && l.doom.steps.GitElsewhere(i) { // what that is, nobody looks at
+	if steps.Name(&a) == "git" && a.Class != policy.ReadOnly && a.Drops && l.doom.steps.GitElsewhere(i) { // what that is, nobody looks at
 		l.endanger(i, "takes away what is in a work tree, or an index, that its options or variables name")
 		return
 	}
@@ -89,7 +89,7 @@ func (l *losses) program(i, n int) {
 	case strings.HasSuffix(why, notMade):
 		l.needs[i].Danger = why // it says of what
 		return
-	case baseName(&a) == "git" && !programs.IsFileLoss(a.Danger):
+	case steps.Name(&a) == "git" && !programs.IsFileLoss(a.Danger):
 		why = cmp.Or(why, l.git(i))
 	case files == 0 && programs.LosesContent(a.Danger) && l.knownRedirections(n): // of these find judges each
 	case files == 0:
@@ -106,7 +106,7 @@ func (l *losses) program(i, n int) {
 // directory the words that they are given then tell what is kept.
 func (l *losses) unnamed(a *policy.Access) (anywhere, placed string) {
 	switch {
-	case !a.Loses || !l.env.Policy.Holds() || !a.Builtin && !programs.Has("rm rmdir unlink find xargs mv cp install ln dd tee truncate sed", baseName(a)):
+	case !a.Loses || !l.env.Policy.Holds() || !a.Builtin && !programs.Has("rm rmdir unlink find xargs mv cp install ln dd tee truncate sed", steps.Name(a)):
 		return a.Danger, a.Danger
 	case a.Scripted:
 		return "", ""
@@ -169,7 +169,7 @@ func (l *losses) someIn(w *policy.Access) string {
 		return "takes away what cannot be told before it runs"
 	case len(files) == 0:
 		return ""
-	case l.keeping != notKept && !l.doom.keeps():
+	case l.keeping != NotKept && !l.doom.keeps():
 		return "takes away names that are not known before it runs, and the policy keeps nothing for undo"
 	}
 	return "takes away names that are not known before it runs, and goes on after the call, so that they cannot be kept for undo"

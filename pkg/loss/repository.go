@@ -1,4 +1,4 @@
-package run
+package loss
 
 import (
 	"errors"
@@ -17,8 +17,8 @@ import (
 // repository is kept, too: of one in the root, bare or not, all that git keeps, as soon as the first of it goes; of the root's own, that alone.
 
 // ofGit are the names of what is to be kept of a repository of which a program takes something away.
-func (l *late) ofGit(e *sandbox.Exec) (names []change.Doomed) {
-	root, path := l.env.Workspace.Root(), e.Emptied
+func (l *Watcher) ofGit(e *sandbox.Exec) (names []change.Doomed) {
+	root, path := l.Env.Workspace.Root(), e.Emptied
 	name := change.Doomed{Path: path, Written: !e.Replaced && e.Moved == ""}
 	rel, _ := safefile.Rel(root, path)
 	before, _, _ := strings.Cut("/"+filepath.ToSlash(rel)+"/", "/.git/")
@@ -63,9 +63,9 @@ func empty(dir string) bool {
 }
 
 // bare is the innermost directory of the root that holds a path and is a repository without a work tree; "" for none.
-func (l *late) bare(path string) string {
-	for dir := range safefile.Up(l.env.Workspace.Root(), filepath.Dir(path)) {
-		if dir != l.env.Workspace.Root() && exists(filepath.Join(dir, "HEAD")) && exists(filepath.Join(dir, "objects")) && exists(filepath.Join(dir, "refs")) {
+func (l *Watcher) bare(path string) string {
+	for dir := range safefile.Up(l.Env.Workspace.Root(), filepath.Dir(path)) {
+		if dir != l.Env.Workspace.Root() && safefile.Exists(filepath.Join(dir, "HEAD")) && safefile.Exists(filepath.Join(dir, "objects")) && safefile.Exists(filepath.Join(dir, "refs")) {
 			return dir
 		}
 	}
@@ -73,7 +73,7 @@ func (l *late) bare(path string) string {
 }
 
 // breaks remembers a repository, and what of its files is nowhere else, before a program takes something of it away.
-func (l *late) breaks(top string) {
+func (l *Watcher) breaks(top string) {
 	if l.was(top) {
 		return
 	}
@@ -87,7 +87,7 @@ func (l *late) breaks(top string) {
 }
 
 // forsake notes that something which is taken away of a repository could not be kept.
-func (l *late) forsake(path string) {
+func (l *Watcher) forsake(path string) {
 	top := l.repository(path)
 	part, _ := safefile.Rel(filepath.Join(top, ".git"), path)
 	if base := filepath.Base(part); !history(filepath.ToSlash(part)) || base == "index" {

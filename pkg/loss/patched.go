@@ -1,4 +1,4 @@
-package run
+package loss
 
 import (
 	"io"
@@ -31,7 +31,7 @@ const maxCopied = 200_000
 func (d *dooming) patched() {
 	var dirs, inputs []string
 	for j := range d.needs {
-		if w := &d.needs[j]; w.Kind == policy.Write && w.Opaque != "" && w.File == policy.Dir && w.Parent > 0 && baseName(&d.needs[w.Parent-1]) == "patch" {
+		if w := &d.needs[j]; w.Kind == policy.Write && w.Opaque != "" && w.File == policy.Dir && w.Parent > 0 && steps.Name(&d.needs[w.Parent-1]) == "patch" {
 			dirs = append(dirs, w.Path)
 			for _, o := range d.needs[w.Parent-1].Options {
 				switch o.Names {
@@ -44,7 +44,7 @@ func (d *dooming) patched() {
 		}
 	}
 	for j := range d.needs {
-		if a := &d.needs[j]; a.Kind == policy.Exec && baseName(a) == "git" {
+		if a := &d.needs[j]; a.Kind == policy.Exec && steps.Name(a) == "git" {
 			dirs = append(dirs, d.patchedByGit(j)...)
 		}
 	}
@@ -61,7 +61,7 @@ func (d *dooming) patched() {
 		switch a := &d.needs[j]; {
 		case a.Kind == policy.Read && a.File == policy.Regular && !a.Guess:
 			d.patchIn(a.Path, dirs)
-		case a.Kind == policy.Exec && baseName(a) == "git":
+		case a.Kind == policy.Exec && steps.Name(a) == "git":
 			d.compared(a, j)
 		}
 	}
@@ -195,7 +195,7 @@ func (d *dooming) copied() {
 	root := d.env.Workspace.Root()
 	for j := range d.needs {
 		w := &d.needs[j]
-		if w.Kind != policy.Write || w.Op != policy.Change || w.File != policy.Dir || w.Opaque != "" || w.Guess || w.Parent == 0 || baseName(&d.needs[w.Parent-1]) != "cp" || !safefile.Below(root, w.Path) {
+		if w.Kind != policy.Write || w.Op != policy.Change || w.File != policy.Dir || w.Opaque != "" || w.Guess || w.Parent == 0 || steps.Name(&d.needs[w.Parent-1]) != "cp" || !safefile.Below(root, w.Path) {
 			continue
 		}
 		for i := range d.needs {

@@ -1,4 +1,4 @@
-package run
+package loss
 
 import (
 	"cmp"
@@ -28,16 +28,16 @@ func stampOf(i fs.FileInfo) string {
 	return fmt.Sprint(i.Size(), " ", i.ModTime().UnixNano())
 }
 
-// A setAside is what of a call is copied before it.
-type setAside struct {
+// An Aside is what of a call is copied before it.
+type Aside struct {
 	env  *tool.Env
 	was  map[string]fs.FileInfo // the files, as they were before
-	note *tool.Note             // that they were copied; nil where none was
+	Note *tool.Note             // that they were copied; nil where none was
 }
 
-// copyAside copies the files that a call takes away in temporary directories.
-func copyAside(env *tool.Env, files []string) (*setAside, error) {
-	s := &setAside{env: env, was: map[string]fs.FileInfo{}}
+// CopyAside copies the files that a call takes away in temporary directories.
+func CopyAside(env *tool.Env, files []string) (*Aside, error) {
+	s := &Aside{env: env, was: map[string]fs.FileInfo{}}
 	if len(files) == 0 {
 		return s, nil
 	}
@@ -71,12 +71,12 @@ func copyAside(env *tool.Env, files []string) (*setAside, error) {
 	case copied > 1:
 		what = what + " and " + tool.Count(int64(copied-1), "other file")
 	}
-	s.note = new(note("what this session has not made was copied to %s first: %s", dir, what))
+	s.Note = &tool.Note{Advice: tool.Advise("what this session has not made was copied to %s first: %s", dir, what)}
 	return s, nil
 }
 
 // own tells how the session left the files that it copied, by their paths.
-func (s *setAside) own() map[string]string {
+func (s *Aside) own() map[string]string {
 	own := map[string]string{}
 	if data, err := s.env.Session.ReadFile(asideOwn); err == nil {
 		_ = safefile.DecodeJSON(data, &own) // what cannot be read is copied once more
@@ -84,9 +84,9 @@ func (s *setAside) own() map[string]string {
 	return own
 }
 
-// left notes how the command left the files that it wrote where they are. One that it moved there
+// Left notes how the command left the files that it wrote where they are. One that it moved there
 // may be another that the session has not made.
-func (s *setAside) left(ctx context.Context) {
+func (s *Aside) Left(ctx context.Context) {
 	if len(s.was) == 0 {
 		return
 	}

@@ -1,4 +1,4 @@
-package run
+package loss
 
 import (
 	"path/filepath"
@@ -9,15 +9,16 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/treewalk"
 	"github.com/agentkit-go/agentkit/pkg/wall"
 )
 
-// broughtByGit finds what a switch of branches, a merge and the like would change
+// BroughtByGit finds what a switch of branches, a merge and the like would change
 // that is not simply allowed, such as workflows and editors' settings: git itself
 // would find out halfway, when HEAD has moved and the files have not, or the stash has them and they
 // are still there. That a commit has them says nothing for them, as commands make commits too.
 // What a link with a closed name leads to is closed as well: led gives that name.
-func broughtByGit(env *tool.Env, dir string, needs []policy.Access, led func(path string) string) (found []policy.Access) {
+func BroughtByGit(env *tool.Env, dir string, needs []policy.Access, led func(path string) string) (found []policy.Access) {
 	for i := range needs {
 		a := &needs[i]
 		if a.Kind != policy.Exec || len(a.Argv) < 2 || filepath.Base(a.Argv[0]) != "git" || slices.Contains(a.Dynamic, true) {
@@ -39,7 +40,7 @@ func broughtByGit(env *tool.Env, dir string, needs []policy.Access, led func(pat
 					write.Named = name
 					w, ok = write, env.Policy.Decide(&write).Verdict != policy.Allow
 				}
-				if ok && !known(w) && len(found) < maxForbidden {
+				if ok && !known(w) && len(found) < treewalk.MaxForbidden {
 					found = append(found, w)
 				}
 			}

@@ -1,4 +1,4 @@
-package run
+package loss
 
 import (
 	"cmp"
@@ -24,6 +24,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/shellparse"
 	"github.com/agentkit-go/agentkit/pkg/steps"
 	"github.com/agentkit-go/agentkit/pkg/tool"
+	"github.com/agentkit-go/agentkit/pkg/world"
 )
 
 // What `grep -rl x | xargs sed -i s/x/y/` changes nobody knows before it runs. When sed
@@ -43,24 +44,24 @@ func (d *dooming) watched() (names []string) {
 		if sub, _ := steps.Git(a.Argv); steps.GitOpen(a) && a.Class != policy.ReadOnly && (programs.GitDrops(sub) && sub != "commit" || sub == "mv") && !slices.Contains(names, "git") {
 			names = append(names, "git")
 		}
-		if name := baseName(a); a.Kind == policy.Exec && (slices.Contains(a.Dynamic, true) || name == "ln" || a.Scripted) && slices.Contains(watchable[:], name) && !slices.Contains(names, name) {
+		if name := steps.Name(a); a.Kind == policy.Exec && (slices.Contains(a.Dynamic, true) || name == "ln" || a.Scripted) && slices.Contains(watchable[:], name) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-// late keeps what such programs are about to take away.
-type late struct {
-	env     *tool.Env
-	dir     string // where the command starts
-	o       change.ShelveOptions
-	watched []string
-	needs   []policy.Access // of the command
-	gitKept bool            // what git keeps of a repository was kept before the command began
-	begun   time.Time       // the command
+// A Watcher tells, as the programs of a command start, what they are about to take away.
+type Watcher struct {
+	Env      *tool.Env            // of the call
+	Dir      string               // where the command starts
+	Shelving change.ShelveOptions // for what is kept
+	Watched  []string             // see Taken
+	Needs    []policy.Access      // of the command
+	GitKept  bool                 // what git keeps of a repository was kept before the command began
+	Begun    time.Time            // the command
 
-	written func(path string) bool // tells what other calls have written since; nil where none is to be looked for
+	Written func(path string) bool // tells what other calls have written since; nil where none is to be looked for
 
 	emptying emptying
 	gits     gits
@@ -92,7 +93,7 @@ func (m *emptying) first(dir string) bool {
 }
 
 // was reports whether a directory held a repository before a program took something of it away.
-func (l *late) was(top string) bool {
+func (l *Watcher) was(top string) bool {
 	l.looking.Lock()
 	defer l.looking.Unlock()
 	_, is := l.broken[top]
@@ -100,7 +101,7 @@ func (l *late) was(top string) bool {
 }
 
 // forsaken reports whether something that was taken away of a repository could not be kept: what it has of its files is nowhere else then.
-func (l *late) forsaken(top string) bool {
+func (l *Watcher) forsaken(top string) bool {
 	l.looking.Lock()
 	defer l.looking.Unlock()
 	return l.broken[top]
@@ -128,9 +129,37 @@ type look struct {
 // An inode tells a file or directory from others, whatever it is called.
 type inode struct{ dev, ino uint64 }
 
+// Takes is what a program that starts takes away and that did not stand in the call, and what of that is nowhere else;
+// false where not all of that can be kept.
+func (l *Watcher) Takes(ctx context.Context, e *sandbox.Exec) (names, must []change.Doomed, ok bool) {
+	if startedProgram(e) == "git" {
+		return l.git(ctx, e)
+	}
+	return l.files(ctx, e)
+}
+
+// Starts is what else a program takes away when it starts: what words name that were not known before, and what is nowhere else of
+// that which a script, make or code has rm, mv and the like take away.
+func (l *Watcher) Starts(e *sandbox.Exec) []change.Doomed {
+	switch name := startedProgram(e); {
+	case name == "git":
+		return nil
+	case slices.Contains(l.Watched, name):
+		return l.names(e, l.accesses(e, environ(e)), false)
+	default:
+		return l.unsaved(e)
+	}
+}
+
+// Unkept reports whether a git that starts takes something away that was not kept before the command began; part says that it
+// does that for another git.
+func (l *Watcher) Unkept(e *sandbox.Exec, part bool) bool {
+	return l.Env.Git != nil && (l.elsewhere(e) || l.drops(e, part) || l.follows(e))
+}
+
 // git is what a git takes away that does not stand in the call, and what of that is nowhere else; false where not
 // all of that can be kept. After another one that does, it is what it changes.
-func (l *late) git(ctx context.Context, e *sandbox.Exec) (names, must []change.Doomed, ok bool) {
+func (l *Watcher) git(ctx context.Context, e *sandbox.Exec) (names, must []change.Doomed, ok bool) {
 	top, variables := repositoryAbove(e.Cwd), environ(e)
 	for _, entry := range variables { // as git tells its hooks, or another place
 		name, value, _ := strings.Cut(entry, "=")
@@ -163,19 +192,19 @@ func (l *late) git(ctx context.Context, e *sandbox.Exec) (names, must []change.D
 	}
 	for path := range lost.doom.names {
 		info, err := os.Lstat(path)
-		if err == nil && filepath.Base(path) == "index" && !info.ModTime().Before(l.begun) { // as the command has made it
+		if err == nil && filepath.Base(path) == "index" && !info.ModTime().Before(l.Begun) { // as the command has made it
 			delete(lost.doom.names, path)
 		}
 	}
-	return lost.doom.names.list(false), must, true
+	return lost.doom.names.List(false), must, true
 }
 
 // elsewhere reports whether a git that takes something away stood in the command with these words, and for another repository
 // than that where it starts: the text may leave the directory open.
-func (l *late) elsewhere(e *sandbox.Exec) (found bool) {
+func (l *Watcher) elsewhere(e *sandbox.Exec) (found bool) {
 	here := ""
-	for i := range l.needs {
-		a := &l.needs[i]
+	for i := range l.Needs {
+		a := &l.Needs[i]
 		if a.Kind != policy.Exec || !a.Drops || !slices.Equal(a.Argv, e.Argv) {
 			continue
 		}
@@ -183,9 +212,9 @@ func (l *late) elsewhere(e *sandbox.Exec) (found bool) {
 			started := l.accesses(e, environ(e))
 			here = repositoryAbove(gitTop(started, slices.IndexFunc(started, func(a policy.Access) bool { return a.Kind == policy.Exec }), e.Cwd))
 		}
-		known := gitTop(l.needs, i, "")
+		known := gitTop(l.Needs, i, "")
 		if known == "" && !slices.Contains(a.Argv, "-C") {
-			known = l.dir
+			known = l.Dir
 		}
 		if known != "" && repositoryAbove(known) == here {
 			return false
@@ -197,9 +226,9 @@ func (l *late) elsewhere(e *sandbox.Exec) (found bool) {
 
 // drops reports whether a git takes something away, and did not stand in the command with these words, so that nothing was kept before.
 // What is a part of another git's work does not.
-func (l *late) drops(e *sandbox.Exec, part bool) bool {
+func (l *Watcher) drops(e *sandbox.Exec, part bool) bool {
 	sub, _ := steps.Git(e.Argv)
-	if !programs.GitDrops(sub) || slices.ContainsFunc(l.needs, func(a policy.Access) bool {
+	if !programs.GitDrops(sub) || slices.ContainsFunc(l.Needs, func(a policy.Access) bool {
 		return a.Kind == policy.Exec && a.Drops && !slices.Contains(a.Dynamic, true) && slices.Equal(a.Argv, e.Argv)
 	}) || part {
 		return false
@@ -208,29 +237,29 @@ func (l *late) drops(e *sandbox.Exec, part bool) bool {
 }
 
 // follows reports whether a git stood in the command with words that were not known, beside one that takes something away.
-func (l *late) follows(e *sandbox.Exec) bool {
+func (l *Watcher) follows(e *sandbox.Exec) bool {
 	sub, _ := steps.Git(e.Argv)
-	return l.gitKept && slices.ContainsFunc(l.needs, func(a policy.Access) bool {
+	return l.GitKept && slices.ContainsFunc(l.Needs, func(a policy.Access) bool {
 		stood, _ := steps.Git(a.Argv)
 		return steps.GitOpen(&a) && stood == sub && a.Class != policy.ReadOnly
 	})
 }
 
 // files is what another program takes away that does not stand in the call, likewise.
-func (l *late) files(ctx context.Context, e *sandbox.Exec) (names, must []change.Doomed, ok bool) {
+func (l *Watcher) files(ctx context.Context, e *sandbox.Exec) (names, must []change.Doomed, ok bool) {
 	lost, must, ok := l.losses(ctx, e, environ(e), false)
 	if !ok {
 		return nil, nil, false
 	}
 	made := func(d change.Doomed) bool { return l.made(d.Path) }
 	must = slices.DeleteFunc(must, made)
-	return append(slices.DeleteFunc(lost.doom.names.list(false), made), must...), must, true // an old file may lie in a directory that was made
+	return append(slices.DeleteFunc(lost.doom.names.List(false), made), must...), must, true // an old file may lie in a directory that was made
 }
 
 // losses judges a program that starts as if it were a call, and finds what must be kept of what it takes away; it is
 // false where that is not all, or more than a loss is dangerous in it.
-func (l *late) losses(ctx context.Context, e *sandbox.Exec, variables []string, lossy bool) (lost *losses, must []change.Doomed, ok bool) {
-	lost = &losses{ctx: ctx, env: l.env, dir: e.Cwd, needs: l.accesses(e, variables), lossy: lossy, keeping: inCall}
+func (l *Watcher) losses(ctx context.Context, e *sandbox.Exec, variables []string, lossy bool) (lost *losses, must []change.Doomed, ok bool) {
+	lost = &losses{ctx: ctx, env: l.Env, dir: e.Cwd, needs: l.accesses(e, variables), lossy: lossy, keeping: InCall}
 	needs, keep := lost.find()
 	if len(lost.aside) > 0 || slices.ContainsFunc(needs, func(a policy.Access) bool { return a.Danger != "" }) {
 		return nil, nil, false
@@ -278,7 +307,7 @@ func ownPlaces(word string, e *sandbox.Exec) string {
 }
 
 // accesses are those of a program that starts with these variables.
-func (l *late) accesses(e *sandbox.Exec, variables []string) []policy.Access {
+func (l *Watcher) accesses(e *sandbox.Exec, variables []string) []policy.Access {
 	program := cmp.Or(e.Original, e.Path)
 	argv := slices.Clone(programs.Undashed(program, e.Argv))
 	for i, word := range argv {
@@ -287,7 +316,7 @@ func (l *late) accesses(e *sandbox.Exec, variables []string) []policy.Access {
 	if filepath.Base(program) == startedProgram(e) && len(argv) > 0 {
 		argv[0] = program
 	}
-	return shellparse.Argv(argv, newWorld(l.env, e.Cwd, variables)).Accesses
+	return shellparse.Argv(argv, world.New(l.Env, e.Cwd, variables)).Accesses
 }
 
 // repositoryAbove is the innermost directory at or above dir that holds a repository; "" for none.
@@ -304,8 +333,8 @@ func repositoryAbove(dir string) string {
 
 // own reports whether git is started for a repository that was made in a temporary directory since the session
 // began, and is not part of another: whatever is lost there is no older.
-func (l *late) own(top string, argv []string) bool {
-	if sub, _ := steps.Git(argv); sub == "" || slices.Contains(argv, "-C") || top == "" || safefile.Below(l.env.Workspace.Root(), top) || !fresh(l.env, top) {
+func (l *Watcher) own(top string, argv []string) bool {
+	if sub, _ := steps.Git(argv); sub == "" || slices.Contains(argv, "-C") || top == "" || safefile.Below(l.Env.Workspace.Root(), top) || !world.Fresh(l.Env, top) {
 		return false
 	}
 	info, err := os.Lstat(filepath.Join(top, ".git"))
@@ -315,8 +344,8 @@ func (l *late) own(top string, argv []string) bool {
 
 // names are what a program with these accesses takes away in the root, as far as it was there when the command
 // began; with moves also what mv gives another name.
-func (l *late) names(e *sandbox.Exec, accesses []policy.Access, moves bool) []change.Doomed {
-	d := newDooming(l.env, e.Cwd, "", accesses, inCall)
+func (l *Watcher) names(e *sandbox.Exec, accesses []policy.Access, moves bool) []change.Doomed {
+	d := newDooming(l.Env, e.Cwd, "", accesses, InCall)
 	for j := range d.needs {
 		w := &d.needs[j]
 		if w.Parent > 0 && destroys(w, &d.needs[w.Parent-1]) {
@@ -334,7 +363,7 @@ func (l *late) names(e *sandbox.Exec, accesses []policy.Access, moves bool) []ch
 		d.link(&policy.Access{Named: filepath.Clean(last)})
 	}
 	for j := range d.needs {
-		if w := &d.needs[j]; moves && d.steps.Moved(w) && w.Op == policy.Delete && w.Opaque == "" && w.File != policy.Missing && safefile.Below(l.env.Workspace.Root(), w.Path) {
+		if w := &d.needs[j]; moves && d.steps.Moved(w) && w.Op == policy.Delete && w.Opaque == "" && w.File != policy.Missing && safefile.Below(l.Env.Workspace.Root(), w.Path) {
 			d.names.add(false, w.Path)
 		}
 	}
@@ -348,7 +377,7 @@ func (l *late) names(e *sandbox.Exec, accesses []policy.Access, moves bool) []ch
 			d.names.add(written, l.older(path)...)
 		}
 	}
-	return d.names.list(false)
+	return d.names.List(false)
 }
 
 // maxInner bounds how many names of a directory are looked at for a repository among them.
@@ -356,7 +385,7 @@ const maxInner = 20_000
 
 // older are the files and directories in a directory of the command's own making that it has moved there. What has a second name
 // is not lost.
-func (l *late) older(dir string) (names []string) {
+func (l *Watcher) older(dir string) (names []string) {
 	left := maxInner
 	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		switch left--; {
@@ -370,7 +399,7 @@ func (l *late) older(dir string) (names []string) {
 			names = append(names, path)
 			return fs.SkipDir
 		default:
-			if p, err := l.env.Workspace.ResolveIn(dir, path); err == nil && p.Read("bash").Links < 2 {
+			if p, err := l.Env.Workspace.ResolveIn(dir, path); err == nil && p.Read("bash").Links < 2 {
 				names = append(names, path)
 			}
 		}
@@ -381,10 +410,10 @@ func (l *late) older(dir string) (names []string) {
 
 // made reports whether a file, or the directory that it is to stand in, was made by the
 // command itself.
-func (l *late) made(path string) bool {
+func (l *Watcher) made(path string) bool {
 	for at := path; ; at = filepath.Dir(at) {
 		if born, ok := machine.Birth(at); ok {
-			return !born.Before(l.begun) && (l.written == nil || !l.written(path))
+			return !born.Before(l.Begun) && (l.Written == nil || !l.Written(path))
 		}
 		if at == filepath.Dir(at) {
 			return false

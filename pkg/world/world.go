@@ -1,10 +1,13 @@
-package run
+// Package world has what the analysis of a command may know of this machine: directories, variables, programs and the
+// files that it may look into, as far as the policy lets a command do that.
+package world
 
 import (
 	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -16,26 +19,26 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
-// newWorld is what the analysis of a command may know of this machine: the
+// New is what the analysis of a command may know of this machine: the
 // command starts in dir with the variables of environ.
-func newWorld(env *tool.Env, dir string, environ []string) *shellparse.World {
+func New(env *tool.Env, dir string, environ []string) *shellparse.World {
 	vars := map[string]string{}
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")
-		vars[variable(name)] = value
+		vars[Variable(name)] = value
 	}
-	free, shared := scratch(env)
+	free, shared := Scratch(env)
 	return &shellparse.World{
 		Dir: dir, Root: env.Workspace.Root(), Home: vars["HOME"], Temp: free, SharedTemp: shared,
 		Getenv: func(name string) (string, bool) {
-			value, ok := vars[variable(name)]
+			value, ok := vars[Variable(name)]
 			return value, ok
 		},
 		LookPath: func(name string) (string, bool) { return machine.LookPath(name, vars["PATH"], dir) },
 		Resolve: func(dir, name string) (policy.Access, error) {
 			p, err := env.Workspace.ResolveIn(dir, name)
 			a := p.Read("bash")
-			a.Fresh = err == nil && fresh(env, a.Path)
+			a.Fresh = err == nil && Fresh(env, a.Path)
 			return a, err
 		},
 		Peek:     func(name string) ([]byte, error) { return readIn(env, dir, name, false) },
@@ -81,7 +84,7 @@ func readIn(env *tool.Env, dir, name string, shown bool) ([]byte, error) {
 	}
 	if shown {
 		a := p.Read("bash")
-		a.Fresh = fresh(env, a.Path)
+		a.Fresh = Fresh(env, a.Path)
 		if d := env.Policy.Decide(&a); d.Verdict != policy.Allow { // what is found in it is quoted in questions, and in the audit
 			return nil, errNotRead
 		}
@@ -115,22 +118,22 @@ func guarded(env *tool.Env) func(path string) bool {
 	return func(path string) bool { return notable(path) && !env.Policy.MayRead(path, policy.Regular) }
 }
 
-// fresh reports whether a path lies in what was made right in a temporary directory
+// Fresh reports whether a path lies in what was made right in a temporary directory
 // since the session began, or is not there yet. It matters for the names of secrets, and
 // where the root itself lies right in that directory.
-func fresh(env *tool.Env, path string) bool {
+func Fresh(env *tool.Env, path string) bool {
 	return slices.ContainsFunc(env.Temp, func(dir string) bool {
 		if !safefile.Below(dir, path) || path == dir {
 			return false
 		}
 		name, _, _ := strings.Cut(strings.TrimPrefix(path[len(dir):], string(filepath.Separator)), string(filepath.Separator))
-		return machine.BornSince(filepath.Join(dir, name), began(env))
+		return machine.BornSince(filepath.Join(dir, name), Began(env))
 	})
 }
 
-// scratch are the temporary directories that a command may use freely, and those that hold
+// Scratch are the temporary directories that a command may use freely, and those that hold
 // the root, and other people's work, too: there it may use what is new.
-func scratch(env *tool.Env) (free, shared []string) {
+func Scratch(env *tool.Env) (free, shared []string) {
 	for _, dir := range env.Temp {
 		if safefile.Below(dir, env.Workspace.Root()) {
 			shared = append(shared, dir)
@@ -211,4 +214,12 @@ func expandBelow(env *tool.Env, dir, prefix, pattern string, left *int) ([]strin
 		}
 	}
 	return names, true
+}
+
+// Variable is a variable's name as the system compares it.
+func Variable(name string) string {
+	if runtime.GOOS == "windows" {
+		return strings.ToUpper(name)
+	}
+	return name
 }
