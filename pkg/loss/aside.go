@@ -71,7 +71,7 @@ func CopyAside(env *tool.Env, files []string) (*Aside, error) {
 	case copied > 1:
 		what = what + " and " + tool.Count(int64(copied-1), "other file")
 	}
-	s.Note = &tool.Note{Advice: tool.Advise("what this session has not made was copied to %s first: %s", dir, what)}
+	s.Note = new(tool.Notef("what this session has not made was copied to %s first: %s", dir, what))
 	return s, nil
 }
 

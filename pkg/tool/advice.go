@@ -108,6 +108,9 @@ type Note struct {
 	State bool // it says how a command stands, for which other models have words of their own
 }
 
+// Notef is a note; the arguments are filled in as [Advise] does.
+func Notef(format string, args ...any) Note { return Note{Advice: Advise(format, args...)} }
+
 // String is the note in our names.
 func (n Note) String() string { return "[" + n.Advice.String() + "]" }
 

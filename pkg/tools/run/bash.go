@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentkit-go/agentkit/pkg/confine"
 	"github.com/agentkit-go/agentkit/pkg/loss"
 	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/param"
@@ -88,10 +89,10 @@ type preparedCommand struct {
 	env      environment
 	analysis *shellparse.Analysis
 	needs    []policy.Access
-	takes    loss.Taken     // away
-	until    *regexp.Regexp // nil for none
-	ahead    *prefetch      // nil where no sandbox confines it
-	lifted   bool           // it is not asked about only because it is a transaction
+	takes    loss.Taken        // away
+	until    *regexp.Regexp    // nil for none
+	ahead    *confine.Prefetch // nil where no sandbox confines it
+	lifted   bool              // it is not asked about only because it is a transaction
 }
 
 // Params implements tool.Call.
@@ -154,9 +155,9 @@ func (b *bashCall) prepare(ctx context.Context, env *tool.Env) (*preparedCommand
 	if err != nil {
 		return nil, err
 	}
-	p := &preparedCommand{dir: dir, argv: argv, until: until, ahead: newPrefetch(env)}
+	p := &preparedCommand{dir: dir, argv: argv, until: until, ahead: confine.NewPrefetch(env)}
 	if !env.DryRun {
-		p.ahead.start()
+		p.ahead.Start()
 	}
 	p.env = newEnvironment(env, dir.Real, b.TTY, pages(env, b.TTY, p.ahead), b.Env)
 	known := world.New(env, dir.Real, p.env.list)
@@ -206,7 +207,7 @@ func (p *preparedCommand) led(path string) string {
 	if p.ahead == nil {
 		return ""
 	}
-	return p.ahead.wall().Name(path)
+	return p.ahead.Wall().Name(path)
 }
 
 // judge finds what the accesses of a text come to in the root as it is now: what is lost
@@ -226,7 +227,7 @@ func (p *preparedCommand) judge(ctx context.Context, env *tool.Env, text string,
 	p.needs = append(p.needs, forbiddenInTrees(ctx, env, p.needs, p.ahead)...)
 	p.needs = append(p.needs, unheld(env, p.needs, p.ahead)...)
 	p.needs = append(p.needs, opened(env, p.needs, p.ahead)...)
-	p.needs = append(p.needs, foreignPrograms(env, p.needs, p.ahead)...)
+	p.needs = append(p.needs, confine.Foreign(env, p.needs, p.ahead)...)
 	for i := range p.needs {
 		p.needs[i].Tool = "bash"
 	}

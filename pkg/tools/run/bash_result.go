@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/change"
+	"github.com/agentkit-go/agentkit/pkg/confine"
 	"github.com/agentkit-go/agentkit/pkg/job"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
@@ -40,7 +41,7 @@ func (m *bashMeta) track(ctx context.Context, root string, t *change.Tracking, k
 		return 1, cmp.Or(f.After.Size, f.Before.Size)
 	})
 	if m.Untracked = append(m.Untracked, rec.Gaps...); m.kept != nil && rec.ID != "" {
-		m.walked = new(note("what else it changed, {undo} %s takes back", rec.ID))
+		m.walked = new(tool.Notef("what else it changed, {undo} %s takes back", rec.ID))
 	}
 }
 
@@ -75,12 +76,12 @@ type bashMeta struct {
 	TotalBytes int64  `json:"total_bytes" doc:"bytes that it printed"`
 	SpillPath  string `json:"spill_path,omitempty" doc:"the file that holds all it printed"`
 	Incomplete string `json:"incomplete,omitempty" doc:"why the output may lack something"`
-	sandboxMeta
-	Withheld  []string       `json:"withheld,omitempty" doc:"variables that were not handed down"`
-	Asked     []askedProgram `json:"asked,omitempty" doc:"programs that somebody was asked about while it ran"`
-	Published []int          `json:"published,omitempty" doc:"ports of its loopback that this machine's own answers at"`
-	Changed   *[]changedFile `json:"changed,omitempty" doc:"with track, the files that it changed; with try, what it would change; without, the names that it took away, replaced or overwrote; 200 at most"`
-	Change    string         `json:"change,omitempty" doc:"what undo calls that; with try, what apply and discard call it"`
+	confine.Meta
+	Withheld  []string               `json:"withheld,omitempty" doc:"variables that were not handed down"`
+	Asked     []confine.AskedProgram `json:"asked,omitempty" doc:"programs that somebody was asked about while it ran"`
+	Published []int                  `json:"published,omitempty" doc:"ports of its loopback that this machine's own answers at"`
+	Changed   *[]changedFile         `json:"changed,omitempty" doc:"with track, the files that it changed; with try, what it would change; without, the names that it took away, replaced or overwrote; 200 at most"`
+	Change    string                 `json:"change,omitempty" doc:"what undo calls that; with try, what apply and discard call it"`
 	tryMeta
 	Untracked []change.Gap `json:"untracked,omitempty" doc:"what of that undo cannot take back"`
 	keepMeta
@@ -139,7 +140,7 @@ func (m *bashMeta) conclude(ctx context.Context, limit time.Duration, waited boo
 	if m.Screen != nil {
 		notes = m.Screen.notes
 	}
-	notes = append(append(notes, m.commandState.notes(m.Meaning)...), m.sandboxMeta.notes()...)
+	notes = append(append(notes, m.commandState.notes(m.Meaning)...), m.Meta.Notes()...)
 	for _, n := range []*tool.Note{m.moves, m.kept, m.walked, m.aside} {
 		if n != nil {
 			notes = append(notes, *n)
@@ -161,13 +162,13 @@ func (m *bashMeta) conclude(ctx context.Context, limit time.Duration, waited boo
 		}
 	}
 	if m.Incomplete != "" {
-		notes = append(notes, note("%s", m.Incomplete))
+		notes = append(notes, tool.Notef("%s", m.Incomplete))
 	}
 	if waited && m.Until == nil {
 		notes = append(notes, noLine())
 	}
 	if r.Output == "" && m.TotalBytes > 0 && m.zeroBytes == 0 {
-		notes = append(notes, note("what it printed, %s, shows nothing", tool.Count(m.TotalBytes, "byte")))
+		notes = append(notes, tool.Notef("what it printed, %s, shows nothing", tool.Count(m.TotalBytes, "byte")))
 	}
 	r.Notes = orNothing(r.Output, notes)
 	return err

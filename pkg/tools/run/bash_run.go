@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/change"
+	"github.com/agentkit-go/agentkit/pkg/confine"
 	"github.com/agentkit-go/agentkit/pkg/job"
 	"github.com/agentkit-go/agentkit/pkg/loss"
 	"github.com/agentkit-go/agentkit/pkg/machine"
@@ -62,16 +63,13 @@ func (b *bashCall) run(ctx context.Context, env *tool.Env, by string, how keepMe
 	defer noted.close()
 	over, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
-	asked, ends := &questions{over: over, starts: noted.kept.watcher(), keeps: noted.kept.keeper(), order: noted.kept.inSupervisor(), cloning: newCloning(p.needs, p.argv, env.Workspace.Root())}, b.ends()
-	if asked.cloning.others() && !ends { // a job's programs start when nobody is told
-		asked.cloning = nil
-	}
-	box, err := confine(env, p.needs, p.dir.Real, asked, p.ahead, ends, by == byView)
-	defer box.letGo()
+	asked := &confine.Questions{Over: over, Starts: noted.kept.watcher(), Keeps: noted.kept.keeper(), Order: noted.kept.inSupervisor()}
+	box, err := confine.New(env, &confine.Command{Needs: p.needs, Argv: p.argv, Dir: p.dir.Real, Ends: b.ends(), Kept: by == byView}, asked, p.ahead)
+	defer box.Release()
 	if err != nil {
 		return nil, startError(p.argv, err)
 	}
-	box.swept = append(swept, box.swept...)
+	box.Swept = append(swept, box.Swept...)
 	if err := b.publish(ctx, env, box); err != nil {
 		return nil, err
 	}
@@ -91,15 +89,15 @@ func (b *bashCall) run(ctx context.Context, env *tool.Env, by string, how keepMe
 	where.keep(ctx, env)
 	out.close()
 	if err != nil {
-		defer box.forget()
-		return nil, trial.failed(cmp.Or(box.failure(env), startError(p.argv, err)))
+		defer box.Forget()
+		return nil, trial.failed(cmp.Or(box.Failure(env), startError(p.argv, err)))
 	}
 	meta := b.meta(&state, box, out)
 	if b.TTY && state.Job != "" {
 		out.text, meta.Screen = screenInstead(ctx, env, state.Job, out.text)
 	}
 	if trial != nil {
-		box.confiner.Quiet()
+		box.Quiet()
 	}
 	meta.keepMeta = how
 	var failed error
@@ -107,19 +105,17 @@ func (b *bashCall) run(ctx context.Context, env *tool.Env, by string, how keepMe
 		failed = trial.commit(ctx, env, box, p.needs, meta)
 	}
 	if state.Job != "" {
-		box.leaveMade()
+		box.LeaveMade()
 	} else {
-		defer box.forget()
-		box.finish(env, p.needs, &meta.sandboxMeta, state.Status == string(job.Failed) || mayHideFailure(p.needs), out.text)
+		defer box.Forget()
+		box.Finish(env, p.needs, &meta.Meta, state.Status == string(job.Failed) || confine.MayHideFailure(p.needs), out.text)
 		if meta.Detail != nil {
 			meta.Detail.Quarantined = append(meta.Detail.Quarantined, meta.withheld...)
 		}
 	}
 	r := &tool.Result{Title: b.title(), Output: out.text, Metadata: meta, Trimmed: true, Passes: true}
-	meta.Asked = asked.programs()
-	if box.config != nil {
-		meta.Published = box.config.Publish
-	}
+	meta.Asked = asked.Programs()
+	meta.Published = box.Published()
 	if state.ExitCode != nil {
 		r.Status = *state.ExitCode
 	}
@@ -182,10 +178,10 @@ func (n *noted) finish(ctx context.Context, env *tool.Env, m *bashMeta) {
 }
 
 // inView has the command see the root through an overlay.
-func (b *bashCall) inView(env *tool.Env, box *confinement) (*trial, error) {
+func (b *bashCall) inView(env *tool.Env, box *confine.Confinement) (*trial, error) {
 	if b.Try {
 		const across = "GIT_DISCOVERY_ACROSS_FILESYSTEM="
-		if e := &b.prepared.env; box.wall != nil && box.wall.Enclosing != "" && !slices.ContainsFunc(e.list, func(v string) bool { return strings.HasPrefix(v, across) }) {
+		if e := &b.prepared.env; box.Wall != nil && box.Wall.Enclosing != "" && !slices.ContainsFunc(e.list, func(v string) bool { return strings.HasPrefix(v, across) }) {
 			e.list = append(e.list, across+"1") // the view is another file system than the repository that the root is a part of
 		}
 		return newTrial(env, box, b.title())
@@ -196,8 +192,8 @@ func (b *bashCall) inView(env *tool.Env, box *confinement) (*trial, error) {
 // publish has this machine's loopback answer where the command serves: at the port
 // that the call names, which must be free, and for a job at those of the policy.
 // Where the loopback is this machine's own there is nothing to do.
-func (b *bashCall) publish(ctx context.Context, env *tool.Env, box *confinement) error {
-	if box.config == nil || env.Policy.Level() < int(sandbox.L3) {
+func (b *bashCall) publish(ctx context.Context, env *tool.Env, box *confine.Confinement) error {
+	if !box.Has(sandbox.L3) {
 		return nil
 	}
 	var ports []int
@@ -214,7 +210,7 @@ func (b *bashCall) publish(ctx context.Context, env *tool.Env, box *confinement)
 		_ = l.Close()
 		ports = append(slices.DeleteFunc(ports, func(n int) bool { return n == *b.Publish }), *b.Publish)
 	}
-	return box.publish(ports)
+	return box.Publish(ports)
 }
 
 // skipGit leaves git's own files out of what undo takes back.
@@ -237,7 +233,7 @@ func (p *preparedCommand) setsUser() bool {
 
 // start runs the command: by ourselves where it ends within the call, by a
 // supervisor where it may not, which holds the file that says what is kept.
-func (b *bashCall) start(ctx context.Context, env *tool.Env, box *confinement, out job.Output, held string) (commandState, error) {
+func (b *bashCall) start(ctx context.Context, env *tool.Env, box *confine.Confinement, out job.Output, held string) (commandState, error) {
 	p := b.prepared
 	c := job.Command{
 		Argv: p.argv, Dir: p.dir.Real, Env: p.env.list, Stdin: b.Stdin, Timeout: b.limit(env),
@@ -247,10 +243,7 @@ func (b *bashCall) start(ctx context.Context, env *tool.Env, box *confinement, o
 	machine.MarkCommands()
 	here := env.Machine()
 	c.Tree = here.Tree(env.Self())
-	if box.config != nil {
-		c.Tree.Confine, c.Tree.Confiner, c.Held = box.bytes, box.confiner, box.asked.waited
-		c.Tree.MaxProcesses, c.Tree.MaxMemory = box.config.Limits.Processes, box.config.Limits.Total
-	} else {
+	if !box.Hold(&c) {
 		// In a user namespace sudo would not work. What is confined can have no such
 		// rights anyway.
 		c.Tree.NoUserNamespace = p.setsUser()
@@ -271,10 +264,10 @@ func (b *bashCall) start(ctx context.Context, env *tool.Env, box *confinement, o
 		w = job.WaitFor{Input: true, Ready: true}
 	}
 	spec := job.Spec{
-		Command: c, Name: b.Description, Keep: b.Keep, Report: box.report(), Held: held, Started: box.moves.release, OpenStdin: yield >= 0 && !b.fed(),
+		Command: c, Name: b.Description, Keep: b.Keep, Report: box.Report(), Held: held, Started: box.Started, OpenStdin: yield >= 0 && !b.fed(),
 		Loose: !b.limited(), Later: time.Duration(env.Policy.Limits().TimeoutMS) * time.Millisecond,
 	}
-	if err := box.keepGuard(env); err != nil {
+	if err := box.KeepGuard(env); err != nil {
 		return commandState{}, err
 	}
 	reg := registry(env)
@@ -295,13 +288,13 @@ func (b *bashCall) start(ctx context.Context, env *tool.Env, box *confinement, o
 	return jobState(info, j), err
 }
 
-func (b *bashCall) meta(state *commandState, box *confinement, out *outputs) *bashMeta {
+func (b *bashCall) meta(state *commandState, box *confine.Confinement, out *outputs) *bashMeta {
 	p := b.prepared
 	m := &bashMeta{
 		commandState: *state, Command: b.text(), Description: b.Description, Cwd: p.dir.Real, Shell: p.shell.path,
 		streamTexts: out.apart,
 		Truncated:   out.cut.Truncated, TotalLines: out.cut.TotalLines, TotalBytes: out.cut.TotalBytes,
-		SpillPath: out.cut.SpillPath, Incomplete: out.cut.Incomplete, sandboxMeta: box.meta(), Withheld: p.env.withheld,
+		SpillPath: out.cut.SpillPath, Incomplete: out.cut.Incomplete, Meta: box.Meta(), Withheld: p.env.withheld,
 	}
 	m.zeroBytes = out.zeros.n
 	switch {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/audit"
+	"github.com/agentkit-go/agentkit/pkg/confine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
@@ -77,14 +78,14 @@ func newEnvironment(env *tool.Env, dir string, tty, pages bool, own map[string]s
 // pages reports whether programs of a command may start a pager or an editor. Who types to
 // one has it run any command and show any file, so there must be a terminal, and something that
 // holds what it does. At L2 the sandbox cannot hide files of the root, so there must be none to hide.
-func pages(env *tool.Env, tty bool, ahead *prefetch) bool {
+func pages(env *tool.Env, tty bool, ahead *confine.Prefetch) bool {
 	if !tty || !env.Policy.Holds() {
 		return false
 	}
 	if ahead == nil || env.Policy.Level() >= int(sandbox.L3) {
 		return true
 	}
-	wall, root := ahead.wall(), env.Workspace.Root()
+	wall, root := ahead.Wall(), env.Workspace.Root()
 	return len(wall.Beyond) == 0 && !slices.ContainsFunc(wall.Hidden, func(path string) bool { return safefile.Below(root, path) })
 }
 

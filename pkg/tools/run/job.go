@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentkit-go/agentkit/pkg/confine"
 	"github.com/agentkit-go/agentkit/pkg/job"
 	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/nearest"
@@ -89,7 +90,7 @@ type jobOutput struct {
 	Incomplete string `json:"incomplete,omitempty" doc:"why the output may lack something"`
 	Command    string `json:"command" doc:"as it was given"`
 	Meaning    string `json:"exit_meaning,omitempty" doc:"what the status means for this program"`
-	sandboxMeta
+	confine.Meta
 
 	Screen *screenMeta `json:"screen,omitempty" doc:"where the output is what the terminal shows: the cursor and the size"`
 }
@@ -155,8 +156,8 @@ func readJob(ctx context.Context, env *tool.Env, j *job.Job, q jobView) (*tool.R
 		return nil, err
 	}
 	cut := w.Close()
-	meta.commandState, meta.sandboxMeta = jobState(info, nil), jobSandbox(info).or(env.Policy)
-	meta.lookForCopies(env.Workspace.Root())
+	meta.commandState, meta.Meta = jobState(info, nil), confine.OfJob(info).Or(env.Policy)
+	meta.LookForCopies(env.Workspace.Root())
 	meta.Job = j.ID()
 	meta.Truncated, meta.SpillPath, meta.Incomplete = cut.Truncated, cut.SpillPath, cut.Incomplete
 	switch {
@@ -176,7 +177,7 @@ func readJob(ctx context.Context, env *tool.Env, j *job.Job, q jobView) (*tool.R
 	switch {
 	case cut.Text != "" || meta.Screen != nil || shown.n > 0:
 	case q.Grep != nil && q.SinceLast && meta.Offset > 0:
-		say(note("no new line matches; with {.since_last} false all that it has printed is searched"))
+		say(tool.Notef("no new line matches; with {.since_last} false all that it has printed is searched"))
 	case q.Grep != nil:
 		say(state("no line matches"))
 	case q.SinceLast:
@@ -226,7 +227,7 @@ func (m *jobOutput) take(ctx context.Context, j *job.Job, q job.Query, info job.
 
 // notes say in words what the output does not show.
 func (m *jobOutput) notes(paged bool) []tool.Note {
-	notes := append(m.commandState.notes(m.Meaning), m.sandboxMeta.notes()...)
+	notes := append(m.commandState.notes(m.Meaning), m.Meta.Notes()...)
 	switch {
 	case m.Status == string(job.TimedOut):
 		notes = append(notes, state("ended by its time limit"))
@@ -236,10 +237,10 @@ func (m *jobOutput) notes(paged bool) []tool.Note {
 		notes = append(notes, state("ended with exit status 0"))
 	}
 	if paged && m.More {
-		notes = slices.Insert(notes, 0, note("%s more: read on with {output.offset} %d", tool.Count(m.TotalBytes-m.NextOffset, "byte"), m.NextOffset))
+		notes = slices.Insert(notes, 0, tool.Notef("%s more: read on with {output.offset} %d", tool.Count(m.TotalBytes-m.NextOffset, "byte"), m.NextOffset))
 	}
 	if m.Lost > 0 {
-		notes = append(notes, note("%s in between are no longer kept", tool.Count(m.Lost, "byte")))
+		notes = append(notes, tool.Notef("%s in between are no longer kept", tool.Count(m.Lost, "byte")))
 	}
 	return notes
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentkit-go/agentkit/pkg/confine"
 	"github.com/agentkit-go/agentkit/pkg/job"
 	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/policy"
@@ -127,7 +128,7 @@ func (c *jobsCall) collect(ctx context.Context, meta *jobsMeta, reg *job.Registr
 			meta.Running++
 		}
 		if name == "" {
-			jobSandbox(i)
+			confine.OfJob(i)
 		}
 		line := newJobLine(i)
 		line.Session = name

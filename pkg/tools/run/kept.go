@@ -14,6 +14,7 @@ import (
 
 	"github.com/agentkit-go/agentkit/pkg/change"
 	"github.com/agentkit-go/agentkit/pkg/committed"
+	"github.com/agentkit-go/agentkit/pkg/confine"
 	"github.com/agentkit-go/agentkit/pkg/gate"
 	"github.com/agentkit-go/agentkit/pkg/job"
 	"github.com/agentkit-go/agentkit/pkg/loss"
@@ -108,10 +109,10 @@ func newWatcher(env *tool.Env, p *preparedCommand, title string, came func(strin
 	o := shelveOptions(env, title, p.needs)
 	if p.ahead != nil {
 		ahead := p.ahead
-		guards := sync.OnceValue(func() func(string) bool { return ahead.wall().Guards() })
+		guards := sync.OnceValue(func() func(string) bool { return ahead.Wall().Guards() })
 		o.Apart = func(path string) bool { is := guards(); return is != nil && is(path) }
 		if o.Came = came; came == nil {
-			since := sync.OnceValue(func() func(string, fs.FileInfo) bool { return ahead.wall().Came() })
+			since := sync.OnceValue(func() func(string, fs.FileInfo) bool { return ahead.Wall().Came() })
 			o.Came = func(path string, i fs.FileInfo) bool { return since()(path, i) }
 		}
 		o.Others = func() bool { return sandbox.Busy(filepath.Dir(env.Session.Dir()), env.Workspace.Root()) }
@@ -130,15 +131,15 @@ func sweepFirst(env *tool.Env, p *preparedCommand, by string) (swept []sandbox.R
 		return nil, nil, nil
 	}
 	again := func() {
-		p.ahead = newPrefetch(env)
-		p.ahead.start()
+		p.ahead = confine.NewPrefetch(env)
+		p.ahead.Start()
 	}
-	if time.Since(p.ahead.begun) > maxPrefetch {
+	if p.ahead.Old() {
 		again()
 	}
 	for n := range maxSweeps {
-		came = p.ahead.wall().Came()
-		more, err := sandbox.Sweep(reports(env), gate.Found)
+		came = p.ahead.Wall().Came()
+		more, err := sandbox.Sweep(confine.Reports(env), gate.Found)
 		if err != nil {
 			return nil, nil, fmt.Errorf("putting back what other commands changed: %w", err)
 		}
@@ -302,7 +303,7 @@ func (k *kept) leave(m *bashMeta) {
 	}
 	if id := k.Leave(); k.sure {
 		m.Change = id
-		m.kept = new(note("what it takes away is kept, as it was when it began: once it has ended, {undo} %s brings it back", id))
+		m.kept = new(tool.Notef("what it takes away is kept, as it was when it began: once it has ended, {undo} %s brings it back", id))
 	}
 }
 
@@ -351,7 +352,7 @@ func (k *kept) finish(ctx context.Context, env *tool.Env, m *bashMeta) {
 	}
 	if rec.ID == "" {
 		if k.partly != "" {
-			m.kept = new(note("{undo} cannot bring back what it took away: %s", k.partly))
+			m.kept = new(tool.Notef("{undo} cannot bring back what it took away: %s", k.partly))
 		}
 		return
 	}
@@ -365,5 +366,5 @@ func (k *kept) finish(ctx context.Context, env *tool.Env, m *bashMeta) {
 		k.partly = "; " + k.partly
 	}
 	m.Untracked = rec.Gaps
-	m.kept = new(note("what it took away or changed can be brought back (%s, %s): {undo} %s%s", tool.Count(int64(names), "name"), tool.Count(bytes, "byte"), rec.ID, k.partly))
+	m.kept = new(tool.Notef("what it took away or changed can be brought back (%s, %s): {undo} %s%s", tool.Count(int64(names), "name"), tool.Count(bytes, "byte"), rec.ID, k.partly))
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentkit-go/agentkit/pkg/change"
 	"github.com/agentkit-go/agentkit/pkg/committed"
+	"github.com/agentkit-go/agentkit/pkg/confine"
 	"github.com/agentkit-go/agentkit/pkg/gate"
 	"github.com/agentkit-go/agentkit/pkg/loss"
 	"github.com/agentkit-go/agentkit/pkg/policy"
@@ -66,8 +67,8 @@ func Gate(order json.RawMessage) (sandbox.Decider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("keeping what the command takes away: %w", err)
 	}
-	asked := &questions{starts: k.starts, keeps: k.keep}
-	return asked.build(k.watch.Env)(order)
+	asked := &confine.Questions{Starts: k.starts, Keeps: k.keep}
+	return asked.Build(k.watch.Env)(order)
 }
 
 // keepInJob is what keeps in the supervisor what the programs of its job take away.
@@ -103,8 +104,8 @@ func keepInJob(o *gate.Order) (*kept, error) {
 	shelving := shelveOptions(env, in.Title, in.Needs)
 	// What is protected the sandbox keeps as it is, and what has come to such a name since is the command's own.
 	guards := sync.OnceValue(func() func(string) bool {
-		if ahead := newPrefetch(env); ahead != nil {
-			return ahead.wall().Guards()
+		if ahead := confine.NewPrefetch(env); ahead != nil {
+			return ahead.Wall().Guards()
 		}
 		return nil
 	})

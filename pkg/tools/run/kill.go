@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/agentkit-go/agentkit/pkg/confine"
 	"github.com/agentkit-go/agentkit/pkg/job"
 	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/policy"
@@ -106,7 +107,7 @@ func (k *killCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 			failed = append(failed, jobError(e.err))
 			continue
 		}
-		jobSandbox(e.after)
+		confine.OfJob(e.after)
 		line := newJobLine(e.after)
 		meta.Jobs = append(meta.Jobs, line)
 		if k.ID != allJobs {

@@ -106,7 +106,7 @@ func (p *preparedCommand) needed(env *tool.Env, dir string) bool {
 		return true
 	}
 	if p.ahead != nil {
-		wall := p.ahead.wall()
+		wall := p.ahead.Wall()
 		if slices.ContainsFunc(slices.Concat(wall.Hidden, wall.Fixed, wall.Watched, wall.Pinned), in) {
 			return true
 		}

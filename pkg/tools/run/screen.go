@@ -72,9 +72,9 @@ func drawn(ctx context.Context, j *job.Job, info job.Info) (text string, m *scre
 		return "", nil, tool.Errorf(tool.Unsupported, "%w", err).WithHint("read it without {.screen}")
 	}
 	m = &screenMeta{Rows: s.Rows, Cols: s.Cols, Row: s.Row, Col: s.Col, Alternate: s.Alternate, Skipped: c.Offset, total: c.Total}
-	m.notes = []tool.Note{note("the screen: %d lines of %d columns; the cursor in line %d, column %d", s.Rows, s.Cols, s.Row, s.Col)}
+	m.notes = []tool.Note{tool.Notef("the screen: %d lines of %d columns; the cursor in line %d, column %d", s.Rows, s.Cols, s.Row, s.Col)}
 	if c.Offset > 0 {
-		m.notes = append(m.notes, note("drawn from the last %s of the output: what was drawn earlier and has not changed since is missing; {input} with {input.rows} and {input.cols} has most programs draw all of it", tool.Count(int64(len(c.Data)), "byte")))
+		m.notes = append(m.notes, tool.Notef("drawn from the last %s of the output: what was drawn earlier and has not changed since is missing; {input} with {input.rows} and {input.cols} has most programs draw all of it", tool.Count(int64(len(c.Data)), "byte")))
 	}
 	return s.Text(), m, nil
 }

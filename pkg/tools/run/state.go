@@ -79,12 +79,7 @@ func jobState(i job.Info, j *job.Job) commandState {
 }
 
 // noLine says that the line which was waited for has not come.
-func noLine() tool.Note { return note("no line has matched {.until} so far") }
-
-// note is a note about an output.
-func note(format string, args ...any) tool.Note {
-	return tool.Note{Advice: tool.Advise(format, args...)}
-}
+func noLine() tool.Note { return tool.Notef("no line has matched {.until} so far") }
 
 // state is a note on how a command stands.
 func state(format string, args ...any) tool.Note {
@@ -125,7 +120,7 @@ func (r *commandState) notes(meaning string) []tool.Note {
 	case r.ExitCode != nil && *r.ExitCode != 0:
 		add("exit status %d", *r.ExitCode)
 	}
-	add = func(format string, args ...any) { list = append(list, note(format, args...)) }
+	add = func(format string, args ...any) { list = append(list, tool.Notef(format, args...)) }
 	switch {
 	case r.Kept:
 		add("it left something running, which goes on as job %s", r.Job)

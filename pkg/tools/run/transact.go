@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/change"
+	"github.com/agentkit-go/agentkit/pkg/confine"
 	"github.com/agentkit-go/agentkit/pkg/overlay"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
@@ -19,8 +20,8 @@ import (
 
 // newTransaction has the command run in a view of the root, of which all is made of the
 // root when it has ended.
-func newTransaction(env *tool.Env, box *confinement, title string) (*trial, error) {
-	if box.wall.Enclosing != "" { // it would change while the root does not
+func newTransaction(env *tool.Env, box *confine.Confinement, title string) (*trial, error) {
+	if box.Wall.Enclosing != "" { // it would change while the root does not
 		return nil, &noViewError{"git keeps what it knows of the workspace outside of it"}
 	}
 	t, err := overlay.Begin(env.Session, env.Workspace.Root(), title)
@@ -30,14 +31,14 @@ func newTransaction(env *tool.Env, box *confinement, title string) (*trial, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := box.view(t.Dir()); err != nil {
+	if err := box.View(t.Dir()); err != nil {
 		return nil, errors.Join(err, t.Discard())
 	}
 	return &trial{Trial: t, commits: true}, nil
 }
 
 // commit makes of the root what the command changed in its view.
-func (t *trial) commit(ctx context.Context, env *tool.Env, box *confinement, needs []policy.Access, m *bashMeta) error {
+func (t *trial) commit(ctx context.Context, env *tool.Env, box *confine.Confinement, needs []policy.Access, m *bashMeta) error {
 	ctx = context.WithoutCancel(ctx) // also of a command that was ended: directly it would have changed that, too
 	m.Changed = &[]changedFile{}
 	if t.full.Load() {
@@ -60,7 +61,7 @@ func (t *trial) commit(ctx context.Context, env *tool.Env, box *confinement, nee
 	if err != nil {
 		return t.held(err, m)
 	}
-	rec, err := t.Commit(ctx, env.History, "bash", box.wall.Watches())
+	rec, err := t.Commit(ctx, env.History, "bash", box.Wall.Watches())
 	if err != nil && rec.ID == "" {
 		return t.held(commitError(err), m)
 	}
@@ -72,7 +73,7 @@ func (t *trial) commit(ctx context.Context, env *tool.Env, box *confinement, nee
 	if names := t.unlinked(); len(names) > 0 {
 		text += "; other names of these files keep what they held: " + strings.Join(names, " ")
 	}
-	m.kept = new(note("what it changed can be taken back (%s): {undo} %s%s", tool.Count(int64(m.Total), "name"), rec.ID, text))
+	m.kept = new(tool.Notef("what it changed can be taken back (%s): {undo} %s%s", tool.Count(int64(m.Total), "name"), rec.ID, text))
 	return nil
 }
 
@@ -92,17 +93,17 @@ func (t *trial) held(err error, m *bashMeta) error {
 		return errors.Join(t.Discard(), err)
 	}
 	m.Change, m.id = t.ID, t.ID
-	m.tried = new(note("nothing has changed: what the command made is kept as %s, which {apply} takes over and {discard} forgets; it changed\n%s", t.ID, t.Summary(tool.VisibleName)))
+	m.tried = new(tool.Notef("nothing has changed: what the command made is kept as %s, which {apply} takes over and {discard} forgets; it changed\n%s", t.ID, t.Summary(tool.VisibleName)))
 	return err
 }
 
 // effects are the changes that somebody has to be asked about. Files that the policy lets
 // no command make are taken out, as they are where a command makes them in the root.
-func (t *trial) effects(env *tool.Env, box *confinement, needs []policy.Access, m *bashMeta) (asks []policy.Access, err error) {
+func (t *trial) effects(env *tool.Env, box *confine.Confinement, needs []policy.Access, m *bashMeta) (asks []policy.Access, err error) {
 	tooMuch := t.tooMuch(env, needs)
 	for _, c := range slices.Clone(t.Changes) {
 		path := t.Path(&c)
-		if safefile.InGit(string(c.Path)) || box.wall.Grants(path) {
+		if safefile.InGit(string(c.Path)) || box.Wall.Grants(path) {
 			if c.Of != "" && !safefile.BelowGit(string(c.Of)) { // what git keeps changes under its own names
 				t.leave(&c)
 			}
@@ -185,7 +186,7 @@ func (t *trial) withhold(env *tool.Env, c *overlay.Change, m *bashMeta) error {
 }
 
 // ask lets a person decide on the effects of the command, who sees them.
-func (t *trial) ask(ctx context.Context, env *tool.Env, box *confinement, asks []policy.Access) error {
+func (t *trial) ask(ctx context.Context, env *tool.Env, box *confine.Confinement, asks []policy.Access) error {
 	answer, err := env.ApproveAll(ctx, "bash", asks, map[string]any{
 		"command": t.Title, "effects": t.Summary(tool.VisibleName), "diff": t.Diff(env),
 	})
@@ -200,7 +201,7 @@ func (t *trial) ask(ctx context.Context, env *tool.Env, box *confinement, asks [
 		return tool.Errorf(tool.Denied, "a person refused what the command would change: %s", answer.Reason).WithHint("nothing has changed; ask what to do instead, or choose another way")
 	}
 	for i := range asks {
-		box.wall.Granted = append(box.wall.Granted, wall.Grant{Path: asks[i].Path})
+		box.Wall.Granted = append(box.Wall.Granted, wall.Grant{Path: asks[i].Path})
 	}
 	return nil
 }
@@ -233,5 +234,5 @@ func (m *bashMeta) apart(root string) {
 		rel, _ := safefile.Rel(root, path)
 		first = tool.VisibleName(rel) + ", for " + why
 	}
-	m.moves = new(note("a directory that stood before could not be renamed where the command ran (EXDEV): %s; if it failed for that, {undo} takes back what it did, and with {.track} it runs in the workspace itself", first))
+	m.moves = new(tool.Notef("a directory that stood before could not be renamed where the command ran (EXDEV): %s; if it failed for that, {undo} takes back what it did, and with {.track} it runs in the workspace itself", first))
 }

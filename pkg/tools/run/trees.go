@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/agentkit-go/agentkit/pkg/confine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/programs"
 	"github.com/agentkit-go/agentkit/pkg/rg"
@@ -24,7 +25,7 @@ import (
 // the policy does not let it read: grep -r must not show what cat may not. Where
 // the sandbox hides them, it meets nothing that it could show. A tree that is too
 // large to look through counts as unknown.
-func forbiddenInTrees(ctx context.Context, env *tool.Env, needs []policy.Access, ahead *prefetch) []policy.Access {
+func forbiddenInTrees(ctx context.Context, env *tool.Env, needs []policy.Access, ahead *confine.Prefetch) []policy.Access {
 	var found []policy.Access
 	type place struct {
 		path  string
@@ -86,10 +87,10 @@ func forbiddenInTrees(ctx context.Context, env *tool.Env, needs []policy.Access,
 
 // passOver leaves out what the sandbox hides among all the files of a directory, which a pattern of
 // the shell's gives to a program: it finds them shut, as one that walks the directory does.
-func passOver(env *tool.Env, needs []policy.Access, ahead *prefetch) {
+func passOver(env *tool.Env, needs []policy.Access, ahead *confine.Prefetch) {
 	for i := range needs {
 		a := &needs[i]
-		if a.Globbed && a.Opaque == "" && ahead.hides(env, a.Path) && !slices.ContainsFunc(needs, func(w policy.Access) bool { return w.Kind == policy.Write && w.Path == a.Path }) {
+		if a.Globbed && a.Opaque == "" && ahead.Hides(env, a.Path) && !slices.ContainsFunc(needs, func(w policy.Access) bool { return w.Kind == policy.Write && w.Path == a.Path }) {
 			a.Path, a.Named, a.File, a.Tree, a.Links = env.Workspace.Root(), "", policy.Dir, false, 0
 		}
 	}
@@ -164,7 +165,7 @@ func alters(env *tool.Env, needs []policy.Access) bool {
 }
 
 // forbiddenFiles finds those of a list of files that the policy does not let their reader read.
-func forbiddenFiles(ctx context.Context, env *tool.Env, tree policy.Access, r treeReader, ahead *prefetch) (found []policy.Access) {
+func forbiddenFiles(ctx context.Context, env *tool.Env, tree policy.Access, r treeReader, ahead *confine.Prefetch) (found []policy.Access) {
 	dirs := map[string]bool{tree.Path: true} // whether a directory is where its name says
 	var real func(dir string) bool
 	real = func(dir string) bool {
@@ -195,7 +196,7 @@ func forbiddenFiles(ctx context.Context, env *tool.Env, tree policy.Access, r tr
 			file.File, file.Tree = policy.Dir, true
 			found = append(found, forbiddenBelow(ctx, env, file, treeReader{hidden: true, follows: true}, ahead)...)
 		}
-		if env.Policy.Decide(&file).Verdict != policy.Allow && !ahead.hides(env, file.Path) && (r.unread == nil || !r.unread(name)) {
+		if env.Policy.Decide(&file).Verdict != policy.Allow && !ahead.Hides(env, file.Path) && (r.unread == nil || !r.unread(name)) {
 			found = append(found, file)
 		}
 		if len(found) >= treewalk.MaxForbidden || ctx.Err() != nil {
@@ -221,7 +222,7 @@ func unchanged(env *tool.Env, dir string) func(path string) bool {
 
 // forbiddenBelow finds the files of a tree that the policy does not let its reader
 // read, and nothing keeps from it.
-func forbiddenBelow(ctx context.Context, env *tool.Env, tree policy.Access, r treeReader, ahead *prefetch) (found []policy.Access) {
+func forbiddenBelow(ctx context.Context, env *tool.Env, tree policy.Access, r treeReader, ahead *confine.Prefetch) (found []policy.Access) {
 	unignored, away := !r.ignores && (tree.Source != gitAdd || r.forced || ripgrepIgnores(env.Workspace.Root(), tree.Path)), false
 	o := rg.WalkOptions{Root: tree.Path, Hidden: r.hidden, NoIgnore: unignored, Links: true, MaxEntries: treewalk.MaxEntries}
 	res, err := rg.Walk(ctx, nil, o, func(e rg.Entry) error {
@@ -242,7 +243,7 @@ func forbiddenBelow(ctx context.Context, env *tool.Env, tree policy.Access, r tr
 				found = append(found, forbiddenBelow(ctx, env, file, treeReader{hidden: true}, ahead)...)
 			}
 		}
-		if env.Policy.Decide(&file).Verdict != policy.Allow && !(ahead.hides(env, file.Path) && r.leaves(env, file, e.Path)) && (r.unread == nil || !r.unread(file.Path)) {
+		if env.Policy.Decide(&file).Verdict != policy.Allow && !(ahead.Hides(env, file.Path) && r.leaves(env, file, e.Path)) && (r.unread == nil || !r.unread(file.Path)) {
 			found = append(found, file)
 		}
 		if len(found) >= treewalk.MaxForbidden {
@@ -299,7 +300,7 @@ func ripgrepIgnores(root, tree string) bool {
 // it is allowed though nobody knows what it does: below L3 the sandbox cannot hide
 // single files of the root. So such a command is asked about only where there
 // are some.
-func unheld(env *tool.Env, needs []policy.Access, ahead *prefetch) []policy.Access {
+func unheld(env *tool.Env, needs []policy.Access, ahead *confine.Prefetch) []policy.Access {
 	if ahead == nil {
 		return nil
 	}
@@ -316,7 +317,7 @@ func unheld(env *tool.Env, needs []policy.Access, ahead *prefetch) []policy.Acce
 		one.Parent = i + 1
 	}
 	var found []policy.Access
-	wall := ahead.wall()
+	wall := ahead.Wall()
 	for _, path := range wall.Hidden {
 		info, err := os.Lstat(path)
 		if err != nil || wall.Holds(path) || !places && !safefile.Below(env.Workspace.Root(), path) || len(found) >= treewalk.MaxForbidden {
@@ -345,7 +346,7 @@ func unheld(env *tool.Env, needs []policy.Access, ahead *prefetch) []policy.Acce
 
 // loosen notes the accesses outside the root of which only the text of the command tells: they lie in a place that a rule
 // opens, and are decided otherwise than the rest of it, which the sandbox does not hold.
-func loosen(env *tool.Env, needs []policy.Access, ahead *prefetch) {
+func loosen(env *tool.Env, needs []policy.Access, ahead *confine.Prefetch) {
 	if ahead == nil || len(env.Policy.Places()) == 0 {
 		return
 	}
@@ -354,38 +355,25 @@ func loosen(env *tool.Env, needs []policy.Access, ahead *prefetch) {
 		if a.Path == "" || a.Kind != policy.Read && a.Kind != policy.Write || safefile.Below(env.Workspace.Root(), a.Path) || env.Policy.Decide(a).Verdict == policy.Allow {
 			continue
 		}
-		a.Loose = !ahead.wall().HoldsFrom(a)
+		a.Loose = !ahead.Wall().HoldsFrom(a)
 	}
 }
 
 // opened finds what a command has to be able to read because it writes it: the sandbox hides
 // a file from reading and writing alike. What shows no file's content may have it all the same.
-func opened(env *tool.Env, needs []policy.Access, ahead *prefetch) (found []policy.Access) {
+func opened(env *tool.Env, needs []policy.Access, ahead *confine.Prefetch) (found []policy.Access) {
 	for _, a := range needs {
 		if a.Kind != policy.Write || a.Opaque != "" || a.Op == policy.Delete ||
-			!ahead.hides(env, a.Path) {
+			!ahead.Hides(env, a.Path) {
 			continue
 		}
-		if showsNothing(needs) {
+		if steps.ShowsNothing(needs) {
 			return nil
 		}
 		a.Kind, a.Op, a.Danger = policy.Read, "", ""
 		found = append(found, a)
 	}
 	return found
-}
-
-// showsNothing reports whether no program of a call shows what a file holds.
-func showsNothing(needs []policy.Access) bool {
-	return !slices.ContainsFunc(needs, func(a policy.Access) bool {
-		switch {
-		case a.Opaque != "", shellReads(needs, &a):
-			return true
-		case a.Kind == policy.Exec:
-			return !a.Builtin && !isMover(&a) && !(programs.Has("chmod chown chgrp", steps.Name(&a)) && ofSystem(&a))
-		}
-		return false
-	})
 }
 
 // errEnough ends a walk that has found what it was for.

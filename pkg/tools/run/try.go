@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/change"
+	"github.com/agentkit-go/agentkit/pkg/confine"
 	"github.com/agentkit-go/agentkit/pkg/overlay"
 	"github.com/agentkit-go/agentkit/pkg/sandbox"
 	"github.com/agentkit-go/agentkit/pkg/tool"
@@ -45,9 +46,9 @@ type trial struct {
 }
 
 // newTrial has the command run in a view of the root.
-func newTrial(env *tool.Env, box *confinement, title string) (*trial, error) {
+func newTrial(env *tool.Env, box *confine.Confinement, title string) (*trial, error) {
 	const next = "agentkit doctor says what this machine offers; {.track} lets {undo} take back what the command does change"
-	if box.config == nil || box.config.Minimum < sandbox.L3 {
+	if !box.Has(sandbox.L3) {
 		return nil, tool.Errorf(tool.Unsupported, "nothing was run: trying a command takes the sandbox's level L3, and it has %s", env.Policy.Wall()).WithHint(next)
 	}
 	t, err := overlay.Begin(env.Session, env.Workspace.Root(), title)
@@ -55,7 +56,7 @@ func newTrial(env *tool.Env, box *confinement, title string) (*trial, error) {
 		return nil, tool.Errorf(tool.Unsupported, "nothing was run: the command cannot be tried: %w", err).WithHint("set another state directory, such as the usual one; {.track} lets {undo} take back what the command does change")
 	}
 	if err == nil {
-		err = box.view(t.Dir())
+		err = box.View(t.Dir())
 	}
 	return &trial{Trial: t}, err
 }
@@ -120,7 +121,7 @@ func (t *trial) finish(ctx context.Context, env *tool.Env) (m tryMeta, err error
 	}
 	m.changed = &[]changedFile{}
 	if m.Total = len(t.Changes); m.Total == 0 {
-		m.tried = new(note("nothing in the workspace would change"))
+		m.tried = new(tool.Notef("nothing in the workspace would change"))
 		return m, nil
 	}
 	m.id = t.ID
@@ -129,7 +130,7 @@ func (t *trial) finish(ctx context.Context, env *tool.Env) (m tryMeta, err error
 		m.Left = append(m.Left, string(c.Path))
 	}
 	m.Diff = t.Diff(env)
-	m.tried = new(note("nothing has changed yet: {apply} %s does it, {discard} %s forgets it; %s would change:\n%s", t.ID, t.ID, tool.Count(int64(m.Total), "name"), t.Summary(tool.VisibleName)+m.Diff))
+	m.tried = new(tool.Notef("nothing has changed yet: {apply} %s does it, {discard} %s forgets it; %s would change:\n%s", t.ID, t.ID, tool.Count(int64(m.Total), "name"), t.Summary(tool.VisibleName)+m.Diff))
 	return m, nil
 }
 

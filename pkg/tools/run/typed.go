@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/confine"
 	"github.com/agentkit-go/agentkit/pkg/job"
 	"github.com/agentkit-go/agentkit/pkg/loss"
 	"github.com/agentkit-go/agentkit/pkg/machine"
@@ -29,7 +30,7 @@ type line struct {
 	keys []string // as bytes
 
 	aside []string                   // see preparedCommand
-	ahead *prefetch                  // of all texts
+	ahead *confine.Prefetch          // of all texts
 	comes map[string][]policy.Access // what each comes to
 }
 
@@ -42,7 +43,7 @@ func (l *line) judge(ctx context.Context) []policy.Access {
 		}
 		return []policy.Access{l.unknown(why)}
 	}
-	if held := jobSandbox(l.info).Sandbox; !l.env.Policy.Outer() && held < l.env.Policy.Wall() {
+	if held := confine.OfJob(l.info).Sandbox; !l.env.Policy.Outer() && held < l.env.Policy.Wall() {
 		a := l.unknown("the job runs at the level " + held + " of the sandbox, and this call counts on " + l.env.Policy.Wall())
 		a.Danger = a.Opaque
 		return []policy.Access{a}
@@ -155,7 +156,7 @@ func (l *line) command(ctx context.Context, kind, dir, text string) []policy.Acc
 		return known
 	}
 	if l.comes == nil {
-		l.ahead, l.comes = newPrefetch(l.env), map[string][]policy.Access{}
+		l.ahead, l.comes = confine.NewPrefetch(l.env), map[string][]policy.Access{}
 	}
 	known := world.New(l.env, dir, newEnvironment(l.env, dir, l.info.TTY, true, nil).list)
 	known.Getenv = nil

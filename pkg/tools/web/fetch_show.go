@@ -123,7 +123,7 @@ func (c *fetchCall) paged(env *tool.Env, a *fetch.Response, doc *page.Document, 
 // say adds what a model has to know of what it reads.
 func (c *fetchCall) say(a *fetch.Response, meta *fetchMeta, res *tool.Result) {
 	note := func(format string, args ...any) {
-		res.Notes = append(res.Notes, tool.Note{Advice: tool.Advise(format, args...)})
+		res.Notes = append(res.Notes, tool.Notef(format, args...))
 	}
 	if n := len(a.Redirects); n > 0 && a.URL.Hostname() != c.url.Hostname() {
 		note("redirected to another host: %s", a.URL.Redacted())

@@ -254,10 +254,10 @@ func (m *websearchMeta) result() *tool.Result {
 		r.Output, m.Boundary = untrusted("results of a web search", b.String())
 	}
 	if m.Hidden > 0 {
-		r.Notes = append(r.Notes, tool.Note{Advice: tool.Advise("%d characters that nobody sees were taken out of the results", m.Hidden)})
+		r.Notes = append(r.Notes, tool.Notef("%d characters that nobody sees were taken out of the results", m.Hidden))
 	}
 	for _, remark := range m.Remarks {
-		r.Notes = append(r.Notes, tool.Note{Advice: tool.Advise("%s", remark)})
+		r.Notes = append(r.Notes, tool.Notef("%s", remark))
 	}
 	return r
 }

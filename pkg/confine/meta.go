@@ -1,4 +1,4 @@
-package run
+package confine
 
 import (
 	"fmt"
@@ -16,16 +16,16 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
-// sandboxMeta is what held a command, and what it was refused.
-type sandboxMeta struct {
+// Meta is what held a command, and what it was refused.
+type Meta struct {
 	Sandbox string          `json:"sandbox" doc:"the level: L0 to L3; outer where something around agentkit confines"`
 	Detail  *sandbox.Report `json:"sandbox_detail,omitempty" doc:"what held the command, and what was refused it"`
 	copied  bool            // protected files were made in a copy of a repository
 }
 
 // sandboxOf reads the report of a sandbox; the level is L0 without one.
-func sandboxOf(report string) sandboxMeta {
-	m := sandboxMeta{Sandbox: sandbox.L0.String()}
+func sandboxOf(report string) Meta {
+	m := Meta{Sandbox: sandbox.L0.String()}
 	if report == "" {
 		return m
 	}
@@ -37,10 +37,10 @@ func sandboxOf(report string) sandboxMeta {
 }
 
 // reported is what a report says, as a result shows it.
-func reported(r *sandbox.Report) sandboxMeta {
+func reported(r *sandbox.Report) Meta {
 	shown := *r
 	shown.Hosts = foldPackages(r.Hosts)
-	return sandboxMeta{Sandbox: r.Level.String(), Detail: &shown}
+	return Meta{Sandbox: r.Level.String(), Detail: &shown}
 }
 
 // foldPackages says packages for the hosts of that preset: a policy that allows it
@@ -56,23 +56,23 @@ func foldPackages(hosts []string) []string {
 	return append([]string{"packages"}, rest...)
 }
 
-// or names what else holds a command that has no sandbox of ours.
-func (m sandboxMeta) or(p *policy.Policy) sandboxMeta {
+// Or names what else holds a command that has no sandbox of ours.
+func (m Meta) Or(p *policy.Policy) Meta {
 	if m.Detail == nil && p.Outer() {
 		m.Sandbox = p.Wall()
 	}
 	return m
 }
 
-// notes say what the sandbox refused, and how to ask for it.
-func (m *sandboxMeta) notes() []tool.Note {
+// Notes say what the sandbox refused, and how to ask for it.
+func (m *Meta) Notes() []tool.Note {
 	if m.Detail == nil {
 		return nil
 	}
 	var list []tool.Note
 	for i, d := range m.Detail.Denials {
 		if i == 5 {
-			list = append(list, note("the sandbox refused %d more things: see sandbox_detail", len(m.Detail.Denials)-i))
+			list = append(list, tool.Notef("the sandbox refused %d more things: see sandbox_detail", len(m.Detail.Denials)-i))
 			break
 		}
 		what := d.Path
@@ -88,30 +88,30 @@ func (m *sandboxMeta) notes() []tool.Note {
 		} else if d.Kind == sandbox.DeniedWrite {
 			text += instead(d.Path)
 		}
-		list = append(list, note("%s", text))
+		list = append(list, tool.Notef("%s", text))
 	}
 	if m.Detail.Failed != "" {
-		list = append(list, note("%s", m.Detail.Failed))
+		list = append(list, tool.Notef("%s", m.Detail.Failed))
 	}
 	for _, q := range m.Detail.Quarantined {
 		if q.Action == sandbox.Removed {
-			list = append(list, note("%s was hidden from the command, which removed it: it is kept in %s", tool.VisibleName(q.Path), tool.VisibleName(q.Quarantine)))
+			list = append(list, tool.Notef("%s was hidden from the command, which removed it: it is kept in %s", tool.VisibleName(q.Path), tool.VisibleName(q.Quarantine)))
 			continue
 		}
 		if q.Why != "" {
-			list = append(list, note("%s was %s: %s; it is kept in %s", tool.VisibleName(q.Path), q.Action, q.Why, tool.VisibleName(q.Quarantine)))
+			list = append(list, tool.Notef("%s was %s: %s; it is kept in %s", tool.VisibleName(q.Path), q.Action, q.Why, tool.VisibleName(q.Quarantine)))
 			continue
 		}
-		list = append(list, note("%s is protected, and was %s: %s%s", tool.VisibleName(q.Path), q.Action, ended(q), instead(q.Path)))
+		list = append(list, tool.Notef("%s is protected, and was %s: %s%s", tool.VisibleName(q.Path), q.Action, ended(q), instead(q.Path)))
 	}
 	if m.copied {
-		list = append(list, note("protected files do not stay in a copy of a repository: a person copies them, or git clone brings them from its host, in a call of its own"))
+		list = append(list, tool.Notef("protected files do not stay in a copy of a repository: a person copies them, or git clone brings them from its host, in a call of its own"))
 	}
 	return list
 }
 
-// lookForCopies notes whether protected files were made in a repository below the root.
-func (m *sandboxMeta) lookForCopies(root string) {
+// LookForCopies notes whether protected files were made in a repository below the root.
+func (m *Meta) LookForCopies(root string) {
 	if m.Detail == nil {
 		return
 	}
@@ -158,9 +158,9 @@ func allowing(rule string) string {
 	return rule + " in the policy"
 }
 
-// jobSandbox is sandboxOf for a job that may have ended: then what is protected is put
+// OfJob tells what held, or holds, a job. Once it has ended, what is protected is put
 // back, should its supervisor have been killed before it did so.
-func jobSandbox(info job.Info) sandboxMeta {
+func OfJob(info job.Info) Meta {
 	if info.Report == "" || info.Alive() {
 		return sandboxOf(info.Report)
 	}
@@ -173,7 +173,7 @@ func jobSandbox(info job.Info) sandboxMeta {
 }
 
 // notPutBack says that protected files are not as they were.
-func (m *sandboxMeta) notPutBack(err error) {
+func (m *Meta) notPutBack(err error) {
 	if m.Detail != nil {
 		m.Detail.Failed = "not all that is protected could be put back: " + err.Error()
 		if safefile.DiskFull(err) {

@@ -1,4 +1,4 @@
-package run
+package confine
 
 import (
 	"slices"
@@ -12,14 +12,14 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/wall"
 )
 
-// A prefetch is what a command's sandbox depends on in the root and on the machine.
+// A Prefetch is what a command's sandbox depends on in the root and on the machine.
 // It is looked for while the command's text is read, and once for the decision
 // and the sandbox. Nothing is changed by it.
-type prefetch struct {
+type Prefetch struct {
 	begun  time.Time
 	moving bool // a call that moves what is looked for runs beside
 	home   string
-	wall   func() *wall.Wall // what the policy keeps from commands
+	Wall   func() *wall.Wall // what the policy keeps from commands
 	caches func() []toolCache
 }
 
@@ -27,8 +27,11 @@ type prefetch struct {
 // a person's answer looks again: the root may be another by then.
 const maxPrefetch = 100 * time.Millisecond
 
-// newPrefetch returns nil where no sandbox of ours confines commands.
-func newPrefetch(env *tool.Env) *prefetch {
+// Old reports whether no sandbox is made of it any more.
+func (p *Prefetch) Old() bool { return time.Since(p.begun) > maxPrefetch }
+
+// NewPrefetch returns nil where no sandbox of ours confines commands.
+func NewPrefetch(env *tool.Env) *Prefetch {
 	if !env.Policy.Confines() || env.Policy.Level() < int(sandbox.L2) {
 		return nil
 	}
@@ -39,32 +42,32 @@ func newPrefetch(env *tool.Env) *prefetch {
 	if !o.Mounts {
 		o.Temp = append(slices.Clone(o.Temp), "/dev/shm") // with mounts a command has one of its own
 	}
-	p := &prefetch{begun: time.Now(), moving: moving(env), home: machine.RealDir(env.Getenv("HOME"))}
-	p.wall = sync.OnceValue(func() *wall.Wall { return wall.Compile(o) })
+	p := &Prefetch{begun: time.Now(), moving: moving(env), home: machine.RealDir(env.Getenv("HOME"))}
+	p.Wall = sync.OnceValue(func() *wall.Wall { return wall.Compile(o) })
 	p.caches = sync.OnceValue(func() []toolCache {
 		return findCaches(env, p.home, append(slices.Clone(env.Temp), o.Root))
 	})
 	return p
 }
 
-// start begins to look; p may be nil.
-func (p *prefetch) start() {
+// Start begins to look; p may be nil.
+func (p *Prefetch) Start() {
 	if p != nil {
-		go p.wall()
+		go p.Wall()
 		go p.caches()
 	}
 }
 
 // hidden lists the files in the root that the sandbox of a command hides from
 // it; none where it hides none.
-func (p *prefetch) hidden(env *tool.Env) []string {
+func (p *Prefetch) hidden(env *tool.Env) []string {
 	if p == nil || env.Policy.Level() < int(sandbox.L3) {
 		return nil
 	}
-	return p.wall().Hidden
+	return p.Wall().Hidden
 }
 
-// hides reports whether the sandbox keeps a file from commands.
-func (p *prefetch) hides(env *tool.Env, path string) bool {
+// Hides reports whether the sandbox keeps a file from commands.
+func (p *Prefetch) Hides(env *tool.Env, path string) bool {
 	return slices.ContainsFunc(p.hidden(env), func(h string) bool { return safefile.Below(h, path) })
 }

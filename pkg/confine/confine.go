@@ -1,4 +1,6 @@
-package run
+// Package confine makes the sandbox of one call of bash: from the policy, the wall that a [Prefetch] has found in the root,
+// and the accesses that the call was allowed. It gives back what the command was not to change, and says what it was refused.
+package confine
 
 import (
 	"cmp"
@@ -11,9 +13,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/gate"
+	"github.com/agentkit-go/agentkit/pkg/job"
 	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/programs"
@@ -26,88 +28,99 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/world"
 )
 
-// A confinement is the sandbox of one command.
-type confinement struct {
+// A Confinement is the sandbox of one command.
+type Confinement struct {
 	config *sandbox.Config // nil for none
 	bytes  []byte          // config as the gatekeeper gets it
 	dir    string          // where the command starts
-	asked  *questions
+	asked  *Questions
 	// confiner starts the command, and knows what happened to it if it is ours
 	confiner *sandbox.Confiner
 	guard    *sandbox.Snapshot // of what is protected and the sandbox cannot hold
 	release  func()            // of what is held of it for the case that we are killed
 	holder   *policy.Policy    // knows what holds the command where config does not
 	grants   grants
-	swept    []sandbox.Restore // what other commands had changed before
+	Swept    []sandbox.Restore // what other commands had changed before
 	later    json.RawMessage   // what finds out what has appeared, for whoever sees the end in our place
-	wall     *wall.Wall        // what of the root the policy keeps from the command
+	Wall     *wall.Wall        // what of the root the policy keeps from the command
 	moves    *moves            // see there
 	loose    bool              // directories that hold secrets may be moved and removed
 }
 
-// reports are the directories in which the sessions of this root keep what their commands
+// Reports are the directories in which the sessions of this root keep what their commands
 // are held to.
-func reports(env *tool.Env) []string { return sandbox.Reports(filepath.Dir(env.Session.Dir())) }
+func Reports(env *tool.Env) []string { return sandbox.Reports(filepath.Dir(env.Session.Dir())) }
 
-// confine describes the sandbox of a command whose accesses were all allowed:
+// A Command is one whose accesses were all allowed.
+type Command struct {
+	Needs []policy.Access
+	Argv  []string // what is started
+	Dir   string   // where
+	Ends  bool     // within the call
+	Kept  bool     // undo takes back all that it changes in the root
+}
+
+// New describes the sandbox of a command whose accesses were all allowed:
 // the root, temporary directories and caches of tools can be written, what the
 // policy protects cannot; secrets cannot be read; the network ends at this
 // machine. What the call itself was allowed beyond that is added. Whoever can be
-// asked about programs that the command starts hears of them by asked. ends says that the
-// command ends within the call; kept, that undo takes back all it changes in the root. What is held has to be let go, also after an error.
-func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions, ahead *prefetch, ends, kept bool) (*confinement, error) {
-	c := &confinement{dir: dir, asked: asked, holder: env.Policy}
+// asked about programs that the command starts hears of them by asked. What is held has to be let go, also after an error.
+func New(env *tool.Env, p *Command, asked *Questions, ahead *Prefetch) (*Confinement, error) {
+	c, needs := &Confinement{dir: p.Dir, asked: asked, holder: env.Policy}, p.Needs
 	if ahead == nil {
 		return c, nil
 	}
+	if asked.cloning = newCloning(needs, p.Argv, env.Workspace.Root()); asked.cloning.others() && !p.Ends { // a job's programs start when nobody is told
+		asked.cloning = nil
+	}
 	var err error
-	if c.swept, err = sandbox.Sweep(reports(env), gate.Found); err != nil {
+	if c.Swept, err = sandbox.Sweep(Reports(env), gate.Found); err != nil {
 		return c, fmt.Errorf("putting back what other commands changed: %w", err)
 	}
 	described := sync.OnceValues(func() (_ json.RawMessage, err error) {
 		free, shared := world.Scratch(env)
 		var keeper json.RawMessage
-		if asked.order != nil {
-			if keeper, err = asked.order(); err != nil {
+		if asked.Order != nil {
+			if keeper, err = asked.Order(); err != nil {
 				return nil, err
 			}
 		}
-		return gate.New(env.Sources, env.Policy, needs, free, shared, kept, keeper)
+		return gate.New(env.Sources, env.Policy, needs, free, shared, p.Kept, keeper)
 	})
 	go func() { _, _ = described() }() // it is asked for again below
 	var stale bool
-	if c.moves, c.loose, stale, err = holdMoves(env, ends && onlyMoves(needs) && movesSecrets(needs, ahead.wall()), ahead.begun); err != nil {
+	if c.moves, c.loose, stale, err = holdMoves(env, p.Ends && steps.OnlyMoves(needs) && movesSecrets(needs, ahead.Wall()), ahead.begun); err != nil {
 		return c, err
 	}
-	if len(c.swept) > 0 || stale || ahead.moving || time.Since(ahead.begun) > maxPrefetch {
-		ahead = newPrefetch(env)
-		ahead.start()
+	if len(c.Swept) > 0 || stale || ahead.moving || ahead.Old() {
+		ahead = NewPrefetch(env)
+		ahead.Start()
 	}
 	root, home := env.Workspace.Root(), ahead.home
 	cached, settings := makeCaches(ahead.caches(), home)
 	cfg := &sandbox.Config{
-		Root: root, Gate: true, Emptied: asked.starts != nil || asked.order != nil, Network: sandbox.Loopback,
+		Root: root, Gate: true, Emptied: asked.Starts != nil || asked.Order != nil, Network: sandbox.Loopback,
 		ReadWrite: append(slices.Clone(env.Temp), cached...),
 		ReadOnly:  append(settings, env.Session.StateDir()),
 		Hidden:    []string{env.Session.StateDir()},
 		Private:   []string{env.Session.StateDir()},
 		Covers:    filepath.Join(env.Session.StateDir(), "covers"),
 	}
-	c.wall = ahead.wall()
-	if c.wall.Enclosing != "" && mayWrite(env, root) {
-		cfg.ReadWrite, cfg.Stays = append(cfg.ReadWrite, c.wall.Enclosing), []string{c.wall.Enclosing}
+	c.Wall = ahead.Wall()
+	if c.Wall.Enclosing != "" && mayWrite(env, root) {
+		cfg.ReadWrite, cfg.Stays = append(cfg.ReadWrite, c.Wall.Enclosing), []string{c.Wall.Enclosing}
 	}
 	if env.Approver != "" {
 		cfg.ReadOnly = append(cfg.ReadOnly, env.Approver)
 	}
-	cfg.Pinned = slices.Concat(cfg.ReadOnly, c.wall.Pinned)
-	cfg.ReadOnly, cfg.Watched, cfg.Hidden = append(cfg.ReadOnly, c.wall.Fixed...), slices.Clip(c.wall.Watched), append(cfg.Hidden, c.wall.Hidden...)
-	if cfg.ReadWrite = append(cfg.ReadWrite, c.wall.Writable...); !c.wall.Everything {
-		cfg.Readable = slices.DeleteFunc(append(slices.Clone(c.wall.Readable), env.Self()), func(p string) bool { return p == "" })
+	cfg.Pinned = slices.Concat(cfg.ReadOnly, c.Wall.Pinned)
+	cfg.ReadOnly, cfg.Watched, cfg.Hidden = append(cfg.ReadOnly, c.Wall.Fixed...), slices.Clip(c.Wall.Watched), append(cfg.Hidden, c.Wall.Hidden...)
+	if cfg.ReadWrite = append(cfg.ReadWrite, c.Wall.Writable...); !c.Wall.Everything {
+		cfg.Readable = slices.DeleteFunc(append(slices.Clone(c.Wall.Readable), env.Self()), func(p string) bool { return p == "" })
 	}
-	cfg.Listed = slices.Clone(c.wall.Listed)
+	cfg.Listed = slices.Clone(c.Wall.Listed)
 	cfg.Quarantine = env.Session.Path("quarantine")
-	for _, path := range c.wall.Hidden {
+	for _, path := range c.Wall.Hidden {
 		if safefile.Below(root, path) && filepath.Dir(path) != root { // no build makes what lies right in the root
 			cfg.Removable = append(cfg.Removable, path)
 		}
@@ -142,7 +155,7 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 	}
 	cfg.SetUser = mayPlaceSetUser(env.Policy, needs)
 	for _, name := range env.Policy.Restricted() {
-		if path, ok := machine.LookPath(name, env.Getenv("PATH"), dir); ok {
+		if path, ok := machine.LookPath(name, env.Getenv("PATH"), p.Dir); ok {
 			cfg.Copies = append(cfg.Copies, machine.RealDir(path))
 		}
 	}
@@ -154,12 +167,12 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 		return c, err
 	}
 	cfg.Report = filepath.Join(reports, session.NewID("r"))
-	c.wall.Alone = func() bool { return sandbox.Alone(cfg.Report, root) }
-	c.wall.Cloned = asked.cloning.left()
-	if c.later, err = gate.Watch(env.Sources, env.Policy, c.wall, c.grants.opened, cfg.Report); err != nil {
+	c.Wall.Alone = func() bool { return sandbox.Alone(cfg.Report, root) }
+	c.Wall.Cloned = asked.cloning.left()
+	if c.later, err = gate.Watch(env.Sources, env.Policy, c.Wall, c.grants.opened, cfg.Report); err != nil {
 		return c, fmt.Errorf("describing the sandbox: %w", err)
 	}
-	asked.cloning.begin(env.Policy, c.wall)
+	asked.cloning.begin(env.Policy, c.Wall)
 	guarded := make(chan error, 1)
 	snapshot := *cfg // the rest goes on changing
 	go func() { guarded <- c.protect(env, &snapshot, env.Session.Path("quarantine")) }()
@@ -170,7 +183,7 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 	if c.bytes, err = cfg.Confine(); err != nil {
 		return c, errors.Join(err, <-guarded)
 	}
-	c.confiner = sandbox.NewConfiner(asked.build(env), gate.Found).For(cfg)
+	c.confiner = sandbox.NewConfiner(asked.Build(env), gate.Found).For(cfg)
 	if !c.loose {
 		c.confiner.Stands = c.moves.release
 	}
@@ -180,7 +193,7 @@ func confine(env *tool.Env, needs []policy.Access, dir string, asked *questions,
 // openSettings lets git change its settings as far as it then runs nothing for it, where the
 // call is known to start git for more than to look, or what runs a project's scripts: those often set core.hooksPath
 // to the value that it has. It is not for every call since each rename then waits for the gatekeeper.
-func (c *confinement) openSettings(cfg *sandbox.Config, needs []policy.Access) {
+func (c *Confinement) openSettings(cfg *sandbox.Config, needs []policy.Access) {
 	path := filepath.Join(cfg.Root, ".git", "config")
 	a := policy.Access{Kind: policy.Write, Tool: "bash", Path: path, Op: policy.Settings, File: policy.Regular}
 	git := func(a policy.Access) bool {
@@ -202,8 +215,38 @@ func mayPlaceSetUser(p *policy.Policy, needs []policy.Access) bool {
 		slices.ContainsFunc(needs, func(a policy.Access) bool { return strings.Contains(a.Danger, programs.SetsUser) })
 }
 
-// publish adds ports that this machine's loopback answers at.
-func (c *confinement) publish(ports []int) error {
+// Has reports whether a sandbox of at least that level holds the command.
+func (c *Confinement) Has(level sandbox.Level) bool {
+	return c.config != nil && c.config.Minimum >= level
+}
+
+// Hold has a command start in the sandbox; false without one.
+func (c *Confinement) Hold(command *job.Command) bool {
+	if c.config == nil {
+		return false
+	}
+	tree := &command.Tree
+	tree.Confine, tree.Confiner, command.Held = c.bytes, c.confiner, c.asked.waited
+	tree.MaxProcesses, tree.MaxMemory = c.config.Limits.Processes, c.config.Limits.Total
+	return true
+}
+
+// Started lets other calls go on, for which a command that has started closes nothing any more.
+func (c *Confinement) Started() { c.moves.release() }
+
+// Quiet waits until nothing changes any more in the view of the root, once the command has ended.
+func (c *Confinement) Quiet() { c.confiner.Quiet() }
+
+// Published are the ports that this machine's loopback answers at.
+func (c *Confinement) Published() []int {
+	if c.config == nil {
+		return nil
+	}
+	return c.config.Publish
+}
+
+// Publish adds ports that this machine's loopback answers at.
+func (c *Confinement) Publish(ports []int) error {
 	if len(ports) == 0 {
 		return nil
 	}
@@ -211,16 +254,16 @@ func (c *confinement) publish(ports []int) error {
 	return c.again()
 }
 
-// view has the command see the root through an overlay, which lies in dir.
-func (c *confinement) view(dir string) error {
+// View has the command see the root through an overlay, which lies in dir.
+func (c *Confinement) View(dir string) error {
 	c.config.View = dir
 	// What git has of the root outside it is no part of the view.
-	c.config.ReadWrite = slices.DeleteFunc(c.config.ReadWrite, func(p string) bool { return p == c.wall.Enclosing })
+	c.config.ReadWrite = slices.DeleteFunc(c.config.ReadWrite, func(p string) bool { return p == c.Wall.Enclosing })
 	return c.again()
 }
 
 // again describes the sandbox once more, after a change of its configuration.
-func (c *confinement) again() (err error) {
+func (c *Confinement) again() (err error) {
 	stands := c.confiner.Stands
 	c.confiner = c.confiner.For(c.config)
 	c.confiner.Stands = stands
@@ -235,15 +278,15 @@ func sandboxLimits(l policy.Limits) sandbox.Limits {
 }
 
 // protect remembers what is protected.
-func (c *confinement) protect(env *tool.Env, cfg *sandbox.Config, quarantine string) (err error) {
+func (c *Confinement) protect(env *tool.Env, cfg *sandbox.Config, quarantine string) (err error) {
 	beside := map[string]*sandbox.Snapshot{}
 	sandbox.Beside(cfg.Report, beside)
 	if c.guard, err = cfg.Snapshot(cfg.Minimum); err == nil {
 		sandbox.Beside(cfg.Report, beside) // also those that have begun meanwhile
 		var forgotten []string
 		if forgotten, err = c.guard.Inherit(maps.Values(beside), gate.Found); len(forgotten) > 0 && err == nil {
-			c.wall.Forget(forgotten)
-			c.later, err = gate.Watch(env.Sources, env.Policy, c.wall, c.grants.opened, cfg.Report)
+			c.Wall.Forget(forgotten)
+			c.later, err = gate.Watch(env.Sources, env.Policy, c.Wall, c.grants.opened, cfg.Report)
 		}
 	}
 	if err == nil {
@@ -253,15 +296,15 @@ func (c *confinement) protect(env *tool.Env, cfg *sandbox.Config, quarantine str
 	return err
 }
 
-// leaveMade leaves the files that were made for the command: as a job it may still fill them.
-func (c *confinement) leaveMade() {
+// LeaveMade leaves the files that were made for the command: as a job it may still fill them.
+func (c *Confinement) LeaveMade() {
 	if c != nil {
 		c.grants.made = nil
 	}
 }
 
-// letGo forgets what was remembered in case that this process is killed.
-func (c *confinement) letGo() {
+// Release forgets what was remembered in case that this process is killed.
+func (c *Confinement) Release() {
 	if c != nil {
 		c.grants.undo()
 		c.moves.release()
@@ -271,52 +314,52 @@ func (c *confinement) letGo() {
 	}
 }
 
-// keepGuard leaves the snapshot to whoever sees the end of the job.
-func (c *confinement) keepGuard(env *tool.Env) error {
+// KeepGuard leaves the snapshot to whoever sees the end of the job.
+func (c *Confinement) KeepGuard(env *tool.Env) error {
 	if c.config == nil {
 		return nil
 	}
 	return c.guard.Keep(c.config.Report, env.Session.Path("quarantine"))
 }
 
-// report is the file of the sandbox's report; "" without a sandbox.
-func (c *confinement) report() string {
+// Report is the file of the sandbox's report; "" without a sandbox.
+func (c *Confinement) Report() string {
 	if c.config == nil {
 		return ""
 	}
 	return c.config.Report
 }
 
-// meta is what held the command, as its gatekeeper knows it.
-func (c *confinement) meta() sandboxMeta {
+// Meta is what held the command, as its gatekeeper knows it.
+func (c *Confinement) Meta() Meta {
 	if r := c.confiner.Report(); r != nil {
 		return reported(r)
 	}
-	return sandboxOf(c.report()).or(c.holder)
+	return sandboxOf(c.Report()).Or(c.holder)
 }
 
-// mayHideFailure reports whether one of the programs that a command starts can fail
+// MayHideFailure reports whether one of the programs that a command starts can fail
 // without the command's status telling, as in make | tail. What only reads has
 // nothing to be refused, and may show somebody else's errors.
-func mayHideFailure(needs []policy.Access) bool {
+func MayHideFailure(needs []policy.Access) bool {
 	return slices.ContainsFunc(needs, func(a policy.Access) bool {
 		return a.Kind == policy.Exec && !a.Builtin && a.Class != policy.ReadOnly
 	})
 }
 
-// finish puts back what the command changed of the protected files and finds out
+// Finish puts back what the command changed of the protected files and finds out
 // what it was refused, into what is told about it. What it printed is looked at
 // where explain is set.
-func (c *confinement) finish(env *tool.Env, needs []policy.Access, m *sandboxMeta, explain bool, output string) {
+func (c *Confinement) Finish(env *tool.Env, needs []policy.Access, m *Meta, explain bool, output string) {
 	if c.config == nil || m.Detail == nil {
 		return
 	}
-	m.Detail.Quarantined = append(m.Detail.Quarantined, c.swept...)
+	m.Detail.Quarantined = append(m.Detail.Quarantined, c.Swept...)
 	if c.guard != nil {
 		beside := c.grants.undo()
-		c.wall.Cloned = c.asked.cloning.left()
+		c.Wall.Cloned = c.asked.cloning.left()
 		back, moved := c.guard.Return()
-		found := gate.InRoot(c.wall.Found())
+		found := gate.InRoot(c.Wall.Found())
 		found.Appeared = append(found.Appeared, beside...)
 		list, err := c.guard.Restore(env.Session.Path("quarantine"), found)
 		for i := range list {
@@ -329,11 +372,11 @@ func (c *confinement) finish(env *tool.Env, needs []policy.Access, m *sandboxMet
 			m.notPutBack(err)
 		}
 		if c.asked.cloning == nil {
-			m.lookForCopies(env.Workspace.Root())
+			m.LookForCopies(env.Workspace.Root())
 		}
 	}
-	m.Detail.Beyond = c.wall.Beyond
-	for _, dir := range c.wall.Unseen {
+	m.Detail.Beyond = c.Wall.Beyond
+	for _, dir := range c.Wall.Unseen {
 		m.Detail.Beyond = append(m.Detail.Beyond, dir+": a rule opens it, and it holds too much to look through for what commands may not read")
 	}
 	// That names were looked up says less than a message that has the name.
@@ -380,8 +423,8 @@ func (c *confinement) finish(env *tool.Env, needs []policy.Access, m *sandboxMet
 	}
 }
 
-// failure is the error for a sandbox that could not be made; nil when it was.
-func (c *confinement) failure(env *tool.Env) error {
+// Failure is the error for a sandbox that could not be made; nil when it was.
+func (c *Confinement) Failure(env *tool.Env) error {
 	if c.config == nil {
 		return nil
 	}
@@ -398,8 +441,8 @@ func (c *confinement) failure(env *tool.Env) error {
 		WithHint("nothing was run; agentkit doctor says what this machine offers, and whoever may decide can use --sandbox off")
 }
 
-// forget removes a report that nobody will read again; what stays, gc takes.
-func (c *confinement) forget() {
+// Forget removes a report that nobody will read again; what stays, gc takes.
+func (c *Confinement) Forget() {
 	if c.config != nil {
 		sandbox.Forget(c.config.Report)
 	}
@@ -412,7 +455,7 @@ func mayWrite(env *tool.Env, root string) bool {
 }
 
 // extend adds what the call was allowed beyond the usual.
-func (c *confinement) extend(cfg *sandbox.Config, a *policy.Access, root string, needs []policy.Access) {
+func (c *Confinement) extend(cfg *sandbox.Config, a *policy.Access, root string, needs []policy.Access) {
 	switch {
 	case a.Opaque != "", a.Op == policy.Settings && safefile.Below(root, a.Path): // see openSettings
 	case a.Kind == policy.Write && a.Path != "":
@@ -424,7 +467,7 @@ func (c *confinement) extend(cfg *sandbox.Config, a *policy.Access, root string,
 		if a.Op == policy.Delete && a.Tree && !a.Below && a.Names == "" && a.Path != root {
 			goesWith(cfg, a.Path)
 		}
-		if unhides := removes(needs) && c.loose; unhides || a.Op != policy.Delete && showsNothing(needs) { // who may remove a secret may not read it
+		if unhides := removes(needs) && c.loose; unhides || a.Op != policy.Delete && steps.ShowsNothing(needs) { // who may remove a secret may not read it
 			cfg.Hidden = slices.DeleteFunc(cfg.Hidden, func(p string) bool {
 				return safefile.Below(p, a.Path) && p != root && !c.led(p, a) || (whole || unhides && a.Tree) && safefile.Below(a.Path, p)
 			})
@@ -434,7 +477,7 @@ func (c *confinement) extend(cfg *sandbox.Config, a *policy.Access, root string,
 		}
 		if safefile.Below(root, a.Path) {
 			if !a.Guess && a.Op != policy.Delete && c.holder.Decide(a).Verdict != policy.Allow { // a yes was given for it
-				c.wall.Granted = append(c.wall.Granted, wall.Grant{Path: a.Path, Tree: a.Tree})
+				c.Wall.Granted = append(c.Wall.Granted, wall.Grant{Path: a.Path, Tree: a.Tree})
 			}
 			if !cfg.Sealed {
 				return
@@ -463,8 +506,8 @@ func (c *confinement) extend(cfg *sandbox.Config, a *policy.Access, root string,
 }
 
 // led reports whether a path is closed by a name that a link gives it, where an access was allowed, unasked, by another name.
-func (c *confinement) led(path string, a *policy.Access) bool {
-	return c.wall.Name(path) != "" && c.holder.Decide(a).Verdict == policy.Allow
+func (c *Confinement) led(path string, a *policy.Access) bool {
+	return c.Wall.Name(path) != "" && c.holder.Decide(a).Verdict == policy.Allow
 }
 
 // goesWith lets what is protected go together with the repository in dir that it is a part of,

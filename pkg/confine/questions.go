@@ -1,4 +1,4 @@
-package run
+package confine
 
 import (
 	"context"
@@ -12,19 +12,19 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
-// questions are about programs inside a command that someone was asked about while
+// Questions are about programs inside a command that someone was asked about while
 // it ran: they did not stand in the call, and wait for the answer.
-type questions struct {
+type Questions struct {
 	mu    sync.Mutex
-	list  []askedProgram
+	list  []AskedProgram
 	total time.Duration // of questions that were answered
 	since time.Time     // when the open question was asked; zero for none
-	over  context.Context
-	// starts is told of each program before it does; nil for nobody
-	starts func(context.Context, *sandbox.Exec)
-	keeps  gate.Keeper // nil for none
-	// order is for whoever keeps instead, the supervisor of a job; nil for nobody
-	order   func() (json.RawMessage, error)
+	Over  context.Context
+	// Starts is told of each program before it does; nil for nobody
+	Starts func(context.Context, *sandbox.Exec)
+	Keeps  gate.Keeper // nil for none
+	// Order is for whoever keeps instead, the supervisor of a job; nil for nobody
+	Order   func() (json.RawMessage, error)
 	cloning *cloning // is told, too
 }
 
@@ -32,18 +32,18 @@ type questions struct {
 // keep one open by itself.
 const maxWaited = 10 * time.Minute
 
-// An askedProgram is one of them, for the metadata.
-type askedProgram struct {
+// An AskedProgram is one of them, for the metadata.
+type AskedProgram struct {
 	Program  string `json:"program" doc:"with its words"`
 	Approved bool   `json:"approved" doc:"the answer was yes"`
 	Reason   string `json:"reason,omitempty" doc:"why not"`
 }
 
-// build is how the gate of a command decides. What is about to be taken away by what it
+// Build is how the gate of a command decides. What is about to be taken away by what it
 // lets start is kept first.
-func (q *questions) build(env *tool.Env) func(json.RawMessage) (sandbox.Decider, error) {
+func (q *Questions) Build(env *tool.Env) func(json.RawMessage) (sandbox.Decider, error) {
 	build := q.gate(env)
-	if q.starts == nil && !q.cloning.others() {
+	if q.Starts == nil && !q.cloning.others() {
 		return build
 	}
 	return func(order json.RawMessage) (sandbox.Decider, error) {
@@ -57,8 +57,8 @@ func (q *questions) build(env *tool.Env) func(json.RawMessage) (sandbox.Decider,
 				return sandbox.Unreadable(err)
 			}
 			a := decide(ctx, e)
-			if a.Allow && q.starts != nil {
-				q.starts(ctx, e)
+			if a.Allow && q.Starts != nil {
+				q.Starts(ctx, e)
 			}
 			if a.Allow {
 				q.cloning.starts(e)
@@ -69,42 +69,42 @@ func (q *questions) build(env *tool.Env) func(json.RawMessage) (sandbox.Decider,
 }
 
 // emptied has a file kept that is about to be emptied or replaced. That needs no gate.
-func (q *questions) emptied(ctx context.Context, e *sandbox.Exec) sandbox.Answer {
-	q.starts(ctx, e)
+func (q *Questions) emptied(ctx context.Context, e *sandbox.Exec) sandbox.Answer {
+	q.Starts(ctx, e)
 	return sandbox.Answer{Allow: true}
 }
 
-func (q *questions) gate(env *tool.Env) func(json.RawMessage) (sandbox.Decider, error) {
+func (q *Questions) gate(env *tool.Env) func(json.RawMessage) (sandbox.Decider, error) {
 	if env.Ask == nil {
-		return gate.BuildWith(nil, q.keeps)
+		return gate.BuildWith(nil, q.Keeps)
 	}
 	return gate.BuildWith(func(ctx context.Context, a policy.Access, dir string) (bool, string) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		defer context.AfterFunc(q.over, cancel)()
+		defer context.AfterFunc(q.Over, cancel)()
 		q.begin()
 		answer := env.Approve(ctx, "bash", a, dir)
 		q.end(&a, answer)
 		return answer.Yes, answer.Reason
-	}, q.keeps)
+	}, q.Keeps)
 }
 
-func (q *questions) begin() {
+func (q *Questions) begin() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.since = time.Now()
 }
 
-func (q *questions) end(a *policy.Access, answer tool.Answer) {
+func (q *Questions) end(a *policy.Access, answer tool.Answer) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.total += time.Since(q.since)
 	q.since = time.Time{}
-	q.list = append(q.list, askedProgram{policy.Subject(a), answer.Yes, answer.Reason})
+	q.list = append(q.list, AskedProgram{policy.Subject(a), answer.Yes, answer.Reason})
 }
 
 // waited is for how long questions have been open until now.
-func (q *questions) waited() time.Duration {
+func (q *Questions) waited() time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	waited := q.total
@@ -114,8 +114,8 @@ func (q *questions) waited() time.Duration {
 	return min(waited, maxWaited)
 }
 
-// programs are those that were asked about, in their order.
-func (q *questions) programs() []askedProgram {
+// Programs are those that were asked about, in their order.
+func (q *Questions) Programs() []AskedProgram {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.list

@@ -1,4 +1,4 @@
-package run
+package confine
 
 import (
 	"os"
@@ -82,14 +82,9 @@ func clones(a *policy.Access) bool {
 
 func makesDir(a *policy.Access) bool { return a.Opaque == "" && own(a, "mkdir") }
 
-// ofSystem reports whether a program lies where the system's do.
-func ofSystem(a *policy.Access) bool {
-	return slices.Contains(policy.TrustedDirs(), filepath.Dir(a.Program))
-}
-
 // own reports whether a program is the system's own of that name.
 func own(a *policy.Access, name string) bool {
-	return a.Kind == policy.Exec && steps.Name(a) == name && ofSystem(a)
+	return a.Kind == policy.Exec && steps.Name(a) == name && steps.OfSystem(a)
 }
 
 func emptyDir(dir string) bool {

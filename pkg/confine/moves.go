@@ -1,4 +1,4 @@
-package run
+package confine
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
-	"github.com/agentkit-go/agentkit/pkg/programs"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/steps"
 	"github.com/agentkit-go/agentkit/pkg/tool"
@@ -102,52 +101,12 @@ func (m *moves) release() {
 	}
 }
 
-// onlyMoves reports whether a call does nothing but move and remove files: no program
-// of it could read what lies open meanwhile.
-func onlyMoves(needs []policy.Access) bool {
-	moves := false
-	for i := range needs {
-		a := &needs[i]
-		switch {
-		case a.Opaque != "":
-			return false
-		case a.Kind == policy.Exec && a.Builtin:
-		case shellReads(needs, a):
-			return false
-		case a.Kind == policy.Exec:
-			if !isMover(a) {
-				return false
-			}
-			moves = true
-		}
-	}
-	return moves
-}
-
-// shellReads reports whether a is what the shell itself reads, as in read x <file: it may be
-// another file by then.
-func shellReads(needs []policy.Access, a *policy.Access) bool {
-	if a.Kind != policy.Read || a.Path == "" || a.Guess || a.File == policy.Dir && !a.Tree {
-		return false
-	}
-	by := a.Parent - 1
-	return by < 0 || by >= len(needs) || needs[by].Builtin && !programs.Has("test [ cd", steps.Name(&needs[by]))
-}
-
 // movesSecrets reports whether what a call moves or removes holds something hidden: nobody
 // waits for the end of another.
 func movesSecrets(needs []policy.Access, w *wall.Wall) bool {
 	return slices.ContainsFunc(needs, func(a policy.Access) bool {
 		return a.Op == policy.Delete && slices.ContainsFunc(w.Hidden, func(p string) bool { return safefile.Below(a.Path, p) })
 	})
-}
-
-// isMover reports whether a program is one of the system's that shows no file's content.
-func isMover(a *policy.Access) bool {
-	name, file := steps.Name(a), filepath.Base(a.Program)
-	return ofSystem(a) &&
-		programs.Has("rm rmdir unlink mv mkdir touch ls true false test [ echo printf", name) &&
-		(file == name || programs.Has("busybox toybox coreutils gnumv gnurm", file))
 }
 
 // removes reports whether a call that only moves files removes them all, so that what is

@@ -1,4 +1,4 @@
-package run
+package treewalk
 
 import (
 	"bytes"
@@ -11,7 +11,6 @@ import (
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/programs"
-	"github.com/agentkit-go/agentkit/pkg/treewalk"
 )
 
 // TestFoundLies: what is said of an expression of find's holds for all that find itself prints: the
@@ -133,7 +132,7 @@ func TestFoundLies(t *testing.T) {
 		if err != nil || !ok {
 			continue // find refuses it
 		}
-		only, except := treewalk.Patterns(&policy.Access{Names: found})
+		only, except := Patterns(&policy.Access{Names: found})
 		for path := range bytes.FieldsFuncSeq(out, func(r rune) bool { return r == '\n' || r == 0 }) {
 			below := ""
 			for _, u := range under {
@@ -144,7 +143,7 @@ func TestFoundLies(t *testing.T) {
 			if below == "" {
 				continue
 			}
-			if treewalk.Meant(only, below) == "" || treewalk.LeftOut(except, below) {
+			if Meant(only, below) == "" || LeftOut(except, below) {
 				t.Fatalf("find %q prints %s, but %q is said of it", args, path, found)
 			}
 		}

@@ -1,4 +1,4 @@
-package run
+package confine
 
 import (
 	"os"
@@ -8,10 +8,10 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/tool"
 )
 
-// foreignPrograms finds the programs of a confined command that lie where a command does
+// Foreign finds the programs of a confined command that lie where a command does
 // not read unasked, such as in another project: to start one is to read it. What a rule
 // names may be started, and is no more than that file.
-func foreignPrograms(env *tool.Env, needs []policy.Access, ahead *prefetch) (found []policy.Access) {
+func Foreign(env *tool.Env, needs []policy.Access, ahead *Prefetch) (found []policy.Access) {
 	if ahead == nil {
 		return nil
 	}
