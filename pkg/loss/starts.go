@@ -18,7 +18,8 @@ func (l *Watcher) Takes(ctx context.Context, e *sandbox.Exec) (names, must []cha
 }
 
 // Starts is what else a program takes away when it starts: what words name that were not known before, and what is nowhere else of
-// that which a script, make or code has rm, mv and the like take away.
+// that which a script, make or code has rm, mv and the like take away. Much of that goes by a removal, a replacement or an opening that
+// empties, which is seen by itself; not what truncate, sort -o and dd write where it is.
 func (l *Watcher) Starts(e *sandbox.Exec) []change.Doomed {
 	switch name := startedProgram(e); {
 	case name == "git":
