@@ -147,6 +147,12 @@ func New(env *tool.Env, p *Command, asked *Questions, ahead *Prefetch) (*Confine
 		c.extend(cfg, &needs[i], root, needs)
 	}
 	c.grants.open(cfg)
+	for _, dir := range c.Wall.Named {
+		inGoing := func(gone string) bool { return safefile.Below(gone, dir) }
+		if slices.ContainsFunc(cfg.ReadOnly, func(path string) bool { return safefile.Below(dir, path) }) && !slices.ContainsFunc(c.Wall.Goes, inGoing) {
+			cfg.Named = append(cfg.Named, dir)
+		}
+	}
 	if slices.ContainsFunc(needs, func(a policy.Access) bool { return a.Kind == policy.Net && a.Scheme == "ssh" && a.Opaque == "" }) {
 		openSSH(cfg, env.Getenv("SSH_AUTH_SOCK"), home)
 	}
@@ -476,7 +482,12 @@ func (c *Confinement) extend(cfg *sandbox.Config, a *policy.Access, root string,
 			cfg.Pinned = slices.DeleteFunc(cfg.Pinned, func(p string) bool { return safefile.Below(a.Path, p) })
 		}
 		if safefile.Below(root, a.Path) {
-			if !a.Guess && a.Op != policy.Delete && c.holder.Decide(a).Verdict != policy.Allow { // a yes was given for it
+			keepsName := func(dir string) bool { return safefile.Below(dir, a.Path) }
+			switch given := c.holder.Decide(a).Verdict != policy.Allow; { // a yes was given for it
+			case a.Guess:
+			case a.Op == policy.Delete && (given || slices.ContainsFunc(c.Wall.Named, keepsName)): // or a rule, for nothing else would allow that
+				c.Wall.Goes = append(c.Wall.Goes, a.Path)
+			case given && a.Op != policy.Delete:
 				c.Wall.Granted = append(c.Wall.Granted, wall.Grant{Path: a.Path, Tree: a.Tree})
 			}
 			if !cfg.Sealed {

@@ -120,10 +120,8 @@ func (p *plan) view(c *Config) {
 // outermost lists the directories that exist and lie in no other, the shorter
 // paths first.
 func outermost(dirs []string) []string {
-	dirs = slices.Clone(dirs)
-	slices.SortStableFunc(dirs, func(a, b string) int { return cmp.Compare(len(a), len(b)) })
 	var list []string
-	for _, d := range dirs {
+	for _, d := range outerFirst(dirs) {
 		if _, err := os.Stat(d); err == nil && !belowAny(d, list) {
 			list = append(list, d)
 		}
@@ -182,27 +180,40 @@ func (p *plan) pin(dirs []string) {
 	}
 }
 
-// ways lists the directories on the way to what is pinned, the outer ones first: those below
+// ways lists the directories on the way to what is pinned, and those that keep their names, the outer ones first: those below
 // the root apart from all others.
 func (c *Config) ways(writable []string, shared []mounted) (others, below []string) {
 	done := map[string]bool{}
+	add := func(dir string) {
+		switch {
+		case done[dir]:
+		case dir != c.Root && safefile.Below(c.Root, dir):
+			below = append(below, dir)
+		default:
+			others = append(others, dir)
+		}
+		done[dir] = true
+	}
 	// The root too may lie in a writable directory, and is where the next call begins.
 	for _, path := range visible(slices.Concat(c.Pinned, c.Private, []string{c.Root + "/."}), shared) {
 		if _, err := os.Lstat(path); err != nil {
 			continue
 		}
 		for _, dir := range between(path, writable) {
-			switch {
-			case done[dir]:
-			case dir != c.Root && safefile.Below(c.Root, dir):
-				below = append(below, dir)
-			default:
-				others = append(others, dir)
-			}
-			done[dir] = true
+			add(dir)
+		}
+	}
+	for _, dir := range outerFirst(visible(c.Named, shared)) {
+		if i, err := os.Lstat(dir); err == nil && i.IsDir() && belowAny(dir, writable) {
+			add(dir)
 		}
 	}
 	return others, below
+}
+
+// outerFirst sorts directories so that none comes before one that it lies in.
+func outerFirst(dirs []string) []string {
+	return slices.SortedStableFunc(slices.Values(dirs), func(a, b string) int { return cmp.Compare(len(a), len(b)) })
 }
 
 // protected makes paths read-only.

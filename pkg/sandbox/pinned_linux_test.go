@@ -115,6 +115,24 @@ for to in "other/moved", "sub/deep/moved", "sub/kept":
 	}
 }
 
+// TestNamed: a directory that keeps its name does so, and goes with one above it; what lies in it is moved as anywhere.
+func TestNamed(t *testing.T) {
+	want := "other/kept other/moved EBUSY\nother/kept other/empty 2 EBUSY\nother/empty other/kept 2 EBUSY\nother moved ok\nmoved/kept moved/x EBUSY\nmoved other ok\n" +
+		"other/b other/kept/b ok\nother/kept/b top2 ok\nother/kept/protected/p other/p EXDEV\n"
+	for _, uid := range users(t) {
+		b := pinnedBox(t, uid, true)
+		b.Named = []string{filepath.Join(b.Root, "other", "kept"), filepath.Join(b.Root, "missing"), filepath.Join(b.Root, "top")}
+		b.run(t, "/usr/bin/python3", "-c", renaming+`
+say("other/kept", "other/moved"); say("other/kept", "other/empty", EXCHANGE); say("other/empty", "other/kept", EXCHANGE)
+say("other", "moved"); say("moved/kept", "moved/x"); say("moved", "other")
+say("other/b", "other/kept/b"); say("other/kept/b", "top2"); say("other/kept/protected/p", "other/p")
+`)
+		if b.state.ExitCode != 0 || b.stdout != want {
+			t.Errorf("%d: %d %s%s, want %s", uid, b.state.ExitCode, b.stdout, b.stderr, want)
+		}
+	}
+}
+
 // TestHeld: who holds a directory that is moved finds what is hidden and protected beside its
 // new place closed.
 func TestHeld(t *testing.T) {

@@ -474,12 +474,23 @@ func (s *Snapshot) Restore(quarantine string, found Found) ([]Restore, error) {
 	errs := []error{err}
 	opened := roots{}
 	defer opened.close()
+	room := func(name string) func() (string, error) {
+		return func() (string, error) {
+			if err := os.MkdirAll(quarantine, 0o700); err != nil {
+				return "", err
+			}
+			return os.MkdirTemp(quarantine, name+"-")
+		}
+	}
 	for _, a := range found.Away {
-		if err := s.rename(a, opened); err != nil {
+		over := func(path string) bool { return safefile.Below(path, a.Was) || safefile.Below(a.Was, path) }
+		there := slices.DeleteFunc(slices.Clone(appeared), func(path string) bool { return !over(path) })
+		back, err := s.rename(a, there, found.written, opened, room("away"))
+		if list = append(list, back...); err != nil {
 			errs = append(errs, fmt.Errorf("giving %s, which is %s, its name back: %w", a.Was, a.Is, err))
 			continue
 		}
-		list = append(list, Restore{Path: a.Was, Action: "deleted"})
+		appeared = slices.DeleteFunc(slices.Clone(appeared), over)
 	}
 	if r, err := s.gitBack(appeared); r != nil || err != nil {
 		errs = append(errs, err)
@@ -510,12 +521,7 @@ func (s *Snapshot) Restore(quarantine string, found Found) ([]Restore, error) {
 		var r *Restore
 		root, err := s.open(g.dir, opened)
 		if err == nil {
-			r, err = g.restore(root, found.written, func() (string, error) {
-				if err := os.MkdirAll(quarantine, 0o700); err != nil {
-					return "", err
-				}
-				return os.MkdirTemp(quarantine, strconv.Itoa(i)+"-")
-			})
+			r, err = g.restore(root, found.written, room(strconv.Itoa(i)))
 		}
 		if r != nil {
 			list = append(list, *r)
@@ -530,22 +536,42 @@ func (s *Snapshot) Restore(quarantine string, found Found) ([]Restore, error) {
 	return list, errors.Join(errs...)
 }
 
-// rename gives a directory back the name that it had, where nothing else has that.
-func (s *Snapshot) rename(a Away, opened roots) error {
+// rename gives a directory, or what was closed in it, back the name that it had. What has that by now goes to the quarantine before,
+// with what appeared above or below it.
+func (s *Snapshot) rename(a Away, appeared []string, written func() []Written, opened roots, room func() (string, error)) (list []Restore, err error) {
 	dir := s.home(a.Was)
 	was, err1 := filepath.Rel(dir, a.Was)
 	is, err2 := filepath.Rel(dir, a.Is)
 	if err := errors.Join(err1, err2); err != nil || dir == "" {
-		return cmp.Or(err, fs.ErrInvalid)
+		return nil, cmp.Or(err, fs.ErrInvalid)
 	}
 	root, err := s.open(dir, opened)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if _, err := root.Lstat(was); !errors.Is(err, fs.ErrNotExist) {
-		return cmp.Or(err, fs.ErrExist)
+	for _, path := range append(appeared, a.Was) {
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return list, err
+		}
+		g := guarded{dir: dir, name: name}
+		r, err := g.restore(root, written, room)
+		if err != nil {
+			return list, err
+		}
+		if r != nil {
+			list = append(list, *r)
+		}
 	}
-	return root.Rename(is, was)
+	in, inTheWay, err := way(root, dir, filepath.Dir(was), true, room)
+	if err != nil {
+		return list, err
+	}
+	defer in.Close()
+	if err := root.Rename(is, was); err != nil {
+		return list, err
+	}
+	return append(list, Restore{Path: a.Was, Action: "deleted", Quarantine: inTheWay}), nil
 }
 
 // restore is about what lies in the very directories that g is in: a command may have put a link in
@@ -554,21 +580,35 @@ func (g *guarded) restore(root *os.Root, written func() []Written, room func() (
 	above := filepath.Dir(g.name)
 	closeAgain := unlock(root, above)
 	defer closeAgain()
-	in, at, err := solid(root, above)
-	inTheWay := ""
+	in, inTheWay, err := way(root, g.dir, above, len(g.was) > 0 && !g.loose, room)
+	if in == nil {
+		return nil, err // it is not there, or may go
+	}
+	defer in.Close()
+	r, err := g.from(above).restoreIn(in, written, room)
+	if r != nil && r.Quarantine == "" {
+		r.Quarantine = inTheWay
+	}
+	return r, err
+}
+
+// way opens a directory of root, which is dir, that no link leads to. Where makes says so, it is made, and what is in the way goes to a
+// room of the quarantine; else a missing one is nil.
+func way(root *os.Root, dir, name string, makes bool, room func() (string, error)) (in *os.Root, inTheWay string, err error) {
+	in, at, err := solid(root, name)
 	for range 1000 { // while others exchange what is there
-		name := filepath.Base(at)
+		last := filepath.Base(at)
 		switch {
 		case errors.Is(err, errElsewhere):
 			err = nil
 		case err != nil || at == "":
-		case len(g.was) == 0 || g.loose:
-			return nil, in.Close() // it is not there, or may go
+		case !makes:
+			return nil, "", in.Close()
 		default:
-			if i, bad := in.Lstat(name); bad != nil {
-				err = in.Mkdir(name, 0o755)
+			if i, bad := in.Lstat(last); bad != nil {
+				err = in.Mkdir(last, 0o755)
 			} else if !i.IsDir() {
-				inTheWay, err = putAway(in, filepath.Join(g.dir, filepath.Dir(at)), name, room)
+				inTheWay, err = putAway(in, filepath.Join(dir, filepath.Dir(at)), last, room)
 			}
 			if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
 				err = nil
@@ -578,7 +618,7 @@ func (g *guarded) restore(root *os.Root, written func() []Written, room func() (
 		if err != nil || in != nil && at == "" {
 			break
 		}
-		in, at, err = solid(root, above)
+		in, at, err = solid(root, name)
 	}
 	switch {
 	case err == nil && in == nil:
@@ -587,14 +627,9 @@ func (g *guarded) restore(root *os.Root, written func() []Written, room func() (
 		err = errors.Join(errElsewhere, in.Close())
 	}
 	if err != nil {
-		return nil, err
+		return nil, inTheWay, err
 	}
-	defer in.Close()
-	r, err := g.from(above).restoreIn(in, written, room)
-	if r != nil && r.Quarantine == "" {
-		r.Quarantine = inTheWay
-	}
-	return r, err
+	return in, inTheWay, nil
 }
 
 // solid opens a directory below root that no link leads to. Where there is none, at is the first on the way

@@ -96,6 +96,7 @@ type Config struct {
 	Watched   []string // put back afterwards where it was changed, or removed without the directory that it is in
 	Hidden    []string // files and directories whose content cannot be read: secrets, our own state
 	Pinned    []string // the directories above these cannot be moved away
+	Named     []string // directories that keep their names, unless one above them is moved
 	Stays     []string // directories of ReadWrite that are put back in their places, as Root is
 	Removable []string // those of Hidden below Root that may be removed all the same; they are kept in Quarantine
 	Covers    string   // directory of ours for what is put over what is hidden

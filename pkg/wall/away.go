@@ -2,7 +2,6 @@ package wall
 
 import (
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/agentkit-go/agentkit/pkg/policy"
@@ -12,31 +11,43 @@ import (
 // An Away is a directory of the root that has another name than when the command began.
 type Away struct{ Was, Is string }
 
-// away is the directory with which something closed that is gone has lost the name that it is closed for, as the workflows of
-// .github have; none where it is closed by the new name, too: it may go there. Where another directory has
-// taken the place of that one, it is what was closed in it. Found has the directories that were looked for before.
-func (w *Wall) away(path string, found map[string]string) (a Away) {
+// movedDirs looks for directories that were moved.
+type movedDirs struct {
+	w   *Wall
+	now map[string]fileID // by their paths
+	at  map[fileID]string // where those are that were looked for; "" for nowhere
+}
+
+// away is the directory with which something closed has gone to where it is open, as into node_modules; none where it is
+// closed there, too: it may go there. Where another directory has taken the place of that one, it is what was closed in it.
+func (m *movedDirs) away(path string) (a Away) {
+	w := m.w
 	if safefile.BelowGit(path) || !safefile.Below(w.o.Root, path) {
 		return a
 	}
 	other := "" // the outermost directory that is not the one that was there
 	for dir := filepath.Dir(path); dir != w.o.Root && safefile.Below(w.o.Root, dir); dir = filepath.Dir(dir) {
-		if w.above[dir] != w.idOfDir(dir) {
+		now, known := m.now[dir]
+		if !known {
+			now = w.idOfDir(dir)
+			m.now[dir] = now
+		}
+		if w.above[dir] != now {
 			other = dir
 		}
 	}
-	if other == "" || w.Grants(path) || w.Grants(other) {
+	if other == "" || w.Grants(path) || w.Grants(other) || below(path, w.Goes) {
 		return a
 	}
-	is, known := found[other]
+	is, known := m.at[w.above[other]]
 	if !known {
 		is = w.find(w.above[other])
-		found[other] = is
+		m.at[w.above[other]] = is
 	}
-	if is == "" || !w.o.Policy.MayWrite(is+path[len(other):], policy.Missing) {
+	if is == "" || !w.o.Policy.MayWrite(is+path[len(other):], policy.Missing) || !safefile.Exists(is+path[len(other):]) {
 		return a
 	}
-	if _, err := os.Lstat(other); err == nil {
+	if safefile.Exists(other) {
 		return Away{path, is + path[len(other):]}
 	}
 	return Away{other, is}

@@ -5,7 +5,6 @@
 package wall
 
 import (
-	"errors"
 	"io/fs"
 	"maps"
 	"os"
@@ -42,6 +41,7 @@ type Wall struct {
 	Fixed      []string // cannot be changed
 	Watched    []string // files that may be removed, and are put back where they were changed
 	Pinned     []string // those of them above which no directory may be moved: secrets, and what is fixed for where it is
+	Named      []string // directories in the root that keep their names, as something in them is fixed for these: .github with its workflows
 	Readable   []string // what can be read outside the root
 	Everything bool     // all can be
 	Listed     []string // directories outside the root whose names can be listed, with those below them
@@ -58,6 +58,8 @@ type Wall struct {
 
 	// Granted is what this call may write all the same.
 	Granted []Grant
+	// Goes has what this call may move or remove all the same.
+	Goes []string
 
 	// Cloned are directories that the command does nothing but have git fill with what another
 	// host has: what is protected of that stays, where Alone says so.
@@ -179,6 +181,7 @@ func (w *Wall) fill(hits []string) {
 	w.Hidden, w.Fixed = outermost(w.Hidden), outermost(w.Fixed)
 	w.note()
 	w.held, w.above = map[fileID]bool{}, map[string]fileID{}
+	plain := map[string]bool{}
 	for i, path := range slices.Concat(w.Hidden, w.Fixed) {
 		if safefile.Below(w.o.Root, path) {
 			if target, err := os.Lstat(path); err == nil && target.Mode()&fs.ModeSymlink == 0 { // a link means something else in another directory
@@ -188,12 +191,33 @@ func (w *Wall) fill(hits []string) {
 		}
 		if i < len(w.Hidden) || w.o.Policy.Placed(path) || w.led[path] != "" {
 			w.Pinned = append(w.Pinned, path)
+		} else {
+			w.named(path, plain)
 		}
 	}
 	for _, path := range w.Watched {
 		w.numberAbove(path)
 	}
 	w.stays(w.o.Root + "/.git")
+}
+
+// named notes the directories for whose names a path is fixed: in another it would not be. Plain has what is fixed for the rest of
+// its path alone, and what is not.
+func (w *Wall) named(path string, plain map[string]bool) {
+	if safefile.BelowGit(path) || !safefile.Below(w.o.Root, path) {
+		return
+	}
+	for dir := filepath.Dir(path); dir != w.o.Root && safefile.Below(w.o.Root, dir); dir = filepath.Dir(dir) {
+		rest := path[len(dir):]
+		free, known := plain[rest]
+		if !known {
+			free = w.o.Policy.MayWrite(filepath.Join(w.o.Root, "-")+rest, policy.Missing)
+			plain[rest] = free
+		}
+		if free && !slices.Contains(w.Named, dir) {
+			w.Named = append(w.Named, dir)
+		}
+	}
 }
 
 // numberAbove notes what tells the directories above a path, as far as the root.
@@ -351,6 +375,7 @@ type Start struct {
 	Known       []fileID          // those of the repositories in the root
 	Enclosing   string            // see Wall
 	Granted     []Grant           // likewise
+	Goes        []string          // likewise
 	Cloned      []string          // likewise
 	Begun       time.Time         // when it was looked at
 	Temp        []string          // see Options
@@ -361,7 +386,7 @@ type Start struct {
 // Start returns what [Since] needs.
 func (w *Wall) Start() Start {
 	hits := slices.DeleteFunc(w.tree.hits(), func(path string) bool { return slices.Contains(w.forgotten, path) })
-	s := Start{Root: w.o.Root, Cache: w.o.Cache, Hits: hits, Closed: slices.Concat(w.Fixed, w.Watched), Enclosing: w.Enclosing, Granted: w.Granted, Cloned: w.Cloned, Begun: w.begun, Above: w.above, Known: slices.Collect(maps.Keys(w.repositories)), Temp: w.o.Temp, InTemp: w.temp, Cut: w.tree.cut}
+	s := Start{Root: w.o.Root, Cache: w.o.Cache, Hits: hits, Closed: slices.Concat(w.Fixed, w.Watched), Enclosing: w.Enclosing, Granted: w.Granted, Goes: w.Goes, Cloned: w.Cloned, Begun: w.begun, Above: w.above, Known: slices.Collect(maps.Keys(w.repositories)), Temp: w.o.Temp, InTemp: w.temp, Cut: w.tree.cut}
 	if w.o.Mounts {
 		s.Held = slices.AppendSeq([]fileID{}, maps.Keys(w.held)) // nil says that there are no mounts
 	}
@@ -370,7 +395,7 @@ func (w *Wall) Start() Start {
 
 // Since is Found for a process that has not compiled the wall. Alone is that of the Wall.
 func Since(p *policy.Policy, s Start, alone func() bool) Found {
-	w := &Wall{begun: s.Begun, Enclosing: s.Enclosing, Granted: s.Granted, Cloned: s.Cloned, Alone: alone, Fixed: s.Closed, Watched: s.Closed, o: Options{Policy: p, Root: s.Root, Cache: s.Cache, Mounts: s.Held != nil, Temp: s.Temp}, temp: s.InTemp, overlaid: overlaid(s.Root), held: map[fileID]bool{}, above: s.Above, repositories: map[fileID]bool{}}
+	w := &Wall{begun: s.Begun, Enclosing: s.Enclosing, Granted: s.Granted, Goes: s.Goes, Cloned: s.Cloned, Alone: alone, Fixed: s.Closed, Watched: s.Closed, o: Options{Policy: p, Root: s.Root, Cache: s.Cache, Mounts: s.Held != nil, Temp: s.Temp}, temp: s.InTemp, overlaid: overlaid(s.Root), held: map[fileID]bool{}, above: s.Above, repositories: map[fileID]bool{}}
 	for _, n := range s.Held {
 		w.held[n] = true
 	}
@@ -524,14 +549,12 @@ func (w *Wall) behindMounts() (replaced []string, moved []Away) {
 	if w.Enclosing != "" {
 		in = append(in, w.Enclosing)
 	}
-	found := map[string]string{}
+	dirs := movedDirs{w: w, now: map[string]fileID{}, at: map[fileID]string{}}
 	for _, path := range w.Fixed {
-		i, err := os.Lstat(path)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			if a := w.away(path, found); a != (Away{}) && !slices.Contains(moved, a) {
-				moved = append(moved, a)
-			}
+		if a := dirs.away(path); a != (Away{}) && !slices.Contains(moved, a) {
+			moved = append(moved, a)
+		}
+		switch i, err := os.Lstat(path); {
 		case err == nil && i.Mode().IsRegular() && below(path, in) && !changedAt(path).Before(w.begun) && !w.Grants(path):
 			replaced = append(replaced, path)
 		}

@@ -86,6 +86,14 @@ func TestMovedSecrets(t *testing.T) {
 	s.want("hidden when they were moved", Compile(s.o).Hidden, "nested/.git/objects/sub/.env", "node_modules/a/.aws")
 }
 
+// TestNamed: a directory keeps the name for which something in it is fixed, and not one that says nothing.
+func TestNamed(t *testing.T) {
+	s := newSite(t, ".github/workflows/a.yml", "b/.cargo/config.toml", "b/c/.cargo/config.toml", "d/.vscode/settings.json", "e/.github/x", "nested/.git/HEAD", "nested/.git/config", "nested/.git/objects/x")
+	w := Compile(s.o)
+	s.want("fixed", w.Fixed, ".github/workflows", "b/.cargo/config.toml", "b/c/.cargo/config.toml", "d/.vscode")
+	s.want("named", w.Named, ".github", "b/.cargo", "b/c/.cargo")
+}
+
 // TestAliases: another name of a hidden or protected file is the file.
 func TestAliases(t *testing.T) {
 	s := newSite(t, "sub/.env", "b/.vscode/settings.json", "plain")
