@@ -138,10 +138,15 @@ func (w *Wall) pinPlaces(far *Wall) {
 	if len(w.Writable) == 0 {
 		return
 	}
+	free := map[string]bool{}
 	for i, path := range slices.Concat(w.Fixed, w.Hidden) {
-		named := i < fixed || i >= len(w.Fixed) || w.o.Policy.Placed(path)
-		if named && !safefile.Below(w.o.Root, path) && below(path, w.Writable) && !strings.HasSuffix(path, "/") {
+		top := slices.IndexFunc(w.Writable, func(dir string) bool { return safefile.Below(dir, path) })
+		switch {
+		case safefile.Below(w.o.Root, path), top < 0, strings.HasSuffix(path, "/"):
+		case i < fixed, i >= len(w.Fixed), w.o.Policy.Placed(path):
 			w.Pinned = append(w.Pinned, path)
+		default:
+			w.named(path, w.Writable[top], free)
 		}
 	}
 }

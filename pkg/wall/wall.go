@@ -41,7 +41,7 @@ type Wall struct {
 	Fixed      []string // cannot be changed
 	Watched    []string // files that may be removed, and are put back where they were changed
 	Pinned     []string // those of them above which no directory may be moved: secrets, and what is fixed for where it is
-	Named      []string // directories in the root that keep their names, as something in them is fixed for these: .github with its workflows
+	Named      []string // directories that keep their names, as something in them is fixed for these: .github with its workflows
 	Readable   []string // what can be read outside the root
 	Everything bool     // all can be
 	Listed     []string // directories outside the root whose names can be listed, with those below them
@@ -181,7 +181,7 @@ func (w *Wall) fill(hits []string) {
 	w.Hidden, w.Fixed = outermost(w.Hidden), outermost(w.Fixed)
 	w.note()
 	w.held, w.above = map[fileID]bool{}, map[string]fileID{}
-	plain := map[string]bool{}
+	free := map[string]bool{}
 	for i, path := range slices.Concat(w.Hidden, w.Fixed) {
 		if safefile.Below(w.o.Root, path) {
 			if target, err := os.Lstat(path); err == nil && target.Mode()&fs.ModeSymlink == 0 { // a link means something else in another directory
@@ -192,7 +192,7 @@ func (w *Wall) fill(hits []string) {
 		if i < len(w.Hidden) || w.o.Policy.Placed(path) || w.led[path] != "" {
 			w.Pinned = append(w.Pinned, path)
 		} else {
-			w.named(path, plain)
+			w.named(path, w.o.Root, free)
 		}
 	}
 	for _, path := range w.Watched {
@@ -201,20 +201,20 @@ func (w *Wall) fill(hits []string) {
 	w.stays(w.o.Root + "/.git")
 }
 
-// named notes the directories for whose names a path is fixed: in another it would not be. Plain has what is fixed for the rest of
-// its path alone, and what is not.
-func (w *Wall) named(path string, plain map[string]bool) {
-	if safefile.BelowGit(path) || !safefile.Below(w.o.Root, path) {
+// named notes the directories below top for whose names a path is fixed: in another it would not be. Free has, by the rest of
+// a path in top, whether that says nothing alone.
+func (w *Wall) named(path, top string, free map[string]bool) {
+	if safefile.BelowGit(path) || !safefile.Below(top, path) {
 		return
 	}
-	for dir := filepath.Dir(path); dir != w.o.Root && safefile.Below(w.o.Root, dir); dir = filepath.Dir(dir) {
-		rest := path[len(dir):]
-		free, known := plain[rest]
+	for dir := filepath.Dir(path); dir != top && safefile.Below(top, dir); dir = filepath.Dir(dir) {
+		elsewhere := filepath.Join(top, "-") + path[len(dir):]
+		is, known := free[elsewhere]
 		if !known {
-			free = w.o.Policy.MayWrite(filepath.Join(w.o.Root, "-")+rest, policy.Missing)
-			plain[rest] = free
+			is = w.o.Policy.MayWrite(elsewhere, policy.Missing)
+			free[elsewhere] = is
 		}
-		if free && !slices.Contains(w.Named, dir) {
+		if is && !slices.Contains(w.Named, dir) {
 			w.Named = append(w.Named, dir)
 		}
 	}
