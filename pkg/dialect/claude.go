@@ -273,6 +273,9 @@ func createsWhereEmpty(c *Call) error {
 	return nil
 }
 
+// mostMade is how many bytes edits make of a new file, beside the text that they bring.
+const mostMade = 64 << 20
+
 // createsByEdits has edits of which the first has no old text write a new file: with what
 // the others make of it.
 func createsByEdits(c *Call) error {
@@ -296,6 +299,8 @@ func createsByEdits(c *Call) error {
 			return tool.Errorf(tool.BadInput, "edits[%d]: the old text is not in the new file", i+1).WithHint("correct it, and call again: nothing was done")
 		case n > 1 && !all:
 			return tool.Errorf(tool.BadInput, "edits[%d]: the old text occurs %d times in the new file", i+1, n).WithHint("quote more of it, or set replace_all: nothing was done")
+		case int64(n)*int64(len(now)-len(old)) > int64(mostMade+len(now)-len(text)):
+			return tool.Errorf(tool.TooLarge, "edits[%d]: the new file would have more than %d MiB", i+1, mostMade>>20).WithHint("make it with fewer or smaller edits: nothing was done")
 		}
 		text = strings.ReplaceAll(text, old, now)
 	}

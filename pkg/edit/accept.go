@@ -241,6 +241,9 @@ func (p *planner) everyLike(c *candidate) ([]change, *Refusal) {
 
 // mergeEvery makes the change at all places, but for those that have it.
 func (p *planner) mergeEvery(c *candidate, places []place) ([]change, *Refusal) {
+	if r := p.options.growth.add(len(places), len(c.reading.old), len(c.reading.new)); r != nil {
+		return nil, r
+	}
 	slices.SortFunc(places, func(a, b place) int { return a.start - b.start })
 	var out []change
 	for _, at := range places {

@@ -21,6 +21,7 @@ package edit
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 )
@@ -50,6 +51,10 @@ type Options struct {
 	// MinConfidence is the least Similarity of a place that is accepted, from 0
 	// to 1, such as Normal or Strict. At 0 the limits are the engine's own.
 	MinConfidence float64
+	// Grown is by how many bytes other edits of the call have made files larger; see [MostGrowth].
+	Grown int
+
+	growth *growth // of the edits that build on each other
 }
 
 // The ways in which a place was found, from the plainest to the boldest. All
@@ -109,6 +114,10 @@ func Plan(file []byte, edits []Edit, o Options) (*Outcome, error) {
 	if len(edits) == 0 {
 		return nil, &Refusal{Code: BadInput, Message: "there is nothing to edit", Hint: "give at least one edit"}
 	}
+	if o.growth == nil {
+		o.growth = newGrowth(edits, o)
+	}
+	begun := *o.growth
 	p := &planner{file: file, edits: edits, options: o}
 	var all []change
 	var failed *Refusal
@@ -131,31 +140,39 @@ func Plan(file []byte, edits []Edit, o Options) (*Outcome, error) {
 		after, hits := apply(file, all)
 		return &Outcome{After: after, Hits: hits}, nil
 	}
-	if out := p.later(edits, failed.Edit, all, failed); out != nil {
-		return out, nil
+	p.options.growth = &begun // what was not to be made as it is counts no more
+	out, failed := p.later(edits, failed.Edit, all, failed)
+	if failed != nil {
+		return nil, failed
 	}
-	return nil, failed
+	return out, nil
 }
 
 // later makes edit i and those behind it after the ones before it. Its old text
 // must then be there to the letter once, or be like what these have written;
-// nil where it is not.
-func (p *planner) later(edits []Edit, i int, before []change, r *Refusal) *Outcome {
-	if i == 0 || r.Code == BadInput || slices.ContainsFunc(edits[i:], Edit.limited) {
-		return nil
+// r, why it cannot be made in the file as it is, where it is not.
+func (p *planner) later(edits []Edit, i int, before []change, r *Refusal) (*Outcome, *Refusal) {
+	if i == 0 || r.Code == BadInput || r.Code == TooLarge || slices.ContainsFunc(edits[i:], Edit.limited) {
+		return nil, r
 	}
 	mid, hits := apply(p.file, before)
 	n := (&planner{file: mid}).count(edits[i].Old)
 	exact := n == 1 || n > 1 && edits[i].All
 	if !exact && (n > 0 || r.Code == Ambiguous || r.Other != nil) {
-		return nil
+		return nil, r
 	}
-	out, err := Plan(mid, edits[i:], p.options)
+	o := p.options
+	o.growth = o.growth.behind(p.file, mid)
+	out, err := Plan(mid, edits[i:], o)
+	if no, ok := errors.AsType[*Refusal](err); ok && no.Code == TooLarge {
+		no.Edit += i
+		return nil, no
+	}
 	if err != nil {
-		return nil
+		return nil, r
 	}
 	if !exact && !slices.ContainsFunc(out.Hits, func(h Hit) bool { return h.Edit == 0 && writtenBy(hits, h.Lines) }) {
-		return nil
+		return nil, r
 	}
 	for _, h := range out.Hits {
 		h.Edit += i
@@ -163,7 +180,7 @@ func (p *planner) later(edits []Edit, i int, before []change, r *Refusal) *Outco
 		hits = append(hits, h)
 	}
 	out.Hits = hits
-	return out
+	return out, nil
 }
 
 // writtenBy reports whether some of the lines were written by edits.

@@ -14,6 +14,13 @@ const mostRounds = 64
 // in the file as it is; one that is not there may build on the result of
 // those before it.
 func applyHunks(file []byte, hunks []Hunk) ([]byte, []HunkResult, []string, *Refusal) {
+	lines := 0
+	for i := range hunks {
+		lines += len(hunks[i].Lines)
+	}
+	if r := newGrowth(nil, Options{}).indents(file, lines); r != nil {
+		return nil, nil, nil, r
+	}
 	results := make([]HunkResult, len(hunks))
 	var warns []string
 	cur := file

@@ -44,7 +44,7 @@ func indentUnit(n int, line func(int) string) string {
 			unit = step
 		}
 	}
-	if unit == 0 {
+	if unit == 0 && least <= mostUnit {
 		unit = least
 	}
 	return strings.Repeat(" ", unit)

@@ -59,7 +59,7 @@ type scanned struct {
 // NewScan returns a Scan for edits, which name no lines to stay within. Of the
 // options only Exact matters: that the new text is written to the letter, too.
 func NewScan(edits []Edit, o Options) *Scan {
-	s := &Scan{edits: edits, options: Options{Exact: true, fits: !o.Exact}, longest: 1}
+	s := &Scan{edits: edits, options: Options{Exact: true, fits: !o.Exact, Grown: o.Grown}, longest: 1}
 	for i, e := range edits {
 		old := unixLines(e.Old)
 		switch {

@@ -39,10 +39,15 @@ func (s *Scan) Plan(file io.ReaderAt) (*LargeOutcome, error) {
 	if s.failed != nil {
 		return nil, s.failed
 	}
+	g := newGrowth(s.edits, s.options)
 	var all []scanned
 	for i := range s.edits {
 		at, r := s.choose(i)
 		if r != nil {
+			r.Edit = i
+			return nil, r
+		}
+		if r := g.add(len(at), len(s.edits[i].Old), len(s.edits[i].New)); r != nil {
 			r.Edit = i
 			return nil, r
 		}

@@ -98,6 +98,8 @@ type applier struct {
 	files map[string]*fileState
 	order []*fileState
 	warns []string
+
+	copied int // bytes of files that others are made of
 }
 
 func (a *applier) refuse(code, path, message, hint string) error {
@@ -209,6 +211,9 @@ func (a *applier) add(f *FilePatch) error {
 		copied := &fileState{path: from.path, data: from.data}
 		if a.patch.unified && from.existed {
 			copied.data = from.before // git copies what was there before the patch
+		}
+		if a.copied += len(copied.data); a.copied > MostGrowth {
+			return a.refuse(TooLarge, a.patch.path(f.Path), fmt.Sprintf("the patch would copy more than %d MiB", MostGrowth>>20), "copy fewer files in one patch, or use a program such as cp")
 		}
 		if err := a.update(copied, &FilePatch{Hunks: f.Hunks}); err != nil {
 			return err

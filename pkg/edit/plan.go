@@ -32,6 +32,9 @@ const (
 
 // plan finds what one edit changes.
 func (p *planner) plan(e Edit) ([]change, *Refusal) {
+	if r := p.options.growth.indents(p.file, strings.Count(e.New, "\n")+1); r != nil {
+		return nil, r
+	}
 	if e.limited() {
 		return p.planWithin(e)
 	}
@@ -127,7 +130,17 @@ func (p *planner) planExactAll(e Edit, old, new string) ([]change, *Refusal, boo
 	if r := p.insideWord(e, at, old); r != nil {
 		return nil, r, true
 	}
-	if len(at) > mostSeparate {
+	n := len(at)
+	if n > mostSeparate {
+		n = 0
+		for range p.occurrences(old, 0) {
+			n++
+		}
+	}
+	if r := p.options.growth.add(n, len(old), len(new)); r != nil {
+		return nil, r, true
+	}
+	if n > mostSeparate {
 		return p.replaceMany(old, new), nil, true
 	}
 	var out []change

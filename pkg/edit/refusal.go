@@ -15,6 +15,7 @@ const (
 	Conflict       = "conflict"        // the file differs where the change is to be made
 	AlreadyApplied = "already_applied" // the file has the new text already
 	BadInput       = "bad_input"       // the call makes no sense
+	TooLarge       = "too_large"       // the file would become too large
 )
 
 // Refusal is the error of Plan and Patch.Apply: nothing was changed, and why.

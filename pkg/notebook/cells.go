@@ -75,6 +75,15 @@ func Open(data []byte) (*File, error) {
 	return f, nil
 }
 
+// Size is how many bytes the file has.
+func (f *File) Size() int {
+	n := len(f.before) + len(f.after)
+	for _, c := range f.cells {
+		n += len(c.gap) + len(c.raw)
+	}
+	return n
+}
+
 // Bytes are the whole file.
 func (f *File) Bytes() []byte {
 	b := slices.Clone(f.before)

@@ -24,7 +24,7 @@ type editPlace struct {
 
 // Codes implements tool.Details.
 func (placesDetails) Codes() []tool.Code {
-	return []tool.Code{tool.BadInput, tool.NotFound, tool.Conflict, tool.Ambiguous, tool.NoMatch, tool.AlreadyApplied}
+	return []tool.Code{tool.BadInput, tool.NotFound, tool.Conflict, tool.Ambiguous, tool.NoMatch, tool.AlreadyApplied, tool.TooLarge}
 }
 
 // A gateDetails lists the syntax errors for which a change was refused.

@@ -169,7 +169,7 @@ func (e *editCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 func (e *editCall) run(ctx context.Context, env *tool.Env) (*tool.Result, error) {
 	s := &changeSet{env: env, tool: "edit", gate: e.Gate, dry: e.DryRun}
 	for _, f := range e.files {
-		f.fileChange, f.cells = fileChange{path: f.path, ifVersion: f.ifVersion, streams: f.streams}, nil
+		f.fileChange, f.cells, f.grown = fileChange{path: f.path, ifVersion: f.ifVersion, streams: f.streams}, nil, 0
 		s.files = append(s.files, &f.fileChange)
 	}
 	defer s.end()
@@ -193,8 +193,9 @@ func (e *editCall) plan(ctx context.Context, env *tool.Env, f *editFile) error {
 	if f.before == nil && f.info == nil && !f.creates() {
 		return env.Missing(f.path, "check the path; to create a file use {write}")
 	}
+	o := e.options()
 	if f.info != nil {
-		return f.planLarge(env, e.options(), e.DryRun)
+		return f.planLarge(env, o, e.DryRun)
 	}
 	content, enc, err := decodeFile(f.path, f.before)
 	if err != nil {
@@ -206,10 +207,11 @@ func (e *editCall) plan(ctx context.Context, env *tool.Env, f *editFile) error {
 		content = bytes.ReplaceAll(content, []byte("\r"), []byte("\n"))
 	}
 	if slices.ContainsFunc(f.edits, func(i editItem) bool { return i.inCell() }) {
-		after, err := f.planCells(content, e.options())
+		after, err := f.planCells(content, o)
 		if err != nil {
 			return f.hush(err)
 		}
+		f.grow(int64(len(after) - len(content)))
 		f.after, err = encodeFile(f.path, enc, after)
 		return err
 	}
@@ -217,11 +219,12 @@ func (e *editCall) plan(ctx context.Context, env *tool.Env, f *editFile) error {
 	if err != nil {
 		return f.hush(err)
 	}
-	out, err := edit.Plan(content, list, e.options())
+	out, err := edit.Plan(content, list, o)
 	if err != nil {
 		return f.refusal(err)
 	}
 	f.hits = out.Hits
+	f.grow(int64(len(out.After) - len(content)))
 	if lone {
 		out.After = bytes.ReplaceAll(out.After, []byte("\n"), []byte("\r"))
 	}
@@ -229,6 +232,11 @@ func (e *editCall) plan(ctx context.Context, env *tool.Env, f *editFile) error {
 	return err
 }
 
+// options are those of the next file: what the files before it have grown by counts.
 func (e *editCall) options() edit.Options {
-	return edit.Options{Exact: e.Exact, MinConfidence: e.MinConfidence}
+	o := edit.Options{Exact: e.Exact, MinConfidence: e.MinConfidence}
+	for _, f := range e.files {
+		o.Grown += f.grown
+	}
+	return o
 }

@@ -21,9 +21,14 @@ func (f *editFile) planCells(content []byte, o edit.Options) ([]byte, error) {
 	if err != nil {
 		return nil, tool.Errorf(tool.BadInput, "%s has no cells: %w", tool.Shown(f.path), err).WithHint("leave {.cell} out")
 	}
+	room := edit.MostGrowth - o.Grown
 	for i := range f.edits {
 		if err := f.editCell(n, i, o); err != nil {
 			return nil, err
+		}
+		if room += len(f.edits[i].New); n.Size()-len(content) > room {
+			return nil, tool.Errorf(tool.TooLarge, "%sby it the call would make its files more than %d MiB larger", f.title(i), edit.MostGrowth>>20).
+				WithHint("make fewer or smaller changes in one call")
 		}
 	}
 	return n.Bytes(), nil

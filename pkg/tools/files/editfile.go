@@ -22,6 +22,15 @@ type editFile struct {
 	enc    text.Encoding
 	hits   []edit.Hit
 	cells  []editCell // of a notebook, those that were changed
+	grown  int        // by how many bytes it becomes larger, beside the texts of its edits
+}
+
+// grow notes by how many bytes the edits make the file larger.
+func (f *editFile) grow(by int64) {
+	for _, e := range f.edits {
+		by -= int64(len(e.New))
+	}
+	f.grown = int(max(by, 0))
 }
 
 // An editCell is a cell of a notebook that a call has changed.

@@ -47,6 +47,7 @@ func (f *editFile) planLarge(env *tool.Env, o edit.Options, dry bool) error {
 		return f.refusal(err)
 	}
 	f.hits = out.Hits
+	f.grow(out.Size - f.info.Size())
 	f.source = func() (io.ReadCloser, error) {
 		file, err := env.Workspace.OpenFile(f.path)
 		if err != nil {

@@ -24,7 +24,7 @@ import (
 
 func noDirectory(dir workspace.Path) error {
 	if dir.Type == policy.Missing {
-		return tool.Errorf(tool.NotFound, "workdir: %s does not exist", tool.Shown(dir)).WithHint("name a directory that safefile.Exists, or leave {.workdir} out for the root")
+		return tool.Errorf(tool.NotFound, "workdir: %s does not exist", tool.Shown(dir)).WithHint("name a directory that exists, or leave {.workdir} out for the root")
 	}
 	return tool.Errorf(tool.NotFound, "workdir: %s is not a directory", tool.Shown(dir)).WithHint("name a directory, or leave {.workdir} out for the root")
 }
