@@ -281,6 +281,10 @@ func spans(raw []byte) ([]span, error) {
 	return list, nil
 }
 
+// mostUnit is how many blanks a notebook indents a level by at most; one that has more is not
+// imitated, but gets what is new as Jupyter writes it.
+const mostUnit = 32
+
 // styleOf is the style of a file with these members.
 func styleOf(data []byte, top []span) style {
 	s := style{colon: ": "}
@@ -293,7 +297,9 @@ func styleOf(data []byte, top []span) style {
 	}
 	lead := string(data[:first.key])
 	if at := strings.LastIndexByte(lead, '\n'); at >= 0 && strings.Trim(lead[at:], " \t\r\n") == "" {
-		s.newline, s.unit = "\n", lead[at+1:]
+		if s.newline, s.unit = "\n", lead[at+1:]; len(s.unit) > mostUnit {
+			s.unit = " "
+		}
 		if strings.HasSuffix(lead[:at], "\r") {
 			s.newline = "\r\n"
 		}

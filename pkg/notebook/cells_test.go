@@ -171,6 +171,23 @@ func TestCellsAtRandom(t *testing.T) {
 	}
 }
 
+// A line of blanks is no indentation: what is new does not take it over.
+func TestDeepCells(t *testing.T) {
+	for _, tt := range []struct{ blanks, unit string }{
+		{strings.Repeat(" ", 1<<20), " "}, {"\t", "\t"}, {"        ", "        "},
+	} {
+		data := strings.ReplaceAll("{\n|\"cells\": [\n|{\"cell_type\": \"markdown\", \"id\": \"a\", \"metadata\": {}, \"source\": [\"x\"]}],\n|\"metadata\": {}, \"nbformat\": 4, \"nbformat_minor\": 5}\n", "|", tt.blanks)
+		f := open(t, data)
+		f.Insert(1, "x = 1\ny = 2\n", "code")
+		f.Replace(0, "y", "")
+		made := string(f.Bytes())
+		if len(made) > len(data)+500 || f.Size() != len(made) || !strings.Contains(made, ",\n"+strings.Repeat(tt.unit, 2)+"{\n"+strings.Repeat(tt.unit, 3)+"\"cell_type\"") {
+			t.Errorf("%.8q: %d bytes became %d: %.300q", tt.blanks, len(data), len(made), strings.ReplaceAll(made, tt.blanks, "|"))
+		}
+		open(t, made)
+	}
+}
+
 func TestCellsOfOthers(t *testing.T) {
 	for _, tt := range []struct {
 		data string
