@@ -36,6 +36,45 @@ type line struct {
 
 // judge gives the accesses of what is typed; none where it is data.
 func (l *line) judge(ctx context.Context) []policy.Access {
+	list := l.commands(ctx)
+	if name := l.ordered(); name != "" && len(list) == 0 {
+		a := l.unknown("by what is typed into it, " + name + " may start programs and open files")
+		if held := confine.OfJob(l.info).Sandbox; !l.env.Policy.Outer() && held < l.env.Policy.Wall() {
+			a.Danger = a.Opaque
+		}
+		list = append(list, a)
+	}
+	return list
+}
+
+// ordered is the program to which what is typed may be an order that starts another one, or opens a file
+// that its command did not name; "" where it is none. What was typed before in the same line is a part of it.
+func (l *line) ordered() string {
+	var names []string
+	switch w := l.info.Waiting; {
+	case w != nil:
+		names = []string{programName(w.Argv)}
+	case len(l.info.Readers) > 0:
+		for _, r := range l.info.Readers {
+			names = append(names, programName(r.Argv))
+		}
+	default:
+		for _, word := range strings.FieldsFunc(commandOf(l.info), func(r rune) bool { return strings.ContainsRune("\n \t;&|()'\"`$", r) }) {
+			names = append(names, programName([]string{word}))
+		}
+	}
+	before := string(l.info.Typed)
+	before = before[strings.LastIndexAny(before, "\r\n")+1:]
+	for _, name := range names {
+		if programs.Ordered(name) && !(programs.Typed(name, l.bytes()) && programs.Typed(name, before+l.bytes())) {
+			return name
+		}
+	}
+	return ""
+}
+
+// commands are the accesses of what is typed where a shell reads it.
+func (l *line) commands(ctx context.Context) []policy.Access {
 	kind, at, why := l.reader()
 	if kind == "" {
 		if why == "" {
