@@ -72,7 +72,7 @@ func listChanges(ctx context.Context, env *tool.Env, limit int) (*tool.Result, e
 		if part := r.PartOf(); part != "" {
 			note = " (only " + tool.VisibleName(relative(env.Workspace, part)) + ")" + note
 		}
-		fmt.Fprintf(&b, "%s %s %s%s\n", r.ID, r.Time.Local().Format(time.DateTime), one.Title, note)
+		fmt.Fprintf(&b, "%s %s %s%s\n", r.ID, r.Time.Local().Format(time.DateTime), tool.VisibleName(one.Title), note)
 		if !one.Undone && r.Tool != redo && len(r.Files) <= mostTried {
 			one.would(ctx, env, r, newer, &b)
 		}

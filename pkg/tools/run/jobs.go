@@ -91,9 +91,9 @@ func (c *jobsCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 			state += " " + strconv.Itoa(*j.ExitCode)
 		}
 		line, _, _ := strings.Cut(strings.TrimSpace(j.Command), "\n")
-		fmt.Fprintf(&out, "%s  %s  %s  %s", j.ID, state, time.Duration(j.DurationMS)*time.Millisecond, line)
+		fmt.Fprintf(&out, "%s  %s  %s  %s", j.ID, state, time.Duration(j.DurationMS)*time.Millisecond, tool.VisibleName(line))
 		if j.Name != "" {
-			fmt.Fprintf(&out, "  (%s)", j.Name)
+			fmt.Fprintf(&out, "  (%s)", tool.VisibleName(j.Name))
 		}
 		if j.Session != "" {
 			fmt.Fprintf(&out, "  [session %s]", j.Session)

@@ -97,9 +97,9 @@ func (r *commandState) notes(meaning string) []tool.Note {
 	case r.Silent:
 		add("running as job %s, but its supervisor does not answer; {kill} ends it all the same", r.Job)
 	case r.Waiting != nil && r.Waiting.Secret:
-		add("running as job %s; %s waits for something secret to be typed: send it with {input}, or end it with {kill}", r.Job, r.Waiting.Program)
+		add("running as job %s; %s waits for something secret to be typed: send it with {input}, or end it with {kill}", r.Job, tool.VisibleName(r.Waiting.Program))
 	case r.Waiting != nil:
-		add("running as job %s; %s waits for input: send it with {input}, or end it with {kill}", r.Job, r.Waiting.Program)
+		add("running as job %s; %s waits for input: send it with {input}, or end it with {kill}", r.Job, tool.VisibleName(r.Waiting.Program))
 	case r.Stopped:
 		add("running as job %s, but stopped by a signal: {kill} with the signal CONT lets it go on", r.Job)
 	case r.Status == string(job.Running):
