@@ -30,6 +30,13 @@ func TestOutlineDeep(t *testing.T) {
 	if last := symbols[len(symbols)-1]; last.Path() != "last" {
 		t.Errorf("behind what is deep: %s, want last", last.Path())
 	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := Outline("a.json", []byte(strings.Repeat("[", 3_000_000)))
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; err == nil || !strings.Contains(err.Error(), "brackets in 100000 others") || n > 64<<20 {
+		t.Errorf("brackets alone: %v, with %d MiB", err, n>>20)
+	}
 }
 
 // Keys behind a part of a broken YAML file that is nested too deeply are listed.

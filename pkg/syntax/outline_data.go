@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -25,6 +26,9 @@ type level struct {
 	keys   int // around
 }
 
+// deepestJSON is how many brackets JSON has in each other at most: what has more is made to be hard to read.
+const deepestJSON = 100_000
+
 // outlineJSON lists the keys of objects, not those within lists. Comments and
 // trailing commas do not disturb it.
 func outlineJSON(ctx context.Context, found *collector, data []byte) error {
@@ -41,14 +45,18 @@ func outlineJSON(ctx context.Context, found *collector, data []byte) error {
 		if err == io.EOF && len(open) == 0 {
 			return nil
 		}
-		if err != nil {
+		if err != nil || len(open) == deepestJSON {
 			for _, o := range slices.Backward(open) {
 				if k := o.key; k != nil {
 					k.EndLine = line
 					found.add(*k)
 				}
 			}
-			return &PartialError{Reason: "syntax errors", Line: line}
+			reason := "syntax errors"
+			if err == nil {
+				reason = fmt.Sprintf("brackets in %d others", deepestJSON)
+			}
+			return &PartialError{Reason: reason, Line: line}
 		}
 		top := func() *level { return &open[len(open)-1] }
 		switch delim, isDelim := token.(json.Delim); {

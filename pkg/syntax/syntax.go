@@ -84,12 +84,11 @@ func Check(name string, data []byte) []Problem {
 // as one in a language that this build does not check, of more than 4 MiB, or that takes more
 // than two seconds, why says so.
 func CheckContext(ctx context.Context, name string, data []byte) (found []Problem, why string) {
+	if why := Unread(name, data, int64(len(data))); why != "" {
+		return nil, why
+	}
 	lang := languageOf(name, data)
 	switch {
-	case lang == nil || !lang.checked():
-		return nil, "nothing here reads its language"
-	case len(data) > maxSize:
-		return nil, fmt.Sprintf("it has %d bytes, and at most %d are read for syntax errors", len(data), maxSize)
 	case strings.HasSuffix(strings.ToLower(name), ".d.ts"):
 		return nil, "declarations (.d.ts) are not read for syntax errors" // the grammar reads 1 of 20 wrongly
 	case lang.check != nil:
@@ -107,6 +106,19 @@ func CheckContext(ctx context.Context, name string, data []byte) (found []Proble
 		}
 	}
 	return found, ""
+}
+
+// Unread says why a file of so many bytes, which begins with head, is not read for mistakes at all;
+// "" where it is.
+func Unread(name string, head []byte, size int64) string {
+	lang := languageOf(name, head)
+	switch {
+	case lang == nil || !lang.checked():
+		return "nothing here reads its language"
+	case size > maxSize:
+		return fmt.Sprintf("it has %d bytes, and at most %d are read for syntax errors", size, maxSize)
+	}
+	return ""
 }
 
 func checkGo(data []byte) []Problem {

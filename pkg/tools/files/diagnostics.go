@@ -3,13 +3,16 @@ package files
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/syntax"
+	"github.com/agentkit-go/agentkit/pkg/text"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
 )
@@ -133,8 +136,36 @@ func (d *diagnosticsCall) Run(ctx context.Context, env *tool.Env) (*tool.Result,
 	return meta.result(unread, parsed), nil
 }
 
+// unchecked says why a file is not read for syntax errors, from how it begins and its size; "" where it may be.
+// What another encoding makes larger than the text in it is known only when it is read.
+func unchecked(env *tool.Env, f workspace.Path) (why string, err error) {
+	file, err := env.Workspace.OpenFile(f)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	head := make([]byte, 512)
+	n, err := io.ReadFull(file, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return "", err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return "", err
+	}
+	size, begin := info.Size(), readable(head[:n])
+	if enc := text.Detect(head[:n], false); !enc.ASCII() && syntax.Unread(f.Real, begin, size/4) == "" {
+		return "", nil
+	}
+	return syntax.Unread(f.Real, begin, size), nil
+}
+
 // checkFile reads a file for syntax errors, or says why it does not.
 func checkFile(ctx context.Context, env *tool.Env, f workspace.Path) (list []diagnostic, why string, err error) {
+	why, err = unchecked(env, f)
+	if err != nil || why != "" {
+		return nil, why, err
+	}
 	data, err := env.Workspace.ReadFile(f, maxFile)
 	if err != nil {
 		return nil, "", err
