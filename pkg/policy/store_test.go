@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 )
 
 func TestAddRule(t *testing.T) {
@@ -310,6 +311,30 @@ func TestSuggestionsWork(t *testing.T) {
 	}
 	if tried < 10 {
 		t.Errorf("only %d suggestions", tried)
+	}
+}
+
+// A name that begins or ends with a blank can be allowed by itself, and no other one with it. One
+// with a line end cannot: no pattern has any.
+func TestSuggestBlanks(t *testing.T) {
+	p := policyOf(t, "")
+	for name, want := range map[string]string{
+		"/opt/other/ f ": "read(/opt/other/ f[ ])", "/opt/other/f": "read(/opt/other/f)", "/opt/other/a b": "read(/opt/other/a b)",
+		"/opt/other/x\u00a0": "read(/opt/other/x[\u00a0])", "/opt/other/ ": "read(/opt/other/[ ])", "/opt/other/[x] ": `read(/opt/other/\[x\][ ])`,
+		"/opt/other/a\nb": "read(/opt/other/**)",
+	} {
+		a := read(name)
+		list := p.Suggestions([]Access{a})
+		if len(list) == 0 || list[0].Rules[0] != want {
+			t.Errorf("%q: %+v, want %s", name, list, want)
+			continue
+		}
+		q := policyOf(t, "", grants(want))
+		wantVerdict(t, q, a, Allow)
+		if strings.HasSuffix(want, "])") {
+			wantVerdict(t, q, read(strings.TrimSpace(name)+"x"), Ask)
+			wantVerdict(t, q, read(strings.TrimRightFunc(name, unicode.IsSpace)), Ask)
+		}
 	}
 }
 

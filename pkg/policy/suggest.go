@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
@@ -263,9 +265,21 @@ func (p *Policy) shortPath(a *Access) string {
 		name = escapeGlob(name)
 	}
 	if a.Tree || a.File == Dir && a.Kind == Read {
-		return strings.TrimSuffix(name, "/") + "/**"
+		name = strings.TrimSuffix(name, "/") + "/**"
 	}
-	return name
+	return keepBlanks(name)
+}
+
+// keepBlanks writes the blank that a pattern begins or ends with as a class, [ ]: a rule's own blanks
+// count for nothing.
+func keepBlanks(pattern string) string {
+	if first, n := utf8.DecodeRuneInString(pattern); unicode.IsSpace(first) {
+		pattern = "[" + pattern[:n] + "]" + pattern[n:]
+	}
+	if last, n := utf8.DecodeLastRuneInString(pattern); unicode.IsSpace(last) {
+		pattern = pattern[:len(pattern)-n] + "[" + pattern[len(pattern)-n:] + "]"
+	}
+	return pattern
 }
 
 // suggestNet returns rules for a host; for what publishes there, rules that name
