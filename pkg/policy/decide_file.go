@@ -177,7 +177,7 @@ func (p *Policy) protection(a *Access, f *facts, soft *setting, part *string) (d
 	if d, done = p.guarded(a, f, soft, part); done {
 		return d, true
 	}
-	if a.Links > 1 && a.File == Regular && f.inside && soft.verdict == Allow && !linkFarm(f.frel, a.Kind) && p.settings[hardLink].verdict < Allow {
+	if a.Links > 1 && a.File == Regular && a.Op != Delete && f.inside && soft.verdict == Allow && !linkFarm(f.frel, a.Kind) && p.settings[hardLink].verdict < Allow {
 		*soft, *part = p.settings[hardLink], f.frel[strings.LastIndexByte(f.frel, '/')+1:]
 		soft.why = "the file has another name, perhaps outside the root"
 	}

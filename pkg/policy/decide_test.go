@@ -79,6 +79,7 @@ func TestSecondNames(t *testing.T) {
 	}
 	wantVerdict(t, p, linked(write("a"), 1), Allow)
 	wantVerdict(t, p, linked(write("a"), 2), Ask)
+	wantVerdict(t, p, linked(with(write("a"), func(a *Access) { a.Op = Delete }), 2), Allow) // the other name is still there
 	wantVerdict(t, p, linked(read("a"), 2), Ask)
 	wantVerdict(t, p, linked(read("node_modules/x/a.js"), 2), Allow)
 	wantVerdict(t, p, linked(read("venv/lib/site-packages/x/a.py"), 2), Allow)

@@ -222,6 +222,7 @@ func (p *preparedCommand) judge(ctx context.Context, env *tool.Env, text string,
 		lift()
 	}
 	passOver(env, p.needs, p.ahead)
+	secondNames(ctx, env, p.needs, p.ahead)
 	initialized(env, p.needs)
 	p.needs = append(p.needs, arrivals(ctx, env, p.needs)...)
 	p.needs = append(p.needs, forbiddenInTrees(ctx, env, p.needs, p.ahead)...)
