@@ -69,6 +69,7 @@ type Access struct {
 	File    FileType // what is there now; "" when not looked at
 	Globbed bool     // of a read: it is one of all files of a directory, for which a pattern of the shell's stands
 	Fresh   bool     // it lies in what was made right in a temporary directory since the session began, or is made now
+	Own     bool     // of a read in the root: nothing is there yet, and the call itself writes it, of what it may read
 	Links   uint64   // number of hard links of a regular file; 0 when not looked at
 	Tree    bool     // the access reaches everything below Path too (rm -r, grep)
 	Below   bool     // with Tree: only what is below, never Path itself (find -delete)
@@ -157,7 +158,7 @@ func Append(list []Access, more ...Access) []Access {
 // gone meanwhile.
 func (a *Access) Same(b *Access) bool {
 	bare := func(a Access) Access {
-		a.File, a.Fresh, a.Loose, a.Parent, a.By = "", false, false, 0, 0
+		a.File, a.Fresh, a.Own, a.Loose, a.Parent, a.By = "", false, false, false, 0, 0
 		if a.Links == 1 {
 			a.Links = 0
 		}

@@ -321,7 +321,7 @@ func (p *Policy) guard(a *Access, f *facts, abs, rel string) (hit guardHit, ok b
 			hit, ok = procSecret(abs)
 		}
 		made := a.Tool == commandTool && f.temp && (a.File == Missing || a.Fresh && p.Holds()) // by the command, or since the session began
-		if !ok || made || isPublic(abs) {
+		if !ok || made || a.Own || isPublic(abs) {
 			return hit, false
 		}
 		hit.cell = readSecret

@@ -19,6 +19,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 	"github.com/agentkit-go/agentkit/pkg/shellparse"
+	"github.com/agentkit-go/agentkit/pkg/steps"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 	"github.com/agentkit-go/agentkit/pkg/workspace"
 	"github.com/agentkit-go/agentkit/pkg/world"
@@ -223,6 +224,9 @@ func (p *preparedCommand) judge(ctx context.Context, env *tool.Env, text string,
 	}
 	passOver(env, p.needs, p.ahead)
 	secondNames(ctx, env, p.needs, p.ahead)
+	for i, list := 0, (steps.List{Root: env.Workspace.Root(), Accesses: p.needs}); i < len(p.needs); i++ {
+		p.needs[i].Own = list.Own(i, env.Policy.Holds())
+	}
 	initialized(env, p.needs)
 	p.needs = append(p.needs, arrivals(ctx, env, p.needs)...)
 	p.needs = append(p.needs, forbiddenInTrees(ctx, env, p.needs, p.ahead)...)
