@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentkit-go/agentkit/pkg/programs"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
 )
 
@@ -265,7 +266,7 @@ func (p *Policy) scanProgram(name string, a *Access, f *facts, got found) found 
 // where that needs saying.
 func (p *Policy) execCell(a *Access, f *facts) (c cell, why string) {
 	switch {
-	case a.Danger != "":
+	case a.Danger != "" && !(p.Holds() && programs.ChangesModes(a.Danger)):
 		return runDangerous, a.Danger
 	case a.Opaque != "":
 		return runUnknown, a.Opaque

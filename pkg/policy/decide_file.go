@@ -285,7 +285,9 @@ func (p *Policy) guarded(a *Access, f *facts, soft *setting, part *string) (d De
 		}
 		if s.verdict < soft.verdict {
 			*soft, *part = s, hit.part
-			soft.rule, soft.why = guardName(hit.cell)+hit.pattern, guardWhy(hit.cell)
+			if soft.rule, soft.why = guardName(hit.cell)+hit.pattern, guardWhy(hit.cell); hit.below {
+				soft.why = guardBelow(hit.cell)
+			}
 		}
 	}
 	return d, false
@@ -346,7 +348,7 @@ func (p *Policy) guard(a *Access, f *facts, abs, rel string) (hit guardHit, ok b
 		}
 		return hit, true
 	}
-	if a.Tree && !a.Each && f.inside && f.path == p.root { // whatever the root holds
+	if a.Tree && !a.Each && f.inside && f.path == p.root && !(a.Op == Metadata && a.Tool == commandTool && p.Holds()) { // whatever the root holds
 		return guardHit{cell: writeSensitive, pattern: ".git/**", part: ".git", below: true}, true
 	}
 	return hit, false
@@ -408,6 +410,14 @@ func guardWhy(c cell) string {
 		return "other programs run or trust what the file says"
 	}
 	return "programs run what the file says, unasked"
+}
+
+// guardBelow is guardWhy for a directory in which such a file may lie.
+func guardBelow(c cell) string {
+	if c == writeSensitive {
+		return "other programs run or trust what files in it say"
+	}
+	return "programs run what files in it say, unasked"
 }
 
 // fileSetting picks the row of the profile table for an ordinary file.

@@ -1,6 +1,8 @@
 package programs
 
 import (
+	"cmp"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -40,6 +42,13 @@ func IsLoss(why string) bool {
 // GitMayLose reports whether a danger of git's is one of what it takes away in its repository, which whoever
 // sees that may find to be nothing, or can keep.
 func GitMayLose(why string) bool { return IsLoss(why) || why == movesTag || why == removesWay }
+
+// changesModes is the danger of other modes for all that the workspace holds.
+const changesModes = "changes the modes of the whole workspace"
+
+// ChangesModes reports whether a danger is no other than that modes are changed in the workspace, by which nothing is lost, and
+// of what is protected no mode where a sandbox holds the command.
+func ChangesModes(why string) bool { return why == changesModes }
 
 // codeDeletes is the danger of code of which nobody knows what it deletes.
 const codeDeletes = "its code deletes"
@@ -261,15 +270,25 @@ func (c *Call) broad() {
 		c.inherit()
 		return
 	}
-	tree := anyOption(c.Words[1:], "r R recursive")
+	if !anyOption(c.Words[1:], "r R recursive") {
+		return
+	}
+	why := ""
 	for _, x := range c.Words[1:] {
-		if tree && !strings.HasPrefix(x.Text, "-") && c.broadTarget(x) {
-			if c.Name == "rm" {
-				c.danger(losesTree)
-			} else {
-				c.danger("changes a whole tree that is not the project's")
-			}
+		switch {
+		case strings.HasPrefix(x.Text, "-") || !c.broadTarget(x):
+		case c.Name == "rm":
+			why = losesTree
+		case !c.inWorkspace(x):
+			why = "changes a whole tree that is not the project's"
+		case c.Name == "chmod":
+			why = cmp.Or(why, changesModes)
+		default:
+			why = cmp.Or(why, "changes whose the whole workspace is")
 		}
+	}
+	if why != "" {
+		c.danger(why)
 	}
 }
 
@@ -296,6 +315,19 @@ func (c *Call) broadTarget(x Word) bool {
 		}
 	}
 	return false
+}
+
+// inWorkspace reports whether what broadTarget says of a word is that it names all of the workspace, or what lies in a directory of it.
+func (c *Call) inWorkspace(x Word) bool {
+	if x.Dynamic {
+		return false
+	}
+	at := x.Text
+	if x.Pattern != "" || at == "*" {
+		at = path.Dir(cmp.Or(x.Pattern, at))
+	}
+	found := c.Shell.Resolve(at)
+	return len(found) > 0 && c.Shell.Root() != "" && !slices.ContainsFunc(found, func(r Path) bool { return !safefile.Below(c.Shell.Root(), r.Path) })
 }
 
 // destructive finds calls in code that plainly delete what may hold something. rmdir takes empty
