@@ -455,7 +455,7 @@ func (p *Policy) fileCell(a *Access, f *facts) cell {
 		return writeTemp
 	case read && a.Tool == commandTool && p.common(a, f):
 		return readSystem
-	case read && a.Tool == commandTool && (p.systemFile(f.path) || listed(f.path) || f.via != "" && (p.dotLink(f) || ownProcess(f))):
+	case read && a.Tool == commandTool && (p.systemFile(f.path) || listed(f.path) || f.via != "" && (p.dotLink(f) || ownProcess(f) || ownDevice(f))):
 		return readSystem
 	case read:
 		return readOutside
@@ -469,6 +469,17 @@ func (p *Policy) fileCell(a *Access, f *facts) cell {
 // by a link, and /etc/mtab, too.
 func ownProcess(f *facts) bool {
 	return strings.HasPrefix(f.path, "/proc/") && (f.via == "/etc/mtab" || strings.HasPrefix(f.via, "/proc/") && slices.Contains(systemDirs[:], f.via))
+}
+
+// ownDevice reports whether a file of a network interface or a disk is read by the name that the system's directories have for it:
+// they are links of the kernel's to the devices.
+func ownDevice(f *facts) bool {
+	for _, dir := range [...]string{"/sys/class/net/", "/sys/block/"} {
+		if below, ok := strings.CutPrefix(f.via, dir); ok && strings.HasPrefix(f.path, "/sys/devices/") && strings.HasSuffix(f.path, "/"+path.Base(dir)+"/"+below) {
+			return true
+		}
+	}
+	return false
 }
 
 // common reports whether a directory is read whose names everybody knows: the top,

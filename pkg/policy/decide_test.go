@@ -87,3 +87,23 @@ func TestSecondNames(t *testing.T) {
 	wantVerdict(t, policyOf(t, "allow: ['edit(a)']"), linked(write("a"), 2), Allow)
 	wantVerdict(t, policyOf(t, "allow: ['edit(**)']"), linked(write("a"), 2), Ask)
 }
+
+// TestDevices: a network interface is read by the name that all know, not what lies around it.
+func TestDevices(t *testing.T) {
+	p := policyOf(t, "")
+	const dev = "/sys/devices/pci0000:00/0000:00:03.0/virtio2"
+	for _, test := range []struct {
+		named, path string
+		want        Verdict
+	}{
+		{"/sys/class/net/eth0/mtu", dev + "/net/eth0/mtu", Allow},
+		{"/sys/class/net/lo/statistics/rx_bytes", "/sys/devices/virtual/net/lo/statistics/rx_bytes", Allow},
+		{"/sys/block/vda/size", dev + "/block/vda/size", Allow},
+		{"/sys/class/net/eth0/device/config", dev + "/config", Ask},
+		{"/sys/class/tty/tty0/active", "/sys/devices/virtual/tty/tty0/active", Ask},
+		{"", dev + "/net/eth0/mtu", Ask},
+		{"/home/dev/proj/net/eth0/mtu", dev + "/net/eth0/mtu", Ask},
+	} {
+		wantVerdict(t, p, with(file(Read, "bash", test.path), func(a *Access) { a.Named = test.named }), test.want)
+	}
+}
