@@ -36,7 +36,7 @@ func (a *app) stateReport() finding {
 		return failure(err)
 	}
 	const hint = "check owner and mode, or on a read-only file system choose a directory on another one with --state, such as a volume or a tmpfs; calls are refused while state cannot be kept"
-	d, err := safefile.OpenDir(dir)
+	d, err := safefile.OpenOwned(dir) // as a call does
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		at := dir
