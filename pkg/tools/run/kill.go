@@ -120,6 +120,8 @@ func (k *killCall) Run(ctx context.Context, env *tool.Env) (*tool.Result, error)
 			fmt.Fprintf(&out, "%s had ended already: %s\n", line.ID, line.Status)
 		case e.after.Alive():
 			fmt.Fprintf(&out, "%s got %s and still runs\n", line.ID, signalLabel(k.Signal))
+		case e.before.Kept:
+			fmt.Fprintf(&out, "what %s had left running was ended; the command itself had ended before: %s\n", line.ID, line.Status)
 		default:
 			fmt.Fprintf(&out, "%s has ended: %s\n", line.ID, line.Status)
 		}
