@@ -5,14 +5,12 @@ import (
 	"context"
 	"errors"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/agentkit-go/agentkit/pkg/confine"
 	"github.com/agentkit-go/agentkit/pkg/job"
-	"github.com/agentkit-go/agentkit/pkg/machine"
 	"github.com/agentkit-go/agentkit/pkg/nearest"
 	"github.com/agentkit-go/agentkit/pkg/param"
 	"github.com/agentkit-go/agentkit/pkg/policy"
@@ -59,8 +57,8 @@ func newJobLine(i job.Info) jobLine {
 // commandOf is the command of a job as it was given: without the shell that
 // runs it.
 func commandOf(i job.Info) string {
-	if n := len(i.Argv); n >= 3 && i.Argv[n-2] == "-c" && slices.Contains(machine.Shells(), filepath.Base(i.Argv[0])) {
-		return i.Argv[n-1]
+	if text := commandIn(i.Argv); text != "" {
+		return text
 	}
 	return policy.Subject(&policy.Access{Kind: policy.Exec, Argv: i.Argv})
 }
@@ -71,7 +69,7 @@ func jobMeaning(i job.Info) string {
 		return ""
 	}
 	decider := i.Argv
-	if text := commandOf(i); len(i.Argv) > 1 && text == i.Argv[len(i.Argv)-1] {
+	if text := commandIn(i.Argv); text != "" {
 		decider = shellparse.Decider(text)
 	}
 	return exitMeaning(decider, *i.ExitCode)

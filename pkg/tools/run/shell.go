@@ -23,6 +23,8 @@ type shell struct {
 	// unknown is set when the call names a file that is no shell of the system:
 	// only its name says that it is a shell, and a call can have written it.
 	unknown bool
+
+	called string // the name by which it was found, which its messages begin with
 }
 
 // candidates are the shells to try when none is asked for, the best first.
@@ -54,7 +56,7 @@ func findShell(env *tool.Env, wanted string) (shell, error) {
 		case "pwsh":
 			kind = "powershell"
 		}
-		return shell{path, kind, !own}, nil
+		return shell{path, kind, !own, c}, nil
 	}
 	if wanted != "" {
 		return shell{}, tool.Errorf(tool.BadInput, "shell: %q is not there, or not one that can be used", wanted).
@@ -93,14 +95,33 @@ func (s shell) argv(command string, login bool) []string {
 		return []string{s.path, "-NoLogo", "-NoProfile", "-NonInteractive", "-Command", command}
 	case s.kind == "cmd":
 		return []string{s.path, "/d", "/s", "/c", command}
-	case login:
-		return []string{s.path, "-l", "-c", command}
-	case s.kind == "bash":
-		return []string{s.path, "--noprofile", "--norc", "-c", command}
-	case s.kind == "zsh":
-		return []string{s.path, "-f", "-c", command}
 	}
-	return []string{s.path, "-c", command}
+	argv := []string{s.path}
+	switch {
+	case login:
+		argv = append(argv, "-l")
+	case s.kind == "bash":
+		argv = append(argv, "--noprofile", "--norc")
+	case s.kind == "zsh":
+		argv = append(argv, "-f")
+	}
+	if argv = append(argv, "-c", command); s.called != "" && s.called != s.path {
+		argv = append(argv, s.called) // $0
+	}
+	return argv
+}
+
+// commandIn is the command line in what argv has made; "" where there is none.
+func commandIn(argv []string) string {
+	if len(argv) == 0 || !slices.Contains(machine.Shells(), filepath.Base(argv[0])) {
+		return ""
+	}
+	for n := max(3, len(argv)-1); n <= len(argv); n++ {
+		if argv[n-2] == "-c" && (n == len(argv) || slices.Contains(machine.Shells(), argv[n])) {
+			return argv[n-1]
+		}
+	}
+	return ""
 }
 
 // takes refuses a command that the shell would run only a part of.

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -114,8 +115,34 @@ func TestFindShell(t *testing.T) {
 			return map[string]string{"PATH": c.path, "SHELL": c.shell, "TMPDIR": os.TempDir()}[name]
 		}}
 		got, err := findShell(env, c.wanted)
-		if want := (shell{c.file, c.kind, c.unknown}); got != want || (err != nil) != (c.file == "") {
+		got.called = ""
+		if want := (shell{path: c.file, kind: c.kind, unknown: c.unknown}); got != want || (err != nil) != (c.file == "") {
 			t.Errorf("%s: %+v %v, want %+v", c.name, got, err, want)
+		}
+	}
+}
+
+// TestShellName: what a shell says begins with the name that it is called by, and the command of a job is found
+// beside it.
+func TestShellName(t *testing.T) {
+	for _, test := range []struct {
+		shell shell
+		login bool
+		last  string
+	}{
+		{shell{path: "/usr/bin/bash", kind: "bash", called: "bash"}, false, "bash"},
+		{shell{path: "/usr/bin/bash", kind: "bash", called: "bash"}, true, "bash"},
+		{shell{path: "/bin/sh", kind: "sh", called: "/bin/sh"}, false, ""},
+		{shell{path: "/usr/bin/zsh", kind: "zsh"}, false, ""},
+	} {
+		for _, command := range []string{"echo a", "-c", "bash"} {
+			argv := test.shell.argv(command, test.login)
+			if got := commandIn(argv); got != command {
+				t.Errorf("%q: %q", argv, got)
+			}
+			if got := argv[len(argv)-1]; got != cmp.Or(test.last, command) {
+				t.Errorf("%q ends in %q", argv, got)
+			}
 		}
 	}
 }
