@@ -262,11 +262,18 @@ func (p *Policy) scanProgram(name string, a *Access, f *facts, got found) found 
 	return p.scan(p.rules.programs[name], a, f, got)
 }
 
+// mayChangeModes reports whether a danger is that modes are changed in the workspace, of which the sandbox keeps what is protected. Where
+// it closes that, what changes the modes of all fails on the way.
+func (p *Policy) mayChangeModes(danger string) bool {
+	all, is := programs.ChangesModes(danger)
+	return is && p.Holds() && !(all && p.closes())
+}
+
 // execCell says which row of the profile table a program belongs to, and why
 // where that needs saying.
 func (p *Policy) execCell(a *Access, f *facts) (c cell, why string) {
 	switch {
-	case a.Danger != "" && !(p.Holds() && programs.ChangesModes(a.Danger)):
+	case a.Danger != "" && !p.mayChangeModes(a.Danger):
 		return runDangerous, a.Danger
 	case a.Opaque != "":
 		return runUnknown, a.Opaque

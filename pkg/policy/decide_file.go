@@ -348,7 +348,7 @@ func (p *Policy) guard(a *Access, f *facts, abs, rel string) (hit guardHit, ok b
 		}
 		return hit, true
 	}
-	if a.Tree && !a.Each && f.inside && f.path == p.root && !(a.Op == Metadata && a.Tool == commandTool && p.Holds()) { // whatever the root holds
+	if a.Tree && !a.Each && f.inside && f.path == p.root && !(a.Op == Metadata && a.Tool == commandTool && p.Holds() && !p.closes()) { // whatever the root holds
 		return guardHit{cell: writeSensitive, pattern: ".git/**", part: ".git", below: true}, true
 	}
 	return hit, false

@@ -70,6 +70,9 @@ func (p *Policy) mergeSandbox(specs []*fileSpec) {
 // text says: the sandbox of this machine, or what is around us.
 func (p *Policy) Holds() bool { return p.level >= 2 || p.Outer() }
 
+// closes reports whether the sandbox closes what is protected, and does not only put it back.
+func (p *Policy) closes() bool { return p.level >= 3 }
+
 // within is the profile that stands for another where something outside confines:
 // there are no questions then. The stricter ones stay.
 func (p *Policy) within(profile Profile) Profile {

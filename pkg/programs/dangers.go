@@ -43,12 +43,17 @@ func IsLoss(why string) bool {
 // sees that may find to be nothing, or can keep.
 func GitMayLose(why string) bool { return IsLoss(why) || why == movesTag || why == removesWay }
 
-// changesModes is the danger of other modes for all that the workspace holds.
-const changesModes = "changes the modes of the whole workspace"
+// The dangers of other modes for what the workspace holds, and for all of it with git's own.
+const (
+	changesModes    = "changes the modes of the whole workspace"
+	changesAllModes = "changes the modes of the whole workspace, git's own files and what is protected among them"
+)
 
-// ChangesModes reports whether a danger is no other than that modes are changed in the workspace, by which nothing is lost, and
-// of what is protected no mode where a sandbox holds the command.
-func ChangesModes(why string) bool { return why == changesModes }
+// ChangesModes reports whether a danger is no other than that modes are changed in the workspace, by which nothing is lost; all
+// says that git's own files are among them, which a sandbox may refuse to change.
+func ChangesModes(why string) (all, is bool) {
+	return why == changesAllModes, why == changesAllModes || why == changesModes
+}
 
 // codeDeletes is the danger of code of which nobody knows what it deletes.
 const codeDeletes = "its code deletes"
@@ -273,6 +278,7 @@ func (c *Call) broad() {
 	if !anyOption(c.Words[1:], "r R recursive") {
 		return
 	}
+	const notProjects = "changes a whole tree that is not the project's"
 	why := ""
 	for _, x := range c.Words[1:] {
 		switch {
@@ -280,7 +286,10 @@ func (c *Call) broad() {
 		case c.Name == "rm":
 			why = losesTree
 		case !c.inWorkspace(x):
-			why = "changes a whole tree that is not the project's"
+			why = notProjects
+		case why == notProjects:
+		case c.Name == "chmod" && x.Pattern == "" && x.Text != "*":
+			why = changesAllModes
 		case c.Name == "chmod":
 			why = cmp.Or(why, changesModes)
 		default:

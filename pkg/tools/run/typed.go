@@ -39,12 +39,18 @@ func (l *line) judge(ctx context.Context) []policy.Access {
 	list := l.commands(ctx)
 	if name := l.ordered(); name != "" && len(list) == 0 {
 		a := l.unknown("by what is typed into it, " + name + " may start programs and open files")
-		if held := confine.OfJob(l.info).Sandbox; !l.env.Policy.Outer() && held < l.env.Policy.Wall() {
+		if _, less := l.held(); less {
 			a.Danger = a.Opaque
 		}
 		list = append(list, a)
 	}
 	return list
+}
+
+// held is the level of the sandbox that the job runs in, and whether that is less than this call counts on.
+func (l *line) held() (level string, less bool) {
+	level = confine.OfJob(l.info).Sandbox
+	return level, !l.env.Policy.Outer() && level < l.env.Policy.Wall()
 }
 
 // ordered is the program to which what is typed may be an order that starts another one, or opens a file
@@ -82,7 +88,7 @@ func (l *line) commands(ctx context.Context) []policy.Access {
 		}
 		return []policy.Access{l.unknown(why)}
 	}
-	if held := confine.OfJob(l.info).Sandbox; !l.env.Policy.Outer() && held < l.env.Policy.Wall() {
+	if held, less := l.held(); less {
 		a := l.unknown("the job runs at the level " + held + " of the sandbox, and this call counts on " + l.env.Policy.Wall())
 		a.Danger = a.Opaque
 		return []policy.Access{a}
