@@ -60,6 +60,9 @@ type ShelveOptions struct {
 	// meanwhile: it is not kept, see [Shelf.Left]. nil for none.
 	Came func(path string, i fs.FileInfo) bool
 
+	// Losses says that no change is made where all that differs afterwards is new.
+	Losses bool
+
 	// Others reports whether other commands run in the workspace.
 	Others func() bool
 
@@ -662,6 +665,9 @@ func (s *Shelf) settle(ctx context.Context) error {
 		slot.InPlace = now.Kind == Regular && slot.Here.Kind == Regular && slot.Here.Dev == now.Dev && slot.Here.Ino == now.Ino && !slot.Single
 		slot.Left, slot.Here, slot.Empty = now, print{}, print{}
 		files, slots = append(files, f), append(slots, slot)
+	}
+	if s.o.Losses && !slices.ContainsFunc(files, func(f File) bool { return f.Before.Kind != Missing }) {
+		files, slots = nil, nil
 	}
 	if s.r.Files, s.r.Shelf, s.slots = files, slots, nil; len(files) == 0 {
 		return nil

@@ -453,3 +453,29 @@ func TestNamesInRecords(t *testing.T) {
 		}
 	}
 }
+
+// TestShelfNew: where only losses count, what is new makes no change by itself, and goes with what comes back.
+func TestShelfNew(t *testing.T) {
+	s := newSite(t)
+	s.put("a", "1")
+	before := s.image()
+	for _, lost := range []bool{false, true} {
+		shelf, err := s.Shelve(context.Background(), ShelveOptions{Names: []Doomed{{Path: s.abs("a")}, {Path: s.abs("made"), Written: true}}, Losses: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.put("made", "2")
+		if lost {
+			err = os.Remove(s.abs("a"))
+		}
+		r, bad := shelf.Finish(context.Background())
+		if err := errors.Join(err, bad); err != nil || (r.ID != "") != lost {
+			t.Errorf("lost: %t, and the change is %q, %v", lost, r.ID, err)
+		}
+		if !lost && os.Remove(s.abs("made")) != nil {
+			t.Fatal("it is not there")
+		}
+	}
+	s.undo("")
+	same(t, "undone", s.image(), before)
+}

@@ -93,7 +93,7 @@ func shelve(ctx context.Context, env *tool.Env, p *preparedCommand, title string
 // shelveOptions are those of a command with these accesses.
 func shelveOptions(env *tool.Env, title string, needs []policy.Access) change.ShelveOptions {
 	u := env.Policy.Undo()
-	o := change.ShelveOptions{Tool: "bash", Title: title, MaxBytes: int64(u.MaxBytes), MaxNames: loss.MaxNames, Age: u.Keep}
+	o := change.ShelveOptions{Tool: "bash", Title: title, MaxBytes: int64(u.MaxBytes), MaxNames: loss.MaxNames, Age: u.Keep, Losses: u.Commands != policy.UndoAll}
 	if env.Git != nil {
 		index, least := env.Git.Indexed(), committed.Indexed
 		if (steps.List{Accesses: needs}).LooksAnew() {
