@@ -27,6 +27,17 @@ func (d Names) add(written bool, paths ...string) {
 	}
 }
 
+// stand reports whether something stands at one of the names, so that it can be taken away: not where the command only makes what it takes
+// away, or gives it a name and takes that back.
+func (d Names) stand() bool {
+	for path := range d {
+		if _, err := os.Lstat(path); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
 // List is for the shelf; maybe says that they may stay as they are.
 func (d Names) List(maybe bool) (names []change.Doomed) {
 	for path, written := range d {
@@ -245,7 +256,7 @@ func (d *dooming) rewrites(w *policy.Access) bool {
 // beside notes what else the programs do that take something away: the sources of mv, and
 // what is made, so that all of it comes back.
 func (d *dooming) beside() {
-	if len(d.names) == 0 {
+	if !d.names.stand() {
 		return
 	}
 	root := d.env.Workspace.Root()
@@ -256,7 +267,7 @@ func (d *dooming) beside() {
 		}
 		switch _, err := os.Lstat(w.Path); {
 		case err != nil:
-			d.names.add(true, w.Path)
+			d.names.add(!d.steps.Moved(w), w.Path)
 		case w.Op == policy.Change && w.File == policy.Regular && !safefile.BelowGit(w.Path):
 			d.names.add(!d.steps.Moved(w), w.Path)
 		case w.Op == policy.Delete && d.steps.Moved(w) && w.File != policy.Missing:

@@ -23,6 +23,7 @@ type Loss struct {
 type renaming struct {
 	Loss
 	program int
+	onward  []int    // programs that move it on in the root
 	links   bool     // the old name stays
 	names   []string // new ones
 	inside  bool     // what it moves is still in the root
@@ -44,9 +45,12 @@ func (l List) Losses() (list []Loss) {
 		onward := sync.OnceValues(func() ([]string, bool) { return l.targets(w.Parent - 1) })
 		for r := range reached(at, w) {
 			switch {
-			case w.Parent == r.program+1: // it brings it there
+			case w.Parent == r.program+1, slices.Contains(r.onward, w.Parent-1): // it brings it there
 			case w.Op == policy.Delete && l.Moved(w):
 				names, inside := onward()
+				if inside {
+					r.onward = append(r.onward, w.Parent-1)
+				}
 				r.comeTo(names, inside, at)
 			default:
 				l.take(r, j)

@@ -75,6 +75,9 @@ func TestLosses(t *testing.T) {
 		{"mv a x/y; rmdir x", ""},
 		{"mv a /var/x; unknown /var/x", "a: leaves"},
 		{"rm x; mv a x", ""},
+		{"mv d x; mv x d", ""},
+		{"mv d x; mv x y; mv y z", ""},
+		{"mv d x; mv x y; rm -r y", "d: rm"},
 		{"mv a x; mv b x", "a: mv"},
 		{"mv a x; mv b x; rm x", "a: mv, b: rm"},
 		{"mv a x; cp b x", "a: cp in place"},
@@ -86,9 +89,9 @@ func TestLosses(t *testing.T) {
 		{"f() { mv a x; }; f; rm x", "a: rm"},
 		{"for i in a b; do mv $i x; done", "a: mv"},
 		// what is moved on is followed, and may still be under the name before: a loop may bring something else there
-		{"mv a x; mv x y; echo >y", "a: mv in place"},
-		{"mv a x; mv x y; echo >x", "a: mv in place"},
-		{"mv d x; mv x y; cp a y/b", "d: mv in place"},
+		{"mv a x; mv x y; echo >y", "a: echo in place"},
+		{"mv a x; mv x y; echo >x", "a: echo in place"},
+		{"mv d x; mv x y; cp a y/b", "d: cp in place b"},
 		// to several names, each may be any of them
 		{"mv a b e; rm e/a", "a: rm, b: rm"},
 		// a directory, some files of it, or more
