@@ -417,8 +417,9 @@ func (c *Confinement) Finish(env *tool.Env, needs []policy.Access, m *Meta, expl
 		case allowed && dir != "":
 			d.Why, d.Allow = "its directory has more in it than can be closed one by one, so it was not opened", "edit("+filepath.Join(dir, "**")+")"
 			continue
-		case allowed && d.Allow != "":
+		case allowed && d.Allow != "", d.Kind == sandbox.DeniedWrite && c.grants.notMade(d.Path):
 			d.Why, d.Allow = "without mounts, what is not there yet is opened to the only program of a call, where it is known what that does; make it with a call of its own", ""
+			continue
 		}
 		if d.Kind != sandbox.DeniedWrite || d.Allow != "" || env.Policy.Decide(&a).Verdict != policy.Ask {
 			continue

@@ -24,6 +24,7 @@ type grants struct {
 	made   map[string]time.Time // files and directories of ours, and when we made them
 	dirs   []string             // directories that have to be opened
 	shut   []string             // directories of which not all else could be closed
+	unmade []string             // what was allowed, and could be neither made nor opened
 	opened wall.Opened          // dirs and what is opened in them
 }
 
@@ -82,10 +83,12 @@ func (g *grants) grant(cfg *sandbox.Config, a *policy.Access, needs []policy.Acc
 		return
 	}
 	// Without mounts all that the directory holds is open to every program of the call, and to
-	// what these start. What the only one is to fill is made for it.
+	// what these start. What the only one is to fill is made for it, and so is what one fills before others look for it of which it is known what they do.
 	if programs, unknown := started(needs); cfg.Minimum < sandbox.L3 && (a.Guess || unknown) {
-		if !a.Guess && programs == 1 && a.Op != policy.Delete && g.makeFor(a, needs) {
+		if !a.Guess && (programs == 1 || fillsFirst(a, needs)) && a.Op != policy.Delete && g.makeFor(a, needs) {
 			cfg.ReadWrite = append(cfg.ReadWrite, a.Path)
+		} else {
+			g.unmade = append(g.unmade, a.Path)
 		}
 		return
 	}
@@ -168,7 +171,30 @@ func (g *grants) make(path string) bool {
 	return true
 }
 
-// makeFor makes what the only program of a call is to fill: a file, or a directory.
+// fillsFirst reports whether an access is of a program that fills an empty directory, of all others in the call it is known what they do, and none
+// looks for that directory before it in the text.
+func fillsFirst(a *policy.Access, needs []policy.Access) bool {
+	n := a.Parent - 1
+	if n < 0 || n >= len(needs) || !slices.Contains(filling(), steps.Name(&needs[n])) {
+		return false
+	}
+	for i := range needs {
+		switch w := &needs[i]; {
+		case w.Kind == policy.Exec && !w.Builtin && i != n && (w.Opaque != "" || w.Class == policy.Unknown):
+			return false
+		case i < n && w.Path != "" && safefile.Below(a.Path, w.Path):
+			return false
+		}
+	}
+	return true
+}
+
+// notMade reports whether a path is, or lies in, what was allowed and could be neither made nor opened.
+func (g *grants) notMade(path string) bool {
+	return slices.ContainsFunc(g.unmade, func(name string) bool { return safefile.Below(name, path) })
+}
+
+// makeFor makes what a program is to fill: a file, or a directory.
 func (g *grants) makeFor(a *policy.Access, needs []policy.Access) bool {
 	n := a.Parent - 1
 	if a.Tree || n >= 0 && n < len(needs) && slices.Contains(filling(), steps.Name(&needs[n])) {

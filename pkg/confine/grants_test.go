@@ -127,6 +127,8 @@ func TestOpensToNoStranger(t *testing.T) {
 		"an unknown one":        {[]policy.Class{policy.Unknown}, "npm", filepath.Join(dir, "new"), true},
 		"an unknown one's file": {[]policy.Class{policy.Unknown}, "gcc", filepath.Join(dir, "new"), false},
 		"one beside others":     {[]policy.Class{policy.Known, policy.Unknown}, "npm", "", false},
+		"one beside known ones": {[]policy.Class{policy.Unknown, policy.Known, policy.ReadOnly}, "git", filepath.Join(dir, "new"), true},
+		"one that is no filler": {[]policy.Class{policy.Unknown, policy.Known}, "gcc", "", false},
 	} {
 		needs := []policy.Access{}
 		for _, class := range c.classes {
@@ -143,6 +145,9 @@ func TestOpensToNoStranger(t *testing.T) {
 		}
 		if !slices.Equal(cfg.ReadWrite, want) {
 			t.Errorf("%s: opened %q, want %q", name, cfg.ReadWrite, want)
+		}
+		if not := g.notMade(filepath.Join(a.Path, ".git")); not != (c.want == "") {
+			t.Errorf("%s: it could not be made: %v", name, not)
 		}
 		if i, err := os.Lstat(a.Path); err == nil && i.IsDir() != c.isDir {
 			t.Errorf("%s: it is a directory: %v", name, i.IsDir())
