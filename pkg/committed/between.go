@@ -35,3 +35,26 @@ func (f *Files) diff(top, from, to string, options ...string) (list []string) {
 	}
 	return list
 }
+
+// Branch is the branch that a repository is on; "" for none.
+func (f *Files) Branch(top string) string {
+	r, program := f.asked(top)
+	if r == nil {
+		return ""
+	}
+	out, err := r.run(program, []string{"symbolic-ref", "-q", "--short", "HEAD"})
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(out)
+}
+
+// IsCommit reports whether git takes a word for a commit.
+func (f *Files) IsCommit(top, word string) bool {
+	r, program := f.asked(top)
+	if r == nil || strings.HasPrefix(word, "-") {
+		return false
+	}
+	_, err := r.run(program, []string{"rev-parse", "-q", "--verify", word + "^{commit}"})
+	return err == nil
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/agentkit-go/agentkit/pkg/committed"
 	"github.com/agentkit-go/agentkit/pkg/policy"
 	"github.com/agentkit-go/agentkit/pkg/safefile"
+	"github.com/agentkit-go/agentkit/pkg/steps"
 	"github.com/agentkit-go/agentkit/pkg/tool"
 	"github.com/agentkit-go/agentkit/pkg/treewalk"
 	"github.com/agentkit-go/agentkit/pkg/wall"
@@ -45,6 +46,9 @@ func BroughtByGit(env *tool.Env, dir string, needs []policy.Access, led func(pat
 				}
 			}
 		}
+		if sub := leaves(env, dir, needs, i, top); sub != "" {
+			bring(sub, committedBefore(env, dir, needs, i, top))
+		}
 		for _, pair := range revisions(a.Argv) {
 			bring(pair.sub, env.Git.Between(top, pair.from, pair.to, pair.parted))
 		}
@@ -58,6 +62,96 @@ func BroughtByGit(env *tool.Env, dir string, needs []policy.Access, led func(pat
 		}
 	}
 	return found
+}
+
+// leaves is the subcommand of a call of git that leaves a commit which the same command makes before it: by a switch to another branch, a reset
+// or a rebase; "" for every other.
+func leaves(env *tool.Env, dir string, needs []policy.Access, call int, top string) string {
+	sub, words := steps.Git(needs[call].Argv)
+	to, news := target(words)
+	switch {
+	case to == "" || to == "HEAD" || slices.Contains(words, "--"):
+		return ""
+	case sub != "switch" && sub != "checkout" && sub != "rebase" && !(sub == "reset" && slices.Contains(words, "--hard")):
+		return ""
+	}
+	const first = "" // the branch that the command begins on
+	on, last := first, "-"
+	var holds []string // the branches that have the commit
+	list := steps.List{Root: env.Workspace.Root(), Accesses: needs[:call]}
+	for i, a := range list.Gits() {
+		if gitTop(needs, i, dir) != top {
+			continue
+		}
+		before, words := steps.Git(a.Argv)
+		switch to, news := target(words); {
+		case before == "commit":
+			holds = []string{on}
+		case before != "switch" && before != "checkout" || slices.Contains(words, "--"):
+		case news != "":
+			if to == "" && slices.Contains(holds, on) {
+				holds = append(holds, news)
+			}
+			on, last = news, on
+		case to == "-":
+			on, last = last, on
+		case to != "":
+			on, last = to, on
+		}
+	}
+	if to == "-" {
+		to = last
+	}
+	switch {
+	case len(holds) == 0, slices.Contains(holds, to), news == "" && to == on:
+		return ""
+	case to != first && to != "-" && !env.Git.IsCommit(top, to), slices.Contains(holds, first) && to == env.Git.Branch(top):
+		return ""
+	}
+	return sub
+}
+
+// target is the revision that a switch of branches goes to, or from which it makes a new branch, and the name of that.
+func target(words []string) (to, news string) {
+	for i := 0; i < len(words); i++ {
+		switch word := words[i]; {
+		case word == "-" || !strings.HasPrefix(word, "-"):
+			if to == "" {
+				to = word
+			}
+		case (word == "--orphan" || word == "--create" || word == "--force-create" || !strings.HasPrefix(word, "--") && strings.ContainsRune("bBcC", rune(word[len(word)-1]))) && i+1 < len(words):
+			i++
+			news = words[i]
+		}
+	}
+	return to, news
+}
+
+// committedBefore are the files that git does not have yet as they are, and that calls of git before one add to what is committed.
+func committedBefore(env *tool.Env, dir string, needs []policy.Access, call int, top string) (paths []string) {
+	added := (steps.List{Root: env.Workspace.Root(), Accesses: needs[:call]}).Added(-1, dir, top)
+	whole := slices.ContainsFunc(needs[:call], func(a policy.Access) bool { // git commit -a, git add -u
+		sub, words := steps.Git(a.Argv)
+		return a.Kind == policy.Exec && (sub == "commit" && hasLetter(words, "a") || sub == "add" && hasLetter(words, "u") || slices.Contains(words, "--all") || slices.Contains(words, "--update"))
+	})
+	if whole || added.Untracked {
+		changed, _ := env.Git.Lost(committed.Changed, top)
+		paths = slices.DeleteFunc(changed, func(path string) bool { return !whole && !added.Has(path) })
+	}
+	for _, kind := range []committed.Kind{committed.Untracked, committed.Ignored} {
+		if kind == committed.Untracked && added.Untracked || kind == committed.Ignored && added.Ignored {
+			more, _ := env.Git.Lost(kind, top)
+			paths = append(paths, slices.DeleteFunc(more, func(path string) bool { return !added.Has(path) })...)
+		}
+	}
+	return paths
+}
+
+// hasLetter reports whether one of some words is an option of one of these letters.
+func hasLetter(words []string, letters string) bool {
+	return slices.ContainsFunc(words, func(w string) bool {
+		return len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.ContainsAny(w, letters)
+	})
 }
 
 // resets is the subcommand of a call of git that makes all files of the work tree which have changed as they

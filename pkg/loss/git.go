@@ -251,13 +251,6 @@ func (d *dooming) doomWork(a *policy.Access, top string) {
 	}
 }
 
-// hasLetter reports whether one of some words is an option of one of these letters.
-func hasLetter(words []string, letters string) bool {
-	return slices.ContainsFunc(words, func(w string) bool {
-		return len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.ContainsAny(w, letters)
-	})
-}
-
 // ignoresOtherwise reports whether the call changes what git ignores in a repository, or has git do so.
 func (d *dooming) ignoresOtherwise(top string) bool {
 	writes, calls := d.steps.IgnoresOtherwise()
