@@ -1,6 +1,7 @@
 package page
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"encoding/xml"
@@ -25,13 +26,16 @@ type feedItem struct {
 	Title, Link, Date, Author, Body string
 }
 
-// An xmlNode is an element of a feed, of whatever name.
+// An xmlNode is an element of a feed that is read, of whatever name. Of what is nested
+// deeper there is only the text: a copy for each level would take memory without bound.
 type xmlNode struct {
 	XMLName  xml.Name
 	Attrs    []xml.Attr `xml:",any,attr"`
 	Text     string     `xml:",chardata"`
 	Inner    string     `xml:",innerxml"`
-	Children []xmlNode  `xml:",any"`
+	Children []struct {
+		Text string `xml:",chardata"`
+	} `xml:",any"`
 }
 
 // convertFeed makes a list of the items of RSS or Atom.
@@ -73,65 +77,102 @@ func readFeed(in *xml.Decoder) (*feed, error) {
 				}
 				continue
 			}
-			var n xmlNode
-			if err := in.DecodeElement(&n, &t); err != nil {
+			if err := f.element(in, &t); err != nil {
 				return f, err
 			}
-			f.element(&n)
 		}
 	}
 }
 
-// element takes over an element of the channel.
-func (f *feed) element(n *xmlNode) {
-	switch strings.ToLower(n.XMLName.Local) {
+// element reads an element of the channel.
+func (f *feed) element(in *xml.Decoder, start *xml.StartElement) error {
+	name := strings.ToLower(start.Name.Local)
+	switch name {
+	case "item", "entry":
+		if len(f.Items) == maxItems {
+			return in.Skip()
+		}
+		it, err := readItem(in)
+		if err == nil {
+			f.Items = append(f.Items, it)
+		}
+		return err
+	case "title", "link", "description", "subtitle":
+	default:
+		return in.Skip()
+	}
+	var n xmlNode
+	if err := in.DecodeElement(&n, start); err != nil {
+		return err
+	}
+	switch name {
 	case "title":
 		f.Title = n.text()
 	case "link":
 		if l := n.link(); l != "" {
 			f.Link = l
 		}
-	case "description", "subtitle":
+	default:
 		f.Description = n.text()
-	case "item", "entry":
-		if len(f.Items) < maxItems {
-			f.Items = append(f.Items, n.item())
+	}
+	return nil
+}
+
+// readItem reads an item, whose start has been read, up to its end.
+func readItem(in *xml.Decoder) (it feedItem, err error) {
+	for {
+		t, err := in.Token()
+		if err != nil {
+			return it, err
+		}
+		switch t := t.(type) {
+		case xml.EndElement:
+			return it, nil
+		case xml.StartElement:
+			switch strings.ToLower(t.Name.Local) {
+			case "title", "link", "pubdate", "published", "date", "updated", "author", "creator", "summary", "description", "content", "encoded":
+				var n xmlNode
+				if err := in.DecodeElement(&n, &t); err != nil {
+					return it, err
+				}
+				it.element(&n)
+			default:
+				if err := in.Skip(); err != nil {
+					return it, err
+				}
+			}
 		}
 	}
 }
 
-func (n *xmlNode) item() feedItem {
-	var it feedItem
-	for i := range n.Children {
-		c := &n.Children[i]
-		switch strings.ToLower(c.XMLName.Local) {
-		case "title":
-			it.Title = c.text()
-		case "link":
-			if l := c.link(); l != "" && (it.Link == "" || c.attr("rel") == "alternate") {
-				it.Link = l
-			}
-		case "pubdate", "published", "date":
+// element takes over an element of the item.
+func (it *feedItem) element(c *xmlNode) {
+	switch strings.ToLower(c.XMLName.Local) {
+	case "title":
+		it.Title = c.text()
+	case "link":
+		if l := c.link(); l != "" && (it.Link == "" || c.attr("rel") == "alternate") {
+			it.Link = l
+		}
+	case "pubdate", "published", "date":
+		it.Date = c.text()
+	case "updated":
+		if it.Date == "" {
 			it.Date = c.text()
-		case "updated":
-			if it.Date == "" {
-				it.Date = c.text()
-			}
-		case "author", "creator":
-			if it.Author = c.text(); it.Author == "" && len(c.Children) > 0 {
-				it.Author = c.Children[0].text()
-			}
-		case "summary", "description":
-			if it.Body == "" {
-				it.Body = c.markup()
-			}
-		case "content", "encoded":
-			if c.XMLName.Space != "http://search.yahoo.com/mrss/" {
-				it.Body = c.markup()
-			}
+		}
+	case "author", "creator":
+		if it.Author = c.text(); it.Author == "" && len(c.Children) > 0 {
+			it.Author = strings.Join(strings.Fields(c.Children[0].Text), " ")
+		}
+	case "summary", "description":
+		if it.Body == "" {
+			it.Body = c.markup()
+		}
+	case "content", "encoded":
+		if c.XMLName.Space != "http://search.yahoo.com/mrss/" {
+			it.Body = c.markup()
 		}
 	}
-	return it
 }
 
 func (n *xmlNode) text() string { return strings.Join(strings.Fields(n.Text), " ") }
@@ -164,24 +205,44 @@ func (n *xmlNode) link() string {
 	return n.text()
 }
 
+type jsonItem struct {
+	Title, URL, Summary string
+	HTML                string `json:"content_html"`
+	Text                string `json:"content_text"`
+	Date                string `json:"date_published"`
+	Authors             []struct{ Name string }
+}
+
+// jsonItems are the first items of a JSON Feed, as many as are shown.
+type jsonItems []jsonItem
+
+func (list *jsonItems) UnmarshalJSON(data []byte) error {
+	in := json.NewDecoder(bytes.NewReader(data))
+	if t, err := in.Token(); err != nil || t != json.Delim('[') {
+		return err
+	}
+	for in.More() && len(*list) < maxItems {
+		var it jsonItem
+		if err := in.Decode(&it); err != nil {
+			return err
+		}
+		*list = append(*list, it)
+	}
+	return nil
+}
+
 // convertJSONFeed makes a list of the items of a JSON Feed.
 func convertJSONFeed(ctx context.Context, body string, base *url.URL, opts Options) (*Document, error) {
 	var raw struct {
 		Title, Description string
 		Home               string `json:"home_page_url"`
-		Items              []struct {
-			Title, URL, Summary string
-			HTML                string `json:"content_html"`
-			Text                string `json:"content_text"`
-			Date                string `json:"date_published"`
-			Authors             []struct{ Name string }
-		}
+		Items              jsonItems
 	}
 	if json.Unmarshal([]byte(body), &raw) != nil {
 		return convertJSON(body), nil
 	}
 	f := &feed{Title: raw.Title, Link: raw.Home, Description: raw.Description}
-	for i := range raw.Items[:min(len(raw.Items), maxItems)] {
+	for i := range raw.Items {
 		item := &raw.Items[i]
 		it := feedItem{Title: item.Title, Link: item.URL, Date: item.Date, Body: item.HTML}
 		if it.Body == "" {
