@@ -92,7 +92,7 @@ func (p *Policy) allowsHost(host string, port int) bool {
 
 // Hosts lists what the policy lets commands reach, whether their text names it or
 // not: the hosts of its net rules, as name, *.name for what lies below name, *
-// for every name, or address, with :port where only that one is meant, :* for every
+// for every name, or address, in refused also a range such as 192.0.2.*, with :port where only that one is meant, :* for every
 // port, and else for the usual ones. What a * covers but is refused, or has to be asked for, is in
 // refused, in the same form. A rule that cannot be said so allows only what a
 // command's text names.
@@ -115,6 +115,9 @@ func (p *Policy) Hosts() (allowed, refused []string) {
 			refused = append(refused, said...)
 		case r.list != Allow:
 			whole = false
+			if r.url.isAddress() && !strings.Contains(r.url.host, ":") && r.url.scheme == "" && r.url.path == "" && len(r.except) == 0 {
+				refused = append(refused, r.url.host+r.url.portText())
+			}
 		case len(r.except) == 0:
 			patterns = append(patterns, said...)
 		}
@@ -171,19 +174,12 @@ func (u *urlGlob) patterns() []string {
 		}
 		return list
 	}
-	port := ""
-	if u.anyPort {
-		port = ":*"
-	}
-	if u.port > 0 {
-		port = ":" + strconv.Itoa(u.port)
-	}
-	name := u.host
+	name, port := u.host, u.portText()
 	if strings.Contains(name, ":") {
 		name = "[" + name + "]"
 	}
 	switch {
-	case u.exact && u.domain:
+	case u.exact && u.domain && !u.isAddress():
 		return []string{name + port, "*." + name + port}
 	case u.exact:
 		return []string{name + port}
@@ -191,4 +187,15 @@ func (u *urlGlob) patterns() []string {
 		return []string{"*" + u.parts[1] + port}
 	}
 	return nil
+}
+
+// portText is the port of a pattern, with its colon; "" where it names none.
+func (u *urlGlob) portText() string {
+	switch {
+	case u.anyPort:
+		return ":*"
+	case u.port > 0:
+		return ":" + strconv.Itoa(u.port)
+	}
+	return ""
 }

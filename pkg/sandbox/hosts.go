@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 type hostRule struct {
 	name string // lower case; with a leading dot what ends in it, "." for every one
 	addr netip.Addr
+	many string // a range of IPv4 addresses: 192.0.2.*
 	port uint16 // 0 for the usual ones
 	any  bool   // every port
 }
@@ -35,6 +37,10 @@ func parseHost(s string) (r hostRule, err error) {
 	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
 	if a, err := netip.ParseAddr(host); err == nil {
 		r.addr = a.Unmap()
+		return r, nil
+	}
+	if strings.Contains(host, "*") && strings.ContainsAny(host, "0123456789") && strings.Trim(host, "0123456789.*") == "" {
+		r.many = host
 		return r, nil
 	}
 	if host == "*" {
@@ -154,22 +160,39 @@ func netRule(host, port string) string {
 	return "net(" + host + ")"
 }
 
-// publicOnly refuses to connect to what is not on the public Internet, whatever name
-// led there, unless the policy names the very address.
+// publicOnly refuses to connect to what is not on the public Internet, or to what the
+// policy refuses as an address, whatever name led there, unless it allows the very address.
 func (p *proxy) publicOnly(_, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return err
 	}
-	if public(at.Addr()) {
+	denied := slices.ContainsFunc(p.refused, func(r hostRule) bool { return (r.port == 0 || r.port == at.Port()) && r.holds(at.Addr().Unmap()) })
+	if public(at.Addr()) && !denied {
 		return nil
 	}
 	if _, named := p.allows(at.Addr().Unmap().String(), at.Port()); named {
 		return nil
 	}
+	if denied {
+		p.refuse(address, "a name leads to this address, which the policy does not let commands reach", "")
+		return fmt.Errorf("%s %w", at.Addr(), errDenied)
+	}
 	p.refuse(address, "a name leads to this address, which is not a public one", netRule(at.Addr().Unmap().String(), strconv.Itoa(int(at.Port()))))
 	return fmt.Errorf("%s %w", at.Addr(), errNotPublic)
 }
+
+// holds reports whether the rule is about the address.
+func (r hostRule) holds(a netip.Addr) bool {
+	if r.many != "" {
+		is, _ := path.Match(r.many, a.String())
+		return is && a.Is4()
+	}
+	return r.addr.IsValid() && r.addr == a
+}
+
+// errDenied is why no connection is made to an address that a rule names.
+var errDenied = errors.New("is denied by the policy")
 
 // errNotPublic is why no connection is made to an address that nobody has named.
 var errNotPublic = errors.New("is not a public address")

@@ -236,7 +236,7 @@ func (p *proxy) open(target string) (net.Conn, int, error) {
 		dial = d.DialContext
 	}
 	c, err := dial(ctx, "tcp", net.JoinHostPort(host, number))
-	if errors.Is(err, errNotPublic) { // refused: who gets 502 tries again, npm for minutes
+	if errors.Is(err, errNotPublic) || errors.Is(err, errDenied) { // refused: who gets 502 tries again, npm for minutes
 		return nil, 403, err
 	}
 	if err != nil {

@@ -226,3 +226,19 @@ func TestPrivate(t *testing.T) {
 		}
 	}
 }
+
+// TestDeniedAddress: an address that the policy denies is not connected to by a name that it allows.
+func TestDeniedAddress(t *testing.T) {
+	p, err := newProxy([]string{"good.test", "93.184.216.36"}, []string{"93.184.216.34", "198.41.*", "8.8.8.8:443", "93.184.216.36"}, &reportLog{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for address, want := range map[string]bool{
+		"93.184.216.34:80": false, "[::ffff:93.184.216.34]:80": false, "93.184.216.35:80": true, "198.41.7.9:443": false, "198.42.7.9:443": true, "8.8.8.8:443": false, "8.8.8.8:80": true,
+		"93.184.216.36:443": true, // somebody who was asked has opened it
+	} {
+		if err := p.publicOnly("tcp", address, nil); (err == nil) != want {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}

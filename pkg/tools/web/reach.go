@@ -31,8 +31,9 @@ type reach struct {
 	env  *tool.Env
 	tool string // whose call it is
 
-	mu   sync.Mutex
-	open map[string]*url.URL // by host, what may be asked there in this call
+	mu    sync.Mutex
+	open  map[string]*url.URL     // by host, what may be asked there in this call
+	asked map[netip.AddrPort]bool // addresses that somebody has said yes to
 }
 
 // config is what a client of the call may use of the world.
@@ -84,15 +85,13 @@ func (r *reach) visit(ctx context.Context, to, from *url.URL) error {
 	return nil
 }
 
-// guard is fetch.Config.Guard. What is public may be reached; what is not, where a rule
-// names the address, or where the host was allowed as one that is not public itself.
-func (r *reach) guard(_ context.Context, host string, at netip.AddrPort) error {
+// guard is fetch.Config.Guard. What is public may be reached, unless a rule names the
+// address; what is not, where a rule allows it, or where the host was allowed as one that
+// is not public itself.
+func (r *reach) guard(ctx context.Context, host string, at netip.AddrPort) error {
 	where := policy.Address(at.Addr())
-	if where == policy.AtPublic {
-		return nil
-	}
 	r.mu.Lock()
-	asked := r.open[host]
+	asked, said := r.open[host], r.asked[at]
 	r.mu.Unlock()
 	if asked == nil {
 		asked = &url.URL{Scheme: "http", Host: net.JoinHostPort(host, strconv.Itoa(int(at.Port())))}
@@ -100,6 +99,23 @@ func (r *reach) guard(_ context.Context, host string, at netip.AddrPort) error {
 	literal := *asked
 	literal.Host = at.String()
 	named, itself := access(r.tool, asked), access(r.tool, &literal)
+	if _, err := netip.ParseAddr(host); err != nil && !said { // an address has been decided as such
+		d := r.env.Policy.DecideAddress(&itself)
+		if d.Verdict == policy.Deny || d.Verdict == policy.Ask && !r.env.Approve(ctx, r.tool, itself, "").Yes {
+			return tool.Errorf(tool.Denied, "%s leads to %s, where the policy does not let it go: %s", host, at.Addr(), strings.TrimSuffix(d.Rule+": "+d.Why, ": "))
+		}
+		if d.Verdict == policy.Ask {
+			r.mu.Lock()
+			if r.asked == nil {
+				r.asked = map[netip.AddrPort]bool{}
+			}
+			r.asked[at] = true
+			r.mu.Unlock()
+		}
+	}
+	if where == policy.AtPublic {
+		return nil
+	}
 	named.Addr = at.Addr().String()
 	d := r.env.Policy.Decide(&named)
 	_, own, _ := policy.Host(host)

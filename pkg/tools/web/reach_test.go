@@ -288,6 +288,39 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// TestAddressRules shows that a rule about an address holds for the names that lead there, and
+// one about a name needs none about its address.
+func TestAddressRules(t *testing.T) {
+	i := newInternet(t)
+	name := filepath.Join(t.TempDir(), "p.yaml")
+	text := "version: 1\ndeny: ['fetch(domain:93.184.216.34)', 'fetch(domain:198.41.*)', 'fetch(http://8.8.8.8/secret/**)', 'fetch(domain:10.0.0.5)', 'fetch(domain:bad*.example)', 'fetch(domain:[2606:2800::1])']\nask: ['fetch(domain:9.9.9.9)']\nallow: ['fetch(domain:wiki.example)', 'fetch(domain:good.example)']\n"
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := policy.Load(&policy.Sources{Root: i.env.Workspace.Root(), State: t.TempDir(), Home: t.TempDir(), Files: []string{name}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i.env.Policy = p
+	for host, list := range map[string][]string{
+		"evil.example": {"93.184.216.34"}, "nat.example": {"64:ff9b::5db8:d822"}, "two.example": {publicAddress, "93.184.216.34"}, "range.example": {"198.41.7.9"}, "part.example": {"8.8.8.8"},
+		"wiki.example": {"10.0.0.5"}, "asked.example": {"9.9.9.9"}, "six.example": {"2606:2800::1"}, "good.example": {"198.42.7.9"},
+	} {
+		i.names[host] = list
+	}
+	for address, want := range map[string]bool{
+		"http://evil.example/": false, "http://evil.example:8080/a": false, "http://nat.example/": false, "http://two.example/": false, "http://range.example/": false, "http://wiki.example/": false,
+		"http://asked.example/": false, "http://six.example/": false, "http://part.example/secret/x": false, "http://part.example/open": true, "http://good.example/": true, "http://any.example/": true,
+	} {
+		if _, err := i.fetch(t, address, nil); (err == nil) != want {
+			t.Errorf("%s: %v", address, err)
+		}
+		if _, err := i.fetch(t, "http://good.example/to?"+address, nil); (err == nil) != want {
+			t.Errorf("a redirect to %s: %v", address, err)
+		}
+	}
+}
+
 // TestKeptForOthers does not answer a call from what another policy of the same session has let in.
 func TestKeptForOthers(t *testing.T) {
 	i := newInternet(t, "fetch(domain:dev.example)")
