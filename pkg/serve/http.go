@@ -11,6 +11,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"path"
 	"strings"
 	"sync"
 	"time"
@@ -44,17 +45,24 @@ func (h HTTP) Handler() http.Handler {
 	mux.HandleFunc("POST /v1/call", s.make)
 	mux.HandleFunc("POST /v1/answer", s.answer)
 	mux.HandleFunc("GET /v1/tools", s.tools)
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+	other := func(w http.ResponseWriter, r *http.Request) {
 		status, err := http.StatusNotFound, tool.Errorf(tool.NotFound, "nothing is at %s", r.URL.Path)
-		for path, method := range map[string]string{"/v1/call": http.MethodPost, "/v1/answer": http.MethodPost, "/v1/tools": http.MethodGet} {
-			if r.URL.Path == path {
+		for at, method := range map[string]string{"/v1/call": http.MethodPost, "/v1/answer": http.MethodPost, "/v1/tools": http.MethodGet} {
+			if r.URL.Path == at {
 				w.Header().Set("Allow", method)
-				status, err = http.StatusMethodNotAllowed, tool.Errorf(tool.BadInput, "%s takes no %s", path, r.Method)
+				status, err = http.StatusMethodNotAllowed, tool.Errorf(tool.BadInput, "%s takes no %s", at, r.Method)
 			}
 		}
 		endpoint.Refuse(w, status, err.WithHint("POST /v1/call makes a call, GET /v1/tools lists the tools"))
+	}
+	mux.HandleFunc("/", other)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != path.Clean("/"+r.URL.Path) { // the mux would lead it on, with the call
+			other(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
 	})
-	return mux
 }
 
 // Urgent reports whether a request answers what a call asks, which waits for it.

@@ -337,3 +337,16 @@ func TestHTTPOrigin(t *testing.T) {
 		}
 	}
 }
+
+// TestHTTPPaths shows that what is at no path of the server is not led on to one.
+func TestHTTPPaths(t *testing.T) {
+	h := HTTP{}.Handler()
+	for path, want := range map[string]int{"//v1/call": 404, "/v1//call": 404, "/v1/./call": 404, "/x/../v1/call": 404, "/v1/call/": 404, "/v1/other": 404, "/v1/tools": 405} {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader("{}"))
+		r.URL.Path = path
+		if h.ServeHTTP(w, r); w.Code != want || w.Header().Get("Location") != "" {
+			t.Errorf("%s: %d", path, w.Code)
+		}
+	}
+}
