@@ -6,6 +6,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -302,12 +303,10 @@ func TestAddressRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	i.env.Policy = p
-	for host, list := range map[string][]string{
+	maps.Copy(i.names, map[string][]string{
 		"evil.example": {"93.184.216.34"}, "nat.example": {"64:ff9b::5db8:d822"}, "two.example": {publicAddress, "93.184.216.34"}, "range.example": {"198.41.7.9"}, "part.example": {"8.8.8.8"},
 		"wiki.example": {"10.0.0.5"}, "asked.example": {"9.9.9.9"}, "six.example": {"2606:2800::1"}, "good.example": {"198.42.7.9"},
-	} {
-		i.names[host] = list
-	}
+	})
 	for address, want := range map[string]bool{
 		"http://evil.example/": false, "http://evil.example:8080/a": false, "http://nat.example/": false, "http://two.example/": false, "http://range.example/": false, "http://wiki.example/": false,
 		"http://asked.example/": false, "http://six.example/": false, "http://part.example/secret/x": false, "http://part.example/open": true, "http://good.example/": true, "http://any.example/": true,
