@@ -200,16 +200,31 @@ func New(env *tool.Env, p *Command, asked *Questions, ahead *Prefetch) (*Confine
 // call is known to start git for more than to look, or what runs a project's scripts: those often set core.hooksPath
 // to the value that it has. It is not for every call since each rename then waits for the gatekeeper.
 func (c *Confinement) openSettings(cfg *sandbox.Config, needs []policy.Access) {
-	path := filepath.Join(cfg.Root, ".git", "config")
-	a := policy.Access{Kind: policy.Write, Tool: "bash", Path: path, Op: policy.Settings, File: policy.Regular}
 	git := func(a policy.Access) bool {
 		return a.Kind == policy.Exec && a.Class != policy.ReadOnly && programs.Has("git npm pnpm yarn bun make", steps.Name(&a))
 	}
-	if slices.Contains(cfg.ReadOnly, path) && slices.ContainsFunc(needs, git) && c.holder.Decide(&a).Verdict == policy.Allow {
-		if real, err := filepath.EvalSymlinks(path); err == nil && slices.Contains(cfg.ReadOnly, real) { // there git writes them
-			path = real
+	mayChange := func(path string) policy.Decision {
+		return c.holder.Decide(&policy.Access{Kind: policy.Write, Tool: "bash", Path: path, Op: policy.Settings, File: policy.Regular})
+	}
+	dir := filepath.Join(cfg.Root, ".git")
+	if !slices.ContainsFunc(needs, git) || mayChange(filepath.Join(dir, "config")).Verdict != policy.Allow { // what is said of the root's own counts wherever git keeps them
+		return
+	}
+	dir = cmp.Or(c.Wall.Enclosing, dir)
+	closed := func(path string) bool {
+		d := mayChange(path)
+		return d.Verdict == policy.Deny || d.Verdict == policy.Ask && (d.Layer != policy.BuiltIn || c.Wall.Enclosing == "") // in Enclosing git works unasked
+	}
+	for _, path := range cfg.ReadOnly {
+		if own := path == filepath.Join(dir, "config"); (own || filepath.Base(path) == "config" && safefile.Below(filepath.Join(dir, "modules"), path)) && !closed(path) {
+			if real, err := filepath.EvalSymlinks(path); own && err == nil && slices.Contains(cfg.ReadOnly, real) { // there git writes them
+				path = real
+			}
+			cfg.Settings = append(cfg.Settings, path)
 		}
-		cfg.Settings, cfg.Remotes = path, slices.DeleteFunc(slices.Clone(cfg.Hosts), func(host string) bool { return len(cfg.Refused) > 0 && strings.HasPrefix(host, "*") })
+	}
+	if len(cfg.Settings) > 0 {
+		cfg.Remotes = slices.DeleteFunc(slices.Clone(cfg.Hosts), func(host string) bool { return len(cfg.Refused) > 0 && strings.HasPrefix(host, "*") })
 	}
 }
 

@@ -621,7 +621,7 @@ func gitInside(rest string, nested bool, a *Access) (hit guardHit, ok bool) {
 	case rest == "" && nested && removesWhole(a): // with all it holds nothing runs what it says; what git keeps there is kept for undo
 	case rest == "":
 		return gitItself(a)
-	case rest == "config" && a.Op == Settings && a.Tool == commandTool:
+	case a.Op == Settings && a.Tool == commandTool && (rest == "config" || first == "modules" && path.Base(rest) == "config"):
 	case !gitChanges(rest), a.Tree && gitHolds(first):
 		return guardHit{cell: writeProtected, pattern: ".git/" + first, part: first}, true
 	case a.Tool != commandTool:

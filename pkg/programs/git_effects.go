@@ -404,7 +404,8 @@ func (c *Call) gitConfig(cfg repository) {
 		return
 	}
 	if file == ".git/config" && !worktree && (!odd && freeSetting(rest, unsets) || c.settingStands(cfg, args)) {
-		if dirs, _ := c.Shell.Dirs(); len(dirs) == 1 && cfg.config != "" {
+		enclosed := cfg.linked && cfg.top == c.Shell.Root() // the root is a worktree or a submodule: its settings are those
+		if dirs, _ := c.Shell.Dirs(); len(dirs) == 1 && cfg.config != "" && !enclosed {
 			file = cfg.config
 		}
 		c.Shell.SetClass(Known)

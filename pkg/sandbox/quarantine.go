@@ -132,7 +132,7 @@ func (c *Config) Snapshot(level Level) (*Snapshot, error) {
 		if watched {
 			g.way = at.to(c.Root, where)
 		}
-		if path == c.Settings || mounted && filepath.Base(path) == "config" && (safefile.InGit(path) || belowAny(path, c.Stays)) {
+		if slices.Contains(c.Settings, path) || mounted && filepath.Base(path) == "config" && (safefile.InGit(path) || belowAny(path, c.Stays)) {
 			g.settings, g.remotes = true, c.Remotes
 		}
 		root, err := s.hold(dir, dir == c.Root)

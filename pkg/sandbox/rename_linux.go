@@ -120,7 +120,7 @@ func (g *gatekeeper) rename(n *notice) verdict {
 	}
 	switch {
 	case g.View != "":
-	case g.Settings != "" && g.mounts:
+	case len(g.Settings) > 0 && g.mounts:
 		return g.settings(n, at, name, flags)
 	default:
 		return verdict{goOn: true}

@@ -91,7 +91,7 @@ type Config struct {
 	Granted   []string // of ReadWrite, Readable and Listed, what the call itself was given: nothing else that a link leads to by then
 	Listed    []string // directories whose names can be listed, with those below them
 	ReadOnly  []string // what inside these stays as it is, such as .git/hooks; see also Watch
-	Settings  string   // of ReadOnly: git's settings of the repository, which change as far as git then runs nothing for it; "" for none
+	Settings  []string // of ReadOnly: git's settings of the repository and its submodules, which change as far as git then runs nothing for it
 	Remotes   []string // hosts that remotes in Settings may get, in the form of Hosts
 	Watched   []string // put back afterwards where it was changed, or removed without the directory that it is in
 	Hidden    []string // files and directories whose content cannot be read: secrets, our own state

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/gitsettings"
@@ -23,17 +24,17 @@ import (
 // does.
 func (g *gatekeeper) settings(n *notice, at [2]int, name [2]string, flags int) verdict {
 	pid := int(n.pid)
-	if filepath.Base(name[1]) != filepath.Base(g.Settings) || flags != 0 {
+	if !slices.ContainsFunc(g.Settings, func(path string) bool { return filepath.Base(path) == filepath.Base(name[1]) }) || flags != 0 {
 		return verdict{goOn: true}
 	}
 	to, ok := g.spot(pid, at[1], name[1])
 	defer to.close()
-	if !ok || to.path != g.Settings {
+	if !ok || !slices.Contains(g.Settings, to.path) {
 		return verdict{goOn: true}
 	}
 	from, ok := g.spot(pid, at[0], name[0])
 	defer from.close()
-	if !ok || from.path != g.Settings+".lock" || from.parent.st.Ino != to.parent.st.Ino || from.parent.st.Dev != to.parent.st.Dev {
+	if !ok || from.path != to.path+".lock" || from.parent.st.Ino != to.parent.st.Ino || from.parent.st.Dev != to.parent.st.Dev {
 		return verdict{goOn: true}
 	}
 	var refusal *gitsettings.Refusal
@@ -44,7 +45,7 @@ func (g *gatekeeper) settings(n *notice, at [2]int, name [2]string, flags int) v
 	if refusal == nil {
 		return result(err)
 	}
-	d := &Denial{Kind: DeniedWrite, Path: g.Settings, Pid: pid, Why: refusal.Why}
+	d := &Denial{Kind: DeniedWrite, Path: to.path, Pid: pid, Why: refusal.Why}
 	if refusal.Host != "" {
 		d.Allow = "net(" + refusal.Host + ")"
 	}

@@ -229,7 +229,7 @@ func (s *start) write() error {
 	p.Files(s.attr, s.tell)
 	// The current directory too has to be of the new mounts.
 	p.Chdir(fork.Dir(s.attr))
-	w := watch(s.Gate && s.decide != nil, mounts, len(s.Removable) > 0, s.View != "" || s.Settings != "", s.empties())
+	w := watch(s.Gate && s.decide != nil, mounts, len(s.Removable) > 0, s.View != "" || len(s.Settings) > 0, s.empties())
 	if mounts && s.View != "" {
 		w.calls = append(w.calls, links()...)
 	}
