@@ -53,7 +53,7 @@ func (c *Call) gitEffects(g *gitCommand, cfg repository) {
 			}
 		}
 	case "mv":
-		c.gitMove(write)
+		c.gitMove(cfg, write)
 	case "clone":
 		c.gitClone()
 	case "config":
@@ -112,8 +112,8 @@ func (c *Call) gitEffects(g *gitCommand, cfg repository) {
 		}
 	case "rm":
 		c.gitRemoves(cfg)
-		if !c.on("n") && c.Shell.Exists(".gitmodules") && slices.ContainsFunc(c.Args, func(x Word) bool { return c.linkedTo(x) != "" }) {
-			write(".gitmodules") // which loses the submodule's part
+		if !c.on("n", "cached") && slices.ContainsFunc(c.Args, func(x Word) bool { return len(c.submodulesIn(cfg, x)) > 0 }) {
+			write(cfg.top + "/.gitmodules") // which loses the submodule's part
 		}
 	case "format-patch":
 		if v, ok := c.optionValue("suffix"); ok && (v.Dynamic || strings.Contains(v.Text, "/")) {
@@ -146,7 +146,7 @@ func (c *Call) gitEffects(g *gitCommand, cfg repository) {
 
 // gitMove lists what git mv takes away, reads by its new name, and writes: the files of a
 // directory that is moved are found from the write of the target itself.
-func (c *Call) gitMove(write func(name string)) {
+func (c *Call) gitMove(cfg repository, write func(name string)) {
 	sources, target, into := c.sourcesAndTarget()
 	tree := false
 	one := len(c.Args) == 2 && !target.Multi && !c.has("f", "force") // it overwrites nothing: a word that is not known would be the only option, with one operand
@@ -164,15 +164,34 @@ func (c *Call) gitMove(write func(name string)) {
 		}
 		c.does(gone, s)
 		c.file(effect, s)
-		if dir := c.linkedTo(s); dir != "" && c.Shell.Exists(".gitmodules") { // a submodule, of which git notes the new place
-			write(".gitmodules")
-			write(dir + "/config")
+		for _, dir := range c.submodulesIn(cfg, s) { // git notes the new place of each
+			write(cfg.top + "/.gitmodules")
+			if dir != "" {
+				write(dir + "/config")
+			}
 		}
 	}
 	c.written(sources, target, into, false)
 	if tree {
 		c.file(Write, target)
 	}
+}
+
+// submodulesIn lists the directories where git keeps the submodules that are at a word, or below it; "" for one that
+// is not checked out.
+func (c *Call) submodulesIn(cfg repository, x Word) (dirs []string) {
+	if cfg.top == "" || x.Dynamic || !c.there(cfg.top, ".gitmodules") {
+		return nil
+	}
+	names, _ := c.gitlinks(cfg)
+	for _, p := range c.Shell.Resolve(x.Text) {
+		for _, name := range names {
+			if at := cfg.top + "/" + name; p.Type == Dir && safefile.Below(p.Path, at) {
+				dirs = append(dirs, c.linkOf(at+"/.git"))
+			}
+		}
+	}
+	return dirs
 }
 
 // linkedTo is the directory that the .git file of a worktree or submodule leads to; "" for any other word.
