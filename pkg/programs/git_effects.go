@@ -68,9 +68,10 @@ func (c *Call) gitEffects(g *gitCommand, cfg repository) {
 		}
 		if len(c.Args) > 0 && first(0) != "status" && first(0) != "summary" {
 			c.opaque("what a submodule brings is not known")
-			if (first(0) == "update" || first(0) == "add") && !c.has("N", "no-fetch") && (first(0) == "add" || c.Shell.Exists(".gitmodules")) {
-				c.Shell.Net(Net{Source: "git submodule", Opaque: "the hosts of the submodules are not known"})
+			if first(0) == "add" && !c.has("N", "no-fetch") {
+				c.Shell.Net(Net{Source: "git submodule", Opaque: unknownHosts})
 			}
+			c.gitSubmodules(cfg)
 		}
 	case "bisect":
 		if first(0) == "run" {

@@ -334,6 +334,8 @@ func (env *Env) denied(out *policy.Outcome) error {
 	switch {
 	case d.Reason != "":
 		_ = e.WithHint("%s", d.Reason)
+	case out.By >= 0 && out.Accesses[out.By].Source == "git submodule" && strings.HasSuffix(out.Accesses[out.By].Path, "/.git/config"):
+		_ = e.WithHint("a submodule that is at a path of this machine a person sets up, outside: git submodule init, or git submodule sync; then git submodule update works here, and asks to read that path")
 	case out.By >= 0 && out.Accesses[out.By].Kind == policy.Write && strings.HasSuffix(out.Accesses[out.By].Path, "/.git/config"):
 		_ = e.WithHint("a setting for one command needs no file: git -c KEY=VALUE; what makes git run something a person sets outside")
 	case out.By >= 0 && out.Accesses[out.By].Kind == policy.Write && strings.HasSuffix(out.Accesses[out.By].Path, "/.git/config.worktree"):
