@@ -279,6 +279,11 @@ func TestSuggest(t *testing.T) {
 	p = policyOf(t, "profile: readonly")
 	suggest("fetch(https://x.org/a/b) | fetch(domain:x.org)", get("https://x.org/a/b"))
 	suggest("fetch(http://x.org:8080/) | fetch(domain:x.org:8080)", get("http://x.org:8080/"))
+	for _, c := range []struct{ url, width string }{{"https://x.org/a", "exact"}, {"https://x.org/a?b=1", "path"}, {"https://x.org/?", "path"}} { // a rule names no query
+		if list := p.Suggestions([]Access{get(c.url)}); len(list) != 2 || list[0].Width != c.width {
+			t.Errorf("%s: %v, want %s first", c.url, list, c.width)
+		}
+	}
 	suggest("net(x.org)", connect("x.org", 22))
 	suggest("net(x.org:5432)", connect("x.org", 5432))
 

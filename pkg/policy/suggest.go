@@ -15,7 +15,7 @@ import (
 // A Suggestion is a set of rules that let a call pass when they are granted
 // together, as one answer of a person's may do.
 type Suggestion struct {
-	Width  string   `json:"width" doc:"how far the rules reach: exact, directory, project, host, packages, subcommand, program; several where the call's parts differ"`
+	Width  string   `json:"width" doc:"how far the rules reach: exact, path, directory, project, host, packages, subcommand, program; several where the call's parts differ"`
 	Rules  []string `json:"rules" doc:"the rules, to be granted together"`
 	Always bool     `json:"always" doc:"the user's policy may keep them; else they are for a session at most"`
 }
@@ -25,6 +25,7 @@ const (
 	exactly    = "exact"
 	directory  = "directory"
 	project    = "project"
+	pathWide   = "path"
 	hostWide   = "host"
 	packages   = "packages"
 	subcommand = "subcommand"
@@ -295,8 +296,12 @@ func (p *Policy) suggestNet(a *Access) (list []candidate) {
 		}
 		return list
 	}
+	first := exactly
+	if strings.ContainsAny(a.URL, "?") { // no rule tells one query from another
+		first = pathWide
+	}
 	for i, text := range suggestHost(a) {
-		list = append(list, candidate{[]string{exactly, hostWide}[i], text, true})
+		list = append(list, candidate{[]string{first, hostWide}[i], text, true})
 	}
 	if list != nil && a.Tool == commandTool {
 		list[0].width = hostWide
