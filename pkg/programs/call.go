@@ -71,7 +71,11 @@ type Memo struct {
 	tables map[string][]Option // option tables that were read
 	repos  []repository
 	added  []string // trees that git add was given
+	clones []clone  // what git clone was given before
 }
+
+// A clone is a directory that git clone makes of another one.
+type clone struct{ dir, of string }
 
 // A Reader reads the words of a call, where a table of options and operands is
 // not enough, and tells the call's Shell what they do.

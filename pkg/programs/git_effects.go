@@ -215,7 +215,8 @@ func (c *Call) gitRemotes() {
 		return
 	}
 	switch c.Args[0].Text {
-	case "add", "set-url":
+	case "add", "set-url", "rename", "rm", "remove":
+		c.Memo.clones = nil
 		if x := c.Args[len(c.Args)-1]; x.Dynamic || strings.Contains(x.Text, "::") || strings.HasPrefix(x.Text, "-") {
 			c.opaque("a transport that runs a program")
 		}
@@ -281,6 +282,7 @@ func (c *Call) gitClone() {
 	c.gitURL(src)
 	if len(c.Args) > 1 {
 		c.does(Create, c.Args[1])
+		c.cloned(src, c.Args[1])
 		return
 	}
 	name := strings.TrimSuffix(strings.TrimSuffix(src.Text, "/"), ".git")
@@ -289,7 +291,33 @@ func (c *Call) gitClone() {
 	}
 	if !src.Dynamic && name != "" && name != "." {
 		c.does(Create, Word{Text: name})
+		c.cloned(src, Word{Text: name})
 	}
+}
+
+// cloned notes that a clone of a path of this machine has that for its origin.
+func (c *Call) cloned(src, to Word) {
+	if src.Dynamic || to.Dynamic || !local(src.Text) || c.has("o", "origin") || c.has("c", "config") {
+		return
+	}
+	from, dir := c.Shell.Resolve(strings.TrimPrefix(src.Text, "file://")), c.Shell.Resolve(to.Text)
+	if len(from) == 1 && len(dir) == 1 && from[0].Type == Dir && dir[0].Type == Missing {
+		c.Memo.clones = append(c.Memo.clones, clone{dir[0].Path, from[0].Path})
+	}
+}
+
+// cloneOf is the directory that the one git is in is a clone of, made by the same text; "" for none.
+func (c *Call) cloneOf() string {
+	dirs, lost := c.Shell.Dirs()
+	if len(dirs) != 1 || lost != "" {
+		return ""
+	}
+	for i := range slices.Backward(c.Memo.clones) {
+		if made := &c.Memo.clones[i]; safefile.Below(made.dir, dirs[0]) {
+			return made.of
+		}
+	}
+	return ""
 }
 
 // gitURL lists the host or directory of a remote.
@@ -348,6 +376,12 @@ func (c *Call) gitRemote(cfg repository) {
 		name = c.Args[0]
 	}
 	if !name.Dynamic && name.Text == "." { // the repository itself
+		return
+	}
+	if of := c.cloneOf(); of != "" && !name.Dynamic && name.Text == "origin" {
+		if of != c.Shell.Root() { // as for ., git writes where it keeps what is the root's own
+			c.gitURL(Word{Text: of})
+		}
 		return
 	}
 	some := slices.ContainsFunc(cfg.remotes, func(r gitRemote) bool { return r.name == name.Text })
@@ -442,7 +476,7 @@ func (c *Call) gitConfig(cfg repository) {
 	if worktree { // where the repository has such a file, and else in the other
 		c.does(Write, Word{Text: ".git/config.worktree"})
 	}
-	c.Memo.repos = nil
+	c.Memo.repos, c.Memo.clones = nil, nil
 	for i, x := range rest {
 		if i == 0 && !x.Dynamic && harmlessSetting(x.Text) && !capableSetting(x.Text, "x") && len(rest) == 2 && !rest[1].Dynamic {
 			c.Shell.SetClass(Known)
