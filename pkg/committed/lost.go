@@ -199,6 +199,16 @@ func (f *Files) Reachable(top, branch string, but ...string) bool {
 	return false
 }
 
+// NoBranch reports whether a repository has no branch of a name yet.
+func (f *Files) NoBranch(top, branch string) bool {
+	r, program := f.asked(top)
+	if r == nil || strings.HasPrefix(branch, "-") {
+		return false
+	}
+	out, err := r.run(program, []string{"for-each-ref", "--format=%(refname)", "refs/heads/" + branch})
+	return err == nil && out == ""
+}
+
 func fields(out string) []string {
 	return slices.DeleteFunc(strings.Split(out, "\x00"), func(s string) bool { return s == "" })
 }

@@ -187,6 +187,20 @@ func (d *dooming) doomRepository(top string) {
 	}
 }
 
+// addsNone reports whether nothing of the call makes a commit, or gives a branch another name.
+func (d *dooming) addsNone() bool {
+	return !slices.ContainsFunc(d.needs, func(a policy.Access) bool {
+		if a.Kind != policy.Exec || a.Builtin {
+			return false
+		}
+		if steps.Name(&a) != "git" {
+			return a.Class == policy.Unknown || a.Opaque != ""
+		}
+		sub, rest := steps.Git(a.Argv)
+		return slices.Contains(a.Dynamic, true) || sub == "branch" && (hasLetter(rest, "mM") || slices.ContainsFunc(rest, func(w string) bool { return strings.HasPrefix(w, "--m") })) || !programs.Has("add branch checkout diff log ls-files reset restore rev-parse show status switch tag worktree", sub)
+	})
+}
+
 // doomWork notes the files of a repository that a call of git may change.
 func (d *dooming) doomWork(a *policy.Access, top string) {
 	sub, rest := steps.Git(a.Argv)

@@ -356,7 +356,7 @@ func (l *losses) branches(a *policy.Access, top string) string {
 		return a.Danger
 	}
 	for _, word := range a.Argv[i+1:] {
-		if !strings.HasPrefix(word, "-") && !l.env.Git.Reachable(top, word, a.Argv[i+1:]...) {
+		if !strings.HasPrefix(word, "-") && !l.env.Git.Reachable(top, word, a.Argv[i+1:]...) && !(l.doom.addsNone() && l.env.Git.NoBranch(top, word)) {
 			return a.Danger
 		}
 	}
