@@ -37,7 +37,7 @@ func (l List) Own(j int, held bool) bool {
 		case a.Kind != policy.Write:
 		case a.Path == r.Path && !a.Tree:
 			written = written || a.Op != policy.Delete && a.Op != policy.Metadata
-		case safefile.Below(a.Path, r.Path): // another directory may come there
+		case safefile.Below(a.Path, r.Path): // nothing of these writes above it, as far as is known
 			return false
 		}
 	}
