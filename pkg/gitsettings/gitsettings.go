@@ -111,7 +111,10 @@ type file struct {
 
 // A grammar is what the lines and values look like. It is made when it is needed, for that
 // takes longer than most starts of a program may.
-type grammar struct{ header, line, ref, fetch, remote, scp, url *regexp.Regexp }
+type grammar struct {
+	header, line, ref, fetch, remote, scp, url *regexp.Regexp
+	tree                                       string // see Change
+}
 
 func newGrammar() *grammar {
 	return &grammar{
@@ -157,7 +160,7 @@ func (g *grammar) parse(text string) (f file, ok bool) {
 		if section == "remote" && s.key == "url" {
 			f.remote[sub] = append(f.remote[sub], s.value)
 		}
-		if s.changes() {
+		if s.changes() || g.tree != "" && s == (setting{"core", "", "worktree", g.tree}) {
 			f.free = append(f.free, s)
 			continue
 		}
@@ -182,9 +185,11 @@ func (s *setting) changes() bool {
 // is free may differ: no setting that git could run something for, no other remotes than at
 // hosts that remotes have already, or for which reach is true, none that becomes another
 // repository, and no remote less, for its name would become a path. Submodules are as remotes, but
-// that one may go: which commit of them is taken stands in the index.
-func Change(was, now string, reach func(host string) bool) *Refusal {
+// that one may go: which commit of them is taken stands in the index. Tree is the work tree that the settings of a submodule
+// may name or not, as git writes it; "" for none.
+func Change(was, now, tree string, reach func(host string) bool) *Refusal {
 	g := newGrammar()
+	g.tree = tree
 	old, ok1 := g.parse(was)
 	next, ok2 := g.parse(now)
 	switch {
@@ -269,6 +274,8 @@ func (g *grammar) refuse(s *setting, in *file, hosts []string, reach func(string
 	case "remote fetch":
 		m := g.fetch.FindStringSubmatch(s.value)
 		ok = m != nil && m[1] == s.sub && !strings.Contains(s.value, "..")
+	case "core worktree":
+		ok = s.value == g.tree
 	case "submodule active":
 		ok = s.value == "true" || s.value == "false"
 	case "remote url", "submodule url":

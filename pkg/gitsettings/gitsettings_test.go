@@ -42,7 +42,7 @@ func TestChange(t *testing.T) {
 		"a submodule":            plain + "[submodule \"lib/z\"]\n\tactive = true\n\turl = https://github.com/x/z\n",
 		"how to pull":            plain + "[pull]\n\trebase = false\n[push]\n\tautoSetupRemote = true\n[advice]\n\tdetachedHead = false\n",
 	} {
-		if r := Change(plain, now, func(host string) bool { return host == "open.example" }); r != nil {
+		if r := Change(plain, now, "", func(host string) bool { return host == "open.example" }); r != nil {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
@@ -91,23 +91,40 @@ func TestChange(t *testing.T) {
 		"a submodule of two":          plain + "[submodule \"z\"]\n\turl = https://github.com/x/z\n\turl = https://github.com/x/a\n",
 		"a template":                  plain + "[commit]\n\ttemplate = x\n",
 	} {
-		if Change(plain, now, func(string) bool { return false }) == nil {
+		if Change(plain, now, "", func(string) bool { return false }) == nil {
 			t.Errorf("%s: may be", name)
 		}
 	}
-	if was := plain + "[commit]\n\tgpgsign = true\n"; Change(was, was+"\tgpgsign = false\n", nil) == nil || Change(was, plain+"[commit]\n\tgpgsign = false\n", nil) == nil {
+	if was := plain + "[commit]\n\tgpgsign = true\n"; Change(was, was+"\tgpgsign = false\n", "", nil) == nil || Change(was, plain+"[commit]\n\tgpgsign = false\n", "", nil) == nil {
 		t.Error("commits that are to be signed are not")
 	}
-	if was := "[remote.a]\n\turl = https://github.com/x/y\n[remote \"b\"]\n\turl = https://github.com/x/z\n"; Change(was, "[remote \"a\"]\n\turl = https://github.com/evil/y\n"+was, nil) == nil {
+	if was := "[remote.a]\n\turl = https://github.com/x/y\n[remote \"b\"]\n\turl = https://github.com/x/z\n"; Change(was, "[remote \"a\"]\n\turl = https://github.com/evil/y\n"+was, "", nil) == nil {
 		t.Error("a remote in a section with a dot gets another address")
 	}
-	if was := plain + "[submodule \"z\"]\n\turl = https://github.com/x/z\n"; Change(was, strings.Replace(was, "x/z", "evil/z", 1), nil) == nil || Change(was, plain, nil) != nil {
+	if was := plain + "[submodule \"z\"]\n\turl = https://github.com/x/z\n"; Change(was, strings.Replace(was, "x/z", "evil/z", 1), "", nil) == nil || Change(was, plain, "", nil) != nil {
 		t.Error("a submodule is another repository, or cannot go")
 	}
-	if was := plain + "[user]\n\tx = a \\\n"; Change(was, was+"name = b\n", nil) == nil {
+	if was := plain + "[user]\n\tx = a \\\n"; Change(was, was+"name = b\n", "", nil) == nil {
 		t.Error("a line that goes on")
 	}
-	if r := Change(plain, plain+"[remote \"b\"]\n\turl = https://evil.example/y\n", func(string) bool { return false }); r == nil || r.Host != "evil.example" {
+	if r := Change(plain, plain+"[remote \"b\"]\n\turl = https://evil.example/y\n", "", func(string) bool { return false }); r == nil || r.Host != "evil.example" {
 		t.Errorf("the host is not named: %+v", r)
+	}
+}
+
+// TestChangeOfTree: the settings of a submodule may name its work tree, or not.
+func TestChangeOfTree(t *testing.T) {
+	with := strings.Replace(plain, "bare = false", "bare = false\n\tworktree = ../../../lib", 1)
+	for _, pair := range [][2]string{{plain, with}, {with, plain}} {
+		if r := Change(pair[0], pair[1], "../../../lib", nil); r != nil {
+			t.Errorf("%+v", r)
+		}
+		if Change(pair[0], pair[1], "../../../other", nil) == nil || Change(pair[0], pair[1], "", nil) == nil {
+			t.Error("another work tree is let through")
+		}
+	}
+	other := strings.Replace(with, "/lib", "/etc", 1)
+	if Change(with, other, "../../../lib", nil) == nil || Change(other, with, "../../../lib", nil) == nil || Change(other, other+"[core]\n\tworktree = ../../../lib\n", "../../../lib", nil) == nil {
+		t.Error("another work tree is let through")
 	}
 }

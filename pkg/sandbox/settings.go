@@ -2,7 +2,9 @@ package sandbox
 
 import (
 	"io/fs"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/agentkit-go/agentkit/pkg/gitsettings"
 )
@@ -13,7 +15,22 @@ func (g *guarded) free(now map[string]saved) bool {
 	is, ok2 := now[g.name]
 	plain := func(e saved) bool { return e.mode.IsRegular() && e.stamp == "" }
 	return g.settings && ok1 && ok2 && len(g.was) == 1 && len(now) == 1 && plain(was) && plain(is) && !is.linked && is.mode&^was.mode&fs.ModePerm == 0 &&
-		gitsettings.Change(string(was.data), string(is.data), anyOf(g.remotes)) == nil
+		gitsettings.Change(string(was.data), string(is.data), workTree(filepath.Join(g.dir, g.name)), anyOf(g.remotes)) == nil
+}
+
+// workTree is where a submodule is checked out whose settings these are, as git writes it there; "" for the settings of all
+// else, and of a submodule of a submodule.
+func workTree(settings string) string {
+	dir := filepath.Dir(settings)
+	top, name, ok := strings.Cut(dir, "/.git/modules/")
+	if !ok || strings.Contains(name, "/modules/") {
+		return ""
+	}
+	tree, err := filepath.Rel(dir, filepath.Join(top, name))
+	if err != nil {
+		return ""
+	}
+	return tree
 }
 
 // anyOf reports for a host whether one of these, in the form of Config.Hosts, means it.

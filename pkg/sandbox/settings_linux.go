@@ -70,7 +70,7 @@ func (g *gatekeeper) change(n *notice, from, to *spot) (*gitsettings.Refusal, er
 		return nil, err
 	}
 	defer f.Close()
-	if r := gitsettings.Change(was, now, anyOf(g.Remotes)); r != nil {
+	if r := gitsettings.Change(was, now, workTree(to.path), anyOf(g.Remotes)); r != nil {
 		return r, nil
 	}
 	if !g.valid(n) {
