@@ -28,7 +28,8 @@ type rowReader struct {
 	left  int // commas that this row may have
 }
 
-var errColumns = fmt.Errorf("a row has more than %d values", maxValues)
+// errColumns ends a row of more than maxValues.
+var errColumns = errors.New("a row has more than 100000 values")
 
 func (r *rowReader) Read(p []byte) (int, error) {
 	n, err := r.in.Read(p)
