@@ -15,7 +15,7 @@ import (
 
 // advising are the functions whose texts are advice for models, and which argument
 // that is.
-var advising = map[string]int{"WithHint": 0, "Next": 0, "Advise": 0, "Missing": 1, "Notef": 0, "state": 0, "fail": 1}
+var advising = map[string]int{"WithHint": 0, "Next": 0, "Advise": 0, "Missing": 1, "Notef": 0, "note": 0, "state": 0, "fail": 1}
 
 // plainWords are names of tools and parameters that are also words of English, and
 // stand in advice as such: "read the file again" is understood whatever the tool is
