@@ -400,9 +400,6 @@ func (g *gate) decideAs(ctx context.Context, e *sandbox.Exec, program string, ar
 			continue
 		}
 		if !publishes && !a.Publishes && (g.inner(e, program, &a, d.Default) || d.Default && g.kept(e, a.Danger, accesses)) {
-			if g.keep != nil && filepath.Base(program) == "git" && mayKeep(&a) && g.nested(e.Cwd) {
-				g.keep(ctx, e) // of a repository that the git which stood in the call need not be for, as in git submodule foreach
-			}
 			continue
 		}
 		if keepable := d.Verdict == policy.Ask && d.Default && !publishes && !a.Publishes && e.Original == ""; g.keep != nil && keepable && mayKeep(&a) {
