@@ -91,6 +91,22 @@ func typedKey(text string) (rest string, ok bool) {
 	return rest[1:], true
 }
 
+// typedKeys takes each key off a text, but those that terminals send as several bytes, with what belongs to it.
+// It is false where one of them takes nothing.
+func typedKeys(text string, take func(c byte, behind string) (rest string, ok bool)) bool {
+	for text != "" {
+		rest, ok := typedKey(text)
+		if !ok {
+			rest, ok = take(text[0], text[1:])
+		}
+		if !ok {
+			return false
+		}
+		text = rest
+	}
+	return true
+}
+
 // typedSearch takes a line that is searched for off a text. A key that edits the line may leave it, so
 // that what follows are orders again.
 func typedSearch(text string) (rest string, ok bool) {
@@ -109,38 +125,29 @@ const pagerKeys = " 0123456789,;.%<>{}()[]=aqQjJkKdDufFbgGhHeyYwWzZrRnNpPl\n\r\x
 
 // typedInPager reads the keys of less, more and most: what is left out are !, |, v, s, o, E, -, + and the like.
 func typedInPager(name, text string) bool {
-	for text != "" {
-		if rest, ok := typedKey(text); ok {
-			text = rest
-			continue
-		}
-		c := text[0]
-		text = text[1:]
-		var ok bool
+	return typedKeys(text, func(c byte, text string) (rest string, ok bool) {
 		switch {
 		case c == '/' || c == '?' || c == '&':
-			if text, ok = typedSearch(text); !ok {
-				return false
-			}
+			return typedSearch(text)
 		case c == ':': // of the files that the command names
 			if text == "" || !strings.Contains("npqQxdf", text[:1]) {
-				return false
+				return "", false
 			}
 			text = text[1:]
 		case c == 'm' || c == '\'': // a mark
 			if text != "" && !between('a', text[0]|0x20, 'z') && text[0] != '\'' {
-				return false
+				return "", false
 			}
 			text = text[min(1, len(text)):]
 		case c == 0x1b: // alone, or with what moves to the side
 			if text != "" && !strings.Contains("u()<>{}\x1b", text[:1]) {
-				return false
+				return "", false
 			}
 		case name == "most" && strings.IndexByte("eEcCwW", c) >= 0, strings.IndexByte(pagerKeys, c) < 0:
-			return false
+			return "", false
 		}
-	}
-	return true
+		return text, true
+	})
 }
 
 // viOrders are lines behind a colon that write the file or end.
@@ -148,68 +155,53 @@ var viOrders = [...]string{"q", "q!", "w", "w!", "wq", "wq!", "x", "x!", "qa", "
 
 // typedInVi reads the keys of vi, of which it is not known whether it takes them for text or for orders.
 func typedInVi(text string) bool {
-	for text != "" {
-		if rest, ok := typedKey(text); ok {
-			text = rest
-			continue
-		}
-		c := text[0]
-		text = text[1:]
+	return typedKeys(text, func(c byte, text string) (rest string, ok bool) {
 		switch {
 		case c == ':':
 			at := strings.IndexAny(text, "\r\n")
 			if at < 0 || !slices.Contains(viOrders[:], text[:at]) && strings.Trim(text[:at], "0123456789") != "" {
-				return false
+				return "", false
 			}
 			text = text[at:]
 		case c == 'g' && text != "" && strings.Contains("fFxQ]", text[:1]):
-			return false // the file whose name stands there
+			return "", false // the file whose name stands there
 		case (c == '[' || c == ']') && text != "" && strings.Contains("iIdDfF", text[:1]):
-			return false // what stands in files that this one includes
+			return "", false // what stands in files that this one includes
 		case c == '!' || c == '@' || c == 'Q' || c < ' ' && strings.IndexByte("\n\r\t\x1b\x03\x02\x04\x05\x06\x0c\x15\x19\x08", c) < 0:
-			return false
+			return "", false
 		}
-	}
-	return true
+		return text, true
+	})
 }
 
 // typedInPlain reads the keys of nano and emacs: text, what moves, and what writes the file or ends.
 func typedInPlain(name, text string) bool {
-	for text != "" {
-		if rest, ok := typedKey(text); ok {
-			text = rest
-			continue
-		}
-		c := text[0]
-		text = text[1:]
-		var ok bool
+	return typedKeys(text, func(c byte, text string) (rest string, ok bool) {
 		switch {
 		case name == "emacs" && c == 0x18: // ctrl-x
 			if text == "" || text[0] != 0x13 && text[0] != 0x03 {
-				return false
+				return "", false
 			}
 			text = text[1:]
 		case name == "emacs":
 			if c < ' ' && strings.IndexByte("\n\r\t\x01\x02\x04\x05\x06\x07\x08\x0b\x0c\x0e\x10\x13\x16\x19", c) < 0 {
-				return false
+				return "", false
 			}
 		case c == 0x0f || c == 0x18: // writes it under its name, or ends
 			if c == 0x18 {
 				text = strings.TrimLeft(text, "yYnN")
 			}
 			if strings.Trim(text, "\r\n") != "" {
-				return false
+				return "", false
 			}
 			text = ""
 		case c == 0x17: // searches
-			if text, ok = typedSearch(text); !ok {
-				return false
-			}
+			return typedSearch(text)
 		case c < ' ' && strings.IndexByte("\n\r\t\x01\x02\x03\x04\x05\x06\x07\x08\x0b\x0c\x0e\x10\x15\x16\x19", c) < 0:
-			return false
+			return "", false
 		}
-	}
-	return true
+		return text, true
+	})
 }
 
 func between(low, c, high byte) bool { return low <= c && c <= high }
