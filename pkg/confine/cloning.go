@@ -59,7 +59,7 @@ func newCloning(needs []policy.Access, argv []string, root string) *cloning {
 				c.more = true
 			}
 		case a.Kind != policy.Write, by != nil && makesDir(by):
-		case by != nil && clones(by) && reaches[a.Parent] && safefile.Below(root, a.Path) && (a.File == policy.Missing || emptyDir(a.Path)):
+		case by != nil && clones(by) && reaches[a.Parent] && safefile.Below(root, a.Path) && (a.File == policy.Missing || safefile.Empty(os.ReadDir(a.Path))):
 			c.dirs = append(c.dirs, a.Path)
 		default:
 			written = append(written, a)
@@ -85,11 +85,6 @@ func makesDir(a *policy.Access) bool { return a.Opaque == "" && own(a, "mkdir") 
 // own reports whether a program is the system's own of that name.
 func own(a *policy.Access, name string) bool {
 	return a.Kind == policy.Exec && steps.Name(a) == name && steps.OfSystem(a)
-}
-
-func emptyDir(dir string) bool {
-	list, err := os.ReadDir(dir)
-	return err == nil && len(list) == 0
 }
 
 // others reports whether programs start that could have made what is cloned.

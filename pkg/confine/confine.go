@@ -147,12 +147,11 @@ func New(env *tool.Env, p *Command, asked *Questions, ahead *Prefetch) (*Confine
 		c.extend(cfg, &needs[i], root, needs)
 	}
 	c.grants.open(cfg)
-	for _, dir := range c.Wall.Named {
-		inGoing := func(gone string) bool { return safefile.Below(gone, dir) }
-		if slices.ContainsFunc(cfg.ReadOnly, func(path string) bool { return safefile.Below(dir, path) }) && !slices.ContainsFunc(c.Wall.Goes, inGoing) {
-			cfg.Named = append(cfg.Named, dir)
-		}
-	}
+	cfg.Named = slices.DeleteFunc(slices.Clone(c.Wall.Named), func(dir string) bool {
+		closes := func(path string) bool { return safefile.Below(dir, path) }
+		goes := func(path string) bool { return safefile.Below(path, dir) }
+		return !slices.ContainsFunc(cfg.ReadOnly, closes) || slices.ContainsFunc(c.Wall.Goes, goes)
+	})
 	if slices.ContainsFunc(needs, func(a policy.Access) bool { return a.Kind == policy.Net && a.Scheme == "ssh" && a.Opaque == "" }) {
 		openSSH(cfg, env.Getenv("SSH_AUTH_SOCK"), home)
 	}

@@ -1,8 +1,6 @@
 package loss
 
 import (
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,7 +32,7 @@ func (l *Watcher) ofGit(e *sandbox.Exec) (names []change.Doomed) {
 		if l.breaks(top); l.emptying.first(git) {
 			names = append(names, change.Doomed{Path: git})
 		}
-	case len(names) > 0 && empty(heads): // git takes a directory without refs for none
+	case len(names) > 0 && safefile.Empty(os.ReadDir(heads)): // git takes a directory without refs for none
 		names = append(names, change.Doomed{Path: heads})
 	}
 	return names
@@ -49,17 +47,6 @@ func history(part string) bool {
 	}
 	has := func(name string) bool { return slices.Contains([]string{"objects", "refs", "logs", "reftable"}, name) }
 	return has(names[0]) || (names[0] == "modules" || names[0] == "worktrees") && (len(names) < 3 || slices.ContainsFunc(names, has))
-}
-
-// empty reports whether a directory holds nothing.
-func empty(dir string) bool {
-	f, err := os.Open(dir)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	_, err = f.Readdirnames(1)
-	return errors.Is(err, io.EOF)
 }
 
 // bare is the innermost directory of the root that holds a path and is a repository without a work tree; "" for none.

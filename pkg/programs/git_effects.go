@@ -354,8 +354,8 @@ func (c *Call) gitURL(x Word) {
 			a.Host, a.Opaque = "", "the address is not understood"
 		}
 	default:
-		host, _, ok := strings.Cut(s, ":")
-		if !ok || strings.Contains(host, "/") {
+		host, ok := hostOf(s)
+		if !ok {
 			c.does(local, x)
 			return
 		}

@@ -53,13 +53,13 @@ func (c *Call) eachSubmodule(cfg repository, words []Word, inner bool, depth int
 		return
 	}
 	commits := c.gitlinkCommits(cfg)
-	named := func(x Word) bool {
-		return slices.ContainsFunc(list, func(m submodule) bool { return m.path == strings.TrimSuffix(x.Text, "/") })
-	}
-	all := len(words) == 0 || slices.ContainsFunc(words, func(x Word) bool { return x.Dynamic || !named(x) })
+	names := func(x Word, m *submodule) bool { return m.path == strings.TrimSuffix(x.Text, "/") }
+	all := len(words) == 0 || slices.ContainsFunc(words, func(x Word) bool {
+		return x.Dynamic || !slices.ContainsFunc(list, func(m submodule) bool { return names(x, &m) })
+	})
 	for i := range list {
 		m := &list[i]
-		if !all && !slices.ContainsFunc(words, func(x Word) bool { return strings.TrimSuffix(x.Text, "/") == m.path }) {
+		if !all && !slices.ContainsFunc(words, func(x Word) bool { return names(x, m) }) {
 			continue
 		}
 		at := cfg.top + "/" + m.path
@@ -143,8 +143,14 @@ func local(address string) bool {
 	if rest, ok := strings.CutPrefix(address, "file://"); ok {
 		return rest != ""
 	}
-	host, _, ok := strings.Cut(address, ":")
-	return address != "" && (!ok || strings.Contains(host, "/"))
+	_, ok := hostOf(address)
+	return address != "" && !ok
+}
+
+// hostOf is the host of an address as ssh has it, HOST:PATH; false for a path.
+func hostOf(address string) (host string, ok bool) {
+	host, _, ok = strings.Cut(address, ":")
+	return host, ok && !strings.Contains(host, "/")
 }
 
 // gitlinkCommits are the commits that the index has for submodules, by their paths.

@@ -104,6 +104,10 @@ func Exists(path string) bool {
 	return err == nil
 }
 
+// Empty reports whether a directory that was just read holds nothing, as in Empty(os.ReadDir(dir)). One that could not be read
+// may hold something.
+func Empty(list []fs.DirEntry, err error) bool { return err == nil && len(list) == 0 }
+
 // OpenRegular opens a regular file for reading. It follows no link at the end
 // of the path, and does not wait for what is something else.
 func OpenRegular(path string) (*os.File, error) { return openRegular(path, nofollow) }

@@ -701,7 +701,7 @@ func (g *guarded) restoreIn(root *os.Root, written func() []Written, room func()
 			return g.restoreEach(root, now, room)
 		}
 	}
-	if gone && (len(g.was) == 0 || g.loose && g.name == ".git" && holdsNothing(root)) { // git submodule deinit leaves the directory
+	if gone && (len(g.was) == 0 || g.loose && g.name == ".git" && safefile.Empty(fs.ReadDir(root.FS(), "."))) { // git submodule deinit leaves the directory
 		return nil, nil
 	}
 	r := &Restore{Path: filepath.Join(g.dir, g.name), Action: "changed"}
@@ -730,17 +730,6 @@ func (g *guarded) restoreIn(root *os.Root, written func() []Written, room func()
 		return r, err
 	}
 	return r, nil
-}
-
-// holdsNothing reports whether a directory is empty.
-func holdsNothing(root *os.Root) bool {
-	dir, err := root.Open(".")
-	if err != nil {
-		return false
-	}
-	defer dir.Close()
-	_, err = dir.Readdirnames(1)
-	return errors.Is(err, io.EOF)
 }
 
 // putAwayName is a name that nothing has, for what may not stay under its own.

@@ -20,66 +20,89 @@ import (
 // only read, and by none of its names it is one that may not be read, or a program puts something
 // else at its name or gives it one more. What is written to it is written by each name.
 func secondNames(ctx context.Context, env *tool.Env, needs []policy.Access, ahead *confine.Prefetch) {
+	var reads []secondRead
 	for i := range needs {
 		a := &needs[i]
 		if a.Links < 2 || a.File != policy.Regular || !safefile.Below(env.Workspace.Root(), a.Path) {
 			continue
 		}
-		switch {
-		case a.Kind == policy.Read && readByAll(ctx, env, a, ahead):
-			a.Links = 0
+		switch info, err := os.Lstat(a.Path); {
+		case a.Kind == policy.Read && err == nil:
+			reads = append(reads, secondRead{a, info, a.Links})
 		case a.Kind == policy.Write && a.Parent > 0 && a.Parent <= len(needs) && programs.Has("mv gmv ln gln link", steps.Name(&needs[a.Parent-1])):
 			a.Links = 0
 		}
 	}
+	if len(reads) == 0 {
+		return
+	}
+	hides := ahead != nil && env.Policy.Holds()
+	if ok := hides && unhidden(reads, ahead.Wall().Hidden) || !hides && readByAll(ctx, env, reads); !ok {
+		return
+	}
+	for _, r := range reads {
+		if r.left == 0 {
+			r.a.Links = 0
+		}
+	}
 }
 
-// readByAll reports whether a file may be read by each of its names. A sandbox hides those in the root that may not, and
-// tells which outside; without one all must be found in the root.
-func readByAll(ctx context.Context, env *tool.Env, a *policy.Access, ahead *confine.Prefetch) bool {
-	info, err := os.Lstat(a.Path)
-	if err != nil {
-		return false
-	}
-	if ahead != nil && env.Policy.Holds() {
-		return !hiddenElsewhere(info, ahead.Wall().Hidden)
-	}
-	left := a.Links
+// A secondRead reads a file that has several names.
+type secondRead struct {
+	a    *policy.Access
+	file fs.FileInfo
+	left uint64 // names of which it is not known that it may be read by them
+}
+
+// readByAll finds the names of the files in the root: without a sandbox a file may be read where all its names lie there, and it may be by
+// each. It is false where the root is too large.
+func readByAll(ctx context.Context, env *tool.Env, reads []secondRead) bool {
 	o := rg.WalkOptions{Root: env.Workspace.Root(), Hidden: true, NoIgnore: true, MaxEntries: treewalk.MaxEntries}
-	_, err = rg.Walk(ctx, nil, o, func(e rg.Entry) error {
-		file := treewalk.FileOf(*a, filepath.Join(env.Workspace.Root(), e.Path))
-		if is, err := os.Lstat(file.Path); err != nil || !os.SameFile(is, info) {
+	_, err := rg.Walk(ctx, nil, o, func(e rg.Entry) error {
+		path := filepath.Join(env.Workspace.Root(), e.Path)
+		is, err := os.Lstat(path)
+		if err != nil {
 			return nil
 		}
-		if file.Links = 0; env.Policy.Decide(&file).Verdict != policy.Allow {
-			return errEnough
+		for i := range reads {
+			if r := &reads[i]; os.SameFile(is, r.file) {
+				file := treewalk.FileOf(*r.a, path)
+				if file.Links = 0; env.Policy.Decide(&file).Verdict == policy.Allow {
+					r.left--
+				}
+			}
 		}
-		left--
 		return nil
 	})
-	return err == nil && left == 0
+	return err == nil
 }
 
 // maxNames bounds the files that are looked at for another name of one.
 const maxNames = 20_000
 
-// hiddenElsewhere reports whether a file is one of those that are hidden, by whatever name, or may be.
-func hiddenElsewhere(info fs.FileInfo, hidden []string) (is bool) {
+// unhidden finds which of the files are hidden by no name: a sandbox hides those in the root that may not be read, and tells which outside.
+// It is false where so many are hidden that not all are looked at.
+func unhidden(reads []secondRead, hidden []string) bool {
+	for i := range reads {
+		reads[i].left = 0
+	}
 	seen := 0
 	for _, top := range hidden {
 		_ = filepath.WalkDir(top, func(_ string, e fs.DirEntry, err error) error {
-			if seen++; err != nil || !e.Type().IsRegular() && seen <= maxNames {
+			if seen++; seen > maxNames {
+				return fs.SkipAll
+			}
+			if err != nil || !e.Type().IsRegular() {
 				return nil
 			}
 			other, err := e.Info()
-			if is = seen > maxNames || err == nil && os.SameFile(info, other); is {
-				return fs.SkipAll
+			for i := range reads {
+				if err == nil && os.SameFile(reads[i].file, other) {
+					reads[i].left++
+				}
 			}
 			return nil
 		})
-		if is {
-			return true
-		}
 	}
-	return false
+	return seen <= maxNames
 }
