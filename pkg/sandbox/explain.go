@@ -172,7 +172,7 @@ func (c *Config) explainFile(line string, reason int, dir string) (Denial, bool)
 		case busy && slices.ContainsFunc(c.Pinned, func(p string) bool { return safefile.Below(path, p) && belowAny(p, c.writable()) }):
 			return Denial{Kind: DeniedWrite, Path: path, Why: "it is or holds what is hidden or protected, or did when the command began, and stays in its place; what is hidden can be moved or removed with mv or rm, by a call that does nothing else"}, true
 		case busy && slices.Contains(c.Named, path):
-			return Denial{Kind: DeniedWrite, Path: path, Why: "what is protected in it is so for its name, which it keeps"}, true
+			return Denial{Kind: DeniedWrite, Path: path, Why: "what is protected in it is so for its name, which it keeps; a call that says mv asks whether it may go"}, true
 		case strings.Contains(line[reason:], "cross-device") && c.parted(path, paths):
 			return Denial{Kind: DeniedWrite, Path: path, Why: "the command has parts of the root as mounts of their own, and nothing is renamed from one to another; mv works, for it copies"}, true
 		case belowAny(path, c.Hidden):
